@@ -1,0 +1,10 @@
+// A build without CUDA has no devices.
+#include "kernels/gpu.hpp"
+
+namespace gradcast {
+
+bool built_with_cuda() { return false; }
+
+std::vector<GpuDevice> gpu_devices() { return {}; }
+
+}  // namespace gradcast

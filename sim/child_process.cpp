@@ -1,0 +1,105 @@
+#include "sim/child_process.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <stdexcept>
+
+namespace gradcast {
+namespace {
+
+[[noreturn]] void fail(const std::string& what) {
+  throw std::runtime_error(what + ": " + std::strerror(errno));
+}
+
+void write_all(int descriptor, const void* data, std::size_t size) {
+  const char* at = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t written = ::write(descriptor, at, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) ::_exit(1);  // in the child, and nobody reads any more
+    at += written;
+    size -= static_cast<std::size_t>(written);
+  }
+}
+
+std::string read_all(int descriptor) {
+  std::string text;
+  char block[65536];
+  for (;;) {
+    const ssize_t got = ::read(descriptor, block, sizeof block);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return text;
+    text.append(block, static_cast<std::size_t>(got));
+  }
+}
+
+/// 'R' and the numbers, or 'E' and the text of an exception.
+[[noreturn]] void be_the_child(int answer, const std::function<std::vector<double>()>& work) {
+  for (const int number : {SIGABRT, SIGSEGV, SIGINT, SIGTERM})
+    std::signal(number, SIG_DFL);  // the parent's handlers are about the parent
+  try {
+    const std::vector<double> numbers = work();
+    write_all(answer, "R", 1);
+    write_all(answer, numbers.data(), numbers.size() * sizeof(double));
+  } catch (const std::exception& error) {
+    write_all(answer, "E", 1);
+    write_all(answer, error.what(), std::strlen(error.what()));
+  }
+  ::_exit(0);  // not exit(): what this process inherited is its parent's to clean up
+}
+
+std::string last_line(std::FILE* file) {
+  std::rewind(file);
+  std::string text = read_all(::fileno(file));
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return text.substr(text.rfind('\n') + 1);
+}
+
+}  // namespace
+
+std::vector<double> run_in_child(const std::string& what,
+                                 const std::function<std::vector<double>()>& work) {
+  int ends[2];
+  if (::pipe(ends) != 0) fail(what + ": pipe");
+  std::FILE* complaints = std::tmpfile();
+  if (complaints == nullptr) fail(what + ": temporary file");
+  std::fflush(stdout);  // or the child prints it once more
+  std::cout.flush();
+  const pid_t child = ::fork();
+  if (child < 0) fail(what + ": fork");
+  if (child == 0) {
+    ::close(ends[0]);
+    ::dup2(::fileno(complaints), STDERR_FILENO);
+    be_the_child(ends[1], work);
+  }
+  ::close(ends[1]);
+  const std::string answer = read_all(ends[0]);
+  ::close(ends[0]);
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  const std::string complaint = last_line(complaints);
+  std::fclose(complaints);
+
+  const bool ended_well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  if (ended_well && answer.starts_with('R') && (answer.size() - 1) % sizeof(double) == 0) {
+    std::vector<double> numbers((answer.size() - 1) / sizeof(double));
+    if (!numbers.empty())
+      std::memcpy(numbers.data(), answer.data() + 1, numbers.size() * sizeof(double));
+    return numbers;
+  }
+  if (ended_well && answer.starts_with('E')) throw std::runtime_error(answer.substr(1));
+  throw std::runtime_error(what +
+                           (WIFSIGNALED(status)
+                                ? " stopped by signal " + std::to_string(WTERMSIG(status))
+                                : " ended without an answer") +
+                           (complaint.empty() ? "" : ": " + complaint));
+}
+
+}  // namespace gradcast

@@ -1,0 +1,18 @@
+// The table of commands.
+#pragma once
+#include <span>
+#include <string_view>
+
+namespace gradcast {
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;
+  /// argv begins with the first word after the command's name. Returns the exit code; throws Error.
+  int (*run)(int argc, const char* const* argv);
+};
+
+/// In the order of `gradcast --help`.
+std::span<const Command> all_commands();
+
+}  // namespace gradcast

@@ -1,0 +1,278 @@
+// `gradcast compare`: forecast beside measurement beside error.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sim/comparison.hpp"
+#include "sim/document.hpp"
+#include "sim/engine_flag.hpp"
+#include "sim/flags.hpp"
+#include "sim/request.hpp"
+#include "sim/table.hpp"
+#include "sim/text.hpp"
+
+namespace gradcast::commands {
+namespace {
+
+Request request_of(const MeasuredRun& run) {
+  Request request;
+  request.model = run.model;
+  request.trace = run.trace;
+  if (!run.costs.empty()) request.costs = run.costs;
+  request.cluster = run.cluster;
+  request.compressor = run.compressor;
+  request.mode = run.mode;
+  request.collective = run.collective;
+  request.density = run.density;
+  request.batch = run.batch;
+  request.fusion = run.fusion;
+  request.overlap = run.overlap;
+  request.wire_bytes_per_element = run.wire_bytes_per_element;
+  request.wire_messages = run.wire_messages;
+  request.compute = run.compute;
+  request.changed = {{"nodes", std::to_string(run.nodes)},
+                     {"gpus_per_node", std::to_string(run.gpus_per_node)}};
+  if (!run.nic_bandwidth.empty()) request.changed.push_back({"nic_bandwidth", run.nic_bandwidth});
+  if (!run.nic_latency.empty()) request.changed.push_back({"nic_latency", run.nic_latency});
+  return request;
+}
+
+ComparedRun forecast(const MeasuredRuns& measured, const MeasuredRun& run, const Engine& engine,
+                     DataFiles& files) {
+  try {
+    const Scenario scenario = make_scenario(request_of(run), files);
+    const Plan plan = make_plan(scenario);
+    ComparedRun compared{run, summarize(plan, engine.run(plan, scenario.cluster)), "", {}, {}};
+    if (!plan.buckets.empty()) compared.evidence = plan.buckets[0].cost.evidence;
+    return compared;
+  } catch (const ValueError& error) {
+    throw DataError(measured.path, run.line, error.what());
+  }
+}
+
+/// Compressors in the order of their first row.
+std::vector<std::string> compressors_of(const std::vector<ComparedRun>& runs) {
+  std::vector<std::string> names;
+  for (const ComparedRun& run : runs)
+    if (std::find(names.begin(), names.end(), run.run.compressor) == names.end())
+      names.push_back(run.run.compressor);
+  return names;
+}
+
+/// Of one compressor, or of all rows for "".
+ErrorSummary summary_of(const std::vector<ComparedRun>& runs, const std::string& compressor = "") {
+  std::vector<double> errors;
+  for (const ComparedRun& run : runs)
+    if (compressor.empty() || run.run.compressor == compressor)
+      errors.push_back(run.error_percent());
+  return summarize_errors(errors);
+}
+
+// ---- for people ----
+
+std::string optional_fixed(const std::optional<double>& value) {
+  return value ? fixed(*value, 2) : "-";
+}
+
+std::string rows_table(const std::vector<ComparedRun>& runs) {
+  TextTable table{{"model", "algorithm", "compute*", "measured", "forecast", "error %",
+                   "unexplained", "eff.% meas", "eff.% fcst", "x dense meas", "x dense fcst"},
+                  {}};
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const ComparedRun& run = runs[i];
+    if (i > 0 && !same_setup(run.run, runs[i - 1].run)) table.rows.push_back({});
+    table.rows.push_back(
+        {run.run.model, run.run.compressor, fixed(run.run.compute.count(), 4),
+         fixed(run.run.iteration.count(), 3), fixed(run.predicted().count(), 3),
+         with_sign(run.error_percent(), 1), with_sign(run.unexplained().count(), 3),
+         fixed(100 * run.measured_efficiency(), 1), fixed(100 * run.predicted_efficiency(), 1),
+         optional_fixed(run.measured_speedup), optional_fixed(run.predicted_speedup)});
+  }
+  return to_text(table);
+}
+
+/// What a reader must know of the columns.
+std::string legend(const std::vector<ComparedRun>& runs) {
+  std::vector<std::string> evidence;
+  for (const std::string& compressor : compressors_of(runs))
+    for (const ComparedRun& run : runs)
+      if (run.run.compressor == compressor && !run.evidence.empty()) {
+        evidence.push_back(compressor + " " + run.evidence);
+        break;
+      }
+  return "Seconds an iteration. * One iteration of one GPU alone, taken from the measurement: an "
+         "input,\n"
+         "not a forecast. Unexplained: measured - forecast. Eff.: scaling efficiency, compute "
+         "over\n"
+         "iteration. X dense: how many times as fast as the dense run.\n" +
+         (evidence.empty() ? "" : "The compressors' own time is " + join(evidence) + ".\n");
+}
+
+std::string summary_table(const std::vector<ComparedRun>& runs) {
+  TextTable table{
+      {"error % by algorithm", "rows", "mean absolute", "median", "p90", "worst", "bias"}, {}};
+  const auto add = [&](const std::string& name, const ErrorSummary& errors) {
+    table.rows.push_back({name, std::to_string(errors.rows), fixed(errors.mean_absolute, 1),
+                          fixed(errors.median_absolute, 1), fixed(errors.p90_absolute, 1),
+                          with_sign(errors.worst, 1), with_sign(errors.bias, 1)});
+  };
+  for (const std::string& compressor : compressors_of(runs))
+    add(compressor, summary_of(runs, compressor));
+  add("overall", summary_of(runs));
+  return to_text(table);
+}
+
+std::string speedup_table(const std::vector<SpeedupPair>& pairs) {
+  TextTable table{{"model", "speedup of", "over", "measured", "forecast"}, {}};
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const SpeedupPair& pair = pairs[i];
+    if (i > 0 && pair.model != pairs[i - 1].model) table.rows.push_back({});
+    table.rows.push_back({pair.model, pair.compressor, pair.over, fixed(pair.measured, 2),
+                          fixed(pair.predicted, 2)});
+  }
+  return to_text(table);
+}
+
+std::string as_table(const std::string& name, const std::vector<ComparedRun>& runs,
+                     const Engine& engine) {
+  std::string text = "Forecast against measurement: " + name + ", engine " +
+                     std::string(engine.name) + "\n\n" + rows_table(runs) + "\n" + legend(runs) +
+                     "\n" + summary_table(runs);
+  const auto pairs = speedups_of_fastest(runs);
+  return pairs.empty() ? text : text + "\n" + speedup_table(pairs);
+}
+
+// ---- for programs ----
+
+/// One row, in CSV and in JSON: the measured file's columns, then the forecast's.
+Json row_of(const ComparedRun& compared) {
+  const auto optional = [](const std::optional<double>& value) {
+    return value ? Json(*value) : Json(nullptr);
+  };
+  const MeasuredRun& run = compared.run;
+  const IterationResult& result = compared.forecast;
+  return {{"source", run.source},
+          {"model", run.model},
+          {"batch", run.batch},
+          {"compute_seconds", run.compute.count()},
+          {"cluster", run.cluster},
+          {"nodes", run.nodes},
+          {"gpus_per_node", run.gpus_per_node},
+          {"compressor", run.compressor},
+          {"density", run.density},
+          {"fusion", to_text(run.fusion)},
+          {"overlap", run.overlap ? "yes" : "no"},
+          {"iteration_seconds", run.iteration.count()},
+          {"trace", run.trace},
+          {"costs", run.costs},
+          {"mode", run.mode},
+          {"collective", run.collective},
+          {"nic_bandwidth", run.nic_bandwidth},
+          {"nic_latency", run.nic_latency},
+          {"wire_bytes_per_element", run.wire_bytes_per_element},
+          {"wire_messages", run.wire_messages},
+          {"measured_seconds", run.iteration.count()},
+          {"predicted_seconds", compared.predicted().count()},
+          {"error_percent", compared.error_percent()},
+          {"measured_efficiency", compared.measured_efficiency()},
+          {"predicted_efficiency", compared.predicted_efficiency()},
+          {"measured_speedup", optional(compared.measured_speedup)},
+          {"predicted_speedup", optional(compared.predicted_speedup)},
+          {"unexplained_seconds", compared.unexplained().count()},
+          {"encode_seconds", result.encode.count()},
+          {"communication_seconds", result.communication.count()},
+          {"exposed_communication_seconds", result.exposed_communication.count()},
+          {"decode_seconds", result.decode.count()},
+          {"evidence", compared.evidence}};
+}
+
+Json errors_of(const ErrorSummary& errors) {
+  return {{"rows", errors.rows},
+          {"mean_absolute_error_percent", errors.mean_absolute},
+          {"median_absolute_error_percent", errors.median_absolute},
+          {"p90_absolute_error_percent", errors.p90_absolute},
+          {"worst_error_percent", errors.worst},
+          {"bias_percent", errors.bias}};
+}
+
+Json summary_json(const std::vector<ComparedRun>& runs) {
+  Json summary = errors_of(summary_of(runs));
+  for (const std::string& compressor : compressors_of(runs))
+    summary["by_compressor"][compressor] = errors_of(summary_of(runs, compressor));
+  summary["speedups"] = Json::array();
+  for (const SpeedupPair& pair : speedups_of_fastest(runs))
+    summary["speedups"].push_back({{"source", pair.source},
+                                   {"model", pair.model},
+                                   {"compressor", pair.compressor},
+                                   {"over", pair.over},
+                                   {"measured", pair.measured},
+                                   {"predicted", pair.predicted}});
+  return summary;
+}
+
+/// "20" or "20%"
+double parse_percent(std::string_view text) {
+  if (text.ends_with('%')) text.remove_suffix(1);
+  const double percent = parse_number(text);
+  if (percent <= 0)
+    throw ValueError("'" + std::string(text) + "' is not an error above zero, like '20%'");
+  return percent;
+}
+
+/// Throws Error (4) when a row's error is larger.
+void require_within(double most, const std::vector<ComparedRun>& runs) {
+  for (const ComparedRun& run : runs)
+    if (std::abs(run.error_percent()) > most)
+      throw Error(ExitCode::BeyondMaxError,
+                  run.run.source + ", " + run.run.model + " with " + run.run.compressor +
+                      ": error " + with_sign(run.error_percent(), 1) +
+                      " %, more than --max-error " + number_to_text(most) + " %");
+}
+
+}  // namespace
+
+int compare(int argc, const char* const* argv) {
+  Flags flags("compare", "Holds forecasts against measured iteration times, row by row.",
+              {"compare", "compare --measured my-runs.csv --format csv -o errors.csv",
+               "compare --engine analytic --max-error 70%"});
+  flags.add("measured", "a name of `gradcast list`, or a .csv file of your own",
+            "measured-shi2019-table2");
+  add_engine_flag(flags);
+  flags.add("max-error", "exit with 4 when a row's error is larger, like 20%");
+  if (!flags.parse(argc, argv)) return 0;
+  const Engine& engine = chosen_engine(flags);
+  const double max_error = flags.given("max-error") ? flags.value("max-error", parse_percent)
+                                                    : std::numeric_limits<double>::infinity();
+
+  DataFiles files = DataFiles::standard();
+  const MeasuredRuns measured = load_measured_runs(flags.value(
+      "measured", [&](const std::string& name) { return files.read(kMeasuredRuns, name); }));
+  std::vector<ComparedRun> runs;
+  runs.reserve(measured.runs.size());
+  for (const MeasuredRun& run : measured.runs)
+    runs.push_back(forecast(measured, run, engine, files));
+  add_speedups(runs);
+
+  std::vector<Json> rows;
+  rows.reserve(runs.size());
+  for (const ComparedRun& run : runs) rows.push_back(row_of(run));
+  switch (flags.format()) {
+    case Format::Table:
+      flags.deliver(as_table(flags.text("measured"), runs, engine));
+      break;
+    case Format::Csv:
+      flags.deliver(rows_to_csv(rows));
+      break;
+    case Format::Json: {
+      Json document =
+          make_document({"compare", flags.arguments(), files.inputs(), std::string(engine.name)});
+      document["results"] = rows;
+      document["summary"] = summary_json(runs);
+      flags.deliver(to_text(document));
+    }
+  }
+  require_within(max_error, runs);
+  return 0;
+}
+
+}  // namespace gradcast::commands

@@ -1,0 +1,136 @@
+// `gradcast list`: what this build and its data folders hold.
+#include "kernels/compressor.hpp"
+#include "kernels/gpu.hpp"
+#include "sim/cluster.hpp"
+#include "sim/collective.hpp"
+#include "sim/document.hpp"
+#include "sim/engine.hpp"
+#include "sim/flags.hpp"
+#include "sim/iteration_trace.hpp"
+#include "sim/measured.hpp"
+#include "sim/model.hpp"
+#include "sim/table.hpp"
+#include "sim/text.hpp"
+
+namespace gradcast::commands {
+namespace {
+
+struct Entry {
+  std::string kind;
+  std::string name;
+  std::string what;
+};
+
+std::string millions(std::int64_t elements) {
+  return fixed(static_cast<double>(elements) / 1e6, 2) + " M parameters";
+}
+
+/// Files of one kind, each described by what is in it; a broken one is listed with its complaint.
+template <class Describe>
+void add_files(std::vector<Entry>& entries, DataFiles& files, const DataKind& kind,
+               Describe describe) {
+  for (const std::string& name : files.names(kind)) {
+    std::string what;
+    try {
+      what = describe(files.read(kind, name));
+    } catch (const DataError& error) {
+      what = std::string("BROKEN: ") + error.what();
+    }
+    entries.push_back({std::string(kind.what), name, what});
+  }
+}
+
+std::string describe_model(const TextFile& file) {
+  const Model model = load_model(file);
+  return millions(model.elements()) + " in " + std::to_string(model.tensors.size()) + " tensors, " +
+         fixed(model.forward_flops() / 1e9, 2) + " GFLOP an image forward";
+}
+
+std::string describe_trace(const TextFile& file) {
+  const IterationTrace trace = load_iteration_trace(file);
+  return trace.device + ", batch " + std::to_string(trace.batch) + ", " +
+         fixed(trace.iteration().count(), 4) + " s an iteration";
+}
+
+std::string describe_costs(const TextFile& file) {
+  const CostTable table = load_cost_table(file);
+  std::vector<std::string> compressors;
+  for (const CostRow& row : table.rows)
+    if (compressors.empty() || compressors.back() != row.compressor)
+      compressors.push_back(row.compressor);
+  return std::to_string(table.rows.size()) + " rows: " + join(compressors);
+}
+
+std::string describe_measured(const TextFile& file) {
+  return std::to_string(load_measured_runs(file).runs.size()) + " measured runs";
+}
+
+std::string describe_cluster(const TextFile& file) {
+  const Cluster cluster = load_cluster(file);
+  return std::to_string(cluster.nodes) + " nodes x " + std::to_string(cluster.gpus_per_node) +
+         " GPUs, NIC " + to_text(cluster.nic.bandwidth) + " " + to_text(cluster.nic.latency);
+}
+
+std::vector<Entry> all_entries() {
+  DataFiles files = DataFiles::standard();
+  std::vector<Entry> entries;
+  add_files(entries, files, kModels, describe_model);
+  add_files(entries, files, kIterationTraces, describe_trace);
+  add_files(entries, files, kCostTables, describe_costs);
+  add_files(entries, files, kMeasuredRuns, describe_measured);
+  add_files(entries, files, kClusters, describe_cluster);
+  for (const Compressor* compressor : all_compressors())
+    entries.push_back(
+        {"compressor", std::string(compressor->name),
+         std::string(compressor->summary) + " [" + std::string(compressor->source) + "]"});
+  for (const Collective* collective : all_collectives())
+    entries.push_back(
+        {"collective", std::string(collective->name), std::string(collective->summary)});
+  for (const Engine& engine : all_engines())
+    entries.push_back({"engine", std::string(engine.name),
+                       engine.run != nullptr
+                           ? std::string(engine.summary)
+                           : "not in this build: needs " + std::string(engine.needs)});
+  for (const GpuDevice& device : gpu_devices())
+    entries.push_back({"gpu", device.name,
+                       std::to_string(device.multiprocessors) + " multiprocessors, " +
+                           fixed(device.memory_bytes / (1024.0 * 1024 * 1024), 1) + " GiB"});
+  if (gpu_devices().empty())
+    entries.push_back(
+        {"gpu", "-",
+         built_with_cuda() ? "none on this machine" : "not in this build: needs a CUDA compiler"});
+  return entries;
+}
+
+}  // namespace
+
+int list(int argc, const char* const* argv) {
+  Flags flags("list", "Models, traces, clusters, compressors, collectives, engines, GPUs.",
+              {"list", "list --format json"});
+  if (!flags.parse(argc, argv)) return 0;
+  TextTable table{{"kind", "name", "what"}, {}};
+  std::vector<Json> rows;
+  std::string kind;
+  for (const Entry& entry : all_entries()) {
+    if (!kind.empty() && entry.kind != kind) table.rows.push_back({});
+    kind = entry.kind;
+    table.rows.push_back({entry.kind, entry.name, entry.what});
+    rows.push_back({{"kind", entry.kind}, {"name", entry.name}, {"what", entry.what}});
+  }
+  switch (flags.format()) {
+    case Format::Table:
+      flags.deliver(to_text(table));
+      break;
+    case Format::Csv:
+      flags.deliver(rows_to_csv(rows));
+      break;
+    case Format::Json: {
+      Json document = make_document({"list", flags.arguments(), {}, ""});
+      document["results"] = rows;
+      flags.deliver(to_text(document));
+    }
+  }
+  return 0;
+}
+
+}  // namespace gradcast::commands

@@ -1,0 +1,177 @@
+// `gradcast selftest`: is this build, with these data files, fit to be believed?
+#include <cmath>
+#include <functional>
+
+#include "sim/document.hpp"
+#include "sim/flags.hpp"
+#include "sim/iteration_result.hpp"
+#include "sim/measured.hpp"
+#include "sim/request.hpp"
+#include "sim/table.hpp"
+
+namespace gradcast::commands {
+namespace {
+
+struct Check {
+  std::string name;
+  bool passed;
+  std::string detail;
+};
+
+double relative(Seconds found, Seconds expected) { return std::abs((found - expected) / expected); }
+
+std::string apart(double difference) { return fixed(100 * difference, 4) + " % apart"; }
+
+/// Everything in the data folders can be read.
+Check check_files(const std::string& what, const std::function<std::size_t()>& read_all) {
+  try {
+    return {what, true, std::to_string(read_all()) + " read"};
+  } catch (const DataError& error) {
+    return {what, false, error.what()};
+  }
+}
+
+template <class Load>
+std::size_t read_kind(DataFiles& files, const DataKind& kind, Load load) {
+  const auto names = files.names(kind);
+  for (const std::string& name : names) load(files.read(kind, name));
+  return names.size();
+}
+
+void check_data(std::vector<Check>& checks, DataFiles& files) {
+  const auto add = [&](const DataKind& kind, auto load) {
+    checks.push_back(
+        check_files("data: " + std::string(kind.folder) + "/" + std::string(kind.prefix) + "*.csv",
+                    [&] { return read_kind(files, kind, load); }));
+  };
+  add(kModels, load_model);
+  add(kIterationTraces, load_iteration_trace);
+  add(kCostTables, load_cost_table);
+  add(kMeasuredRuns, load_measured_runs);
+  add(kClusters, load_cluster);
+}
+
+/// A model of one tensor that computes nothing, so that an iteration is its collective.
+Scenario bare_collective(const Collective& collective, int nodes, int gpus_per_node,
+                         std::int64_t elements) {
+  Scenario scenario;
+  scenario.model = {"bare", {{"layer", "tensor", elements, 0}}};
+  scenario.trace.batch = 1;
+  scenario.trace.tensors = {{"tensor", Seconds{0}, Seconds{0}}};
+  scenario.cluster.nodes = nodes;
+  scenario.cluster.gpus_per_node = gpus_per_node;
+  scenario.cluster.nic = {parse_rate("10Gbps"), parse_time("25us")};
+  scenario.cluster.intra = {parse_rate("10GBps"), parse_time("5us")};
+  scenario.collective = &collective;
+  return scenario;
+}
+
+/// n ranks: 2(n-1) steps of 1/n of the buffer, or n-1 steps of a whole contribution, over the
+/// slowest edge: a NIC where there is more than one node.
+Seconds ring_closed_form(const Scenario& scenario, Bytes payload) {
+  const Cluster& cluster = scenario.cluster;
+  const Link edge = cluster.nodes > 1 ? cluster.nic : cluster.intra;
+  const bool all_reduce = scenario.collective->serves == Aggregation::AllReduce;
+  const double steps = cluster.ranks() - 1;
+  const Seconds wire = payload / edge.bandwidth;
+  return all_reduce ? 2 * steps * (wire / cluster.ranks() + edge.latency)
+                    : steps * (wire + edge.latency);
+}
+
+Check check_ring(const Engine& engine, const Collective& collective, int nodes, int gpus_per_node) {
+  // A multiple of every number of ranks below, so that all chunks are equal.
+  const Bytes payload{1'008'000};
+  const Scenario scenario = bare_collective(collective, nodes, gpus_per_node, payload.count / 4);
+  Plan plan;
+  plan.rank_speeds.assign(static_cast<std::size_t>(scenario.cluster.ranks()), 1.0);
+  plan.steps.push_back({StepKind::Collective, "collective", {}, Seconds{0}, &collective, payload});
+  const Seconds expected = ring_closed_form(scenario, payload);
+  const Seconds found = summarize(plan, engine.run(plan, scenario.cluster)).iteration;
+  const double difference = relative(found, expected);
+  return {std::string(engine.name) + ": " + std::string(collective.name) + " on " +
+              std::to_string(nodes) + " x " + std::to_string(gpus_per_node) + " is its closed form",
+          difference < 1e-6, apart(difference)};
+}
+
+/// The engines agree where no message stands in another's way.
+Check check_agreement(const Request& request, DataFiles& files) {
+  Check check{"engines agree: " + request.model + ", " + request.compressor + ", fusion " +
+                  to_text(request.fusion) + ", overlap " + (request.overlap ? "yes" : "no"),
+              true, ""};
+  Scenario scenario;
+  try {
+    scenario = make_scenario(request, files);
+  } catch (const std::runtime_error& error) {  // a broken or missing file
+    return {check.name, false, error.what()};
+  }
+  std::optional<Seconds> first;
+  double largest = 0;
+  for (const Engine& engine : all_engines()) {
+    if (engine.run == nullptr) continue;
+    const Seconds time = run(scenario, engine).iteration;
+    if (first) largest = std::max(largest, relative(time, *first));
+    first = first.value_or(time);
+  }
+  check.passed = largest < 1e-3;
+  check.detail = apart(largest);
+  return check;
+}
+
+std::vector<Check> all_checks() {
+  DataFiles files = DataFiles::standard();
+  std::vector<Check> checks;
+  check_data(checks, files);
+  for (const Engine& engine : all_engines()) {
+    if (engine.run == nullptr) continue;
+    for (const Collective* collective : all_collectives())
+      for (const auto& [nodes, gpus] : {std::pair{1, 4}, {2, 1}, {3, 3}, {4, 4}, {7, 1}})
+        checks.push_back(check_ring(engine, *collective, nodes, gpus));
+  }
+  for (const char* compressor : {"dense", "topk", "gaussian"})
+    for (const char* fusion : {"merged", "25MiB", "layer"})
+      for (const bool overlap : {false, true}) {
+        Request request;
+        request.model = "resnet-50";
+        request.compressor = compressor;
+        request.fusion = parse_fusion(fusion);
+        request.overlap = overlap;
+        checks.push_back(check_agreement(request, files));
+      }
+  return checks;
+}
+
+}  // namespace
+
+int selftest(int argc, const char* const* argv) {
+  Flags flags("selftest", "Checks the data files, the engines' closed forms and their agreement.",
+              {"selftest", "selftest --format json"});
+  if (!flags.parse(argc, argv)) return 0;
+  TextTable table{{"check", "result", "detail"}, {}};
+  std::vector<Json> rows;
+  std::size_t failed = 0;
+  for (const Check& check : all_checks()) {
+    failed += check.passed ? 0 : 1;
+    table.rows.push_back({check.name, check.passed ? "ok" : "FAILED", check.detail});
+    rows.push_back({{"check", check.name}, {"passed", check.passed}, {"detail", check.detail}});
+  }
+  switch (flags.format()) {
+    case Format::Table:
+      flags.deliver(to_text(table));
+      break;
+    case Format::Csv:
+      flags.deliver(rows_to_csv(rows));
+      break;
+    case Format::Json: {
+      Json document = make_document({"selftest", flags.arguments(), {}, ""});
+      document["results"] = rows;
+      flags.deliver(to_text(document));
+    }
+  }
+  if (failed > 0)
+    throw Error(ExitCode::Failure,
+                std::to_string(failed) + " of " + std::to_string(rows.size()) + " checks failed");
+  flags.note("all " + std::to_string(rows.size()) + " checks passed");
+  return 0;
+}
+
+}  // namespace gradcast::commands

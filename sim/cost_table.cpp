@@ -1,0 +1,264 @@
+#include "sim/cost_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "sim/csv.hpp"
+
+namespace gradcast {
+namespace {
+
+constexpr std::array kColumns = {"compressor",
+                                 "mode",
+                                 "implementation",
+                                 "tensors",
+                                 "elements",
+                                 "density",
+                                 "workers",
+                                 "distribution",
+                                 "selected",
+                                 "encode_seconds",
+                                 "encode_p95_seconds",
+                                 "decode_seconds",
+                                 "decode_p95_seconds",
+                                 "samples",
+                                 "evidence"};
+constexpr double kLongest = 1e6;  // seconds
+
+/// The quantities that are interpolated between rows.
+struct Point {
+  double encode = 0;
+  double decode = 0;
+  double selected_share = 0;  // of k
+};
+
+Point point_of(const CostRow& row) {
+  return {row.encode.count(), row.decode.count(),
+          row.selected / static_cast<double>(wanted_elements(row.elements, row.density))};
+}
+
+double mix(double a, double b, double t) { return a == b ? a : a + (b - a) * t; }
+
+/// Costs grow as powers of the size: between two positive values the logarithm is what is linear.
+double mix_log(double a, double b, double t) {
+  return a > 0 && b > 0 ? std::exp(mix(std::log(a), std::log(b), t)) : mix(a, b, t);
+}
+
+/// One axis of the table: the values it holds, and where a query falls between two of them.
+struct Bracket {
+  double low, high, weight;  // weight of `high`, outside 0..1 beyond the range
+};
+
+/// `clamp`: beyond the range the end's value holds; otherwise the last two values go on in line.
+Bracket bracket(const std::set<double>& values, double at, bool logarithmic, bool clamp) {
+  const auto above = values.lower_bound(at);
+  if (above != values.end() && *above == at) return {at, at, 0};
+  if (values.size() == 1) return {*values.begin(), *values.begin(), 0};
+  auto high = above;
+  if (above == values.begin()) {
+    if (clamp) return {*above, *above, 0};
+    high = std::next(above);
+  } else if (above == values.end()) {
+    high = std::prev(above);
+    if (clamp) return {*high, *high, 0};
+  }
+  const double low_value = *std::prev(high);
+  const auto scale = [&](double value) { return logarithmic ? std::log(value) : value; };
+  return {low_value, *high, (scale(at) - scale(low_value)) / (scale(*high) - scale(low_value))};
+}
+
+/// Rows of one compressor, mode, implementation and distribution, nested by axis.
+class Grid {
+ public:
+  void add(const CostRow& row) {
+    cells_[row.density][static_cast<double>(row.elements)][row.workers] = point_of(row);
+  }
+
+  Point at(double density, double elements, double workers) const {
+    return between(
+        cells_, density, true, true,
+        [&](const BySize& sizes) {
+          return between(
+              sizes, elements, true, false,
+              [&](const ByWorkers& by_workers) {
+                return between(
+                    by_workers, workers, false, false, [](const Point& point) { return point; },
+                    mix);
+              },
+              mix_log);
+        },
+        mix_log);
+  }
+
+  std::string outside(double density, double elements) const {
+    std::set<double> sizes;
+    for (const auto& [each, by_size] : cells_)
+      for (const auto& [size, workers] : by_size) sizes.insert(size);
+    const auto range = [](double low, double high) {
+      return number_to_text(low) + ".." + number_to_text(high);
+    };
+    std::vector<std::string> left;
+    if (elements < *sizes.begin() || elements > *sizes.rbegin())
+      left.push_back("elements " + number_to_text(elements) + " outside " +
+                     range(*sizes.begin(), *sizes.rbegin()));
+    if (density < cells_.begin()->first || density > cells_.rbegin()->first)
+      left.push_back("density " + number_to_text(density) + " outside " +
+                     range(cells_.begin()->first, cells_.rbegin()->first));
+    return join(left, "; ");
+  }
+
+ private:
+  using ByWorkers = std::map<double, Point>;
+  using BySize = std::map<double, ByWorkers>;
+
+  template <class Axis, class Inner, class Mix>
+  static Point between(const Axis& axis, double at, bool logarithmic, bool clamp, Inner inner,
+                       Mix mix_times) {
+    std::set<double> values;
+    for (const auto& [value, cell] : axis) values.insert(value);
+    const Bracket found = bracket(values, at, logarithmic, clamp);
+    const Point low = inner(axis.at(found.low));
+    if (found.weight == 0) return low;
+    const Point high = inner(axis.at(found.high));
+    return {std::max(0.0, mix_times(low.encode, high.encode, found.weight)),
+            std::max(0.0, mix_times(low.decode, high.decode, found.weight)),
+            std::max(0.0, mix(low.selected_share, high.selected_share, found.weight))};
+  }
+
+  std::map<double, BySize> cells_;  // by density, by elements, by workers
+};
+
+/// What of a column the table holds among rows that pass `keep`.
+std::vector<std::string> values_of(const std::vector<CostRow>& rows,
+                                   const std::function<bool(const CostRow&)>& keep,
+                                   const std::function<std::string(const CostRow&)>& column) {
+  std::vector<std::string> values;
+  for (const CostRow& row : rows)
+    if (keep(row) && std::find(values.begin(), values.end(), column(row)) == values.end())
+      values.push_back(column(row));
+  return values;
+}
+
+std::string shown(const std::vector<std::string>& values) {
+  std::vector<std::string> quoted;
+  quoted.reserve(values.size());
+  for (const std::string& value : values) quoted.push_back("'" + value + "'");
+  return values.empty() ? "none" : join(quoted);
+}
+
+bool contains(const std::vector<std::string>& values, const std::string& value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+}  // namespace
+
+CostEstimate CostTable::estimate(const CostQuery& query) const {
+  const auto of_compressor = [&](const CostRow& row) {
+    return row.compressor == query.compressor && row.tensors == 1;
+  };
+  const auto modes = values_of(rows, of_compressor, [](const CostRow& row) { return row.mode; });
+  if (modes.empty())
+    throw DataError(name, 0,
+                    "has no costs of compressor '" + query.compressor + "' (it has " +
+                        shown(values_of(
+                            rows, [](const CostRow&) { return true; },
+                            [](const CostRow& row) { return row.compressor; })) +
+                        ")");
+  std::string mode = query.mode;
+  if (mode.empty() && !contains(modes, mode)) mode = contains(modes, "code") ? "code" : modes[0];
+  if (!contains(modes, mode))
+    throw DataError(name, 0,
+                    "has no costs of compressor '" + query.compressor + "' in mode '" + mode +
+                        "' (it has " + shown(modes) + ")");
+  const auto of_mode = [&](const CostRow& row) { return of_compressor(row) && row.mode == mode; };
+  const auto inputs = values_of(rows, of_mode, [](const CostRow& row) { return row.distribution; });
+  if (!contains(inputs, query.distribution))
+    throw DataError(name, 0,
+                    "has no costs of compressor '" + query.compressor + "' on '" +
+                        query.distribution + "' input (it has " + shown(inputs) + ")");
+  const auto of_input = [&](const CostRow& row) {
+    return of_mode(row) && row.distribution == query.distribution;
+  };
+  // The project's own kernels where the table has them, else whatever comes first.
+  const auto made =
+      values_of(rows, of_input, [](const CostRow& row) { return row.implementation; });
+  const auto own = std::find_if(made.begin(), made.end(),
+                                [](const std::string& m) { return m.starts_with("gradcast"); });
+  CostEstimate estimate;
+  estimate.mode = mode;
+  estimate.implementation = own != made.end() ? *own : made[0];
+  Grid grid;
+  std::set<std::string> evidence;
+  for (const CostRow& row : rows) {
+    if (!of_input(row) || row.implementation != estimate.implementation) continue;
+    grid.add(row);
+    evidence.insert(row.evidence);
+  }
+  estimate.evidence = join({evidence.begin(), evidence.end()}, "+");
+  const auto elements = static_cast<double>(query.elements);
+  const Point point = grid.at(query.density, elements, query.workers);
+  estimate.encode = Seconds{point.encode};
+  estimate.decode = Seconds{point.decode};
+  const std::int64_t wanted = wanted_elements(query.elements, query.density);
+  estimate.selected = std::clamp<std::int64_t>(
+      std::llround(point.selected_share * static_cast<double>(wanted)), 1, query.elements);
+  estimate.outside = grid.outside(query.density, elements);
+  return estimate;
+}
+
+CostTable load_cost_table(const TextFile& file) {
+  CostTable table{file.path.stem().string(), {}};
+  CsvReader<kColumns.size()> rows(file, kColumns);
+  while (rows.next()) {
+    CostRow row;
+    row.compressor = rows.word("compressor");
+    row.mode = rows.text("mode");
+    if (!row.mode.empty() && row.mode != "paper" && row.mode != "code")
+      throw rows.failure("mode", "'" + row.mode + "' is not 'paper', 'code' or empty");
+    row.implementation = rows.word("implementation");
+    row.tensors = rows.value("tensors", parse_count);
+    row.elements = rows.integer("elements", 1, INT32_MAX);
+    row.density = rows.value("density", parse_density);
+    row.workers = rows.value("workers", parse_count);
+    row.distribution = rows.word("distribution");
+    row.selected = rows.number("selected", 0, static_cast<double>(row.elements));
+    row.encode = Seconds{rows.number("encode_seconds", 0, kLongest)};
+    row.encode_p95 = Seconds{rows.number("encode_p95_seconds", 0, kLongest)};
+    row.decode = Seconds{rows.number("decode_seconds", 0, kLongest)};
+    row.decode_p95 = Seconds{rows.number("decode_p95_seconds", 0, kLongest)};
+    row.samples = rows.integer("samples", 0, INT64_MAX);
+    row.evidence = rows.word("evidence");
+    if (row.evidence != "measured" && row.evidence != "published" && row.evidence != "derived")
+      throw rows.failure("evidence",
+                         "'" + row.evidence + "' is not 'measured', 'published' or 'derived'");
+    table.rows.push_back(row);
+  }
+  if (table.rows.empty()) throw rows.failure("the cost table has no rows");
+  return table;
+}
+
+std::string cost_table_csv(const CostTable& table, const std::vector<std::string>& provenance) {
+  std::string text = csv_comments(provenance) + csv_line({kColumns.begin(), kColumns.end()});
+  for (const CostRow& row : table.rows)
+    text += csv_line({row.compressor, row.mode, row.implementation, std::to_string(row.tensors),
+                      std::to_string(row.elements), number_to_text(row.density),
+                      std::to_string(row.workers), row.distribution, number_to_text(row.selected),
+                      number_to_text(row.encode.count()), number_to_text(row.encode_p95.count()),
+                      number_to_text(row.decode.count()), number_to_text(row.decode_p95.count()),
+                      std::to_string(row.samples), row.evidence});
+  return text;
+}
+
+std::int64_t wanted_elements(std::int64_t elements, double density) {
+  // 1000 x 0.007 is 7.000000000000001 or 6.999999999999999 in doubles: what a person wrote is
+  // whole.
+  const double wanted = static_cast<double>(elements) * density;
+  const double nearest = std::round(wanted);
+  const double whole = std::abs(wanted - nearest) <= 1e-9 * nearest ? nearest : std::floor(wanted);
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(whole), 1, elements);
+}
+
+}  // namespace gradcast

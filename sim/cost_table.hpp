@@ -1,0 +1,67 @@
+// What a compressor costs, as measured, published or derived: the seam between kernels/ and the
+// simulator, which never calls a compressor to price it.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/text_file.hpp"
+#include "sim/units.hpp"
+
+namespace gradcast {
+
+/// One kernel point.
+struct CostRow {
+  std::string compressor;
+  std::string mode;            // "paper" or "code" where the two differ, else ""
+  std::string implementation;  // "gradcast-cuda", "gradcast-cpu", "torch", "cub"
+  int tensors = 1;             // handled in the one call
+  std::int64_t elements = 0;   // of all those tensors together
+  double density = 0;          // wanted share of elements: k = elements x density
+  int workers = 1;             // whose sets decode adds up
+  std::string distribution;    // of the input: "normal", ...
+  double selected = 0;         // elements really selected (mean)
+  Seconds encode{0}, encode_p95{0}, decode{0}, decode_p95{0};
+  std::int64_t samples = 0;  // 0 where nothing was timed
+  std::string evidence;      // "measured", "published" or "derived"
+};
+
+struct CostQuery {
+  std::string compressor;
+  std::string
+      mode{};  // "": the only mode there is, or "code", what really ran, where there are more
+  std::int64_t elements = 0;
+  double density = 0;
+  int workers = 1;
+  std::string distribution = "normal";
+};
+
+struct CostEstimate {
+  Seconds encode{0};
+  Seconds decode{0};
+  std::int64_t selected = 0;  // elements that travel
+  std::string mode;
+  std::string implementation;
+  std::string evidence;
+  std::string outside;  // "" within the table's range, else which range was left
+};
+
+struct CostTable {
+  std::string name;
+  std::vector<CostRow> rows;
+
+  /// Interpolates: logarithm of the size, logarithm of the density, linear in the workers.
+  /// Throws DataError where the table knows nothing of the compressor, mode or distribution.
+  CostEstimate estimate(const CostQuery& query) const;
+};
+
+/// Reads `traces/cost-<device>.csv`. Throws DataError.
+CostTable load_cost_table(const TextFile& file);
+
+/// The text of such a file; `provenance` becomes its comment lines.
+std::string cost_table_csv(const CostTable& table, const std::vector<std::string>& provenance);
+
+/// k of a tensor of `elements`, as the authors' code and most others count: truncated, at least 1.
+std::int64_t wanted_elements(std::int64_t elements, double density);
+
+}  // namespace gradcast

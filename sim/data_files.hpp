@@ -1,0 +1,57 @@
+// Where models, traces and clusters are found: by name in the project's folders, or by path.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/text_file.hpp"
+
+namespace gradcast {
+
+/// A kind of data file: its folder and how its names begin.
+struct DataKind {
+  std::string_view what;    // "model", for messages
+  std::string_view folder;  // "models"
+  std::string_view prefix;  // names begin with it: "iteration-"
+};
+
+inline constexpr DataKind kModels{"model", "models", ""};
+inline constexpr DataKind kIterationTraces{"trace", "traces", "iteration-"};
+inline constexpr DataKind kCostTables{"cost table", "traces", "cost-"};
+inline constexpr DataKind kMeasuredRuns{"measured file", "traces", "measured-"};
+inline constexpr DataKind kClusters{"cluster", "platforms", ""};
+
+/// An input as the user named it, with what was read: results print it with its SHA-256.
+struct InputFile {
+  std::string typed;
+  std::string sha256;
+};
+
+/// Finds and reads data files, and remembers which.
+class DataFiles {
+ public:
+  /// The folder that holds models/, traces/ and platforms/: $GRADCAST_DATA, else beside the program
+  /// (../share/gradcast where it is installed, the source tree where it is built).
+  static DataFiles standard();
+
+  explicit DataFiles(std::filesystem::path root) : root_(std::move(root)) {}
+
+  const std::filesystem::path& root() const { return root_; }
+
+  /// Names of a kind, sorted.
+  std::vector<std::string> names(const DataKind& kind) const;
+
+  /// A name of the kind, or a path: anything with a '/' or that ends in ".csv". Throws ValueError
+  /// for an unknown name (with a suggestion), DataError for a file that cannot be read.
+  TextFile read(const DataKind& kind, const std::string& name_or_path);
+
+  /// In the order of reading, each once.
+  const std::vector<InputFile>& inputs() const { return inputs_; }
+
+ private:
+  std::filesystem::path root_;
+  std::vector<InputFile> inputs_;
+};
+
+}  // namespace gradcast

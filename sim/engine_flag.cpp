@@ -1,0 +1,42 @@
+#include "sim/engine_flag.hpp"
+
+#include "sim/text.hpp"
+
+namespace gradcast {
+namespace {
+
+std::vector<std::string> names() {
+  std::vector<std::string> names;
+  for (const Engine& engine : all_engines()) names.emplace_back(engine.name);
+  return names;
+}
+
+const Engine& first_built() {
+  for (const Engine& engine : all_engines())
+    if (engine.run != nullptr) return engine;
+  throw MissingError("this build has no engine");
+}
+
+}  // namespace
+
+void add_engine_flag(Flags& flags) {
+  flags.add("engine", join(names(), " or "), std::string(first_built().name));
+}
+
+const Engine& chosen_engine(const Flags& flags) {
+  const Engine& preferred = all_engines()[0];
+  if (!flags.given("engine") && preferred.run == nullptr)
+    flags.note("engine '" + std::string(preferred.name) +
+               "' is not in this build; the answer is '" + std::string(first_built().name) + "'s");
+  const std::string name = flags.text("engine");
+  const Engine* engine = find_engine(name);
+  if (engine == nullptr)
+    throw UsageError("--engine: unknown engine '" + name + "'" + did_you_mean(name, names()) +
+                     " (known: " + join(names()) + ")");
+  if (engine->run == nullptr)
+    throw MissingError("engine '" + name + "' is not in this build: it needs " +
+                       std::string(engine->needs));
+  return *engine;
+}
+
+}  // namespace gradcast

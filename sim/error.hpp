@@ -1,0 +1,56 @@
+#pragma once
+#include <stdexcept>
+#include <string>
+
+namespace gradcast {
+
+/// What the process answers to its caller. Stable: scripts may rely on the numbers.
+enum class ExitCode {
+  Ok = 0,
+  Failure = 1,         // our defect, or the machine's (disk full)
+  Usage = 2,           // a wrong command, flag or value of a flag
+  BadInput = 3,        // a file that cannot be read or does not say what it should
+  BeyondMaxError = 4,  // `compare --max-error`
+  Missing = 5,         // a device or an optional part that this build or machine lacks
+  Interrupted = 130,
+};
+
+/// Something with a one-line explanation and an exit code; main() prints the one and returns the
+/// other. Any other exception is a defect in this program.
+class Error : public std::runtime_error {
+ public:
+  Error(ExitCode code, const std::string& what) : std::runtime_error(what), code_(code) {}
+  ExitCode code() const { return code_; }
+
+ private:
+  ExitCode code_;
+};
+
+/// A wrong command line.
+class UsageError : public Error {
+ public:
+  explicit UsageError(const std::string& what) : Error(ExitCode::Usage, what) {}
+};
+
+/// A wrong file. `line` counts from 1; 0 means the file as a whole.
+class DataError : public Error {
+ public:
+  DataError(const std::string& file, std::size_t line, const std::string& what)
+      : Error(ExitCode::BadInput,
+              file + (line > 0 ? ":" + std::to_string(line) : std::string{}) + ": " + what) {}
+};
+
+/// This build or machine lacks what was asked for.
+class MissingError : public Error {
+ public:
+  explicit MissingError(const std::string& what) : Error(ExitCode::Missing, what) {}
+};
+
+/// Text that is not the value it should be. Whoever knows where the text stood (a flag, a line of a
+/// file) catches this and throws UsageError or DataError.
+class ValueError : public std::runtime_error {
+ public:
+  explicit ValueError(const std::string& what) : std::runtime_error(what) {}
+};
+
+}  // namespace gradcast

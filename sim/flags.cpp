@@ -1,0 +1,120 @@
+#include "sim/flags.hpp"
+
+#include <cstdio>
+
+#include "sim/text.hpp"
+#include "sim/text_file.hpp"
+#include "sim/units.hpp"
+
+namespace gradcast {
+namespace {
+
+std::string description(const std::string& summary, const std::vector<std::string>& examples) {
+  std::string text = summary + "\n\nExamples:\n";
+  for (const std::string& example : examples) text += "  gradcast " + example + "\n";
+  return text;
+}
+
+/// The command line as typed, but for -o, -q and their values.
+std::vector<std::string> answering_arguments(int argc, const char* const* argv) {
+  std::vector<std::string> kept{"gradcast"};
+  for (int i = 0; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "-q" || word == "--quiet" || word.starts_with("--output=")) continue;
+    if (word == "-o" || word == "--output") {
+      ++i;
+      continue;
+    }
+    if (word.starts_with("-o") && !word.starts_with("--")) continue;
+    kept.push_back(word);
+  }
+  return kept;
+}
+
+}  // namespace
+
+Flags::Flags(std::string command, const std::string& summary,
+             const std::vector<std::string>& examples)
+    : command_(std::move(command)),
+      options_("gradcast " + command_, description(summary, examples)) {
+  options_.custom_help("[flags]");
+  options_.allow_unrecognised_options();  // refused below, with a suggestion
+  options_.add_options()("f,format", "table, csv or json",
+                         cxxopts::value<std::string>()->default_value("table"), "FORMAT")(
+      "o,output", "write there instead of standard output; .csv or .json sets the format",
+      cxxopts::value<std::string>(),
+      "FILE")("q,quiet", "no notes on standard error")("h,help", "this text");
+}
+
+void Flags::add(const std::string& name, const std::string& help, const std::string& fallback) {
+  auto value = cxxopts::value<std::string>();
+  if (!fallback.empty()) value->default_value(fallback);
+  options_.add_options()(name, help, value, "");
+}
+
+bool Flags::parse(int argc, const char* const* argv) {
+  try {
+    parsed_ = options_.parse(argc, argv);
+  } catch (const cxxopts::exceptions::exception& error) {
+    throw UsageError(std::string(error.what()) + "; see `gradcast " + command_ + " --help`");
+  }
+  if (parsed_->count("help") > 0) {
+    write_stdout(options_.help());
+    return false;
+  }
+  require_known(parsed_->unmatched());
+  for (const cxxopts::KeyValue& flag : parsed_->arguments()) {
+    if (flag.value().empty()) throw UsageError("--" + flag.key() + ": the value is empty");
+    if (parsed_->count(flag.key()) > 1 && flag.key() != "quiet")
+      throw UsageError("--" + flag.key() + " is given twice");
+  }
+  static_cast<void>(format());
+  arguments_ = answering_arguments(argc, argv);
+  return true;
+}
+
+void Flags::require_known(const std::vector<std::string>& unmatched) const {
+  if (unmatched.empty()) return;
+  const std::string typed = unmatched[0].substr(0, unmatched[0].find('='));
+  if (!typed.starts_with("-"))
+    throw UsageError("'" + typed + "' does not belong here: `gradcast " + command_ +
+                     "` takes flags only");
+  std::vector<std::string> known;
+  for (const std::string& group : options_.groups())
+    for (const auto& option : options_.group_help(group).options)
+      for (const std::string& name : option.l) known.push_back("--" + name);
+  throw UsageError(
+      "unknown flag '" + typed + "'" + did_you_mean(typed, known) +
+      (did_you_mean(typed, known).empty() ? "; see `gradcast " + command_ + " --help`" : ""));
+}
+
+bool Flags::given(const std::string& name) const { return parsed_->count(name) > 0; }
+
+std::string Flags::text(const std::string& name) const {
+  // A flag without a fallback that is not given has no value, and cxxopts would throw.
+  return given(name) || (*parsed_)[name].has_default() ? (*parsed_)[name].as<std::string>() : "";
+}
+
+Format Flags::format() const {
+  std::string name = text("format");
+  const std::string file = text("output");
+  if (!given("format") && file.ends_with(".csv")) name = "csv";
+  if (!given("format") && file.ends_with(".json")) name = "json";
+  if (name == "table") return Format::Table;
+  if (name == "csv") return Format::Csv;
+  if (name == "json") return Format::Json;
+  throw UsageError("--format: '" + name + "' is not table, csv or json");
+}
+
+void Flags::deliver(std::string_view content) const {
+  if (given("output") && text("output") != "-")
+    write_text_file(text("output"), content);
+  else
+    write_stdout(content);
+}
+
+void Flags::note(const std::string& line) const {
+  if (!quiet()) std::fprintf(stderr, "gradcast: %s\n", line.c_str());
+}
+
+}  // namespace gradcast

@@ -1,0 +1,62 @@
+// The flags of one command, over cxxopts: every value is text until the command parses it, and
+// every complaint names the flag.
+#pragma once
+#include <cxxopts.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/error.hpp"
+
+namespace gradcast {
+
+enum class Format { Table, Csv, Json };
+
+class Flags {
+ public:
+  /// `examples`: command lines, shown before the flags.
+  Flags(std::string command, const std::string& summary, const std::vector<std::string>& examples);
+
+  /// A flag with a value. `fallback` is used where it is not given; "" is none.
+  void add(const std::string& name, const std::string& help, const std::string& fallback = "");
+
+  /// Throws UsageError. False when help was asked for and has been printed: nothing is left to do.
+  bool parse(int argc, const char* const* argv);
+
+  bool given(const std::string& name) const;
+  /// The value or the fallback.
+  std::string text(const std::string& name) const;
+  /// The same through a parser of units.hpp; its ValueError becomes a UsageError with the flag's
+  /// name.
+  template <class Parse>
+  auto value(const std::string& name, Parse parse) const {
+    try {
+      return parse(text(name));
+    } catch (const ValueError& error) {
+      throw UsageError("--" + name + ": " + error.what());
+    }
+  }
+
+  /// --format, else what -o's ending says, else a table.
+  Format format() const;
+  bool quiet() const { return parsed_->count("quiet") > 0; }
+  /// To -o's file, whole or not at all, or to standard output.
+  void deliver(std::string_view content) const;
+  /// A line on standard error, unless -q.
+  void note(const std::string& line) const;
+
+  /// The command line without what does not change the answer (-o, -q).
+  const std::vector<std::string>& arguments() const { return arguments_; }
+
+ private:
+  void require_known(const std::vector<std::string>& unmatched) const;
+
+  std::string command_;
+  cxxopts::Options options_;
+  std::optional<cxxopts::ParseResult> parsed_;
+  std::vector<std::string> arguments_;
+};
+
+}  // namespace gradcast

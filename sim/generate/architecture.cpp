@@ -1,0 +1,95 @@
+#include "sim/generate/architecture.hpp"
+
+#include <stdexcept>
+
+namespace gradcast {
+namespace {
+
+/// How often a window fits, as PyTorch counts without ceil_mode.
+std::int64_t fits(std::int64_t size, std::int64_t kernel, std::int64_t stride,
+                  std::int64_t padding) {
+  if (size + 2 * padding < kernel) throw std::logic_error("a window is larger than its input");
+  return (size + 2 * padding - kernel) / stride + 1;
+}
+
+Shape slide(Shape in, const Window& window, std::int64_t channels) {
+  return {channels, fits(in.height, window.height, window.stride, window.pad_height),
+          fits(in.width, window.width, window.stride, window.pad_width)};
+}
+
+/// The layer's first tensor, which carries its FLOPs, and its bias.
+std::vector<GradientTensor> weight_and_bias(const std::string& layer, std::int64_t weights,
+                                            std::int64_t biases,
+                                            std::int64_t multiply_accumulates) {
+  std::vector<GradientTensor> tensors{
+      {layer, layer + ".weight", weights, 2 * static_cast<double>(multiply_accumulates)}};
+  if (biases > 0) tensors.push_back({layer, layer + ".bias", biases, 0});
+  return tensors;
+}
+
+}  // namespace
+
+Window square(std::int64_t size, std::int64_t stride, std::int64_t padding) {
+  return {size, size, stride, padding, padding};
+}
+
+std::int64_t Operator::parameters() const {
+  std::int64_t sum = 0;
+  for (const GradientTensor& tensor : tensors) sum += tensor.elements;
+  return sum;
+}
+
+Operator& Architecture::append(OperatorKind kind, const std::string& layer, Shape out) {
+  operators_.push_back({kind, layer, at_, out, 0, {}});
+  at_ = out;
+  return operators_.back();
+}
+
+void Architecture::convolution(const std::string& layer, std::int64_t out_channels,
+                               const Window& window, bool bias) {
+  const std::int64_t weights = at_.channels * window.height * window.width * out_channels;
+  Operator& added = append(OperatorKind::Convolution, layer, slide(at_, window, out_channels));
+  added.multiply_accumulates = weights * added.out.height * added.out.width;
+  added.tensors =
+      weight_and_bias(layer, weights, bias ? out_channels : 0, added.multiply_accumulates);
+}
+
+/// One multiply-accumulate an element: scale and shift.
+void Architecture::batch_norm(const std::string& layer) {
+  Operator& added = append(OperatorKind::BatchNorm, layer, at_);
+  added.multiply_accumulates = at_.elements();
+  added.tensors = weight_and_bias(layer, at_.channels, at_.channels, added.multiply_accumulates);
+}
+
+void Architecture::linear(const std::string& layer, std::int64_t out_features) {
+  const std::int64_t weights = at_.elements() * out_features;
+  Operator& added = append(OperatorKind::Linear, layer, {out_features, 1, 1});
+  added.multiply_accumulates = weights;
+  added.tensors = weight_and_bias(layer, weights, out_features, weights);
+}
+
+void Architecture::relu() { append(OperatorKind::Relu, "", at_); }
+
+void Architecture::pool(const Window& window) {
+  append(OperatorKind::Pool, "", slide(at_, window, at_.channels));
+}
+
+void Architecture::pool_to(std::int64_t height, std::int64_t width) {
+  append(OperatorKind::Pool, "", {at_.channels, height, width});
+}
+
+void Architecture::add() { append(OperatorKind::Add, "", at_); }
+
+void Architecture::concatenate(std::int64_t channels) {
+  at_.channels = channels;
+  append(OperatorKind::Concatenate, "", at_);
+}
+
+Model model_of(const std::string& name, const Architecture& architecture) {
+  Model model{name, {}};
+  for (const Operator& each : architecture.operators())
+    model.tensors.insert(model.tensors.end(), each.tensors.begin(), each.tensors.end());
+  return model;
+}
+
+}  // namespace gradcast

@@ -1,0 +1,79 @@
+// A convolutional network as a list of operators, each with its shapes and its gradient tensors.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/model.hpp"
+
+namespace gradcast {
+
+/// Of one image's activations.
+struct Shape {
+  std::int64_t channels = 0;
+  std::int64_t height = 0;
+  std::int64_t width = 0;
+
+  std::int64_t elements() const { return channels * height * width; }
+};
+
+enum class OperatorKind { Convolution, BatchNorm, Linear, Relu, Pool, Add, Concatenate };
+
+struct Operator {
+  OperatorKind kind = OperatorKind::Relu;
+  std::string layer;  // as PyTorch names the module; "" without parameters
+  Shape in;
+  Shape out;
+  std::int64_t multiply_accumulates = 0;  // forward, one image
+  std::vector<GradientTensor> tensors;    // their FLOPs stand on the first
+
+  std::int64_t parameters() const;
+};
+
+/// A rectangular window: kernel and padding as height x width, one stride for both.
+struct Window {
+  std::int64_t height = 1;
+  std::int64_t width = 1;
+  std::int64_t stride = 1;
+  std::int64_t pad_height = 0;
+  std::int64_t pad_width = 0;
+};
+
+/// A square window.
+Window square(std::int64_t size, std::int64_t stride = 1, std::int64_t padding = 0);
+
+/// Appends operators one after another, each working on what the one before put out.
+class Architecture {
+ public:
+  explicit Architecture(Shape image) : at_(image) {}
+
+  void convolution(const std::string& layer, std::int64_t out_channels, const Window& window,
+                   bool bias);
+  void batch_norm(const std::string& layer);
+  void linear(const std::string& layer, std::int64_t out_features);
+  void relu();
+  void pool(const Window& window);
+  /// To so many rows and columns: adaptive and global pooling.
+  void pool_to(std::int64_t height, std::int64_t width);
+  /// Adds a branch of the same shape.
+  void add();
+  /// Puts the branches' channels together; they have the height and width of where it stands.
+  void concatenate(std::int64_t channels);
+
+  /// A branch begins again where another began: `here()` then, `from()` it later.
+  Shape here() const { return at_; }
+  void from(Shape shape) { at_ = shape; }
+
+  const std::vector<Operator>& operators() const { return operators_; }
+
+ private:
+  Operator& append(OperatorKind kind, const std::string& layer, Shape out);
+
+  Shape at_;
+  std::vector<Operator> operators_;
+};
+
+/// Its gradient tensors in forward order.
+Model model_of(const std::string& name, const Architecture& architecture);
+
+}  // namespace gradcast

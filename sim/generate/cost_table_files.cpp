@@ -1,0 +1,90 @@
+// `traces/cost-v100-pytorch-1.1.csv`: what the authors' compressors cost on the paper's V100.
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "sim/cost_table.hpp"
+#include "sim/generate/generated_file.hpp"
+#include "sim/generate/torch_compressors.hpp"
+#include "sim/text.hpp"
+
+namespace gradcast {
+namespace {
+
+// Powers of four, the models of Table 2 (AlexNet, VGG-16, ResNet-50, Inception-v4) and the end of
+// Fig. 4's range.
+constexpr std::array<std::int64_t, 15> kElements = {
+    1'024,      4'096,      16'384,      65'536,      262'144,
+    1'048'576,  4'194'304,  16'777'216,  25'557'032,  42'679'816,
+    61'100'840, 67'108'864, 138'357'544, 268'435'456, 400'000'000};
+constexpr std::array kDensities = {0.0001, 0.001, 0.004, 0.01, 0.1};
+// Decoding is linear in the workers: two would do, the paper's 16 stands between them to be read.
+constexpr std::array kWorkers = {1, 16, 256};
+
+constexpr std::string_view kProvenance =
+    R"(The compressors of "Understanding Top-k Sparsification in Distributed Deep Learning" as its authors
+run them (hclhkbu/GaussianK-SGD@3da1fb3), in PyTorch 1.1 on a V100 PCIe. Nothing here was timed by
+this project: samples are 0, the p95 columns repeat the others. Made by generate_data.
+topk, encode (published): 4.99671953e-10 s x n log2 n, the authors' fit of torch.topk on V100, PyTorch
+  up to 1.1 (a comment in utils.py of their MG-WFBP), for k = 0.001 n and taken to hold for any k.
+all else (derived; decode of topk too): the operators of compression.py and distributed_optimizer.py
+  one by one, each max(bytes moved / 765 GB/s, launches x 1.83 us), a torch.topk among them by the fit.
+  765 GB/s is 85 % of NVIDIA's 900 GB/s; CSCS expects 777.8 GB/s of copies and 1.83 us a launch on its
+  V100s (reframe-hpc/reframe, memory_bandwidth.py@fc5ad89, kernel_latency.py@cea65e1). Waits of the
+  host and what Python adds are not in it.
+randk, dgc: randperm(n) sorts 64-bit keys and values, 10 passes of 7 bits, 416 bytes an element; the
+  sort may take 1.7 times what its bytes do (sources and assumptions: sim/generate/torch_operators.hpp).
+mode code, as the repository runs: dgc takes the k-th of a 1 % sample, so about 100 k candidates pass,
+  and has no rows above density 0.01, where it raises an error; gaussian has a two-sided quantile and 3
+  evaluations at most; trimmed (redsynctrim) sends all above its threshold.
+mode paper: dgc with k scaled to the sample, gaussian with the quantile of one side and 4 evaluations,
+  trimmed with a final Top-k.
+trimmed: the largest of n magnitudes is taken as the normal quantile 1 - 1/(2n). selected jumps where
+  another step of the threshold is needed: do not trust it between the sizes of this table.
+rtopk: no code of its authors is known; torch.topk for 5 k, then k of those by randperm.
+selected: expected of independent normal elements, rounded. dense has no rows: it encodes nothing.)";
+
+/// To six significant digits: what stands in the file does not hang on a library's last bit.
+double six_digits(double value) {
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value,
+                                 std::chars_format::scientific, 5);
+  std::from_chars(text.data(), end.ptr, value);
+  return value;
+}
+
+Seconds six_digits(Seconds time) { return Seconds{six_digits(time.count())}; }
+
+CostRow cost_row(const TorchCompressor& compressor, std::int64_t elements, double density,
+                 int workers) {
+  const TorchEncoding encoding = compressor.encode(elements, density);
+  CostRow row;
+  row.compressor = compressor.name;
+  row.mode = compressor.mode;
+  row.implementation = "torch";
+  row.elements = elements;
+  row.density = density;
+  row.workers = workers;
+  row.distribution = "normal";
+  row.selected = std::round(encoding.selected);
+  row.encode = row.encode_p95 = six_digits(time_of(encoding.calls));
+  row.decode = row.decode_p95 =
+      six_digits(time_of(torch_decoding(elements, encoding.selected, workers)));
+  row.evidence = compressor.evidence;
+  return row;
+}
+
+}  // namespace
+
+std::vector<GeneratedFile> cost_table_files() {
+  CostTable table{"cost-v100-pytorch-1.1", {}};
+  for (const TorchCompressor& compressor : torch_compressors())
+    for (const double density : kDensities)
+      for (const std::int64_t elements : kElements)
+        for (const int workers : kWorkers)
+          if (density <= compressor.max_density)
+            table.rows.push_back(cost_row(compressor, elements, density, workers));
+  return {{"traces/" + table.name + ".csv", cost_table_csv(table, split_words(kProvenance, '\n'))}};
+}
+
+}  // namespace gradcast

@@ -1,0 +1,24 @@
+// The data files that the project makes from architectures and published figures, instead of having
+// them typed by hand. `generate_data` writes them; a test holds the committed ones against them.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace gradcast {
+
+struct GeneratedFile {
+  std::string path;  // below the data root: "models/alexnet.csv"
+  std::string content;
+};
+
+/// `models/<model>.csv` of the four networks of the paper's Table 2.
+std::vector<GeneratedFile> model_files();
+
+/// `traces/iteration-<model>-v100.csv` of the same. Reads `traces/profile-*.csv` below `data_root`.
+std::vector<GeneratedFile> iteration_trace_files(const std::filesystem::path& data_root);
+
+/// `traces/cost-v100-pytorch-1.1.csv`.
+std::vector<GeneratedFile> cost_table_files();
+
+}  // namespace gradcast

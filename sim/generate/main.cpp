@@ -1,0 +1,27 @@
+// `generate_data FOLDER` writes the generated data files below FOLDER, which holds the profiles
+// they are made from. A test holds the committed files against it.
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "sim/generate/generated_file.hpp"
+#include "sim/text_file.hpp"
+
+int main(int argc, char** argv) {
+  using namespace gradcast;
+  if (argc != 2) {
+    std::fputs("usage: generate_data FOLDER   (the one that holds models/ and traces/)\n", stderr);
+    return 2;
+  }
+  try {
+    for (const auto& files : {model_files(), iteration_trace_files(argv[1]), cost_table_files()})
+      for (const GeneratedFile& file : files) {
+        write_text_file(std::filesystem::path(argv[1]) / file.path, file.content);
+        std::printf("%s\n", file.path.c_str());
+      }
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "generate_data: %s\n", error.what());
+    return 1;
+  }
+}

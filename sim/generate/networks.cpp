@@ -1,0 +1,101 @@
+#include "sim/generate/networks.hpp"
+
+namespace gradcast {
+namespace {
+
+constexpr Shape kImage{3, 224, 224};
+
+/// One of ResNet's bottlenecks: 1x1, 3x3 and 1x1, each normalised, and a shortcut around them.
+void bottleneck(Architecture& net, const std::string& name, std::int64_t width, std::int64_t stride,
+                bool project) {
+  const Shape in = net.here();
+  net.convolution(name + ".conv1", width, square(1), false);
+  net.batch_norm(name + ".bn1");
+  net.relu();
+  net.convolution(name + ".conv2", width, square(3, stride, 1), false);
+  net.batch_norm(name + ".bn2");
+  net.relu();
+  net.convolution(name + ".conv3", 4 * width, square(1), false);
+  net.batch_norm(name + ".bn3");
+  if (project) {
+    net.from(in);
+    net.convolution(name + ".downsample.0", 4 * width, square(1, stride), false);
+    net.batch_norm(name + ".downsample.1");
+  }
+  net.add();
+  net.relu();
+}
+
+}  // namespace
+
+std::vector<Network> paper_networks() {
+  return {{"alexnet", "torchvision alexnet", alexnet()},
+          {"vgg-16", "torchvision vgg16", vgg_16()},
+          {"resnet-50", "torchvision resnet50", resnet_50()},
+          {"inception-v4", "Szegedy et al., AAAI 2017, as in Cadene's pretrained-models.pytorch",
+           inception_v4()}};
+}
+
+// Krizhevsky's "one weird trick" variant. Layers are numbered as in torchvision's Sequentials,
+// where ReLU, pooling and dropout have numbers too.
+Architecture alexnet() {
+  Architecture net(kImage);
+  const auto convolution = [&](const char* layer, std::int64_t channels, const Window& window) {
+    net.convolution(layer, channels, window, true);
+    net.relu();
+  };
+  convolution("features.0", 64, square(11, 4, 2));
+  net.pool(square(3, 2));
+  convolution("features.3", 192, square(5, 1, 2));
+  net.pool(square(3, 2));
+  convolution("features.6", 384, square(3, 1, 1));
+  convolution("features.8", 256, square(3, 1, 1));
+  convolution("features.10", 256, square(3, 1, 1));
+  net.pool(square(3, 2));
+  net.linear("classifier.1", 4096);
+  net.relu();
+  net.linear("classifier.4", 4096);
+  net.relu();
+  net.linear("classifier.6", 1000);
+  return net;
+}
+
+Architecture vgg_16() {
+  Architecture net(kImage);
+  int number = 0;  // in torchvision's Sequential: convolution, ReLU, ..., pooling
+  for (const auto& [channels, convolutions] :
+       {std::pair{64, 2}, {128, 2}, {256, 3}, {512, 3}, {512, 3}}) {
+    for (int i = 0; i < convolutions; ++i, number += 2) {
+      net.convolution("features." + std::to_string(number), channels, square(3, 1, 1), true);
+      net.relu();
+    }
+    net.pool(square(2, 2));
+    ++number;
+  }
+  net.linear("classifier.0", 4096);
+  net.relu();
+  net.linear("classifier.3", 4096);
+  net.relu();
+  net.linear("classifier.6", 1000);
+  return net;
+}
+
+Architecture resnet_50() {
+  Architecture net(kImage);
+  net.convolution("conv1", 64, square(7, 2, 3), false);
+  net.batch_norm("bn1");
+  net.relu();
+  net.pool(square(3, 2, 1));
+  int stage = 1;
+  for (const auto& [width, blocks] : {std::pair{64, 3}, {128, 4}, {256, 6}, {512, 3}}) {
+    for (int block = 0; block < blocks; ++block)
+      bottleneck(net, "layer" + std::to_string(stage) + "." + std::to_string(block), width,
+                 block == 0 && stage > 1 ? 2 : 1, block == 0);
+    ++stage;
+  }
+  net.pool_to(1, 1);
+  net.linear("fc", 1000);
+  return net;
+}
+
+}  // namespace gradcast

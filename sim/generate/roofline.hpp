@@ -1,0 +1,17 @@
+// How long an operator takes at least: its arithmetic at the peak, or its traffic at full
+// bandwidth.
+#pragma once
+#include "sim/generate/architecture.hpp"
+#include "sim/units.hpp"
+
+namespace gradcast {
+
+struct ComputeTime {
+  Seconds forward{0};
+  Seconds backward{0};
+};
+
+/// Of a whole batch in fp32 on a V100 PCIe. `first`: no gradient of the input is needed.
+ComputeTime roofline(const Operator& each, int batch, bool first);
+
+}  // namespace gradcast

@@ -1,0 +1,83 @@
+// What PyTorch 1.1's operators cost on the paper's V100: the bytes they move there, and their
+// launches. Derived from what the operators must read and write; this project timed none of them.
+#pragma once
+#include <string_view>
+
+#include "sim/units.hpp"
+
+namespace gradcast {
+
+/// V100 PCIe: 900 GB/s (NVIDIA's data sheet), of which streaming kernels are assumed to reach 85 %.
+/// CSCS expects 777.8 GB/s of copies on its V100s (reframe-hpc/reframe@fc5ad89,
+/// gpu/memory_bandwidth.py).
+inline constexpr BytesPerSecond kV100Bandwidth{0.85 * 900e9};
+
+/// An asynchronous launch on a V100, as CSCS expects it (reframe-hpc/reframe@cea65e1,
+/// gpu/kernel_latency.py). What Python adds and waits of the host for a result are not in it.
+inline constexpr Seconds kV100Launch{1.83e-6};
+
+struct TorchOperator {
+  std::string_view name;
+  double bytes_per_element = 0;
+  int launches = 1;
+  Seconds per_comparison{0};  // of an operator known by a fit in n log2 n instead of its bytes
+};
+
+/// An operator applied to so many elements: of what it reads, or of the indices it is given.
+struct OperatorCall {
+  TorchOperator op;
+  double elements;
+};
+
+/// As long as the slowest of memory, launches and the fit takes.
+Seconds time_of(const OperatorCall& call);
+
+namespace torch_operators {
+
+// Dense fp32 operators, one kernel each: nothing is fused.
+inline constexpr TorchOperator kFill{"fill_", 4};
+inline constexpr TorchOperator kAbs{"abs", 8};
+inline constexpr TorchOperator kAdd{"add_", 12};
+inline constexpr TorchOperator kCopy{"x + 0.0", 8};
+inline constexpr TorchOperator kDivide{"div_", 8};
+inline constexpr TorchOperator kMean{"mean", 4};
+inline constexpr TorchOperator kStd{"std", 4};  // assumed to read its input once
+inline constexpr TorchOperator kMax{"max", 4};
+
+// A comparison writes a mask of bytes; nonzero() reads it to count and again to select (assumed
+// three launches), and then writes an int64 index for each element found.
+inline constexpr TorchOperator kGreater{"x > threshold", 4 + 1};
+inline constexpr TorchOperator kNonzero{"nonzero", 2, 3};
+inline constexpr TorchOperator kFoundIndices{"indices of nonzero", 8, 0};
+
+// Where indices are far apart, each touches a 32-byte sector of its own. Indices are int64; on the
+// wire they are int32.
+inline constexpr int kSector = 32;
+inline constexpr TorchOperator kGather{"x[indices]", 8 + kSector + 4};
+inline constexpr TorchOperator kGatherIndices{"indices[indices]", 8 + kSector + 8};
+inline constexpr TorchOperator kZeroAt{"x[indices] = 0", 8 + kSector};
+inline constexpr TorchOperator kPut{"x[indices] = values", 8 + 4 + kSector};
+inline constexpr TorchOperator kToLong{"long", 4 + 8};
+
+// The authors' fit of torch.topk on V100 in PyTorch up to 1.1, for k = 0.001 n (a comment in
+// utils.py of their MG-WFBP). One kernel selects, another sorts what was selected.
+inline constexpr TorchOperator kTopk{"topk", 0, 2, Seconds{4.99671953e-10}};
+
+// randperm() fills int64 keys at random, writes 0, 1, 2... as int64 values and sorts the values by
+// their keys (TensorFactories.cu, pytorch/pytorch@6e699ea), which thrust 1.9 hands to CUB's radix
+// sort over all 64 bits (sort.h, NVIDIA/thrust@05ba024). On sm_70 CUB takes at most 7 bits a pass
+// (Policy700 of dispatch_radix_sort.cuh, cmok4290/cub@27b7498); a pass reads the keys for a
+// histogram, scans it, then reads keys and values and writes them where they belong.
+// Assumptions: that the CUB within CUDA 10.1 has this policy (older ones take 5 bits, 13 passes),
+// that a pass streams at the bandwidth above (CUB's own remark of 7.62e9 keys/s for 32-bit keys on
+// GV100 is 5 passes of 12 bytes, 457 GB/s: the sort may take 1.7 times as long), and that below
+// 30,000 elements, where PyTorch shuffles on the CPU and copies, it takes what it would here.
+inline constexpr int kSortBits = 64;
+inline constexpr int kSortBitsPerPass = 7;
+inline constexpr int kSortPasses = (kSortBits + kSortBitsPerPass - 1) / kSortBitsPerPass;
+static_assert(kSortPasses % 2 == 0, "after an odd number the result would be copied back");
+inline constexpr TorchOperator kRandperm{"randperm", 8 + 8 + kSortPasses*(8 + 16 + 16),
+                                         1 + 1 + kSortPasses * 3};
+
+}  // namespace torch_operators
+}  // namespace gradcast

@@ -1,0 +1,48 @@
+// What one iteration on one GPU takes, tensor by tensor.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sim/model.hpp"
+#include "sim/units.hpp"
+
+namespace gradcast {
+
+/// The compute time of the layer that a gradient tensor belongs to; parameter-free operators are
+/// folded into the tensor before them, a layer's further tensors carry 0.
+struct TensorTime {
+  std::string tensor;
+  Seconds forward{0};
+  Seconds backward{0};
+};
+
+struct IterationTrace {
+  std::string name;                 // of the file
+  std::string device;               // "V100-PCIE-32GB"
+  int batch = 0;                    // images per GPU
+  Seconds update{0};                // the optimizer's step
+  std::vector<TensorTime> tensors;  // forward order, as the model's
+
+  Seconds forward() const;
+  Seconds backward() const;
+  Seconds iteration() const;  // forward + backward + update
+};
+
+/// Reads `traces/iteration-<model>-<device>.csv`: tensor,forward_seconds,backward_seconds, with
+/// `# device:`, `# batch:` and (optional) `# update:` comment lines. Throws DataError.
+IterationTrace load_iteration_trace(const TextFile& file);
+
+/// The text of such a file; `provenance` becomes further comment lines.
+std::string iteration_trace_csv(const IterationTrace& trace,
+                                const std::vector<std::string>& provenance);
+
+/// Throws DataError unless the trace has the model's tensors, by name and in order.
+void require_same_tensors(const Model& model, const IterationTrace& trace);
+
+/// The same shares of another total: every time multiplied by iteration / trace.iteration().
+IterationTrace scaled_to(IterationTrace trace, Seconds iteration);
+
+/// Forward and backward in proportion to the images, the update as it is.
+IterationTrace with_batch(IterationTrace trace, int batch);
+
+}  // namespace gradcast

@@ -1,0 +1,66 @@
+#include "sim/measured.hpp"
+
+#include "sim/csv.hpp"
+
+namespace gradcast {
+namespace {
+
+constexpr std::array kColumns = {"source", "model", "batch", "compute_seconds", "cluster", "nodes",
+                                 "gpus_per_node", "compressor", "density", "fusion", "overlap",
+                                 "iteration_seconds",
+                                 // optional from here on
+                                 "trace", "costs", "mode", "collective", "nic_bandwidth",
+                                 "nic_latency", "wire_bytes_per_element", "wire_messages"};
+constexpr std::size_t kRequired = 12;
+constexpr double kLongest = 1e6;  // seconds
+
+}  // namespace
+
+MeasuredRuns load_measured_runs(const TextFile& file) {
+  MeasuredRuns measured{file.path.string(), {}};
+  CsvReader<kColumns.size()> rows(file, kColumns, kRequired);
+  // An optional integer: what is not said is the default of MeasuredRun.
+  const auto optional = [&](const char* column, int& value, int most) {
+    if (!rows.text(column).empty()) value = static_cast<int>(rows.integer(column, 1, most));
+  };
+  while (rows.next()) {
+    MeasuredRun run;
+    run.line = rows.line();
+    run.source = rows.word("source");
+    run.model = rows.word("model");
+    run.batch = rows.value("batch", parse_count);
+    run.compute = Seconds{rows.number("compute_seconds", 0, kLongest)};
+    if (run.compute <= Seconds{0})
+      throw rows.failure("compute_seconds", "an iteration takes more than 0 s");
+    run.cluster = rows.word("cluster");
+    run.nodes = rows.value("nodes", parse_count);
+    run.gpus_per_node = rows.value("gpus_per_node", parse_count);
+    run.compressor = rows.word("compressor");
+    run.density = rows.value("density", parse_density);
+    run.fusion = rows.value("fusion", parse_fusion);
+    run.overlap = rows.value("overlap", parse_yes_no);
+    run.iteration = Seconds{rows.number("iteration_seconds", 0, kLongest)};
+    if (run.iteration <= Seconds{0})
+      throw rows.failure("iteration_seconds", "an iteration takes more than 0 s");
+    run.trace = rows.text("trace");
+    run.costs = rows.text("costs");
+    run.mode = rows.text("mode");
+    run.collective = rows.text("collective");
+    run.nic_bandwidth = rows.text("nic_bandwidth");
+    run.nic_latency = rows.text("nic_latency");
+    optional("wire_bytes_per_element", run.wire_bytes_per_element, 1024);
+    optional("wire_messages", run.wire_messages, 2);
+    measured.runs.push_back(std::move(run));
+  }
+  if (measured.runs.empty()) throw rows.failure("the file has no measured run");
+  return measured;
+}
+
+bool same_setup(const MeasuredRun& a, const MeasuredRun& b) {
+  return a.source == b.source && a.model == b.model && a.batch == b.batch &&
+         a.cluster == b.cluster && a.nodes == b.nodes && a.gpus_per_node == b.gpus_per_node &&
+         to_text(a.fusion) == to_text(b.fusion) && a.overlap == b.overlap &&
+         a.nic_bandwidth == b.nic_bandwidth && a.nic_latency == b.nic_latency;
+}
+
+}  // namespace gradcast

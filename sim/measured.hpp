@@ -1,0 +1,51 @@
+// Published or own measurements of whole iterations, to hold forecasts against.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sim/fusion.hpp"
+#include "sim/text_file.hpp"
+#include "sim/units.hpp"
+
+namespace gradcast {
+
+/// One measured run. Text columns stay text: the command that forecasts the row resolves them, and
+/// names the line where it cannot.
+struct MeasuredRun {
+  std::size_t line = 0;  // of its file
+  std::string source;
+  std::string model;
+  int batch = 0;
+  Seconds compute{0};  // one iteration of one GPU alone: an input of the forecast
+  std::string cluster;
+  int nodes = 0;
+  int gpus_per_node = 0;
+  std::string compressor;
+  double density = 1;
+  Fusion fusion;
+  bool overlap = false;
+  Seconds iteration{0};  // what was measured
+
+  // Optional columns; "" is not said.
+  std::string trace;
+  std::string costs;
+  std::string mode;
+  std::string collective;
+  std::string nic_bandwidth;
+  std::string nic_latency;
+  int wire_bytes_per_element = 8;
+  int wire_messages = 1;
+};
+
+struct MeasuredRuns {
+  std::string path;
+  std::vector<MeasuredRun> runs;
+};
+
+/// Reads `traces/measured-<source>.csv`. Throws DataError.
+MeasuredRuns load_measured_runs(const TextFile& file);
+
+/// True where two rows are of the same set-up but for compressor, density and what goes with them.
+bool same_setup(const MeasuredRun& a, const MeasuredRun& b);
+
+}  // namespace gradcast

@@ -1,0 +1,37 @@
+// What a user or a measured row asks to be forecast, as text and names; the files behind it.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/data_files.hpp"
+#include "sim/scenario.hpp"
+
+namespace gradcast {
+
+/// The defaults are the paper's run.
+struct Request {
+  std::string model;
+  std::string trace;  // "": iteration-<model>-v100
+  std::string costs = "cost-v100-pytorch-1.1";
+  std::string cluster = "10gbe-4x4";
+  std::string compressor = "dense";
+  std::string mode;        // "": the cost table's choice
+  std::string collective;  // "": the ring that serves the compressor
+  double density = 0.001;
+  std::optional<int> batch;  // images a GPU; not given: the trace's
+  Fusion fusion;
+  bool overlap = false;
+  int wire_bytes_per_element = 8;
+  int wire_messages = 1;
+  std::optional<Seconds> compute;        // one iteration of one GPU, to which the trace is scaled
+  std::vector<ClusterProperty> changed;  // of the cluster
+
+  std::string trace_name() const;
+};
+
+/// Reads what the request names. Throws ValueError for a name or a combination that is none,
+/// DataError for a file that is wrong.
+Scenario make_scenario(const Request& request, DataFiles& files);
+
+}  // namespace gradcast

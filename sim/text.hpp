@@ -1,0 +1,20 @@
+// Words for people: suggestions and lists.
+#pragma once
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gradcast {
+
+/// "; did you mean 'topk'?", or "" where nothing in `known` is near enough (a third of the letters
+/// may differ, at least one).
+std::string did_you_mean(std::string_view typed, const std::vector<std::string>& known);
+
+/// "a, b, c"
+std::string join(const std::vector<std::string>& words, std::string_view between = ", ");
+
+/// Splits at every `separator`; an empty text is one empty word.
+std::vector<std::string> split_words(std::string_view text, char separator);
+
+}  // namespace gradcast

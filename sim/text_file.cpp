@@ -1,0 +1,104 @@
+#include "sim/text_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "sim/error.hpp"
+
+namespace gradcast {
+namespace {
+
+/// Owns a file descriptor; close() reports what the destructor would swallow.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return number_; }
+  bool close() {
+    const int number = number_;
+    number_ = -1;
+    return ::close(number) == 0;
+  }
+
+ private:
+  int number_;
+};
+
+Error write_error(const std::string& target, int code) {
+  return {ExitCode::Failure, "cannot write " + target + ": " + std::strerror(code)};
+}
+
+void write_all(int descriptor, std::string_view content, const std::string& target) {
+  while (!content.empty()) {
+    const ssize_t written = ::write(descriptor, content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw write_error(target, errno);
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+/// Removes the temporary file unless it was renamed into place.
+struct Temporary {
+  std::string name;
+  bool kept = false;
+  ~Temporary() {
+    if (!kept) ::unlink(name.c_str());
+  }
+};
+
+}  // namespace
+
+TextFile read_text_file(const std::filesystem::path& path) {
+  const auto refuse = [&](int code) {
+    return DataError(path.string(), 0,
+                     std::string("cannot read this file: ") + std::strerror(code));
+  };
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) throw refuse(errno);
+  TextFile text{path, {}};
+  char block[65536];
+  for (;;) {
+    const ssize_t got = ::read(file.get(), block, sizeof block);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw refuse(errno);
+    if (got == 0) return text;
+    text.content.append(block, static_cast<std::size_t>(got));
+  }
+}
+
+void write_text_file(const std::filesystem::path& path, std::string_view content) {
+  struct stat there {};
+  const bool special = ::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode);
+  if (special) {
+    Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (file.get() < 0) throw write_error(path.string(), errno);
+    write_all(file.get(), content, path.string());
+    if (!file.close()) throw write_error(path.string(), errno);
+    return;
+  }
+  Temporary temporary{path.string() + ".tmp." + std::to_string(::getpid())};
+  Descriptor file(::open(temporary.name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (file.get() < 0) throw write_error(path.string(), errno);
+  write_all(file.get(), content, path.string());
+  if (::fsync(file.get()) != 0 && errno != EINVAL) throw write_error(path.string(), errno);
+  if (!file.close()) throw write_error(path.string(), errno);
+  if (::rename(temporary.name.c_str(), path.c_str()) != 0) throw write_error(path.string(), errno);
+  temporary.kept = true;
+}
+
+void write_stdout(std::string_view content) {
+  write_all(STDOUT_FILENO, content, "standard output");
+  // A copy of the descriptor is closed, because only close() reports what a network disk held back.
+  Descriptor copy(::dup(STDOUT_FILENO));
+  if (copy.get() >= 0 && !copy.close()) throw write_error("standard output", errno);
+}
+
+}  // namespace gradcast

@@ -1,0 +1,25 @@
+// Whole files: read with a clear error, written whole or not at all.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace gradcast {
+
+struct TextFile {
+  std::filesystem::path path;
+  std::string content;
+};
+
+/// Throws DataError when the file cannot be read.
+TextFile read_text_file(const std::filesystem::path& path);
+
+/// Writes to a temporary name beside `path` and renames: a reader sees the old file or the new one.
+/// A path that is there and is no regular file (a pipe, /dev/full) is written straight.
+/// Throws Error (1) when the disk is full or the folder refuses.
+void write_text_file(const std::filesystem::path& path, std::string_view content);
+
+/// To standard output; throws Error (1) when it does not arrive (a full disk behind `>`).
+void write_stdout(std::string_view content);
+
+}  // namespace gradcast

@@ -1,0 +1,58 @@
+// Time and data have types, and text has units: "9.43Gbps", "25us", "64MiB".
+#pragma once
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gradcast {
+
+/// Time, simulated or measured. `5us` and `2ms` convert by themselves; a bare double does not.
+using Seconds = std::chrono::duration<double>;
+
+/// An amount of data.
+struct Bytes {
+  std::int64_t count = 0;
+  friend auto operator<=>(Bytes, Bytes) = default;
+  friend constexpr Bytes operator+(Bytes a, Bytes b) { return {a.count + b.count}; }
+  friend constexpr Bytes operator*(Bytes a, std::int64_t n) { return {a.count * n}; }
+};
+
+/// A data rate. Always bytes; "400Gbps" is parsed as 50e9.
+struct BytesPerSecond {
+  double value = 0;
+  friend auto operator<=>(BytesPerSecond, BytesPerSecond) = default;
+};
+
+constexpr Seconds operator/(Bytes amount, BytesPerSecond rate) {
+  return Seconds{static_cast<double>(amount.count) / rate.value};
+}
+
+/// Number and unit, one blank between them at most. All throw ValueError with an example of what
+/// would be right; a number without a unit is refused (but for a time of 0).
+BytesPerSecond parse_rate(std::string_view text);  // > 0
+Seconds parse_time(std::string_view text);         // >= 0
+Bytes parse_bytes(std::string_view text);          // >= 0
+
+/// A finite number and nothing else. Throws ValueError.
+double parse_number(std::string_view text);
+/// A whole number and nothing else. Throws ValueError.
+std::int64_t parse_integer(std::string_view text);
+/// A whole number from 1 to 1,000,000: ranks, nodes, images. Throws ValueError.
+int parse_count(std::string_view text);
+/// The share of elements that a compressor keeps: above 0 and up to 1. Throws ValueError.
+double parse_density(std::string_view text);
+/// "yes" or "no". Throws ValueError.
+bool parse_yes_no(std::string_view text);
+
+/// One canonical spelling of each value, which the parsers above read back: bits per second in
+/// "9.43Gbps", "26.6us".
+std::string to_text(BytesPerSecond rate);
+std::string to_text(Seconds time);
+std::string to_text(Bytes amount);
+
+/// The shortest text that reads back as the same double.
+std::string number_to_text(double value);
+
+}  // namespace gradcast

@@ -1,0 +1,31 @@
+#include <catch2/catch.hpp>
+#include <set>
+#include <string>
+
+#include "kernels/compressor.hpp"
+#include "kernels/gpu.hpp"
+
+using namespace gradcast;
+
+TEST_CASE("the table holds the seven compressors of the design, each once", "[kernels]") {
+  std::set<std::string> names;
+  for (const Compressor* compressor : all_compressors()) {
+    CHECK(names.insert(std::string(compressor->name)).second);
+    CHECK(find_compressor(compressor->name) == compressor);
+    CHECK_FALSE(compressor->summary.empty());
+  }
+  CHECK(names ==
+        std::set<std::string>{"dense", "topk", "randk", "dgc", "gaussian", "trimmed", "rtopk"});
+  CHECK(find_compressor("top-k") == nullptr);
+}
+
+TEST_CASE("only dense gradients add up; sparse ones are gathered", "[kernels]") {
+  for (const Compressor* compressor : all_compressors()) {
+    CAPTURE(compressor->name);
+    CHECK((compressor->aggregation == Aggregation::AllReduce) == (compressor->name == "dense"));
+  }
+}
+
+TEST_CASE("a build without CUDA sees no device", "[kernels]") {
+  if (!built_with_cuda()) CHECK(gpu_devices().empty());
+}

@@ -1,0 +1,65 @@
+#include "sim/comparison.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace gradcast;
+
+namespace {
+
+ComparedRun compared(const char* compressor, double measured, double predicted,
+                     const char* model = "m") {
+  ComparedRun run;
+  run.run.model = model;
+  run.run.compressor = compressor;
+  run.run.compute = Seconds{1};
+  run.run.iteration = Seconds{measured};
+  run.forecast.iteration = Seconds{predicted};
+  return run;
+}
+
+}  // namespace
+
+// Measured 4 s, forecast 3 s, of which 1 s is computing.
+TEST_CASE("an error has a sign, and what is missing is unexplained", "[comparison]") {
+  const ComparedRun run = compared("topk", 4, 3);
+  CHECK(run.error_percent() == Approx(-25));
+  CHECK(run.unexplained().count() == Approx(1));
+  CHECK(run.measured_efficiency() == Approx(0.25));
+  CHECK(run.predicted_efficiency() == Approx(1.0 / 3));
+}
+
+// |errors| sorted: 1 2 3 4 10. Mean 4, median the third, 90th percentile the fifth (0.9 x 5 = 4.5).
+TEST_CASE("errors are summed up by size and by sign", "[comparison]") {
+  const ErrorSummary errors = summarize_errors({1, -2, 3, -10, 4});
+  CHECK(errors.rows == 5);
+  CHECK(errors.mean_absolute == Approx(4));
+  CHECK(errors.median_absolute == Approx(3));
+  CHECK(errors.p90_absolute == Approx(10));
+  CHECK(errors.worst == Approx(-10));
+  CHECK(errors.bias == Approx(-0.8));
+  CHECK(summarize_errors({-7}).median_absolute == Approx(7));
+  CHECK_THROWS_AS(summarize_errors({}), std::logic_error);
+}
+
+TEST_CASE("a speedup is over the dense run of the same set-up, where there is one",
+          "[comparison]") {
+  std::vector<ComparedRun> runs{compared("dense", 4, 6), compared("topk", 2, 2),
+                                compared("topk", 2, 2, "other")};
+  add_speedups(runs);
+  CHECK(runs[0].measured_speedup == Approx(1.0));
+  CHECK(*runs[1].measured_speedup == Approx(2));
+  CHECK(*runs[1].predicted_speedup == Approx(3));
+  CHECK_FALSE(runs[2].measured_speedup);
+}
+
+TEST_CASE("the fastest as measured is shown over each of the others", "[comparison]") {
+  const auto pairs = speedups_of_fastest(
+      {compared("dense", 4, 6), compared("topk", 8, 6), compared("gaussian", 2, 3)});
+  REQUIRE(pairs.size() == 2);
+  CHECK(pairs[0].compressor == "gaussian");
+  CHECK(pairs[0].over == "dense");
+  CHECK(pairs[0].measured == Approx(2));
+  CHECK(pairs[1].over == "topk");
+  CHECK(pairs[1].measured == Approx(4));
+  CHECK(pairs[1].predicted == Approx(2));
+}

@@ -1,0 +1,154 @@
+#include "sim/cost_table.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "sim/error.hpp"
+
+using namespace gradcast;
+using Catch::Contains;
+
+namespace {
+
+const std::string kHeader =
+    "compressor,mode,implementation,tensors,elements,density,workers,distribution,selected,"
+    "encode_seconds,encode_p95_seconds,decode_seconds,decode_p95_seconds,samples,evidence\n";
+
+CostTable table(const std::string& rows) {
+  return load_cost_table(TextFile{"traces/cost-x.csv", kHeader + rows});
+}
+
+/// Top-k: encode 1 us at 1000 elements, 100 us at 100,000; density and workers as told.
+std::string row(const char* compressor, const char* mode, int elements, double density, int workers,
+                double encode, double decode, double selected) {
+  return std::string(compressor) + "," + mode + ",torch,1," + std::to_string(elements) + "," +
+         std::to_string(density) + "," + std::to_string(workers) + ",normal," +
+         std::to_string(selected) + "," + std::to_string(encode) + "," + std::to_string(encode) +
+         "," + std::to_string(decode) + "," + std::to_string(decode) + ",0,derived\n";
+}
+
+const std::string kTwoSizes =
+    row("topk", "", 1000, 0.01, 1, 1, 2, 10) + row("topk", "", 100'000, 0.01, 1, 100, 200, 1000);
+
+}  // namespace
+
+TEST_CASE("a point of the table is returned as it stands", "[cost_table]") {
+  const CostEstimate at =
+      table(kTwoSizes).estimate({.compressor = "topk", .elements = 1000, .density = 0.01});
+  CHECK(at.encode == Seconds{1});
+  CHECK(at.decode == Seconds{2});
+  CHECK(at.selected == 10);
+  CHECK(at.evidence == "derived");
+  CHECK(at.implementation == "torch");
+  CHECK(at.outside.empty());
+}
+
+// Halfway between 1000 and 100,000 in the logarithm are 10,000; halfway between 1 s and 100 s, 10
+// s.
+TEST_CASE("between sizes it is the logarithm that is linear", "[cost_table]") {
+  const CostEstimate at =
+      table(kTwoSizes).estimate({.compressor = "topk", .elements = 10'000, .density = 0.01});
+  CHECK(at.encode.count() == Approx(10));
+  CHECK(at.decode.count() == Approx(20));
+  CHECK(at.selected == 100);
+}
+
+TEST_CASE("beyond the sizes of the table the line goes on, and it is said", "[cost_table]") {
+  const CostEstimate at =
+      table(kTwoSizes).estimate({.compressor = "topk", .elements = 1'000'000, .density = 0.01});
+  CHECK(at.encode.count() == Approx(1000));
+  CHECK_THAT(at.outside, Contains("elements 1e+06 outside 1000..1e+05"));
+}
+
+TEST_CASE("beyond the densities of the table the last one holds, and it is said", "[cost_table]") {
+  const CostEstimate at =
+      table(kTwoSizes).estimate({.compressor = "topk", .elements = 1000, .density = 0.1});
+  CHECK(at.encode.count() == 1);
+  CHECK(at.selected == 100);  // the share of k stays, k is another
+  CHECK_THAT(at.outside, Contains("density 0.1 outside 0.01..0.01"));
+}
+
+// 1 worker 2 s, 5 workers 10 s: 2 s a worker, so 3 workers 6 s and 10 workers 20 s.
+TEST_CASE("decode is linear in the workers", "[cost_table]") {
+  const CostTable costs =
+      table(row("topk", "", 1000, 0.01, 1, 1, 2, 10) + row("topk", "", 1000, 0.01, 5, 1, 10, 10));
+  const auto decode = [&](int workers) {
+    return costs
+        .estimate({.compressor = "topk", .elements = 1000, .density = 0.01, .workers = workers})
+        .decode.count();
+  };
+  CHECK(decode(3) == Approx(6));
+  CHECK(decode(10) == Approx(20));
+}
+
+// k at 0.001 and 0.1 of 1000 are 1 and 100; halfway in the logarithm is 0.01.
+TEST_CASE("between densities it is the logarithm that is linear", "[cost_table]") {
+  const CostTable costs =
+      table(row("topk", "", 1000, 0.001, 1, 1, 1, 1) + row("topk", "", 1000, 0.1, 1, 4, 1, 200));
+  const CostEstimate at = costs.estimate({.compressor = "topk", .elements = 1000, .density = 0.01});
+  CHECK(at.encode.count() == Approx(2));
+  CHECK(at.selected == 15);  // 1 x k at the one, 2 x k at the other: 1.5 x 10
+}
+
+TEST_CASE("of two modes the one that really ran is taken, unless the other is asked for",
+          "[cost_table]") {
+  const CostTable costs = table(row("dgc", "paper", 1000, 0.01, 1, 1, 1, 10) +
+                                row("dgc", "code", 1000, 0.01, 1, 7, 1, 10));
+  const CostQuery query{.compressor = "dgc", .elements = 1000, .density = 0.01};
+  CHECK(costs.estimate(query).mode == "code");
+  CHECK(costs.estimate(query).encode == Seconds{7});
+  CostQuery paper = query;
+  paper.mode = "paper";
+  CHECK(costs.estimate(paper).encode == Seconds{1});
+}
+
+TEST_CASE("what the table does not know is said, with what it does know", "[cost_table]") {
+  const CostTable costs = table(kTwoSizes);
+  CHECK_THROWS_WITH(costs.estimate({.compressor = "rtopk", .elements = 1, .density = 1}),
+                    Contains("no costs of compressor 'rtopk' (it has 'topk')"));
+  CHECK_THROWS_WITH(
+      costs.estimate({.compressor = "topk", .mode = "paper", .elements = 1, .density = 1}),
+      Contains("in mode 'paper'"));
+  CHECK_THROWS_WITH(
+      costs.estimate({.compressor = "topk", .elements = 1, .density = 1, .distribution = "cauchy"}),
+      Contains("on 'cauchy' input (it has 'normal')"));
+}
+
+TEST_CASE("a selection never exceeds the elements and is never empty", "[cost_table]") {
+  const CostTable costs = table(row("trimmed", "", 1000, 0.01, 1, 1, 1, 900));
+  CHECK(costs.estimate({.compressor = "trimmed", .elements = 1000, .density = 1}).selected == 1000);
+  CHECK(costs.estimate({.compressor = "trimmed", .elements = 1, .density = 0.01}).selected == 1);
+}
+
+TEST_CASE("wrong rows are refused with their line", "[cost_table]") {
+  const std::string good = row("topk", "", 1000, 0.01, 1, 1, 2, 10);
+  const auto refused = [&](const std::string& from, const std::string& to, const char* why) {
+    std::string bad = good;
+    bad.replace(bad.find(from), from.size(), to);
+    CHECK_THROWS_WITH(table(good + bad), Contains("traces/cost-x.csv:3: ") && Contains(why));
+  };
+  refused("topk,,", "topk,fast,", "'fast' is not 'paper', 'code' or empty");
+  refused("1.000000,", "-1.000000,", "encode_seconds");
+  refused("1.000000,", "nan,", "encode_seconds");
+  refused("0.010000", "0", "density");
+  refused("0.010000", "2", "density");
+  refused("derived", "guessed", "'guessed' is not 'measured', 'published' or 'derived'");
+  CHECK_THROWS_WITH(table(""), Contains("no rows"));
+}
+
+TEST_CASE("a table is written as it was read", "[cost_table]") {
+  const CostTable costs = table(kTwoSizes);
+  const std::string text = cost_table_csv(costs, {"a note"});
+  CHECK_THAT(text, Catch::StartsWith("# a note\n" + kHeader));
+  CHECK(cost_table_csv(load_cost_table(TextFile{"traces/cost-x.csv", text}), {"a note"}) == text);
+}
+
+TEST_CASE("k is truncated, at least 1, and what a person wrote stays whole", "[cost_table]") {
+  CHECK(wanted_elements(25'557'032, 0.001) == 25'557);  // 25557.032
+  CHECK(wanted_elements(1999, 0.001) == 1);             // 1.999
+  CHECK(wanted_elements(10, 0.001) == 1);
+  CHECK(wanted_elements(10, 1) == 10);
+  for (int thousand = 1; thousand <= 100;
+       ++thousand)  // 7 x 0.001 is 0.007000000000000001 in doubles
+    CHECK(wanted_elements(1000LL * thousand, 0.007) == 7LL * thousand);
+}

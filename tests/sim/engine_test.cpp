@@ -1,0 +1,200 @@
+// What every engine promises. A new one is covered by its row in engine.cpp.
+#include "sim/engine.hpp"
+
+#include <catch2/catch.hpp>
+#include <stdexcept>
+#include <string>
+
+#include "sim/iteration_result.hpp"
+#include "tests/sim/toy.hpp"
+
+using namespace gradcast;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Only engines that this build has; `gradcast list` tells of the others.
+template <class Body>
+void for_each_engine(Body body) {
+  for (const Engine& engine : all_engines())
+    if (engine.run != nullptr) DYNAMIC_SECTION(std::string(engine.name)) {
+        body(engine);
+      }
+}
+
+Plan one_collective(const Collective& collective, int ranks, Bytes payload) {
+  Plan plan;
+  plan.rank_speeds.assign(static_cast<std::size_t>(ranks), 1.0);
+  plan.steps.push_back({StepKind::Collective, "it", {}, Seconds{0}, &collective, payload});
+  return plan;
+}
+
+Cluster cluster(int nodes, int gpus_per_node, Link nic, Link intra) {
+  Cluster cluster;
+  cluster.nodes = nodes;
+  cluster.gpus_per_node = gpus_per_node;
+  cluster.nic = nic;
+  cluster.intra = intra;
+  return cluster;
+}
+
+double seconds(const Engine& engine, const Plan& plan, const Cluster& on) {
+  return summarize(plan, engine.run(plan, on)).iteration.count();
+}
+
+const Link kNic{BytesPerSecond{10e9}, 2us};
+const Link kFast{BytesPerSecond{100e9}, 1us};
+
+double toy_iteration(const Engine& engine, const char* compressor, const char* fusion,
+                     bool overlap) {
+  Scenario scenario = toy::scenario(compressor);
+  scenario.fusion = parse_fusion(fusion);
+  scenario.overlap = overlap;
+  return run(scenario, engine).iteration.count() / toy::kMilli;
+}
+
+}  // namespace
+
+// 8 ranks, 80 MB: 2*(8-1) rounds of 10 MB at 10 GB/s (1 ms) and 2 us. 14 * 1.002 ms = 14.028 ms.
+TEST_CASE("a ring all-reduce takes what arithmetic says", "[engine]") {
+  for_each_engine([](const Engine& engine) {
+    const Plan plan = one_collective(*find_collective("ring-all-reduce"), 8, Bytes{80'000'000});
+    CHECK(seconds(engine, plan, cluster(8, 1, kNic, kFast)) == Approx(14.028e-3).epsilon(1e-9));
+  });
+}
+
+// 5 ranks, 1 MB each: 4 rounds of 1 MB at 10 GB/s (100 us) and 2 us. 4 * 102 us = 408 us.
+TEST_CASE("a ring all-gather takes what arithmetic says", "[engine]") {
+  for_each_engine([](const Engine& engine) {
+    const Plan plan = one_collective(*find_collective("ring-all-gather"), 5, Bytes{1'000'000});
+    CHECK(seconds(engine, plan, cluster(5, 1, kNic, kFast)) == Approx(408e-6).epsilon(1e-9));
+  });
+}
+
+// 2 nodes of 4: six of the eight ring edges stay inside a node, and the two that do not set the
+// pace. Inside one node no NIC is passed: 6 rounds of 20 MB at 100 GB/s (200 us) and 1 us.
+TEST_CASE("only ring edges between nodes cross a NIC", "[engine]") {
+  for_each_engine([](const Engine& engine) {
+    const Collective& ring = *find_collective("ring-all-reduce");
+    CHECK(seconds(engine, one_collective(ring, 8, Bytes{80'000'000}), cluster(2, 4, kNic, kFast)) ==
+          Approx(14.028e-3).epsilon(1e-9));
+    CHECK(seconds(engine, one_collective(ring, 4, Bytes{80'000'000}), cluster(1, 4, kNic, kFast)) ==
+          Approx(6 * 201e-6).epsilon(1e-9));
+  });
+}
+
+// A link inside the node that is slower than the NIC sets the pace of messages that leave it too:
+// 2 rounds of 40 MB at 5 GB/s (8 ms), with the NIC's 2 us.
+TEST_CASE("a message between nodes is as fast as the slower of NIC and node", "[engine]") {
+  for_each_engine([](const Engine& engine) {
+    CHECK(seconds(engine, one_collective(*find_collective("ring-all-reduce"), 2, Bytes{80'000'000}),
+                  cluster(2, 1, kNic, {BytesPerSecond{5e9}, 0s})) ==
+          Approx(2 * 8.002e-3).epsilon(1e-9));
+  });
+}
+
+TEST_CASE("an empty payload still takes its latency, one rank takes nothing", "[engine]") {
+  for_each_engine([](const Engine& engine) {
+    const Collective& ring = *find_collective("ring-all-gather");
+    CHECK(seconds(engine, one_collective(ring, 3, Bytes{0}), cluster(3, 1, kNic, kFast)) ==
+          Approx(4e-6).epsilon(1e-4));  // 1 byte is simulated: 0.1 ns
+    CHECK(seconds(engine, one_collective(ring, 1, Bytes{1'000'000}), cluster(1, 1, kNic, kFast)) ==
+          0);
+  });
+}
+
+// The toy: forward 6 ms, backward c 6, b 4, a 2, update 1. An all-reduce of two ranks sends half
+// the bytes twice: a, b, c take 4, 8, 12 ms, together 24.
+TEST_CASE("dense schedules of the toy are what can be added by hand", "[engine]") {
+  for_each_engine([](const Engine& engine) {
+    // 6 + 12 + 24 + 1
+    CHECK(toy_iteration(engine, "dense", "merged", false) == Approx(43).epsilon(1e-9));
+    // The same, one after another: 6 + 12 + (12 + 8 + 4) + 1
+    CHECK(toy_iteration(engine, "dense", "layer", false) == Approx(43).epsilon(1e-9));
+    // c is ready at 12 and sent until 24, b until 32, a until 36; then the update.
+    CHECK(toy_iteration(engine, "dense", "layer", true) == Approx(37).epsilon(1e-9));
+    // 16 kB: c + b are ready at 16 and sent until 36, a until 40.
+    CHECK(toy_iteration(engine, "dense", "16000B", true) == Approx(41).epsilon(1e-9));
+    // One bucket cannot overlap with the backward that fills it.
+    CHECK(toy_iteration(engine, "dense", "merged", true) == Approx(43).epsilon(1e-9));
+  });
+}
+
+// Top-k at 0.01: encode a, b, c 1, 2, 3 ms, decode half of that; payloads of 80, 160, 240 bytes
+// take 0.08, 0.16, 0.24 ms.
+TEST_CASE("sparse schedules of the toy are what can be added by hand", "[engine]") {
+  for_each_engine([](const Engine& engine) {
+    // 6 + 12 + encode 6 + gather 0.48 + decode 3 + update 1
+    CHECK(toy_iteration(engine, "topk", "merged", false) == Approx(28.48).epsilon(1e-9));
+    // Encoded c, b, a until 24; the gathers of c and b are done by then, that of a (0.08) goes on
+    // under the decoding of c: 24 + 3 + 1.
+    CHECK(toy_iteration(engine, "topk", "layer", false) == Approx(28).epsilon(1e-9));
+    // With overlap the compute stream does the same work, in another order.
+    CHECK(toy_iteration(engine, "topk", "layer", true) == Approx(28).epsilon(1e-9));
+  });
+}
+
+// Rank 1 computes at half speed: forward 12, backward 24. Rank 0 waits for it, then both send 24
+// ms; rank 1's update takes 2.
+TEST_CASE("a slow rank is waited for, and the iteration ends with it", "[engine]") {
+  for_each_engine([](const Engine& engine) {
+    Plan plan = make_plan(toy::scenario());
+    plan.rank_speeds[1] = 0.5;
+    const Cluster on = toy::scenario().cluster;
+    const RunRecord record = engine.run(plan, on);
+    const IterationResult result = summarize(plan, record);
+    CHECK(result.rank == 1);
+    CHECK(result.iteration.count() == Approx(62e-3).epsilon(1e-9));
+    CHECK(result.wait.count() == Approx(0).margin(1e-12));
+    // Rank 0 is ready at 18 ms, and its collective ends with the other's.
+    CHECK(record.steps[0][6].start.count() == Approx(18e-3).epsilon(1e-9));
+    CHECK(record.steps[0][6].end.count() == Approx(60e-3).epsilon(1e-9));
+  });
+}
+
+TEST_CASE("the same run twice gives the same bits", "[engine]") {
+  for_each_engine([](const Engine& engine) {
+    const Plan plan = one_collective(*find_collective("ring-all-gather"), 5, Bytes{12'345});
+    const Cluster on = cluster(5, 1, kNic, kFast);
+    const double first = seconds(engine, plan, on);
+    CHECK(seconds(engine, plan, on) == first);
+  });
+}
+
+namespace {
+
+int one_round(int) { return 1; }
+Step nobody_answers(int rank, int, int ranks, Bytes) {
+  return {(rank + 1) % ranks == 0 ? 1 : (rank + 1) % ranks, rank, Bytes{1}};
+}
+Step throws(int, int, int, Bytes) { throw std::out_of_range("no such step"); }
+
+}  // namespace
+
+TEST_CASE("an engine never reports a time for a run that did not finish", "[engine]") {
+  for_each_engine([](const Engine& engine) {
+    const Collective broken{"broken", "", Aggregation::AllReduce, one_round, throws};
+    CHECK_THROWS_WITH(engine.run(one_collective(broken, 4, Bytes{4}), cluster(4, 1, kNic, kFast)),
+                      Catch::Contains("no such step"));
+    if (engine.name != "simgrid") return;  // the closed form waits for nobody
+    const Collective stuck{"stuck", "", Aggregation::AllReduce, one_round, nobody_answers};
+    CHECK_THROWS_WITH(engine.run(one_collective(stuck, 4, Bytes{4}), cluster(4, 1, kNic, kFast)),
+                      Catch::Contains("deadlock: rank 0 never finished 'it'"));
+  });
+}
+
+TEST_CASE("simulated messages are counted", "[engine]") {
+  const Engine* simgrid = find_engine("simgrid");
+  if (simgrid->run == nullptr) return;
+  const Plan plan = one_collective(*find_collective("ring-all-reduce"), 4, Bytes{1000});
+  CHECK(simgrid->run(plan, cluster(4, 1, kNic, kFast)).flows_simulated == 4 * 6);
+}
+
+TEST_CASE("engines are found by name", "[engine]") {
+  for (const Engine& engine : all_engines()) {
+    CHECK(find_engine(engine.name) == &engine);
+    CHECK((engine.run != nullptr || !engine.needs.empty()));
+  }
+  CHECK(all_engines()[0].name == "simgrid");  // the default
+  CHECK(find_engine("ns-3") == nullptr);
+}

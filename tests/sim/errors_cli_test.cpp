@@ -1,0 +1,121 @@
+// Wrong input: one clear line on standard error, the right exit code, nothing on standard output,
+// no partial file.
+#include <catch2/catch.hpp>
+
+#include "tests/run_program.hpp"
+#include "tests/temporary_folder.hpp"
+
+using Catch::Contains;
+
+namespace {
+
+void refuses(const std::vector<std::string>& arguments, int exit_code, const std::string& says) {
+  const Ran ran = gradcast_with(arguments);
+  CAPTURE(arguments, ran.err);
+  CHECK(ran.exit_code == exit_code);
+  CHECK_THAT(ran.err, Catch::StartsWith("gradcast: ") && Contains(says));
+  CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
+  CHECK(ran.out.empty());
+}
+
+/// `simulate --model resnet-50` and more.
+void simulate_refuses(std::vector<std::string> more, int exit_code, const std::string& says) {
+  more.insert(more.begin(), {"simulate", "--model", "resnet-50"});
+  refuses(more, exit_code, says);
+}
+
+}  // namespace
+
+TEST_CASE("a wrong command line is answered with 2", "[cli]") {
+  refuses({}, 2, "a command is missing");
+  refuses({"simulat"}, 2, "unknown command 'simulat'; did you mean 'simulate'?");
+  refuses({"simulate"}, 2, "--model is missing");
+  refuses({"simulate", "--model", "resnet50"}, 2,
+          "unknown model 'resnet50'; did you mean 'resnet-50'?");
+  simulate_refuses({"--compressor", "top-k"}, 2,
+                   "unknown compressor 'top-k'; did you mean 'topk'?");
+  simulate_refuses({"--compresor", "topk"}, 2,
+                   "unknown flag '--compresor'; did you mean '--compressor'?");
+  simulate_refuses({"topk"}, 2, "'topk' does not belong here");
+  simulate_refuses({"--density"}, 2, "density");
+  simulate_refuses({"--density="}, 2, "--density: the value is empty");
+  simulate_refuses({"--nodes", "2", "--nodes", "4"}, 2, "--nodes is given twice");
+  simulate_refuses({"--engine", "ns-3"}, 2, "unknown engine 'ns-3'");
+  simulate_refuses({"--format", "xml"}, 2, "'xml' is not table, csv or json");
+  simulate_refuses({"--trace", "iteration-resnet-50-v10"}, 2,
+                   "did you mean 'iteration-resnet-50-v100'?");
+  simulate_refuses({"--cluster", "10gbe"}, 2, "unknown cluster '10gbe'");
+  simulate_refuses({"--collective", "ring-all-gather"}, 2, "does not serve compressor 'dense'");
+  simulate_refuses({"--mode", "paper", "--compressor", "topk"}, 3, "in mode 'paper'");
+}
+
+TEST_CASE("a wrong value is answered with 2 and its flag", "[cli]") {
+  simulate_refuses({"--nic-bandwidth", "10"}, 2,
+                   "--nic-bandwidth: '10' has no unit; write a bandwidth like '9.43Gbps'");
+  simulate_refuses({"--nic-bandwidth", "-1Gbps"}, 2, "--nic-bandwidth: '-1Gbps' is negative");
+  simulate_refuses({"--nic-latency", "25"}, 2, "--nic-latency: '25' has no unit");
+  simulate_refuses({"--density", "0"}, 2, "--density: '0' is not a density above 0 and up to 1");
+  simulate_refuses({"--density", "2"}, 2, "--density: '2' is not a density above 0 and up to 1");
+  simulate_refuses({"--density", "nan"}, 2, "--density: 'nan' is not a finite number");
+  simulate_refuses({"--nodes", "0"}, 2, "--nodes: '0' is not a count");
+  simulate_refuses({"--nodes", "4.5"}, 2, "--nodes: '4.5' is not a whole number");
+  simulate_refuses({"--batch", "many"}, 2, "--batch: 'many' is not a whole number");
+  simulate_refuses({"--fusion", "mergd"}, 2,
+                   "--fusion: 'mergd' is not 'layer', 'merged' or a size");
+  simulate_refuses({"--overlap", "true"}, 2, "--overlap: 'true' is not 'yes' or 'no'");
+  simulate_refuses({"--wire-messages", "3"}, 2, "--wire-messages: '3' is not 1 or 2");
+  refuses({"compare", "--max-error", "0"}, 2, "--max-error: '0'");
+}
+
+TEST_CASE("a wrong file is answered with 3, its name and its line", "[cli]") {
+  TemporaryFolder folder;
+  const std::string header = "# device: X\n# batch: 1\n";
+  const std::string columns = "tensor,forward_seconds,backward_seconds\n";
+  const std::string model = folder.write(
+      "model.csv", "layer,tensor,elements,forward_flops\na,a.w,1000,1\nb,b.w,1000,1\n");
+  const auto trace_refused = [&](const std::string& content, const std::string& says) {
+    const std::string trace = folder.write("trace.csv", content);
+    refuses({"simulate", "--model", model, "--trace", trace}, 3, says);
+  };
+  trace_refused(header + "tensor,forward_seconds\na.w,1\n",
+                "trace.csv:3: the header lacks the column 'backward_seconds'");
+  trace_refused(header + columns + "a.w,-1,1\nb.w,1,1\n",
+                "trace.csv:4: column 'forward_seconds': -1 is not between 0 and");
+  trace_refused(header + columns + "a.w,1,1\nb.w,nan,1\n",
+                "trace.csv:5: column 'forward_seconds': 'nan' is not a finite number");
+  trace_refused(header + columns + "a.w,1,1\nb.w,1,0.00",
+                "trace.csv:5: the last line has no line break");
+  trace_refused(header + columns + "a.w,1,1\nb.w,1\n", "trace.csv:5: fewer fields");
+  trace_refused(header + columns + "a.w,1,1\n", "is not a trace of model 'model': 1 tensors");
+  trace_refused("", "trace.csv: ");
+
+  refuses({"simulate", "--model", (folder.path / "none.csv").string()}, 3,
+          "none.csv: cannot read this file: No such file");
+  refuses({"simulate", "--model", "resnet-50", "--trace", folder.path.string() + "/"}, 3,
+          "cannot read this file: Is a directory");
+  refuses({"simulate", "--model", "resnet-50", "--compressor", "topk", "--costs",
+           folder.write("costs.csv", "compressor\n")},
+          3, "costs.csv:1: the header lacks the column 'mode', 'implementation'");
+}
+
+TEST_CASE("a full disk is answered with 1, on a file and on standard output", "[cli]") {
+  refuses({"simulate", "--model", "alexnet", "-o", "/dev/full"}, 1,
+          "cannot write /dev/full: No space left");
+  const Ran ran = gradcast_with({"simulate", "--model", "alexnet"}, "/dev/full");
+  CHECK(ran.exit_code == 1);
+  CHECK_THAT(ran.err, Contains("cannot write standard output: No space left"));
+}
+
+TEST_CASE("a result that could not be computed leaves the old file as it was", "[cli]") {
+  TemporaryFolder folder;
+  const std::string out = folder.write("out.csv", "old");
+  CHECK(gradcast_runs("simulate", "--model", "resnet-50", "--costs", "/none.csv", "--compressor",
+                      "topk", "-o", out.c_str())
+            .exit_code == 3);
+  CHECK(folder.files() == 1);
+  const Ran ran = gradcast_runs("simulate", "--model", "alexnet", "-o", out.c_str());
+  CHECK(ran.exit_code == 0);
+  CHECK(ran.out.empty());
+  CHECK(folder.files() == 1);
+  CHECK(std::filesystem::file_size(out) > 100);  // CSV, as the ending says
+}

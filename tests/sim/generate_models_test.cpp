@@ -1,0 +1,94 @@
+#include <catch2/catch.hpp>
+#include <map>
+#include <set>
+
+#include "sim/generate/networks.hpp"
+
+using namespace gradcast;
+
+namespace {
+
+Model model(const std::string& name) {
+  for (const Network& network : paper_networks())
+    if (network.name == name) return model_of(network.name, network.architecture);
+  throw std::logic_error("no network '" + name + "'");
+}
+
+const GradientTensor& tensor(const Model& model, const std::string& name) {
+  for (const GradientTensor& each : model.tensors)
+    if (each.tensor == name) return each;
+  throw std::logic_error("no tensor '" + name + "'");
+}
+
+struct Published {
+  std::int64_t parameters;
+  std::size_t tensors;
+  double multiply_accumulates;
+};
+
+}  // namespace
+
+TEST_CASE("the networks have their published parameters, to the last one", "[generate]") {
+  const std::map<std::string, Published> published{
+      {"alexnet", {61'100'840, 16, 0.71e9}},
+      {"vgg-16", {138'357'544, 32, 15.5e9}},
+      {"resnet-50", {25'557'032, 161, 4.1e9}},
+      {"inception-v4", {42'679'816, 449, 6.12e9}},
+  };
+  CHECK(paper_networks().size() == published.size());
+  for (const auto& [name, expected] : published) {
+    const Model made = model(name);
+    CAPTURE(name);
+    CHECK(made.elements() == expected.parameters);
+    CHECK(made.tensors.size() == expected.tensors);
+    CHECK(made.forward_flops() == Approx(2 * expected.multiply_accumulates).epsilon(0.02));
+  }
+}
+
+TEST_CASE("tensors have names of their own, and FLOPs stand on a layer's first", "[generate]") {
+  for (const Network& network : paper_networks()) {
+    std::set<std::string> names;
+    std::set<std::string> layers;
+    for (const GradientTensor& each : model_of(network.name, network.architecture).tensors) {
+      CAPTURE(network.name, each.tensor);
+      CHECK(names.insert(each.tensor).second);
+      CHECK((each.forward_flops > 0) == layers.insert(each.layer).second);
+    }
+  }
+}
+
+// 224 + 2 x 2 - 11 = 217, over a stride of 4: 54 steps, 55 places. 64 filters of 11 x 11 x 3.
+TEST_CASE("AlexNet's first convolution is what can be multiplied out", "[generate]") {
+  const GradientTensor first = tensor(model("alexnet"), "features.0.weight");
+  CHECK(first.elements == 64 * 11 * 11 * 3);
+  CHECK(first.forward_flops == 2.0 * 55 * 55 * 64 * 11 * 11 * 3);
+}
+
+// Five poolings halve 224 to 7; 512 channels of 7 x 7 into 4096.
+TEST_CASE("VGG-16's first dense layer is three quarters of the network", "[generate]") {
+  const Model vgg = model("vgg-16");
+  CHECK(tensor(vgg, "classifier.0.weight").elements == 512 * 7 * 7 * 4096);
+  CHECK(tensor(vgg, "classifier.0.weight").elements > 0.74 * static_cast<double>(vgg.elements()));
+}
+
+// torchvision registers a bottleneck's shortcut after its three convolutions.
+TEST_CASE("tensors come in forward order, shortcuts after the branch they join", "[generate]") {
+  const Model resnet = model("resnet-50");
+  CHECK(resnet.tensors.front().tensor == "conv1.weight");
+  CHECK(resnet.tensors[9].tensor == "layer1.0.conv3.weight");
+  CHECK(resnet.tensors[12].tensor == "layer1.0.downsample.0.weight");
+  CHECK(resnet.tensors.back().tensor == "fc.bias");
+}
+
+// At 224 the stem leaves 25 x 25, the reductions 12 x 12 and 5 x 5; 1536 channels go into the last
+// layer.
+TEST_CASE("Inception-V4 ends with 1536 channels", "[generate]") {
+  CHECK(tensor(model("inception-v4"), "last_linear.weight").elements == 1536 * 1000);
+  const Architecture net = inception_v4();
+  CHECK(net.operators()[net.operators().size() - 2].in.height == 5);
+}
+
+TEST_CASE("a window that does not fit is our own defect", "[generate]") {
+  Architecture tiny({3, 2, 2});
+  CHECK_THROWS_AS(tiny.pool(square(3)), std::logic_error);
+}

@@ -1,0 +1,92 @@
+#include "sim/iteration_result.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "tests/sim/toy.hpp"
+
+using namespace gradcast;
+
+namespace {
+
+double ms(Seconds time) { return time.count() / toy::kMilli; }
+
+Seconds parts(const IterationResult& r) {
+  return r.forward + r.backward + r.encode + r.exposed_communication + r.decode + r.update +
+         r.overhead + r.wait;
+}
+
+Interval interval(double start, double end) { return {Seconds{start}, Seconds{end}}; }
+
+/// Backward, a collective, an update.
+Plan small_plan(int ranks) {
+  Plan plan;
+  plan.rank_speeds.assign(static_cast<std::size_t>(ranks), 1.0);
+  plan.steps = {{StepKind::Backward, "b", {}, Seconds{1}, nullptr, {}},
+                {StepKind::Collective, "c", {0}, {}, find_collective("ring-all-reduce"), Bytes{1}},
+                {StepKind::Update, "u", {1}, Seconds{1}, nullptr, {}}};
+  return plan;
+}
+
+}  // namespace
+
+// Layer by layer with overlap, dense: computing ends at 18 ms, communication runs from 12 to 36,
+// and what is not hidden is 18 to 36.
+TEST_CASE("communication is exposed where nothing is computed", "[result]") {
+  Scenario scenario = toy::scenario();
+  scenario.fusion = parse_fusion("layer");
+  scenario.overlap = true;
+  for (const Engine& engine : all_engines()) {
+    if (engine.run == nullptr) continue;
+    CAPTURE(engine.name);
+    const IterationResult result = run(scenario, engine);
+    CHECK(ms(result.forward) == Approx(6));
+    CHECK(ms(result.backward) == Approx(12));
+    CHECK(ms(result.communication) == Approx(24));
+    CHECK(ms(result.exposed_communication) == Approx(18));
+    CHECK(ms(result.update) == Approx(1));
+    CHECK(ms(result.wait) == Approx(0).margin(1e-9));
+  }
+}
+
+TEST_CASE("the parts add up to the iteration, whatever the schedule", "[result]") {
+  for (const Engine& engine : all_engines()) {
+    if (engine.run == nullptr) continue;
+    for (const char* compressor : {"dense", "topk"})
+      for (const char* fusion : {"layer", "merged", "12kB"})
+        for (const bool overlap : {false, true}) {
+          Scenario scenario = toy::scenario(compressor);
+          scenario.fusion = parse_fusion(fusion);
+          scenario.overlap = overlap;
+          scenario.cluster.per_iteration_overhead = Seconds{0.7e-3};
+          const IterationResult result = run(scenario, engine);
+          CAPTURE(engine.name, compressor, fusion, overlap);
+          CHECK(parts(result).count() == Approx(result.iteration.count()).epsilon(1e-12));
+          CHECK(result.exposed_communication <= result.communication);
+        }
+  }
+}
+
+// Rank 0 is ready at 1 s, rank 1 at 3 s, the collective ends at 5 s for both and the update at 6 s.
+// Seen from rank 0: 2 s are waiting for the other, 2 s are communication.
+TEST_CASE("time before the last rank comes is waiting, not communication", "[result]") {
+  RunRecord record;
+  record.steps = {{interval(0, 1), interval(1, 5), interval(5, 6)},
+                  {interval(0, 3), interval(3, 5), interval(5, 6)}};
+  const IterationResult result = summarize(small_plan(2), record);
+  CHECK(result.rank == 0);
+  CHECK(result.wait.count() == Approx(2));
+  CHECK(result.communication.count() == Approx(2));
+  CHECK(result.exposed_communication.count() == Approx(2));
+  CHECK(result.iteration.count() == 6);
+}
+
+TEST_CASE("impossible times are refused", "[result]") {
+  for (const double bad : {-1.0, 0.5, std::nan(""), std::numeric_limits<double>::infinity()}) {
+    RunRecord record;
+    record.steps = {{interval(0, 1), interval(1, bad), interval(5, 6)}};
+    CAPTURE(bad);
+    CHECK_THROWS_AS(summarize(small_plan(1), record), std::logic_error);
+  }
+}

@@ -1,0 +1,104 @@
+#include "sim/plan.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "sim/error.hpp"
+#include "tests/sim/toy.hpp"
+
+using namespace gradcast;
+
+namespace {
+
+std::vector<std::string> names(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const PlanStep& step : plan.steps) names.push_back(step.name);
+  return names;
+}
+
+Plan toy_plan(const char* compressor, const char* fusion, bool overlap) {
+  Scenario scenario = toy::scenario(compressor);
+  scenario.fusion = parse_fusion(fusion);
+  scenario.overlap = overlap;
+  return make_plan(scenario);
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("merged and dense: one collective after the whole of backward", "[plan]") {
+  const Plan plan = toy_plan("dense", "merged", false);
+  CHECK(names(plan) == Names{"forward a", "forward b", "forward c", "backward c", "backward b",
+                             "backward a", "ring-all-reduce bucket 0", "update"});
+  CHECK(plan.steps[6].after == std::vector<std::size_t>{5});
+  CHECK(plan.steps[6].payload == Bytes{4 * 6000});
+  CHECK(plan.steps[7].after == std::vector<std::size_t>{6});
+}
+
+TEST_CASE("with overlap a bucket is encoded and sent as soon as backward has filled it", "[plan]") {
+  CHECK(names(toy_plan("topk", "layer", true)) ==
+        Names{"forward a", "forward b", "forward c",                        //
+              "backward c", "encode bucket 0", "ring-all-gather bucket 0",  //
+              "backward b", "encode bucket 1", "ring-all-gather bucket 1",  //
+              "backward a", "encode bucket 2", "ring-all-gather bucket 2",  //
+              "decode bucket 0", "decode bucket 1", "decode bucket 2", "update"});
+}
+
+TEST_CASE("without overlap all encoding follows the whole of backward", "[plan]") {
+  CHECK(names(toy_plan("topk", "layer", false)) ==
+        Names{"forward a", "forward b", "forward c", "backward c", "backward b", "backward a",  //
+              "encode bucket 0", "ring-all-gather bucket 0",                                    //
+              "encode bucket 1", "ring-all-gather bucket 1",                                    //
+              "encode bucket 2", "ring-all-gather bucket 2",                                    //
+              "decode bucket 0", "decode bucket 1", "decode bucket 2", "update"});
+}
+
+// 6000 elements at density 0.01 are 60, of 8 bytes each: 480 bytes a rank.
+TEST_CASE("sparse gradients travel as 8 bytes an element, in one message or two", "[plan]") {
+  Scenario scenario = toy::scenario("topk");
+  Plan plan = make_plan(scenario);
+  CHECK(plan.buckets[0].selected == 60);
+  CHECK(plan.buckets[0].payload == Bytes{480});
+  CHECK(plan.steps[7].payload == Bytes{480});
+
+  scenario.wire_messages = 2;  // values, then indices
+  plan = make_plan(scenario);
+  CHECK(plan.steps[7].payload == Bytes{240});
+  CHECK(plan.steps[8].payload == Bytes{240});
+  CHECK(plan.steps[9].name == "decode bucket 0");
+  CHECK(plan.steps[9].after == std::vector<std::size_t>{7, 8});
+}
+
+TEST_CASE("one rank alone neither compresses nor communicates", "[plan]") {
+  Scenario scenario = toy::scenario("topk");
+  scenario.cluster.nodes = 1;
+  const Plan plan = make_plan(scenario);
+  CHECK(plan.buckets.empty());
+  for (const PlanStep& step : plan.steps) CHECK(step.kind != StepKind::Encode);
+  CHECK(plan.steps.size() == 7);
+}
+
+TEST_CASE("a software overhead is a step of its own", "[plan]") {
+  Scenario scenario = toy::scenario();
+  scenario.cluster.per_iteration_overhead = Seconds{5e-3};
+  const Plan plan = make_plan(scenario);
+  CHECK(plan.steps[0].kind == StepKind::Overhead);
+  CHECK(plan.steps[0].duration == Seconds{5e-3});
+}
+
+TEST_CASE("a trace of another model and costs of another compressor are refused", "[plan]") {
+  Scenario scenario = toy::scenario("gaussian");
+  CHECK_THROWS_WITH(make_plan(scenario), Catch::Contains("toy-costs: has no costs of compressor "
+                                                         "'gaussian' (it has 'topk')"));
+  scenario = toy::scenario();
+  scenario.trace.tensors[1].tensor = "x";
+  CHECK_THROWS_WITH(make_plan(scenario), Catch::Contains("tensor 2 is 'x', the model's is 'b'"));
+  scenario.trace.tensors.pop_back();
+  CHECK_THROWS_AS(make_plan(scenario), DataError);
+}
+
+TEST_CASE("a step that depends on itself or a later one is our own defect", "[plan]") {
+  Plan plan = toy_plan("dense", "merged", false);
+  plan.steps[2].after = {2};
+  CHECK_THROWS_AS(require_ordered(plan), std::logic_error);
+}

@@ -1,0 +1,125 @@
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "sim/engine.hpp"
+#include "tests/run_program.hpp"
+
+using Catch::Contains;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+std::vector<std::string> built_engines() {
+  std::vector<std::string> names;
+  for (const gradcast::Engine& engine : gradcast::all_engines())
+    if (engine.run != nullptr) names.emplace_back(engine.name);
+  return names;
+}
+
+/// One result of the paper's cluster, ResNet-50.
+Json simulated(const std::string& engine, std::vector<std::string> more) {
+  std::vector<std::string> arguments{
+      "simulate", "--model",  "resnet-50",       "--trace",   "iteration-resnet-50-v100",
+      "--nodes",  "4",        "--gpus-per-node", "4",         "--nic-bandwidth",
+      "9.43Gbps", "--fusion", "merged",          "--overlap", "no",
+      "--engine", engine,     "--format",        "json"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const Ran ran = gradcast_with(arguments);
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  return Json::parse(ran.out);
+}
+
+constexpr double kNic = 9.43e9 / 8;      // bytes a second
+constexpr double kNicLatency = 26.6e-6;  // platforms/10gbe-4x4.csv
+
+}  // namespace
+
+// 2 x 15 steps, each 1/16 of 4 x 25,557,032 bytes and one latency.
+TEST_CASE("dense communication is its bytes over the NIC and its latency steps", "[cli]") {
+  for (const std::string& engine : built_engines()) {
+    const Json result = simulated(engine, {"--compressor", "dense"})["results"][0];
+    const double expected = 2 * 15.0 / 16 * 4 * 25'557'032 / kNic + 30 * kNicLatency;
+    CAPTURE(engine);
+    CHECK(result["communication_seconds"].get<double>() == Approx(expected).epsilon(1e-3));
+    CHECK(result["settings"]["payload_bytes_per_rank"] == 4 * 25'557'032);
+  }
+}
+
+// 15 steps of 8 x 25,557 bytes.
+TEST_CASE("Top-k communication is its bytes over the NIC and its latency steps", "[cli]") {
+  for (const std::string& engine : built_engines()) {
+    const Json result =
+        simulated(engine, {"--compressor", "topk", "--density", "0.001"})["results"][0];
+    const double expected = 15.0 * 8 * 25'557 / kNic + 15 * kNicLatency;
+    CAPTURE(engine);
+    CHECK(result["communication_seconds"].get<double>() == Approx(expected).epsilon(1e-3));
+    CHECK(result["settings"]["selected_elements"] == 25'557);
+  }
+}
+
+TEST_CASE("the parts of a result add up to the iteration", "[cli]") {
+  for (const std::string& engine : built_engines())
+    for (const char* fusion : {"merged", "layer", "25MiB"}) {
+      const Ran ran =
+          gradcast_runs("simulate", "--model", "resnet-50", "--compressor", "gaussian", "--fusion",
+                        fusion, "--overlap", "yes", "--engine", engine.c_str(), "--format", "json");
+      REQUIRE(ran.exit_code == 0);
+      const Json result = Json::parse(ran.out)["results"][0];
+      double sum = 0;
+      for (const char* part : {"forward", "backward", "encode", "exposed_communication", "decode",
+                               "update", "overhead", "wait"})
+        sum += result[std::string(part) + "_seconds"].get<double>();
+      CAPTURE(engine, fusion);
+      CHECK(sum == Approx(result["iteration_seconds"].get<double>()).epsilon(1e-9));
+      CHECK(result["exposed_communication_seconds"] <= result["communication_seconds"]);
+    }
+}
+
+TEST_CASE("a JSON answer names its inputs, arguments and version", "[cli]") {
+  const Json document = simulated("analytic", {"--compressor", "topk"});
+  CHECK(document["schema"]["name"] == "gradcast/simulate");
+  CHECK(document["argv"][1] == "simulate");
+  CHECK(document["engine"] == "analytic");
+  std::vector<std::string> inputs;
+  for (const Json& input : document["inputs"]) inputs.push_back(input["path"]);
+  CHECK(inputs == std::vector<std::string>{"resnet-50", "iteration-resnet-50-v100", "10gbe-4x4",
+                                           "cost-v100-pytorch-1.1"});
+}
+
+TEST_CASE("the same command twice gives the same bytes", "[cli]") {
+  for (const char* format : {"table", "csv", "json"}) {
+    const auto run = [&] {
+      return gradcast_runs("simulate", "--model", "alexnet", "--compressor", "dgc", "--fusion",
+                           "4MiB", "--overlap", "yes", "--format", format);
+    };
+    const Ran first = run();
+    CHECK(first.exit_code == 0);
+    CHECK(first.out == run().out);
+  }
+}
+
+TEST_CASE("the defaults are the paper's run, and everything that decides is printed", "[cli]") {
+  const Ran ran = gradcast_runs("simulate", "--model", "resnet-50", "--compressor", "gaussian");
+  CHECK(ran.exit_code == 0);
+  for (const char* said :
+       {"10gbe-4x4", "9.43Gbps", "26.6us", "cost-v100-pytorch-1.1", "0.001", "merged",
+        "iteration-resnet-50-v100", "128", "ring-all-gather", "25557032", "derived", "code"})
+    CHECK_THAT(ran.out, Contains(said));
+}
+
+TEST_CASE("twice the images take twice the forward", "[cli]") {
+  const auto forward = [](const char* batch) {
+    const Ran ran = gradcast_runs("simulate", "--model", "vgg-16", "--batch", batch, "--engine",
+                                  "analytic", "--format", "json");
+    return Json::parse(ran.out)["results"][0]["forward_seconds"].get<double>();
+  };
+  CHECK(forward("256") == Approx(2 * forward("128")));
+}
+
+TEST_CASE("CSV is a header and a row", "[cli]") {
+  const Ran ran = gradcast_runs("simulate", "--model", "alexnet", "--format", "csv");
+  CHECK(ran.exit_code == 0);
+  CHECK(std::count(ran.out.begin(), ran.out.end(), '\n') == 2);
+  CHECK_THAT(ran.out, Catch::StartsWith("model,") && Contains(",iteration_seconds,"));
+}
