@@ -1,5 +1,15 @@
-# The Debian packages that gradcast is built from, how they get onto a machine, and how build/ is made.
+# The Debian packages that gradcast is built from, how they get onto a machine, and how it is built.
 # Sourced by scripts/run and scripts/test; not a command.
+
+# Runs a command silently; where it fails, its whole output goes to standard error.
+quietly() {
+  local log status=0
+  log=$(mktemp)
+  "$@" >"$log" 2>&1 || status=$?
+  [ "$status" -eq 0 ] || cat "$log" >&2
+  rm -f "$log"
+  return "$status"
+}
 
 gradcast_packages="g++ cmake ninja-build libsimgrid-dev libboost-dev libcxxopts-dev libfccp-dev \
 nlohmann-json3-dev libssl-dev catch2"
@@ -22,24 +32,23 @@ install_missing_packages() {
     as_root=(sudo)
   fi
   echo "gradcast: installing ${missing[*]}" >&2
-  "${as_root[@]}" apt-get update -qq >&2
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+  quietly "${as_root[@]}" apt-get update -qq
+  quietly "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}"
   gradcast_installed=yes
 }
 
-# Builds targets in build/; quiet when there is nothing to do, the whole log when it fails.
+# build_targets PRESET FOLDER TARGET...: configures once, builds; quiet when there is nothing to do.
 build_targets() {
-  local log
-  log=$(mktemp)
+  local preset=$1 folder=$2
+  shift 2
   # A build that was configured before its packages came would go on without them.
-  if [ ! -f build/build.ninja ] || [ "$gradcast_installed" = yes ]; then
-    echo "gradcast: configuring build/" >&2
-    cmake --preset default >"$log" 2>&1 || { cat "$log" >&2; rm -f "$log"; return 1; }
+  if [ ! -f "$folder/build.ninja" ] || [ "$gradcast_installed" = yes ]; then
+    echo "gradcast: configuring $folder/" >&2
+    quietly cmake --preset "$preset"
   fi
-  if ninja -C build -n "$@" | grep -q '^\['; then
-    echo "gradcast: building (minutes the first time)" >&2
+  if ninja -C "$folder" -n "$@" | grep -q '^\[[1-9]'; then
+    echo "gradcast: building $folder/ (minutes the first time)" >&2
   fi
-  ninja -C build "$@" >"$log" 2>&1 || { cat "$log" >&2; rm -f "$log"; return 1; }
-  rm -f "$log"
+  quietly ninja -C "$folder" "$@"
 }

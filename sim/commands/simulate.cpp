@@ -202,6 +202,16 @@ void note_outside(const Flags& flags, const Plan& plan) {
                " buckets are extrapolated beyond the cost table (" + first + ")");
 }
 
+/// A forecast is as good as the costs it was fed.
+void note_evidence(const Flags& flags, const Scenario& scenario, const Plan& plan) {
+  if (plan.buckets.empty() || plan.buckets[0].cost.evidence.empty() ||
+      plan.buckets[0].cost.evidence == "measured")
+    return;
+  flags.note("the costs of '" + std::string(scenario.compressor->name) + "' are " +
+             plan.buckets[0].cost.evidence +
+             ", not measured here; `gradcast compare` shows how far such forecasts are off");
+}
+
 }  // namespace
 
 int simulate(int argc, const char* const* argv) {
@@ -219,6 +229,7 @@ int simulate(int argc, const char* const* argv) {
   }
   const Plan plan = make_plan(scenario);
   note_outside(flags, plan);
+  note_evidence(flags, scenario, plan);
   Answer answer{summarize(plan, engine.run(plan, scenario.cluster)), 0, 0, 1};
   const Seconds iteration = answer.result.iteration;
   answer.samples_per_second =

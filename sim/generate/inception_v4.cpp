@@ -1,5 +1,7 @@
 // Inception-V4: a stem, then blocks of parallel branches whose channels are put together.
-// Layers are named as in Cadene's PyTorch port, where `features` is one Sequential.
+// Layers are named as in Cadene's PyTorch port (pretrained-models.pytorch@181b05d), where
+// `features` is one Sequential. That port ends with an average over 8 x 8, the size at 299; at 224,
+// as the paper ran it, 5 x 5 are left, and the average is over those.
 #include "sim/generate/networks.hpp"
 
 namespace gradcast {
@@ -67,7 +69,7 @@ void inception_a(Architecture& net, const std::string& name) {
   chain(net, name + ".branch2", {{64, square(1)}, {96, square(3, 1, 1)}, {96, square(3, 1, 1)}});
   net.from(in);
   pooled(net, name + ".branch3", 96);
-  net.concatenate(4 * 96);
+  net.concatenate(std::int64_t{4} * 96);
 }
 
 void reduction_a(Architecture& net) {
@@ -124,7 +126,7 @@ void inception_c(Architecture& net, const std::string& name) {
   unit(net, name + ".branch2_3b", {256, column(3)});
   net.from(in);
   pooled(net, name + ".branch3", 256);
-  net.concatenate(6 * 256);
+  net.concatenate(std::int64_t{6} * 256);
 }
 
 }  // namespace

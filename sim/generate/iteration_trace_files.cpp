@@ -16,32 +16,48 @@ namespace {
 
 constexpr int kBatch = 128;
 
-/// Table 2: dense, Top-k, DGC and Gaussian-k on 16 GPUs.
+/// A model of Table 2, with dense, Top-k, DGC and Gaussian-k on 16 GPUs, and where its shares are
+/// from.
 struct PublishedRuns {
   std::string_view model;
+  std::string_view profile;  // a file in traces/; "" where nobody measured one
   std::array<double, 4> iteration_seconds;
   std::array<double, 4> scaling_efficiency_percent;
 };
 
 constexpr PublishedRuns kTable2[] = {
-    {"alexnet", {0.571, 0.891, 0.369, 0.245}, {14.1, 9.0, 21.8, 32.8}},
-    {"vgg-16", {2.068, 3.010, 1.540, 1.311}, {54.2, 37.2, 72.8, 85.5}},
-    {"resnet-50", {0.699, 0.810, 0.655, 0.586}, {65.8, 56.8, 70.2, 78.5}},
-    {"inception-v4", {1.022, 1.268, 0.916, 0.787}, {67.5, 54.4, 75.3, 87.7}},
+    {"alexnet",
+     "profile-alexnet-pipedream.csv",
+     {0.571, 0.891, 0.369, 0.245},
+     {14.1, 9.0, 21.8, 32.8}},
+    {"vgg-16",
+     "profile-vgg-16-pipedream.csv",
+     {2.068, 3.010, 1.540, 1.311},
+     {54.2, 37.2, 72.8, 85.5}},
+    {"resnet-50",
+     "profile-resnet-50-pipedream.csv",
+     {0.699, 0.810, 0.655, 0.586},
+     {65.8, 56.8, 70.2, 78.5}},
+    {"inception-v4", "", {1.022, 1.268, 0.916, 0.787}, {67.5, 54.4, 75.3, 87.7}},
 };
 
-Seconds rounded(Seconds time, double to) { return Seconds{std::round(time.count() / to) * to}; }
+/// To so many parts of a second: 1e9 for nanoseconds.
+Seconds rounded(Seconds time, double parts) {
+  return Seconds{std::round(time.count() * parts) / parts};
+}
+
+const PublishedRuns& published(const std::string& model) {
+  for (const PublishedRuns& runs : kTable2)
+    if (runs.model == model) return runs;
+  throw std::logic_error("Table 2 has no model '" + model + "'");
+}
 
 /// One GPU alone: iteration time x efficiency, the mean of the four.
-Seconds single_gpu_iteration(const std::string& model) {
-  for (const PublishedRuns& runs : kTable2) {
-    if (runs.model != model) continue;
-    double sum = 0;
-    for (std::size_t i = 0; i < runs.iteration_seconds.size(); ++i)
-      sum += runs.iteration_seconds[i] * runs.scaling_efficiency_percent[i] / 100;
-    return rounded(Seconds{sum / static_cast<double>(runs.iteration_seconds.size())}, 1e-4);
-  }
-  throw std::logic_error("Table 2 has no model '" + model + "'");
+Seconds single_gpu_iteration(const PublishedRuns& runs) {
+  double sum = 0;
+  for (std::size_t i = 0; i < runs.iteration_seconds.size(); ++i)
+    sum += runs.iteration_seconds[i] * runs.scaling_efficiency_percent[i] / 100;
+  return rounded(Seconds{sum / static_cast<double>(runs.iteration_seconds.size())}, 1e4);
 }
 
 /// SGD with momentum and weight decay as PyTorch 1.1 launches it, tensor by tensor.
@@ -54,7 +70,7 @@ Seconds update_time(const Model& model) {
   for (const GradientTensor& tensor : model.tensors)
     for (const TorchOperator& step : kSteps)
       sum += time_of({step, static_cast<double>(tensor.elements)});
-  return rounded(sum, 1e-9);
+  return rounded(sum, 1e9);
 }
 
 /// Of every operator with parameters, with the others folded into the one before them.
@@ -82,32 +98,36 @@ IterationTrace trace_of(const Network& network, const std::vector<ComputeTime>& 
     raw.backward += time.backward;
   }
   const double factor =
-      (single_gpu_iteration(network.name) - trace.update) / (raw.forward + raw.backward);
+      (single_gpu_iteration(published(network.name)) - trace.update) / (raw.forward + raw.backward);
   std::size_t layer = 0;
   for (const Operator& each : network.architecture.operators()) {
     if (each.tensors.empty()) continue;
     for (std::size_t i = 0; i < each.tensors.size(); ++i) {
       // A layer's further tensors carry nothing: the layer's time is told once.
       const ComputeTime time = i == 0 ? times[layer] : ComputeTime{};
-      trace.tensors.push_back({each.tensors[i].tensor, rounded(time.forward * factor, 1e-9),
-                               rounded(time.backward * factor, 1e-9)});
+      trace.tensors.push_back({each.tensors[i].tensor, rounded(time.forward * factor, 1e9),
+                               rounded(time.backward * factor, 1e9)});
     }
     ++layer;
   }
   return trace;
 }
 
-std::vector<std::string> provenance(const std::string& model, const std::string& shares) {
+std::vector<std::string> provenance(const PublishedRuns& runs) {
+  const std::string total = number_to_text(single_gpu_iteration(runs).count());
+  const std::string shares =
+      runs.profile.empty()
+          ? "a roofline (derived): each operator at 14 TFLOP/s or 765 GB/s, whichever is slower"
+          : "measured by others, " + std::string(runs.profile);
   return {
-      "total: " + number_to_text(single_gpu_iteration(model).count()) +
-          " s, one GPU alone in Table 2 of \"Understanding Top-k Sparsification in Distributed "
-          "Deep",
-      "  Learning\": mean over its four algorithms of iteration time x scaling efficiency "
-      "(derived)",
+      "total: " + total + " s, one GPU alone in Table 2 of",
+      R"(  "Understanding Top-k Sparsification in Distributed Deep Learning": the mean over its)",
+      "  four algorithms of iteration time x scaling efficiency (derived)",
       "shares: " + shares,
-      "update: derived. SGD with momentum and weight decay as four PyTorch 1.1 operators a tensor,",
-      "  each max(bytes moved / 765 GB/s, 1.83 us a launch)",
-      "Nothing here was timed by this project. Made by generate_data."};
+      "The update is derived: SGD with momentum and weight decay as four PyTorch 1.1 operators a",
+      "  tensor, each max(bytes moved / 765 GB/s, 1.83 us a launch)",
+      "Nothing here was timed by this project. Made by generate_data.",
+  };
 }
 
 }  // namespace
@@ -115,19 +135,13 @@ std::vector<std::string> provenance(const std::string& model, const std::string&
 std::vector<GeneratedFile> iteration_trace_files(const std::filesystem::path& data_root) {
   std::vector<GeneratedFile> files;
   for (const Network& network : paper_networks()) {
-    const std::string profile = "profile-" + network.name + "-pipedream";
-    const std::filesystem::path path = data_root / "traces" / (profile + ".csv");
-    const bool profiled = std::filesystem::exists(path);
+    const PublishedRuns& runs = published(network.name);
     const std::vector<ComputeTime> times =
-        profiled ? match_profile(network.architecture, read_text_file(path))
-                 : roofline_times(network.architecture);
-    const std::string shares =
-        profiled
-            ? "measured by others, " + profile + ".csv"
-            : "a roofline (derived): each operator at 14 TFLOP/s or 765 GB/s, whichever is slower";
-    files.push_back(
-        {"traces/iteration-" + network.name + "-v100.csv",
-         iteration_trace_csv(trace_of(network, times), provenance(network.name, shares))});
+        runs.profile.empty() ? roofline_times(network.architecture)
+                             : match_profile(network.architecture,
+                                             read_text_file(data_root / "traces" / runs.profile));
+    files.push_back({"traces/iteration-" + network.name + "-v100.csv",
+                     iteration_trace_csv(trace_of(network, times), provenance(runs))});
   }
   return files;
 }

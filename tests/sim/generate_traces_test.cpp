@@ -83,6 +83,16 @@ TEST_CASE("a profile of another network is refused, and both are named", "[gener
                     Contains("goes on after the last layer with 'more'"));
 }
 
+// Forward reads its input twice and writes; backward reads input and gradient twice and writes: 3
+// and 5 passes of 4 x 128 x 64 x 56 x 56 bytes at 765 GB/s.
+TEST_CASE("batch normalisation takes three passes forward and five backward", "[generate]") {
+  Architecture net({64, 56, 56});
+  net.batch_norm("b");
+  const double pass = 4.0 * 128 * 56 * 56 * 64 / 765e9;
+  CHECK(roofline(net.operators()[0], 128, false).forward.count() == Approx(3 * pass));
+  CHECK(roofline(net.operators()[0], 128, false).backward.count() == Approx(5 * pass));
+}
+
 // 1 x 1, 64 to 256 channels of 56 x 56, batch 128: 51.4 M multiply-accumulates an image, 13.15
 // GFLOP, 0.94 ms at 14 TFLOP/s. Traffic: 128 x 56 x 56 x (64 + 256) x 4 bytes = 514 MB, 0.67 ms:
 // less.
