@@ -47,8 +47,10 @@ build_targets() {
     echo "gradcast: configuring $folder/" >&2
     quietly cmake --preset "$preset"
   fi
-  if ninja -C "$folder" -n "$@" | grep -q '^\[[1-9]'; then
-    echo "gradcast: building $folder/ (minutes the first time)" >&2
-  fi
+  local steps
+  steps=$(ninja -C "$folder" -n "$@")
+  case "$steps" in
+    *Building* | *Linking*) echo "gradcast: building $folder/ (minutes the first time)" >&2 ;;
+  esac
   quietly ninja -C "$folder" "$@"
 }

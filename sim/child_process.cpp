@@ -1,5 +1,6 @@
 #include "sim/child_process.hpp"
 
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,6 +42,7 @@ std::string read_all(int descriptor) {
 
 /// 'R' and the numbers, or 'E' and the text of an exception.
 [[noreturn]] void be_the_child(int answer, const std::function<std::vector<double>()>& work) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for an answer any more
   for (const int number : {SIGABRT, SIGSEGV, SIGINT, SIGTERM})
     std::signal(number, SIG_DFL);  // the parent's handlers are about the parent
   try {

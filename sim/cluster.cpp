@@ -56,6 +56,14 @@ Link Cluster::between(int rank, int other) const {
   return {std::min(nic.bandwidth, intra.bandwidth), nic.latency};
 }
 
+void require_possible(const Cluster& cluster) {
+  const std::int64_t ranks = std::int64_t{cluster.nodes} * cluster.gpus_per_node;
+  if (ranks > kMostRanks)
+    throw ValueError(std::to_string(cluster.nodes) + " nodes of " +
+                     std::to_string(cluster.gpus_per_node) + " GPUs are " + std::to_string(ranks) +
+                     " ranks; the most is " + std::to_string(kMostRanks));
+}
+
 std::vector<ClusterProperty> properties_of(const Cluster& cluster) {
   std::vector<ClusterProperty> all;
   for (const Property& property : kProperties)
@@ -87,6 +95,11 @@ Cluster load_cluster(const TextFile& file) {
   for (const Property& property : kProperties)
     if (property.required && !seen.contains(std::string(property.name)))
       throw rows.failure("the property '" + std::string(property.name) + "' is missing");
+  try {
+    require_possible(cluster);
+  } catch (const ValueError& error) {
+    throw rows.failure(error.what());
+  }
   return cluster;
 }
 

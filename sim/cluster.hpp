@@ -40,6 +40,13 @@ struct ClusterProperty {
   std::string value;
 };
 
+/// More ranks than anybody trains with by data parallelism alone; what is kept of a run grows with
+/// them.
+inline constexpr int kMostRanks = 16'384;
+
+/// Throws ValueError where there are more ranks than that.
+void require_possible(const Cluster& cluster);
+
 /// Every property with its value: what a result prints of its cluster.
 std::vector<ClusterProperty> properties_of(const Cluster& cluster);
 

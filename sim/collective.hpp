@@ -21,6 +21,9 @@ struct Collective {
   std::string_view name;
   std::string_view summary;
   Aggregation serves;
+  /// Every round uses the same edges, with chunks that differ by a byte at most: one round tells
+  /// all.
+  bool rounds_alike;
   int (*rounds)(int ranks);
   /// payload: the whole buffer of an all-reduce, one rank's contribution to an all-gather.
   Step (*step)(int rank, int round, int ranks, Bytes payload);

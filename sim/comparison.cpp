@@ -20,6 +20,15 @@ const ComparedRun* dense_of(const std::vector<ComparedRun>& runs, const Compared
   return nullptr;
 }
 
+/// "topk", or "topk 0.01" where its set-up has runs of it at several densities.
+std::string label_of(const std::vector<ComparedRun>& runs, const MeasuredRun& run) {
+  for (const ComparedRun& other : runs)
+    if (same_setup(other.run, run) && other.run.compressor == run.compressor &&
+        other.run.density != run.density)
+      return run.compressor + " " + number_to_text(run.density);
+  return run.compressor;
+}
+
 }  // namespace
 
 double ComparedRun::error_percent() const {
@@ -71,9 +80,9 @@ std::vector<SpeedupPair> speedups_of_fastest(const std::vector<ComparedRun>& run
       if (same_setup(run.run, first.run) && run.run.iteration < fastest->run.iteration)
         fastest = &run;
     for (const ComparedRun& run : runs)
-      if (same_setup(run.run, first.run) && run.run.compressor != fastest->run.compressor)
-        pairs.push_back({run.run.source, run.run.model, fastest->run.compressor, run.run.compressor,
-                         run.run.iteration / fastest->run.iteration,
+      if (same_setup(run.run, first.run) && &run != fastest)
+        pairs.push_back({run.run.source, run.run.model, label_of(runs, fastest->run),
+                         label_of(runs, run.run), run.run.iteration / fastest->run.iteration,
                          run.predicted() / fastest->predicted()});
   }
   return pairs;

@@ -13,10 +13,11 @@ namespace gradcast {
 struct ComparedRun {
   MeasuredRun run;
   IterationResult forecast;
-  std::string evidence;  // of the compressor's costs; "" for dense
+  std::string evidence{};  // of the compressor's costs; "" for dense
+  std::string outside{};   // which range of the cost table was left; "" for none
   /// Over the dense run of the same set-up, where the file has one.
-  std::optional<double> measured_speedup;
-  std::optional<double> predicted_speedup;
+  std::optional<double> measured_speedup{};
+  std::optional<double> predicted_speedup{};
 
   Seconds predicted() const { return forecast.iteration; }
   double error_percent() const;         // (predicted - measured) / measured
@@ -45,7 +46,7 @@ void add_speedups(std::vector<ComparedRun>& runs);
 struct SpeedupPair {
   std::string source;
   std::string model;
-  std::string compressor;
+  std::string compressor;  // with its density where the set-up has it at several
   std::string over;
   double measured = 0;
   double predicted = 0;

@@ -26,7 +26,6 @@ constexpr std::array kColumns = {"compressor",
                                  "decode_p95_seconds",
                                  "samples",
                                  "evidence"};
-constexpr double kLongest = 1e6;  // seconds
 
 /// The quantities that are interpolated between rows.
 struct Point {
@@ -52,19 +51,14 @@ struct Bracket {
   double low, high, weight;  // weight of `high`, outside 0..1 beyond the range
 };
 
-/// `clamp`: beyond the range the end's value holds; otherwise the last two values go on in line.
-Bracket bracket(const std::set<double>& values, double at, bool logarithmic, bool clamp) {
+/// Beyond the range the last two values go on in line.
+Bracket bracket(const std::set<double>& values, double at, bool logarithmic) {
   const auto above = values.lower_bound(at);
   if (above != values.end() && *above == at) return {at, at, 0};
   if (values.size() == 1) return {*values.begin(), *values.begin(), 0};
   auto high = above;
-  if (above == values.begin()) {
-    if (clamp) return {*above, *above, 0};
-    high = std::next(above);
-  } else if (above == values.end()) {
-    high = std::prev(above);
-    if (clamp) return {*high, *high, 0};
-  }
+  if (above == values.begin()) high = std::next(above);
+  if (above == values.end()) high = std::prev(above);
   const double low_value = *std::prev(high);
   const auto scale = [&](double value) { return logarithmic ? std::log(value) : value; };
   return {low_value, *high, (scale(at) - scale(low_value)) / (scale(*high) - scale(low_value))};
@@ -79,35 +73,50 @@ class Grid {
 
   Point at(double density, double elements, double workers) const {
     return between(
-        cells_, density, true, true,
+        cells_, density, true,
         [&](const BySize& sizes) {
           return between(
-              sizes, elements, true, false,
+              sizes, elements, true,
               [&](const ByWorkers& by_workers) {
                 return between(
-                    by_workers, workers, false, false, [](const Point& point) { return point; },
-                    mix);
+                    by_workers, workers, false, [](const Point& point) { return point; }, mix);
               },
               mix_log);
         },
         mix_log);
   }
 
-  std::string outside(double density, double elements) const {
+  /// Which ranges a query leaves; "" for none.
+  std::string outside(double density, double elements, double workers) const {
+    std::set<double> densities;
     std::set<double> sizes;
-    for (const auto& [each, by_size] : cells_)
-      for (const auto& [size, workers] : by_size) sizes.insert(size);
-    const auto range = [](double low, double high) {
-      return number_to_text(low) + ".." + number_to_text(high);
-    };
+    std::set<double> counts;
+    for (const auto& [each_density, by_size] : cells_) {
+      densities.insert(each_density);
+      for (const auto& [size, by_workers] : by_size) {
+        sizes.insert(size);
+        for (const auto& [count, point] : by_workers) counts.insert(count);
+      }
+    }
     std::vector<std::string> left;
-    if (elements < *sizes.begin() || elements > *sizes.rbegin())
-      left.push_back("elements " + number_to_text(elements) + " outside " +
-                     range(*sizes.begin(), *sizes.rbegin()));
-    if (density < cells_.begin()->first || density > cells_.rbegin()->first)
-      left.push_back("density " + number_to_text(density) + " outside " +
-                     range(cells_.begin()->first, cells_.rbegin()->first));
+    const auto check = [&](const char* what, double at, const std::set<double>& range) {
+      if (at < *range.begin() || at > *range.rbegin())
+        left.push_back(std::string(what) + " " + number_to_text(at) + " outside " +
+                       number_to_text(*range.begin()) + ".." + number_to_text(*range.rbegin()));
+    };
+    check("elements", elements, sizes);
+    check("density", density, densities);
+    check("workers", workers, counts);
     return join(left, "; ");
+  }
+
+  /// The density of the table that is nearest in the logarithm.
+  double nearest_density(double density) const {
+    double nearest = cells_.begin()->first;
+    for (const auto& [each, cell] : cells_)
+      if (std::abs(std::log(each / density)) < std::abs(std::log(nearest / density)))
+        nearest = each;
+    return nearest;
   }
 
  private:
@@ -115,17 +124,18 @@ class Grid {
   using BySize = std::map<double, ByWorkers>;
 
   template <class Axis, class Inner, class Mix>
-  static Point between(const Axis& axis, double at, bool logarithmic, bool clamp, Inner inner,
-                       Mix mix_times) {
+  static Point between(const Axis& axis, double at, bool logarithmic, Inner inner, Mix mix_times) {
     std::set<double> values;
     for (const auto& [value, cell] : axis) values.insert(value);
-    const Bracket found = bracket(values, at, logarithmic, clamp);
+    const Bracket found = bracket(values, at, logarithmic);
     const Point low = inner(axis.at(found.low));
     if (found.weight == 0) return low;
     const Point high = inner(axis.at(found.high));
-    return {std::max(0.0, mix_times(low.encode, high.encode, found.weight)),
-            std::max(0.0, mix_times(low.decode, high.decode, found.weight)),
-            std::max(0.0, mix(low.selected_share, high.selected_share, found.weight))};
+    return {
+        std::max(0.0, mix_times(low.encode, high.encode, found.weight)),
+        std::max(0.0, mix_times(low.decode, high.decode, found.weight)),
+        // A share of k does not go on beyond the table: it may be anything there, and is near 1.
+        mix(low.selected_share, high.selected_share, std::clamp(found.weight, 0.0, 1.0))};
   }
 
   std::map<double, BySize> cells_;  // by density, by elements, by workers
@@ -190,14 +200,18 @@ CostEstimate CostTable::estimate(const CostQuery& query) const {
   CostEstimate estimate;
   estimate.mode = mode;
   estimate.implementation = own != made.end() ? *own : made[0];
+  const auto of_choice = [&](const CostRow& row) {
+    return of_input(row) && row.implementation == estimate.implementation;
+  };
   Grid grid;
-  std::set<std::string> evidence;
-  for (const CostRow& row : rows) {
-    if (!of_input(row) || row.implementation != estimate.implementation) continue;
-    grid.add(row);
-    evidence.insert(row.evidence);
-  }
-  estimate.evidence = join({evidence.begin(), evidence.end()}, "+");
+  for (const CostRow& row : rows)
+    if (of_choice(row)) grid.add(row);
+  const double nearest = grid.nearest_density(query.density);
+  estimate.evidence =
+      join(values_of(
+               rows, [&](const CostRow& row) { return of_choice(row) && row.density == nearest; },
+               [](const CostRow& row) { return row.evidence; }),
+           "+");
   const auto elements = static_cast<double>(query.elements);
   const Point point = grid.at(query.density, elements, query.workers);
   estimate.encode = Seconds{point.encode};
@@ -205,19 +219,23 @@ CostEstimate CostTable::estimate(const CostQuery& query) const {
   const std::int64_t wanted = wanted_elements(query.elements, query.density);
   estimate.selected = std::clamp<std::int64_t>(
       std::llround(point.selected_share * static_cast<double>(wanted)), 1, query.elements);
-  estimate.outside = grid.outside(query.density, elements);
+  estimate.outside = grid.outside(query.density, elements, query.workers);
   return estimate;
 }
 
+std::string parse_mode(std::string_view text) {
+  if (text.empty() || text == "paper" || text == "code") return std::string(text);
+  throw ValueError("'" + std::string(text) + "' is not 'paper' or 'code'");
+}
+
 CostTable load_cost_table(const TextFile& file) {
-  CostTable table{file.path.stem().string(), {}};
+  CostTable table{file.path.string(), {}};
+  std::set<std::string> seen;
   CsvReader<kColumns.size()> rows(file, kColumns);
   while (rows.next()) {
     CostRow row;
     row.compressor = rows.word("compressor");
-    row.mode = rows.text("mode");
-    if (!row.mode.empty() && row.mode != "paper" && row.mode != "code")
-      throw rows.failure("mode", "'" + row.mode + "' is not 'paper', 'code' or empty");
+    row.mode = rows.value("mode", parse_mode);
     row.implementation = rows.word("implementation");
     row.tensors = rows.value("tensors", parse_count);
     row.elements = rows.integer("elements", 1, INT32_MAX);
@@ -225,15 +243,20 @@ CostTable load_cost_table(const TextFile& file) {
     row.workers = rows.value("workers", parse_count);
     row.distribution = rows.word("distribution");
     row.selected = rows.number("selected", 0, static_cast<double>(row.elements));
-    row.encode = Seconds{rows.number("encode_seconds", 0, kLongest)};
-    row.encode_p95 = Seconds{rows.number("encode_p95_seconds", 0, kLongest)};
-    row.decode = Seconds{rows.number("decode_seconds", 0, kLongest)};
-    row.decode_p95 = Seconds{rows.number("decode_p95_seconds", 0, kLongest)};
+    row.encode = Seconds{rows.number("encode_seconds", 0, kLongestSeconds)};
+    row.encode_p95 = Seconds{rows.number("encode_p95_seconds", 0, kLongestSeconds)};
+    row.decode = Seconds{rows.number("decode_seconds", 0, kLongestSeconds)};
+    row.decode_p95 = Seconds{rows.number("decode_p95_seconds", 0, kLongestSeconds)};
     row.samples = rows.integer("samples", 0, INT64_MAX);
     row.evidence = rows.word("evidence");
     if (row.evidence != "measured" && row.evidence != "published" && row.evidence != "derived")
       throw rows.failure("evidence",
                          "'" + row.evidence + "' is not 'measured', 'published' or 'derived'");
+    const std::string point =
+        join({row.compressor, row.mode, row.implementation, std::to_string(row.tensors),
+              std::to_string(row.elements), number_to_text(row.density),
+              std::to_string(row.workers), row.distribution});
+    if (!seen.insert(point).second) throw rows.failure("the point " + point + " stands twice");
     table.rows.push_back(row);
   }
   if (table.rows.empty()) throw rows.failure("the cost table has no rows");

@@ -42,18 +42,21 @@ struct CostEstimate {
   std::int64_t selected = 0;  // elements that travel
   std::string mode;
   std::string implementation;
-  std::string evidence;
-  std::string outside;  // "" within the table's range, else which range was left
+  std::string evidence;  // of the nearest density
+  std::string outside;   // "" within the table's range, else which range was left
 };
 
 struct CostTable {
-  std::string name;
+  std::string name;  // the file's path, for messages
   std::vector<CostRow> rows;
 
   /// Interpolates: logarithm of the size, logarithm of the density, linear in the workers.
   /// Throws DataError where the table knows nothing of the compressor, mode or distribution.
   CostEstimate estimate(const CostQuery& query) const;
 };
+
+/// "paper", "code", or "" where a compressor has no two modes. Throws ValueError.
+std::string parse_mode(std::string_view text);
 
 /// Reads `traces/cost-<device>.csv`. Throws DataError.
 CostTable load_cost_table(const TextFile& file);

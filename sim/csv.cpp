@@ -16,12 +16,18 @@ std::vector<std::string> comment_lines(const TextFile& file) {
 }
 
 std::string comment_value(const TextFile& file, std::string_view key) {
+  std::string value;
+  bool found = false;
   for (const std::string& line : comment_lines(file)) {
     if (!line.starts_with(key) || line.size() <= key.size() || line[key.size()] != ':') continue;
+    if (found)
+      throw DataError(file.path.string(), 0,
+                      "the comment line '# " + std::string(key) + ":' stands twice");
+    found = true;
     const std::size_t begin = line.find_first_not_of(' ', key.size() + 1);
-    return begin == std::string::npos ? std::string{} : line.substr(begin);
+    if (begin != std::string::npos) value = line.substr(begin);
   }
-  return {};
+  return value;
 }
 
 void require_whole_lines(const TextFile& file) {
@@ -33,7 +39,9 @@ void require_whole_lines(const TextFile& file) {
 }
 
 std::string csv_field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  // A line that begins with # would be read as a comment.
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos && !text.starts_with('#'))
+    return std::string(text);
   std::string quoted = "\"";
   for (const char letter : text) {
     if (letter == '"') quoted += '"';

@@ -1,5 +1,6 @@
-// CSV files with named columns, RFC 4180, `#` comment lines. Reading is libfccp's; what is added
-// here is that every complaint says file, line, what was found and what would be right.
+// CSV files with named columns, `#` comment lines, RFC 4180 but for line breaks inside fields.
+// Reading is libfccp's; what is added here is that every complaint says file, line, what was found
+// and what would be right.
 #pragma once
 #define CSV_IO_NO_THREAD  // files are small, and a process that forks wants no threads
 #include <libfccp/csv.h>
@@ -18,7 +19,8 @@
 
 namespace gradcast {
 
-/// What a `# key: value` comment line says; "" where there is none.
+/// What a `# key: value` comment line says; "" where there is none. Throws DataError for two of
+/// them.
 std::string comment_value(const TextFile& file, std::string_view key);
 
 /// All comment lines, without "# ".

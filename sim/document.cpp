@@ -8,14 +8,16 @@
 namespace gradcast {
 namespace {
 
+/// Throws where a number below `value` is not finite, and names it: "/results/0/seconds".
 void require_finite(const Json& value, const std::string& where) {
+  const auto inside = [&](std::string name) { return where + name.insert(0, 1, '/'); };
   if (value.is_number_float() && !std::isfinite(value.get<double>()))
     throw std::logic_error("the result " + where + " is not a finite number");
   if (value.is_object())
-    for (const auto& [key, entry] : value.items()) require_finite(entry, where + ("/" + key));
+    for (const auto& [key, entry] : value.items()) require_finite(entry, inside(key));
   if (value.is_array())
     for (std::size_t i = 0; i < value.size(); ++i)
-      require_finite(value[i], where + ("/" + std::to_string(i)));
+      require_finite(value[i], inside(std::to_string(i)));
 }
 
 }  // namespace
@@ -59,7 +61,8 @@ std::string rows_to_csv(const std::vector<Json>& rows) {
 
 std::string to_text(const Json& document) {
   require_finite(document, "");
-  return document.dump(2) + "\n";
+  // Text that is not UTF-8 (a name from somebody's file) is shown with replacement characters.
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace gradcast

@@ -7,19 +7,32 @@
 namespace gradcast {
 namespace {
 
+/// As long as the largest message over the slowest of its edges takes.
+Seconds round_time(const Collective& collective, int round, Bytes payload, const Cluster& cluster,
+                   int ranks) {
+  Bytes largest{0};
+  for (int rank = 0; rank < ranks; ++rank)
+    largest = std::max(largest, collective.step(rank, round, ranks, payload).send);
+  Seconds slowest{0};
+  for (int rank = 0; rank < ranks; ++rank) {
+    const Step step = collective.step(rank, round, ranks, payload);
+    const Link link = cluster.between(rank, step.send_to);
+    // Where rounds are alike, each edge's turn with the largest chunk comes.
+    const Bytes sent = collective.rounds_alike ? largest : step.send;
+    slowest = std::max(slowest, sent / link.bandwidth + link.latency);
+  }
+  return slowest;
+}
+
 /// Rounds one after another, each as long as its slowest message.
 Seconds collective_time(const Collective& collective, Bytes payload, const Cluster& cluster,
                         int ranks) {
+  const int rounds = collective.rounds(ranks);
+  if (rounds > 0 && collective.rounds_alike)
+    return rounds * round_time(collective, 0, payload, cluster, ranks);
   Seconds total{0};
-  for (int round = 0; round < collective.rounds(ranks); ++round) {
-    Seconds slowest{0};
-    for (int rank = 0; rank < ranks; ++rank) {
-      const Step step = collective.step(rank, round, ranks, payload);
-      const Link link = cluster.between(rank, step.send_to);
-      slowest = std::max(slowest, step.send / link.bandwidth + link.latency);
-    }
-    total += slowest;
-  }
+  for (int round = 0; round < rounds; ++round)
+    total += round_time(collective, round, payload, cluster, ranks);
   return total;
 }
 

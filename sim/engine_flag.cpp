@@ -24,10 +24,6 @@ void add_engine_flag(Flags& flags) {
 }
 
 const Engine& chosen_engine(const Flags& flags) {
-  const Engine& preferred = all_engines()[0];
-  if (!flags.given("engine") && preferred.run == nullptr)
-    flags.note("engine '" + std::string(preferred.name) +
-               "' is not in this build; the answer is '" + std::string(first_built().name) + "'s");
   const std::string name = flags.text("engine");
   const Engine* engine = find_engine(name);
   if (engine == nullptr)
@@ -37,6 +33,13 @@ const Engine& chosen_engine(const Flags& flags) {
     throw MissingError("engine '" + name + "' is not in this build: it needs " +
                        std::string(engine->needs));
   return *engine;
+}
+
+void note_engine(const Flags& flags, const Engine& engine) {
+  const Engine& preferred = all_engines()[0];
+  if (!flags.given("engine") && engine.name != preferred.name)
+    flags.note("engine '" + std::string(preferred.name) +
+               "' is not in this build; the answer is '" + std::string(engine.name) + "'s");
 }
 
 }  // namespace gradcast

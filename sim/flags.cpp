@@ -15,22 +15,6 @@ std::string description(const std::string& summary, const std::vector<std::strin
   return text;
 }
 
-/// The command line as typed, but for -o, -q and their values.
-std::vector<std::string> answering_arguments(int argc, const char* const* argv) {
-  std::vector<std::string> kept{"gradcast"};
-  for (int i = 0; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (word == "-q" || word == "--quiet" || word.starts_with("--output=")) continue;
-    if (word == "-o" || word == "--output") {
-      ++i;
-      continue;
-    }
-    if (word.starts_with("-o") && !word.starts_with("--")) continue;
-    kept.push_back(word);
-  }
-  return kept;
-}
-
 }  // namespace
 
 Flags::Flags(std::string command, const std::string& summary,
@@ -69,7 +53,10 @@ bool Flags::parse(int argc, const char* const* argv) {
       throw UsageError("--" + flag.key() + " is given twice");
   }
   static_cast<void>(format());
-  arguments_ = answering_arguments(argc, argv);
+  arguments_ = {"gradcast", command_};
+  for (const cxxopts::KeyValue& flag : parsed_->arguments())
+    if (flag.key() != "output" && flag.key() != "quiet")
+      arguments_.insert(arguments_.end(), {"--" + flag.key(), flag.value()});
   return true;
 }
 

@@ -25,6 +25,7 @@ class Flags {
   /// Throws UsageError. False when help was asked for and has been printed: nothing is left to do.
   bool parse(int argc, const char* const* argv);
 
+  const std::string& command() const { return command_; }
   bool given(const std::string& name) const;
   /// The value or the fallback.
   std::string text(const std::string& name) const;
@@ -47,7 +48,7 @@ class Flags {
   /// A line on standard error, unless -q.
   void note(const std::string& line) const;
 
-  /// The command line without what does not change the answer (-o, -q).
+  /// The command line in long flags, without what does not change the answer (-o, -q).
   const std::vector<std::string>& arguments() const { return arguments_; }
 
  private:

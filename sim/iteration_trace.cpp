@@ -6,7 +6,6 @@ namespace gradcast {
 namespace {
 
 constexpr std::array kColumns = {"tensor", "forward_seconds", "backward_seconds"};
-constexpr double kLongest = 1e6;  // seconds; more is a slip of the pen
 
 template <class Parse>
 auto comment(const TextFile& file, const char* key, Parse parse, const char* example) {
@@ -38,7 +37,7 @@ Seconds IterationTrace::iteration() const { return forward() + backward() + upda
 
 IterationTrace load_iteration_trace(const TextFile& file) {
   IterationTrace trace;
-  trace.name = file.path.stem().string();
+  trace.name = file.path.string();
   trace.device = comment_value(file, "device");
   trace.batch = comment(file, "batch", parse_count, "128");
   if (!comment_value(file, "update").empty())
@@ -46,8 +45,8 @@ IterationTrace load_iteration_trace(const TextFile& file) {
   CsvReader<kColumns.size()> rows(file, kColumns);
   while (rows.next())
     trace.tensors.push_back({rows.word("tensor"),
-                             Seconds{rows.number("forward_seconds", 0, kLongest)},
-                             Seconds{rows.number("backward_seconds", 0, kLongest)}});
+                             Seconds{rows.number("forward_seconds", 0, kLongestSeconds)},
+                             Seconds{rows.number("backward_seconds", 0, kLongestSeconds)}});
   if (trace.iteration() <= Seconds{0}) throw rows.failure("the trace has no time in it");
   return trace;
 }

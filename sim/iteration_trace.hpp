@@ -9,7 +9,9 @@
 namespace gradcast {
 
 /// The compute time of the layer that a gradient tensor belongs to; parameter-free operators are
-/// folded into the tensor before them, a layer's further tensors carry 0.
+/// folded into the tensor before them. Of a layer's tensors the first carries the forward time, and
+/// the last, which backward comes to first, the backward time: none is ready before its layer is
+/// done.
 struct TensorTime {
   std::string tensor;
   Seconds forward{0};
@@ -17,7 +19,7 @@ struct TensorTime {
 };
 
 struct IterationTrace {
-  std::string name;                 // of the file
+  std::string name;                 // the file's path, for messages
   std::string device;               // "V100-PCIE-32GB"
   int batch = 0;                    // images per GPU
   Seconds update{0};                // the optimizer's step

@@ -1,5 +1,6 @@
 #include "sim/measured.hpp"
 
+#include "sim/cost_table.hpp"
 #include "sim/csv.hpp"
 
 namespace gradcast {
@@ -12,16 +13,19 @@ constexpr std::array kColumns = {"source", "model", "batch", "compute_seconds", 
                                  "trace", "costs", "mode", "collective", "nic_bandwidth",
                                  "nic_latency", "wire_bytes_per_element", "wire_messages"};
 constexpr std::size_t kRequired = 12;
-constexpr double kLongest = 1e6;  // seconds
 
 }  // namespace
+
+int parse_wire_bytes(std::string_view text) { return parse_count_to(64, text); }
+
+int parse_wire_messages(std::string_view text) { return parse_count_to(2, text); }
 
 MeasuredRuns load_measured_runs(const TextFile& file) {
   MeasuredRuns measured{file.path.string(), {}};
   CsvReader<kColumns.size()> rows(file, kColumns, kRequired);
-  // An optional integer: what is not said is the default of MeasuredRun.
-  const auto optional = [&](const char* column, int& value, int most) {
-    if (!rows.text(column).empty()) value = static_cast<int>(rows.integer(column, 1, most));
+  // What is not said is the default of MeasuredRun.
+  const auto optional = [&](const char* column, int& value, int (*parse)(std::string_view)) {
+    if (!rows.text(column).empty()) value = rows.value(column, parse);
   };
   while (rows.next()) {
     MeasuredRun run;
@@ -29,7 +33,7 @@ MeasuredRuns load_measured_runs(const TextFile& file) {
     run.source = rows.word("source");
     run.model = rows.word("model");
     run.batch = rows.value("batch", parse_count);
-    run.compute = Seconds{rows.number("compute_seconds", 0, kLongest)};
+    run.compute = Seconds{rows.number("compute_seconds", 0, kLongestSeconds)};
     if (run.compute <= Seconds{0})
       throw rows.failure("compute_seconds", "an iteration takes more than 0 s");
     run.cluster = rows.word("cluster");
@@ -37,19 +41,21 @@ MeasuredRuns load_measured_runs(const TextFile& file) {
     run.gpus_per_node = rows.value("gpus_per_node", parse_count);
     run.compressor = rows.word("compressor");
     run.density = rows.value("density", parse_density);
+    if (run.compressor == "dense" && run.density != 1)
+      throw rows.failure("density", "a dense run sends all: its density is 1");
     run.fusion = rows.value("fusion", parse_fusion);
     run.overlap = rows.value("overlap", parse_yes_no);
-    run.iteration = Seconds{rows.number("iteration_seconds", 0, kLongest)};
+    run.iteration = Seconds{rows.number("iteration_seconds", 0, kLongestSeconds)};
     if (run.iteration <= Seconds{0})
       throw rows.failure("iteration_seconds", "an iteration takes more than 0 s");
     run.trace = rows.text("trace");
     run.costs = rows.text("costs");
-    run.mode = rows.text("mode");
+    run.mode = rows.value("mode", parse_mode);
     run.collective = rows.text("collective");
     run.nic_bandwidth = rows.text("nic_bandwidth");
     run.nic_latency = rows.text("nic_latency");
-    optional("wire_bytes_per_element", run.wire_bytes_per_element, 1024);
-    optional("wire_messages", run.wire_messages, 2);
+    optional("wire_bytes_per_element", run.wire_bytes_per_element, parse_wire_bytes);
+    optional("wire_messages", run.wire_messages, parse_wire_messages);
     measured.runs.push_back(std::move(run));
   }
   if (measured.runs.empty()) throw rows.failure("the file has no measured run");

@@ -42,6 +42,10 @@ struct MeasuredRuns {
   std::vector<MeasuredRun> runs;
 };
 
+/// Bytes of a sparse element, 1 to 64; collectives that carry it, 1 or 2. Throw ValueError.
+int parse_wire_bytes(std::string_view text);
+int parse_wire_messages(std::string_view text);
+
 /// Reads `traces/measured-<source>.csv`. Throws DataError.
 MeasuredRuns load_measured_runs(const TextFile& file);
 

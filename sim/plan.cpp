@@ -1,6 +1,9 @@
 #include "sim/plan.hpp"
 
+#include <set>
 #include <stdexcept>
+
+#include "sim/text.hpp"
 
 namespace gradcast {
 namespace {
@@ -106,6 +109,27 @@ Plan make_plan(const Scenario& scenario) {
   Plan plan = Planner(scenario).make();
   require_ordered(plan);
   return plan;
+}
+
+std::string evidence_of(const Plan& plan) {
+  std::set<std::string> all;
+  for (const PlannedBucket& bucket : plan.buckets)
+    if (!bucket.cost.evidence.empty()) all.insert(bucket.cost.evidence);
+  return join({all.begin(), all.end()}, "+");
+}
+
+std::string outside_of(const Plan& plan) {
+  for (const PlannedBucket& bucket : plan.buckets)
+    if (!bucket.cost.outside.empty()) return bucket.cost.outside;
+  return {};
+}
+
+std::int64_t messages_of(const Plan& plan) {
+  std::int64_t messages = 0;
+  for (const PlanStep& step : plan.steps)
+    if (step.kind == StepKind::Collective)
+      messages += std::int64_t{step.collective->rounds(plan.ranks())} * plan.ranks();
+  return messages;
 }
 
 void require_ordered(const Plan& plan) {

@@ -1,4 +1,4 @@
-// One iteration as a dependency graph, the same for every rank: data that can be printed, tested
+// One iteration as a dependency graph, the same for every rank: data that can be looked at, tested
 // without SimGrid, and run by every engine.
 #pragma once
 #include <string>
@@ -45,6 +45,15 @@ struct Plan {
 /// alone neither compresses nor communicates. Throws DataError where the trace is of another model
 /// or the cost table lacks the compressor.
 Plan make_plan(const Scenario& scenario);
+
+/// What the costs of its buckets rest on: "measured", "derived+published", ...; "" for dense.
+std::string evidence_of(const Plan& plan);
+
+/// The first range of the cost table that its buckets leave; "" for none.
+std::string outside_of(const Plan& plan);
+
+/// Messages that all ranks together send.
+std::int64_t messages_of(const Plan& plan);
 
 /// Throws std::logic_error where a step depends on itself or a later one.
 void require_ordered(const Plan& plan);

@@ -48,9 +48,12 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   scenario.collective = &choose_collective(request.collective, *scenario.compressor);
   scenario.model = load_model(files.read(kModels, request.model));
   scenario.trace = load_iteration_trace(files.read(kIterationTraces, request.trace_name()));
-  require_same_tensors(scenario.model, scenario.trace);
   if (request.batch) scenario.trace = with_batch(scenario.trace, *request.batch);
   if (request.compute) scenario.trace = scaled_to(scenario.trace, *request.compute);
+  if (request.cluster.ends_with(".xml"))
+    throw ValueError("'" + request.cluster +
+                     "': SimGrid's platform files are not read yet; describe "
+                     "the cluster in a .csv file like platforms/10gbe-4x4.csv");
   scenario.cluster = load_cluster(files.read(kClusters, request.cluster));
   for (const ClusterProperty& property : request.changed) {
     try {
@@ -59,6 +62,7 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
       throw ValueError(property.name + ": " + error.what());
     }
   }
+  require_possible(scenario.cluster);
   if (scenario.sparse()) scenario.costs = load_cost_table(files.read(kCostTables, request.costs));
   scenario.density = request.density;
   scenario.mode = request.mode;

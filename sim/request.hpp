@@ -9,7 +9,8 @@
 
 namespace gradcast {
 
-/// The defaults are the paper's run.
+/// The defaults are the paper's run, but for one thing: index-value pairs travel together, where
+/// the paper's authors send values and indices in a collective each.
 struct Request {
   std::string model;
   std::string trace;  // "": iteration-<model>-v100

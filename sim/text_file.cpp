@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -45,6 +46,11 @@ void write_all(int descriptor, std::string_view content, const std::string& targ
   }
 }
 
+std::size_t line_of(std::string_view text, std::size_t at) {
+  return 1 + static_cast<std::size_t>(
+                 std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+}
+
 /// Removes the temporary file unless it was renamed into place.
 struct Temporary {
   std::string name;
@@ -69,12 +75,24 @@ TextFile read_text_file(const std::filesystem::path& path) {
     const ssize_t got = ::read(file.get(), block, sizeof block);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw refuse(errno);
-    if (got == 0) return text;
+    if (got == 0) break;
     text.content.append(block, static_cast<std::size_t>(got));
   }
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.content.starts_with(kByteOrderMark)) text.content.erase(0, kByteOrderMark.size());
+  // Text has none, and what reads lines as C strings would end them there.
+  if (const std::size_t nul = text.content.find('\0'); nul != std::string::npos)
+    throw DataError(path.string(), line_of(text.content, nul),
+                    "a NUL byte; this is not a text file");
+  return text;
 }
 
-void write_text_file(const std::filesystem::path& path, std::string_view content) {
+void write_text_file(const std::filesystem::path& named, std::string_view content) {
+  // A link stays a link: what it points to is replaced.
+  std::error_code ignored;
+  const bool link = std::filesystem::is_symlink(named, ignored);
+  const std::filesystem::path path =
+      link ? std::filesystem::weakly_canonical(named, ignored) : named;
   struct stat there {};
   const bool special = ::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode);
   if (special) {

@@ -11,7 +11,7 @@ struct TextFile {
   std::string content;
 };
 
-/// Throws DataError when the file cannot be read.
+/// Without a byte-order mark. Throws DataError when the file cannot be read or is no text.
 TextFile read_text_file(const std::filesystem::path& path);
 
 /// Writes to a temporary name beside `path` and renames: a reader sees the old file or the new one.

@@ -65,8 +65,7 @@ double factor_of(std::string_view unit, std::span<const Prefix> bases) {
                    "; write it like '" + std::string(example) + "'");
 }
 
-/// Four significant digits are not enough to read a value back; %.15g is, where the value was
-/// written by a person.
+/// Twelve digits: what a person wrote comes out as it was, without a double's last bits.
 std::string short_number(double value) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.12g", value);
@@ -92,7 +91,10 @@ BytesPerSecond parse_rate(std::string_view text) {
     throw ValueError(quoted(text) + " is not a bandwidth above zero, like '9.43Gbps'");
   const double factor = factor_of(unit, kBases);
   if (factor == 0) refuse_unit(text, unit, "bandwidth", kExample);
-  return {number * factor};
+  const double rate = number * factor;
+  if (rate < 1 || rate > 1e15)
+    throw ValueError(quoted(text) + " is not a bandwidth from 1 byte a second to 1000 TB a second");
+  return {rate};
 }
 
 Seconds parse_time(std::string_view text) {
@@ -100,8 +102,13 @@ Seconds parse_time(std::string_view text) {
   static constexpr Prefix kUnits[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
   const auto [number, unit] = split(text, "a time", kExample);
   if (number == 0 && unit.empty()) return Seconds{0};
-  for (const Prefix& known : kUnits)
-    if (unit == known.name) return Seconds{number * known.factor};
+  for (const Prefix& known : kUnits) {
+    if (unit != known.name) continue;
+    const double seconds = number * known.factor;
+    if (seconds > kLongestSeconds)
+      throw ValueError(quoted(text) + " is longer than " + number_to_text(kLongestSeconds) + " s");
+    return Seconds{seconds};
+  }
   refuse_unit(text, unit, "time", kExample);
 }
 
@@ -132,12 +139,13 @@ std::int64_t parse_integer(std::string_view text) {
   return number;
 }
 
-int parse_count(std::string_view text) {
-  constexpr std::int64_t kMost = 1'000'000;
+int parse_count_to(int most, std::string_view text) {
   const std::int64_t count = parse_integer(text);
-  if (count >= 1 && count <= kMost) return static_cast<int>(count);
-  throw ValueError(quoted(text) + " is not a count from 1 to " + std::to_string(kMost));
+  if (count >= 1 && count <= most) return static_cast<int>(count);
+  throw ValueError(quoted(text) + " is not a count from 1 to " + std::to_string(most));
 }
+
+int parse_count(std::string_view text) { return parse_count_to(1'000'000, text); }
 
 double parse_density(std::string_view text) {
   const double density = parse_number(text);

@@ -11,6 +11,9 @@ namespace gradcast {
 /// Time, simulated or measured. `5us` and `2ms` convert by themselves; a bare double does not.
 using Seconds = std::chrono::duration<double>;
 
+/// Beyond this a time is a slip of the pen, and doubles begin to lose microseconds: 11 days.
+inline constexpr double kLongestSeconds = 1e6;
+
 /// An amount of data.
 struct Bytes {
   std::int64_t count = 0;
@@ -39,7 +42,9 @@ Bytes parse_bytes(std::string_view text);          // >= 0
 double parse_number(std::string_view text);
 /// A whole number and nothing else. Throws ValueError.
 std::int64_t parse_integer(std::string_view text);
-/// A whole number from 1 to 1,000,000: ranks, nodes, images. Throws ValueError.
+/// A whole number from 1 to `most`. Throws ValueError.
+int parse_count_to(int most, std::string_view text);
+/// A whole number from 1 to a million: nodes, images. Throws ValueError.
 int parse_count(std::string_view text);
 /// The share of elements that a compressor keeps: above 0 and up to 1. Throws ValueError.
 double parse_density(std::string_view text);

@@ -1,6 +1,7 @@
 // Runs gradcast as a user does, and keeps what came out.
 #pragma once
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,9 +25,10 @@ inline std::string content_of(std::FILE* file) {
   return text;
 }
 
-/// `out_path`: where standard output goes instead of being kept.
-inline Ran gradcast_with(const std::vector<std::string>& arguments,
-                         const char* out_path = nullptr) {
+/// `out_path`: where standard output goes instead of being kept. `most_bytes`: how large a file may
+/// grow, 0 for any size.
+inline Ran gradcast_with(const std::vector<std::string>& arguments, const char* out_path = nullptr,
+                         rlim_t most_bytes = 0) {
   std::FILE* out = std::tmpfile();
   std::FILE* err = std::tmpfile();
   const pid_t child = fork();
@@ -37,6 +39,8 @@ inline Ran gradcast_with(const std::vector<std::string>& arguments,
     argv.push_back(nullptr);
     dup2(out_path != nullptr ? open(out_path, O_WRONLY) : fileno(out), STDOUT_FILENO);
     dup2(fileno(err), STDERR_FILENO);
+    const rlimit limit{most_bytes, most_bytes};
+    if (most_bytes > 0) setrlimit(RLIMIT_FSIZE, &limit);
     execv(GRADCAST_PROGRAM, argv.data());
     _exit(127);
   }
@@ -44,6 +48,10 @@ inline Ran gradcast_with(const std::vector<std::string>& arguments,
   waitpid(child, &status, 0);
   Ran ran{WIFEXITED(status) ? WEXITSTATUS(status) : -1, content_of(out), content_of(err)};
   return ran;
+}
+
+inline Ran gradcast_limited(const std::vector<std::string>& arguments, rlim_t most_bytes) {
+  return gradcast_with(arguments, nullptr, most_bytes);
 }
 
 template <class... Arguments>

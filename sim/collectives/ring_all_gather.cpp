@@ -16,6 +16,7 @@ extern constinit const Collective ring_all_gather{
     .name = "ring-all-gather",
     .summary = "every rank's contribution passed around a ring",
     .serves = Aggregation::AllGather,
+    .rounds_alike = true,
     .rounds = rounds,
     .step = step,
 };

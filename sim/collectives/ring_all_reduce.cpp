@@ -18,6 +18,7 @@ extern constinit const Collective ring_all_reduce{
     .name = "ring-all-reduce",
     .summary = "reduce-scatter, then all-gather, around a ring",
     .serves = Aggregation::AllReduce,
+    .rounds_alike = true,
     .rounds = rounds,
     .step = step,
 };

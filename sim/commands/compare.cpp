@@ -3,10 +3,9 @@
 #include <cmath>
 #include <limits>
 
+#include "sim/answer.hpp"
 #include "sim/comparison.hpp"
-#include "sim/document.hpp"
 #include "sim/engine_flag.hpp"
-#include "sim/flags.hpp"
 #include "sim/request.hpp"
 #include "sim/table.hpp"
 #include "sim/text.hpp"
@@ -42,10 +41,14 @@ ComparedRun forecast(const MeasuredRuns& measured, const MeasuredRun& run, const
   try {
     const Scenario scenario = make_scenario(request_of(run), files);
     const Plan plan = make_plan(scenario);
-    ComparedRun compared{run, summarize(plan, engine.run(plan, scenario.cluster)), "", {}, {}};
-    if (!plan.buckets.empty()) compared.evidence = plan.buckets[0].cost.evidence;
+    ComparedRun compared{.run = run,
+                         .forecast = summarize(plan, engine.run(plan, scenario.cluster))};
+    compared.evidence = evidence_of(plan);
+    compared.outside = outside_of(plan);
     return compared;
   } catch (const ValueError& error) {
+    throw DataError(measured.path, run.line, error.what());
+  } catch (const DataError& error) {  // of a file that the row names
     throw DataError(measured.path, run.line, error.what());
   }
 }
@@ -212,11 +215,21 @@ Json summary_json(const std::vector<ComparedRun>& runs) {
 
 /// "20" or "20%"
 double parse_percent(std::string_view text) {
-  if (text.ends_with('%')) text.remove_suffix(1);
-  const double percent = parse_number(text);
-  if (percent <= 0)
-    throw ValueError("'" + std::string(text) + "' is not an error above zero, like '20%'");
-  return percent;
+  const std::string_view number = text.ends_with('%') ? text.substr(0, text.size() - 1) : text;
+  try {
+    if (const double percent = parse_number(number); percent > 0) return percent;
+  } catch (const ValueError&) {
+    // said below, with the sign that was typed
+  }
+  throw ValueError("'" + std::string(text) + "' is not an error above zero, like '20%'");
+}
+
+/// Rows that ask a cost table for more than it knows.
+void note_outside(const Flags& flags, const std::vector<ComparedRun>& runs) {
+  for (const ComparedRun& run : runs)
+    if (!run.outside.empty())
+      flags.note(run.run.model + " with " + run.run.compressor +
+                 ": costs are extrapolated beyond the cost table (" + run.outside + ")");
 }
 
 /// Throws Error (4) when a row's error is larger.
@@ -253,24 +266,12 @@ int compare(int argc, const char* const* argv) {
     runs.push_back(forecast(measured, run, engine, files));
   add_speedups(runs);
 
-  std::vector<Json> rows;
-  rows.reserve(runs.size());
-  for (const ComparedRun& run : runs) rows.push_back(row_of(run));
-  switch (flags.format()) {
-    case Format::Table:
-      flags.deliver(as_table(flags.text("measured"), runs, engine));
-      break;
-    case Format::Csv:
-      flags.deliver(rows_to_csv(rows));
-      break;
-    case Format::Json: {
-      Json document =
-          make_document({"compare", flags.arguments(), files.inputs(), std::string(engine.name)});
-      document["results"] = rows;
-      document["summary"] = summary_json(runs);
-      flags.deliver(to_text(document));
-    }
-  }
+  note_engine(flags, engine);
+  note_outside(flags, runs);
+  Answer answer{as_table(flags.text("measured"), runs, engine), {}, summary_json(runs)};
+  answer.rows.reserve(runs.size());
+  for (const ComparedRun& run : runs) answer.rows.push_back(row_of(run));
+  deliver(flags, files.inputs(), engine.name, answer);
   require_within(max_error, runs);
   return 0;
 }

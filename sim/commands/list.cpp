@@ -1,11 +1,10 @@
 // `gradcast list`: what this build and its data folders hold.
 #include "kernels/compressor.hpp"
 #include "kernels/gpu.hpp"
+#include "sim/answer.hpp"
 #include "sim/cluster.hpp"
 #include "sim/collective.hpp"
-#include "sim/document.hpp"
 #include "sim/engine.hpp"
-#include "sim/flags.hpp"
 #include "sim/iteration_trace.hpp"
 #include "sim/measured.hpp"
 #include "sim/model.hpp"
@@ -117,19 +116,7 @@ int list(int argc, const char* const* argv) {
     table.rows.push_back({entry.kind, entry.name, entry.what});
     rows.push_back({{"kind", entry.kind}, {"name", entry.name}, {"what", entry.what}});
   }
-  switch (flags.format()) {
-    case Format::Table:
-      flags.deliver(to_text(table));
-      break;
-    case Format::Csv:
-      flags.deliver(rows_to_csv(rows));
-      break;
-    case Format::Json: {
-      Json document = make_document({"list", flags.arguments(), {}, ""});
-      document["results"] = rows;
-      flags.deliver(to_text(document));
-    }
-  }
+  deliver(flags, {}, "", {to_text(table), rows, nullptr});
   return 0;
 }
 

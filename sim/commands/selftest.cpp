@@ -2,8 +2,7 @@
 #include <cmath>
 #include <functional>
 
-#include "sim/document.hpp"
-#include "sim/flags.hpp"
+#include "sim/answer.hpp"
 #include "sim/iteration_result.hpp"
 #include "sim/measured.hpp"
 #include "sim/request.hpp"
@@ -154,19 +153,7 @@ int selftest(int argc, const char* const* argv) {
     table.rows.push_back({check.name, check.passed ? "ok" : "FAILED", check.detail});
     rows.push_back({{"check", check.name}, {"passed", check.passed}, {"detail", check.detail}});
   }
-  switch (flags.format()) {
-    case Format::Table:
-      flags.deliver(to_text(table));
-      break;
-    case Format::Csv:
-      flags.deliver(rows_to_csv(rows));
-      break;
-    case Format::Json: {
-      Json document = make_document({"selftest", flags.arguments(), {}, ""});
-      document["results"] = rows;
-      flags.deliver(to_text(document));
-    }
-  }
+  deliver(flags, {}, "", {to_text(table), rows, nullptr});
   if (failed > 0)
     throw Error(ExitCode::Failure,
                 std::to_string(failed) + " of " + std::to_string(rows.size()) + " checks failed");

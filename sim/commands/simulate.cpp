@@ -2,12 +2,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/document.hpp"
+#include "sim/answer.hpp"
 #include "sim/engine_flag.hpp"
-#include "sim/flags.hpp"
 #include "sim/iteration_result.hpp"
+#include "sim/measured.hpp"
 #include "sim/request.hpp"
 #include "sim/table.hpp"
+#include "sim/text.hpp"
 
 namespace gradcast::commands {
 namespace {
@@ -45,18 +46,6 @@ Flags make_flags() {
   return flags;
 }
 
-int small_count(std::string_view text) {
-  const int count = parse_count(text);
-  if (count > 1024) throw ValueError("'" + std::string(text) + "' is more than 1024");
-  return count;
-}
-
-int one_or_two(std::string_view text) {
-  const int count = parse_count(text);
-  if (count > 2) throw ValueError("'" + std::string(text) + "' is not 1 or 2");
-  return count;
-}
-
 Request read_request(const Flags& flags) {
   Request request;
   request.model = flags.text("model");
@@ -66,13 +55,13 @@ Request read_request(const Flags& flags) {
   if (flags.given("batch")) request.batch = flags.value("batch", parse_count);
   request.compressor = flags.text("compressor");
   request.density = flags.value("density", parse_density);
-  request.mode = flags.text("mode");
+  request.mode = flags.value("mode", parse_mode);
   request.costs = flags.text("costs");
   request.fusion = flags.value("fusion", parse_fusion);
   request.overlap = flags.value("overlap", parse_yes_no);
   request.collective = flags.text("collective");
-  request.wire_bytes_per_element = flags.value("wire-bytes-per-element", small_count);
-  request.wire_messages = flags.value("wire-messages", one_or_two);
+  request.wire_bytes_per_element = flags.value("wire-bytes-per-element", parse_wire_bytes);
+  request.wire_messages = flags.value("wire-messages", parse_wire_messages);
   request.cluster = flags.text("cluster");
   for (const ClusterProperty& property : properties_of(Cluster{})) {
     const std::string flag = flag_of(property.name);
@@ -90,7 +79,7 @@ Request read_request(const Flags& flags) {
 
 /// Everything that can change the answer.
 Json settings_of(const Scenario& scenario, const Request& request, const Plan& plan,
-                 const Engine& engine) {
+                 const DataFiles& files, const Engine& engine) {
   Json settings;
   settings["model"] = scenario.model.name;
   settings["parameters"] = scenario.model.elements();
@@ -118,12 +107,16 @@ Json settings_of(const Scenario& scenario, const Request& request, const Plan& p
     settings["costs"] = request.costs;
     settings["mode"] = plan.buckets.empty() ? "" : plan.buckets[0].cost.mode;
     settings["implementation"] = plan.buckets.empty() ? "" : plan.buckets[0].cost.implementation;
-    settings["evidence"] = plan.buckets.empty() ? "" : plan.buckets[0].cost.evidence;
+    settings["evidence"] = evidence_of(plan);
   }
   settings["cluster"] = request.cluster;
   settings["ranks"] = plan.ranks();
   for (const ClusterProperty& property : properties_of(scenario.cluster))
     settings[property.name] = property.value;
+  std::vector<std::string> read;
+  for (const InputFile& input : files.inputs())
+    read.push_back(input.typed + "=" + input.sha256.substr(0, 12));
+  settings["inputs_sha256"] = join(read, " ");
   settings["engine"] = engine.name;
   return settings;
 }
@@ -136,43 +129,36 @@ std::vector<std::pair<std::string, Seconds>> parts_of(const IterationResult& res
           {"overhead", result.overhead}, {"wait", result.wait}};
 }
 
-struct Answer {
+struct Forecast {
   IterationResult result;
   double samples_per_second;
   double scaling_efficiency;
   double speedup_over_dense;
 };
 
-Json numbers_of(const Answer& answer, const Engine& engine) {
+Json numbers_of(const Forecast& forecast, const Engine& engine) {
   Json numbers;
-  numbers["iteration_seconds"] = answer.result.iteration.count();
-  for (const auto& [name, part] : parts_of(answer.result)) {
+  numbers["iteration_seconds"] = forecast.result.iteration.count();
+  for (const auto& [name, part] : parts_of(forecast.result)) {
     if (name == "exposed_communication")
-      numbers["communication_seconds"] = answer.result.communication.count();
+      numbers["communication_seconds"] = forecast.result.communication.count();
     numbers[name + "_seconds"] = part.count();
   }
-  numbers["samples_per_second"] = answer.samples_per_second;
-  numbers["scaling_efficiency"] = answer.scaling_efficiency;
-  numbers["speedup_over_dense"] = answer.speedup_over_dense;
+  numbers["samples_per_second"] = forecast.samples_per_second;
+  numbers["scaling_efficiency"] = forecast.scaling_efficiency;
+  numbers["speedup_over_dense"] = forecast.speedup_over_dense;
   numbers["engine"] = engine.name;
-  numbers["flows_simulated"] = answer.result.flows_simulated;
+  numbers["flows_simulated"] = forecast.result.flows_simulated;
   return numbers;
 }
 
-/// Settings, then numbers: one row.
-std::string as_csv(const Json& settings, const Json& numbers) {
-  Json row = settings;
-  row.update(numbers);
-  return rows_to_csv({row});
-}
-
-std::string as_table(const Json& settings, const Answer& answer) {
-  const IterationResult& result = answer.result;
+std::string as_table(const Json& settings, const Forecast& forecast) {
+  const IterationResult& result = forecast.result;
   TextTable headline{{"forecast", ""},
                      {{"iteration", fixed(result.iteration.count(), 4) + " s"},
-                      {"samples per second", fixed(answer.samples_per_second, 1)},
-                      {"scaling efficiency", fixed(100 * answer.scaling_efficiency, 1) + " %"},
-                      {"speedup over dense", fixed(answer.speedup_over_dense, 2)}}};
+                      {"samples per second", fixed(forecast.samples_per_second, 1)},
+                      {"scaling efficiency", fixed(100 * forecast.scaling_efficiency, 1) + " %"},
+                      {"speedup over dense", fixed(forecast.speedup_over_dense, 2)}}};
   TextTable parts{{"where the time goes", "seconds", "share %"}, {}};
   for (auto [name, part] : parts_of(result)) {
     std::replace(name.begin(), name.end(), '_', ' ');
@@ -188,28 +174,23 @@ std::string as_table(const Json& settings, const Answer& answer) {
   return to_text(headline) + "\n" + to_text(parts) + "\n" + to_text(inputs);
 }
 
-/// What a cost table was asked beyond its range, each once.
-void note_outside(const Flags& flags, const Plan& plan) {
-  std::size_t buckets = 0;
-  std::string first;
-  for (const PlannedBucket& bucket : plan.buckets) {
-    if (bucket.cost.outside.empty()) continue;
-    if (buckets++ == 0) first = bucket.cost.outside;
-  }
-  if (buckets > 0)
-    flags.note("costs of " + std::to_string(buckets) + " of " +
-               std::to_string(plan.buckets.size()) +
-               " buckets are extrapolated beyond the cost table (" + first + ")");
+/// What a reader of the forecast should know of it.
+void note_costs(const Flags& flags, const Scenario& scenario, const Plan& plan) {
+  const std::string compressor(scenario.compressor->name);
+  if (const std::string outside = outside_of(plan); !outside.empty())
+    flags.note("the costs of '" + compressor + "' are extrapolated beyond the cost table (" +
+               outside + ")");
+  if (const std::string evidence = evidence_of(plan); !evidence.empty() && evidence != "measured")
+    flags.note("the costs of '" + compressor + "' are " + evidence +
+               ", not measured here; `gradcast compare` shows how far such forecasts are off");
 }
 
-/// A forecast is as good as the costs it was fed.
-void note_evidence(const Flags& flags, const Scenario& scenario, const Plan& plan) {
-  if (plan.buckets.empty() || plan.buckets[0].cost.evidence.empty() ||
-      plan.buckets[0].cost.evidence == "measured")
-    return;
-  flags.note("the costs of '" + std::string(scenario.compressor->name) + "' are " +
-             plan.buckets[0].cost.evidence +
-             ", not measured here; `gradcast compare` shows how far such forecasts are off");
+/// SimGrid needs about a microsecond a message.
+void note_long_run(const Flags& flags, const Engine& engine, const Plan& plan) {
+  constexpr std::int64_t kMany = 3'000'000;
+  if (engine.name == "simgrid" && messages_of(plan) > kMany)
+    flags.note("simulating " + std::to_string(messages_of(plan)) +
+               " messages takes a while; --engine analytic answers at once");
 }
 
 }  // namespace
@@ -228,34 +209,21 @@ int simulate(int argc, const char* const* argv) {
     throw UsageError(error.what());
   }
   const Plan plan = make_plan(scenario);
-  note_outside(flags, plan);
-  note_evidence(flags, scenario, plan);
-  Answer answer{summarize(plan, engine.run(plan, scenario.cluster)), 0, 0, 1};
-  const Seconds iteration = answer.result.iteration;
-  answer.samples_per_second =
+  note_engine(flags, engine);
+  note_costs(flags, scenario, plan);
+  note_long_run(flags, engine, plan);
+  Forecast forecast{summarize(plan, engine.run(plan, scenario.cluster)), 0, 0, 1};
+  const Seconds iteration = forecast.result.iteration;
+  forecast.samples_per_second =
       static_cast<double>(plan.ranks()) * scenario.trace.batch / iteration.count();
-  answer.scaling_efficiency = scenario.trace.iteration() / iteration;
+  forecast.scaling_efficiency = scenario.trace.iteration() / iteration;
   if (scenario.sparse())
-    answer.speedup_over_dense = run(dense_twin(scenario), engine).iteration / iteration;
+    forecast.speedup_over_dense = run(dense_twin(scenario), engine).iteration / iteration;
 
-  const Json settings = settings_of(scenario, request, plan, engine);
-  const Json numbers = numbers_of(answer, engine);
-  switch (flags.format()) {
-    case Format::Table:
-      flags.deliver(as_table(settings, answer));
-      break;
-    case Format::Csv:
-      flags.deliver(as_csv(settings, numbers));
-      break;
-    case Format::Json: {
-      Json document =
-          make_document({"simulate", flags.arguments(), files.inputs(), std::string(engine.name)});
-      Json result = numbers;
-      result["settings"] = settings;
-      document["results"] = Json::array({result});
-      flags.deliver(to_text(document));
-    }
-  }
+  const Json settings = settings_of(scenario, request, plan, files, engine);
+  Json row = numbers_of(forecast, engine);
+  row.update(settings);
+  deliver(flags, files.inputs(), engine.name, {as_table(settings, forecast), {row}, nullptr});
   return 0;
 }
 

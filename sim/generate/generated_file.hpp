@@ -18,6 +18,9 @@ std::vector<GeneratedFile> model_files();
 /// `traces/iteration-<model>-v100.csv` of the same. Reads `traces/profile-*.csv` below `data_root`.
 std::vector<GeneratedFile> iteration_trace_files(const std::filesystem::path& data_root);
 
+/// `traces/measured-shi2019-table2.csv`.
+std::vector<GeneratedFile> measured_files();
+
 /// `traces/cost-v100-pytorch-1.1.csv`.
 std::vector<GeneratedFile> cost_table_files();
 

@@ -1,6 +1,5 @@
 // `traces/iteration-<model>-v100.csv`: totals from the paper's Table 2, shares from measured
 // profiles or from a roofline.
-#include <array>
 #include <cmath>
 #include <stdexcept>
 
@@ -8,6 +7,7 @@
 #include "sim/generate/networks.hpp"
 #include "sim/generate/profile.hpp"
 #include "sim/generate/roofline.hpp"
+#include "sim/generate/table2.hpp"
 #include "sim/generate/torch_operators.hpp"
 #include "sim/iteration_trace.hpp"
 
@@ -16,49 +16,28 @@ namespace {
 
 constexpr int kBatch = 128;
 
-/// A model of Table 2, with dense, Top-k, DGC and Gaussian-k on 16 GPUs, and where its shares are
-/// from.
-struct PublishedRuns {
+/// Where a model's shares come from.
+struct Shares {
   std::string_view model;
-  std::string_view profile;  // a file in traces/; "" where nobody measured one
-  std::array<double, 4> iteration_seconds;
-  std::array<double, 4> scaling_efficiency_percent;
+  std::string_view profile;  // a file in traces/; "" where nobody published one
 };
 
-constexpr PublishedRuns kTable2[] = {
-    {"alexnet",
-     "profile-alexnet-pipedream.csv",
-     {0.571, 0.891, 0.369, 0.245},
-     {14.1, 9.0, 21.8, 32.8}},
-    {"vgg-16",
-     "profile-vgg-16-pipedream.csv",
-     {2.068, 3.010, 1.540, 1.311},
-     {54.2, 37.2, 72.8, 85.5}},
-    {"resnet-50",
-     "profile-resnet-50-pipedream.csv",
-     {0.699, 0.810, 0.655, 0.586},
-     {65.8, 56.8, 70.2, 78.5}},
-    {"inception-v4", "", {1.022, 1.268, 0.916, 0.787}, {67.5, 54.4, 75.3, 87.7}},
+constexpr Shares kShares[] = {
+    {"alexnet", "profile-alexnet-pipedream.csv"},
+    {"vgg-16", "profile-vgg-16-pipedream.csv"},
+    {"resnet-50", "profile-resnet-50-pipedream.csv"},
+    {"inception-v4", ""},
 };
 
-/// To so many parts of a second: 1e9 for nanoseconds.
-Seconds rounded(Seconds time, double parts) {
-  return Seconds{std::round(time.count() * parts) / parts};
+template <class Table>
+const auto& row_of(const Table& table, const std::string& model) {
+  for (const auto& row : table)
+    if (row.model == model) return row;
+  throw std::logic_error("a table lacks model '" + model + "'");
 }
 
-const PublishedRuns& published(const std::string& model) {
-  for (const PublishedRuns& runs : kTable2)
-    if (runs.model == model) return runs;
-  throw std::logic_error("Table 2 has no model '" + model + "'");
-}
-
-/// One GPU alone: iteration time x efficiency, the mean of the four.
-Seconds single_gpu_iteration(const PublishedRuns& runs) {
-  double sum = 0;
-  for (std::size_t i = 0; i < runs.iteration_seconds.size(); ++i)
-    sum += runs.iteration_seconds[i] * runs.scaling_efficiency_percent[i] / 100;
-  return rounded(Seconds{sum / static_cast<double>(runs.iteration_seconds.size())}, 1e4);
-}
+/// To the nanosecond, so that files stay readable.
+Seconds rounded(Seconds time) { return Seconds{std::round(time.count() * 1e9) / 1e9}; }
 
 /// SGD with momentum and weight decay as PyTorch 1.1 launches it, tensor by tensor.
 Seconds update_time(const Model& model) {
@@ -70,7 +49,7 @@ Seconds update_time(const Model& model) {
   for (const GradientTensor& tensor : model.tensors)
     for (const TorchOperator& step : kSteps)
       sum += time_of({step, static_cast<double>(tensor.elements)});
-  return rounded(sum, 1e9);
+  return rounded(sum);
 }
 
 /// Of every operator with parameters, with the others folded into the one before them.
@@ -97,28 +76,31 @@ IterationTrace trace_of(const Network& network, const std::vector<ComputeTime>& 
     raw.forward += time.forward;
     raw.backward += time.backward;
   }
-  const double factor =
-      (single_gpu_iteration(published(network.name)) - trace.update) / (raw.forward + raw.backward);
+  const double factor = (row_of(kTable2, network.name).single_gpu_iteration() - trace.update) /
+                        (raw.forward + raw.backward);
   std::size_t layer = 0;
   for (const Operator& each : network.architecture.operators()) {
     if (each.tensors.empty()) continue;
     for (std::size_t i = 0; i < each.tensors.size(); ++i) {
-      // A layer's further tensors carry nothing: the layer's time is told once.
-      const ComputeTime time = i == 0 ? times[layer] : ComputeTime{};
-      trace.tensors.push_back({each.tensors[i].tensor, rounded(time.forward * factor, 1e9),
-                               rounded(time.backward * factor, 1e9)});
+      // A layer's gradients are there when all of its backward is done, and backward comes to the
+      // last tensor first: that one carries the backward time, the first the forward.
+      const bool first = i == 0;
+      const bool last = i + 1 == each.tensors.size();
+      trace.tensors.push_back({each.tensors[i].tensor,
+                               first ? rounded(times[layer].forward * factor) : Seconds{0},
+                               last ? rounded(times[layer].backward * factor) : Seconds{0}});
     }
     ++layer;
   }
   return trace;
 }
 
-std::vector<std::string> provenance(const PublishedRuns& runs) {
-  const std::string total = number_to_text(single_gpu_iteration(runs).count());
+std::vector<std::string> provenance(const std::string& model, std::string_view profile) {
+  const std::string total = number_to_text(row_of(kTable2, model).single_gpu_iteration().count());
   const std::string shares =
-      runs.profile.empty()
+      profile.empty()
           ? "a roofline (derived): each operator at 14 TFLOP/s or 765 GB/s, whichever is slower"
-          : "measured by others, " + std::string(runs.profile);
+          : "measured by others, " + std::string(profile);
   return {
       "total: " + total + " s, one GPU alone in Table 2 of",
       R"(  "Understanding Top-k Sparsification in Distributed Deep Learning": the mean over its)",
@@ -135,13 +117,14 @@ std::vector<std::string> provenance(const PublishedRuns& runs) {
 std::vector<GeneratedFile> iteration_trace_files(const std::filesystem::path& data_root) {
   std::vector<GeneratedFile> files;
   for (const Network& network : paper_networks()) {
-    const PublishedRuns& runs = published(network.name);
+    const std::string_view profile = row_of(kShares, network.name).profile;
     const std::vector<ComputeTime> times =
-        runs.profile.empty() ? roofline_times(network.architecture)
-                             : match_profile(network.architecture,
-                                             read_text_file(data_root / "traces" / runs.profile));
-    files.push_back({"traces/iteration-" + network.name + "-v100.csv",
-                     iteration_trace_csv(trace_of(network, times), provenance(runs))});
+        profile.empty()
+            ? roofline_times(network.architecture)
+            : match_profile(network.architecture, read_text_file(data_root / "traces" / profile));
+    files.push_back(
+        {"traces/iteration-" + network.name + "-v100.csv",
+         iteration_trace_csv(trace_of(network, times), provenance(network.name, profile))});
   }
   return files;
 }

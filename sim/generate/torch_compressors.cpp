@@ -210,15 +210,15 @@ TorchEncoding encode_rtopk(std::int64_t elements, double density) {
 }
 
 constexpr std::array kCompressors = {
-    TorchCompressor{"topk", "", "published", 1, encode_topk},
-    TorchCompressor{"randk", "", "derived", 1, encode_randk},
-    TorchCompressor{"dgc", "code", "derived", 0.01, encode_dgc_code},
-    TorchCompressor{"dgc", "paper", "derived", 1, encode_dgc_paper},
-    TorchCompressor{"gaussian", "code", "derived", 1, encode_gaussian_code},
-    TorchCompressor{"gaussian", "paper", "derived", 1, encode_gaussian_paper},
-    TorchCompressor{"trimmed", "code", "derived", 1, encode_trimmed_code},
-    TorchCompressor{"trimmed", "paper", "derived", 1, encode_trimmed_paper},
-    TorchCompressor{"rtopk", "", "derived", 1, encode_rtopk},
+    TorchCompressor{"topk", "", 0.001, 1, encode_topk},
+    TorchCompressor{"randk", "", 0, 1, encode_randk},
+    TorchCompressor{"dgc", "code", 0, 0.01, encode_dgc_code},
+    TorchCompressor{"dgc", "paper", 0, 1, encode_dgc_paper},
+    TorchCompressor{"gaussian", "code", 0, 1, encode_gaussian_code},
+    TorchCompressor{"gaussian", "paper", 0, 1, encode_gaussian_paper},
+    TorchCompressor{"trimmed", "code", 0, 1, encode_trimmed_code},
+    TorchCompressor{"trimmed", "paper", 0, 1, encode_trimmed_paper},
+    TorchCompressor{"rtopk", "", 0, 1, encode_rtopk},
 };
 
 }  // namespace
@@ -230,7 +230,9 @@ std::vector<OperatorCall> torch_decoding(std::int64_t elements, double selected,
   Calls calls{{kFill, d}};
   for (int worker = 0; worker < workers; ++worker) {
     calls.push_back({kToLong, selected});
-    for (int half = 0; half < 2; ++half)  // gradient[indices] += values: three operators
+    // The authors add a worker's list in two halves: gradient[indices] += values, three operators
+    // each.
+    for (int half = 0; half < 2; ++half)
       append(calls, {{kGather, selected / 2}, {kAdd, selected / 2}, {kPut, selected / 2}});
   }
   calls.push_back({kDivide, d});

@@ -18,9 +18,9 @@ struct TorchEncoding {
 
 struct TorchCompressor {
   std::string_view name;
-  std::string_view mode;      // "code": as the repository runs it; "paper": as the paper says it
-  std::string_view evidence;  // of the encoding's time
-  double max_density;         // above it, the code raises an error
+  std::string_view mode;     // "code": as the repository runs it; "paper": as the paper says it
+  double published_density;  // at which the encoding's time was published; 0 for none
+  double max_density;        // above it, the code raises an error
   TorchEncoding (*encode)(std::int64_t elements, double density);
 };
 

@@ -19,6 +19,18 @@ ComparedRun compared(const char* compressor, double measured, double predicted,
 
 }  // namespace
 
+TEST_CASE("runs of one compressor at several densities are told apart", "[comparison]") {
+  std::vector<ComparedRun> runs{compared("dense", 4, 4), compared("topk", 2, 2),
+                                compared("topk", 3, 3)};
+  runs[1].run.density = 0.001;
+  runs[2].run.density = 0.01;
+  const auto pairs = speedups_of_fastest(runs);
+  REQUIRE(pairs.size() == 2);
+  CHECK(pairs[0].compressor == "topk 0.001");
+  CHECK(pairs[0].over == "dense");
+  CHECK(pairs[1].over == "topk 0.01");
+}
+
 // Measured 4 s, forecast 3 s, of which 1 s is computing.
 TEST_CASE("an error has a sign, and what is missing is unexplained", "[comparison]") {
   const ComparedRun run = compared("topk", 4, 3);

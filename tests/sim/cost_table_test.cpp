@@ -60,7 +60,7 @@ TEST_CASE("beyond the sizes of the table the line goes on, and it is said", "[co
   CHECK_THAT(at.outside, Contains("elements 1e+06 outside 1000..1e+05"));
 }
 
-TEST_CASE("beyond the densities of the table the last one holds, and it is said", "[cost_table]") {
+TEST_CASE("one density says nothing of others, and it is said", "[cost_table]") {
   const CostEstimate at =
       table(kTwoSizes).estimate({.compressor = "topk", .elements = 1000, .density = 0.1});
   CHECK(at.encode.count() == 1);
@@ -102,6 +102,36 @@ TEST_CASE("of two modes the one that really ran is taken, unless the other is as
   CHECK(costs.estimate(paper).encode == Seconds{1});
 }
 
+// Top-k was published at one density and derived at another.
+TEST_CASE("evidence is that of the nearest density", "[cost_table]") {
+  std::string published = row("topk", "", 1000, 0.001, 1, 1, 1, 1);
+  published.replace(published.find("derived"), 7, "published");
+  const CostTable costs = table(published + row("topk", "", 1000, 0.1, 1, 4, 1, 100));
+  const auto evidence = [&](double density) {
+    return costs.estimate({.compressor = "topk", .elements = 1000, .density = density}).evidence;
+  };
+  CHECK(evidence(0.001) == "published");
+  CHECK(evidence(0.005) == "published");  // factor 5 from the one, 20 from the other
+  CHECK(evidence(0.05) == "derived");
+}
+
+// Decode 1 s at density 0.01 and 10 s at 0.1: 100 s at 1, a power further. The share of k stays.
+TEST_CASE("beyond the densities of the table times go on in line, and it is said", "[cost_table]") {
+  const CostTable costs =
+      table(row("topk", "", 1000, 0.01, 1, 1, 1, 10) + row("topk", "", 1000, 0.1, 1, 1, 10, 100));
+  const CostEstimate at = costs.estimate({.compressor = "topk", .elements = 1000, .density = 1});
+  CHECK(at.decode.count() == Approx(100));
+  CHECK(at.selected == 1000);
+  CHECK_THAT(at.outside, Contains("density 1 outside 0.01..0.1"));
+}
+
+TEST_CASE("more workers than the table has are said", "[cost_table]") {
+  CHECK_THAT(table(kTwoSizes)
+                 .estimate({.compressor = "topk", .elements = 1000, .density = 0.01, .workers = 9})
+                 .outside,
+             Contains("workers 9 outside 1..1"));
+}
+
 TEST_CASE("what the table does not know is said, with what it does know", "[cost_table]") {
   const CostTable costs = table(kTwoSizes);
   CHECK_THROWS_WITH(costs.estimate({.compressor = "rtopk", .elements = 1, .density = 1}),
@@ -127,7 +157,8 @@ TEST_CASE("wrong rows are refused with their line", "[cost_table]") {
     bad.replace(bad.find(from), from.size(), to);
     CHECK_THROWS_WITH(table(good + bad), Contains("traces/cost-x.csv:3: ") && Contains(why));
   };
-  refused("topk,,", "topk,fast,", "'fast' is not 'paper', 'code' or empty");
+  refused("topk,,", "topk,fast,", "'fast' is not 'paper' or 'code'");
+  refused("topk", "topk", "stands twice");
   refused("1.000000,", "-1.000000,", "encode_seconds");
   refused("1.000000,", "nan,", "encode_seconds");
   refused("0.010000", "0", "density");

@@ -60,6 +60,7 @@ TEST_CASE("a file cut off in its last line is refused, not read as a smaller num
 }
 
 TEST_CASE("what is written is read back", "[csv]") {
+  CHECK(csv_line({"#not", "1"}) == "\"#not\",1\n");  // or it would be read as a comment
   const std::vector<std::string> fields{"plain", "1", "with, comma and \"quotes\""};
   CHECK(csv_line(fields) == "plain,1,\"with, comma and \"\"quotes\"\"\"\n");
   CHECK(read("name,count,note\n" + csv_line(fields)) == Rows{{fields[0], fields[1], fields[2]}});
@@ -72,4 +73,6 @@ TEST_CASE("comment lines carry keys and values", "[csv]") {
   CHECK(comment_value(file, "a note").empty());
   CHECK(comment_value(file, "bat").empty());
   CHECK(comment_lines(file).size() == 3);
+  const TextFile twice{"some.csv", "# batch: 1\n# batch: 2\n"};
+  CHECK_THROWS_WITH(comment_value(twice, "batch"), Contains("'# batch:' stands twice"));
 }

@@ -173,11 +173,11 @@ Step throws(int, int, int, Bytes) { throw std::out_of_range("no such step"); }
 
 TEST_CASE("an engine never reports a time for a run that did not finish", "[engine]") {
   for_each_engine([](const Engine& engine) {
-    const Collective broken{"broken", "", Aggregation::AllReduce, one_round, throws};
+    const Collective broken{"broken", "", Aggregation::AllReduce, false, one_round, throws};
     CHECK_THROWS_WITH(engine.run(one_collective(broken, 4, Bytes{4}), cluster(4, 1, kNic, kFast)),
                       Catch::Contains("no such step"));
     if (engine.name != "simgrid") return;  // the closed form waits for nobody
-    const Collective stuck{"stuck", "", Aggregation::AllReduce, one_round, nobody_answers};
+    const Collective stuck{"stuck", "", Aggregation::AllReduce, false, one_round, nobody_answers};
     CHECK_THROWS_WITH(engine.run(one_collective(stuck, 4, Bytes{4}), cluster(4, 1, kNic, kFast)),
                       Catch::Contains("deadlock: rank 0 never finished 'it'"));
   });

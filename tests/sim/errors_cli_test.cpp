@@ -1,6 +1,9 @@
 // Wrong input: one clear line on standard error, the right exit code, nothing on standard output,
 // no partial file.
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
+#include <cstdlib>
 
 #include "tests/run_program.hpp"
 #include "tests/temporary_folder.hpp"
@@ -63,7 +66,7 @@ TEST_CASE("a wrong value is answered with 2 and its flag", "[cli]") {
   simulate_refuses({"--fusion", "mergd"}, 2,
                    "--fusion: 'mergd' is not 'layer', 'merged' or a size");
   simulate_refuses({"--overlap", "true"}, 2, "--overlap: 'true' is not 'yes' or 'no'");
-  simulate_refuses({"--wire-messages", "3"}, 2, "--wire-messages: '3' is not 1 or 2");
+  simulate_refuses({"--wire-messages", "3"}, 2, "--wire-messages: '3' is not a count from 1 to 2");
   refuses({"compare", "--max-error", "0"}, 2, "--max-error: '0'");
 }
 
@@ -96,6 +99,70 @@ TEST_CASE("a wrong file is answered with 3, its name and its line", "[cli]") {
   refuses({"simulate", "--model", "resnet-50", "--compressor", "topk", "--costs",
            folder.write("costs.csv", "compressor\n")},
           3, "costs.csv:1: the header lacks the column 'mode', 'implementation'");
+}
+
+TEST_CASE("more than can be simulated is refused, not computed wrongly", "[cli]") {
+  // 402905 x 10660 would be 4 in 32 bits.
+  simulate_refuses({"--nodes", "402905", "--gpus-per-node", "10660"}, 2,
+                   "402905 nodes of 10660 GPUs are 4294967300 ranks; the most is 16384");
+  simulate_refuses({"--nic-bandwidth", "1e308Tbps"}, 2, "is not a bandwidth from");
+  simulate_refuses({"--nic-bandwidth", "1e-300bps"}, 2, "is not a bandwidth from");
+  simulate_refuses({"--nic-latency", "1e300s"}, 2, "is longer than");
+  const Ran ran = gradcast_runs("simulate", "--model", "resnet-50", "--nodes", "1000", "--fusion",
+                                "layer", "--engine", "analytic", "-q");
+  CHECK(ran.exit_code == 0);
+}
+
+TEST_CASE("what is not built yet says so", "[cli]") {
+  simulate_refuses({"--cluster", "mine.xml"}, 2, "platform files are not read yet");
+  simulate_refuses({"--fusion", "mg-wfbp"}, 2, "'mg-wfbp' is not 'layer', 'merged' or a size");
+}
+
+TEST_CASE("bytes that are no text are refused, names in another encoding are shown", "[cli]") {
+  TemporaryFolder folder;
+  const std::string model =
+      folder.write("m.csv", "layer,tensor,elements,forward_flops\na,a.w,1000,1\n");
+  const std::string nul = folder.write(
+      "nul.csv",
+      std::string("# batch: 1\ntensor,forward_seconds,backward_seconds\na.w,1,1") + '\0' + "9\n");
+  refuses({"simulate", "--model", model, "--trace", nul}, 3, "nul.csv:3: a NUL byte");
+  const std::string latin = folder.write(
+      "latin.csv",
+      "# device: Caf\xe9\n# batch: 1\ntensor,forward_seconds,backward_seconds\na.w,1,1\n");
+  CHECK(gradcast_runs("simulate", "--model", model.c_str(), "--trace", latin.c_str(), "-f", "json")
+            .exit_code == 0);
+  const std::string marked = folder.write(
+      "bom.csv", "\xEF\xBB\xBF# batch: 1\ntensor,forward_seconds,backward_seconds\na.w,1,1\n");
+  CHECK(gradcast_runs("simulate", "--model", model.c_str(), "--trace", marked.c_str()).exit_code ==
+        0);
+}
+
+TEST_CASE("a file that may not be read is answered with 3", "[cli]") {
+  if (geteuid() == 0) return;  // root may read all
+  TemporaryFolder folder;
+  const std::string secret = folder.write("secret.csv", "x\n");
+  std::filesystem::permissions(secret, std::filesystem::perms::none);
+  refuses({"simulate", "--model", secret}, 3, "secret.csv: cannot read this file: Permission");
+}
+
+TEST_CASE("a disk that fills up leaves the old file, and no part of the new one", "[cli]") {
+  TemporaryFolder folder;
+  const std::string out = folder.write("out.csv", "old");
+  // No file may grow beyond 16 bytes: the write into the temporary file fails half way.
+  const Ran ran =
+      gradcast_limited({"simulate", "--model", "alexnet", "-o", out, "--engine", "analytic"}, 16);
+  CHECK(ran.exit_code == 1);
+  CHECK(folder.files() == 1);
+  CHECK(std::filesystem::file_size(out) == 3);
+}
+
+TEST_CASE("closed standard streams are no reason to fail", "[cli]") {
+  TemporaryFolder folder;
+  const std::string out = (folder.path / "x.csv").string();
+  const std::string command =
+      std::string(GRADCAST_PROGRAM) + " simulate --model alexnet -o " + out + " >&- 2>&- <&-";
+  CHECK(std::system(command.c_str()) == 0);
+  CHECK(std::filesystem::file_size(out) > 100);
 }
 
 TEST_CASE("a full disk is answered with 1, on a file and on standard output", "[cli]") {

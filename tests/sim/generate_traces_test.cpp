@@ -57,8 +57,15 @@ TEST_CASE("a trace adds up to what one GPU took in Table 2", "[generate]") {
 // 438.6 ms backward: 1.05 %.
 TEST_CASE("shares are the profile's", "[generate]") {
   const IterationTrace vgg = trace("vgg-16");
-  CHECK(backward_of(vgg, "classifier.0.weight") / vgg.backward() == Approx(0.0105).epsilon(0.01));
-  CHECK(backward_of(vgg, "classifier.0.bias") == Seconds{0});
+  CHECK(backward_of(vgg, "classifier.0.bias") / vgg.backward() == Approx(0.0105).epsilon(0.01));
+}
+
+TEST_CASE("no gradient is ready before its layer's backward is done", "[generate]") {
+  const IterationTrace resnet = trace("resnet-50");
+  // Backward comes to the bias first: it carries the time, and the weight is ready with it.
+  CHECK(backward_of(resnet, "fc.bias") > Seconds{0});
+  CHECK(backward_of(resnet, "fc.weight") == Seconds{0});
+  CHECK(backward_of(resnet, "conv1.weight") > Seconds{0});  // alone in its layer
 }
 
 // AlexNet's four elementwise operators move 44 bytes of each of 61,100,840 elements: 3.51 ms at 765

@@ -52,10 +52,11 @@ TEST_CASE("what is wrong in a measured row is named with its line", "[measured]"
   refused("merged", "mergd", "'mergd' is not 'layer', 'merged' or a size");
   refused(",no,", ",maybe,", "'maybe' is not 'yes' or 'no'");
   refused("128", "12.8", "batch");
+  refused("topk,0.001", "dense,0.5", "a dense run sends all: its density is 1");
   CHECK_THROWS_WITH(runs(with(kColumns, ",compressor", ""), kRow),
                     Contains("lacks the column 'compressor'"));
   CHECK_THROWS_WITH(runs(kColumns + ",wire_messages", kRow + ",3"),
-                    Contains("3 is not between 1 and 2"));
+                    Contains("'3' is not a count from 1 to 2"));
 }
 
 TEST_CASE("rows of one set-up differ in the compressor only", "[measured]") {

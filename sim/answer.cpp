@@ -1,0 +1,24 @@
+#include "sim/answer.hpp"
+
+namespace gradcast {
+
+void deliver(const Flags& flags, const std::vector<InputFile>& inputs, std::string_view engine,
+             const Answer& answer) {
+  switch (flags.format()) {
+    case Format::Table:
+      flags.deliver(answer.table);
+      break;
+    case Format::Csv:
+      flags.deliver(rows_to_csv(answer.rows));
+      break;
+    case Format::Json: {
+      Json document =
+          make_document({flags.command(), flags.arguments(), inputs, std::string(engine)});
+      document["results"] = answer.rows;
+      if (!answer.summary.is_null()) document["summary"] = answer.summary;
+      flags.deliver(to_text(document));
+    }
+  }
+}
+
+}  // namespace gradcast

@@ -1,0 +1,21 @@
+// One answer in the three formats.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sim/document.hpp"
+#include "sim/flags.hpp"
+
+namespace gradcast {
+
+struct Answer {
+  std::string table;       // for people
+  std::vector<Json> rows;  // flat: CSV, and the results of the JSON document
+  Json summary;            // of the JSON document; null for none
+};
+
+/// In the format that the flags ask for, to where they say. `engine` is "" where none ran.
+void deliver(const Flags& flags, const std::vector<InputFile>& inputs, std::string_view engine,
+             const Answer& answer);
+
+}  // namespace gradcast
