@@ -47,10 +47,11 @@ build_targets() {
     echo "gradcast: configuring $folder/" >&2
     quietly cmake --preset "$preset"
   fi
-  local steps
-  steps=$(ninja -C "$folder" -n "$@")
-  case "$steps" in
-    *Building* | *Linking*) echo "gradcast: building $folder/ (minutes the first time)" >&2 ;;
-  esac
-  quietly ninja -C "$folder" "$@"
+  # Only a build that takes a while is worth a line. The sleeper must not hold the caller's streams.
+  (sleep 2 >/dev/null 2>&1; echo "gradcast: building $folder/ (minutes the first time)" >&2) &
+  local announcer=$! status=0
+  quietly ninja -C "$folder" "$@" || status=$?
+  kill "$announcer" 2>/dev/null || true
+  wait "$announcer" 2>/dev/null || true
+  return "$status"
 }

@@ -266,12 +266,12 @@ int compare(int argc, const char* const* argv) {
     runs.push_back(forecast(measured, run, engine, files));
   add_speedups(runs);
 
-  note_engine(flags, engine);
-  note_outside(flags, runs);
   Answer answer{as_table(flags.text("measured"), runs, engine), {}, summary_json(runs)};
   answer.rows.reserve(runs.size());
   for (const ComparedRun& run : runs) answer.rows.push_back(row_of(run));
   deliver(flags, files.inputs(), engine.name, answer);
+  note_engine(flags, engine);
+  note_outside(flags, runs);
   require_within(max_error, runs);
   return 0;
 }

@@ -209,8 +209,6 @@ int simulate(int argc, const char* const* argv) {
     throw UsageError(error.what());
   }
   const Plan plan = make_plan(scenario);
-  note_engine(flags, engine);
-  note_costs(flags, scenario, plan);
   note_long_run(flags, engine, plan);
   Forecast forecast{summarize(plan, engine.run(plan, scenario.cluster)), 0, 0, 1};
   const Seconds iteration = forecast.result.iteration;
@@ -224,6 +222,8 @@ int simulate(int argc, const char* const* argv) {
   Json row = numbers_of(forecast, engine);
   row.update(settings);
   deliver(flags, files.inputs(), engine.name, {as_table(settings, forecast), {row}, nullptr});
+  note_engine(flags, engine);
+  note_costs(flags, scenario, plan);
   return 0;
 }
 
