@@ -8,6 +8,12 @@
 namespace gradcast {
 namespace {
 
+/// The middle value, or the mean of the two in the middle.
+double median(const std::vector<double>& sorted) {
+  const std::size_t half = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+
 /// The smallest value that at least `share` of the sorted values do not exceed.
 double nearest_rank(const std::vector<double>& sorted, double share) {
   const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size())));
@@ -53,7 +59,7 @@ ErrorSummary summarize_errors(const std::vector<double>& errors_percent) {
   }
   std::sort(absolute.begin(), absolute.end());
   summary.mean_absolute = std::accumulate(absolute.begin(), absolute.end(), 0.0) / count;
-  summary.median_absolute = nearest_rank(absolute, 0.5);
+  summary.median_absolute = median(absolute);
   summary.p90_absolute = nearest_rank(absolute, 0.9);
   summary.bias = std::accumulate(errors_percent.begin(), errors_percent.end(), 0.0) / count;
   return summary;

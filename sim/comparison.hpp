@@ -26,7 +26,7 @@ struct ComparedRun {
   double predicted_efficiency() const;  // compute / predicted
 };
 
-/// Of the errors in percent of some rows. Percentiles are nearest-rank.
+/// Of the errors in percent of some rows. The 90th percentile is nearest-rank.
 struct ErrorSummary {
   std::size_t rows = 0;
   double mean_absolute = 0;

@@ -50,6 +50,7 @@ TEST_CASE("errors are summed up by size and by sign", "[comparison]") {
   CHECK(errors.worst == Approx(-10));
   CHECK(errors.bias == Approx(-0.8));
   CHECK(summarize_errors({-7}).median_absolute == Approx(7));
+  CHECK(summarize_errors({-2, 6}).median_absolute == Approx(4));
   CHECK_THROWS_AS(summarize_errors({}), std::logic_error);
 }
 
