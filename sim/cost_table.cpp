@@ -51,12 +51,15 @@ struct Bracket {
   double low, high, weight;  // weight of `high`, outside 0..1 beyond the range
 };
 
-/// Beyond the range the last two values go on in line.
-Bracket bracket(const std::set<double>& values, double at, bool logarithmic) {
+/// What happens below an axis's smallest value; above its largest, the last two go on in line.
+enum class Below { GoesOn, Holds };
+
+Bracket bracket(const std::set<double>& values, double at, bool logarithmic, Below below) {
   const auto above = values.lower_bound(at);
   if (above != values.end() && *above == at) return {at, at, 0};
   if (values.size() == 1) return {*values.begin(), *values.begin(), 0};
   auto high = above;
+  if (above == values.begin() && below == Below::Holds) return {*above, *above, 0};
   if (above == values.begin()) high = std::next(above);
   if (above == values.end()) high = std::prev(above);
   const double low_value = *std::prev(high);
@@ -73,13 +76,14 @@ class Grid {
 
   Point at(double density, double elements, double workers) const {
     return between(
-        cells_, density, true,
+        cells_, density, true, Below::GoesOn,
         [&](const BySize& sizes) {
           return between(
-              sizes, elements, true,
+              sizes, elements, true, Below::Holds,  // launches do not get shorter
               [&](const ByWorkers& by_workers) {
                 return between(
-                    by_workers, workers, false, [](const Point& point) { return point; }, mix);
+                    by_workers, workers, false, Below::GoesOn,
+                    [](const Point& point) { return point; }, mix);
               },
               mix_log);
         },
@@ -124,10 +128,11 @@ class Grid {
   using BySize = std::map<double, ByWorkers>;
 
   template <class Axis, class Inner, class Mix>
-  static Point between(const Axis& axis, double at, bool logarithmic, Inner inner, Mix mix_times) {
+  static Point between(const Axis& axis, double at, bool logarithmic, Below below, Inner inner,
+                       Mix mix_times) {
     std::set<double> values;
     for (const auto& [value, cell] : axis) values.insert(value);
-    const Bracket found = bracket(values, at, logarithmic);
+    const Bracket found = bracket(values, at, logarithmic, below);
     const Point low = inner(axis.at(found.low));
     if (found.weight == 0) return low;
     const Point high = inner(axis.at(found.high));

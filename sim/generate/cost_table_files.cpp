@@ -12,11 +12,11 @@ namespace gradcast {
 namespace {
 
 // Powers of four, the models of Table 2 (AlexNet, VGG-16, ResNet-50, Inception-v4) and the end of
-// Fig. 4's range.
-constexpr std::array<std::int64_t, 15> kElements = {
-    1'024,      4'096,      16'384,      65'536,      262'144,
-    1'048'576,  4'194'304,  16'777'216,  25'557'032,  42'679'816,
-    61'100'840, 67'108'864, 138'357'544, 268'435'456, 400'000'000};
+// Fig. 4's range. The smallest are below the biases of a network.
+constexpr std::array<std::int64_t, 18> kElements = {
+    16,         64,         256,        1'024,       4'096,       16'384,
+    65'536,     262'144,    1'048'576,  4'194'304,   16'777'216,  25'557'032,
+    42'679'816, 61'100'840, 67'108'864, 138'357'544, 268'435'456, 400'000'000};
 constexpr std::array kDensities = {0.0001, 0.001, 0.004, 0.01, 0.1};
 // Decoding is linear in the workers: two would do, the paper's 16 stands between them to be read.
 constexpr std::array kWorkers = {1, 16, 256};
@@ -26,7 +26,8 @@ constexpr std::string_view kProvenance =
 run them (hclhkbu/GaussianK-SGD@3da1fb3), in PyTorch 1.1 on a V100 PCIe. Nothing here was timed by
 this project: samples are 0, the p95 columns repeat the others. Made by generate_data.
 topk, encode: 4.99671953e-10 s x n log2 n, the authors' fit of torch.topk on V100, PyTorch up to 1.1 (a
-  comment in utils.py of their MG-WFBP): published for k = 0.001 n, taken to hold for any k (derived).
+  comment in utils.py of their MG-WFBP): published for k = 0.001 n, taken to hold for any k (derived);
+  no less than two launches.
 all else (derived; decode of topk too): the operators of compression.py and distributed_optimizer.py
   one by one, each max(bytes moved / 765 GB/s, launches x 1.83 us), a torch.topk among them by the fit.
   765 GB/s is 85 % of NVIDIA's 900 GB/s; CSCS expects 777.8 GB/s of copies and 1.83 us a launch on its

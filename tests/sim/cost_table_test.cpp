@@ -53,6 +53,15 @@ TEST_CASE("between sizes it is the logarithm that is linear", "[cost_table]") {
   CHECK(at.selected == 100);
 }
 
+TEST_CASE("below the smallest size nothing gets cheaper, for launches stay, and it is said",
+          "[cost_table]") {
+  const CostEstimate at =
+      table(kTwoSizes).estimate({.compressor = "topk", .elements = 10, .density = 0.01});
+  CHECK(at.encode == Seconds{1});
+  CHECK(at.selected == 1);
+  CHECK_THAT(at.outside, Contains("elements 10 outside 1000..1e+05"));
+}
+
 TEST_CASE("beyond the sizes of the table the line goes on, and it is said", "[cost_table]") {
   const CostEstimate at =
       table(kTwoSizes).estimate({.compressor = "topk", .elements = 1'000'000, .density = 0.01});
