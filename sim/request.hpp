@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/data_files.hpp"
+#include "sim/measured.hpp"
 #include "sim/scenario.hpp"
 
 namespace gradcast {
@@ -30,6 +31,13 @@ struct Request {
 
   std::string trace_name() const;
 };
+
+/// What to ask for a forecast of a measured row.
+Request request_of(const MeasuredRun& run);
+
+/// The measured run that a scenario is a forecast of, where one of the project's measured files has
+/// it: the same model, batch, compute time, cluster, compressor, density, fusion and overlap.
+std::optional<MeasuredRun> measured_like(const Scenario& scenario, const DataFiles& files);
 
 /// Reads what the request names. Throws ValueError for a name or a combination that is none,
 /// DataError for a file that is wrong.

@@ -14,10 +14,10 @@ struct TextFile {
 /// Without a byte-order mark. Throws DataError when the file cannot be read or is no text.
 TextFile read_text_file(const std::filesystem::path& path);
 
-/// Writes to a temporary name beside `path` and renames: a reader sees the old file or the new one.
-/// A path that is there and is no regular file (a pipe, /dev/full) is written straight.
+/// Writes to a temporary name beside the named file and renames: a reader sees the old file or the
+/// new one. A name that is there and is no regular file (a pipe, /dev/full) is written straight.
 /// Throws Error (1) when the disk is full or the folder refuses.
-void write_text_file(const std::filesystem::path& path, std::string_view content);
+void write_text_file(const std::filesystem::path& named, std::string_view content);
 
 /// To standard output; throws Error (1) when it does not arrive (a full disk behind `>`).
 void write_stdout(std::string_view content);

@@ -13,29 +13,6 @@
 namespace gradcast::commands {
 namespace {
 
-Request request_of(const MeasuredRun& run) {
-  Request request;
-  request.model = run.model;
-  request.trace = run.trace;
-  if (!run.costs.empty()) request.costs = run.costs;
-  request.cluster = run.cluster;
-  request.compressor = run.compressor;
-  request.mode = run.mode;
-  request.collective = run.collective;
-  request.density = run.density;
-  request.batch = run.batch;
-  request.fusion = run.fusion;
-  request.overlap = run.overlap;
-  request.wire_bytes_per_element = run.wire_bytes_per_element;
-  request.wire_messages = run.wire_messages;
-  request.compute = run.compute;
-  request.changed = {{"nodes", std::to_string(run.nodes)},
-                     {"gpus_per_node", std::to_string(run.gpus_per_node)}};
-  if (!run.nic_bandwidth.empty()) request.changed.push_back({"nic_bandwidth", run.nic_bandwidth});
-  if (!run.nic_latency.empty()) request.changed.push_back({"nic_latency", run.nic_latency});
-  return request;
-}
-
 ComparedRun forecast(const MeasuredRuns& measured, const MeasuredRun& run, const Engine& engine,
                      DataFiles& files) {
   try {

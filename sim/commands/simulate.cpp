@@ -134,6 +134,11 @@ struct Forecast {
   double samples_per_second;
   double scaling_efficiency;
   double speedup_over_dense;
+  std::optional<MeasuredRun> measured{};  // the run that this is a forecast of, where there is one
+
+  double error_percent() const {
+    return 100 * ((result.iteration - measured->iteration) / measured->iteration);
+  }
 };
 
 Json numbers_of(const Forecast& forecast, const Engine& engine) {
@@ -147,6 +152,10 @@ Json numbers_of(const Forecast& forecast, const Engine& engine) {
   numbers["samples_per_second"] = forecast.samples_per_second;
   numbers["scaling_efficiency"] = forecast.scaling_efficiency;
   numbers["speedup_over_dense"] = forecast.speedup_over_dense;
+  const bool measured = forecast.measured.has_value();
+  numbers["measured_seconds"] = measured ? Json(forecast.measured->iteration.count()) : Json();
+  numbers["error_percent"] = measured ? Json(forecast.error_percent()) : Json();
+  numbers["measured_source"] = measured ? Json(forecast.measured->source) : Json();
   numbers["engine"] = engine.name;
   numbers["flows_simulated"] = forecast.result.flows_simulated;
   return numbers;
@@ -159,6 +168,10 @@ std::string as_table(const Json& settings, const Forecast& forecast) {
                       {"samples per second", fixed(forecast.samples_per_second, 1)},
                       {"scaling efficiency", fixed(100 * forecast.scaling_efficiency, 1) + " %"},
                       {"speedup over dense", fixed(forecast.speedup_over_dense, 2)}}};
+  if (forecast.measured)
+    headline.rows.push_back({"measured (" + forecast.measured->source + ")",
+                             fixed(forecast.measured->iteration.count(), 4) + " s, error " +
+                                 with_sign(forecast.error_percent(), 1) + " %"});
   TextTable parts{{"where the time goes", "seconds", "share %"}, {}};
   for (auto [name, part] : parts_of(result)) {
     std::replace(name.begin(), name.end(), '_', ' ');
@@ -217,6 +230,8 @@ int simulate(int argc, const char* const* argv) {
   forecast.scaling_efficiency = scenario.trace.iteration() / iteration;
   if (scenario.sparse())
     forecast.speedup_over_dense = run(dense_twin(scenario), engine).iteration / iteration;
+
+  forecast.measured = measured_like(scenario, files);
 
   const Json settings = settings_of(scenario, request, plan, files, engine);
   Json row = numbers_of(forecast, engine);

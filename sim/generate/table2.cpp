@@ -10,17 +10,19 @@
 namespace gradcast {
 namespace {
 
-const std::vector<std::string> kProvenance = {
-    R"(Table 2 of "Understanding Top-k Sparsification in Distributed Deep Learning": seconds an iteration on)",
-    R"(4 nodes x 4 Tesla V100 (PCIe, 32 GB), 10GbE, batch 128 a GPU, images of 224x224, k = 0.001 d, fp32;)",
-    R"(CUDA 10.1, cuDNN 7.5.0, NCCL 2.3.7, PyTorch 1.1.0, OpenMPI 4.0.1, Horovod 0.16.4.)",
-    R"(compute_seconds: not printed in the paper. It is the mean over the row's four algorithms of iteration)",
-    R"(  time x scaling efficiency, both of Table 2 (they agree to 0.001 s): an input, not a forecast.)",
-    R"(fusion, overlap, wire_messages, mode: from the authors' code, hclhkbu/GaussianK-SGD@3da1fb3. Its default)",
-    R"(  threshold merges all gradients into one buffer, so nothing overlaps with backward; values and indices)",
-    R"(  travel in an all-gather each; what the code does where it differs from the paper's text is mode "code".)",
-    "Made by generate_data.",
-};
+std::vector<std::string> provenance() {
+  return {
+      R"(Table 2 of "Understanding Top-k Sparsification in Distributed Deep Learning": seconds an iteration on)",
+      R"(4 nodes x 4 Tesla V100 (PCIe, 32 GB), 10GbE, batch 128 a GPU, images of 224x224, k = 0.001 d, fp32;)",
+      R"(CUDA 10.1, cuDNN 7.5.0, NCCL 2.3.7, PyTorch 1.1.0, OpenMPI 4.0.1, Horovod 0.16.4.)",
+      R"(compute_seconds: not printed in the paper. It is the mean over the row's four algorithms of iteration)",
+      R"(  time x scaling efficiency, both of Table 2 (they agree to 0.001 s): an input, not a forecast.)",
+      R"(fusion, overlap, wire_messages, mode: from the authors' code, hclhkbu/GaussianK-SGD@3da1fb3. Its default)",
+      R"(  threshold merges all gradients into one buffer, so nothing overlaps with backward; values and indices)",
+      R"(  travel in an all-gather each; what the code does where it differs from the paper's text is mode "code".)",
+      "Made by generate_data.",
+  };
+}
 
 std::string row_of(const Table2Row& row, std::size_t column) {
   const std::string compressor(kTable2Compressors[column]);
@@ -44,7 +46,7 @@ Seconds Table2Row::single_gpu_iteration() const {
 }
 
 std::vector<GeneratedFile> measured_files() {
-  std::string text = csv_comments(kProvenance) +
+  std::string text = csv_comments(provenance()) +
                      csv_line({"source", "model", "batch", "compute_seconds", "cluster", "nodes",
                                "gpus_per_node", "compressor", "density", "fusion", "overlap",
                                "iteration_seconds", "mode", "wire_messages"});

@@ -109,6 +109,30 @@ TEST_CASE("what is not said is the paper's set-up, and everything that decides i
     CHECK_THAT(ran.out, Contains(said));
 }
 
+TEST_CASE("a forecast shows its error where its run was measured, and nothing where it was not",
+          "[cli]") {
+  const auto simulate = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"simulate", "--model", "resnet-50", "--format", "json"});
+    return Json::parse(gradcast_with(more).out)["results"][0];
+  };
+  const Json dense = simulate({});  // Table 2: 0.699 s
+  CHECK(dense["measured_seconds"] == 0.699);
+  CHECK(dense["measured_source"] == "shi2019-table2");
+  CHECK(dense["error_percent"].get<double>() ==
+        Approx(100 * (dense["iteration_seconds"].get<double>() / 0.699 - 1)));
+  CHECK(simulate({"--compressor", "gaussian"})["measured_seconds"] == 0.586);
+  for (const std::vector<std::string>& other :
+       std::vector<std::vector<std::string>>{{"--nodes", "8"},
+                                             {"--nic-bandwidth", "25Gbps"},
+                                             {"--batch", "64"},
+                                             {"--fusion", "layer"},
+                                             {"--overlap", "yes"},
+                                             {"--compressor", "topk", "--density", "0.01"},
+                                             {"--compressor", "dgc", "--mode", "paper"},
+                                             {"--compressor", "rtopk"}})
+    CHECK(simulate(other)["measured_seconds"].is_null());
+}
+
 TEST_CASE("twice the images take twice the forward", "[cli]") {
   const auto forward = [](const char* batch) {
     const Ran ran = gradcast_runs("simulate", "--model", "vgg-16", "--batch", batch, "--engine",
