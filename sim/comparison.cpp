@@ -26,13 +26,17 @@ const ComparedRun* dense_of(const std::vector<ComparedRun>& runs, const Compared
   return nullptr;
 }
 
-/// "topk", or "topk 0.01" where its set-up has runs of it at several densities.
+/// "topk", or "topk 0.01 code" where its set-up has runs of it at several densities and modes.
 std::string label_of(const std::vector<ComparedRun>& runs, const MeasuredRun& run) {
-  for (const ComparedRun& other : runs)
-    if (same_setup(other.run, run) && other.run.compressor == run.compressor &&
-        other.run.density != run.density)
-      return run.compressor + " " + number_to_text(run.density);
-  return run.compressor;
+  bool densities = false;
+  bool modes = false;
+  for (const ComparedRun& other : runs) {
+    if (!same_setup(other.run, run) || other.run.compressor != run.compressor) continue;
+    densities = densities || other.run.density != run.density;
+    modes = modes || other.run.mode != run.mode;
+  }
+  return run.compressor + (densities ? " " + number_to_text(run.density) : "") +
+         (modes ? " " + run.mode : "");
 }
 
 }  // namespace
@@ -86,7 +90,7 @@ std::vector<SpeedupPair> speedups_of_fastest(const std::vector<ComparedRun>& run
       if (same_setup(run.run, first.run) && run.run.iteration < fastest->run.iteration)
         fastest = &run;
     for (const ComparedRun& run : runs)
-      if (same_setup(run.run, first.run) && &run != fastest)
+      if (same_setup(run.run, first.run) && label_of(runs, run.run) != label_of(runs, fastest->run))
         pairs.push_back({run.run.source, run.run.model, label_of(runs, fastest->run),
                          label_of(runs, run.run), run.run.iteration / fastest->run.iteration,
                          run.predicted() / fastest->predicted()});

@@ -92,15 +92,11 @@ class Grid {
 
   /// Which ranges a query leaves; "" for none.
   std::string outside(double density, double elements, double workers) const {
-    std::set<double> densities;
     std::set<double> sizes;
     std::set<double> counts;
     for (const auto& [each_density, by_size] : cells_) {
-      densities.insert(each_density);
-      for (const auto& [size, by_workers] : by_size) {
-        sizes.insert(size);
-        for (const auto& [count, point] : by_workers) counts.insert(count);
-      }
+      sizes.merge(keys_of(by_size));
+      for (const auto& [size, by_workers] : by_size) counts.merge(keys_of(by_workers));
     }
     std::vector<std::string> left;
     const auto check = [&](const char* what, double at, const std::set<double>& range) {
@@ -109,38 +105,56 @@ class Grid {
                        number_to_text(*range.begin()) + ".." + number_to_text(*range.rbegin()));
     };
     check("elements", elements, sizes);
-    check("density", density, densities);
+    check("density", density, keys_of(cells_));
     check("workers", workers, counts);
     return join(left, "; ");
   }
 
-  /// The density of the table that is nearest in the logarithm.
-  double nearest_density(double density) const {
-    double nearest = cells_.begin()->first;
-    for (const auto& [each, cell] : cells_)
-      if (std::abs(std::log(each / density)) < std::abs(std::log(nearest / density)))
-        nearest = each;
-    return nearest;
+  /// The one or two densities of the table that a query is answered from.
+  std::set<double> densities_for(double density) const {
+    const Bracket found = bracket(keys_of(cells_), density, true, Below::GoesOn);
+    return {found.low, found.high};
+  }
+
+  /// A size with other workers than its neighbours would make decoding times of them all nonsense.
+  /// Returns what is missing, "" for nothing.
+  std::string hole() const {
+    for (const auto& [density, by_size] : cells_)
+      for (const auto& [size, by_workers] : by_size)
+        if (keys_of(by_workers) != keys_of(by_size.begin()->second))
+          return "at density " + number_to_text(density) + ", " + number_to_text(size) +
+                 " elements have rows of other numbers of workers than " +
+                 number_to_text(by_size.begin()->first) + " elements";
+    return {};
   }
 
  private:
   using ByWorkers = std::map<double, Point>;
   using BySize = std::map<double, ByWorkers>;
 
+  template <class Axis>
+  static std::set<double> keys_of(const Axis& axis) {
+    std::set<double> keys;
+    for (const auto& [key, cell] : axis) keys.insert(key);
+    return keys;
+  }
+
   template <class Axis, class Inner, class Mix>
   static Point between(const Axis& axis, double at, bool logarithmic, Below below, Inner inner,
                        Mix mix_times) {
-    std::set<double> values;
-    for (const auto& [value, cell] : axis) values.insert(value);
-    const Bracket found = bracket(values, at, logarithmic, below);
+    const Bracket found = bracket(keys_of(axis), at, logarithmic, below);
     const Point low = inner(axis.at(found.low));
     if (found.weight == 0) return low;
     const Point high = inner(axis.at(found.high));
-    return {
-        std::max(0.0, mix_times(low.encode, high.encode, found.weight)),
-        std::max(0.0, mix_times(low.decode, high.decode, found.weight)),
-        // A share of k does not go on beyond the table: it may be anything there, and is near 1.
-        mix(low.selected_share, high.selected_share, std::clamp(found.weight, 0.0, 1.0))};
+    // Beyond the table more work never takes less time, whatever the noise of its last two points.
+    const auto time = [&](double at_low, double at_high) {
+      const double mixed = std::max(0.0, mix_times(at_low, at_high, found.weight));
+      if (found.weight > 1) return std::max(mixed, at_high);
+      return found.weight < 0 ? std::min(mixed, at_low) : mixed;
+    };
+    return {time(low.encode, high.encode), time(low.decode, high.decode),
+            // A share of k does not go on: it may be anything there, and is near 1.
+            mix(low.selected_share, high.selected_share, std::clamp(found.weight, 0.0, 1.0))};
   }
 
   std::map<double, BySize> cells_;  // by density, by elements, by workers
@@ -211,12 +225,15 @@ CostEstimate CostTable::estimate(const CostQuery& query) const {
   Grid grid;
   for (const CostRow& row : rows)
     if (of_choice(row)) grid.add(row);
-  const double nearest = grid.nearest_density(query.density);
-  estimate.evidence =
-      join(values_of(
-               rows, [&](const CostRow& row) { return of_choice(row) && row.density == nearest; },
-               [](const CostRow& row) { return row.evidence; }),
-           "+");
+  if (const std::string hole = grid.hole(); !hole.empty())
+    throw DataError(name, 0, "compressor '" + query.compressor + "': " + hole);
+  const std::set<double> densities = grid.densities_for(query.density);
+  estimate.evidence = join(
+      values_of(
+          rows,
+          [&](const CostRow& row) { return of_choice(row) && densities.contains(row.density); },
+          [](const CostRow& row) { return row.evidence; }),
+      "+");
   const auto elements = static_cast<double>(query.elements);
   const Point point = grid.at(query.density, elements, query.workers);
   estimate.encode = Seconds{point.encode};

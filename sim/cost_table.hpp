@@ -42,7 +42,7 @@ struct CostEstimate {
   std::int64_t selected = 0;  // elements that travel
   std::string mode;
   std::string implementation;
-  std::string evidence;  // of the nearest density
+  std::string evidence;  // of the one or two densities it is made from
   std::string outside;   // "" within the table's range, else which range was left
 };
 

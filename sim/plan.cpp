@@ -42,7 +42,8 @@ class Planner {
   std::size_t compute(StepKind kind, std::string name, Seconds duration,
                       std::vector<std::size_t> after = {}) {
     plan_.steps.push_back({kind, std::move(name), std::move(after), duration, nullptr, {}});
-    return plan_.steps.size() - 1;
+    last_computed_ = plan_.steps.size() - 1;
+    return last_computed_;
   }
 
   /// Encodes a bucket and puts its collectives in the queue, after all that was computed so far.
@@ -66,16 +67,15 @@ class Planner {
       messages = scenario_.wire_messages;
       compute(StepKind::Encode, "encode bucket " + number, planned.cost.encode);
     }
-    // The stream runs in order: after its last step, all before it is done too.
-    const std::size_t ready = plan_.steps.size() - 1;
     std::vector<std::size_t> collectives;
     for (int i = 0; i < messages; ++i) {
-      plan_.steps.push_back({StepKind::Collective,
-                             std::string(scenario_.collective->name) + " bucket " + number,
-                             {ready},
-                             Seconds{0},
-                             scenario_.collective,
-                             chunk(planned.payload, i, messages)});
+      plan_.steps.push_back(
+          {StepKind::Collective,
+           std::string(scenario_.collective->name) + " bucket " + number,
+           {last_computed_},  // its stream runs in order: all before it is done too
+           Seconds{0},
+           scenario_.collective,
+           chunk(planned.payload, i, messages)});
       collectives.push_back(plan_.steps.size() - 1);
     }
     collectives_of_.push_back(std::move(collectives));
@@ -90,6 +90,7 @@ class Planner {
 
   const Scenario& scenario_;
   Plan plan_;
+  std::size_t last_computed_ = 0;                         // step
   std::vector<std::vector<std::size_t>> collectives_of_;  // steps, by bucket
 };
 

@@ -179,7 +179,12 @@ std::string to_text(Bytes amount) {
 }
 
 std::string number_to_text(double value) {
-  std::array<char, 40> text{};
+  // 0.0001 rather than 1e-04, but 5.11664e-06 rather than thirteen characters.
+  constexpr std::size_t kReadable = 12;
+  std::array<char, 32> text{};
+  const auto plain =
+      std::to_chars(text.data(), text.data() + kReadable, value, std::chars_format::fixed);
+  if (plain.ec == std::errc{}) return {text.data(), plain.ptr};
   const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), value);
   return {text.data(), end};
 }

@@ -100,7 +100,8 @@ std::vector<std::string> provenance(const std::string& model, std::string_view p
   const std::string shares =
       profile.empty()
           ? "a roofline (derived): each operator at 14 TFLOP/s or 765 GB/s, whichever is slower"
-          : "measured by others, " + std::string(profile);
+          : "measured by others, " + std::string(profile) +
+                ", where the first convolution may be cold";
   return {
       "total: " + total + " s, one GPU alone in Table 2 of",
       R"(  "Understanding Top-k Sparsification in Distributed Deep Learning": the mean over its)",

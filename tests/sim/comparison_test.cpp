@@ -65,6 +65,27 @@ TEST_CASE("a speedup is over the dense run of the same set-up, where there is on
   CHECK_FALSE(runs[2].measured_speedup);
 }
 
+TEST_CASE("runs of another GPU are another set-up, repeats are no pairs, modes are told apart",
+          "[comparison]") {
+  std::vector<ComparedRun> runs{compared("dense", 4, 4), compared("dense", 3, 3),
+                                compared("dgc", 2, 2), compared("dgc", 1, 1)};
+  runs[2].run.mode = "code";
+  runs[3].run.mode = "paper";
+  std::vector<std::string> pairs;
+  for (const SpeedupPair& pair : speedups_of_fastest(runs))
+    pairs.push_back(pair.compressor + " over " + pair.over);
+  CHECK(pairs == std::vector<std::string>{"dgc paper over dense", "dgc paper over dense",
+                                          "dgc paper over dgc code"});
+  runs[3].run.compute = Seconds{0.5};  // a faster GPU: no longer a speedup of compression
+  add_speedups(runs);
+  CHECK_FALSE(runs[3].measured_speedup);
+}
+
+TEST_CASE("fastest is what was measured fastest, not what was forecast so", "[comparison]") {
+  CHECK(speedups_of_fastest({compared("dense", 4, 1), compared("topk", 2, 3)})[0].compressor ==
+        "topk");
+}
+
 TEST_CASE("the fastest as measured is shown over each of the others", "[comparison]") {
   const auto pairs = speedups_of_fastest(
       {compared("dense", 4, 6), compared("topk", 8, 6), compared("gaussian", 2, 3)});

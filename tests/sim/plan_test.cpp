@@ -65,6 +65,8 @@ TEST_CASE("sparse gradients travel as 8 bytes an element, in one message or two"
   plan = make_plan(scenario);
   CHECK(plan.steps[7].payload == Bytes{240});
   CHECK(plan.steps[8].payload == Bytes{240});
+  CHECK(plan.steps[7].after == std::vector<std::size_t>{6});  // both wait for the encoding
+  CHECK(plan.steps[8].after == std::vector<std::size_t>{6});
   CHECK(plan.steps[9].name == "decode bucket 0");
   CHECK(plan.steps[9].after == std::vector<std::size_t>{7, 8});
 }
@@ -76,6 +78,33 @@ TEST_CASE("one rank alone neither compresses nor communicates", "[plan]") {
   CHECK(plan.buckets.empty());
   for (const PlanStep& step : plan.steps) CHECK(step.kind != StepKind::Encode);
   CHECK(plan.steps.size() == 7);
+}
+
+// Two ranks, a ring all-reduce of 2 rounds: 4 messages; 3 buckets make 12.
+TEST_CASE("messages are those of all ranks, rounds and collectives", "[plan]") {
+  CHECK(messages_of(toy_plan("dense", "merged", false)) == 4);
+  CHECK(messages_of(toy_plan("dense", "layer", false)) == 12);
+}
+
+TEST_CASE("a plan says what its costs rest on, and whether any bucket leaves the table", "[plan]") {
+  const Plan within = toy_plan("topk", "layer", false);
+  CHECK(evidence_of(within) == "derived");
+  CHECK(outside_of(within).empty());
+  Scenario scenario = toy::scenario("topk");
+  scenario.fusion = parse_fusion("layer");
+  scenario.model.tensors[0].elements = 50'000;  // the last bucket to be filled
+  CHECK_THAT(outside_of(make_plan(scenario)), Catch::Contains("elements 50000 outside 100..10000"));
+  CHECK(evidence_of(toy_plan("dense", "merged", false)).empty());
+}
+
+TEST_CASE("costs are asked for as many workers as there are ranks", "[plan]") {
+  Scenario scenario = toy::scenario("topk");
+  for (CostRow& row : scenario.costs.rows) row.decode *= row.workers;
+  scenario.cluster.nodes = 3;
+  scenario.cluster.gpus_per_node = 1;
+  CHECK(make_plan(scenario).buckets[0].cost.decode.count() == Approx(3 * 3e-3));
+  scenario.cluster.gpus_per_node = 5;
+  CHECK(make_plan(scenario).buckets[0].cost.decode.count() == Approx(15 * 3e-3));
 }
 
 TEST_CASE("a software overhead is a step of its own", "[plan]") {

@@ -27,24 +27,25 @@ inline Scenario scenario(const char* compressor = "dense") {
   scenario.collective = &default_collective(scenario.compressor->aggregation);
   scenario.density = 0.01;
   // Encode takes 1 us an element, decode 0.5 us, whatever the density or the workers.
-  for (const std::int64_t elements : {100, 10'000}) {
-    CostRow row{.compressor = "topk",
-                .mode = "",
-                .implementation = "toy",
-                .tensors = 1,
-                .elements = elements,
-                .density = 0.01,
-                .workers = 1,
-                .distribution = "normal",
-                .selected = static_cast<double>(elements) / 100,
-                .encode = Seconds{1e-6 * static_cast<double>(elements)},
-                .encode_p95 = {},
-                .decode = Seconds{0.5e-6 * static_cast<double>(elements)},
-                .decode_p95 = {},
-                .samples = 0,
-                .evidence = "derived"};
-    scenario.costs.rows.push_back(row);
-  }
+  for (const std::int64_t elements : {100, 10'000})
+    for (const int workers : {1, 16}) {
+      CostRow row{.compressor = "topk",
+                  .mode = "",
+                  .implementation = "toy",
+                  .tensors = 1,
+                  .elements = elements,
+                  .density = 0.01,
+                  .workers = workers,
+                  .distribution = "normal",
+                  .selected = static_cast<double>(elements) / 100,
+                  .encode = Seconds{1e-6 * static_cast<double>(elements)},
+                  .encode_p95 = {},
+                  .decode = Seconds{0.5e-6 * static_cast<double>(elements)},
+                  .decode_p95 = {},
+                  .samples = 0,
+                  .evidence = "derived"};
+      scenario.costs.rows.push_back(row);
+    }
   scenario.costs.name = "toy-costs";
   return scenario;
 }
