@@ -13,28 +13,31 @@ constexpr std::array kColumns = {"property", "value", "source"};
 /// The one list of properties: files, flags and results go through it.
 struct Property {
   std::string_view name;
+  std::string_view help;
   bool required;
   void (*set)(Cluster&, std::string_view);
   std::string (*get)(const Cluster&);
 };
 
 constexpr Property kProperties[] = {
-    {"nodes", true, [](Cluster& c, std::string_view t) { c.nodes = parse_count(t); },
+    {"nodes", "machines", true, [](Cluster& c, std::string_view t) { c.nodes = parse_count(t); },
      [](const Cluster& c) { return std::to_string(c.nodes); }},
-    {"gpus_per_node", true,
+    {"gpus_per_node", "GPUs of each", true,
      [](Cluster& c, std::string_view t) { c.gpus_per_node = parse_count(t); },
      [](const Cluster& c) { return std::to_string(c.gpus_per_node); }},
-    {"nic_bandwidth", true, [](Cluster& c, std::string_view t) { c.nic.bandwidth = parse_rate(t); },
+    {"nic_bandwidth", "of a node, as one long flow reaches it, like 9.43Gbps", true,
+     [](Cluster& c, std::string_view t) { c.nic.bandwidth = parse_rate(t); },
      [](const Cluster& c) { return to_text(c.nic.bandwidth); }},
-    {"nic_latency", false, [](Cluster& c, std::string_view t) { c.nic.latency = parse_time(t); },
+    {"nic_latency", "one way between GPUs of two nodes, like 25us", false,
+     [](Cluster& c, std::string_view t) { c.nic.latency = parse_time(t); },
      [](const Cluster& c) { return to_text(c.nic.latency); }},
-    {"intra_bandwidth", true,
+    {"intra_bandwidth", "between GPUs of a node, like 10GBps", true,
      [](Cluster& c, std::string_view t) { c.intra.bandwidth = parse_rate(t); },
      [](const Cluster& c) { return to_text(c.intra.bandwidth); }},
-    {"intra_latency", false,
+    {"intra_latency", "one way between GPUs of a node, like 5us", false,
      [](Cluster& c, std::string_view t) { c.intra.latency = parse_time(t); },
      [](const Cluster& c) { return to_text(c.intra.latency); }},
-    {"per_iteration_overhead", false,
+    {"per_iteration_overhead", "software time of every iteration, like 2ms", false,
      [](Cluster& c, std::string_view t) { c.per_iteration_overhead = parse_time(t); },
      [](const Cluster& c) { return to_text(c.per_iteration_overhead); }},
 };
@@ -67,7 +70,7 @@ void require_possible(const Cluster& cluster) {
 std::vector<ClusterProperty> properties_of(const Cluster& cluster) {
   std::vector<ClusterProperty> all;
   for (const Property& property : kProperties)
-    all.push_back({std::string(property.name), property.get(cluster)});
+    all.push_back({std::string(property.name), property.get(cluster), std::string(property.help)});
   return all;
 }
 

@@ -38,6 +38,7 @@ struct Cluster {
 struct ClusterProperty {
   std::string name;
   std::string value;
+  std::string help{};  // what it is, with an example
 };
 
 /// More ranks than anybody trains with by data parallelism alone; what is kept of a run grows with

@@ -13,15 +13,29 @@
 namespace gradcast::commands {
 namespace {
 
+/// What the row left to us, as it was chosen: a reader of the answer must not have to guess.
+void fill_in_defaults(MeasuredRun& run, const Request& request, const Scenario& scenario,
+                      const Plan& plan) {
+  run.trace = request.trace_name();
+  run.collective = scenario.collective->name;
+  run.nic_bandwidth = to_text(scenario.cluster.nic.bandwidth);
+  run.nic_latency = to_text(scenario.cluster.nic.latency);
+  if (!scenario.sparse() || plan.buckets.empty()) return;
+  run.costs = request.costs;
+  run.mode = plan.buckets[0].cost.mode;
+}
+
 ComparedRun forecast(const MeasuredRuns& measured, const MeasuredRun& run, const Engine& engine,
                      DataFiles& files) {
   try {
-    const Scenario scenario = make_scenario(request_of(run), files);
+    const Request request = request_of(run);
+    const Scenario scenario = make_scenario(request, files);
     const Plan plan = make_plan(scenario);
     ComparedRun compared{.run = run,
                          .forecast = summarize(plan, engine.run(plan, scenario.cluster))};
     compared.evidence = evidence_of(plan);
     compared.outside = outside_of(plan);
+    fill_in_defaults(compared.run, request, scenario, plan);
     return compared;
   } catch (const ValueError& error) {
     throw DataError(measured.path, run.line, error.what());
@@ -206,7 +220,7 @@ void note_outside(const Flags& flags, const std::vector<ComparedRun>& runs) {
   for (const ComparedRun& run : runs)
     if (!run.outside.empty())
       flags.note(run.run.model + " with " + run.run.compressor +
-                 ": costs are extrapolated beyond the cost table (" + run.outside + ")");
+                 ": costs are asked for beyond the cost table (" + run.outside + ")");
 }
 
 /// Throws Error (4) when a row's error is larger.

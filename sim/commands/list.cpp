@@ -70,8 +70,7 @@ std::string describe_cluster(const TextFile& file) {
          " GPUs, NIC " + to_text(cluster.nic.bandwidth) + " " + to_text(cluster.nic.latency);
 }
 
-std::vector<Entry> all_entries() {
-  DataFiles files = DataFiles::standard();
+std::vector<Entry> all_entries(DataFiles& files) {
   std::vector<Entry> entries;
   add_files(entries, files, kModels, describe_model);
   add_files(entries, files, kIterationTraces, describe_trace);
@@ -107,16 +106,17 @@ int list(int argc, const char* const* argv) {
   Flags flags("list", "Models, traces, clusters, compressors, collectives, engines, GPUs.",
               {"list", "list --format json"});
   if (!flags.parse(argc, argv)) return 0;
+  DataFiles files = DataFiles::standard();
   TextTable table{{"kind", "name", "what"}, {}};
   std::vector<Json> rows;
   std::string kind;
-  for (const Entry& entry : all_entries()) {
+  for (const Entry& entry : all_entries(files)) {
     if (!kind.empty() && entry.kind != kind) table.rows.push_back({});
     kind = entry.kind;
     table.rows.push_back({entry.kind, entry.name, entry.what});
     rows.push_back({{"kind", entry.kind}, {"name", entry.name}, {"what", entry.what}});
   }
-  deliver(flags, {}, "", {to_text(table), rows, nullptr});
+  deliver(flags, files.inputs(), "", {to_text(table), rows, nullptr});
   return 0;
 }
 

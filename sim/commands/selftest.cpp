@@ -116,8 +116,7 @@ Check check_agreement(const Request& request, DataFiles& files) {
   return check;
 }
 
-std::vector<Check> all_checks() {
-  DataFiles files = DataFiles::standard();
+std::vector<Check> all_checks(DataFiles& files) {
   std::vector<Check> checks;
   check_data(checks, files);
   for (const Engine& engine : all_engines()) {
@@ -145,15 +144,16 @@ int selftest(int argc, const char* const* argv) {
   Flags flags("selftest", "Checks the data files, the engines' closed forms and their agreement.",
               {"selftest", "selftest --format json"});
   if (!flags.parse(argc, argv)) return 0;
+  DataFiles files = DataFiles::standard();
   TextTable table{{"check", "result", "detail"}, {}};
   std::vector<Json> rows;
   std::size_t failed = 0;
-  for (const Check& check : all_checks()) {
+  for (const Check& check : all_checks(files)) {
     failed += check.passed ? 0 : 1;
     table.rows.push_back({check.name, check.passed ? "ok" : "FAILED", check.detail});
     rows.push_back({{"check", check.name}, {"passed", check.passed}, {"detail", check.detail}});
   }
-  deliver(flags, {}, "", {to_text(table), rows, nullptr});
+  deliver(flags, files.inputs(), "", {to_text(table), rows, nullptr});
   if (failed > 0)
     throw Error(ExitCode::Failure,
                 std::to_string(failed) + " of " + std::to_string(rows.size()) + " checks failed");

@@ -41,7 +41,7 @@ Flags make_flags() {
             "1");
   flags.add("cluster", "a name of `gradcast list`, or a .csv file", defaults.cluster);
   for (const ClusterProperty& property : properties_of(Cluster{}))
-    flags.add(flag_of(property.name), "instead of the cluster's");
+    flags.add(flag_of(property.name), property.help + " (default: the cluster's)");
   add_engine_flag(flags);
   return flags;
 }
@@ -191,11 +191,21 @@ std::string as_table(const Json& settings, const Forecast& forecast) {
 void note_costs(const Flags& flags, const Scenario& scenario, const Plan& plan) {
   const std::string compressor(scenario.compressor->name);
   if (const std::string outside = outside_of(plan); !outside.empty())
-    flags.note("the costs of '" + compressor + "' are extrapolated beyond the cost table (" +
-               outside + ")");
+    flags.note("the costs of '" + compressor + "' are asked for beyond the cost table (" + outside +
+               ")");
   if (const std::string evidence = evidence_of(plan); !evidence.empty() && evidence != "measured")
     flags.note("the costs of '" + compressor + "' are " + evidence +
                ", not measured here; `gradcast compare` shows how far such forecasts are off");
+}
+
+/// Choices that do not change the answer, or change it in a way that a reader should know.
+void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan) {
+  if (flags.given("batch"))
+    flags.note("forward and backward are taken as proportional to the batch");
+  if (scenario.sparse() && plan.ranks() > 1) return;
+  for (const char* flag : {"density", "mode", "costs", "wire-bytes-per-element", "wire-messages"})
+    if (flags.given(flag))
+      flags.note("--" + std::string(flag) + " changes nothing here: nothing is compressed");
 }
 
 /// SimGrid needs about a microsecond a message.
@@ -239,6 +249,7 @@ int simulate(int argc, const char* const* argv) {
   deliver(flags, files.inputs(), engine.name, {as_table(settings, forecast), {row}, nullptr});
   note_engine(flags, engine);
   note_costs(flags, scenario, plan);
+  note_choices(flags, scenario, plan);
   return 0;
 }
 

@@ -5,7 +5,6 @@
 
 #include "sim/csv.hpp"
 #include "sim/generate/generated_file.hpp"
-#include "sim/table.hpp"
 
 namespace gradcast {
 namespace {
@@ -16,7 +15,7 @@ std::vector<std::string> provenance() {
       R"(4 nodes x 4 Tesla V100 (PCIe, 32 GB), 10GbE, batch 128 a GPU, images of 224x224, k = 0.001 d, fp32;)",
       R"(CUDA 10.1, cuDNN 7.5.0, NCCL 2.3.7, PyTorch 1.1.0, OpenMPI 4.0.1, Horovod 0.16.4.)",
       R"(compute_seconds: not printed in the paper. It is the mean over the row's four algorithms of iteration)",
-      R"(  time x scaling efficiency, both of Table 2 (they agree to 0.001 s): an input, not a forecast.)",
+      R"(  time x scaling efficiency, both of Table 2 (each is within 0.001 s of it): an input, not a forecast.)",
       R"(fusion, overlap, wire_messages, mode: from the authors' code, hclhkbu/GaussianK-SGD@3da1fb3. Its default)",
       R"(  threshold merges all gradients into one buffer, so nothing overlaps with backward; values and indices)",
       R"(  travel in an all-gather each; what the code does where it differs from the paper's text is mode "code".)",

@@ -120,6 +120,24 @@ TEST_CASE("a row beyond --max-error answers with 4, and the rows are printed all
   CHECK(gradcast_runs("compare", "--max-error", "99").exit_code == 0);
 }
 
+// The ring of 8 ranks has 14 steps for each bucket; a merged one, 10 ms more a step: 0.14 s more.
+TEST_CASE("a row may have a NIC of its own", "[cli]") {
+  TemporaryFolder folder;
+  const std::string header =
+      "source,model,batch,compute_seconds,cluster,nodes,gpus_per_node,compressor,density,fusion,"
+      "overlap,iteration_seconds,nic_bandwidth,nic_latency\n";
+  const std::string row = "me,resnet-50,128,0.46,10gbe-4x4,2,4,dense,1,merged,no,0.7,";
+  const std::string own = folder.write(
+      "own.csv", header + row + "10Gbps,0\n" + row + "10Gbps,10ms\n" + row + "20Gbps,0\n");
+  const Json document = compared({"--measured", own});
+  const auto predicted = [&](int i) {
+    return document["results"][i]["predicted_seconds"].get<double>();
+  };
+  CHECK(predicted(1) - predicted(0) == Approx(0.14).epsilon(1e-6));
+  const double wire = 2 * 7.0 / 8 * 4 * 25'557'032 / 1.25e9;
+  CHECK(predicted(0) - predicted(2) == Approx(wire / 2).epsilon(1e-6));
+}
+
 TEST_CASE("users bring measurements of their own, and are told the line that is wrong", "[cli]") {
   TemporaryFolder folder;
   const std::string header =
@@ -129,7 +147,8 @@ TEST_CASE("users bring measurements of their own, and are told the line that is 
       folder.write("own.csv", header + "me,resnet-50,64,0.2,10gbe-4x4,2,4,dense,1,25MiB,yes,0.4\n");
   const Ran ran = gradcast_runs("compare", "--measured", own.c_str(), "--format", "csv");
   CHECK(ran.exit_code == 0);
-  CHECK_THAT(ran.out, Contains("me,resnet-50,64,0.2,10gbe-4x4,2,4,dense,1,25MiB,yes,0.4"));
+  CHECK_THAT(ran.out, Contains("me,resnet-50,64,0.2,10gbe-4x4,2,4,dense,1,25MiB,yes,0.4,"
+                               "iteration-resnet-50-v100,,,ring-all-reduce,9.43Gbps,26.6us,8,1,"));
 
   const std::string wrong = folder.write(
       "wrong.csv", header + "me,resnet50,64,0.2,10gbe-4x4,2,4,dense,1,25MiB,yes,0.4\n");

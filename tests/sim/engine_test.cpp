@@ -83,6 +83,16 @@ TEST_CASE("only ring edges between nodes cross a NIC", "[engine]") {
   });
 }
 
+// SimGrid's TCP window would cap a flow of 5 ms latency at 4 MiB in 10 ms. 80 MB at 10 GB/s: 8 + 5
+// ms.
+TEST_CASE("latency does not throttle bandwidth", "[engine]") {
+  for_each_engine([](const Engine& engine) {
+    const Plan plan = one_collective(*find_collective("ring-all-gather"), 2, Bytes{80'000'000});
+    CHECK(seconds(engine, plan, cluster(2, 1, {BytesPerSecond{10e9}, 5ms}, kFast)) ==
+          Approx(13e-3).epsilon(1e-9));
+  });
+}
+
 // A link inside the node that is slower than the NIC sets the pace of messages that leave it too:
 // 2 rounds of 40 MB at 5 GB/s (8 ms), with the NIC's 2 us.
 TEST_CASE("a message between nodes is as fast as the slower of NIC and node", "[engine]") {
@@ -167,6 +177,10 @@ int one_round(int) { return 1; }
 Step nobody_answers(int rank, int, int ranks, Bytes) {
   return {(rank + 1) % ranks == 0 ? 1 : (rank + 1) % ranks, rank, Bytes{1}};
 }
+/// Rank 0 and 1 exchange, and nobody sends to the last.
+Step last_is_forgotten(int rank, int, int ranks, Bytes) {
+  return {rank == 0 ? 1 : 0, rank == ranks - 1 ? 0 : 1 - rank, Bytes{1}};
+}
 Step throws(int, int, int, Bytes) { throw std::out_of_range("no such step"); }
 
 }  // namespace
@@ -180,6 +194,11 @@ TEST_CASE("an engine never reports a time for a run that did not finish", "[engi
     const Collective stuck{"stuck", "", Aggregation::AllReduce, false, one_round, nobody_answers};
     CHECK_THROWS_WITH(engine.run(one_collective(stuck, 4, Bytes{4}), cluster(4, 1, kNic, kFast)),
                       Catch::Contains("deadlock: rank 0 never finished 'it'"));
+    const Collective forgetful{"forgetful", "",        Aggregation::AllReduce,
+                               false,       one_round, last_is_forgotten};
+    CHECK_THROWS_WITH(
+        engine.run(one_collective(forgetful, 3, Bytes{4}), cluster(3, 1, kNic, kFast)),
+        Catch::Contains("deadlock: rank 2 never finished 'it'"));
   });
 }
 

@@ -31,6 +31,17 @@ Plan small_plan(int ranks) {
 
 }  // namespace
 
+// Top-k, merged: encode 6 ms, gather 0.48, decode 3.
+TEST_CASE("each kind of step is counted as what it is", "[result]") {
+  Scenario scenario = toy::scenario("topk");
+  scenario.cluster.per_iteration_overhead = Seconds{0.7e-3};
+  const IterationResult result = run(scenario, *find_engine("analytic"));
+  CHECK(ms(result.encode) == Approx(6));
+  CHECK(ms(result.decode) == Approx(3));
+  CHECK(ms(result.exposed_communication) == Approx(0.48));
+  CHECK(ms(result.overhead) == Approx(0.7));
+}
+
 // Layer by layer with overlap, dense: computing ends at 18 ms, communication runs from 12 to 36,
 // and what is not hidden is 18 to 36.
 TEST_CASE("communication is exposed where nothing is computed", "[result]") {

@@ -133,6 +133,33 @@ TEST_CASE("a forecast shows its error where its run was measured, and nothing wh
     CHECK(simulate(other)["measured_seconds"].is_null());
 }
 
+// 16 ranks of 128 images; one GPU alone takes 0.46 s, of which the update is a part.
+TEST_CASE("throughput, efficiency and speedup are of the iteration above them", "[cli]") {
+  const auto simulate = [](const char* compressor, const char* fusion, const char* overlap) {
+    const Ran ran = gradcast_runs("simulate", "--model", "resnet-50", "--compressor", compressor,
+                                  "--fusion", fusion, "--overlap", overlap, "--format", "json");
+    return Json::parse(ran.out)["results"][0];
+  };
+  const Json gaussian = simulate("gaussian", "layer", "yes");
+  const double iteration = gaussian["iteration_seconds"].get<double>();
+  CHECK(gaussian["samples_per_second"].get<double>() == Approx(16 * 128 / iteration));
+  CHECK(gaussian["scaling_efficiency"].get<double>() == Approx(0.46 / iteration).epsilon(1e-6));
+  const Json dense = simulate("dense", "layer", "yes");
+  CHECK(gaussian["speedup_over_dense"].get<double>() ==
+        Approx(dense["iteration_seconds"].get<double>() / iteration));
+}
+
+TEST_CASE("what changes nothing or is assumed is said", "[cli]") {
+  CHECK_THAT(gradcast_runs("simulate", "--model", "alexnet", "--density", "0.01").err,
+             Contains("--density changes nothing here"));
+  CHECK_THAT(gradcast_runs("simulate", "--model", "alexnet", "--batch", "64").err,
+             Contains("proportional to the batch"));
+  CHECK_THAT(
+      gradcast_runs("simulate", "--model", "alexnet", "--compressor", "topk", "--density", "0.5")
+          .err,
+      Contains("beyond the cost table (density 0.5 outside 0.0001..0.1)"));
+}
+
 TEST_CASE("twice the images take twice the forward", "[cli]") {
   const auto forward = [](const char* batch) {
     const Ran ran = gradcast_runs("simulate", "--model", "vgg-16", "--batch", batch, "--engine",
