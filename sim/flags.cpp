@@ -22,6 +22,7 @@ Flags::Flags(std::string command, const std::string& summary,
     : command_(std::move(command)),
       options_("gradcast " + command_, description(summary, examples)) {
   options_.custom_help("[flags]");
+  options_.set_width(100);
   options_.allow_unrecognised_options();  // refused below, with a suggestion
   options_.add_options()("f,format", "table, csv or json",
                          cxxopts::value<std::string>()->default_value("table"), "FORMAT")(
@@ -33,7 +34,7 @@ Flags::Flags(std::string command, const std::string& summary,
 void Flags::add(const std::string& name, const std::string& help, const std::string& fallback) {
   auto value = cxxopts::value<std::string>();
   if (!fallback.empty()) value->default_value(fallback);
-  options_.add_options()(name, help, value, "");
+  options_.add_options()(name, help, value, "VALUE");
 }
 
 bool Flags::parse(int argc, const char* const* argv) {
