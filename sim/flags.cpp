@@ -71,9 +71,9 @@ void Flags::require_known(const std::vector<std::string>& unmatched) const {
   for (const std::string& group : options_.groups())
     for (const auto& option : options_.group_help(group).options)
       for (const std::string& name : option.l) known.push_back("--" + name);
-  throw UsageError(
-      "unknown flag '" + typed + "'" + did_you_mean(typed, known) +
-      (did_you_mean(typed, known).empty() ? "; see `gradcast " + command_ + " --help`" : ""));
+  const std::string suggestion = did_you_mean(typed, known);
+  throw UsageError("unknown flag '" + typed + "'" +
+                   (suggestion.empty() ? "; see `gradcast " + command_ + " --help`" : suggestion));
 }
 
 bool Flags::given(const std::string& name) const { return parsed_->count(name) > 0; }

@@ -1,5 +1,6 @@
 #include "sim/measured.hpp"
 
+#include "sim/cluster.hpp"
 #include "sim/cost_table.hpp"
 #include "sim/csv.hpp"
 
@@ -41,6 +42,14 @@ MeasuredRuns load_measured_runs(const TextFile& file) {
     run.cluster = rows.word("cluster");
     run.nodes = rows.value("nodes", parse_count);
     run.gpus_per_node = rows.value("gpus_per_node", parse_count);
+    try {
+      Cluster shape;
+      shape.nodes = run.nodes;
+      shape.gpus_per_node = run.gpus_per_node;
+      require_possible(shape);
+    } catch (const ValueError& error) {
+      throw rows.failure(error.what());
+    }
     run.compressor = rows.word("compressor");
     run.density = rows.value("density", parse_density);
     if (run.compressor == "dense" && run.density != 1)
@@ -55,7 +64,9 @@ MeasuredRuns load_measured_runs(const TextFile& file) {
     run.mode = rows.value("mode", parse_mode);
     run.collective = rows.text("collective");
     run.nic_bandwidth = rows.text("nic_bandwidth");
+    if (!run.nic_bandwidth.empty()) rows.value("nic_bandwidth", parse_rate);
     run.nic_latency = rows.text("nic_latency");
+    if (!run.nic_latency.empty()) rows.value("nic_latency", parse_time);
     optional("wire_bytes_per_element", run.wire_bytes_per_element, parse_wire_bytes);
     optional("wire_messages", run.wire_messages, parse_wire_messages);
     for (const char* column : {"accumulation", "payload_bytes", "concurrent_jobs"})

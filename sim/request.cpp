@@ -34,14 +34,16 @@ const Collective& choose_collective(const std::string& name, const Compressor& c
   return *collective;
 }
 
-bool same_choices(const MeasuredRun& run, const Scenario& scenario) {
-  const bool sparse = scenario.sparse();
-  return run.model == scenario.model.name && run.batch == scenario.trace.batch &&
-         run.compressor == scenario.compressor->name &&
-         (!sparse || run.density == scenario.density) &&
-         (run.mode.empty() || scenario.mode.empty() || run.mode == scenario.mode) &&
-         (run.collective.empty() || run.collective == scenario.collective->name) &&
-         to_text(run.fusion) == to_text(scenario.fusion) && run.overlap == scenario.overlap;
+/// Two requests that name the same run, but for its batch, its compute time and changes of its
+/// cluster. `mode`: what the cost table chose for the one.
+bool same_choices(const Request& one, const std::string& mode, const Request& measured,
+                  bool sparse) {
+  const bool same_costs = one.costs == measured.costs && one.density == measured.density &&
+                          (mode == measured.mode || one.mode == measured.mode);
+  return one.model == measured.model && one.trace_name() == measured.trace_name() &&
+         one.cluster == measured.cluster && one.compressor == measured.compressor &&
+         one.collective == measured.collective && (!sparse || same_costs) &&
+         to_text(one.fusion) == to_text(measured.fusion) && one.overlap == measured.overlap;
 }
 
 /// To 0.1 %: a trace is written to the nanosecond, a measured compute time to four digits.
@@ -101,13 +103,18 @@ Request request_of(const MeasuredRun& run) {
   return request;
 }
 
-std::optional<MeasuredRun> measured_like(const Scenario& scenario, const DataFiles& files) {
+std::optional<MeasuredRun> measured_like(const Request& request, const Scenario& scenario,
+                                         const Plan& plan, const DataFiles& files) {
+  const std::string mode = plan.buckets.empty() ? "" : plan.buckets[0].cost.mode;
   DataFiles others(files.root());  // what is looked through here is no input of the forecast
   for (const std::string& name : others.names(kMeasuredRuns))
-    for (const MeasuredRun& run : load_measured_runs(others.read(kMeasuredRuns, name)).runs)
-      if (same_choices(run, scenario) && same_compute(run, scenario) &&
-          same_cluster(changed_cluster(request_of(run), others), scenario.cluster))
+    for (const MeasuredRun& run : load_measured_runs(others.read(kMeasuredRuns, name)).runs) {
+      const Request measured = request_of(run);
+      if (run.batch == scenario.trace.batch && same_compute(run, scenario) &&
+          same_choices(request, mode, measured, scenario.sparse()) &&
+          same_cluster(changed_cluster(measured, others), scenario.cluster))
         return run;
+    }
   return std::nullopt;
 }
 

@@ -6,6 +6,7 @@
 
 #include "sim/data_files.hpp"
 #include "sim/measured.hpp"
+#include "sim/plan.hpp"
 #include "sim/scenario.hpp"
 
 namespace gradcast {
@@ -35,9 +36,11 @@ struct Request {
 /// What to ask for a forecast of a measured row.
 Request request_of(const MeasuredRun& run);
 
-/// The measured run that a scenario is a forecast of, where one of the project's measured files has
-/// it: the same model, batch, compute time, cluster, compressor, density, fusion and overlap.
-std::optional<MeasuredRun> measured_like(const Scenario& scenario, const DataFiles& files);
+/// The measured run that a request is for, where one of the project's measured files has it: the
+/// same files, compressor, fusion, overlap, batch, compute time and cluster. `plan` is the
+/// request's.
+std::optional<MeasuredRun> measured_like(const Request& request, const Scenario& scenario,
+                                         const Plan& plan, const DataFiles& files);
 
 /// Reads what the request names. Throws ValueError for a name or a combination that is none,
 /// DataError for a file that is wrong.

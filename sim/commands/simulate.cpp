@@ -244,7 +244,7 @@ int simulate(int argc, const char* const* argv) {
   if (scenario.sparse())
     forecast.speedup_over_dense = run(dense_twin(scenario), engine).iteration / iteration;
 
-  forecast.measured = measured_like(scenario, files);
+  forecast.measured = measured_like(request, scenario, plan, files);
 
   const Json settings = settings_of(scenario, request, plan, files, engine);
   Json row = numbers_of(forecast, engine);
