@@ -78,6 +78,15 @@ Cluster changed_cluster(const Request& request, DataFiles& files) {
   return cluster;
 }
 
+/// None of a broken file: `list` and `selftest` name it, and a forecast does not need it.
+std::vector<MeasuredRun> readable_runs(DataFiles& files, const std::string& name) {
+  try {
+    return load_measured_runs(files.read(kMeasuredRuns, name)).runs;
+  } catch (const DataError&) {
+    return {};
+  }
+}
+
 }  // namespace
 
 Request request_of(const MeasuredRun& run) {
@@ -108,7 +117,7 @@ std::optional<MeasuredRun> measured_like(const Request& request, const Scenario&
   const std::string mode = plan.buckets.empty() ? "" : plan.buckets[0].cost.mode;
   DataFiles others(files.root());  // what is looked through here is no input of the forecast
   for (const std::string& name : others.names(kMeasuredRuns))
-    for (const MeasuredRun& run : load_measured_runs(others.read(kMeasuredRuns, name)).runs) {
+    for (const MeasuredRun& run : readable_runs(others, name)) {
       const Request measured = request_of(run);
       if (run.batch == scenario.trace.batch && same_compute(run, scenario) &&
           same_choices(request, mode, measured, scenario.sparse()) &&

@@ -3,6 +3,7 @@
 
 #include "sim/engine.hpp"
 #include "tests/run_program.hpp"
+#include "tests/temporary_folder.hpp"
 
 using Catch::Contains;
 using Json = nlohmann::ordered_json;
@@ -134,6 +135,24 @@ TEST_CASE("a forecast shows its error where its run was measured, and nothing wh
   // With costs of one's own it is another question, whatever was measured.
   const std::string costs = std::string(GRADCAST_SOURCE_DIR) + "/traces/cost-v100-pytorch-1.1.csv";
   CHECK(simulate({"--compressor", "gaussian", "--costs", costs})["measured_seconds"].is_null());
+}
+
+TEST_CASE("a broken measured file stops no forecast, and is named by list and selftest", "[cli]") {
+  TemporaryFolder folder;
+  for (const char* kind : {"models", "platforms", "traces"})
+    std::filesystem::copy(std::filesystem::path(GRADCAST_SOURCE_DIR) / kind, folder.path / kind,
+                          std::filesystem::copy_options::recursive);
+  folder.write("traces/measured-broken.csv", "source\nme\n");
+  setenv("GRADCAST_DATA", folder.path.c_str(), 1);
+  const Ran simulate = gradcast_runs("simulate", "--model", "resnet-50");
+  const Ran list = gradcast_runs("list");
+  const Ran selftest = gradcast_runs("selftest");
+  unsetenv("GRADCAST_DATA");
+  CHECK(simulate.exit_code == 0);
+  CHECK_THAT(simulate.out, Contains("measured (shi2019-table2)"));
+  CHECK_THAT(list.out, Contains("BROKEN: ") && Contains("measured-broken.csv:1: the header lacks"));
+  CHECK(selftest.exit_code == 1);
+  CHECK_THAT(selftest.out, Contains("FAILED"));
 }
 
 // 16 ranks of 128 images; one GPU alone takes 0.46 s, of which the update is a part.
