@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
+#include <set>
 
 #include "sim/text.hpp"
 #include "sim/units.hpp"
@@ -10,118 +10,145 @@
 namespace gradcast {
 namespace {
 
-CostPoint point_of(const CostRow& row) {
-  return {row.encode.count(), row.decode.count(),
-          row.selected / static_cast<double>(wanted_elements(row.elements, row.density))};
-}
-
 double mix(double a, double b, double t) { return a == b ? a : a + (b - a) * t; }
 
-/// Costs grow as powers of the size: between two positive values the logarithm is what is linear.
-double mix_log(double a, double b, double t) {
-  return a > 0 && b > 0 ? std::exp(mix(std::log(a), std::log(b), t)) : mix(a, b, t);
-}
-
-/// One axis of the table: the values it holds, and where a query falls between two of them.
+/// Where a query falls on an axis: between or beyond two of its values, or on one of them.
+template <class Axis>
 struct Bracket {
-  double low, high, weight;  // weight of `high`, outside 0..1 beyond the range
+  typename Axis::const_iterator low, high;
+  double way;      // from `low` to `high`, outside 0..1 beyond the range
+  double log_way;  // the same for logarithms
 };
 
-/// What happens below an axis's smallest value; above its largest, the last two go on in line.
+/// What happens below an axis's smallest value.
 enum class Below { GoesOn, Holds };
 
-Bracket bracket(const std::set<double>& values, double at, bool logarithmic, Below below) {
-  const auto above = values.lower_bound(at);
-  if (above != values.end() && *above == at) return {at, at, 0};
-  if (values.size() == 1) return {*values.begin(), *values.begin(), 0};
-  auto high = above;
-  if (above == values.begin() && below == Below::Holds) return {*above, *above, 0};
-  if (above == values.begin()) high = std::next(above);
-  if (above == values.end()) high = std::prev(above);
-  const double low_value = *std::prev(high);
-  const auto scale = [&](double value) { return logarithmic ? std::log(value) : value; };
-  return {low_value, *high, (scale(at) - scale(low_value)) / (scale(*high) - scale(low_value))};
-}
-
 template <class Axis>
-std::set<double> keys_of(const Axis& axis) {
-  std::set<double> keys;
-  for (const auto& [key, cell] : axis) keys.insert(key);
-  return keys;
+Bracket<Axis> bracket(const Axis& axis, double at, Below below) {
+  const auto above = axis.lower_bound(at);
+  const bool first = above == axis.begin();
+  if (above != axis.end() && (above->first == at || (first && below == Below::Holds)))
+    return {above, above, 0, 0};
+  if (axis.size() == 1) return {axis.begin(), axis.begin(), 0, 0};
+  auto high = above;
+  if (first) high = std::next(above);
+  if (above == axis.end()) high = std::prev(above);
+  auto low = std::prev(high);
+  // A line that goes on needs a long enough base, or the noise of two near points steers it.
+  if (above == axis.end())
+    while (low != axis.begin() && 2 * low->first > high->first) --low;
+  const auto way = [&](double a, double b, double x) { return (x - a) / (b - a); };
+  return {low, high, way(low->first, high->first, at),
+          way(std::log(low->first), std::log(high->first), std::log(at))};
 }
 
-template <class Axis, class Inner, class Mix>
-CostPoint between(const Axis& axis, double at, bool logarithmic, Below below, Inner inner,
-                  Mix mix_times) {
-  const Bracket found = bracket(keys_of(axis), at, logarithmic, below);
-  const CostPoint low = inner(axis.at(found.low));
-  if (found.weight == 0) return low;
-  const CostPoint high = inner(axis.at(found.high));
-  // Beyond the table more work never takes less time, whatever the noise of its last two points.
-  const auto time = [&](double at_low, double at_high) {
-    const double mixed = std::max(0.0, mix_times(at_low, at_high, found.weight));
-    if (found.weight > 1) return std::max(mixed, at_high);
-    return found.weight < 0 ? std::min(mixed, at_low) : mixed;
+/// How times grow between two values of an axis.
+enum class Growth { Power, Linear };
+
+/// Times on `axis`, whose cells `inner` turns into points.
+template <class Axis, class Inner>
+CostPoint along(const Axis& axis, double at, Growth growth, Below below, Inner inner) {
+  const Bracket<Axis> found = bracket(axis, at, below);
+  const CostPoint low = inner(found.low->second);
+  if (found.low == found.high) return low;
+  const CostPoint high = inner(found.high->second);
+  const bool within = found.way >= 0 && found.way <= 1;
+  // Launches, waits: what a call costs before it touches its first byte.
+  CostPoint floor = low;
+  if (within && growth == Growth::Power)
+    for (const auto& [value, cell] : axis) {
+      const CostPoint point = inner(cell);
+      floor.encode = std::min(floor.encode, point.encode);
+      floor.decode = std::min(floor.decode, point.decode);
+    }
+  const auto time = [&](double least, double a, double b) {
+    if (within && growth == Growth::Power && a > least && b > least)
+      return least + std::exp(mix(std::log(a - least), std::log(b - least), found.log_way));
+    const double mixed = std::max(0.0, mix(a, b, found.way));
+    // Beyond the table more work never takes less time, whatever the noise of its points.
+    if (found.way > 1) return std::max(mixed, b);
+    return found.way < 0 ? std::min(mixed, a) : mixed;
   };
-  return {time(low.encode, high.encode), time(low.decode, high.decode),
-          // A share of k does not go on: it may be anything there, and is near 1.
-          mix(low.selected_share, high.selected_share, std::clamp(found.weight, 0.0, 1.0))};
+  // A share of k does not go on: it may be anything there, and is near 1.
+  const double way = growth == Growth::Power ? found.log_way : found.way;
+  return {time(floor.encode, low.encode, high.encode), time(floor.decode, low.decode, high.decode),
+          mix(low.selected_share, high.selected_share, std::clamp(way, 0.0, 1.0))};
 }
 
 }  // namespace
 
-void CostGrid::add(const CostRow& row) {
-  cells_[row.density][static_cast<double>(row.elements)][row.workers] = point_of(row);
+void CostGrid::add(const CostRow& row, std::int64_t wanted) {
+  cells_[row.density][static_cast<double>(row.elements)][row.workers] = {
+      row.encode.count(), row.decode.count(), row.selected / static_cast<double>(wanted)};
+}
+
+std::string CostGrid::leave_out_unfinished() {
+  std::set<double> counts;
+  for (const auto& [density, by_size] : cells_)
+    for (const auto& [size, by_workers] : by_size)
+      for (const auto& [workers, point] : by_workers) counts.insert(workers);
+  std::size_t kept = 0;
+  std::size_t left_out = 0;
+  std::string lacking;
+  for (auto density = cells_.begin(); density != cells_.end();) {
+    BySize& by_size = density->second;
+    for (auto size = by_size.begin(); size != by_size.end();) {
+      if (size->second.size() == counts.size()) {
+        ++kept;
+        ++size;
+        continue;
+      }
+      ++left_out;
+      if (lacking.empty())
+        for (const double workers : counts)
+          if (!size->second.contains(workers))
+            lacking = "at density " + number_to_text(density->first) + ", " +
+                      number_to_text(size->first) + " elements have no row of " +
+                      number_to_text(workers) + " workers, as others have";
+      size = by_size.erase(size);
+    }
+    density = by_size.empty() ? cells_.erase(density) : std::next(density);
+  }
+  return left_out > kept ? lacking : "";
 }
 
 CostPoint CostGrid::at(double density, double elements, double workers) const {
-  return between(
-      cells_, density, true, Below::GoesOn,
-      [&](const BySize& sizes) {
-        return between(
-            sizes, elements, true, Below::Holds,  // launches do not get shorter
-            [&](const ByWorkers& by_workers) {
-              return between(
-                  by_workers, workers, false, Below::GoesOn,
-                  [](const CostPoint& point) { return point; }, mix);
-            },
-            mix_log);
-      },
-      mix_log);
+  return along(cells_, density, Growth::Power, Below::GoesOn, [&](const BySize& by_size) {
+    return along(by_size, elements, Growth::Power, Below::Holds, [&](const ByWorkers& by_workers) {
+      return along(by_workers, workers, Growth::Linear, Below::GoesOn,
+                   [](const CostPoint& point) { return point; });
+    });
+  });
+}
+
+bool CostGrid::has(double density, double elements, double workers) const {
+  const auto by_size = cells_.find(density);
+  if (by_size == cells_.end()) return false;
+  const auto by_workers = by_size->second.find(elements);
+  return by_workers != by_size->second.end() && by_workers->second.contains(workers);
 }
 
 std::string CostGrid::outside(double density, double elements, double workers) const {
-  std::set<double> sizes;
-  std::set<double> counts;
-  for (const auto& [each_density, by_size] : cells_) {
-    sizes.merge(keys_of(by_size));
-    for (const auto& [size, by_workers] : by_size) counts.merge(keys_of(by_workers));
-  }
   std::vector<std::string> left;
-  const auto check = [&](const char* what, double at, const std::set<double>& range) {
-    if (at < *range.begin() || at > *range.rbegin())
+  const auto check = [&](const char* what, double at, double least, double most) {
+    if (at < least || at > most)
       left.push_back(std::string(what) + " " + number_to_text(at) + " outside " +
-                     number_to_text(*range.begin()) + ".." + number_to_text(*range.rbegin()));
+                     number_to_text(least) + ".." + number_to_text(most));
   };
-  check("elements", elements, sizes);
-  check("density", density, keys_of(cells_));
-  check("workers", workers, counts);
+  for (const double used : densities_for(density)) {
+    const BySize& by_size = cells_.at(used);
+    if (left.empty()) check("elements", elements, by_size.begin()->first, by_size.rbegin()->first);
+  }
+  check("density", density, cells_.begin()->first, cells_.rbegin()->first);
+  const ByWorkers& by_workers = cells_.begin()->second.begin()->second;  // the same everywhere
+  check("workers", workers, by_workers.begin()->first, by_workers.rbegin()->first);
   return join(left, "; ");
 }
 
-std::set<double> CostGrid::densities_for(double density) const {
-  const Bracket found = bracket(keys_of(cells_), density, true, Below::GoesOn);
-  return {found.low, found.high};
-}
-
-std::string CostGrid::hole() const {
-  for (const auto& [density, by_size] : cells_)
-    for (const auto& [size, by_workers] : by_size)
-      if (keys_of(by_workers) != keys_of(by_size.begin()->second))
-        return "at density " + number_to_text(density) + ", " + number_to_text(size) +
-               " elements have rows of other numbers of workers than " +
-               number_to_text(by_size.begin()->first) + " elements";
-  return {};
+std::vector<double> CostGrid::densities_for(double density) const {
+  const auto found = bracket(cells_, density, Below::GoesOn);
+  if (found.low == found.high) return {found.low->first};
+  return {found.low->first, found.high->first};
 }
 
 }  // namespace gradcast

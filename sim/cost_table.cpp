@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <set>
 
-#include "sim/cost_grid.hpp"
+#include "sim/compressor_costs.hpp"
 #include "sim/csv.hpp"
 
 namespace gradcast {
@@ -27,89 +26,12 @@ constexpr std::array kColumns = {"compressor",
                                  "samples",
                                  "evidence"};
 
-/// What of a column the table holds among rows that pass `keep`.
-std::vector<std::string> values_of(const std::vector<CostRow>& rows,
-                                   const std::function<bool(const CostRow&)>& keep,
-                                   const std::function<std::string(const CostRow&)>& column) {
-  std::vector<std::string> values;
-  for (const CostRow& row : rows)
-    if (keep(row) && std::find(values.begin(), values.end(), column(row)) == values.end())
-      values.push_back(column(row));
-  return values;
-}
-
-std::string shown(const std::vector<std::string>& values) {
-  std::vector<std::string> quoted;
-  quoted.reserve(values.size());
-  for (const std::string& value : values) quoted.push_back("'" + value + "'");
-  return values.empty() ? "none" : join(quoted);
-}
-
-bool contains(const std::vector<std::string>& values, const std::string& value) {
-  return std::find(values.begin(), values.end(), value) != values.end();
-}
-
 }  // namespace
 
 CostEstimate CostTable::estimate(const CostQuery& query) const {
-  const auto of_compressor = [&](const CostRow& row) {
-    return row.compressor == query.compressor && row.tensors == 1;
-  };
-  const auto modes = values_of(rows, of_compressor, [](const CostRow& row) { return row.mode; });
-  if (modes.empty())
-    throw DataError(name, 0,
-                    "has no costs of compressor '" + query.compressor + "' (it has " +
-                        shown(values_of(
-                            rows, [](const CostRow&) { return true; },
-                            [](const CostRow& row) { return row.compressor; })) +
-                        ")");
-  std::string mode = query.mode;
-  if (mode.empty() && !contains(modes, mode)) mode = contains(modes, "code") ? "code" : modes[0];
-  if (!contains(modes, mode))
-    throw DataError(name, 0,
-                    "has no costs of compressor '" + query.compressor + "' in mode '" + mode +
-                        "' (it has " + shown(modes) + ")");
-  const auto of_mode = [&](const CostRow& row) { return of_compressor(row) && row.mode == mode; };
-  const auto inputs = values_of(rows, of_mode, [](const CostRow& row) { return row.distribution; });
-  if (!contains(inputs, query.distribution))
-    throw DataError(name, 0,
-                    "has no costs of compressor '" + query.compressor + "' on '" +
-                        query.distribution + "' input (it has " + shown(inputs) + ")");
-  const auto of_input = [&](const CostRow& row) {
-    return of_mode(row) && row.distribution == query.distribution;
-  };
-  // The project's own kernels where the table has them, else whatever comes first.
-  const auto made =
-      values_of(rows, of_input, [](const CostRow& row) { return row.implementation; });
-  const auto own = std::find_if(made.begin(), made.end(),
-                                [](const std::string& m) { return m.starts_with("gradcast"); });
-  CostEstimate estimate;
-  estimate.mode = mode;
-  estimate.implementation = own != made.end() ? *own : made[0];
-  const auto of_choice = [&](const CostRow& row) {
-    return of_input(row) && row.implementation == estimate.implementation;
-  };
-  CostGrid grid;
-  for (const CostRow& row : rows)
-    if (of_choice(row)) grid.add(row);
-  if (const std::string hole = grid.hole(); !hole.empty())
-    throw DataError(name, 0, "compressor '" + query.compressor + "': " + hole);
-  const std::set<double> densities = grid.densities_for(query.density);
-  estimate.evidence = join(
-      values_of(
-          rows,
-          [&](const CostRow& row) { return of_choice(row) && densities.contains(row.density); },
-          [](const CostRow& row) { return row.evidence; }),
-      "+");
-  const auto elements = static_cast<double>(query.elements);
-  const CostPoint point = grid.at(query.density, elements, query.workers);
-  estimate.encode = Seconds{point.encode};
-  estimate.decode = Seconds{point.decode};
-  const std::int64_t wanted = wanted_elements(query.elements, query.density);
-  estimate.selected = std::clamp<std::int64_t>(
-      std::llround(point.selected_share * static_cast<double>(wanted)), 1, query.elements);
-  estimate.outside = grid.outside(query.density, elements, query.workers);
-  return estimate;
+  const CompressorCosts costs(
+      *this, {query.compressor, query.mode, query.implementation, query.distribution});
+  return costs.of(query.elements, query.density, query.workers);
 }
 
 std::string parse_mode(std::string_view text) {

@@ -26,32 +26,43 @@ struct CostRow {
   std::string evidence;      // "measured", "published" or "derived"
 };
 
-struct CostQuery {
+/// Which rows of a table.
+struct CostChoice {
   std::string compressor;
   std::string
       mode{};  // "": the only mode there is, or "code", what really ran, where there are more
+  std::string implementation{};  // "": the project's own, where the table has it
+  std::string distribution = "normal";
+};
+
+/// The same and a point.
+struct CostQuery {
+  std::string compressor;
+  std::string mode{};
   std::int64_t elements = 0;
   double density = 0;
   int workers = 1;
   std::string distribution = "normal";
+  std::string implementation{};
 };
 
 struct CostEstimate {
   Seconds encode{0};
   Seconds decode{0};
   std::int64_t selected = 0;  // elements that travel
+  int calls = 0;              // that encode them
   std::string mode;
   std::string implementation;
-  std::string evidence;  // of the one or two densities it is made from
-  std::string outside;   // "" within the table's range, else which range was left
+  std::string evidence;       // of the one or two densities it is made from
+  std::string outside;        // "" within the table's range, else which range was left
+  bool interpolated = false;  // false: the table has this very point
 };
 
 struct CostTable {
   std::string name;  // the file's path, for messages
   std::vector<CostRow> rows;
 
-  /// Interpolates: logarithm of the size, logarithm of the density, linear in the workers.
-  /// Throws DataError where the table knows nothing of the compressor, mode or distribution.
+  /// One answer; CompressorCosts gives many for one search of the rows. Throws as that does.
   CostEstimate estimate(const CostQuery& query) const;
 };
 

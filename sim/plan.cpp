@@ -1,5 +1,6 @@
 #include "sim/plan.hpp"
 
+#include <optional>
 #include <set>
 #include <stdexcept>
 
@@ -12,6 +13,11 @@ class Planner {
  public:
   explicit Planner(const Scenario& scenario) : scenario_(scenario) {
     plan_.rank_speeds.assign(static_cast<std::size_t>(scenario.cluster.ranks()), 1.0);
+    if (scenario.sparse() && plan_.ranks() > 1)
+      costs_.emplace(scenario.costs,
+                     CostChoice{.compressor = std::string(scenario.compressor->name),
+                                .mode = scenario.mode,
+                                .implementation = scenario.implementation});
   }
 
   Plan make() {
@@ -46,6 +52,15 @@ class Planner {
     return last_computed_;
   }
 
+  CostEstimate cost_of(const Bucket& bucket) const {
+    if (scenario_.selection == SelectionScope::Merged)
+      return costs_->of(bucket.elements, scenario_.density, plan_.ranks());
+    std::vector<std::int64_t> tensors;
+    for (const std::size_t tensor : bucket.tensors)
+      tensors.push_back(scenario_.model.tensors[tensor].elements);
+    return costs_->of_each(tensors, scenario_.density, plan_.ranks());
+  }
+
   /// Encodes a bucket and puts its collectives in the queue, after all that was computed so far.
   void send(const Bucket& bucket) {
     const std::string number = std::to_string(plan_.buckets.size());
@@ -56,12 +71,7 @@ class Planner {
                           {}};
     int messages = 1;
     if (scenario_.sparse()) {
-      planned.cost =
-          scenario_.costs.estimate({.compressor = std::string(scenario_.compressor->name),
-                                    .mode = scenario_.mode,
-                                    .elements = bucket.elements,
-                                    .density = scenario_.density,
-                                    .workers = plan_.ranks()});
+      planned.cost = cost_of(bucket);
       planned.selected = planned.cost.selected;
       planned.payload = Bytes{planned.selected * scenario_.wire_bytes_per_element};
       messages = scenario_.wire_messages;
@@ -89,6 +99,7 @@ class Planner {
   }
 
   const Scenario& scenario_;
+  std::optional<CompressorCosts> costs_;  // where anything is compressed
   Plan plan_;
   std::size_t last_computed_ = 0;                         // step
   std::vector<std::vector<std::size_t>> collectives_of_;  // steps, by bucket
@@ -100,6 +111,7 @@ Scenario dense_twin(Scenario scenario) {
   scenario.compressor = find_compressor("dense");
   scenario.collective = &default_collective(Aggregation::AllReduce);
   scenario.mode.clear();
+  scenario.implementation.clear();
   return scenario;
 }
 
@@ -112,10 +124,17 @@ Plan make_plan(const Scenario& scenario) {
   return plan;
 }
 
+int encode_calls(const Plan& plan) {
+  int calls = 0;
+  for (const PlannedBucket& bucket : plan.buckets) calls += bucket.cost.calls;
+  return calls;
+}
+
 std::string evidence_of(const Plan& plan) {
   std::set<std::string> all;
   for (const PlannedBucket& bucket : plan.buckets)
-    if (!bucket.cost.evidence.empty()) all.insert(bucket.cost.evidence);
+    for (const std::string& each : split_words(bucket.cost.evidence, '+'))
+      if (!each.empty()) all.insert(each);
   return join({all.begin(), all.end()}, "+");
 }
 

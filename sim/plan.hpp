@@ -46,6 +46,10 @@ struct Plan {
 /// or the cost table lacks the compressor.
 Plan make_plan(const Scenario& scenario);
 
+/// Calls that encode its buckets: one each, but for a selection per tensor of which the cost table
+/// has no row of all the bucket's tensors together.
+int encode_calls(const Plan& plan);
+
 /// What the costs of its buckets rest on: "measured", "derived+published", ...; "" for dense.
 std::string evidence_of(const Plan& plan);
 

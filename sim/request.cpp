@@ -39,11 +39,20 @@ const Collective& choose_collective(const std::string& name, const Compressor& c
 bool same_choices(const Request& one, const std::string& mode, const Request& measured,
                   bool sparse) {
   const bool same_costs = one.costs == measured.costs && one.density == measured.density &&
-                          (mode == measured.mode || one.mode == measured.mode);
+                          (mode == measured.mode || one.mode == measured.mode) &&
+                          one.selection == measured.selection;
   return one.model == measured.model && one.trace_name() == measured.trace_name() &&
          one.cluster == measured.cluster && one.compressor == measured.compressor &&
          one.collective == measured.collective && (!sparse || same_costs) &&
          to_text(one.fusion) == to_text(measured.fusion) && one.overlap == measured.overlap;
+}
+
+/// Whether the kernels asked for are those that the cost table chooses by itself.
+bool usual_implementation(const Request& request, const Scenario& scenario) {
+  if (request.implementation.empty() || !scenario.sparse()) return true;
+  const CompressorCosts usual(scenario.costs, {.compressor = std::string(scenario.compressor->name),
+                                               .mode = scenario.mode});
+  return usual.implementation() == request.implementation;
 }
 
 /// To 0.1 %: a trace is written to the nanosecond, a measured compute time to four digits.
@@ -115,6 +124,7 @@ Request request_of(const MeasuredRun& run) {
 std::optional<MeasuredRun> measured_like(const Request& request, const Scenario& scenario,
                                          const Plan& plan, const DataFiles& files) {
   const std::string mode = plan.buckets.empty() ? "" : plan.buckets[0].cost.mode;
+  if (!usual_implementation(request, scenario)) return std::nullopt;
   DataFiles others(files.root());  // what is looked through here is no input of the forecast
   for (const std::string& name : others.names(kMeasuredRuns))
     for (const MeasuredRun& run : readable_runs(others, name)) {
@@ -147,6 +157,8 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   if (scenario.sparse()) scenario.costs = load_cost_table(files.read(kCostTables, request.costs));
   scenario.density = request.density;
   scenario.mode = request.mode;
+  scenario.implementation = request.implementation;
+  scenario.selection = request.selection;
   scenario.fusion = request.fusion;
   scenario.overlap = request.overlap;
   scenario.wire_bytes_per_element = request.wire_bytes_per_element;

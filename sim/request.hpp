@@ -19,11 +19,13 @@ struct Request {
   std::string costs = "cost-v100-pytorch-1.1";
   std::string cluster = "10gbe-4x4";
   std::string compressor = "dense";
-  std::string mode;        // "": the cost table's choice
-  std::string collective;  // "": the ring that serves the compressor
+  std::string mode;            // "": the cost table's choice
+  std::string implementation;  // "": the cost table's choice
+  std::string collective;      // "": the ring that serves the compressor
   double density = 0.001;
   std::optional<int> batch;  // images a GPU; not given: the trace's
   Fusion fusion;
+  SelectionScope selection = SelectionScope::Merged;
   bool overlap = false;
   int wire_bytes_per_element = 8;
   int wire_messages = 1;

@@ -5,6 +5,7 @@
 #include "kernels/compressor.hpp"
 #include "sim/cluster.hpp"
 #include "sim/collective.hpp"
+#include "sim/compressor_costs.hpp"
 #include "sim/cost_table.hpp"
 #include "sim/fusion.hpp"
 #include "sim/iteration_trace.hpp"
@@ -19,8 +20,10 @@ struct Scenario {
   Cluster cluster;
   const Compressor* compressor = nullptr;
   const Collective* collective = nullptr;
-  double density = 0.001;  // of sparse compressors: k = density x elements
-  std::string mode;        // of the compressor; "" leaves the choice to the cost table
+  double density = 0.001;      // of sparse compressors: k = density x elements
+  std::string mode;            // of the compressor; "" leaves the choice to the cost table
+  std::string implementation;  // of the compressor; "" leaves the choice to the cost table
+  SelectionScope selection = SelectionScope::Merged;
   Fusion fusion;
   bool overlap = false;            // communication with backward
   int wire_bytes_per_element = 8;  // sparse: fp32 value and int32 index

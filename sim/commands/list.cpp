@@ -4,6 +4,7 @@
 #include "sim/answer.hpp"
 #include "sim/cluster.hpp"
 #include "sim/collective.hpp"
+#include "sim/cost_holdout.hpp"
 #include "sim/engine.hpp"
 #include "sim/iteration_trace.hpp"
 #include "sim/measured.hpp"
@@ -57,7 +58,14 @@ std::string describe_costs(const TextFile& file) {
   for (const CostRow& row : table.rows)
     if (compressors.empty() || compressors.back() != row.compressor)
       compressors.push_back(row.compressor);
-  return std::to_string(table.rows.size()) + " rows: " + join(compressors);
+  std::string what = std::to_string(table.rows.size()) + " rows: " + join(compressors);
+  const HoldOut held_out = held_out_error(table);
+  const ErrorSummary& errors = held_out.errors;
+  if (errors.rows > 0)
+    what += "; held-out error of interpolation: median " + fixed(errors.median_absolute, 1) +
+            " %, 90th percentile " + fixed(errors.p90_absolute, 1) + " %, worst " +
+            with_sign(errors.worst, 0) + " % (" + held_out.worst_where + ")";
+  return what;
 }
 
 std::string describe_measured(const TextFile& file) {

@@ -1,8 +1,10 @@
 // `gradcast simulate`: one iteration, and where its time goes.
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "sim/answer.hpp"
+#include "sim/cost_holdout.hpp"
 #include "sim/engine_flag.hpp"
 #include "sim/iteration_result.hpp"
 #include "sim/measured.hpp"
@@ -36,7 +38,14 @@ Flags make_flags() {
             number_to_text(defaults.density));
   flags.add("mode", "paper or code, where a compressor's text and its authors' code differ");
   flags.add("costs", "cost table of the compressors", defaults.costs);
+  flags.add("implementation",
+            "whose kernels: gradcast-cuda, torch, ... (default: the project's own, where the costs "
+            "have them)");
   flags.add("fusion", "layer, merged, or a bucket size such as 25MiB", to_text(defaults.fusion));
+  flags.add("selection",
+            "merged: k of a bucket as one; per-tensor: k of each of its tensors, all in one call "
+            "where the costs have it",
+            to_text(defaults.selection));
   flags.add("overlap", "communication with backward: yes or no", "no");
   flags.add("collective", "a name of `gradcast list` (default: the compressor's ring)");
   flags.add("wire-bytes-per-element", "of sparse gradients", "8");
@@ -60,7 +69,9 @@ Request read_request(const Flags& flags) {
   request.density = flags.value("density", parse_density);
   request.mode = flags.value("mode", parse_mode);
   request.costs = flags.text("costs");
+  request.implementation = flags.text("implementation");
   request.fusion = flags.value("fusion", parse_fusion);
+  request.selection = flags.value("selection", parse_selection);
   request.overlap = flags.value("overlap", parse_yes_no);
   request.collective = flags.text("collective");
   request.wire_bytes_per_element = flags.value("wire-bytes-per-element", parse_wire_bytes);
@@ -78,6 +89,16 @@ Request read_request(const Flags& flags) {
     request.changed.push_back({property.name, flags.text(flag)});
   }
   return request;
+}
+
+/// How far interpolation is off in the rows that priced a plan.
+HoldOut interpolation_of(const Scenario& scenario, const Plan& plan) {
+  if (plan.buckets.empty()) return {};
+  const CostEstimate& cost = plan.buckets[0].cost;
+  const CompressorCosts used(scenario.costs, {.compressor = std::string(scenario.compressor->name),
+                                              .mode = cost.mode,
+                                              .implementation = cost.implementation});
+  return held_out_error({scenario.costs.name, used.rows()});
 }
 
 /// Everything that can change the answer.
@@ -111,6 +132,17 @@ Json settings_of(const Scenario& scenario, const Request& request, const Plan& p
     settings["mode"] = plan.buckets.empty() ? "" : plan.buckets[0].cost.mode;
     settings["implementation"] = plan.buckets.empty() ? "" : plan.buckets[0].cost.implementation;
     settings["evidence"] = evidence_of(plan);
+    settings["selection"] = to_text(scenario.selection);
+    settings["encode_calls"] = encode_calls(plan);
+    settings["interpolated_buckets"] =
+        std::count_if(plan.buckets.begin(), plan.buckets.end(),
+                      [](const PlannedBucket& bucket) { return bucket.cost.interpolated; });
+    const ErrorSummary errors = interpolation_of(scenario, plan).errors;
+    const auto rounded = [&](double percent) {
+      return errors.rows > 0 ? Json(std::round(100 * percent) / 100) : Json();
+    };
+    settings["interpolation_error_percent"] = rounded(errors.median_absolute);
+    settings["interpolation_error_p90_percent"] = rounded(errors.p90_absolute);
   }
   settings["cluster"] = request.cluster;
   settings["ranks"] = plan.ranks();
@@ -196,9 +228,25 @@ void note_costs(const Flags& flags, const Scenario& scenario, const Plan& plan) 
   if (const std::string outside = outside_of(plan); !outside.empty())
     flags.note("the costs of '" + compressor + "' are asked for beyond the cost table (" + outside +
                ")");
-  if (const std::string evidence = evidence_of(plan); !evidence.empty() && evidence != "measured")
-    flags.note("the costs of '" + compressor + "' are " + evidence +
-               ", not measured here; `gradcast compare` shows how far such forecasts are off");
+  const std::string evidence = evidence_of(plan);
+  const bool partly = evidence.find("measured") != std::string::npos;
+  if (!evidence.empty() && evidence != "measured")
+    flags.note(
+        "the costs of '" + compressor + "' are " +
+        (partly ? "measured in part only (" + evidence + ")" : evidence + ", not measured here") +
+        "; `gradcast compare` shows how far such forecasts are off");
+}
+
+/// One call for a bucket's tensors takes a row of just those; without, each is charged a call.
+void note_selection(const Flags& flags, const Scenario& scenario, const Plan& plan) {
+  if (!scenario.sparse() || scenario.selection == SelectionScope::Merged) return;
+  for (const PlannedBucket& bucket : plan.buckets)
+    if (bucket.cost.calls > 1) {
+      flags.note("the cost table has no row of " + std::to_string(bucket.tensors) +
+                 " tensors with " + std::to_string(bucket.elements) +
+                 " elements in one call; each tensor is charged a call of its own");
+      return;
+    }
 }
 
 /// Choices that do not change the answer, or change it in a way that a reader should know.
@@ -206,7 +254,8 @@ void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan
   if (flags.given("batch"))
     flags.note("forward and backward are taken as proportional to the batch");
   if (scenario.sparse() && plan.ranks() > 1) return;
-  for (const char* flag : {"density", "mode", "costs", "wire-bytes-per-element", "wire-messages"})
+  for (const char* flag : {"density", "mode", "costs", "implementation", "selection",
+                           "wire-bytes-per-element", "wire-messages"})
     if (flags.given(flag))
       flags.note("--" + std::string(flag) + " changes nothing here: nothing is compressed");
 }
@@ -252,6 +301,7 @@ int simulate(int argc, const char* const* argv) {
   deliver(flags, files.inputs(), engine.name, {as_table(settings, forecast), {row}, nullptr});
   note_engine(flags, engine);
   note_costs(flags, scenario, plan);
+  note_selection(flags, scenario, plan);
   note_choices(flags, scenario, plan);
   return 0;
 }

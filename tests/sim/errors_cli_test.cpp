@@ -65,6 +65,8 @@ TEST_CASE("a wrong value is answered with 2 and its flag", "[cli]") {
   simulate_refuses({"--batch", "many"}, 2, "--batch: 'many' is not a whole number");
   simulate_refuses({"--fusion", "mergd"}, 2,
                    "--fusion: 'mergd' is not 'layer', 'merged' or a size");
+  simulate_refuses({"--selection", "layer"}, 2,
+                   "--selection: 'layer' is not 'merged' or 'per-tensor'");
   simulate_refuses({"--overlap", "true"}, 2, "--overlap: 'true' is not 'yes' or 'no'");
   simulate_refuses({"--wire-messages", "3"}, 2, "--wire-messages: '3' is not a count from 1 to 2");
   refuses({"compare", "--max-error", "0"}, 2, "--max-error: '0'");

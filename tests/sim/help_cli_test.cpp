@@ -35,6 +35,7 @@ TEST_CASE("list shows what there is, and nothing is broken", "[cli]") {
         "10gbe-4x4", "gaussian", "ring-all-reduce", "simgrid", "analytic"})
     CHECK_THAT(ran.out, Contains(name));
   CHECK_THAT(ran.out, !Contains("BROKEN"));
+  CHECK_THAT(ran.out, Contains("held-out error of interpolation: median "));
   const auto document = nlohmann::json::parse(gradcast_runs("list", "--format", "json").out);
   CHECK(document["results"].size() > 20);
 }

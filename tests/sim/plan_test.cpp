@@ -97,6 +97,60 @@ TEST_CASE("a plan says what its costs rest on, and whether any bucket leaves the
   CHECK(evidence_of(toy_plan("dense", "merged", false)).empty());
 }
 
+// k of 1000 + 2000 + 3000 elements at 0.0015: 1 + 3 + 4 of each, 9 of all as one.
+TEST_CASE("a selection per tensor has the k of each, and a call each where costs have no other",
+          "[plan]") {
+  Scenario scenario = toy::scenario("topk");
+  scenario.density = 0.0015;
+  CHECK(make_plan(scenario).buckets[0].selected == 9);
+  CHECK(encode_calls(make_plan(scenario)) == 1);
+  scenario.selection = SelectionScope::PerTensor;
+  Plan plan = make_plan(scenario);
+  CHECK(plan.buckets[0].selected == 8);
+  CHECK(plan.buckets[0].payload == Bytes{8 * 8});
+  CHECK(plan.buckets[0].cost.encode.count() == Approx(6e-3));  // 1 us an element
+  CHECK(encode_calls(plan) == 3);
+
+  for (const int workers : {1, 16}) {
+    CostRow row = scenario.costs.rows[0];
+    row.tensors = 3;
+    row.elements = 6000;
+    row.workers = workers;
+    row.encode = Seconds{4e-3};
+    row.selected = 1 + 1 + 1;
+    row.density = 0.0005;
+    scenario.costs.rows.push_back(row);
+  }
+  plan = make_plan(scenario);
+  CHECK(plan.buckets[0].cost.encode.count() == Approx(4e-3));
+  CHECK(plan.buckets[0].selected == 8);
+  CHECK(encode_calls(plan) == 1);
+  scenario.fusion = parse_fusion("layer");  // a tensor a bucket
+  CHECK(encode_calls(make_plan(scenario)) == 3);
+  CHECK(encode_calls(toy_plan("dense", "layer", false)) == 0);
+}
+
+TEST_CASE("costs are of the implementation that is asked for", "[plan]") {
+  Scenario scenario = toy::scenario("topk");
+  scenario.implementation = "toy";
+  CHECK(make_plan(scenario).buckets[0].cost.implementation == "toy");
+  scenario.implementation = "torch";
+  CHECK_THROWS_WITH(make_plan(scenario), Catch::Contains("in implementation 'torch' (it has "
+                                                         "'toy')"));
+}
+
+TEST_CASE("evidence of several kinds is said once", "[plan]") {
+  Scenario scenario = toy::scenario("topk");
+  scenario.fusion = parse_fusion("layer");
+  for (std::size_t i = 0; i < 4; ++i) {
+    scenario.costs.rows.push_back(scenario.costs.rows[i]);
+    scenario.costs.rows.back().density = 0.1;
+    scenario.costs.rows.back().evidence = "measured";
+  }
+  scenario.density = 0.05;
+  CHECK(evidence_of(make_plan(scenario)) == "derived+measured");
+}
+
 TEST_CASE("costs are asked for as many workers as there are ranks", "[plan]") {
   Scenario scenario = toy::scenario("topk");
   for (CostRow& row : scenario.costs.rows) row.decode *= row.workers;

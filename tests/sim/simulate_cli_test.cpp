@@ -122,6 +122,8 @@ TEST_CASE("a forecast shows its error where its run was measured, and nothing wh
   CHECK(dense["error_percent"].get<double>() ==
         Approx(100 * (dense["iteration_seconds"].get<double>() / 0.699 - 1)));
   CHECK(simulate({"--compressor", "gaussian"})["measured_seconds"] == 0.586);
+  CHECK(simulate({"--compressor", "topk", "--implementation", "torch"})["measured_seconds"] ==
+        0.81);
   for (const std::vector<std::string>& other :
        std::vector<std::vector<std::string>>{{"--nodes", "8"},
                                              {"--nic-bandwidth", "25Gbps"},
@@ -130,6 +132,7 @@ TEST_CASE("a forecast shows its error where its run was measured, and nothing wh
                                              {"--overlap", "yes"},
                                              {"--compressor", "topk", "--density", "0.01"},
                                              {"--compressor", "dgc", "--mode", "paper"},
+                                             {"--compressor", "topk", "--selection", "per-tensor"},
                                              {"--compressor", "rtopk"}})
     CHECK(simulate(other)["measured_seconds"].is_null());
   // With costs of one's own it is another question, whatever was measured.
@@ -155,6 +158,100 @@ TEST_CASE("a broken measured file stops no forecast, and is named by list and se
   CHECK_THAT(selftest.out, Contains("FAILED"));
 }
 
+namespace {
+
+/// A model of two tensors, its trace and costs of both in two implementations, and in one call.
+struct OwnFiles {
+  TemporaryFolder folder;
+  std::string model =
+      folder.write("m.csv", "layer,tensor,elements,forward_flops\na,a.w,1000,1\nb,b.w,3000,1\n");
+  std::string trace = folder.write("t.csv",
+                                   "# device: X\n# batch: 1\ntensor,forward_seconds,"
+                                   "backward_seconds\na.w,0.001,0.001\nb.w,0.001,0.001\n");
+
+  static std::string line(const char* implementation, int tensors, int elements, double ms,
+                          const char* evidence) {
+    std::string line;
+    for (const int workers : {1, 16})
+      line += std::string("topk,,") + implementation + "," + std::to_string(tensors) + "," +
+              std::to_string(elements) + ",0.01," + std::to_string(workers) + ",normal," +
+              std::to_string(elements / 100) + "," + std::to_string(ms / 1e3) + "," +
+              std::to_string(ms / 1e3) + ",0.001,0.001,100," + evidence + "\n";
+    return line;
+  }
+
+  Ran simulate(const std::string& rows, std::vector<std::string> more) const {
+    const std::string costs =
+        folder.write("costs.csv",
+                     "compressor,mode,implementation,tensors,elements,density,workers,distribution,"
+                     "selected,encode_seconds,encode_p95_seconds,decode_seconds,decode_p95_seconds,"
+                     "samples,evidence\n" +
+                         rows);
+    more.insert(more.begin(),
+                {"simulate", "--model", model, "--trace", trace, "--costs", costs, "--compressor",
+                 "topk", "--density", "0.01", "--engine", "analytic", "--format", "json"});
+    return gradcast_with(more);
+  }
+};
+
+Json only_result(const Ran& ran) {
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  return Json::parse(ran.out)["results"][0];
+}
+
+}  // namespace
+
+// 1 ms a thousand elements by torch, half of it by the project's own kernels.
+TEST_CASE("measured costs need no excuse, and any of their implementations can be had", "[cli]") {
+  const OwnFiles own;
+  std::string rows;
+  for (const int elements : {1000, 2000, 4000})
+    rows += own.line("torch", 1, elements, elements / 1e3, "measured") +
+            own.line("gradcast-cuda", 1, elements, elements / 2e3, "measured");
+  const Ran ran = own.simulate(rows, {});
+  CHECK(ran.err.empty());
+  const Json usual = only_result(ran);
+  CHECK(usual["implementation"] == "gradcast-cuda");
+  CHECK(usual["evidence"] == "measured");
+  CHECK(usual["encode_seconds"].get<double>() == Approx(0.002));
+  CHECK(usual["interpolated_buckets"] == 0);
+  CHECK(usual["interpolation_error_percent"] == 0);
+  const Json torch = only_result(own.simulate(rows, {"--implementation", "torch"}));
+  CHECK(torch["implementation"] == "torch");
+  CHECK(torch["encode_seconds"].get<double>() == Approx(0.004));
+  const Ran cub = own.simulate(rows, {"--implementation", "cub"});
+  CHECK(cub.exit_code == 3);
+  CHECK_THAT(cub.err, Contains("in implementation 'cub' (it has 'torch', 'gradcast-cuda')"));
+
+  rows +=
+      "topk,,gradcast-cuda,1,4000,0.1,1,normal,400,0.002,0.002,0.001,0.001,0,derived\n"
+      "topk,,gradcast-cuda,1,4000,0.1,16,normal,400,0.002,0.002,0.001,0.001,0,derived\n";
+  const Ran partly = own.simulate(rows, {"--fusion", "merged", "--nodes", "2"});
+  CHECK(partly.err.empty());                                // the density asked for is measured
+  CHECK(only_result(partly)["interpolated_buckets"] == 1);  // 8 workers, between 1 and 16
+}
+
+TEST_CASE("a selection per tensor takes one call where the costs have it, and says where not",
+          "[cli]") {
+  const OwnFiles own;
+  const std::string singles =
+      own.line("torch", 1, 1000, 1, "measured") + own.line("torch", 1, 4000, 4, "measured");
+  const Ran each = own.simulate(singles, {"--selection", "per-tensor"});
+  CHECK(only_result(each)["encode_calls"] == 2);
+  CHECK(only_result(each)["selection"] == "per-tensor");
+  CHECK(only_result(each)["interpolation_error_percent"].is_null());  // two sizes: none is inner
+  CHECK_THAT(each.err, Contains("no row of 2 tensors with 4000 elements in one call"));
+
+  const std::string together = singles + own.line("torch", 2, 4000, 1.5, "measured");
+  const Ran one = own.simulate(together, {"--selection", "per-tensor"});
+  CHECK(one.err.empty());
+  CHECK(only_result(one)["encode_calls"] == 1);
+  CHECK(only_result(one)["encode_seconds"].get<double>() == Approx(0.0015));
+  CHECK(only_result(one)["selected_elements"] == 10 + 30);
+  CHECK(only_result(own.simulate(together, {}))["encode_seconds"].get<double>() == Approx(0.004));
+}
+
 // 16 ranks of 128 images; one GPU alone takes 0.46 s, of which the update is a part.
 TEST_CASE("throughput, efficiency and speedup are of the iteration above them", "[cli]") {
   const auto simulate = [](const char* compressor, const char* fusion, const char* overlap) {
@@ -174,6 +271,8 @@ TEST_CASE("throughput, efficiency and speedup are of the iteration above them", 
 TEST_CASE("what changes nothing or is assumed is said", "[cli]") {
   CHECK_THAT(gradcast_runs("simulate", "--model", "alexnet", "--density", "0.01").err,
              Contains("--density changes nothing here"));
+  CHECK_THAT(gradcast_runs("simulate", "--model", "alexnet", "--selection", "per-tensor").err,
+             Contains("--selection changes nothing here"));
   CHECK_THAT(gradcast_runs("simulate", "--model", "alexnet", "--batch", "64").err,
              Contains("proportional to the batch"));
   CHECK_THAT(
