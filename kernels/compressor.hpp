@@ -1,7 +1,25 @@
-// The table of compressors: what each is called, and what its encoding asks of the network.
+// The table of compressors: what each is called, how it is defined, and what its encoding asks of
+// the network.
+//
+// Every encode forms u = gradient + residual, selects elements of u, writes their values and
+// indices by rising index, and leaves in the residual what it did not send: zero (+0) where an
+// element was sent, u elsewhere. So scatter(values) + residual is u bit for bit, whatever went in.
+// Every NaN in u is the one NaN 0x7fffffff.
+//
+// Common to all:
+//  - k <= 0 selects nothing, k >= elements everything, before any rule of the compressor's own;
+//  - elements are ordered by magnitude, NaN above infinity above all that is finite; of equals the
+//    lowest index comes first (so Top-k of a vector with fewer than k non-zeros fills up with the
+//    first zeros);
+//  - more selected than the output holds: the first by index are sent, the others stay in the
+//    residual, and the status says so. Nothing is lost.
 #pragma once
+#include <cstdint>
 #include <span>
 #include <string_view>
+
+#include "kernels/rule.hpp"
+#include "kernels/selection.hpp"
 
 namespace gradcast {
 
@@ -11,11 +29,36 @@ enum class Aggregation {
   AllGather,  // encodings do not add up: every rank receives all of them
 };
 
+/// How many elements were sent, and `Status` bits.
+struct Encoded {
+  std::int64_t count = 0;
+  std::uint32_t status = 0;
+};
+
+/// Where an encode writes: as many values as indices.
+struct SparseOutput {
+  std::span<float> values;
+  std::span<std::int32_t> indices;
+};
+
+/// One worker's sparse gradient, indices rising.
+struct SparseSet {
+  std::span<const float> values;
+  std::span<const std::int32_t> indices;
+};
+
 struct Compressor {
   std::string_view name;
   std::string_view summary;
   Aggregation aggregation;
   std::string_view source;
+  bool two_modes;    // Mode::Paper and Mode::Code differ; else Mode::Only
+  bool exact_count;  // selects exactly k, clamped to 0..elements
+  Rule rule;
+  /// The definition, in plain loops on the CPU. `residual` has the gradient's length, 1 to 2^31-1,
+  /// and is read and written.
+  Encoded (*encode)(std::span<const float> gradient, std::span<float> residual,
+                    const Selection& selection, const SparseOutput& output);
 };
 
 /// In compressors.def order.
@@ -23,5 +66,9 @@ std::span<const Compressor* const> all_compressors();
 
 /// nullptr where there is none of that name.
 const Compressor* find_compressor(std::string_view name);
+
+/// dense = the sum of all sets, added in the order of the workers; what no set names is +0. An
+/// index outside `dense` is ignored.
+void decode(std::span<const SparseSet> sets, std::span<float> dense);
 
 }  // namespace gradcast

@@ -1,0 +1,256 @@
+// The words kernels are written in: CUDA's own under nvcc, the emulator's under a C++ compiler.
+// What is written with them lives in a namespace of its own for each, so that one program may hold
+// both.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include "kernels/definitions.hpp"
+
+#ifdef __CUDACC__
+#include <cuda_runtime.h>
+
+#include "kernels/cuda_check.hpp"
+#define GRADCAST_DEVICE on_cuda
+#define GRADCAST_UNROLL _Pragma("unroll")
+#else
+#include <cstdlib>
+#include <new>
+
+#include "kernels/emulator/emulator.hpp"
+#define GRADCAST_DEVICE on_emulator
+#define GRADCAST_UNROLL
+// NOLINTBEGIN(bugprone-reserved-identifier): these are CUDA's names
+#define __global__
+#define __device__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define threadIdx (::gradcast::emulator::self().thread)
+#define blockIdx (::gradcast::emulator::self().block)
+#define gridDim (::gradcast::emulator::self().grid_blocks)
+// NOLINTEND(bugprone-reserved-identifier)
+#endif
+
+namespace gradcast::GRADCAST_DEVICE {
+
+inline constexpr int kBlockThreads = 256;
+inline constexpr int kBlockWarps = kBlockThreads / kLanes;
+inline constexpr std::uint32_t kEveryLane = 0xffffffffu;
+
+/// Four neighbours of a vector, read and written as 16 bytes where that is aligned.
+struct alignas(16) Quad {
+  float x, y, z, w;
+};
+
+/// A value of u that may be selected, with its index.
+struct alignas(8) Candidate {
+  std::uint32_t bits;
+  std::uint32_t index;
+};
+
+struct LaunchShape {
+  unsigned blocks = 1;
+  bool cooperative = false;  // every block resident at once: they may wait for one another
+};
+
+#ifdef __CUDACC__
+
+using Stream = cudaStream_t;
+
+__device__ __forceinline__ std::uint32_t ballot(bool vote) {
+  return __ballot_sync(kEveryLane, vote);
+}
+__device__ __forceinline__ bool any(bool vote) { return __any_sync(kEveryLane, vote) != 0; }
+template <class T>
+__device__ __forceinline__ T from_lane(T value, int lane) {
+  return __shfl_sync(kEveryLane, value, lane);
+}
+template <class T>
+__device__ __forceinline__ T from_lane_below(T value, int distance) {
+  return __shfl_up_sync(kEveryLane, value, distance);
+}
+template <class T>
+__device__ __forceinline__ T from_lane_across(T value, int distance) {
+  return __shfl_xor_sync(kEveryLane, value, distance);
+}
+__device__ __forceinline__ int count_bits(std::uint32_t bits) { return __popc(bits); }
+__device__ __forceinline__ int lowest_bit(std::uint32_t bits) {
+  return __ffs(static_cast<int>(bits)) - 1;
+}
+__device__ __forceinline__ void block_barrier() { __syncthreads(); }
+__device__ __forceinline__ void memory_fence() { __threadfence(); }
+__device__ __forceinline__ std::uint32_t add_atomic(std::uint32_t* to, std::uint32_t amount) {
+  return atomicAdd(to, amount);
+}
+__device__ __forceinline__ void or_atomic(std::uint32_t* to, std::uint32_t bits) {
+  atomicOr(to, bits);
+}
+__device__ __forceinline__ std::uint32_t read_now(const std::uint32_t* word) {
+  return *reinterpret_cast<const volatile std::uint32_t*>(word);
+}
+__device__ __forceinline__ void pause() { __nanosleep(20); }
+
+/// The gradient is read once and by nobody else: past L1, in whole 128-byte lines.
+__device__ __forceinline__ Quad read_once(const Quad* from) {
+  Quad q;
+  asm volatile("ld.global.nc.L1::no_allocate.L2::128B.v4.f32 {%0,%1,%2,%3}, [%4];"
+               : "=f"(q.x), "=f"(q.y), "=f"(q.z), "=f"(q.w)
+               : "l"(from));
+  return q;
+}
+/// The residual is written by the kernel that reads it: no read-only path.
+__device__ __forceinline__ Quad read_old(const Quad* from) {
+  Quad q;
+  asm volatile("ld.global.L1::no_allocate.v4.f32 {%0,%1,%2,%3}, [%4];"
+               : "=f"(q.x), "=f"(q.y), "=f"(q.z), "=f"(q.w)
+               : "l"(from)
+               : "memory");
+  return q;
+}
+/// Most of what is written is not read again before the next call.
+__device__ __forceinline__ void write_through(Quad* to, const Quad& q) {
+  __stcs(reinterpret_cast<float4*>(to), make_float4(q.x, q.y, q.z, q.w));
+}
+
+/// The block's shared memory, as one struct of the kernel's.
+template <class T>
+__device__ __forceinline__ T& shared_memory() {
+  __shared__ alignas(16) unsigned char bytes[sizeof(T)];
+  return *reinterpret_cast<T*>(bytes);
+}
+
+template <class... Parameters, class... Arguments>
+void launch(void (*kernel)(Parameters...), const LaunchShape& shape, Stream stream,
+            Arguments&&... arguments) {
+  cudaLaunchAttribute cooperative{};
+  cooperative.id = cudaLaunchAttributeCooperative;
+  cooperative.val.cooperative = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(shape.blocks);
+  config.blockDim = dim3(kBlockThreads);
+  config.stream = stream;
+  config.attrs = &cooperative;
+  config.numAttrs = shape.cooperative ? 1 : 0;
+  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, std::forward<Arguments>(arguments)...));
+}
+
+/// Blocks of a kernel that are resident at once.
+template <class... Parameters>
+int resident_blocks(void (*kernel)(Parameters...)) {
+  int device = 0;
+  int processors = 0;
+  int each = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, kBlockThreads, 0));
+  return processors * each;
+}
+
+inline void* allocate_bytes(std::size_t bytes) {
+  void* memory = nullptr;
+  CUDA_CHECK(cudaMalloc(&memory, bytes));
+  return memory;
+}
+inline void free_bytes(void* memory) { cudaFree(memory); }
+inline void upload_bytes(void* to, const void* from, std::size_t bytes) {
+  CUDA_CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
+}
+inline void clear_bytes(void* memory, std::size_t bytes) {
+  CUDA_CHECK(cudaMemset(memory, 0, bytes));
+}
+
+#else
+
+using Stream = const emulator::Schedule*;
+
+inline std::uint32_t ballot(bool vote) { return emulator::ballot(vote); }
+inline bool any(bool vote) { return emulator::ballot(vote) != 0; }
+template <class T>
+T from_lane(T value, int lane) {
+  return emulator::exchange(value, static_cast<unsigned>(lane));
+}
+template <class T>
+T from_lane_below(T value, int distance) {
+  const unsigned lane = threadIdx.x % kLanes;
+  const unsigned step = static_cast<unsigned>(distance);
+  return emulator::exchange(value, lane >= step ? lane - step : lane);
+}
+template <class T>
+T from_lane_across(T value, int distance) {
+  return emulator::exchange(value, threadIdx.x % kLanes ^ static_cast<unsigned>(distance));
+}
+inline int count_bits(std::uint32_t bits) { return __builtin_popcount(bits); }
+inline int lowest_bit(std::uint32_t bits) { return __builtin_ffs(static_cast<int>(bits)) - 1; }
+inline void block_barrier() { emulator::meet_block(); }
+inline void memory_fence() {}
+inline std::uint32_t add_atomic(std::uint32_t* to, std::uint32_t amount) {
+  return std::exchange(*to, *to + amount);
+}
+inline void or_atomic(std::uint32_t* to, std::uint32_t bits) { *to |= bits; }
+inline std::uint32_t read_now(const std::uint32_t* word) {
+  return *static_cast<const volatile std::uint32_t*>(word);
+}
+inline void pause() { emulator::pause(); }
+
+inline Quad read_once(const Quad* from) { return *from; }
+inline Quad read_old(const Quad* from) { return *from; }
+inline void write_through(Quad* to, const Quad& q) { *to = q; }
+
+template <class T>
+T& shared_memory() {
+  return *static_cast<T*>(emulator::shared_bytes(sizeof(T)));
+}
+
+template <class... Parameters, class... Arguments>
+void launch(void (*kernel)(Parameters...), const LaunchShape& shape, Stream stream,
+            Arguments&&... arguments) {
+  emulator::run({shape.blocks, kBlockThreads, shape.cooperative}, *stream,
+                [&] { kernel(arguments...); });
+}
+
+template <class... Parameters>
+int resident_blocks(void (*)(Parameters...)) {
+  return 3;
+}
+
+inline void* allocate_bytes(std::size_t bytes) {
+  return ::operator new (bytes, std::align_val_t{256});
+}
+inline void free_bytes(void* memory) { ::operator delete (memory, std::align_val_t{256}); }
+inline void upload_bytes(void* to, const void* from, std::size_t bytes) {
+  std::memcpy(to, from, bytes);
+}
+inline void clear_bytes(void* memory, std::size_t bytes) { std::memset(memory, 0, bytes); }
+
+#endif
+
+__device__ __forceinline__ int lane_of_thread() { return static_cast<int>(threadIdx.x) % kLanes; }
+__device__ __forceinline__ int warp_of_thread() { return static_cast<int>(threadIdx.x) / kLanes; }
+
+/// Memory of the device, freed with its owner.
+class DeviceBytes {
+ public:
+  DeviceBytes() = default;
+  explicit DeviceBytes(std::size_t bytes) : memory_(allocate_bytes(bytes)), bytes_(bytes) {}
+  DeviceBytes(DeviceBytes&& other) noexcept
+      : memory_(std::exchange(other.memory_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  DeviceBytes& operator=(DeviceBytes&& other) noexcept {
+    std::swap(memory_, other.memory_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  DeviceBytes(const DeviceBytes&) = delete;
+  DeviceBytes& operator=(const DeviceBytes&) = delete;
+  ~DeviceBytes() {
+    if (memory_ != nullptr) free_bytes(memory_);
+  }
+  void* get() const { return memory_; }
+  std::size_t size() const { return bytes_; }
+
+ private:
+  void* memory_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace gradcast::GRADCAST_DEVICE

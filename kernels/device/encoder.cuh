@@ -1,0 +1,199 @@
+// An encoder: its memory, and the launches of one encode.
+#pragma once
+#include <memory>
+
+#include "kernels/device/finish.cuh"
+#include "kernels/device/plan_batch.hpp"
+#include "kernels/device/prepare.cuh"
+#include "kernels/device/stream.cuh"
+
+namespace gradcast::GRADCAST_DEVICE {
+
+__global__ void __launch_bounds__(kBlockThreads)
+    store_round(std::uint64_t* to, std::uint64_t round) {
+  if (threadIdx.x == 0) *to = round;
+}
+
+/// Parts of one piece of memory, each aligned to 256 bytes.
+class Carver {
+ public:
+  /// Without memory it only measures.
+  explicit Carver(void* memory = nullptr) : memory_(static_cast<char*>(memory)) {}
+  template <class T>
+  T* take(std::size_t count) {
+    T* part = memory_ != nullptr ? reinterpret_cast<T*>(memory_ + used_) : nullptr;
+    used_ += (count * sizeof(T) + 255) / 256 * 256;
+    return part;
+  }
+  std::size_t used() const { return used_; }
+
+ private:
+  char* memory_;
+  std::size_t used_ = 0;
+};
+
+template <Rule kRule, Mode kMode>
+class EncoderHere final : public Encoder {
+  using Traits = RuleTraits<kRule, kMode>;
+
+ public:
+  EncoderHere(const std::vector<EncoderTensor>& tensors, const EncoderTuning& tuning) {
+    BatchPlan plan = plan_batch(kRule, kMode, tensors, tuning);
+    batch_.large = plan.large;
+    batch_.small = plan.small;
+    batch_.slots = plan.slots;
+    batch_.groups = static_cast<int>(plan.group_segment.size());
+    batch_.chunks = static_cast<int>(plan.chunk_segment.size());
+    batch_.sample_blocks = static_cast<int>(plan.sample_block_segment.size());
+    const int resident =
+        tuning.finish_blocks > 0 ? tuning.finish_blocks : resident_blocks(finish<kRule, kMode>);
+    finish_blocks_ = std::min(resident, batch_.groups);
+    batch_.most_parts = most_parts(plan);
+
+    Carver measuring;
+    carve(measuring, plan);
+    memory_ = DeviceBytes(measuring.used());
+    Carver carver(memory_.get());
+    carve(carver, plan);
+    clear_bytes(memory_.get(), memory_.size());
+    upload(tables_.segments, plan.segments);
+    upload(batch_.first_threshold, plan.first_threshold);
+    upload(tables_.group_segment, plan.group_segment);
+    upload(tables_.chunk_segment, plan.chunk_segment);
+    upload(tables_.sample_block_segment, plan.sample_block_segment);
+  }
+
+  void encode(void* stream_of_caller) override {
+    const auto on = static_cast<Stream>(stream_of_caller);
+    launch(prepare<kRule, kMode>, {prepare_blocks()}, on, batch_);
+    if (batch_.large == 0) return;
+    launch(stream<Traits::kRandomKeys, Traits::kTakesMoments, Traits::kOfMagnitudes>,
+           {static_cast<unsigned>(batch_.groups)}, on, batch_);
+    launch(finish<kRule, kMode>, {static_cast<unsigned>(finish_blocks_), true}, on, batch_);
+  }
+
+  void set_round(std::uint64_t round, void* stream_of_caller) override {
+    launch(store_round, {1}, static_cast<Stream>(stream_of_caller), tables_.round, round);
+  }
+
+  std::int64_t scratch_bytes() const override { return static_cast<std::int64_t>(memory_.size()); }
+  int launches() const override { return batch_.large == 0 ? 1 : 3; }
+
+ private:
+  /// A block a small tensor, a block 4096 samples; and enough to clear the scratch memory quickly.
+  unsigned prepare_blocks() const {
+    constexpr std::int64_t kWordsOfBlock = 16 * kBlockThreads;
+    const std::int64_t clearing = (batch_.cleared_words + kWordsOfBlock - 1) / kWordsOfBlock;
+    return static_cast<unsigned>(std::max<std::int64_t>(
+        {1, batch_.small + batch_.sample_blocks, std::min<std::int64_t>(clearing, 264)}));
+  }
+
+  /// Of all of the last kernel's blocks, the most segments that one's share touches.
+  int most_parts(const BatchPlan& plan) const {
+    int most = 1;
+    for (int block = 0; block < finish_blocks_; ++block) {
+      const auto first = [&](std::int64_t b) {
+        return static_cast<std::size_t>(batch_.groups * b / finish_blocks_);
+      };
+      int parts = 0;
+      for (std::size_t g = first(block); g < first(block + 1); ++g)
+        parts += g == first(block) || plan.group_segment[g] != plan.group_segment[g - 1] ? 1 : 0;
+      most = std::max(most, parts);
+    }
+    return most;
+  }
+
+  void carve(Carver& carver, const BatchPlan& plan) {
+    const auto large = static_cast<std::size_t>(plan.large);
+    const std::size_t tiles = plan.group_segment.size() * kGroupTiles;
+    const auto blocks = static_cast<std::size_t>(finish_blocks_);
+    constexpr std::size_t kRadixWords = std::size_t{kRadixLevels} * kRadixBins;
+    batch_.segments = tables_.segments = carver.take<Segment>(plan.segments.size());
+    batch_.group_segment = tables_.group_segment =
+        carver.take<std::int32_t>(plan.group_segment.size());
+    batch_.chunk_segment = tables_.chunk_segment =
+        carver.take<std::int32_t>(plan.chunk_segment.size());
+    batch_.sample_block_segment = tables_.sample_block_segment =
+        carver.take<std::int32_t>(plan.sample_block_segment.size());
+    batch_.round = tables_.round = carver.take<std::uint64_t>(1);
+    batch_.first_threshold = carver.take<Key>(large);
+
+    const std::size_t before = carver.used();
+    batch_.findings = carver.take<SegmentFindings>(large);
+    batch_.candidate_bins = carver.take<std::uint32_t>(large * kCandidateBins);
+    batch_.low_bins = carver.take<std::uint32_t>(large * kLowBins);
+    constexpr bool kSearches = Traits::kTakesSample || Traits::kDrawsFromTop;
+    batch_.rule_bins = carver.take<std::uint32_t>(kSearches ? large * kRadixWords : 0);
+    batch_.meetings = carver.take<std::uint32_t>(1);
+    batch_.unusual = carver.take<std::uint32_t>(1);
+    batch_.cleared = reinterpret_cast<std::uint32_t*>(batch_.findings);
+    batch_.cleared_words =
+        large > 0 ? static_cast<std::int64_t>((carver.used() - before) / sizeof(std::uint32_t)) : 0;
+
+    batch_.sample_bins = carver.take<std::uint32_t>(large * kSampleBins);
+    batch_.sample_done = carver.take<std::uint32_t>(large);
+    batch_.fallback_bins = carver.take<std::uint32_t>(large * kRadixWords);
+    batch_.tile_candidates = carver.take<std::uint32_t>(tiles);
+    batch_.candidates = carver.take<Candidate>(tiles * static_cast<std::size_t>(plan.slots));
+    batch_.tile_selected = carver.take<std::uint32_t>(tiles);
+    batch_.tile_ties = carver.take<std::uint32_t>(Traits::kDrawsFromTop ? tiles : 0);
+    batch_.tile_moments = carver.take<Moments>(Traits::kTakesMoments ? tiles : 0);
+    batch_.chunk_moments =
+        carver.take<Moments>(Traits::kTakesMoments ? plan.chunk_segment.size() : 0);
+    batch_.block_totals = carver.take<BlockTotal>(blocks);
+    batch_.notes = carver.take<Notes>(blocks * static_cast<std::size_t>(batch_.most_parts));
+  }
+
+  template <class T>
+  static void upload(T* to, const std::vector<T>& from) {
+    if (!from.empty()) upload_bytes(to, from.data(), from.size() * sizeof(T));
+  }
+
+  struct {
+    Segment* segments;
+    std::int32_t *group_segment, *chunk_segment, *sample_block_segment;
+    std::uint64_t* round;
+  } tables_{};  // what the kernels only read, and the host writes
+  Batch batch_{};
+  int finish_blocks_ = 0;
+  DeviceBytes memory_;
+};
+
+template <Rule kRule, Mode kMode>
+std::unique_ptr<Encoder> make(const std::vector<EncoderTensor>& tensors,
+                              const EncoderTuning& tuning) {
+  return std::make_unique<EncoderHere<kRule, kMode>>(tensors, tuning);
+}
+
+/// Every rule and mode there is. Trimmed's exact final select makes its trimming invisible in the
+/// result, so in mode Paper it is Top-k.
+inline std::unique_ptr<Encoder> make_encoder_here(Rule rule, Mode mode,
+                                                  const std::vector<EncoderTensor>& tensors,
+                                                  const EncoderTuning& tuning) {
+  const bool paper = mode == Mode::Paper;
+  const bool two_modes = rule == Rule::Dgc || rule == Rule::Gaussian || rule == Rule::Trimmed;
+  if (two_modes != (mode != Mode::Only))
+    throw std::invalid_argument("the mode does not fit the rule");
+  switch (rule) {
+    case Rule::Everything:
+      return make<Rule::Everything, Mode::Only>(tensors, tuning);
+    case Rule::Topk:
+      return make<Rule::Topk, Mode::Only>(tensors, tuning);
+    case Rule::Randk:
+      return make<Rule::Randk, Mode::Only>(tensors, tuning);
+    case Rule::Dgc:
+      return paper ? make<Rule::Dgc, Mode::Paper>(tensors, tuning)
+                   : make<Rule::Dgc, Mode::Code>(tensors, tuning);
+    case Rule::Gaussian:
+      return paper ? make<Rule::Gaussian, Mode::Paper>(tensors, tuning)
+                   : make<Rule::Gaussian, Mode::Code>(tensors, tuning);
+    case Rule::Trimmed:
+      return paper ? make<Rule::Topk, Mode::Only>(tensors, tuning)
+                   : make<Rule::Trimmed, Mode::Code>(tensors, tuning);
+    case Rule::Rtopk:
+      return make<Rule::Rtopk, Mode::Only>(tensors, tuning);
+  }
+  throw std::invalid_argument("no such rule");
+}
+
+}  // namespace gradcast::GRADCAST_DEVICE

@@ -1,0 +1,154 @@
+// How a list of tensors is cut up for the kernels: numbers only, worked out on the host once.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "kernels/device/batch.cuh"
+#include "kernels/encoder.hpp"
+#include "kernels/normal_quantile.hpp"
+
+namespace gradcast::GRADCAST_DEVICE {
+
+/// The tables that a Batch points to.
+struct BatchPlan {
+  std::vector<Segment> segments;  // large ones first
+  std::vector<Key> first_threshold;
+  std::vector<std::int32_t> group_segment, chunk_segment, sample_block_segment;
+  int large = 0;
+  int small = 0;
+  int slots = 8;
+};
+
+/// What is hoped to be caught of a segment, in multiples of what is wanted. Gaussian-k's threshold
+/// moves about the wanted rank, so more is caught.
+inline double catch_factor(Rule rule) { return rule == Rule::Gaussian ? 4.0 : 2.0; }
+
+/// More candidates than this share of a segment, and a radix select of all of it is cheaper.
+inline constexpr double kMostCaught = 0.25;
+
+/// Slots for most tiles of a segment of which `share` is caught: mean + 4 deviations.
+inline int slots_for(double share) {
+  const double mean = share * kTileElements;
+  int slots = 8;
+  while (slots < kLanes && slots < mean + 4 * std::sqrt(mean) + 2) slots *= 2;
+  return slots;
+}
+
+inline void require_possible(const EncoderTensor& tensor) {
+  if (tensor.elements < 1 || tensor.elements > INT32_MAX)
+    throw std::invalid_argument("a tensor has 1 to 2147483647 elements, not " +
+                                std::to_string(tensor.elements));
+  if (tensor.gradient == nullptr || tensor.residual == nullptr || tensor.count == nullptr ||
+      tensor.status == nullptr ||
+      (tensor.capacity > 0 && (tensor.values == nullptr || tensor.indices == nullptr)))
+    throw std::invalid_argument("a tensor lacks a pointer");
+  if (tensor.capacity < 0) throw std::invalid_argument("a tensor's capacity is negative");
+}
+
+/// Sample and threshold of a large segment that has a rule to follow. Gives the share of its
+/// elements that will be candidates.
+inline double plan_sample(Segment& segment, Rule rule, std::int64_t wanted) {
+  const auto elements = static_cast<double>(segment.elements);
+  const auto rank = static_cast<double>(wanted);
+  segment.given_threshold = kLargestKey;
+  segment.first_sample_block = -1;
+  if (rule == Rule::Randk) {
+    // Keys are uniform: of a binomial count, the mean and 6 deviations below it.
+    const double share = (rank + 6 * std::sqrt(rank) + 8) / elements;
+    if (share > kMostCaught) return 0;
+    segment.given_threshold = static_cast<Key>(4294967296.0 * (1 - share));
+    return share;
+  }
+  // 1/32 of the elements costs a quarter of a byte of each, and 2^17 keep the spread of what is
+  // caught within 1.5 to 2.6 times k (an emulation on five distributions, at 4 M elements).
+  const std::int64_t samples = std::clamp<std::int64_t>(segment.elements / 32, 4096, 1 << 17);
+  const double mean = static_cast<double>(samples) * rank / elements;
+  const double at_least =
+      std::ceil(std::max(catch_factor(rule) * mean, mean + 6 * std::sqrt(mean) + 8));
+  const double share = at_least / static_cast<double>(samples);
+  if (share > kMostCaught) return 0;
+  segment.sample_runs = static_cast<std::int32_t>(samples / 8);
+  segment.sample_stride = static_cast<std::int32_t>(segment.elements / 8 / segment.sample_runs);
+  segment.sample_wanted = static_cast<std::uint32_t>(at_least);
+  segment.sample_blocks = static_cast<std::int32_t>((samples + kBlockSamples - 1) / kBlockSamples);
+  segment.first_sample_block = 0;  // numbered by plan_batch
+  return share;
+}
+
+inline Segment make_segment(const EncoderTensor& tensor, Rule rule, Mode mode) {
+  Segment s{};
+  s.gradient = tensor.gradient;
+  s.residual = tensor.residual;
+  s.values = tensor.values;
+  s.indices = tensor.indices;
+  s.count = tensor.count;
+  s.status = tensor.status;
+  s.elements = tensor.elements;
+  s.k = std::clamp<std::int64_t>(tensor.k, 0, tensor.elements);
+  s.capacity = tensor.capacity;
+  s.seed = tensor.seed;
+  const auto unaligned = [](const void* p) {
+    return reinterpret_cast<std::uintptr_t>(p) % 16 != 0;
+  };
+  s.aligned = !unaligned(tensor.gradient) && !unaligned(tensor.residual);
+  s.given_threshold = kLargestKey;
+  s.first_sample_block = -1;
+  if (s.k == 0 || s.k == s.elements) return s;
+  const Selection selection{s.k, mode, tensor.seed, tensor.candidates};
+  s.draw_from = rtopk_candidates(selection, s.elements);
+  if (rule == Rule::Gaussian) s.quantile = gaussian_deviations(selection, s.elements);
+  if (rule == Rule::Dgc) {
+    const bool paper = mode == Mode::Paper;
+    s.sample = make_sample(s.elements, dgc_least_sample(paper, s.elements, s.k));
+    s.sample_rank = dgc_rank(paper, s.sample.size(), s.elements, s.k);
+  }
+  return s;
+}
+
+inline BatchPlan plan_batch(Rule rule, Mode mode, const std::vector<EncoderTensor>& tensors,
+                            const EncoderTuning& tuning) {
+  if (tensors.empty()) throw std::invalid_argument("an encoder needs a tensor");
+  BatchPlan plan;
+  for (const EncoderTensor& tensor : tensors) {
+    require_possible(tensor);
+    plan.segments.push_back(make_segment(tensor, rule, mode));
+  }
+  const auto is_large = [](const Segment& s) { return s.elements > kSmallElements; };
+  plan.large =
+      static_cast<int>(std::stable_partition(plan.segments.begin(), plan.segments.end(), is_large) -
+                       plan.segments.begin());
+  plan.small = static_cast<int>(plan.segments.size()) - plan.large;
+  for (int i = 0; i < plan.large; ++i) {
+    Segment& s = plan.segments[static_cast<std::size_t>(i)];
+    s.first_group = static_cast<std::int32_t>(plan.group_segment.size());
+    s.groups = static_cast<std::int32_t>((s.elements + kGroupElements - 1) / kGroupElements);
+    plan.group_segment.resize(plan.group_segment.size() + static_cast<std::size_t>(s.groups), i);
+    s.first_chunk = static_cast<std::int32_t>(plan.chunk_segment.size());
+    const auto chunks = static_cast<std::size_t>((tiles_of(s) + kTreeWidth - 1) / kTreeWidth);
+    plan.chunk_segment.resize(plan.chunk_segment.size() + chunks, i);
+    if (s.k > 0 && s.k < s.elements && rule != Rule::Everything) {
+      const double share = plan_sample(s, rule, rule == Rule::Rtopk ? s.draw_from : s.k);
+      plan.slots = std::max(plan.slots, slots_for(share));
+    }
+    if (tuning.first_threshold) {
+      s.given_threshold = *tuning.first_threshold;
+      s.first_sample_block = -1;
+      s.sample_blocks = 0;
+    }
+    if (s.first_sample_block >= 0) {
+      s.first_sample_block = static_cast<std::int32_t>(plan.sample_block_segment.size());
+      plan.sample_block_segment.resize(
+          plan.sample_block_segment.size() + static_cast<std::size_t>(s.sample_blocks), i);
+    }
+    plan.first_threshold.push_back(s.given_threshold);
+  }
+  if (tuning.slots > 0) plan.slots = tuning.slots;
+  if (plan.slots > kLanes || (plan.slots & (plan.slots - 1)) != 0)
+    throw std::invalid_argument("slots are a power of two up to 32");
+  return plan;
+}
+
+}  // namespace gradcast::GRADCAST_DEVICE

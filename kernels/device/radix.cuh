@@ -1,0 +1,40 @@
+// The key of a given rank, a few bits at a time: exact, whatever the keys.
+#pragma once
+#include "kernels/device/block.cuh"
+
+namespace gradcast::GRADCAST_DEVICE {
+
+/// A radix select under way: keys that begin with `prefix` are looked at, and among them the
+/// rank-th largest is sought.
+struct RadixSearch {
+  Key prefix;
+  std::uint32_t rank;
+};
+
+/// Bits [shift, shift + bits) of a key are a level's bin; those above are the prefix.
+__device__ __forceinline__ bool is_under(Key key, const RadixSearch& search, int shift, int bits) {
+  return shift + bits >= 32 || key >> (shift + bits) == search.prefix;
+}
+
+/// One block's select among few keys, 8 bits a level. `for_each(f)` calls f(key, valid) with whole
+/// warps; `bins` are 256 of shared memory. Ends with the whole key as prefix and, as rank, how many
+/// of its equals are wanted.
+template <class ForEach>
+__device__ RadixSearch block_radix_select(std::uint32_t rank, std::uint32_t* bins,
+                                          BlockScratch& scratch, const ForEach& for_each) {
+  static_assert(kBlockThreads == 256);
+  RadixSearch search{0, rank};
+  for (int shift = 24; shift >= 0; shift -= 8) {
+    bins[threadIdx.x] = 0;
+    block_barrier();
+    for_each([&](Key key, bool valid) {
+      count_in(bins, key >> shift & 255u, valid && is_under(key, search, shift, 8));
+    });
+    block_barrier();
+    const Crossing crossing = find_from_top<256>(bins, search.rank, scratch);
+    search = {search.prefix << 8 | crossing.bin, search.rank - crossing.above};
+  }
+  return search;
+}
+
+}  // namespace gradcast::GRADCAST_DEVICE

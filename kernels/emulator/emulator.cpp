@@ -1,0 +1,219 @@
+#include "kernels/emulator/emulator.hpp"
+
+#include <algorithm>
+#include <boost/context/fiber.hpp>
+#include <boost/context/pooled_fixedsize_stack.hpp>
+#include <exception>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <vector>
+
+namespace gradcast::emulator {
+namespace {
+
+namespace context = boost::context;
+
+constexpr std::size_t kStackBytes = 64 * 1024;
+constexpr std::size_t kSharedBytes = 48 * 1024;  // what any CUDA device gives a block unasked
+constexpr int kIdleSweeps = 1'000'000;  // of threads that only pause: nobody will wake them
+
+/// A thread's fiber and what it waits for.
+struct Fiber {
+  Thread thread;
+  context::fiber inside;   // to go on with the thread
+  context::fiber outside;  // to come back from it
+  const Meeting* waits_at = nullptr;
+  unsigned waits_in = 0;  // the generation that it waits to see end
+  bool paused = false;
+  bool done = false;
+
+  bool can_run() const { return !done && (!waits_at || waits_at->generation != waits_in); }
+};
+
+struct Block {
+  std::vector<Fiber> fibers;
+  std::vector<Warp> warps;
+  Meeting meeting;
+  std::vector<std::byte> shared;
+
+  bool done() const {
+    return std::all_of(fibers.begin(), fibers.end(), [](const Fiber& f) { return f.done; });
+  }
+};
+
+Fiber* running = nullptr;
+std::exception_ptr failure;
+
+void leave() {
+  Fiber& fiber = *running;
+  fiber.outside = std::move(fiber.outside).resume();
+}
+
+void wait_at(Meeting& meeting, unsigned everybody) {
+  Fiber& fiber = *running;
+  if (++meeting.arrived == everybody) {
+    meeting.arrived = 0;
+    ++meeting.generation;
+    return;
+  }
+  fiber.waits_at = &meeting;
+  fiber.waits_in = meeting.generation;
+  leave();
+  fiber.waits_at = nullptr;
+}
+
+class Run {
+ public:
+  Run(const Grid& grid, const Schedule& schedule, const std::function<void()>& body)
+      : grid_(grid), body_(body), random_(schedule.seed), stacks_(kStackBytes) {
+    if (grid.threads == 0 || grid.threads % kWarpThreads != 0)
+      throw std::logic_error("emulator: a block needs whole warps");
+    const unsigned at_once = grid.cooperative ? grid.blocks : schedule.resident_blocks;
+    order_.resize(grid.blocks);
+    for (unsigned i = 0; i < grid.blocks; ++i) order_[i] = i;
+    if (schedule.seed != 0) std::shuffle(order_.begin(), order_.end(), random_);
+    shuffled_ = schedule.seed != 0;
+    resident_.resize(std::min(std::max(1u, at_once), grid.blocks));
+  }
+
+  void go() {
+    for (auto& block : resident_) start_next(block);
+    int idle = 0;
+    while (!resident_.empty()) {
+      const Progress progress = sweep();
+      if (failure) std::rethrow_exception(std::exchange(failure, nullptr));
+      if (progress == Progress::None) throw std::logic_error("emulator: " + stuck());
+      idle = progress == Progress::OnlyPauses ? idle + 1 : 0;
+      if (idle > kIdleSweeps) throw std::logic_error("emulator: threads pause for ever");
+    }
+  }
+
+ private:
+  enum class Progress { None, OnlyPauses, Some };
+
+  void start_next(std::unique_ptr<Block>& place) {
+    place.reset();
+    if (next_ == order_.size()) return;
+    const unsigned index = order_[next_++];
+    place = std::make_unique<Block>();
+    Block& block = *place;
+    block.shared.assign(kSharedBytes, std::byte{0xA5});
+    block.warps.resize(grid_.threads / kWarpThreads);
+    block.fibers.resize(grid_.threads);
+    for (unsigned t = 0; t < grid_.threads; ++t) {
+      Fiber& fiber = block.fibers[t];
+      fiber.thread = {{t},
+                      {index},
+                      {grid_.threads},
+                      {grid_.blocks},
+                      &block.warps[t / kWarpThreads],
+                      &block.meeting,
+                      block.shared.data(),
+                      block.shared.size()};
+      fiber.inside =
+          context::fiber(std::allocator_arg, stacks_, [this, &fiber](context::fiber&& outside) {
+            fiber.outside = std::move(outside);
+            try {
+              body_();
+            } catch (const std::exception&) {  // not the library's own, which unwinds a stack
+              failure = std::current_exception();
+            }
+            fiber.done = true;
+            return std::move(fiber.outside);
+          });
+    }
+  }
+
+  /// Lets every thread that can run do so once.
+  Progress sweep() {
+    bool ran = false;
+    bool worked = false;
+    if (shuffled_) std::shuffle(resident_.begin(), resident_.end(), random_);
+    for (auto& place : resident_) {
+      std::vector<Fiber>& fibers = place->fibers;
+      const bool backwards = shuffled_ && (random_() & 1u) != 0;
+      for (std::size_t i = 0; i < fibers.size(); ++i) {
+        Fiber& fiber = fibers[backwards ? fibers.size() - 1 - i : i];
+        if (!fiber.can_run()) continue;
+        fiber.paused = false;
+        running = &fiber;
+        fiber.inside = std::move(fiber.inside).resume();
+        running = nullptr;
+        if (failure) return Progress::Some;
+        ran = true;
+        worked = worked || !fiber.paused;
+      }
+      if (place->done()) start_next(place);
+    }
+    std::erase(resident_, nullptr);
+    if (!ran) return Progress::None;
+    return worked ? Progress::Some : Progress::OnlyPauses;
+  }
+
+  std::string stuck() const {
+    const Block& block = *resident_.front();
+    std::size_t done = 0;
+    std::size_t in_block = 0;
+    for (const Fiber& fiber : block.fibers) {
+      done += fiber.done ? 1 : 0;
+      in_block += fiber.waits_at == &block.meeting ? 1 : 0;
+    }
+    return "threads wait for one another for ever: of block " +
+           std::to_string(block.fibers[0].thread.block.x) + "'s " +
+           std::to_string(block.fibers.size()) + " threads " + std::to_string(done) +
+           " have ended, " + std::to_string(in_block) + " wait at the block's barrier";
+  }
+
+  Grid grid_;
+  const std::function<void()>& body_;
+  std::mt19937_64 random_;
+  context::pooled_fixedsize_stack stacks_;
+  std::vector<unsigned> order_;
+  std::size_t next_ = 0;
+  bool shuffled_ = false;
+  std::vector<std::unique_ptr<Block>> resident_;
+};
+
+}  // namespace
+
+const Thread& self() { return running->thread; }
+
+void run(const Grid& grid, const Schedule& schedule, const std::function<void()>& body) {
+  if (running != nullptr) throw std::logic_error("emulator: a kernel cannot start another");
+  if (grid.blocks == 0) return;
+  Run(grid, schedule, body).go();
+}
+
+void pause() {
+  running->paused = true;
+  leave();
+}
+
+void meet_block() { wait_at(*self().block_meeting, self().block_threads.x); }
+
+unsigned meet_warp() {
+  const unsigned turn = self().warp->meeting.generation & 1u;
+  wait_at(self().warp->meeting, kWarpThreads);
+  return turn;
+}
+
+void* shared_bytes(std::size_t bytes) {
+  if (bytes > self().shared_bytes)
+    throw std::logic_error("emulator: " + std::to_string(bytes) + " bytes of shared memory");
+  return self().shared;
+}
+
+std::uint32_t ballot(bool vote) {
+  Warp& warp = *self().warp;
+  const unsigned turn = warp.meeting.generation & 1u;
+  const unsigned lane = self().thread.x % kWarpThreads;
+  warp.words[turn][lane] = vote ? 1 : 0;
+  meet_warp();
+  std::uint32_t votes = 0;
+  for (unsigned l = 0; l < kWarpThreads; ++l)
+    votes |= static_cast<std::uint32_t>(warp.words[turn][l]) << l;
+  return votes;
+}
+
+}  // namespace gradcast::emulator

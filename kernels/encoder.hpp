@@ -1,0 +1,91 @@
+// Encoders: a fixed list of tensors, encoded by one set of launches. Made once, which allocates and
+// uploads; then called every iteration, which does neither, never waits for the device, and can be
+// captured in a CUDA graph. Read by C++ and CUDA: C++17.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/rule.hpp"
+#include "kernels/selection.hpp"
+
+namespace gradcast {
+
+/// A tensor and where its selection goes. All pointers are of the device, aligned to 4 bytes (16 is
+/// faster); gradient and residual do not overlap.
+struct EncoderTensor {
+  const float* gradient = nullptr;  // [elements]
+  float* residual = nullptr;        // [elements], read and written
+  std::int64_t elements = 0;        // 1 to 2^31-1
+  std::int64_t k = 0;
+  std::uint64_t seed = 0;
+  std::int64_t candidates = 0;      // rTop-k's r; 0: 5 k
+  float* values = nullptr;          // [capacity]
+  std::int32_t* indices = nullptr;  // [capacity]
+  std::int64_t capacity = 0;        // k is enough where the compressor selects exactly k
+  std::int64_t* count = nullptr;    // how many were sent
+  std::uint32_t* status = nullptr;  // Status bits
+};
+
+/// For tests, which force the roads less travelled, and for measurements. The answer never changes.
+struct EncoderTuning {
+  int slots = 0;                         // candidates a tile holds: 1, 2, 4, ... 32; 0: as fits k
+  std::optional<Key> first_threshold{};  // instead of a sampled one
+  int finish_blocks = 0;                 // of the last kernel; 0: as many as are resident
+};
+
+class Encoder {
+ public:
+  virtual ~Encoder() = default;
+  /// Enqueues one encode of all tensors. `stream` is a cudaStream_t (CUDA) or a const
+  /// emulator::Schedule* (emulator). One call at a time: the scratch memory is the encoder's.
+  virtual void encode(void* stream) = 0;
+  /// Adds to every tensor's seed from the next encode on: what is drawn at random should differ
+  /// from iteration to iteration. Enqueued; a captured graph reads the value of the moment it runs.
+  virtual void set_round(std::uint64_t round, void* stream) = 0;
+  virtual std::int64_t scratch_bytes() const = 0;
+  virtual int launches() const = 0;
+};
+
+/// One worker's sparse gradient in device memory; `count` is read on the device.
+struct DecoderSet {
+  const float* values = nullptr;
+  const std::int32_t* indices = nullptr;  // rising
+  const std::int64_t* count = nullptr;
+};
+
+/// A dense gradient and what the workers sent of it.
+struct DecoderTensor {
+  float* dense = nullptr;  // [elements], written
+  std::int64_t elements = 0;
+  std::vector<DecoderSet> sets;  // as many for every tensor of a decoder
+};
+
+/// Adds sparse sets into dense gradients, all tensors' in one launch, in the order of the workers:
+/// the same bits every time.
+class Decoder {
+ public:
+  virtual ~Decoder() = default;
+  /// dense = the sum of all sets; what no set names is +0. An index outside is ignored.
+  virtual void decode(void* stream) = 0;
+};
+
+/// Throw std::invalid_argument for tensors that cannot be, std::runtime_error where the device
+/// fails.
+namespace on_cuda {
+std::unique_ptr<Encoder> make_encoder(Rule rule, Mode mode,
+                                      const std::vector<EncoderTensor>& tensors,
+                                      const EncoderTuning& tuning = {});
+std::unique_ptr<Decoder> make_decoder(const std::vector<DecoderTensor>& tensors);
+}  // namespace on_cuda
+
+namespace on_emulator {
+std::unique_ptr<Encoder> make_encoder(Rule rule, Mode mode,
+                                      const std::vector<EncoderTensor>& tensors,
+                                      const EncoderTuning& tuning = {});
+std::unique_ptr<Decoder> make_decoder(const std::vector<DecoderTensor>& tensors);
+}  // namespace on_emulator
+
+}  // namespace gradcast

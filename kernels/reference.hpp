@@ -1,0 +1,80 @@
+// What the compressors' definitions (dense.cpp ... rtopk.cpp) have in common. Not for speed: for
+// being read. u is formed in the residual's place, and what is sent becomes zero there.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "kernels/compressor.hpp"
+#include "kernels/definitions.hpp"
+
+namespace gradcast {
+
+/// A caller's defect, not a user's: std::invalid_argument with the compressor's name.
+void require_mode(std::string_view compressor, bool two_modes, Mode mode);
+
+/// The elements that a selection takes, asked for by rising index: all whose key is above `key`,
+/// and of those that have it the first `equals`.
+struct Cut {
+  Key key = 0;
+  std::int64_t equals = 0;
+
+  bool takes(Key other) {
+    if (other != key) return other > key;
+    return equals-- > 0;
+  }
+};
+
+/// Takes the k largest; 1 <= k <= keys.size().
+Cut k_largest(std::vector<Key> keys, std::int64_t k);
+
+/// Takes the k largest in magnitude: exact Top-k.
+Cut k_largest_magnitudes(std::span<const float> u, std::int64_t k);
+
+/// Takes all keys from `least` on.
+Cut all_from(Key least);
+
+/// How many magnitude keys are `least` or above.
+std::int64_t count_from(std::span<const float> u, Key least);
+
+/// In the order of additions that definitions.hpp lays down.
+Moments moments_of(std::span<const float> u, bool of_magnitudes);
+
+/// Sends what `takes` (asked once of each element, by rising index) takes, up to what the output
+/// holds.
+template <typename Takes>
+Encoded emit(std::span<float> u, const SparseOutput& output, Takes takes) {
+  std::size_t sent = 0;
+  std::uint32_t status = 0;
+  for (std::size_t i = 0; i < u.size(); ++i) {
+    if (!takes(static_cast<std::uint32_t>(i), u[i])) continue;
+    if (sent == output.values.size()) {
+      status = kTruncated;
+      break;
+    }
+    output.values[sent] = u[i];
+    output.indices[sent] = static_cast<std::int32_t>(i);
+    u[i] = 0.0f;
+    ++sent;
+  }
+  return {static_cast<std::int64_t>(sent), status};
+}
+
+/// As above, by magnitude.
+Encoded emit(std::span<float> u, const SparseOutput& output, Cut cut);
+
+/// u = gradient + residual, and the rules common to all; `select(u)` is the compressor's own,
+/// called for 0 < k < elements.
+template <typename Select>
+Encoded encode_by(std::span<const float> gradient, std::span<float> residual,
+                  const Selection& selection, const SparseOutput& output, Select select) {
+  for (std::size_t i = 0; i < residual.size(); ++i)
+    residual[i] = add_feedback(gradient[i], residual[i]);
+  const std::span<float> u = residual;
+  if (selection.k <= 0) return {};
+  if (selection.k >= static_cast<std::int64_t>(u.size())) return emit(u, output, all_from(0));
+  return select(u);
+}
+
+}  // namespace gradcast

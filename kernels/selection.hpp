@@ -1,0 +1,44 @@
+// What a compressor is asked for, and what it answers. Read by C++ and CUDA: C++17.
+#pragma once
+#include <cstdint>
+
+namespace gradcast {
+
+/// Where the paper's text and its authors' code differ, which of them is meant.
+enum class Mode : std::uint8_t {
+  Only,   // there is one definition
+  Paper,  // Understanding Top-k Sparsification in Distributed Deep Learning, as printed
+  Code,   // hclhkbu/GaussianK-SGD@3da1fb3, as it runs
+};
+
+/// What is to be selected of a tensor.
+struct Selection {
+  std::int64_t k = 0;  // elements wanted: <= 0 selects none, >= the tensor's elements all of them
+  Mode mode = Mode::Only;
+  std::uint64_t seed = 0;       // of what is drawn at random
+  std::int64_t candidates = 0;  // rTop-k's r; 0: 5 k
+};
+
+/// Bits of a call's status; 0: selected as defined.
+/// More was selected than the output holds: the first by index were sent, the others stay in the
+/// residual.
+inline constexpr std::uint32_t kTruncated = 1;
+/// Infinities or NaNs were in u (only compressors that take moments look).
+inline constexpr std::uint32_t kNotFinite = 2;
+/// How the kernels came to the answer, which is the same either way: a tile had more candidates
+/// than slots; the selection reached below the candidates; too few candidates, so that all of u was
+/// searched.
+inline constexpr std::uint32_t kTilesReread = 4;
+inline constexpr std::uint32_t kFullReread = 8;
+inline constexpr std::uint32_t kGeneric = 16;
+/// The bits that are part of the answer; the others tell of the way.
+inline constexpr std::uint32_t kResultStatus = kTruncated | kNotFinite;
+
+/// rTop-k's r: as asked for, else 5 k; never below k or above the elements.
+inline std::int64_t rtopk_candidates(const Selection& selection, std::int64_t elements) {
+  std::int64_t r = selection.candidates > 0 ? selection.candidates : 5 * selection.k;
+  if (r < selection.k) r = selection.k;
+  return r < elements ? r : elements;
+}
+
+}  // namespace gradcast

@@ -1,0 +1,189 @@
+// What every implementation of the compressors is tried on: sizes, inputs, k, and every compressor
+// in every mode. The reference is held against an oracle, the kernels against the reference, bit
+// for bit.
+#pragma once
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <ostream>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/compressor.hpp"
+#include "kernels/definitions.hpp"
+#include "kernels/inputs.hpp"
+
+namespace gradcast::cases {
+
+// ---- the tables ---------------------------------------------------------------------------------
+
+/// Ends of warps, of tiles (1024), of what one block takes, and just beside them.
+inline constexpr std::int64_t kQuickSizes[] = {1,   2,   3,    4,    5,    31,   32,   33,   127,
+                                               128, 129, 1000, 1023, 1024, 1025, 8191, 8192, 8193};
+inline constexpr std::int64_t kSlowSizes[] = {65'535,        65'537,        100'003,
+                                              (1 << 20) - 1, (1 << 20) + 1, 4'000'037};
+
+/// 0, 1, 2, d/1000, d/2, d-1, d and d+5, each once.
+inline std::vector<std::int64_t> ks_of(std::int64_t elements) {
+  std::vector<std::int64_t> ks{
+      0, 1, 2, elements / 1000, elements / 2, elements - 1, elements, elements + 5};
+  std::sort(ks.begin(), ks.end());
+  ks.erase(std::unique(ks.begin(), ks.end()), ks.end());
+  return ks;
+}
+
+struct NamedInput {
+  Input input;
+  std::string_view name;
+};
+
+inline constexpr NamedInput kInputs[] = {
+#define GRADCAST_NAMED_INPUT(name, what) {Input::name, #name},
+    GRADCAST_INPUTS(GRADCAST_NAMED_INPUT)
+#undef GRADCAST_NAMED_INPUT
+};
+
+/// A compressor in one of its modes.
+struct Method {
+  const Compressor* compressor;
+  Mode mode;
+};
+
+inline std::vector<Method> all_methods() {
+  std::vector<Method> methods;
+  for (const Compressor* compressor : all_compressors()) {
+    if (!compressor->two_modes) methods.push_back({compressor, Mode::Only});
+    if (compressor->two_modes) methods.push_back({compressor, Mode::Paper});
+    if (compressor->two_modes) methods.push_back({compressor, Mode::Code});
+  }
+  return methods;
+}
+
+inline std::string name_of(const Method& method) {
+  std::string name(method.compressor->name);
+  if (method.mode == Mode::Only) return name;
+  return name + (method.mode == Mode::Paper ? " (paper)" : " (code)");
+}
+
+// ---- vectors ------------------------------------------------------------------------------------
+
+/// What goes into an encode. gradient + residual has the input's character.
+struct Vectors {
+  std::vector<float> gradient;
+  std::vector<float> residual;
+};
+
+/// The residual is 0.3 of an independent draw, and zero where a sum of two would lose what the
+/// input is for: values fixed beforehand, ties, equal leading bits, -0 (-0 + +0 is +0, so -0
+/// there).
+inline Vectors make_vectors(Input input, std::int64_t elements, std::uint32_t seed) {
+  float share = 0.3f;
+  float rest = 0.0f;
+  switch (input) {
+    case Input::constant:
+    case Input::zero:
+    case Input::ties:
+    case Input::ascending:
+    case Input::descending:
+    case Input::leading_bits:
+      share = 0.0f;
+      break;
+    case Input::negative_zero:
+      share = 0.0f;
+      rest = -0.0f;
+      break;
+    default:
+      break;
+  }
+  Vectors vectors;
+  vectors.gradient.resize(static_cast<std::size_t>(elements));
+  vectors.residual.resize(static_cast<std::size_t>(elements), rest);
+  for (std::int64_t i = 0; i < elements; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    vectors.gradient[at] = input_element(input, seed, elements, i);
+    if (share != 0) vectors.residual[at] = share * input_element(input, seed + 1, elements, i);
+  }
+  return vectors;
+}
+
+// ---- cases --------------------------------------------------------------------------------------
+
+struct Case {
+  std::int64_t elements;
+  NamedInput input;
+  Method method;
+  Selection selection;
+};
+
+inline std::ostream& operator<<(std::ostream& out, const Case& one) {
+  return out << name_of(one.method) << ", " << one.elements << " elements of " << one.input.name
+             << ", k = " << one.selection.k << ", seed " << one.selection.seed;
+}
+
+/// visit(case, vectors) for every size x input x k x method. Of these, `one_in` keeps one in so
+/// many, spread over all of them; which is to share no factor
+/// with the number of methods.
+template <typename Visit>
+void for_each_case(std::span<const std::int64_t> sizes, std::size_t one_in, Visit visit) {
+  const std::vector<Method> methods = all_methods();
+  std::size_t number = 0;
+  for (const std::int64_t elements : sizes)
+    for (const NamedInput& input : kInputs) {
+      const Vectors vectors = make_vectors(input.input, elements, 1);
+      for (const std::int64_t k : ks_of(elements))
+        for (const Method& method : methods) {
+          if (number++ % one_in != 0) continue;
+          Selection selection;
+          selection.k = k;
+          selection.mode = method.mode;
+          selection.seed = 0x9e3779b97f4a7c15u * number;
+          visit(Case{elements, input, method, selection}, vectors);
+        }
+    }
+}
+
+// ---- answers ------------------------------------------------------------------------------------
+
+/// What came out of an encode: only what was written of values and indices.
+struct Answer {
+  Encoded encoded;
+  std::vector<float> values;
+  std::vector<std::int32_t> indices;
+  std::vector<float> residual;
+};
+
+/// By the definition. `capacity` elements fit into the output; -1: as many as there are.
+inline Answer reference_answer(const Method& method, const Vectors& vectors,
+                               const Selection& selection, std::int64_t capacity = -1) {
+  const std::size_t room =
+      capacity < 0 ? vectors.gradient.size() : static_cast<std::size_t>(capacity);
+  Answer answer{{}, std::vector<float>(room), std::vector<std::int32_t>(room), vectors.residual};
+  answer.encoded = method.compressor->encode(vectors.gradient, answer.residual, selection,
+                                             {answer.values, answer.indices});
+  const auto sent = static_cast<std::size_t>(answer.encoded.count);
+  answer.values.resize(sent);
+  answer.indices.resize(sent);
+  return answer;
+}
+
+/// The first place where two vectors differ in a bit, or -1. Tells -0 from +0 and NaN from NaN.
+inline std::int64_t first_difference(std::span<const float> a, std::span<const float> b) {
+  const std::size_t both = std::min(a.size(), b.size());
+  for (std::size_t i = 0; i < both; ++i)
+    if (bits_of(a[i]) != bits_of(b[i])) return static_cast<std::int64_t>(i);
+  return a.size() == b.size() ? -1 : static_cast<std::int64_t>(both);
+}
+
+/// Bit for bit, but for the status bits that tell of the way and not of the answer.
+inline void require_same(const Answer& expected, const Answer& actual) {
+  REQUIRE(actual.encoded.count == expected.encoded.count);
+  REQUIRE((actual.encoded.status & kResultStatus) == (expected.encoded.status & kResultStatus));
+  const bool same_indices = actual.indices == expected.indices;
+  REQUIRE(same_indices);
+  REQUIRE(first_difference(expected.values, actual.values) == -1);
+  REQUIRE(first_difference(expected.residual, actual.residual) == -1);
+}
+
+}  // namespace gradcast::cases

@@ -1,0 +1,80 @@
+// The GPU's kernels, run thread by thread on the CPU: what a GPU would answer is held against the
+// reference where there is no GPU.
+#include "tests/kernels/encoder_cases.hpp"
+
+using namespace gradcast;
+using namespace gradcast::cases;
+
+namespace {
+
+Device emulated(unsigned seed) {
+  return {on_emulator::make_queue(seed), on_emulator::make_encoder, on_emulator::make_decoder};
+}
+
+}  // namespace
+
+TEST_CASE("emulated kernels answer as the reference does", "[emulated]") {
+  Device device = emulated(0);
+  check_every_case(device, kQuickSizes, 29);
+}
+
+TEST_CASE("emulated kernels answer as the reference does, whatever road they are forced onto",
+          "[emulated]") {
+  Device device = emulated(1);
+  check_every_road(device, 307);
+}
+
+TEST_CASE("emulated kernels take pointers off their alignment", "[emulated]") {
+  Device device = emulated(2);
+  check_unaligned(device);
+}
+
+TEST_CASE("emulated kernels leave in the residual what the output does not hold", "[emulated]") {
+  Device device = emulated(3);
+  check_capacity(device);
+}
+
+TEST_CASE("emulated: tensors of one set of launches are encoded as each alone", "[emulated]") {
+  Device device = emulated(4);
+  check_batches(device);
+}
+
+TEST_CASE("emulated: an encoder serves iteration after iteration", "[emulated]") {
+  Device device = emulated(5);
+  check_iterations(device, false);
+}
+
+TEST_CASE("emulated: sparse sets add up in the order of the workers", "[emulated]") {
+  Device device = emulated(6);
+  check_decode(device);
+}
+
+TEST_CASE("emulated: ordinary gradients are answered from their candidates", "[emulated]") {
+  Device device = emulated(0);
+  check_fast_road(device);
+}
+
+// Any order in which blocks and threads take turns is one that a GPU might choose.
+TEST_CASE("emulated: the answer does not depend on who runs first", "[emulated]") {
+  const Vectors vectors = make_vectors(Input::layermix, 40'000, 1);
+  for (const Method& method : all_methods()) {
+    const Selection selection{400, method.mode, 5, 0};
+    const Answer expected = reference_answer(method, vectors, selection);
+    for (unsigned seed = 10; seed < 14; ++seed) {
+      INFO(name_of(method) << ", order drawn from " << seed);
+      Device device = emulated(seed);
+      require_same(expected, device_answer(device, method, vectors, selection));
+    }
+  }
+}
+
+TEST_CASE("emulated kernels answer as the reference does, on every case", "[emulated][slow]") {
+  Device device = emulated(0);
+  check_every_case(device, kQuickSizes, 7);
+  check_every_road(device, 53);
+}
+
+TEST_CASE("emulated kernels answer as the reference does, on large tensors", "[emulated][slow]") {
+  Device device = emulated(7);
+  check_every_case(device, kSlowSizes, 101);
+}

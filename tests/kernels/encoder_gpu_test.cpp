@@ -1,0 +1,92 @@
+// The kernels on the GPU at hand, against the reference.
+#include "tests/kernels/encoder_cases.hpp"
+
+using namespace gradcast;
+using namespace gradcast::cases;
+
+namespace {
+
+Device gpu() { return {on_cuda::make_queue(0), on_cuda::make_encoder, on_cuda::make_decoder}; }
+
+}  // namespace
+
+TEST_CASE("the GPU answers as the reference does", "[gpu]") {
+  Device device = gpu();
+  check_every_case(device, kQuickSizes, 3);
+}
+
+TEST_CASE("the GPU answers as the reference does, on large tensors", "[gpu]") {
+  Device device = gpu();
+  check_every_case(device, kSlowSizes, 7);
+}
+
+TEST_CASE("the GPU answers as the reference does, whatever road it is forced onto", "[gpu]") {
+  Device device = gpu();
+  check_every_road(device, 31);
+}
+
+TEST_CASE("the GPU takes pointers off their alignment", "[gpu]") {
+  Device device = gpu();
+  check_unaligned(device);
+}
+
+TEST_CASE("the GPU leaves in the residual what the output does not hold", "[gpu]") {
+  Device device = gpu();
+  check_capacity(device);
+}
+
+TEST_CASE("the GPU encodes tensors of one set of launches as each alone", "[gpu]") {
+  Device device = gpu();
+  check_batches(device);
+}
+
+TEST_CASE("an encoder on the GPU serves iteration after iteration", "[gpu]") {
+  Device device = gpu();
+  check_iterations(device, false);
+}
+
+TEST_CASE("a CUDA graph of an encode serves iteration after iteration", "[gpu]") {
+  Device device = gpu();
+  check_iterations(device, true);
+}
+
+TEST_CASE("the GPU adds sparse sets in the order of the workers", "[gpu]") {
+  Device device = gpu();
+  check_decode(device);
+}
+
+TEST_CASE("the GPU answers ordinary gradients from their candidates", "[gpu]") {
+  Device device = gpu();
+  check_fast_road(device);
+}
+
+// ResNet-50's size and one beyond 2^28, which no index of 32 bits in bytes reaches.
+TEST_CASE("the GPU answers as the reference does, on a whole model and on 2^28 + 1 elements",
+          "[gpu][large]") {
+  Device device = gpu();
+  for (const std::int64_t elements : {std::int64_t{25'557'032}, (std::int64_t{1} << 28) + 1})
+    for (const Method& method : all_methods()) {
+      if (method.compressor->rule == Rule::Everything) continue;
+      INFO(name_of(method) << ", " << elements << " elements");
+      const Vectors vectors = make_vectors(Input::layermix, elements, 1);
+      const Selection selection{elements / 1000, method.mode, 1, 0};
+      require_same(reference_answer(method, vectors, selection),
+                   device_answer(device, method, vectors, selection));
+    }
+}
+
+// 20 times the same, and the same from any number of blocks.
+TEST_CASE("the GPU answers alike every time", "[gpu]") {
+  Device device = gpu();
+  const Vectors vectors = make_vectors(Input::layermix, 3'000'000, 1);
+  for (const Method& method : all_methods()) {
+    const Selection selection{3000, method.mode, 1, 0};
+    const Answer first = device_answer(device, method, vectors, selection);
+    for (int blocks = 0; blocks < 20; ++blocks) {
+      INFO(name_of(method) << ", " << blocks << " blocks");
+      EncoderTuning tuning;
+      tuning.finish_blocks = 5 * blocks;
+      require_same(first, device_answer(device, method, vectors, selection, tuning));
+    }
+  }
+}
