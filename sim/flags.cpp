@@ -18,15 +18,18 @@ std::string description(const std::string& summary, const std::vector<std::strin
 }  // namespace
 
 Flags::Flags(std::string command, const std::string& summary,
-             const std::vector<std::string>& examples)
+             const std::vector<std::string>& examples, const std::string& output)
     : command_(std::move(command)),
+      output_is_answer_(output.empty()),
       options_("gradcast " + command_, description(summary, examples)) {
   options_.custom_help("[flags]");
   options_.set_width(100);
   options_.allow_unrecognised_options();  // refused below, with a suggestion
   options_.add_options()("f,format", "table, csv or json",
                          cxxopts::value<std::string>()->default_value("table"), "FORMAT")(
-      "o,output", "write there instead of standard output; .csv or .json sets the format",
+      "o,output",
+      output_is_answer_ ? "write there instead of standard output; .csv or .json sets the format"
+                        : output,
       cxxopts::value<std::string>(),
       "FILE")("q,quiet", "no notes on standard error")("h,help", "this text");
 }
@@ -35,6 +38,11 @@ void Flags::add(const std::string& name, const std::string& help, const std::str
   auto value = cxxopts::value<std::string>();
   if (!fallback.empty()) value->default_value(fallback);
   options_.add_options()(name, help, value, "VALUE");
+}
+
+void Flags::add_switch(const std::string& name, const std::string& help) {
+  options_.add_options()(name, help);
+  switches_.insert(name);
 }
 
 bool Flags::parse(int argc, const char* const* argv) {
@@ -50,14 +58,18 @@ bool Flags::parse(int argc, const char* const* argv) {
   require_known(parsed_->unmatched());
   for (const cxxopts::KeyValue& flag : parsed_->arguments()) {
     if (flag.value().empty()) throw UsageError("--" + flag.key() + ": the value is empty");
-    if (parsed_->count(flag.key()) > 1 && flag.key() != "quiet")
+    if (switches_.contains(flag.key()) && flag.value() != "true")
+      throw UsageError("--" + flag.key() + " takes no value");
+    if (parsed_->count(flag.key()) > 1 && !switches_.contains(flag.key()))
       throw UsageError("--" + flag.key() + " is given twice");
   }
   static_cast<void>(format());
   arguments_ = {"gradcast", command_};
-  for (const cxxopts::KeyValue& flag : parsed_->arguments())
-    if (flag.key() != "output" && flag.key() != "quiet")
-      arguments_.insert(arguments_.end(), {"--" + flag.key(), flag.value()});
+  for (const cxxopts::KeyValue& flag : parsed_->arguments()) {
+    if (flag.key() == "output" || flag.key() == "quiet") continue;
+    arguments_.push_back("--" + flag.key());
+    if (!switches_.contains(flag.key())) arguments_.push_back(flag.value());
+  }
   return true;
 }
 
@@ -83,9 +95,14 @@ std::string Flags::text(const std::string& name) const {
   return given(name) || (*parsed_)[name].has_default() ? (*parsed_)[name].as<std::string>() : "";
 }
 
+std::string Flags::answer_file() const {
+  const std::string file = output_is_answer_ ? text("output") : "";
+  return file == "-" ? "" : file;
+}
+
 Format Flags::format() const {
   std::string name = text("format");
-  const std::string file = text("output");
+  const std::string file = answer_file();
   if (!given("format") && file.ends_with(".csv")) name = "csv";
   if (!given("format") && file.ends_with(".json")) name = "json";
   if (name == "table") return Format::Table;
@@ -95,8 +112,8 @@ Format Flags::format() const {
 }
 
 void Flags::deliver(std::string_view content) const {
-  if (given("output") && text("output") != "-")
-    write_text_file(text("output"), content);
+  if (const std::string file = answer_file(); !file.empty())
+    write_text_file(file, content);
   else
     write_stdout(content);
 }

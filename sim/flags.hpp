@@ -4,6 +4,7 @@
 #include <cxxopts.hpp>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,11 +17,16 @@ enum class Format { Table, Csv, Json };
 
 class Flags {
  public:
-  /// `examples`: command lines, shown before the flags.
-  Flags(std::string command, const std::string& summary, const std::vector<std::string>& examples);
+  /// `examples`: command lines, shown before the flags. `output`: what -o names, in a command whose
+  /// answer does not go there but always to standard output.
+  Flags(std::string command, const std::string& summary, const std::vector<std::string>& examples,
+        const std::string& output = "");
 
   /// A flag with a value. `fallback` is used where it is not given; "" is none.
   void add(const std::string& name, const std::string& help, const std::string& fallback = "");
+
+  /// A flag without a value: `--sweep`.
+  void add_switch(const std::string& name, const std::string& help);
 
   /// Throws UsageError. False when help was asked for and has been printed: nothing is left to do.
   bool parse(int argc, const char* const* argv);
@@ -40,10 +46,10 @@ class Flags {
     }
   }
 
-  /// --format, else what -o's ending says, else a table.
+  /// --format, else what the answer's file ends in, else a table.
   Format format() const;
   bool quiet() const { return parsed_->count("quiet") > 0; }
-  /// To -o's file, whole or not at all, or to standard output.
+  /// To the answer's file, whole or not at all, or to standard output.
   void deliver(std::string_view content) const;
   /// A line on standard error, unless -q.
   void note(const std::string& line) const;
@@ -53,8 +59,12 @@ class Flags {
 
  private:
   void require_known(const std::vector<std::string>& unmatched) const;
+  /// -o's, "" for standard output.
+  std::string answer_file() const;
 
   std::string command_;
+  bool output_is_answer_;
+  std::set<std::string> switches_{"quiet", "help"};
   cxxopts::Options options_;
   std::optional<cxxopts::ParseResult> parsed_;
   std::vector<std::string> arguments_;

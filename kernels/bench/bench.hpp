@@ -1,0 +1,85 @@
+// A device on which compressors are timed. Two implementations: the CPU's reference, and CUDA
+// (bench_cpu.cpp, bench_cuda.cu; bench_none.cpp where there is no CUDA). Read by C++ and CUDA:
+// C++17.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/inputs.hpp"
+#include "kernels/selection.hpp"
+
+namespace gradcast {
+
+/// One call to be timed: one tensor, or all of a model's in one set of launches.
+struct BenchPoint {
+  std::string compressor;
+  Mode mode = Mode::Only;
+  std::string implementation;         // one of Bench::implementations
+  std::vector<std::int64_t> tensors;  // elements of each
+  std::vector<std::int64_t> wanted;   // k of each
+  Input input = Input::normal;        // of gradient and residual together
+  std::vector<int> workers;           // decode is timed for each of these numbers
+  std::uint32_t seed = 1;             // of the input and of what is drawn at random
+};
+
+struct BenchTiming {
+  double median_seconds = 0;
+  double p95_seconds = 0;
+  std::int64_t samples = 0;
+  std::int64_t discarded = 0;  // samples taken while the clock was throttled
+};
+
+struct BenchResult {
+  BenchTiming encode;
+  std::vector<BenchTiming> decode;  // as BenchPoint::workers
+  double selected = 0;              // elements of all tensors
+  double recall = 0;  // share of the k largest of each tensor that was selected, 0 to 1
+  double bytes = 0;   // counted, that one encode moves through memory; 0: not counted
+  std::string path;   // "fast", "tiles re-read", ... ; "" where there is but one
+};
+
+/// What a cost table's comment lines say of the machine.
+struct BenchDevice {
+  std::string name;               // "NVIDIA H200"
+  std::string slug;               // "h200": names the file
+  std::string driver;             // "" where there is none
+  std::string toolkit;            // "CUDA 13.0.88", "g++ 12.2.0"
+  std::string clocks;             // "SM 1980 MHz, memory 3201 MHz"
+  std::int64_t memory_bytes = 0;  // that a point may use
+};
+
+/// How long and how often.
+struct BenchLimits {
+  double seconds = 1.0;  // for the samples of one timing
+  std::int64_t least_samples = 20;
+  std::int64_t most_samples = 1000;
+  std::function<bool()> interrupted;  // asked between samples; may be empty
+};
+
+/// Thrown by a measurement whose limits say that it is to stop.
+struct BenchInterrupted {};
+
+class Bench {
+ public:
+  virtual ~Bench() = default;
+  virtual BenchDevice device() const = 0;
+  /// The project's own first, then baselines; empty where nothing here runs this compressor.
+  virtual std::vector<std::string> implementations(const std::string& compressor,
+                                                   Mode mode) const = 0;
+  /// What a point needs at the same time.
+  virtual std::int64_t memory_needed(const BenchPoint& point) const = 0;
+  /// Cold cache, residual restored before each sample. Throws BenchInterrupted.
+  virtual BenchResult measure(const BenchPoint& point, const BenchLimits& limits) = 0;
+  /// e = g + e and nothing else, 12 bytes an element: no compressor with a residual is faster.
+  virtual BenchTiming ceiling(std::int64_t elements, const BenchLimits& limits) = 0;
+};
+
+std::unique_ptr<Bench> make_cpu_bench();
+
+/// nullptr where this build or this machine has no such device.
+std::unique_ptr<Bench> make_gpu_bench(int device);
+
+}  // namespace gradcast

@@ -1,0 +1,209 @@
+// CUDA events, an eviction of the cache, the clock, and inputs made on the device.
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "kernels/bench/gpu_timer.hpp"
+#include "kernels/cuda_check.hpp"
+
+namespace gradcast::on_cuda {
+namespace {
+
+constexpr int kThreads = 256;
+constexpr double kThrottledBelow = 0.75;  // of the device's own clock, as nvbench has it
+
+__global__ void __launch_bounds__(kThreads)
+    fill_kernel(float* to, std::int64_t elements, Input input, std::uint32_t seed,
+                std::int64_t of_elements) {
+  const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * kThreads;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+       i < elements; i += threads)
+    to[i] = input_element(input, seed, of_elements, i);
+}
+
+/// Four elements a thread and turn; what is left over one by one.
+__global__ void __launch_bounds__(kThreads)
+    add_kernel(const float* __restrict__ gradient, float* __restrict__ residual,
+               std::int64_t elements) {
+  const std::int64_t i = (static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x) * 4;
+  if (i + 4 <= elements) {
+    const float4 g = __ldcs(reinterpret_cast<const float4*>(gradient + i));
+    const float4 e = __ldcs(reinterpret_cast<const float4*>(residual + i));
+    __stcs(reinterpret_cast<float4*>(residual + i),
+           make_float4(g.x + e.x, g.y + e.y, g.z + e.z, g.w + e.w));
+  } else {
+    for (std::int64_t j = i; j < elements; ++j) residual[j] += gradient[j];
+  }
+}
+
+/// Cycles and nanoseconds that pass while one thread waits.
+__global__ void clock_kernel(long long* cycles_and_nanoseconds) {
+  long long begin_ns = 0;
+  long long end_ns = 0;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(begin_ns));
+  const long long begin = clock64();
+  do {
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(end_ns));
+  } while (end_ns - begin_ns < 40'000);
+  cycles_and_nanoseconds[0] = clock64() - begin;
+  cycles_and_nanoseconds[1] = end_ns - begin_ns;
+}
+
+/// What NVIDIA's management library says, where the machine has it: it comes with the driver, its
+/// header does not. Nothing is set through it.
+class Management {
+ public:
+  enum Clock : int { Multiprocessors = 1, Memory = 2 };  // nvmlClockType_t
+
+  explicit Management(int device) : library_(dlopen("libnvidia-ml.so.1", RTLD_NOW)) {
+    const auto init = find<int()>("nvmlInit_v2");
+    const auto by_bus = find<int(const char*, void**)>("nvmlDeviceGetHandleByPciBusId_v2");
+    char bus[64] = {};
+    ready_ = init != nullptr && by_bus != nullptr && init() == 0 &&
+             cudaDeviceGetPCIBusId(bus, sizeof bus, device) == cudaSuccess &&
+             by_bus(bus, &device_) == 0;
+  }
+  ~Management() {
+    if (library_ != nullptr) dlclose(library_);
+  }
+  Management(const Management&) = delete;
+  Management& operator=(const Management&) = delete;
+
+  std::string driver() const {
+    char version[80] = {};
+    const auto get = find<int(char*, unsigned)>("nvmlSystemGetDriverVersion");
+    return ready_ && get != nullptr && get(version, sizeof version) == 0 ? version : "";
+  }
+
+  /// In MHz.
+  std::string clock(Clock which) const {
+    unsigned megahertz = 0;
+    const auto get = find<int(void*, int, unsigned*)>("nvmlDeviceGetClockInfo");
+    const bool known = ready_ && get != nullptr && get(device_, which, &megahertz) == 0;
+    return known ? std::to_string(megahertz) : "?";
+  }
+
+ private:
+  template <class Function>
+  Function* find(const char* name) const {
+    return library_ == nullptr ? nullptr : reinterpret_cast<Function*>(dlsym(library_, name));
+  }
+
+  void* library_;
+  void* device_ = nullptr;
+  bool ready_ = false;
+};
+
+/// "NVIDIA H200" is "h200".
+std::string slug_of(const std::string& name) {
+  std::string slug;
+  for (const char letter : name)
+    slug += std::isalnum(static_cast<unsigned char>(letter)) != 0
+                ? static_cast<char>(std::tolower(static_cast<unsigned char>(letter)))
+                : '-';
+  for (const char* maker : {"nvidia-", "tesla-", "geforce-", "quadro-"})
+    if (slug.rfind(maker, 0) == 0) slug.erase(0, std::string(maker).size());
+  return slug;
+}
+
+class Timer final : public GpuTimer {
+ public:
+  Timer(int device, cudaStream_t stream) : device_(device), stream_(stream) {
+    int l2_bytes = 0;
+    int kilohertz = 0;
+    CUDA_CHECK(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device));
+    CUDA_CHECK(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, device));
+    CUDA_CHECK(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, device));
+    own_hertz_ = 1e3 * kilohertz;
+    evicting_bytes_ =
+        std::max<std::size_t>(std::size_t{256} << 20, 4 * static_cast<std::size_t>(l2_bytes));
+    CUDA_CHECK(cudaMalloc(&evicting_, evicting_bytes_));
+    CUDA_CHECK(cudaMalloc(&clock_, 2 * sizeof(long long)));
+    CUDA_CHECK(cudaEventCreate(&begin_));
+    CUDA_CHECK(cudaEventCreate(&end_));
+  }
+  ~Timer() override {
+    cudaFree(evicting_);
+    cudaFree(clock_);
+    cudaEventDestroy(begin_);
+    cudaEventDestroy(end_);
+  }
+  Timer(const Timer&) = delete;
+  Timer& operator=(const Timer&) = delete;
+
+  void evict() override {
+    CUDA_CHECK(cudaMemsetAsync(evicting_, ++evictions_ & 0xff, evicting_bytes_, stream_));
+  }
+  void begin() override { CUDA_CHECK(cudaEventRecord(begin_, stream_)); }
+  void end() override { CUDA_CHECK(cudaEventRecord(end_, stream_)); }
+  double seconds() override {
+    float milliseconds = 0;
+    CUDA_CHECK(cudaEventSynchronize(end_));
+    CUDA_CHECK(cudaEventElapsedTime(&milliseconds, begin_, end_));
+    return 1e-3 * static_cast<double>(milliseconds);
+  }
+  bool throttled() override { return hertz_now() < kThrottledBelow * own_hertz_; }
+
+  void fill(float* to, std::int64_t elements, Input input, std::uint32_t seed,
+            std::int64_t of_elements) override {
+    fill_kernel<<<static_cast<unsigned>(8 * processors_), kThreads, 0, stream_>>>(
+        to, elements, input, seed, of_elements);
+    CUDA_CHECK(cudaGetLastError());
+  }
+  void add(const float* gradient, float* residual, std::int64_t elements) override {
+    const std::int64_t blocks = (elements + 4 * kThreads - 1) / (4 * kThreads);
+    add_kernel<<<static_cast<unsigned>(blocks), kThreads, 0, stream_>>>(gradient, residual,
+                                                                        elements);
+    CUDA_CHECK(cudaGetLastError());
+  }
+
+  BenchDevice device() const override {
+    cudaDeviceProp properties{};
+    CUDA_CHECK(cudaGetDeviceProperties(&properties, device_));
+    std::size_t free_bytes = 0;
+    std::size_t total_bytes = 0;
+    CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
+    const Management management(device_);
+    BenchDevice device;
+    device.name = properties.name;
+    device.slug = slug_of(device.name);
+    device.driver = management.driver();
+    device.toolkit = "CUDA " + std::to_string(__CUDACC_VER_MAJOR__) + "." +
+                     std::to_string(__CUDACC_VER_MINOR__) + "." +
+                     std::to_string(__CUDACC_VER_BUILD__);
+    device.clocks = "SM " + management.clock(Management::Multiprocessors) + " MHz, memory " +
+                    management.clock(Management::Memory) + " MHz at the start";
+    device.memory_bytes = static_cast<std::int64_t>(free_bytes / 10 * 9);
+    return device;
+  }
+
+ private:
+  double hertz_now() {
+    long long counted[2] = {};
+    clock_kernel<<<1, 1, 0, stream_>>>(clock_);
+    CUDA_CHECK(cudaGetLastError());
+    CUDA_CHECK(cudaMemcpyAsync(counted, clock_, sizeof counted, cudaMemcpyDeviceToHost, stream_));
+    CUDA_CHECK(cudaStreamSynchronize(stream_));
+    return 1e9 * static_cast<double>(counted[0]) / static_cast<double>(counted[1]);
+  }
+
+  int device_;
+  cudaStream_t stream_;
+  int processors_ = 0;
+  double own_hertz_ = 0;
+  void* evicting_ = nullptr;
+  std::size_t evicting_bytes_ = 0;
+  int evictions_ = 0;
+  long long* clock_ = nullptr;
+  cudaEvent_t begin_ = nullptr;
+  cudaEvent_t end_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<GpuTimer> make_timer(int device, void* stream) {
+  return std::make_unique<Timer>(device, static_cast<cudaStream_t>(stream));
+}
+
+}  // namespace gradcast::on_cuda

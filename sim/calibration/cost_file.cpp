@@ -1,0 +1,101 @@
+#include "sim/calibration/cost_file.hpp"
+
+#include "sim/calibration/points.hpp"
+#include "sim/csv.hpp"
+#include "sim/error.hpp"
+#include "sim/text.hpp"
+
+namespace gradcast {
+namespace {
+
+std::string comment_of(const Provenance& line) {
+  return csv_comments({(line.key.empty() ? "" : line.key + ": ") + line.value});
+}
+
+/// Where the comments before the header end.
+std::size_t end_of_comments(const std::string& content) {
+  std::size_t at = 0;
+  while (at < content.size() && content[at] == '#') {
+    const std::size_t line_end = content.find('\n', at);
+    at = line_end == std::string::npos ? content.size() : line_end + 1;
+  }
+  return at;
+}
+
+std::string shown(const std::set<int>& numbers) {
+  std::vector<std::string> words;
+  words.reserve(numbers.size());
+  for (const int number : numbers) words.push_back(std::to_string(number));
+  return join(words, ",");
+}
+
+}  // namespace
+
+CostFile::CostFile(std::filesystem::path path, std::vector<Provenance> provenance,
+                   const std::vector<int>& workers)
+    : path_(std::move(path)), provenance_(std::move(provenance)) {
+  std::error_code ignored;
+  if (std::filesystem::exists(path_, ignored)) {
+    take_over(read_text_file(path_), workers);
+    return;
+  }
+  for (const Provenance& line : provenance_) comments_ += comment_of(line);
+  body_ = cost_table_csv({}, {});
+}
+
+void CostFile::take_over(const TextFile& file, const std::vector<int>& workers) {
+  rows_ = load_cost_table(file).rows;
+  const std::size_t header = end_of_comments(file.content);
+  comments_ = file.content.substr(0, header);
+  body_ = file.content.substr(header);
+  for (const Provenance& line : provenance_) {
+    if (!line.must_agree) continue;
+    if (comment_value(file, line.key).empty())
+      refuse("lacks the comment line '# " + line.key + ": ...', so `calibrate` did not make it");
+    require(line);
+  }
+  if (!body_.starts_with(cost_table_csv({}, {})))
+    refuse("its columns stand in another order than `calibrate` writes");
+  std::set<int> there;
+  for (const CostRow& row : rows_) {
+    keys_.insert(key_of(row));
+    there.insert(row.workers);
+  }
+  // simulate interpolates over the workers of neighbouring sizes, so they must be the same.
+  if (const std::set<int> asked(workers.begin(), workers.end()); there != asked)
+    refuse("has rows of " + shown(there) + " workers, asked for are " + shown(asked));
+}
+
+void CostFile::refuse(const std::string& why) const {
+  throw DataError(path_.string(), 0, why + "; name another file with -o");
+}
+
+void CostFile::require(const Provenance& line) {
+  const std::string there = comment_value({path_, comments_}, line.key);
+  if (there.empty())
+    comments_ += comment_of(line);
+  else if (there != line.value)
+    refuse("its " + line.key + " is '" + there + "', here it is '" + line.value + "'");
+}
+
+void CostFile::tell_command(const std::string& command) {
+  for (const std::string& line : comment_lines({path_, comments_}))
+    if (line == "command: " + command || line == "then: " + command) return;
+  const bool first = comment_value({path_, comments_}, "command").empty();
+  comments_ += comment_of({first ? "command" : "then", command});
+}
+
+bool CostFile::has(const CostRow& row) const { return keys_.contains(key_of(row)); }
+
+void CostFile::add(const std::vector<CostRow>& rows) {
+  CostTable more;
+  for (const CostRow& row : rows)
+    if (keys_.insert(key_of(row)).second) more.rows.push_back(row);
+  if (more.rows.empty()) return;
+  const std::string text = cost_table_csv(more, {});
+  body_ += text.substr(text.find('\n') + 1);
+  rows_.insert(rows_.end(), more.rows.begin(), more.rows.end());
+  write_text_file(path_, comments_ + body_);
+}
+
+}  // namespace gradcast

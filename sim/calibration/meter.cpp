@@ -1,0 +1,82 @@
+#include "sim/calibration/meter.hpp"
+
+#include "sim/calibration/interruption.hpp"
+#include "sim/calibration/progress.hpp"
+
+namespace gradcast {
+namespace {
+
+std::string title_of(const CalibrationPoint& point) {
+  const BenchPoint& call = point.call;
+  const std::string mode = mode_text(call.mode);
+  const std::size_t tensors = call.tensors.size();
+  return call.compressor + (mode.empty() ? "" : " (" + mode + ")") + ", " +
+         std::to_string(point.elements()) + " elements" +
+         (tensors > 1 ? " in " + std::to_string(tensors) + " tensors" : "") + ", by " +
+         call.implementation;
+}
+
+}  // namespace
+
+std::string Meter::start_torch(const std::vector<std::string>& command, const Note& note) {
+  try {
+    torch_ = std::make_unique<TorchChild>(command, &Interruption::asked);
+    return torch_->version();
+  } catch (const TorchGone& gone) {
+    note("torch is left out: " + std::string(gone.what()));
+    return "";
+  }
+}
+
+BenchLimits Meter::limits(std::size_t timings) const {
+  BenchLimits limits;
+  limits.seconds = share(timings).count();
+  limits.interrupted = &Interruption::asked;
+  return limits;
+}
+
+std::optional<BenchResult> Meter::measure(const BenchPoint& point, const Note& note) {
+  if (point.implementation == kTorch) return measure_torch(point, note);
+  BenchResult result = bench_.measure(point, limits(1 + point.workers.size()));
+  discarded_ += result.encode.discarded;
+  for (const BenchTiming& decode : result.decode) discarded_ += decode.discarded;
+  return result;
+}
+
+std::optional<BenchResult> Meter::measure_torch(const BenchPoint& point, const Note& note) {
+  if (torch_ == nullptr) return {};
+  try {
+    return torch_->measure(point, share(1 + point.workers.size()));
+  } catch (const TorchRefused& refused) {
+    // Once each: what is refused at one size is refused at most others too.
+    if (refused_.insert(point.compressor + mode_text(point.mode)).second)
+      note("left out: " + title_of({point, 0}) + ", and perhaps more: " + refused.what());
+  } catch (const TorchGone& gone) {
+    note("the torch baseline is lost, its rows are left out: " + std::string(gone.what()));
+    torch_.reset();
+  }
+  return {};
+}
+
+BenchTiming Meter::ceiling(std::int64_t elements) {
+  const BenchTiming timing = bench_.ceiling(elements, limits(1));
+  discarded_ += timing.discarded;
+  return timing;
+}
+
+void measure_all(const std::vector<CalibrationPoint>& points, Meter& meter, bool quiet,
+                 const std::function<void(const CalibrationPoint&, const BenchResult&)>& keep,
+                 const Meter::Note& note) {
+  Progress progress(points.size(), quiet);
+  const Meter::Note note_below = [&](const std::string& line) {
+    progress.clear();
+    note(line);
+  };
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (Interruption::asked()) throw BenchInterrupted{};
+    progress.show(i, title_of(points[i]));
+    if (const auto result = meter.measure(points[i].call, note_below)) keep(points[i], *result);
+  }
+}
+
+}  // namespace gradcast

@@ -1,0 +1,36 @@
+// How far a long run is: one line on a terminal, redrawn.
+#pragma once
+#include <cstddef>
+#include <string>
+
+#include "sim/units.hpp"
+
+namespace gradcast {
+
+/// "40 s", "3 min", "2 h 5 min"
+std::string about(Seconds time);
+
+/// Time left, if what is to come takes as long as what is done; "" before anything is.
+std::string time_left(std::size_t done, std::size_t total, Seconds used);
+
+class Progress {
+ public:
+  /// `quiet`: never shown; else where standard error is a terminal.
+  Progress(std::size_t total, bool quiet);
+  ~Progress() { clear(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// `done` are behind us, `what` is under way.
+  void show(std::size_t done, const std::string& what);
+  /// Takes the line away, before something else is printed.
+  void clear();
+
+ private:
+  std::size_t total_;
+  bool shown_;
+  bool drawn_ = false;
+  double begin_;
+};
+
+}  // namespace gradcast

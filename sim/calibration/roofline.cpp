@@ -1,0 +1,119 @@
+#include "sim/calibration/roofline.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "sim/table.hpp"
+
+namespace gradcast {
+namespace {
+
+Json known(double value) { return value > 0 ? Json(value) : Json(); }
+
+std::string shown(const Json& value, double scale, int digits) {
+  return value.is_null() ? "-" : fixed(scale * value.get<double>(), digits);
+}
+
+Json ceiling_row(std::int64_t elements, const BenchTiming& ceiling, double best_bandwidth) {
+  Json row;
+  row["compressor"] = "ceiling";
+  row["mode"] = "";
+  row["implementation"] = "e = g + e";
+  row["tensors"] = 1;
+  row["elements"] = elements;
+  row["density"] = nullptr;
+  row["distribution"] = "normal";
+  row["encode_seconds"] = ceiling.median_seconds;
+  row["encode_p95_seconds"] = ceiling.p95_seconds;
+  row["samples"] = ceiling.samples;
+  row["bytes"] = kCeilingBytes * static_cast<double>(elements);
+  row["share_of_ceiling"] = 1.0;
+  row["share_of_floor"] =
+      kCeilingBytes * static_cast<double>(elements) / best_bandwidth / ceiling.median_seconds;
+  row["selected_share"] = nullptr;
+  row["recall"] = nullptr;
+  row["path"] = "";
+  return row;
+}
+
+Json entry_row(const RooflineEntry& entry, const BenchTiming& ceiling, double best_bandwidth) {
+  const BenchPoint& call = entry.point.call;
+  const BenchResult& result = entry.result;
+  const auto elements = static_cast<double>(entry.point.elements());
+  const auto wanted =
+      static_cast<double>(std::accumulate(call.wanted.begin(), call.wanted.end(), std::int64_t{0}));
+  Json row;
+  row["compressor"] = call.compressor;
+  row["mode"] = mode_text(call.mode);
+  row["implementation"] = call.implementation;
+  row["tensors"] = call.tensors.size();
+  row["elements"] = entry.point.elements();
+  row["density"] = entry.point.density;
+  row["distribution"] = input_text(call.input);
+  row["encode_seconds"] = result.encode.median_seconds;
+  row["encode_p95_seconds"] = result.encode.p95_seconds;
+  row["samples"] = result.encode.samples;
+  row["bytes"] = known(result.bytes);
+  row["share_of_ceiling"] = ceiling.median_seconds / result.encode.median_seconds;
+  row["share_of_floor"] = kCeilingBytes * elements / best_bandwidth / result.encode.median_seconds;
+  row["selected_share"] = result.selected / wanted;
+  row["recall"] = result.recall;
+  row["path"] = result.path;
+  return row;
+}
+
+std::vector<std::string> table_row(const Json& row) {
+  return {row["compressor"],
+          row["mode"],
+          row["implementation"],
+          value_to_text(row["tensors"]),
+          value_to_text(row["elements"]),
+          value_to_text(row["density"]),
+          row["distribution"],
+          shown(row["encode_seconds"], 1e6, 1),
+          shown(row["bytes"], 1e-6, 1),
+          shown(row["share_of_ceiling"], 1, 3),
+          shown(row["share_of_floor"], 1, 3),
+          shown(row["selected_share"], 1, 3),
+          shown(row["recall"], 1, 4),
+          row["path"]};
+}
+
+}  // namespace
+
+Answer roofline_answer(const std::vector<RooflineEntry>& entries,
+                       const std::map<std::int64_t, BenchTiming>& ceilings) {
+  double best_bandwidth = 0;
+  for (const auto& [elements, ceiling] : ceilings)
+    best_bandwidth = std::max(
+        best_bandwidth, kCeilingBytes * static_cast<double>(elements) / ceiling.median_seconds);
+  TextTable table{
+      {"compressor", "mode", "implementation", "tensors", "elements", "density", "distribution",
+       "encode us", "MB moved", "of ceiling", "of floor", "selected/k", "recall", "path"},
+      {}};
+  Answer answer;
+  const auto add = [&](const Json& row) {
+    table.rows.push_back(table_row(row));
+    answer.rows.push_back(row);
+  };
+  std::int64_t size = 0;
+  for (const RooflineEntry& entry : entries) {
+    const std::int64_t elements = entry.point.elements();
+    const BenchTiming& ceiling = ceilings.at(elements);
+    if (elements != size) {
+      if (size != 0) table.rows.emplace_back();
+      add(ceiling_row(elements, ceiling, best_bandwidth));
+    }
+    size = elements;
+    add(entry_row(entry, ceiling, best_bandwidth));
+  }
+  answer.table = to_text(table) +
+                 "\nof ceiling: the time of e = g + e at this size over the encode's. of floor: 12 "
+                 "bytes an element\nat " +
+                 fixed(best_bandwidth / 1e9, 1) +
+                 " GB/s, the most that e = g + e reached here, over the encode's.\n";
+  answer.summary = {{"best_bandwidth_bytes_per_second", best_bandwidth}};
+  return answer;
+}
+
+}  // namespace gradcast
