@@ -38,14 +38,16 @@ install_missing_packages() {
   gradcast_installed=yes
 }
 
-# build_targets PRESET FOLDER TARGET...: configures once, builds; quiet when there is nothing to do.
+# build_targets PRESET FOLDER TARGET...: configures once (with $configure_flags), builds; quiet when
+# there is nothing to do.
+configure_flags=()
 build_targets() {
   local preset=$1 folder=$2
   shift 2
   # A build that was configured before its packages came would go on without them.
   if [ ! -f "$folder/build.ninja" ] || [ "$gradcast_installed" = yes ]; then
     echo "gradcast: configuring $folder/" >&2
-    quietly cmake --preset "$preset"
+    quietly cmake --preset "$preset" "${configure_flags[@]}"
   fi
   # Only a build that takes a while is worth a line. The sleeper must not hold the caller's streams.
   (sleep 2 >/dev/null 2>&1; echo "gradcast: building $folder/ (minutes the first time)" >&2) &

@@ -40,7 +40,7 @@ std::string parse_mode(std::string_view text) {
 }
 
 CostTable load_cost_table(const TextFile& file) {
-  CostTable table{file.path.string(), {}};
+  CostTable table{file.path.string(), {}, comment_value(file, "device")};
   std::set<std::string> seen;
   CsvReader<kColumns.size()> rows(file, kColumns);
   while (rows.next()) {

@@ -61,6 +61,7 @@ struct CostEstimate {
 struct CostTable {
   std::string name;  // the file's path, for messages
   std::vector<CostRow> rows;
+  std::string device{};  // "" where the file does not say
 
   /// One answer; CompressorCosts gives many for one search of the rows. Throws as that does.
   CostEstimate estimate(const CostQuery& query) const;

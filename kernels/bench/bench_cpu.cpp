@@ -12,6 +12,7 @@
 
 #include "kernels/bench/bench.hpp"
 #include "kernels/bench/sampling.hpp"
+#include "kernels/bench/worker_sets.hpp"
 #include "kernels/compressor.hpp"
 
 namespace gradcast {
@@ -188,58 +189,6 @@ std::vector<Slice> slices_of(const BenchPoint& point) {
   return slices;
 }
 
-/// The sets of P workers, tensor by tensor. Worker 0's are those that were selected, the others'
-/// the same turned round by a share of the tensor: as many, elsewhere, rising.
-class WorkerSets {
- public:
-  /// So many bytes of sets at most; more workers than fit send the same ones again.
-  static constexpr std::int64_t kMostBytes = 1024 * kMiB;
-
-  WorkerSets(const std::vector<Slice>& slices, const std::vector<SparseSet>& selected,
-             int workers) {
-    std::int64_t bytes = 0;
-    for (const SparseSet& set : selected)
-      bytes += static_cast<std::int64_t>(set.indices.size()) * 8;
-    distinct_ = static_cast<int>(
-        std::clamp<std::int64_t>(kMostBytes / std::max<std::int64_t>(bytes, 1), 1, workers));
-    for (std::size_t t = 0; t < slices.size(); ++t)
-      for (int worker = 0; worker < distinct_; ++worker)
-        sets_.push_back(turned(selected[t], static_cast<std::int64_t>(slices[t].elements),
-                               static_cast<std::int64_t>(slices[t].elements) * worker / distinct_));
-  }
-
-  std::vector<SparseSet> of(std::size_t tensor, int workers) const {
-    std::vector<SparseSet> views;
-    for (int worker = 0; worker < workers; ++worker) {
-      const Set& set = sets_[tensor * static_cast<std::size_t>(distinct_) +
-                             static_cast<std::size_t>(worker % distinct_)];
-      views.push_back({set.values, set.indices});
-    }
-    return views;
-  }
-
- private:
-  struct Set {
-    std::vector<float> values;
-    std::vector<std::int32_t> indices;
-  };
-
-  static Set turned(const SparseSet& set, std::int64_t elements, std::int64_t by) {
-    Set result{{set.values.begin(), set.values.end()}, {set.indices.begin(), set.indices.end()}};
-    // What passes the end comes first.
-    const auto over = std::lower_bound(set.indices.begin(), set.indices.end(), elements - by);
-    const auto stay = over - set.indices.begin();
-    for (std::size_t i = 0; i < result.indices.size(); ++i)
-      result.indices[i] = static_cast<std::int32_t>((set.indices[i] + by) % elements);
-    std::rotate(result.indices.begin(), result.indices.begin() + stay, result.indices.end());
-    std::rotate(result.values.begin(), result.values.begin() + stay, result.values.end());
-    return result;
-  }
-
-  int distinct_ = 1;
-  std::vector<Set> sets_;
-};
-
 class CpuBench : public Bench {
  public:
   BenchDevice device() const override {
@@ -360,11 +309,13 @@ class CpuBench : public Bench {
                   const std::vector<SparseSet>& selected, const BenchLimits& limits,
                   BenchResult& result) {
     const int most = *std::max_element(point.workers.begin(), point.workers.end());
-    const WorkerSets sets(slices, selected, most);
+    const WorkerSets sets(point.tensors, selected, most);
     dense_.resize(residual_.size());
     for (const int workers : point.workers) {
-      std::vector<std::vector<SparseSet>> of_tensor;
-      for (std::size_t t = 0; t < slices.size(); ++t) of_tensor.push_back(sets.of(t, workers));
+      std::vector<std::vector<SparseSet>> of_tensor(slices.size());
+      for (std::size_t t = 0; t < slices.size(); ++t)
+        for (int worker = 0; worker < workers; ++worker)
+          of_tensor[t].push_back({sets.of(t, worker).values, sets.of(t, worker).indices});
       result.decode.push_back(take_samples(
           [&] {
             cold_.evict();

@@ -282,8 +282,8 @@ class DeviceBench final : public Bench {
     Array<float> residual(*parts_.queue, elements);
     parts_.timer->fill(gradient.get(), elements, Input::normal, 2, elements);
     parts_.timer->fill(residual.get(), elements, Input::normal, 3, elements);
-    return time([] {}, [&] { parts_.timer->add(gradient.get(), residual.get(), elements); },
-                limits);
+    return time_recorded(
+        [] {}, [&] { parts_.timer->add(gradient.get(), residual.get(), elements); }, limits);
   }
 
  private:

@@ -48,6 +48,7 @@ struct Segment {
   bool aligned;  // gradient and residual to 16 bytes
   std::int32_t first_group;
   std::int32_t groups;
+  std::int32_t first_block;  // of the last kernel's blocks, the first that has a share of it
   std::int32_t first_chunk;
   // The sample before the stream: `first_sample_block` is -1 where the threshold is given.
   Key given_threshold;
@@ -100,6 +101,10 @@ struct Batch {
   std::uint32_t* rule_bins;       // [large][kRadixLevels][kRadixBins]: DGC, rTop-k
   std::uint32_t* meetings;        // of the last kernel's blocks
   std::uint32_t* unusual;         // some segment cannot be answered from its candidates
+
+  const std::int32_t* shares;  // of the last kernel's blocks: first groups, and the end
+  // A threshold that caught well is kept for the next encode; else a sample is taken again.
+  std::uint32_t* keep_threshold;  // [large]
 
   // Cleared by the last kernel for the next encode.
   std::uint32_t* sample_bins;  // [large][kSampleBins]

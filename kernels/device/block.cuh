@@ -80,6 +80,7 @@ __device__ __forceinline__ void count_in(std::uint32_t* bins, std::uint32_t bin,
 struct Crossing {
   std::uint32_t bin;    // kNowhere: all bins together do not reach it
   std::uint32_t above;  // counted in the bins above; all of them where it is nowhere
+  std::uint32_t total;  // counted in all bins
 };
 inline constexpr std::uint32_t kNowhere = 0xffffffffu;
 
@@ -103,7 +104,8 @@ __device__ Crossing find_from_top(const std::uint32_t* bins, std::uint32_t rank,
   }
   block_barrier();
   const Crossing crossing{scratch.crossing_bin,
-                          scratch.crossing_bin == kNowhere ? scan.total : scratch.crossing_above};
+                          scratch.crossing_bin == kNowhere ? scan.total : scratch.crossing_above,
+                          scan.total};
   block_barrier();
   return crossing;
 }

@@ -14,6 +14,7 @@
 #include "kernels/cuda_check.hpp"
 #define GRADCAST_DEVICE on_cuda
 #define GRADCAST_UNROLL _Pragma("unroll")
+#define GRADCAST_NO_UNROLL _Pragma("unroll 1")
 #else
 #include <cstdlib>
 #include <new>
@@ -21,6 +22,7 @@
 #include "kernels/emulator/emulator.hpp"
 #define GRADCAST_DEVICE on_emulator
 #define GRADCAST_UNROLL
+#define GRADCAST_NO_UNROLL
 // NOLINTBEGIN(bugprone-reserved-identifier): these are CUDA's names
 #define __global__
 #define __device__
@@ -147,6 +149,14 @@ int resident_blocks(void (*kernel)(Parameters...)) {
   return processors * each;
 }
 
+/// Has the kernel loaded now rather than at its first launch, which may be while a graph is
+/// recorded.
+template <class... Parameters>
+void load_kernel(void (*kernel)(Parameters...)) {
+  cudaFuncAttributes attributes{};
+  CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
+}
+
 inline void* allocate_bytes(std::size_t bytes) {
   void* memory = nullptr;
   CUDA_CHECK(cudaMalloc(&memory, bytes));
@@ -155,6 +165,8 @@ inline void* allocate_bytes(std::size_t bytes) {
 inline void free_bytes(void* memory) { cudaFree(memory); }
 inline void upload_bytes(void* to, const void* from, std::size_t bytes) {
   CUDA_CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
+  // What comes from pageable memory may still be on its way, and other streams do not wait for it.
+  CUDA_CHECK(cudaStreamSynchronize(cudaStreamLegacy));
 }
 inline void clear_bytes(void* memory, std::size_t bytes) {
   CUDA_CHECK(cudaMemset(memory, 0, bytes));
@@ -214,8 +226,14 @@ int resident_blocks(void (*)(Parameters...)) {
   return 3;
 }
 
+template <class... Parameters>
+void load_kernel(void (*)(Parameters...)) {}
+
+/// Holds garbage, as a device's does, so that what is read before it is written shows.
 inline void* allocate_bytes(std::size_t bytes) {
-  return ::operator new (bytes, std::align_val_t{256});
+  void* memory = ::operator new (bytes, std::align_val_t{256});
+  std::memset(memory, 0xA5, bytes);
+  return memory;
 }
 inline void free_bytes(void* memory) { ::operator delete (memory, std::align_val_t{256}); }
 inline void upload_bytes(void* to, const void* from, std::size_t bytes) {

@@ -48,27 +48,33 @@ class EncoderHere final : public Encoder {
     const int resident =
         tuning.finish_blocks > 0 ? tuning.finish_blocks : resident_blocks(finish<kRule, kMode>);
     finish_blocks_ = std::min(resident, batch_.groups);
-    batch_.most_parts = most_parts(plan);
+    const std::vector<std::int32_t> shares = share_out(plan);
+    batch_.most_parts = most_parts(plan, shares);
 
     Carver measuring;
     carve(measuring, plan);
     memory_ = DeviceBytes(measuring.used());
     Carver carver(memory_.get());
     carve(carver, plan);
-    clear_bytes(memory_.get(), memory_.size());
+    // What an encode clears for the next one; all else is written before it is read.
+    clear_bytes(batch_.sample_bins, bytes_between(batch_.sample_bins, batch_.fallback_bins));
+    clear_bytes(tables_.round, sizeof *tables_.round);
     upload(tables_.segments, plan.segments);
     upload(batch_.first_threshold, plan.first_threshold);
     upload(tables_.group_segment, plan.group_segment);
     upload(tables_.chunk_segment, plan.chunk_segment);
     upload(tables_.sample_block_segment, plan.sample_block_segment);
+    upload(tables_.shares, shares);
+    load_kernel(prepare<kRule, kMode>);
+    load_kernel(streaming());
+    load_kernel(finish<kRule, kMode>);
   }
 
   void encode(void* stream_of_caller) override {
     const auto on = static_cast<Stream>(stream_of_caller);
     launch(prepare<kRule, kMode>, {prepare_blocks()}, on, batch_);
     if (batch_.large == 0) return;
-    launch(stream<Traits::kRandomKeys, Traits::kTakesMoments, Traits::kOfMagnitudes>,
-           {static_cast<unsigned>(batch_.groups)}, on, batch_);
+    launch(streaming(), {static_cast<unsigned>(batch_.groups)}, on, batch_);
     launch(finish<kRule, kMode>, {static_cast<unsigned>(finish_blocks_), true}, on, batch_);
   }
 
@@ -80,6 +86,10 @@ class EncoderHere final : public Encoder {
   int launches() const override { return batch_.large == 0 ? 1 : 3; }
 
  private:
+  static auto streaming() {
+    return stream<Traits::kRandomKeys, Traits::kTakesMoments, Traits::kOfMagnitudes>;
+  }
+
   /// A block a small tensor, a block 4096 samples; and enough to clear the scratch memory quickly.
   unsigned prepare_blocks() const {
     constexpr std::int64_t kWordsOfBlock = 16 * kBlockThreads;
@@ -88,16 +98,37 @@ class EncoderHere final : public Encoder {
         {1, batch_.small + batch_.sample_blocks, std::min<std::int64_t>(clearing, 264)}));
   }
 
-  /// Of all of the last kernel's blocks, the most segments that one's share touches.
-  int most_parts(const BatchPlan& plan) const {
+  /// Shares the groups out among the last kernel's blocks. What a block does once for each segment
+  /// takes as long as some 16 groups, so a segment weighs that much more.
+  std::vector<std::int32_t> share_out(BatchPlan& plan) const {
+    constexpr std::int64_t kSegmentWeight = 16;
+    const std::int64_t total = batch_.groups + kSegmentWeight * plan.large;
+    std::vector<std::int32_t> shares(static_cast<std::size_t>(finish_blocks_) + 1, batch_.groups);
+    std::int64_t weight = 0;
+    std::int32_t block = -1;
+    for (std::int32_t group = 0; group < batch_.groups; ++group) {
+      Segment& segment = plan.segments[static_cast<std::size_t>(
+          plan.group_segment[static_cast<std::size_t>(group)])];
+      if (group == segment.first_group) weight += kSegmentWeight;
+      const auto own = static_cast<std::int32_t>(weight * finish_blocks_ / total);
+      while (block < own) shares[static_cast<std::size_t>(++block)] = group;
+      if (group == segment.first_group) segment.first_block = block;
+      ++weight;
+    }
+    return shares;
+  }
+
+  /// The most segments that one block's share touches.
+  static int most_parts(const BatchPlan& plan, const std::vector<std::int32_t>& shares) {
     int most = 1;
-    for (int block = 0; block < finish_blocks_; ++block) {
-      const auto first = [&](std::int64_t b) {
-        return static_cast<std::size_t>(batch_.groups * b / finish_blocks_);
-      };
+    for (std::size_t block = 0; block + 1 < shares.size(); ++block) {
       int parts = 0;
-      for (std::size_t g = first(block); g < first(block + 1); ++g)
-        parts += g == first(block) || plan.group_segment[g] != plan.group_segment[g - 1] ? 1 : 0;
+      for (auto g = static_cast<std::size_t>(shares[block]);
+           g < static_cast<std::size_t>(shares[block + 1]); ++g)
+        parts += g == static_cast<std::size_t>(shares[block]) ||
+                         plan.group_segment[g] != plan.group_segment[g - 1]
+                     ? 1
+                     : 0;
       most = std::max(most, parts);
     }
     return most;
@@ -115,6 +146,8 @@ class EncoderHere final : public Encoder {
         carver.take<std::int32_t>(plan.chunk_segment.size());
     batch_.sample_block_segment = tables_.sample_block_segment =
         carver.take<std::int32_t>(plan.sample_block_segment.size());
+    batch_.shares = tables_.shares =
+        carver.take<std::int32_t>(static_cast<std::size_t>(finish_blocks_) + 1);
     batch_.round = tables_.round = carver.take<std::uint64_t>(1);
     batch_.first_threshold = carver.take<Key>(large);
 
@@ -132,6 +165,7 @@ class EncoderHere final : public Encoder {
 
     batch_.sample_bins = carver.take<std::uint32_t>(large * kSampleBins);
     batch_.sample_done = carver.take<std::uint32_t>(large);
+    batch_.keep_threshold = carver.take<std::uint32_t>(large);
     batch_.fallback_bins = carver.take<std::uint32_t>(large * kRadixWords);
     batch_.tile_candidates = carver.take<std::uint32_t>(tiles);
     batch_.candidates = carver.take<Candidate>(tiles * static_cast<std::size_t>(plan.slots));
@@ -144,6 +178,11 @@ class EncoderHere final : public Encoder {
     batch_.notes = carver.take<Notes>(blocks * static_cast<std::size_t>(batch_.most_parts));
   }
 
+  static std::size_t bytes_between(const void* begin, const void* end) {
+    return static_cast<std::size_t>(static_cast<const char*>(end) -
+                                    static_cast<const char*>(begin));
+  }
+
   template <class T>
   static void upload(T* to, const std::vector<T>& from) {
     if (!from.empty()) upload_bytes(to, from.data(), from.size() * sizeof(T));
@@ -151,7 +190,7 @@ class EncoderHere final : public Encoder {
 
   struct {
     Segment* segments;
-    std::int32_t *group_segment, *chunk_segment, *sample_block_segment;
+    std::int32_t *group_segment, *chunk_segment, *sample_block_segment, *shares;
     std::uint64_t* round;
   } tables_{};  // what the kernels only read, and the host writes
   Batch batch_{};

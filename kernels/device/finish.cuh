@@ -18,12 +18,15 @@
 
 namespace gradcast::GRADCAST_DEVICE {
 
+inline constexpr int kSharedNotes = 8;  // a block with more parts keeps its notes in global memory
+
 struct FinishShared {
   std::uint32_t bins[kRadixBins];
   std::uint32_t offset[kBlockThreads];
   std::uint32_t ties[kBlockThreads];
   Moments sums[kLanes];
   BlockScratch scratch;
+  Notes notes[kSharedNotes];
 };
 
 /// A block's share of one segment.
@@ -48,7 +51,9 @@ class Finish {
         shared_(shared),
         block_(static_cast<int>(blockIdx.x)),
         blocks_(static_cast<int>(gridDim.x)),
-        notes_(batch.notes + static_cast<std::int64_t>(blockIdx.x) * batch.most_parts) {}
+        notes_(batch.most_parts <= kSharedNotes
+                   ? shared.notes
+                   : batch.notes + static_cast<std::int64_t>(blockIdx.x) * batch.most_parts) {}
 
   __device__ void run() {
     if (Traits::kTakesMoments) {
@@ -61,11 +66,21 @@ class Finish {
       meet();
     }
     for_each_part([&](const Part& part) { settle(part); });
-    meet();
-    for_each_part([&](const Part& part) { resolve(part); });
-    if (read_now(batch_.unusual) != 0) fall_back();
-    tally_all(false);
-    meet();
+    if (Traits::kMayRank) {
+      meet();
+      for_each_part([&](const Part& part) { resolve(part); });
+      if (is_unusual()) fall_back();
+      tally_all(false);
+      meet();
+    } else {
+      tally_all(false);
+      meet();
+      if (is_unusual()) {
+        fall_back();
+        tally_all(false);
+        meet();
+      }
+    }
     if (Traits::kDrawsFromTop) {
       for_each_part([&](const Part& part) { place_ties(part); });
       draw();
@@ -79,20 +94,11 @@ class Finish {
  private:
   // ---- shares and meetings ----------------------------------------------------------------------
 
-  __device__ int first_group_of(int block) const {
-    return static_cast<int>(static_cast<std::int64_t>(batch_.groups) * block / blocks_);
-  }
-
-  /// The block in whose share a group is.
-  __device__ int block_of(int group) const {
-    return static_cast<int>(((static_cast<std::int64_t>(group) + 1) * blocks_ - 1) / batch_.groups);
-  }
-
   template <class Body>
   __device__ void for_each_part(const Body& body) {
-    const int end = first_group_of(block_ + 1);
+    const int end = batch_.shares[block_ + 1];
     int number = 0;
-    for (int group = first_group_of(block_); group < end; ++number) {
+    for (int group = batch_.shares[block_]; group < end; ++number) {
       const int which = batch_.group_segment[group];
       const Segment& segment = batch_.segments[which];
       const int end_of_segment = segment.first_group + segment.groups;
@@ -131,6 +137,8 @@ class Finish {
   __device__ static std::uint32_t* radix_bins_of(std::uint32_t* all, const Part& part, int level) {
     return all + (static_cast<std::int64_t>(part.which) * kRadixLevels + level) * kRadixBins;
   }
+
+  __device__ bool is_unusual() const { return read_now(batch_.unusual) != 0; }
 
   /// Neither nothing nor everything is wanted: the rule decides.
   __device__ static bool is_ruled(const Segment& segment) {
@@ -258,13 +266,16 @@ class Finish {
     Notes own{};
     own.selected = segment.k == 0 ? select_nothing() : select_everything();
     own.rereads = segment.k != 0;
+    std::uint32_t caught = 0;
     if (is_ruled(segment)) {
       Decision decision{Decision::Rank, 0};
       if (Traits::kCounts)
         decision = decide<kRule, kMode>(notes_of(part).thresholds, findings_of(part).counts,
                                         floor_of(part), segment.k);
+      // Gaussian-k's most halved threshold, or Trimmed's mean, lies below what was caught.
+      if (Traits::kCounts) caught = findings_of(part).counts[lowest_threshold()];
       if (decision.kind == Decision::Rank) {
-        find_bin(part, own);
+        caught = find_bin(part, own);
       } else if (decision.kind == Decision::Least) {
         own.selected = select_from(decision.least);
         own.rereads = decision.least < floor_of(part);
@@ -276,14 +287,28 @@ class Finish {
     block_barrier();  // everybody has read the notes
     if (threadIdx.x == 0) {
       notes_of(part) = own;
+      if (part.first_group == segment.first_group)
+        batch_.keep_threshold[part.which] = caught_well(segment, caught) ? 1 : 0;
       if (own.needs_counts || own.needs_radix) or_atomic(batch_.unusual, 1);
     }
     block_barrier();
     if (own.rank > 0 && !own.needs_radix) count_low_bits(part);
   }
 
-  /// Of the candidates' histogram, the bin that holds the wanted rank.
-  __device__ void find_bin(const Part& part, Notes& own) {
+  /// The threshold that lets most through.
+  __device__ static int lowest_threshold() {
+    return kRule == Rule::Gaussian ? (1 << (Traits::kEvaluations - 1)) - 1 : kThresholds - 1;
+  }
+
+  /// Enough for the next encode as well, should its gradient be like this one's, and not many more.
+  __device__ static bool caught_well(const Segment& segment, std::uint32_t caught) {
+    const double wanted =
+        static_cast<double>(Traits::kDrawsFromTop ? segment.draw_from : segment.k);
+    return caught >= wanted + 4 * sqrt(wanted) && caught <= 8 * wanted + 64;
+  }
+
+  /// Of the candidates' histogram, the bin that holds the wanted rank. Gives how many were caught.
+  __device__ std::uint32_t find_bin(const Part& part, Notes& own) {
     const Segment& segment = segment_of(part);
     const auto rank =
         static_cast<std::uint32_t>(Traits::kDrawsFromTop ? segment.draw_from : segment.k);
@@ -303,6 +328,7 @@ class Finish {
       own.bin = crossing.bin;
       own.above = crossing.above;
     }
+    return crossing.total;
   }
 
   __device__ void count_low_bits(const Part& part) {
@@ -365,6 +391,7 @@ class Finish {
       const Segment& segment = segment_of(part);
       const Decision decision =
           decide<kRule, kMode>(notes.thresholds, findings_of(part).exact_counts, 0, segment.k);
+      notes.needs_counts = false;
       notes.selected = select_from(decision.least);
       notes.rereads = decision.least < floor_of(part);
       if (decision.kind == Decision::Rank) {
@@ -466,6 +493,7 @@ class Finish {
   /// Counts keys above the selection's and equal to it, tile by tile.
   __device__ void tally(const Part& part) {
     const Notes& notes = notes_of(part);
+    if (notes.needs_counts) return;  // not decided yet: once more after falling back
     const Selected selected = notes.selected;
     std::uint32_t* tiles =
         batch_.tile_selected + static_cast<std::int64_t>(part.first_group) * kGroupTiles;
@@ -521,7 +549,7 @@ class Finish {
     const Segment& segment = segment_of(part);
     if (part.first_group == segment.first_group) return {0, 0};
     BlockTotal own{0, 0};
-    for (int block = block_of(segment.first_group) + static_cast<int>(threadIdx.x); block < block_;
+    for (int block = segment.first_block + static_cast<int>(threadIdx.x); block < block_;
          block += kBlockThreads) {
       own.above += batch_.block_totals[block].above;
       own.ties += batch_.block_totals[block].ties;

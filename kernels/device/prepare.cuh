@@ -16,28 +16,39 @@ union PrepareShared {
 };
 
 /// Elements for one block of a segment's sample, in runs of 8 (32 bytes, one sector of memory), one
-/// run from each stratum.
+/// run from each stratum. Eight loads of each array are in flight before the first is used.
 __device__ inline void sample_into(const Segment& segment, int block, std::uint32_t* bins) {
+  constexpr int kAtOnce = 8;
+  const float* gradient = segment.gradient;
+  const float* residual = segment.residual;
+  const std::uint32_t stride = static_cast<std::uint32_t>(segment.sample_stride);
   const int first_run = block * (kBlockSamples / 8);
   const int left = segment.sample_runs - first_run;
   const int samples = 8 * (left < kBlockSamples / 8 ? left : kBlockSamples / 8);
-  for (int j = static_cast<int>(threadIdx.x); j - lane_of_thread() < samples; j += kBlockThreads) {
-    const std::uint32_t run = static_cast<std::uint32_t>(first_run + j / 8);
-    const std::uint32_t stride = static_cast<std::uint32_t>(segment.sample_stride);
-    const std::int64_t place = static_cast<std::int64_t>(run) * stride + mix_bits(run) % stride;
-    const bool valid = j < samples;
-    Key key = 0;
-    if (valid) {
+  for (int at = static_cast<int>(threadIdx.x); at - lane_of_thread() < samples;
+       at += kAtOnce * kBlockThreads) {
+    float g[kAtOnce];
+    float e[kAtOnce];
+    GRADCAST_UNROLL
+    for (int n = 0; n < kAtOnce; ++n) {
+      const int j = at + n * kBlockThreads;
+      const std::uint32_t run = static_cast<std::uint32_t>(first_run + j / 8);
+      const std::int64_t place = static_cast<std::int64_t>(run) * stride + mix_bits(run) % stride;
       const std::int64_t i = 8 * place + j % 8;
-      key = magnitude_key(add_feedback(segment.gradient[i], segment.residual[i]));
+      g[n] = j < samples ? gradient[i] : 0.0f;
+      e[n] = j < samples ? residual[i] : 0.0f;
     }
-    count_in(bins, key >> kSampleShift, valid);
+    GRADCAST_UNROLL
+    for (int n = 0; n < kAtOnce; ++n)
+      count_in(bins, magnitude_key(add_feedback(g[n], e[n])) >> kSampleShift,
+               at + n * kBlockThreads < samples);
   }
 }
 
 __device__ inline void sample_block(const Batch& batch, int number, PrepareShared& shared) {
   auto& own = shared.sample;
   const int which = batch.sample_block_segment[number];
+  if (batch.keep_threshold[which] != 0) return;
   const Segment& segment = batch.segments[which];
   for (int i = static_cast<int>(threadIdx.x); i < kSampleBins; i += kBlockThreads) own.bins[i] = 0;
   block_barrier();

@@ -16,6 +16,8 @@ struct RuleTraits {
   static constexpr bool kTakesSample = kRule == Rule::Dgc;
   static constexpr bool kCounts = kTakesMoments || kTakesSample;
   static constexpr bool kDrawsFromTop = kRule == Rule::Rtopk;
+  /// It may come down to the k largest, whose last is not known from a threshold.
+  static constexpr bool kMayRank = !kTakesMoments && kRule != Rule::Everything;
   /// Gaussian-k's evaluations: Algorithm 1 has four, the authors' code three.
   static constexpr int kEvaluations = kMode == Mode::Paper ? 4 : 3;
 };

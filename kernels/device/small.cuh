@@ -38,8 +38,23 @@ class SmallTensor {
 
  private:
   __device__ void form_u() {
-    for (int i = static_cast<int>(threadIdx.x); i < elements_; i += kBlockThreads)
-      shared_.at(i) = add_feedback(segment_.gradient[i], segment_.residual[i]);
+    constexpr int kAtOnce = 8;  // loads of each array in flight before the first is used
+    const float* gradient = segment_.gradient;
+    const float* residual = segment_.residual;
+    for (int at = static_cast<int>(threadIdx.x); at < elements_; at += kAtOnce * kBlockThreads) {
+      float g[kAtOnce];
+      float e[kAtOnce];
+      GRADCAST_UNROLL
+      for (int n = 0; n < kAtOnce; ++n) {
+        const int i = at + n * kBlockThreads;
+        g[n] = i < elements_ ? gradient[i] : 0.0f;
+        e[n] = i < elements_ ? residual[i] : 0.0f;
+      }
+      GRADCAST_UNROLL
+      for (int n = 0; n < kAtOnce; ++n)
+        if (at + n * kBlockThreads < elements_)
+          shared_.at(at + n * kBlockThreads) = add_feedback(g[n], e[n]);
+    }
     block_barrier();
   }
 

@@ -63,10 +63,21 @@ class TileStream {
       const std::int64_t at = first_ + 128 * r + 4 * lane_;
       const std::int64_t left = segment_.elements - at;
       const int valid = left >= 4 ? 4 : left > 0 ? static_cast<int>(left) : 0;
+      const float* gradient = segment_.gradient + at;
+      float* residual = segment_.residual + at;
       float u[4] = {};
-      for (int c = 0; c < valid; ++c) {
-        u[c] = add_feedback(segment_.gradient[at + c], segment_.residual[at + c]);
-        segment_.residual[at + c] = u[c];
+      float e[4] = {};
+      GRADCAST_UNROLL
+      for (int c = 0; c < 4; ++c) {
+        if (c >= valid) continue;
+        u[c] = gradient[c];
+        e[c] = residual[c];
+      }
+      GRADCAST_UNROLL
+      for (int c = 0; c < 4; ++c) {
+        if (c >= valid) continue;
+        u[c] = add_feedback(u[c], e[c]);
+        residual[c] = u[c];
       }
       row(u, r, valid);
     }

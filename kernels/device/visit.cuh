@@ -36,17 +36,12 @@ class TileVisitor {
   /// take rows in turn. True where a tile had more candidates than slots.
   template <class Body>
   __device__ bool visit(std::int64_t first, int count, Body& body) {
-    constexpr int kAtOnce = 4;  // rows whose loads are in flight together
     bool overflowed = false;
     const int rows = (count + per_row_ - 1) / per_row_;
+    int held[kAtOnce];
+    load_held(first, count, warp_of_thread(), held);
     for (int row = warp_of_thread(); row < rows; row += kAtOnce * kBlockWarps) {
-      int held[kAtOnce];
       Candidate candidates[kAtOnce];
-      GRADCAST_UNROLL
-      for (int i = 0; i < kAtOnce; ++i) {
-        const int tile = tile_of_lane(row + i * kBlockWarps);
-        held[i] = tile < count ? static_cast<int>(batch_.tile_candidates[first + tile]) : 0;
-      }
       GRADCAST_UNROLL
       for (int i = 0; i < kAtOnce; ++i) {
         candidates[i] = {0, 0};
@@ -55,20 +50,53 @@ class TileVisitor {
               batch_
                   .candidates[(first + tile_of_lane(row + i * kBlockWarps)) * batch_.slots + slot_];
       }
+      int next_held[kAtOnce];
+      load_held(first, count, row + kAtOnce * kBlockWarps, next_held);
+      bool again_here = false;
       GRADCAST_UNROLL
       for (int i = 0; i < kAtOnce; ++i) {
-        if (row + i * kBlockWarps >= rows) break;
+        if (row + i * kBlockWarps >= rows) continue;
         const int tile = tile_of_lane(row + i * kBlockWarps);
         const bool again = tile < count && (reread_ || held[i] > batch_.slots);
-        overflowed = overflowed || again;
+        again_here = again_here || again;
         slots_row(tile, tile < count && !again, held[i], candidates[i], body);
-        reread_tiles(first, tile, ballot(again && slot_ == 0), body);
       }
+      if (any(again_here)) {
+        overflowed = true;
+        reread_turn(first, count, row, body);
+      }
+      GRADCAST_UNROLL
+      for (int i = 0; i < kAtOnce; ++i) held[i] = next_held[i];
     }
-    return any(overflowed);
+    return overflowed;
   }
 
  private:
+  static constexpr int kAtOnce = 4;  // rows whose loads are in flight together
+
+  /// How many candidates the tiles of a turn's rows have. A turn ahead, so that nothing waits for
+  /// it.
+  __device__ void load_held(std::int64_t first, int count, int row, int (&held)[kAtOnce]) {
+    GRADCAST_UNROLL
+    for (int i = 0; i < kAtOnce; ++i) {
+      const int tile = tile_of_lane(row + i * kBlockWarps);
+      held[i] = tile < count ? static_cast<int>(batch_.tile_candidates[first + tile]) : 0;
+    }
+  }
+
+  /// The tiles of a turn's rows whose candidates are not all there. Rare, and kept out of the way.
+  template <class Body>
+  __device__ void reread_turn(std::int64_t first, int count, int row, Body& body) {
+    GRADCAST_NO_UNROLL
+    for (int i = 0; i < kAtOnce; ++i) {
+      const int tile = tile_of_lane(row + i * kBlockWarps);
+      const bool again =
+          tile < count &&
+          (reread_ || static_cast<int>(batch_.tile_candidates[first + tile]) > batch_.slots);
+      reread_tiles(first, tile, ballot(again && slot_ == 0), body);
+    }
+  }
+
   __device__ int tile_of_lane(int row) const { return row * per_row_ + lane_ / batch_.slots; }
 
   template <class Body>
@@ -92,24 +120,35 @@ class TileVisitor {
   template <class Body>
   __device__ void reread_tiles(std::int64_t first, int tile_here, std::uint32_t leaders,
                                Body& body) {
+    constexpr int kRowsAtOnce = 8;  // whose loads are in flight together
     const std::int64_t tiles_before = static_cast<std::int64_t>(segment_.first_group) * kGroupTiles;
     for (; leaders != 0; leaders &= leaders - 1) {
       const int tile = from_lane(tile_here, lowest_bit(leaders));
       const std::int64_t begin = (first + tile - tiles_before) * kTileElements;
-      for (int r = 0; r < kTileElements / kLanes; ++r) {
-        Visit v{};
-        v.tile = tile;
-        v.in_range = true;
-        v.first = r == 0;
-        v.last = r == kTileElements / kLanes - 1;
-        v.leader = lane_ == 0;
-        v.peers = kEveryLane;
-        const std::int64_t index = begin + r * kLanes + lane_;
-        v.valid = index < segment_.elements;
-        v.index = static_cast<std::uint32_t>(index);
-        v.bits = v.valid ? bits_of(segment_.residual[index]) : 0;
-        v.key = key_of<kRandomKeys>(float_of(v.bits), seed_, v.index);
-        body(v);
+      GRADCAST_NO_UNROLL
+      for (int row = 0; row < kTileElements / kLanes; row += kRowsAtOnce) {
+        std::uint32_t bits[kRowsAtOnce];
+        GRADCAST_UNROLL
+        for (int j = 0; j < kRowsAtOnce; ++j) {
+          const std::int64_t index = begin + (row + j) * kLanes + lane_;
+          bits[j] = index < segment_.elements ? bits_of(segment_.residual[index]) : 0;
+        }
+        GRADCAST_UNROLL
+        for (int j = 0; j < kRowsAtOnce; ++j) {
+          const std::int64_t index = begin + (row + j) * kLanes + lane_;
+          Visit v{};
+          v.tile = tile;
+          v.in_range = true;
+          v.first = row + j == 0;
+          v.last = row + j == kTileElements / kLanes - 1;
+          v.leader = lane_ == 0;
+          v.peers = kEveryLane;
+          v.valid = index < segment_.elements;
+          v.index = static_cast<std::uint32_t>(index);
+          v.bits = bits[j];
+          v.key = key_of<kRandomKeys>(float_of(v.bits), seed_, v.index);
+          body(v);
+        }
       }
     }
   }

@@ -39,7 +39,7 @@ Flags make_flags() {
        "calibrate --roofline --models resnet-50,vgg-16", "calibrate --per-layer resnet-50"},
       "the cost table (default: cost-<device>.csv, in ./traces/ where that is)");
   flags.add("device", "gpu, gpu:1 or cpu (default: gpu)");
-  flags.add("models", "names of `gradcast list` or .csv files, or none (default: all)");
+  flags.add("models", "names of `gradcast list` or .csv files, all or none (default: all)");
   flags.add("compressors",
             "names of `gradcast list`, or all (default: all; --per-layer: "
             "topk,gaussian)");
@@ -120,7 +120,8 @@ std::vector<std::string> parse_baselines(const std::string& text) {
 std::vector<Model> parse_models(const std::string& text, DataFiles& files) {
   if (text == "none") return {};
   std::vector<Model> models;
-  for (const std::string& name : text.empty() ? files.names(kModels) : parse_words(text))
+  const bool all = text.empty() || text == "all";
+  for (const std::string& name : all ? files.names(kModels) : parse_words(text))
     models.push_back(load_model(files.read(kModels, name)));
   return models;
 }

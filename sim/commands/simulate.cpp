@@ -235,6 +235,10 @@ void note_costs(const Flags& flags, const Scenario& scenario, const Plan& plan) 
         "the costs of '" + compressor + "' are " +
         (partly ? "measured in part only (" + evidence + ")" : evidence + ", not measured here") +
         "; `gradcast compare` shows how far such forecasts are off");
+  if (scenario.sparse() && !scenario.costs.device.empty() &&
+      scenario.costs.device != scenario.trace.device)
+    flags.note("compressing was timed on " + scenario.costs.device + ", the model on " +
+               scenario.trace.device);
 }
 
 /// One call for a bucket's tensors takes a row of just those; without, each is charged a call.

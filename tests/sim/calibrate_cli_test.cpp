@@ -122,6 +122,7 @@ TEST_CASE("costs that were measured here are what simulate forecasts with", "[cl
   CHECK(result["implementation"] == "gradcast-cpu");
   CHECK(result["mode"] == "code");
   CHECK(result["encode_seconds"] > 0);
+  CHECK_THAT(ran.err, Contains("compressing was timed on ") && Contains("the model on V100"));
 
   // Every distinct tensor, the model as one, its buckets, and its 161 tensors in one call.
   std::set<std::pair<int, std::int64_t>> sizes;
