@@ -14,6 +14,7 @@ void deliver(const Flags& flags, const std::vector<InputFile>& inputs, std::stri
     case Format::Json: {
       Json document =
           make_document({flags.command(), flags.arguments(), inputs, std::string(engine)});
+      document["seed"] = answer.seed;
       document["results"] = answer.rows;
       if (!answer.summary.is_null()) document["summary"] = answer.summary;
       flags.deliver(to_text(document));

@@ -11,7 +11,8 @@ namespace gradcast {
 struct Answer {
   std::string table;       // for people
   std::vector<Json> rows;  // flat: CSV, and the results of the JSON document
-  Json summary;            // of the JSON document; null for none
+  Json summary{};          // of the JSON document; null for none
+  Json seed{};             // null where nothing is random
 };
 
 /// In the format that the flags ask for, to where they say. `engine` is "" where none ran.

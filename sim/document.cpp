@@ -32,7 +32,7 @@ Json make_document(const DocumentHead& head) {
   document["tool"] = {{"name", "gradcast"}, {"version", GRADCAST_VERSION}};
   document["argv"] = head.arguments;
   document["inputs"] = inputs;
-  document["seed"] = nullptr;  // nothing is random yet
+  document["seed"] = nullptr;
   if (!head.engine.empty()) document["engine"] = head.engine;
   return document;
 }

@@ -249,10 +249,11 @@ class DeviceBench final : public Bench {
         point.workers.empty() ? 0 : *std::max_element(point.workers.begin(), point.workers.end());
     // Gradient, pristine, residual, dense; notes of tiles and segments; values and indices; CUB's
     // keys and indices twice, and its own scratch.
-    return 4 * 4 * (elements + places) + elements / 2 + (std::int64_t{256} << 20) +
+    return std::int64_t{16} * (elements + places) + elements / 2 + (std::int64_t{256} << 20) +
            (std::int64_t{256} << 10) * static_cast<std::int64_t>(point.tensors.size()) +
-           8 * (room + places) + std::min(WorkerSets::kMostBytes, 8 * workers * sum(point.wanted)) +
-           (cub ? 5 * 4 * elements : 0);
+           8 * (room + places) +
+           std::min(WorkerSets::kMostBytes, std::int64_t{8} * workers * sum(point.wanted)) +
+           (cub ? std::int64_t{20} * elements : 0);
   }
 
   BenchResult measure(const BenchPoint& point, const BenchLimits& limits) override {
@@ -361,6 +362,7 @@ class DeviceBench final : public Bench {
     std::vector<WorkerSets::Set> rising = selected;
     for (WorkerSets::Set& set : rising) sort_by_index(set);
     std::vector<SparseSet> views;
+    views.reserve(rising.size());
     for (const WorkerSets::Set& set : rising) views.push_back({set.values, set.indices});
     const int most = *std::max_element(point.workers.begin(), point.workers.end());
     const DecodeInputs inputs(*parts_.queue, point, WorkerSets(point.tensors, views, most));

@@ -14,8 +14,8 @@ namespace {
 
 namespace context = boost::context;
 
-constexpr std::size_t kStackBytes = 64 * 1024;
-constexpr std::size_t kSharedBytes = 48 * 1024;  // what any CUDA device gives a block unasked
+constexpr std::size_t kStackBytes = 65'536;
+constexpr std::size_t kSharedBytes = 49'152;  // what any CUDA device gives a block unasked
 constexpr int kIdleSweeps = 1'000'000;  // of threads that only pause: nobody will wake them
 
 /// A thread's fiber and what it waits for.

@@ -219,6 +219,11 @@ struct Session {
 
   void note(const std::string& line) const { flags.note(line); }
 
+  void deliver(Answer answer) const {
+    answer.seed = asked.points.seed;
+    gradcast::deliver(flags, files.inputs(), "", answer);
+  }
+
   std::vector<CalibrationPoint> points(const PointsAsked& wanted) const {
     const auto baseline = [&](const std::string& name) {
       return std::find(baselines.begin(), baselines.end(), name) != baselines.end();
@@ -396,7 +401,7 @@ int write_costs(Session& session) {
   } catch (const BenchInterrupted&) {
     interrupted(progress() + " are in " + name + "; the same command goes on from there");
   }
-  deliver(session.flags, session.files.inputs(), "", summary_of(file, all));
+  session.deliver(summary_of(file, all));
   return 0;
 }
 
@@ -427,7 +432,7 @@ int print_roofline(Session& session) {
       if (const std::int64_t elements = entry.point.elements(); !ceilings.contains(elements))
         ceilings[elements] = session.meter.ceiling(elements);
     session.note_discarded();
-    deliver(session.flags, session.files.inputs(), "", roofline_answer(entries, ceilings));
+    session.deliver(roofline_answer(entries, ceilings));
     return 0;
   } catch (const BenchInterrupted&) {
     interrupted("the table was not finished");
@@ -473,7 +478,7 @@ int print_per_layer(Session& session) {
     const auto columns = columns_of(measure_entries(session, wanted));
     if (columns.empty()) throw MissingError("nothing of what is asked for can be measured here");
     session.note_discarded();
-    deliver(session.flags, session.files.inputs(), "", per_layer_answer(model, trace, columns));
+    session.deliver(per_layer_answer(model, trace, columns));
   } catch (const BenchInterrupted&) {
     interrupted("the table was not finished");
   }

@@ -175,6 +175,18 @@ inline void check_every_road(Device& device, std::size_t one_in) {
   CHECK((seen & kGeneric) != 0);
 }
 
+/// Every compressor once, at a size that is too large for every case.
+inline void check_size(Device& device, std::int64_t elements) {
+  const Vectors vectors = make_vectors(Input::normal, elements, 1);
+  for (const Method& method : all_methods()) {
+    if (method.compressor->rule == Rule::Everything) continue;
+    INFO(name_of(method) << ", " << elements << " elements");
+    const Selection selection{elements / 1000, method.mode, 1, 0};
+    require_same(reference_answer(method, vectors, selection),
+                 device_answer(device, method, vectors, selection));
+  }
+}
+
 /// Pointers off their alignment by 4, 8 and 12 bytes.
 inline void check_unaligned(Device& device) {
   for (const Method& method : all_methods())

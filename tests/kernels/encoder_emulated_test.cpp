@@ -78,3 +78,15 @@ TEST_CASE("emulated kernels answer as the reference does, on large tensors", "[e
   Device device = emulated(7);
   check_every_case(device, kSlowSizes, 101);
 }
+
+TEST_CASE("emulated kernels answer as the reference does, on a whole model", "[emulated][slow]") {
+  Device device = emulated(8);
+  check_size(device, 25'557'032);  // ResNet-50
+}
+
+// Minutes and gigabytes: by hand.
+TEST_CASE("emulated kernels answer as the reference does, on 2^28 + 1 elements",
+          "[emulated][slow][large]") {
+  Device device = emulated(0);
+  check_size(device, (std::int64_t{1} << 28) + 1);
+}

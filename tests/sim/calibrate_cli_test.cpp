@@ -304,6 +304,7 @@ TEST_CASE("the table goes to its file and the summary to standard output, in any
   CHECK(document["results"][0]["points"] == 6);
   CHECK(document["results"][0]["most_elements"] == 30'100);
   CHECK(document["summary"]["file"] == costs);
+  CHECK(document["seed"] == 1);
 }
 
 TEST_CASE("the roofline has its ceiling, and the per-layer table its sum", "[cli]") {
