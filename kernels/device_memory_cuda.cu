@@ -62,8 +62,14 @@ class Queue final : public DeviceQueue {
   void* stream() override { return stream_; }
   std::unique_ptr<Recording> record(const std::function<void()>& enqueue) override {
     CUDA_CHECK(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
-    enqueue();
     cudaGraph_t graph = nullptr;
+    try {
+      enqueue();
+    } catch (...) {
+      cudaStreamEndCapture(stream_, &graph);  // or the stream records for ever
+      if (graph != nullptr) cudaGraphDestroy(graph);
+      throw;
+    }
     CUDA_CHECK(cudaStreamEndCapture(stream_, &graph));
     return std::make_unique<Graph>(graph, stream_);
   }

@@ -1,5 +1,5 @@
 // A device on which compressors are timed. Two implementations: the CPU's reference, and CUDA
-// (bench_cpu.cpp, bench_cuda.cu; bench_none.cpp where there is no CUDA). Read by C++ and CUDA:
+// (bench_cpu.cpp, bench_cuda.cpp; bench_none.cpp where there is no CUDA). Read by C++ and CUDA:
 // C++17.
 #pragma once
 #include <cstdint>

@@ -46,6 +46,14 @@ std::vector<T> downloaded(DeviceQueue& queue, const T* from, std::int64_t count)
   return to;
 }
 
+/// Where tensors of these sizes begin, one after another, and the end.
+std::vector<std::int64_t> places(const std::vector<std::int64_t>& sizes) {
+  std::vector<std::int64_t> begins{0};
+  for (const std::int64_t size : sizes)
+    begins.push_back(begins.back() + (size + kPlace - 1) / kPlace * kPlace);
+  return begins;
+}
+
 /// A point's tensors on the device, one after another, with room for what is selected.
 class Tensors {
  public:
@@ -118,14 +126,6 @@ class Tensors {
   }
 
  private:
-  /// Where each begins, and the end.
-  static std::vector<std::int64_t> places(const std::vector<std::int64_t>& sizes) {
-    std::vector<std::int64_t> begins{0};
-    for (const std::int64_t size : sizes)
-      begins.push_back(begins.back() + (size + kPlace - 1) / kPlace * kPlace);
-    return begins;
-  }
-
   DeviceQueue& queue_;
   const BenchPoint& point_;
   std::vector<std::int64_t> begins_, room_begins_;
@@ -136,56 +136,62 @@ class Tensors {
   bool exact_;
 };
 
-/// Sets of all workers on the device, and the dense gradients that they are added into.
+/// Sets of all workers on the device, and the dense gradients that they are added into: a piece of
+/// memory of each kind, for a model's tensors times its workers are many.
 class DecodeInputs {
  public:
   DecodeInputs(DeviceQueue& queue, const BenchPoint& point, const WorkerSets& sets)
-      : queue_(queue),
-        point_(point),
+      : point_(point),
         distinct_(sets.distinct()),
-        dense_(queue, sum(point.tensors)) {
+        dense_begins_(places(point.tensors)),
+        dense_(queue, dense_begins_.back()) {
+    std::vector<float> values;
+    std::vector<std::int32_t> indices;
+    std::vector<std::int64_t> counts;
     for (std::size_t t = 0; t < point.tensors.size(); ++t)
       for (int worker = 0; worker < distinct_; ++worker) {
         const WorkerSets::Set& set = sets.of(t, worker);
-        values_.push_back(uploaded(set.values));
-        indices_.push_back(uploaded(set.indices));
-        counts_.push_back(
-            uploaded(std::vector<std::int64_t>{static_cast<std::int64_t>(set.values.size())}));
+        begins_.push_back(values.size());
+        counts.push_back(static_cast<std::int64_t>(set.values.size()));
+        values.insert(values.end(), set.values.begin(), set.values.end());
+        indices.insert(indices.end(), set.indices.begin(), set.indices.end());
       }
+    values_ = uploaded(queue, values);
+    indices_ = uploaded(queue, indices);
+    counts_ = uploaded(queue, counts);
   }
 
   std::vector<DecoderTensor> describe(int workers) const {
     std::vector<DecoderTensor> tensors;
-    float* dense = dense_.get();
     for (std::size_t t = 0; t < point_.tensors.size(); ++t) {
-      DecoderTensor tensor{dense, point_.tensors[t], {}};
+      DecoderTensor tensor{dense_.get() + dense_begins_[t], point_.tensors[t], {}};
       for (int worker = 0; worker < workers; ++worker) {
         const std::size_t which =
             t * static_cast<std::size_t>(distinct_) + static_cast<std::size_t>(worker % distinct_);
-        tensor.sets.push_back(
-            {values_[which]->get(), indices_[which]->get(), counts_[which]->get()});
+        tensor.sets.push_back({values_->get() + begins_[which], indices_->get() + begins_[which],
+                               counts_->get() + which});
       }
       tensors.push_back(tensor);
-      dense += point_.tensors[t];
     }
     return tensors;
   }
 
  private:
   template <class T>
-  std::unique_ptr<Array<T>> uploaded(const std::vector<T>& from) {
-    auto array = std::make_unique<Array<T>>(queue_, static_cast<std::int64_t>(from.size()));
-    queue_.upload(array->get(), from.data(), from.size() * sizeof(T));
+  static std::unique_ptr<Array<T>> uploaded(DeviceQueue& queue, const std::vector<T>& from) {
+    auto array = std::make_unique<Array<T>>(queue, static_cast<std::int64_t>(from.size()));
+    if (!from.empty()) queue.upload(array->get(), from.data(), from.size() * sizeof(T));
     return array;
   }
 
-  DeviceQueue& queue_;
   const BenchPoint& point_;
   int distinct_;
+  std::vector<std::int64_t> dense_begins_;
   Array<float> dense_;
-  std::vector<std::unique_ptr<Array<float>>> values_;
-  std::vector<std::unique_ptr<Array<std::int32_t>>> indices_;
-  std::vector<std::unique_ptr<Array<std::int64_t>>> counts_;
+  std::vector<std::size_t> begins_;  // of each set's values and indices
+  std::unique_ptr<Array<float>> values_;
+  std::unique_ptr<Array<std::int32_t>> indices_;
+  std::unique_ptr<Array<std::int64_t>> counts_;
 };
 
 /// Keys of what a set holds.

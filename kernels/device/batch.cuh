@@ -18,13 +18,23 @@ inline constexpr int kGroupElements = kGroupTiles * kTileElements;
 inline constexpr int kSmallElements = kGroupElements;
 inline constexpr int kBlockSamples = 4096;  // that one block looks at before the stream
 
-// Three histograms of keys. Sampled: 16 bins an octave. Of the candidates: 1024 bins an octave,
-// from the threshold up, what is four octaves above in the last; then every key of one such bin.
+// Histograms of keys. Sampled: 16 bins an octave.
 inline constexpr int kSampleShift = 19;
 inline constexpr int kSampleBins = 4096;
-inline constexpr int kCandidateShift = 13;
 inline constexpr int kCandidateBins = 4096;
-inline constexpr int kLowBins = 1 << kCandidateShift;
+/// Of the candidates, from the threshold up, what is beyond in the last bin; then every key of one
+/// such bin. Magnitudes: 1024 bins an octave, so four octaves. Random keys: the top 1/32 of all
+/// keys, which holds what is caught where one in 40 or fewer is wanted.
+template <bool kRandomKeys>
+struct CandidateBins {
+  static constexpr int kShift = kRandomKeys ? 15 : 13;
+  static constexpr int kLow = 1 << kShift;
+
+  __device__ static std::uint32_t of(Key key, Key floor) {
+    const std::uint32_t bin = (key - floor) >> kShift;
+    return bin < kCandidateBins ? bin : kCandidateBins - 1;
+  }
+};
 // A radix select of whole keys: 12, 12 and 8 bits.
 inline constexpr int kRadixBins = 4096;
 inline constexpr int kRadixLevels = 3;
@@ -57,6 +67,7 @@ struct Segment {
   std::int32_t sample_runs;     // of 8 neighbours
   std::int32_t sample_stride;   // runs in a stratum
   std::uint32_t sample_wanted;  // of the sample, at or above the threshold
+  double planned_catch;         // candidates that the sample aims at
 };
 
 /// What is found out of a segment, cleared before each encode.
@@ -97,7 +108,7 @@ struct Batch {
   std::int64_t cleared_words;
   SegmentFindings* findings;      // [large]
   std::uint32_t* candidate_bins;  // [large][kCandidateBins]
-  std::uint32_t* low_bins;        // [large][kLowBins]
+  std::uint32_t* low_bins;        // [large][CandidateBins::kLow]
   std::uint32_t* rule_bins;       // [large][kRadixLevels][kRadixBins]: DGC, rTop-k
   std::uint32_t* meetings;        // of the last kernel's blocks
   std::uint32_t* unusual;         // some segment cannot be answered from its candidates
@@ -145,12 +156,6 @@ __device__ __forceinline__ void take(Moments& moments, float u) {
   moments.sum += value;
   if (!kOfMagnitudes) moments.squares += value * value;
   if (kOfMagnitudes && key > moments.largest) moments.largest = key;
-}
-
-/// The bin of a candidate above `floor`.
-__device__ __forceinline__ std::uint32_t candidate_bin(Key key, Key floor) {
-  const std::uint32_t bin = (key - floor) >> kCandidateShift;
-  return bin < kCandidateBins ? bin : kCandidateBins - 1;
 }
 
 }  // namespace gradcast::GRADCAST_DEVICE

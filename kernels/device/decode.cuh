@@ -133,7 +133,7 @@ class RangeDecoder {
 };
 
 /// `range_tensor`: whose each range is.
-__global__ void __launch_bounds__(kBlockThreads)
+inline __global__ void __launch_bounds__(kBlockThreads)
     decode_sets(const DecodedTensor* tensors, const std::int32_t* range_tensor, int ranges,
                 int workers) {
   const auto first_of = [&](unsigned block) {

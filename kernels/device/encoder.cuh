@@ -9,7 +9,7 @@
 
 namespace gradcast::GRADCAST_DEVICE {
 
-__global__ void __launch_bounds__(kBlockThreads)
+inline __global__ void __launch_bounds__(kBlockThreads)
     store_round(std::uint64_t* to, std::uint64_t round) {
   if (threadIdx.x == 0) *to = round;
 }
@@ -102,14 +102,15 @@ class EncoderHere final : public Encoder {
   /// takes as long as some 16 groups, so a segment weighs that much more.
   std::vector<std::int32_t> share_out(BatchPlan& plan) const {
     constexpr std::int64_t kSegmentWeight = 16;
-    const std::int64_t total = batch_.groups + kSegmentWeight * plan.large;
+    const std::int64_t total = batch_.groups + kSegmentWeight * std::max(plan.large - 1, 0);
     std::vector<std::int32_t> shares(static_cast<std::size_t>(finish_blocks_) + 1, batch_.groups);
     std::int64_t weight = 0;
     std::int32_t block = -1;
     for (std::int32_t group = 0; group < batch_.groups; ++group) {
       Segment& segment = plan.segments[static_cast<std::size_t>(
           plan.group_segment[static_cast<std::size_t>(group)])];
-      if (group == segment.first_group) weight += kSegmentWeight;
+      // Whichever it is, every block has a first one.
+      if (group == segment.first_group && group > 0) weight += kSegmentWeight;
       const auto own = static_cast<std::int32_t>(weight * finish_blocks_ / total);
       while (block < own) shares[static_cast<std::size_t>(++block)] = group;
       if (group == segment.first_group) segment.first_block = block;
@@ -154,7 +155,7 @@ class EncoderHere final : public Encoder {
     const std::size_t before = carver.used();
     batch_.findings = carver.take<SegmentFindings>(large);
     batch_.candidate_bins = carver.take<std::uint32_t>(large * kCandidateBins);
-    batch_.low_bins = carver.take<std::uint32_t>(large * kLowBins);
+    batch_.low_bins = carver.take<std::uint32_t>(large * CandidateBins<Traits::kRandomKeys>::kLow);
     constexpr bool kSearches = Traits::kTakesSample || Traits::kDrawsFromTop;
     batch_.rule_bins = carver.take<std::uint32_t>(kSearches ? large * kRadixWords : 0);
     batch_.meetings = carver.take<std::uint32_t>(1);

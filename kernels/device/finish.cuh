@@ -40,9 +40,11 @@ template <Rule kRule, Mode kMode>
 class Finish {
   using Traits = RuleTraits<kRule, kMode>;
   using Visitor = TileVisitor<Traits::kRandomKeys>;
+  using Bins = CandidateBins<Traits::kRandomKeys>;
   /// Thresholds that the rule has, for loops that the compiler unrolls.
   static constexpr int kThresholds = kRule == Rule::Gaussian  ? (1 << Traits::kEvaluations) - 1
                                      : kRule == Rule::Trimmed ? kTrimSteps
+                                     : kRule == Rule::Dgc     ? 2
                                                               : 1;
 
  public:
@@ -132,7 +134,7 @@ class Finish {
     return batch_.candidate_bins + static_cast<std::int64_t>(part.which) * kCandidateBins;
   }
   __device__ std::uint32_t* low_bins_of(const Part& part) const {
-    return batch_.low_bins + static_cast<std::int64_t>(part.which) * kLowBins;
+    return batch_.low_bins + static_cast<std::int64_t>(part.which) * Bins::kLow;
   }
   __device__ static std::uint32_t* radix_bins_of(std::uint32_t* all, const Part& part, int level) {
     return all + (static_cast<std::int64_t>(part.which) * kRadixLevels + level) * kRadixBins;
@@ -224,8 +226,10 @@ class Finish {
     Moments moments;
     if (Traits::kTakesMoments) moments = moments_of(segment);
     if (threadIdx.x == 0) {
+      notes.thresholds = {};
       if (Traits::kTakesSample) {
         thresholds_of_sample<kMode>(notes.radix.prefix, notes.thresholds);
+        notes.thresholds.least[1] = floor_of(part);  // to know how many were caught
       } else {
         thresholds_of<kRule, kMode>(moments, segment.elements, segment.quantile, notes.thresholds);
         if (moments.unfinite > 0) or_atomic(&findings_of(part).path, kNotFinite);
@@ -272,7 +276,8 @@ class Finish {
       if (Traits::kCounts)
         decision = decide<kRule, kMode>(notes_of(part).thresholds, findings_of(part).counts,
                                         floor_of(part), segment.k);
-      // Gaussian-k's most halved threshold, or Trimmed's mean, lies below what was caught.
+      // Gaussian-k's most halved threshold, or Trimmed's mean, lies below what was caught; DGC has
+      // the floor itself.
       if (Traits::kCounts) caught = findings_of(part).counts[lowest_threshold()];
       if (decision.kind == Decision::Rank) {
         caught = find_bin(part, own);
@@ -283,7 +288,7 @@ class Finish {
         own.needs_counts = true;
       }
     }
-    if (Traits::kCounts) own.thresholds = notes_of(part).thresholds;
+    if (own.needs_counts) own.thresholds = notes_of(part).thresholds;
     block_barrier();  // everybody has read the notes
     if (threadIdx.x == 0) {
       notes_of(part) = own;
@@ -304,7 +309,9 @@ class Finish {
   __device__ static bool caught_well(const Segment& segment, std::uint32_t caught) {
     const double wanted =
         static_cast<double>(Traits::kDrawsFromTop ? segment.draw_from : segment.k);
-    return caught >= wanted + 4 * sqrt(wanted) && caught <= 8 * wanted + 64;
+    const double many =
+        8 * wanted > 2 * segment.planned_catch ? 8 * wanted : 2 * segment.planned_catch;
+    return caught >= wanted + 4 * sqrt(wanted) && caught <= many;
   }
 
   /// Of the candidates' histogram, the bin that holds the wanted rank. Gives how many were caught.
@@ -336,8 +343,8 @@ class Finish {
     const std::uint32_t bin = notes_of(part).bin;
     std::uint32_t* low = low_bins_of(part);
     const auto body = [&](const Visit& v) {
-      count_in(low, (v.key - floor) & (kLowBins - 1),
-               v.valid && v.key >= floor && candidate_bin(v.key, floor) == bin);
+      count_in(low, (v.key - floor) & (Bins::kLow - 1),
+               v.valid && v.key >= floor && Bins::of(v.key, floor) == bin);
     };
     visit_part(part, false, body);
   }
@@ -346,9 +353,9 @@ class Finish {
     Notes& notes = notes_of(part);
     if (notes.rank == 0 || notes.needs_radix) return;  // the same for all threads of the block
     const std::uint32_t rank = notes.rank - notes.above;
-    const Crossing crossing = find_from_top<kLowBins>(low_bins_of(part), rank, shared_.scratch);
+    const Crossing crossing = find_from_top<Bins::kLow>(low_bins_of(part), rank, shared_.scratch);
     if (threadIdx.x == 0)
-      notes.selected = {floor_of(part) + (notes.bin << kCandidateShift) + crossing.bin,
+      notes.selected = {floor_of(part) + (notes.bin << Bins::kShift) + crossing.bin,
                         rank - crossing.above};
     block_barrier();
   }

@@ -73,6 +73,7 @@ inline double plan_sample(Segment& segment, Rule rule, std::int64_t wanted) {
   segment.sample_runs = static_cast<std::int32_t>(samples / 8);
   segment.sample_stride = static_cast<std::int32_t>(segment.elements / 8 / segment.sample_runs);
   segment.sample_wanted = static_cast<std::uint32_t>(at_least);
+  segment.planned_catch = share * elements;
   segment.sample_blocks = static_cast<std::int32_t>((samples + kBlockSamples - 1) / kBlockSamples);
   segment.first_sample_block = 0;  // numbered by plan_batch
   return share;

@@ -4,6 +4,7 @@
 #pragma once
 #include "kernels/device/dialect.cuh"
 #include "kernels/rule.hpp"
+#include "kernels/selection.hpp"
 
 namespace gradcast::GRADCAST_DEVICE {
 

@@ -113,7 +113,7 @@ class TileStream {
     GRADCAST_UNROLL
     for (int c = 0; c < 4; ++c) {
       const bool own = (votes[c] >> lane_ & 1u) != 0;
-      count_in(bins_, candidate_bin(keys[c], floor_), own);
+      count_in(bins_, CandidateBins<kRandomKeys>::of(keys[c], floor_), own);
       if (own && before < batch_.slots) slots[before] = {bits_of(u[c]), index + c};
       if (own) ++before;
     }

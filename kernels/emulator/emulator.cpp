@@ -16,6 +16,7 @@ namespace context = boost::context;
 
 constexpr std::size_t kStackBytes = 65'536;
 constexpr std::size_t kSharedBytes = 49'152;  // what any CUDA device gives a block unasked
+constexpr std::byte kGarbage{0xA5};
 constexpr int kIdleSweeps = 1'000'000;  // of threads that only pause: nobody will wake them
 
 /// A thread's fiber and what it waits for.
@@ -36,6 +37,7 @@ struct Block {
   std::vector<Warp> warps;
   Meeting meeting;
   std::vector<std::byte> shared;
+  std::size_t shared_used = 0;
 
   bool done() const {
     return std::all_of(fibers.begin(), fibers.end(), [](const Fiber& f) { return f.done; });
@@ -98,7 +100,7 @@ class Run {
     const unsigned index = order_[next_++];
     place = std::make_unique<Block>();
     Block& block = *place;
-    block.shared.assign(kSharedBytes, std::byte{0xA5});
+    block.shared.assign(kSharedBytes, kGarbage);
     block.warps.resize(grid_.threads / kWarpThreads);
     block.fibers.resize(grid_.threads);
     for (unsigned t = 0; t < grid_.threads; ++t) {
@@ -110,7 +112,7 @@ class Run {
                       &block.warps[t / kWarpThreads],
                       &block.meeting,
                       block.shared.data(),
-                      block.shared.size()};
+                      &block.shared_used};
       fiber.inside =
           context::fiber(std::allocator_arg, stacks_, [this, &fiber](context::fiber&& outside) {
             fiber.outside = std::move(outside);
@@ -144,11 +146,21 @@ class Run {
         ran = true;
         worked = worked || !fiber.paused;
       }
-      if (place->done()) start_next(place);
+      if (place->done()) {
+        require_no_overrun(*place);
+        start_next(place);
+      }
     }
     std::erase(resident_, nullptr);
     if (!ran) return Progress::None;
     return worked ? Progress::Some : Progress::OnlyPauses;
+  }
+
+  /// What lies beyond the shared memory that was asked for is as it was.
+  static void require_no_overrun(const Block& block) {
+    const auto end = block.shared.begin() + static_cast<std::ptrdiff_t>(block.shared_used);
+    if (!std::all_of(end, block.shared.end(), [](std::byte b) { return b == kGarbage; }))
+      throw std::logic_error("emulator: a thread wrote beyond its shared memory");
   }
 
   std::string stuck() const {
@@ -199,8 +211,9 @@ unsigned meet_warp() {
 }
 
 void* shared_bytes(std::size_t bytes) {
-  if (bytes > self().shared_bytes)
+  if (bytes > kSharedBytes)
     throw std::logic_error("emulator: " + std::to_string(bytes) + " bytes of shared memory");
+  *self().shared_used = std::max(*self().shared_used, bytes);
   return self().shared;
 }
 

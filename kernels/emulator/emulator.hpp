@@ -47,7 +47,7 @@ struct Thread {
   Warp* warp = nullptr;
   Meeting* block_meeting = nullptr;
   std::byte* shared = nullptr;
-  std::size_t shared_bytes = 0;
+  std::size_t* shared_used = nullptr;
 };
 
 /// The thread that runs. Only inside run().

@@ -1,17 +1,2 @@
 // The same kernels, on the emulator.
-#include "kernels/device/decode.cuh"
-#include "kernels/device/encoder.cuh"
-
-namespace gradcast::on_emulator {
-
-std::unique_ptr<Encoder> make_encoder(Rule rule, Mode mode,
-                                      const std::vector<EncoderTensor>& tensors,
-                                      const EncoderTuning& tuning) {
-  return make_encoder_here(rule, mode, tensors, tuning);
-}
-
-std::unique_ptr<Decoder> make_decoder(const std::vector<DecoderTensor>& tensors) {
-  return std::make_unique<DecoderHere>(tensors);
-}
-
-}  // namespace gradcast::on_emulator
+#include "kernels/device/make.cuh"

@@ -86,9 +86,10 @@ std::vector<Entry> all_entries(DataFiles& files) {
   add_files(entries, files, kMeasuredRuns, describe_measured);
   add_files(entries, files, kClusters, describe_cluster);
   for (const Compressor* compressor : all_compressors())
-    entries.push_back(
-        {"compressor", std::string(compressor->name),
-         std::string(compressor->summary) + " [" + std::string(compressor->source) + "]"});
+    entries.push_back({"compressor", std::string(compressor->name),
+                       std::string(compressor->summary) +
+                           (compressor->two_modes ? "; modes paper and code" : "") + " [" +
+                           std::string(compressor->source) + "]"});
   for (const Collective* collective : all_collectives())
     entries.push_back(
         {"collective", std::string(collective->name), std::string(collective->summary)});

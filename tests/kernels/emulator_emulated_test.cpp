@@ -90,6 +90,11 @@ TEST_CASE("what a thread throws comes out of the run", "[emulated]") {
                     "lane says no");
 }
 
+TEST_CASE("a write beyond the shared memory that was asked for is found", "[emulated]") {
+  CHECK_THROWS_WITH(run({1, 32, false}, {}, [] { static_cast<char*>(shared_bytes(64))[64] = 1; }),
+                    Contains("beyond its shared memory"));
+}
+
 TEST_CASE("shared memory ends where a device's does", "[emulated]") {
   CHECK_THROWS_WITH(run({1, 32, false}, {}, [] { shared_bytes(48 * 1024 + 1); }),
                     Contains("bytes of shared memory"));

@@ -39,6 +39,29 @@ TEST_CASE("emulated: tensors of one set of launches are encoded as each alone", 
   check_batches(device);
 }
 
+TEST_CASE("emulated: many tensors to a block, and blocks without any", "[emulated]") {
+  Device device = emulated(4);
+  check_shares(device);
+}
+
+TEST_CASE("emulated: a threshold that no longer fits is found anew", "[emulated]") {
+  Device device = emulated(4);
+  check_new_guesses(device);
+}
+
+TEST_CASE("emulated: lists of tensors drawn at random are encoded as each alone", "[emulated]") {
+  Device device = emulated(9);
+  check_random_batches(device, 1, 10, 8);
+}
+
+TEST_CASE("emulated: many lists of tensors drawn at random are encoded as each alone",
+          "[emulated][slow]") {
+  for (unsigned schedule = 0; schedule < 4; ++schedule) {
+    Device device = emulated(schedule);
+    check_random_batches(device, 100 * (schedule + 1), 6, 30);
+  }
+}
+
 TEST_CASE("emulated: an encoder serves iteration after iteration", "[emulated]") {
   Device device = emulated(5);
   check_iterations(device, false);
@@ -70,13 +93,13 @@ TEST_CASE("emulated: the answer does not depend on who runs first", "[emulated]"
 
 TEST_CASE("emulated kernels answer as the reference does, on every case", "[emulated][slow]") {
   Device device = emulated(0);
-  check_every_case(device, kQuickSizes, 7);
-  check_every_road(device, 53);
+  check_every_case(device, kQuickSizes, 11);
+  check_every_road(device, 101);
 }
 
 TEST_CASE("emulated kernels answer as the reference does, on large tensors", "[emulated][slow]") {
   Device device = emulated(7);
-  check_every_case(device, kSlowSizes, 101);
+  check_every_case(device, kSlowSizes, 199);
 }
 
 TEST_CASE("emulated kernels answer as the reference does, on a whole model", "[emulated][slow]") {

@@ -47,6 +47,21 @@ TEST_CASE("the GPU encodes tensors of one set of launches as each alone", "[gpu]
   check_batches(device);
 }
 
+TEST_CASE("the GPU takes many tensors to a block, and blocks without any", "[gpu][sanitize]") {
+  Device device = gpu();
+  check_shares(device);
+}
+
+TEST_CASE("the GPU finds a threshold that no longer fits anew", "[gpu][sanitize]") {
+  Device device = gpu();
+  check_new_guesses(device);
+}
+
+TEST_CASE("the GPU encodes lists of tensors drawn at random as each alone", "[gpu]") {
+  Device device = gpu();
+  check_random_batches(device, 1, 300, 40);
+}
+
 TEST_CASE("an encoder on the GPU serves iteration after iteration", "[gpu][sanitize]") {
   Device device = gpu();
   check_iterations(device, false);

@@ -1,0 +1,19 @@
+// The functions of encoder.hpp, for the compiler that reads this: one source file of each includes
+// it.
+#pragma once
+#include "kernels/device/decode.cuh"
+#include "kernels/device/encoder.cuh"
+
+namespace gradcast::GRADCAST_DEVICE {
+
+std::unique_ptr<Encoder> make_encoder(Rule rule, Mode mode,
+                                      const std::vector<EncoderTensor>& tensors,
+                                      const EncoderTuning& tuning) {
+  return make_encoder_here(rule, mode, tensors, tuning);
+}
+
+std::unique_ptr<Decoder> make_decoder(const std::vector<DecoderTensor>& tensors) {
+  return std::make_unique<DecoderHere>(tensors);
+}
+
+}  // namespace gradcast::GRADCAST_DEVICE
