@@ -98,8 +98,7 @@ GRADCAST_BOTH Moments operator+(const Moments& a, const Moments& b) {
           a.unfinite + b.unfinite};
 }
 
-// ---- DGC's sample
-// ---------------------------------------------------------------------------------
+// ---- DGC's sample -------------------------------------------------------------------------------
 
 /// Which elements DGC looks at before it chooses its threshold: `units` runs of `width` neighbours,
 /// one run from each of `units` equal strata of the vector, its place drawn at random.

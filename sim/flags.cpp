@@ -49,6 +49,12 @@ bool Flags::parse(int argc, const char* const* argv) {
   try {
     parsed_ = options_.parse(argc, argv);
   } catch (const cxxopts::exceptions::exception& error) {
+    // Of "--sweep=yes" cxxopts tells the value, not the flag.
+    for (const std::string& argument : std::vector<std::string>(argv, argv + argc))
+      if (const std::size_t equals = argument.find('=');
+          argument.starts_with("--") && equals != std::string::npos &&
+          switches_.contains(argument.substr(2, equals - 2)))
+        throw UsageError(argument.substr(0, equals) + " takes no value");
     throw UsageError(std::string(error.what()) + "; see `gradcast " + command_ + " --help`");
   }
   if (parsed_->count("help") > 0) {

@@ -62,7 +62,7 @@ struct Temporary {
 
 }  // namespace
 
-TextFile read_text_file(const std::filesystem::path& path) {
+TextFile read_text_file(const std::filesystem::path& path, std::size_t most_bytes) {
   const auto refuse = [&](int code) {
     return DataError(path.string(), 0,
                      std::string("cannot read this file: ") + std::strerror(code));
@@ -77,6 +77,10 @@ TextFile read_text_file(const std::filesystem::path& path) {
     if (got < 0) throw refuse(errno);
     if (got == 0) break;
     text.content.append(block, static_cast<std::size_t>(got));
+    if (text.content.size() > most_bytes)
+      throw DataError(path.string(), 0,
+                      "has more than " + std::to_string(most_bytes) +
+                          " bytes; no file that belongs here is so long");
   }
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text.content.starts_with(kByteOrderMark)) text.content.erase(0, kByteOrderMark.size());
@@ -87,21 +91,29 @@ TextFile read_text_file(const std::filesystem::path& path) {
   return text;
 }
 
+std::filesystem::path follow_links(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;  // as Linux
+  std::error_code failed;
+  for (int links = 0; std::filesystem::is_symlink(path, failed); ++links) {
+    if (links == kMostLinks) throw write_error(path.string(), ELOOP);
+    const std::filesystem::path target = std::filesystem::read_symlink(path, failed);
+    if (failed) throw write_error(path.string(), failed.value());
+    path = path.parent_path() / target;
+  }
+  return path;
+}
+
 void write_text_file(const std::filesystem::path& named, std::string_view content) {
-  // A link stays a link: what it points to is replaced.
-  std::error_code ignored;
-  const bool link = std::filesystem::is_symlink(named, ignored);
-  const std::filesystem::path path =
-      link ? std::filesystem::weakly_canonical(named, ignored) : named;
   struct stat there {};
-  const bool special = ::stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode);
+  const bool special = ::stat(named.c_str(), &there) == 0 && !S_ISREG(there.st_mode);
   if (special) {
-    Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (file.get() < 0) throw write_error(path.string(), errno);
-    write_all(file.get(), content, path.string());
-    if (!file.close()) throw write_error(path.string(), errno);
+    Descriptor file(::open(named.c_str(), O_WRONLY | O_CLOEXEC));
+    if (file.get() < 0) throw write_error(named.string(), errno);
+    write_all(file.get(), content, named.string());
+    if (!file.close()) throw write_error(named.string(), errno);
     return;
   }
+  const std::filesystem::path path = follow_links(named);
   Temporary temporary{path.string() + ".tmp." + std::to_string(::getpid())};
   Descriptor file(::open(temporary.name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (file.get() < 0) throw write_error(path.string(), errno);

@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <catch2/catch.hpp>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -57,4 +59,15 @@ inline Ran gradcast_limited(const std::vector<std::string>& arguments, rlim_t mo
 template <class... Arguments>
 Ran gradcast_runs(Arguments... arguments) {
   return gradcast_with({arguments...});
+}
+
+/// One clear line on standard error, this exit code, and nothing on standard output.
+inline void refuses(const std::vector<std::string>& arguments, int exit_code,
+                    const std::string& says) {
+  const Ran ran = gradcast_with(arguments);
+  CAPTURE(arguments, ran.err);
+  CHECK(ran.exit_code == exit_code);
+  CHECK_THAT(ran.err, Catch::StartsWith("gradcast: ") && Catch::Contains(says));
+  CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
+  CHECK(ran.out.empty());
 }

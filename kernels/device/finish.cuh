@@ -262,8 +262,7 @@ class Finish {
     }
   }
 
-  // ---- threshold or rank
-  // --------------------------------------------------------------------------
+  // ---- threshold or rank ------------------------------------------------------------------------
 
   __device__ void settle(const Part& part) {
     const Segment& segment = segment_of(part);
@@ -360,8 +359,7 @@ class Finish {
     block_barrier();
   }
 
-  // ---- where the candidates do not tell
-  // -------------------------------------------------------------
+  // ---- where the candidates do not tell ---------------------------------------------------------
 
   __device__ void fall_back() {
     for_each_part([&](const Part& part) {
@@ -446,8 +444,7 @@ class Finish {
     }
   }
 
-  // ---- what each tile sends
-  // -----------------------------------------------------------------------
+  // ---- what each tile sends ---------------------------------------------------------------------
 
   /// For each visited element, whether the selection takes it. Its ties are told apart by those in
   /// the tiles before, `ties_before[v.tile]`, and by those seen in rows before.
@@ -594,8 +591,7 @@ class Finish {
     return before.above + ties_sent(before.ties);
   }
 
-  // ---- rTop-k's draw
-  // --------------------------------------------------------------------------------
+  // ---- rTop-k's draw ----------------------------------------------------------------------------
 
   __device__ void place_ties(const Part& part) {
     // Runs without ties are passed over: nobody asks for theirs.
@@ -623,8 +619,7 @@ class Finish {
         });
   }
 
-  // ---- the answer
-  // -------------------------------------------------------------------------------------
+  // ---- the answer -------------------------------------------------------------------------------
 
   __device__ void send(const Part& part) {
     const Segment& segment = segment_of(part);

@@ -135,15 +135,21 @@ class Run {
     for (auto& place : resident_) {
       std::vector<Fiber>& fibers = place->fibers;
       const bool backwards = shuffled_ && (random_() & 1u) != 0;
+      const std::uint64_t waits = shuffled_ ? random_() & random_() : 0;  // a quarter of the warps
       for (std::size_t i = 0; i < fibers.size(); ++i) {
         Fiber& fiber = fibers[backwards ? fibers.size() - 1 - i : i];
         if (!fiber.can_run()) continue;
+        ran = true;
+        // Some warps stay behind, so that what another warp has not done yet is not there.
+        if ((waits >> (fiber.thread.thread.x / kWarpThreads % 64) & 1u) != 0) {
+          worked = true;
+          continue;
+        }
         fiber.paused = false;
         running = &fiber;
         fiber.inside = std::move(fiber.inside).resume();
         running = nullptr;
         if (failure) return Progress::Some;
-        ran = true;
         worked = worked || !fiber.paused;
       }
       if (place->done()) {

@@ -1,5 +1,10 @@
 #include "sim/calibration/cost_file.hpp"
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
 #include "sim/calibration/points.hpp"
 #include "sim/csv.hpp"
 #include "sim/error.hpp"
@@ -22,6 +27,18 @@ std::size_t end_of_comments(const std::string& content) {
   return at;
 }
 
+/// Asked before anything is measured, so that no point is measured in vain.
+void require_folder_for(const std::filesystem::path& file) {
+  std::filesystem::path folder = follow_links(file).parent_path();
+  if (folder.empty()) folder = ".";
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(folder, ignored))
+    throw UsageError("--output: there is no folder '" + folder.string() + "'; make it first");
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    throw Error(ExitCode::Failure, "cannot write into the folder " + folder.string() + ": " +
+                                       std::strerror(errno) + "; name another file with -o");
+}
+
 std::string shown(const std::set<int>& numbers) {
   std::vector<std::string> words;
   words.reserve(numbers.size());
@@ -34,17 +51,30 @@ std::string shown(const std::set<int>& numbers) {
 CostFile::CostFile(std::filesystem::path path, std::vector<Provenance> provenance,
                    const std::vector<int>& workers)
     : path_(std::move(path)), provenance_(std::move(provenance)) {
-  std::error_code ignored;
-  if (std::filesystem::exists(path_, ignored)) {
-    take_over(read_text_file(path_), workers);
+  if (const std::optional<TextFile> there = on_disk()) last_seen_ = there->content;
+  if (last_seen_ && !last_seen_->empty()) {
+    take_over({path_, *last_seen_}, workers);
     return;
   }
+  require_folder_for(path_);
   for (const Provenance& line : provenance_) comments_ += comment_of(line);
   body_ = cost_table_csv({}, {});
 }
 
+std::optional<TextFile> CostFile::on_disk() const {
+  std::error_code ignored;
+  const std::filesystem::file_status there = std::filesystem::status(path_, ignored);
+  if (!std::filesystem::exists(there)) return {};
+  if (!std::filesystem::is_regular_file(there))
+    throw UsageError("--output: '" + path_.string() +
+                     "' is not a regular file; the table grows in one");
+  return read_text_file(path_);
+}
+
 void CostFile::take_over(const TextFile& file, const std::vector<int>& workers) {
   rows_ = load_cost_table(file).rows;
+  if (file.content.find("\r\n") != std::string::npos)
+    refuse("has CRLF line ends, which calibrate does not continue");
   const std::size_t header = end_of_comments(file.content);
   comments_ = file.content.substr(0, header);
   body_ = file.content.substr(header);
@@ -79,15 +109,27 @@ void CostFile::require(const Provenance& line) {
 }
 
 void CostFile::tell_command(const std::string& command) {
+  if (comment_value({path_, comments_}, "command").empty()) {
+    comments_ += comment_of({"command", command});
+    return;
+  }
   for (const std::string& line : comment_lines({path_, comments_}))
-    if (line == "command: " + command || line == "then: " + command) return;
-  const bool first = comment_value({path_, comments_}, "command").empty();
-  comments_ += comment_of({first ? "command" : "then", command});
+    if (line == "command: " + command || line.starts_with("then: " + command + " (")) return;
+  std::string date;
+  for (const Provenance& line : provenance_)
+    if (line.key == "date") date = line.value;
+  comments_ += comment_of({"then", command + " (" + date + ")"});
 }
 
 bool CostFile::has(const CostRow& row) const { return keys_.contains(key_of(row)); }
 
 void CostFile::add(const std::vector<CostRow>& rows) {
+  // A file that is gone has no rows to lose.
+  if (const std::optional<TextFile> there = on_disk(); there && there->content != last_seen_)
+    throw Error(ExitCode::Failure,
+                path_.string() +
+                    ": another run has changed it; when that one has ended, start again (it goes "
+                    "on from what is there), or name another file with -o");
   CostTable more;
   for (const CostRow& row : rows)
     if (keys_.insert(key_of(row)).second) more.rows.push_back(row);
@@ -95,7 +137,9 @@ void CostFile::add(const std::vector<CostRow>& rows) {
   const std::string text = cost_table_csv(more, {});
   body_ += text.substr(text.find('\n') + 1);
   rows_.insert(rows_.end(), more.rows.begin(), more.rows.end());
-  write_text_file(path_, comments_ + body_);
+  const std::string whole = comments_ + body_;
+  write_text_file(path_, whole);
+  last_seen_ = whole;
 }
 
 }  // namespace gradcast

@@ -12,16 +12,31 @@
 namespace gradcast {
 namespace {
 
-/// Calls one(word) for a value and range(low, high) for a "low..high".
+/// Calls one(word) for a value and range(low, high) for a "low..high", neither of them empty.
 template <class One, class Range>
 void each_item(std::string_view text, One one, Range range) {
   for (const std::string& word : parse_words(text)) {
     const std::size_t dots = word.find("..");
-    if (dots == std::string::npos)
+    if (dots == std::string::npos) {
       one(word);
-    else
-      range(word.substr(0, dots), word.substr(dots + 2));
+      continue;
+    }
+    const std::string low = word.substr(0, dots);
+    const std::string high = word.substr(dots + 2);
+    if (high.empty()) throw ValueError("the range '" + word + "' has no end");
+    if (low.empty()) throw ValueError("the range '" + word + "' has no beginning");
+    range(low, high);
   }
+}
+
+/// Below it a call of the most elements that a table counts to, 2^31 - 1, would keep one or two.
+constexpr double kLeastDensity = 1e-9;
+
+double parse_measured_density(const std::string& text) {
+  const double density = parse_density(text);
+  if (density >= kLeastDensity) return density;
+  throw ValueError("'" + text + "' is below the least density that is measured, " +
+                   number_to_text(kLeastDensity));
 }
 
 ValueError falling(const std::string& low, const std::string& high) {
@@ -43,10 +58,10 @@ std::vector<std::string> parse_words(std::string_view text) {
 std::vector<double> parse_densities(std::string_view text) {
   std::set<double> densities;
   each_item(
-      text, [&](const std::string& word) { densities.insert(parse_density(word)); },
+      text, [&](const std::string& word) { densities.insert(parse_measured_density(word)); },
       [&](const std::string& low_text, const std::string& high_text) {
-        const double low = parse_density(low_text);
-        const double high = parse_density(high_text);
+        const double low = parse_measured_density(low_text);
+        const double high = parse_measured_density(high_text);
         if (low >= high) throw falling(low_text, high_text);
         densities.insert({low, high});
         for (int decade = static_cast<int>(std::floor(std::log10(low))); decade <= 0; ++decade)

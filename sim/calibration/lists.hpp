@@ -9,8 +9,8 @@ namespace gradcast {
 /// Words between commas, each once. Throws ValueError for an empty one.
 std::vector<std::string> parse_words(std::string_view text);
 
-/// Rising. A range "0.0001..0.01" steps 1, 2, 5 a decade and holds both its ends. Throws
-/// ValueError.
+/// Rising, from 1e-9 to 1. A range "0.0001..0.01" steps 1, 2, 5 a decade and holds both its ends.
+/// Throws ValueError.
 std::vector<double> parse_densities(std::string_view text);
 
 /// Whole numbers from 1 to `most`, rising. A range "4..64" doubles and holds both its ends. Throws

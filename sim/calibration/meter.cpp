@@ -1,5 +1,8 @@
 #include "sim/calibration/meter.hpp"
 
+#include <algorithm>
+#include <new>
+
 #include "sim/calibration/interruption.hpp"
 #include "sim/calibration/progress.hpp"
 
@@ -18,14 +21,13 @@ std::string title_of(const CalibrationPoint& point) {
 
 }  // namespace
 
-std::string Meter::start_torch(const std::vector<std::string>& command, const Note& note) {
-  try {
-    torch_ = std::make_unique<TorchChild>(command, &Interruption::asked);
-    return torch_->version();
-  } catch (const TorchGone& gone) {
-    note("torch is left out: " + std::string(gone.what()));
-    return "";
-  }
+std::string Meter::start_torch(const std::vector<std::string>& command) {
+  torch_ = std::make_unique<TorchChild>(command, &Interruption::asked);
+  return torch_->version();
+}
+
+double Meter::work(const CalibrationPoint& point) const {
+  return std::max(point_.count(), static_cast<double>(point.elements()) / elements_per_second_);
 }
 
 BenchLimits Meter::limits(std::size_t timings) const {
@@ -37,10 +39,16 @@ BenchLimits Meter::limits(std::size_t timings) const {
 
 std::optional<BenchResult> Meter::measure(const BenchPoint& point, const Note& note) {
   if (point.implementation == kTorch) return measure_torch(point, note);
-  BenchResult result = bench_.measure(point, limits(1 + point.workers.size()));
-  discarded_ += result.encode.discarded;
-  for (const BenchTiming& decode : result.decode) discarded_ += decode.discarded;
-  return result;
+  try {
+    BenchResult result = bench_.measure(point, limits(1 + point.workers.size()));
+    discarded_ += result.encode.discarded;
+    for (const BenchTiming& decode : result.decode) discarded_ += decode.discarded;
+    return result;
+  } catch (const std::bad_alloc&) {
+    // Another process may have taken what was free when the points were made.
+    note("left out: " + title_of({point, 0}) + ": the device's memory did not hold it");
+    return {};
+  }
 }
 
 std::optional<BenchResult> Meter::measure_torch(const BenchPoint& point, const Note& note) {
@@ -67,7 +75,10 @@ BenchTiming Meter::ceiling(std::int64_t elements) {
 void measure_all(const std::vector<CalibrationPoint>& points, Meter& meter, bool quiet,
                  const std::function<void(const CalibrationPoint&, const BenchResult&)>& keep,
                  const Meter::Note& note) {
-  Progress progress(points.size(), quiet);
+  std::vector<double> work;
+  work.reserve(points.size());
+  for (const CalibrationPoint& point : points) work.push_back(meter.work(point));
+  Progress progress(std::move(work), quiet);
   const Meter::Note note_below = [&](const std::string& line) {
     progress.clear();
     note(line);

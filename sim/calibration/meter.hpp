@@ -23,13 +23,19 @@ class Meter {
   using Note = std::function<void(const std::string&)>;
 
   /// `point`: time for the samples of one point, encode and all decodes together.
-  Meter(Bench& bench, Seconds point) : bench_(bench), point_(point) {}
+  /// `elements_per_second`: how fast the device is at the least that it may take, for work().
+  Meter(Bench& bench, Seconds point, double elements_per_second)
+      : bench_(bench), point_(point), elements_per_second_(elements_per_second) {}
 
-  /// Starts the child; its version, or "" where that fails: then `note` has said why, and points of
-  /// torch have no result.
-  std::string start_torch(const std::vector<std::string>& command, const Note& note);
+  /// Starts the child; its version. Throws TorchGone; points of torch then have no result.
+  std::string start_torch(const std::vector<std::string>& command);
 
-  /// Nothing where the child is gone or refused: `note` has said so. Throws BenchInterrupted.
+  /// What a point takes, roughly: its time for samples, or the least number of them if that takes
+  /// longer.
+  double work(const CalibrationPoint& point) const;
+
+  /// Nothing where the child is gone or refused, or the device's memory did not hold the point:
+  /// `note` has said so. Throws BenchInterrupted.
   std::optional<BenchResult> measure(const BenchPoint& point, const Note& note);
 
   BenchTiming ceiling(std::int64_t elements);
@@ -44,6 +50,7 @@ class Meter {
 
   Bench& bench_;
   Seconds point_;
+  double elements_per_second_;
   std::unique_ptr<TorchChild> torch_;
   std::set<std::string> refused_;  // compressors of which a note was made
   std::int64_t discarded_ = 0;

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 
 #include "kernels/bench/sampling.hpp"
 
@@ -26,19 +27,23 @@ std::string about(Seconds time) {
   return std::to_string(minutes / 60) + " h " + std::to_string(minutes % 60) + " min";
 }
 
-std::string time_left(std::size_t done, std::size_t total, Seconds used) {
+std::string time_left(std::size_t done, const std::vector<double>& work, Seconds used) {
   if (done == 0) return "";
-  return "about " + about(used / static_cast<double>(done) * static_cast<double>(total - done)) +
-         " left";
+  const auto now = work.begin() + static_cast<std::ptrdiff_t>(done);
+  const double behind = std::accumulate(work.begin(), now, 0.0);
+  const double ahead = std::accumulate(now, work.end(), 0.0);
+  return "about " + about(used * (ahead / behind)) + " left";
 }
 
-Progress::Progress(std::size_t total, bool quiet)
-    : total_(total), shown_(!quiet && ::isatty(STDERR_FILENO) == 1), begin_(steady_seconds()) {}
+Progress::Progress(std::vector<double> work, bool quiet)
+    : work_(std::move(work)),
+      shown_(!quiet && ::isatty(STDERR_FILENO) == 1),
+      begin_(steady_seconds()) {}
 
 void Progress::show(std::size_t done, const std::string& what) {
   if (!shown_) return;
-  const std::string left = time_left(done, total_, Seconds{steady_seconds() - begin_});
-  std::string line = "point " + std::to_string(done + 1) + " of " + std::to_string(total_) +
+  const std::string left = time_left(done, work_, Seconds{steady_seconds() - begin_});
+  std::string line = "point " + std::to_string(done + 1) + " of " + std::to_string(work_.size()) +
                      (left.empty() ? "" : ", " + left) + ": " + what;
   line = line.substr(0, terminal_width() - 1);
   std::fprintf(stderr, "\r\033[K%s", line.c_str());

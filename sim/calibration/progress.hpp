@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "sim/units.hpp"
 
@@ -10,13 +11,14 @@ namespace gradcast {
 /// "40 s", "3 min", "2 h 5 min"
 std::string about(Seconds time);
 
-/// Time left, if what is to come takes as long as what is done; "" before anything is.
-std::string time_left(std::size_t done, std::size_t total, Seconds used);
+/// Time left, if a unit of the work to come takes as long as one of what is done; "" before
+/// anything is. `work`: of each point, in any unit.
+std::string time_left(std::size_t done, const std::vector<double>& work, Seconds used);
 
 class Progress {
  public:
-  /// `quiet`: never shown; else where standard error is a terminal.
-  Progress(std::size_t total, bool quiet);
+  /// `work`: as time_left's. `quiet`: never shown; else where standard error is a terminal.
+  Progress(std::vector<double> work, bool quiet);
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -27,7 +29,7 @@ class Progress {
   void clear();
 
  private:
-  std::size_t total_;
+  std::vector<double> work_;
   bool shown_;
   bool drawn_ = false;
   double begin_;

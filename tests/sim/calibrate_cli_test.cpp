@@ -1,4 +1,5 @@
 // `gradcast calibrate` as a user runs it, on the CPU.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -49,18 +50,20 @@ std::size_t lines(const std::string& path) {
   return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
 }
 
-/// The program, running.
+/// The program, running. `out_path`: where standard output goes.
 struct Running {
   pid_t child;
 
-  explicit Running(const std::vector<std::string>& arguments) : child(fork()) {
+  explicit Running(const std::vector<std::string>& arguments,
+                   const std::string& out_path = "/dev/null")
+      : child(fork()) {
     if (child != 0) return;
     std::vector<char*> argv{const_cast<char*>("gradcast")};
     for (const std::string& argument : arguments)
       argv.push_back(const_cast<char*>(argument.c_str()));
     argv.push_back(nullptr);
     const int nothing = open("/dev/null", O_RDWR);
-    dup2(nothing, STDOUT_FILENO);
+    dup2(open(out_path.c_str(), O_RDWR | O_CREAT, 0600), STDOUT_FILENO);
     dup2(nothing, STDERR_FILENO);
     execv(GRADCAST_PROGRAM, argv.data());
     _exit(127);
@@ -80,15 +83,6 @@ void wait_for_lines(const std::string& path, std::size_t wanted) {
   REQUIRE(lines(path) >= wanted);
 }
 
-void refuses(const std::vector<std::string>& arguments, int exit_code, const std::string& says) {
-  const Ran ran = gradcast_with(arguments);
-  CAPTURE(arguments, ran.err);
-  CHECK(ran.exit_code == exit_code);
-  CHECK_THAT(ran.err, Catch::StartsWith("gradcast: ") && Contains(says));
-  CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
-  CHECK(ran.out.empty());
-}
-
 /// An interpreter that takes the place of Python and torch.
 struct FakePython {
   explicit FakePython(const TemporaryFolder& folder, const std::string& script) {
@@ -103,6 +97,8 @@ constexpr const char* kTorchGreets = "echo '{\"torch\": \"9.9\", \"device\": \"f
 constexpr const char* kTorchAnswers =
     "echo '{\"encode\": [0.5, 0.6, 20], \"decode\": [[0.1, 0.2, 20]], \"selected\": 1, "
     "\"recall\": 1, \"variant\": \"\"}'\n";
+constexpr const char* kTorchAnswersNoDecode =
+    "echo '{\"encode\": [0.5, 0.6, 20], \"decode\": [], \"selected\": 1, \"recall\": 1}'\n";
 
 }  // namespace
 
@@ -207,14 +203,14 @@ TEST_CASE("killed at any moment, the table is whole and nothing in it is lost", 
 TEST_CASE("interrupted before the first point, calibrate leaves no file", "[cli]") {
   TemporaryFolder folder;
   const std::string costs = (folder.path / "costs.csv").string();
-  // 20 samples of this take seconds.
+  // 1000 samples of this take a minute.
   const std::string model =
       folder.write("one.csv", "layer,tensor,elements,forward_flops\na,a.w,5000000,1\n");
-  const Running run(
-      calibrate(model, costs, {"--compressors", "topk", "--workers", "1", "--seconds", "600"}));
+  const Running run({"calibrate", "--device", "cpu", "--models", model, "-o", costs,
+                     "--compressors", "topk", "--workers", "1", "--seconds", "600"});
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   kill(run.child, SIGINT);
-  CHECK(run.wait() != 0);
+  CHECK(run.wait() == 130);
   CHECK_FALSE(std::filesystem::exists(costs));
 }
 
@@ -227,10 +223,8 @@ TEST_CASE("a file that is not this machine's table is never overwritten", "[cli]
     CHECK(content(path) == text);
   };
   refused("dear diary\n", "other.csv:1: ");
-  refused("", "other.csv: the file is empty");
   refused(content(std::string(GRADCAST_SOURCE_DIR) + "/traces/cost-v100-pytorch-1.1.csv"),
           "other.csv: lacks the comment line '# device: ...'");
-  refuses(calibrate(model, folder.path.string()), 3, "cannot read this file");
 
   const std::vector<std::string> less{"--compressors", "topk", "--workers", "1"};
   const std::string costs = (folder.path / "costs.csv").string();
@@ -245,6 +239,64 @@ TEST_CASE("a file that is not this machine's table is never overwritten", "[cli]
             .exit_code == 0);
   CHECK_THAT(content(costs), Contains("\n# then: gradcast calibrate "));
   CHECK(keys(costs).size() == 12);
+}
+
+TEST_CASE("what cannot hold the table is refused before anything is measured", "[cli]") {
+  TemporaryFolder folder;
+  const std::string model = small_model(folder);
+  const std::string pipe = (folder.path / "pipe").string();
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  std::filesystem::create_symlink(pipe, folder.path / "link");
+  for (const std::string& path :
+       {pipe, (folder.path / "link").string(), folder.path.string(), std::string("/dev/zero")})
+    refuses(calibrate(model, path), 2,
+            "--output: '" + path + "' is not a regular file; the table grows in one");
+  refuses(calibrate(model, (folder.path / "no" / "costs.csv").string()), 2,
+          "--output: there is no folder '" + (folder.path / "no").string() + "'");
+  if (geteuid() == 0) return;  // root may write anywhere
+  const auto closed = folder.path / "closed";
+  std::filesystem::create_directory(closed);
+  std::filesystem::permissions(
+      closed, std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+  refuses(calibrate(model, (closed / "costs.csv").string()), 1,
+          "cannot write into the folder " + closed.string() + ": Permission denied");
+}
+
+TEST_CASE("ctrl-C in a view prints what was measured, and answers with 130", "[cli]") {
+  TemporaryFolder folder;
+  const std::string model = small_model(folder);
+  const std::string trace =
+      folder.write("trace.csv",
+                   "# device: X\n# batch: 1\ntensor,forward_seconds,backward_seconds\n"
+                   "a.w,1,0\na.b,0,1\nb.w,1,1\nc.w,1,0\n");
+  // A torch that answers three times and then never: the fourth point does not end by itself.
+  const std::string hangs = (folder.path / "hangs").string();
+  const FakePython torch(folder, std::string(kTorchGreets) + "for i in 1 2 3; do\nread -r line\n" +
+                                     kTorchAnswersNoDecode + "done\nread -r line\n: > " + hangs +
+                                     "\nsleep 60\n");
+  const auto interrupted = [&](std::vector<std::string> view) {
+    std::filesystem::remove(hangs);
+    const std::string out = (folder.path / "out.json").string();
+    std::filesystem::remove(out);
+    view.insert(view.begin(),
+                {"calibrate", "--device", "cpu", "--seconds", "0.002", "--compressors",
+                 "topk,randk,trimmed", "--baselines", "torch", "--format", "json"});
+    const Running run(view, out);
+    for (int i = 0; i < 15000 && !std::filesystem::exists(hangs); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    REQUIRE(std::filesystem::exists(hangs));
+    kill(run.child, SIGINT);
+    CHECK(run.wait() == 130);
+    return Json::parse(content(out))["results"];
+  };
+  int torch_rows = 0;
+  for (const Json& row : interrupted({"--roofline", "--models", model}))
+    torch_rows += row["implementation"] == "torch" ? 1 : 0;
+  CHECK(torch_rows == 3);
+  torch_rows = 0;
+  for (const Json& row : interrupted({"--per-layer", model, "--trace", trace}))
+    torch_rows += row["implementation"] == "torch" && !row["encode_seconds"].is_null() ? 1 : 0;
+  CHECK(torch_rows == 3);
 }
 
 TEST_CASE("a wrong calibrate command is answered with 2 and what would be right", "[cli]") {
@@ -270,6 +322,16 @@ TEST_CASE("a wrong calibrate command is answered with 2 and what would be right"
   refused({"--seconds", "0"}, "--seconds: '0' is not a number of seconds above 0");
   refused({"--seed", "-1"}, "--seed: '-1' is not a number from 0");
   refused({"--sweep=false"}, "--sweep takes no value");
+  refused({"--sweep=yes"}, "--sweep takes no value");
+  refused({"--device", "gpu:"}, "--device: 'gpu:' lacks the number; write gpu:1");
+  refused({"--densities", "0.01.."}, "--densities: the range '0.01..' has no end");
+  refused({"--seconds", "1s"},
+          "--seconds: '1s' has a unit, and this is a number of seconds; write '1'");
+  refused({"--seconds", "500ms"}, "write '0.5'");
+  refused({"--per-layer", "none"}, "--per-layer: unknown model 'none'");
+  refused({"--per-layer", "resnet-50,vgg-16"}, "--per-layer: 'resnet-50,vgg-16' is a list");
+  refused({"--per-layer", "resnet-50", "--workers", "4"}, "--workers does not go with --per-layer");
+  refused({"--roofline", "--workers", "4"}, "--workers does not go with --roofline");
   refused({"--models", "none"}, "leaves nothing to measure");
   refused({"--per-layer", "resnet-50", "--sweep"}, "--sweep does not go with --per-layer");
   refused({"--per-layer", "resnet-50", "-o", out}, "--output does not go with --per-layer");
@@ -296,6 +358,8 @@ TEST_CASE("the table goes to its file and the summary to standard output, in any
   const std::vector<std::string> less{"--compressors", "topk", "--workers", "1"};
   const Ran table = gradcast_with(calibrate(model, costs, less));
   CHECK_THAT(table.out, Catch::StartsWith("compressor ") && Contains("gradcast-cpu"));
+  CHECK_THAT(table.err, Contains("measuring 6 on ") && Contains(", at least 1 s\n"));
+  CHECK_THAT(table.err, Catch::EndsWith("; use it with `--costs " + costs + "`\n"));
   auto json = less;
   json.insert(json.end(), {"--format", "json", "-q"});
   const Ran ran = gradcast_with(calibrate(model, costs, json));
@@ -305,6 +369,15 @@ TEST_CASE("the table goes to its file and the summary to standard output, in any
   CHECK(document["results"][0]["most_elements"] == 30'100);
   CHECK(document["summary"]["file"] == costs);
   CHECK(document["seed"] == 1);
+}
+
+TEST_CASE("a baseline that this device lacks is said to be lacking", "[cli]") {
+  TemporaryFolder folder;
+  const Ran ran =
+      gradcast_with(calibrate(small_model(folder), (folder.path / "costs.csv").string(),
+                              {"--compressors", "topk", "--workers", "1", "--baselines", "cub"}));
+  CHECK(ran.exit_code == 0);
+  CHECK_THAT(ran.err, Contains("gradcast: no 'cub' on this device"));
 }
 
 TEST_CASE("the roofline has its ceiling, and the per-layer table its sum", "[cli]") {
@@ -350,10 +423,9 @@ TEST_CASE("torch's rows stand beside our own, and are left out where it fails", 
   };
   {
     const FakePython none(folder, "echo '{\"error\": \"no torch: No module named torch\"}'\n");
-    const Ran ran = gradcast_with(calibrate(model, costs, more));
-    CHECK(ran.exit_code == 0);
-    CHECK_THAT(ran.err, Contains("torch is left out: no torch: No module named torch"));
-    CHECK(keys(costs).size() == 6);
+    refuses(calibrate(model, costs, more), 5,
+            "--baselines torch: no torch: No module named torch");  // it was asked for by name
+    CHECK_FALSE(std::filesystem::exists(costs));
   }
   {
     const FakePython dies(folder, std::string(kTorchGreets) + "read line\n" + kTorchAnswers);

@@ -1,10 +1,12 @@
 // The parts of `calibrate`: what is measured, the file that grows, the torch child, the tables.
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <new>
 
 #include "kernels/bench/sampling.hpp"
 #include "sim/calibration/cost_file.hpp"
 #include "sim/calibration/lists.hpp"
+#include "sim/calibration/meter.hpp"
 #include "sim/calibration/per_layer.hpp"
 #include "sim/calibration/points.hpp"
 #include "sim/calibration/progress.hpp"
@@ -79,7 +81,38 @@ std::vector<std::string> child(
 
 bool never() { return false; }
 
+/// A device whose memory holds a million elements and no more, whatever it said before.
+class FullBench : public Bench {
+ public:
+  BenchDevice device() const override { return {}; }
+  std::vector<std::string> implementations(const std::string& /*compressor*/,
+                                           Mode /*mode*/) const override {
+    return {};
+  }
+  std::int64_t memory_needed(const BenchPoint& /*point*/) const override { return 0; }
+  BenchResult measure(const BenchPoint& point, const BenchLimits& /*limits*/) override {
+    if (point.tensors[0] > 1'000'000) throw std::bad_alloc();
+    return {};
+  }
+  BenchTiming ceiling(std::int64_t /*elements*/, const BenchLimits& /*limits*/) override {
+    return {};
+  }
+};
+
 }  // namespace
+
+TEST_CASE("a range without an end or a beginning is named as that") {
+  CHECK_THROWS_WITH(parse_densities("0.01.."), "the range '0.01..' has no end");
+  CHECK_THROWS_WITH(parse_densities(".."), "the range '..' has no end");
+  CHECK_THROWS_WITH(parse_densities("0.1,..0.01"), "the range '..0.01' has no beginning");
+  CHECK_THROWS_WITH(parse_counts_to(100, "4.."), "the range '4..' has no end");
+}
+
+TEST_CASE("a density that keeps nothing of any tensor is not measured") {
+  CHECK(parse_densities("1e-9") == std::vector<double>{1e-9});
+  CHECK_THROWS_WITH(parse_densities("1e-300..1"),
+                    Contains("'1e-300' is below the least density that is measured"));
+}
 
 TEST_CASE("lists take ranges: densities by 1-2-5, counts by doubling") {
   CHECK(parse_densities("0.01,0.001") == std::vector<double>{0.001, 0.01});
@@ -172,7 +205,55 @@ TEST_CASE("a cost file grows by rows, and what stands there stays") {
   file.tell_command("gradcast calibrate --sweep");
   file.add({row_of(30, 1)});
   CHECK_THAT(read_text_file(path).content,
-             Contains("# command: gradcast calibrate\n# then: gradcast calibrate --sweep\n"));
+             Contains("# command: gradcast calibrate\n"
+                      "# then: gradcast calibrate --sweep (later)\n"));
+  file.tell_command("gradcast calibrate --sweep");  // told already
+  file.add({row_of(40, 1)});
+  CHECK_THAT(read_text_file(path).content, !Contains("(later)\n# then"));
+}
+
+TEST_CASE("two runs on one cost file lose no row: the second stops") {
+  TemporaryFolder folder;
+  const auto path = folder.path / "costs.csv";
+  CostFile first(path, kHere, {1});
+  CostFile second(path, kHere, {1});  // both of them saw no file
+  first.add({row_of(10, 1)});
+  first.add({row_of(20, 1)});  // what it wrote itself is no change
+  const std::string there = read_text_file(path).content;
+  const auto stops = [&](CostFile& run) {
+    try {
+      run.add({row_of(30, 1)});
+      FAIL("nothing was thrown");
+    } catch (const Error& error) {
+      CHECK(error.code() == ExitCode::Failure);
+      CHECK_THAT(error.what(), Contains("costs.csv: another run has changed it") &&
+                                   Contains("start again") && Contains("-o"));
+    }
+  };
+  stops(second);
+  CHECK(read_text_file(path).content == there);
+  CostFile third(path, kHere, {1});  // this one saw both rows, and then a third
+  first.add({row_of(25, 1)});
+  stops(third);
+  CHECK(load_cost_table(read_text_file(path)).rows.size() == 3);
+}
+
+TEST_CASE("a cost table that was removed while it grew is written again, whole") {
+  TemporaryFolder folder;
+  const auto path = folder.path / "costs.csv";
+  CostFile file(path, kHere, {1});
+  file.add({row_of(10, 1)});
+  std::filesystem::remove(path);
+  file.add({row_of(20, 1)});
+  CHECK(load_cost_table(read_text_file(path)).rows.size() == 2);
+}
+
+TEST_CASE("an empty file is a new cost table") {
+  TemporaryFolder folder;
+  const std::string path = folder.write("costs.csv", "");
+  CostFile file(path, kHere, {1});
+  file.add({row_of(10, 1)});
+  CHECK(load_cost_table(read_text_file(path)).rows.size() == 1);
 }
 
 TEST_CASE("a cost file of something else is refused, by what differs, and left alone") {
@@ -185,7 +266,10 @@ TEST_CASE("a cost file of something else is refused, by what differs, and left a
   const std::string rows = cost_table_csv({"", {row_of(10, 1), row_of(10, 16)}}, {});
   refused("# device: other\n" + rows, "its device is 'other', here it is 'toy'; name another file");
   refused(rows, "lacks the comment line '# device: ...'");
-  refused("", "the file is empty");
+  std::string crlf = "# device: toy\n" + rows;
+  for (std::size_t at = 0; (at = crlf.find('\n', at)) != std::string::npos; at += 2)
+    crlf.insert(at, 1, '\r');
+  refused(crlf, "has CRLF line ends, which calibrate does not continue; name another file");
   refused("# device: toy\n" + cost_table_csv({"", {row_of(10, 1)}}, {}),
           "has rows of 1 workers, asked for are 1,16");
   refused("my diary\n", "costs.csv:1: unknown column 'my diary'");
@@ -196,13 +280,46 @@ TEST_CASE("a cost file of something else is refused, by what differs, and left a
                     Contains("its torch is '1', here it is '2'"));
 }
 
-TEST_CASE("time left is what the points so far took") {
+// Points of 1, 1, 2 and 4 units. Two done in 5 s: 2 units, so the 6 to come take 15 s. Three done
+// in 10 s: 4 units, so the 4 to come take as long.
+TEST_CASE("time left is by the work of the points, which rises with their size") {
   CHECK(about(Seconds{0.2}) == "1 s");
   CHECK(about(Seconds{99}) == "99 s");
   CHECK(about(Seconds{101}) == "2 min");
   CHECK(about(Seconds{7500}) == "2 h 5 min");
-  CHECK(time_left(0, 10, Seconds{1}).empty());
-  CHECK(time_left(2, 10, Seconds{5}) == "about 20 s left");
+  const std::vector<double> work{1, 1, 2, 4};
+  CHECK(time_left(0, work, Seconds{1}).empty());
+  CHECK(time_left(2, work, Seconds{5}) == "about 15 s left");
+  CHECK(time_left(3, work, Seconds{10}) == "about 10 s left");
+  CHECK(time_left(2, std::vector<double>(10, 7.0), Seconds{5}) == "about 20 s left");
+}
+
+// At a million elements a second and 2 s a point: 3 million elements take longer than that.
+TEST_CASE("a point takes its seconds, or the least samples where they are longer") {
+  FullBench bench;
+  const Meter meter(bench, Seconds{2}, 1e6);
+  CHECK(meter.work({bench_point("topk", {1000}), 0.01}) == 2);
+  CHECK(meter.work({bench_point("topk", {1'000'000, 2'000'000}), 0.01}) == 3);
+}
+
+TEST_CASE("a point that the device's memory does not hold is left out, and said") {
+  FullBench bench;
+  Meter meter(bench, Seconds{1}, 1e6);
+  std::vector<std::string> notes;
+  std::vector<std::int64_t> kept;
+  measure_all(
+      {{bench_point("topk", {1000}), 0.01},
+       {bench_point("topk", {2'000'000}), 0.01},
+       {bench_point("topk", {3000}), 0.01}},
+      meter, true,
+      [&](const CalibrationPoint& point, const BenchResult& /*result*/) {
+        kept.push_back(point.elements());
+      },
+      [&](const std::string& line) { notes.push_back(line); });
+  CHECK(kept == std::vector<std::int64_t>{1000, 3000});
+  CHECK(notes == std::vector<std::string>{
+                     "left out: topk, 2000000 elements, by gradcast-cpu: the device's memory did "
+                     "not hold it"});
 }
 
 TEST_CASE("the CPU's bench tells what it selected, all tensors of a call together") {

@@ -12,15 +12,6 @@ using Catch::Contains;
 
 namespace {
 
-void refuses(const std::vector<std::string>& arguments, int exit_code, const std::string& says) {
-  const Ran ran = gradcast_with(arguments);
-  CAPTURE(arguments, ran.err);
-  CHECK(ran.exit_code == exit_code);
-  CHECK_THAT(ran.err, Catch::StartsWith("gradcast: ") && Contains(says));
-  CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
-  CHECK(ran.out.empty());
-}
-
 /// `simulate --model resnet-50` and more.
 void simulate_refuses(std::vector<std::string> more, int exit_code, const std::string& says) {
   more.insert(more.begin(), {"simulate", "--model", "resnet-50"});

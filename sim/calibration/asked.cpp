@@ -1,0 +1,176 @@
+#include "sim/calibration/asked.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "sim/calibration/lists.hpp"
+#include "sim/calibration/meter.hpp"
+#include "sim/text.hpp"
+
+namespace gradcast {
+namespace {
+
+constexpr int kMostWorkers = 16384;
+
+DeviceAsked parse_device(const std::string& text) {
+  if (text.empty()) return {};
+  if (text == "cpu") return {false, 0};
+  if (text == "gpu") return {};
+  if (text == "gpu:") throw ValueError("'gpu:' lacks the number; write gpu:1");
+  if (text.starts_with("gpu:")) {
+    const std::int64_t number = parse_integer(text.substr(4));
+    if (number >= 0 && number < 1024) return {true, static_cast<int>(number)};
+  }
+  throw ValueError("unknown device '" + text + "'" + did_you_mean(text, {"cpu", "gpu"}) +
+                   " (known: cpu, gpu, gpu:1)");
+}
+
+std::vector<const Compressor*> parse_compressors(const std::string& text) {
+  std::vector<const Compressor*> compressors;
+  std::vector<std::string> known;
+  for (const Compressor* compressor : all_compressors()) {
+    if (compressor->rule == Rule::Everything) continue;
+    known.emplace_back(compressor->name);
+    if (text == "all") compressors.push_back(compressor);
+  }
+  if (text == "all") return compressors;
+  for (const std::string& name : parse_words(text)) {
+    const Compressor* compressor = find_compressor(name);
+    if (compressor == nullptr)
+      throw ValueError("unknown compressor '" + name + "'" + did_you_mean(name, known) +
+                       " (known: " + join(known) + ")");
+    if (compressor->rule == Rule::Everything)
+      throw ValueError("'" + name + "' encodes nothing, so there is nothing to time");
+    compressors.push_back(compressor);
+  }
+  return compressors;
+}
+
+std::vector<Input> parse_inputs(const std::string& text) {
+  std::vector<Input> inputs;
+  for (const std::string& word : parse_words(text)) inputs.push_back(parse_input(word));
+  return inputs;
+}
+
+std::vector<std::string> parse_baselines(const std::string& text) {
+  if (text == "none") return {};
+  const std::vector<std::string> known{"cub", kTorch};
+  std::vector<std::string> baselines = parse_words(text);
+  for (const std::string& baseline : baselines)
+    if (std::find(known.begin(), known.end(), baseline) == known.end())
+      throw ValueError("unknown baseline '" + baseline + "'" + did_you_mean(baseline, known) +
+                       " (known: cub, torch, none)");
+  return baselines;
+}
+
+std::vector<Model> parse_models(const std::string& text, DataFiles& files) {
+  if (text == "none") return {};
+  std::vector<Model> models;
+  const bool all = text.empty() || text == "all";
+  for (const std::string& name : all ? files.names(kModels) : parse_words(text))
+    models.push_back(load_model(files.read(kModels, name)));
+  return models;
+}
+
+Model parse_one_model(const std::string& text, DataFiles& files) {
+  if (text.find(',') != std::string::npos)
+    throw ValueError("'" + text + "' is a list; one model is shown at a time");
+  return load_model(files.read(kModels, text));
+}
+
+Seconds parse_point_seconds(const std::string& text) {
+  if (text.ends_with('s'))
+    throw ValueError("'" + text + "' has a unit, and this is a number of seconds; write '" +
+                     number_to_text(parse_time(text).count()) + "'");
+  const double seconds = parse_number(text);
+  if (seconds > 0 && seconds <= 3600) return Seconds{seconds};
+  throw ValueError("'" + text + "' is not a number of seconds above 0 and up to 3600, like '1'");
+}
+
+std::uint32_t parse_seed(const std::string& text) {
+  const std::int64_t seed = parse_integer(text);
+  if (seed >= 0 && seed <= INT32_MAX) return static_cast<std::uint32_t>(seed);
+  throw ValueError("'" + text + "' is not a number from 0 to 2147483647, like '1'");
+}
+
+void require_alone(const Flags& flags, const std::string& flag,
+                   const std::vector<std::string>& others, const std::string& why) {
+  if (!flags.given(flag)) return;
+  for (const std::string& other : others)
+    if (flags.given(other))
+      throw UsageError(join({"--" + other, "does not go with", "--" + flag + ":", why}, " "));
+}
+
+}  // namespace
+
+Flags calibration_flags() {
+  Flags flags(
+      "calibrate",
+      "Times the compressors on this machine, for `simulate --costs`: every tensor of the models,\n"
+      "what fusing makes of them (all in one, 25 MiB and 64 MiB buckets), and each model's "
+      "tensors\n"
+      "in one call. Medians of cold-cache samples. The table grows point by point: ctrl-C keeps\n"
+      "what is done, and the same command goes on from there.",
+      {"calibrate --device cpu --models resnet-50 --compressors gaussian -o my-costs.csv",
+       "simulate --model resnet-50 --compressor gaussian --costs my-costs.csv",
+       "calibrate --densities 0.0001..0.01 --sweep",
+       "calibrate --roofline --models resnet-50,vgg-16", "calibrate --per-layer resnet-50"},
+      "the cost table (default: cost-<device>.csv, in ./traces/ where that is)");
+  flags.add("device", "gpu, gpu:1 or cpu (default: gpu)");
+  flags.add("models", "names of `gradcast list` or .csv files, all or none (default: all)");
+  flags.add("compressors",
+            "names of `gradcast list`, or all (default: all; --per-layer: "
+            "topk,gaussian)");
+  flags.add("densities", "a list, or 0.0001..0.01, in steps of 1-2-5", "0.001");
+  flags.add("distributions", "of the elements: normal, laplace, layermix, ...", "normal");
+  flags.add("workers", "whose sets decode adds up: a list, or 4..64, doubling", "1,16,256");
+  flags.add_switch("sweep",
+                   "also tensors of 1024 to 400 M elements, as far as they fit the memory");
+  flags.add("baselines",
+            "cub, torch (by $GRADCAST_PYTHON or python3) or none (default: cub,torch on a GPU)");
+  flags.add("per-layer", "of this model: each tensor's encode beside its layer's backward");
+  flags.add("trace", "of --per-layer (default: iteration-<model>-v100)");
+  flags.add_switch("roofline",
+                   "of the whole models (and --sweep): bytes, shares of the memory's "
+                   "speed, recall");
+  flags.add("seconds", "for the samples of one point", "1");
+  flags.add("seed", "of gradients, residuals and what compressors draw", "1");
+  return flags;
+}
+
+CalibrationAsked read_calibration_asked(const Flags& flags, DataFiles& files) {
+  require_alone(flags, "per-layer", {"roofline", "models", "sweep"}, "it measures that one model");
+  for (const char* view : {"per-layer", "roofline"}) {
+    require_alone(flags, view, {"output"}, "it prints a table and writes no costs");
+    require_alone(flags, view, {"workers"}, "it times encode only, which no other worker touches");
+  }
+  if (flags.given("trace") && !flags.given("per-layer"))
+    throw UsageError("--trace is of --per-layer, which is not given");
+  if (flags.text("output") == "-")
+    throw UsageError("--output: the cost table grows in a file, and '-' is none");
+  CalibrationAsked asked;
+  asked.device = flags.value("device", parse_device);
+  std::string compressors = flags.text("compressors");
+  if (compressors.empty()) compressors = flags.given("per-layer") ? "topk,gaussian" : "all";
+  asked.points.compressors = flags.value(
+      "compressors", [&](const std::string&) { return parse_compressors(compressors); });
+  asked.points.densities = flags.value("densities", parse_densities);
+  asked.points.inputs = flags.value("distributions", parse_inputs);
+  asked.points.workers = flags.value(
+      "workers", [](const std::string& text) { return parse_counts_to(kMostWorkers, text); });
+  if (flags.given("baselines")) asked.baselines = flags.value("baselines", parse_baselines);
+  asked.point_seconds = flags.value("seconds", parse_point_seconds);
+  asked.points.seed = flags.value("seed", parse_seed);
+  asked.sweep = flags.given("sweep");
+  if (flags.given("per-layer"))
+    asked.models = {flags.value(
+        "per-layer", [&](const std::string& text) { return parse_one_model(text, files); })};
+  else
+    asked.models =
+        flags.value("models", [&](const std::string& text) { return parse_models(text, files); });
+  if (asked.models.empty() && !asked.sweep)
+    throw UsageError("--models none without --sweep leaves nothing to measure");
+  return asked;
+}
+
+}  // namespace gradcast

@@ -1,0 +1,35 @@
+// The command line of `calibrate`, read.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/calibration/points.hpp"
+#include "sim/data_files.hpp"
+#include "sim/flags.hpp"
+#include "sim/model.hpp"
+#include "sim/units.hpp"
+
+namespace gradcast {
+
+/// gpu, gpu:N, cpu; nothing said is gpu.
+struct DeviceAsked {
+  bool gpu = true;
+  int number = 0;
+};
+
+struct CalibrationAsked {
+  DeviceAsked device;
+  std::vector<Model> models;
+  PointsAsked points;  // without sets
+  bool sweep = false;
+  std::optional<std::vector<std::string>> baselines;  // nothing where they are not said
+  Seconds point_seconds{1};
+};
+
+Flags calibration_flags();
+
+/// Throws UsageError, and DataError for models.
+CalibrationAsked read_calibration_asked(const Flags& flags, DataFiles& files);
+
+}  // namespace gradcast

@@ -1,0 +1,62 @@
+#include "sim/calibration/summary.hpp"
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "sim/table.hpp"
+#include "sim/units.hpp"
+
+namespace gradcast {
+
+Answer summary_of(const CostFile& file, const std::vector<CalibrationPoint>& points) {
+  std::set<std::string> asked;
+  for (const CalibrationPoint& point : points)
+    for (const CostRow& row : rows_of(point, nullptr)) asked.insert(key_of(row));
+  struct Range {
+    std::size_t points = 0;
+    CostRow least, most;
+  };
+  using Key = std::tuple<std::string, std::string, std::string, double, std::string>;
+  std::vector<Key> order;
+  std::map<Key, Range> ranges;
+  for (const CostRow& row : file.rows()) {
+    if (!asked.contains(key_of(row)) || row.workers != points[0].call.workers[0]) continue;
+    const Key key{row.compressor, row.mode, row.implementation, row.density, row.distribution};
+    if (!ranges.contains(key)) order.push_back(key);
+    Range& range = ranges[key];
+    if (range.points == 0 || row.elements < range.least.elements) range.least = row;
+    if (range.points == 0 || row.elements > range.most.elements) range.most = row;
+    ++range.points;
+  }
+  TextTable table{{"compressor", "mode", "implementation", "density", "distribution", "points",
+                   "elements from", "encode us", "to", "encode us"},
+                  {}};
+  Answer answer;
+  for (const Key& key : order) {
+    const Range& range = ranges.at(key);
+    const auto& [compressor, mode, implementation, density, distribution] = key;
+    table.rows.push_back({compressor, mode, implementation, number_to_text(density), distribution,
+                          std::to_string(range.points), std::to_string(range.least.elements),
+                          fixed(1e6 * range.least.encode.count(), 1),
+                          std::to_string(range.most.elements),
+                          fixed(1e6 * range.most.encode.count(), 1)});
+    answer.rows.push_back({{"compressor", compressor},
+                           {"mode", mode},
+                           {"implementation", implementation},
+                           {"density", density},
+                           {"distribution", distribution},
+                           {"points", range.points},
+                           {"least_elements", range.least.elements},
+                           {"least_encode_seconds", range.least.encode.count()},
+                           {"most_elements", range.most.elements},
+                           {"most_encode_seconds", range.most.encode.count()}});
+  }
+  answer.table = to_text(table);
+  answer.summary = {{"file", file.path().string()}, {"rows", file.rows().size()}};
+  return answer;
+}
+
+}  // namespace gradcast
