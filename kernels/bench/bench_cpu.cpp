@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -11,6 +10,7 @@
 #include <stdexcept>
 
 #include "kernels/bench/bench.hpp"
+#include "kernels/bench/device_slug.hpp"
 #include "kernels/bench/sampling.hpp"
 #include "kernels/bench/worker_sets.hpp"
 #include "kernels/compressor.hpp"
@@ -40,29 +40,6 @@ std::string cpuinfo(const std::string& key) {
       if (const std::size_t colon = line.find(": "); colon != std::string::npos)
         return line.substr(colon + 2);
   return {};
-}
-
-std::string without(std::string text, const std::string& word) {
-  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word))
-    text.erase(at, word.size());
-  return text;
-}
-
-/// "Intel(R) Xeon(R) CPU @ 2.20GHz" is "intel-xeon".
-std::string slug_of(std::string name) {
-  name = name.substr(0, name.find('@'));
-  for (const char* word : {"(R)", "(TM)", "(r)", "(tm)", " CPU", " Processor"})
-    name = without(name, word);
-  std::string slug;
-  for (const char letter : name) {
-    const auto byte = static_cast<unsigned char>(letter);
-    if (std::isalnum(byte) != 0)
-      slug += static_cast<char>(std::tolower(byte));
-    else if (!slug.empty() && slug.back() != '-')
-      slug += '-';
-  }
-  while (!slug.empty() && slug.back() == '-') slug.pop_back();
-  return slug.empty() ? "cpu" : slug;
 }
 
 std::string compiler() {
@@ -195,7 +172,7 @@ class CpuBench : public Bench {
     BenchDevice device;
     device.name = cpuinfo("model name");
     if (device.name.empty()) device.name = "CPU";
-    device.slug = slug_of(device.name);
+    device.slug = device_slug(device.name);
     device.toolkit = compiler();
     const std::string clock = cpuinfo("cpu MHz");
     device.clocks = clock.empty() ? "unknown"

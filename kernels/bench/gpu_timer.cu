@@ -2,8 +2,8 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <cctype>
 
+#include "kernels/bench/device_slug.hpp"
 #include "kernels/bench/gpu_timer.hpp"
 #include "kernels/cuda_check.hpp"
 
@@ -95,18 +95,6 @@ class Management {
   bool ready_ = false;
 };
 
-/// "NVIDIA H200" is "h200".
-std::string slug_of(const std::string& name) {
-  std::string slug;
-  for (const char letter : name)
-    slug += std::isalnum(static_cast<unsigned char>(letter)) != 0
-                ? static_cast<char>(std::tolower(static_cast<unsigned char>(letter)))
-                : '-';
-  for (const char* maker : {"nvidia-", "tesla-", "geforce-", "quadro-"})
-    if (slug.rfind(maker, 0) == 0) slug.erase(0, std::string(maker).size());
-  return slug;
-}
-
 class Timer final : public GpuTimer {
  public:
   Timer(int device, cudaStream_t stream) : device_(device), stream_(stream) {
@@ -167,7 +155,7 @@ class Timer final : public GpuTimer {
     const Management management(device_);
     BenchDevice device;
     device.name = properties.name;
-    device.slug = slug_of(device.name);
+    device.slug = device_slug(device.name);
     device.driver = management.driver();
     device.toolkit = "CUDA " + std::to_string(__CUDACC_VER_MAJOR__) + "." +
                      std::to_string(__CUDACC_VER_MINOR__) + "." +

@@ -99,7 +99,8 @@ class EncoderHere final : public Encoder {
   }
 
   /// Shares the groups out among the last kernel's blocks. What a block does once for each segment
-  /// takes as long as some 16 groups, so a segment weighs that much more.
+  /// is estimated, not measured, to take as long as some 16 groups: a segment weighs that much
+  /// more.
   std::vector<std::int32_t> share_out(BatchPlan& plan) const {
     constexpr std::int64_t kSegmentWeight = 16;
     const std::int64_t total = batch_.groups + kSegmentWeight * std::max(plan.large - 1, 0);
