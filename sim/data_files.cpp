@@ -17,7 +17,7 @@ bool holds_data(const fs::path& folder) {
 }
 
 bool is_path(const std::string& text) {
-  return text.find('/') != std::string::npos || text.ends_with(".csv");
+  return text.find('/') != std::string::npos || text.ends_with(".csv") || text.ends_with(".xml");
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ inline constexpr DataKind kIterationTraces{"trace", "traces", "iteration-"};
 inline constexpr DataKind kCostTables{"cost table", "traces", "cost-"};
 inline constexpr DataKind kMeasuredRuns{"measured file", "traces", "measured-"};
 inline constexpr DataKind kClusters{"cluster", "platforms", ""};
+inline constexpr DataKind kEvents{"events file", "traces", "events-"};
 
 /// An input as the user named it, with what was read: results print it with its SHA-256.
 struct InputFile {
@@ -42,8 +43,8 @@ class DataFiles {
   /// Names of a kind, sorted.
   std::vector<std::string> names(const DataKind& kind) const;
 
-  /// A name of the kind, or a path: anything with a '/' or that ends in ".csv". Throws ValueError
-  /// for an unknown name (with a suggestion), DataError for a file that cannot be read.
+  /// A name of the kind, or a path: anything with a '/' or that ends in ".csv" or ".xml". Throws
+  /// ValueError for an unknown name (with a suggestion), DataError for a file that cannot be read.
   TextFile read(const DataKind& kind, const std::string& name_or_path);
 
   /// In the order of reading, each once.

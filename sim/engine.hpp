@@ -6,28 +6,39 @@
 #include <vector>
 
 #include "sim/cluster.hpp"
+#include "sim/interval_set.hpp"
 #include "sim/plan.hpp"
+#include "sim/world.hpp"
 
 namespace gradcast {
 
-struct Interval {
-  Seconds start{0};
-  Seconds end{0};
-};
-
 /// When every rank did every step. A collective starts, for a rank, when that rank is ready for it.
 struct RunRecord {
-  std::vector<std::vector<Interval>> steps;  // [rank][step of the plan]
-  std::int64_t flows_simulated = 0;          // messages that were really simulated
+  /// [class][step of the plan]: ranks that nothing told apart are one class, simulated once.
+  std::vector<std::vector<Interval>> steps;
+  std::vector<std::size_t> class_of;  // by rank; empty: each rank is a class
+  std::int64_t flows_simulated = 0;   // messages, or what stood for several, really simulated
+  std::string engine;                 // that ran it
+  std::string lost;                   // why the run never ended; "" where it did
+
+  const std::vector<Interval>& of_rank(std::size_t rank) const {
+    return steps[class_of.empty() ? rank : class_of[rank]];
+  }
 };
 
 struct Engine {
   std::string_view name;
   std::string_view summary;
   /// nullptr where this build lacks what the engine needs; `needs` then says what.
-  /// Throws std::exception rather than report a run that did not finish.
-  RunRecord (*run)(const Plan& plan, const Cluster& cluster);
+  RunRecord (*play)(const Plan& plan, const Cluster& cluster, const World& world);
   std::string_view needs;
+  /// Why it cannot run such a thing, and what can; "" where it can.
+  std::string (*refusal)(const Plan& plan, const Cluster& cluster, const World& world);
+
+  bool built() const { return play != nullptr; }
+  /// Throws std::exception rather than report a run that did not finish; ValueError for what it
+  /// refuses.
+  RunRecord run(const Plan& plan, const Cluster& cluster, const World& world = {}) const;
 };
 
 /// The default first.

@@ -13,7 +13,7 @@ std::vector<std::string> names() {
 
 const Engine& first_built() {
   for (const Engine& engine : all_engines())
-    if (engine.run != nullptr) return engine;
+    if (engine.built()) return engine;
   throw MissingError("this build has no engine");
 }
 
@@ -29,7 +29,7 @@ const Engine& chosen_engine(const Flags& flags) {
   if (engine == nullptr)
     throw UsageError("--engine: unknown engine '" + name + "'" + did_you_mean(name, names()) +
                      " (known: " + join(names()) + ")");
-  if (engine->run == nullptr)
+  if (!engine->built())
     throw MissingError("engine '" + name + "' is not in this build: it needs " +
                        std::string(engine->needs));
   return *engine;

@@ -9,14 +9,15 @@
 
 namespace gradcast {
 
-/// How gradients are fused into buckets: each tensor alone, all in one, or by size.
+/// How gradients are fused into buckets: each tensor alone, all in one, by size, or as a planner of
+/// `merging.hpp` finds best.
 struct Fusion {
-  enum class Kind { Layer, Merged, Size };
+  enum class Kind { Layer, Merged, Size, MgWfbp, Omgs };
   Kind kind = Kind::Merged;
   Bytes size{};  // of Kind::Size
 };
 
-/// "layer", "merged", or a size such as "25MiB". Throws ValueError.
+/// "layer", "merged", "mg-wfbp", "omgs", or a size such as "25MiB". Throws ValueError.
 Fusion parse_fusion(std::string_view text);
 std::string to_text(const Fusion& fusion);
 
@@ -24,10 +25,14 @@ std::string to_text(const Fusion& fusion);
 struct Bucket {
   std::vector<std::size_t> tensors;  // in backward order
   std::int64_t elements = 0;
+
+  void add(const Model& model, std::size_t tensor);
+  Bytes bytes() const;  // uncompressed
 };
 
 /// Buckets in the order backward fills them, last layer first. A bucket of a size is closed by the
-/// tensor that fills it to that size or beyond, as PyTorch's DDP and the paper's authors do.
+/// tensor that fills it to that size or beyond, as PyTorch's DDP and the paper's authors do. Throws
+/// std::logic_error for the kinds that need times: `merging.hpp` has them.
 std::vector<Bucket> make_buckets(const Model& model, const Fusion& fusion);
 
 }  // namespace gradcast

@@ -19,29 +19,35 @@ void require_possible(const Plan& plan, const RunRecord& record) {
                                plan.steps[i].name + "'");
 }
 
-/// The rank whose last step ends last; the lowest of several.
-std::size_t last_rank(const RunRecord& record) {
+/// Of the class whose last step ends last; the lowest of several.
+std::size_t last_class(const RunRecord& record) {
   std::size_t last = 0;
-  const auto end = [&](std::size_t rank) {
+  const auto end = [&](std::size_t id) {
     Seconds latest{0};
-    for (const Interval& interval : record.steps[rank]) latest = std::max(latest, interval.end);
+    for (const Interval& interval : record.steps[id]) latest = std::max(latest, interval.end);
     return latest;
   };
-  for (std::size_t rank = 1; rank < record.steps.size(); ++rank)
-    if (end(rank) > end(last)) last = rank;
+  Seconds latest = end(0);
+  for (std::size_t id = 1; id < record.steps.size(); ++id)
+    if (const Seconds its = end(id); its > latest) {
+      latest = its;
+      last = id;
+    }
   return last;
 }
 
+int first_rank_of(const RunRecord& record, std::size_t its_class) {
+  if (record.class_of.empty()) return static_cast<int>(its_class);
+  const auto at = std::find(record.class_of.begin(), record.class_of.end(), its_class);
+  return static_cast<int>(at - record.class_of.begin());
+}
+
 /// The part of a rank's collective during which every rank was in it.
-Interval active_part(const RunRecord& record, std::size_t rank, std::size_t step) {
-  Interval active = record.steps[rank][step];
+Interval active_part(const RunRecord& record, const Interval& own, std::size_t step) {
+  Interval active = own;
   for (const auto& steps : record.steps) active.start = std::max(active.start, steps[step].start);
   active.start = std::min(active.start, active.end);
   return active;
-}
-
-Seconds overlap(const Interval& a, const Interval& b) {
-  return std::max(Seconds{0}, std::min(a.end, b.end) - std::max(a.start, b.start));
 }
 
 Seconds& part_of(IterationResult& result, StepKind kind) {
@@ -67,40 +73,49 @@ Seconds& part_of(IterationResult& result, StepKind kind) {
 }  // namespace
 
 IterationResult summarize(const Plan& plan, const RunRecord& record) {
-  require_possible(plan, record);
   IterationResult result;
   result.flows_simulated = record.flows_simulated;
-  const std::size_t rank = last_rank(record);
-  result.rank = static_cast<int>(rank);
-  std::vector<Interval> active;  // of collectives; one after another, as the stream runs them
-  std::vector<Interval> idle;    // of the compute stream
-  Seconds computed_until{0};
+  result.engine = record.engine;
+  result.lost = record.lost;
+  if (!record.lost.empty()) return result;
+  require_possible(plan, record);
+  const std::size_t last = last_class(record);
+  const std::vector<Interval>& steps = record.steps[last];
+  result.rank = first_rank_of(record, last);
+  std::vector<Interval> computing;
+  std::vector<Interval> on_side;
+  std::vector<Interval> active;  // collectives
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
-    Interval interval = record.steps[rank][i];
-    result.iteration = std::max(result.iteration, interval.end);
+    result.iteration = std::max(result.iteration, steps[i].end);
     if (step.kind == StepKind::Collective) {
-      interval = active_part(record, rank, i);
-      active.push_back(interval);
+      active.push_back(active_part(record, steps[i], i));
+    } else if (step.stream == Stream::Side) {
+      on_side.push_back(steps[i]);
     } else {
-      if (interval.start > computed_until) idle.push_back({computed_until, interval.start});
-      computed_until = interval.end;
+      computing.push_back(steps[i]);
+      part_of(result, step.kind) += steps[i].end - steps[i].start;
     }
-    part_of(result, step.kind) += interval.end - interval.start;
   }
-  if (result.iteration > computed_until) idle.push_back({computed_until, result.iteration});
-  for (const Interval& gap : idle) {
-    Seconds exposed{0};
-    for (const Interval& collective : active) exposed += overlap(gap, collective);
-    result.exposed_communication += exposed;
-    result.wait += std::max(Seconds{0}, gap.end - gap.start - exposed);  // not -1e-18
+  IntervalSet idle = IntervalSet({{Seconds{0}, result.iteration}}).minus(IntervalSet(computing));
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    if (plan.steps[i].stream != Stream::Side || plan.steps[i].kind == StepKind::Collective)
+      continue;
+    const Seconds shown = IntervalSet({steps[i]}).common(idle).length();
+    part_of(result, plan.steps[i].kind) += shown;
+    result.hidden_codec += std::max(Seconds{0}, steps[i].end - steps[i].start - shown);
   }
+  idle = idle.minus(IntervalSet(std::move(on_side)));
+  const IntervalSet communicating(std::move(active));
+  result.communication = communicating.length();
+  result.exposed_communication = communicating.common(idle).length();
+  result.wait = idle.minus(communicating).length();
   return result;
 }
 
 IterationResult run(const Scenario& scenario, const Engine& engine) {
   const Plan plan = make_plan(scenario);
-  return summarize(plan, engine.run(plan, scenario.cluster));
+  return summarize(plan, engine.run(plan, scenario.cluster, scenario.world));
 }
 
 }  // namespace gradcast

@@ -7,14 +7,14 @@
 namespace gradcast {
 namespace {
 
-constexpr std::array kColumns = {"source", "model", "batch", "compute_seconds", "cluster", "nodes",
-                                 "gpus_per_node", "compressor", "density", "fusion", "overlap",
-                                 "iteration_seconds",
-                                 // optional from here on
-                                 "trace", "costs", "mode", "collective", "nic_bandwidth",
-                                 "nic_latency", "wire_bytes_per_element", "wire_messages",
-                                 // of the format, but of runs that cannot be forecast yet
-                                 "accumulation", "payload_bytes", "concurrent_jobs"};
+constexpr std::array kColumns = {
+    "source", "model", "batch", "compute_seconds", "cluster", "nodes", "gpus_per_node",
+    "compressor", "density", "fusion", "overlap", "iteration_seconds",
+    // optional from here on
+    "trace", "costs", "mode", "collective", "nic_bandwidth", "nic_latency",
+    "wire_bytes_per_element", "wire_messages", "payload_bytes", "concurrent_jobs",
+    // of the format, but of runs that cannot be forecast yet
+    "accumulation"};
 constexpr std::size_t kRequired = 12;
 
 }  // namespace
@@ -22,6 +22,8 @@ constexpr std::size_t kRequired = 12;
 int parse_wire_bytes(std::string_view text) { return parse_count_to(64, text); }
 
 int parse_wire_messages(std::string_view text) { return parse_count_to(2, text); }
+
+int parse_concurrent_jobs(std::string_view text) { return parse_count_to(64, text); }
 
 MeasuredRuns load_measured_runs(const TextFile& file) {
   MeasuredRuns measured{file.path.string(), {}};
@@ -37,8 +39,13 @@ MeasuredRuns load_measured_runs(const TextFile& file) {
     run.model = rows.word("model");
     run.batch = rows.value("batch", parse_count);
     run.compute = Seconds{rows.number("compute_seconds", 0, kLongestSeconds)};
-    if (run.compute <= Seconds{0})
+    if (!rows.text("payload_bytes").empty())
+      run.payload = Bytes{rows.integer("payload_bytes", 1, std::int64_t{1} << 50)};
+    if (run.payload.count == 0 && run.compute <= Seconds{0})
       throw rows.failure("compute_seconds", "an iteration takes more than 0 s");
+    if (run.payload.count > 0 && run.compute > Seconds{0})
+      throw rows.failure("compute_seconds",
+                         "a collective alone (payload_bytes) computes nothing: write 0");
     run.cluster = rows.word("cluster");
     run.nodes = rows.value("nodes", parse_count);
     run.gpus_per_node = rows.value("gpus_per_node", parse_count);
@@ -69,9 +76,9 @@ MeasuredRuns load_measured_runs(const TextFile& file) {
     if (!run.nic_latency.empty()) rows.value("nic_latency", parse_time);
     optional("wire_bytes_per_element", run.wire_bytes_per_element, parse_wire_bytes);
     optional("wire_messages", run.wire_messages, parse_wire_messages);
-    for (const char* column : {"accumulation", "payload_bytes", "concurrent_jobs"})
-      if (!rows.text(column).empty())
-        throw rows.failure(column, "runs with this cannot be forecast yet; leave it empty");
+    optional("concurrent_jobs", run.concurrent_jobs, parse_concurrent_jobs);
+    if (!rows.text("accumulation").empty())
+      throw rows.failure("accumulation", "runs with this cannot be forecast yet; leave it empty");
     measured.runs.push_back(std::move(run));
   }
   if (measured.runs.empty()) throw rows.failure("the file has no measured run");
@@ -83,7 +90,8 @@ bool same_setup(const MeasuredRun& a, const MeasuredRun& b) {
          a.compute == b.compute && a.trace == b.trace && a.cluster == b.cluster &&
          a.nodes == b.nodes && a.gpus_per_node == b.gpus_per_node &&
          to_text(a.fusion) == to_text(b.fusion) && a.overlap == b.overlap &&
-         a.nic_bandwidth == b.nic_bandwidth && a.nic_latency == b.nic_latency;
+         a.nic_bandwidth == b.nic_bandwidth && a.nic_latency == b.nic_latency &&
+         a.payload == b.payload && a.concurrent_jobs == b.concurrent_jobs;
 }
 
 }  // namespace gradcast

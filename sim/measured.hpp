@@ -35,6 +35,8 @@ struct MeasuredRun {
   std::string nic_latency;
   int wire_bytes_per_element = 8;
   int wire_messages = 1;
+  Bytes payload{};          // of a microbenchmark of a collective; 0: a training run
+  int concurrent_jobs = 1;  // equal ones, on the same nodes at the same time
 };
 
 struct MeasuredRuns {
@@ -42,9 +44,11 @@ struct MeasuredRuns {
   std::vector<MeasuredRun> runs;
 };
 
-/// Bytes of a sparse element, 1 to 64; collectives that carry it, 1 or 2. Throw ValueError.
+/// Bytes of a sparse element, 1 to 64; collectives that carry it, 1 or 2; equal jobs, 1 to 64.
+/// Throw ValueError.
 int parse_wire_bytes(std::string_view text);
 int parse_wire_messages(std::string_view text);
+int parse_concurrent_jobs(std::string_view text);
 
 /// Reads `traces/measured-<source>.csv`. Throws DataError.
 MeasuredRuns load_measured_runs(const TextFile& file);

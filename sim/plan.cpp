@@ -1,18 +1,37 @@
 #include "sim/plan.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <stdexcept>
 
+#include "sim/collective_choice.hpp"
+#include "sim/collective_time.hpp"
+#include "sim/error.hpp"
+#include "sim/merging.hpp"
+#include "sim/random.hpp"
 #include "sim/text.hpp"
 
 namespace gradcast {
 namespace {
 
+Bytes dense_bytes(std::int64_t elements) { return Bytes{elements * std::int64_t{sizeof(float)}}; }
+
 class Planner {
  public:
-  explicit Planner(const Scenario& scenario) : scenario_(scenario) {
-    plan_.rank_speeds.assign(static_cast<std::size_t>(scenario.cluster.ranks()), 1.0);
+  explicit Planner(const Scenario& scenario)
+      : scenario_(scenario), cluster_(scenario.cluster), network_(scenario.cluster) {
+    for (int rank = 0; rank < cluster_.ranks(); ++rank) {
+      const double its = scenario.rank_speeds.empty()
+                             ? 1
+                             : scenario.rank_speeds.at(static_cast<std::size_t>(rank));
+      plan_.rank_speeds.push_back(its * cluster_.speed_of(rank));
+    }
+    plan_.network_streams = scenario.network_streams;
+    plan_.coordinated = scenario.queue == Queue::Priority;
+    plan_.encode_slowdown = scenario.encode_slowdown;
+    plan_.communication_slowdown = cluster_.communication_slowdown;
     if (scenario.sparse() && plan_.ranks() > 1)
       costs_.emplace(scenario.costs,
                      CostChoice{.compressor = std::string(scenario.compressor->name),
@@ -21,95 +40,295 @@ class Planner {
   }
 
   Plan make() {
-    if (scenario_.cluster.per_iteration_overhead > Seconds{0})
-      compute(StepKind::Overhead, "overhead", scenario_.cluster.per_iteration_overhead);
-    const std::vector<TensorTime>& times = scenario_.trace.tensors;
-    for (const TensorTime& time : times)
-      compute(StepKind::Forward, "forward " + time.tensor, time.forward);
-    const bool alone = plan_.ranks() == 1;
-    const auto buckets = make_buckets(scenario_.model, scenario_.fusion);
-    for (const Bucket& bucket : buckets) {
-      for (const std::size_t tensor : bucket.tensors)
-        compute(StepKind::Backward, "backward " + times[tensor].tensor, times[tensor].backward);
-      if (scenario_.overlap && !alone) send(bucket);
+    if (cluster_.per_iteration_overhead > Seconds{0})
+      compute(StepKind::Overhead, "overhead", cluster_.per_iteration_overhead);
+    if (scenario_.payload.count > 0) {
+      if (plan_.ranks() > 1) send_payload();
+      return std::move(plan_);
     }
-    if (!scenario_.overlap && !alone)
-      for (const Bucket& bucket : buckets) send(bucket);
-    for (std::size_t i = 0; i < plan_.buckets.size(); ++i) receive(i);
-    // Where nothing was decoded, the update waits for the collectives themselves.
-    const std::size_t update = compute(StepKind::Update, "update", scenario_.trace.update);
-    for (const std::vector<std::size_t>& collectives : collectives_of_)
-      plan_.steps[update].after.insert(plan_.steps[update].after.end(), collectives.begin(),
-                                       collectives.end());
+    const bool forward_first = scenario_.queue == Queue::Fifo;
+    if (forward_first)
+      for (std::size_t i = 0; i < scenario_.trace.tensors.size(); ++i) forward(i);
+    const std::vector<Bucket> buckets = bucketed();
+    for (const Bucket& bucket : buckets) {
+      for (const std::size_t tensor : bucket.tensors) backward(tensor);
+      if (scenario_.overlap) begin_sending(bucket);
+    }
+    if (!scenario_.overlap)
+      for (const Bucket& bucket : buckets) begin_sending(bucket);
+    // Where something is sent before the encoding, a stream that runs in order would wait for it.
+    for (std::size_t i = 0; i < plan_.buckets.size(); ++i)
+      if (plan_.buckets[i].collective->before != nullptr) send(i, buckets[i]);
+    if (forward_first)
+      end_with_update(buckets);
+    else
+      end_with_forward(buckets);
     return std::move(plan_);
   }
 
  private:
-  std::size_t compute(StepKind kind, std::string name, Seconds duration,
-                      std::vector<std::size_t> after = {}) {
-    plan_.steps.push_back({kind, std::move(name), std::move(after), duration, nullptr, {}});
-    last_computed_ = plan_.steps.size() - 1;
-    return last_computed_;
+  using Steps = std::vector<std::size_t>;
+
+  // ---- steps ----
+
+  std::size_t add(PlanStep step) {
+    plan_.steps.push_back(std::move(step));
+    return plan_.steps.size() - 1;
   }
 
-  CostEstimate cost_of(const Bucket& bucket) const {
+  std::size_t compute(StepKind kind, std::string name, Seconds duration, Steps after = {}) {
+    return last_computed_ = add({kind, std::move(name), std::move(after), duration});
+  }
+
+  void forward(std::size_t tensor, Steps after = {}) {
+    const TensorTime& time = scenario_.trace.tensors[tensor];
+    compute(StepKind::Forward, "forward " + time.tensor, time.forward, std::move(after));
+  }
+
+  void backward(std::size_t tensor) {
+    const TensorTime& time = scenario_.trace.tensors[tensor];
+    compute(StepKind::Backward, "backward " + time.tensor, time.backward);
+  }
+
+  /// Encodes or decodes, on the stream where that is done.
+  std::size_t codec(StepKind kind, std::string name, Seconds duration, Steps after) {
+    if (scenario_.encode_stream == EncodeStream::Compute)
+      return compute(kind, std::move(name), duration, std::move(after));
+    PlanStep step{kind, std::move(name), std::move(after), duration};
+    step.stream = Stream::Side;
+    return add(std::move(step));
+  }
+
+  std::size_t collective(const Collective& which, std::size_t bucket, CollectiveLoad load,
+                         Steps after) {
+    PlanStep step{StepKind::Collective,
+                  std::string(which.name) + " bucket " + std::to_string(bucket),
+                  std::move(after),
+                  cluster_.per_tensor_negotiation,
+                  &which,
+                  std::move(load)};
+    step.priority = static_cast<int>(bucket);  // later buckets are nearer to the input
+    return add(std::move(step));
+  }
+
+  // ---- buckets ----
+
+  std::vector<Bucket> bucketed() const {
+    if (scenario_.fusion.kind == Fusion::Kind::MgWfbp)
+      return merge_mg_wfbp(scenario_.model, scenario_.trace, planner_network());
+    if (scenario_.fusion.kind == Fusion::Kind::Omgs)
+      return merge_omgs(scenario_.model, scenario_.trace,
+                        [&](const Bucket& bucket) { return bucket_cost(bucket); });
+    return make_buckets(scenario_.model, scenario_.fusion);
+  }
+
+  /// What the cluster's planner believes, else what the network costs: a collective of no bytes and
+  /// one of all of them.
+  PlannerNetwork planner_network() const {
+    if (cluster_.planner_bandwidth.value > 0)
+      return {cluster_.planner_startup, Bytes{1} / cluster_.planner_bandwidth};
+    if (plan_.ranks() == 1) return {};
+    const Bytes all = dense_bytes(scenario_.model.elements());
+    const auto time = [&](Bytes payload) {
+      const CollectiveLoad load{.payload = payload};
+      return network_.time(collective_for(load, Aggregation::AllReduce), load);
+    };
+    const Seconds startup = time(Bytes{0}) + cluster_.per_tensor_negotiation;
+    return {startup, (time(all) + cluster_.per_tensor_negotiation - startup) /
+                         static_cast<double>(all.count)};
+  }
+
+  BucketCost bucket_cost(const Bucket& bucket) const {
+    if (plan_.ranks() == 1) return {};
+    const PlannedBucket planned = plan_bucket(bucket);
+    const Seconds negotiations = scenario_.wire_messages * cluster_.per_tensor_negotiation;
+    return {planned.cost.encode,
+            network_.time(*planned.collective, load_of(planned)) + negotiations,
+            planned.cost.decode};
+  }
+
+  const Collective& collective_for(const CollectiveLoad& load, Aggregation aggregation) const {
+    if (scenario_.collective != nullptr && scenario_.collective->serves == aggregation)
+      return *scenario_.collective;
+    return network_.choose(aggregation, load);
+  }
+
+  /// Ranks of a node share the encoding where the collective adds up inside the node first.
+  static std::int64_t share(std::int64_t elements, const Collective& collective,
+                            const RankLayout& layout) {
+    return collective.before == nullptr ? elements
+                                        : std::max<std::int64_t>(1, elements / layout.gpus_of(0));
+  }
+
+  CostEstimate cost_of(const Bucket& bucket, const Collective& collective) const {
+    // Whose sets are added up: nobody's but the result's, or one of each rank or node.
+    const int sets = collective.before != nullptr ? network_.layout().nodes()
+                     : collective.sparse          ? 1
+                                                  : plan_.ranks();
     if (scenario_.selection == SelectionScope::Merged)
-      return costs_->of(bucket.elements, scenario_.density, plan_.ranks());
+      return costs_->of(share(bucket.elements, collective, network_.layout()), scenario_.density,
+                        sets);
     std::vector<std::int64_t> tensors;
     for (const std::size_t tensor : bucket.tensors)
-      tensors.push_back(scenario_.model.tensors[tensor].elements);
-    return costs_->of_each(tensors, scenario_.density, plan_.ranks());
+      tensors.push_back(
+          share(scenario_.model.tensors[tensor].elements, collective, network_.layout()));
+    return costs_->of_each(tensors, scenario_.density, sets);
   }
 
-  /// Encodes a bucket and puts its collectives in the queue, after all that was computed so far.
-  void send(const Bucket& bucket) {
-    const std::string number = std::to_string(plan_.buckets.size());
+  CollectiveLoad load_of(const PlannedBucket& planned) const {
+    CollectiveLoad load{.payload = planned.payload};
+    load.elements = planned.elements;
+    load.bytes_per_element = scenario_.wire_bytes_per_element;
+    return load;
+  }
+
+  PlannedBucket plan_bucket(const Bucket& bucket) const {
     PlannedBucket planned{bucket.tensors.size(),
                           bucket.elements,
                           bucket.elements,
-                          Bytes{bucket.elements * std::int64_t{sizeof(float)}},
-                          {}};
+                          dense_bytes(bucket.elements),
+                          {},
+                          nullptr};
+    if (!scenario_.sparse()) {
+      planned.collective = &collective_for(load_of(planned), Aggregation::AllReduce);
+      return planned;
+    }
+    planned.collective = &collective_for(load_of(planned), Aggregation::AllGather);
+    planned.cost = cost_of(bucket, *planned.collective);
+    planned.selected = planned.cost.selected;
+    planned.payload = Bytes{planned.selected * scenario_.wire_bytes_per_element};
+    return planned;
+  }
+
+  /// What one of several collectives of a bucket carries.
+  CollectiveLoad part_of(const PlannedBucket& planned, int part, int parts) const {
+    CollectiveLoad load = load_of(planned);
+    load.payload = chunk(planned.payload, part, parts);
+    if (scenario_.count_spread == 0 || !scenario_.sparse() || scenario_.compressor->exact_count)
+      return load;
+    for (std::size_t rank = 0; rank < plan_.rank_speeds.size(); ++rank) {
+      // The same draw for a bucket's values and its indices.
+      const double factor = lognormal_factor(
+          scenario_.count_spread, {scenario_.count_seed, plan_.buckets.size(), Draw::Count, rank});
+      const auto count = std::min(
+          planned.elements,
+          static_cast<std::int64_t>(std::llround(static_cast<double>(planned.selected) * factor)));
+      load.contributions.push_back(
+          chunk(Bytes{count * scenario_.wire_bytes_per_element}, part, parts));
+    }
+    load.payload = *std::max_element(load.contributions.begin(), load.contributions.end());
+    return load;
+  }
+
+  /// After all that was computed so far: what comes before the encoding, else encoding and the
+  /// bucket's collectives.
+  void begin_sending(const Bucket& bucket) {
+    if (plan_.ranks() == 1) return;
+    const std::size_t number = plan_.buckets.size();
+    plan_.buckets.push_back(plan_bucket(bucket));
+    ready_.push_back(last_computed_);
+    collectives_of_.emplace_back();
+    const Collective& main = *plan_.buckets.back().collective;
+    if (main.before == nullptr)
+      send(number, bucket);
+    else
+      ready_.back() = collective(*main.before, number, {.payload = dense_bytes(bucket.elements)},
+                                 {last_computed_});
+  }
+
+  void send(std::size_t number, const Bucket&) {
+    const PlannedBucket& planned = plan_.buckets[number];
+    std::size_t encoded = ready_[number];
     int messages = 1;
     if (scenario_.sparse()) {
-      planned.cost = cost_of(bucket);
-      planned.selected = planned.cost.selected;
-      planned.payload = Bytes{planned.selected * scenario_.wire_bytes_per_element};
       messages = scenario_.wire_messages;
-      compute(StepKind::Encode, "encode bucket " + number, planned.cost.encode);
+      encoded = codec(StepKind::Encode, "encode bucket " + std::to_string(number),
+                      planned.cost.encode, {encoded});
     }
-    std::vector<std::size_t> collectives;
-    for (int i = 0; i < messages; ++i) {
-      plan_.steps.push_back(
-          {StepKind::Collective,
-           std::string(scenario_.collective->name) + " bucket " + number,
-           {last_computed_},  // its stream runs in order: all before it is done too
-           Seconds{0},
-           scenario_.collective,
-           chunk(planned.payload, i, messages)});
-      collectives.push_back(plan_.steps.size() - 1);
+    for (int i = 0; i < messages; ++i)
+      collectives_of_[number].push_back(
+          collective(*planned.collective, number, part_of(planned, i, messages), {encoded}));
+  }
+
+  /// What the update of a bucket waits for.
+  Steps receive(std::size_t number) {
+    const PlannedBucket& planned = plan_.buckets[number];
+    if (!scenario_.sparse()) return collectives_of_[number];
+    const std::size_t decoded = codec(StepKind::Decode, "decode bucket " + std::to_string(number),
+                                      planned.cost.decode, collectives_of_[number]);
+    if (planned.collective->after == nullptr) return {decoded};
+    return {collective(*planned.collective->after, number,
+                       {.payload = dense_bytes(planned.elements)}, {decoded})};
+  }
+
+  // ---- ends ----
+
+  void end_with_update(const std::vector<Bucket>&) {
+    Steps received;
+    for (std::size_t i = 0; i < plan_.buckets.size(); ++i) {
+      const Steps of_bucket = receive(i);
+      received.insert(received.end(), of_bucket.begin(), of_bucket.end());
     }
-    collectives_of_.push_back(std::move(collectives));
+    compute(StepKind::Update, "update", scenario_.trace.update, std::move(received));
+  }
+
+  /// Buckets from the input on: each is updated when it is there, and its layers go on at once.
+  void end_with_forward(const std::vector<Bucket>& buckets) {
+    const auto all = static_cast<double>(scenario_.model.elements());
+    for (std::size_t i = buckets.size(); i-- > 0;) {
+      Steps received = plan_.buckets.empty() ? Steps{} : receive(i);
+      compute(StepKind::Update, "update bucket " + std::to_string(i),
+              scenario_.trace.update * (static_cast<double>(buckets[i].elements) / all),
+              std::move(received));
+      for (std::size_t t = buckets[i].tensors.size(); t-- > 0;) forward(buckets[i].tensors[t]);
+    }
+  }
+
+  /// A microbenchmark: every rank comes with a buffer of its own.
+  void send_payload() {
+    const CollectiveLoad load{.payload = scenario_.payload};
+    PlannedBucket planned{1, 0, 0, scenario_.payload, {}, nullptr};
+    planned.collective = scenario_.collective != nullptr
+                             ? scenario_.collective
+                             : &network_.choose(scenario_.compressor->aggregation, load);
+    collective(*planned.collective, 0, load, {});
     plan_.buckets.push_back(std::move(planned));
   }
 
-  void receive(std::size_t bucket) {
-    if (scenario_.sparse())
-      compute(StepKind::Decode, "decode bucket " + std::to_string(bucket),
-              plan_.buckets[bucket].cost.decode, collectives_of_[bucket]);
-  }
-
   const Scenario& scenario_;
+  const Cluster& cluster_;
+  CollectiveChoice network_;
   std::optional<CompressorCosts> costs_;  // where anything is compressed
   Plan plan_;
-  std::size_t last_computed_ = 0;                         // step
-  std::vector<std::vector<std::size_t>> collectives_of_;  // steps, by bucket
+  std::size_t last_computed_ = 0;      // step
+  Steps ready_;                        // by bucket: the step after which it can be encoded
+  std::vector<Steps> collectives_of_;  // by bucket
 };
 
 }  // namespace
 
+Queue parse_queue(std::string_view text) {
+  if (text == "fifo") return Queue::Fifo;
+  if (text == "priority") return Queue::Priority;
+  throw ValueError("'" + std::string(text) + "' is not 'fifo' or 'priority'");
+}
+
+std::string to_text(Queue queue) { return queue == Queue::Fifo ? "fifo" : "priority"; }
+
+EncodeStream parse_encode_stream(std::string_view text) {
+  if (text == "compute") return EncodeStream::Compute;
+  if (text == "side") return EncodeStream::Side;
+  throw ValueError("'" + std::string(text) + "' is not 'compute' or 'side'");
+}
+
+std::string to_text(EncodeStream stream) {
+  return stream == EncodeStream::Compute ? "compute" : "side";
+}
+
 Scenario dense_twin(Scenario scenario) {
   scenario.compressor = find_compressor("dense");
-  scenario.collective = &default_collective(Aggregation::AllReduce);
+  if (scenario.collective != nullptr)  // else it is chosen by size
+    scenario.collective = &default_collective(Aggregation::AllReduce);
   scenario.mode.clear();
   scenario.implementation.clear();
   return scenario;
@@ -117,7 +336,9 @@ Scenario dense_twin(Scenario scenario) {
 
 Plan make_plan(const Scenario& scenario) {
   require_same_tensors(scenario.model, scenario.trace);
-  if (scenario.collective->serves != scenario.compressor->aggregation)
+  const bool training = scenario.payload.count == 0;
+  if (training && scenario.collective != nullptr &&
+      scenario.collective->serves != scenario.compressor->aggregation)
     throw std::logic_error("the collective does not serve the compressor");
   Plan plan = Planner(scenario).make();
   require_ordered(plan);
@@ -144,21 +365,38 @@ std::string outside_of(const Plan& plan) {
   return {};
 }
 
-std::int64_t messages_of(const Plan& plan) {
+std::string collectives_of(const Plan& plan) {
+  std::set<std::string> all;
+  for (const PlannedBucket& bucket : plan.buckets) all.emplace(bucket.collective->name);
+  return join({all.begin(), all.end()}, "+");
+}
+
+std::int64_t messages_of(const Plan& plan, const Cluster& cluster) {
+  const RankLayout layout = layout_of(cluster);
   std::int64_t messages = 0;
   for (const PlanStep& step : plan.steps)
     if (step.kind == StepKind::Collective)
-      messages += std::int64_t{step.collective->rounds(plan.ranks())} * plan.ranks();
+      messages += messages_in(step.collective->phases(layout, step.load));
   return messages;
 }
 
 void require_ordered(const Plan& plan) {
-  for (std::size_t i = 0; i < plan.steps.size(); ++i)
+  const auto refuse = [&](std::size_t step, const std::string& why) {
+    throw std::logic_error("step " + std::to_string(step) + " ('" + plan.steps[step].name + "') " +
+                           why);
+  };
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     for (const std::size_t before : plan.steps[i].after)
       if (before >= i)
-        throw std::logic_error("step " + std::to_string(i) + " ('" + plan.steps[i].name +
-                               "') depends on step " + std::to_string(before) +
-                               ", which does not come before it");
+        refuse(i, "depends on step " + std::to_string(before) + ", which does not come before it");
+    const double duration = plan.steps[i].duration.count();
+    if (!(duration >= 0 && duration <= kLongestSeconds))
+      refuse(i, "takes " + number_to_text(duration) + " s, which is no time");
+  }
+  for (const double speed : plan.rank_speeds)
+    if (!(speed > 0 && std::isfinite(speed)))
+      throw std::logic_error("a rank computes at " + number_to_text(speed) +
+                             " times its speed, which is none");
 }
 
 }  // namespace gradcast

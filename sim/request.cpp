@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "sim/error.hpp"
+#include "sim/simgrid_platform.hpp"
 #include "sim/text.hpp"
 
 namespace gradcast {
@@ -23,15 +24,35 @@ ValueError unknown(const std::string& what, const std::string& typed,
                     " (known: " + join(known) + ")");
 }
 
-const Collective& choose_collective(const std::string& name, const Compressor& compressor) {
-  if (name.empty()) return default_collective(compressor.aggregation);
+/// nullptr for "auto".
+const Collective* choose_collective(const std::string& name, const Compressor& compressor,
+                                    bool training) {
+  if (name == "auto") return nullptr;
+  if (name.empty()) return &default_collective(compressor.aggregation);
   const Collective* collective = find_collective(name);
-  if (collective == nullptr) throw unknown("collective", name, names_of(all_collectives()));
+  if (collective == nullptr) {
+    std::vector<std::string> known = names_of(all_collectives());
+    known.emplace_back("auto");
+    throw unknown("collective", name, known);
+  }
+  if (!training && !collective->sparse) return collective;
+  if (!training)
+    throw ValueError("collective '" + name +
+                     "' carries selected elements of a model: use --model, not --payload");
+  const std::string usual(default_collective(compressor.aggregation).name);
   if (collective->serves != compressor.aggregation)
     throw ValueError("collective '" + name + "' does not serve compressor '" +
-                     std::string(compressor.name) + "': use '" +
-                     std::string(default_collective(compressor.aggregation).name) + "'");
-  return *collective;
+                     std::string(compressor.name) + "': use '" + usual + "'");
+  if (training && collective->outcome == Outcome::Scattered)
+    throw ValueError("collective '" + name +
+                     "' leaves each rank a part of the sum, and training needs all of it: use '" +
+                     usual + "'");
+  if (collective->needs_exact_count && !compressor.exact_count)
+    throw ValueError("collective '" + name +
+                     "' needs the same count on every rank, and compressor '" +
+                     std::string(compressor.name) + "' selects a varying one: use '" + usual +
+                     "' or another compressor, like topk");
+  return collective;
 }
 
 /// Two requests that name the same run, but for its batch, its compute time and changes of its
@@ -44,7 +65,12 @@ bool same_choices(const Request& one, const std::string& mode, const Request& me
   return one.model == measured.model && one.trace_name() == measured.trace_name() &&
          one.cluster == measured.cluster && one.compressor == measured.compressor &&
          one.collective == measured.collective && (!sparse || same_costs) &&
-         to_text(one.fusion) == to_text(measured.fusion) && one.overlap == measured.overlap;
+         to_text(one.fusion) == to_text(measured.fusion) && one.overlap == measured.overlap &&
+         one.queue == measured.queue && one.encode_stream == measured.encode_stream &&
+         one.encode_slowdown == measured.encode_slowdown &&
+         one.network_streams == measured.network_streams &&
+         one.count_spread == measured.count_spread && one.events == measured.events &&
+         one.concurrent_jobs == measured.concurrent_jobs && one.payload == measured.payload;
 }
 
 /// Whether the kernels asked for are those that the cost table chooses by itself.
@@ -71,11 +97,8 @@ bool same_cluster(const Cluster& a, const Cluster& b) {
 
 /// The named cluster with the request's changes. Throws as make_scenario does.
 Cluster changed_cluster(const Request& request, DataFiles& files) {
-  if (request.cluster.ends_with(".xml"))
-    throw ValueError("'" + request.cluster +
-                     "': SimGrid's platform files are not read yet; describe the cluster in a .csv "
-                     "file like platforms/10gbe-4x4.csv");
-  Cluster cluster = load_cluster(files.read(kClusters, request.cluster));
+  const TextFile file = files.read(kClusters, request.cluster);
+  Cluster cluster = request.cluster.ends_with(".xml") ? load_xml_cluster(file) : load_cluster(file);
   for (const ClusterProperty& property : request.changed) {
     try {
       set_property(cluster, property.name, property.value);
@@ -113,7 +136,11 @@ Request request_of(const MeasuredRun& run) {
   request.overlap = run.overlap;
   request.wire_bytes_per_element = run.wire_bytes_per_element;
   request.wire_messages = run.wire_messages;
-  request.compute = run.compute;
+  if (run.payload.count > 0)
+    request.payload = run.payload;
+  else
+    request.compute = run.compute;
+  request.concurrent_jobs = run.concurrent_jobs;
   request.changed = {{"nodes", std::to_string(run.nodes)},
                      {"gpus_per_node", std::to_string(run.gpus_per_node)}};
   if (!run.nic_bandwidth.empty()) request.changed.push_back({"nic_bandwidth", run.nic_bandwidth});
@@ -148,11 +175,18 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   scenario.compressor = find_compressor(request.compressor);
   if (scenario.compressor == nullptr)
     throw unknown("compressor", request.compressor, names_of(all_compressors()));
-  scenario.collective = &choose_collective(request.collective, *scenario.compressor);
-  scenario.model = load_model(files.read(kModels, request.model));
-  scenario.trace = load_iteration_trace(files.read(kIterationTraces, request.trace_name()));
-  if (request.batch) scenario.trace = with_batch(scenario.trace, *request.batch);
-  if (request.compute) scenario.trace = scaled_to(scenario.trace, *request.compute);
+  scenario.collective =
+      choose_collective(request.collective, *scenario.compressor, !request.payload);
+  if (request.payload) {
+    scenario.payload = *request.payload;
+  } else {
+    scenario.model = load_model(files.read(kModels, request.model));
+    scenario.trace = load_iteration_trace(files.read(kIterationTraces, request.trace_name()));
+    if (request.batch) scenario.trace = with_batch(scenario.trace, *request.batch);
+    if (request.compute) scenario.trace = scaled_to(scenario.trace, *request.compute);
+  }
+  if (!request.events.empty()) scenario.world = load_events(files.read(kEvents, request.events));
+  scenario.world.concurrent_jobs = request.concurrent_jobs;
   scenario.cluster = changed_cluster(request, files);
   if (scenario.sparse()) scenario.costs = load_cost_table(files.read(kCostTables, request.costs));
   scenario.density = request.density;
@@ -163,6 +197,12 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   scenario.overlap = request.overlap;
   scenario.wire_bytes_per_element = request.wire_bytes_per_element;
   scenario.wire_messages = request.wire_messages;
+  scenario.queue = request.queue;
+  scenario.encode_stream = request.encode_stream;
+  scenario.encode_slowdown = request.encode_slowdown;
+  scenario.network_streams = request.network_streams;
+  scenario.count_spread = request.count_spread;
+  scenario.count_seed = request.seed;
   return scenario;
 }
 

@@ -21,7 +21,7 @@ struct Request {
   std::string compressor = "dense";
   std::string mode;            // "": the cost table's choice
   std::string implementation;  // "": the cost table's choice
-  std::string collective;      // "": the ring that serves the compressor
+  std::string collective;      // "": the ring that serves the compressor; "auto": by size
   double density = 0.001;
   std::optional<int> batch;  // images a GPU; not given: the trace's
   Fusion fusion;
@@ -29,6 +29,15 @@ struct Request {
   bool overlap = false;
   int wire_bytes_per_element = 8;
   int wire_messages = 1;
+  Queue queue = Queue::Fifo;
+  EncodeStream encode_stream = EncodeStream::Compute;
+  double encode_slowdown = 0;
+  int network_streams = 1;
+  double count_spread = 0;
+  std::uint64_t seed = 1;
+  std::string events;  // a file of what goes on around the job; "": nothing
+  int concurrent_jobs = 1;
+  std::optional<Bytes> payload;          // of a microbenchmark of a collective: no model, no trace
   std::optional<Seconds> compute;        // one iteration of one GPU, to which the trace is scaled
   std::vector<ClusterProperty> changed;  // of the cluster
 

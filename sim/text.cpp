@@ -20,6 +20,20 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return cost[a.size()][b.size()];
 }
 
+constexpr std::string_view kDigits = "0123456789";
+
+/// Takes the run of digits that `text` begins with, without leading zeros.
+std::string_view take_number(std::string_view& text) {
+  std::string_view number = text.substr(0, text.find_first_not_of(kDigits));
+  text.remove_prefix(number.size());
+  number.remove_prefix(std::min(number.find_first_not_of('0'), number.size()));
+  return number;
+}
+
+bool begins_with_digit(std::string_view text) {
+  return !text.empty() && kDigits.find(text[0]) != std::string_view::npos;
+}
+
 }  // namespace
 
 std::string did_you_mean(std::string_view typed, const std::vector<std::string>& known) {
@@ -54,6 +68,26 @@ std::vector<std::string> split_words(std::string_view text, char separator) {
   }
   words.emplace_back(text.substr(from));
   return words;
+}
+
+bool natural_less(std::string_view a, std::string_view b) {
+  std::string_view rest_a = a;
+  std::string_view rest_b = b;
+  while (!rest_a.empty() && !rest_b.empty()) {
+    if (begins_with_digit(rest_a) && begins_with_digit(rest_b)) {
+      const std::string_view number_a = take_number(rest_a);
+      const std::string_view number_b = take_number(rest_b);
+      if (number_a.size() != number_b.size()) return number_a.size() < number_b.size();
+      if (number_a != number_b) return number_a < number_b;
+    } else if (rest_a[0] != rest_b[0]) {
+      return rest_a[0] < rest_b[0];
+    } else {
+      rest_a.remove_prefix(1);
+      rest_b.remove_prefix(1);
+    }
+  }
+  if (rest_a.empty() && rest_b.empty()) return a < b;  // "a01" and "a1"
+  return rest_a.empty();
 }
 
 }  // namespace gradcast

@@ -17,4 +17,7 @@ std::string join(const std::vector<std::string>& words, std::string_view between
 /// Splits at every `separator`; an empty text is one empty word.
 std::vector<std::string> split_words(std::string_view text, char separator);
 
+/// Numbers in names by their value: "host2" before "host10".
+bool natural_less(std::string_view a, std::string_view b);
+
 }  // namespace gradcast

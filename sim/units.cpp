@@ -153,6 +153,20 @@ double parse_density(std::string_view text) {
   throw ValueError(quoted(text) + " is not a density above 0 and up to 1, like '0.001'");
 }
 
+double parse_percent(std::string_view text) {
+  if (text == "0") return 0;
+  const auto [number, unit] = split(text, "a share", "5%");
+  if (unit != "%") refuse_unit(text, unit, "shares", "5%");
+  if (number < 1000) return number / 100;
+  throw ValueError(quoted(text) + " is not a share from 0% to below 1000%, like '5%'");
+}
+
+std::uint32_t parse_seed(std::string_view text) {
+  const std::int64_t seed = parse_integer(text);
+  if (seed >= 0 && seed <= INT32_MAX) return static_cast<std::uint32_t>(seed);
+  throw ValueError(quoted(text) + " is not a number from 0 to 2147483647, like '1'");
+}
+
 bool parse_yes_no(std::string_view text) {
   if (text == "yes" || text == "no") return text == "yes";
   throw ValueError(quoted(text) + " is not 'yes' or 'no'");
@@ -177,6 +191,8 @@ std::string to_text(Bytes amount) {
       return short_number(bytes / unit.factor) + std::string(unit.name);
   return std::to_string(amount.count) + "B";
 }
+
+std::string percent_to_text(double share) { return short_number(share * 100) + "%"; }
 
 std::string number_to_text(double value) {
   // 0.0001 rather than 1e-04, but 5.11664e-06 rather than thirteen characters.

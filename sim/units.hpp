@@ -48,6 +48,10 @@ int parse_count_to(int most, std::string_view text);
 int parse_count(std::string_view text);
 /// The share of elements that a compressor keeps: above 0 and up to 1. Throws ValueError.
 double parse_density(std::string_view text);
+/// "5%" as 0.05, from 0% to below 1000%; also a bare 0. Throws ValueError.
+double parse_percent(std::string_view text);
+/// A seed of random draws: 0 to 2147483647. Throws ValueError.
+std::uint32_t parse_seed(std::string_view text);
 /// "yes" or "no". Throws ValueError.
 bool parse_yes_no(std::string_view text);
 
@@ -56,6 +60,8 @@ bool parse_yes_no(std::string_view text);
 std::string to_text(BytesPerSecond rate);
 std::string to_text(Seconds time);
 std::string to_text(Bytes amount);
+/// 0.05 as "5%".
+std::string percent_to_text(double share);
 
 /// The shortest text that reads back as the same double.
 std::string number_to_text(double value);

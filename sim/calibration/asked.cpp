@@ -87,12 +87,6 @@ Seconds parse_point_seconds(const std::string& text) {
   throw ValueError("'" + text + "' is not a number of seconds above 0 and up to 3600, like '1'");
 }
 
-std::uint32_t parse_seed(const std::string& text) {
-  const std::int64_t seed = parse_integer(text);
-  if (seed >= 0 && seed <= INT32_MAX) return static_cast<std::uint32_t>(seed);
-  throw ValueError("'" + text + "' is not a number from 0 to 2147483647, like '1'");
-}
-
 void require_alone(const Flags& flags, const std::string& flag,
                    const std::vector<std::string>& others, const std::string& why) {
   if (!flags.given(flag)) return;

@@ -1,13 +1,17 @@
-// Ring all-gather: in n-1 rounds, every rank passes on what it received last.
-#include "sim/collective.hpp"
+// Ring all-gather: in n - 1 rounds every rank passes on what it received last, its own contribution
+// first.
+//
+// Alone on equal links, with contributions of m bytes: (n-1) (a + m / B).
+#include "sim/collectives/rings.hpp"
 
 namespace gradcast::collectives {
 namespace {
 
-int rounds(int ranks) { return ranks - 1; }
-
-Step step(int rank, int, int ranks, Bytes payload) {
-  return {(rank + 1) % ranks, (rank + ranks - 1) % ranks, payload};
+std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
+  std::vector<Phase> phases;
+  const Rings ring = ring_of_all(layout);
+  append_turns(phases, layout, ring, contribution_turns(ring, load));
+  return phases;
 }
 
 }  // namespace
@@ -15,10 +19,12 @@ Step step(int rank, int, int ranks, Bytes payload) {
 extern constinit const Collective ring_all_gather{
     .name = "ring-all-gather",
     .summary = "every rank's contribution passed around a ring",
+    .source =
+        "Thakur, Rabenseifner and Gropp, Int. J. High Perform. Comput. Appl. 19(1), 2005; "
+        "NCCL's Ring",
+    .outcome = Outcome::AllGathered,
     .serves = Aggregation::AllGather,
-    .rounds_alike = true,
-    .rounds = rounds,
-    .step = step,
+    .phases = phases,
 };
 
 }  // namespace gradcast::collectives

@@ -17,7 +17,7 @@ namespace {
 void fill_in_defaults(MeasuredRun& run, const Request& request, const Scenario& scenario,
                       const Plan& plan) {
   run.trace = request.trace_name();
-  run.collective = scenario.collective->name;
+  run.collective = collectives_of(plan);
   run.nic_bandwidth = to_text(scenario.cluster.nic.bandwidth);
   run.nic_latency = to_text(scenario.cluster.nic.latency);
   if (!scenario.sparse() || plan.buckets.empty()) return;
@@ -31,8 +31,9 @@ ComparedRun forecast(const MeasuredRuns& measured, const MeasuredRun& run, const
     const Request request = request_of(run);
     const Scenario scenario = make_scenario(request, files);
     const Plan plan = make_plan(scenario);
-    ComparedRun compared{.run = run,
-                         .forecast = summarize(plan, engine.run(plan, scenario.cluster))};
+    ComparedRun compared{
+        .run = run,
+        .forecast = summarize(plan, engine.run(plan, scenario.cluster, scenario.world))};
     compared.evidence = evidence_of(plan);
     compared.outside = outside_of(plan);
     fill_in_defaults(compared.run, request, scenario, plan);
@@ -205,7 +206,7 @@ Json summary_json(const std::vector<ComparedRun>& runs) {
 }
 
 /// "20" or "20%"
-double parse_percent(std::string_view text) {
+double parse_max_error(std::string_view text) {
   const std::string_view number = text.ends_with('%') ? text.substr(0, text.size() - 1) : text;
   try {
     if (const double percent = parse_number(number); percent > 0) return percent;
@@ -245,7 +246,7 @@ int compare(int argc, const char* const* argv) {
   flags.add("max-error", "exit with 4 when a row's error is larger, like 20%");
   if (!flags.parse(argc, argv)) return 0;
   const Engine& engine = chosen_engine(flags);
-  const double max_error = flags.given("max-error") ? flags.value("max-error", parse_percent)
+  const double max_error = flags.given("max-error") ? flags.value("max-error", parse_max_error)
                                                     : std::numeric_limits<double>::infinity();
 
   DataFiles files = DataFiles::standard();

@@ -95,9 +95,8 @@ std::vector<Entry> all_entries(DataFiles& files) {
         {"collective", std::string(collective->name), std::string(collective->summary)});
   for (const Engine& engine : all_engines())
     entries.push_back({"engine", std::string(engine.name),
-                       engine.run != nullptr
-                           ? std::string(engine.summary)
-                           : "not in this build: needs " + std::string(engine.needs)});
+                       engine.built() ? std::string(engine.summary)
+                                      : "not in this build: needs " + std::string(engine.needs)});
   for (const GpuDevice& device : gpu_devices())
     entries.push_back({"gpu", device.name,
                        std::to_string(device.multiprocessors) + " multiprocessors, " +

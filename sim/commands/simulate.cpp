@@ -8,20 +8,16 @@
 #include "sim/engine_flag.hpp"
 #include "sim/iteration_result.hpp"
 #include "sim/measured.hpp"
-#include "sim/request.hpp"
+#include "sim/noise_flags.hpp"
+#include "sim/request_flags.hpp"
+#include "sim/sensitivity.hpp"
 #include "sim/table.hpp"
 #include "sim/text.hpp"
 
 namespace gradcast::commands {
 namespace {
 
-std::string flag_of(std::string property) {
-  std::replace(property.begin(), property.end(), '_', '-');
-  return property;
-}
-
 Flags make_flags() {
-  const Request defaults;
   Flags flags(
       "simulate",
       "Forecasts one iteration of synchronous data-parallel SGD, as the rank that finishes last\n"
@@ -30,65 +26,10 @@ Flags make_flags() {
       {"simulate --model resnet-50 --compressor gaussian",
        "simulate --model vgg-16 --nodes 8 --nic-bandwidth 25Gbps --fusion 25MiB --overlap yes",
        "simulate --model alexnet --compressor topk --density 0.01 --format json"});
-  flags.add("model", "a name of `gradcast list`, or a .csv file");
-  flags.add("trace", "iteration trace (default: iteration-<model>-v100)");
-  flags.add("batch", "images per GPU (default: the trace's)");
-  flags.add("compressor", "a name of `gradcast list`", defaults.compressor);
-  flags.add("density", "share of the elements that a sparse compressor keeps",
-            number_to_text(defaults.density));
-  flags.add("mode", "paper or code, where a compressor's text and its authors' code differ");
-  flags.add("costs", "cost table of the compressors", defaults.costs);
-  flags.add("implementation",
-            "whose kernels: gradcast-cuda, torch, ... (default: the project's own, where the costs "
-            "have them)");
-  flags.add("fusion", "layer, merged, or a bucket size such as 25MiB", to_text(defaults.fusion));
-  flags.add("selection",
-            "merged: k of a bucket as one; per-tensor: k of each of its tensors, all in one call "
-            "where the costs have it",
-            to_text(defaults.selection));
-  flags.add("overlap", "communication with backward: yes or no", "no");
-  flags.add("collective", "a name of `gradcast list` (default: the compressor's ring)");
-  flags.add("wire-bytes-per-element", "of sparse gradients", "8");
-  flags.add("wire-messages", "1: index-value pairs; 2: values and indices in a collective each",
-            "1");
-  flags.add("cluster", "a name of `gradcast list`, or a .csv file", defaults.cluster);
-  for (const ClusterProperty& property : properties_of(Cluster{}))
-    flags.add(flag_of(property.name), property.help + " (default: the cluster's)");
+  add_request_flags(flags);
+  add_noise_flags(flags);
   add_engine_flag(flags);
   return flags;
-}
-
-Request read_request(const Flags& flags) {
-  Request request;
-  request.model = flags.text("model");
-  if (request.model.empty())
-    throw UsageError("--model is missing: a name of `gradcast list`, or a .csv file");
-  request.trace = flags.text("trace");
-  if (flags.given("batch")) request.batch = flags.value("batch", parse_count);
-  request.compressor = flags.text("compressor");
-  request.density = flags.value("density", parse_density);
-  request.mode = flags.value("mode", parse_mode);
-  request.costs = flags.text("costs");
-  request.implementation = flags.text("implementation");
-  request.fusion = flags.value("fusion", parse_fusion);
-  request.selection = flags.value("selection", parse_selection);
-  request.overlap = flags.value("overlap", parse_yes_no);
-  request.collective = flags.text("collective");
-  request.wire_bytes_per_element = flags.value("wire-bytes-per-element", parse_wire_bytes);
-  request.wire_messages = flags.value("wire-messages", parse_wire_messages);
-  request.cluster = flags.text("cluster");
-  for (const ClusterProperty& property : properties_of(Cluster{})) {
-    const std::string flag = flag_of(property.name);
-    if (!flags.given(flag)) continue;
-    // Checked here, where the flag is known; applied by make_scenario.
-    flags.value(flag, [&](const std::string& text) {
-      Cluster tried;
-      set_property(tried, property.name, text);
-      return 0;
-    });
-    request.changed.push_back({property.name, flags.text(flag)});
-  }
-  return request;
 }
 
 /// How far interpolation is off in the rows that priced a plan.
@@ -101,9 +42,16 @@ HoldOut interpolation_of(const Scenario& scenario, const Plan& plan) {
   return held_out_error({scenario.costs.name, used.rows()});
 }
 
+/// Tensors of each bucket, in backward order: "12+3+1".
+std::string groups_of(const Plan& plan) {
+  std::vector<std::string> sizes;
+  for (const PlannedBucket& bucket : plan.buckets) sizes.push_back(std::to_string(bucket.tensors));
+  return join(sizes, "+");
+}
+
 /// Everything that can change the answer.
 Json settings_of(const Scenario& scenario, const Request& request, const Plan& plan,
-                 const DataFiles& files, const Engine& engine) {
+                 const DataFiles& files, const NoiseChoice& noise, const std::string& engine) {
   Json settings;
   settings["model"] = scenario.model.name;
   settings["parameters"] = scenario.model.elements();
@@ -114,7 +62,11 @@ Json settings_of(const Scenario& scenario, const Request& request, const Plan& p
   settings["compressor"] = scenario.compressor->name;
   settings["fusion"] = to_text(scenario.fusion);
   settings["overlap"] = scenario.overlap ? "yes" : "no";
-  settings["collective"] = scenario.collective->name;
+  settings["queue"] = to_text(scenario.queue);
+  settings["network_streams"] = scenario.network_streams;
+  settings["collective"] = collectives_of(plan);
+  if (scenario.fusion.kind == Fusion::Kind::MgWfbp || scenario.fusion.kind == Fusion::Kind::Omgs)
+    settings["groups"] = groups_of(plan);
   settings["buckets"] = plan.buckets.size();
   std::int64_t payload = 0;
   std::int64_t selected = 0;
@@ -134,6 +86,9 @@ Json settings_of(const Scenario& scenario, const Request& request, const Plan& p
     settings["evidence"] = evidence_of(plan);
     settings["selection"] = to_text(scenario.selection);
     settings["encode_calls"] = encode_calls(plan);
+    settings["encode_stream"] = to_text(scenario.encode_stream);
+    settings["encode_slowdown"] = percent_to_text(scenario.encode_slowdown);
+    settings["count_spread"] = percent_to_text(scenario.count_spread);
     settings["interpolated_buckets"] =
         std::count_if(plan.buckets.begin(), plan.buckets.end(),
                       [](const PlannedBucket& bucket) { return bucket.cost.interpolated; });
@@ -144,6 +99,11 @@ Json settings_of(const Scenario& scenario, const Request& request, const Plan& p
     settings["interpolation_error_percent"] = rounded(errors.median_absolute);
     settings["interpolation_error_p90_percent"] = rounded(errors.p90_absolute);
   }
+  settings["events"] = request.events;
+  settings["concurrent_jobs"] = request.concurrent_jobs;
+  settings["compute_jitter"] = percent_to_text(noise.noise.compute);
+  settings["network_jitter"] = percent_to_text(noise.noise.network);
+  settings["replicas"] = noise.replicas;
   settings["cluster"] = request.cluster;
   settings["ranks"] = plan.ranks();
   for (const ClusterProperty& property : properties_of(scenario.cluster))
@@ -152,7 +112,7 @@ Json settings_of(const Scenario& scenario, const Request& request, const Plan& p
   for (const InputFile& input : files.inputs())
     read.push_back(input.typed + "=" + input.sha256.substr(0, 12));
   settings["inputs_sha256"] = join(read, " ");
-  settings["engine"] = engine.name;
+  settings["engine"] = engine;
   return settings;
 }
 
@@ -166,60 +126,135 @@ std::vector<std::pair<std::string, Seconds>> parts_of(const IterationResult& res
 
 struct Forecast {
   IterationResult result;
-  double samples_per_second;
-  double scaling_efficiency;
-  double speedup_over_dense;
+  Spread spread;
+  // Not of a collective alone, nor of a run that never ended:
+  std::optional<double> samples_per_second{};
+  std::optional<double> scaling_efficiency{};
+  std::optional<double> speedup_over_dense{};
   std::optional<MeasuredRun> measured{};  // the run that this is a forecast of, where there is one
+  std::optional<LatencySensitivity> latency{};
 
+  bool lost() const { return !result.lost.empty(); }
   double error_percent() const {
     return 100 * ((result.iteration - measured->iteration) / measured->iteration);
   }
 };
 
-Json numbers_of(const Forecast& forecast, const Engine& engine) {
+/// How much a forecast changes with something, in percent of itself.
+double change_percent(Seconds changed, Seconds as_is) { return 100 * ((changed - as_is) / as_is); }
+
+/// What the forecast is sure of least, in words; "" for nothing in particular.
+std::string least_sure(const Forecast& forecast, const Plan& plan) {
+  constexpr double kMuch = 1;  // percent of the iteration
+  std::vector<std::string> doubts;
+  if (forecast.latency) {
+    const auto& [half, as_is, twice] = *forecast.latency;
+    if (change_percent(twice, as_is) > kMuch)
+      doubts.push_back("latency (" + with_sign(change_percent(half, as_is), 1) + " % if half, " +
+                       with_sign(change_percent(twice, as_is), 1) + " % if twice)");
+  }
+  if (const std::string evidence = evidence_of(plan); !evidence.empty() && evidence != "measured")
+    doubts.push_back("compressor costs (" + evidence + ")");
+  return join(doubts, "; ");
+}
+
+Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
+Json numbers_of(const Forecast& forecast, const Plan& plan, const NoiseChoice& noise) {
+  const bool lost = forecast.lost();
+  const auto seconds = [&](Seconds time) { return lost ? Json() : Json(time.count()); };
   Json numbers;
-  numbers["iteration_seconds"] = forecast.result.iteration.count();
+  numbers["iteration_seconds"] = seconds(forecast.result.iteration);
   for (const auto& [name, part] : parts_of(forecast.result)) {
     if (name == "exposed_communication")
-      numbers["communication_seconds"] = forecast.result.communication.count();
-    numbers[name + "_seconds"] = part.count();
+      numbers["communication_seconds"] = seconds(forecast.result.communication);
+    numbers[name + "_seconds"] = seconds(part);
   }
-  numbers["samples_per_second"] = forecast.samples_per_second;
-  numbers["scaling_efficiency"] = forecast.scaling_efficiency;
-  numbers["speedup_over_dense"] = forecast.speedup_over_dense;
-  const bool measured = forecast.measured.has_value();
+  numbers["hidden_codec_seconds"] = seconds(forecast.result.hidden_codec);
+  numbers["samples_per_second"] = or_null(forecast.samples_per_second);
+  numbers["scaling_efficiency"] = or_null(forecast.scaling_efficiency);
+  numbers["speedup_over_dense"] = or_null(forecast.speedup_over_dense);
+  const bool measured = forecast.measured.has_value() && !lost;
   numbers["measured_seconds"] = measured ? Json(forecast.measured->iteration.count()) : Json();
   numbers["error_percent"] = measured ? Json(forecast.error_percent()) : Json();
   numbers["measured_source"] = measured ? Json(forecast.measured->source) : Json();
-  numbers["engine"] = engine.name;
+  const auto latency = [&](Seconds LatencySensitivity::*which) {
+    return forecast.latency ? Json(((*forecast.latency).*which).count()) : Json();
+  };
+  numbers["half_latency_seconds"] = latency(&LatencySensitivity::half);
+  numbers["twice_latency_seconds"] = latency(&LatencySensitivity::twice);
+  numbers["least_sure_of"] = least_sure(forecast, plan);
+  if (noise.asked()) {
+    const Spread& spread = forecast.spread;
+    numbers["mean_low_seconds"] = seconds(spread.low);
+    numbers["mean_high_seconds"] = seconds(spread.high);
+    numbers["p05_seconds"] = seconds(spread.p05);
+    numbers["median_seconds"] = seconds(spread.median);
+    numbers["p95_seconds"] = seconds(spread.p95);
+    numbers["lost_replicas"] = spread.lost;
+  }
+  numbers["lost"] = forecast.result.lost;
+  numbers["engine"] = forecast.result.engine;
   numbers["flows_simulated"] = forecast.result.flows_simulated;
   return numbers;
 }
 
-std::string as_table(const Json& settings, const Forecast& forecast) {
+std::string headline(const Forecast& forecast, const Plan& plan, const NoiseChoice& noise) {
   const IterationResult& result = forecast.result;
-  TextTable headline{{"forecast", ""},
-                     {{"iteration", fixed(result.iteration.count(), 4) + " s"},
-                      {"samples per second", fixed(forecast.samples_per_second, 1)},
-                      {"scaling efficiency", fixed(100 * forecast.scaling_efficiency, 1) + " %"},
-                      {"speedup over dense", fixed(forecast.speedup_over_dense, 2)}}};
+  TextTable table{{"forecast", ""}, {}};
+  const auto add = [&](const std::string& name, const std::string& value) {
+    table.rows.push_back({name, value});
+  };
+  const auto seconds = [](Seconds time) { return fixed(time.count(), 4); };
+  if (forecast.lost()) {
+    add("the run never ends", result.lost);
+    return to_text(table);
+  }
+  add(noise.replicas > 1 ? "iteration (mean)" : "iteration", seconds(result.iteration) + " s");
+  if (noise.replicas > 1) {
+    const Spread& spread = forecast.spread;
+    add("95 % interval of the mean", seconds(spread.low) + " to " + seconds(spread.high) + " s");
+    add("5 %, 50 %, 95 % of the runs",
+        seconds(spread.p05) + ", " + seconds(spread.median) + ", " + seconds(spread.p95) + " s");
+    if (spread.lost > 0)
+      add("runs that never ended",
+          std::to_string(spread.lost) + " of " + std::to_string(spread.replicas));
+  }
+  if (forecast.samples_per_second)
+    add("samples per second", fixed(*forecast.samples_per_second, 1));
+  if (forecast.scaling_efficiency)
+    add("scaling efficiency", fixed(100 * *forecast.scaling_efficiency, 1) + " %");
+  if (forecast.speedup_over_dense)
+    add("speedup over dense", fixed(*forecast.speedup_over_dense, 2));
   if (forecast.measured)
-    headline.rows.push_back({"measured (" + forecast.measured->source + ")",
-                             fixed(forecast.measured->iteration.count(), 4) + " s, error " +
-                                 with_sign(forecast.error_percent(), 1) + " %"});
+    add("measured (" + forecast.measured->source + ")",
+        seconds(forecast.measured->iteration) + " s, error " +
+            with_sign(forecast.error_percent(), 1) + " %");
+  if (const std::string doubts = least_sure(forecast, plan); !doubts.empty())
+    add("least sure of", doubts);
+  return to_text(table);
+}
+
+std::string as_table(const Json& settings, const Forecast& forecast, const Plan& plan,
+                     const NoiseChoice& noise) {
+  const IterationResult& result = forecast.result;
   TextTable parts{{"where the time goes", "seconds", "share %"}, {}};
+  const auto add = [&](const std::string& name, Seconds part) {
+    parts.rows.push_back({name, fixed(part.count(), 4), fixed(100 * (part / result.iteration), 1)});
+  };
   for (auto [name, part] : parts_of(result)) {
     std::replace(name.begin(), name.end(), '_', ' ');
-    parts.rows.push_back({name, fixed(part.count(), 4), fixed(100 * (part / result.iteration), 1)});
+    add(name, part);
   }
-  parts.rows.push_back({"= iteration", fixed(result.iteration.count(), 4), "100.0"});
+  add("= iteration", result.iteration);
   parts.rows.push_back({});
-  parts.rows.push_back({"communication, hidden or not", fixed(result.communication.count(), 4),
-                        fixed(100 * (result.communication / result.iteration), 1)});
+  add("communication, hidden or not", result.communication);
+  if (result.hidden_codec > Seconds{0}) add("encode and decode, hidden", result.hidden_codec);
   TextTable inputs{{"input", "value"}, {}};
   for (const auto& [name, value] : settings.items())
     inputs.rows.push_back({name, value_to_text(value)});
-  return to_text(headline) + "\n" + to_text(parts) + "\n" + to_text(inputs);
+  return headline(forecast, plan, noise) + "\n" + (forecast.lost() ? "" : to_text(parts) + "\n") +
+         to_text(inputs);
 }
 
 /// What a reader of the forecast should know of it.
@@ -265,11 +300,37 @@ void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan
 }
 
 /// SimGrid needs about a microsecond a message.
-void note_long_run(const Flags& flags, const Engine& engine, const Plan& plan) {
+void note_long_run(const Flags& flags, const Engine& engine, const Plan& plan,
+                   const Cluster& cluster) {
   constexpr std::int64_t kMany = 3'000'000;
-  if (engine.name == "simgrid" && messages_of(plan) > kMany)
-    flags.note("simulating " + std::to_string(messages_of(plan)) +
-               " messages takes a while; --engine analytic answers at once");
+  if (engine.name != "simgrid-exact") return;
+  const std::int64_t messages = messages_of(plan, cluster);
+  if (messages > kMany)
+    flags.note("simulating " + std::to_string(messages) +
+               " messages takes a while; --engine simgrid-fluid and analytic answer at once");
+}
+
+Forecast make_forecast(const Scenario& scenario, const Plan& plan, const Engine& engine,
+                       const NoiseChoice& noise) {
+  const auto run_all = [&](const Scenario& which) {
+    return run_replicas(which, engine, noise.noise, noise.replicas);
+  };
+  const Replicated replicated = run_all(scenario);
+  Forecast forecast{replicated.mean, replicated.spread};
+  if (forecast.lost()) return forecast;
+  forecast.latency = latency_sensitivity(scenario);
+  if (scenario.payload.count > 0) return forecast;
+  const Seconds iteration = forecast.result.iteration;
+  forecast.samples_per_second =
+      static_cast<double>(plan.ranks()) * scenario.trace.batch / iteration.count();
+  forecast.scaling_efficiency = scenario.trace.iteration() / iteration;
+  forecast.speedup_over_dense = 1;
+  if (scenario.sparse()) {
+    const IterationResult dense = run_all(dense_twin(scenario)).mean;
+    forecast.speedup_over_dense =
+        dense.lost.empty() ? std::optional(dense.iteration / iteration) : std::nullopt;
+  }
+  return forecast;
 }
 
 }  // namespace
@@ -278,35 +339,34 @@ int simulate(int argc, const char* const* argv) {
   Flags flags = make_flags();
   if (!flags.parse(argc, argv)) return 0;
   const Request request = read_request(flags);
+  const NoiseChoice noise = read_noise(flags);
   const Engine& engine = chosen_engine(flags);
 
   DataFiles files = DataFiles::standard();
-  Scenario scenario;
   try {
-    scenario = make_scenario(request, files);
+    const Scenario scenario = make_scenario(request, files);
+    const Plan plan = make_plan(scenario);
+    note_long_run(flags, engine, plan, scenario.cluster);
+    Forecast forecast = make_forecast(scenario, plan, engine, noise);
+    if (!noise.asked()) forecast.measured = measured_like(request, scenario, plan, files);
+
+    const Json settings =
+        settings_of(scenario, request, plan, files, noise, forecast.result.engine);
+    Json row = numbers_of(forecast, plan, noise);
+    row.update(settings);
+    const bool draws = noise.noise.any() || scenario.count_spread > 0;
+    deliver(flags, files.inputs(), forecast.result.engine,
+            {as_table(settings, forecast, plan, noise),
+             {row},
+             nullptr,
+             draws ? Json(request.seed) : Json()});
+    note_engine(flags, engine);
+    note_costs(flags, scenario, plan);
+    note_selection(flags, scenario, plan);
+    note_choices(flags, scenario, plan);
   } catch (const ValueError& error) {
     throw UsageError(error.what());
   }
-  const Plan plan = make_plan(scenario);
-  note_long_run(flags, engine, plan);
-  Forecast forecast{summarize(plan, engine.run(plan, scenario.cluster)), 0, 0, 1};
-  const Seconds iteration = forecast.result.iteration;
-  forecast.samples_per_second =
-      static_cast<double>(plan.ranks()) * scenario.trace.batch / iteration.count();
-  forecast.scaling_efficiency = scenario.trace.iteration() / iteration;
-  if (scenario.sparse())
-    forecast.speedup_over_dense = run(dense_twin(scenario), engine).iteration / iteration;
-
-  forecast.measured = measured_like(request, scenario, plan, files);
-
-  const Json settings = settings_of(scenario, request, plan, files, engine);
-  Json row = numbers_of(forecast, engine);
-  row.update(settings);
-  deliver(flags, files.inputs(), engine.name, {as_table(settings, forecast), {row}, nullptr});
-  note_engine(flags, engine);
-  note_costs(flags, scenario, plan);
-  note_selection(flags, scenario, plan);
-  note_choices(flags, scenario, plan);
   return 0;
 }
 

@@ -33,6 +33,16 @@ inline sg4::NetZone* add_full(sg4::NetZone* parent, const std::string& name) {
 #endif
 }
 
+inline sg4::NetZone* add_star(sg4::NetZone* parent, const std::string& name) {
+#if SIMGRID_VERSION >= 40000
+  return parent->add_netzone_star(name);
+#else
+  auto* zone = sg4::create_star_zone(name);
+  zone->set_parent(parent);
+  return zone;
+#endif
+}
+
 inline sg4::Host* add_host(sg4::NetZone* zone, const std::string& name) {
 #if SIMGRID_VERSION >= 40000
   return zone->add_host(name, 1.0);
@@ -53,11 +63,13 @@ inline sg4::SplitDuplexLink* add_duplex(sg4::NetZone* zone, const std::string& n
   return link;
 }
 
-inline sg4::Link* add_link(sg4::NetZone* zone, const std::string& name, double bandwidth) {
-#if SIMGRID_VERSION >= 40000
-  return zone->add_link(name, bandwidth);
+/// A router of the zone, or of one inside it, by which others reach the zone.
+inline void set_gateway(sg4::NetZone* zone, NetPoint* router) {
+#if SIMGRID_VERSION >= 33500
+  zone->set_gateway(router);
 #else
-  return zone->create_link(name, bandwidth);
+  static_cast<void>(zone);  // 3.32: every route names its gateways
+  static_cast<void>(router);
 #endif
 }
 
@@ -67,15 +79,22 @@ inline NetPoint* add_gateway(sg4::NetZone* zone, const std::string& name) {
 #else
   auto* router = zone->create_router(name);
 #endif
-#if SIMGRID_VERSION >= 33500
-  zone->set_gateway(router);
-#endif
+  set_gateway(zone, router);
   return router;
 }
 
 /// Both ways.
 inline void add_route(sg4::NetZone* zone, NetPoint* from, NetPoint* to, const Route& links) {
   zone->add_route(from, to, nullptr, nullptr, links, true);
+}
+
+/// A host to everybody else in a star, and back.
+inline void attach_host(sg4::NetZone* star, const sg4::Host* host, const Route& up) {
+#if SIMGRID_VERSION >= 33500
+  star->add_route(host, nullptr, up, true);
+#else
+  star->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, up, true);
+#endif
 }
 
 /// A child zone to everybody else in a star.

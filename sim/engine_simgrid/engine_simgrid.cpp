@@ -1,20 +1,74 @@
-// Every message of every rank on a modelled network. Only this folder includes SimGrid, and strong
-// units become its doubles nowhere else.
+// Plans on a network that SimGrid simulates. Only this folder includes SimGrid, and strong units
+// become its doubles nowhere else.
 #include <xbt/log.h>
 
-#include <limits>
+#include <algorithm>
+#include <memory>
+#include <optional>
 #include <stdexcept>
 
 #include "sim/child_process.hpp"
-#include "sim/engine_simgrid/iteration.hpp"
+#include "sim/collective_time.hpp"
+#include "sim/engine_simgrid/disturbances.hpp"
+#include "sim/engine_simgrid/flows.hpp"
 #include "sim/engine_simgrid/network.hpp"
+#include "sim/playback/exact_transport.hpp"
+#include "sim/playback/fluid_transport.hpp"
+#include "sim/playback/outcome.hpp"
 
 namespace gradcast {
 namespace {
 
-/// In a process of its own: SimGrid's clock, model and callbacks are process-wide, and its checks
-/// abort. The answer crosses the pipe as numbers: flows, then start and end of each rank's steps.
-std::vector<double> simulate_here(const Plan& plan, const Cluster& cluster) {
+enum class Grain { Exact, Fluid };
+
+/// Equal jobs on the same network; the record is the first's.
+/// Equal jobs on the same network; the record is the first's.
+class Simulation {
+ public:
+  Simulation(const Plan& plan, const Cluster& cluster, const World& world, Grain grain,
+             const SimulatedNetwork& network, const simgrid::s4u::Engine& engine)
+      : world_(world),
+        flows_(engine, network.hosts, events_),
+        disturbances_(world, network, flows_, events_, [this] { return done(); }),
+        ranks_(grain == Grain::Exact ? RankClasses::separate(plan, world)
+                                     : RankClasses::grouped(plan, world)) {
+    const CollectiveSoftware software = software_of(cluster);
+    if (grain == Grain::Exact)
+      exact_.emplace(network.topology, layout_of(cluster), software, flows_, events_);
+    else
+      fluid_.emplace(network.topology, layout_of(cluster), software, !world.network_disturbed(),
+                     flows_, events_);
+    Transport& transport = exact_ ? static_cast<Transport&>(*exact_) : *fluid_;
+    for (int i = 0; i < world.concurrent_jobs; ++i)
+      jobs_.push_back(std::make_unique<Job>(plan, ranks_, events_, transport));
+  }
+
+  RunRecord run() {
+    for (const auto& job : jobs_) job->start();
+    // What crawls over a link that is down for ever would end one day.
+    if (!dead_ends(world_).empty()) events_.at(Seconds{kLongestSeconds}, [this] { flows_.stop(); });
+    flows_.run();
+    RunRecord record = record_of(*jobs_.front(), ranks_, world_);
+    record.flows_simulated = exact_ ? exact_->messages() : fluid_->flows();
+    return record;
+  }
+
+ private:
+  bool done() const {
+    return std::all_of(jobs_.begin(), jobs_.end(), [](const auto& job) { return job->done(); });
+  }
+
+  const World& world_;
+  EventQueue events_;
+  SimulatedFlows flows_;
+  Disturbances disturbances_;
+  RankClasses ranks_;
+  std::optional<ExactTransport> exact_;
+  std::optional<FluidTransport> fluid_;
+  std::vector<std::unique_ptr<Job>> jobs_;
+};
+
+RunRecord simulate_here(const Plan& plan, const Cluster& cluster, const World& world, Grain grain) {
   // Never the program's own arguments: SimGrid would take --help and --cfg out of them.
   int argc = 1;
   char name[] = "gradcast";
@@ -22,8 +76,18 @@ std::vector<double> simulate_here(const Plan& plan, const Cluster& cluster) {
   const simgrid::s4u::Engine engine(&argc, argv);
   xbt_log_control_set("root.thres:error");  // "Configuration change" is no news to the user
   configure_simgrid();
-  const RunRecord record = SimulatedIteration(plan, build_network(engine, cluster)).run(engine);
-  std::vector<double> numbers{static_cast<double>(record.flows_simulated)};
+  const SimulatedNetwork network = build_network(engine, cluster);
+  return Simulation(plan, cluster, world, grain, network, engine).run();
+}
+
+// ---- a record as the numbers that cross the pipe, and back ----
+
+std::vector<double> to_numbers(const RunRecord& record) {
+  std::vector<double> numbers{static_cast<double>(record.flows_simulated),
+                              static_cast<double>(record.lost.size()),
+                              static_cast<double>(record.steps.size())};
+  numbers.insert(numbers.end(), record.lost.begin(), record.lost.end());
+  numbers.insert(numbers.end(), record.class_of.begin(), record.class_of.end());
   for (const auto& steps : record.steps)
     for (const Interval& interval : steps) {
       numbers.push_back(interval.start.count());
@@ -32,25 +96,56 @@ std::vector<double> simulate_here(const Plan& plan, const Cluster& cluster) {
   return numbers;
 }
 
+RunRecord from_numbers(const std::vector<double>& numbers, const Plan& plan) {
+  std::size_t at = 0;
+  const auto next = [&] { return numbers.at(at++); };  // at(): throws where it is too short
+  RunRecord record;
+  record.flows_simulated = static_cast<std::int64_t>(next());
+  record.lost.resize(static_cast<std::size_t>(next()));
+  record.steps.resize(static_cast<std::size_t>(next()));
+  for (char& letter : record.lost) letter = static_cast<char>(next());
+  record.class_of.resize(static_cast<std::size_t>(plan.ranks()));
+  for (std::size_t& its_class : record.class_of) its_class = static_cast<std::size_t>(next());
+  for (auto& steps : record.steps) {
+    steps.resize(plan.steps.size());
+    for (Interval& interval : steps) {
+      interval.start = Seconds{next()};
+      interval.end = Seconds{next()};
+    }
+  }
+  if (at != numbers.size())
+    throw std::logic_error("the SimGrid engine's answer has the wrong length");
+  return record;
+}
+
+/// In a process of its own: SimGrid's clock, model and callbacks are process-wide, and its checks
+/// abort.
+RunRecord simulate_apart(const Plan& plan, const Cluster& cluster, const World& world, Grain grain,
+                         std::string engine) {
+  RunRecord record = from_numbers(
+      run_in_child("the SimGrid engine",
+                   [&] { return to_numbers(simulate_here(plan, cluster, world, grain)); }),
+      plan);
+  record.engine = std::move(engine);
+  return record;
+}
+
+/// About half a second of simulation.
+constexpr std::int64_t kMostMessages = 400'000;
+
 }  // namespace
 
-RunRecord run_simgrid(const Plan& plan, const Cluster& cluster) {
-  require_ordered(plan);
-  const auto numbers =
-      run_in_child("the SimGrid engine", [&] { return simulate_here(plan, cluster); });
-  const auto ranks = static_cast<std::size_t>(plan.ranks());
-  if (numbers.size() != 1 + 2 * ranks * plan.steps.size())
-    throw std::logic_error("the SimGrid engine's answer has the wrong length");
-  RunRecord record;
-  record.flows_simulated = static_cast<std::int64_t>(numbers[0]);
-  record.steps.assign(ranks, std::vector<Interval>(plan.steps.size()));
-  std::size_t at = 1;
-  for (auto& steps : record.steps)
-    for (Interval& interval : steps) {
-      interval = {Seconds{numbers[at]}, Seconds{numbers[at + 1]}};
-      at += 2;
-    }
-  return record;
+RunRecord run_simgrid_exact(const Plan& plan, const Cluster& cluster, const World& world) {
+  return simulate_apart(plan, cluster, world, Grain::Exact, "simgrid-exact");
+}
+
+RunRecord run_simgrid_fluid(const Plan& plan, const Cluster& cluster, const World& world) {
+  return simulate_apart(plan, cluster, world, Grain::Fluid, "simgrid-fluid");
+}
+
+RunRecord run_simgrid(const Plan& plan, const Cluster& cluster, const World& world) {
+  const bool few = messages_of(plan, cluster) * world.concurrent_jobs <= kMostMessages;
+  return (few ? run_simgrid_exact : run_simgrid_fluid)(plan, cluster, world);
 }
 
 }  // namespace gradcast

@@ -12,7 +12,7 @@ struct GeneratedFile {
   std::string content;
 };
 
-/// `models/<model>.csv` of the four networks of the paper's Table 2.
+/// `models/<model>.csv` of all_networks().
 std::vector<GeneratedFile> model_files();
 
 /// `traces/iteration-<model>-v100.csv` of the same. Reads `traces/profile-*.csv` below `data_root`.

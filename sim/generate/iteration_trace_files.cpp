@@ -1,6 +1,8 @@
-// `traces/iteration-<model>-v100.csv`: totals from the paper's Table 2, shares from measured
-// profiles or from a roofline.
+// `traces/iteration-<model>-v100.csv`: totals as published, shares from measured profiles or from a
+// roofline.
+#include <algorithm>
 #include <cmath>
+#include <ranges>
 #include <stdexcept>
 
 #include "sim/generate/generated_file.hpp"
@@ -14,26 +16,60 @@
 namespace gradcast {
 namespace {
 
-constexpr int kBatch = 128;
+/// What an iteration takes on one GPU alone, and who says so.
+struct Total {
+  int batch;  // per GPU
+  Seconds iteration;
+  std::vector<std::string> source;  // comment lines; the figure comes before the first
+};
+
+struct MgWfbpTotal {
+  std::string_view model;
+  int batch;
+  Seconds iteration;
+};
+
+/// "computation" in fp32 of the plotting scripts of MG-WFBP's TPDS paper (arXiv 1912.09268).
+constexpr MgWfbpTotal kMgWfbp[] = {
+    {"resnet-152", 128, Seconds{0.883118444}},
+    {"densenet-161", 64, Seconds{0.47765481}},
+    {"densenet-201", 64, Seconds{0.360877356}},
+};
 
 /// Where a model's shares come from.
 struct Shares {
   std::string_view model;
-  std::string_view profile;  // a file in traces/; "" where nobody published one
+  std::string_view profile;  // a file in traces/
 };
 
+/// Of the other models nobody published a profile: their shares are a roofline's.
 constexpr Shares kShares[] = {
     {"alexnet", "profile-alexnet-pipedream.csv"},
     {"vgg-16", "profile-vgg-16-pipedream.csv"},
     {"resnet-50", "profile-resnet-50-pipedream.csv"},
-    {"inception-v4", ""},
 };
 
+/// nullptr where the table has no such model.
 template <class Table>
-const auto& row_of(const Table& table, const std::string& model) {
-  for (const auto& row : table)
-    if (row.model == model) return row;
-  throw std::logic_error("a table lacks model '" + model + "'");
+auto* find_row(const Table& table, const std::string& model) {
+  const auto* row = std::ranges::find(table, model, &std::ranges::range_value_t<Table>::model);
+  return row == std::end(table) ? nullptr : row;
+}
+
+Total total_of(const std::string& model) {
+  if (const Table2Row* row = find_row(kTable2, model))
+    return {
+        kTable2Batch,
+        row->single_gpu_iteration(),
+        {"one GPU alone in Table 2 of",
+         R"(  "Understanding Top-k Sparsification in Distributed Deep Learning": the mean over its)",
+         "  four algorithms of iteration time x scaling efficiency (derived)"}};
+  if (const MgWfbpTotal* row = find_row(kMgWfbp, model))
+    return {row->batch,
+            row->iteration,
+            {"one GPU alone in the plotting scripts of MG-WFBP's TPDS paper",
+             R"(  (arXiv 1912.09268): "computation" in fp32, taken to have the update in it)"}};
+  throw std::logic_error("nobody says what an iteration of '" + model + "' takes");
 }
 
 /// To the nanosecond, so that files stay readable.
@@ -53,10 +89,10 @@ Seconds update_time(const Model& model) {
 }
 
 /// Of every operator with parameters, with the others folded into the one before them.
-std::vector<ComputeTime> roofline_times(const Architecture& architecture) {
+std::vector<ComputeTime> roofline_times(const Architecture& architecture, int batch) {
   std::vector<ComputeTime> times;
   for (const Operator& each : architecture.operators()) {
-    const ComputeTime time = roofline(each, kBatch, times.empty());
+    const ComputeTime time = roofline(each, batch, times.empty());
     if (!each.tensors.empty()) times.emplace_back();
     times.back().forward += time.forward;
     times.back().backward += time.backward;
@@ -65,19 +101,19 @@ std::vector<ComputeTime> roofline_times(const Architecture& architecture) {
 }
 
 /// `times`: one for each operator with parameters.
-IterationTrace trace_of(const Network& network, const std::vector<ComputeTime>& times) {
+IterationTrace trace_of(const Network& network, const Total& total,
+                        const std::vector<ComputeTime>& times) {
   const Model model = model_of(network.name, network.architecture);
   IterationTrace trace;
   trace.device = "V100-PCIE-32GB";
-  trace.batch = kBatch;
+  trace.batch = total.batch;
   trace.update = update_time(model);
   ComputeTime raw;
   for (const ComputeTime& time : times) {
     raw.forward += time.forward;
     raw.backward += time.backward;
   }
-  const double factor = (row_of(kTable2, network.name).single_gpu_iteration() - trace.update) /
-                        (raw.forward + raw.backward);
+  const double factor = (total.iteration - trace.update) / (raw.forward + raw.backward);
   std::size_t layer = 0;
   for (const Operator& each : network.architecture.operators()) {
     if (each.tensors.empty()) continue;
@@ -95,37 +131,37 @@ IterationTrace trace_of(const Network& network, const std::vector<ComputeTime>& 
   return trace;
 }
 
-std::vector<std::string> provenance(const std::string& model, std::string_view profile) {
-  const std::string total = number_to_text(row_of(kTable2, model).single_gpu_iteration().count());
-  const std::string shares =
-      profile.empty()
-          ? "a roofline (derived): each operator at 14 TFLOP/s or 765 GB/s, whichever is slower"
-          : "measured by others, " + std::string(profile) +
-                ", where the first convolution may be cold";
-  return {
-      "total: " + total + " s, one GPU alone in Table 2 of",
-      R"(  "Understanding Top-k Sparsification in Distributed Deep Learning": the mean over its)",
-      "  four algorithms of iteration time x scaling efficiency (derived)",
-      "shares: " + shares,
-      "The update is derived: SGD with momentum and weight decay as four PyTorch 1.1 operators a",
-      "  tensor, each max(bytes moved / 765 GB/s, 1.83 us a launch)",
-      "Nothing here was timed by this project. Made by generate_data.",
-  };
+std::vector<std::string> provenance(const Total& total, std::string_view profile) {
+  std::vector<std::string> lines = total.source;
+  lines[0] = "total: " + number_to_text(total.iteration.count()) + " s, " + lines[0];
+  lines.push_back(profile.empty()
+                      ? "shares: a roofline (derived): each operator at 14 TFLOP/s or 765 GB/s, "
+                        "whichever is slower"
+                      : "shares: measured by others, " + std::string(profile) +
+                            ", where the first convolution may be cold");
+  lines.insert(lines.end(),
+               {"The update is derived: SGD with momentum and weight decay as four PyTorch 1.1 "
+                "operators a",
+                "  tensor, each max(bytes moved / 765 GB/s, 1.83 us a launch)",
+                "Nothing here was timed by this project. Made by generate_data."});
+  return lines;
 }
 
 }  // namespace
 
 std::vector<GeneratedFile> iteration_trace_files(const std::filesystem::path& data_root) {
   std::vector<GeneratedFile> files;
-  for (const Network& network : paper_networks()) {
-    const std::string_view profile = row_of(kShares, network.name).profile;
+  for (const Network& network : all_networks()) {
+    const Total total = total_of(network.name);
+    const Shares* shares = find_row(kShares, network.name);
+    const std::string_view profile = shares == nullptr ? "" : shares->profile;
     const std::vector<ComputeTime> times =
         profile.empty()
-            ? roofline_times(network.architecture)
+            ? roofline_times(network.architecture, total.batch)
             : match_profile(network.architecture, read_text_file(data_root / "traces" / profile));
     files.push_back(
         {"traces/iteration-" + network.name + "-v100.csv",
-         iteration_trace_csv(trace_of(network, times), provenance(network.name, profile))});
+         iteration_trace_csv(trace_of(network, total, times), provenance(total, profile))});
   }
   return files;
 }

@@ -6,7 +6,7 @@ namespace gradcast {
 
 std::vector<GeneratedFile> model_files() {
   std::vector<GeneratedFile> files;
-  for (const Network& network : paper_networks())
+  for (const Network& network : all_networks())
     files.push_back(
         {"models/" + network.name + ".csv",
          model_csv(model_of(network.name, network.architecture),

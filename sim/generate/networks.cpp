@@ -1,5 +1,7 @@
 #include "sim/generate/networks.hpp"
 
+#include <array>
+
 namespace gradcast {
 namespace {
 
@@ -26,14 +28,38 @@ void bottleneck(Architecture& net, const std::string& name, std::int64_t width, 
   net.relu();
 }
 
+/// `blocks`: bottlenecks in each of the four stages, whose width doubles from 64.
+Architecture resnet(const std::array<int, 4>& blocks) {
+  Architecture net(kImage);
+  net.convolution("conv1", 64, square(7, 2, 3), false);
+  net.batch_norm("bn1");
+  net.relu();
+  net.pool(square(3, 2, 1));
+  int stage = 1;
+  std::int64_t width = 64;
+  for (const int count : blocks) {
+    for (int block = 0; block < count; ++block)
+      bottleneck(net, "layer" + std::to_string(stage) + "." + std::to_string(block), width,
+                 block == 0 && stage > 1 ? 2 : 1, block == 0);
+    ++stage;
+    width *= 2;
+  }
+  net.pool_to(1, 1);
+  net.linear("fc", 1000);
+  return net;
+}
+
 }  // namespace
 
-std::vector<Network> paper_networks() {
+std::vector<Network> all_networks() {
   return {{"alexnet", "torchvision alexnet", alexnet()},
           {"vgg-16", "torchvision vgg16", vgg_16()},
           {"resnet-50", "torchvision resnet50", resnet_50()},
           {"inception-v4", "Szegedy et al., AAAI 2017, as in Cadene's pretrained-models.pytorch",
-           inception_v4()}};
+           inception_v4()},
+          {"resnet-152", "torchvision resnet152", resnet_152()},
+          {"densenet-161", "torchvision densenet161", densenet_161()},
+          {"densenet-201", "torchvision densenet201", densenet_201()}};
 }
 
 // Krizhevsky's "one weird trick" variant. Layers are numbered as in torchvision's Sequentials,
@@ -80,22 +106,8 @@ Architecture vgg_16() {
   return net;
 }
 
-Architecture resnet_50() {
-  Architecture net(kImage);
-  net.convolution("conv1", 64, square(7, 2, 3), false);
-  net.batch_norm("bn1");
-  net.relu();
-  net.pool(square(3, 2, 1));
-  int stage = 1;
-  for (const auto& [width, blocks] : {std::pair{64, 3}, {128, 4}, {256, 6}, {512, 3}}) {
-    for (int block = 0; block < blocks; ++block)
-      bottleneck(net, "layer" + std::to_string(stage) + "." + std::to_string(block), width,
-                 block == 0 && stage > 1 ? 2 : 1, block == 0);
-    ++stage;
-  }
-  net.pool_to(1, 1);
-  net.linear("fc", 1000);
-  return net;
-}
+Architecture resnet_50() { return resnet({3, 4, 6, 3}); }
+
+Architecture resnet_152() { return resnet({3, 8, 36, 3}); }
 
 }  // namespace gradcast

@@ -28,7 +28,7 @@ std::string row_of(const Table2Row& row, std::size_t column) {
   const bool dense = compressor == "dense";
   // Top-k is the same in the paper and in the code.
   const bool two_modes = compressor == "dgc" || compressor == "gaussian";
-  return csv_line({"shi2019-table2", std::string(row.model), "128",
+  return csv_line({"shi2019-table2", std::string(row.model), std::to_string(kTable2Batch),
                    number_to_text(row.single_gpu_iteration().count()), "10gbe-4x4", "4", "4",
                    compressor, dense ? "1" : "0.001", "merged", "no",
                    number_to_text(row.iteration_seconds[column]), two_modes ? "code" : "",

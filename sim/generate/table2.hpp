@@ -11,7 +11,10 @@ namespace gradcast {
 inline constexpr std::array<std::string_view, 4> kTable2Compressors = {"dense", "topk", "dgc",
                                                                        "gaussian"};
 
-/// A row of Table 2: 16 V100s over 10GbE, batch 128.
+/// Per GPU.
+inline constexpr int kTable2Batch = 128;
+
+/// A row of Table 2: 16 V100s over 10GbE.
 struct Table2Row {
   std::string_view model;
   std::array<double, 4> iteration_seconds;

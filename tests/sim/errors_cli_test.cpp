@@ -55,7 +55,7 @@ TEST_CASE("a wrong value is answered with 2 and its flag", "[cli]") {
   simulate_refuses({"--nodes", "4.5"}, 2, "--nodes: '4.5' is not a whole number");
   simulate_refuses({"--batch", "many"}, 2, "--batch: 'many' is not a whole number");
   simulate_refuses({"--fusion", "mergd"}, 2,
-                   "--fusion: 'mergd' is not 'layer', 'merged' or a size");
+                   "--fusion: 'mergd' is not 'layer', 'merged', 'mg-wfbp', 'omgs' or a size");
   simulate_refuses({"--selection", "layer"}, 2,
                    "--selection: 'layer' is not 'merged' or 'per-tensor'");
   simulate_refuses({"--overlap", "true"}, 2, "--overlap: 'true' is not 'yes' or 'no'");
@@ -104,11 +104,6 @@ TEST_CASE("more than can be simulated is refused, not computed wrongly", "[cli]"
   const Ran ran = gradcast_runs("simulate", "--model", "resnet-50", "--nodes", "1000", "--fusion",
                                 "layer", "--engine", "analytic", "-q");
   CHECK(ran.exit_code == 0);
-}
-
-TEST_CASE("what is not built yet says so", "[cli]") {
-  simulate_refuses({"--cluster", "mine.xml"}, 2, "platform files are not read yet");
-  simulate_refuses({"--fusion", "mg-wfbp"}, 2, "'mg-wfbp' is not 'layer', 'merged' or a size");
 }
 
 TEST_CASE("bytes that are no text are refused, names in another encoding are shown", "[cli]") {

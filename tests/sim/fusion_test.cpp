@@ -47,7 +47,16 @@ TEST_CASE("a fusion is a word or a size above zero", "[fusion]") {
   for (const char* text : {"layers", "0B", "25", "", "-1MiB"}) {
     CAPTURE(text);
     CHECK_THROWS_WITH(parse_fusion(text),
-                      Catch::Contains("'layer', 'merged' or a size like '25MiB'"));
+                      "'" + std::string(text) +
+                          "' is not 'layer', 'merged', 'mg-wfbp', 'omgs' or a size like '25MiB'");
   }
-  for (const char* text : {"layer", "merged", "25MiB"}) CHECK(to_text(parse_fusion(text)) == text);
+  for (const char* text : {"layer", "merged", "mg-wfbp", "omgs", "25MiB"})
+    CHECK(to_text(parse_fusion(text)) == text);
+}
+
+TEST_CASE("buckets that depend on times are not made without them", "[fusion]") {
+  for (const char* fusion : {"mg-wfbp", "omgs"}) {
+    CAPTURE(fusion);
+    CHECK_THROWS_AS(tensors(fusion), std::logic_error);
+  }
 }

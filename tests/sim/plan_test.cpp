@@ -31,7 +31,7 @@ TEST_CASE("merged and dense: one collective after the whole of backward", "[plan
   CHECK(names(plan) == Names{"forward a", "forward b", "forward c", "backward c", "backward b",
                              "backward a", "ring-all-reduce bucket 0", "update"});
   CHECK(plan.steps[6].after == std::vector<std::size_t>{5});
-  CHECK(plan.steps[6].payload == Bytes{4 * 6000});
+  CHECK(plan.steps[6].load.payload == Bytes{4 * 6000});
   CHECK(plan.steps[7].after == std::vector<std::size_t>{6});
 }
 
@@ -59,12 +59,12 @@ TEST_CASE("sparse gradients travel as 8 bytes an element, in one message or two"
   Plan plan = make_plan(scenario);
   CHECK(plan.buckets[0].selected == 60);
   CHECK(plan.buckets[0].payload == Bytes{480});
-  CHECK(plan.steps[7].payload == Bytes{480});
+  CHECK(plan.steps[7].load.payload == Bytes{480});
 
   scenario.wire_messages = 2;  // values, then indices
   plan = make_plan(scenario);
-  CHECK(plan.steps[7].payload == Bytes{240});
-  CHECK(plan.steps[8].payload == Bytes{240});
+  CHECK(plan.steps[7].load.payload == Bytes{240});
+  CHECK(plan.steps[8].load.payload == Bytes{240});
   CHECK(plan.steps[7].after == std::vector<std::size_t>{6});  // both wait for the encoding
   CHECK(plan.steps[8].after == std::vector<std::size_t>{6});
   CHECK(plan.steps[9].name == "decode bucket 0");
@@ -82,8 +82,8 @@ TEST_CASE("one rank alone neither compresses nor communicates", "[plan]") {
 
 // Two ranks, a ring all-reduce of 2 rounds: 4 messages; 3 buckets make 12.
 TEST_CASE("messages are those of all ranks, rounds and collectives", "[plan]") {
-  CHECK(messages_of(toy_plan("dense", "merged", false)) == 4);
-  CHECK(messages_of(toy_plan("dense", "layer", false)) == 12);
+  CHECK(messages_of(toy_plan("dense", "merged", false), toy::scenario().cluster) == 4);
+  CHECK(messages_of(toy_plan("dense", "layer", false), toy::scenario().cluster) == 12);
 }
 
 TEST_CASE("a plan says what its costs rest on, and whether any bucket leaves the table", "[plan]") {

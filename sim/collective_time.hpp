@@ -1,0 +1,52 @@
+// How long a collective takes where nothing but its own messages stands in a message's way.
+#pragma once
+#include <vector>
+
+#include "sim/collective.hpp"
+#include "sim/topology.hpp"
+
+namespace gradcast {
+
+/// What the ends of a message add to it.
+struct CollectiveSoftware {
+  Seconds per_collective{0};             // before the first message
+  BytesPerSecond reduction_bandwidth{};  // at which a rank adds up what it received; 0: at once
+};
+
+/// Of a cluster's properties.
+CollectiveSoftware software_of(const Cluster& cluster);
+
+RankLayout layout_of(const Cluster& cluster);
+
+struct PhaseTime {
+  Seconds total{0};
+  /// The part of it that its most loaded link is busy: as long as all of the phase's bytes take if
+  /// they start together.
+  Seconds flowing{0};
+};
+
+/// Of one phase that all ranks begin together.
+PhaseTime phase_time(const Phase& phase, const Topology& topology,
+                     const CollectiveSoftware& software);
+
+/// Phases one after another. `sharing`: so many equal jobs do the same at the same time.
+Seconds collective_time(const std::vector<Phase>& phases, const Topology& topology,
+                        const CollectiveSoftware& software, int sharing = 1);
+
+/// A collective phase by phase.
+struct CollectiveCourse {
+  Seconds total{0};
+  /// By phase, how long its most loaded link is busy.
+  std::vector<Seconds> flowing;
+  /// How long before the last each rank is through (rank r: entry r modulo the size), and so free
+  /// for the next collective.
+  std::vector<double> lead_seconds;
+};
+
+/// The same for ranks that begin by such a lead before the last: those of a collective right after
+/// another. Empty: all together.
+CollectiveCourse collective_course(const std::vector<Phase>& phases, const Topology& topology,
+                                   const CollectiveSoftware& software, int sharing = 1,
+                                   const std::vector<double>& lead_seconds = {});
+
+}  // namespace gradcast

@@ -1,0 +1,79 @@
+#include "sim/engine_simgrid/flows.hpp"
+
+#include <simgrid/kernel/Timer.hpp>
+
+#include "sim/engine_simgrid/compat.hpp"
+
+namespace sg4 = simgrid::s4u;
+
+namespace gradcast {
+
+SimulatedFlows::SimulatedFlows(const sg4::Engine& engine, std::vector<sg4::Host*> hosts,
+                               EventQueue& events)
+    : engine_(engine), hosts_(std::move(hosts)), events_(events) {
+  events_.on_earlier = [this](Seconds when) { wake_at(when); };
+  // noexcept: an exception that passes through SimGrid is undefined behaviour in 3.32
+  simgrid_compat::on_message_completion(
+      [this](const sg4::Comm& comm) noexcept { completed(comm); });
+}
+
+void SimulatedFlows::send(int from, int to, Bytes bytes, EventQueue::Action sent) {
+  send_at_most({}, from, to, bytes, std::move(sent));
+}
+
+void SimulatedFlows::send_at_most(BytesPerSecond most, int from, int to, Bytes bytes,
+                                  EventQueue::Action sent) {
+  if (free_.empty()) free_.push_back(&flows_.emplace_back());
+  Flow* flow = free_.back();
+  free_.pop_back();
+  flow->sent = std::move(sent);
+  flow->comm = sg4::Comm::sendto_init();
+  if (most.value > 0) flow->comm->set_rate(most.value);
+  flow->comm->set_payload_size(static_cast<std::uint64_t>(bytes.count));
+  flow->comm->set_data(flow);  // before set_destination, which starts it
+  flow->comm->set_source(hosts_[static_cast<std::size_t>(from)])
+      ->set_destination(hosts_[static_cast<std::size_t>(to)]);
+}
+
+void SimulatedFlows::completed(const sg4::Comm& comm) {
+  if (stopped_) return;
+  try {
+    auto* flow = comm.get_data<Flow>();
+    events_.advance_to(Seconds{sg4::Engine::get_clock()});
+    const EventQueue::Action sent = std::move(flow->sent);
+    sent();
+    free_.push_back(flow);  // only now: another message must not take this one's comm
+  } catch (...) {
+    fail();
+  }
+}
+
+/// One timer is enough, that of the first date: when it rings, the next is set.
+void SimulatedFlows::wake_at(Seconds when) {
+  if (alarm_ && *alarm_ <= when) return;
+  alarm_ = when;
+  simgrid::kernel::timer::Timer::set(when.count(), [this, when]() noexcept { wake(when); });
+}
+
+void SimulatedFlows::wake(Seconds when) {
+  if (stopped_ || alarm_ != when) return;  // an earlier one has taken its place
+  alarm_.reset();
+  try {
+    events_.advance_to(when);
+    if (!events_.empty()) wake_at(events_.next());
+  } catch (...) {
+    fail();
+  }
+}
+
+void SimulatedFlows::fail() {
+  failure_ = std::current_exception();
+  stop();
+}
+
+void SimulatedFlows::run() {
+  engine_.run();
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+}  // namespace gradcast
