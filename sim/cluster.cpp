@@ -268,6 +268,20 @@ std::optional<Fault> too_many_ranks(const Cluster& cluster) {
                    std::to_string(kMostRanks)};
 }
 
+/// Routes between the GPUs of such a node are kept pair by pair.
+std::optional<Fault> too_many_gpus(const Cluster& cluster) {
+  constexpr int kMost = 1024;
+  for (int number = 0; number < cluster.nodes; ++number) {
+    const NodeProperties node = cluster.node(number);
+    if (node.nics_per_node > 1 && node.gpus_per_node > kMost)
+      return Fault{"nics_per_node",
+                   "node " + std::to_string(number) + " has " + std::to_string(node.gpus_per_node) +
+                       " GPUs; with several NICs the most is " + std::to_string(kMost)};
+    if (cluster.nodes_alike()) break;
+  }
+  return {};
+}
+
 std::optional<Fault> fault_of(const Cluster& cluster) {
   for (const NodeOverride& override : cluster.overrides())
     if (override.last >= cluster.nodes)
@@ -275,6 +289,7 @@ std::optional<Fault> fault_of(const Cluster& cluster) {
                    in_quotes(override.name()) + " is of a node that is not there: the last of " +
                        std::to_string(cluster.nodes) + " is " + std::to_string(cluster.nodes - 1)};
   if (auto fault = too_many_ranks(cluster)) return fault;
+  if (auto fault = too_many_gpus(cluster)) return fault;
   struct Need {
     std::string_view property;
     bool there;
@@ -409,8 +424,8 @@ void set_property(Cluster& cluster, std::string_view name, std::string_view valu
     return set_named(cluster, named, value);
   for (const ClusterProperty& said : properties_of(cluster))
     if (said.name == name && said.value == value) return;
-  throw ValueError(in_quotes(name) + " is what '" + cluster.platform_file.string() +
-                   "' says; change it there");
+  throw ValueError("that is said by the platform file; change it in " +
+                   in_quotes(cluster.platform_file.string()));
 }
 
 Cluster load_cluster(const TextFile& file) {

@@ -1,7 +1,5 @@
 #include "sim/collective_choice.hpp"
 
-#include <array>
-
 #include "sim/error.hpp"
 
 namespace gradcast {
@@ -22,8 +20,12 @@ const Collective& CollectiveChoice::choose(Aggregation aggregation,
                                            const CollectiveLoad& load) const {
   const Collective& ring = default_collective(aggregation);
   if (aggregation == Aggregation::AllGather || layout_.ranks() == 1) return ring;
-  const Collective& tree = *find_collective("double-binary-tree");
-  return time(tree, load) < time(ring, load) ? tree : ring;
+  const Collective*& chosen = chosen_[{aggregation, load.payload.count}];
+  if (chosen == nullptr) {
+    const Collective& tree = *find_collective("double-binary-tree");
+    chosen = time(tree, load) < time(ring, load) ? &tree : &ring;
+  }
+  return *chosen;
 }
 
 }  // namespace gradcast

@@ -1,5 +1,9 @@
 // What collectives cost on a cluster, and which of them to take.
 #pragma once
+#include <cstdint>
+#include <map>
+#include <utility>
+
 #include "sim/cluster.hpp"
 #include "sim/collective.hpp"
 #include "sim/collective_time.hpp"
@@ -27,6 +31,7 @@ class CollectiveChoice {
   const Cluster& cluster_;
   RankLayout layout_;
   mutable Topology topology_;
+  mutable std::map<std::pair<Aggregation, std::int64_t>, const Collective*> chosen_;  // by bytes
 };
 
 }  // namespace gradcast

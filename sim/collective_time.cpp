@@ -55,11 +55,14 @@ class LinkLoads {
     return {first, links_.size(), latency.count()};
   }
 
-  /// Of the most loaded of these links, when all messages have been added.
-  double busy(const Passed& passed) const {
+  /// Of the most loaded of these links, when all messages have been added. On links that are not
+  /// shared a message has its own bytes only.
+  double busy(const Passed& passed, double own_bytes) const {
     double most = 0;
-    for (std::size_t i = passed.first_link; i < passed.last_link; ++i)
-      most = std::max(most, bytes_[links_[i]] / topology_.links[links_[i]].bandwidth.value);
+    for (std::size_t i = passed.first_link; i < passed.last_link; ++i) {
+      const TopologyLink& link = topology_.links[links_[i]];
+      most = std::max(most, (link.shared ? bytes_[links_[i]] : own_bytes) / link.bandwidth.value);
+    }
     return most;
   }
 
@@ -144,7 +147,8 @@ Round round_of(const std::vector<Flow>& flows, std::size_t classes, const LinkLo
 
   std::vector<std::size_t> next = round.first_arrival;
   for (const Flow& flow : flows) {
-    const double busy = std::max(loads.busy(flow.passed), loads.busy(flow.mirrored));
+    const double busy =
+        std::max(loads.busy(flow.passed, flow.bytes), loads.busy(flow.mirrored, flow.bytes));
     const double leaving = sharing * busy;
     round.busiest = std::max(round.busiest, busy);
     round.sending[flow.from] = std::max(round.sending[flow.from], leaving);

@@ -15,6 +15,7 @@ struct ComparedRun {
   IterationResult forecast;
   std::string evidence{};  // of the compressor's costs; "" for dense
   std::string outside{};   // which range of the cost table was left; "" for none
+  std::string suspects{};  // what would explain it; "" where nobody asked, or nothing would
   /// Over the dense run of the same set-up, where the file has one.
   std::optional<double> measured_speedup{};
   std::optional<double> predicted_speedup{};

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "sim/error.hpp"
 #include "sim/random.hpp"
 
 namespace gradcast {
@@ -37,6 +38,9 @@ Scenario replica_of(const Scenario& scenario, const Noise& noise, int replica) {
           factor(noise.compute, Draw::Compute, rank);
   }
   if (noise.network > 0) {
+    if (!scenario.cluster.platform_file.empty())
+      throw ValueError("network jitter is of the NICs of a .csv cluster, and '" +
+                       scenario.cluster.platform_file.string() + "' has links of its own");
     drawn.cluster.nic_slowness.assign(static_cast<std::size_t>(scenario.cluster.nodes), 1);
     for (int node = 0; node < scenario.cluster.nodes; ++node)
       drawn.cluster.nic_slowness[static_cast<std::size_t>(node)] =
@@ -46,8 +50,8 @@ Scenario replica_of(const Scenario& scenario, const Noise& noise, int replica) {
   return drawn;
 }
 
-Replicated run_replicas(const Scenario& scenario, const Engine& engine, const Noise& noise,
-                        int replicas) {
+Replicated run_replicas(const Scenario& scenario, const Plan& plan, const Engine& engine,
+                        const Noise& noise, int replicas) {
   constexpr Seconds IterationResult::*kTimes[] = {
       &IterationResult::iteration,     &IterationResult::forward,
       &IterationResult::backward,      &IterationResult::encode,
@@ -57,10 +61,11 @@ Replicated run_replicas(const Scenario& scenario, const Engine& engine, const No
       &IterationResult::hidden_codec};
   Replicated all;
   std::vector<Seconds> times;
+  const bool draws = noise.any() || scenario.count_spread > 0;
   for (int i = 0; i < replicas; ++i) {
     const IterationResult result =
-        run(noise.any() || scenario.count_spread > 0 ? replica_of(scenario, noise, i) : scenario,
-            engine);
+        draws ? run(replica_of(scenario, noise, i), engine)
+              : summarize(plan, engine.run(plan, scenario.cluster, scenario.world));
     if (i == 0) all.mean = result;
     if (!result.lost.empty()) continue;
     if (times.empty())

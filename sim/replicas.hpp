@@ -46,7 +46,8 @@ struct Replicated {
   Spread spread;
 };
 
-Replicated run_replicas(const Scenario& scenario, const Engine& engine, const Noise& noise,
-                        int replicas);
+/// `plan` is the scenario's.
+Replicated run_replicas(const Scenario& scenario, const Plan& plan, const Engine& engine,
+                        const Noise& noise, int replicas);
 
 }  // namespace gradcast

@@ -9,11 +9,9 @@ Cluster with_latencies(Cluster cluster, double factor) {
   return cluster;
 }
 
-std::optional<LatencySensitivity> latency_sensitivity(const Scenario& scenario) {
+std::optional<LatencySensitivity> latency_sensitivity(const Scenario& scenario, const Plan& plan) {
   const Engine& engine = *find_engine("analytic");
-  const Plan plan = make_plan(scenario);
   if (!engine.refusal(plan, scenario.cluster, scenario.world).empty()) return std::nullopt;
-  // The plan stays: what is merged or chosen is decided once, by what is believed.
   const auto at = [&](double factor) {
     return summarize(plan,
                      engine.run(plan, with_latencies(scenario.cluster, factor), scenario.world));

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/scenario.hpp"
+#include "sim/plan.hpp"
 #include "sim/units.hpp"
 
 namespace gradcast {
@@ -20,7 +20,8 @@ struct LatencySensitivity {
 /// The same cluster with all its latencies (of NICs, nodes, switches, messages) times a factor.
 Cluster with_latencies(Cluster cluster, double factor);
 
-/// nullopt where the closed form cannot run the scenario.
-std::optional<LatencySensitivity> latency_sensitivity(const Scenario& scenario);
+/// `plan` is the scenario's: what is merged or chosen is decided once, by what is believed. nullopt
+/// where the closed form cannot run it.
+std::optional<LatencySensitivity> latency_sensitivity(const Scenario& scenario, const Plan& plan);
 
 }  // namespace gradcast

@@ -101,6 +101,7 @@ class Builder {
     topology.ranks = cluster_.ranks();
     topology.nodes_alike = cluster_.nodes_alike() && at_.leaves.size() <= 1;
     topology.gpus_per_node = cluster_.gpus_per_node;
+    topology.node_of.reserve(at_.ranks.size());
     for (const RankPlace& rank : at_.ranks) topology.node_of.push_back(rank.node);
     topology.route = [at = std::make_shared<const Places>(std::move(at_))](
                          int from, int to, std::vector<std::uint32_t>& links) {
@@ -124,6 +125,7 @@ class Builder {
     at_.nodes.push_back({shares_pcie ? add(name + ".pcie", node.pcie_bandwidth) : kNone, leaf,
                          node.nic.latency / 2, node.intra.latency});
     std::vector<Duplex> nics;
+    nics.reserve(static_cast<std::size_t>(node.nics_per_node));
     for (int nic = 0; nic < node.nics_per_node; ++nic)
       nics.push_back(add(name + ".nic" + std::to_string(nic), node.nic.bandwidth));
     for (int gpu = 0; gpu < node.gpus_per_node; ++gpu)

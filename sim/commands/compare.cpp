@@ -7,6 +7,7 @@
 #include "sim/comparison.hpp"
 #include "sim/engine_flag.hpp"
 #include "sim/request.hpp"
+#include "sim/suspects.hpp"
 #include "sim/table.hpp"
 #include "sim/text.hpp"
 
@@ -18,15 +19,20 @@ void fill_in_defaults(MeasuredRun& run, const Request& request, const Scenario& 
                       const Plan& plan) {
   run.trace = request.trace_name();
   run.collective = collectives_of(plan);
-  run.nic_bandwidth = to_text(scenario.cluster.nic.bandwidth);
-  run.nic_latency = to_text(scenario.cluster.nic.latency);
+  if (scenario.cluster.platform_file.empty()) {
+    run.nic_bandwidth = to_text(scenario.cluster.nic.bandwidth);
+    run.nic_latency = to_text(scenario.cluster.nic.latency);
+  }
   if (!scenario.sparse() || plan.buckets.empty()) return;
   run.costs = request.costs;
   run.mode = plan.buckets[0].cost.mode;
 }
 
+/// An error that asks for an explanation.
+constexpr double kLargeErrorPercent = 10;
+
 ComparedRun forecast(const MeasuredRuns& measured, const MeasuredRun& run, const Engine& engine,
-                     DataFiles& files) {
+                     bool explain, DataFiles& files) {
   try {
     const Request request = request_of(run);
     const Scenario scenario = make_scenario(request, files);
@@ -37,6 +43,9 @@ ComparedRun forecast(const MeasuredRuns& measured, const MeasuredRun& run, const
     compared.evidence = evidence_of(plan);
     compared.outside = outside_of(plan);
     fill_in_defaults(compared.run, request, scenario, plan);
+    if (!compared.forecast.lost.empty()) throw ValueError(compared.forecast.lost);
+    if (explain && std::abs(compared.error_percent()) > kLargeErrorPercent)
+      compared.suspects = to_text(suspects_of(scenario, run.iteration));
     return compared;
   } catch (const ValueError& error) {
     throw DataError(measured.path, run.line, error.what());
@@ -45,21 +54,39 @@ ComparedRun forecast(const MeasuredRuns& measured, const MeasuredRun& run, const
   }
 }
 
-/// Compressors in the order of their first row.
-std::vector<std::string> compressors_of(const std::vector<ComparedRun>& runs) {
-  std::vector<std::string> names;
+/// What runs are grouped by, and shown in a column of its own where they differ in it.
+struct Aspect {
+  const char* name;
+  std::string (*of)(const MeasuredRun& run);
+};
+
+constexpr Aspect kCompressor{"algorithm", [](const MeasuredRun& run) { return run.compressor; }};
+constexpr Aspect kAspects[] = {
+    {"cluster", [](const MeasuredRun& run) { return run.cluster; }},
+    {"ranks", [](const MeasuredRun& run) { return std::to_string(run.nodes * run.gpus_per_node); }},
+    {"jobs", [](const MeasuredRun& run) { return std::to_string(run.concurrent_jobs); }},
+    {"fusion", [](const MeasuredRun& run) { return to_text(run.fusion); }},
+};
+
+/// In the order of their first row.
+std::vector<std::string> values_of(const std::vector<ComparedRun>& runs, const Aspect& aspect) {
+  std::vector<std::string> values;
   for (const ComparedRun& run : runs)
-    if (std::find(names.begin(), names.end(), run.run.compressor) == names.end())
-      names.push_back(run.run.compressor);
-  return names;
+    if (std::find(values.begin(), values.end(), aspect.of(run.run)) == values.end())
+      values.push_back(aspect.of(run.run));
+  return values;
 }
 
-/// Of one compressor, or of all rows for "".
-ErrorSummary summary_of(const std::vector<ComparedRun>& runs, const std::string& compressor = "") {
+std::vector<std::string> compressors_of(const std::vector<ComparedRun>& runs) {
+  return values_of(runs, kCompressor);
+}
+
+/// Of the rows with some value of an aspect, or of all for "".
+ErrorSummary summary_of(const std::vector<ComparedRun>& runs, const Aspect& aspect = kCompressor,
+                        const std::string& value = "") {
   std::vector<double> errors;
   for (const ComparedRun& run : runs)
-    if (compressor.empty() || run.run.compressor == compressor)
-      errors.push_back(run.error_percent());
+    if (value.empty() || aspect.of(run.run) == value) errors.push_back(run.error_percent());
   return summarize_errors(errors);
 }
 
@@ -69,21 +96,57 @@ std::string optional_fixed(const std::optional<double>& value) {
   return value ? fixed(*value, 2) : "-";
 }
 
+/// A collective alone has no efficiency.
+std::string efficiency(const MeasuredRun& run, double share) {
+  return run.payload.count > 0 ? "-" : fixed(100 * share, 1);
+}
+
+/// Where one thing ends and another begins, for the eye.
+bool belong_together(const MeasuredRun& a, const MeasuredRun& b) {
+  return a.source == b.source && a.model == b.model && a.cluster == b.cluster;
+}
+
 std::string rows_table(const std::vector<ComparedRun>& runs) {
-  TextTable table{{"model", "algorithm", "compute*", "measured", "forecast", "error %",
-                   "unexplained", "eff.% meas", "eff.% fcst", "x dense meas", "x dense fcst"},
-                  {}};
+  std::vector<Aspect> shown;
+  for (const Aspect& aspect : kAspects)
+    if (values_of(runs, aspect).size() > 1) shown.push_back(aspect);
+  const bool speedups = compressors_of(runs).size() > 1;
+  TextTable table{{"model"}, {}};
+  for (const Aspect& aspect : shown) table.header.emplace_back(aspect.name);
+  for (const char* column : {"algorithm", "compute*", "measured", "forecast", "error %",
+                             "unexplained", "eff.% meas", "eff.% fcst"})
+    table.header.emplace_back(column);
+  if (speedups) table.header.insert(table.header.end(), {"x dense meas", "x dense fcst"});
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const ComparedRun& run = runs[i];
-    if (i > 0 && !same_setup(run.run, runs[i - 1].run)) table.rows.push_back({});
-    table.rows.push_back(
-        {run.run.model, run.run.compressor, fixed(run.run.compute.count(), 4),
-         fixed(run.run.iteration.count(), 3), fixed(run.predicted().count(), 3),
-         with_sign(run.error_percent(), 1), with_sign(run.unexplained().count(), 3),
-         fixed(100 * run.measured_efficiency(), 1), fixed(100 * run.predicted_efficiency(), 1),
-         optional_fixed(run.measured_speedup), optional_fixed(run.predicted_speedup)});
+    if (i > 0 && !belong_together(run.run, runs[i - 1].run)) table.rows.push_back({});
+    std::vector<std::string> row{run.run.payload.count > 0 ? to_text(run.run.payload)
+                                                           : run.run.model};
+    for (const Aspect& aspect : shown) row.push_back(aspect.of(run.run));
+    row.insert(row.end(), {run.run.payload.count > 0 ? run.run.collective : run.run.compressor,
+                           fixed(run.run.compute.count(), 4), fixed(run.run.iteration.count(), 3),
+                           fixed(run.predicted().count(), 3), with_sign(run.error_percent(), 1),
+                           with_sign(run.unexplained().count(), 3),
+                           efficiency(run.run, run.measured_efficiency()),
+                           efficiency(run.run, run.predicted_efficiency())});
+    if (speedups)
+      row.insert(row.end(),
+                 {optional_fixed(run.measured_speedup), optional_fixed(run.predicted_speedup)});
+    table.rows.push_back(std::move(row));
   }
   return to_text(table);
+}
+
+/// Rows far off, and what would explain each.
+std::string suspects_table(const std::vector<ComparedRun>& runs) {
+  TextTable table{
+      {"model", "cluster", "fusion", "algorithm", "error %", "what alone would explain it"}, {}};
+  for (const ComparedRun& run : runs)
+    if (std::abs(run.error_percent()) > kLargeErrorPercent)
+      table.rows.push_back({run.run.model, run.run.cluster, to_text(run.run.fusion),
+                            run.run.compressor, with_sign(run.error_percent(), 1),
+                            run.suspects.empty() ? "nothing that is modelled" : run.suspects});
+  return table.rows.empty() ? "" : "\n" + to_text(table);
 }
 
 /// What a reader must know of the columns.
@@ -95,24 +158,34 @@ std::string legend(const std::vector<ComparedRun>& runs) {
         evidence.push_back(compressor + " " + run.evidence);
         break;
       }
-  return "Seconds an iteration. * One iteration of one GPU alone, taken from the measurement: an "
-         "input,\n"
-         "not a forecast. Unexplained: measured - forecast. Eff.: scaling efficiency, compute "
-         "over\n"
-         "iteration. X dense: how many times as fast as the dense run.\n" +
-         (evidence.empty() ? "" : "The compressors' own time is " + join(evidence) + ".\n");
+  std::string text =
+      "Seconds an iteration. * One iteration of one GPU alone, taken from the measurement: an "
+      "input,\n"
+      "not a forecast. Unexplained: measured - forecast. Eff.: scaling efficiency, compute over\n"
+      "iteration.";
+  if (compressors_of(runs).size() > 1) text += " X dense: how many times as fast as the dense run.";
+  text += "\n";
+  if (!evidence.empty()) text += "The compressors' own time is " + join(evidence) + ".\n";
+  return text;
 }
 
 std::string summary_table(const std::vector<ComparedRun>& runs) {
-  TextTable table{
-      {"error % by algorithm", "rows", "mean absolute", "median", "p90", "worst", "bias"}, {}};
+  TextTable table{{"error %", "rows", "mean absolute", "median", "p90", "worst", "bias"}, {}};
   const auto add = [&](const std::string& name, const ErrorSummary& errors) {
     table.rows.push_back({name, std::to_string(errors.rows), fixed(errors.mean_absolute, 1),
                           fixed(errors.median_absolute, 1), fixed(errors.p90_absolute, 1),
                           with_sign(errors.worst, 1), with_sign(errors.bias, 1)});
   };
-  for (const std::string& compressor : compressors_of(runs))
-    add(compressor, summary_of(runs, compressor));
+  const auto add_each = [&](const Aspect& aspect) {
+    const auto values = values_of(runs, aspect);
+    constexpr std::size_t kMostGroups = 5;  // of more, each has too few rows to tell anything
+    if (values.size() == 1 || values.size() > kMostGroups) return;
+    for (const std::string& value : values)
+      add(std::string(aspect.name) + " " + value, summary_of(runs, aspect, value));
+    table.rows.push_back({});
+  };
+  add_each(kCompressor);
+  for (const Aspect& aspect : kAspects) add_each(aspect);
   add("overall", summary_of(runs));
   return to_text(table);
 }
@@ -129,10 +202,10 @@ std::string speedup_table(const std::vector<SpeedupPair>& pairs) {
 }
 
 std::string as_table(const std::string& name, const std::vector<ComparedRun>& runs,
-                     const Engine& engine) {
+                     const Engine& engine, bool explain) {
   std::string text = "Forecast against measurement: " + name + ", engine " +
                      std::string(engine.name) + "\n\n" + rows_table(runs) + "\n" + legend(runs) +
-                     "\n" + summary_table(runs);
+                     "\n" + summary_table(runs) + (explain ? suspects_table(runs) : "");
   const auto pairs = speedups_of_fastest(runs);
   return pairs.empty() ? text : text + "\n" + speedup_table(pairs);
 }
@@ -166,6 +239,8 @@ Json row_of(const ComparedRun& compared) {
           {"nic_latency", run.nic_latency},
           {"wire_bytes_per_element", run.wire_bytes_per_element},
           {"wire_messages", run.wire_messages},
+          {"payload_bytes", run.payload.count > 0 ? Json(run.payload.count) : Json()},
+          {"concurrent_jobs", run.concurrent_jobs},
           {"measured_seconds", run.iteration.count()},
           {"predicted_seconds", compared.predicted().count()},
           {"error_percent", compared.error_percent()},
@@ -178,7 +253,9 @@ Json row_of(const ComparedRun& compared) {
           {"communication_seconds", result.communication.count()},
           {"exposed_communication_seconds", result.exposed_communication.count()},
           {"decode_seconds", result.decode.count()},
-          {"evidence", compared.evidence}};
+          {"evidence", compared.evidence},
+          {"suspects", compared.suspects},
+          {"engine", result.engine}};
 }
 
 Json errors_of(const ErrorSummary& errors) {
@@ -193,7 +270,7 @@ Json errors_of(const ErrorSummary& errors) {
 Json summary_json(const std::vector<ComparedRun>& runs) {
   Json summary = errors_of(summary_of(runs));
   for (const std::string& compressor : compressors_of(runs))
-    summary["by_compressor"][compressor] = errors_of(summary_of(runs, compressor));
+    summary["by_compressor"][compressor] = errors_of(summary_of(runs, kCompressor, compressor));
   summary["speedups"] = Json::array();
   for (const SpeedupPair& pair : speedups_of_fastest(runs))
     summary["speedups"].push_back({{"source", pair.source},
@@ -243,6 +320,9 @@ int compare(int argc, const char* const* argv) {
   flags.add("measured", "a name of `gradcast list`, or a .csv file of your own",
             "measured-shi2019-table2");
   add_engine_flag(flags);
+  flags.add_switch("explain",
+                   "for each row off by more than 10 %: which property of the cluster alone, at "
+                   "which value, would explain it");
   flags.add("max-error", "exit with 4 when a row's error is larger, like 20%");
   if (!flags.parse(argc, argv)) return 0;
   const Engine& engine = chosen_engine(flags);
@@ -255,10 +335,12 @@ int compare(int argc, const char* const* argv) {
   std::vector<ComparedRun> runs;
   runs.reserve(measured.runs.size());
   for (const MeasuredRun& run : measured.runs)
-    runs.push_back(forecast(measured, run, engine, files));
+    runs.push_back(forecast(measured, run, engine, flags.given("explain"), files));
   add_speedups(runs);
 
-  Answer answer{as_table(flags.text("measured"), runs, engine), {}, summary_json(runs)};
+  Answer answer{as_table(flags.text("measured"), runs, engine, flags.given("explain")),
+                {},
+                summary_json(runs)};
   answer.rows.reserve(runs.size());
   for (const ComparedRun& run : runs) answer.rows.push_back(row_of(run));
   deliver(flags, files.inputs(), engine.name, answer);

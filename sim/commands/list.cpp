@@ -11,6 +11,7 @@
 #include "sim/model.hpp"
 #include "sim/table.hpp"
 #include "sim/text.hpp"
+#include "sim/world.hpp"
 
 namespace gradcast::commands {
 namespace {
@@ -72,10 +73,33 @@ std::string describe_measured(const TextFile& file) {
   return std::to_string(load_measured_runs(file).runs.size()) + " measured runs";
 }
 
+std::string describe_events(const TextFile& file) {
+  const World world = load_events(file);
+  const auto number = [](std::size_t count, const std::string& what) {
+    return std::to_string(count) + " of " + what;
+  };
+  return "events: " + number(world.ranks.size(), "ranks") + ", " +
+         number(world.links.size(), "links") + ", " + number(world.flows.size(), "other traffic");
+}
+
 std::string describe_cluster(const TextFile& file) {
   const Cluster cluster = load_cluster(file);
-  return std::to_string(cluster.nodes) + " nodes x " + std::to_string(cluster.gpus_per_node) +
-         " GPUs, NIC " + to_text(cluster.nic.bandwidth) + " " + to_text(cluster.nic.latency);
+  const auto count = [](int number, const std::string& what) {
+    return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+  };
+  std::string what =
+      count(cluster.nodes, "node") + " x " + count(cluster.gpus_per_node, "GPU") + ", " +
+      (cluster.nics_per_node > 1 ? std::to_string(cluster.nics_per_node) + " NICs " : "NIC ") +
+      to_text(cluster.nic.bandwidth) + " " + to_text(cluster.nic.latency) + ", inside " +
+      to_text(cluster.intra.bandwidth);
+  if (cluster.nodes_per_leaf > 0)
+    what += ", leaves of " + count(cluster.nodes_per_leaf, "node") + " with " +
+            to_text(cluster.leaf_uplink_bandwidth);
+  if (cluster.leaves_per_pod > 0)
+    what += ", pods of " + std::to_string(cluster.leaves_per_pod) + " with " +
+            to_text(cluster.pod_uplink_bandwidth);
+  if (!cluster.nodes_alike()) what += ", unequal nodes (the figures are the others')";
+  return what;
 }
 
 std::vector<Entry> all_entries(DataFiles& files) {
@@ -84,6 +108,7 @@ std::vector<Entry> all_entries(DataFiles& files) {
   add_files(entries, files, kIterationTraces, describe_trace);
   add_files(entries, files, kCostTables, describe_costs);
   add_files(entries, files, kMeasuredRuns, describe_measured);
+  add_files(entries, files, kEvents, describe_events);
   add_files(entries, files, kClusters, describe_cluster);
   for (const Compressor* compressor : all_compressors())
     entries.push_back({"compressor", std::string(compressor->name),

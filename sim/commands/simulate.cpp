@@ -312,13 +312,13 @@ void note_long_run(const Flags& flags, const Engine& engine, const Plan& plan,
 
 Forecast make_forecast(const Scenario& scenario, const Plan& plan, const Engine& engine,
                        const NoiseChoice& noise) {
-  const auto run_all = [&](const Scenario& which) {
-    return run_replicas(which, engine, noise.noise, noise.replicas);
+  const auto run_all = [&](const Scenario& which, const Plan& its_plan) {
+    return run_replicas(which, its_plan, engine, noise.noise, noise.replicas);
   };
-  const Replicated replicated = run_all(scenario);
+  const Replicated replicated = run_all(scenario, plan);
   Forecast forecast{replicated.mean, replicated.spread};
   if (forecast.lost()) return forecast;
-  forecast.latency = latency_sensitivity(scenario);
+  forecast.latency = latency_sensitivity(scenario, plan);
   if (scenario.payload.count > 0) return forecast;
   const Seconds iteration = forecast.result.iteration;
   forecast.samples_per_second =
@@ -326,7 +326,8 @@ Forecast make_forecast(const Scenario& scenario, const Plan& plan, const Engine&
   forecast.scaling_efficiency = scenario.trace.iteration() / iteration;
   forecast.speedup_over_dense = 1;
   if (scenario.sparse()) {
-    const IterationResult dense = run_all(dense_twin(scenario)).mean;
+    const Scenario twin = dense_twin(scenario);
+    const IterationResult dense = run_all(twin, make_plan(twin)).mean;
     forecast.speedup_over_dense =
         dense.lost.empty() ? std::optional(dense.iteration / iteration) : std::nullopt;
   }

@@ -1,7 +1,5 @@
 // Plans on a network that SimGrid simulates. Only this folder includes SimGrid, and strong units
 // become its doubles nowhere else.
-#include <xbt/log.h>
-
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -22,6 +20,12 @@ namespace {
 enum class Grain { Exact, Fluid };
 
 /// Equal jobs on the same network; the record is the first's.
+Company company_of(const Plan& plan, const World& world) {
+  if (world.network_disturbed()) return Company::Anyone;
+  // Equal jobs do the same at the same time.
+  return plan.network_streams > 1 ? Company::Alike : Company::None;
+}
+
 /// Equal jobs on the same network; the record is the first's.
 class Simulation {
  public:
@@ -36,7 +40,7 @@ class Simulation {
     if (grain == Grain::Exact)
       exact_.emplace(network.topology, layout_of(cluster), software, flows_, events_);
     else
-      fluid_.emplace(network.topology, layout_of(cluster), software, !world.network_disturbed(),
+      fluid_.emplace(network.topology, layout_of(cluster), software, company_of(plan, world),
                      flows_, events_);
     Transport& transport = exact_ ? static_cast<Transport&>(*exact_) : *fluid_;
     for (int i = 0; i < world.concurrent_jobs; ++i)
@@ -70,11 +74,7 @@ class Simulation {
 
 RunRecord simulate_here(const Plan& plan, const Cluster& cluster, const World& world, Grain grain) {
   // Never the program's own arguments: SimGrid would take --help and --cfg out of them.
-  int argc = 1;
-  char name[] = "gradcast";
-  char* argv[] = {name, nullptr};
-  const simgrid::s4u::Engine engine(&argc, argv);
-  xbt_log_control_set("root.thres:error");  // "Configuration change" is no news to the user
+  const simgrid::s4u::Engine engine("gradcast");
   configure_simgrid();
   const SimulatedNetwork network = build_network(engine, cluster);
   return Simulation(plan, cluster, world, grain, network, engine).run();

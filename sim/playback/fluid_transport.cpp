@@ -5,12 +5,12 @@
 namespace gradcast {
 
 FluidTransport::FluidTransport(const Topology& topology, RankLayout layout,
-                               CollectiveSoftware software, bool undisturbed, FlowNetwork& network,
+                               CollectiveSoftware software, Company company, FlowNetwork& network,
                                EventQueue& events)
     : topology_(topology),
       layout_(std::move(layout)),
       software_(software),
-      undisturbed_(undisturbed),
+      company_(company),
       network_(network),
       events_(events) {}
 
@@ -39,10 +39,9 @@ void FluidTransport::begin_phase(const std::shared_ptr<Course>& course) {
 
 void FluidTransport::start_flows(const std::shared_ptr<Course>& course) {
   const Phase& phase = course->phases[course->phase++];
-  const bool one_node_tells_all = phase.rotational && topology_.nodes_alike && undisturbed_;
   course->flows_left = 1;  // until all have started
-  for (const Message& message : phase.messages) {
-    if (one_node_tells_all && message.from >= topology_.gpus_per_node) continue;
+  for (const std::size_t number : representatives(phase, topology_, company_)) {
+    const Message& message = phase.messages[number];
     if (message.bytes.count == 0) continue;
     ++course->flows_left;
     ++flows_;

@@ -6,6 +6,7 @@
 #include "sim/collective.hpp"
 #include "sim/collective_time.hpp"
 #include "sim/playback/flow_network.hpp"
+#include "sim/playback/representatives.hpp"
 #include "sim/playback/whole_collective.hpp"
 
 namespace gradcast {
@@ -15,10 +16,9 @@ namespace gradcast {
 /// flows share with it.
 class FluidTransport : public WholeCollectives {
  public:
-  /// All must outlive it. `undisturbed`: nothing tells the nodes' links apart during the run, so
-  /// that where a phase is the same for every node the flows of one stand for all.
+  /// All must outlive it. `company`: what is on the network besides one collective.
   FluidTransport(const Topology& topology, RankLayout layout, CollectiveSoftware software,
-                 bool undisturbed, FlowNetwork& network, EventQueue& events);
+                 Company company, FlowNetwork& network, EventQueue& events);
 
   std::int64_t flows() const { return flows_; }
 
@@ -42,7 +42,7 @@ class FluidTransport : public WholeCollectives {
   const Topology& topology_;
   RankLayout layout_;
   CollectiveSoftware software_;
-  bool undisturbed_;
+  Company company_;
   FlowNetwork& network_;
   EventQueue& events_;
   std::int64_t flows_ = 0;

@@ -137,6 +137,12 @@ TEST_CASE("too many ranks are refused, however they are written", "[cluster]") {
   CHECK_THROWS_WITH(require_possible(many), Contains("402905 nodes of 10660 GPUs are 4294967300"));
 }
 
+TEST_CASE("a node of thousands of GPUs has one NIC", "[cluster]") {
+  CHECK(cluster(kGood + "gpus_per_node@1,1025,test\n").ranks() == 1029);
+  CHECK_THROWS_WITH(cluster(kGood + "gpus_per_node@1,1025,test\nnics_per_node,2,test\n"),
+                    Contains("x.csv:8: node 1 has 1025 GPUs; with several NICs the most is 1024"));
+}
+
 TEST_CASE("switches need their uplinks, and uplinks their switches", "[cluster]") {
   const auto refused = [](const std::string& rows, const std::string& says) {
     CHECK_THROWS_WITH(cluster(kGood + rows), Contains("x.csv:7: " + says));

@@ -38,7 +38,7 @@ TEST_CASE("a wrong command line is answered with 2", "[cli]") {
   simulate_refuses({"--format", "xml"}, 2, "'xml' is not table, csv or json");
   simulate_refuses({"--trace", "iteration-resnet-50-v10"}, 2,
                    "did you mean 'iteration-resnet-50-v100'?");
-  simulate_refuses({"--cluster", "10gbe"}, 2, "unknown cluster '10gbe'");
+  simulate_refuses({"--cluster", "10gbe-4x3"}, 2, "did you mean '10gbe-4x4'?");
   simulate_refuses({"--collective", "ring-all-gather"}, 2, "does not serve compressor 'dense'");
   simulate_refuses({"--mode", "paper", "--compressor", "topk"}, 3, "in mode 'paper'");
 }
@@ -104,6 +104,47 @@ TEST_CASE("more than can be simulated is refused, not computed wrongly", "[cli]"
   const Ran ran = gradcast_runs("simulate", "--model", "resnet-50", "--nodes", "1000", "--fusion",
                                 "layer", "--engine", "analytic", "-q");
   CHECK(ran.exit_code == 0);
+}
+
+TEST_CASE("a platform file that cannot be simulated is answered with 3, its misuse with 2",
+          "[cli]") {
+  TemporaryFolder folder;
+  simulate_refuses({"--cluster", "./none.xml"}, 3, "none.xml: cannot read this file: No such file");
+  const std::string platform = folder.write("mine.xml", R"(<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="c" prefix="n" suffix="" radical="0-3" speed="1Gf" bw="10Gbps" lat="20us"/>
+</platform>
+)");
+  if (gradcast_runs("simulate", "--model", "alexnet", "--cluster", platform.c_str()).exit_code == 5)
+    return;  // a build without SimGrid
+  simulate_refuses({"--cluster", folder.write("broken.xml", "hello\n")}, 3,
+                   "broken.xml:1: SimGrid cannot read this platform");
+  simulate_refuses({"--cluster", platform, "--nic-latency", "1us"}, 2,
+                   "nic_latency: that is said by the platform file; change it in");
+  simulate_refuses({"--cluster", platform, "--nodes", "8"}, 2,
+                   "nodes: that is said by the platform file");
+  simulate_refuses(
+      {"--cluster", platform, "--engine", "analytic"}, 2,
+      "the analytic engine cannot read SimGrid's platform files; use --engine simgrid");
+  const Ran ran = gradcast_runs("simulate", "--model", "alexnet", "--cluster", platform.c_str(),
+                                "--per-iteration-overhead", "2ms", "-f", "csv");
+  CHECK(ran.exit_code == 0);
+  CHECK_THAT(ran.out, Contains("mine.xml") && Contains("as the platform file"));
+}
+
+TEST_CASE("a cluster that cannot be is answered with 2 where flags made it", "[cli]") {
+  TemporaryFolder folder;
+  const std::string unequal =
+      folder.write("unequal.csv",
+                   "property,value,source\nnodes,4,x\ngpus_per_node,2,x\nnic_bandwidth,1Gbps,x\n"
+                   "intra_bandwidth,1GBps,x\nnic_bandwidth@3,2Gbps,x\n");
+  simulate_refuses({"--cluster", unequal, "--nodes", "3"}, 2,
+                   "'nic_bandwidth@3' is of a node that is not there: the last of 3 is 2");
+  simulate_refuses({"--nodes-per-leaf", "2"}, 2,
+                   "'nodes_per_leaf' says nothing without 'leaf_uplink_bandwidth'");
+  simulate_refuses({"--communication-slowdown", "5"}, 2,
+                   "--communication-slowdown: '5' has no unit; write a share like '5%'");
 }
 
 TEST_CASE("bytes that are no text are refused, names in another encoding are shown", "[cli]") {

@@ -18,3 +18,14 @@ TEST_CASE("splitting and joining are each other's inverse", "[text]") {
   CHECK(split_words("", ',') == std::vector<std::string>{""});
   CHECK(join(split_words("a,b,,c", ','), ",") == "a,b,,c");
 }
+
+TEST_CASE("numbers in names are ordered by their value", "[text]") {
+  CHECK(natural_less("host2", "host10"));
+  CHECK_FALSE(natural_less("host10", "host2"));
+  CHECK(natural_less("host", "host1"));
+  CHECK(natural_less("a2-b10", "a10-b2"));
+  CHECK(natural_less("a01", "a1"));
+  CHECK_FALSE(natural_less("a1", "a01"));
+  CHECK_FALSE(natural_less("a1", "a1"));
+  CHECK(natural_less("a99999999999999999999", "a100000000000000000000"));
+}
