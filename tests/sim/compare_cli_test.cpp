@@ -159,3 +159,41 @@ TEST_CASE("users bring measurements of their own, and are told the line that is 
   CHECK_THAT(refused.err,
              Contains("wrong.csv:2: unknown model 'resnet50'; did you mean 'resnet-50'?"));
 }
+
+// One job on 8 nodes is 1.5 times what a ring needs; its share of adding up was fitted on the rows
+// of one job. Rows of several jobs are forecasts: 8 rings share each NIC, and the adding goes on
+// once.
+TEST_CASE("jobs that share a network: the growth from one to eight is within 15 %", "[cli]") {
+  const Json document = compared({"--measured", "measured-contention-10gbe"});
+  double measured[9] = {};
+  double predicted[9] = {};
+  for (const Json& row : document["results"]) {
+    if (row["nodes"] != 8) continue;
+    const int jobs = row["concurrent_jobs"].get<int>();
+    measured[jobs] = row["measured_seconds"].get<double>();
+    predicted[jobs] = row["predicted_seconds"].get<double>();
+  }
+  const double growth = measured[8] / measured[1];
+  CHECK(growth == Approx(1.232869 / 0.241320).epsilon(1e-4));
+  CHECK(predicted[8] / predicted[1] == Approx(growth).epsilon(0.15));
+}
+
+TEST_CASE("--explain names what alone would explain each large error", "[cli]") {
+  const Ran ran = gradcast_runs("compare", "--measured", "measured-mg-wfbp-dense", "--explain",
+                                "--format", "json");
+  REQUIRE(ran.exit_code == 0);
+  const Json document = Json::parse(ran.out);
+  REQUIRE(document["results"].size() == 24);
+  int explained = 0;
+  for (const Json& row : document["results"]) {
+    const bool large = std::abs(row["error_percent"].get<double>()) > 10;
+    const auto suspects = row["suspects"].get<std::string>();
+    CAPTURE(row["model"], row["cluster"], row["fusion"], suspects);
+    CHECK(suspects.empty() == !large);
+    // One collective an iteration has nothing to negotiate.
+    if (large && row["fusion"] == "merged") CHECK_THAT(suspects, !Contains("negotiation"));
+    if (large && row["fusion"] == "layer") CHECK_THAT(suspects, Contains("per_tensor_negotiation"));
+    explained += large ? 1 : 0;
+  }
+  CHECK(explained > 10);
+}

@@ -68,3 +68,20 @@ TEST_CASE("rows of one set-up differ in the compressor only", "[measured]") {
   CHECK_FALSE(same_setup(topk, runs(kColumns, with(kRow, "resnet-50", "vgg-16")).runs[0]));
   CHECK_FALSE(same_setup(topk, runs(kColumns, with(kRow, ",no,", ",yes,")).runs[0]));
 }
+
+TEST_CASE("a collective alone has bytes and jobs, and computes nothing", "[measured]") {
+  const std::string columns = kColumns + ",payload_bytes,concurrent_jobs";
+  const std::string row = "osu,-,1,0,10gbe,8,1,dense,1,merged,no,0.24,104857600,";
+  const MeasuredRun run = runs(columns, row + "8").runs.at(0);
+  CHECK(run.payload == Bytes{104'857'600});
+  CHECK(run.concurrent_jobs == 8);
+  CHECK(runs(columns, row).runs[0].concurrent_jobs == 1);
+  CHECK_THROWS_WITH(runs(columns, row + "0"), Contains("column 'concurrent_jobs': '0'"));
+  CHECK_THROWS_WITH(runs(columns, with(row, "104857600", "0")), Contains("payload_bytes"));
+  CHECK_THROWS_WITH(runs(columns, with(row, "-,1,0,", "-,1,0.5,")),
+                    Contains("a collective alone (payload_bytes) computes nothing: write 0"));
+  CHECK_THROWS_WITH(runs(columns, with(row, "104857600", "")),
+                    Contains("an iteration takes more than 0 s"));
+  CHECK_THROWS_WITH(runs(kColumns + ",accumulation", kRow + ",4"),
+                    Contains("column 'accumulation': runs with this cannot be forecast yet"));
+}
