@@ -11,6 +11,8 @@
 #include <iostream>
 #include <stdexcept>
 
+#include "sim/error.hpp"
+
 namespace gradcast {
 namespace {
 
@@ -40,7 +42,7 @@ std::string read_all(int descriptor) {
   }
 }
 
-/// 'R' and the numbers, or 'E' and the text of an exception.
+/// 'R' and the numbers, or 'E' and the text of an exception, 'V' where it was a ValueError.
 [[noreturn]] void be_the_child(int answer, const std::function<std::vector<double>()>& work) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for an answer any more
   for (const int number : {SIGABRT, SIGSEGV, SIGINT, SIGTERM})
@@ -50,7 +52,8 @@ std::string read_all(int descriptor) {
     write_all(answer, "R", 1);
     write_all(answer, numbers.data(), numbers.size() * sizeof(double));
   } catch (const std::exception& error) {
-    write_all(answer, "E", 1);
+    const bool of_value = dynamic_cast<const ValueError*>(&error) != nullptr;
+    write_all(answer, of_value ? "V" : "E", 1);
     write_all(answer, error.what(), std::strlen(error.what()));
   }
   ::_exit(0);  // not exit(): what this process inherited is its parent's to clean up
@@ -96,6 +99,7 @@ std::vector<double> run_in_child(const std::string& what,
       std::memcpy(numbers.data(), answer.data() + 1, numbers.size() * sizeof(double));
     return numbers;
   }
+  if (ended_well && answer.starts_with('V')) throw ValueError(answer.substr(1));
   if (ended_well && answer.starts_with('E')) throw std::runtime_error(answer.substr(1));
   throw std::runtime_error(what +
                            (WIFSIGNALED(status)

@@ -40,7 +40,7 @@ std::string refused_by_analytic(const Plan& plan, const Cluster& cluster, const 
 RunRecord Engine::run(const Plan& plan, const Cluster& cluster, const World& world) const {
   if (const std::string why = refusal(plan, cluster, world); !why.empty()) throw ValueError(why);
   require_ordered(plan);
-  require_ranks(world, plan.ranks());
+  require_targets(world, cluster);
   return play(plan, cluster, world);
 }
 

@@ -201,15 +201,16 @@ class Planner {
   }
 
   /// What one of several collectives of a bucket carries.
-  CollectiveLoad part_of(const PlannedBucket& planned, int part, int parts) const {
+  CollectiveLoad part_of(std::size_t number, int part, int parts) const {
+    const PlannedBucket& planned = plan_.buckets[number];
     CollectiveLoad load = load_of(planned);
     load.payload = chunk(planned.payload, part, parts);
     if (scenario_.count_spread == 0 || !scenario_.sparse() || scenario_.compressor->exact_count)
       return load;
     for (std::size_t rank = 0; rank < plan_.rank_speeds.size(); ++rank) {
       // The same draw for a bucket's values and its indices.
-      const double factor = lognormal_factor(
-          scenario_.count_spread, {scenario_.count_seed, plan_.buckets.size(), Draw::Count, rank});
+      const double factor = lognormal_factor(scenario_.count_spread,
+                                             {scenario_.count_seed, number, Draw::Count, rank});
       const auto count = std::min(
           planned.elements,
           static_cast<std::int64_t>(std::llround(static_cast<double>(planned.selected) * factor)));
@@ -247,7 +248,7 @@ class Planner {
     }
     for (int i = 0; i < messages; ++i)
       collectives_of_[number].push_back(
-          collective(*planned.collective, number, part_of(planned, i, messages), {encoded}));
+          collective(*planned.collective, number, part_of(number, i, messages), {encoded}));
   }
 
   /// What the update of a bucket waits for.
@@ -393,10 +394,16 @@ void require_ordered(const Plan& plan) {
     if (!(duration >= 0 && duration <= kLongestSeconds))
       refuse(i, "takes " + number_to_text(duration) + " s, which is no time");
   }
-  for (const double speed : plan.rank_speeds)
-    if (!(speed > 0 && std::isfinite(speed)))
-      throw std::logic_error("a rank computes at " + number_to_text(speed) +
-                             " times its speed, which is none");
+  for (std::size_t rank = 0; rank < plan.rank_speeds.size(); ++rank)
+    if (const double speed = plan.rank_speeds[rank]; !(speed > 0 && std::isfinite(speed)))
+      throw std::logic_error("rank " + std::to_string(rank) + " computes at " +
+                             number_to_text(speed) + " times its speed, which is none");
+  for (const double slowdown : {plan.encode_slowdown, plan.communication_slowdown})
+    if (!(slowdown >= 0 && std::isfinite(slowdown)))
+      throw std::logic_error("backward is lengthened by " + number_to_text(slowdown) +
+                             ", which is no share");
+  if (plan.network_streams < 1)
+    throw std::logic_error(std::to_string(plan.network_streams) + " network streams carry nothing");
 }
 
 }  // namespace gradcast

@@ -55,10 +55,11 @@ struct Plan {
 /// Forward, backward (last layer first), encode, collective, decode, update. With overlap a bucket
 /// is encoded and sent as soon as backward has filled it; without, after the whole of backward.
 /// With a priority queue the iteration is cut elsewhere: it begins with backward and ends with the
-/// next forward, whose layers wait for their own update only. Decodes run after backward and all
-/// encodes of their stream. One rank alone neither compresses nor communicates. Throws DataError
-/// where the trace is of another model or the cost table lacks the compressor, ValueError where the
-/// collective cannot serve the cluster.
+/// next forward, whose layers wait for their own update only. On the compute
+/// stream decodes run after backward and all encodes, on the side stream as soon as they can. One
+/// rank alone neither compresses nor communicates. Throws DataError where the trace is of another
+/// model or the cost table lacks the compressor, ValueError where the collective cannot serve the
+/// cluster.
 Plan make_plan(const Scenario& scenario);
 
 /// Calls that encode its buckets: one each, but for a selection per tensor of which the cost table
@@ -78,7 +79,8 @@ std::string collectives_of(const Plan& plan);
 /// Messages that all ranks together send.
 std::int64_t messages_of(const Plan& plan, const Cluster& cluster);
 
-/// Throws std::logic_error where a step depends on itself or a later one, or a time is none.
+/// Throws std::logic_error where a step depends on itself or a later one, or a time, a speed or a
+/// number of streams is none.
 void require_ordered(const Plan& plan);
 
 }  // namespace gradcast

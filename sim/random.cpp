@@ -23,7 +23,7 @@ double uniform(const DrawName& name) {
   bits = mixed(bits ^ name.replica);
   bits = mixed(bits ^ static_cast<std::uint64_t>(name.what));
   bits = mixed(bits ^ name.index);
-  return (static_cast<double>(bits >> 11) + 0.5) * 0x1p-53;
+  return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52;  // one bit more would round up to 1
 }
 
 double lognormal_factor(double deviation, const DrawName& name) {

@@ -11,7 +11,7 @@ namespace gradcast {
 namespace {
 
 /// The 97.5 % quantile of Student's t, to 0.2 % from 3 degrees of freedom on and exact for 1 and 2:
-/// the expansion in 1/n of Abramowitz and Stegun 26.7.5.
+/// the expansion in 1/n of Abramowitz and Stegun 26.7.5, whole.
 double t_quantile(int degrees) {
   if (degrees == 1) return 12.7062;
   if (degrees == 2) return 4.30265;
@@ -19,7 +19,8 @@ double t_quantile(int degrees) {
   const double n = degrees;
   const double z2 = z * z;
   return z + z * (z2 + 1) / (4 * n) + z * ((5 * z2 + 16) * z2 + 3) / (96 * n * n) +
-         z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / (384 * n * n * n);
+         z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / (384 * n * n * n) +
+         z * ((((79 * z2 + 776) * z2 + 1482) * z2 - 1920) * z2 - 945) / (92160 * n * n * n * n);
 }
 
 }  // namespace
@@ -46,7 +47,8 @@ Scenario replica_of(const Scenario& scenario, const Noise& noise, int replica) {
       drawn.cluster.nic_slowness[static_cast<std::size_t>(node)] =
           factor(noise.network, Draw::Network, node);
   }
-  drawn.count_seed = scenario.count_seed + number;
+  // Far apart, so that no replica of one seed is a replica of the next.
+  drawn.count_seed = scenario.count_seed + number * 0x9e3779b97f4a7c15;
   return drawn;
 }
 

@@ -185,9 +185,10 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
     if (request.batch) scenario.trace = with_batch(scenario.trace, *request.batch);
     if (request.compute) scenario.trace = scaled_to(scenario.trace, *request.compute);
   }
-  if (!request.events.empty()) scenario.world = load_events(files.read(kEvents, request.events));
-  scenario.world.concurrent_jobs = request.concurrent_jobs;
   scenario.cluster = changed_cluster(request, files);
+  if (!request.events.empty())
+    scenario.world = load_events(files.read(kEvents, request.events), scenario.cluster);
+  scenario.world.concurrent_jobs = request.concurrent_jobs;
   if (scenario.sparse()) scenario.costs = load_cost_table(files.read(kCostTables, request.costs));
   scenario.density = request.density;
   scenario.mode = request.mode;

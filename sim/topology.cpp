@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "sim/error.hpp"
+#include "sim/text.hpp"
 
 namespace gradcast {
 namespace {
@@ -155,6 +156,21 @@ Topology make_topology(const Cluster& cluster) {
     throw UsageError("'" + cluster.platform_file.string() +
                      "' is a platform of SimGrid's: only --engine simgrid can read it");
   return Builder(cluster).build();
+}
+
+std::vector<std::string> find_links(const Topology& topology, const std::string& name) {
+  std::vector<std::string> found;
+  std::vector<std::string> known;
+  for (const TopologyLink& each : topology.links) {
+    if (each.name == name || each.name == name + ".up" || each.name == name + ".down")
+      found.push_back(each.name);
+    if (each.name.ends_with(".up")) known.push_back(each.name.substr(0, each.name.rfind('.')));
+    known.push_back(each.name);
+  }
+  if (!found.empty()) return found;
+  const std::string first = topology.links.empty() ? "" : topology.links.front().name;
+  throw ValueError("the cluster has no link '" + name + "'" + did_you_mean(name, known) +
+                   " (its first is '" + first + "')");
 }
 
 Path path(const Topology& topology, int from, int to) {

@@ -37,6 +37,10 @@ struct Topology {
 /// Throws UsageError for a cluster that only SimGrid can read.
 Topology make_topology(const Cluster& cluster);
 
+/// The links that a word of an event file names: "node1.nic0" is both directions. Throws ValueError
+/// where there is none.
+std::vector<std::string> find_links(const Topology& topology, const std::string& name);
+
 /// What one message meets when nothing stands in its way.
 struct Path {
   Seconds latency;

@@ -4,6 +4,7 @@
 
 #include "sim/cluster.hpp"
 #include "sim/csv.hpp"
+#include "sim/topology.hpp"
 
 namespace gradcast {
 namespace {
@@ -34,7 +35,8 @@ std::pair<int, int> parse_ends(std::string_view text) {
 double parse_share(std::string_view text) {
   const double share = parse_percent(text);
   if (share > 0) return share;
-  throw ValueError("'0' stops it: that is the event 'pause' of a rank or 'down' of a link");
+  throw ValueError("'" + std::string(text) +
+                   "' stops it: that is the event 'pause' of a rank or 'down' of a link");
 }
 
 void require_no_value(const Rows& rows) {
@@ -86,31 +88,77 @@ const EventKind& find_kind(std::string_view name) {
                    " (events: " + join(known) + ")");
 }
 
-}  // namespace
+/// What events can be of.
+class Targets {
+ public:
+  explicit Targets(const Cluster& cluster) : cluster_(cluster) {}
 
-World load_events(const TextFile& file) {
+  void require(const RankEvent& event) const { require_rank(event.rank); }
+  void require(const BackgroundFlow& flow) const {
+    require_rank(flow.from);
+    require_rank(flow.to);
+  }
+  void require(const LinkEvent& event) {
+    if (!cluster_.platform_file.empty()) return;
+    if (topology_.links.empty()) topology_ = make_topology(cluster_);
+    find_links(topology_, event.link);
+  }
+
+ private:
+  void require_rank(int rank) const {
+    if (rank < 0 || rank >= cluster_.ranks())
+      throw ValueError("there is no rank " + std::to_string(rank) + ": ranks are 0 to " +
+                       std::to_string(cluster_.ranks() - 1));
+  }
+
+  const Cluster& cluster_;
+  Topology topology_;  // where it was asked for
+};
+
+void require_all(const World& world, Targets& targets) {
+  for (const RankEvent& event : world.ranks) targets.require(event);
+  for (const LinkEvent& event : world.links) targets.require(event);
+  for (const BackgroundFlow& flow : world.flows) targets.require(flow);
+}
+
+template <class Event>
+void append(std::vector<Event>& all, const std::vector<Event>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+World read_events(const TextFile& file, Targets* targets) {
   World world;
   Rows rows(file, kColumns, 3);
   while (rows.next()) {
     const EventKind& kind = rows.value("event", find_kind);
     Period period{rows.value("at", parse_time), {}};
     if (!rows.text("lasting").empty()) period.lasting = rows.value("lasting", parse_time);
-    kind.add(world, rows, period);
+    World one;
+    kind.add(one, rows, period);
+    try {
+      if (targets != nullptr) require_all(one, *targets);
+    } catch (const ValueError& error) {
+      throw rows.failure("target", error.what());
+    }
+    append(world.ranks, one.ranks);
+    append(world.links, one.links);
+    append(world.flows, one.flows);
   }
   return world;
 }
 
-void require_ranks(const World& world, int ranks) {
-  const auto require = [&](int rank) {
-    if (rank < 0 || rank >= ranks)
-      throw ValueError("an event is of rank " + std::to_string(rank) + ", and ranks are 0 to " +
-                       std::to_string(ranks - 1));
-  };
-  for (const RankEvent& event : world.ranks) require(event.rank);
-  for (const BackgroundFlow& flow : world.flows) {
-    require(flow.from);
-    require(flow.to);
-  }
+}  // namespace
+
+World load_events(const TextFile& file) { return read_events(file, nullptr); }
+
+World load_events(const TextFile& file, const Cluster& cluster) {
+  Targets targets(cluster);
+  return read_events(file, &targets);
+}
+
+void require_targets(const World& world, const Cluster& cluster) {
+  Targets targets(cluster);
+  require_all(world, targets);
 }
 
 }  // namespace gradcast

@@ -10,6 +10,8 @@
 
 namespace gradcast {
 
+struct Cluster;
+
 /// From `at` on, for `lasting` (not given: for ever).
 struct Period {
   Seconds at{0};
@@ -53,7 +55,11 @@ struct World {
 /// Reads event,target,at,lasting,value. Throws DataError.
 World load_events(const TextFile& file);
 
-/// Throws ValueError where an event is of a rank that is not there.
-void require_ranks(const World& world, int ranks);
+/// The same for a cluster. Throws DataError also where an event is of a rank or link
+/// that the cluster does not have. (Links of a SimGrid platform are not known before it runs.)
+World load_events(const TextFile& file, const Cluster& cluster);
+
+/// Throws ValueError where an event is of a rank or a link that is not there.
+void require_targets(const World& world, const Cluster& cluster);
 
 }  // namespace gradcast

@@ -23,6 +23,7 @@ class Disturbances {
   struct Disturbed {
     simgrid::s4u::Link* link;
     double bandwidth;  // as it was
+    double widest;     // that it ever is
     std::vector<LinkEvent> events;
   };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stdexcept>
 
 #include "sim/child_process.hpp"
@@ -19,11 +20,14 @@ namespace {
 
 enum class Grain { Exact, Fluid };
 
-/// Equal jobs on the same network; the record is the first's.
+/// Equal jobs do the same at the same time, so that they are no company to one another.
 Company company_of(const Plan& plan, const World& world) {
   if (world.network_disturbed()) return Company::Anyone;
-  // Equal jobs do the same at the same time.
-  return plan.network_streams > 1 ? Company::Alike : Company::None;
+  if (plan.network_streams == 1) return Company::None;
+  std::set<const Collective*> used;
+  for (const PlanStep& step : plan.steps)
+    if (step.kind == StepKind::Collective) used.insert(step.collective);
+  return used.size() > 1 ? Company::Anyone : Company::Alike;
 }
 
 /// Equal jobs on the same network; the record is the first's.

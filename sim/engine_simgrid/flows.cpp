@@ -1,5 +1,7 @@
 #include "sim/engine_simgrid/flows.hpp"
 
+#include <algorithm>
+#include <limits>
 #include <simgrid/kernel/Timer.hpp>
 
 #include "sim/engine_simgrid/compat.hpp"
@@ -28,11 +30,35 @@ void SimulatedFlows::send_at_most(BytesPerSecond most, int from, int to, Bytes b
   free_.pop_back();
   flow->sent = std::move(sent);
   flow->comm = sg4::Comm::sendto_init();
-  if (most.value > 0) flow->comm->set_rate(most.value);
   flow->comm->set_payload_size(static_cast<std::uint64_t>(bytes.count));
   flow->comm->set_data(flow);  // before set_destination, which starts it
-  flow->comm->set_source(hosts_[static_cast<std::size_t>(from)])
-      ->set_destination(hosts_[static_cast<std::size_t>(to)]);
+  flow->comm->set_source(hosts_[static_cast<std::size_t>(from)]);
+  for (const auto& [link, width] : changing_) link->set_bandwidth(width.widest);
+  sg4::Link* first = most.value > 0 ? way(from, to).front() : nullptr;
+  const double of_first = first != nullptr ? first->get_bandwidth() : 0;
+  if (first != nullptr) first->set_bandwidth(std::min(most.value, of_first));
+  flow->comm->set_destination(hosts_[static_cast<std::size_t>(to)]);
+  if (first != nullptr) first->set_bandwidth(of_first);
+  for (const auto& [link, width] : changing_) link->set_bandwidth(width.bandwidth);
+}
+
+void SimulatedFlows::set_bandwidth(sg4::Link* link, double bandwidth, double widest) {
+  changing_[link] = {bandwidth, widest};
+  link->set_bandwidth(bandwidth);
+}
+
+std::vector<sg4::Link*> SimulatedFlows::way(int from, int to) const {
+  std::vector<sg4::Link*> links;
+  double latency = 0;
+  hosts_[static_cast<std::size_t>(from)]->route_to(hosts_[static_cast<std::size_t>(to)], links,
+                                                   &latency);
+  return links;
+}
+
+BytesPerSecond SimulatedFlows::narrowest(int from, int to) const {
+  double least = std::numeric_limits<double>::infinity();
+  for (const sg4::Link* link : way(from, to)) least = std::min(least, link->get_bandwidth());
+  return {least};
 }
 
 void SimulatedFlows::completed(const sg4::Comm& comm) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <deque>
 #include <exception>
+#include <map>
 #include <optional>
 #include <simgrid/s4u.hpp>
 #include <vector>
@@ -24,6 +25,12 @@ class SimulatedFlows : public FlowNetwork {
   /// The same, never faster than `most` (0: as fast as can be).
   void send_at_most(BytesPerSecond most, int from, int to, Bytes bytes, EventQueue::Action sent);
 
+  /// From now on the link has so much. `widest`: the most that it ever has.
+  void set_bandwidth(simgrid::s4u::Link* link, double bandwidth, double widest);
+
+  /// Of the narrowest link from a rank to another, now.
+  BytesPerSecond narrowest(int from, int to) const;
+
   /// Until nothing is left to happen.
   void run();
 
@@ -38,6 +45,16 @@ class SimulatedFlows : public FlowNetwork {
     EventQueue::Action sent;
   };
 
+  /// SimGrid never lets a message pass faster than the narrowest link of its way is when it starts,
+  /// not even when that link is wider later; and overlooks a rate that is set. So links are shown
+  /// to it, for the moment in which it starts, as wide as they ever are, and the first as narrow as
+  /// the rate.
+  struct Changing {
+    double bandwidth;
+    double widest;
+  };
+
+  std::vector<simgrid::s4u::Link*> way(int from, int to) const;
   void wake_at(Seconds when);
   void wake(Seconds when);
   void fail();
@@ -46,8 +63,9 @@ class SimulatedFlows : public FlowNetwork {
   const simgrid::s4u::Engine& engine_;
   std::vector<simgrid::s4u::Host*> hosts_;
   EventQueue& events_;
-  std::deque<Flow> flows_;        // at fixed addresses
-  std::vector<Flow*> free_;       // of flows_
+  std::deque<Flow> flows_;   // at fixed addresses
+  std::vector<Flow*> free_;  // of flows_
+  std::map<simgrid::s4u::Link*, Changing> changing_;
   std::optional<Seconds> alarm_;  // the date of the timer that counts
   bool stopped_ = false;
   std::exception_ptr failure_;

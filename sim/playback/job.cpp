@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <stdexcept>
+#include <utility>
 
 namespace gradcast {
 
@@ -13,7 +13,7 @@ RankClasses RankClasses::separate(const Plan& plan, const World& world) {
     ranks.classes.push_back({speed, {}});
   }
   for (const RankEvent& event : world.ranks)
-    ranks.classes[static_cast<std::size_t>(event.rank)].events.push_back(event);
+    ranks.classes.at(static_cast<std::size_t>(event.rank)).events.push_back(event);
   return ranks;
 }
 
@@ -34,21 +34,25 @@ RankClasses RankClasses::grouped(const Plan& plan, const World& world) {
 Job::Job(const Plan& plan, const RankClasses& ranks, EventQueue& events, Transport& transport)
     : plan_(plan), ranks_(ranks), events_(events), transport_(transport) {
   const std::size_t steps = plan.steps.size();
-  for (std::size_t i = 0; i < steps; ++i)
-    if (plan.steps[i].kind == StepKind::Collective)
+  followers_.resize(steps);
+  Player at_start;
+  at_start.done.assign(steps, false);
+  for (std::size_t i = 0; i < steps; ++i) {
+    const PlanStep& step = plan.steps[i];
+    if (step.kind == StepKind::Collective)
       network_.push_back(i);
-    else
-      (plan.steps[i].stream == Stream::Side ? side_ : compute_).push_back(i);
+    else if (step.stream != Stream::Side)
+      compute_.push_back(i);
+    for (const std::size_t before : step.after) followers_[before].push_back(i);
+    at_start.waits_for.push_back(static_cast<std::uint32_t>(step.after.size()));
+    if (step.after.empty()) sort_in(at_start, i);
+  }
   const std::size_t classes = ranks.classes.size();
-  players_.resize(classes);
-  for (Player& player : players_) player.done.assign(steps, false);
+  players_.assign(classes, at_start);
   record_.assign(classes, std::vector<Interval>(steps));
   still_in_.assign(steps, classes);
   unfinished_ = classes * steps;
-  if (plan.coordinated) {
-    ready_ranks_.assign(steps, 0);
-    announced_.assign(classes, std::vector<bool>(steps, false));
-  }
+  if (plan.coordinated) ready_ranks_.assign(steps, 0);
 }
 
 void Job::start() {
@@ -72,15 +76,21 @@ std::string Job::stuck(const RankClasses& ranks) const {
 
 // ---- what a rank does next ----
 
-bool Job::ready(const Player& player, std::size_t step) const {
-  const auto& after = plan_.steps[step].after;
-  return std::all_of(after.begin(), after.end(),
-                     [&](std::size_t before) { return player.done[before]; });
+/// A step that has nothing to wait for any more. Those of streams that run in order wait there.
+void Job::sort_in(Player& player, std::size_t step) const {
+  const PlanStep& planned = plan_.steps[step];
+  if (planned.kind == StepKind::Collective) {
+    if (plan_.coordinated) player.to_announce.push(step);
+  } else if (planned.stream == Stream::Side) {
+    player.side_ready.push(step);
+  }
 }
 
 /// Begins whatever the rank can begin now.
 void Job::go_on(std::size_t id) {
-  if (players_[id].event_speed == 0) return;
+  Player& player = players_[id];
+  if (player.event_speed == 0) return;
+  for (const std::size_t step : std::exchange(player.called, {})) enter(id, step);
   while (begin_compute(id) || begin_side(id) || begin_collective(id)) {
   }
 }
@@ -97,28 +107,24 @@ bool Job::begin_compute(std::size_t id) {
 
 bool Job::begin_side(std::size_t id) {
   Player& player = players_[id];
-  if (player.side.step != kNone) return false;
-  for (const std::size_t step : side_)
-    if (!player.done[step] && ready(player, step)) {
-      begin(id, player.side, step);
-      return true;
-    }
-  return false;
+  if (player.side.step != kNone || player.side_ready.empty()) return false;
+  const std::size_t step = player.side_ready.top();
+  player.side_ready.pop();
+  begin(id, player.side, step);
+  return true;
 }
 
 bool Job::begin_collective(std::size_t id) {
   Player& player = players_[id];
   if (plan_.coordinated) {
-    for (const std::size_t step : network_)
-      if (!announced_[id][step] && ready(player, step)) {
-        announced_[id][step] = true;
-        if (++ready_ranks_[step] == players_.size()) {
-          eligible_.push_back(step);
-          dispatch();
-          return true;
-        }
-      }
-    return false;
+    if (player.to_announce.empty()) return false;
+    const std::size_t step = player.to_announce.top();
+    player.to_announce.pop();
+    if (++ready_ranks_[step] == players_.size()) {
+      eligible_.push_back(step);
+      dispatch_soon();
+    }
+    return true;
   }
   if (player.in_flight == plan_.network_streams || player.next_network == network_.size())
     return false;
@@ -127,6 +133,14 @@ bool Job::begin_collective(std::size_t id) {
   ++player.next_network;
   enter(id, step);
   return true;
+}
+
+void Job::dispatch_soon() {
+  if (std::exchange(dispatch_dated_, true)) return;
+  events_.in(Seconds{0}, [this] {
+    dispatch_dated_ = false;
+    dispatch();
+  });
 }
 
 void Job::dispatch() {
@@ -140,7 +154,11 @@ void Job::dispatch() {
     const std::size_t step = *first;
     eligible_.erase(first);
     ++dispatched_;
-    for (std::size_t id = 0; id < players_.size(); ++id) enter(id, step);
+    for (std::size_t id = 0; id < players_.size(); ++id)
+      if (players_[id].event_speed == 0)
+        players_[id].called.push_back(step);  // comes when its pause is over
+      else
+        enter(id, step);
   }
 }
 
@@ -164,7 +182,7 @@ void Job::leave(std::size_t step, std::size_t id) {
   change_rates(id);
   if (--still_in_[step] == 0 && plan_.coordinated) {
     --dispatched_;
-    dispatch();
+    dispatch_soon();
   }
   go_on(id);
 }
@@ -193,8 +211,11 @@ void Job::finish(std::size_t id, Running& running) {
 }
 
 void Job::mark_done(std::size_t id, std::size_t step) {
-  players_[id].done[step] = true;
+  Player& player = players_[id];
+  player.done[step] = true;
   --unfinished_;
+  for (const std::size_t next : followers_[step])
+    if (--player.waits_for[next] == 0) sort_in(player, next);
 }
 
 double Job::rate_of(std::size_t id, std::size_t step) const {

@@ -2,6 +2,9 @@
 // is the transport's to say.
 #pragma once
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <queue>
 #include <vector>
 
 #include "sim/engine.hpp"
@@ -66,10 +69,18 @@ class Job {
     unsigned turn = 0;  // an end that was dated before the rate changed has another
   };
 
+  /// The plan's first on top.
+  using FirstOf =
+      std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<std::size_t>>;
+
   /// A rank class's place in the plan.
   struct Player {
-    std::vector<bool> done;  // by step
-    double event_speed = 1;  // of the events that go on
+    std::vector<bool> done;                // by step
+    std::vector<std::uint32_t> waits_for;  // by step: how many of `after` are not done
+    FirstOf side_ready;                    // steps of Side that can begin
+    FirstOf to_announce;                   // collectives of a coordinated queue that can begin
+    std::vector<std::size_t> called;       // to collectives while it paused
+    double event_speed = 1;                // of the events that go on
     Running compute;
     Running side;
     std::size_t next_compute = 0;  // of compute_
@@ -77,7 +88,8 @@ class Job {
     int in_flight = 0;             // collectives that it is in
   };
 
-  bool ready(const Player& player, std::size_t step) const;
+  static bool ready(const Player& player, std::size_t step) { return player.waits_for[step] == 0; }
+  void sort_in(Player& player, std::size_t step) const;
   void go_on(std::size_t id);
   bool begin_compute(std::size_t id);
   bool begin_side(std::size_t id);
@@ -91,7 +103,9 @@ class Job {
   void change_rate(std::size_t id, Running& running);
   void date_end(std::size_t id, Running& running);
   void enter(std::size_t id, std::size_t step);
-  /// Of a coordinated queue: offers collectives that all ranks are ready for to a free stream.
+  /// Of a coordinated queue: offers collectives that all ranks are ready for to a free stream, when
+  /// all that is due now has happened, so that the best of what is ready together goes first.
+  void dispatch_soon();
   void dispatch();
   void follow_events(std::size_t id, const RankClass& rank_class);
 
@@ -100,14 +114,14 @@ class Job {
   EventQueue& events_;
   Transport& transport_;
   std::vector<std::size_t> compute_;  // steps of the plan, by stream
-  std::vector<std::size_t> side_;
   std::vector<std::size_t> network_;
+  std::vector<std::vector<std::size_t>> followers_;  // by step: those that come after it
   std::vector<Player> players_;
   // Of a coordinated queue:
-  std::vector<std::size_t> ready_ranks_;      // by step: how many classes could begin it
-  std::vector<std::vector<bool>> announced_;  // by class and step
-  std::vector<std::size_t> eligible_;         // steps all could begin
+  std::vector<std::size_t> ready_ranks_;  // by step: how many classes could begin it
+  std::vector<std::size_t> eligible_;     // steps all could begin
   int dispatched_ = 0;
+  bool dispatch_dated_ = false;
   std::vector<std::size_t> still_in_;  // by step: classes that have not left it
 
   std::size_t unfinished_ = 0;  // steps of all classes

@@ -10,8 +10,8 @@ namespace gradcast {
 /// What else may be on the links while the phase lasts.
 enum class Company {
   None,    // nothing, or copies of the same phase that begin with it
-  Alike,   // other collectives, and all nodes' links carry the same
-  Anyone,  // traffic or events that tell links apart
+  Alike,   // other collectives of the same kind
+  Anyone,  // other kinds, traffic, or events that tell links apart
 };
 
 /// Messages, by number, that take as long together as all of the phase do: those that one node

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "sim/error.hpp"
+
 using namespace gradcast;
 using Catch::Contains;
 
@@ -24,6 +26,12 @@ TEST_CASE("what a child changes stays in the child", "[child]") {
     return std::vector<double>{};
   });
   CHECK(state == 1);
+}
+
+TEST_CASE("a value that a child refuses is refused here as one", "[child]") {
+  CHECK_THROWS_AS(
+      run_in_child("it", []() -> std::vector<double> { throw ValueError("no such link"); }),
+      ValueError);
 }
 
 TEST_CASE("an exception comes back with its text", "[child]") {
