@@ -81,8 +81,8 @@ enum class Outcome { AllReduced, AllGathered, Scattered };
 /// A pure description; it knows no clock and no network.
 struct Collective {
   std::string_view name;
-  std::string_view summary;
-  std::string_view source;  // paper or implementation
+  std::string_view summary{};
+  std::string_view source{};  // paper or implementation
   Outcome outcome;
   /// Compressors whose encoding it can carry in training; of Outcome::Scattered: none by itself.
   Aggregation serves;

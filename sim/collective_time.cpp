@@ -174,8 +174,8 @@ class Clock {
   double latest() const { return *std::max_element(begin_.begin(), begin_.end()); }
 
   std::vector<double> lead() const {
-    std::vector<double> lead;
-    for (const double begin : begin_) lead.push_back(latest() - begin);
+    std::vector<double> lead = begin_;
+    for (const double last = latest(); double& each : lead) each = last - each;
     return lead;
   }
 

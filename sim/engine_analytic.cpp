@@ -21,7 +21,7 @@ class ClosedForms : public WholeCollectives {
     const PlanStep& planned = job.plan().steps[step];
     const auto phases = planned.collective->phases(layout_, planned.load);
     CollectiveCourse course =
-        collective_course(phases, topology_, software_, sharing_, lead_of(job, events_.now()));
+        collective_course(phases, topology_, software_, sharing_, lead_of(job, step, events_.now()));
     set_lead(job, events_.now() + course.total, std::move(course.lead_seconds));
     events_.in(course.total, [this, &job, step] { finish(job, step); });
   }

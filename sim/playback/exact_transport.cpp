@@ -79,7 +79,7 @@ class ExactTransport::Exchange {
     bool in_round = false;
     int to_send = 0;
     int to_receive = 0;
-    std::int64_t received = 0;  // bytes, in this round
+    bool to_add = false;  // what it receives in this round
   };
 
   void come_to_round(std::size_t rank) {
@@ -106,10 +106,12 @@ class ExactTransport::Exchange {
     place.in_round = true;
     place.to_send = static_cast<int>(sends.size());
     place.to_receive = 0;
-    place.received = 0;
-    for (const Index message : edges.receives.of(rank)) {
+    place.to_add = false;
+    for (const Index message : edges.receives.of(rank))
       if (edges.arrived[message] <= place.round) ++place.to_receive;
-      place.received += phase.bytes_of(message, place.round).count;
+    if (place.round < phase.reducing_rounds && bytes_added(rank).count > 0) {
+      place.to_add = true;
+      add_if_received(rank);
     }
     const Index phase_number = place.phase;
     for (const Index message : sends) send(phase_number, message, place.round);
@@ -144,26 +146,39 @@ class ExactTransport::Exchange {
     Place& place = ranks_[to];
     if (!place.in_round || place.phase != phase || place.round != round) return;  // it is early
     --place.to_receive;
+    if (place.to_add) add_if_received(to);
     finish_round(to);
+  }
+
+  /// Of all that a rank receives in its round; none where adding costs nothing.
+  Bytes bytes_added(std::size_t rank) const {
+    const Place& place = ranks_[rank];
+    Bytes added{};
+    if (transport_.software_.reduction_bandwidth.value == 0) return added;
+    for (const Index message : edges_[place.phase].receives.of(rank))
+      added = added + phases_[place.phase].bytes_of(message, place.round);
+    return added;
+  }
+
+  /// Sending may go on meanwhile.
+  void add_if_received(std::size_t rank) {
+    if (ranks_[rank].to_receive > 0) return;
+    transport_.events_.in(bytes_added(rank) / transport_.software_.reduction_bandwidth,
+                          [this, rank = static_cast<Index>(rank)] {
+                            ranks_[rank].to_add = false;
+                            finish_round(rank);
+                          });
   }
 
   void finish_round(std::size_t rank) {
     Place& place = ranks_[rank];
-    if (!place.in_round || place.to_send > 0 || place.to_receive > 0) return;
+    if (!place.in_round || place.to_send > 0 || place.to_receive > 0 || place.to_add) return;
     place.in_round = false;
-    const Phase& phase = phases_[place.phase];
-    const BytesPerSecond adding = transport_.software_.reduction_bandwidth;
-    const bool adds = place.round < phase.reducing_rounds && adding.value > 0;
-    const Bytes added{adds ? place.received : 0};
-    if (++place.round == phase.rounds) {
+    if (++place.round == phases_[place.phase].rounds) {
       place.round = 0;
       ++place.phase;
     }
-    if (added.count > 0)
-      transport_.events_.in(added / adding,
-                            [this, rank = static_cast<Index>(rank)] { come_to_round(rank); });
-    else
-      come_to_round(rank);
+    come_to_round(rank);
   }
 
   ExactTransport& transport_;

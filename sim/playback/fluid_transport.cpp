@@ -1,6 +1,7 @@
 #include "sim/playback/fluid_transport.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace gradcast {
 
@@ -19,10 +20,14 @@ void FluidTransport::carry_out(Job& job, std::size_t step) {
   auto course = std::make_shared<Course>(
       Course{job, step, planned.collective->phases(layout_, planned.load)});
   CollectiveCourse alone =
-      collective_course(course->phases, topology_, software_, 1, lead_of(job, events_.now()));
+      collective_course(course->phases, topology_, software_, 1, lead_of(job, step, events_.now()));
   Seconds flowing{0};
   for (const Seconds busy : alone.flowing) flowing += busy;
-  course->waiting = std::max(Seconds{0}, alone.total - software_.per_collective - flowing) /
+  // Ranks that were ahead have sent some of it already: then all may be over before as much time as
+  // its bytes take.
+  const Seconds rest = alone.total - software_.per_collective;
+  if (rest < flowing) course->share = rest / flowing;
+  course->waiting = std::max(Seconds{0}, rest - flowing) /
                     static_cast<double>(std::max<std::size_t>(1, course->phases.size()));
   course->lead_seconds = std::move(alone.lead_seconds);
   events_.in(software_.per_collective, [this, course] { begin_phase(course); });
@@ -42,11 +47,12 @@ void FluidTransport::start_flows(const std::shared_ptr<Course>& course) {
   course->flows_left = 1;  // until all have started
   for (const std::size_t number : representatives(phase, topology_, company_)) {
     const Message& message = phase.messages[number];
-    if (message.bytes.count == 0) continue;
+    const Bytes left{
+        std::llround(course->share * static_cast<double>((message.bytes * phase.rounds).count))};
+    if (left.count == 0) continue;
     ++course->flows_left;
     ++flows_;
-    network_.send(message.from, message.to, message.bytes * phase.rounds,
-                  [this, course] { end_flow(course); });
+    network_.send(message.from, message.to, left, [this, course] { end_flow(course); });
   }
   end_flow(course);
 }

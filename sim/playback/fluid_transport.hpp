@@ -29,6 +29,7 @@ class FluidTransport : public WholeCollectives {
     std::size_t step;
     std::vector<Phase> phases;
     Seconds waiting{0};                  // of each phase, before its bytes
+    double share = 1;                    // of its bytes, that no lead has carried before
     std::vector<double> lead_seconds{};  // when it ends
     std::size_t phase = 0;
     std::size_t flows_left = 0;

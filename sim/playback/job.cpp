@@ -74,6 +74,14 @@ std::string Job::stuck(const RankClasses& ranks) const {
   return {};
 }
 
+Seconds Job::ready_since(std::size_t step) const {
+  Seconds since{0};
+  for (const auto& steps : record_)
+    for (const std::size_t before : plan_.steps[step].after)
+      since = std::max(since, steps[before].end);
+  return since;
+}
+
 // ---- what a rank does next ----
 
 /// A step that has nothing to wait for any more. Those of streams that run in order wait there.

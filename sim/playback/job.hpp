@@ -52,6 +52,8 @@ class Job {
   const Plan& plan() const { return plan_; }
   std::size_t classes() const { return players_.size(); }
   bool done() const { return unfinished_ == 0; }
+  /// Since when all that a step waits for is done, on all ranks. Of a step that has begun.
+  Seconds ready_since(std::size_t step) const;
   /// What it was that some rank never finished; "" where all is done.
   std::string stuck(const RankClasses& ranks) const;
   /// Start and end of every step of every class. To be taken once.

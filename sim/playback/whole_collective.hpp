@@ -19,7 +19,7 @@ class WholeCollectives : public Transport {
 
   /// By how much ranks are ahead of the last when a collective begins: those of one that waited for
   /// the stream went on, each by itself, from the one before.
-  std::vector<double> lead_of(const Job& job, Seconds now) const;
+  std::vector<double> lead_of(const Job& job, std::size_t step, Seconds now) const;
   /// What is to be known of a collective that ends, for the next.
   void set_lead(const Job& job, Seconds end, std::vector<double> lead_seconds);
 

@@ -114,6 +114,62 @@ TEST_CASE("an empty payload still takes its latency, one rank takes nothing", "[
   });
 }
 
+namespace {
+
+/// Collectives of one message: a byte from node 0 to node 1, and 10 MB inside node 0.
+std::vector<Phase> between_nodes(const RankLayout&, const CollectiveLoad&) {
+  return {{.messages = {{0, 2, Bytes{1}}}}};
+}
+std::vector<Phase> inside_node_0(const RankLayout&, const CollectiveLoad&) {
+  return {{.messages = {{1, 0, Bytes{10'000'000}}}}};
+}
+
+Collective of_phases(std::vector<Phase> (*phases)(const RankLayout&, const CollectiveLoad&)) {
+  return {.name = "of phases",
+          .outcome = Outcome::AllReduced,
+          .serves = Aggregation::AllReduce,
+          .phases = phases};
+}
+
+/// One after the other on 2 nodes of 2, and how long that takes on every engine. The second waits
+/// for `after`, steps put between them, and both for what software does.
+void check_two_in_a_row(const std::vector<PlanStep>& between, Seconds software, double expected) {
+  const Collective first = of_phases(between_nodes);
+  const Collective second = of_phases(inside_node_0);
+  Plan plan;
+  plan.rank_speeds.assign(4, 1.0);
+  plan.steps.push_back({StepKind::Collective, "first", {}, software, &first});
+  std::vector<std::size_t> after;
+  for (const PlanStep& step : between) {
+    after.push_back(plan.steps.size());
+    plan.steps.push_back(step);
+  }
+  plan.steps.push_back({StepKind::Collective, "second", after, software, &second});
+  for_each_engine([&](const Engine& engine) {
+    CHECK(seconds(engine, plan,
+                  cluster(2, 2, {BytesPerSecond{10e9}, 4ms}, {BytesPerSecond{1e9}, 0s})) ==
+          Approx(expected).epsilon(1e-6));
+  });
+}
+
+}  // namespace
+
+// The byte is 4 ms on its way to rank 2, which nobody else waits for: rank 1 is free at once, and
+// its 10 MB at 1 GB/s are with rank 0 at 10 ms, longer than until the first is over everywhere.
+TEST_CASE("who is through with a collective goes on to the next", "[engine]") {
+  check_two_in_a_row({}, 0s, 10e-3);
+}
+
+// The second is there after a forward of 3 ms: 3 + 10.
+TEST_CASE("who is through goes on to what is there, and no earlier", "[engine]") {
+  check_two_in_a_row({{StepKind::Forward, "forward", {}, 3ms}}, 0s, 13e-3);
+}
+
+// Rank 1 is through with the software of both at 2 * 0.5 ms: 1 + 10.
+TEST_CASE("who is through begins with the next one's software", "[engine]") {
+  check_two_in_a_row({}, 500us, 11e-3);
+}
+
 // The toy: forward 6 ms, backward c 6, b 4, a 2, update 1. An all-reduce of two ranks sends half
 // the bytes twice: a, b, c take 4, 8, 12 ms, together 24.
 TEST_CASE("dense schedules of the toy are what can be added by hand", "[engine]") {
@@ -196,6 +252,27 @@ TEST_CASE("simulated messages are counted", "[engine]") {
   const RunRecord record = simgrid->run(plan, cluster(4, 1, kNic, kFast));
   CHECK(record.flows_simulated == 4 * 6);
   CHECK(record.engine == "simgrid-exact");
+}
+
+// 600 nodes in a ring, of which one's NIC has half the bandwidth: 599 rounds of 1 MB at 5 GB/s (0.2
+// ms), the pace of all, and the latencies that the last byte meets. Fluid, 600 flows are too many
+// where nothing can meet them; with two streams something could.
+TEST_CASE("very many flows that nothing else can meet are simulated as one", "[engine]") {
+  const Engine* fluid = find_engine("simgrid-fluid");
+  if (!fluid->built()) return;
+  Plan plan = one_collective(*find_collective("ring-all-gather"), 600, Bytes{1'000'000});
+  Cluster on = cluster(600, 1, kNic, kFast);
+  set_property(on, "nic_bandwidth@3", "5GBps");
+  const RunRecord one = fluid->run(plan, on);
+  CHECK(one.flows_simulated == 1);
+  const double took = summarize(plan, one).iteration.count();
+  CHECK(took == Approx(599 * 0.2e-3).epsilon(0.02));
+  CHECK(took == Approx(seconds(*find_engine("analytic"), plan, on)).epsilon(1e-9));
+
+  plan.network_streams = 2;
+  const RunRecord many = fluid->run(plan, on);
+  CHECK(many.flows_simulated == 600);
+  CHECK(summarize(plan, many).iteration.count() == Approx(took).epsilon(1e-9));
 }
 
 TEST_CASE("engines are found by name", "[engine]") {

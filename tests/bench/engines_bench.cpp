@@ -1,0 +1,207 @@
+// What the engines take, and how far the fast one is from the exact one: all of it in one run on
+// one core, beside its limits. By hand: build/bench_engines; ctest runs --smoke, the small part.
+#include <sched.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "sim/iteration_result.hpp"
+#include "sim/replicas.hpp"
+#include "sim/request.hpp"
+#include "tests/bench/measure.hpp"
+#include "tests/smpi_replay.hpp"
+
+using namespace gradcast;
+using bench::Cost;
+using bench::measure;
+
+namespace {
+
+/// One iteration of ResNet-50, its 161 tensors all-reduced one by one under backward, around a ring
+/// if nothing else is said, on nodes like those of 10gbe-4x4.
+Scenario resnet(int nodes, int gpus_per_node, const std::string& collective = "") {
+  Request request;
+  request.model = "resnet-50";
+  request.fusion = parse_fusion("layer");
+  request.overlap = true;
+  request.collective = collective;
+  request.changed = {{"nodes", std::to_string(nodes)},
+                     {"gpus_per_node", std::to_string(gpus_per_node)}};
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  return make_scenario(request, files);
+}
+
+/// Planning it, running it, summing it up.
+Cost cost_of(const Scenario& scenario, const char* engine) {
+  return measure([&] { return run(scenario, *find_engine(engine)).iteration.count(); });
+}
+
+std::string shape_of(const Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  return std::to_string(cluster.nodes) + " x " + std::to_string(cluster.gpus_per_node);
+}
+
+/// The same 161 collectives of as many bytes and nothing else, by SimGrid's MPI.
+Cost cost_of_smpi(const Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  std::vector<std::string> calls;
+  for (const PlannedBucket& bucket : make_plan(scenario).buckets)
+    calls.push_back("allreduce " + std::to_string(bucket.elements) + " 0 5");
+  const smpi::Replay replay(
+      {cluster.ranks(), 8 * cluster.nic.bandwidth.value, cluster.nic.latency.count()}, calls);
+  return measure([&] { return replay.seconds("allreduce:lr"); });
+}
+
+void exact_against_smpi(bench::Report& report, int ranks, double most) {
+  const Scenario scenario = resnet(ranks, 1);
+  const std::string where = ", " + shape_of(scenario);
+  const Cost exact = cost_of(scenario, "simgrid-exact");
+  report.note("exact" + where, exact.cpu_seconds, "s");
+  const std::string what = "exact / smpirun -replay" + where;
+  if (!smpi::is_here()) return report.skipped(what, "no smpirun (Debian: libsimgrid-dev)");
+  const Cost replayed = cost_of_smpi(scenario);
+  report.note("smpirun -replay" + where, replayed.cpu_seconds, "s");
+  report.at_most(what, exact.cpu_seconds / replayed.cpu_seconds, most, "");
+}
+
+void fluid_speed(bench::Report& report, const Scenario& scenario, double most_seconds,
+                 const std::string& how = "") {
+  const Cost fluid = cost_of(scenario, "simgrid-fluid");
+  const std::string what = "fluid, " + shape_of(scenario) + how;
+  report.at_most(what, fluid.cpu_seconds, most_seconds, "s");
+  report.at_most(what + ", memory", fluid.peak_megabytes, 300, "MB");
+}
+
+/// The program as a user runs it: also its start, the forecast's sensitivity and the answer.
+void program_speed(bench::Report& report, int ranks, double most_seconds) {
+  const Cost whole = measure([&] {
+    const Ran ran = run_process({GRADCAST_PROGRAM, "simulate", "--model", "resnet-50", "--fusion",
+                                 "layer", "--overlap", "yes", "--nodes", std::to_string(ranks),
+                                 "--gpus-per-node", "1", "--engine", "simgrid-fluid"});
+    return ran.exit_code == 0 ? 0 : NAN;
+  });
+  if (whole.answer != 0) throw std::runtime_error("gradcast simulate failed");
+  report.at_most("gradcast simulate, fluid, " + std::to_string(ranks) + " x 1", whole.cpu_seconds,
+                 most_seconds, "s");
+}
+
+// ---- fluid against exact ----
+
+struct Chance {
+  const char* name;
+  Noise noise;
+};
+constexpr Chance kChances[] = {
+    {"", {}}, {", compute +-5 %", {.compute = 0.05}}, {", network +-5 %", {.network = 0.05}}};
+
+/// Of the iteration, in percent.
+double fluid_error(const Scenario& scenario) {
+  const double exact = cost_of(scenario, "simgrid-exact").answer;
+  return 100 * std::abs(cost_of(scenario, "simgrid-fluid").answer / exact - 1);
+}
+
+/// `replicas`: so many draws, of which the worst counts.
+void fluid_errors(bench::Report& report, Scenario scenario, int network_streams, int replicas,
+                  const std::string& how = "") {
+  scenario.network_streams = network_streams;
+  for (const Chance& chance : kChances) {
+    double worst = 0;
+    for (int replica = 0; replica < (chance.noise.any() ? replicas : 1); ++replica)
+      worst = std::max(worst, fluid_error(replica_of(scenario, chance.noise, replica)));
+    report.at_most("fluid's error, " + shape_of(scenario) + how + ", " +
+                       std::to_string(network_streams) + " at a time" + chance.name,
+                   worst, network_streams == 1 ? 0.1 : 5, "%");
+  }
+}
+
+/// The same where the network is what an iteration waits for: on 10GbE most that overlaps hides
+/// under backward.
+Scenario on_slow_network(Scenario scenario) {
+  set_property(scenario.cluster, "nic_bandwidth", "1Gbps");
+  return scenario;
+}
+
+// ---- how it grows ----
+
+/// What a rank and tensor cost must not grow with the ranks, nor with the tensors.
+void growth(bench::Report& report, const char* engine, const std::string& collective) {
+  std::vector<double>
+      each[2];  // nanoseconds, by ranks: of all tensors, and of half as many buckets
+  for (const int ranks : {512, 1024, 2048, 4096}) {
+    Scenario scenario = resnet(ranks, 1, collective);
+    const std::size_t all = scenario.model.tensors.size();
+    for (const bool halved : {false, true}) {
+      if (halved) scenario.fusion = {Fusion::Kind::Size, Bytes{1}};
+      const auto buckets = [&] { return make_buckets(scenario.model, scenario.fusion).size(); };
+      while (halved && buckets() > all / 2) scenario.fusion.size = scenario.fusion.size * 2;
+      each[halved].push_back(1e9 * cost_of(scenario, engine).cpu_seconds / ranks /
+                             static_cast<double>(buckets()));
+      report.note(std::string(engine) + ", " + collective + ", " + std::to_string(ranks) +
+                      " ranks, " + std::to_string(buckets()) + " tensors: each",
+                  each[halved].back(), "ns");
+    }
+  }
+  const std::string what = std::string(engine) + ", " + collective + ", each, ";
+  const auto sum = [](const std::vector<double>& of) {
+    return std::accumulate(of.begin(), of.end(), 0.0);
+  };
+  // Up to twice: deeper trees, a cache that has become too small, others on the machine.
+  report.at_most(what + "most ranks / fewest", each[0].back() / each[0].front(), 2, "");
+  report.at_most(what + "all tensors / halved", sum(each[0]) / sum(each[1]), 2, "");
+}
+
+void stay_on_one_core() {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(sched_getcpu(), &one);
+  sched_setaffinity(0, sizeof one, &one);
+}
+
+void run_small(bench::Report& report) {
+  exact_against_smpi(report, 16, 1);  // too short to be sure of more
+  fluid_speed(report, resnet(256, 1), 0.15);
+  fluid_errors(report, resnet(8, 1), 1, 1);
+  fluid_errors(report, on_slow_network(resnet(4, 2)), 4, 1, ", 1 Gb/s");
+}
+
+void run_all(bench::Report& report) {
+  exact_against_smpi(report, 64, 0.5);
+  fluid_speed(report, resnet(256, 1), 0.15);
+  fluid_speed(report, resnet(1024, 1), 1);
+  fluid_speed(report, resnet(4096, 1), 5);
+  program_speed(report, 4096, 5);
+  // Where it cannot be that one node tells all:
+  fluid_speed(report, resnet(4096, 1, "double-binary-tree"), 5, ", tree");
+  fluid_speed(report, replica_of(resnet(2048, 1), {.network = 0.05}, 0), 5, ", network +-5 %");
+  for (const int gpus_per_node : {1, 4}) {
+    const Scenario scenario = resnet(64 / gpus_per_node, gpus_per_node);
+    for (const int network_streams : {1, 4, 161})
+      fluid_errors(report, scenario, network_streams, 3);
+    for (const int network_streams : {4, 161})
+      fluid_errors(report, on_slow_network(scenario), network_streams, 1, ", 1 Gb/s");
+  }
+  for (const char* engine : {"simgrid-fluid", "analytic"})
+    for (const char* collective : {"ring-all-reduce", "double-binary-tree"})
+      growth(report, engine, collective);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool smoke = argc == 2 && std::strcmp(argv[1], "--smoke") == 0;
+  if (argc > 1 && !smoke) {
+    std::fprintf(stderr, "usage: bench_engines [--smoke]\n");
+    return 2;
+  }
+  stay_on_one_core();
+  bench::Report report;
+  if (!find_engine("simgrid")->built())
+    report.skipped("everything", "this build lacks SimGrid");
+  else
+    (smoke ? run_small : run_all)(report);
+  return report.failures() == 0 ? 0 : 1;
+}
