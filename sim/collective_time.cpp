@@ -29,7 +29,8 @@ struct Round {
   std::vector<double> adding;              // by class, time to add up what it received
   std::vector<std::size_t> first_arrival;  // by class, then the number of arrivals
   std::vector<Arrival> arrivals;
-  double busiest = 0;  // how long the most loaded link is busy
+  bool one_each = true;  // every class has one arrival
+  double busiest = 0;    // how long the most loaded link is busy
 
   std::size_t classes() const { return sending.size(); }
 };
@@ -143,7 +144,10 @@ Round round_of(const std::vector<Flow>& flows, std::size_t classes, const LinkLo
   round.first_arrival.resize(classes + 1);
   round.arrivals.resize(flows.size());
   for (const Flow& flow : flows) ++round.first_arrival[flow.to + 1];
-  for (std::size_t i = 0; i < classes; ++i) round.first_arrival[i + 1] += round.first_arrival[i];
+  for (std::size_t i = 0; i < classes; ++i) {
+    round.one_each = round.one_each && round.first_arrival[i + 1] == 1;
+    round.first_arrival[i + 1] += round.first_arrival[i];
+  }
 
   std::vector<std::size_t> next = round.first_arrival;
   for (const Flow& flow : flows) {
@@ -227,6 +231,14 @@ class Clock {
 
   void take_one(const Round& round, Received received) {
     next_.resize(begin_.size());
+    if (received == Received::Kept && round.one_each) {  // the same in fewer steps: rings
+      for (std::size_t i = 0; i < begin_.size(); ++i) {
+        const Round::Arrival& arrival = round.arrivals[i];
+        next_[i] = std::max(begin_[i] + round.sending[i], begin_[arrival.from] + arrival.seconds);
+      }
+      begin_.swap(next_);
+      return;
+    }
     for (std::size_t i = 0; i < begin_.size(); ++i) {
       double all_here = begin_[i];
       for (std::size_t a = round.first_arrival[i]; a < round.first_arrival[i + 1]; ++a)
@@ -261,7 +273,8 @@ double pass_phase(Clock& clock, const Phase& phase, const Topology& topology,
           ? round_of(flows_of_one_node(phase, topology, loads), index(topology.gpus_per_node),
                      loads, software, sharing)
           : round_of(flows_of_all(phase, loads), index(topology.ranks), loads, software, sharing);
-  const int added = std::min(phase.reducing_rounds, phase.rounds);
+  const bool adding_takes_time = software.reduction_bandwidth.value > 0;
+  const int added = adding_takes_time ? std::min(phase.reducing_rounds, phase.rounds) : 0;
   if (phase.lockstep) {
     clock.pass_in_lockstep(round, added, Received::Added);
     clock.pass_in_lockstep(round, phase.rounds - added, Received::Kept);

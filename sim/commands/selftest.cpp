@@ -50,6 +50,7 @@ void check_data(std::vector<Check>& checks, DataFiles& files) {
   add(kCostTables, load_cost_table);
   add(kMeasuredRuns, load_measured_runs);
   add(kClusters, load_cluster);
+  add(kEvents, [](const TextFile& file) { return load_events(file); });
 }
 
 Cluster test_cluster(int nodes, int gpus_per_node) {
@@ -105,11 +106,9 @@ Check check_collective(const Collective& collective, int nodes, int gpus_per_nod
   return check;
 }
 
-/// The engines agree where no message stands in another's way.
-Check check_agreement(const Request& request, DataFiles& files) {
-  Check check{"engines agree: " + request.model + ", " + request.compressor + ", fusion " +
-                  to_text(request.fusion) + ", overlap " + (request.overlap ? "yes" : "no"),
-              true, ""};
+/// The engines agree where no message stands in another's way. `what` else than the model's name.
+Check check_agreement(const std::string& what, const Request& request, DataFiles& files) {
+  Check check{"engines agree: " + request.model + ", " + what, true, ""};
   Scenario scenario;
   try {
     scenario = make_scenario(request, files);
@@ -128,13 +127,7 @@ Check check_agreement(const Request& request, DataFiles& files) {
   return check;
 }
 
-std::vector<Check> all_checks(DataFiles& files) {
-  std::vector<Check> checks;
-  check_data(checks, files);
-  for (const Collective* collective : all_collectives())
-    for (const auto& [nodes, gpus] : {std::pair{1, 4}, {2, 1}, {3, 3}, {4, 4}, {7, 1}})
-      if (loads_alike(*collective, test_cluster(nodes, gpus)))
-        checks.push_back(check_collective(*collective, nodes, gpus));
+void check_fusions(std::vector<Check>& checks, DataFiles& files) {
   for (const char* compressor : {"dense", "topk", "gaussian"})
     for (const char* fusion : {"merged", "25MiB", "layer"})
       for (const bool overlap : {false, true}) {
@@ -143,8 +136,66 @@ std::vector<Check> all_checks(DataFiles& files) {
         request.compressor = compressor;
         request.fusion = parse_fusion(fusion);
         request.overlap = overlap;
-        checks.push_back(check_agreement(request, files));
+        checks.push_back(check_agreement(std::string(compressor) + ", fusion " + fusion +
+                                             ", overlap " + (overlap ? "yes" : "no"),
+                                         request, files));
       }
+}
+
+/// What changes when things are done, and what they pass; on 8 nodes of a GPU, where nobody shares.
+void check_schedules(std::vector<Check>& checks, DataFiles& files) {
+  struct Schedule {
+    const char* name;
+    void (*change)(Request&);
+  };
+  constexpr Schedule kSchedules[] = {
+      {"priority queue", [](Request& request) { request.queue = Queue::Priority; }},
+      {"encoding on the side",
+       [](Request& request) {
+         request.encode_stream = EncodeStream::Side;
+         request.encode_slowdown = 0.2;
+       }},
+      {"negotiated tensors",
+       [](Request& request) {
+         request.changed.push_back({"per_tensor_negotiation", "100us"});
+         request.changed.push_back({"per_collective_latency", "10us"});
+       }},
+      {"PCIe, and sums that take their time",
+       [](Request& request) {
+         request.changed.push_back({"pcie_bandwidth", "1GBps"});
+         request.changed.push_back({"reduction_bandwidth", "5GBps"});
+       }},
+      {"two tiers of switches",
+       [](Request& request) {
+         request.changed.push_back({"nodes_per_leaf", "4"});
+         request.changed.push_back({"leaf_uplink_bandwidth", "5Gbps"});
+         request.changed.push_back({"leaf_uplink_latency", "10us"});
+       }},
+      {"mg-wfbp", [](Request& request) { request.fusion = parse_fusion("mg-wfbp"); }},
+  };
+  for (const Schedule& schedule : kSchedules)
+    for (const char* compressor : {"dense", "topk"}) {
+      Request request;
+      request.model = "resnet-50";
+      request.compressor = compressor;
+      request.fusion = parse_fusion("4MiB");
+      request.overlap = true;
+      request.changed = {{"nodes", "8"}, {"gpus_per_node", "1"}};
+      schedule.change(request);
+      checks.push_back(
+          check_agreement(std::string(compressor) + ", " + schedule.name, request, files));
+    }
+}
+
+std::vector<Check> all_checks(DataFiles& files) {
+  std::vector<Check> checks;
+  check_data(checks, files);
+  for (const Collective* collective : all_collectives())
+    for (const auto& [nodes, gpus] : {std::pair{1, 4}, {2, 1}, {3, 3}, {4, 4}, {7, 1}})
+      if (loads_alike(*collective, test_cluster(nodes, gpus)))
+        checks.push_back(check_collective(*collective, nodes, gpus));
+  check_fusions(checks, files);
+  check_schedules(checks, files);
   return checks;
 }
 

@@ -170,6 +170,46 @@ TEST_CASE("who is through begins with the next one's software", "[engine]") {
   check_two_in_a_row({}, 500us, 11e-3);
 }
 
+// 2 nodes of 2, 1 MB a round: 1 ms over a NIC, 0.01 ms inside a node, 0.5 ms to add it up. Rank 0
+// (and 2) receives over a NIC and rank 1 (and 3) sends over one. In milliseconds they begin
+//   rank 0 at 0, 1 + 0.5 = 1.5,            1 + 1.5 = 2.5,    and are through at 2.01 + 1.5 = 3.51,
+//   rank 1 at 0, max(1, 0.01 + 0.5) = 1,   1.5 + 0.51 = 2.01,                  2.01 + 1 = 3.01.
+TEST_CASE("a rank adds up what it received while it still sends", "[engine]") {
+  for_each_engine([](const Engine& engine) {
+    Cluster on = cluster(2, 2, {BytesPerSecond{1e9}, 0s}, {BytesPerSecond{100e9}, 0s});
+    on.reduction_bandwidth = BytesPerSecond{2e9};
+    CHECK(seconds(engine,
+                  one_collective(*find_collective("ring-reduce-scatter"), 4, Bytes{4'000'000}),
+                  on) == Approx(3.51e-3).epsilon(1e-9));
+  });
+}
+
+// 3 nodes of 2 over NICs of 5 ms: ranks are through with a ring at different times, the last at
+// 24 ms. The next begins on each when it is through and has computed, never sooner: the later that
+// is, the later all ends, without a step at 24 ms.
+TEST_CASE("ranks begin a collective one by one, but not before it is ready", "[engine]") {
+  const auto plan_of = [](Seconds computing) {
+    const Collective& ring = *find_collective("ring-all-gather");
+    Plan plan = one_collective(ring, 6, Bytes{3'000'000});
+    plan.steps.push_back({StepKind::Backward, "computing", {}, computing});
+    plan.steps.push_back({StepKind::Collective, "next", {1}, 1ms, &ring, {.payload = {3'000'000}}});
+    return plan;
+  };
+  const Cluster on = cluster(3, 2, {BytesPerSecond{1e9}, 5ms}, kFast);
+  const Engine& analytic = *find_engine("analytic");
+  CHECK(analytic.run(plan_of(0s), on).of_rank(0)[0].end.count() == Approx(24e-3).epsilon(1e-2));
+  double before = 0;
+  for (const Seconds computing : {0ms, 5ms, 15ms, 18ms, 20ms, 22ms, 23ms, 24ms, 25ms, 30ms}) {
+    CAPTURE(computing.count());
+    const double its = seconds(analytic, plan_of(computing), on);
+    CHECK(its >= before);
+    before = its;
+    for (const Engine& engine : all_engines())
+      if (engine.built())
+        CHECK(seconds(engine, plan_of(computing), on) == Approx(its).epsilon(1e-9));
+  }
+}
+
 // The toy: forward 6 ms, backward c 6, b 4, a 2, update 1. An all-reduce of two ranks sends half
 // the bytes twice: a, b, c take 4, 8, 12 ms, together 24.
 TEST_CASE("dense schedules of the toy are what can be added by hand", "[engine]") {

@@ -108,8 +108,9 @@ TEST_CASE("SimGrid's routes are the topology's", "[simgrid]") {
       cluster(3, {{"gpus_per_node@0", "1"}, {"pcie_bandwidth", "12GBps"}}),
       cluster(4, {{"gpus_per_node@1..2", "1"}}),
       cluster(3, {{"gpus_per_node@2", "1"}, {"nics_per_node", "2"}}),
-      cluster(4,
-              {{"nodes_per_leaf", "2"}, {"leaf_uplink_bandwidth", "1Gbps"}, {"gpus_per_node@0", "1"}}),
+      cluster(
+          4,
+          {{"nodes_per_leaf", "2"}, {"leaf_uplink_bandwidth", "1Gbps"}, {"gpus_per_node@0", "1"}}),
   };
   for (std::size_t which = 0; which < std::size(clusters); ++which) {
     const Cluster& on = clusters[which];

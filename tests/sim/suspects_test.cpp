@@ -8,10 +8,10 @@
 using namespace gradcast;
 using Catch::Contains;
 
-// The toy, merged: 6 + 12 + 24 + 1 = 43 ms with one collective. A measurement of 45.5 ms asks for 2.5
-// ms of negotiation, or for a NIC that needs 26.5 ms for what 1 MB/s carries in 24: 0.906 MB/s, in two
-// digits 0.91, 7.28 Mbit/s. Backward is over before the collective begins, so that no slowdown of it
-// explains anything.
+// The toy, merged: 6 + 12 + 24 + 1 = 43 ms with one collective. A measurement of 45.5 ms asks
+// for 2.5 ms of negotiation, or for a NIC that needs 26.5 ms for what 1 MB/s carries in 24: 0.906
+// MB/s, in two digits 0.91, 7.28 Mbit/s. Backward is over before the collective begins, so that no
+// slowdown of it explains anything.
 TEST_CASE("a suspect's value makes the forecast the measurement", "[suspects]") {
   const Scenario scenario = toy::scenario();
   const auto suspects = suspects_of(scenario, Seconds{45.5e-3});
