@@ -58,9 +58,9 @@ class Planner {
       for (const Bucket& bucket : buckets) begin_sending(bucket);
     // Where something is sent before the encoding, a stream that runs in order would wait for it.
     for (std::size_t i = 0; i < plan_.buckets.size(); ++i)
-      if (plan_.buckets[i].collective->before != nullptr) send(i, buckets[i]);
+      if (plan_.buckets[i].collective->before != nullptr) send(i);
     if (forward_first)
-      end_with_update(buckets);
+      end_with_update();
     else
       end_with_forward(buckets);
     return std::move(plan_);
@@ -141,10 +141,14 @@ class Planner {
   BucketCost bucket_cost(const Bucket& bucket) const {
     if (plan_.ranks() == 1) return {};
     const PlannedBucket planned = plan_bucket(bucket);
-    const Seconds negotiations = scenario_.wire_messages * cluster_.per_tensor_negotiation;
-    return {planned.cost.encode,
-            network_.time(*planned.collective, load_of(planned)) + negotiations,
-            planned.cost.decode};
+    const Collective& main = *planned.collective;
+    Seconds communicate = network_.time(main, load_of(planned)) +
+                          scenario_.wire_messages * cluster_.per_tensor_negotiation;
+    for (const Collective* around : {main.before, main.after})
+      if (around != nullptr)
+        communicate += network_.time(*around, {.payload = dense_bytes(bucket.elements)}) +
+                       cluster_.per_tensor_negotiation;
+    return {planned.cost.encode, communicate, planned.cost.decode};
   }
 
   const Collective& collective_for(const CollectiveLoad& load, Aggregation aggregation) const {
@@ -212,7 +216,7 @@ class Planner {
       const double factor = lognormal_factor(scenario_.count_spread,
                                              {scenario_.count_seed, number, Draw::Count, rank});
       const auto count = std::min(
-          planned.elements,
+          share(planned.elements, *planned.collective, network_.layout()),
           static_cast<std::int64_t>(std::llround(static_cast<double>(planned.selected) * factor)));
       load.contributions.push_back(
           chunk(Bytes{count * scenario_.wire_bytes_per_element}, part, parts));
@@ -231,13 +235,13 @@ class Planner {
     collectives_of_.emplace_back();
     const Collective& main = *plan_.buckets.back().collective;
     if (main.before == nullptr)
-      send(number, bucket);
+      send(number);
     else
       ready_.back() = collective(*main.before, number, {.payload = dense_bytes(bucket.elements)},
                                  {last_computed_});
   }
 
-  void send(std::size_t number, const Bucket&) {
+  void send(std::size_t number) {
     const PlannedBucket& planned = plan_.buckets[number];
     std::size_t encoded = ready_[number];
     int messages = 1;
@@ -264,7 +268,7 @@ class Planner {
 
   // ---- ends ----
 
-  void end_with_update(const std::vector<Bucket>&) {
+  void end_with_update() {
     Steps received;
     for (std::size_t i = 0; i < plan_.buckets.size(); ++i) {
       const Steps of_bucket = receive(i);

@@ -177,6 +177,10 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
     throw unknown("compressor", request.compressor, names_of(all_compressors()));
   scenario.collective =
       choose_collective(request.collective, *scenario.compressor, !request.payload);
+  if (scenario.collective != nullptr && scenario.collective->sparse && request.wire_messages > 1)
+    throw ValueError("collective '" + request.collective +
+                     "' carries index-value pairs: values and indices apart (2 wire messages) do "
+                     "not go with it");
   if (request.payload) {
     scenario.payload = *request.payload;
   } else {

@@ -63,8 +63,6 @@ class ExactTransport::Exchange {
       come_to_round(rank);
   }
 
-  bool over() const { return left_ == ranks_.size(); }
-
  private:
   /// A phase's messages as the ranks see them.
   struct Edges {
@@ -85,7 +83,11 @@ class ExactTransport::Exchange {
   void come_to_round(std::size_t rank) {
     Place& place = ranks_[rank];
     if (place.phase == phases_.size()) {
-      ++left_;
+      // Not at once: it is still on the stack.
+      if (++left_ == ranks_.size())
+        transport_.events_.in(Seconds{0}, [transport = &transport_, job = &job_, step = step_] {
+          transport->exchanges_.erase({job, step});
+        });
       job_.leave(step_, rank);
       return;
     }
@@ -203,8 +205,6 @@ ExactTransport::ExactTransport(const Topology& topology, RankLayout layout,
 ExactTransport::~ExactTransport() = default;
 
 void ExactTransport::enter(Job& job, std::size_t step, std::size_t rank) {
-  // What is over has called its last leave, and is not on the stack any more.
-  std::erase_if(exchanges_, [](const auto& entry) { return entry.second->over(); });
   auto& exchange = exchanges_[{&job, step}];
   if (!exchange) exchange = std::make_unique<Exchange>(*this, job, step);
   exchange->enter(rank);

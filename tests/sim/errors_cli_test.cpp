@@ -133,6 +133,19 @@ TEST_CASE("a platform file that cannot be simulated is answered with 3, its misu
   CHECK_THAT(ran.out, Contains("mine.xml") && Contains("as the platform file"));
 }
 
+TEST_CASE("a collective that does not suit the run is answered with 2, and what would", "[cli]") {
+  simulate_refuses({"--collective", "ring-reduce-scatter"}, 2,
+                   "training needs all of it: use 'ring");
+  simulate_refuses({"--collective", "gtopk", "--compressor", "gaussian"}, 2,
+                   "needs the same count on every rank");
+  simulate_refuses({"--collective", "gtopk", "--compressor", "topk", "--wire-messages", "2"}, 2,
+                   "carries index-value pairs");
+  simulate_refuses({"--payload", "1MiB"}, 2, "--payload is a collective without a model");
+  refuses({"simulate", "--payload", "0B"}, 2, "a collective of no bytes is none");
+  refuses({"simulate", "--payload", "1MiB", "--collective", "gtopk"}, 2, "use --model");
+  simulate_refuses({"--network-streams", "4", "--engine", "analytic"}, 2, "use --engine simgrid");
+}
+
 TEST_CASE("a cluster that cannot be is answered with 2 where flags made it", "[cli]") {
   TemporaryFolder folder;
   const std::string unequal =
