@@ -17,9 +17,9 @@ void Exchanges::fold_in(Received received, const Size& size) {
 }
 
 void Exchanges::exchange(int distance, Received received, const Size& size) {
-  // Whoever has nothing folded in could send at once, but its partner is not there to receive yet.
-  const bool first_after_fold = folded_ > 0 && phases_.size() == 1;
-  Phase phase{.reducing_rounds = received == Received::Added ? 1 : 0, .lockstep = first_after_fold};
+  // With ranks folded in, some are ready before their partner is there to receive, at first and, where
+  // they have less to send, in every round: they wait for it, as a rendezvous of MPI's does.
+  Phase phase{.reducing_rounds = received == Received::Added ? 1 : 0, .lockstep = folded_ > 0};
   phase.messages.reserve(static_cast<std::size_t>(participants_));
   for (int i = 0; i < participants_; ++i)
     phase.messages.push_back({rank_of(i), rank_of(i ^ distance), size(i)});

@@ -74,7 +74,8 @@ struct Case {
 double ring_rounds(const Case& c, int rounds, double bytes) { return rounds * (c.a + c.x(bytes)); }
 
 /// Exchanges at distance 1, 2, 4, ... of all that is there, where `size(ranks)` bytes are there of
-/// so many ranks, and folded ranks get `last` at the end.
+/// so many ranks, and folded ranks get `last` at the end. With ranks folded in all begin a round
+/// together.
 double doubling(const Case& c, const std::function<double(int)>& size, double last) {
   const int p = c.p();
   const int folded = c.n - p;
@@ -82,7 +83,8 @@ double doubling(const Case& c, const std::function<double(int)>& size, double la
   std::vector<int> ranks(static_cast<std::size_t>(p));
   for (int i = 0; i < p; ++i) ranks[static_cast<std::size_t>(i)] = i < folded ? 2 : 1;
   for (std::size_t distance = 1; distance < begin.size(); distance *= 2) {
-    const std::vector<double> begun = begin;
+    std::vector<double> begun = begin;
+    if (folded > 0) begun.assign(begin.size(), *std::max_element(begin.begin(), begin.end()));
     const std::vector<int> before = ranks;
     for (std::size_t i = 0; i < begin.size(); ++i) {
       const std::size_t other = i ^ distance;
