@@ -72,7 +72,7 @@ ErrorSummary summarize_errors(const std::vector<double>& errors_percent) {
 void add_speedups(std::vector<ComparedRun>& runs) {
   for (ComparedRun& run : runs) {
     const ComparedRun* dense = dense_of(runs, run);
-    if (dense == nullptr) continue;
+    if (dense == nullptr || run.run.payload.count > 0) continue;
     run.measured_speedup = dense->run.iteration / run.run.iteration;
     run.predicted_speedup = dense->predicted() / run.predicted();
   }

@@ -13,6 +13,7 @@ namespace gradcast {
 struct ComparedRun {
   MeasuredRun run;
   IterationResult forecast;
+  int ranks = 0;
   std::string evidence{};  // of the compressor's costs; "" for dense
   std::string outside{};   // which range of the cost table was left; "" for none
   std::string suspects{};  // what would explain it; "" where nobody asked, or nothing would

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 namespace gradcast {
 namespace {
@@ -19,18 +20,24 @@ void require_possible(const Plan& plan, const RunRecord& record) {
                                plan.steps[i].name + "'");
 }
 
-/// Of the class whose last step ends last; the lowest of several.
-std::size_t last_class(const RunRecord& record) {
-  std::size_t last = 0;
-  const auto end = [&](std::size_t id) {
+/// Of the class whose last step ends last; of several the one that computed longest, for which the
+/// others waited.
+std::size_t last_class(const Plan& plan, const RunRecord& record) {
+  const auto end_and_work = [&](std::size_t id) {
     Seconds latest{0};
-    for (const Interval& interval : record.steps[id]) latest = std::max(latest, interval.end);
-    return latest;
+    Seconds work{0};
+    for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+      const Interval& interval = record.steps[id][i];
+      latest = std::max(latest, interval.end);
+      if (plan.steps[i].kind != StepKind::Collective) work += interval.end - interval.start;
+    }
+    return std::pair(latest, work);
   };
-  Seconds latest = end(0);
+  std::size_t last = 0;
+  auto most = end_and_work(0);
   for (std::size_t id = 1; id < record.steps.size(); ++id)
-    if (const Seconds its = end(id); its > latest) {
-      latest = its;
+    if (const auto its = end_and_work(id); its > most) {
+      most = its;
       last = id;
     }
   return last;
@@ -79,7 +86,7 @@ IterationResult summarize(const Plan& plan, const RunRecord& record) {
   result.lost = record.lost;
   if (!record.lost.empty()) return result;
   require_possible(plan, record);
-  const std::size_t last = last_class(record);
+  const std::size_t last = last_class(plan, record);
   const std::vector<Interval>& steps = record.steps[last];
   result.rank = first_rank_of(record, last);
   std::vector<Interval> computing;

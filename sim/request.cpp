@@ -165,7 +165,7 @@ std::optional<MeasuredRun> measured_like(const Request& request, const Scenario&
 }
 
 std::string Request::trace_name() const {
-  if (!trace.empty()) return trace;
+  if (!trace.empty() || payload) return trace;
   return "iteration-" + std::filesystem::path(model).filename().replace_extension().string() +
          "-v100";
 }
@@ -182,6 +182,10 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
                      "' carries index-value pairs: values and indices apart (2 wire messages) do "
                      "not go with it");
   if (request.payload) {
+    if (scenario.sparse())
+      throw ValueError("a collective alone compresses nothing: leave compressor '" +
+                       request.compressor +
+                       "' out, and name an all-gather as the collective where one is meant");
     scenario.payload = *request.payload;
   } else {
     scenario.model = load_model(files.read(kModels, request.model));

@@ -11,6 +11,7 @@ namespace {
 /// A property that slows a forecast down, from no effect (at 0) to the most that is likely (at 1).
 struct Lever {
   std::string_view property;
+  std::string_view bound;
   void (*pull)(Cluster& cluster, double how_far);
   std::string (*value)(const Cluster& cluster);
 };
@@ -29,16 +30,16 @@ double rounded(double value) {
 std::string rate_text(BytesPerSecond rate) { return to_text(BytesPerSecond{rounded(rate.value)}); }
 
 constexpr Lever kLevers[] = {
-    {"per_tensor_negotiation",
+    {"per_tensor_negotiation", "up to 5ms",
      [](Cluster& c, double how_far) { c.per_tensor_negotiation = how_far * Seconds{5e-3}; },
      [](const Cluster& c) { return to_text(Seconds{rounded(c.per_tensor_negotiation.count())}); }},
-    {"pcie_bandwidth",
+    {"pcie_bandwidth", "from 1GBps",
      [](Cluster& c, double how_far) { c.pcie_bandwidth = between({1e12}, {1e9}, how_far); },
      [](const Cluster& c) { return rate_text(c.pcie_bandwidth); }},
-    {"communication_slowdown",
+    {"communication_slowdown", "up to 100%",
      [](Cluster& c, double how_far) { c.communication_slowdown = how_far; },
      [](const Cluster& c) { return percent_to_text(rounded(c.communication_slowdown)); }},
-    {"nic_bandwidth",
+    {"nic_bandwidth", "from half",
      [](Cluster& c, double how_far) {
        c.nic.bandwidth = between(c.nic.bandwidth, {c.nic.bandwidth.value / 2}, how_far);
      },
@@ -69,6 +70,13 @@ std::vector<Suspect> suspects_of(const Scenario& scenario, Seconds measured) {
     suspects.push_back({std::string(lever.property), lever.value(pulled.cluster)});
   }
   return suspects;
+}
+
+std::string tried_suspects() {
+  std::vector<std::string> tried;
+  for (const Lever& lever : kLevers)
+    tried.push_back(std::string(lever.property) + " " + std::string(lever.bound));
+  return join(tried);
 }
 
 std::string to_text(const std::vector<Suspect>& suspects) {

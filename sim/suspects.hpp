@@ -21,6 +21,9 @@ struct Suspect {
 /// fast.
 std::vector<Suspect> suspects_of(const Scenario& scenario, Seconds measured);
 
+/// The properties that are tried, and how far: "per_tensor_negotiation up to 5ms, ...".
+std::string tried_suspects();
+
 /// "per_tensor_negotiation 0.74ms or pcie_bandwidth 3.1GBps"; "" for none.
 std::string to_text(const std::vector<Suspect>& suspects);
 

@@ -40,6 +40,7 @@ ComparedRun forecast(const MeasuredRuns& measured, const MeasuredRun& run, const
     ComparedRun compared{
         .run = run,
         .forecast = summarize(plan, engine.run(plan, scenario.cluster, scenario.world))};
+    compared.ranks = plan.ranks();
     compared.evidence = evidence_of(plan);
     compared.outside = outside_of(plan);
     fill_in_defaults(compared.run, request, scenario, plan);
@@ -57,23 +58,23 @@ ComparedRun forecast(const MeasuredRuns& measured, const MeasuredRun& run, const
 /// What runs are grouped by, and shown in a column of its own where they differ in it.
 struct Aspect {
   const char* name;
-  std::string (*of)(const MeasuredRun& run);
+  std::string (*of)(const ComparedRun& compared);
 };
 
-constexpr Aspect kCompressor{"algorithm", [](const MeasuredRun& run) { return run.compressor; }};
+constexpr Aspect kCompressor{"algorithm", [](const ComparedRun& c) { return c.run.compressor; }};
 constexpr Aspect kAspects[] = {
-    {"cluster", [](const MeasuredRun& run) { return run.cluster; }},
-    {"ranks", [](const MeasuredRun& run) { return std::to_string(run.nodes * run.gpus_per_node); }},
-    {"jobs", [](const MeasuredRun& run) { return std::to_string(run.concurrent_jobs); }},
-    {"fusion", [](const MeasuredRun& run) { return to_text(run.fusion); }},
+    {"cluster", [](const ComparedRun& c) { return c.run.cluster; }},
+    {"ranks", [](const ComparedRun& c) { return std::to_string(c.ranks); }},
+    {"jobs", [](const ComparedRun& c) { return std::to_string(c.run.concurrent_jobs); }},
+    {"fusion", [](const ComparedRun& c) { return to_text(c.run.fusion); }},
 };
 
 /// In the order of their first row.
 std::vector<std::string> values_of(const std::vector<ComparedRun>& runs, const Aspect& aspect) {
   std::vector<std::string> values;
   for (const ComparedRun& run : runs)
-    if (std::find(values.begin(), values.end(), aspect.of(run.run)) == values.end())
-      values.push_back(aspect.of(run.run));
+    if (std::find(values.begin(), values.end(), aspect.of(run)) == values.end())
+      values.push_back(aspect.of(run));
   return values;
 }
 
@@ -86,7 +87,7 @@ ErrorSummary summary_of(const std::vector<ComparedRun>& runs, const Aspect& aspe
                         const std::string& value = "") {
   std::vector<double> errors;
   for (const ComparedRun& run : runs)
-    if (value.empty() || aspect.of(run.run) == value) errors.push_back(run.error_percent());
+    if (value.empty() || aspect.of(run) == value) errors.push_back(run.error_percent());
   return summarize_errors(errors);
 }
 
@@ -94,6 +95,11 @@ ErrorSummary summary_of(const std::vector<ComparedRun>& runs, const Aspect& aspe
 
 std::string optional_fixed(const std::optional<double>& value) {
   return value ? fixed(*value, 2) : "-";
+}
+
+/// The model, or the bytes of a collective alone.
+std::string what_ran(const MeasuredRun& run) {
+  return run.payload.count > 0 ? to_text(run.payload) : run.model;
 }
 
 /// A collective alone has no efficiency.
@@ -120,9 +126,8 @@ std::string rows_table(const std::vector<ComparedRun>& runs) {
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const ComparedRun& run = runs[i];
     if (i > 0 && !belong_together(run.run, runs[i - 1].run)) table.rows.push_back({});
-    std::vector<std::string> row{run.run.payload.count > 0 ? to_text(run.run.payload)
-                                                           : run.run.model};
-    for (const Aspect& aspect : shown) row.push_back(aspect.of(run.run));
+    std::vector<std::string> row{what_ran(run.run)};
+    for (const Aspect& aspect : shown) row.push_back(aspect.of(run));
     row.insert(row.end(), {run.run.payload.count > 0 ? run.run.collective : run.run.compressor,
                            fixed(run.run.compute.count(), 4), fixed(run.run.iteration.count(), 3),
                            fixed(run.predicted().count(), 3), with_sign(run.error_percent(), 1),
@@ -140,12 +145,17 @@ std::string rows_table(const std::vector<ComparedRun>& runs) {
 /// Rows far off, and what would explain each.
 std::string suspects_table(const std::vector<ComparedRun>& runs) {
   TextTable table{
-      {"model", "cluster", "fusion", "algorithm", "error %", "what alone would explain it"}, {}};
-  for (const ComparedRun& run : runs)
-    if (std::abs(run.error_percent()) > kLargeErrorPercent)
-      table.rows.push_back({run.run.model, run.run.cluster, to_text(run.run.fusion),
-                            run.run.compressor, with_sign(run.error_percent(), 1),
-                            run.suspects.empty() ? "nothing that is modelled" : run.suspects});
+      {"model", "cluster", "jobs", "fusion", "algorithm", "error %", "what alone would explain it"},
+      {}};
+  for (const ComparedRun& run : runs) {
+    if (std::abs(run.error_percent()) <= kLargeErrorPercent) continue;
+    const std::string nothing =
+        run.error_percent() > 0 ? "- (too slow)" : "none of " + tried_suspects() + " alone";
+    table.rows.push_back({what_ran(run.run), run.run.cluster,
+                          std::to_string(run.run.concurrent_jobs), to_text(run.run.fusion),
+                          run.run.compressor, with_sign(run.error_percent(), 1),
+                          run.suspects.empty() ? nothing : run.suspects});
+  }
   return table.rows.empty() ? "" : "\n" + to_text(table);
 }
 
@@ -306,7 +316,7 @@ void require_within(double most, const std::vector<ComparedRun>& runs) {
   for (const ComparedRun& run : runs)
     if (std::abs(run.error_percent()) > most)
       throw Error(ExitCode::BeyondMaxError,
-                  run.run.source + ", " + run.run.model + " with " + run.run.compressor +
+                  run.run.source + ", " + what_ran(run.run) + " with " + run.run.compressor +
                       ": error " + with_sign(run.error_percent(), 1) +
                       " %, more than --max-error " + number_to_text(most) + " %");
 }

@@ -240,7 +240,9 @@ std::string as_table(const Json& settings, const Forecast& forecast, const Plan&
   const IterationResult& result = forecast.result;
   TextTable parts{{"where the time goes", "seconds", "share %"}, {}};
   const auto add = [&](const std::string& name, Seconds part) {
-    parts.rows.push_back({name, fixed(part.count(), 4), fixed(100 * (part / result.iteration), 1)});
+    const bool some = result.iteration > Seconds{0};
+    parts.rows.push_back(
+        {name, fixed(part.count(), 4), some ? fixed(100 * (part / result.iteration), 1) : "-"});
   };
   for (auto [name, part] : parts_of(result)) {
     std::replace(name.begin(), name.end(), '_', ' ');
@@ -289,9 +291,24 @@ void note_selection(const Flags& flags, const Scenario& scenario, const Plan& pl
 }
 
 /// Choices that do not change the answer, or change it in a way that a reader should know.
-void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan) {
-  if (flags.given("batch"))
+void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan,
+                  const NoiseChoice& noise) {
+  if (noise.replicas > 1 && !noise.noise.any() && scenario.count_spread == 0)
+    flags.note(
+        "all replicas are the same: nothing is drawn without --compute-jitter, "
+        "--network-jitter or --count-spread");
+  const bool training = scenario.payload.count == 0;
+  if (flags.given("batch") && training)
     flags.note("forward and backward are taken as proportional to the batch");
+  if (scenario.fusion.kind == Fusion::Kind::MgWfbp && scenario.sparse())
+    flags.note("mg-wfbp merges for dense all-reduces; omgs weighs what encoding costs");
+  if (scenario.encode_stream == EncodeStream::Side && scenario.encode_slowdown == 0 &&
+      scenario.sparse())
+    flags.note(
+        "compressors on the side stream are taken to cost backward nothing; --encode-slowdown says "
+        "what they do");
+  if (scenario.count_spread > 0 && (!scenario.sparse() || scenario.compressor->exact_count))
+    flags.note("--count-spread changes nothing here: every rank selects as many elements");
   if (scenario.sparse() && plan.ranks() > 1) return;
   for (const char* flag : {"density", "mode", "costs", "implementation", "selection",
                            "wire-bytes-per-element", "wire-messages"})
@@ -303,11 +320,16 @@ void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan
 void note_long_run(const Flags& flags, const Engine& engine, const Plan& plan,
                    const Cluster& cluster) {
   constexpr std::int64_t kMany = 3'000'000;
+  constexpr int kManyNodes = 1'500;  // each a zone of SimGrid's, of which it looks through all
+  if (engine.name.starts_with("simgrid") && cluster.nodes > kManyNodes &&
+      plan.ranks() > cluster.nodes)
+    flags.note("building a network of " + std::to_string(cluster.nodes) +
+               " nodes takes a while; --engine analytic answers sooner");
   if (engine.name != "simgrid-exact") return;
   const std::int64_t messages = messages_of(plan, cluster);
   if (messages > kMany)
     flags.note("simulating " + std::to_string(messages) +
-               " messages takes a while; --engine simgrid-fluid and analytic answer at once");
+               " messages takes a while; --engine simgrid-fluid and analytic answer sooner");
 }
 
 Forecast make_forecast(const Scenario& scenario, const Plan& plan, const Engine& engine,
@@ -364,7 +386,7 @@ int simulate(int argc, const char* const* argv) {
     note_engine(flags, engine);
     note_costs(flags, scenario, plan);
     note_selection(flags, scenario, plan);
-    note_choices(flags, scenario, plan);
+    note_choices(flags, scenario, plan, noise);
   } catch (const ValueError& error) {
     throw UsageError(error.what());
   }

@@ -143,6 +143,7 @@ TEST_CASE("a collective that does not suit the run is answered with 2, and what 
   simulate_refuses({"--payload", "1MiB"}, 2, "--payload is a collective without a model");
   refuses({"simulate", "--payload", "0B"}, 2, "a collective of no bytes is none");
   refuses({"simulate", "--payload", "1MiB", "--collective", "gtopk"}, 2, "use --model");
+  refuses({"simulate", "--payload", "1MiB", "--compressor", "topk"}, 2, "compresses nothing");
   simulate_refuses({"--network-streams", "4", "--engine", "analytic"}, 2, "use --engine simgrid");
 }
 

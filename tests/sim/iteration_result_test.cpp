@@ -79,18 +79,29 @@ TEST_CASE("the parts add up to the iteration, whatever the schedule", "[result]"
   }
 }
 
-// Rank 0 is ready at 1 s, rank 1 at 3 s, the collective ends at 5 s for both and the update at 6 s.
-// Seen from rank 0: 2 s are waiting for the other, 2 s are communication.
+// Rank 0 is ready at 1 s, rank 1 at 3 s, the collective ends at 5 s for both, and rank 0's update at
+// 7 s, rank 1's at 6 s. Seen from rank 0: 2 s are waiting for the other, 2 s are communication.
 TEST_CASE("time before the last rank comes is waiting, not communication", "[result]") {
   RunRecord record;
-  record.steps = {{interval(0, 1), interval(1, 5), interval(5, 6)},
+  record.steps = {{interval(0, 1), interval(1, 5), interval(5, 7)},
                   {interval(0, 3), interval(3, 5), interval(5, 6)}};
   const IterationResult result = summarize(small_plan(2), record);
   CHECK(result.rank == 0);
   CHECK(result.wait.count() == Approx(2));
   CHECK(result.communication.count() == Approx(2));
   CHECK(result.exposed_communication.count() == Approx(2));
-  CHECK(result.iteration.count() == 6);
+  CHECK(result.iteration.count() == 7);
+}
+
+// Both end at 6 s: rank 1 computed 4 of them, rank 0 but 2.
+TEST_CASE("of ranks that finish together the one that computed longest is seen", "[result]") {
+  RunRecord record;
+  record.steps = {{interval(0, 1), interval(1, 5), interval(5, 6)},
+                  {interval(0, 3), interval(3, 5), interval(5, 6)}};
+  const IterationResult result = summarize(small_plan(2), record);
+  CHECK(result.rank == 1);
+  CHECK(result.backward.count() == Approx(3));
+  CHECK(result.wait.count() == Approx(0));
 }
 
 TEST_CASE("impossible times are refused", "[result]") {
