@@ -556,17 +556,12 @@ constexpr double kWhereRoundsMeet = 0.45;
 /// Chunks differ by a byte, and so do engines on messages of a few bytes.
 constexpr double kRounding = 1e-6;  // seconds
 
-bool power_of_two(int ranks) { return (ranks & (ranks - 1)) == 0; }
-
-/// Rounds whose messages come from different ranks and differ in size, so that one is still being
-/// received when that of the next round comes: none is where ranks are alike.
-bool rounds_meet(const Scenario& scenario, bool alike) {
+/// Rounds whose messages come from different ranks, so that one is still being received when that
+/// of the next round comes: none is where ranks begin together.
+bool rounds_meet(const Scenario& scenario) {
   const std::string_view name = scenario.collective->name;
-  const bool doubles = name.starts_with("recursive-") || name == "sparse-all-reduce";
-  if (alike)
-    return !power_of_two(scenario.cluster.ranks()) &&
-           (name == "recursive-doubling-all-gather" || name == "sparse-all-reduce");
-  return doubles || name == "bruck-all-gather";
+  return name.starts_with("recursive-") || name == "sparse-all-reduce" ||
+         name == "bruck-all-gather";
 }
 
 void agree(const Scenario& scenario, double bound, Worst& worst) {
@@ -584,20 +579,18 @@ void analytic_agrees() {
   RC_ASSERT(std::abs(seconds("analytic", scenario) - fluid) <= kClosely * fluid + kRounding);
 }
 
-// Of each pair: where no rounds meet, and where some do.
-Worst alike[2];
-Worst with_jitter[2];
+Worst alike;
+Worst with_jitter[2];  // where no rounds meet, and where some do
 Worst several_gpus[1];
 
 void exact_agrees() {
   const Scenario scenario = *any_scenario({.flat = true, .plain = true, .in_step = true});
-  const bool meet = rounds_meet(scenario, true);
-  agree(scenario, meet ? kWhereRoundsMeet : kClosely, alike[meet]);
+  agree(scenario, kClosely, alike);
 }
 
 void exact_agrees_with_jitter() {
   const Scenario scenario = *any_scenario({.flat = true, .plain = true});
-  const bool meet = rounds_meet(scenario, false);
+  const bool meet = rounds_meet(scenario);
   agree(scenario, meet ? kWhereRoundsMeet : kWithJitter, with_jitter[meet]);
 }
 
@@ -643,8 +636,7 @@ TEST_CASE("what holds of every scenario, 2,600 of them", "[scenario][slow]") {
   check_all(1);
   // Sections are run one after another, the last of them last.
   if (several_gpus[0].apart == 0) return;
-  print("alike", alike[0]);
-  print("alike, rounds meet", alike[1]);
+  print("alike", alike);
   print("with jitter", with_jitter[0]);
   print("with jitter, rounds meet", with_jitter[1]);
   print("several GPUs", several_gpus[0]);
