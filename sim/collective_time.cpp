@@ -298,13 +298,6 @@ RankLayout layout_of(const Cluster& cluster) {
   return layout;
 }
 
-PhaseTime phase_time(const Phase& phase, const Topology& topology,
-                     const CollectiveSoftware& software) {
-  Clock clock;
-  const double flowing = pass_phase(clock, phase, topology, software, 1);
-  return {.total = Seconds{clock.latest()}, .flowing = Seconds{flowing}};
-}
-
 Seconds collective_time(const std::vector<Phase>& phases, const Topology& topology,
                         const CollectiveSoftware& software, int sharing) {
   return collective_course(phases, topology, software, sharing).total;

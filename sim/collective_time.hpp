@@ -18,17 +18,6 @@ CollectiveSoftware software_of(const Cluster& cluster);
 
 RankLayout layout_of(const Cluster& cluster);
 
-struct PhaseTime {
-  Seconds total{0};
-  /// The part of it that its most loaded link is busy: as long as all of the phase's bytes take if
-  /// they start together.
-  Seconds flowing{0};
-};
-
-/// Of one phase that all ranks begin together.
-PhaseTime phase_time(const Phase& phase, const Topology& topology,
-                     const CollectiveSoftware& software);
-
 /// Phases one after another. `sharing`: so many equal jobs do the same at the same time.
 Seconds collective_time(const std::vector<Phase>& phases, const Topology& topology,
                         const CollectiveSoftware& software, int sharing = 1);

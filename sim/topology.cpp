@@ -1,6 +1,5 @@
 #include "sim/topology.hpp"
 
-#include <algorithm>
 #include <limits>
 #include <memory>
 
@@ -171,16 +170,6 @@ std::vector<std::string> find_links(const Topology& topology, const std::string&
   const std::string first = topology.links.empty() ? "" : topology.links.front().name;
   throw ValueError("the cluster has no link '" + name + "'" + did_you_mean(name, known) +
                    " (its first is '" + first + "')");
-}
-
-Path path(const Topology& topology, int from, int to) {
-  std::vector<std::uint32_t> links;
-  const Seconds latency = topology.route(from, to, links);
-  const auto slowest =
-      std::min_element(links.begin(), links.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return topology.links[a].bandwidth < topology.links[b].bandwidth;
-      });
-  return {latency, topology.links[*slowest].bandwidth};
 }
 
 }  // namespace gradcast

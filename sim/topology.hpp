@@ -41,11 +41,4 @@ Topology make_topology(const Cluster& cluster);
 /// where there is none.
 std::vector<std::string> find_links(const Topology& topology, const std::string& name);
 
-/// What one message meets when nothing stands in its way.
-struct Path {
-  Seconds latency;
-  BytesPerSecond bandwidth;  // of the slowest link
-};
-Path path(const Topology& topology, int from, int to);
-
 }  // namespace gradcast

@@ -1,5 +1,6 @@
 #include "sim/topology.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <set>
@@ -10,6 +11,21 @@ using namespace gradcast;
 using namespace std::chrono_literals;
 
 namespace {
+
+/// What one message meets when nothing stands in its way.
+struct Path {
+  Seconds latency;
+  BytesPerSecond bandwidth;  // of the slowest link
+};
+
+Path path(const Topology& topology, int from, int to) {
+  std::vector<std::uint32_t> links;
+  Path found{topology.route(from, to, links), {}};
+  found.bandwidth = topology.links.at(links.at(0)).bandwidth;
+  for (const std::uint32_t link : links)
+    found.bandwidth = std::min(found.bandwidth, topology.links[link].bandwidth);
+  return found;
+}
 
 Cluster cluster(int nodes, int gpus_per_node) {
   Cluster cluster;
