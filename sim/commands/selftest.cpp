@@ -70,16 +70,6 @@ std::vector<const Engine*> own_engines() {
   return own;
 }
 
-/// Whether a collective loads all links of a cluster alike. Where several GPUs share a NIC and some
-/// of their messages stay in the node, messages of different rounds meet on the NIC: no closed
-/// form.
-bool loads_alike(const Collective& collective, const Cluster& cluster) {
-  if (cluster.nodes == 1 || cluster.gpus_per_node == 1) return true;
-  const auto phases = collective.phases(layout_of(cluster), {.payload = Bytes{1}, .elements = 1});
-  return std::all_of(phases.begin(), phases.end(),
-                     [](const Phase& phase) { return phase.rotational; });
-}
-
 /// Every engine's time of a collective alone is its closed form.
 Check check_collective(const Collective& collective, int nodes, int gpus_per_node) {
   const Cluster cluster = test_cluster(nodes, gpus_per_node);
@@ -101,7 +91,10 @@ Check check_collective(const Collective& collective, int nodes, int gpus_per_nod
     if (its > largest) check.detail = " (" + std::string(engine->name) + ")";
     largest = std::max(largest, its);
   }
-  check.passed = largest < 2e-3;
+  // Where several GPUs share a NIC and some of their messages stay in the node, messages of different
+  // rounds meet on the NIC, which the closed form does not see.
+  const bool rounds_meet = nodes > 1 && gpus_per_node > 1;
+  check.passed = largest < (rounds_meet ? 1e-2 : 1e-3);
   check.detail = apart(largest) + check.detail;
   return check;
 }
@@ -192,8 +185,7 @@ std::vector<Check> all_checks(DataFiles& files) {
   check_data(checks, files);
   for (const Collective* collective : all_collectives())
     for (const auto& [nodes, gpus] : {std::pair{1, 4}, {2, 1}, {3, 3}, {4, 4}, {7, 1}})
-      if (loads_alike(*collective, test_cluster(nodes, gpus)))
-        checks.push_back(check_collective(*collective, nodes, gpus));
+      checks.push_back(check_collective(*collective, nodes, gpus));
   check_fusions(checks, files);
   check_schedules(checks, files);
   return checks;
