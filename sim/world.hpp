@@ -16,6 +16,8 @@ struct Cluster;
 struct Period {
   Seconds at{0};
   std::optional<Seconds> lasting{};
+
+  bool holds(Seconds now) const { return at <= now && (!lasting || now < at + *lasting); }
 };
 
 /// A rank computes at `speed` times its usual speed. At 0 it pauses: it neither computes nor comes

@@ -12,10 +12,6 @@ constexpr double kDown = 1e-9;
 /// More than anybody can send while a job lasts.
 constexpr Bytes kEndless{std::int64_t{1} << 60};
 
-bool holds(const Period& period, Seconds now) {
-  return period.at <= now && (!period.lasting || now < period.at + *period.lasting);
-}
-
 }  // namespace
 
 Disturbances::Disturbances(const World& world, const SimulatedNetwork& network,
@@ -44,14 +40,14 @@ Disturbances::Disturbances(const World& world, const SimulatedNetwork& network,
 void Disturbances::update(Disturbed& disturbed) {
   double share = 1;
   for (const LinkEvent& event : disturbed.events)
-    if (holds(event.period, events_.now())) share *= event.share;
+    if (event.period.holds(events_.now())) share *= event.share;
   flows_.set_bandwidth(disturbed.link, std::max(kDown, disturbed.bandwidth * share),
                        disturbed.widest);
 }
 
 /// In pieces that become smaller towards the end of its time, since a message cannot be stopped.
 void Disturbances::go_on(const BackgroundFlow& flow) {
-  if (over_() || !holds(flow.period, events_.now())) return;
+  if (over_() || !flow.period.holds(events_.now())) return;
   Bytes piece = kEndless;
   if (flow.period.lasting) {
     const Seconds left = flow.period.at + *flow.period.lasting - events_.now();

@@ -270,12 +270,8 @@ void Job::follow_events(std::size_t id, const RankClass& rank_class) {
     // Recomputed whole at each change, so that nothing is left of a period that is over.
     const auto update = [this, id] {
       double speed = 1;
-      for (const RankEvent& each : ranks_.classes[id].events) {
-        const bool begun = each.period.at <= events_.now();
-        const bool over =
-            each.period.lasting && each.period.at + *each.period.lasting <= events_.now();
-        if (begun && !over) speed *= each.speed;
-      }
+      for (const RankEvent& each : ranks_.classes[id].events)
+        if (each.period.holds(events_.now())) speed *= each.speed;
       players_[id].event_speed = speed;
       change_rates(id);
       go_on(id);
