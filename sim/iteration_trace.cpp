@@ -33,7 +33,9 @@ Seconds IterationTrace::backward() const {
   return sum;
 }
 
-Seconds IterationTrace::iteration() const { return forward() + backward() + update; }
+Seconds IterationTrace::iteration(int micro_steps) const {
+  return micro_steps * (forward() + backward()) + update;
+}
 
 IterationTrace load_iteration_trace(const TextFile& file) {
   IterationTrace trace;
@@ -76,8 +78,8 @@ void require_same_tensors(const Model& model, const IterationTrace& trace) {
                    "', the model's is '" + model.tensors[i].tensor + "'");
 }
 
-IterationTrace scaled_to(IterationTrace trace, Seconds iteration) {
-  const double factor = iteration / trace.iteration();
+IterationTrace scaled_to(IterationTrace trace, Seconds iteration, int micro_steps) {
+  const double factor = iteration / trace.iteration(micro_steps);
   for (TensorTime& time : trace.tensors) {
     time.forward *= factor;
     time.backward *= factor;

@@ -27,7 +27,8 @@ struct IterationTrace {
 
   Seconds forward() const;
   Seconds backward() const;
-  Seconds iteration() const;  // forward + backward + update
+  /// forward + backward + update; of several micro-steps forward and backward of each, one update.
+  Seconds iteration(int micro_steps = 1) const;
 };
 
 /// Reads `traces/iteration-<model>-<device>.csv`: tensor,forward_seconds,backward_seconds, with
@@ -41,8 +42,9 @@ std::string iteration_trace_csv(const IterationTrace& trace,
 /// Throws DataError unless the trace has the model's tensors, by name and in order.
 void require_same_tensors(const Model& model, const IterationTrace& trace);
 
-/// The same shares of another total: every time multiplied by iteration / trace.iteration().
-IterationTrace scaled_to(IterationTrace trace, Seconds iteration);
+/// The same shares of another total, that of an iteration of so many micro-steps: every time
+/// multiplied by iteration / trace.iteration(micro_steps).
+IterationTrace scaled_to(IterationTrace trace, Seconds iteration, int micro_steps = 1);
 
 /// Forward and backward in proportion to the images, the update as it is.
 IterationTrace with_batch(IterationTrace trace, int batch);

@@ -7,14 +7,13 @@
 namespace gradcast {
 namespace {
 
-constexpr std::array kColumns = {
-    "source", "model", "batch", "compute_seconds", "cluster", "nodes", "gpus_per_node",
-    "compressor", "density", "fusion", "overlap", "iteration_seconds",
-    // optional from here on
-    "trace", "costs", "mode", "collective", "nic_bandwidth", "nic_latency",
-    "wire_bytes_per_element", "wire_messages", "payload_bytes", "concurrent_jobs",
-    // of the format, but of runs that cannot be forecast yet
-    "accumulation"};
+constexpr std::array kColumns = {"source", "model", "batch", "compute_seconds", "cluster", "nodes",
+                                 "gpus_per_node", "compressor", "density", "fusion", "overlap",
+                                 "iteration_seconds",
+                                 // optional from here on
+                                 "trace", "costs", "mode", "collective", "nic_bandwidth",
+                                 "nic_latency", "wire_bytes_per_element", "wire_messages",
+                                 "payload_bytes", "concurrent_jobs", "accumulation", "outside"};
 constexpr std::size_t kRequired = 12;
 
 }  // namespace
@@ -24,6 +23,8 @@ int parse_wire_bytes(std::string_view text) { return parse_count_to(64, text); }
 int parse_wire_messages(std::string_view text) { return parse_count_to(2, text); }
 
 int parse_concurrent_jobs(std::string_view text) { return parse_count_to(64, text); }
+
+int parse_accumulation(std::string_view text) { return parse_count_to(1024, text); }
 
 MeasuredRuns load_measured_runs(const TextFile& file) {
   MeasuredRuns measured{file.path.string(), {}};
@@ -77,8 +78,12 @@ MeasuredRuns load_measured_runs(const TextFile& file) {
     optional("wire_bytes_per_element", run.wire_bytes_per_element, parse_wire_bytes);
     optional("wire_messages", run.wire_messages, parse_wire_messages);
     optional("concurrent_jobs", run.concurrent_jobs, parse_concurrent_jobs);
-    if (!rows.text("accumulation").empty())
-      throw rows.failure("accumulation", "runs with this cannot be forecast yet; leave it empty");
+    optional("accumulation", run.accumulation, parse_accumulation);
+    if (run.batch % run.accumulation != 0)
+      throw rows.failure("accumulation", "a batch of " + std::to_string(run.batch) +
+                                             " is not divided by " +
+                                             std::to_string(run.accumulation) + " micro-steps");
+    run.outside = rows.text("outside");
     measured.runs.push_back(std::move(run));
   }
   if (measured.runs.empty()) throw rows.failure("the file has no measured run");
@@ -91,7 +96,8 @@ bool same_setup(const MeasuredRun& a, const MeasuredRun& b) {
          a.nodes == b.nodes && a.gpus_per_node == b.gpus_per_node &&
          to_text(a.fusion) == to_text(b.fusion) && a.overlap == b.overlap &&
          a.nic_bandwidth == b.nic_bandwidth && a.nic_latency == b.nic_latency &&
-         a.payload == b.payload && a.concurrent_jobs == b.concurrent_jobs;
+         a.payload == b.payload && a.concurrent_jobs == b.concurrent_jobs &&
+         a.accumulation == b.accumulation;
 }
 
 }  // namespace gradcast

@@ -15,7 +15,7 @@ struct MeasuredRun {
   std::size_t line = 0;  // of its file
   std::string source;
   std::string model;
-  int batch = 0;
+  int batch = 0;       // of the whole iteration, per GPU
   Seconds compute{0};  // one iteration of one GPU alone: an input of the forecast
   std::string cluster;
   int nodes = 0;
@@ -37,6 +37,8 @@ struct MeasuredRun {
   int wire_messages = 1;
   Bytes payload{};          // of a microbenchmark of a collective; 0: a training run
   int concurrent_jobs = 1;  // equal ones, on the same nodes at the same time
+  int accumulation = 1;     // micro-steps whose gradients add up before anything is sent
+  std::string outside;      // why the model does not claim this row; "": it does
 };
 
 struct MeasuredRuns {
@@ -44,11 +46,12 @@ struct MeasuredRuns {
   std::vector<MeasuredRun> runs;
 };
 
-/// Bytes of a sparse element, 1 to 64; collectives that carry it, 1 or 2; equal jobs, 1 to 64.
-/// Throw ValueError.
+/// Bytes of a sparse element, 1 to 64; collectives that carry it, 1 or 2; equal jobs, 1 to 64;
+/// micro-steps of an iteration, 1 to 1024. Throw ValueError.
 int parse_wire_bytes(std::string_view text);
 int parse_wire_messages(std::string_view text);
 int parse_concurrent_jobs(std::string_view text);
+int parse_accumulation(std::string_view text);
 
 /// Reads `traces/measured-<source>.csv`. Throws DataError.
 MeasuredRuns load_measured_runs(const TextFile& file);

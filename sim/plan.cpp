@@ -47,8 +47,14 @@ class Planner {
       return std::move(plan_);
     }
     const bool forward_first = scenario_.queue == Queue::Fifo;
-    if (forward_first)
-      for (std::size_t i = 0; i < scenario_.trace.tensors.size(); ++i) forward(i);
+    if (forward_first) {
+      for (micro_step_ = 1; micro_step_ < scenario_.accumulation; ++micro_step_) {
+        forward_all();
+        backward_all();
+      }
+      forward_all();
+    }
+    micro_step_ = scenario_.accumulation;
     const std::vector<Bucket> buckets = bucketed();
     for (const Bucket& bucket : buckets) {
       for (const std::size_t tensor : bucket.tensors) backward(tensor);
@@ -80,14 +86,30 @@ class Planner {
     return last_computed_ = add({kind, std::move(name), std::move(after), duration});
   }
 
-  void forward(std::size_t tensor, Steps after = {}) {
+  /// "forward a", or "forward a of micro-step 3".
+  std::string pass_name(const char* pass, const TensorTime& time) const {
+    const std::string of_step =
+        scenario_.accumulation > 1 ? " of micro-step " + std::to_string(micro_step_) : "";
+    return pass + time.tensor + of_step;
+  }
+
+  void forward(std::size_t tensor) {
     const TensorTime& time = scenario_.trace.tensors[tensor];
-    compute(StepKind::Forward, "forward " + time.tensor, time.forward, std::move(after));
+    compute(StepKind::Forward, pass_name("forward ", time), time.forward);
   }
 
   void backward(std::size_t tensor) {
     const TensorTime& time = scenario_.trace.tensors[tensor];
-    compute(StepKind::Backward, "backward " + time.tensor, time.backward);
+    compute(StepKind::Backward, pass_name("backward ", time), time.backward);
+  }
+
+  void forward_all() {
+    for (std::size_t i = 0; i < scenario_.trace.tensors.size(); ++i) forward(i);
+  }
+
+  /// Of a micro-step that sends nothing, so that no bucket matters.
+  void backward_all() {
+    for (std::size_t i = scenario_.trace.tensors.size(); i-- > 0;) backward(i);
   }
 
   /// Encodes or decodes, on the stream where that is done.
@@ -278,14 +300,22 @@ class Planner {
   }
 
   /// Buckets from the input on: each is updated when it is there, and its layers go on at once.
+  /// That forward is of the next iteration's first micro-step. The others follow, up to the last
+  /// one's forward, whose backward this plan began with.
   void end_with_forward(const std::vector<Bucket>& buckets) {
     const auto all = static_cast<double>(scenario_.model.elements());
+    micro_step_ = 1;
     for (std::size_t i = buckets.size(); i-- > 0;) {
       Steps received = plan_.buckets.empty() ? Steps{} : receive(i);
       compute(StepKind::Update, "update bucket " + std::to_string(i),
               scenario_.trace.update * (static_cast<double>(buckets[i].elements) / all),
               std::move(received));
       for (std::size_t t = buckets[i].tensors.size(); t-- > 0;) forward(buckets[i].tensors[t]);
+    }
+    while (micro_step_ < scenario_.accumulation) {
+      backward_all();
+      ++micro_step_;
+      forward_all();
     }
   }
 
@@ -306,6 +336,7 @@ class Planner {
   std::optional<CompressorCosts> costs_;  // where anything is compressed
   Plan plan_;
   std::size_t last_computed_ = 0;      // step
+  int micro_step_ = 1;                 // from 1 on
   Steps ready_;                        // by bucket: the step after which it can be encoded
   std::vector<Steps> collectives_of_;  // by bucket
 };

@@ -70,7 +70,8 @@ bool same_choices(const Request& one, const std::string& mode, const Request& me
          one.encode_slowdown == measured.encode_slowdown &&
          one.network_streams == measured.network_streams &&
          one.count_spread == measured.count_spread && one.events == measured.events &&
-         one.concurrent_jobs == measured.concurrent_jobs && one.payload == measured.payload;
+         one.concurrent_jobs == measured.concurrent_jobs && one.payload == measured.payload &&
+         one.accumulation == measured.accumulation;
 }
 
 /// Whether the kernels asked for are those that the cost table chooses by itself.
@@ -83,7 +84,7 @@ bool usual_implementation(const Request& request, const Scenario& scenario) {
 
 /// To 0.1 %: a trace is written to the nanosecond, a measured compute time to four digits.
 bool same_compute(const MeasuredRun& run, const Scenario& scenario) {
-  return std::abs(run.compute / scenario.trace.iteration() - 1) < 1e-3;
+  return std::abs(run.compute / scenario.compute() - 1) < 1e-3;
 }
 
 bool same_cluster(const Cluster& a, const Cluster& b) {
@@ -141,6 +142,7 @@ Request request_of(const MeasuredRun& run) {
   else
     request.compute = run.compute;
   request.concurrent_jobs = run.concurrent_jobs;
+  request.accumulation = run.accumulation;
   request.changed = {{"nodes", std::to_string(run.nodes)},
                      {"gpus_per_node", std::to_string(run.gpus_per_node)}};
   if (!run.nic_bandwidth.empty()) request.changed.push_back({"nic_bandwidth", run.nic_bandwidth});
@@ -156,7 +158,7 @@ std::optional<MeasuredRun> measured_like(const Request& request, const Scenario&
   for (const std::string& name : others.names(kMeasuredRuns))
     for (const MeasuredRun& run : readable_runs(others, name)) {
       const Request measured = request_of(run);
-      if (run.batch == scenario.trace.batch && same_compute(run, scenario) &&
+      if (run.batch == scenario.batch() && same_compute(run, scenario) &&
           same_choices(request, mode, measured, scenario.sparse()) &&
           same_cluster(changed_cluster(measured, others), scenario.cluster))
         return run;
@@ -182,6 +184,8 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
                      "' carries index-value pairs: values and indices apart (2 wire messages) do "
                      "not go with it");
   if (request.payload) {
+    if (request.accumulation > 1)
+      throw ValueError("a collective alone has no micro-steps: leave accumulation out");
     if (scenario.sparse())
       throw ValueError("a collective alone compresses nothing: leave compressor '" +
                        request.compressor +
@@ -190,8 +194,15 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   } else {
     scenario.model = load_model(files.read(kModels, request.model));
     scenario.trace = load_iteration_trace(files.read(kIterationTraces, request.trace_name()));
-    if (request.batch) scenario.trace = with_batch(scenario.trace, *request.batch);
-    if (request.compute) scenario.trace = scaled_to(scenario.trace, *request.compute);
+    const int batch = request.batch.value_or(scenario.trace.batch);
+    if (batch % request.accumulation != 0)
+      throw ValueError("a batch of " + std::to_string(batch) + " is not divided by " +
+                       std::to_string(request.accumulation) +
+                       " micro-steps (accumulation): choose another of the two");
+    scenario.accumulation = request.accumulation;
+    scenario.trace = with_batch(scenario.trace, batch / request.accumulation);
+    if (request.compute)
+      scenario.trace = scaled_to(scenario.trace, *request.compute, request.accumulation);
   }
   scenario.cluster = changed_cluster(request, files);
   if (!request.events.empty())

@@ -23,7 +23,8 @@ struct Request {
   std::string implementation;  // "": the cost table's choice
   std::string collective;      // "": the ring that serves the compressor; "auto": by size
   double density = 0.001;
-  std::optional<int> batch;  // images a GPU; not given: the trace's
+  std::optional<int> batch;  // images a GPU, of the whole iteration; not given: the trace's
+  int accumulation = 1;      // micro-steps, among which the batch is divided
   Fusion fusion;
   SelectionScope selection = SelectionScope::Merged;
   bool overlap = false;

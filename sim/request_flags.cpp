@@ -28,6 +28,10 @@ void add_request_flags(Flags& flags) {
   flags.add("payload", "instead of a model: one collective of so many bytes, like 100MiB");
   flags.add("trace", "iteration trace (default: iteration-<model>-v100)");
   flags.add("batch", "images per GPU (default: the trace's)");
+  flags.add("accumulation",
+            "micro-steps among which the batch is divided: their gradients add up, and are sent "
+            "after the last",
+            "1");
   flags.add("compressor", "a name of `gradcast list`", defaults.compressor);
   flags.add("density", "share of the elements that a sparse compressor keeps",
             number_to_text(defaults.density));
@@ -85,6 +89,7 @@ Request read_request(const Flags& flags) {
   }
   request.trace = flags.text("trace");
   if (flags.given("batch")) request.batch = flags.value("batch", parse_count);
+  request.accumulation = flags.value("accumulation", parse_accumulation);
   request.compressor = flags.text("compressor");
   request.density = flags.value("density", parse_density);
   request.mode = flags.value("mode", parse_mode);

@@ -38,7 +38,10 @@ std::string to_text(EncodeStream stream);
 
 struct Scenario {
   Model model;
-  IterationTrace trace;  // of the batch that is run
+  IterationTrace trace;  // of the batch that is run; of one micro-step where there are several
+  /// Micro-steps of an iteration: forward and backward each, whose gradients add up before anything
+  /// is sent.
+  int accumulation = 1;
   CostTable costs;
   Cluster cluster;
   const Compressor* compressor = nullptr;
@@ -64,6 +67,10 @@ struct Scenario {
   double count_spread = 0;
   std::uint64_t count_seed = 0;
   World world;
+
+  /// Images a GPU, and what one GPU alone takes: of the whole iteration.
+  int batch() const { return trace.batch * accumulation; }
+  Seconds compute() const { return trace.iteration(accumulation); }
 
   bool sparse() const { return compressor->aggregation == Aggregation::AllGather; }
 };

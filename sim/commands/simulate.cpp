@@ -58,7 +58,8 @@ Json settings_of(const Scenario& scenario, const Request& request, const Plan& p
   settings["tensors"] = scenario.model.tensors.size();
   settings["trace"] = request.trace_name();
   settings["device"] = scenario.trace.device;
-  settings["batch"] = scenario.trace.batch;
+  settings["batch"] = scenario.batch();
+  settings["accumulation"] = scenario.accumulation;
   settings["compressor"] = scenario.compressor->name;
   settings["fusion"] = to_text(scenario.fusion);
   settings["overlap"] = scenario.overlap ? "yes" : "no";
@@ -298,7 +299,7 @@ void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan
         "all replicas are the same: nothing is drawn without --compute-jitter, "
         "--network-jitter or --count-spread");
   const bool training = scenario.payload.count == 0;
-  if (flags.given("batch") && training)
+  if ((flags.given("batch") || flags.given("accumulation")) && training)
     flags.note("forward and backward are taken as proportional to the batch");
   if (scenario.fusion.kind == Fusion::Kind::MgWfbp && scenario.sparse())
     flags.note("mg-wfbp merges for dense all-reduces; omgs weighs what encoding costs");
@@ -344,8 +345,8 @@ Forecast make_forecast(const Scenario& scenario, const Plan& plan, const Engine&
   if (scenario.payload.count > 0) return forecast;
   const Seconds iteration = forecast.result.iteration;
   forecast.samples_per_second =
-      static_cast<double>(plan.ranks()) * scenario.trace.batch / iteration.count();
-  forecast.scaling_efficiency = scenario.trace.iteration() / iteration;
+      static_cast<double>(plan.ranks()) * scenario.batch() / iteration.count();
+  forecast.scaling_efficiency = scenario.compute() / iteration;
   forecast.speedup_over_dense = 1;
   if (scenario.sparse()) {
     const Scenario twin = dense_twin(scenario);

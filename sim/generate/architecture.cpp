@@ -14,7 +14,8 @@ std::int64_t fits(std::int64_t size, std::int64_t kernel, std::int64_t stride,
 
 Shape slide(Shape in, const Window& window, std::int64_t channels) {
   return {channels, fits(in.height, window.height, window.stride, window.pad_height),
-          fits(in.width, window.width, window.stride, window.pad_width)};
+          fits(in.width, window.width,
+               window.stride_width > 0 ? window.stride_width : window.stride, window.pad_width)};
 }
 
 /// The layer's first tensor, which carries its FLOPs, and its bias.
@@ -67,6 +68,40 @@ void Architecture::linear(const std::string& layer, std::int64_t out_features) {
   added.multiply_accumulates = weights;
   added.tensors = weight_and_bias(layer, weights, out_features, weights);
 }
+
+void Architecture::linear_of_steps(const std::string& layer, std::int64_t out_features, bool bias) {
+  convolution(layer, out_features, square(1), bias);
+}
+
+/// Nothing is multiplied: rows are copied.
+void Architecture::embedding(const std::string& layer, std::int64_t rows, std::int64_t features) {
+  Operator& added = append(OperatorKind::Embedding, layer, {features, 1, at_.width});
+  added.tensors = {{layer, layer + ".weight", rows * features, 0}};
+}
+
+/// Four gates of `hidden` rows each, on the input and on the layer's own last output. The gates'
+/// own arithmetic is a thousandth of that and not counted.
+void Architecture::lstm(const std::string& module, int number, std::int64_t hidden) {
+  const std::int64_t rows = 4 * hidden;
+  const std::string layer = module + ".l" + std::to_string(number);
+  const std::string suffix = "_l" + std::to_string(number);
+  Operator& added = append(OperatorKind::Lstm, layer, {hidden, 1, at_.width});
+  added.multiply_accumulates = rows * (added.in.channels + hidden) * added.out.width;
+  added.tensors = {{layer, module + ".weight_ih" + suffix, rows * added.in.channels,
+                    2 * static_cast<double>(added.multiply_accumulates)},
+                   {layer, module + ".weight_hh" + suffix, rows * hidden, 0},
+                   {layer, module + ".bias_ih" + suffix, rows, 0},
+                   {layer, module + ".bias_hh" + suffix, rows, 0}};
+}
+
+void Architecture::lookahead(const std::string& layer, std::int64_t context) {
+  const std::int64_t weights = at_.channels * (context + 1);
+  Operator& added = append(OperatorKind::Convolution, layer, at_);
+  added.multiply_accumulates = weights * at_.width;
+  added.tensors = weight_and_bias(layer, weights, 0, added.multiply_accumulates);
+}
+
+void Architecture::columns_as_steps() { at_ = {at_.channels * at_.height, 1, at_.width}; }
 
 void Architecture::relu() { append(OperatorKind::Relu, "", at_); }
 

@@ -1,4 +1,4 @@
-// A convolutional network as a list of operators, each with its shapes and its gradient tensors.
+// A network as a list of operators, each with its shapes and its gradient tensors.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace gradcast {
 
-/// Of one image's activations.
+/// Of one sample's activations. A sequence has a height of 1, and its steps are the width.
 struct Shape {
   std::int64_t channels = 0;
   std::int64_t height = 0;
@@ -17,26 +17,38 @@ struct Shape {
   std::int64_t elements() const { return channels * height * width; }
 };
 
-enum class OperatorKind { Convolution, BatchNorm, Linear, Relu, Pool, Add, Concatenate };
+enum class OperatorKind {
+  Convolution,
+  BatchNorm,
+  Linear,
+  Relu,
+  Pool,
+  Add,
+  Concatenate,
+  Embedding,
+  Lstm
+};
 
 struct Operator {
   OperatorKind kind = OperatorKind::Relu;
   std::string layer;  // as PyTorch names the module; "" without parameters
   Shape in;
   Shape out;
-  std::int64_t multiply_accumulates = 0;  // forward, one image
+  std::int64_t multiply_accumulates = 0;  // forward, one sample
   std::vector<GradientTensor> tensors;    // their FLOPs stand on the first
 
   std::int64_t parameters() const;
 };
 
-/// A rectangular window: kernel and padding as height x width, one stride for both.
+/// A rectangular window: kernel and padding as height x width, one stride for both unless the width
+/// has one of its own.
 struct Window {
   std::int64_t height = 1;
   std::int64_t width = 1;
   std::int64_t stride = 1;
   std::int64_t pad_height = 0;
   std::int64_t pad_width = 0;
+  std::int64_t stride_width = 0;  // 0: the same stride
 };
 
 /// A square window.
@@ -45,12 +57,22 @@ Window square(std::int64_t size, std::int64_t stride = 1, std::int64_t padding =
 /// Appends operators one after another, each working on what the one before put out.
 class Architecture {
  public:
-  explicit Architecture(Shape image) : at_(image) {}
+  explicit Architecture(Shape sample) : at_(sample) {}
 
   void convolution(const std::string& layer, std::int64_t out_channels, const Window& window,
                    bool bias);
   void batch_norm(const std::string& layer);
   void linear(const std::string& layer, std::int64_t out_features);
+  /// The same product at each step of a sequence.
+  void linear_of_steps(const std::string& layer, std::int64_t out_features, bool bias);
+  /// A row of a table for each step of a sequence, which has one channel: the row's number.
+  void embedding(const std::string& layer, std::int64_t rows, std::int64_t features);
+  /// Layer `number` of a module over a sequence, with the two biases of PyTorch's.
+  void lstm(const std::string& module, int number, std::int64_t hidden);
+  /// Each feature of a step is a sum over that step and so many after it, with weights of its own.
+  void lookahead(const std::string& layer, std::int64_t context);
+  /// An image's rows become channels, and its columns the steps of a sequence.
+  void columns_as_steps();
   void relu();
   void pool(const Window& window);
   /// To so many rows and columns: adaptive and global pooling.

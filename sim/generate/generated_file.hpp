@@ -15,13 +15,16 @@ struct GeneratedFile {
 /// `models/<model>.csv` of all_networks().
 std::vector<GeneratedFile> model_files();
 
-/// `traces/iteration-<model>-v100.csv` of the same. Reads `traces/profile-*.csv` below `data_root`.
+/// `traces/iteration-<model>-<device>.csv` of those whose total somebody published. Reads
+/// `traces/profile-*.csv` below `data_root`.
 std::vector<GeneratedFile> iteration_trace_files(const std::filesystem::path& data_root);
 
-/// `traces/measured-shi2019-table2.csv`.
+/// `traces/measured-shi2019-table2.csv` and `traces/measured-gtopk-1gbe.csv`: both, and each.
 std::vector<GeneratedFile> measured_files();
+GeneratedFile table2_file();
+GeneratedFile gtopk_file();
 
-/// `traces/cost-v100-pytorch-1.1.csv`.
+/// `traces/cost-v100-pytorch-1.1.csv` and `traces/cost-p102-100-pytorch.csv`, in this order.
 std::vector<GeneratedFile> cost_table_files();
 
 }  // namespace gradcast

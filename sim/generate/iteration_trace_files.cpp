@@ -1,11 +1,12 @@
-// `traces/iteration-<model>-v100.csv`: totals as published, shares from measured profiles or from a
-// roofline.
+// `traces/iteration-<model>-<device>.csv`: totals as published, shares from measured profiles or
+// from a roofline.
 #include <algorithm>
 #include <cmath>
 #include <ranges>
 #include <stdexcept>
 
 #include "sim/generate/generated_file.hpp"
+#include "sim/generate/gtopk.hpp"
 #include "sim/generate/networks.hpp"
 #include "sim/generate/profile.hpp"
 #include "sim/generate/roofline.hpp"
@@ -18,6 +19,9 @@ namespace {
 
 /// What an iteration takes on one GPU alone, and who says so.
 struct Total {
+  std::string model;
+  std::string file;  // in traces/
+  const Device& device;
   int batch;  // per GPU
   Seconds iteration;
   std::vector<std::string> source;  // comment lines; the figure comes before the first
@@ -49,34 +53,76 @@ constexpr Shares kShares[] = {
     {"resnet-50", "profile-resnet-50-pipedream.csv"},
 };
 
-/// nullptr where the table has no such model.
-template <class Table>
-auto* find_row(const Table& table, const std::string& model) {
-  const auto* row = std::ranges::find(table, model, &std::ranges::range_value_t<Table>::model);
-  return row == std::end(table) ? nullptr : row;
+std::string v100_file(std::string_view model) {
+  return "iteration-" + std::string(model) + "-v100";
 }
 
-Total total_of(const std::string& model) {
-  if (const Table2Row* row = find_row(kTable2, model))
-    return {
-        kTable2Batch,
-        row->single_gpu_iteration(),
-        {"one GPU alone in Table 2 of",
-         R"(  "Understanding Top-k Sparsification in Distributed Deep Learning": the mean over its)",
-         "  four algorithms of iteration time x scaling efficiency (derived)"}};
-  if (const MgWfbpTotal* row = find_row(kMgWfbp, model))
-    return {row->batch,
-            row->iteration,
-            {"one GPU alone in the plotting scripts of MG-WFBP's TPDS paper",
-             R"(  (arXiv 1912.09268): "computation" in fp32, taken to have the update in it)"}};
-  throw std::logic_error("nobody says what an iteration of '" + model + "' takes");
+Total total_of(const Table2Row& row) {
+  return {
+      std::string(row.model),
+      v100_file(row.model),
+      kV100,
+      kTable2Batch,
+      row.single_gpu_iteration(),
+      {"one GPU alone in Table 2 of",
+       R"(  "Understanding Top-k Sparsification in Distributed Deep Learning": the mean over its)",
+       "  four algorithms of iteration time x scaling efficiency (derived)"}};
+}
+
+Total total_of(const MgWfbpTotal& row) {
+  return {std::string(row.model),
+          v100_file(row.model),
+          kV100,
+          row.batch,
+          row.iteration,
+          {"one GPU alone in the plotting scripts of MG-WFBP's TPDS paper",
+           R"(  (arXiv 1912.09268): "computation" in fp32, taken to have the update in it)"}};
+}
+
+Total total_of(const GtopkModel& row) {
+  return {
+      std::string(row.model),
+      row.trace_name(),
+      kP102,
+      row.batch,
+      row.compute(),
+      {std::to_string(row.batch) + " samples at " + number_to_text(row.alone) +
+           " samples/s of one GPU alone in",
+       "  " + std::string(kGtopkScript),
+       "  (measured-gtopk-1gbe.csv says where the batch comes from), taken to have the update in "
+       "it",
+       "The device's 10.8 TFLOP/s and 440 GB/s, of which 85 %, are a GP102's of 3,200 cores at "
+       "1.683 GHz",
+       "  and 320 bits at 11 Gbit/s, as card databases list it; a launch is taken to be a "
+       "V100's."}};
+}
+
+std::vector<Total> totals() {
+  std::vector<Total> all;
+  for (const Table2Row& row : kTable2) all.push_back(total_of(row));
+  for (const MgWfbpTotal& row : kMgWfbp) all.push_back(total_of(row));
+  for (const GtopkModel& row : kGtopkModels)
+    if (row.trace != "v100") all.push_back(total_of(row));
+  return all;
+}
+
+/// "" where nobody published a profile.
+std::string_view profile_of(const Total& total) {
+  const auto* shares = std::ranges::find(kShares, total.model, &Shares::model);
+  return shares == std::end(kShares) ? "" : shares->profile;
+}
+
+Network network_of(const Total& total) {
+  for (const Network& network : all_networks())
+    if (network.name == total.model) return network;
+  throw std::logic_error("no network '" + total.model + "'");
 }
 
 /// To the nanosecond, so that files stay readable.
 Seconds rounded(Seconds time) { return Seconds{std::round(time.count() * 1e9) / 1e9}; }
 
 /// SGD with momentum and weight decay as PyTorch 1.1 launches it, tensor by tensor.
-Seconds update_time(const Model& model) {
+Seconds update_time(const Model& model, const Device& device) {
   constexpr TorchOperator kSteps[] = {{"gradient += decay x parameter", 12},
                                       {"momentum *= factor", 8},
                                       {"momentum += gradient", 12},
@@ -84,15 +130,15 @@ Seconds update_time(const Model& model) {
   Seconds sum{0};
   for (const GradientTensor& tensor : model.tensors)
     for (const TorchOperator& step : kSteps)
-      sum += time_of({step, static_cast<double>(tensor.elements)});
+      sum += time_of({step, static_cast<double>(tensor.elements)}, device);
   return rounded(sum);
 }
 
 /// Of every operator with parameters, with the others folded into the one before them.
-std::vector<ComputeTime> roofline_times(const Architecture& architecture, int batch) {
+std::vector<ComputeTime> roofline_times(const Architecture& architecture, const Total& total) {
   std::vector<ComputeTime> times;
   for (const Operator& each : architecture.operators()) {
-    const ComputeTime time = roofline(each, batch, times.empty());
+    const ComputeTime time = roofline(each, total.batch, times.empty(), total.device);
     if (!each.tensors.empty()) times.emplace_back();
     times.back().forward += time.forward;
     times.back().backward += time.backward;
@@ -105,9 +151,9 @@ IterationTrace trace_of(const Network& network, const Total& total,
                         const std::vector<ComputeTime>& times) {
   const Model model = model_of(network.name, network.architecture);
   IterationTrace trace;
-  trace.device = "V100-PCIE-32GB";
+  trace.device = total.device.name;
   trace.batch = total.batch;
-  trace.update = update_time(model);
+  trace.update = update_time(model, total.device);
   ComputeTime raw;
   for (const ComputeTime& time : times) {
     raw.forward += time.forward;
@@ -131,18 +177,23 @@ IterationTrace trace_of(const Network& network, const Total& total,
   return trace;
 }
 
+/// A rate for people, to two digits behind the point.
+std::string rate_text(double rate) { return number_to_text(std::round(100 * rate) / 100); }
+
 std::vector<std::string> provenance(const Total& total, std::string_view profile) {
+  const std::string bandwidth = rate_text(total.device.bandwidth.value / 1e9) + " GB/s";
   std::vector<std::string> lines = total.source;
   lines[0] = "total: " + number_to_text(total.iteration.count()) + " s, " + lines[0];
-  lines.push_back(profile.empty()
-                      ? "shares: a roofline (derived): each operator at 14 TFLOP/s or 765 GB/s, "
-                        "whichever is slower"
-                      : "shares: measured by others, " + std::string(profile) +
-                            ", where the first convolution may be cold");
+  lines.push_back(profile.empty() ? "shares: a roofline (derived): each operator at " +
+                                        rate_text(total.device.flops_per_second / 1e12) +
+                                        " TFLOP/s or " + bandwidth + ", whichever is slower"
+                                  : "shares: measured by others, " + std::string(profile) +
+                                        ", where the first convolution may be cold");
   lines.insert(lines.end(),
                {"The update is derived: SGD with momentum and weight decay as four PyTorch 1.1 "
                 "operators a",
-                "  tensor, each max(bytes moved / 765 GB/s, 1.83 us a launch)",
+                "  tensor, each max(bytes moved / " + bandwidth + ", " +
+                    rate_text(total.device.launch.count() * 1e6) + " us a launch)",
                 "Nothing here was timed by this project. Made by generate_data."});
   return lines;
 }
@@ -151,16 +202,15 @@ std::vector<std::string> provenance(const Total& total, std::string_view profile
 
 std::vector<GeneratedFile> iteration_trace_files(const std::filesystem::path& data_root) {
   std::vector<GeneratedFile> files;
-  for (const Network& network : all_networks()) {
-    const Total total = total_of(network.name);
-    const Shares* shares = find_row(kShares, network.name);
-    const std::string_view profile = shares == nullptr ? "" : shares->profile;
+  for (const Total& total : totals()) {
+    const Network network = network_of(total);
+    const std::string_view profile = profile_of(total);
     const std::vector<ComputeTime> times =
         profile.empty()
-            ? roofline_times(network.architecture, total.batch)
+            ? roofline_times(network.architecture, total)
             : match_profile(network.architecture, read_text_file(data_root / "traces" / profile));
     files.push_back(
-        {"traces/iteration-" + network.name + "-v100.csv",
+        {"traces/" + total.file + ".csv",
          iteration_trace_csv(trace_of(network, total, times), provenance(total, profile))});
   }
   return files;

@@ -52,14 +52,26 @@ Architecture resnet(const std::array<int, 4>& blocks) {
 }  // namespace
 
 std::vector<Network> all_networks() {
-  return {{"alexnet", "torchvision alexnet", alexnet()},
-          {"vgg-16", "torchvision vgg16", vgg_16()},
-          {"resnet-50", "torchvision resnet50", resnet_50()},
-          {"inception-v4", "Szegedy et al., AAAI 2017, as in Cadene's pretrained-models.pytorch",
+  const std::string cifar = "one image of 32 x 32";
+  const std::string mnist = "one image of 28 x 28 in grey";
+  return {{"alexnet", "torchvision alexnet, 1000 classes", alexnet()},
+          {"vgg-16", "torchvision vgg16, 1000 classes", vgg_16()},
+          {"resnet-50", "torchvision resnet50, 1000 classes", resnet_50()},
+          {"inception-v4",
+           "Szegedy et al., AAAI 2017, as in Cadene's pretrained-models.pytorch, 1000 classes",
            inception_v4()},
-          {"resnet-152", "torchvision resnet152", resnet_152()},
-          {"densenet-161", "torchvision densenet161", densenet_161()},
-          {"densenet-201", "torchvision densenet201", densenet_201()}};
+          {"resnet-152", "torchvision resnet152, 1000 classes", resnet_152()},
+          {"densenet-161", "torchvision densenet161, 1000 classes", densenet_161()},
+          {"densenet-201", "torchvision densenet201, 1000 classes", densenet_201()},
+          {"fnn-3", "784-200-200-10 for MNIST", fnn_3(), mnist},
+          {"lenet-5", "LeCun et al. 1998, with all maps connected, for MNIST", lenet_5(), mnist},
+          {"resnet-20", "He et al. 2016, section 4.2, for CIFAR-10", resnet_20(), cifar},
+          {"vgg-16-cifar", "VGG-16 with batch normalisation and one dense layer, for CIFAR-10",
+           vgg_16_cifar(), cifar},
+          {"lstm-ptb", "Zaremba et al. 2014, large, for Penn Treebank with 10000 words", lstm_ptb(),
+           "one sequence of 35 words"},
+          {"lstm-an4", "SeanNaren/deepspeech.pytorch with 5 LSTM layers of 800, 29 labels, for AN4",
+           lstm_an4(), "one second of speech"}};
 }
 
 // Krizhevsky's "one weird trick" variant. Layers are numbered as in torchvision's Sequentials,

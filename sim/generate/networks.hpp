@@ -1,4 +1,4 @@
-// The networks whose model files and traces are generated, at 224 x 224.
+// The networks whose model files are generated.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,10 +11,11 @@ struct Network {
   std::string name;
   std::string source;
   Architecture architecture;
+  std::string sample = "one image of 224 x 224";  // that it works on
 };
 
 /// Those of the paper's Table 2 (AlexNet, VGG-16, ResNet-50, Inception-V4), then those of MG-WFBP's
-/// measurements (ResNet-152, DenseNet-161, DenseNet-201).
+/// measurements (ResNet-152, DenseNet-161, DenseNet-201), then the others of the paper's Table 1.
 std::vector<Network> all_networks();
 
 Architecture alexnet();
@@ -24,5 +25,11 @@ Architecture resnet_152();
 Architecture inception_v4();
 Architecture densenet_161();
 Architecture densenet_201();
+Architecture fnn_3();
+Architecture lenet_5();
+Architecture resnet_20();
+Architecture vgg_16_cifar();
+Architecture lstm_ptb();
+Architecture lstm_an4();
 
 }  // namespace gradcast

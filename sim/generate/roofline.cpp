@@ -3,17 +3,12 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "sim/generate/torch_operators.hpp"
-
 namespace gradcast {
 namespace {
 
-/// NVIDIA's data sheet of the V100 PCIe: 14 TFLOP/s in single precision.
-constexpr double kV100FlopsPerSecond = 14e12;
-
-Seconds bound(double flops, double elements_moved) {
+Seconds bound(const Device& device, double flops, double elements_moved) {
   const double bytes = elements_moved * sizeof(float);
-  return Seconds{std::max(flops / kV100FlopsPerSecond, bytes / kV100Bandwidth.value)};
+  return Seconds{std::max(flops / device.flops_per_second, bytes / device.bandwidth.value)};
 }
 
 /// How often an operator without a matrix product reads or writes its activations.
@@ -40,27 +35,44 @@ Passes passes_of(OperatorKind kind) {
       return {1, 1, 1, 1};
     case OperatorKind::Convolution:
     case OperatorKind::Linear:
+    case OperatorKind::Lstm:
+    case OperatorKind::Embedding:
       break;
   }
-  throw std::logic_error("a matrix product is not counted in passes");
+  throw std::logic_error("an operator with weights is not counted in passes");
+}
+
+/// How much of an operator's weights one pass over the batch reads. The weights of an LSTM that
+/// work on its own output are read anew at every step: the step before must be done.
+double weights_read(const Operator& each) {
+  const auto parameters = static_cast<double>(each.parameters());
+  if (each.kind != OperatorKind::Lstm) return parameters;
+  const auto recurrent = 4.0 * static_cast<double>(each.out.channels * each.out.channels);
+  return parameters + recurrent * static_cast<double>(each.out.width - 1);
 }
 
 }  // namespace
 
-ComputeTime roofline(const Operator& each, int batch, bool first) {
+ComputeTime roofline(const Operator& each, int batch, bool first, const Device& device) {
   const double in = static_cast<double>(batch) * static_cast<double>(each.in.elements());
   const double out = static_cast<double>(batch) * static_cast<double>(each.out.elements());
-  if (each.kind == OperatorKind::Convolution || each.kind == OperatorKind::Linear) {
+  // Forward copies the rows that the input names. Backward fills a gradient of the whole table with
+  // zeros, and adds those rows to it.
+  if (each.kind == OperatorKind::Embedding)
+    return {bound(device, 0, 2 * out),
+            bound(device, 0, static_cast<double>(each.parameters()) + 3 * out)};
+  if (each.kind == OperatorKind::Convolution || each.kind == OperatorKind::Linear ||
+      each.kind == OperatorKind::Lstm) {
     // Forward, the weights' gradient and the input's gradient: the same product thrice, each of
     // which moves input, output and weights once.
     const double flops =
         2.0 * static_cast<double>(each.multiply_accumulates) * static_cast<double>(batch);
-    const Seconds product = bound(flops, in + out + static_cast<double>(each.parameters()));
+    const Seconds product = bound(device, flops, in + out + weights_read(each));
     return {product, first ? product : 2 * product};
   }
   const Passes passes = passes_of(each.kind);
-  return {bound(0, passes.forward_in * in + passes.forward_out * out),
-          bound(0, passes.backward_in * in + passes.backward_out * out)};
+  return {bound(device, 0, passes.forward_in * in + passes.forward_out * out),
+          bound(device, 0, passes.backward_in * in + passes.backward_out * out)};
 }
 
 }  // namespace gradcast

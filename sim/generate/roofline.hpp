@@ -2,6 +2,7 @@
 // bandwidth.
 #pragma once
 #include "sim/generate/architecture.hpp"
+#include "sim/generate/device.hpp"
 #include "sim/units.hpp"
 
 namespace gradcast {
@@ -11,7 +12,7 @@ struct ComputeTime {
   Seconds backward{0};
 };
 
-/// Of a whole batch in fp32 on a V100 PCIe. `first`: no gradient of the input is needed.
-ComputeTime roofline(const Operator& each, int batch, bool first);
+/// Of a whole batch in fp32. `first`: no gradient of the input is needed.
+ComputeTime roofline(const Operator& each, int batch, bool first, const Device& device = kV100);
 
 }  // namespace gradcast

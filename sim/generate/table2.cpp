@@ -44,14 +44,14 @@ Seconds Table2Row::single_gpu_iteration() const {
   return Seconds{std::round(sum / static_cast<double>(iteration_seconds.size()) * 1e4) / 1e4};
 }
 
-std::vector<GeneratedFile> measured_files() {
+GeneratedFile table2_file() {
   std::string text = csv_comments(provenance()) +
                      csv_line({"source", "model", "batch", "compute_seconds", "cluster", "nodes",
                                "gpus_per_node", "compressor", "density", "fusion", "overlap",
                                "iteration_seconds", "mode", "wire_messages"});
   for (const Table2Row& row : kTable2)
     for (std::size_t i = 0; i < kTable2Compressors.size(); ++i) text += row_of(row, i);
-  return {{"traces/measured-shi2019-table2.csv", text}};
+  return {"traces/measured-shi2019-table2.csv", text};
 }
 
 }  // namespace gradcast

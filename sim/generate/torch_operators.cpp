@@ -5,11 +5,12 @@
 
 namespace gradcast {
 
-Seconds time_of(const OperatorCall& call) {
+Seconds time_of(const OperatorCall& call, const Device& device) {
   const double n = call.elements;
-  const Seconds memory{call.op.bytes_per_element * n / kV100Bandwidth.value};
-  const Seconds launches = call.op.launches * kV100Launch;
-  const Seconds comparisons = call.op.per_comparison * (n > 1 ? n * std::log2(n) : 0.0);
+  const Seconds memory{call.op.bytes_per_element * n / device.bandwidth.value};
+  const Seconds launches = call.op.launches * device.launch;
+  const bool compares = call.op.compares && n > 1;
+  const Seconds comparisons = (compares ? n * std::log2(n) : 0.0) * device.topk_comparison;
   return std::max({memory, launches, comparisons});
 }
 

@@ -1,26 +1,18 @@
-// What PyTorch 1.1's operators cost on the paper's V100: the bytes they move there, and their
-// launches. Derived from what the operators must read and write; this project timed none of them.
+// What PyTorch 1.1's operators cost: the bytes they move, and their launches. Derived from what the
+// operators must read and write; this project timed none of them.
 #pragma once
 #include <string_view>
 
+#include "sim/generate/device.hpp"
 #include "sim/units.hpp"
 
 namespace gradcast {
-
-/// V100 PCIe: 900 GB/s (NVIDIA's data sheet), of which streaming kernels are assumed to reach 85 %.
-/// CSCS expects 777.8 GB/s of copies on its V100s (reframe-hpc/reframe@fc5ad89,
-/// gpu/memory_bandwidth.py).
-inline constexpr BytesPerSecond kV100Bandwidth{0.85 * 900e9};
-
-/// An asynchronous launch on a V100, as CSCS expects it (reframe-hpc/reframe@cea65e1,
-/// gpu/kernel_latency.py). What Python adds and waits of the host for a result are not in it.
-inline constexpr Seconds kV100Launch{1.83e-6};
 
 struct TorchOperator {
   std::string_view name;
   double bytes_per_element = 0;
   int launches = 1;
-  Seconds per_comparison{0};  // of an operator known by a fit in n log2 n instead of its bytes
+  bool compares = false;  // known by the device's fit in n log2 n instead of its bytes
 };
 
 /// An operator applied to so many elements: of what it reads, or of the indices it is given.
@@ -30,7 +22,7 @@ struct OperatorCall {
 };
 
 /// As long as the slowest of memory, launches and the fit takes.
-Seconds time_of(const OperatorCall& call);
+Seconds time_of(const OperatorCall& call, const Device& device = kV100);
 
 namespace torch_operators {
 
@@ -59,9 +51,8 @@ inline constexpr TorchOperator kZeroAt{"x[indices] = 0", 8 + kSector};
 inline constexpr TorchOperator kPut{"x[indices] = values", 8 + 4 + kSector};
 inline constexpr TorchOperator kToLong{"long", 4 + 8};
 
-// The authors' fit of torch.topk on V100 in PyTorch up to 1.1, for k = 0.001 n (a comment in
-// utils.py of their MG-WFBP). One kernel selects, another sorts what was selected.
-inline constexpr TorchOperator kTopk{"topk", 0, 2, Seconds{4.99671953e-10}};
+// One kernel selects, another sorts what was selected.
+inline constexpr TorchOperator kTopk{"topk", 0, 2, true};
 
 // randperm() fills int64 keys at random, writes 0, 1, 2... as int64 values and sorts the values by
 // their keys (TensorFactories.cu, pytorch/pytorch@6e699ea), which thrust 1.9 hands to CUB's radix

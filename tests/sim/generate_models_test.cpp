@@ -34,12 +34,21 @@ struct Published {
 // 467. DenseNet-161: 6 + 12 + 36 + 24 = 78 layers of two normalisations and two convolutions, 6
 // each; three transitions of 3; the stem's 3, the last normalisation's 2, the last layer's 2: 484.
 // DenseNet-201 has 6 + 12 + 48 + 32 = 98 layers, 20 more: 484 + 20 x 6 = 604.
+// The last six are in Table 1 of the paper, which has their parameters. Multiply-accumulates can be
+// worked out: FNN-3 784 x 200 + 200 x 200 + 200 x 10 = 198,800; LeNet-5 150 x 28 x 28 + 2400 x 10 x
+// 10 + 48,000 + 10,080 + 840 = 416,520; ResNet-20 40.6 M (He et al.); VGG-16 at 32 x 32 313 M;
+// LSTM-PTB 35 x (36 M of two LSTM layers + 15 M of the last) = 1785 M; LSTM-AN4 is below.
+// Tensors: ResNet-20 has 19 convolutions and normalisations of 3 together, and 2: 59. VGG-16 13 x 4
+// + 2 = 54. LSTM-PTB 1 + 2 x 4 + 2 = 11. LSTM-AN4 2 x 4 + 5 x 4 + 4 x 2 + 1 + 2 + 1 = 40.
 TEST_CASE("the networks have their published parameters, to the last one", "[generate]") {
   const std::map<std::string, Published> published{
       {"alexnet", {61'100'840, 16, 0.71e9}},       {"vgg-16", {138'357'544, 32, 15.5e9}},
       {"resnet-50", {25'557'032, 161, 4.1e9}},     {"inception-v4", {42'679'816, 449, 6.12e9}},
       {"resnet-152", {60'192'808, 467, 11.51e9}},  {"densenet-161", {28'681'000, 484, 7.73e9}},
-      {"densenet-201", {20'013'928, 604, 4.29e9}},
+      {"densenet-201", {20'013'928, 604, 4.29e9}}, {"fnn-3", {199'210, 6, 198'800}},
+      {"lenet-5", {61'706, 10, 416'520}},          {"resnet-20", {269'722, 59, 40.6e6}},
+      {"vgg-16-cifar", {14'728'266, 54, 313e6}},   {"lstm-ptb", {66'034'000, 11, 1785e6}},
+      {"lstm-an4", {27'569'568, 40, 1.95e9}},
   };
   CHECK(all_networks().size() == published.size());
   for (const auto& [name, expected] : published) {
@@ -58,7 +67,9 @@ TEST_CASE("tensors have names of their own, and FLOPs stand on a layer's first",
     for (const GradientTensor& each : model_of(network.name, network.architecture).tensors) {
       CAPTURE(network.name, each.tensor);
       CHECK(names.insert(each.tensor).second);
-      CHECK((each.forward_flops > 0) == layers.insert(each.layer).second);
+      const bool first = layers.insert(each.layer).second;
+      const bool embedding = each.tensor == "word_embeddings.weight";  // copies rows
+      CHECK((each.forward_flops > 0) == (first && !embedding));
     }
   }
 }
@@ -123,6 +134,48 @@ TEST_CASE("Inception-V4 ends with 1536 channels", "[generate]") {
   CHECK(tensor(model("inception-v4"), "last_linear.weight").elements == 1536 * 1000);
   const Architecture net = inception_v4();
   CHECK(net.operators()[net.operators().size() - 2].in.height == 5);
+}
+
+// Option A: where the width doubles, a block has its two convolutions and no third.
+TEST_CASE("ResNet-20's shortcuts have no parameters", "[generate]") {
+  const Model resnet = model("resnet-20");
+  CHECK(tensor(resnet, "layer2.0.conv1.weight").elements == 16 * 32 * 3 * 3);
+  CHECK(tensor(resnet, "layer2.0.conv1.weight").forward_flops == 2.0 * 16 * 16 * 16 * 32 * 3 * 3);
+  CHECK(tensor(resnet, "fc.weight").elements == 64 * 10);
+  for (const GradientTensor& each : resnet.tensors)
+    CHECK(each.tensor.find("downsample") == std::string::npos);
+}
+
+// 14 x 14 left of 28 x 28 padded to 32 (28, then halved), 10, 5: 16 maps of 5 x 5 go into 120.
+TEST_CASE("LeNet-5 ends its convolutions with 16 maps of 5 x 5", "[generate]") {
+  CHECK(tensor(model("lenet-5"), "fc1.weight").elements == 16 * 5 * 5 * 120);
+  CHECK(tensor(model("lenet-5"), "conv2.weight").forward_flops == 2.0 * 10 * 10 * 16 * 6 * 5 * 5);
+}
+
+// Four gates of 1500 on 1500 inputs and 1500 outputs of the step before, for 35 words.
+TEST_CASE("an LSTM's arithmetic is that of both its matrices, at each step", "[generate]") {
+  const Model ptb = model("lstm-ptb");
+  CHECK(tensor(ptb, "lstm.weight_ih_l0").elements == 4 * 1500 * 1500);
+  CHECK(tensor(ptb, "lstm.bias_hh_l1").elements == 4 * 1500);
+  CHECK(tensor(ptb, "lstm.weight_ih_l0").forward_flops == 2.0 * 35 * 4 * 1500 * (1500 + 1500));
+  CHECK(tensor(ptb, "word_embeddings.weight").forward_flops == 0);
+}
+
+// 161 frequencies: (161 + 40 - 41) / 2 + 1 = 81, (81 + 20 - 21) / 2 + 1 = 41, 32 channels of each:
+// 1312. 101 steps: (101 + 10 - 11) / 2 + 1 = 51, and with a stride of 1 still 51.
+// 14,432 + 32 + 64 + 236,544 + 32 + 64 of convolutions; 4 x 800 x (1312 + 800) + 6400 = 6,764,800
+// and four of 4 x 800 x 1600 + 6400 = 5,126,400; 4 x 1600 of normalisations between; 21 x 800 of
+// the lookahead; 1600 + 29 x 800: 27,569,568.
+TEST_CASE("LSTM-AN4 is deepspeech.pytorch in one direction, with 21 weights of lookahead",
+          "[generate]") {
+  const Model an4 = model("lstm-an4");
+  CHECK(tensor(an4, "rnns.0.rnn.weight_ih_l0").elements == 4 * 800 * 1312);
+  CHECK(tensor(an4, "rnns.0.rnn.weight_ih_l0").forward_flops == 2.0 * 51 * 4 * 800 * (1312 + 800));
+  CHECK(tensor(an4, "conv.seq_module.3.weight").forward_flops == 2.0 * 41 * 51 * 32 * 32 * 21 * 11);
+  CHECK(tensor(an4, "lookahead.0.weight").elements == 21 * 800);
+  CHECK(14'432 + 32 + 64 + 236'544 + 32 + 64 + 6'764'800 + 4 * 5'126'400 + 4 * 1600 + 21 * 800 +
+            1600 + 29 * 800 ==
+        an4.elements());
 }
 
 TEST_CASE("a window that does not fit is our own defect", "[generate]") {

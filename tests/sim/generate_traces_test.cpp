@@ -14,8 +14,8 @@ namespace {
 
 const std::filesystem::path kRoot = GRADCAST_SOURCE_DIR;
 
-IterationTrace trace(const std::string& model) {
-  const std::string path = "traces/iteration-" + model + "-v100.csv";
+IterationTrace trace(const std::string& model, const std::string& device = "v100") {
+  const std::string path = "traces/iteration-" + model + "-" + device + ".csv";
   for (const GeneratedFile& file : iteration_trace_files(kRoot))
     if (file.path == path) return load_iteration_trace(TextFile{file.path, file.content});
   throw std::logic_error("no trace of '" + model + "'");
@@ -137,4 +137,37 @@ TEST_CASE("a roofline takes the slower of arithmetic and memory", "[generate]") 
   const double pass = 4.0 * 128 * 56 * 56 * 256 / 765e9;
   CHECK(roofline(net.operators()[1], 128, false).forward.count() == Approx(2 * pass));
   CHECK(roofline(net.operators()[1], 128, false).backward.count() == Approx(3 * pass));
+}
+
+// 128 images at 1317.333 and 920.632 images/s, 64 sequences at 392.
+TEST_CASE("traces of a P102-100 add up to gTop-k's runs on one of them", "[generate]") {
+  CHECK(trace("vgg-16-cifar", "p102-100").iteration().count() ==
+        Approx(128 / 1317.333).margin(1e-6));
+  CHECK(trace("resnet-20", "p102-100").iteration().count() == Approx(128 / 920.632).margin(1e-6));
+  CHECK(trace("lstm-ptb", "p102-100").iteration().count() == Approx(64 / 392.0).margin(1e-6));
+  CHECK(trace("lstm-ptb", "p102-100").batch == 64);
+  CHECK(trace("lstm-ptb", "p102-100").device == "P102-100");
+  CHECK_THROWS_AS(trace("alexnet", "p102-100"), std::logic_error);  // its V100's shares serve
+}
+
+// Two steps of one sample, 1000 inputs and 1000 outputs: 2 x 2 x 4000 x 2000 FLOP are 2.3 us at 14
+// TFLOP/s. Memory takes longer: 8,008,000 parameters, the 4,000,000 on its own output once more,
+// and 2000 in and 2000 out, of 4 bytes, at 765 GB/s: 62.8 us.
+TEST_CASE("an LSTM reads the weights on its own output at every step", "[generate]") {
+  Architecture net({1000, 1, 2});
+  net.lstm("rnn", 0, 1000);
+  const double bytes = 4.0 * (8'008'000 + 4'000'000 + 2000 + 2000);
+  CHECK(roofline(net.operators()[0], 1, false).forward.count() == Approx(bytes / 765e9));
+  CHECK(roofline(net.operators()[0], 1, false).backward.count() == Approx(2 * bytes / 765e9));
+}
+
+// Three words of 10 values, of a table of 100 rows: 30 read and 30 written; backward fills 1000
+// with zeros, then reads 30 and adds them to 30.
+TEST_CASE("an embedding copies rows, and clears a gradient of the whole table", "[generate]") {
+  Architecture net({1, 1, 3});
+  net.embedding("e", 100, 10);
+  const ComputeTime time = roofline(net.operators()[0], 1, true);
+  CHECK(time.forward.count() == Approx(4.0 * 60 / 765e9));
+  CHECK(time.backward.count() == Approx(4.0 * (1000 + 90) / 765e9));
+  CHECK(net.here().channels == 10);
 }

@@ -36,6 +36,16 @@ TEST_CASE("scaled to another total, the shares stay", "[trace]") {
   CHECK(read.update.count() == Approx(0.02));
 }
 
+// 1 + 2 forward and 3 + 4 backward three times, one update of 2: 32 ms. To 64 ms: all twice as
+// long.
+TEST_CASE("several micro-steps have one update", "[trace]") {
+  CHECK(trace(kComments, kRows).iteration(3).count() == Approx(32e-3));
+  const IterationTrace read = scaled_to(trace(kComments, kRows), Seconds{64e-3}, 3);
+  CHECK(read.forward().count() == Approx(6e-3));
+  CHECK(read.update.count() == Approx(4e-3));
+  CHECK(read.iteration(3).count() == Approx(64e-3));
+}
+
 // Half the images: half the forward and backward, 1.5 + 3.5 ms, and the same update, 2 ms.
 TEST_CASE("another batch changes forward and backward in proportion, not the update", "[trace]") {
   const IterationTrace read = with_batch(trace(kComments, kRows), 64);

@@ -82,6 +82,20 @@ TEST_CASE("a collective alone has bytes and jobs, and computes nothing", "[measu
                     Contains("a collective alone (payload_bytes) computes nothing: write 0"));
   CHECK_THROWS_WITH(runs(columns, with(row, "104857600", "")),
                     Contains("an iteration takes more than 0 s"));
-  CHECK_THROWS_WITH(runs(kColumns + ",accumulation", kRow + ",4"),
-                    Contains("column 'accumulation': runs with this cannot be forecast yet"));
+}
+
+TEST_CASE("micro-steps divide the batch, and a row may say why nobody claims it", "[measured]") {
+  const std::string columns = kColumns + ",accumulation,outside";
+  const MeasuredRun run = runs(columns, kRow + ",4,\"slow, and nobody knows why\"").runs.at(0);
+  CHECK(run.accumulation == 4);
+  CHECK(run.batch == 128);
+  CHECK(run.outside == "slow, and nobody knows why");
+  const MeasuredRun usual = runs(columns, kRow + ",,").runs.at(0);
+  CHECK(usual.accumulation == 1);
+  CHECK(usual.outside.empty());
+  CHECK_FALSE(same_setup(run, usual));
+  CHECK_THROWS_WITH(runs(columns, kRow + ",0,"), Contains("'0' is not a count from 1 to 1024"));
+  CHECK_THROWS_WITH(runs(columns, kRow + ",3,"),
+                    Contains("measured-x.csv:2: column 'accumulation': a batch of 128 is not "
+                             "divided by 3 micro-steps"));
 }

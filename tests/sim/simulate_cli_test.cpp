@@ -291,6 +291,33 @@ TEST_CASE("twice the images take twice the forward", "[cli]") {
   CHECK(forward("256") == Approx(2 * forward("128")));
 }
 
+// 128 images in 4 micro-steps are still 128 images an iteration, and one update: as much computing.
+TEST_CASE("micro-steps divide the batch, and throughput is of all of it", "[cli]") {
+  const auto simulate = [](const char* micro_steps) {
+    const Ran ran =
+        gradcast_runs("simulate", "--model", "resnet-50", "--fusion", "layer", "--overlap", "yes",
+                      "--accumulation", micro_steps, "--engine", "analytic", "--format", "json");
+    return Json::parse(ran.out)["results"][0];
+  };
+  const Json one = simulate("1");
+  const Json four = simulate("4");
+  CHECK(four["batch"] == 128);
+  CHECK(four["accumulation"] == 4);
+  CHECK(four["forward_seconds"].get<double>() == Approx(one["forward_seconds"].get<double>()));
+  CHECK(four["backward_seconds"].get<double>() == Approx(one["backward_seconds"].get<double>()));
+  // A quarter of the backward is left to hide communication under.
+  CHECK(four["exposed_communication_seconds"].get<double>() >
+        one["exposed_communication_seconds"].get<double>());
+  const double iteration = four["iteration_seconds"].get<double>();
+  CHECK(four["samples_per_second"].get<double>() == Approx(16 * 128 / iteration));
+  CHECK(four["scaling_efficiency"].get<double>() == Approx(0.46 / iteration).epsilon(1e-6));
+
+  const Ran odd = gradcast_runs("simulate", "--model", "resnet-50", "--accumulation", "3");
+  CHECK(odd.exit_code == 2);
+  CHECK_THAT(odd.err, Contains("a batch of 128 is not divided by 3 micro-steps"));
+  CHECK(gradcast_runs("simulate", "--payload", "1MiB", "--accumulation", "2").exit_code == 2);
+}
+
 TEST_CASE("CSV is a header and a row", "[cli]") {
   const Ran ran = gradcast_runs("simulate", "--model", "alexnet", "--format", "csv");
   CHECK(ran.exit_code == 0);

@@ -1,0 +1,8 @@
+// `traces/measured-*.csv` of figures that stand in the source.
+#include "sim/generate/generated_file.hpp"
+
+namespace gradcast {
+
+std::vector<GeneratedFile> measured_files() { return {table2_file(), gtopk_file()}; }
+
+}  // namespace gradcast
