@@ -10,7 +10,10 @@
 namespace gradcast {
 namespace {
 
-constexpr std::array kColumns = {"property", "value", "source"};
+constexpr std::array kColumns = {"property", "value", "source",
+                                 // optional
+                                 "deviation"};
+constexpr std::size_t kRequired = 3;
 
 /// The one list of properties: files, flags and results go through it.
 struct Property {
@@ -428,10 +431,27 @@ void set_property(Cluster& cluster, std::string_view name, std::string_view valu
                    in_quotes(cluster.platform_file.string()));
 }
 
+std::pair<Cluster, Cluster> one_deviation_about(const Cluster& cluster,
+                                                const PropertyDeviation& deviation) {
+  const std::string value = find_property(deviation.property).get(cluster);
+  // A value is a number and its unit.
+  const std::size_t unit = value.find_first_not_of("0123456789.e+-");
+  if (value.empty() || unit == 0) return {cluster, cluster};  // "none"
+  const auto moved = [&](double factor) {
+    Cluster other = cluster;
+    set_property(other, deviation.property,
+                 number_to_text(parse_number(value.substr(0, unit)) * factor) +
+                     (unit == std::string::npos ? "" : value.substr(unit)));
+    return other;
+  };
+  // A rate may not come down to nothing.
+  return {moved(std::max(0.01, 1 - deviation.share)), moved(1 + deviation.share)};
+}
+
 Cluster load_cluster(const TextFile& file) {
   Cluster cluster;
   cluster.name = file.path.stem().string();
-  CsvReader<kColumns.size()> rows(file, kColumns);
+  CsvReader<kColumns.size()> rows(file, kColumns, kRequired);
   std::map<std::string, std::size_t> seen;  // and in which line
   while (rows.next()) {
     rows.word("property");
@@ -444,6 +464,11 @@ Cluster load_cluster(const TextFile& file) {
     } catch (const ValueError& error) {
       throw rows.failure(full_name(named) + ": " + error.what());
     }
+    if (rows.text("deviation").empty()) continue;
+    if (named.nodes || named.property->of == kShape)
+      throw rows.failure("deviation", "only values of all nodes have one, and no counts");
+    cluster.deviations.push_back(
+        {std::string(named.property->name), rows.value("deviation", parse_percent)});
   }
   for (const Property& property : kProperties)
     if (property.required && !seen.contains(std::string(property.name)))

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/text_file.hpp"
@@ -45,6 +46,12 @@ struct NodeOverride {
   std::string name() const;
 };
 
+/// How sure a file is of a property's value: standard deviation over value.
+struct PropertyDeviation {
+  std::string property;
+  double share = 0;
+};
+
 /// Its own node properties are those of every node that no override names.
 struct Cluster : NodeProperties {
   std::string name;
@@ -75,6 +82,12 @@ struct Cluster : NodeProperties {
   /// it believes what the network costs.
   Seconds planner_startup{0};
   BytesPerSecond planner_bandwidth{0};
+
+  /// Of whole iterations, what forecasts were off by where the cluster was fitted: standard
+  /// deviation, as a time and as a share of the iteration.
+  Seconds forecast_deviation{0};
+  double forecast_deviation_share = 0;
+  std::vector<PropertyDeviation> deviations;
 
   // What replicas and what-ifs change; no properties of a file.
   std::vector<double> nic_slowness;  // by node, of its NICs' bytes and latency; empty: 1
@@ -133,8 +146,13 @@ std::vector<ClusterProperty> properties_of(const Cluster& cluster);
 /// value that is none, and what a platform file says already.
 void set_property(Cluster& cluster, std::string_view name, std::string_view value);
 
-/// Reads `platforms/<cluster>.csv`: property,value,source. Throws DataError; bandwidths and shape
-/// must be there, what is left out of the others is 0 or, of a node's NICs and speed, 1.
+/// The cluster with a property one deviation lower, and one higher.
+std::pair<Cluster, Cluster> one_deviation_about(const Cluster& cluster,
+                                                const PropertyDeviation& deviation);
+
+/// Reads `platforms/<cluster>.csv`: property,value,source and (optional) deviation. Throws
+/// DataError; bandwidths and shape must be there, what is left out of the others is 0 or, of a
+/// node's NICs and speed, 1.
 Cluster load_cluster(const TextFile& file);
 
 }  // namespace gradcast

@@ -5,14 +5,11 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "sim/suspects.hpp"
+#include "sim/uncertainty.hpp"
+
 namespace gradcast {
 namespace {
-
-/// The middle value, or the mean of the two in the middle.
-double median(const std::vector<double>& sorted) {
-  const std::size_t half = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
-}
 
 /// The smallest value that at least `share` of the sorted values do not exceed.
 double nearest_rank(const std::vector<double>& sorted, double share) {
@@ -20,23 +17,18 @@ double nearest_rank(const std::vector<double>& sorted, double share) {
   return sorted[std::max<std::size_t>(rank, 1) - 1];
 }
 
-const ComparedRun* dense_of(const std::vector<ComparedRun>& runs, const ComparedRun& like) {
-  for (const ComparedRun& other : runs)
-    if (other.run.compressor == "dense" && same_setup(other.run, like.run)) return &other;
-  return nullptr;
-}
-
-/// "topk", or "topk 0.01 code" where its set-up has runs of it at several densities and modes.
-std::string label_of(const std::vector<ComparedRun>& runs, const MeasuredRun& run) {
-  bool densities = false;
-  bool modes = false;
-  for (const ComparedRun& other : runs) {
-    if (!same_setup(other.run, run) || other.run.compressor != run.compressor) continue;
-    densities = densities || other.run.density != run.density;
-    modes = modes || other.run.mode != run.mode;
+/// What the row left to us, as it was chosen: a reader of the answer must not have to guess.
+void fill_in_defaults(MeasuredRun& run, const Request& request, const Scenario& scenario,
+                      const Plan& plan) {
+  run.trace = request.trace_name();
+  run.collective = collectives_of(plan);
+  if (scenario.cluster.platform_file.empty()) {
+    run.nic_bandwidth = to_text(scenario.cluster.nic.bandwidth);
+    run.nic_latency = to_text(scenario.cluster.nic.latency);
   }
-  return run.compressor + (densities ? " " + number_to_text(run.density) : "") +
-         (modes ? " " + run.mode : "");
+  if (!scenario.sparse() || plan.buckets.empty()) return;
+  run.costs = request.costs;
+  run.mode = plan.buckets[0].cost.mode;
 }
 
 }  // namespace
@@ -51,6 +43,47 @@ double ComparedRun::measured_efficiency() const { return run.compute / run.itera
 
 double ComparedRun::predicted_efficiency() const { return run.compute / predicted(); }
 
+ComparedRun compare_run(const MeasuredRun& run, const Request& request, const Scenario& scenario,
+                        const Plan& plan, IterationResult forecast) {
+  ComparedRun compared{.run = run, .forecast = std::move(forecast)};
+  compared.ranks = plan.ranks();
+  compared.asked_collective = run.collective;
+  if (scenario.sparse() && !plan.buckets.empty())
+    compared.implementation = plan.buckets[0].cost.implementation;
+  compared.evidence = evidence_of(plan);
+  compared.outside = outside_of(plan);
+  compared.outside_model = run.outside;
+  fill_in_defaults(compared.run, request, scenario, plan);
+  if (!compared.forecast.lost.empty()) throw ValueError(compared.forecast.lost);
+  return compared;
+}
+
+ComparedRun compare_run(const std::string& measured_path, const MeasuredRun& run,
+                        const Request& request, const Engine& engine, bool explain,
+                        DataFiles& files) {
+  return naming_row(measured_path, run, [&] {
+    const Scenario scenario = make_scenario(request, files);
+    const Plan plan = make_plan(scenario);
+    const IterationResult forecast =
+        summarize(plan, engine.run(plan, scenario.cluster, scenario.world));
+    ComparedRun compared = compare_run(run, request, scenario, plan, forecast);
+    if (const auto interval = interval_of(scenario, plan, forecast)) {
+      compared.low = interval->low;
+      compared.high = interval->high;
+    }
+    if (explain && compared.counts() && std::abs(compared.error_percent()) > kLargeErrorPercent)
+      compared.suspects = to_text(suspects_of(scenario, run.iteration));
+    return compared;
+  });
+}
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) throw std::logic_error("no values have a median");
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
 ErrorSummary summarize_errors(const std::vector<double>& errors_percent) {
   if (errors_percent.empty()) throw std::logic_error("no errors to summarize");
   const auto count = static_cast<double>(errors_percent.size());
@@ -63,39 +96,10 @@ ErrorSummary summarize_errors(const std::vector<double>& errors_percent) {
   }
   std::sort(absolute.begin(), absolute.end());
   summary.mean_absolute = std::accumulate(absolute.begin(), absolute.end(), 0.0) / count;
-  summary.median_absolute = median(absolute);
+  summary.median_absolute = median_of(absolute);
   summary.p90_absolute = nearest_rank(absolute, 0.9);
   summary.bias = std::accumulate(errors_percent.begin(), errors_percent.end(), 0.0) / count;
   return summary;
-}
-
-void add_speedups(std::vector<ComparedRun>& runs) {
-  for (ComparedRun& run : runs) {
-    const ComparedRun* dense = dense_of(runs, run);
-    if (dense == nullptr || run.run.payload.count > 0) continue;
-    run.measured_speedup = dense->run.iteration / run.run.iteration;
-    run.predicted_speedup = dense->predicted() / run.predicted();
-  }
-}
-
-std::vector<SpeedupPair> speedups_of_fastest(const std::vector<ComparedRun>& runs) {
-  std::vector<SpeedupPair> pairs;
-  std::vector<const MeasuredRun*> told;  // set-ups that are done
-  for (const ComparedRun& first : runs) {
-    const auto same = [&](const MeasuredRun* run) { return same_setup(*run, first.run); };
-    if (std::any_of(told.begin(), told.end(), same)) continue;
-    told.push_back(&first.run);
-    const ComparedRun* fastest = &first;
-    for (const ComparedRun& run : runs)
-      if (same_setup(run.run, first.run) && run.run.iteration < fastest->run.iteration)
-        fastest = &run;
-    for (const ComparedRun& run : runs)
-      if (same_setup(run.run, first.run) && label_of(runs, run.run) != label_of(runs, fastest->run))
-        pairs.push_back({run.run.source, run.run.model, label_of(runs, fastest->run),
-                         label_of(runs, run.run), run.run.iteration / fastest->run.iteration,
-                         run.predicted() / fastest->predicted()});
-  }
-  return pairs;
 }
 
 }  // namespace gradcast

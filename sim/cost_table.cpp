@@ -34,6 +34,16 @@ CostEstimate CostTable::estimate(const CostQuery& query) const {
   return costs.of(query.elements, query.density, query.workers);
 }
 
+Seconds corrected_encode(Seconds encode, std::int64_t elements, int calls,
+                         const CodecCorrection& correction) {
+  return correction.encode_factor * encode + calls * correction.per_call +
+         static_cast<double>(elements) * correction.per_element;
+}
+
+Seconds corrected_decode(Seconds decode, const CodecCorrection& correction) {
+  return correction.decode_factor * decode;
+}
+
 std::string parse_mode(std::string_view text) {
   if (text.empty() || text == "paper" || text == "code") return std::string(text);
   throw ValueError("'" + std::string(text) + "' is not 'paper' or 'code'");

@@ -67,6 +67,22 @@ struct CostTable {
   CostEstimate estimate(const CostQuery& query) const;
 };
 
+/// What a fit found a compressor's calls to take besides, or instead of, what the table says. By
+/// default nothing.
+struct CodecCorrection {
+  double encode_factor = 1;
+  double decode_factor = 1;
+  Seconds per_call{0};     // of encoding: what no byte explains (waits of the host, Python)
+  Seconds per_element{0};  // of encoding: what another path than the table's takes (the CPU's)
+
+  friend bool operator==(const CodecCorrection&, const CodecCorrection&) = default;
+};
+
+/// A table's encoding of so many elements in so many calls, and its decoding, corrected.
+Seconds corrected_encode(Seconds encode, std::int64_t elements, int calls,
+                         const CodecCorrection& correction);
+Seconds corrected_decode(Seconds decode, const CodecCorrection& correction);
+
 /// "paper", "code", or "" where a compressor has no two modes. Throws ValueError.
 std::string parse_mode(std::string_view text);
 

@@ -21,6 +21,7 @@ inline constexpr DataKind kIterationTraces{"trace", "traces", "iteration-"};
 inline constexpr DataKind kCostTables{"cost table", "traces", "cost-"};
 inline constexpr DataKind kMeasuredRuns{"measured file", "traces", "measured-"};
 inline constexpr DataKind kClusters{"cluster", "platforms", ""};
+inline constexpr DataKind kFitStructures{"fit structure", "traces", "fit-"};
 inline constexpr DataKind kEvents{"events file", "traces", "events-"};
 
 /// An input as the user named it, with what was read: results print it with its SHA-256.

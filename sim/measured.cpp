@@ -7,13 +7,13 @@
 namespace gradcast {
 namespace {
 
-constexpr std::array kColumns = {"source", "model", "batch", "compute_seconds", "cluster", "nodes",
-                                 "gpus_per_node", "compressor", "density", "fusion", "overlap",
-                                 "iteration_seconds",
-                                 // optional from here on
-                                 "trace", "costs", "mode", "collective", "nic_bandwidth",
-                                 "nic_latency", "wire_bytes_per_element", "wire_messages",
-                                 "payload_bytes", "concurrent_jobs", "accumulation", "outside"};
+constexpr std::array kColumns = {
+    "source", "model", "batch", "compute_seconds", "cluster", "nodes", "gpus_per_node",
+    "compressor", "density", "fusion", "overlap", "iteration_seconds",
+    // optional from here on
+    "trace", "costs", "mode", "collective", "nic_bandwidth", "nic_latency",
+    "wire_bytes_per_element", "wire_messages", "payload_bytes", "concurrent_jobs", "accumulation",
+    "outside", "measured_encode_seconds", "measured_communication_seconds"};
 constexpr std::size_t kRequired = 12;
 
 }  // namespace
@@ -84,6 +84,13 @@ MeasuredRuns load_measured_runs(const TextFile& file) {
                                              " is not divided by " +
                                              std::to_string(run.accumulation) + " micro-steps");
     run.outside = rows.text("outside");
+    const auto part = [&](const char* column) {
+      return rows.text(column).empty()
+                 ? std::nullopt
+                 : std::optional(Seconds{rows.number(column, 0, kLongestSeconds)});
+    };
+    run.measured_encode = part("measured_encode_seconds");
+    run.measured_communication = part("measured_communication_seconds");
     measured.runs.push_back(std::move(run));
   }
   if (measured.runs.empty()) throw rows.failure("the file has no measured run");

@@ -1,5 +1,6 @@
 // Published or own measurements of whole iterations, to hold forecasts against.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,8 @@ struct MeasuredRun {
   int concurrent_jobs = 1;  // equal ones, on the same nodes at the same time
   int accumulation = 1;     // micro-steps whose gradients add up before anything is sent
   std::string outside;      // why the model does not claim this row; "": it does
+  // Of a published breakdown: selecting what is sent, and all communication, hidden or not.
+  std::optional<Seconds> measured_encode, measured_communication;
 };
 
 struct MeasuredRuns {

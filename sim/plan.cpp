@@ -221,6 +221,9 @@ class Planner {
     }
     planned.collective = &collective_for(load_of(planned), Aggregation::AllGather);
     planned.cost = cost_of(bucket, *planned.collective);
+    planned.cost.encode =
+        corrected_encode(planned.cost.encode, bucket.elements, planned.cost.calls, scenario_.codec);
+    planned.cost.decode = corrected_decode(planned.cost.decode, scenario_.codec);
     planned.selected = planned.cost.selected;
     planned.payload = Bytes{planned.selected * scenario_.wire_bytes_per_element};
     return planned;

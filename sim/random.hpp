@@ -5,7 +5,13 @@
 namespace gradcast {
 
 /// What a number is drawn for; two of them never draw the same.
-enum class Draw : std::uint64_t { Compute = 1, Network = 2, Count = 3 };
+enum class Draw : std::uint64_t {
+  Compute = 1,
+  Network = 2,
+  Count = 3,
+  FitStart = 4,
+  Bootstrap = 5
+};
 
 /// One draw's name. `replica` and `index` (a rank, a node) count from 0.
 struct DrawName {

@@ -6,25 +6,9 @@
 
 #include "sim/error.hpp"
 #include "sim/random.hpp"
+#include "sim/statistics.hpp"
 
 namespace gradcast {
-namespace {
-
-/// The 97.5 % quantile of Student's t, to 0.2 % from 3 degrees of freedom on and exact for 1 and 2:
-/// the expansion in 1/n of Abramowitz and Stegun 26.7.5, whole.
-double t_quantile(int degrees) {
-  if (degrees == 1) return 12.7062;
-  if (degrees == 2) return 4.30265;
-  const double z = 1.959964;
-  const double n = degrees;
-  const double z2 = z * z;
-  return z + z * (z2 + 1) / (4 * n) + z * ((5 * z2 + 16) * z2 + 3) / (96 * n * n) +
-         z * (((3 * z2 + 19) * z2 + 17) * z2 - 15) / (384 * n * n * n) +
-         z * ((((79 * z2 + 776) * z2 + 1482) * z2 - 1920) * z2 - 945) / (92160 * n * n * n * n);
-}
-
-}  // namespace
-
 Scenario replica_of(const Scenario& scenario, const Noise& noise, int replica) {
   Scenario drawn = scenario;
   const auto number = static_cast<std::uint64_t>(replica);
@@ -100,7 +84,7 @@ Spread spread_of(std::vector<Seconds> times, int lost) {
   for (const Seconds time : times) squares += std::pow((time - spread.mean).count(), 2);
   Seconds half{0};
   if (times.size() > 1)
-    half = Seconds{t_quantile(static_cast<int>(times.size()) - 1) *
+    half = Seconds{t_quantile(0.975, static_cast<double>(times.size() - 1)) *
                    std::sqrt(squares / (count - 1) / count)};
   spread.low = spread.mean - half;
   spread.high = spread.mean + half;

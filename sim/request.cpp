@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "sim/cost_transfer.hpp"
 #include "sim/error.hpp"
 #include "sim/simgrid_platform.hpp"
 #include "sim/text.hpp"
@@ -61,7 +62,8 @@ bool same_choices(const Request& one, const std::string& mode, const Request& me
                   bool sparse) {
   const bool same_costs = one.costs == measured.costs && one.density == measured.density &&
                           (mode == measured.mode || one.mode == measured.mode) &&
-                          one.selection == measured.selection;
+                          one.selection == measured.selection &&
+                          one.costs_device == measured.costs_device;
   return one.model == measured.model && one.trace_name() == measured.trace_name() &&
          one.cluster == measured.cluster && one.compressor == measured.compressor &&
          one.collective == measured.collective && (!sparse || same_costs) &&
@@ -209,6 +211,8 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
     scenario.world = load_events(files.read(kEvents, request.events), scenario.cluster);
   scenario.world.concurrent_jobs = request.concurrent_jobs;
   if (scenario.sparse()) scenario.costs = load_cost_table(files.read(kCostTables, request.costs));
+  if (scenario.sparse() && !request.costs_device.empty())
+    scenario.costs = transferred(scenario.costs, request.costs_of, request.costs_device, files);
   scenario.density = request.density;
   scenario.mode = request.mode;
   scenario.implementation = request.implementation;

@@ -17,6 +17,8 @@ struct Request {
   std::string model;
   std::string trace;  // "": iteration-<model>-v100
   std::string costs = "cost-v100-pytorch-1.1";
+  std::string costs_device;  // to which they are scaled; "": as they are
+  std::string costs_of;      // the device that they are of; "": as the table says
   std::string cluster = "10gbe-4x4";
   std::string compressor = "dense";
   std::string mode;            // "": the cost table's choice

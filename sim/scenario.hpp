@@ -51,6 +51,7 @@ struct Scenario {
   std::string mode;            // of the compressor; "" leaves the choice to the cost table
   std::string implementation;  // of the compressor; "" leaves the choice to the cost table
   SelectionScope selection = SelectionScope::Merged;
+  CodecCorrection codec;  // of the compressor's costs
   Fusion fusion;
   bool overlap = false;            // communication with backward
   int wire_bytes_per_element = 8;  // sparse: fp32 value and int32 index

@@ -22,10 +22,7 @@ BytesPerSecond between(BytesPerSecond fast, BytesPerSecond slow, double how_far)
 }
 
 /// Two digits: these are no measurements.
-double rounded(double value) {
-  const double digit = std::pow(10, std::floor(std::log10(value)) - 1);
-  return std::round(value / digit) * digit;
-}
+double rounded(double value) { return rounded_to(2, value); }
 
 std::string rate_text(BytesPerSecond rate) { return to_text(BytesPerSecond{rounded(rate.value)}); }
 

@@ -194,6 +194,15 @@ std::string to_text(Bytes amount) {
 
 std::string percent_to_text(double share) { return short_number(share * 100) + "%"; }
 
+double rounded_to(int digits, double value) {
+  if (!std::isfinite(value)) return value;
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value,
+                                 std::chars_format::scientific, digits - 1);
+  std::from_chars(text.data(), end.ptr, value);
+  return value;
+}
+
 std::string number_to_text(double value) {
   // 0.0001 rather than 1e-04, but 5.11664e-06 rather than thirteen characters.
   constexpr std::size_t kReadable = 12;

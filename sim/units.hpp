@@ -63,6 +63,9 @@ std::string to_text(Bytes amount);
 /// 0.05 as "5%".
 std::string percent_to_text(double share);
 
+/// The nearest number of so many significant digits; what is not finite, as it is.
+double rounded_to(int digits, double value);
+
 /// The shortest text that reads back as the same double.
 std::string number_to_text(double value);
 

@@ -4,7 +4,7 @@
 #include <new>
 
 #include "sim/calibration/interruption.hpp"
-#include "sim/calibration/progress.hpp"
+#include "sim/progress.hpp"
 
 namespace gradcast {
 namespace {

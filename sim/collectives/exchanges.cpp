@@ -17,8 +17,8 @@ void Exchanges::fold_in(Received received, const Size& size) {
 }
 
 void Exchanges::exchange(int distance, Received received, const Size& size) {
-  // With ranks folded in, some are ready before their partner is there to receive, at first and, where
-  // they have less to send, in every round: they wait for it, as a rendezvous of MPI's does.
+  // With ranks folded in, some are ready before their partner is there to receive, at first and,
+  // where they have less to send, in every round: they wait for it, as a rendezvous of MPI's does.
   Phase phase{.reducing_rounds = received == Received::Added ? 1 : 0, .lockstep = folded_ > 0};
   phase.messages.reserve(static_cast<std::size_t>(participants_));
   for (int i = 0; i < participants_; ++i)

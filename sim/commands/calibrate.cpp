@@ -9,10 +9,10 @@
 #include "sim/calibration/cost_file.hpp"
 #include "sim/calibration/interruption.hpp"
 #include "sim/calibration/per_layer.hpp"
-#include "sim/calibration/progress.hpp"
 #include "sim/calibration/roofline.hpp"
 #include "sim/calibration/session.hpp"
 #include "sim/calibration/summary.hpp"
+#include "sim/progress.hpp"
 #include "sim/text.hpp"
 
 namespace gradcast::commands {

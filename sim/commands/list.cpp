@@ -6,6 +6,7 @@
 #include "sim/collective.hpp"
 #include "sim/cost_holdout.hpp"
 #include "sim/engine.hpp"
+#include "sim/fit/structure.hpp"
 #include "sim/iteration_trace.hpp"
 #include "sim/measured.hpp"
 #include "sim/model.hpp"
@@ -44,7 +45,7 @@ void add_files(std::vector<Entry>& entries, DataFiles& files, const DataKind& ki
 std::string describe_model(const TextFile& file) {
   const Model model = load_model(file);
   return millions(model.elements()) + " in " + std::to_string(model.tensors.size()) + " tensors, " +
-         fixed(model.forward_flops() / 1e9, 2) + " GFLOP an image forward";
+         fixed(model.forward_flops() / 1e9, 2) + " GFLOP a sample forward";
 }
 
 std::string describe_trace(const TextFile& file) {
@@ -71,6 +72,13 @@ std::string describe_costs(const TextFile& file) {
 
 std::string describe_measured(const TextFile& file) {
   return std::to_string(load_measured_runs(file).runs.size()) + " measured runs";
+}
+
+std::string describe_structures(const TextFile& file) {
+  const FitStructures all = load_fit_structures(file);
+  const std::size_t tried = all.structures.size() - 1;
+  return "what may be fitted: " + all.structures.front().name +
+         (tried > 0 ? ", and " + std::to_string(tried) + " others that were tried" : "");
 }
 
 std::string describe_events(const TextFile& file) {
@@ -108,6 +116,7 @@ std::vector<Entry> all_entries(DataFiles& files) {
   add_files(entries, files, kIterationTraces, describe_trace);
   add_files(entries, files, kCostTables, describe_costs);
   add_files(entries, files, kMeasuredRuns, describe_measured);
+  add_files(entries, files, kFitStructures, describe_structures);
   add_files(entries, files, kEvents, describe_events);
   add_files(entries, files, kClusters, describe_cluster);
   for (const Compressor* compressor : all_compressors())

@@ -5,6 +5,8 @@
 
 #include "sim/answer.hpp"
 #include "sim/collective_time.hpp"
+#include "sim/devices.hpp"
+#include "sim/fit/structure.hpp"
 #include "sim/iteration_result.hpp"
 #include "sim/measured.hpp"
 #include "sim/request.hpp"
@@ -51,6 +53,8 @@ void check_data(std::vector<Check>& checks, DataFiles& files) {
   add(kMeasuredRuns, load_measured_runs);
   add(kClusters, load_cluster);
   add(kEvents, [](const TextFile& file) { return load_events(file); });
+  add(kFitStructures, load_fit_structures);
+  add(kDevices, load_devices);
 }
 
 Cluster test_cluster(int nodes, int gpus_per_node) {
@@ -91,8 +95,8 @@ Check check_collective(const Collective& collective, int nodes, int gpus_per_nod
     if (its > largest) check.detail = " (" + std::string(engine->name) + ")";
     largest = std::max(largest, its);
   }
-  // Where several GPUs share a NIC and some of their messages stay in the node, messages of different
-  // rounds meet on the NIC, which the closed form does not see.
+  // Where several GPUs share a NIC and some of their messages stay in the node, messages of
+  // different rounds meet on the NIC, which the closed form does not see.
   const bool rounds_meet = nodes > 1 && gpus_per_node > 1;
   check.passed = largest < (rounds_meet ? 1e-2 : 1e-3);
   check.detail = apart(largest) + check.detail;

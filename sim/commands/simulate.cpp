@@ -13,6 +13,8 @@
 #include "sim/sensitivity.hpp"
 #include "sim/table.hpp"
 #include "sim/text.hpp"
+#include "sim/transfer_flags.hpp"
+#include "sim/uncertainty.hpp"
 
 namespace gradcast::commands {
 namespace {
@@ -27,6 +29,7 @@ Flags make_flags() {
        "simulate --model vgg-16 --nodes 8 --nic-bandwidth 25Gbps --fusion 25MiB --overlap yes",
        "simulate --model alexnet --compressor topk --density 0.01 --format json"});
   add_request_flags(flags);
+  add_transfer_flags(flags);
   add_noise_flags(flags);
   add_engine_flag(flags);
   return flags;
@@ -82,6 +85,7 @@ Json settings_of(const Scenario& scenario, const Request& request, const Plan& p
     settings["wire_bytes_per_element"] = scenario.wire_bytes_per_element;
     settings["wire_messages"] = scenario.wire_messages;
     settings["costs"] = request.costs;
+    settings["costs_scaled_to"] = request.costs_device;
     settings["mode"] = plan.buckets.empty() ? "" : plan.buckets[0].cost.mode;
     settings["implementation"] = plan.buckets.empty() ? "" : plan.buckets[0].cost.implementation;
     settings["evidence"] = evidence_of(plan);
@@ -134,6 +138,7 @@ struct Forecast {
   std::optional<double> speedup_over_dense{};
   std::optional<MeasuredRun> measured{};  // the run that this is a forecast of, where there is one
   std::optional<LatencySensitivity> latency{};
+  std::optional<ForecastInterval> interval{};  // where the cluster was fitted
 
   bool lost() const { return !result.lost.empty(); }
   double error_percent() const {
@@ -185,6 +190,11 @@ Json numbers_of(const Forecast& forecast, const Plan& plan, const NoiseChoice& n
   numbers["half_latency_seconds"] = latency(&LatencySensitivity::half);
   numbers["twice_latency_seconds"] = latency(&LatencySensitivity::twice);
   numbers["least_sure_of"] = least_sure(forecast, plan);
+  const auto end = [&](Seconds ForecastInterval::*which) {
+    return forecast.interval ? Json(((*forecast.interval).*which).count()) : Json();
+  };
+  numbers["interval_low_seconds"] = end(&ForecastInterval::low);
+  numbers["interval_high_seconds"] = end(&ForecastInterval::high);
   if (noise.asked()) {
     const Spread& spread = forecast.spread;
     numbers["mean_low_seconds"] = seconds(spread.low);
@@ -227,6 +237,9 @@ std::string headline(const Forecast& forecast, const Plan& plan, const NoiseChoi
     add("scaling efficiency", fixed(100 * *forecast.scaling_efficiency, 1) + " %");
   if (forecast.speedup_over_dense)
     add("speedup over dense", fixed(*forecast.speedup_over_dense, 2));
+  add("90 % interval", forecast.interval ? seconds(forecast.interval->low) + " to " +
+                                               seconds(forecast.interval->high) + " s"
+                                         : "none: the cluster was not fitted (`gradcast fit`)");
   if (forecast.measured)
     add("measured (" + forecast.measured->source + ")",
         seconds(forecast.measured->iteration) + " s, error " +
@@ -311,8 +324,8 @@ void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan
   if (scenario.count_spread > 0 && (!scenario.sparse() || scenario.compressor->exact_count))
     flags.note("--count-spread changes nothing here: every rank selects as many elements");
   if (scenario.sparse() && plan.ranks() > 1) return;
-  for (const char* flag : {"density", "mode", "costs", "implementation", "selection",
-                           "wire-bytes-per-element", "wire-messages"})
+  for (const char* flag : {"density", "mode", "costs", "scale-costs-to", "implementation",
+                           "selection", "wire-bytes-per-element", "wire-messages"})
     if (flags.given(flag))
       flags.note("--" + std::string(flag) + " changes nothing here: nothing is compressed");
 }
@@ -342,6 +355,8 @@ Forecast make_forecast(const Scenario& scenario, const Plan& plan, const Engine&
   Forecast forecast{replicated.mean, replicated.spread};
   if (forecast.lost()) return forecast;
   forecast.latency = latency_sensitivity(scenario, plan);
+  const Seconds jitter = (forecast.spread.p95 - forecast.spread.p05) / (2 * kDeviationsToP95);
+  forecast.interval = interval_of(scenario, plan, forecast.result, jitter);
   if (scenario.payload.count > 0) return forecast;
   const Seconds iteration = forecast.result.iteration;
   forecast.samples_per_second =
@@ -362,12 +377,14 @@ Forecast make_forecast(const Scenario& scenario, const Plan& plan, const Engine&
 int simulate(int argc, const char* const* argv) {
   Flags flags = make_flags();
   if (!flags.parse(argc, argv)) return 0;
-  const Request request = read_request(flags);
+  Request request = read_request(flags);
   const NoiseChoice noise = read_noise(flags);
   const Engine& engine = chosen_engine(flags);
 
   DataFiles files = DataFiles::standard();
   try {
+    const TransferChoice transfer = read_transfer(flags, files);
+    transfer.apply(request);
     const Scenario scenario = make_scenario(request, files);
     const Plan plan = make_plan(scenario);
     note_long_run(flags, engine, plan, scenario.cluster);
@@ -386,6 +403,10 @@ int simulate(int argc, const char* const* argv) {
              draws ? Json(request.seed) : Json()});
     note_engine(flags, engine);
     note_costs(flags, scenario, plan);
+    if (scenario.sparse() && !plan.buckets.empty())
+      note_transfer(flags, transfer,
+                    {{request.costs, request.compressor, plan.buckets[0].cost.implementation}},
+                    files);
     note_selection(flags, scenario, plan);
     note_choices(flags, scenario, plan, noise);
   } catch (const ValueError& error) {

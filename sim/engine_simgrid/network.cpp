@@ -75,8 +75,8 @@ Route joined(Route way, const Route& rest) {
 }
 
 // One GPU needs no zone: it hangs on the switch itself. SimGrid looks through all zones whenever it
-// adds anything, so that 4096 of them take two seconds. But from a zone beside it SimGrid 3.32 finds
-// no way to it, or a wrong one: only where all nodes are such.
+// adds anything, so that 4096 of them take two seconds. But from a zone beside it SimGrid 3.32
+// finds no way to it, or a wrong one: only where all nodes are such.
 void add_single(sg4::NetZone* above, const std::string& name, const NodeProperties& node,
                 std::vector<sg4::Host*>& hosts) {
   const NodeParts parts = add_parts(above, above, name, node);

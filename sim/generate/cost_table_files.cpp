@@ -79,19 +79,11 @@ decode (derived): the operators of distributed_optimizer.py in hclhkbu/GaussianK
   each max(bytes moved / 374 GB/s, launches x 1.83 us). 374 GB/s is 85 % of 320 bits at 11 Gbit/s; the
   launch is a V100's. Waits of the host and what Python adds are not in it.)";
 
-/// To six significant digits: what stands in the file does not hang on a library's last bit.
-double six_digits(double value) {
-  std::array<char, 32> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value,
-                                 std::chars_format::scientific, 5);
-  std::from_chars(text.data(), end.ptr, value);
-  return value;
-}
-
-Seconds six_digits(Seconds time) { return Seconds{six_digits(time.count())}; }
+/// What stands in the file does not hang on a library's last bit.
+Seconds six_digits(Seconds time) { return Seconds{rounded_to(6, time.count())}; }
 
 CostRow cost_row(const TorchCompressor& compressor, std::int64_t elements, double density,
-                 int workers, const Device& device) {
+                 int workers, const PublishedGpu& device) {
   const TorchEncoding encoding = compressor.encode(elements, density);
   CostRow row;
   row.compressor = compressor.name;

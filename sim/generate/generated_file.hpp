@@ -27,4 +27,7 @@ GeneratedFile gtopk_file();
 /// `traces/cost-v100-pytorch-1.1.csv` and `traces/cost-p102-100-pytorch.csv`, in this order.
 std::vector<GeneratedFile> cost_table_files();
 
+/// `traces/cost-v100-floor.csv`.
+std::vector<GeneratedFile> floor_cost_files();
+
 }  // namespace gradcast

@@ -21,7 +21,7 @@ namespace {
 struct Total {
   std::string model;
   std::string file;  // in traces/
-  const Device& device;
+  const PublishedGpu& device;
   int batch;  // per GPU
   Seconds iteration;
   std::vector<std::string> source;  // comment lines; the figure comes before the first
@@ -122,7 +122,7 @@ Network network_of(const Total& total) {
 Seconds rounded(Seconds time) { return Seconds{std::round(time.count() * 1e9) / 1e9}; }
 
 /// SGD with momentum and weight decay as PyTorch 1.1 launches it, tensor by tensor.
-Seconds update_time(const Model& model, const Device& device) {
+Seconds update_time(const Model& model, const PublishedGpu& device) {
   constexpr TorchOperator kSteps[] = {{"gradient += decay x parameter", 12},
                                       {"momentum *= factor", 8},
                                       {"momentum += gradient", 12},

@@ -14,8 +14,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    for (const auto& files :
-         {model_files(), measured_files(), iteration_trace_files(argv[1]), cost_table_files()})
+    for (const auto& files : {model_files(), measured_files(), iteration_trace_files(argv[1]),
+                              cost_table_files(), floor_cost_files()})
       for (const GeneratedFile& file : files) {
         write_text_file(std::filesystem::path(argv[1]) / file.path, file.content);
         std::printf("%s\n", file.path.c_str());

@@ -6,7 +6,7 @@
 namespace gradcast {
 namespace {
 
-Seconds bound(const Device& device, double flops, double elements_moved) {
+Seconds bound(const PublishedGpu& device, double flops, double elements_moved) {
   const double bytes = elements_moved * sizeof(float);
   return Seconds{std::max(flops / device.flops_per_second, bytes / device.bandwidth.value)};
 }
@@ -53,7 +53,7 @@ double weights_read(const Operator& each) {
 
 }  // namespace
 
-ComputeTime roofline(const Operator& each, int batch, bool first, const Device& device) {
+ComputeTime roofline(const Operator& each, int batch, bool first, const PublishedGpu& device) {
   const double in = static_cast<double>(batch) * static_cast<double>(each.in.elements());
   const double out = static_cast<double>(batch) * static_cast<double>(each.out.elements());
   // Forward copies the rows that the input names. Backward fills a gradient of the whole table with

@@ -2,7 +2,7 @@
 // bandwidth.
 #pragma once
 #include "sim/generate/architecture.hpp"
-#include "sim/generate/device.hpp"
+#include "sim/generate/published_gpu.hpp"
 #include "sim/units.hpp"
 
 namespace gradcast {
@@ -13,6 +13,7 @@ struct ComputeTime {
 };
 
 /// Of a whole batch in fp32. `first`: no gradient of the input is needed.
-ComputeTime roofline(const Operator& each, int batch, bool first, const Device& device = kV100);
+ComputeTime roofline(const Operator& each, int batch, bool first,
+                     const PublishedGpu& device = kV100);
 
 }  // namespace gradcast

@@ -239,7 +239,7 @@ std::vector<OperatorCall> torch_decoding(std::int64_t elements, double selected,
   return calls;
 }
 
-Seconds time_of(std::span<const OperatorCall> calls, const Device& device) {
+Seconds time_of(std::span<const OperatorCall> calls, const PublishedGpu& device) {
   Seconds total{0};
   for (const OperatorCall& call : calls) total += time_of(call, device);
   return total;

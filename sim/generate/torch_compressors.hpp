@@ -30,6 +30,6 @@ std::span<const TorchCompressor> torch_compressors();
 /// Summing up what `workers` workers selected: synchronize() of the authors' optimizer.
 std::vector<OperatorCall> torch_decoding(std::int64_t elements, double selected, int workers);
 
-Seconds time_of(std::span<const OperatorCall> calls, const Device& device = kV100);
+Seconds time_of(std::span<const OperatorCall> calls, const PublishedGpu& device = kV100);
 
 }  // namespace gradcast

@@ -5,7 +5,7 @@
 
 namespace gradcast {
 
-Seconds time_of(const OperatorCall& call, const Device& device) {
+Seconds time_of(const OperatorCall& call, const PublishedGpu& device) {
   const double n = call.elements;
   const Seconds memory{call.op.bytes_per_element * n / device.bandwidth.value};
   const Seconds launches = call.op.launches * device.launch;

@@ -3,7 +3,7 @@
 #pragma once
 #include <string_view>
 
-#include "sim/generate/device.hpp"
+#include "sim/generate/published_gpu.hpp"
 #include "sim/units.hpp"
 
 namespace gradcast {
@@ -22,7 +22,7 @@ struct OperatorCall {
 };
 
 /// As long as the slowest of memory, launches and the fit takes.
-Seconds time_of(const OperatorCall& call, const Device& device = kV100);
+Seconds time_of(const OperatorCall& call, const PublishedGpu& device = kV100);
 
 namespace torch_operators {
 

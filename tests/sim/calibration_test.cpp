@@ -9,10 +9,10 @@
 #include "sim/calibration/meter.hpp"
 #include "sim/calibration/per_layer.hpp"
 #include "sim/calibration/points.hpp"
-#include "sim/calibration/progress.hpp"
 #include "sim/calibration/roofline.hpp"
 #include "sim/calibration/torch_child.hpp"
 #include "sim/error.hpp"
+#include "sim/progress.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace gradcast;

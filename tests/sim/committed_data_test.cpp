@@ -9,7 +9,9 @@
 #include "sim/cluster.hpp"
 #include "sim/cost_table.hpp"
 #include "sim/data_files.hpp"
+#include "sim/devices.hpp"
 #include "sim/error.hpp"
+#include "sim/fit/structure.hpp"
 #include "sim/generate/generated_file.hpp"
 #include "sim/iteration_trace.hpp"
 #include "sim/measured.hpp"
@@ -78,6 +80,8 @@ TEST_CASE("every committed file can be read, and names its source in a comment",
   check(kCostTables, load_cost_table);
   check(kMeasuredRuns, load_measured_runs);
   check(kClusters, load_cluster);
+  check(kFitStructures, load_fit_structures);
+  check(kDevices, load_devices);
 }
 
 // The DenseNets were measured with 64 images a GPU, the others with 128.

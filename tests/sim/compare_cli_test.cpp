@@ -197,3 +197,57 @@ TEST_CASE("--explain names what alone would explain each large error", "[cli]") 
   }
   CHECK(explained > 10);
 }
+
+// The parts of each row add up to what was measured, but for what is hidden under computing.
+TEST_CASE("--split says where the time of each row goes", "[cli]") {
+  const Json document = compared({"--split"});
+  for (const Json& row : document["results"]) {
+    double sum = 0;
+    double shares = 0;
+    for (const char* part :
+         {"computing", "codec", "exposed_communication", "overhead_and_wait", "unexplained"}) {
+      sum += row[std::string(part) + "_seconds"].get<double>();
+      shares += row[std::string(part) + "_share_percent"].get<double>();
+    }
+    CHECK(sum == Approx(row["measured_seconds"].get<double>()));
+    CHECK(shares == Approx(100));
+  }
+  CHECK_THAT(gradcast_runs("compare", "--split").out,
+             Contains("Where the time goes by the forecast") && Contains("exposed comm."));
+}
+
+// Table 2 has gaussian < dgc < dense < topk on each of its four models.
+TEST_CASE("the forecast ranks Table 2's algorithms as they were measured", "[cli]") {
+  const Json summary = compared()["summary"];
+  CHECK(summary["rankings_total"] == 4);
+  CHECK(summary["rankings_right"] == 4);
+  CHECK(summary["rankings"][0]["forecast"] == Json{"gaussian", "dgc", "dense", "topk"});
+  CHECK(summary["rankings"][0]["ranks"] == 16);
+  CHECK_THAT(gradcast_runs("compare").out, Contains("came out right in all 4 set-ups: gaussian < "
+                                                    "dgc < dense < topk."));
+}
+
+TEST_CASE("summaries are by algorithm, by model and by source", "[cli]") {
+  const Json summary = compared({"--measured", "measured-mg-wfbp-dense"})["summary"];
+  CHECK(summary["by_model"]["resnet-50"]["rows"] == 6);
+  CHECK(summary["by_source"]["shi-tpds-16xV100"]["rows"] == 18);
+  CHECK(summary["by_source"]["shi-tpds-16xV100"]["bias"] == "too fast");
+  CHECK(summary["rankings_total"] == 0);  // there is but one algorithm
+}
+
+TEST_CASE("rows outside the model are shown, and break no bound", "[cli]") {
+  TemporaryFolder folder;
+  const std::string own = folder.write(
+      "own.csv",
+      "source,model,batch,compute_seconds,cluster,nodes,gpus_per_node,compressor,density,fusion,"
+      "overlap,iteration_seconds,outside\n"
+      "me,resnet-50,128,0.46,10gbe-4x4,4,4,dense,1,merged,no,0.63,\n"
+      "me,resnet-50,128,0.46,10gbe-4x4,4,4,topk,0.001,merged,no,9,stale gradients\n");
+  const Ran ran = gradcast_runs("compare", "--measured", own.c_str(), "--max-error", "5%");
+  CHECK(ran.exit_code == 0);
+  CHECK_THAT(ran.out, Contains("resnet-50 !") && Contains("counted nowhere: stale gradients"));
+  const Json document = compared({"--measured", own});
+  CHECK(document["results"][1]["outside"] == "stale gradients");
+  CHECK(document["summary"]["rows"] == 1);
+  CHECK(document["summary"]["rows_outside_model"] == 1);
+}

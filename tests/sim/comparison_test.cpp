@@ -2,34 +2,11 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/sim/compared.hpp"
+#include "tests/sim/toy.hpp"
+
 using namespace gradcast;
-
-namespace {
-
-ComparedRun compared(const char* compressor, double measured, double predicted,
-                     const char* model = "m") {
-  ComparedRun run;
-  run.run.model = model;
-  run.run.compressor = compressor;
-  run.run.compute = Seconds{1};
-  run.run.iteration = Seconds{measured};
-  run.forecast.iteration = Seconds{predicted};
-  return run;
-}
-
-}  // namespace
-
-TEST_CASE("runs of one compressor at several densities are told apart", "[comparison]") {
-  std::vector<ComparedRun> runs{compared("dense", 4, 4), compared("topk", 2, 2),
-                                compared("topk", 3, 3)};
-  runs[1].run.density = 0.001;
-  runs[2].run.density = 0.01;
-  const auto pairs = speedups_of_fastest(runs);
-  REQUIRE(pairs.size() == 2);
-  CHECK(pairs[0].compressor == "topk 0.001");
-  CHECK(pairs[0].over == "dense");
-  CHECK(pairs[1].over == "topk 0.01");
-}
+using Catch::Contains;
 
 // Measured 4 s, forecast 3 s, of which 1 s is computing.
 TEST_CASE("an error has a sign, and what is missing is unexplained", "[comparison]") {
@@ -54,46 +31,48 @@ TEST_CASE("errors are summed up by size and by sign", "[comparison]") {
   CHECK_THROWS_AS(summarize_errors({}), std::logic_error);
 }
 
-TEST_CASE("a speedup is over the dense run of the same set-up, where there is one",
-          "[comparison]") {
-  std::vector<ComparedRun> runs{compared("dense", 4, 6), compared("topk", 2, 2),
-                                compared("topk", 2, 2, "other")};
-  add_speedups(runs);
-  CHECK(runs[0].measured_speedup == Approx(1.0));
-  CHECK(*runs[1].measured_speedup == Approx(2));
-  CHECK(*runs[1].predicted_speedup == Approx(3));
-  CHECK_FALSE(runs[2].measured_speedup);
+TEST_CASE("a row counts where the model claims it and its costs are its own", "[comparison]") {
+  CHECK(compared("topk", 4, 3).counts());
+  CHECK_FALSE(outside(compared("topk", 4, 3)).counts());
+  ComparedRun what_if = compared("topk", 4, 3);
+  what_if.what_if_costs = "others";
+  CHECK_FALSE(what_if.counts());
 }
 
-TEST_CASE("runs of another GPU are another set-up, repeats are no pairs, modes are told apart",
-          "[comparison]") {
-  std::vector<ComparedRun> runs{compared("dense", 4, 4), compared("dense", 3, 3),
-                                compared("dgc", 2, 2), compared("dgc", 1, 1)};
-  runs[2].run.mode = "code";
-  runs[3].run.mode = "paper";
-  std::vector<std::string> pairs;
-  for (const SpeedupPair& pair : speedups_of_fastest(runs))
-    pairs.push_back(pair.compressor + " over " + pair.over);
-  CHECK(pairs == std::vector<std::string>{"dgc paper over dense", "dgc paper over dense",
-                                          "dgc paper over dgc code"});
-  runs[3].run.compute = Seconds{0.5};  // a faster GPU: no longer a speedup of compression
-  add_speedups(runs);
-  CHECK_FALSE(runs[3].measured_speedup);
+// 6 + 12 + 1 ms on one GPU, and a ring of two ranks: each sends half of 24 kB twice, 24 ms.
+TEST_CASE("a row is compared with what was run for it", "[comparison]") {
+  const Scenario scenario = toy::scenario();
+  const Plan plan = make_plan(scenario);
+  const Engine& engine = *find_engine("analytic");
+  const RunRecord record = engine.run(plan, scenario.cluster, scenario.world);
+  MeasuredRun run;
+  run.model = "toy";
+  run.compressor = "dense";
+  run.iteration = Seconds{0.086};
+  run.outside = "a toy";
+  const ComparedRun compared =
+      compare_run(run, request_of(run), scenario, plan, summarize(plan, record));
+  CHECK(compared.predicted().count() == Approx(0.043));
+  CHECK(compared.error_percent() == Approx(-50));
+  CHECK(compared.ranks == 2);
+  CHECK(compared.outside_model == "a toy");
+  CHECK(compared.asked_collective.empty());
+  CHECK(compared.run.collective == "ring-all-reduce");  // as it was chosen
+  CHECK(compared.run.trace == "iteration-toy-v100");
+
+  RunRecord lost = record;
+  lost.lost = "rank 1 waits for ever";
+  CHECK_THROWS_AS(compare_run(run, request_of(run), scenario, plan, summarize(plan, lost)),
+                  ValueError);
 }
 
-TEST_CASE("fastest is what was measured fastest, not what was forecast so", "[comparison]") {
-  CHECK(speedups_of_fastest({compared("dense", 4, 1), compared("topk", 2, 3)})[0].compressor ==
-        "topk");
-}
-
-TEST_CASE("the fastest as measured is shown over each of the others", "[comparison]") {
-  const auto pairs = speedups_of_fastest(
-      {compared("dense", 4, 6), compared("topk", 8, 6), compared("gaussian", 2, 3)});
-  REQUIRE(pairs.size() == 2);
-  CHECK(pairs[0].compressor == "gaussian");
-  CHECK(pairs[0].over == "dense");
-  CHECK(pairs[0].measured == Approx(2));
-  CHECK(pairs[1].over == "topk");
-  CHECK(pairs[1].measured == Approx(4));
-  CHECK(pairs[1].predicted == Approx(2));
+TEST_CASE("what is wrong with a row is said of its line", "[comparison]") {
+  MeasuredRun run;
+  run.line = 7;
+  CHECK(naming_row("measured.csv", run, [] { return 3; }) == 3);
+  CHECK_THROWS_WITH(naming_row("measured.csv", run, []() -> int { throw ValueError("no such"); }),
+                    "measured.csv:7: no such");
+  CHECK_THROWS_WITH(
+      naming_row("measured.csv", run, []() -> int { throw DataError("costs.csv", 2, "no such"); }),
+      "measured.csv:7: costs.csv:2: no such");
 }

@@ -79,8 +79,8 @@ TEST_CASE("the parts add up to the iteration, whatever the schedule", "[result]"
   }
 }
 
-// Rank 0 is ready at 1 s, rank 1 at 3 s, the collective ends at 5 s for both, and rank 0's update at
-// 7 s, rank 1's at 6 s. Seen from rank 0: 2 s are waiting for the other, 2 s are communication.
+// Rank 0 is ready at 1 s, rank 1 at 3 s, the collective ends at 5 s for both, and rank 0's update
+// at 7 s, rank 1's at 6 s. Seen from rank 0: 2 s are waiting for the other, 2 s are communication.
 TEST_CASE("time before the last rank comes is waiting, not communication", "[result]") {
   RunRecord record;
   record.steps = {{interval(0, 1), interval(1, 5), interval(5, 7)},

@@ -6,7 +6,7 @@
 
 namespace gradcast {
 
-struct Device {
+struct PublishedGpu {
   std::string_view name;  // as traces call it
   double flops_per_second = 0;
   BytesPerSecond bandwidth;    // of streaming kernels
@@ -22,14 +22,14 @@ inline constexpr double kStreamingShare = 0.85;
 /// 1.83 us a launch (reframe-hpc/reframe@cea65e1, gpu/kernel_latency.py); what Python adds and
 /// waits of the host for a result are not in it. torch.topk: the authors' fit on V100 in PyTorch up
 /// to 1.1 (a comment in utils.py of their MG-WFBP).
-inline constexpr Device kV100{
+inline constexpr PublishedGpu kV100{
     "V100-PCIE-32GB", 14e12, {kStreamingShare * 900e9}, Seconds{1.83e-6}, Seconds{4.99671953e-10}};
 
 /// A GP102 of 3,200 cores, sold for mining; card databases such as TechPowerUp's list 1.683 GHz at
 /// the most, so 3,200 x 2 x 1.683 GHz = 10.8 TFLOP/s, and 320 bits of GDDR5X at 11 Gbit/s, so 440
 /// GB/s. A launch is taken to be a V100's: nobody published its. torch.topk: the fit for P102-100
 /// in the same comment.
-inline constexpr Device kP102{
+inline constexpr PublishedGpu kP102{
     "P102-100", 10.8e12, {kStreamingShare * 440e9}, kV100.launch, Seconds{2.18896957e-10}};
 
 }  // namespace gradcast

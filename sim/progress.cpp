@@ -1,4 +1,4 @@
-#include "sim/calibration/progress.hpp"
+#include "sim/progress.hpp"
 
 #include <sys/ioctl.h>
 #include <unistd.h>

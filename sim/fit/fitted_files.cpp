@@ -1,0 +1,214 @@
+#include "sim/fit/fitted_files.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "sim/csv.hpp"
+
+namespace gradcast {
+namespace {
+
+constexpr std::string_view kSuffix = "-fitted";
+
+std::string stem(const std::string& name) {
+  return std::filesystem::path(name).filename().replace_extension().string();
+}
+
+/// "on 12 runs of measured-x (dense, topk)"
+std::string evidence(const Fit& fit, const std::string& fitted_on) {
+  std::set<std::string> models;
+  for (const FitRow* row : fit.rows) models.insert(row->run.model);
+  return std::to_string(fit.runs) + " runs of " + fitted_on + ", models " +
+         join({models.begin(), models.end()});
+}
+
+std::string interval_of(const Fit& fit, std::size_t i) {
+  const FittedParameter& fitted = fit.parameters[i];
+  const FitQuantity& quantity = *fit.structure->parameters[i].quantity;
+  if (!fitted.fixed.empty()) return "not estimated (" + fitted.fixed + ")";
+  if (fitted.at_bound) return "fitted: at the bound of what is physical";
+  // Of a rate the shortest time is the highest rate.
+  const double least = std::max(0.0, fitted.low);
+  return "fitted, 95 % interval " + quantity.print(least) + " to " + quantity.print(fitted.high);
+}
+
+/// A digit more than any interval is sure of.
+double rounded(double value) { return rounded_to(4, value); }
+
+class Writer {
+ public:
+  Writer(const Fit& fit, const std::string& fitted_on, DataFiles& files)
+      : fit_(fit), fitted_on_(fitted_on), files_(files) {}
+
+  FittedFile cluster(const std::string& name) const {
+    const TextFile file = files_.read(kClusters, name);
+    Cluster cluster = load_cluster(file);
+    Scenario scenario;
+    scenario.cluster = cluster;
+    std::vector<std::size_t> fitted;  // parameters
+    for (std::size_t i = 0; i < size(); ++i)
+      if (of(i) == FitQuantity::Of::Cluster && concerns_cluster(i, name)) fitted.push_back(i);
+    require_whole_cluster(name, fitted);
+
+    std::string text = csv_comments(comments(comment_lines(file), "The cluster of " + name));
+    text += csv_line({"property", "value", "source", "deviation"});
+    std::set<std::string> written;
+    for (const std::size_t i : fitted) {
+      const FitQuantity& quantity = *parameter(i).quantity;
+      const double value = fit_.values[static_cast<Eigen::Index>(i)];
+      written.emplace(quantity.name);
+      text += csv_line({std::string(quantity.name), quantity.print(rounded(value)),
+                        interval_of(fit_, i) + "; start and bounds: " + parameter(i).source,
+                        deviation(i)});
+    }
+    const bool relative = fit_.structure->errors == FitErrors::Relative;
+    const std::string left = relative ? "forecast_deviation_share" : "forecast_deviation";
+    text += csv_line({left,
+                      relative ? percent_to_text(rounded(fit_.deviation))
+                               : to_text(Seconds{rounded(fit_.deviation)}),
+                      "what the fit left unexplained", ""});
+    written.insert(left);
+    return {"platforms/" + stem(name) + std::string(kSuffix) + ".csv",
+            text + kept_lines(file, written)};
+  }
+
+  FittedFile costs(const std::string& name) const {
+    CostTable table = load_cost_table(files_.read(kCostTables, name));
+    std::set<std::string> corrected;
+    std::vector<std::string> lines;
+    for (std::size_t i = 0; i < size(); ++i)
+      if (of(i) == FitQuantity::Of::Costs)
+        lines.push_back(
+            "  " + parameter(i).name() + " " +
+            parameter(i).quantity->print(rounded(fit_.values[static_cast<Eigen::Index>(i)])) +
+            ": " + interval_of(fit_, i));
+    for (CostRow& row : table.rows)
+      for (const FitRow* run : fit_.rows) {
+        if (run->run.compressor != row.compressor || run->request.costs != name) continue;
+        const CodecCorrection correction =
+            with_parameters(*run, *fit_.structure, fit_.values).codec;
+        require_one_correction(*run, name, correction);
+        const Seconds spread = row.encode_p95 - row.encode;
+        row.encode = corrected_encode(row.encode, row.elements, 1, correction);
+        row.encode_p95 = row.encode + spread;
+        row.decode = corrected_decode(row.decode, correction);
+        row.decode_p95 = std::max(row.decode, row.decode_p95);
+        if (row.evidence != "measured") row.evidence = "derived";
+        corrected.insert(row.compressor);
+        break;
+      }
+    lines.insert(lines.begin(),
+                 "Corrected, for " + join({corrected.begin(), corrected.end()}) +
+                     " (encode = factor x table + per call + elements x per element):");
+    const std::vector<std::string> all = comments(comment_lines(files_.read(kCostTables, name)),
+                                                  "The cost table " + stem(name), lines);
+    return {"traces/" + stem(name) + std::string(kSuffix) + ".csv", cost_table_csv(table, all)};
+  }
+
+  bool corrects(const std::string& costs) const {
+    return std::any_of(fit_.rows.begin(), fit_.rows.end(), [&](const FitRow* row) {
+      return row->scenario.sparse() && row->request.costs == costs &&
+             with_parameters(*row, *fit_.structure, fit_.values).codec != CodecCorrection{};
+    });
+  }
+
+ private:
+  std::size_t size() const { return fit_.structure->parameters.size(); }
+  const FitParameter& parameter(std::size_t i) const { return fit_.structure->parameters[i]; }
+  FitQuantity::Of of(std::size_t i) const { return parameter(i).quantity->of; }
+
+  bool concerns_cluster(std::size_t i, const std::string& cluster) const {
+    return std::any_of(fit_.rows.begin(), fit_.rows.end(), [&](const FitRow* row) {
+      return row->run.cluster == cluster && parameter(i).scope.holds(row->run);
+    });
+  }
+
+  void require_whole_cluster(const std::string& cluster,
+                             const std::vector<std::size_t>& fitted) const {
+    for (const std::size_t i : fitted)
+      for (const FitRow* row : fit_.rows)
+        if (row->run.cluster == cluster && !parameter(i).scope.holds(row->run))
+          throw ValueError("'" + parameter(i).name() + "' is not of all runs on " + cluster +
+                           ": no cluster file can say it; take another --structure");
+    for (std::size_t a = 0; a < fitted.size(); ++a)
+      for (std::size_t b = a + 1; b < fitted.size(); ++b)
+        if (parameter(fitted[a]).quantity == parameter(fitted[b]).quantity)
+          throw ValueError("'" + parameter(fitted[a]).name() + "' and '" +
+                           parameter(fitted[b]).name() + "' are one property of " + cluster);
+  }
+
+  void require_one_correction(const FitRow& like, const std::string& costs,
+                              const CodecCorrection& correction) const {
+    for (const FitRow* row : fit_.rows)
+      if (row->run.compressor == like.run.compressor && row->request.costs == costs &&
+          with_parameters(*row, *fit_.structure, fit_.values).codec != correction)
+        throw ValueError("costs of " + like.run.compressor + " are corrected in two ways (lines " +
+                         std::to_string(like.run.line) + " and " + std::to_string(row->run.line) +
+                         "): no cost table can say it");
+  }
+
+  /// Standard deviation over value, for what was estimated.
+  std::string deviation(std::size_t i) const {
+    const auto at = static_cast<Eigen::Index>(i);
+    const double variance = fit_.covariance(at, at);
+    return variance > 0 && fit_.values[at] > 0
+               ? percent_to_text(std::min(9.0, rounded(std::sqrt(variance) / fit_.values[at])))
+               : "";
+  }
+
+  std::vector<std::string> comments(const std::vector<std::string>& of_file,
+                                    const std::string& what,
+                                    const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> lines{
+        what + ", fitted by `gradcast fit --measured " + fitted_on_ + "`",
+        "on " + evidence(fit_, fitted_on_) + "; structure " + fit_.structure->name + ".",
+        "Do not hold it against these runs: `gradcast fit --leave-one-out model` does that "
+        "fairly."};
+    lines.insert(lines.end(), more.begin(), more.end());
+    lines.push_back("What it was made from says:");
+    for (const std::string& line : of_file) lines.push_back("  " + line);
+    return lines;
+  }
+
+  /// The file's own lines but for the header, comments and what was written anew.
+  static std::string kept_lines(const TextFile& file, const std::set<std::string>& written) {
+    std::string kept;
+    bool header = true;
+    for (const std::string& line : split_words(file.content, '\n')) {
+      if (line.empty() || line.starts_with('#')) continue;
+      if (!header && !written.contains(line.substr(0, line.find(',')))) kept += line + ",\n";
+      header = false;
+    }
+    return kept;
+  }
+
+  const Fit& fit_;
+  const std::string& fitted_on_;
+  DataFiles& files_;
+};
+
+template <class Name>
+std::vector<std::string> each_once(const Fit& fit, Name name) {
+  std::vector<std::string> names;
+  for (const FitRow* row : fit.rows)
+    if (std::find(names.begin(), names.end(), name(*row)) == names.end())
+      names.push_back(name(*row));
+  return names;
+}
+
+}  // namespace
+
+std::vector<FittedFile> fitted_files(const Fit& fit, const std::string& fitted_on,
+                                     DataFiles& files) {
+  const Writer writer(fit, fitted_on, files);
+  std::vector<FittedFile> made;
+  for (const std::string& name : each_once(fit, [](const FitRow& row) { return row.run.cluster; }))
+    made.push_back(writer.cluster(name));
+  for (const std::string& name :
+       each_once(fit, [](const FitRow& row) { return row.request.costs; }))
+    if (writer.corrects(name)) made.push_back(writer.costs(name));
+  return made;
+}
+
+}  // namespace gradcast

@@ -1,0 +1,51 @@
+// Least squares within bounds: what numbers make a model's differences from measurements small.
+#pragma once
+#include <Eigen/Core>
+#include <functional>
+#include <vector>
+
+namespace gradcast {
+
+struct LeastSquaresProblem {
+  Eigen::VectorXd least;  // bounds, by parameter
+  Eigen::VectorXd most;
+  /// By run: what is to be small. As smooth as a forecast is: pieces that meet in kinks.
+  std::function<Eigen::VectorXd(const Eigen::VectorXd& parameters)> residuals;
+};
+
+struct LeastSquaresSolution {
+  Eigen::VectorXd parameters;
+  Eigen::VectorXd residuals;
+  Eigen::MatrixXd jacobian;  // of the residuals, runs x parameters, there
+  double sum_of_squares = 0;
+  bool converged = false;  // no step makes it smaller
+
+  /// Parameters that lie on a bound and would go on beyond it.
+  std::vector<bool> at_bound;
+};
+
+/// Levenberg-Marquardt, each step of which is solved exactly within the bounds (active set).
+LeastSquaresSolution minimize(const LeastSquaresProblem& problem, const Eigen::VectorXd& start);
+
+/// min |A x - b| with least <= x <= most, by an active set (Stark and Parker, BVLS, 1995).
+Eigen::VectorXd bounded_linear(const Eigen::MatrixXd& a, const Eigen::VectorXd& b,
+                               const Eigen::VectorXd& least, const Eigen::VectorXd& most);
+
+/// How well runs tell parameters apart. Columns of the Jacobian are brought to length one first, so
+/// that units do not count.
+struct Identification {
+  std::vector<bool> without_effect;  // no run depends on it
+  /// Smallest singular value over largest, of those with an effect; 1 for one alone, 0 for none.
+  double relative_singular_value = 0;
+  /// Those that the smallest one's direction mixes: change them together and no run shows it.
+  std::vector<std::size_t> mixed;
+};
+
+Identification identify(const Eigen::MatrixXd& jacobian);
+
+/// Covariance of the parameters that are free: residual variance x (JᵀJ)⁻¹; rows and columns of the
+/// others are 0. `degrees`: runs minus free parameters, 1 at least.
+Eigen::MatrixXd covariance(const LeastSquaresSolution& solution, const std::vector<bool>& free,
+                           double degrees);
+
+}  // namespace gradcast

@@ -1,0 +1,122 @@
+#include "sim/fit/quantity.hpp"
+
+#include "sim/error.hpp"
+#include "sim/text.hpp"
+
+namespace gradcast {
+namespace {
+
+struct Time {
+  static double parse(std::string_view text) { return parse_time(text).count(); }
+  static std::string print(double number) { return to_text(Seconds{number}); }
+  static Seconds made(double number) { return Seconds{number}; }
+  static double number(Seconds time) { return time.count(); }
+};
+
+/// As the time of a byte: "none" is a rate without limit.
+struct Rate {
+  static double parse(std::string_view text) {
+    return text == "none" ? 0 : 1 / parse_rate(text).value;
+  }
+  static std::string print(double number) {
+    return number > 0 ? to_text(BytesPerSecond{1 / number}) : "none";
+  }
+  static BytesPerSecond made(double number) { return {number > 0 ? 1 / number : 0}; }
+  static double number(BytesPerSecond rate) { return rate.value > 0 ? 1 / rate.value : 0; }
+};
+
+struct Share {
+  static double parse(std::string_view text) { return parse_percent(text); }
+  static std::string print(double number) { return percent_to_text(number); }
+  static double made(double number) { return number; }
+  static double number(double share) { return share; }
+};
+
+struct Factor {
+  static double parse(std::string_view text) {
+    const double factor = parse_number(text);
+    if (factor >= 0) return factor;
+    throw ValueError("'" + std::string(text) + "' is below 0: no time is");
+  }
+  static std::string print(double number) { return number_to_text(number); }
+  static double made(double number) { return number; }
+  static double number(double factor) { return factor; }
+};
+
+template <class Kind, class Field>
+FitQuantity quantity(std::string_view name, std::string_view help, FitQuantity::Of of, bool adds_up,
+                     Field /*which*/) {
+  return {name,
+          help,
+          of,
+          adds_up,
+          Kind::parse,
+          Kind::print,
+          [](Scenario& s, double number) { Field{}(s) = Kind::made(number); },
+          [](const Scenario& s) { return Kind::number(Field{}(s)); }};
+}
+
+constexpr auto kCluster = FitQuantity::Of::Cluster;
+constexpr auto kCosts = FitQuantity::Of::Costs;
+
+}  // namespace
+
+const std::vector<FitQuantity>& all_fit_quantities() {
+  static const std::vector<FitQuantity> kAll = {
+      quantity<Rate>(
+          "nic_bandwidth", "goodput of a NIC", kCluster, false,
+          [](auto& s) -> auto& { return s.cluster.nic.bandwidth; }),
+      quantity<Rate>(
+          "intra_bandwidth", "between GPUs of a node", kCluster, false,
+          [](auto& s) -> auto& { return s.cluster.intra.bandwidth; }),
+      quantity<Rate>(
+          "pcie_bandwidth", "shared by a node's GPUs", kCluster, false,
+          [](auto& s) -> auto& { return s.cluster.pcie_bandwidth; }),
+      quantity<Rate>(
+          "reduction_bandwidth", "at which a rank adds up what it received", kCluster, false,
+          [](auto& s) -> auto& { return s.cluster.reduction_bandwidth; }),
+      quantity<Time>(
+          "nic_latency", "one way between GPUs of two nodes", kCluster, false,
+          [](auto& s) -> auto& { return s.cluster.nic.latency; }),
+      quantity<Time>(
+          "per_message_latency", "software time of every message", kCluster, true,
+          [](auto& s) -> auto& { return s.cluster.per_message_latency; }),
+      quantity<Time>(
+          "per_collective_latency", "software time of every collective", kCluster, true,
+          [](auto& s) -> auto& { return s.cluster.per_collective_latency; }),
+      quantity<Time>(
+          "per_tensor_negotiation", "of agreeing on a tensor before its collective", kCluster, true,
+          [](auto& s) -> auto& { return s.cluster.per_tensor_negotiation; }),
+      quantity<Time>(
+          "per_iteration_overhead", "software time of every iteration", kCluster, true,
+          [](auto& s) -> auto& { return s.cluster.per_iteration_overhead; }),
+      quantity<Share>(
+          "communication_slowdown", "of backward while a collective runs", kCluster, true,
+          [](auto& s) -> auto& { return s.cluster.communication_slowdown; }),
+      quantity<Factor>(
+          "encode_factor", "encoding over what the cost table says", kCosts, false,
+          [](auto& s) -> auto& { return s.codec.encode_factor; }),
+      quantity<Factor>(
+          "decode_factor", "decoding over what the cost table says", kCosts, false,
+          [](auto& s) -> auto& { return s.codec.decode_factor; }),
+      quantity<Time>(
+          "encode_per_call", "what a call of the compressor takes beside its kernels", kCosts, true,
+          [](auto& s) -> auto& { return s.codec.per_call; }),
+      quantity<Time>(
+          "encode_per_element", "what an element takes beside the kernels", kCosts, true,
+          [](auto& s) -> auto& { return s.codec.per_element; }),
+  };
+  return kAll;
+}
+
+const FitQuantity& find_fit_quantity(std::string_view name) {
+  std::vector<std::string> known;
+  for (const FitQuantity& quantity : all_fit_quantities()) {
+    if (quantity.name == name) return quantity;
+    known.emplace_back(quantity.name);
+  }
+  throw ValueError("unknown parameter '" + std::string(name) + "'" + did_you_mean(name, known) +
+                   " (parameters: " + join(known) + ")");
+}
+
+}  // namespace gradcast

@@ -1,0 +1,72 @@
+#include "sim/fit/row_model.hpp"
+
+#include "sim/error.hpp"
+
+namespace gradcast {
+
+std::vector<FitRow> fit_rows_of(const MeasuredRuns& measured, DataFiles& files) {
+  std::vector<FitRow> rows;
+  for (const MeasuredRun& run : measured.runs) {
+    try {
+      FitRow row{run, request_of(run), {}};
+      row.scenario = make_scenario(row.request, files);
+      std::erase_if(row.scenario.costs.rows, [&](const CostRow& cost) {
+        return cost.compressor != row.scenario.compressor->name;
+      });
+      make_plan(row.scenario);
+      rows.push_back(std::move(row));
+    } catch (const ValueError& error) {
+      throw DataError(measured.path, run.line, error.what());
+    } catch (const DataError& error) {  // of a file that the row names
+      throw DataError(measured.path, run.line, error.what());
+    }
+  }
+  return rows;
+}
+
+std::vector<bool> scope_of(const FitStructure& structure, const MeasuredRun& run) {
+  std::vector<bool> in_scope;
+  for (const FitParameter& parameter : structure.parameters)
+    in_scope.push_back(parameter.scope.holds(run));
+  return in_scope;
+}
+
+Scenario with_parameters(const FitRow& row, const FitStructure& structure,
+                         const Eigen::VectorXd& parameters) {
+  Scenario scenario = row.scenario;
+  const std::vector<bool> in_scope = scope_of(structure, row.run);
+  for (const FitQuantity& quantity : all_fit_quantities()) {
+    double number = 0;
+    int of_it = 0;
+    for (std::size_t i = 0; i < structure.parameters.size(); ++i) {
+      if (!in_scope[i] || structure.parameters[i].quantity != &quantity) continue;
+      number += parameters[static_cast<Eigen::Index>(i)];
+      ++of_it;
+    }
+    if (of_it > 1 && !quantity.adds_up)
+      throw ValueError("structure '" + structure.name + "' has two parameters '" +
+                       std::string(quantity.name) + "' for this run; their scopes must not meet");
+    if (of_it > 0) quantity.set(scenario, number);
+  }
+  return scenario;
+}
+
+Eigen::VectorXd forecasts(const std::vector<const FitRow*>& rows, const FitStructure& structure,
+                          const Eigen::VectorXd& parameters, const Engine& engine) {
+  Eigen::VectorXd times(static_cast<Eigen::Index>(rows.size()));
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    times[static_cast<Eigen::Index>(i)] =
+        run(with_parameters(*rows[i], structure, parameters), engine).iteration.count();
+  return times;
+}
+
+const Engine& engine_for_search(const std::vector<FitRow>& rows, const Engine& preferred) {
+  const Engine& analytic = *find_engine("analytic");
+  for (const FitRow& row : rows)
+    if (!analytic.refusal(make_plan(row.scenario), row.scenario.cluster, row.scenario.world)
+             .empty())
+      return preferred;
+  return analytic;
+}
+
+}  // namespace gradcast

@@ -1,0 +1,131 @@
+#include "sim/fit/structure.hpp"
+
+#include <algorithm>
+
+#include "sim/csv.hpp"
+
+namespace gradcast {
+namespace {
+
+constexpr std::array kColumns = {"structure", "errors", "parameter", "applies_to",
+                                 "start",     "least",  "most",      "source"};
+
+struct Column {
+  std::string_view name;
+  std::string (*of)(const MeasuredRun& run);
+};
+
+constexpr Column kScopeColumns[] = {
+    {"compressor", [](const MeasuredRun& run) { return run.compressor; }},
+    {"cluster", [](const MeasuredRun& run) { return run.cluster; }},
+    {"collective", [](const MeasuredRun& run) { return run.collective; }},
+    {"fusion", [](const MeasuredRun& run) { return to_text(run.fusion); }},
+    {"model", [](const MeasuredRun& run) { return run.model; }},
+    {"source", [](const MeasuredRun& run) { return run.source; }},
+};
+
+const Column& find_column(const std::string& name) {
+  std::vector<std::string> known;
+  for (const Column& column : kScopeColumns) {
+    if (column.name == name) return column;
+    known.emplace_back(column.name);
+  }
+  throw ValueError("'" + name + "' is none of " + join(known) + did_you_mean(name, known));
+}
+
+FitErrors parse_errors(std::string_view text) {
+  if (text == "absolute") return FitErrors::Absolute;
+  if (text == "relative") return FitErrors::Relative;
+  throw ValueError("'" + std::string(text) + "' is not 'absolute' or 'relative'");
+}
+
+/// A parameter that two others of the same structure cannot stand beside.
+void require_no_double(const FitStructure& structure, const CsvReader<kColumns.size()>& rows) {
+  const FitParameter& last = structure.parameters.back();
+  for (std::size_t i = 0; i + 1 < structure.parameters.size(); ++i) {
+    const FitParameter& other = structure.parameters[i];
+    if (other.quantity == last.quantity && other.applies_to == last.applies_to)
+      throw rows.failure(
+          "parameter", "'" + last.name() + "' stands twice in structure '" + structure.name + "'");
+  }
+}
+
+}  // namespace
+
+bool FitScope::holds(const MeasuredRun& run) const {
+  return std::all_of(conditions.begin(), conditions.end(), [&](const Condition& condition) {
+    const std::string value = find_column(condition.column).of(run);
+    return std::find(condition.values.begin(), condition.values.end(), value) !=
+           condition.values.end();
+  });
+}
+
+FitScope parse_fit_scope(std::string_view text) {
+  FitScope scope;
+  if (text.empty()) return scope;
+  for (const std::string& condition : split_words(text, ' ')) {
+    const std::size_t equals = condition.find('=');
+    if (equals == std::string::npos || equals + 1 == condition.size())
+      throw ValueError("'" + condition +
+                       "' is not a column and its values like 'compressor=dgc+gaussian'");
+    scope.conditions.push_back({std::string(find_column(condition.substr(0, equals)).name),
+                                split_words(std::string_view(condition).substr(equals + 1), '+')});
+  }
+  return scope;
+}
+
+std::string FitParameter::name() const {
+  return std::string(quantity->name) + (applies_to.empty() ? "" : " (" + applies_to + ")");
+}
+
+const FitStructure& FitStructures::find(const std::string& name) const {
+  if (name.empty()) return structures.front();
+  std::vector<std::string> known;
+  for (const FitStructure& structure : structures) {
+    if (structure.name == name) return structure;
+    known.push_back(structure.name);
+  }
+  throw ValueError("unknown structure '" + name + "'" + did_you_mean(name, known) + " (" + path +
+                   " has " + join(known) + ")");
+}
+
+FitStructures load_fit_structures(const TextFile& file) {
+  FitStructures all{file.path.string(), {}};
+  CsvReader<kColumns.size()> rows(file, kColumns);
+  while (rows.next()) {
+    const std::string name = rows.word("structure");
+    const FitErrors errors = rows.value("errors", parse_errors);
+    if (all.structures.empty() || all.structures.back().name != name) {
+      for (const FitStructure& other : all.structures)
+        if (other.name == name)
+          throw rows.failure("structure", "the lines of '" + name + "' do not stand together");
+      all.structures.push_back({name, errors, comment_value(file, name), {}, rows.line()});
+    }
+    FitStructure& structure = all.structures.back();
+    if (structure.errors != errors)
+      throw rows.failure("errors", "'" + name + "' is fitted by one kind of errors");
+    FitParameter parameter;
+    parameter.quantity = &rows.value("parameter", find_fit_quantity);
+    parameter.applies_to = rows.text("applies_to");
+    parameter.scope = rows.value("applies_to", parse_fit_scope);
+    const auto number = [&](const char* column) {
+      return rows.value(column, parameter.quantity->parse);
+    };
+    parameter.start = number("start");
+    parameter.least = number("least");
+    parameter.most = number("most");
+    if (parameter.least > parameter.most)  // of rates the highest is the least time
+      std::swap(parameter.least, parameter.most);
+    if (parameter.least == parameter.most)
+      throw rows.failure("most", "the bounds leave '" + parameter.name() + "' no room");
+    if (parameter.start < parameter.least || parameter.start > parameter.most)
+      throw rows.failure("start", "'" + rows.text("start") + "' is not within the bounds");
+    parameter.source = rows.word("source");
+    structure.parameters.push_back(std::move(parameter));
+    require_no_double(structure, rows);
+  }
+  if (all.structures.empty()) throw rows.failure("the file has no structure");
+  return all;
+}
+
+}  // namespace gradcast

@@ -1,0 +1,65 @@
+// What a fit may change, and why, written down before it is fitted: a structure.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sim/fit/quantity.hpp"
+#include "sim/measured.hpp"
+#include "sim/text_file.hpp"
+
+namespace gradcast {
+
+/// Which measured runs a parameter is of: every column named must have one of its values; of a
+/// column named twice both must hold. Empty: all.
+struct FitScope {
+  struct Condition {
+    std::string column;  // compressor, cluster, collective, fusion, model or source
+    std::vector<std::string> values;
+  };
+  std::vector<Condition> conditions;
+
+  bool holds(const MeasuredRun& run) const;
+};
+
+/// "compressor=dgc+gaussian cluster=ddl-10gbe"; "" is all. Throws ValueError.
+FitScope parse_fit_scope(std::string_view text);
+
+struct FitParameter {
+  const FitQuantity* quantity = nullptr;
+  std::string applies_to;  // as written
+  FitScope scope;
+  double start = 0;  // where the source says that it lies; what it is where nothing else is known
+  double least = 0;  // physical bounds
+  double most = 0;
+  std::string source;  // of start and bounds: never the runs that are fitted
+
+  /// "encode_per_call (compressor=dgc)"
+  std::string name() const;
+};
+
+/// What a fit makes small: the sum of squares of differences in seconds, or in shares of what was
+/// measured.
+enum class FitErrors { Absolute, Relative };
+
+struct FitStructure {
+  std::string name;
+  FitErrors errors = FitErrors::Relative;
+  std::string reason;
+  std::vector<FitParameter> parameters;
+  std::size_t line = 0;  // of its file
+};
+
+/// The first is the one that is claimed; the others were tried.
+struct FitStructures {
+  std::string path;
+  std::vector<FitStructure> structures;
+
+  /// Throws ValueError, with a suggestion. "" is the first.
+  const FitStructure& find(const std::string& name) const;
+};
+
+/// Reads `traces/fit-<source>.csv`: structure,errors,parameter,applies_to,start,least,most,source;
+/// `# <structure>: why` comment lines give the reasons. Throws DataError.
+FitStructures load_fit_structures(const TextFile& file);
+
+}  // namespace gradcast

@@ -1,0 +1,70 @@
+// `traces/cost-v100-floor.csv`: what this project's compressors would cost on a V100 if they took
+// no longer than their bytes do.
+#include <stdexcept>
+
+#include "sim/cost_table.hpp"
+#include "sim/generate/generated_file.hpp"
+#include "sim/generate/published_gpu.hpp"
+#include "sim/text.hpp"
+
+namespace gradcast {
+namespace {
+
+constexpr std::string_view kName = "cost-v100-floor";
+constexpr std::string_view kPointsOf = "traces/cost-v100-pytorch-1.1.csv";
+
+// kernels/README.md: gradient and residual are read, the residual is written, 4 bytes each. A
+// tensor that one block does whole takes one launch, a larger one three.
+constexpr double kEncodeBytes = 12;
+constexpr std::int64_t kWholeTensor = 8192;
+// The sum is written once. Of each selected element of each worker value and index are read; they
+// are added in shared memory.
+constexpr double kSumBytes = 4;
+constexpr double kPairBytes = 8;
+
+constexpr std::string_view kProvenance =
+    R"(NOT MEASURED: no GPU has run these kernels. What the project's compressors (kernels/README.md) would cost on
+the paper's V100 PCIe if they took no longer than their bytes at 765 GB/s and their launches at 1.83 us
+(figures of cost-v100-pytorch-1.1): a lower bound, for a what-if. Made by generate_data.
+encode: 12 bytes an element (gradient and residual read, residual written), whatever the compressor and the
+  density; 3 launches, up to 8192 elements 1. What is written of the selected elements is left out.
+decode: 4 bytes an element (the sum, written once), 8 bytes a selected element and worker (index and value,
+  read); 1 launch.
+selected, and which points there are: those of cost-v100-pytorch-1.1, mode code where it has two modes.)";
+
+/// To a tenth of a nanosecond: more digits would say more than is known.
+Seconds rounded(double seconds) {
+  return Seconds{static_cast<double>(static_cast<std::int64_t>(seconds * 1e10 + 0.5)) / 1e10};
+}
+
+Seconds time_of_bytes(double bytes, int launches) {
+  return rounded(bytes / kV100.bandwidth.value + launches * kV100.launch.count());
+}
+
+CostRow floor_of(CostRow row) {
+  const auto elements = static_cast<double>(row.elements);
+  row.implementation = "gradcast-cuda";
+  row.encode = row.encode_p95 =
+      time_of_bytes(kEncodeBytes * elements, row.elements <= kWholeTensor ? 1 : 3);
+  row.decode = row.decode_p95 =
+      time_of_bytes(kSumBytes * elements + kPairBytes * row.selected * row.workers, 1);
+  row.evidence = "derived";
+  return row;
+}
+
+CostTable published_points() {
+  for (const GeneratedFile& file : cost_table_files())
+    if (file.path == kPointsOf) return load_cost_table(TextFile{file.path, file.content});
+  throw std::logic_error("no points to take: " + std::string(kPointsOf));
+}
+
+}  // namespace
+
+std::vector<GeneratedFile> floor_cost_files() {
+  CostTable table{std::string(kName), {}};
+  for (const CostRow& row : published_points().rows)
+    if (row.mode != "paper") table.rows.push_back(floor_of(row));
+  return {{"traces/" + table.name + ".csv", cost_table_csv(table, split_words(kProvenance, '\n'))}};
+}
+
+}  // namespace gradcast

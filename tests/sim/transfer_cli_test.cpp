@@ -1,0 +1,103 @@
+// Costs of another device, and what-ifs.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/run_program.hpp"
+
+using Catch::Contains;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+Ran simulated(const char* compressor, std::vector<std::string> more) {
+  std::vector<std::string> arguments{"simulate", "--model",  "alexnet", "--compressor",
+                                     compressor, "--format", "json"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const Ran ran = gradcast_with(arguments);
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  return ran;
+}
+
+}  // namespace
+
+// 900 GB/s to 4800: what is no launch takes 0.1875 times as long. Top-k of AlexNet's 61.1 M
+// elements is 0.79 s, two launches of 1.83 us of it.
+TEST_CASE("simulate scales costs to another device, and says so", "[cli]") {
+  const Json own = Json::parse(simulated("topk", {}).out)["results"][0];
+  const Ran ran = simulated("topk", {"--scale-costs-to", "h200"});
+  const Json scaled = Json::parse(ran.out)["results"][0];
+  CHECK(scaled["encode_seconds"].get<double>() ==
+        Approx(0.1875 * own["encode_seconds"].get<double>()).epsilon(1e-4));
+  CHECK(scaled["evidence"] == "derived");
+  CHECK(scaled["costs_scaled_to"] == "h200");
+  CHECK_THAT(ran.err, Contains("costs of cost-v100-pytorch-1.1 are scaled from v100 to h200"));
+  CHECK_THAT(ran.err, Contains("torch.topk of PyTorch 1.x is not bound by memory"));
+  CHECK_THAT(simulated("gaussian", {"--scale-costs-to", "h200"}).err, !Contains("torch.topk"));
+}
+
+TEST_CASE("a forecast with scaled costs is of no measured run", "[cli]") {
+  // Table 2's run, but for the device of its costs.
+  const std::vector<std::string> table2{"--wire-messages", "2", "--batch", "128"};
+  CHECK_FALSE(
+      Json::parse(simulated("topk", table2).out)["results"][0]["measured_seconds"].is_null());
+  std::vector<std::string> scaled = table2;
+  scaled.insert(scaled.end(), {"--scale-costs-to", "v100"});
+  CHECK(Json::parse(simulated("topk", scaled).out)["results"][0]["measured_seconds"].is_null());
+}
+
+TEST_CASE("a device that is none is one clear line", "[cli]") {
+  for (const char* command : {"simulate", "compare"}) {
+    std::vector<std::string> arguments{command, "--scale-costs-to", "h2000"};
+    if (command == std::string("simulate"))
+      arguments.insert(arguments.end(), {"--model", "alexnet"});
+    refuses(arguments, 2, "--scale-costs-to: unknown device 'h2000'; did you mean 'h200'?");
+  }
+  refuses({"compare", "--costs-of", "v100"}, 2, "--costs-of is of --scale-costs-to");
+  refuses({"compare", "--scale-costs-to", "h200", "--costs-of", "tpu"}, 2,
+          "--costs-of: unknown device 'tpu'");
+}
+
+// What Table 2's cluster would do with kernels at the memory's speed: compressing takes next to
+// nothing, and all three take what is left.
+TEST_CASE("compare --costs is a what-if", "[cli]") {
+  const Ran ran = gradcast_runs("compare", "--costs", "cost-v100-floor", "--format", "json");
+  REQUIRE(ran.exit_code == 0);
+  const Json document = Json::parse(ran.out);
+  CHECK(document["summary"]["what_if_costs"] == "cost-v100-floor");
+  CHECK_FALSE(document["summary"].contains("mean_absolute_error_percent"));
+  for (const Json& row : document["results"]) {
+    CAPTURE(row["model"], row["compressor"]);
+    if (row["compressor"] == "dense") {
+      CHECK(row["what_if_costs"] == "");
+      CHECK_FALSE(row["error_percent"].is_null());
+      continue;
+    }
+    CHECK(row["error_percent"].is_null());
+    CHECK(row["implementation"] == "gradcast-cuda");
+    CHECK(row["times_as_fast"].get<double>() ==
+          Approx(row["measured_seconds"].get<double>() / row["predicted_seconds"].get<double>()));
+    CHECK(row["predicted_seconds"] < row["own_costs_seconds"]);
+    // 12 bytes of 138 M elements at 765 GB/s are 2.2 ms, decoding and sending 16 x 0.1 % the rest.
+    CHECK(row["predicted_seconds"].get<double>() - row["compute_seconds"].get<double>() < 0.02);
+  }
+  CHECK_THAT(
+      gradcast_runs("compare", "--costs", "cost-v100-floor").out,
+      Contains("What if compressing cost as cost-v100-floor says") && !Contains("mean absolute"));
+}
+
+TEST_CASE("a what-if has no errors to bound, explain or split", "[cli]") {
+  refuses({"compare", "--costs", "cost-v100-floor", "--max-error", "20"}, 2, "--max-error");
+  refuses({"compare", "--costs", "cost-v100-floor", "--explain"}, 2, "--explain");
+  refuses({"compare", "--scale-costs-to", "h200", "--split"}, 2, "--split");
+  refuses({"compare", "--costs", "cost-v100-flor"}, 2, "did you mean 'cost-v100-floor'?");
+}
+
+TEST_CASE("compare says what it scaled, and where nothing is compressed", "[cli]") {
+  CHECK_THAT(gradcast_runs("compare", "--scale-costs-to", "h200").err,
+             Contains("costs of cost-v100-pytorch-1.1 are scaled from v100 to h200"));
+  CHECK_THAT(
+      gradcast_runs("compare", "--measured", "measured-mg-wfbp-dense", "--costs", "cost-v100-floor")
+          .err,
+      Contains("no row compresses anything"));
+}
