@@ -1,122 +1,17 @@
 // `gradcast fit`: what a cluster and its software cost, estimated from measured runs.
-#include <algorithm>
 #include <filesystem>
 #include <limits>
+#include <memory>
 
 #include "sim/answer.hpp"
 #include "sim/comparison_report.hpp"
-#include "sim/comparison_setups.hpp"
 #include "sim/engine_flag.hpp"
 #include "sim/fit/fit_report.hpp"
 #include "sim/fit/fitted_files.hpp"
-#include "sim/fit/leave_one_out.hpp"
 #include "sim/progress.hpp"
-#include "sim/text.hpp"
 
 namespace gradcast::commands {
 namespace {
-
-constexpr std::string_view kDefaultStructures = "fit-default";
-
-/// `fit-x` for `measured-x`, where there is one.
-std::string structures_for(const std::string& measured, const DataFiles& files) {
-  const std::string name = std::filesystem::path(measured).stem().string();
-  const std::string own =
-      std::string(kFitStructures.prefix) +
-      (name.starts_with(kMeasuredRuns.prefix) ? name.substr(kMeasuredRuns.prefix.size()) : name);
-  const auto known = files.names(kFitStructures);
-  return std::find(known.begin(), known.end(), own) == known.end() ? std::string(kDefaultStructures)
-                                                                   : own;
-}
-
-ComparedRun compared(const FitRow& row, const Fit& fit, const FitForecast& forecast) {
-  const Scenario scenario = with_parameters(row, *fit.structure, fit.values);
-  ComparedRun run =
-      compare_run(row.run, row.request, scenario, make_plan(scenario), forecast.result);
-  run.low = forecast.low;
-  run.high = forecast.high;
-  run.extrapolated = forecast.extrapolated;
-  return run;
-}
-
-std::string group_name(const FitRow& row, LeaveOut what) {
-  switch (what) {
-    case LeaveOut::Row:
-      return "line " + std::to_string(row.run.line);
-    case LeaveOut::Model:
-      return row.run.model;
-    case LeaveOut::Source:
-      break;
-  }
-  return row.run.source;
-}
-
-/// Errors of what the model claims, in the order of `rows`.
-std::vector<double> errors_of(const std::vector<FitRow>& rows, const FitStructure& nothing,
-                              const Engine& engine) {
-  std::vector<double> errors;
-  for (const FitRow& row : rows) {
-    const double time = forecasts({&row}, nothing, Eigen::VectorXd(), engine)[0];
-    errors.push_back(100 * (time / row.run.iteration.count() - 1));
-  }
-  return errors;
-}
-
-/// Some errors, by row, of those rows alone that groups name: indices and groups begin anew.
-struct Claimed {
-  std::vector<double> errors;
-  std::vector<std::vector<std::size_t>> groups;
-};
-
-Claimed claimed_of(const std::vector<double>& errors,
-                   const std::vector<std::vector<std::size_t>>& groups) {
-  Claimed some;
-  for (const auto& group : groups) {
-    some.groups.emplace_back();
-    for (const std::size_t i : group) {
-      some.groups.back().push_back(some.errors.size());
-      some.errors.push_back(errors[i]);
-    }
-  }
-  return some;
-}
-
-BootstrapInterval bootstrap(const Claimed& claimed, std::uint64_t seed) {
-  return bootstrap_mean_absolute(claimed.errors, claimed.groups, seed);
-}
-
-FitProgress shown(Progress& progress, const std::string& what) {
-  return [&progress, what](std::size_t done, std::size_t) { progress.show(done, what); };
-}
-
-void leave_out(FitStudy& study, const std::vector<FitRow>& rows, const FitStructures& structures,
-               const FitOptions& options, const Engine& engine, bool nested, bool quiet) {
-  const LeaveOut what = *study.left_out;
-  const auto groups = groups_of(rows, what);
-  {
-    Progress progress(std::vector<double>(groups_of(rows, what, true).size(), 1), quiet);
-    LeftOut left = leave_one_out(rows, what, *study.structure, options, engine,
-                                 shown(progress, "fitting without each " + to_text(what)));
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      study.rows.push_back(compared(rows[i], left.fits[left.fit_of[i]], left.forecasts[i]));
-    study.folds = std::move(left.fits);
-    for (const auto& group : groups_of(rows, what, true))
-      study.groups.push_back(group_name(rows[group.front()], what));
-  }
-  std::vector<double> errors;
-  for (const ComparedRun& run : study.rows) errors.push_back(run.error_percent());
-  study.interval = bootstrap(claimed_of(errors, groups), options.seed);
-  const Claimed unfitted = claimed_of(study.unfitted_errors, groups);
-  study.unfitted_interval = bootstrap(unfitted, options.seed);
-  study.unfitted_errors = unfitted.errors;
-  if (!nested || structures.structures.size() < 2 || groups.size() < 3) return;
-  Progress progress(std::vector<double>(groups.size() * structures.structures.size(), 1), quiet);
-  study.nested = nested_leave_one_out(rows, what, structures.structures, options,
-                                      shown(progress, "choosing structures"));
-  const Claimed claimed = claimed_of(study.nested->errors_percent, groups);
-  study.nested_interval = bootstrap(claimed, options.seed);
-  study.nested->errors_percent = claimed.errors;
-}
 
 void save(const std::string& folder, const FitStudy& study, const Flags& flags, DataFiles& files) {
   const auto made = fitted_files(study.fit, flags.text("measured"), files);
@@ -146,8 +41,7 @@ int fit(int argc, const char* const* argv) {
   flags.add(
       "structures",
       "what may be fitted, with bounds and reasons: a name or a .csv file (default: fit-x for "
-      "measured-x, else " +
-          std::string(kDefaultStructures) + ")");
+      "measured-x, else fit-default)");
   flags.add("structure", "which of them (default: the file's first, the one that is claimed)");
   flags.add("leave-one-out", "forecast each model, row or source by a fit that has not seen it");
   flags.add_switch("claimed-only", "do not try the file's other structures (no nested choice)");
@@ -162,52 +56,49 @@ int fit(int argc, const char* const* argv) {
   const Engine& engine = chosen_engine(flags);
   const double max_error = flags.given("max-error") ? flags.value("max-error", parse_max_error)
                                                     : std::numeric_limits<double>::infinity();
-  FitStudy study;
-  study.measured = flags.text("measured");
-  if (flags.given("leave-one-out")) study.left_out = flags.value("leave-one-out", parse_leave_out);
   const auto parse_starts = [](std::string_view text) {
     return text == "0" ? 0 : parse_count_to(1000, text);
   };
+  StudyOptions options;
+  options.engine = &engine;
+  options.nested = !flags.given("claimed-only");
+  options.search.random_starts = flags.value("starts", parse_starts);
+  options.search.seed = flags.value("seed", parse_seed);
+  if (flags.given("leave-one-out"))
+    options.left_out = flags.value("leave-one-out", parse_leave_out);
 
   DataFiles files = DataFiles::standard();
+  const std::string name = flags.text("measured");
   const MeasuredRuns measured = load_measured_runs(flags.value(
-      "measured", [&](const std::string& name) { return files.read(kMeasuredRuns, name); }));
+      "measured", [&](const std::string& typed) { return files.read(kMeasuredRuns, typed); }));
   const std::vector<FitRow> rows = fit_rows_of(measured, files);
-  const std::string named =
-      flags.given("structures") ? flags.text("structures") : structures_for(study.measured, files);
+  const std::string structures_name =
+      flags.given("structures") ? flags.text("structures") : structures_for(name, files);
   const FitStructures structures = load_fit_structures(flags.value(
-      "structures", [&](const std::string&) { return files.read(kFitStructures, named); }));
-  study.structure =
-      flags.value("structure", [&](const std::string& name) { return &structures.find(name); });
-  study.structures_tried = structures.structures.size();
-  for (const FitStructure& structure : structures.structures)
-    study.structure_names.push_back(structure.name);
-  const FitOptions options{&engine_for_search(rows, engine), flags.value("starts", parse_starts),
-                           flags.value("seed", parse_seed)};
+      "structures", [&](const auto&) { return files.read(kFitStructures, structures_name); }));
+  const FitStructure* structure =
+      flags.value("structure", [&](const std::string& typed) { return &structures.find(typed); });
+  options.search.engine = &engine_for_search(rows, engine);
 
-  const auto all = claimed(rows);
-  if (all.empty())
-    throw DataError(measured.path, 0, "no run that the model claims: nothing to fit");
-  study.fit = fit_rows(all, *study.structure, options);
-  const FitStructure nothing;
-  study.unfitted_errors = errors_of(rows, nothing, *options.engine);
-  if (study.left_out) {
-    flags.value("leave-one-out", [&](const std::string&) {
-      leave_out(study, rows, structures, options, engine, !flags.given("claimed-only"),
-                flags.quiet());
-      return 0;
-    });
-  } else {
-    study.unfitted_errors =
-        claimed_of(study.unfitted_errors, groups_of(rows, LeaveOut::Row)).errors;
-    for (const FitRow& row : rows)
-      study.rows.push_back(
-          compared(row, study.fit, forecast(study.fit, row, engine, *options.engine)));
-  }
-  add_speedups(study.rows);
+  std::unique_ptr<Progress> progress;
+  options.progress = [&](const std::string& what, std::size_t done, std::size_t all) {
+    if (done == 1) {
+      progress.reset();  // of another part
+      progress = std::make_unique<Progress>(std::vector<double>(all, 1), flags.quiet());
+    }
+    progress->show(done, what);
+    if (done == all) progress.reset();
+  };
+  const FitStudy study = [&] {
+    try {
+      return study_of(name, rows, structures, *structure, options);
+    } catch (const ValueError& error) {
+      throw DataError(measured.path, 0, error.what());
+    }
+  }();
 
   Answer answer{fit_table(study) + "\n" +
-                    comparison_table(study.rows, {.name = study.measured,
+                    comparison_table(study.rows, {.name = name,
                                                   .engine = std::string(engine.name),
                                                   .explain = false,
                                                   .split = flags.given("split")}),

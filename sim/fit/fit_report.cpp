@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/comparison_groups.hpp"
 #include "sim/table.hpp"
 #include "sim/text.hpp"
 
@@ -11,17 +10,7 @@ namespace gradcast {
 namespace {
 
 /// Three digits: a fit is not surer than that.
-double rounded(double value) { return rounded_to(3, value); }
-
-struct Ends {
-  double low;
-  double high;
-};
-
-/// No time is negative, and of a rate the shortest time is the highest.
-Ends ends_of(const Fit& fit, std::size_t i) {
-  return {std::max(0.0, fit.parameters[i].low), std::max(0.0, fit.parameters[i].high)};
-}
+constexpr int kDigits = 3;
 
 std::string note_of(const FittedParameter& parameter) {
   if (!parameter.fixed.empty()) return "held at its start: " + parameter.fixed;
@@ -33,13 +22,13 @@ std::string parameters_table(const Fit& fit) {
   for (std::size_t i = 0; i < fit.parameters.size(); ++i) {
     const FitParameter& parameter = fit.structure->parameters[i];
     const FittedParameter& fitted = fit.parameters[i];
-    const auto print = [&](double number) { return parameter.quantity->print(rounded(number)); };
-    const Ends ends = ends_of(fit, i);
+    const FitQuantity& quantity = *parameter.quantity;
     const bool interval = fitted.fixed.empty() && !fitted.at_bound;
-    table.rows.push_back(
-        {parameter.name(), print(fitted.value),
-         interval ? print(ends.low) + " to " + print(ends.high) : "-", print(parameter.start),
-         print(parameter.least) + " to " + print(parameter.most), note_of(fitted)});
+    table.rows.push_back({parameter.name(), quantity.text(fitted.value, kDigits),
+                          interval ? quantity.range(fitted.low, fitted.high, kDigits) : "-",
+                          quantity.text(parameter.start, kDigits),
+                          quantity.range(parameter.least, parameter.most, kDigits),
+                          note_of(fitted)});
   }
   return to_text(table);
 }
@@ -49,12 +38,9 @@ std::string unit_of(const Fit& fit, double deviation) {
                                                       : fixed(deviation, 3) + " s";
 }
 
-double mean_absolute(const std::vector<double>& errors) {
-  return summarize_errors(errors).mean_absolute;
-}
-
-std::string with_interval(double mean, const BootstrapInterval& interval) {
-  return fixed(mean, 1) + " % (" + fixed(interval.low, 1) + " to " + fixed(interval.high, 1) + ")";
+std::string to_text(const MeanError& error) {
+  return fixed(error.mean, 1) + " % (" + fixed(error.interval.low, 1) + " to " +
+         fixed(error.interval.high, 1) + ")";
 }
 
 bool apart(const BootstrapInterval& a, const BootstrapInterval& b) {
@@ -62,62 +48,63 @@ bool apart(const BootstrapInterval& a, const BootstrapInterval& b) {
 }
 
 /// Tried structures whose own mean lies within the interval of the one that is claimed.
-std::size_t within(const FitStudy& study) {
-  return static_cast<std::size_t>(std::count_if(
-      study.nested->mean_absolute.begin(), study.nested->mean_absolute.end(),
-      [&](double mean) { return mean >= study.interval.low && mean <= study.interval.high; }));
+std::size_t no_worse(const FitStudy& study) {
+  const BootstrapInterval& interval = study.fitted.interval;
+  return static_cast<std::size_t>(
+      std::count_if(study.nested->tried.begin(), study.nested->tried.end(), [&](const auto& tried) {
+        return tried.second >= interval.low && tried.second <= interval.high;
+      }));
 }
 
-/// "goodput in 3 folds, a-b in 1"
-std::string chosen_text(const Nested& nested) {
+/// "call-each in 3 folds, ..."
+std::string chosen_text(const std::vector<std::string>& chosen) {
   std::vector<std::string> words;
-  for (const std::string& name : nested.chosen) {
-    const auto count = std::count(nested.chosen.begin(), nested.chosen.end(), name);
-    const std::string word = name + " in " + std::to_string(count);
+  for (const std::string& name : chosen) {
+    const std::string word =
+        name + " in " + std::to_string(std::count(chosen.begin(), chosen.end(), name));
     if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
   }
   return join(words);
 }
 
 std::string left_out_text(const FitStudy& study) {
-  const auto errors = summary_of(study.rows);
-  if (!errors) return "";
-  std::string text = "Mean absolute error, left out by " + to_text(*study.left_out) +
-                     " (95 % by bootstrap of whole groups): " +
-                     with_interval(errors->mean_absolute, study.interval) + ".\n";
-  text += "With nothing fitted: " +
-          with_interval(mean_absolute(study.unfitted_errors), study.unfitted_interval) + "; " +
-          (apart(study.interval, study.unfitted_interval)
-               ? "the intervals do not meet.\n"
-               : "the intervals meet, so no gain is claimed.\n");
+  std::string text =
+      "Mean absolute error, left out by " + to_text(*study.left_out) +
+      " (95 % by bootstrap of whole groups): " + to_text(study.fitted) +
+      ".\nWithout the fit, clusters and costs as their files say: " + to_text(study.unfitted) +
+      "; " +
+      (apart(study.fitted.interval, study.unfitted.interval)
+           ? "the intervals do not meet.\n"
+           : "the intervals meet, so no gain is claimed.\n");
   if (!study.nested) return text;
-  const ErrorSummary nested = summarize_errors(study.nested->errors_percent);
-  text += "Structures tried: " + std::to_string(study.structures_tried) +
-          ". Chosen anew in every fold, without what it forecasts (nested): " +
-          with_interval(mean_absolute(study.nested->errors_percent), study.nested_interval) +
-          ", worst " + with_sign(nested.worst, 1) + " %\n(" + chosen_text(*study.nested) + ").\n";
-  text += std::to_string(within(study)) + " of the " + std::to_string(study.structures_tried) +
-          " have their mean within this one's interval: no gain over those is claimed.\n";
-  return text;
+  const std::string tried = std::to_string(study.structures_tried);
+  return text + "Structures tried: " + tried +
+         ". Chosen anew in every fold, without what it forecasts (nested): " +
+         to_text(study.nested->error) + ", worst " + with_sign(study.nested->worst_percent, 1) +
+         " %\n(" + chosen_text(study.nested->by_fold) + ").\n" + std::to_string(no_worse(study)) +
+         " of the " + tried +
+         " have their mean within this one's interval: no gain over those is claimed.\n";
 }
 
 Json parameter_json(const Fit& fit, std::size_t i) {
   const FitParameter& parameter = fit.structure->parameters[i];
   const FittedParameter& fitted = fit.parameters[i];
-  const auto print = [&](double number) { return parameter.quantity->print(number); };
-  const Ends ends = ends_of(fit, i);
+  const auto print = [&](double number) { return parameter.quantity->text(number); };
+  const double least = std::max(0.0, fitted.low);  // no time is negative
+  const double most = std::max(0.0, fitted.high);
+  const bool inverse = parameter.quantity->inverse;
   return {{"parameter", parameter.quantity->name},
           {"applies_to", parameter.applies_to},
           {"value", print(fitted.value)},
-          // Of rates seconds a byte.
+          {"low", print(inverse ? most : least)},
+          {"high", print(inverse ? least : most)},
+          // In seconds, seconds a byte for rates, or as a share or factor.
           {"number", fitted.value},
-          {"number_low", ends.low},
-          {"number_high", ends.high},
-          {"low", print(ends.low)},
-          {"high", print(ends.high)},
+          {"number_low", least},
+          {"number_high", most},
           {"start", print(parameter.start)},
-          {"least", print(parameter.least)},
-          {"most", print(parameter.most)},
+          {"least", print(inverse ? parameter.most : parameter.least)},
+          {"most", print(inverse ? parameter.least : parameter.most)},
           {"at_bound", fitted.at_bound},
           {"held", fitted.fixed},
           {"source", parameter.source}};
@@ -153,10 +140,10 @@ std::string fit_table(const FitStudy& study) {
   text += fit.not_told_apart.empty()
               ? "These runs tell all of the parameters apart (singular values, smallest over "
                 "largest: " +
-                    number_to_text(rounded(fit.relative_singular_value)) + ").\n"
+                    number_to_text(rounded_to(kDigits, fit.relative_singular_value)) + ").\n"
               : "These runs cannot, or hardly, tell apart: " + join(fit.not_told_apart, "; ") +
                     " (singular values, smallest over largest: " +
-                    number_to_text(rounded(fit.relative_singular_value)) + ").\n";
+                    number_to_text(rounded_to(kDigits, fit.relative_singular_value)) + ").\n";
   if (fit.starts > 1)
     text += std::to_string(fit.starts_that_agree) + " of " + std::to_string(fit.starts) +
             " searches ended here.\n";
@@ -167,6 +154,10 @@ std::string fit_table(const FitStudy& study) {
 }
 
 void add_fit_summary(Json& summary, const FitStudy& study) {
+  const auto error_json = [](const MeanError& error) {
+    return Json{{"mean_absolute_error_percent", error.mean},
+                {"bootstrap_95_percent", interval_json(error.interval)}};
+  };
   summary["structure"] = study.structure->name;
   summary["errors_fitted"] =
       study.structure->errors == FitErrors::Relative ? "relative" : "absolute";
@@ -174,11 +165,9 @@ void add_fit_summary(Json& summary, const FitStudy& study) {
   summary["leave_one_out"] = study.left_out ? Json(to_text(*study.left_out)) : Json();
   summary["in_sample"] = !study.left_out.has_value();
   summary["structures_tried"] = study.structures_tried;
-  if (!study.unfitted_errors.empty())
-    summary["unfitted"] = {{"mean_absolute_error_percent", mean_absolute(study.unfitted_errors)},
-                           {"bootstrap_95_percent", interval_json(study.unfitted_interval)}};
+  summary["unfitted"] = error_json(study.unfitted);
   if (!study.left_out) return;
-  summary["bootstrap_95_percent"] = interval_json(study.interval);
+  summary["bootstrap_95_percent"] = interval_json(study.fitted.interval);
   summary["folds"] = Json::array();
   for (std::size_t i = 0; i < study.folds.size(); ++i) {
     Json fold = fit_json(study.folds[i]);
@@ -186,16 +175,12 @@ void add_fit_summary(Json& summary, const FitStudy& study) {
     summary["folds"].push_back(fold);
   }
   if (!study.nested) return;
-  const ErrorSummary nested = summarize_errors(study.nested->errors_percent);
-  summary["nested"] = {{"mean_absolute_error_percent", nested.mean_absolute},
-                       {"worst_error_percent", nested.worst},
-                       {"bootstrap_95_percent", interval_json(study.nested_interval)},
-                       {"chosen", study.nested->chosen}};
+  summary["nested"] = error_json(study.nested->error);
+  summary["nested"]["worst_error_percent"] = study.nested->worst_percent;
+  summary["nested"]["chosen"] = study.nested->by_fold;
   summary["structures"] = Json::array();
-  for (std::size_t i = 0; i < study.structure_names.size(); ++i)
-    summary["structures"].push_back(
-        {{"structure", study.structure_names[i]},
-         {"mean_absolute_error_percent", study.nested->mean_absolute[i]}});
+  for (const auto& [name, mean] : study.nested->tried)
+    summary["structures"].push_back({{"structure", name}, {"mean_absolute_error_percent", mean}});
 }
 
 }  // namespace gradcast

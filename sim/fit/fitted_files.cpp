@@ -9,18 +9,22 @@
 namespace gradcast {
 namespace {
 
+/// More than any interval is sure of.
+constexpr int kDigits = 4;
+
 constexpr std::string_view kSuffix = "-fitted";
 
 std::string stem(const std::string& name) {
   return std::filesystem::path(name).filename().replace_extension().string();
 }
 
-/// "on 12 runs of measured-x (dense, topk)"
+/// "12 runs of measured-x (alexnet, vgg-16)"
 std::string evidence(const Fit& fit, const std::string& fitted_on) {
   std::set<std::string> models;
-  for (const FitRow* row : fit.rows) models.insert(row->run.model);
-  return std::to_string(fit.runs) + " runs of " + fitted_on + ", models " +
-         join({models.begin(), models.end()});
+  for (const FitRow* row : fit.rows)
+    if (row->scenario.payload.count == 0) models.insert(row->run.model);
+  return std::to_string(fit.runs) + " runs of " + fitted_on +
+         (models.empty() ? "" : " (" + join({models.begin(), models.end()}) + ")");
 }
 
 std::string interval_of(const Fit& fit, std::size_t i) {
@@ -28,13 +32,10 @@ std::string interval_of(const Fit& fit, std::size_t i) {
   const FitQuantity& quantity = *fit.structure->parameters[i].quantity;
   if (!fitted.fixed.empty()) return "not estimated (" + fitted.fixed + ")";
   if (fitted.at_bound) return "fitted: at the bound of what is physical";
-  // Of a rate the shortest time is the highest rate.
-  const double least = std::max(0.0, fitted.low);
-  return "fitted, 95 % interval " + quantity.print(least) + " to " + quantity.print(fitted.high);
+  return "fitted, 95 % interval " + quantity.range(fitted.low, fitted.high, kDigits);
 }
 
-/// A digit more than any interval is sure of.
-double rounded(double value) { return rounded_to(4, value); }
+double rounded(double value) { return rounded_to(kDigits, value); }
 
 class Writer {
  public:
@@ -58,7 +59,7 @@ class Writer {
       const FitQuantity& quantity = *parameter(i).quantity;
       const double value = fit_.values[static_cast<Eigen::Index>(i)];
       written.emplace(quantity.name);
-      text += csv_line({std::string(quantity.name), quantity.print(rounded(value)),
+      text += csv_line({std::string(quantity.name), quantity.text(value, kDigits),
                         interval_of(fit_, i) + "; start and bounds: " + parameter(i).source,
                         deviation(i)});
     }
@@ -81,8 +82,8 @@ class Writer {
       if (of(i) == FitQuantity::Of::Costs)
         lines.push_back(
             "  " + parameter(i).name() + " " +
-            parameter(i).quantity->print(rounded(fit_.values[static_cast<Eigen::Index>(i)])) +
-            ": " + interval_of(fit_, i));
+            parameter(i).quantity->text(fit_.values[static_cast<Eigen::Index>(i)], kDigits) + ": " +
+            interval_of(fit_, i));
     for (CostRow& row : table.rows)
       for (const FitRow* run : fit_.rows) {
         if (run->run.compressor != row.compressor || run->request.costs != name) continue;

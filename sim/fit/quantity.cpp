@@ -1,5 +1,7 @@
 #include "sim/fit/quantity.hpp"
 
+#include <algorithm>
+
 #include "sim/error.hpp"
 #include "sim/text.hpp"
 
@@ -8,7 +10,10 @@ namespace {
 
 struct Time {
   static double parse(std::string_view text) { return parse_time(text).count(); }
-  static std::string print(double number) { return to_text(Seconds{number}); }
+  static constexpr bool kInverse = false;
+  static std::string print(double number, int digits) {
+    return to_text(Seconds{rounded_to(digits, number)});
+  }
   static Seconds made(double number) { return Seconds{number}; }
   static double number(Seconds time) { return time.count(); }
 };
@@ -18,8 +23,9 @@ struct Rate {
   static double parse(std::string_view text) {
     return text == "none" ? 0 : 1 / parse_rate(text).value;
   }
-  static std::string print(double number) {
-    return number > 0 ? to_text(BytesPerSecond{1 / number}) : "none";
+  static constexpr bool kInverse = true;
+  static std::string print(double number, int digits) {
+    return number > 0 ? to_text(BytesPerSecond{rounded_to(digits, 1 / number)}) : "none";
   }
   static BytesPerSecond made(double number) { return {number > 0 ? 1 / number : 0}; }
   static double number(BytesPerSecond rate) { return rate.value > 0 ? 1 / rate.value : 0; }
@@ -27,7 +33,10 @@ struct Rate {
 
 struct Share {
   static double parse(std::string_view text) { return parse_percent(text); }
-  static std::string print(double number) { return percent_to_text(number); }
+  static constexpr bool kInverse = false;
+  static std::string print(double number, int digits) {
+    return percent_to_text(rounded_to(digits, number));
+  }
   static double made(double number) { return number; }
   static double number(double share) { return share; }
 };
@@ -38,7 +47,10 @@ struct Factor {
     if (factor >= 0) return factor;
     throw ValueError("'" + std::string(text) + "' is below 0: no time is");
   }
-  static std::string print(double number) { return number_to_text(number); }
+  static constexpr bool kInverse = false;
+  static std::string print(double number, int digits) {
+    return number_to_text(rounded_to(digits, number));
+  }
   static double made(double number) { return number; }
   static double number(double factor) { return factor; }
 };
@@ -53,13 +65,20 @@ FitQuantity quantity(std::string_view name, std::string_view help, FitQuantity::
           Kind::parse,
           Kind::print,
           [](Scenario& s, double number) { Field{}(s) = Kind::made(number); },
-          [](const Scenario& s) { return Kind::number(Field{}(s)); }};
+          [](const Scenario& s) { return Kind::number(Field{}(s)); },
+          Kind::kInverse};
 }
 
 constexpr auto kCluster = FitQuantity::Of::Cluster;
 constexpr auto kCosts = FitQuantity::Of::Costs;
 
 }  // namespace
+
+std::string FitQuantity::range(double least, double most, int digits) const {
+  const std::string one = text(std::max(0.0, least), digits);
+  const std::string other = text(std::max(0.0, most), digits);
+  return inverse ? other + " to " + one : one + " to " + other;
+}
 
 const std::vector<FitQuantity>& all_fit_quantities() {
   static const std::vector<FitQuantity> kAll = {

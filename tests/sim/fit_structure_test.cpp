@@ -96,9 +96,9 @@ TEST_CASE("Every quantity prints what it reads", "[fit]") {
     INFO(quantity.name);
     Scenario scenario;
     const double before = quantity.get(scenario);
-    CHECK(quantity.parse(quantity.print(before)) == Approx(before));
+    CHECK(quantity.parse(quantity.text(before)) == Approx(before));
     quantity.set(scenario, 0.25);
     CHECK(quantity.get(scenario) == Approx(0.25));
-    CHECK(quantity.parse(quantity.print(0.25)) == Approx(0.25));
+    CHECK(quantity.parse(quantity.text(0.25)) == Approx(0.25));
   }
 }

@@ -1,0 +1,60 @@
+// A fit of one measured file and all that is asked of it: parameters, left-out forecasts, a choice
+// among structures, and what physics alone would have said.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/comparison.hpp"
+#include "sim/fit/leave_one_out.hpp"
+
+namespace gradcast {
+
+/// The structures that a measured file is fitted with where nobody names any: `fit-x` for
+/// `measured-x`, else `fit-default`.
+std::string structures_for(const std::string& measured, const DataFiles& files);
+
+struct StudyOptions {
+  FitOptions search;
+  const Engine* engine = nullptr;    // of the forecasts
+  std::optional<LeaveOut> left_out;  // none: the rows are the fit's own
+  bool nested = true;                // also choose among all structures, where three groups allow
+  /// Called as work gets on: what is being done, how much of it is done, how much there is.
+  std::function<void(const std::string& what, std::size_t done, std::size_t all)> progress{};
+};
+
+/// A mean absolute error in percent, with its bootstrap interval.
+struct MeanError {
+  double mean = 0;
+  BootstrapInterval interval;
+};
+
+/// Points into the rows and structures that it was made of.
+struct FitStudy {
+  std::string measured;  // the file, as named
+  const FitStructure* structure = nullptr;
+  Fit fit;                           // on all runs that the model claims
+  std::optional<LeaveOut> left_out;  // what was
+  std::vector<ComparedRun> rows;     // forecast without their group, else by the fit itself
+  std::vector<std::string> groups;   // what was left out, by fold
+  std::vector<Fit> folds;
+  MeanError unfitted;  // physics alone, of the same runs
+  MeanError fitted;
+  struct Chosen {
+    MeanError error;
+    double worst_percent = 0;
+    std::vector<std::string> by_fold;
+    /// Of each structure that was tried, left out: its name and mean absolute error.
+    std::vector<std::pair<std::string, double>> tried;
+  };
+  std::optional<Chosen> nested;
+  std::size_t structures_tried = 1;
+};
+
+/// Throws ValueError for what cannot be left out, and where the model claims no run.
+FitStudy study_of(const std::string& measured, const std::vector<FitRow>& rows,
+                  const FitStructures& structures, const FitStructure& structure,
+                  const StudyOptions& options);
+
+}  // namespace gradcast
