@@ -43,6 +43,11 @@ struct Rate {
   static std::string print(BytesPerSecond rate) { return to_text(rate); }
 };
 
+struct Size {
+  static Bytes parse(std::string_view text) { return parse_bytes(text); }
+  static std::string print(Bytes amount) { return to_text(amount); }
+};
+
 struct Percent {
   static double parse(std::string_view text) { return parse_percent(text); }
   static std::string print(double share) { return percent_to_text(share); }
@@ -148,6 +153,10 @@ constexpr Property kProperties[] = {
     of_cluster<Time>(
         "per_collective_latency", "software time of every collective, like 10us", kSoftware,
         [](auto& c) -> auto& { return c.per_collective_latency; }),
+    of_cluster<OrNone<Size>>(
+        "eager_limit",
+        "from which on MPI asks the receiver before it sends, like 64KiB; none: never", kSoftware,
+        [](auto& c) -> auto& { return c.eager_limit; }),
     of_cluster<Time>(
         "per_tensor_negotiation", "of agreeing on a tensor before its collective, like 50us",
         kSoftware, [](auto& c) -> auto& { return c.per_tensor_negotiation; }),
@@ -170,6 +179,12 @@ constexpr Property kProperties[] = {
         "of an all-reduce, as MG-WFBP's planner believes, like 1GBps; none: "
         "the network's",
         kSoftware, [](auto& c) -> auto& { return c.planner_bandwidth; }),
+    of_cluster<Time>(
+        "forecast_deviation", "of fitted forecasts from measurements, like 20ms", kSoftware,
+        [](auto& c) -> auto& { return c.forecast_deviation; }),
+    of_cluster<Percent>(
+        "forecast_deviation_share", "the same as a share of the iteration, like 3%", kSoftware,
+        [](auto& c) -> auto& { return c.forecast_deviation_share; }),
 };
 
 const Property& find_property(std::string_view name) {

@@ -76,6 +76,8 @@ struct Cluster : NodeProperties {
   Seconds per_iteration_overhead{0};
   /// Share by which backward takes longer while a collective runs.
   double communication_slowdown = 0;
+  /// Messages as long as this, or longer, are sent only when the receiver was asked; 0: none is.
+  Bytes eager_limit{};
   /// How fast a rank adds up what it received in an all-reduce, between rounds; 0: at no cost.
   BytesPerSecond reduction_bandwidth{0};
   /// What an MG-WFBP planner believes that an all-reduce costs: startup and bytes / bandwidth. 0:

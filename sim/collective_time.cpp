@@ -156,7 +156,9 @@ Round round_of(const std::vector<Flow>& flows, std::size_t classes, const LinkLo
     const double leaving = sharing * busy;
     round.busiest = std::max(round.busiest, busy);
     round.sending[flow.from] = std::max(round.sending[flow.from], leaving);
-    round.arrivals[next[flow.to]++] = {flow.from, leaving + flow.passed.latency};
+    const Seconds latency = latency_of(Bytes{static_cast<std::int64_t>(flow.bytes)},
+                                       Seconds{flow.passed.latency}, software);
+    round.arrivals[next[flow.to]++] = {flow.from, leaving + latency.count()};
     if (software.reduction_bandwidth.value > 0)
       round.adding[flow.to] += flow.bytes / software.reduction_bandwidth.value;
   }
@@ -288,7 +290,13 @@ double pass_phase(Clock& clock, const Phase& phase, const Topology& topology,
 }  // namespace
 
 CollectiveSoftware software_of(const Cluster& cluster) {
-  return {cluster.per_collective_latency, cluster.reduction_bandwidth};
+  return {cluster.per_collective_latency, cluster.reduction_bandwidth, cluster.eager_limit,
+          cluster.latency_factor * cluster.per_message_latency};
+}
+
+Seconds latency_of(Bytes bytes, Seconds one_way, const CollectiveSoftware& software) {
+  const bool asks_first = software.eager_limit.count > 0 && bytes >= software.eager_limit;
+  return asks_first ? one_way + 2 * (one_way - software.per_message) : one_way;
 }
 
 RankLayout layout_of(const Cluster& cluster) {

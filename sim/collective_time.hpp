@@ -11,7 +11,13 @@ namespace gradcast {
 struct CollectiveSoftware {
   Seconds per_collective{0};             // before the first message
   BytesPerSecond reduction_bandwidth{};  // at which a rank adds up what it received; 0: at once
+  Bytes eager_limit{};                   // from which on the receiver is asked; 0: never
+  Seconds per_message{0};                // part of what an empty message takes
 };
+
+/// Of a message whose empty one takes `one_way`. From the eager limit on the sender asks first and
+/// is answered: a round trip more on the links, told where the message arrives (MPI's rendezvous).
+Seconds latency_of(Bytes bytes, Seconds one_way, const CollectiveSoftware& software);
 
 /// Of a cluster's properties.
 CollectiveSoftware software_of(const Cluster& cluster);

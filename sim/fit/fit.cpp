@@ -259,7 +259,8 @@ constexpr Reach kReaches[] = {
 };
 
 bool same_algorithm(const FitRow& a, const FitRow& b) {
-  return a.run.compressor == b.run.compressor && a.run.collective == b.run.collective;
+  return a.run.source == b.run.source && a.run.compressor == b.run.compressor &&
+         a.run.collective == b.run.collective;
 }
 
 /// What the fit left unexplained in runs like this one, and on how many degrees of freedom.

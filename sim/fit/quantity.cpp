@@ -25,7 +25,8 @@ struct Rate {
   }
   static constexpr bool kInverse = true;
   static std::string print(double number, int digits) {
-    return number > 0 ? to_text(BytesPerSecond{rounded_to(digits, 1 / number)}) : "none";
+    // Rounded as it is printed, in bits.
+    return number > 0 ? to_text(BytesPerSecond{rounded_to(digits, 8 / number) / 8}) : "none";
   }
   static BytesPerSecond made(double number) { return {number > 0 ? 1 / number : 0}; }
   static double number(BytesPerSecond rate) { return rate.value > 0 ? 1 / rate.value : 0; }

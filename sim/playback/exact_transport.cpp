@@ -124,16 +124,16 @@ class ExactTransport::Exchange {
     const Message& what = phases_[phase].messages[message];
     const Bytes bytes = phases_[phase].bytes_of(message, round);
     if (bytes.count == 0) {  // takes its latency only
-      transport_.events_.in(Seconds{0}, [this, phase, message] { sent(phase, message); });
+      transport_.events_.in(Seconds{0}, [this, phase, message] { sent(phase, message, Bytes{}); });
       return;
     }
     ++transport_.messages_;
     transport_.network_.send(what.from, what.to, bytes,
-                             [this, phase, message] { sent(phase, message); });
+                             [this, phase, message, bytes] { sent(phase, message, bytes); });
   }
 
-  void sent(Index phase, Index message) {
-    const Seconds latency = edges_[phase].latency[message];
+  void sent(Index phase, Index message, Bytes bytes) {
+    const Seconds latency = latency_of(bytes, edges_[phase].latency[message], transport_.software_);
     if (latency > Seconds{0})
       transport_.events_.in(latency, [this, phase, message] { arrive(phase, message); });
     const auto from = static_cast<std::size_t>(phases_[phase].messages[message].from);
