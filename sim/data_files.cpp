@@ -50,8 +50,9 @@ std::vector<std::string> DataFiles::names(const DataKind& kind) const {
   return names;
 }
 
-TextFile DataFiles::read(const DataKind& kind, const std::string& name_or_path) {
-  fs::path path = name_or_path;
+TextFile DataFiles::read(const DataKind& kind, const std::string& name_or_path,
+                         const fs::path& folder) {
+  fs::path path = folder / name_or_path;
   if (!is_path(name_or_path)) {
     const std::vector<std::string> known = names(kind);
     if (std::find(known.begin(), known.end(), name_or_path) == known.end())
@@ -61,9 +62,11 @@ TextFile DataFiles::read(const DataKind& kind, const std::string& name_or_path) 
     path = root_ / kind.folder / (name_or_path + ".csv");
   }
   TextFile file = read_text_file(path);
-  const auto same = [&](const InputFile& input) { return input.typed == name_or_path; };
+  const auto same = [&](const InputFile& input) {
+    return input.typed == name_or_path && input.path == path;
+  };
   if (std::none_of(inputs_.begin(), inputs_.end(), same))
-    inputs_.push_back({name_or_path, sha256_hex(file.content)});
+    inputs_.push_back({name_or_path, sha256_hex(file.content), path});
   return file;
 }
 

@@ -28,6 +28,7 @@ inline constexpr DataKind kEvents{"events file", "traces", "events-"};
 struct InputFile {
   std::string typed;
   std::string sha256;
+  std::filesystem::path path{};  // where it was found: the same words may name two files
 };
 
 /// Finds and reads data files, and remembers which.
@@ -44,9 +45,12 @@ class DataFiles {
   /// Names of a kind, sorted.
   std::vector<std::string> names(const DataKind& kind) const;
 
-  /// A name of the kind, or a path: anything with a '/' or that ends in ".csv" or ".xml". Throws
-  /// ValueError for an unknown name (with a suggestion), DataError for a file that cannot be read.
-  TextFile read(const DataKind& kind, const std::string& name_or_path);
+  /// A name of the kind, or a path: anything with a '/' or that ends in ".csv" or ".xml". One that
+  /// is not absolute begins at `folder`: that of the file which says it, or "" for the current
+  /// directory, where a user says it. Throws ValueError for an unknown name (with a suggestion),
+  /// DataError for a file that cannot be read.
+  TextFile read(const DataKind& kind, const std::string& name_or_path,
+                const std::filesystem::path& folder = {});
 
   /// In the order of reading, each once.
   const std::vector<InputFile>& inputs() const { return inputs_; }

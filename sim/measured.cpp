@@ -36,6 +36,7 @@ MeasuredRuns load_measured_runs(const TextFile& file) {
   while (rows.next()) {
     MeasuredRun run;
     run.line = rows.line();
+    run.folder = file.path.parent_path().string();
     run.source = rows.word("source");
     run.model = rows.word("model");
     run.batch = rows.value("batch", parse_count);

@@ -14,6 +14,7 @@ namespace gradcast {
 /// names the line where it cannot.
 struct MeasuredRun {
   std::size_t line = 0;  // of its file
+  std::string folder;    // of its file: where paths in the columns begin
   std::string source;
   std::string model;
   int batch = 0;       // of the whole iteration, per GPU

@@ -100,7 +100,7 @@ bool same_cluster(const Cluster& a, const Cluster& b) {
 
 /// The named cluster with the request's changes. Throws as make_scenario does.
 Cluster changed_cluster(const Request& request, DataFiles& files) {
-  const TextFile file = files.read(kClusters, request.cluster);
+  const TextFile file = files.read(kClusters, request.cluster, request.folder);
   Cluster cluster = request.cluster.ends_with(".xml") ? load_xml_cluster(file) : load_cluster(file);
   for (const ClusterProperty& property : request.changed) {
     try {
@@ -111,6 +111,17 @@ Cluster changed_cluster(const Request& request, DataFiles& files) {
   }
   require_possible(cluster);
   return cluster;
+}
+
+/// Throws ValueError, which says why a trace was looked for where none was named.
+TextFile trace_file(const Request& request, DataFiles& files) {
+  try {
+    return files.read(kIterationTraces, request.trace_name(), request.folder);
+  } catch (const ValueError& error) {
+    if (!request.trace.empty()) throw;
+    throw ValueError("no trace is named, and model '" + request.model +
+                     "' has none of a V100 here: " + error.what());
+  }
 }
 
 /// None of a broken file: `list` and `selftest` name it, and a forecast does not need it.
@@ -126,6 +137,7 @@ std::vector<MeasuredRun> readable_runs(DataFiles& files, const std::string& name
 
 Request request_of(const MeasuredRun& run) {
   Request request;
+  request.folder = request.costs_folder = run.folder;
   request.model = run.model;
   request.trace = run.trace;
   if (!run.costs.empty()) request.costs = run.costs;
@@ -194,8 +206,8 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
                        "' out, and name an all-gather as the collective where one is meant");
     scenario.payload = *request.payload;
   } else {
-    scenario.model = load_model(files.read(kModels, request.model));
-    scenario.trace = load_iteration_trace(files.read(kIterationTraces, request.trace_name()));
+    scenario.model = load_model(files.read(kModels, request.model, request.folder));
+    scenario.trace = load_iteration_trace(trace_file(request, files));
     const int batch = request.batch.value_or(scenario.trace.batch);
     if (batch % request.accumulation != 0)
       throw ValueError("a batch of " + std::to_string(batch) + " is not divided by " +
@@ -210,7 +222,8 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   if (!request.events.empty())
     scenario.world = load_events(files.read(kEvents, request.events), scenario.cluster);
   scenario.world.concurrent_jobs = request.concurrent_jobs;
-  if (scenario.sparse()) scenario.costs = load_cost_table(files.read(kCostTables, request.costs));
+  if (scenario.sparse())
+    scenario.costs = load_cost_table(files.read(kCostTables, request.costs, request.costs_folder));
   if (scenario.sparse() && !request.costs_device.empty())
     scenario.costs = transferred(scenario.costs, request.costs_of, request.costs_device, files);
   scenario.density = request.density;

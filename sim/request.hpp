@@ -43,6 +43,10 @@ struct Request {
   std::optional<Bytes> payload;          // of a microbenchmark of a collective: no model, no trace
   std::optional<Seconds> compute;        // one iteration of one GPU, to which the trace is scaled
   std::vector<ClusterProperty> changed;  // of the cluster
+  /// Where paths that are not absolute begin, those of the model, trace and cluster and that of the
+  /// cost table; "": in the current directory.
+  std::string folder;
+  std::string costs_folder;
 
   std::string trace_name() const;
 };

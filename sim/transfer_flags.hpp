@@ -27,6 +27,7 @@ struct UsedCosts {
   std::string table;
   std::string compressor;
   std::string implementation;
+  std::string folder{};  // where the table's path begins
 };
 
 /// Says of each table from where to where it was scaled, and of torch.topk by how much that was

@@ -39,7 +39,10 @@ struct WhatIf {
   /// What a row is asked with, and how that is called; "" where the row compresses nothing.
   std::string apply(Request& request) const {
     if (!asked() || request.compressor == "dense") return "";
-    if (!costs.empty()) request.costs = costs;
+    if (!costs.empty()) {
+      request.costs = costs;
+      request.costs_folder.clear();  // a flag's path, not the row's
+    }
     transfer.apply(request);
     return request.costs + (transfer.asked() ? " scaled to " + transfer.to : "");
   }
@@ -74,7 +77,8 @@ void note_what_if(const Flags& flags, const WhatIf& what_if, const std::vector<C
   std::vector<UsedCosts> used;
   for (const ComparedRun& run : runs)
     if (!run.what_if_costs.empty())
-      used.push_back({run.run.costs, run.run.compressor, run.implementation});
+      used.push_back({run.run.costs, run.run.compressor, run.implementation,
+                      what_if.costs.empty() ? run.run.folder : ""});
   if (used.empty()) flags.note("no row compresses anything: its costs change nothing here");
   note_transfer(flags, what_if.transfer, used, files);
 }

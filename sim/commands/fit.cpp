@@ -1,4 +1,5 @@
 // `gradcast fit`: what a cluster and its software cost, estimated from measured runs.
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <memory>
@@ -14,7 +15,9 @@ namespace gradcast::commands {
 namespace {
 
 void save(const std::string& folder, const FitStudy& study, const Flags& flags, DataFiles& files) {
-  const auto made = fitted_files(study.fit, flags.text("measured"), files);
+  const auto made = flags.value("save", [&](const std::string&) {
+    return fitted_files(study.fit, flags.text("measured"), files);
+  });
   if (made.empty()) flags.note("nothing to save: the fit changed no cluster and no cost table");
   for (const FittedFile& file : made) {
     const std::filesystem::path path = std::filesystem::path(folder) / file.path;
@@ -26,6 +29,20 @@ void save(const std::string& folder, const FitStudy& study, const Flags& flags, 
     write_text_file(path, file.content);
     flags.note("saved " + path.string());
   }
+}
+
+/// A value that no run has is a slip of the pen more often than not.
+void note_idle_scopes(const Flags& flags, const FitStructure& structure,
+                      const std::vector<FitRow>& rows) {
+  for (const FitParameter& parameter : structure.parameters)
+    for (const FitScope::Condition& condition : parameter.scope.conditions)
+      for (const std::string& value : condition.values) {
+        const FitScope alone{{{condition.column, {value}}}};
+        const auto has = [&](const FitRow& row) { return alone.holds(row.run); };
+        if (std::none_of(rows.begin(), rows.end(), has))
+          flags.note("structure " + structure.name + ": no run has the " + condition.column + " '" +
+                     value + "'");
+      }
 }
 
 }  // namespace
@@ -107,9 +124,10 @@ int fit(int argc, const char* const* argv) {
                 flags.value("seed", parse_seed)};
   add_fit_summary(answer.summary, study);
   for (const ComparedRun& run : study.rows) answer.rows.push_back(row_of(run));
-  if (flags.given("save")) save(flags.text("save"), study, flags, files);
   deliver(flags, files.inputs(), engine.name, answer);
+  if (flags.given("save")) save(flags.text("save"), study, flags, files);
   note_engine(flags, engine);
+  note_idle_scopes(flags, *structure, rows);
   require_within(max_error, study.rows);
   return 0;
 }

@@ -6,7 +6,6 @@
 #include "sim/random.hpp"
 #include "sim/statistics.hpp"
 #include "sim/text.hpp"
-#include "sim/uncertainty.hpp"
 
 namespace gradcast {
 namespace {
@@ -174,6 +173,72 @@ bool as_low(double sum, double best, std::size_t runs) {
   return sum <= best * (1 + 1e-4) + 1e-10 * static_cast<double>(runs);
 }
 
+/// Where searches from the structure's own start and from random ones ended.
+struct Ends {
+  LeastSquaresSolution best;
+  std::vector<LeastSquaresSolution> all;
+};
+
+Ends search_from_everywhere(Search& search, const FitOptions& options, std::size_t runs) {
+  Ends ends;
+  ends.all.push_back(search.solve(search.start()));
+  ends.best = ends.all.front();
+  for (int number = 0; number < options.random_starts && !search.searched().empty(); ++number) {
+    ends.all.push_back(search.solve(search.random_start(number)));
+    if (ends.all.back().sum_of_squares < ends.best.sum_of_squares) ends.best = ends.all.back();
+  }
+  // Where the structure's own start ends as low as any, it is taken: what is sourced, not drawn.
+  if (as_low(ends.all.front().sum_of_squares, ends.best.sum_of_squares, runs))
+    ends.best = ends.all.front();
+  return ends;
+}
+
+/// Nearly the same is told, too: what a reader may not take apart.
+void note_hardly_told_apart(Fit& fit, const Search& search, const LeastSquaresSolution& best) {
+  constexpr double kHardly = 0.03;  // an interval 30 times as wide as alone
+  const Identification found = identify(best.jacobian);
+  if (found.mixed.empty() || found.relative_singular_value >= kHardly) return;
+  std::vector<std::size_t> mixed;
+  for (const std::size_t i : found.mixed) mixed.push_back(search.searched()[i]);
+  fit.not_told_apart.push_back(names_of(*fit.structure, mixed));
+}
+
+/// Covariance, intervals and what is left unexplained.
+void tell_how_sure(Fit& fit, Search& search, const LeastSquaresSolution& best) {
+  const auto searched = search.searched();
+  const FitStructure& structure = *fit.structure;
+  std::vector<bool> free;
+  for (std::size_t i = 0; i < searched.size(); ++i) free.push_back(!best.at_bound[i]);
+  const auto estimated = static_cast<std::size_t>(std::count(free.begin(), free.end(), true));
+  // As many parameters as runs fit them exactly, which says nothing of how sure they are: all that
+  // is known is that they lie evenly between their bounds.
+  const bool none_to_spare = fit.runs <= estimated;
+  fit.degrees = none_to_spare ? 1 : static_cast<double>(fit.runs - estimated);
+  fit.deviation = std::sqrt(best.sum_of_squares / fit.degrees);
+  fit.residuals = best.residuals;
+  const Eigen::MatrixXd some = covariance(best, free, fit.degrees);
+  fit.covariance = Eigen::MatrixXd::Zero(at(search.size()), at(search.size()));
+  for (std::size_t i = 0; i < searched.size(); ++i)
+    for (std::size_t j = 0; j < searched.size(); ++j)
+      fit.covariance(at(searched[i]), at(searched[j])) = none_to_spare ? 0 : some(at(i), at(j));
+  const double t = t_quantile(0.975, fit.degrees);
+  for (std::size_t i = 0; i < search.size(); ++i) {
+    const double value = fit.values[at(i)];
+    const double half = t * std::sqrt(std::max(0.0, fit.covariance(at(i), at(i))));
+    fit.parameters.push_back({value, value - half, value + half, false, search.held()[i]});
+  }
+  for (std::size_t i = 0; i < searched.size(); ++i) {
+    const FitParameter& parameter = structure.parameters[searched[i]];
+    FittedParameter& fitted = fit.parameters[searched[i]];
+    fitted.at_bound = best.at_bound[i];
+    if (!none_to_spare || !free[i]) continue;
+    fitted.low = parameter.least;
+    fitted.high = parameter.most;
+    const double room = parameter.most - parameter.least;
+    fit.covariance(at(searched[i]), at(searched[i])) = room * room / 12;
+  }
+}
+
 }  // namespace
 
 Fit fit_rows(const std::vector<const FitRow*>& rows, const FitStructure& structure,
@@ -185,178 +250,25 @@ Fit fit_rows(const std::vector<const FitRow*>& rows, const FitStructure& structu
   Search search(rows, structure, options);
   LeastSquaresSolution best;
   while (true) {
-    best = search.solve(search.start());
+    const Ends ends = search_from_everywhere(search, options, rows.size());
+    best = ends.best;
+    // Only now: what moves nothing about the structure's own start may do so where others ended.
     if (hold_unidentified(search, structure, best, fit)) continue;
-    std::vector<LeastSquaresSolution> ends{best};
-    const auto searched = search.searched();
-    for (int number = 0; number < options.random_starts && !searched.empty(); ++number) {
-      ends.push_back(search.solve(search.random_start(number)));
-      if (ends.back().sum_of_squares < best.sum_of_squares) best = ends.back();
-    }
     std::vector<VectorXd> lowest;
-    for (const LeastSquaresSolution& end : ends)
+    for (const LeastSquaresSolution& end : ends.all)
       if (as_low(end.sum_of_squares, best.sum_of_squares, rows.size()))
         lowest.push_back(search.whole(end.parameters));
-    fit.starts = static_cast<int>(ends.size());
+    fit.starts = static_cast<int>(ends.all.size());
     fit.starts_that_agree = static_cast<int>(lowest.size());
     fit.start_spread_percent = spread_percent(targets, structure, lowest, *options.engine);
     if (fit.start_spread_percent <= kMostStartSpreadPercent) break;
-    search.held()[most_apart(structure, searched, lowest)] =
+    search.held()[most_apart(structure, search.searched(), lowest)] =
         "forecasts depend on where the search for it begins";
   }
-  // Nearly the same is told, too: what a reader may not take apart.
-  const auto searched = search.searched();
-  const Identification found = identify(best.jacobian);
-  constexpr double kHardly = 0.03;  // an interval 30 times as wide as alone
-  if (!found.mixed.empty() && found.relative_singular_value < kHardly) {
-    std::vector<std::size_t> mixed;
-    for (const std::size_t i : found.mixed) mixed.push_back(searched[i]);
-    fit.not_told_apart.push_back(names_of(structure, mixed));
-  }
-
+  note_hardly_told_apart(fit, search, best);
   fit.values = search.whole(best.parameters);
-  std::vector<bool> free;
-  int estimated = 0;
-  for (std::size_t i = 0; i < searched.size(); ++i) {
-    free.push_back(!best.at_bound[i]);
-    estimated += free.back();
-  }
-  fit.degrees = std::max<double>(1, static_cast<double>(rows.size()) - estimated);
-  fit.deviation = std::sqrt(best.sum_of_squares / fit.degrees);
-  fit.residuals = best.residuals;
-  const Eigen::MatrixXd some = covariance(best, free, fit.degrees);
-  fit.covariance = Eigen::MatrixXd::Zero(at(search.size()), at(search.size()));
-  for (std::size_t i = 0; i < searched.size(); ++i)
-    for (std::size_t j = 0; j < searched.size(); ++j)
-      fit.covariance(at(searched[i]), at(searched[j])) = some(at(i), at(j));
-  const double t = t_quantile(0.975, fit.degrees);
-  for (std::size_t i = 0; i < search.size(); ++i) {
-    const double value = fit.values[at(i)];
-    const double half = t * std::sqrt(std::max(0.0, fit.covariance(at(i), at(i))));
-    fit.parameters.push_back({value, value - half, value + half, false, search.held()[i]});
-  }
-  for (std::size_t i = 0; i < searched.size(); ++i)
-    fit.parameters[searched[i]].at_bound = best.at_bound[i];
+  tell_how_sure(fit, search, best);
   return fit;
-}
-
-namespace {
-
-/// A measure of a run that a fit should not be asked beyond.
-struct Reach {
-  std::string_view name;
-  double (*of)(const FitRow& row);
-};
-
-constexpr Reach kReaches[] = {
-    {"compute_seconds", [](const FitRow& row) { return row.run.compute.count(); }},
-    {"elements",
-     [](const FitRow& row) {
-       return row.scenario.payload.count > 0 ? static_cast<double>(row.scenario.payload.count)
-                                             : static_cast<double>(row.scenario.model.elements());
-     }},
-    {"ranks", [](const FitRow& row) { return static_cast<double>(row.scenario.cluster.ranks()); }},
-};
-
-bool same_algorithm(const FitRow& a, const FitRow& b) {
-  return a.run.source == b.run.source && a.run.compressor == b.run.compressor &&
-         a.run.collective == b.run.collective;
-}
-
-/// What the fit left unexplained in runs like this one, and on how many degrees of freedom.
-struct Unexplained {
-  double deviation = 0;
-  double degrees = 1;
-};
-
-Unexplained unexplained_like(const Fit& fit, const FitRow& row) {
-  double sum = 0;
-  std::size_t like = 0;
-  for (std::size_t i = 0; i < fit.rows.size(); ++i) {
-    if (!same_algorithm(*fit.rows[i], row)) continue;
-    sum += fit.residuals[at(i)] * fit.residuals[at(i)];
-    ++like;
-  }
-  if (like < kFewRuns) return {fit.deviation, fit.degrees};
-  // Each run bears its part of what the parameters took away.
-  const double degrees = static_cast<double>(like) * fit.degrees / static_cast<double>(fit.runs);
-  return {std::sqrt(sum / degrees), std::max(1.0, degrees)};
-}
-
-std::string extrapolation_of(const Fit& fit, const FitRow& row) {
-  std::vector<std::string> beyond;
-  for (const Reach& reach : kReaches) {
-    const double its = reach.of(row);
-    double least = INFINITY;
-    double most = -INFINITY;
-    for (const FitRow* other : fit.rows)
-      if (same_algorithm(*other, row)) {
-        least = std::min(least, reach.of(*other));
-        most = std::max(most, reach.of(*other));
-      }
-    if (least > most) {
-      beyond.push_back("no run of " + row.run.compressor + " in the fit");
-      break;
-    }
-    if (its < least)
-      beyond.push_back(std::string(reach.name) + " " + number_to_text(its) + " below " +
-                       number_to_text(least));
-    if (its > most)
-      beyond.push_back(std::string(reach.name) + " " + number_to_text(its) + " above " +
-                       number_to_text(most));
-  }
-  const std::vector<bool> in_scope = scope_of(*fit.structure, row.run);
-  for (std::size_t i = 0; i < in_scope.size(); ++i)
-    if (in_scope[i] && !fit.parameters[i].fixed.empty())
-      beyond.push_back(fit.structure->parameters[i].name() +
-                       " not estimated: " + fit.parameters[i].fixed);
-  return join(beyond, "; ");
-}
-
-}  // namespace
-
-FitForecast forecast(const Fit& fit, const FitRow& row, const Engine& engine,
-                     const Engine& search_engine) {
-  const FitStructure& structure = *fit.structure;
-  const Scenario scenario = with_parameters(row, structure, fit.values);
-  const Plan plan = make_plan(scenario);
-  FitForecast forecast{summarize(plan, engine.run(plan, scenario.cluster, scenario.world)),
-                       {},
-                       {},
-                       extrapolation_of(fit, row)};
-  const double time = forecast.result.iteration.count();
-  const Unexplained like = unexplained_like(fit, row);
-  const double unexplained =
-      structure.errors == FitErrors::Relative ? like.deviation * time : like.deviation;
-  double variance = unexplained * unexplained;
-
-  // How the forecast moves with each parameter, to both sides of where it stands.
-  VectorXd gradient = VectorXd::Zero(fit.values.size());
-  const std::vector<bool> in_scope = scope_of(structure, row.run);
-  for (std::size_t i = 0; i < in_scope.size(); ++i) {
-    if (!in_scope[i]) continue;
-    const FitParameter& parameter = structure.parameters[i];
-    const double room = parameter.most - parameter.least;
-    const double step = std::max(1e-4 * room, std::sqrt(fit.covariance(at(i), at(i))));
-    const auto moved = [&](double by) {
-      VectorXd values = fit.values;
-      values[at(i)] = std::clamp(values[at(i)] + by, parameter.least, parameter.most);
-      return std::pair(values[at(i)], forecasts({&row}, structure, values, search_engine)[0]);
-    };
-    const auto [low, at_low] = moved(-step);
-    const auto [high, at_high] = moved(step);
-    gradient[at(i)] = (at_high - at_low) / (high - low);
-    // Evenly between its bounds is all that is known of one that was not estimated.
-    if (!fit.parameters[i].fixed.empty())
-      variance += gradient[at(i)] * gradient[at(i)] * room * room / 12;
-  }
-  variance += gradient.dot(fit.covariance * gradient);
-  const double kernels = kernel_deviation(plan, scenario).count();
-  variance += kernels * kernels;
-  const double half = t_quantile((1 + kIntervalLevel) / 2, like.degrees) * std::sqrt(variance);
-  forecast.low = Seconds{std::max(0.0, time - half)};
-  forecast.high = Seconds{time + half};
-  return forecast;
 }
 
 }  // namespace gradcast

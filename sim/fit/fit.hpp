@@ -19,7 +19,7 @@ struct FitOptions {
 
 struct FittedParameter {
   double value = 0;
-  /// 95 % interval; the value itself where none can be given.
+  /// 95 % interval; the value itself where none can be given, the bounds where no run is to spare.
   double low = 0;
   double high = 0;
   bool at_bound = false;

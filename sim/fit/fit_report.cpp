@@ -43,16 +43,20 @@ std::string to_text(const MeanError& error) {
          fixed(error.interval.high, 1) + ")";
 }
 
-bool apart(const BootstrapInterval& a, const BootstrapInterval& b) {
-  return a.high < b.low || b.high < a.low;
+/// What two means' intervals allow to say of a fit.
+std::string gain_text(const BootstrapInterval& fitted, const BootstrapInterval& unfitted) {
+  if (fitted.high < unfitted.low) return "the intervals do not meet.\n";
+  if (unfitted.high < fitted.low) return "the fit makes it worse: the intervals do not meet.\n";
+  return "the intervals meet, so no gain is claimed.\n";
 }
 
-/// Tried structures whose own mean lies within the interval of the one that is claimed.
+/// Other structures whose own mean lies within the interval of the one that is claimed.
 std::size_t no_worse(const FitStudy& study) {
   const BootstrapInterval& interval = study.fitted.interval;
   return static_cast<std::size_t>(
       std::count_if(study.nested->tried.begin(), study.nested->tried.end(), [&](const auto& tried) {
-        return tried.second >= interval.low && tried.second <= interval.high;
+        return tried.first != study.structure->name && tried.second >= interval.low &&
+               tried.second <= interval.high;
       }));
 }
 
@@ -72,18 +76,15 @@ std::string left_out_text(const FitStudy& study) {
       "Mean absolute error, left out by " + to_text(*study.left_out) +
       " (95 % by bootstrap of whole groups): " + to_text(study.fitted) +
       ".\nWithout the fit, clusters and costs as their files say: " + to_text(study.unfitted) +
-      "; " +
-      (apart(study.fitted.interval, study.unfitted.interval)
-           ? "the intervals do not meet.\n"
-           : "the intervals meet, so no gain is claimed.\n");
+      "; " + gain_text(study.fitted.interval, study.unfitted.interval);
   if (!study.nested) return text;
   const std::string tried = std::to_string(study.structures_tried);
   return text + "Structures tried: " + tried +
          ". Chosen anew in every fold, without what it forecasts (nested): " +
          to_text(study.nested->error) + ", worst " + with_sign(study.nested->worst_percent, 1) +
          " %\n(" + chosen_text(study.nested->by_fold) + ").\n" + std::to_string(no_worse(study)) +
-         " of the " + tried +
-         " have their mean within this one's interval: no gain over those is claimed.\n";
+         " of the " + std::to_string(study.structures_tried - 1) +
+         " others have their mean within this one's interval: no gain over those is claimed.\n";
 }
 
 Json parameter_json(const Fit& fit, std::size_t i) {

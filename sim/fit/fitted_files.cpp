@@ -1,6 +1,7 @@
 #include "sim/fit/fitted_files.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -13,9 +14,12 @@ namespace {
 constexpr int kDigits = 4;
 
 constexpr std::string_view kSuffix = "-fitted";
+constexpr std::array kColumns = {"property", "value", "source", "deviation"};
 
+/// Without folder and ending; the 1 of cost-v100-pytorch-1.1 is no ending.
 std::string stem(const std::string& name) {
-  return std::filesystem::path(name).filename().replace_extension().string();
+  const std::filesystem::path file = std::filesystem::path(name).filename();
+  return (file.extension() == ".csv" ? file.stem() : file).string();
 }
 
 /// "12 runs of measured-x (alexnet, vgg-16)"
@@ -43,7 +47,10 @@ class Writer {
       : fit_(fit), fitted_on_(fitted_on), files_(files) {}
 
   FittedFile cluster(const std::string& name) const {
-    const TextFile file = files_.read(kClusters, name);
+    if (name.ends_with(".xml"))
+      throw ValueError("'" + name +
+                       "' is a platform of SimGrid's; only .csv clusters can be saved");
+    const TextFile file = files_.read(kClusters, name, folder());
     Cluster cluster = load_cluster(file);
     Scenario scenario;
     scenario.cluster = cluster;
@@ -53,8 +60,9 @@ class Writer {
     require_whole_cluster(name, fitted);
 
     std::string text = csv_comments(comments(comment_lines(file), "The cluster of " + name));
-    text += csv_line({"property", "value", "source", "deviation"});
-    std::set<std::string> written;
+    text += csv_line({kColumns.begin(), kColumns.end()});
+    // What an earlier fit left unexplained is no longer true.
+    std::set<std::string> written{"forecast_deviation", "forecast_deviation_share"};
     for (const std::size_t i : fitted) {
       const FitQuantity& quantity = *parameter(i).quantity;
       const double value = fit_.values[static_cast<Eigen::Index>(i)];
@@ -69,13 +77,13 @@ class Writer {
                       relative ? percent_to_text(rounded(fit_.deviation))
                                : to_text(Seconds{rounded(fit_.deviation)}),
                       "what the fit left unexplained", ""});
-    written.insert(left);
     return {"platforms/" + stem(name) + std::string(kSuffix) + ".csv",
             text + kept_lines(file, written)};
   }
 
   FittedFile costs(const std::string& name) const {
-    CostTable table = load_cost_table(files_.read(kCostTables, name));
+    const TextFile file = files_.read(kCostTables, name, folder());
+    CostTable table = load_cost_table(file);
     std::set<std::string> corrected;
     std::vector<std::string> lines;
     for (std::size_t i = 0; i < size(); ++i)
@@ -90,21 +98,31 @@ class Writer {
         const CodecCorrection correction =
             with_parameters(*run, *fit_.structure, fit_.values).codec;
         require_one_correction(*run, name, correction);
-        const Seconds spread = row.encode_p95 - row.encode;
+        if (correction == CodecCorrection{}) break;
+        // Percentiles stay as far above as they were; where there were none, there are none.
+        const Seconds encode_spread = std::max(Seconds{0}, row.encode_p95 - row.encode);
+        const Seconds decode_spread = std::max(Seconds{0}, row.decode_p95 - row.decode);
         row.encode = corrected_encode(row.encode, row.elements, 1, correction);
-        row.encode_p95 = row.encode + spread;
+        row.encode_p95 = row.encode + encode_spread;
         row.decode = corrected_decode(row.decode, correction);
-        row.decode_p95 = std::max(row.decode, row.decode_p95);
-        if (row.evidence != "measured") row.evidence = "derived";
+        row.decode_p95 = row.decode + decode_spread;
+        row.evidence = "derived";
         corrected.insert(row.compressor);
         break;
       }
+    if (!table.device.empty()) lines.push_back("device: " + table.device);
     lines.insert(lines.begin(),
                  "Corrected, for " + join({corrected.begin(), corrected.end()}) +
                      " (encode = factor x table + per call + elements x per element):");
-    const std::vector<std::string> all = comments(comment_lines(files_.read(kCostTables, name)),
-                                                  "The cost table " + stem(name), lines);
+    const std::vector<std::string> all =
+        comments(comment_lines(file), "The cost table " + stem(name), lines);
     return {"traces/" + stem(name) + std::string(kSuffix) + ".csv", cost_table_csv(table, all)};
+  }
+
+  bool changes(const std::string& cluster) const {
+    for (std::size_t i = 0; i < size(); ++i)
+      if (of(i) == FitQuantity::Of::Cluster && concerns_cluster(i, cluster)) return true;
+    return false;
   }
 
   bool corrects(const std::string& costs) const {
@@ -118,6 +136,9 @@ class Writer {
   std::size_t size() const { return fit_.structure->parameters.size(); }
   const FitParameter& parameter(std::size_t i) const { return fit_.structure->parameters[i]; }
   FitQuantity::Of of(std::size_t i) const { return parameter(i).quantity->of; }
+
+  /// Where the runs' paths begin: all are of one measured file.
+  const std::string& folder() const { return fit_.rows.front()->run.folder; }
 
   bool concerns_cluster(std::size_t i, const std::string& cluster) const {
     return std::any_of(fit_.rows.begin(), fit_.rows.end(), [&](const FitRow* row) {
@@ -172,15 +193,15 @@ class Writer {
     return lines;
   }
 
-  /// The file's own lines but for the header, comments and what was written anew.
+  /// The file's own rows but for what was written anew. Its columns may stand in another order, and
+  /// it may be a fitted one itself.
   static std::string kept_lines(const TextFile& file, const std::set<std::string>& written) {
+    CsvReader<kColumns.size()> rows(file, kColumns, kColumns.size() - 1);
     std::string kept;
-    bool header = true;
-    for (const std::string& line : split_words(file.content, '\n')) {
-      if (line.empty() || line.starts_with('#')) continue;
-      if (!header && !written.contains(line.substr(0, line.find(',')))) kept += line + ",\n";
-      header = false;
-    }
+    while (rows.next())
+      if (!written.contains(rows.text("property")))
+        kept += csv_line({rows.text("property"), rows.text("value"), rows.text("source"),
+                          rows.text("deviation")});
     return kept;
   }
 
@@ -205,10 +226,14 @@ std::vector<FittedFile> fitted_files(const Fit& fit, const std::string& fitted_o
   const Writer writer(fit, fitted_on, files);
   std::vector<FittedFile> made;
   for (const std::string& name : each_once(fit, [](const FitRow& row) { return row.run.cluster; }))
-    made.push_back(writer.cluster(name));
+    if (writer.changes(name)) made.push_back(writer.cluster(name));
   for (const std::string& name :
        each_once(fit, [](const FitRow& row) { return row.request.costs; }))
     if (writer.corrects(name)) made.push_back(writer.costs(name));
+  for (std::size_t i = 0; i < made.size(); ++i)
+    for (std::size_t j = i + 1; j < made.size(); ++j)
+      if (made[i].path == made[j].path)
+        throw ValueError("two files of the fit would be saved as " + made[i].path);
   return made;
 }
 

@@ -42,6 +42,7 @@ MatrixXd columns_of(const MatrixXd& matrix, const std::vector<Index>& which) {
 VectorXd bounded_linear(const MatrixXd& a, const VectorXd& b, const VectorXd& least,
                         const VectorXd& most) {
   const Index n = a.cols();
+  if (n == 0) return VectorXd(0);
   VectorXd x = clipped(VectorXd::Zero(n), least, most);
   std::vector<bool> free(static_cast<std::size_t>(n), true);
   for (Index round = 0; round < 10 * n + 10; ++round) {
@@ -101,6 +102,11 @@ LeastSquaresSolution minimize(const LeastSquaresProblem& problem, const VectorXd
   best.sum_of_squares = best.residuals.squaredNorm();
   const VectorXd room = problem.most - problem.least;
   const Index n = start.size();
+  if (n == 0) {
+    best.jacobian = MatrixXd(best.residuals.size(), 0);
+    best.converged = true;
+    return best;
+  }
   double damping = 1e-9;  // nearly none: a forecast is nearly linear in what is fitted
   constexpr int kMostSteps = 100;
   for (int steps = 0; steps < kMostSteps; ++steps) {
@@ -172,7 +178,8 @@ MatrixXd covariance(const LeastSquaresSolution& solution, const std::vector<bool
   const Index n = solution.jacobian.cols();
   std::vector<Index> which;
   for (Index j = 0; j < n; ++j)
-    if (free[static_cast<std::size_t>(j)]) which.push_back(j);
+    if (free[static_cast<std::size_t>(j)] && solution.jacobian.col(j).norm() > 0)
+      which.push_back(j);
   MatrixXd whole = MatrixXd::Zero(n, n);
   if (which.empty()) return whole;
   const MatrixXd some = columns_of(solution.jacobian, which);

@@ -44,7 +44,7 @@ struct Identification {
 Identification identify(const Eigen::MatrixXd& jacobian);
 
 /// Covariance of the parameters that are free: residual variance x (JᵀJ)⁻¹; rows and columns of the
-/// others are 0. `degrees`: runs minus free parameters, 1 at least.
+/// others, and of what moves no residual, are 0. `degrees`: runs minus free parameters, 1 at least.
 Eigen::MatrixXd covariance(const LeastSquaresSolution& solution, const std::vector<bool>& free,
                            double degrees);
 

@@ -127,7 +127,7 @@ Nested nested_leave_one_out(const std::vector<FitRow>& rows, LeaveOut what,
   single.random_starts = 0;  // a choice among structures needs no check of each start
   Nested nested;
   nested.errors_percent.resize(rows.size());
-  std::vector<std::vector<double>> plain(structures.size(), std::vector<double>(rows.size()));
+  std::vector<std::vector<double>> plain(structures.size());  // of what the model claims alone
   std::size_t done = 0;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const Rows out = rows_of(rows, groups[g]);
@@ -144,7 +144,7 @@ Nested nested_leave_one_out(const std::vector<FitRow>& rows, LeaveOut what,
       }
       const Fit fit = fit_rows(rows_of(rows, without(groups, {g})), structures[s], single);
       outer[s] = errors_percent(fit, out, *options.engine);
-      for (std::size_t i = 0; i < groups[g].size(); ++i) plain[s][groups[g][i]] = outer[s][i];
+      plain[s].insert(plain[s].end(), outer[s].begin(), outer[s].end());
       if (mean_absolute(inner) < least) {
         least = mean_absolute(inner);
         best = s;

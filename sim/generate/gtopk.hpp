@@ -41,6 +41,19 @@ struct GtopkModel {
   std::string trace_name() const;
 };
 
+/// plot_breakdown of the same script: what gTop-k spends of an iteration on 32 workers.
+struct GtopkBreakdown {
+  std::string_view model;
+  Seconds compress;
+  Seconds communicate;
+};
+
+inline constexpr std::array<GtopkBreakdown, 4> kGtopkBreakdowns = {
+    {{"vgg-16-cifar", Seconds{0.091353}, Seconds{0.811753}},
+     {"resnet-20", Seconds{0.001618}, Seconds{0.024686}},
+     {"alexnet", Seconds{0.383776}, Seconds{3.36298}},
+     {"resnet-50", Seconds{0.15405}, Seconds{1.424253}}}};
+
 inline constexpr std::array<GtopkModel, 5> kGtopkModels = {{
     {"vgg-16-cifar",
      "p102-100",

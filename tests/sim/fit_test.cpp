@@ -25,6 +25,23 @@ FitStructure three() {
 
 Eigen::VectorXd truth() { return Eigen::Vector3d(1 / 0.7e6, 4e-3, 3.5); }
 
+/// Two GPUs a node share a PCIe path: what leaves the node passes it and a NIC of 1 MB/s, and the
+/// slower of the two counts.
+FitStructure pcie() {
+  return {"pcie",
+          FitErrors::Relative,
+          "",
+          {parameter("per_iteration_overhead", "", "1ms", "0s", "100ms"),
+           parameter("pcie_bandwidth", "", "5MBps", "200kBps", "10MBps")},
+          0};
+}
+
+std::vector<FitRow> pcie_rows() {
+  std::vector<FitRow> rows = fit_table({"dense"});
+  for (FitRow& row : rows) row.scenario.cluster.gpus_per_node = 2;
+  return rows;
+}
+
 }  // namespace
 
 TEST_CASE("Runs without noise give the parameters that they were made with", "[fit]") {
@@ -101,6 +118,69 @@ TEST_CASE("A parameter of no run in the fit stays at its start, and what it is o
         std::string::npos);
   // Encoding takes 6 ms by the table, and evenly 0.1 to 20 times that: 34 ms of deviation.
   CHECK((there.high - there.result.iteration).count() > 1.6 * 19.9 * 6e-3 / std::sqrt(12));
+}
+
+TEST_CASE("Where no parameter is of any run, all stay at their starts", "[fit]") {
+  const FitStructure structure{"one",
+                               FitErrors::Absolute,
+                               "",
+                               {parameter("encode_factor", "compressor=topk", "1", "0.1", "20")},
+                               0};
+  std::vector<FitRow> rows = fit_table({"dense"}, 2);
+  measure(rows, structure, Eigen::VectorXd::Ones(1));
+  for (FitRow& row : rows) row.run.iteration += Seconds{3e-3};
+  const Fit fit = fit_rows(pointers(rows), structure, kSearch);
+  CHECK(fit.values[0] == 1);
+  CHECK(fit.parameters[0].fixed == "no run of the fit depends on it");
+  CHECK(fit.deviation == Approx(3e-3));  // root((3² + 3²) / 2 runs)
+}
+
+TEST_CASE("As many parameters as runs leave nothing that says how sure they are", "[fit]") {
+  // One run, one overhead: whatever it was, the fit is exact.
+  const FitStructure structure{"one",
+                               FitErrors::Relative,
+                               "",
+                               {parameter("per_iteration_overhead", "", "1ms", "0s", "100ms")},
+                               0};
+  std::vector<FitRow> rows = fit_table({"dense"}, 1);
+  measure(rows, structure, Eigen::VectorXd::Constant(1, 4e-3));
+  const Fit fit = fit_rows(pointers(rows), structure, kSearch);
+  CHECK(fit.values[0] == Approx(4e-3));
+  CHECK(fit.deviation < 1e-9);
+  CHECK(fit.parameters[0].low == 0);  // its bounds: no run is left to know better by
+  CHECK(fit.parameters[0].high == Approx(100e-3));
+  // 100 ms evenly have 28.9 ms of deviation, and of Student's t of 1 degree 90 % lie within 6.31.
+  const Engine& engine = *find_engine("analytic");
+  const FitForecast there = forecast(fit, rows[0], engine, engine);
+  CHECK((there.high - there.result.iteration).count() ==
+        Approx(6.314 * 100e-3 / std::sqrt(12)).epsilon(1e-3));
+}
+
+TEST_CASE("A parameter that works only beyond a kink is found from a start on the flat side",
+          "[fit]") {
+  // By its start PCIe is faster than the NIC, and moves nothing; measured, it was slower.
+  const FitStructure structure = pcie();
+  std::vector<FitRow> rows = pcie_rows();
+  measure(rows, structure, Eigen::Vector2d(4e-3, 1 / 0.5e6));
+  const Fit fit = fit_rows(pointers(rows), structure, kSearch);
+  CHECK(fit.parameters[1].fixed == "");
+  CHECK(fit.values[1] == Approx(1 / 0.5e6));
+  CHECK(fit.values[0] == Approx(4e-3));
+  for (const FittedParameter& each : fit.parameters) {
+    CHECK(std::isfinite(each.low));
+    CHECK(std::isfinite(each.high));
+  }
+}
+
+TEST_CASE("A parameter that moves nothing stays at its start, though others do as well", "[fit]") {
+  // PCIe at 8 MB/s and at 5 MB/s give the same runs; nobody measured either.
+  const FitStructure structure = pcie();
+  std::vector<FitRow> rows = pcie_rows();
+  measure(rows, structure, Eigen::Vector2d(4e-3, 1 / 8e6));
+  const Fit fit = fit_rows(pointers(rows), structure, kSearch);
+  CHECK(fit.parameters[1].fixed == "no run of the fit depends on it");
+  CHECK(fit.values[1] == 1 / 5e6);
+  CHECK(fit.values[0] == Approx(4e-3));
 }
 
 TEST_CASE("A forecast beyond the sizes of the fit says in what", "[fit]") {

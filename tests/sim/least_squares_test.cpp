@@ -87,6 +87,44 @@ TEST_CASE("Bounded linear least squares meets its conditions of optimality", "[f
   }
 }
 
+TEST_CASE("Columns that repeat each other, or say nothing, do not keep the least from being found",
+          "[fit]") {
+  for (unsigned seed = 0; seed < 2000; ++seed) {
+    std::srand(seed);
+    const Eigen::Index n = 1 + static_cast<Eigen::Index>(seed % 8);
+    MatrixXd a = MatrixXd::Random(1 + static_cast<Eigen::Index>(seed / 8 % 9), n);
+    if (n > 1 && seed % 3 == 0) a.col(n - 1) = -2 * a.col(0);
+    if (n > 2 && seed % 5 == 0) a.col(1).setZero();
+    if (n > 3 && seed % 7 == 0) a.col(2) = a.col(0) + 1e-9 * a.col(3);
+    if (seed % 2 == 0) a.col(0) *= 1e6;  // units differ
+    const VectorXd b = VectorXd::Random(a.rows()) * 3;
+    const VectorXd least = VectorXd::Random(n) - VectorXd::Constant(n, 1);  // some above, some at 0
+    const VectorXd most = least + VectorXd::Random(n).cwiseAbs() + VectorXd::Constant(n, 0.01);
+    const VectorXd x = bounded_linear(a, b, least, most);
+    const VectorXd rest = b - a * x;
+    for (Eigen::Index j = 0; j < n; ++j) {
+      INFO("seed " << seed << ", parameter " << j << " of " << n);
+      REQUIRE(x[j] >= least[j]);
+      REQUIRE(x[j] <= most[j]);
+      // In shares of what this column could pull at most, so that units do not count.
+      const double pull = a.col(j).dot(rest);
+      const double none = 1e-7 * a.col(j).norm() * b.norm();
+      if (x[j] > least[j]) REQUIRE(pull >= -none);
+      if (x[j] < most[j]) REQUIRE(pull <= none);
+    }
+  }
+}
+
+TEST_CASE("With nothing to search the residuals are what they are", "[fit]") {
+  const LeastSquaresProblem problem{VectorXd(0), VectorXd(0), [](const VectorXd&) {
+                                      return vector({3, 4});
+                                    }};
+  const auto found = minimize(problem, VectorXd(0));
+  CHECK(found.sum_of_squares == 25);
+  CHECK(found.converged);
+  CHECK(found.at_bound.empty());
+}
+
 TEST_CASE("A bent model is followed to its least", "[fit]") {
   // max(p, 2) beside p: residuals max(p, 2) - 5 and p - 3 are least at p = 4.
   const LeastSquaresProblem problem{vector({0}), vector({10}), [](const VectorXd& p) {
@@ -105,6 +143,20 @@ TEST_CASE("The mean of n values has the variance of one over n", "[fit]") {
   const auto found = minimize(problem, vector({0}));
   CHECK(covariance(found, {true}, 3)(0, 0) == Approx(14.0 / 12));
   CHECK(covariance(found, {false}, 3)(0, 0) == 0);
+}
+
+TEST_CASE("A parameter that moves nothing there has no covariance, and spoils no other's",
+          "[fit]") {
+  // As above, beside one of which the mean does not depend.
+  const LeastSquaresProblem problem{
+      vector({-10, 0}), vector({10, 1}), [](const VectorXd& p) {
+        return VectorXd(VectorXd::Constant(4, p[0]) - vector({1, 2, 3, 6}));
+      }};
+  const auto found = minimize(problem, vector({0, 0.5}));
+  const MatrixXd known = covariance(found, {true, true}, 3);
+  CHECK(known(0, 0) == Approx(14.0 / 12));
+  CHECK(known(1, 1) == 0);
+  CHECK(known(0, 1) == 0);
 }
 
 TEST_CASE("Units of parameters do not count where they are told apart", "[fit]") {

@@ -93,6 +93,22 @@ TEST_CASE("A nested choice takes in each fold what was best without it", "[fit]"
   CHECK(nested.mean_absolute[0] > nested.mean_absolute[1]);
 }
 
+TEST_CASE("The mean errors of structures are of what the model claims alone", "[fit]") {
+  std::vector<FitRow> rows = four_models();
+  const std::vector<FitStructure> both{overhead("half", "compressor=topk"), overhead()};
+  const Nested before = nested_leave_one_out(rows, LeaveOut::Model, both, kSearch);
+  double sum = 0;
+  for (const double error : before.errors_percent) sum += std::abs(error);
+  CHECK(before.mean_absolute[1] == Approx(sum / 8));  // eight runs, all forecast by the second
+  // A run that no structure is held against has no error, and not one of 0 either.
+  rows.push_back(fit_row("dense", 1));
+  rows.back().run.iteration = Seconds{3600};
+  rows.back().run.outside = "the switch was on fire";
+  const Nested after = nested_leave_one_out(rows, LeaveOut::Model, both, kSearch);
+  CHECK(after.mean_absolute[0] == before.mean_absolute[0]);
+  CHECK(after.mean_absolute[1] == before.mean_absolute[1]);
+}
+
 TEST_CASE("The bootstrap of equal errors knows their mean exactly", "[fit]") {
   const auto interval = bootstrap_mean_absolute({-3, 3, 3, -3}, {{0, 1}, {2, 3}}, 1);
   CHECK(interval.low == 3);

@@ -1,0 +1,135 @@
+// Forecasts by a fit: where they lie beyond it, and how far they may be off.
+#include <algorithm>
+#include <cmath>
+
+#include "sim/fit/fit.hpp"
+#include "sim/statistics.hpp"
+#include "sim/text.hpp"
+#include "sim/uncertainty.hpp"
+
+namespace gradcast {
+namespace {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+
+Index at(std::size_t i) { return static_cast<Index>(i); }
+
+/// A measure of a run that a fit should not be asked beyond.
+struct Reach {
+  std::string_view name;
+  double (*of)(const FitRow& row);
+};
+
+constexpr Reach kReaches[] = {
+    {"compute_seconds", [](const FitRow& row) { return row.run.compute.count(); }},
+    {"elements",
+     [](const FitRow& row) {
+       return row.scenario.payload.count > 0 ? static_cast<double>(row.scenario.payload.count)
+                                             : static_cast<double>(row.scenario.model.elements());
+     }},
+    {"ranks", [](const FitRow& row) { return static_cast<double>(row.scenario.cluster.ranks()); }},
+};
+
+bool same_algorithm(const FitRow& a, const FitRow& b) {
+  return a.run.source == b.run.source && a.run.compressor == b.run.compressor &&
+         a.run.collective == b.run.collective;
+}
+
+/// What the fit left unexplained in runs like this one, and on how many degrees of freedom.
+struct Unexplained {
+  double deviation = 0;
+  double degrees = 1;
+};
+
+Unexplained unexplained_like(const Fit& fit, const FitRow& row) {
+  double sum = 0;
+  std::size_t like = 0;
+  for (std::size_t i = 0; i < fit.rows.size(); ++i) {
+    if (!same_algorithm(*fit.rows[i], row)) continue;
+    sum += fit.residuals[at(i)] * fit.residuals[at(i)];
+    ++like;
+  }
+  if (like < kFewRuns) return {fit.deviation, fit.degrees};
+  // Each run bears its part of what the parameters took away.
+  const double degrees = static_cast<double>(like) * fit.degrees / static_cast<double>(fit.runs);
+  return {std::sqrt(sum / degrees), std::max(1.0, degrees)};
+}
+
+std::string extrapolation_of(const Fit& fit, const FitRow& row) {
+  std::vector<std::string> beyond;
+  for (const Reach& reach : kReaches) {
+    const double its = reach.of(row);
+    double least = INFINITY;
+    double most = -INFINITY;
+    for (const FitRow* other : fit.rows)
+      if (same_algorithm(*other, row)) {
+        least = std::min(least, reach.of(*other));
+        most = std::max(most, reach.of(*other));
+      }
+    if (least > most) {
+      beyond.push_back("no run of " + row.run.compressor + " in the fit");
+      break;
+    }
+    if (its < least)
+      beyond.push_back(std::string(reach.name) + " " + number_to_text(its) + " below " +
+                       number_to_text(least));
+    if (its > most)
+      beyond.push_back(std::string(reach.name) + " " + number_to_text(its) + " above " +
+                       number_to_text(most));
+  }
+  const std::vector<bool> in_scope = scope_of(*fit.structure, row.run);
+  for (std::size_t i = 0; i < in_scope.size(); ++i)
+    if (in_scope[i] && !fit.parameters[i].fixed.empty())
+      beyond.push_back(fit.structure->parameters[i].name() +
+                       " not estimated: " + fit.parameters[i].fixed);
+  return join(beyond, "; ");
+}
+
+}  // namespace
+
+FitForecast forecast(const Fit& fit, const FitRow& row, const Engine& engine,
+                     const Engine& search_engine) {
+  const FitStructure& structure = *fit.structure;
+  const Scenario scenario = with_parameters(row, structure, fit.values);
+  const Plan plan = make_plan(scenario);
+  FitForecast forecast{summarize(plan, engine.run(plan, scenario.cluster, scenario.world)),
+                       {},
+                       {},
+                       extrapolation_of(fit, row)};
+  const double time = forecast.result.iteration.count();
+  const Unexplained like = unexplained_like(fit, row);
+  const double unexplained =
+      structure.errors == FitErrors::Relative ? like.deviation * time : like.deviation;
+  double variance = unexplained * unexplained;
+
+  // How the forecast moves with each parameter, to both sides of where it stands.
+  VectorXd gradient = VectorXd::Zero(fit.values.size());
+  const std::vector<bool> in_scope = scope_of(structure, row.run);
+  for (std::size_t i = 0; i < in_scope.size(); ++i) {
+    if (!in_scope[i]) continue;
+    const FitParameter& parameter = structure.parameters[i];
+    const double room = parameter.most - parameter.least;
+    const double step = std::max(1e-4 * room, std::sqrt(fit.covariance(at(i), at(i))));
+    const auto moved = [&](double by) {
+      VectorXd values = fit.values;
+      values[at(i)] = std::clamp(values[at(i)] + by, parameter.least, parameter.most);
+      return std::pair(values[at(i)], forecasts({&row}, structure, values, search_engine)[0]);
+    };
+    const auto [low, at_low] = moved(-step);
+    const auto [high, at_high] = moved(step);
+    gradient[at(i)] = (at_high - at_low) / (high - low);
+    // Evenly between its bounds is all that is known of one that was not estimated.
+    if (!fit.parameters[i].fixed.empty())
+      variance += gradient[at(i)] * gradient[at(i)] * room * room / 12;
+  }
+  variance += gradient.dot(fit.covariance * gradient);
+  const double kernels = kernel_deviation(plan, scenario).count();
+  variance += kernels * kernels;
+  const double half = t_quantile((1 + kIntervalLevel) / 2, like.degrees) * std::sqrt(variance);
+  forecast.low = Seconds{std::max(0.0, time - half)};
+  forecast.high = Seconds{time + half};
+  return forecast;
+}
+
+}  // namespace gradcast

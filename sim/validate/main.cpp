@@ -1,0 +1,184 @@
+// How good the forecasts are, on every published run that may be fitted: each forecast by a fit
+// that has not seen it. Writes the table of README.md and traces/validation.csv; `--check` fails
+// where an error has grown by more than a tenth since those were written. By the closed form, so
+// that every build says the same.
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "sim/comparison_groups.hpp"
+#include "sim/csv.hpp"
+#include "sim/error.hpp"
+#include "sim/fit/study.hpp"
+#include "sim/table.hpp"
+
+namespace {
+
+using namespace gradcast;
+
+struct Subject {
+  const char* measured;
+  LeaveOut left_out;
+  const char* what;
+};
+
+constexpr Subject kSubjects[] = {
+    {"measured-shi2019-table2", LeaveOut::Model, "dense, Top-k, DGC, Gaussian-k; 16 V100, 10GbE"},
+    {"measured-mg-wfbp-dense", LeaveOut::Model,
+     "dense, fused in three ways; 16 V100, 10GbE and IB"},
+    {"measured-gtopk-1gbe", LeaveOut::Model, "dense, Top-k, gTop-k; 4 to 32 P102-100, 1GbE"},
+    {"measured-contention-10gbe", LeaveOut::Row, "MPI all-reduces of 1 to 8 jobs, 10GbE"},
+    {"measured-osu-allreduce-10gbe", LeaveOut::Row, "MPI all-reduces of 1 KiB to 1 MiB, 10GbE"},
+};
+
+constexpr const char* kBegin = "<!-- validation: made by scripts/validate -->";
+constexpr const char* kEnd = "<!-- end of validation -->";
+constexpr std::array kColumns = {"measured",
+                                 "left_out",
+                                 "rows",
+                                 "unfitted_mean_absolute_percent",
+                                 "mean_absolute_percent",
+                                 "median_absolute_percent",
+                                 "p90_absolute_percent",
+                                 "worst_percent",
+                                 "bias_percent",
+                                 "rows_inside_interval",
+                                 "median_interval_width_percent",
+                                 "structure"};
+
+struct Validated {
+  Subject subject;
+  std::string structure;
+  double unfitted = 0;
+  ErrorSummary errors;
+  Coverage intervals;
+};
+
+Validated validate(const Subject& subject, DataFiles& files, std::vector<ComparedRun>& all) {
+  const MeasuredRuns measured = load_measured_runs(files.read(kMeasuredRuns, subject.measured));
+  const std::vector<FitRow> rows = fit_rows_of(measured, files);
+  const FitStructures structures =
+      load_fit_structures(files.read(kFitStructures, structures_for(subject.measured, files)));
+  StudyOptions options;
+  options.engine = options.search.engine = find_engine("analytic");
+  options.left_out = subject.left_out;
+  options.nested = false;
+  options.search.random_starts = 0;
+  const FitStructure& claimed = structures.find("");
+  const FitStudy study = study_of(subject.measured, rows, structures, claimed, options);
+  all.insert(all.end(), study.rows.begin(), study.rows.end());
+  return {subject, claimed.name, study.unfitted.mean, summary_of(study.rows).value(),
+          coverage_of(study.rows).value()};
+}
+
+std::string as_csv(const std::vector<Validated>& all) {
+  std::string text =
+      csv_comments({"What gradcast's forecasts are off by, in percent, on published runs that the "
+                    "fit had not seen.",
+                    "Made by scripts/validate; scripts/test fails where an error has grown by more "
+                    "than a tenth."});
+  text += csv_line({kColumns.begin(), kColumns.end()});
+  for (const Validated& each : all)
+    text += csv_line({each.subject.measured, to_text(each.subject.left_out),
+                      std::to_string(each.errors.rows), fixed(each.unfitted, 2),
+                      fixed(each.errors.mean_absolute, 2), fixed(each.errors.median_absolute, 2),
+                      fixed(each.errors.p90_absolute, 2), fixed(each.errors.worst, 2),
+                      fixed(each.errors.bias, 2), std::to_string(each.intervals.inside),
+                      fixed(each.intervals.median_width_percent, 2), each.structure});
+  return text;
+}
+
+std::string as_markdown(const std::vector<Validated>& all, const std::vector<ComparedRun>& rows) {
+  std::string text =
+      std::string(kBegin) +
+      "\n| measured | what | rows | files as they are | fitted on others: mean | median | "
+      "90th | worst | inside 90 % | width |\n"
+      "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|\n";
+  for (const Validated& each : all)
+    text += "| `" + std::string(each.subject.measured) + "` | " + each.subject.what + " | " +
+            std::to_string(each.errors.rows) + " | " + fixed(each.unfitted, 1) + " % | " +
+            fixed(each.errors.mean_absolute, 1) + " % | " + fixed(each.errors.median_absolute, 1) +
+            " % | " + fixed(each.errors.p90_absolute, 1) + " % | " +
+            with_sign(each.errors.worst, 1) + " % | " + std::to_string(each.intervals.inside) +
+            " | " + fixed(each.intervals.median_width_percent, 0) + " % |\n";
+  const Coverage intervals = coverage_of(rows).value();
+  return text + "| all | | " + std::to_string(intervals.rows) + " | | " +
+         fixed(summary_of(rows).value().mean_absolute, 1) + " % | | | | " +
+         std::to_string(intervals.inside) + " (" + fixed(intervals.percent(), 0) + " %) | " +
+         fixed(intervals.median_width_percent, 0) + " % |\n" + kEnd;
+}
+
+/// A tenth more than it was, and more than what rounding to two digits can bring.
+bool grown(double now, double before) { return std::abs(now) > 1.1 * std::abs(before) + 0.01; }
+
+/// Errors that have grown, one a line; "" for none.
+std::string complaints(const std::vector<Validated>& now, const TextFile& file) {
+  std::string text;
+  CsvReader<kColumns.size()> before(file, kColumns);
+  std::size_t known = 0;
+  while (before.next()) {
+    for (const Validated& each : now) {
+      if (before.text("measured") != each.subject.measured) continue;
+      ++known;
+      const auto check = [&](const char* column, double value) {
+        const double was = before.value(column, parse_number);
+        if (grown(value, was))
+          text += std::string(each.subject.measured) + ": " + column + " was " + fixed(was, 2) +
+                  " and is " + fixed(value, 2) + "\n";
+      };
+      check("mean_absolute_percent", each.errors.mean_absolute);
+      check("median_absolute_percent", each.errors.median_absolute);
+      check("p90_absolute_percent", each.errors.p90_absolute);
+      check("worst_percent", each.errors.worst);
+    }
+  }
+  if (known != now.size())
+    text += "traces/validation.csv has other runs: scripts/validate writes it\n";
+  return text;
+}
+
+std::string with_table(const std::string& readme, const std::string& table) {
+  const std::size_t begin = readme.find(kBegin);
+  const std::size_t end = readme.find(kEnd);
+  if (begin == std::string::npos || end == std::string::npos)
+    throw Error(ExitCode::Failure,
+                std::string("README.md lacks the markers '") + kBegin + "' and '" + kEnd + "'");
+  return readme.substr(0, begin) + table + readme.substr(end + std::strlen(kEnd));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool check = argc == 3 && std::strcmp(argv[1], "--check") == 0;
+  if (argc != 2 && !check) {
+    std::fprintf(stderr, "usage: validate_forecasts [--check] FOLDER-WITH-README\n");
+    return 2;
+  }
+  try {
+    const std::filesystem::path root = argv[argc - 1];
+    DataFiles files(root);
+    std::vector<ComparedRun> rows;
+    std::vector<Validated> all;
+    for (const Subject& subject : kSubjects) {
+      std::fprintf(stderr, "validating %s\n", subject.measured);
+      all.push_back(validate(subject, files, rows));
+    }
+    const std::string table = as_markdown(all, rows);
+    const std::filesystem::path csv = root / "traces" / "validation.csv";
+    const std::filesystem::path readme = root / "README.md";
+    std::printf("%s\n", table.c_str());
+    if (!check) {
+      write_text_file(csv, as_csv(all));
+      write_text_file(readme, with_table(read_text_file(readme).content, table));
+      return 0;
+    }
+    const std::string text = complaints(all, read_text_file(csv));
+    std::fprintf(stderr, "%s", text.c_str());
+    return text.empty() ? 0 : 4;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "validate_forecasts: %s\n", error.what());
+    return 1;
+  }
+}
