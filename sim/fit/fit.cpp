@@ -24,6 +24,8 @@ class Search {
     for (std::size_t i = 0; i < size(); ++i) start_[at(i)] = structure.parameters[i].start;
     for (const FitRow* row : rows) scopes_.push_back(scope_of(structure, row->run));
     held_.resize(size());
+    times_.assign(rows.size(), kUnknown);
+    times_at_.resize(rows.size());
   }
 
   std::size_t size() const { return structure_.parameters.size(); }
@@ -73,23 +75,20 @@ class Search {
   /// Differences in what the structure's errors are counted in. A run is only forecast anew where a
   /// parameter of its own changed: most steps of a search change one.
   VectorXd residuals(const VectorXd& parameters) {
-    if (last_.size() != parameters.size()) times_.assign(rows_.size(), -1);
     VectorXd differences(at(rows_.size()));
     for (std::size_t r = 0; r < rows_.size(); ++r) {
-      bool same = times_[r] >= 0;
+      bool same = times_[r] != kUnknown;
       for (std::size_t i = 0; i < size() && same; ++i)
-        same = !scopes_[r][i] || parameters[at(i)] == last_of_row_[r][at(i)];
+        same = !scopes_[r][i] || parameters[at(i)] == times_at_[r][at(i)];
       if (!same) {
         times_[r] = run(with_parameters(*rows_[r], structure_, parameters), *options_.engine)
                         .iteration.count();
-        last_of_row_.resize(rows_.size());
-        last_of_row_[r] = parameters;
+        times_at_[r] = parameters;
       }
       const double measured = rows_[r]->run.iteration.count();
       const double unit = structure_.errors == FitErrors::Relative ? measured : 1;
       differences[at(r)] = (times_[r] - measured) / unit;
     }
-    last_ = parameters;
     return differences;
   }
 
@@ -99,9 +98,9 @@ class Search {
   VectorXd start_;
   std::vector<std::vector<bool>> scopes_;  // by run, by parameter
   std::vector<std::string> held_;
-  VectorXd last_;
-  std::vector<VectorXd> last_of_row_;
-  std::vector<double> times_;  // by run
+  static constexpr double kUnknown = -1;
+  std::vector<double> times_;       // by run
+  std::vector<VectorXd> times_at_;  // and at which parameters that was
 };
 
 std::string names_of(const FitStructure& structure, const std::vector<std::size_t>& which) {
