@@ -51,9 +51,6 @@ class Writer {
       throw ValueError("'" + name +
                        "' is a platform of SimGrid's; only .csv clusters can be saved");
     const TextFile file = files_.read(kClusters, name, folder());
-    Cluster cluster = load_cluster(file);
-    Scenario scenario;
-    scenario.cluster = cluster;
     std::vector<std::size_t> fitted;  // parameters
     for (std::size_t i = 0; i < size(); ++i)
       if (of(i) == FitQuantity::Of::Cluster && concerns_cluster(i, name)) fitted.push_back(i);

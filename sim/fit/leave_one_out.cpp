@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
+#include "sim/comparison.hpp"
 #include "sim/error.hpp"
 #include "sim/random.hpp"
 
@@ -31,21 +31,12 @@ std::vector<std::size_t> without(const Groups& groups, const std::vector<std::si
   return kept;
 }
 
-std::vector<double> errors_percent(const Fit& fit, const Rows& rows, const Engine& engine) {
-  const Eigen::VectorXd times = forecasts(rows, *fit.structure, fit.values, engine);
-  std::vector<double> errors;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const double measured = rows[i]->run.iteration.count();
-    errors.push_back(100 * (times[static_cast<Eigen::Index>(i)] / measured - 1));
-  }
-  return errors;
+std::vector<double> errors_of(const Fit& fit, const Rows& rows, const Engine& engine) {
+  return errors_percent(rows, *fit.structure, fit.values, engine);
 }
 
 double mean_absolute(const std::vector<double>& errors) {
-  const double sum =
-      std::accumulate(errors.begin(), errors.end(), 0.0,
-                      [](double all, double error) { return all + std::abs(error); });
-  return sum / static_cast<double>(errors.size());
+  return summarize_errors(errors).mean_absolute;
 }
 
 }  // namespace
@@ -139,11 +130,11 @@ Nested nested_leave_one_out(const std::vector<FitRow>& rows, LeaveOut what,
       for (std::size_t h = 0; h < groups.size(); ++h) {
         if (h == g) continue;
         const Fit fit = fit_rows(rows_of(rows, without(groups, {g, h})), structures[s], single);
-        const auto errors = errors_percent(fit, rows_of(rows, groups[h]), *options.engine);
+        const auto errors = errors_of(fit, rows_of(rows, groups[h]), *options.engine);
         inner.insert(inner.end(), errors.begin(), errors.end());
       }
       const Fit fit = fit_rows(rows_of(rows, without(groups, {g})), structures[s], single);
-      outer[s] = errors_percent(fit, out, *options.engine);
+      outer[s] = errors_of(fit, out, *options.engine);
       plain[s].insert(plain[s].end(), outer[s].begin(), outer[s].end());
       if (mean_absolute(inner) < least) {
         least = mean_absolute(inner);

@@ -1,26 +1,22 @@
 #include "sim/fit/row_model.hpp"
 
+#include "sim/comparison.hpp"
 #include "sim/error.hpp"
 
 namespace gradcast {
 
 std::vector<FitRow> fit_rows_of(const MeasuredRuns& measured, DataFiles& files) {
   std::vector<FitRow> rows;
-  for (const MeasuredRun& run : measured.runs) {
-    try {
+  for (const MeasuredRun& run : measured.runs)
+    rows.push_back(naming_row(measured.path, run, [&] {
       FitRow row{run, request_of(run), {}};
       row.scenario = make_scenario(row.request, files);
       std::erase_if(row.scenario.costs.rows, [&](const CostRow& cost) {
         return cost.compressor != row.scenario.compressor->name;
       });
       make_plan(row.scenario);
-      rows.push_back(std::move(row));
-    } catch (const ValueError& error) {
-      throw DataError(measured.path, run.line, error.what());
-    } catch (const DataError& error) {  // of a file that the row names
-      throw DataError(measured.path, run.line, error.what());
-    }
-  }
+      return row;
+    }));
   return rows;
 }
 
@@ -58,6 +54,18 @@ Eigen::VectorXd forecasts(const std::vector<const FitRow*>& rows, const FitStruc
     times[static_cast<Eigen::Index>(i)] =
         run(with_parameters(*rows[i], structure, parameters), engine).iteration.count();
   return times;
+}
+
+std::vector<double> errors_percent(const std::vector<const FitRow*>& rows,
+                                   const FitStructure& structure, const Eigen::VectorXd& parameters,
+                                   const Engine& engine) {
+  const Eigen::VectorXd times = forecasts(rows, structure, parameters, engine);
+  std::vector<double> errors;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double measured = rows[i]->run.iteration.count();
+    errors.push_back(100 * (times[static_cast<Eigen::Index>(i)] / measured - 1));
+  }
+  return errors;
 }
 
 const Engine& engine_for_search(const std::vector<FitRow>& rows, const Engine& preferred) {

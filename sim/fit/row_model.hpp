@@ -34,6 +34,11 @@ Scenario with_parameters(const FitRow& row, const FitStructure& structure,
 Eigen::VectorXd forecasts(const std::vector<const FitRow*>& rows, const FitStructure& structure,
                           const Eigen::VectorXd& parameters, const Engine& engine);
 
+/// What these are off by.
+std::vector<double> errors_percent(const std::vector<const FitRow*>& rows,
+                                   const FitStructure& structure, const Eigen::VectorXd& parameters,
+                                   const Engine& engine);
+
 /// The closed form where it can play all of these, else `preferred`: a search asks for thousands of
 /// forecasts, and the two are the same where nothing contends.
 const Engine& engine_for_search(const std::vector<FitRow>& rows, const Engine& preferred);

@@ -55,13 +55,9 @@ std::vector<double> errors_of(const std::vector<ComparedRun>& rows) {
 }
 
 std::vector<double> unfitted_errors(const std::vector<FitRow>& rows, const Engine& engine) {
-  const FitStructure nothing;
-  std::vector<double> errors;
-  for (const FitRow& row : rows) {
-    const double time = forecasts({&row}, nothing, Eigen::VectorXd(), engine)[0];
-    errors.push_back(100 * (time / row.run.iteration.count() - 1));
-  }
-  return errors;
+  std::vector<const FitRow*> all;
+  for (const FitRow& row : rows) all.push_back(&row);
+  return errors_percent(all, FitStructure{}, Eigen::VectorXd(), engine);
 }
 
 FitProgress progress_of(const StudyOptions& options, const std::string& what) {

@@ -174,7 +174,10 @@ int main(int argc, char** argv) {
       write_text_file(readme, with_table(read_text_file(readme).content, table));
       return 0;
     }
-    const std::string text = complaints(all, read_text_file(csv));
+    std::string text = complaints(all, read_text_file(csv));
+    const std::string shown = read_text_file(readme).content;
+    if (with_table(shown, table) != shown)
+      text += "README.md has another table than this: scripts/validate writes it\n";
     std::fprintf(stderr, "%s", text.c_str());
     return text.empty() ? 0 : 4;
   } catch (const std::exception& error) {
