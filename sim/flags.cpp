@@ -1,5 +1,7 @@
 #include "sim/flags.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 
 #include "sim/text.hpp"
@@ -8,6 +10,12 @@
 
 namespace gradcast {
 namespace {
+
+/// The name under which cxxopts keeps words that belong to no flag.
+const std::string kWords = "words";
+
+/// What changes how an answer is come by, or where it goes, and not the answer.
+constexpr std::array<std::string_view, 4> kBesideTheAnswer = {"jobs", "shard", "output", "quiet"};
 
 std::string description(const std::string& summary, const std::vector<std::string>& examples) {
   std::string text = summary + "\n\nExamples:\n";
@@ -45,6 +53,14 @@ void Flags::add_switch(const std::string& name, const std::string& help) {
   switches_.insert(name);
 }
 
+void Flags::add_words(const std::string& what, const std::string& help, std::size_t most) {
+  most_words_ = most;
+  options_.add_options()(kWords, help, cxxopts::value<std::vector<std::string>>(), what);
+  options_.parse_positional(kWords);
+  options_.positional_help(what);
+  options_.custom_help("[flags]");
+}
+
 bool Flags::parse(int argc, const char* const* argv) {
   try {
     parsed_ = options_.parse(argc, argv);
@@ -62,7 +78,11 @@ bool Flags::parse(int argc, const char* const* argv) {
     return false;
   }
   require_known(parsed_->unmatched());
+  if (const auto given_words = words(); given_words.size() > most_words_)
+    throw UsageError("'" + given_words.back() + "' is one word too many; see `gradcast " + command_ +
+                     " --help`");
   for (const cxxopts::KeyValue& flag : parsed_->arguments()) {
+    if (flag.key() == kWords) continue;
     if (flag.value().empty()) throw UsageError("--" + flag.key() + ": the value is empty");
     if (switches_.contains(flag.key()) && flag.value() != "true")
       throw UsageError("--" + flag.key() + " takes no value");
@@ -72,10 +92,14 @@ bool Flags::parse(int argc, const char* const* argv) {
   static_cast<void>(format());
   arguments_ = {"gradcast", command_};
   for (const cxxopts::KeyValue& flag : parsed_->arguments()) {
-    if (flag.key() == "output" || flag.key() == "quiet") continue;
+    if (flag.key() == kWords ||
+        std::find(kBesideTheAnswer.begin(), kBesideTheAnswer.end(), flag.key()) !=
+            kBesideTheAnswer.end())
+      continue;
     arguments_.push_back("--" + flag.key());
     if (!switches_.contains(flag.key())) arguments_.push_back(flag.value());
   }
+  for (const std::string& word : words()) arguments_.push_back(word);
   return true;
 }
 
@@ -92,6 +116,11 @@ void Flags::require_known(const std::vector<std::string>& unmatched) const {
   const std::string suggestion = did_you_mean(typed, known);
   throw UsageError("unknown flag '" + typed + "'" +
                    (suggestion.empty() ? "; see `gradcast " + command_ + " --help`" : suggestion));
+}
+
+std::vector<std::string> Flags::words() const {
+  if (most_words_ == 0 || parsed_->count(kWords) == 0) return {};
+  return (*parsed_)[kWords].as<std::vector<std::string>>();
 }
 
 bool Flags::given(const std::string& name) const { return parsed_->count(name) > 0; }

@@ -1,6 +1,8 @@
 // The flags of one command, over cxxopts: every value is text until the command parses it, and
 // every complaint names the flag.
 #pragma once
+// Lists are ours to split: a file's name may have a comma.
+#define CXXOPTS_VECTOR_DELIMITER '\0'
 #include <cxxopts.hpp>
 #include <functional>
 #include <optional>
@@ -22,17 +24,23 @@ class Flags {
   Flags(std::string command, const std::string& summary, const std::vector<std::string>& examples,
         const std::string& output = "");
 
-  /// A flag with a value. `fallback` is used where it is not given; "" is none.
+  /// A flag with a value. `fallback` is used where it is not given; "" is none. A name may have a
+  /// letter before it: "j,jobs".
   void add(const std::string& name, const std::string& help, const std::string& fallback = "");
 
   /// A flag without a value: `--sweep`.
   void add_switch(const std::string& name, const std::string& help);
+
+  /// Words without a flag, up to `most` of them: "PLAN.toml". Without this a command takes none.
+  void add_words(const std::string& what, const std::string& help, std::size_t most);
 
   /// Throws UsageError. False when help was asked for and has been printed: nothing is left to do.
   bool parse(int argc, const char* const* argv);
 
   const std::string& command() const { return command_; }
   bool given(const std::string& name) const;
+  /// Words without a flag, in their order.
+  std::vector<std::string> words() const;
   /// The value or the fallback.
   std::string text(const std::string& name) const;
   /// The same through a parser of units.hpp; its ValueError becomes a UsageError with the flag's
@@ -54,7 +62,8 @@ class Flags {
   /// A line on standard error, unless -q.
   void note(const std::string& line) const;
 
-  /// The command line in long flags, without what does not change the answer (-o, -q).
+  /// The command line in long flags, words last, without what does not change the answer (-j,
+  /// --shard, -o, -q).
   const std::vector<std::string>& arguments() const { return arguments_; }
 
  private:
@@ -64,6 +73,7 @@ class Flags {
 
   std::string command_;
   bool output_is_answer_;
+  std::size_t most_words_ = 0;
   std::set<std::string> switches_{"quiet", "help"};
   cxxopts::Options options_;
   std::optional<cxxopts::ParseResult> parsed_;

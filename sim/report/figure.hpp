@@ -1,0 +1,70 @@
+// What a picture shows, without how it is drawn: results become figures, and a figure becomes a
+// static SVG here or an interactive picture in the browser, from the same data.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gradcast {
+
+enum class FigureKind {
+  Lines,    // y over x, a line a series, with bands where points have low and high
+  Bars,     // a bar a category of x; stacked, or side by side
+  Scatter,  // points against the diagonal, with guides at so many percent
+  Map,      // a cell a pair of categories: who wins, and by how much
+  Lanes,    // slices of time, a lane a resource
+};
+
+enum class AxisScale { Linear, Log2, Log10, Category };
+
+struct Axis {
+  std::string label;  // with its unit: "workers", "iteration (s)"
+  AxisScale scale = AxisScale::Linear;
+};
+
+/// One datum. Categories stand in x_text (and y_text of a Map); numbers in x and y.
+struct FigurePoint {
+  double x = 0;
+  double y = 0;
+  std::string x_text{};
+  std::string y_text{};
+  std::optional<double> low{};   // of y
+  std::optional<double> high{};
+  std::string label{};           // what a pointer or a screen reader is told
+  std::string text{};            // drawn in a cell of a Map
+  double until = 0;              // Lanes: a slice lasts from x to this
+  bool muted = false;            // Map: the margin is smaller than the forecast's own error
+};
+
+/// Of one colour in all figures: the colour belongs to the name ("topk", "backward").
+struct FigureSeries {
+  std::string name;
+  std::vector<FigurePoint> points;
+  bool reference = false;  // an ideal or a roof: dashed, without marks
+};
+
+/// One of several drawings on common scales.
+struct FigurePanel {
+  std::string title;  // "" of a single one
+  std::vector<FigureSeries> series;
+};
+
+struct FigureTable {
+  std::vector<std::string> header;
+  std::vector<std::vector<std::string>> rows;
+};
+
+struct Figure {
+  std::string id;  // "scaling-1": of letters, digits and dashes, unique in a report
+  FigureKind kind = FigureKind::Lines;
+  std::string title;
+  std::string summary;  // what is to be seen, in a sentence: the caption, and what a screen reader reads
+  Axis x;
+  Axis y;
+  bool stacked = false;       // of Bars
+  std::vector<double> guides{};  // of Scatter: percent beside the diagonal
+  std::vector<FigurePanel> panels;
+  FigureTable table;  // the figures behind the picture
+};
+
+}  // namespace gradcast
