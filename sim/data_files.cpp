@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <stdexcept>
 
 #include "sim/error.hpp"
 #include "sim/sha256.hpp"
@@ -61,13 +62,23 @@ TextFile DataFiles::read(const DataKind& kind, const std::string& name_or_path,
                        "; or the path of a .csv file)");
     path = root_ / kind.folder / (name_or_path + ".csv");
   }
-  TextFile file = read_text_file(path);
+  const auto read_before = contents_.find(path);
+  TextFile file =
+      read_before == contents_.end() ? read_text_file(path) : TextFile{path, read_before->second};
+  contents_.try_emplace(path, file.content);
   const auto same = [&](const InputFile& input) {
     return input.typed == name_or_path && input.path == path;
   };
   if (std::none_of(inputs_.begin(), inputs_.end(), same))
     inputs_.push_back({name_or_path, sha256_hex(file.content), path});
   return file;
+}
+
+const std::string& DataFiles::sha256_of(const fs::path& path) const {
+  const auto its = std::find_if(inputs_.begin(), inputs_.end(),
+                                [&](const InputFile& input) { return input.path == path; });
+  if (its == inputs_.end()) throw std::logic_error(path.string() + " was never read");
+  return its->sha256;
 }
 
 }  // namespace gradcast

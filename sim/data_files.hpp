@@ -1,6 +1,7 @@
 // Where models, traces and clusters are found: by name in the project's folders, or by path.
 #pragma once
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,7 +32,8 @@ struct InputFile {
   std::filesystem::path path{};  // where it was found: the same words may name two files
 };
 
-/// Finds and reads data files, and remembers which.
+/// Finds and reads data files, each once, and remembers which: what is done in between to a file
+/// that was read changes no answer.
 class DataFiles {
  public:
   /// The folder that holds models/, traces/ and platforms/: $GRADCAST_DATA, else beside the program
@@ -52,11 +54,15 @@ class DataFiles {
   TextFile read(const DataKind& kind, const std::string& name_or_path,
                 const std::filesystem::path& folder = {});
 
+  /// Of a file that was read, in hexadecimal.
+  const std::string& sha256_of(const std::filesystem::path& path) const;
+
   /// In the order of reading, each once.
   const std::vector<InputFile>& inputs() const { return inputs_; }
 
  private:
   std::filesystem::path root_;
+  std::map<std::filesystem::path, std::string> contents_;
   std::vector<InputFile> inputs_;
 };
 

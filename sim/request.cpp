@@ -98,9 +98,15 @@ bool same_cluster(const Cluster& a, const Cluster& b) {
                     });
 }
 
+/// Throws ValueError where there is none of that name.
+const Compressor* compressor_of(const Request& request) {
+  const Compressor* compressor = find_compressor(request.compressor);
+  if (compressor != nullptr) return compressor;
+  throw unknown("compressor", request.compressor, names_of(all_compressors()));
+}
+
 /// The named cluster with the request's changes. Throws as make_scenario does.
-Cluster changed_cluster(const Request& request, DataFiles& files) {
-  const TextFile file = files.read(kClusters, request.cluster, request.folder);
+Cluster changed_cluster(const Request& request, const TextFile& file) {
   Cluster cluster = request.cluster.ends_with(".xml") ? load_xml_cluster(file) : load_cluster(file);
   for (const ClusterProperty& property : request.changed) {
     try {
@@ -174,7 +180,9 @@ std::optional<MeasuredRun> measured_like(const Request& request, const Scenario&
       const Request measured = request_of(run);
       if (run.batch == scenario.batch() && same_compute(run, scenario) &&
           same_choices(request, mode, measured, scenario.sparse()) &&
-          same_cluster(changed_cluster(measured, others), scenario.cluster))
+          same_cluster(
+              changed_cluster(measured, others.read(kClusters, measured.cluster, measured.folder)),
+              scenario.cluster))
         return run;
     }
   return std::nullopt;
@@ -186,11 +194,30 @@ std::string Request::trace_name() const {
          "-v100";
 }
 
+std::vector<const TextFile*> RequestFiles::all() const {
+  std::vector<const TextFile*> read{&cluster};
+  for (const std::optional<TextFile>* file : {&model, &trace, &events, &costs})
+    if (*file) read.push_back(&**file);
+  return read;
+}
+
+RequestFiles read_files(const Request& request, DataFiles& files) {
+  const Compressor* compressor = compressor_of(request);
+  RequestFiles read;
+  if (!request.payload) {
+    read.model = files.read(kModels, request.model, request.folder);
+    read.trace = trace_file(request, files);
+  }
+  read.cluster = files.read(kClusters, request.cluster, request.folder);
+  if (!request.events.empty()) read.events = files.read(kEvents, request.events);
+  if (compressor->aggregation == Aggregation::AllGather)
+    read.costs = files.read(kCostTables, request.costs, request.costs_folder);
+  return read;
+}
+
 Scenario make_scenario(const Request& request, DataFiles& files) {
   Scenario scenario;
-  scenario.compressor = find_compressor(request.compressor);
-  if (scenario.compressor == nullptr)
-    throw unknown("compressor", request.compressor, names_of(all_compressors()));
+  scenario.compressor = compressor_of(request);
   scenario.collective =
       choose_collective(request.collective, *scenario.compressor, !request.payload);
   if (scenario.collective != nullptr && scenario.collective->sparse && request.wire_messages > 1)
@@ -205,9 +232,11 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
                        request.compressor +
                        "' out, and name an all-gather as the collective where one is meant");
     scenario.payload = *request.payload;
-  } else {
-    scenario.model = load_model(files.read(kModels, request.model, request.folder));
-    scenario.trace = load_iteration_trace(trace_file(request, files));
+  }
+  const RequestFiles read = read_files(request, files);
+  if (!request.payload) {
+    scenario.model = load_model(*read.model);
+    scenario.trace = load_iteration_trace(*read.trace);
     const int batch = request.batch.value_or(scenario.trace.batch);
     if (batch % request.accumulation != 0)
       throw ValueError("a batch of " + std::to_string(batch) + " is not divided by " +
@@ -218,13 +247,11 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
     if (request.compute)
       scenario.trace = scaled_to(scenario.trace, *request.compute, request.accumulation);
   }
-  scenario.cluster = changed_cluster(request, files);
-  if (!request.events.empty())
-    scenario.world = load_events(files.read(kEvents, request.events), scenario.cluster);
+  scenario.cluster = changed_cluster(request, read.cluster);
+  if (read.events) scenario.world = load_events(*read.events, scenario.cluster);
   scenario.world.concurrent_jobs = request.concurrent_jobs;
-  if (scenario.sparse())
-    scenario.costs = load_cost_table(files.read(kCostTables, request.costs, request.costs_folder));
-  if (scenario.sparse() && !request.costs_device.empty())
+  if (read.costs) scenario.costs = load_cost_table(*read.costs);
+  if (read.costs && !request.costs_device.empty())
     scenario.costs = transferred(scenario.costs, request.costs_of, request.costs_device, files);
   scenario.density = request.density;
   scenario.mode = request.mode;

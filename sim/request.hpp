@@ -60,6 +60,21 @@ Request request_of(const MeasuredRun& run);
 std::optional<MeasuredRun> measured_like(const Request& request, const Scenario& scenario,
                                          const Plan& plan, const DataFiles& files);
 
+/// What a request reads.
+struct RequestFiles {
+  TextFile cluster;
+  std::optional<TextFile> model{};  // and its trace: not of a collective alone
+  std::optional<TextFile> trace{};
+  std::optional<TextFile> events{};
+  std::optional<TextFile> costs{};  // of sparse compressors
+
+  /// All there are, in a fixed order.
+  std::vector<const TextFile*> all() const;
+};
+
+/// Throws ValueError for a name that is none, DataError for a file that cannot be read.
+RequestFiles read_files(const Request& request, DataFiles& files);
+
 /// Reads what the request names. Throws ValueError for a name or a combination that is none,
 /// DataError for a file that is wrong.
 Scenario make_scenario(const Request& request, DataFiles& files);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "sim/calibration/lists.hpp"
+#include "sim/lists.hpp"
 #include "sim/calibration/meter.hpp"
 #include "sim/text.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <new>
 
-#include "sim/calibration/interruption.hpp"
+#include "sim/interruption.hpp"
 #include "sim/progress.hpp"
 
 namespace gradcast {

@@ -7,7 +7,7 @@
 
 #include "sim/calibration/asked.hpp"
 #include "sim/calibration/cost_file.hpp"
-#include "sim/calibration/interruption.hpp"
+#include "sim/interruption.hpp"
 #include "sim/calibration/per_layer.hpp"
 #include "sim/calibration/roofline.hpp"
 #include "sim/calibration/session.hpp"

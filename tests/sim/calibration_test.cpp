@@ -5,7 +5,7 @@
 
 #include "kernels/bench/sampling.hpp"
 #include "sim/calibration/cost_file.hpp"
-#include "sim/calibration/lists.hpp"
+#include "sim/lists.hpp"
 #include "sim/calibration/meter.hpp"
 #include "sim/calibration/per_layer.hpp"
 #include "sim/calibration/points.hpp"

@@ -1,4 +1,4 @@
-#include "sim/calibration/interruption.hpp"
+#include "sim/interruption.hpp"
 
 #include <csignal>
 #include <initializer_list>

@@ -1,4 +1,4 @@
-// Lists as the command line writes them: "0.001,0.01", "0.0001..0.01", "4..64".
+// Lists as the command line writes them: "0.001,0.01", "0.0001..0.01", "4..64", "1Gbps..100Gbps".
 #pragma once
 #include <string>
 #include <string_view>
@@ -16,5 +16,11 @@ std::vector<double> parse_densities(std::string_view text);
 /// Whole numbers from 1 to `most`, rising. A range "4..64" doubles and holds both its ends. Throws
 /// ValueError.
 std::vector<int> parse_counts_to(int most, std::string_view text);
+
+/// Words in the order they are written, each once, ranges of numbers written out: whole numbers
+/// without a unit double, all others step 1, 2, 5 a decade; both ends are in. What does not begin
+/// with a digit is no range ("../costs.csv"). Throws ValueError for a range that does not rise, or
+/// whose ends have different units, or that has more than a thousand steps.
+std::vector<std::string> expand_list(std::string_view text);
 
 }  // namespace gradcast

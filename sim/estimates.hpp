@@ -1,0 +1,36 @@
+// One question, two answers: physics alone, and with the software costs that were fitted to
+// published runs. Where money would be spent both are given.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "sim/request.hpp"
+
+namespace gradcast {
+
+/// A request, on a cluster whose software may be another's.
+struct Asked {
+  Request request;
+  /// A fitted cluster whose software costs, and what its fit left unexplained, take the place of
+  /// the request's cluster's; "": they stay.
+  std::string software{};
+};
+
+struct Estimates {
+  Asked physics;
+  std::optional<Asked> fitted;
+};
+
+/// Whose software a cluster gets that no fit was made on: that of the paper's Table 2.
+inline constexpr const char* kUsualSoftware = "10gbe-4x4-fitted";
+
+/// Physics is the request; where its cluster or costs are fitted ones, what these were made from.
+/// Fitted is the cluster's own fit where there is one ("10gbe-4x4-fitted" of "10gbe-4x4"), else the
+/// request's cluster with the software of `software`; and likewise the cost table's own fit.
+/// "none": physics alone.
+Estimates estimates_of(const Request& request, const std::string& software, const DataFiles& files);
+
+/// make_scenario, with that software. Throws as it does.
+Scenario make_scenario(const Asked& asked, DataFiles& files);
+
+}  // namespace gradcast
