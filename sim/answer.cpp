@@ -12,8 +12,8 @@ void deliver(const Flags& flags, const std::vector<InputFile>& inputs, std::stri
       flags.deliver(rows_to_csv(answer.rows));
       break;
     case Format::Json: {
-      Json document =
-          make_document({flags.command(), flags.arguments(), inputs, std::string(engine)});
+      const auto& arguments = answer.arguments.empty() ? flags.arguments() : answer.arguments;
+      Json document = make_document({flags.command(), arguments, inputs, std::string(engine)});
       document["seed"] = answer.seed;
       document["results"] = answer.rows;
       if (!answer.summary.is_null()) document["summary"] = answer.summary;

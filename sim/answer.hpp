@@ -9,10 +9,11 @@
 namespace gradcast {
 
 struct Answer {
-  std::string table;       // for people
-  std::vector<Json> rows;  // flat: CSV, and the results of the JSON document
-  Json summary{};          // of the JSON document; null for none
-  Json seed{};             // null where nothing is random
+  std::string table;                     // for people
+  std::vector<Json> rows;                // flat: CSV, and the results of the JSON document
+  Json summary{};                        // of the JSON document; null for none
+  Json seed{};                           // null where nothing is random
+  std::vector<std::string> arguments{};  // where the answer is another command line's than ours
 };
 
 /// In the format that the flags ask for, to where they say. `engine` is "" where none ran.

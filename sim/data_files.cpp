@@ -62,15 +62,21 @@ TextFile DataFiles::read(const DataKind& kind, const std::string& name_or_path,
                        "; or the path of a .csv file)");
     path = root_ / kind.folder / (name_or_path + ".csv");
   }
+  return read_once(name_or_path, path);
+}
+
+TextFile DataFiles::read_path(const std::string& path) { return read_once(path, path); }
+
+TextFile DataFiles::read_once(const std::string& typed, const fs::path& path) {
   const auto read_before = contents_.find(path);
   TextFile file =
       read_before == contents_.end() ? read_text_file(path) : TextFile{path, read_before->second};
   contents_.try_emplace(path, file.content);
   const auto same = [&](const InputFile& input) {
-    return input.typed == name_or_path && input.path == path;
+    return input.typed == typed && input.path == path;
   };
   if (std::none_of(inputs_.begin(), inputs_.end(), same))
-    inputs_.push_back({name_or_path, sha256_hex(file.content), path});
+    inputs_.push_back({typed, sha256_hex(file.content), path});
   return file;
 }
 

@@ -54,6 +54,9 @@ class DataFiles {
   TextFile read(const DataKind& kind, const std::string& name_or_path,
                 const std::filesystem::path& folder = {});
 
+  /// Any file, an input like others. Throws DataError.
+  TextFile read_path(const std::string& path);
+
   /// Of a file that was read, in hexadecimal.
   const std::string& sha256_of(const std::filesystem::path& path) const;
 
@@ -61,6 +64,8 @@ class DataFiles {
   const std::vector<InputFile>& inputs() const { return inputs_; }
 
  private:
+  TextFile read_once(const std::string& typed, const std::filesystem::path& path);
+
   std::filesystem::path root_;
   std::map<std::filesystem::path, std::string> contents_;
   std::vector<InputFile> inputs_;

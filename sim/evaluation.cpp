@@ -44,7 +44,8 @@ std::string content_of(const Asked& asked, const Engine& engine, DataFiles& file
   const auto add = [&](const TextFile& file) {
     content += "file " + files.sha256_of(file.path) + "\n";
   };
-  for (const TextFile* file : read_files(request, files).all()) add(*file);
+  const RequestFiles read = read_files(request, files);
+  for (const TextFile* file : read.all()) add(*file);
   if (!asked.software.empty()) add(files.read(kClusters, asked.software));
   if (!request.costs_device.empty()) add(files.read(kDevices, "devices"));
   return content;

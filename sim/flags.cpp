@@ -46,6 +46,7 @@ void Flags::add(const std::string& name, const std::string& help, const std::str
   auto value = cxxopts::value<std::string>();
   if (!fallback.empty()) value->default_value(fallback);
   options_.add_options()(name, help, value, "VALUE");
+  own_names_.push_back(name.substr(name.find(',') + 1));
 }
 
 void Flags::add_switch(const std::string& name, const std::string& help) {

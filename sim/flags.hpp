@@ -38,6 +38,8 @@ class Flags {
   bool parse(int argc, const char* const* argv);
 
   const std::string& command() const { return command_; }
+  /// The flags that this command added, in their order, without those that every command has.
+  const std::vector<std::string>& own_names() const { return own_names_; }
   bool given(const std::string& name) const;
   /// Words without a flag, in their order.
   std::vector<std::string> words() const;
@@ -74,6 +76,7 @@ class Flags {
   std::string command_;
   bool output_is_answer_;
   std::size_t most_words_ = 0;
+  std::vector<std::string> own_names_;
   std::set<std::string> switches_{"quiet", "help"};
   cxxopts::Options options_;
   std::optional<cxxopts::ParseResult> parsed_;

@@ -10,7 +10,8 @@ enum class Draw : std::uint64_t {
   Network = 2,
   Count = 3,
   FitStart = 4,
-  Bootstrap = 5
+  Bootstrap = 5,
+  Shuffle = 6
 };
 
 /// One draw's name. `replica` and `index` (a rank, a node) count from 0.

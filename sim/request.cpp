@@ -180,9 +180,7 @@ std::optional<MeasuredRun> measured_like(const Request& request, const Scenario&
       const Request measured = request_of(run);
       if (run.batch == scenario.batch() && same_compute(run, scenario) &&
           same_choices(request, mode, measured, scenario.sparse()) &&
-          same_cluster(
-              changed_cluster(measured, others.read(kClusters, measured.cluster, measured.folder)),
-              scenario.cluster))
+          same_cluster(cluster_of(measured, others), scenario.cluster))
         return run;
     }
   return std::nullopt;
@@ -213,6 +211,10 @@ RequestFiles read_files(const Request& request, DataFiles& files) {
   if (compressor->aggregation == Aggregation::AllGather)
     read.costs = files.read(kCostTables, request.costs, request.costs_folder);
   return read;
+}
+
+Cluster cluster_of(const Request& request, DataFiles& files) {
+  return changed_cluster(request, files.read(kClusters, request.cluster, request.folder));
 }
 
 Scenario make_scenario(const Request& request, DataFiles& files) {

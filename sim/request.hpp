@@ -75,6 +75,9 @@ struct RequestFiles {
 /// Throws ValueError for a name that is none, DataError for a file that cannot be read.
 RequestFiles read_files(const Request& request, DataFiles& files);
 
+/// The named cluster with the request's changes. Throws as make_scenario does.
+Cluster cluster_of(const Request& request, DataFiles& files);
+
 /// Reads what the request names. Throws ValueError for a name or a combination that is none,
 /// DataError for a file that is wrong.
 Scenario make_scenario(const Request& request, DataFiles& files);

@@ -1,0 +1,254 @@
+#include "sim/sweep/plan.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <set>
+
+#include "kernels/compressor.hpp"
+#include "sim/collective.hpp"
+#include "sim/cost_table.hpp"
+#include "sim/error.hpp"
+#include "sim/lists.hpp"
+#include "sim/request_flags.hpp"
+#include "sim/text.hpp"
+#include "sim/toml_file.hpp"
+#include "sim/transfer_flags.hpp"
+
+namespace gradcast {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where a value stood, for complaints.
+struct Said {
+  std::string text;  // a list
+  std::function<void(const std::string& what)> refuse;
+};
+
+/// One combination's flags, to be read as `simulate` reads its own.
+Flags point_flags() {
+  Flags flags("sweep", "", {});
+  add_request_flags(flags);
+  add_transfer_flags(flags);
+  return flags;
+}
+
+const std::vector<std::string>& axis_names() {
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names = point_flags().own_names();
+    std::stable_partition(names.begin(), names.end(), [](const std::string& name) {
+      return name != "compressor" && name != "density";
+    });
+    return names;
+  }();
+  return kNames;
+}
+
+bool is_file(const std::string& value) {
+  return value.find('/') != std::string::npos || value.ends_with(".csv") || value.ends_with(".xml");
+}
+
+/// A plan's relative paths begin where it lies.
+std::string from_folder(const std::string& value, const fs::path& folder) {
+  if (folder.empty() || !is_file(value) || fs::path(value).is_absolute()) return value;
+  return (folder / value).lexically_normal().string();
+}
+
+const std::string& first_of(const SweepPlan& plan, const std::string& flag,
+                            const std::string& fallback) {
+  for (const SweepAxis& axis : plan.axes)
+    if (axis.flag == flag) return axis.values.front();
+  return fallback;
+}
+
+std::vector<std::string> all_models(const SweepPlan& plan, DataFiles& files) {
+  std::vector<std::string> models;
+  const std::vector<std::string> traces = files.names(kIterationTraces);
+  for (const std::string& model : files.names(kModels)) {
+    Request request;
+    request.model = model;
+    request.trace = first_of(plan, "trace", "");
+    if (std::find(traces.begin(), traces.end(), request.trace_name()) != traces.end())
+      models.push_back(model);
+  }
+  return models;
+}
+
+std::vector<std::string> all_compressors_of(const SweepPlan& plan, DataFiles& files) {
+  const CostTable costs =
+      load_cost_table(files.read(kCostTables, first_of(plan, "costs", Request{}.costs)));
+  std::vector<std::string> compressors;
+  for (const Compressor* compressor : all_compressors()) {
+    const bool priced = std::any_of(costs.rows.begin(), costs.rows.end(), [&](const CostRow& row) {
+      return row.compressor == compressor->name;
+    });
+    if (priced || compressor->aggregation != Aggregation::AllGather)
+      compressors.emplace_back(compressor->name);
+  }
+  return compressors;
+}
+
+std::vector<std::string> all_of(const SweepPlan& plan, const std::string& flag, DataFiles& files) {
+  if (flag == "model") return all_models(plan, files);
+  if (flag == "compressor") return all_compressors_of(plan, files);
+  if (flag == "cluster") return files.names(kClusters);
+  if (flag == "collective") {
+    std::vector<std::string> names;
+    for (const Collective* collective : all_collectives()) names.emplace_back(collective->name);
+    return names;
+  }
+  throw ValueError("'all' is no value of --" + flag +
+                   "; it stands for all models, compressors, clusters or collectives");
+}
+
+class Reader {
+ public:
+  Reader(const Flags& flags, DataFiles& files) : flags_(flags), files_(files) {}
+
+  SweepPlan read(const std::string& plan_file) {
+    if (!plan_file.empty()) read_file(plan_file);
+    for (const std::string& name : axis_names())
+      if (flags_.given(name)) said(name) = {flags_.text(name), usage("--" + name + ": ")};
+    if (said("model").text.empty() && said("payload").text.empty())
+      throw UsageError("--model is missing: names of `gradcast list`, or all");
+    // What `all` means depends on the others.
+    for (const bool all : {false, true})
+      for (const std::string& name : axis_names())
+        if (!said(name).text.empty() && (said(name).text == "all") == all) add_axis(name, all);
+    std::sort(plan_.axes.begin(), plan_.axes.end(), [](const SweepAxis& a, const SweepAxis& b) {
+      return place_of(a.flag) < place_of(b.flag);
+    });
+    if (plan_.points() > kMostPoints)
+      throw UsageError("these lists make " + sizes() + " points; a sweep has " +
+                       std::to_string(kMostPoints) + " at most: cut it into several");
+    plan_.inputs = files_.inputs();
+    check_values();
+    return std::move(plan_);
+  }
+
+ private:
+  static std::size_t place_of(const std::string& name) {
+    return static_cast<std::size_t>(std::find(axis_names().begin(), axis_names().end(), name) -
+                                    axis_names().begin());
+  }
+
+  Said& said(const std::string& name) {
+    said_.resize(axis_names().size());
+    return said_[place_of(name)];
+  }
+
+  static std::function<void(const std::string&)> usage(const std::string& where) {
+    return [where](const std::string& what) { throw UsageError(where + what); };
+  }
+
+  void read_file(const std::string& plan_file) {
+    const TextFile file = files_.read_path(plan_file);
+    const TomlFile toml = load_toml(file);
+    const auto at = [&](std::size_t line, const std::string& key) {
+      return [path = toml.path, line, key](const std::string& what) {
+        throw DataError(path, line, key + what);
+      };
+    };
+    for (const TomlTable& table : toml.tables)
+      at(table.line, "")("a plan has no tables, and [" + table.name + "] is one");
+    for (const TomlEntry& entry : toml.entries) {
+      const auto refuse = at(entry.line, entry.key + ": ");
+      const auto& known = axis_names();
+      if (std::find(known.begin(), known.end(), entry.key) == known.end())
+        at(entry.line, "")("unknown key '" + entry.key + "'" + did_you_mean(entry.key, known) +
+                           "; keys are flags of `gradcast simulate` without their dashes");
+      if (entry.values.empty()) refuse("an empty list has no points");
+      if (entry.kind == TomlKind::Boolean)
+        refuse("'true' and 'false' are written \"yes\" and \"no\"");
+      std::vector<std::string> values;
+      for (const std::string& value : entry.values)
+        values.push_back(from_folder(value, fs::path(plan_file).parent_path()));
+      said(entry.key) = {join(values, ","), refuse};
+    }
+  }
+
+  void add_axis(const std::string& name, bool all) {
+    const Said& it = said(name);
+    try {
+      std::vector<std::string> values = all ? all_of(plan_, name, files_) : expand_list(it.text);
+      plan_.axes.push_back({name, std::move(values)});
+    } catch (const ValueError& error) {
+      it.refuse(error.what());
+    }
+  }
+
+  /// Each value is read once, beside the first of all others, so that a slip is named before
+  /// anything runs.
+  void check_values() {
+    SweepSettings first = plan_.point(0);
+    for (std::size_t i = 0; i < plan_.axes.size(); ++i)
+      for (const std::string& value : plan_.axes[i].values) {
+        SweepSettings settings = first;
+        settings[i].second = value;
+        try {
+          static_cast<void>(request_of(settings, files_));
+        } catch (const UsageError& error) {
+          const std::string flag = "--" + plan_.axes[i].flag + ": ";
+          const std::string what = error.what();
+          said(plan_.axes[i].flag).refuse(what.starts_with(flag) ? what.substr(flag.size()) : what);
+        }
+      }
+  }
+
+  std::string sizes() const {
+    std::vector<std::string> factors;
+    for (const SweepAxis& axis : plan_.axes)
+      if (axis.values.size() > 1) factors.push_back(std::to_string(axis.values.size()));
+    return join(factors, " x ");
+  }
+
+  const Flags& flags_;
+  DataFiles& files_;
+  std::vector<Said> said_;  // by place
+  SweepPlan plan_;
+};
+
+}  // namespace
+
+std::int64_t SweepPlan::points() const {
+  std::int64_t product = 1;
+  for (const SweepAxis& axis : axes) {
+    product *= static_cast<std::int64_t>(axis.values.size());
+    if (product > kMostPoints) return kMostPoints + 1;  // before it overflows
+  }
+  return product;
+}
+
+SweepSettings SweepPlan::point(std::int64_t number) const {
+  SweepSettings settings(axes.size());
+  for (std::size_t i = axes.size(); i-- > 0;) {
+    const auto values = static_cast<std::int64_t>(axes[i].values.size());
+    settings[i] = {axes[i].flag, axes[i].values[static_cast<std::size_t>(number % values)]};
+    number /= values;
+  }
+  return settings;
+}
+
+void add_sweep_axes(Flags& flags) {
+  add_request_flags(flags);
+  add_transfer_flags(flags);
+}
+
+SweepPlan read_sweep_plan(const Flags& flags, const std::string& plan_file, DataFiles& files) {
+  return Reader(flags, files).read(plan_file);
+}
+
+Request request_of(const SweepSettings& settings, DataFiles& files) {
+  std::vector<std::string> words{"sweep"};
+  for (const auto& [flag, value] : settings) words.push_back("--" + flag + "=" + value);
+  std::vector<const char*> argv;
+  for (const std::string& word : words) argv.push_back(word.c_str());
+  Flags flags = point_flags();
+  flags.parse(static_cast<int>(argv.size()), argv.data());
+  Request request = read_request(flags);
+  read_transfer(flags, files).apply(request);
+  return request;
+}
+
+}  // namespace gradcast

@@ -1,0 +1,50 @@
+// What a sweep is of: lists of flags, and every combination of their values.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/data_files.hpp"
+#include "sim/flags.hpp"
+#include "sim/request.hpp"
+
+namespace gradcast {
+
+/// One flag of `simulate`, and the values it takes.
+struct SweepAxis {
+  std::string flag;  // "nic-bandwidth"
+  std::vector<std::string> values;
+};
+
+/// Flags and values of one combination, in the order of the axes.
+using SweepSettings = std::vector<std::pair<std::string, std::string>>;
+
+/// More are not swept by one command: they would be read by nobody.
+inline constexpr std::int64_t kMostPoints = 1'000'000;
+
+struct SweepPlan {
+  /// The last varies fastest: compressor and density, which have a dense run in common.
+  std::vector<SweepAxis> axes;
+  std::string engine;
+  std::string software;                // that the fitted answers take; "none": physics alone
+  std::vector<std::string> arguments;  // as results record them
+  std::vector<InputFile> inputs;       // read to make the plan: its file, what `all` looked at
+
+  std::int64_t points() const;
+  SweepSettings point(std::int64_t number) const;
+};
+
+/// The flags that may be lists: those of a request, and --scale-costs-to and --costs-of.
+void add_sweep_axes(Flags& flags);
+
+/// From the flags that were given and, where a file is named, its keys: flags go before. `all`
+/// stands for all models with such a trace, all compressors that the costs have (and dense), all
+/// clusters or all collectives. Throws UsageError or DataError (with the file's line) for what is
+/// no plan, or one of more than kMostPoints.
+SweepPlan read_sweep_plan(const Flags& flags, const std::string& plan_file, DataFiles& files);
+
+/// Of one point. Throws UsageError.
+Request request_of(const SweepSettings& settings, DataFiles& files);
+
+}  // namespace gradcast

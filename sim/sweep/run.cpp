@@ -1,0 +1,75 @@
+#include "sim/sweep/run.hpp"
+
+#include <algorithm>
+
+#include "sim/error.hpp"
+#include "sim/interruption.hpp"
+#include "sim/process_pool.hpp"
+#include "sim/progress.hpp"
+
+namespace gradcast {
+namespace {
+
+/// "resnet-50, topk, 16 nodes"
+std::string title_of(const Request& request) {
+  std::string title = request.model.empty() ? "a collective" : request.model;
+  title += ", " + request.compressor;
+  for (const ClusterProperty& property : request.changed)
+    if (property.name == "nodes") title += ", " + property.value + " nodes";
+  return title;
+}
+
+}  // namespace
+
+Evaluations run_sweep(const SweepRun& run, Store* store, DataFiles& files) {
+  const std::vector<SweepTask>& tasks = run.tasks.tasks;
+  Evaluations all;
+  std::vector<std::size_t> to_do;
+  for (const std::size_t number : run.numbers) {
+    const std::string& key = tasks[number].key;
+    if (store != nullptr && store->done().contains(key))
+      all.insert(*store->done().find(key));
+    else
+      to_do.push_back(number);
+  }
+  if (store != nullptr && !to_do.empty()) store->open_part();
+
+  const Interruption interruption;
+  Progress progress(std::vector<double>(to_do.size(), 1.0), run.quiet);
+  std::size_t done = 0;
+  run_in_pool(run.processes, to_do,
+              {[&](std::size_t number) {
+                 return to_line(tasks[number].key,
+                                evaluate(tasks[number].asked, run.engine, files));
+               },
+               [&](std::size_t number, const std::string& line) {
+                 const Evaluation evaluation = from_line(line);
+                 if (store != nullptr) store->add(tasks[number].key, evaluation);
+                 all.emplace(tasks[number].key, evaluation);
+                 if (++done < to_do.size())
+                   progress.show(done, title_of(tasks[number].asked.request));
+               },
+               [] { return Interruption::asked(); }});
+  progress.clear();
+  if (done < to_do.size())
+    throw Error(ExitCode::Interrupted,
+                store != nullptr ? "interrupted: " + std::to_string(all.size()) + " of " +
+                                       std::to_string(run.numbers.size()) +
+                                       " forecasts are kept; the same command goes on from there"
+                                 : "interrupted; nothing is kept without -o FILE");
+  if (store != nullptr) store->finish(all);
+  return all;
+}
+
+Answer sweep_answer(const SweepPlan& plan, const SweepTasks& tasks, const Evaluations& done) {
+  Answer answer;
+  answer.rows = sweep_rows(plan, tasks, done);
+  answer.table = sweep_table(plan, answer.rows);
+  answer.summary = sweep_summary(answer.rows);
+  const bool draws = std::any_of(plan.axes.begin(), plan.axes.end(),
+                                 [](const SweepAxis& axis) { return axis.flag == "count-spread"; });
+  if (draws) answer.seed = tasks.points.front().request.seed;
+  return answer;
+}
+
+}  // namespace gradcast

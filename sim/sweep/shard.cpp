@@ -1,0 +1,212 @@
+#include "sim/sweep/shard.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <system_error>
+
+#include "sim/document.hpp"
+#include "sim/error.hpp"
+#include "sim/random.hpp"
+#include "sim/text.hpp"
+#include "sim/text_file.hpp"
+
+namespace gradcast {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMostShards = 100'000;
+
+int number_in(const std::string& name, const std::string& value) {
+  try {
+    return static_cast<int>(parse_integer(value));
+  } catch (const ValueError&) {
+    throw ValueError("$" + name + " is '" + value + "', and a task's number was due");
+  }
+}
+
+/// How a batch system tells an array's task who it is.
+struct ArraySystem {
+  const char* task;
+  const char* first;  // least number of the array; "" where it begins with 1
+  const char* last;
+  const char* step;
+};
+
+constexpr ArraySystem kSystems[] = {
+    {"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_MAX",
+     "SLURM_ARRAY_TASK_STEP"},
+    {"SGE_TASK_ID", "SGE_TASK_FIRST", "SGE_TASK_LAST", "SGE_TASK_STEPSIZE"},
+    {"PBS_ARRAY_INDEX", "", "", ""},
+    {"PBS_ARRAYID", "", "", ""}};
+
+Shard checked(const Shard& shard, const std::string& text) {
+  if (shard.of >= 1 && shard.of <= kMostShards && shard.number >= 1 && shard.number <= shard.of)
+    return shard;
+  throw ValueError("'" + text + "' is no shard: write 3/7 for the third of seven, up to " +
+                   std::to_string(kMostShards));
+}
+
+Shard shard_of_array(const std::string& text, std::optional<int> of,
+                     const std::function<std::string(const std::string&)>& variable) {
+  for (const ArraySystem& system : kSystems) {
+    const std::string task = variable(system.task);
+    if (task.empty() || task == "undefined") continue;  // SGE's word for a job that is no array
+    const auto number = [&](const char* name, int fallback) {
+      const std::string value = *name == '\0' ? "" : variable(name);
+      return value.empty() ? fallback : number_in(name, value);
+    };
+    const int first = number(system.first, 1);
+    const int step = std::max(1, number(system.step, 1));
+    const int last = number(system.last, of ? first + (*of - 1) * step : 0);
+    if (last == 0)
+      throw ValueError(std::string("$") + system.task +
+                       " does not say how many tasks there are; write auto/7 for seven");
+    const int shards = of.value_or((last - first) / step + 1);
+    const std::string count = variable("SLURM_ARRAY_TASK_COUNT");
+    if (!of && !count.empty() && number_in("SLURM_ARRAY_TASK_COUNT", count) != shards)
+      throw ValueError(
+          "the job array has gaps, so that its tasks do not tell how many shards there "
+          "are; write auto/7 for seven");
+    return checked({(number_in(system.task, task) - first) / step + 1, shards},
+                   "$" + std::string(system.task) + "=" + task);
+  }
+  throw ValueError("'" + text +
+                   "' needs a job array of Slurm, SGE or PBS, and none of their variables is set; "
+                   "write 3/7 for the third of seven");
+}
+
+fs::path plan_file(const fs::path& folder) { return folder / "plan.json"; }
+
+Json as_json(const KeptPlan& kept, const std::string& made_by) {
+  const SweepPlan& plan = kept.plan;
+  Json axes = Json::object();
+  for (const SweepAxis& axis : plan.axes) axes[axis.flag] = axis.values;
+  Json inputs = Json::array();
+  for (const InputFile& input : plan.inputs)
+    inputs.push_back({{"path", input.typed}, {"sha256", input.sha256}});
+  return {{"schema", {{"name", "gradcast/sweep-plan"}, {"version", 1}}},
+          {"made_by", made_by},
+          {"argv", plan.arguments},
+          {"inputs", inputs},
+          {"engine", plan.engine},
+          {"software", plan.software},
+          {"shards", kept.shards},
+          {"axes", axes}};
+}
+
+}  // namespace
+
+Shard parse_shard(const std::string& text,
+                  const std::function<std::string(const std::string&)>& variable) {
+  const std::vector<std::string> words = split_words(text, '/');
+  const auto whole = [&](const std::string& word) {
+    try {
+      return parse_count_to(kMostShards, word);
+    } catch (const ValueError&) {
+      return 0;
+    }
+  };
+  if (words[0] == "auto" && words.size() <= 2) {
+    if (words.size() == 1) return shard_of_array(text, std::nullopt, variable);
+    return shard_of_array(text, checked({1, whole(words[1])}, text).of, variable);
+  }
+  return words.size() == 2 ? checked({whole(words[0]), whole(words[1])}, text)
+                           : checked({0, 0}, text);
+}
+
+std::vector<std::size_t> shuffled(std::size_t tasks) {
+  constexpr std::uint64_t kSeed = 1;
+  std::vector<std::pair<double, std::size_t>> drawn;
+  for (std::size_t i = 0; i < tasks; ++i)
+    drawn.emplace_back(uniform({kSeed, 0, Draw::Shuffle, i}), i);
+  std::sort(drawn.begin(), drawn.end());
+  std::vector<std::size_t> order;
+  for (const auto& [place, task] : drawn) order.push_back(task);
+  return order;
+}
+
+std::vector<std::size_t> tasks_of_shard(const Shard& shard, std::size_t tasks) {
+  const std::vector<std::size_t> order = shuffled(tasks);
+  std::vector<std::size_t> part;
+  for (std::size_t i = static_cast<std::size_t>(shard.number - 1); i < order.size();
+       i += static_cast<std::size_t>(shard.of))
+    part.push_back(order[i]);
+  return part;
+}
+
+fs::path shard_file(const fs::path& folder, const Shard& shard) {
+  return folder /
+         ("shard-" + std::to_string(shard.number) + "-of-" + std::to_string(shard.of) + ".jsonl");
+}
+
+void keep_plan(const fs::path& folder, const KeptPlan& kept, const std::string& made_by) {
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed && !fs::is_directory(folder))
+    throw Error(ExitCode::Failure,
+                "cannot make the folder '" + folder.string() + "': " + failed.message());
+  const std::string text = to_text(as_json(kept, made_by));
+  if (!fs::exists(plan_file(folder))) {
+    write_text_file(plan_file(folder), text);
+    return;
+  }
+  kept_plan(folder, made_by);  // says so where it is of another version
+  if (read_text_file(plan_file(folder)).content != text)
+    throw DataError(plan_file(folder).string(), 0,
+                    "this folder holds other shards than these; name another folder");
+}
+
+KeptPlan kept_plan(const fs::path& folder, const std::string& made_by) {
+  if (!fs::exists(plan_file(folder)))
+    throw DataError(plan_file(folder).string(), 0,
+                    "there is no such file, so this is no folder of a sweep's shards");
+  const TextFile file = read_text_file(plan_file(folder));
+  const std::string path = file.path.string();
+  try {
+    const Json json = Json::parse(file.content);
+    const std::string wrote = json.at("made_by");
+    if (wrote != made_by)
+      throw DataError(path, 0,
+                      "these shards are of gradcast " + wrote + ", and this is " + made_by +
+                          ": use that one, or make the shards anew");
+    if (json.at("schema").at("name") != "gradcast/sweep-plan")
+      throw DataError(path, 0, "this is no plan of a sweep's shards");
+    KeptPlan kept;
+    kept.plan.arguments = json.at("argv");
+    for (const Json& input : json.at("inputs"))
+      kept.plan.inputs.push_back({input.at("path"), input.at("sha256")});
+    kept.plan.engine = json.at("engine");
+    kept.plan.software = json.at("software");
+    kept.shards = json.at("shards");
+    for (const auto& [flag, values] : json.at("axes").items())
+      kept.plan.axes.push_back({flag, values});
+    return kept;
+  } catch (const nlohmann::json::exception&) {
+    throw DataError(path, 0, "this is no plan of a sweep's shards");
+  }
+}
+
+Evaluations read_shards(const fs::path& folder, int shards) {
+  Evaluations all;
+  for (int number = 1; number <= shards; ++number)
+    all.merge(Evaluations(Store(shard_file(folder, {number, shards})).done()));
+  return all;
+}
+
+std::vector<std::string> missing_shards(int shards, const SweepTasks& tasks,
+                                        const Evaluations& done) {
+  std::vector<std::string> lines;
+  for (int number = 1; number <= shards; ++number) {
+    const std::vector<std::size_t> its = tasks_of_shard({number, shards}, tasks.tasks.size());
+    const auto missing = std::count_if(its.begin(), its.end(), [&](std::size_t task) {
+      return !done.contains(tasks.tasks[task].key);
+    });
+    if (missing > 0)
+      lines.push_back("shard " + std::to_string(number) + "/" + std::to_string(shards) + " lacks " +
+                      std::to_string(missing) + " of " + std::to_string(its.size()) + " forecasts");
+  }
+  return lines;
+}
+
+}  // namespace gradcast

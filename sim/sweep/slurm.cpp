@@ -1,0 +1,91 @@
+#include "sim/sweep/slurm.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+#include "sim/error.hpp"
+#include "sim/text_file.hpp"
+
+namespace gradcast {
+namespace {
+
+/// As a shell reads one word.
+std::string quoted(const std::string& word) {
+  std::string text = "'";
+  for (const char letter : word)
+    text += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return text + "'";
+}
+
+/// Slurm reads its own lines without a shell: a word with blanks stands in quotes.
+std::string directive(const std::string& flag, const std::string& value) {
+  const bool plain = value.find_first_of(" \"'\\") == std::string::npos;
+  return "#SBATCH --" + flag + "=" + (plain ? value : "\"" + value + "\"") + "\n";
+}
+
+std::string common_head(const SlurmJob& job, const std::string& name) {
+  return "#!/bin/sh\n" + directive("job-name", name) + directive("chdir", job.directory.string()) +
+         directive("cpus-per-task", "1") + "#SBATCH --requeue\n";
+}
+
+std::string run_script(const SlurmJob& job) {
+  const std::string last = std::to_string(job.shards);
+  std::string command;
+  for (const std::string& argument : job.arguments) command += " " + quoted(argument);
+  return common_head(job, "gradcast-sweep") + directive("array", "1-" + last) +
+         directive("output", (job.folder / "logs" / "%A_%a.log").string()) +
+         "# A task does one shard of " + last +
+         ". What it has done it keeps: requeued, it goes on from there.\n"
+         "exec \"${GRADCAST:-" +
+         job.program.string() + "}\" sweep" + command + " --shard \"${SLURM_ARRAY_TASK_ID}/" +
+         last + "\" -j \"${SLURM_CPUS_PER_TASK:-1}\" -o " + quoted(job.folder.string()) + "\n";
+}
+
+std::string merge_script(const SlurmJob& job) {
+  return common_head(job, "gradcast-merge") +
+         directive("output", (job.folder / "logs" / "merge-%j.log").string()) +
+         "# Names what is missing and fails where a shard did not end.\n"
+         "\"${GRADCAST:-" +
+         job.program.string() + "}\" sweep merge " + quoted(job.folder.string()) + " -o " +
+         quoted((job.folder / "result.json").string()) +
+         " &&\n"
+         "exec \"${GRADCAST:-" +
+         job.program.string() + "}\" sweep merge " + quoted(job.folder.string()) + " -o " +
+         quoted((job.folder / "result.csv").string()) + "\n";
+}
+
+std::string submit_script(const SlurmJob& job) {
+  const auto script = [&](const char* name) { return quoted((job.folder / name).string()); };
+  return "#!/bin/sh\n"
+         "# Submits the array, and the merge for when every task has ended, well or not. Arguments "
+         "go\n"
+         "# to sbatch: --partition, --account, --time, ...\n"
+         "set -e\n"
+         "array=$(sbatch --parsable \"$@\" " +
+         script("run.sbatch") +
+         ")\n"
+         "sbatch --dependency=\"afterany:${array%%;*}\" \"$@\" " +
+         script("merge.sbatch") + "\n";
+}
+
+}  // namespace
+
+void write_slurm_scripts(const SlurmJob& job) {
+  std::error_code failed;
+  std::filesystem::create_directories(job.folder / "logs", failed);
+  if (failed)
+    throw Error(ExitCode::Failure, "cannot make the folder '" + (job.folder / "logs").string() +
+                                       "': " + failed.message());
+  write_text_file(job.folder / "run.sbatch", run_script(job));
+  write_text_file(job.folder / "merge.sbatch", merge_script(job));
+  write_text_file(job.folder / "submit.sh", submit_script(job));
+}
+
+int usual_shards(std::size_t forecasts) {
+  constexpr std::size_t kForecastsOfATask = 500;  // about a minute
+  constexpr std::size_t kMost = 200;
+  return static_cast<int>(
+      std::clamp((forecasts + kForecastsOfATask - 1) / kForecastsOfATask, std::size_t{1}, kMost));
+}
+
+}  // namespace gradcast

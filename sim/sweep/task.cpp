@@ -1,0 +1,130 @@
+#include "sim/sweep/task.hpp"
+
+#include <map>
+#include <set>
+
+#include "kernels/compressor.hpp"
+#include "sim/error.hpp"
+#include "sim/sha256.hpp"
+#include "sim/text.hpp"
+
+namespace gradcast {
+namespace {
+
+bool is_dense(const std::string& compressor) {
+  const Compressor* known = find_compressor(compressor);
+  return known != nullptr && known->aggregation != Aggregation::AllGather;
+}
+
+/// What only a compressor heeds: without one it changes nothing, and would make one dense run many.
+bool of_compressors(const std::string& flag) {
+  static const std::set<std::string> kFlags = {
+      "compressor",     "density",        "mode",
+      "costs",          "scale-costs-to", "costs-of",
+      "implementation", "selection",      "wire-bytes-per-element",
+      "wire-messages",  "count-spread",   "encode-slowdown"};
+  return kFlags.contains(flag);
+}
+
+/// The same point without compression; its all-gather, where one is named, gives way to the usual
+/// all-reduce.
+SweepSettings without_compression(const SweepSettings& settings) {
+  SweepSettings dense;
+  for (const auto& [flag, value] : settings)
+    if (flag != "collective" && !of_compressors(flag)) dense.emplace_back(flag, value);
+  return dense;
+}
+
+std::string compressor_of(const SweepSettings& settings) {
+  for (const auto& [flag, value] : settings)
+    if (flag == "compressor") return value;
+  return Request{}.compressor;
+}
+
+std::string as_text(const SweepSettings& settings) {
+  std::vector<std::string> words;
+  for (const auto& [flag, value] : settings) words.push_back("--" + flag + "=" + value);
+  return join(words, " ");
+}
+
+class Tasks {
+ public:
+  Tasks(const SweepPlan& plan, const Engine& engine, const std::string& made_by, DataFiles& files)
+      : plan_(plan), engine_(engine), made_by_(made_by), files_(files) {}
+
+  SweepTasks all() {
+    std::set<std::string> seen;
+    for (std::int64_t i = 0; i < plan_.points(); ++i) {
+      SweepSettings settings = plan_.point(i);
+      const bool dense = is_dense(compressor_of(settings));
+      if (dense)
+        std::erase_if(settings, [](const auto& each) { return of_compressors(each.first); });
+      if (!seen.insert(as_text(settings)).second) continue;
+      add_point(std::move(settings), dense);
+    }
+    return std::move(all_);
+  }
+
+ private:
+  struct Pair {
+    std::size_t physics;
+    std::optional<std::size_t> fitted;
+  };
+
+  void add_point(SweepSettings settings, bool dense) {
+    try {
+      const Request request = request_of(settings, files_);
+      const Pair own = both(settings, request);
+      Pair base = own;
+      if (!dense) {
+        const SweepSettings twin = without_compression(settings);
+        base = both(twin, request_of(twin, files_));
+      }
+      all_.points.push_back({std::move(settings),
+                             request,
+                             possible_cluster(request),
+                             {own.physics, base.physics, own.fitted, base.fitted}});
+    } catch (const ValueError& error) {
+      throw UsageError(error.what());
+    }
+  }
+
+  std::optional<Cluster> possible_cluster(const Request& request) {
+    try {
+      return cluster_of(request, files_);
+    } catch (const ValueError&) {  // its forecasts say why
+      return std::nullopt;
+    }
+  }
+
+  Pair both(const SweepSettings& settings, const Request& request) {
+    const Estimates estimates = estimates_of(request, plan_.software, files_);
+    Pair pair{number_of(settings, estimates.physics), std::nullopt};
+    if (estimates.fitted) pair.fitted = number_of(settings, *estimates.fitted);
+    return pair;
+  }
+
+  std::size_t number_of(const SweepSettings& settings, const Asked& asked) {
+    const std::string decides =
+        made_by_ + "\n" + as_text(settings) + "\n" + content_of(asked, engine_, files_);
+    const auto [found, fresh] = numbers_.try_emplace(decides, all_.tasks.size());
+    if (fresh) all_.tasks.push_back({sha256_hex(decides), asked});
+    return found->second;
+  }
+
+  const SweepPlan& plan_;
+  const Engine& engine_;
+  const std::string& made_by_;
+  DataFiles& files_;
+  std::map<std::string, std::size_t> numbers_;
+  SweepTasks all_;
+};
+
+}  // namespace
+
+SweepTasks tasks_of(const SweepPlan& plan, const Engine& engine, const std::string& made_by,
+                    DataFiles& files) {
+  return Tasks(plan, engine, made_by, files).all();
+}
+
+}  // namespace gradcast

@@ -1,0 +1,46 @@
+// The forecasts that a sweep's points need, each once: points share their dense runs, and with
+// fitted software every point needs two.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/evaluation.hpp"
+#include "sim/sweep/plan.hpp"
+
+namespace gradcast {
+
+/// One forecast to make, under a name that everything which decides it is in: version, engine,
+/// flags and the contents of files.
+struct SweepTask {
+  std::string key;  // SHA-256 in hexadecimal
+  Asked asked;
+};
+
+/// Numbers of a point's tasks.
+struct PointTasks {
+  std::size_t physics = 0;
+  std::size_t dense = 0;  // the same without compression
+  std::optional<std::size_t> fitted{};
+  std::optional<std::size_t> fitted_dense{};
+};
+
+struct SweepPoint {
+  SweepSettings settings;
+  Request request;
+  std::optional<Cluster> cluster;  // the request's; none where there can be no such cluster
+  PointTasks tasks;
+};
+
+struct SweepTasks {
+  std::vector<SweepTask> tasks;
+  /// A dense run has no density: of points that differ in nothing else the first stays.
+  std::vector<SweepPoint> points;
+};
+
+/// Reads the files that points name, in every point's turn. `made_by`: version and commit. Throws
+/// UsageError for a name that is none, DataError for a file that cannot be read.
+SweepTasks tasks_of(const SweepPlan& plan, const Engine& engine, const std::string& made_by,
+                    DataFiles& files);
+
+}  // namespace gradcast
