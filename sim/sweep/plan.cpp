@@ -189,11 +189,17 @@ class Reader {
         try {
           static_cast<void>(request_of(settings, files_));
         } catch (const UsageError& error) {
-          const std::string flag = "--" + plan_.axes[i].flag + ": ";
-          const std::string what = error.what();
-          said(plan_.axes[i].flag).refuse(what.starts_with(flag) ? what.substr(flag.size()) : what);
+          refuse(plan_.axes[i].flag, error.what());
         }
       }
+  }
+
+  /// The complaint names the flag it is about; one that names none is about the value just tried.
+  void refuse(const std::string& tried, const std::string& what) {
+    for (const std::string& name : axis_names())
+      if (const std::string begin = "--" + name + ": "; what.starts_with(begin))
+        said(name).refuse(what.substr(begin.size()));
+    said(tried).refuse(what);
   }
 
   std::string sizes() const {
