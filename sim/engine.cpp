@@ -5,11 +5,15 @@
 namespace gradcast {
 
 // engine_simgrid/engine_simgrid.cpp
-RunRecord run_simgrid(const Plan& plan, const Cluster& cluster, const World& world);
-RunRecord run_simgrid_exact(const Plan& plan, const Cluster& cluster, const World& world);
-RunRecord run_simgrid_fluid(const Plan& plan, const Cluster& cluster, const World& world);
+RunRecord run_simgrid(const Plan& plan, const Cluster& cluster, const World& world,
+                      const Observation& observation);
+RunRecord run_simgrid_exact(const Plan& plan, const Cluster& cluster, const World& world,
+                            const Observation& observation);
+RunRecord run_simgrid_fluid(const Plan& plan, const Cluster& cluster, const World& world,
+                            const Observation& observation);
 // engine_analytic.cpp
-RunRecord run_analytic(const Plan& plan, const Cluster& cluster, const World& world);
+RunRecord run_analytic(const Plan& plan, const Cluster& cluster, const World& world,
+                       const Observation& observation);
 
 namespace {
 
@@ -37,11 +41,12 @@ std::string refused_by_analytic(const Plan& plan, const Cluster& cluster, const 
 
 }  // namespace
 
-RunRecord Engine::run(const Plan& plan, const Cluster& cluster, const World& world) const {
+RunRecord Engine::run(const Plan& plan, const Cluster& cluster, const World& world,
+                      const Observation& observation) const {
   if (const std::string why = refusal(plan, cluster, world); !why.empty()) throw ValueError(why);
   require_ordered(plan);
   require_targets(world, cluster);
-  return play(plan, cluster, world);
+  return play(plan, cluster, world, observation);
 }
 
 std::span<const Engine> all_engines() {

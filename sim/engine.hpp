@@ -1,5 +1,6 @@
 // Engines turn a plan into times.
 #pragma once
+#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -7,6 +8,7 @@
 
 #include "sim/cluster.hpp"
 #include "sim/interval_set.hpp"
+#include "sim/link_load.hpp"
 #include "sim/plan.hpp"
 #include "sim/world.hpp"
 
@@ -20,17 +22,26 @@ struct RunRecord {
   std::int64_t flows_simulated = 0;   // messages, or what stood for several, really simulated
   std::string engine;                 // that ran it
   std::string lost;                   // why the run never ended; "" where it did
+  std::vector<LinkLoad> links;        // where they were observed, those that carried anything
+  std::string links_note;             // how their loads were thinned; "" where they were not
 
   const std::vector<Interval>& of_rank(std::size_t rank) const {
     return steps[class_of.empty() ? rank : class_of[rank]];
   }
 };
 
+/// What is to be kept of a run besides the times of steps. It changes no time.
+struct Observation {
+  bool links = false;            // what they carry; the analytic engine has none
+  std::filesystem::path paje{};  // SimGrid writes its own trace there; "" for none
+};
+
 struct Engine {
   std::string_view name;
   std::string_view summary;
   /// nullptr where this build lacks what the engine needs; `needs` then says what.
-  RunRecord (*play)(const Plan& plan, const Cluster& cluster, const World& world);
+  RunRecord (*play)(const Plan& plan, const Cluster& cluster, const World& world,
+                    const Observation& observation);
   std::string_view needs;
   /// Why it cannot run such a thing, and what can; "" where it can.
   std::string (*refusal)(const Plan& plan, const Cluster& cluster, const World& world);
@@ -38,7 +49,8 @@ struct Engine {
   bool built() const { return play != nullptr; }
   /// Throws std::exception rather than report a run that did not finish; ValueError for what it
   /// refuses.
-  RunRecord run(const Plan& plan, const Cluster& cluster, const World& world = {}) const;
+  RunRecord run(const Plan& plan, const Cluster& cluster, const World& world = {},
+                const Observation& observation = {}) const;
 };
 
 /// The default first.

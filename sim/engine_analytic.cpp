@@ -1,6 +1,7 @@
 // Closed form: what the network takes if no collective stands in another's way. Always built, so
 // that there is an answer on any machine and the SimGrid engines have a check.
 #include "sim/collective_time.hpp"
+#include "sim/error.hpp"
 #include "sim/playback/outcome.hpp"
 #include "sim/playback/whole_collective.hpp"
 
@@ -37,7 +38,10 @@ class ClosedForms : public WholeCollectives {
 
 /// Equal jobs begin everything at the same time, so that one is played and its messages have a
 /// share of each link.
-RunRecord run_analytic(const Plan& plan, const Cluster& cluster, const World& world) {
+RunRecord run_analytic(const Plan& plan, const Cluster& cluster, const World& world,
+                       const Observation& observation) {
+  if (!observation.paje.empty())
+    throw ValueError("the analytic engine writes no Paje trace; use --engine simgrid");
   EventQueue events;
   ClosedForms transport(cluster, world.concurrent_jobs, events);
   const RankClasses ranks = RankClasses::grouped(plan, world);

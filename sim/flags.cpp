@@ -15,7 +15,8 @@ namespace {
 const std::string kWords = "words";
 
 /// What changes how an answer is come by, or where it goes, and not the answer.
-constexpr std::array<std::string_view, 4> kBesideTheAnswer = {"jobs", "shard", "output", "quiet"};
+constexpr std::array<std::string_view, 6> kBesideTheAnswer = {"jobs",  "shard",    "output",
+                                                              "quiet", "timeline", "paje"};
 
 std::string description(const std::string& summary, const std::vector<std::string>& examples) {
   std::string text = summary + "\n\nExamples:\n";

@@ -13,6 +13,7 @@
 #include "sim/sensitivity.hpp"
 #include "sim/table.hpp"
 #include "sim/text.hpp"
+#include "sim/timeline/timeline_flags.hpp"
 #include "sim/transfer_flags.hpp"
 #include "sim/uncertainty.hpp"
 
@@ -27,11 +28,13 @@ Flags make_flags() {
       "come to the collective yet. Overhead: the cluster's per-iteration overhead.",
       {"simulate --model resnet-50 --compressor gaussian",
        "simulate --model vgg-16 --nodes 8 --nic-bandwidth 25Gbps --fusion 25MiB --overlap yes",
-       "simulate --model alexnet --compressor topk --density 0.01 --format json"});
+       "simulate --model alexnet --compressor topk --density 0.01 --format json",
+       "simulate --model resnet-50 --fusion layer --overlap yes --timeline resnet.json.gz"});
   add_request_flags(flags);
   add_transfer_flags(flags);
   add_noise_flags(flags);
   add_engine_flag(flags);
+  add_timeline_flags(flags);
   return flags;
 }
 
@@ -380,6 +383,7 @@ int simulate(int argc, const char* const* argv) {
   Request request = read_request(flags);
   const NoiseChoice noise = read_noise(flags);
   const Engine& engine = chosen_engine(flags);
+  const TimelineChoice timeline = read_timeline(flags, engine);
 
   DataFiles files = DataFiles::standard();
   try {
@@ -391,16 +395,21 @@ int simulate(int argc, const char* const* argv) {
     Forecast forecast = make_forecast(scenario, plan, engine, noise);
     if (!noise.asked()) forecast.measured = measured_like(request, scenario, plan, files);
 
+    const bool draws = noise.noise.any() || scenario.count_spread > 0;
+    const Json seed = draws ? Json(request.seed) : Json();
+    const std::vector<std::string> written =
+        write_timeline(flags, timeline, {scenario, plan, engine, noise, files.inputs(), seed});
+
     const Json settings =
         settings_of(scenario, request, plan, files, noise, forecast.result.engine);
     Json row = numbers_of(forecast, plan, noise);
     row.update(settings);
-    const bool draws = noise.noise.any() || scenario.count_spread > 0;
     deliver(flags, files.inputs(), forecast.result.engine,
             {as_table(settings, forecast, plan, noise),
              {row},
              nullptr,
-             draws ? Json(request.seed) : Json()});
+             seed});
+    for (const std::string& line : written) flags.note(line);
     note_engine(flags, engine);
     note_costs(flags, scenario, plan);
     if (scenario.sparse() && !plan.buckets.empty())

@@ -118,6 +118,15 @@ inline void on_message_completion(const std::function<void(const sg4::Comm&)>& c
 #endif
 }
 
+/// What a link carries now, bytes/s.
+inline double load_of(const sg4::Link* link) {
+#if SIMGRID_VERSION >= 33400
+  return link->get_load();
+#else
+  return link->get_usage();
+#endif
+}
+
 inline const char* timing_precision() {
 #if SIMGRID_VERSION >= 33400
   return "precision/timing:1e-12";

@@ -10,6 +10,7 @@
 #include "sim/collective_time.hpp"
 #include "sim/engine_simgrid/disturbances.hpp"
 #include "sim/engine_simgrid/flows.hpp"
+#include "sim/engine_simgrid/link_observer.hpp"
 #include "sim/engine_simgrid/network.hpp"
 #include "sim/playback/exact_transport.hpp"
 #include "sim/playback/fluid_transport.hpp"
@@ -34,7 +35,8 @@ Company company_of(const Plan& plan, const World& world) {
 class Simulation {
  public:
   Simulation(const Plan& plan, const Cluster& cluster, const World& world, Grain grain,
-             const SimulatedNetwork& network, const simgrid::s4u::Engine& engine)
+             const SimulatedNetwork& network, const simgrid::s4u::Engine& engine,
+             const Observation& observation)
       : world_(world),
         flows_(engine, network.hosts, events_),
         disturbances_(world, network, flows_, events_, [this] { return done(); }),
@@ -47,6 +49,7 @@ class Simulation {
       fluid_.emplace(network.topology, layout_of(cluster), software, company_of(plan, world),
                      flows_, events_);
     Transport& transport = exact_ ? static_cast<Transport&>(*exact_) : *fluid_;
+    if (observation.links) observer_.emplace(network, [this] { return done(); });
     for (int i = 0; i < world.concurrent_jobs; ++i)
       jobs_.push_back(std::make_unique<Job>(plan, ranks_, events_, transport));
   }
@@ -58,6 +61,14 @@ class Simulation {
     flows_.run();
     RunRecord record = record_of(*jobs_.front(), ranks_, world_);
     record.flows_simulated = exact_ ? exact_->messages() : fluid_->flows();
+    if (observer_ && record.lost.empty()) {
+      Seconds end{0};
+      for (const auto& steps : record.steps)
+        for (const Interval& interval : steps) end = std::max(end, interval.end);
+      BoundedLoads loads = observer_->take(end);
+      record.links = std::move(loads.links);
+      record.links_note = std::move(loads.note);
+    }
     return record;
   }
 
@@ -73,18 +84,39 @@ class Simulation {
   RankClasses ranks_;
   std::optional<ExactTransport> exact_;
   std::optional<FluidTransport> fluid_;
+  std::optional<LinkObserver> observer_;
   std::vector<std::unique_ptr<Job>> jobs_;
 };
 
-RunRecord simulate_here(const Plan& plan, const Cluster& cluster, const World& world, Grain grain) {
+/// SimGrid's own trace: what links and hosts have and use, as Paje.
+void trace_to(const std::filesystem::path& file) {
+  using simgrid::s4u::Engine;
+  // Name and value apart: in one text a blank would end the value.
+  Engine::set_config("tracing", true);
+  Engine::set_config("tracing/filename", file.string());
+  Engine::set_config("tracing/uncategorized", true);  // uses; nothing here has a category
+  Engine::set_config("tracing/precision", 9);         // else dates are of microseconds
+  // A graph of who is beside whom, for which SimGrid 3.32 looks up split-duplex links of platform
+  // files by names that they do not have, and aborts.
+  Engine::set_config("tracing/platform/topology", false);
+}
+
+RunRecord simulate_here(const Plan& plan, const Cluster& cluster, const World& world, Grain grain,
+                        const Observation& observation) {
   // Never the program's own arguments: SimGrid would take --help and --cfg out of them.
   const simgrid::s4u::Engine engine("gradcast");
   configure_simgrid();
+  if (!observation.paje.empty()) trace_to(observation.paje);
   const SimulatedNetwork network = build_network(engine, cluster);
-  return Simulation(plan, cluster, world, grain, network, engine).run();
+  return Simulation(plan, cluster, world, grain, network, engine, observation).run();
 }
 
 // ---- a record as the numbers that cross the pipe, and back ----
+
+void add_text(std::vector<double>& numbers, const std::string& text) {
+  numbers.push_back(static_cast<double>(text.size()));
+  numbers.insert(numbers.end(), text.begin(), text.end());
+}
 
 std::vector<double> to_numbers(const RunRecord& record) {
   std::vector<double> numbers{static_cast<double>(record.flows_simulated),
@@ -97,6 +129,16 @@ std::vector<double> to_numbers(const RunRecord& record) {
       numbers.push_back(interval.start.count());
       numbers.push_back(interval.end.count());
     }
+  add_text(numbers, record.links_note);
+  numbers.push_back(static_cast<double>(record.links.size()));
+  for (const LinkLoad& link : record.links) {
+    add_text(numbers, link.name);
+    numbers.push_back(static_cast<double>(link.changes.size()));
+    for (const LoadChange& change : link.changes) {
+      numbers.push_back(change.at.count());
+      numbers.push_back(change.rate.value);
+    }
+  }
   return numbers;
 }
 
@@ -117,6 +159,21 @@ RunRecord from_numbers(const std::vector<double>& numbers, const Plan& plan) {
       interval.end = Seconds{next()};
     }
   }
+  const auto next_text = [&] {
+    std::string text(static_cast<std::size_t>(next()), ' ');
+    for (char& letter : text) letter = static_cast<char>(next());
+    return text;
+  };
+  record.links_note = next_text();
+  record.links.resize(static_cast<std::size_t>(next()));
+  for (LinkLoad& link : record.links) {
+    link.name = next_text();
+    link.changes.resize(static_cast<std::size_t>(next()));
+    for (LoadChange& change : link.changes) {
+      change.at = Seconds{next()};
+      change.rate = {next()};
+    }
+  }
   if (at != numbers.size())
     throw std::logic_error("the SimGrid engine's answer has the wrong length");
   return record;
@@ -125,10 +182,11 @@ RunRecord from_numbers(const std::vector<double>& numbers, const Plan& plan) {
 /// In a process of its own: SimGrid's clock, model and callbacks are process-wide, and its checks
 /// abort.
 RunRecord simulate_apart(const Plan& plan, const Cluster& cluster, const World& world, Grain grain,
-                         std::string engine) {
+                         const Observation& observation, std::string engine) {
   RunRecord record = from_numbers(
-      run_in_child("the SimGrid engine",
-                   [&] { return to_numbers(simulate_here(plan, cluster, world, grain)); }),
+      run_in_child(
+          "the SimGrid engine",
+          [&] { return to_numbers(simulate_here(plan, cluster, world, grain, observation)); }),
       plan);
   record.engine = std::move(engine);
   return record;
@@ -139,17 +197,20 @@ constexpr std::int64_t kMostMessages = 400'000;
 
 }  // namespace
 
-RunRecord run_simgrid_exact(const Plan& plan, const Cluster& cluster, const World& world) {
-  return simulate_apart(plan, cluster, world, Grain::Exact, "simgrid-exact");
+RunRecord run_simgrid_exact(const Plan& plan, const Cluster& cluster, const World& world,
+                            const Observation& observation) {
+  return simulate_apart(plan, cluster, world, Grain::Exact, observation, "simgrid-exact");
 }
 
-RunRecord run_simgrid_fluid(const Plan& plan, const Cluster& cluster, const World& world) {
-  return simulate_apart(plan, cluster, world, Grain::Fluid, "simgrid-fluid");
+RunRecord run_simgrid_fluid(const Plan& plan, const Cluster& cluster, const World& world,
+                            const Observation& observation) {
+  return simulate_apart(plan, cluster, world, Grain::Fluid, observation, "simgrid-fluid");
 }
 
-RunRecord run_simgrid(const Plan& plan, const Cluster& cluster, const World& world) {
+RunRecord run_simgrid(const Plan& plan, const Cluster& cluster, const World& world,
+                      const Observation& observation) {
   const bool few = messages_of(plan, cluster) * world.concurrent_jobs <= kMostMessages;
-  return (few ? run_simgrid_exact : run_simgrid_fluid)(plan, cluster, world);
+  return (few ? run_simgrid_exact : run_simgrid_fluid)(plan, cluster, world, observation);
 }
 
 }  // namespace gradcast

@@ -1,0 +1,69 @@
+// Chrome trace JSON, read back: our own timelines, and those of PyTorch's profiler and others.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/timeline/spans.hpp"
+
+namespace gradcast {
+
+struct TraceSlice {
+  Span span;
+  std::string name{};
+  std::string category{};
+  std::string phase{};  // args.phase: "forward", ...; "" where there is none
+  std::string part{};   // args.part: "wait", "active", "exposed" inside a collective
+  std::string step{};   // args.step: of a collective, the name in the plan
+};
+
+/// What one thread of one process did.
+struct TraceLane {
+  std::string process_id{};  // numbers as text
+  std::string thread_id{};
+  std::string process{};  // their names; "" where the file has none
+  std::string thread{};
+  std::vector<TraceSlice> slices{};  // by start, the longer first
+};
+
+struct TraceSample {
+  Nanoseconds at = 0;
+  double value = 0;
+};
+
+/// One series of a counter.
+struct TraceCounter {
+  std::string process_id{};
+  std::string name{};                  // "node0.nic0.up"
+  std::string series{};                // "Gbps"
+  std::vector<TraceSample> samples{};  // by date
+};
+
+struct TraceNotNested {
+  std::string lane{};  // "rank 0 (node 0), network"
+  TraceSlice outer{};
+  TraceSlice inner{};
+};
+
+struct ChromeTrace {
+  std::vector<TraceLane> lanes{};        // numbers first and by value, by process and thread
+  std::vector<TraceCounter> counters{};  // likewise, by process, name and series
+  std::optional<int> world_size{};       // distributedInfo's
+  std::optional<int> seen_from_rank{};   // the rank whose parts our forecasts tell
+  std::vector<std::string> notes{};      // otherData.notes of our timelines
+
+  /// nullptr where there is none. `process` is a process's id ("0"), `thread` a thread's name.
+  const TraceLane* find(const std::string& process, const std::string& thread) const;
+};
+
+/// Slices ("X"), counters ("C") and names ("M") of .json or .json.gz, an object with "traceEvents"
+/// or an array of events; all else is passed over. Dates are microseconds: whole, with a fraction,
+/// or as text; they become nanoseconds. Throws DataError for a file that is no such trace,
+/// MissingError for .gz without zlib.
+ChromeTrace read_chrome_trace(const std::filesystem::path& path);
+
+/// The first two slices of a lane that overlap without nesting, of which Perfetto drops one.
+std::optional<TraceNotNested> first_that_does_not_nest(const ChromeTrace& trace);
+
+}  // namespace gradcast

@@ -1,0 +1,7 @@
+#include "sim/timeline/gzip.hpp"
+
+namespace gradcast {
+
+bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
+
+}  // namespace gradcast

@@ -1,0 +1,58 @@
+// A run as lanes of slices, in whole nanoseconds: what a trace viewer draws.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sim/engine.hpp"
+#include "sim/plan.hpp"
+#include "sim/timeline/spans.hpp"
+
+namespace gradcast {
+
+enum class SlicePart {
+  Step,     // a step of the plan, from when the rank began it or came to it
+  Wait,     // of a collective: until every rank has come
+  Active,   // the rest of it
+  Exposed,  // of that: the rank computes nothing meanwhile
+};
+
+struct TimelineSlice {
+  Span span;
+  std::size_t step = 0;  // of the plan
+  SlicePart part = SlicePart::Step;
+};
+
+/// Slices by start, the longer first: each lies after the one before, or inside it.
+struct TimelineLane {
+  std::string name;  // "compute", "codec", "network", "network 2"
+  std::vector<TimelineSlice> slices{};
+};
+
+/// From the end of a step that a collective waited for, to its start.
+struct TimelineArrow {
+  std::size_t from_lane = 0;
+  std::size_t to_lane = 0;
+  std::size_t from_step = 0;
+  std::size_t to_step = 0;
+};
+
+/// Of ranks that nothing tells apart.
+struct TimelineClass {
+  std::vector<TimelineLane> lanes{};  // the same names in each class
+  std::vector<TimelineArrow> arrows{};
+  std::vector<Span> steps{};  // by step of the plan
+};
+
+struct Timeline {
+  std::vector<TimelineClass> classes{};
+  std::vector<std::size_t> class_of{};  // by rank
+  std::vector<LinkLoad> links{};
+  std::vector<std::string> notes{};  // what a reader should know
+};
+
+/// Slices of no length are left out; a lane that no rank uses is too, but for "compute". A rank
+/// that is in several collectives at once has as many network lanes, the first free one for each.
+/// Throws std::logic_error where slices of a lane do not nest, or the run never ended.
+Timeline make_timeline(const Plan& plan, const RunRecord& record);
+
+}  // namespace gradcast

@@ -1,0 +1,128 @@
+#include "sim/timeline/timeline_flags.hpp"
+
+#include <optional>
+
+#include "sim/collective_time.hpp"
+#include "sim/iteration_result.hpp"
+#include "sim/text_file.hpp"
+#include "sim/timeline/gzip.hpp"
+#include "sim/timeline/paje_file.hpp"
+#include "sim/timeline/timeline_json.hpp"
+
+namespace gradcast {
+namespace {
+
+bool is_simgrid(std::string_view engine) { return engine.starts_with("simgrid"); }
+
+/// What the links of a record are, where that is not plain.
+void note_links(std::vector<std::string>& notes, const RunRecord& record) {
+  if (!is_simgrid(record.engine))
+    notes.push_back("the " + record.engine +
+                    " engine has no links, so the timeline has no counters of their load");
+  else if (record.engine == "simgrid-fluid" && !record.links.empty())
+    notes.push_back(
+        "the timeline's links carry what the fluid engine simulates: where nodes do the same, only "
+        "the first one's messages");
+}
+
+std::string write_json(const Flags& flags, const TimelineChoice& choice, const TimelineRun& run,
+                       const Scenario& scenario, const Plan& plan, const RunRecord& record,
+                       std::vector<std::string>& notes) {
+  Timeline timeline = make_timeline(plan, record);
+  const int seen_from = summarize(plan, record).rank;
+  const ChosenRanks chosen = [&] {
+    try {
+      return choose_ranks(choice.ranks, timeline.class_of, seen_from);
+    } catch (const ValueError& error) {
+      throw UsageError(std::string("--timeline-ranks: ") + error.what());
+    }
+  }();
+  if (!chosen.note.empty()) timeline.notes.push_back(chosen.note);
+  note_links(timeline.notes, record);
+  notes.insert(notes.end(), timeline.notes.begin(), timeline.notes.end());
+  TimelineHead head;
+  head.ranks = chosen.ranks;
+  head.gzip = choice.timeline.extension() == ".gz";
+  head.other = make_document({"timeline", flags.arguments(), run.inputs, record.engine});
+  head.other["seed"] = run.seed;
+  head.other["seen_from_rank"] = seen_from;
+  head.other["notes"] = notes;
+  write_text_file(choice.timeline,
+                  timeline_to_json(timeline, plan, layout_of(scenario.cluster), head));
+  return "the timeline of " + std::to_string(chosen.ranks.size()) +
+         (chosen.ranks.size() == 1 ? " rank" : " ranks") + " is in " + choice.timeline.string() +
+         "; open it in Perfetto or chrome://tracing";
+}
+
+}  // namespace
+
+void add_timeline_flags(Flags& flags) {
+  flags.add("timeline",
+            "write the iteration there as Chrome trace JSON, as PyTorch's profiler does, for "
+            "Perfetto and chrome://tracing: a .json or .json.gz file");
+  flags.add("timeline-ranks",
+            "which ranks it shows: all, one-per-class (of ranks that nothing tells apart), or "
+            "numbers like 0,8..15; without this all up to 64, else one-per-class");
+  flags.add("paje", "write SimGrid's own trace of its links there, for ViTE and PajeNG");
+}
+
+TimelineChoice read_timeline(const Flags& flags, const Engine& engine) {
+  TimelineChoice choice{flags.text("timeline"), flags.text("paje"), {}};
+  const std::string file = choice.timeline.filename().string();
+  if (flags.given("timeline") && !file.ends_with(".json") && !file.ends_with(".json.gz"))
+    throw UsageError("--timeline: '" + choice.timeline.string() +
+                     "' should be the name of a .json or .json.gz file");
+  if (flags.given("timeline-ranks")) {
+    if (choice.timeline.empty())
+      throw UsageError("--timeline-ranks is about the file of --timeline, which is not given");
+    choice.ranks = flags.value("timeline-ranks", parse_rank_choice);
+  }
+  if (file.ends_with(".gz") && !gzip_built())
+    throw MissingError("--timeline: '" + choice.timeline.string() +
+                       "' needs zlib (Debian: zlib1g-dev), which this build lacks; name a .json");
+  if (flags.given("paje") && !find_engine("simgrid")->built())
+    throw MissingError(
+        "--paje: only SimGrid writes such traces, and this build lacks it; it needs " +
+        std::string(find_engine("simgrid")->needs));
+  if (flags.given("paje") && !is_simgrid(engine.name))
+    throw UsageError("--paje: the engine '" + std::string(engine.name) +
+                     "' writes none; SimGrid's do (--engine simgrid)");
+  const std::filesystem::path output = flags.text("output");
+  for (const std::filesystem::path& written : {choice.timeline, choice.paje})
+    if (!written.empty() && (written == output || choice.timeline == choice.paje))
+      throw UsageError("'" + written.string() + "' cannot be two files at once");
+  return choice;
+}
+
+std::vector<std::string> write_timeline(const Flags& flags, const TimelineChoice& choice,
+                                        const TimelineRun& run) {
+  std::vector<std::string> notes;
+  if (choice.timeline.empty() && choice.paje.empty()) return notes;
+  const bool draws = run.noise.noise.any() || run.scenario.count_spread > 0;
+  const Scenario scenario = draws ? replica_of(run.scenario, run.noise.noise, 0) : run.scenario;
+  const Plan plan = draws ? make_plan(scenario) : run.plan;
+  Observation observation;
+  observation.links = !choice.timeline.empty();
+  std::optional<PajeFile> paje;
+  if (!choice.paje.empty()) observation.paje = paje.emplace(choice.paje).temporary();
+  const RunRecord record = run.engine.run(plan, scenario.cluster, scenario.world, observation);
+  if (!record.lost.empty())
+    return {"no timeline or trace was written: the run never ends (" + record.lost + ")"};
+  if (run.noise.replicas > 1)
+    notes.push_back("the timeline is of the first of " + std::to_string(run.noise.replicas) +
+                    " replicas");
+  if (!choice.timeline.empty())
+    notes.push_back(write_json(flags, choice, run, scenario, plan, record, notes));
+  if (paje) {
+    paje->keep();
+    notes.push_back("SimGrid's trace is in " + choice.paje.string() + ", in Paje's format");
+    if (!scenario.cluster.platform_file.empty())
+      notes.push_back(
+          "SimGrid 3.32 does not trace what split-duplex links of a platform file carry; "
+          "--timeline "
+          "shows it");
+  }
+  return notes;
+}
+
+}  // namespace gradcast
