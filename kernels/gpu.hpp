@@ -17,4 +17,12 @@ bool built_with_cuda();
 /// Devices that CUDA sees; empty without a driver, without a device, or in a build without CUDA.
 std::vector<GpuDevice> gpu_devices();
 
+/// "13.0"; both "" in a build without CUDA, the driver's where there is no driver.
+struct CudaVersions {
+  std::string toolkit;  // that this was compiled with
+  std::string driver;   // the latest that the driver serves
+};
+
+CudaVersions cuda_versions();
+
 }  // namespace gradcast

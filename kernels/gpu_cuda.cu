@@ -3,6 +3,15 @@
 #include "kernels/gpu.hpp"
 
 namespace gradcast {
+namespace {
+
+/// CUDA's own way to write 13.0 is 13000; of no driver it is 0.
+std::string dotted(int version) {
+  if (version == 0) return "";
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+}  // namespace
 
 bool built_with_cuda() { return true; }
 
@@ -21,6 +30,12 @@ std::vector<GpuDevice> gpu_devices() {
                        static_cast<double>(properties.totalGlobalMem)});
   }
   return devices;
+}
+
+CudaVersions cuda_versions() {
+  int driver = 0;
+  if (cudaDriverGetVersion(&driver) != cudaSuccess) cudaGetLastError();
+  return {dotted(CUDART_VERSION), dotted(driver)};
 }
 
 }  // namespace gradcast

@@ -7,4 +7,6 @@ bool built_with_cuda() { return false; }
 
 std::vector<GpuDevice> gpu_devices() { return {}; }
 
+CudaVersions cuda_versions() { return {}; }
+
 }  // namespace gradcast

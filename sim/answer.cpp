@@ -6,7 +6,7 @@ void deliver(const Flags& flags, const std::vector<InputFile>& inputs, std::stri
              const Answer& answer) {
   switch (flags.format()) {
     case Format::Table:
-      flags.deliver(answer.table);
+      flags.deliver_table(answer.table);
       break;
     case Format::Csv:
       flags.deliver(rows_to_csv(answer.rows));

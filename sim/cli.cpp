@@ -4,11 +4,12 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <vector>
 
+#include "sim/color.hpp"
 #include "sim/command.hpp"
 #include "sim/error.hpp"
 #include "sim/text.hpp"
-#include "sim/text_file.hpp"
 
 namespace gradcast {
 
@@ -29,62 +30,54 @@ std::span<const Command> all_commands() {
 
 namespace {
 
-std::string usage() {
-  std::string text =
-      "gradcast forecasts how synchronous data-parallel SGD scales on a cluster,\n"
-      "with and without gradient compression.\n"
-      "\n"
-      "Examples:\n"
-      "  gradcast compare                                        the paper's Table 2, forecast\n"
-      "  gradcast simulate --model resnet-50 --compressor topk   one iteration, in parts\n"
-      "\n"
-      "Usage: gradcast <command> [flags]\n"
-      "\n";
-  for (const Command& command : all_commands()) {
-    std::string name(command.name);
-    name.resize(10, ' ');
-    text += "  " + name + std::string(command.summary) + "\n";
-  }
-  return text +
-         "\n"
-         "`gradcast <command> --help` tells its flags. `gradcast --version` tells the version.\n"
-         "Exit codes: 0 ok, 1 our failure, 2 usage, 3 bad input data, 4 comparison beyond\n"
-         "--max-error, 5 needed device or feature missing, 130 interrupted.\n";
-}
+/// `words` as if they stood after "gradcast".
+int run_words(std::vector<const char*> words);
 
 int run_command(int argc, const char* const* argv) {
   const std::string name = argc > 1 ? argv[1] : "";
-  if (name == "--version") {
-    write_stdout("gradcast " GRADCAST_VERSION "\n");
-    return 0;
+  if (name == "--version") {  // and what follows it: --verbose
+    std::vector<const char*> words(argv + 1, argv + argc);
+    words[0] = "version";
+    return run_words(std::move(words));
   }
-  if (name == "--help" || name == "-h" || (name == "help" && argc == 2)) {
-    write_stdout(usage());
-    return 0;
-  }
-  if (name == "help") {  // `gradcast help simulate`
-    const char* const asked[] = {argv[0], argv[2], "--help"};
-    return run_command(3, asked);
-  }
-  std::vector<std::string> known{"help"};
+  if (name == "--help" || name == "-h") return run_words({"help"});
+  std::vector<std::string> known;
   for (const Command& command : all_commands()) {
     if (command.name == name) return command.run(argc - 1, argv + 1);
     known.emplace_back(command.name);
   }
   if (name.empty()) throw UsageError("a command is missing; see `gradcast --help`");
+  if (name.starts_with("-"))
+    throw UsageError("'" + name + "' stands where a command should; flags come after it: " +
+                     "`gradcast <command> [flags]`" + did_you_mean(name, {"--help", "--version"}));
   const std::string suggestion = did_you_mean(name, known);
   throw UsageError("unknown command '" + name + "'" +
                    (suggestion.empty() ? "; see `gradcast --help`" : suggestion));
 }
 
+int run_words(std::vector<const char*> words) {
+  words.insert(words.begin(), "gradcast");
+  return run_command(static_cast<int>(words.size()), words.data());
+}
+
+/// Of a command line that may be wrong: how its error is to be told.
+void choose_color_of(const std::vector<std::string>& words) {
+  for (std::size_t i = 0; i < words.size(); ++i) try {
+      if (words[i].starts_with("--color=")) choose_color(parse_color(words[i].substr(8)));
+      if (words[i] == "--color" && i + 1 < words.size()) choose_color(parse_color(words[i + 1]));
+    } catch (const ValueError&) {  // told by the command
+    }
+}
+
 int complain(const std::string& what, ExitCode code) {
-  std::fprintf(stderr, "gradcast: %s\n", what.c_str());
+  std::fprintf(stderr, "%s %s\n", bold_red(Stream::Error, "gradcast:").c_str(), what.c_str());
   return static_cast<int>(code);
 }
 
 }  // namespace
 
 int run_cli(int argc, const char* const* argv) {
+  choose_color_of({argv, argv + argc});
   try {
     return run_command(argc, argv);
   } catch (const Error& error) {

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "sim/error.hpp"
+#include "sim/text.hpp"
 #include "sim/units.hpp"
 
 namespace gradcast {
@@ -21,7 +22,7 @@ class Reader {
     for (const auto& [key, node] : table) {
       const std::string word(key.str());
       if (const toml::table* inner = node.as_table()) {
-        const std::string inner_name = name.empty() ? word : name + "." + word;
+        const std::string inner_name = name.empty() ? word : join({name, word}, ".");
         result_.tables.push_back({inner_name, line_of(*inner)});
         read_table(*inner, inner_name);
       } else {

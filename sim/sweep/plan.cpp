@@ -31,6 +31,7 @@ Flags point_flags() {
   Flags flags("sweep", "", {});
   add_request_flags(flags);
   add_transfer_flags(flags);
+  flags.without_config();  // which had its say when the sweep's own flags were read
   return flags;
 }
 
@@ -107,9 +108,10 @@ class Reader {
   Reader(const Flags& flags, DataFiles& files) : flags_(flags), files_(files) {}
 
   SweepPlan read(const std::string& plan_file) {
+    // A plan goes before environment and config file, the command line before the plan.
+    take_flags([&](const std::string& name) { return flags_.given(name); });
     if (!plan_file.empty()) read_file(plan_file);
-    for (const std::string& name : axis_names())
-      if (flags_.given(name)) said(name) = {flags_.text(name), usage("--" + name + ": ")};
+    take_flags([&](const std::string& name) { return flags_.typed(name); });
     if (said("model").text.empty() && said("payload").text.empty())
       throw UsageError("--model is missing: names of `gradcast list`, or all");
     // What `all` means depends on the others.
@@ -140,6 +142,12 @@ class Reader {
 
   static std::function<void(const std::string&)> usage(const std::string& where) {
     return [where](const std::string& what) { throw UsageError(where + what); };
+  }
+
+  template <class Taken>
+  void take_flags(Taken taken) {
+    for (const std::string& name : axis_names())
+      if (taken(name)) said(name) = {flags_.text(name), usage("--" + name + ": ")};
   }
 
   void read_file(const std::string& plan_file) {

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# install_test.sh CMAKE BUILD SOURCE: an installed tree works from wherever it lies.
+set -eu
+cmake=$1 build=$2 source=$3
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+
+"$cmake" --install "$build" --prefix "$folder/first" --strip >"$folder/log" 2>&1 || { cat "$folder/log"; fail install; }
+mv "$folder/first" "$folder/tree" # nothing may know where it was installed
+cd "$folder/tree"
+for file in bin/gradcast share/gradcast/models/resnet-50.csv share/gradcast/platforms/10gbe-4x4.csv \
+  share/gradcast/traces/examples/measured.csv share/gradcast/schema/simulate.schema.json \
+  share/bash-completion/completions/gradcast share/zsh/vendor-completions/_gradcast \
+  share/fish/vendor_completions.d/gradcast.fish share/man/man1/gradcast.1* share/man/man1/gradcast-simulate.1* \
+  share/man/man5/gradcast-formats.5* share/doc/gradcast/README.md share/doc/gradcast/copyright \
+  share/doc/gradcast/traces/README.md; do
+  [ -s "$file" ] || fail "$file is not there"
+done
+
+unset GRADCAST_DATA
+export GRADCAST_CONFIG=none HOME=$folder
+bin/gradcast version -f csv | grep -q "$folder/tree/share/gradcast" || fail "the data is not the tree's own"
+GRADCAST_DATA='' bin/gradcast simulate --model resnet-50 --compressor topk --engine analytic -q -f csv >"$folder/installed"
+GRADCAST_DATA=$source "$GRADCAST_PROGRAM" simulate --model resnet-50 --compressor topk --engine analytic -q -f csv >"$folder/built"
+cmp "$folder/installed" "$folder/built" || fail "the installed program answers otherwise"
+
+# The program knows the folder of the source as the last place to look for data, and no file in it.
+if grep -rlF "$source/" share; then fail "a file names the folder of the source"; fi
+if grep -qaF "$source/" bin/gradcast; then fail "the program names files of the source"; fi

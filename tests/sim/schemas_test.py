@@ -1,0 +1,152 @@
+"""Every JSON document that the program writes fits its schema, and a renamed key does not.
+
+Needs python3-jsonschema; without it the test is skipped (77). $GRADCAST_PROGRAM is the program, $GRADCAST_SCHEMAS
+the folder of schemas.
+"""
+
+import copy
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import jsonschema
+except ImportError:
+    print("skipped: no python3-jsonschema", file=sys.stderr)
+    sys.exit(77)
+
+try:
+    import referencing  # since jsonschema 4.18
+except ImportError:
+    referencing = None
+
+PROGRAM = os.environ["GRADCAST_PROGRAM"]
+FOLDER = pathlib.Path(os.environ["GRADCAST_SCHEMAS"])
+SCHEMAS = {path.name: json.loads(path.read_text()) for path in FOLDER.glob("*.schema.json")}
+COMMANDS = subprocess.run([PROGRAM, "completion", "--names", "commands"], capture_output=True, text=True,
+                          check=True).stdout.split()
+
+ANALYTIC = ["--engine", "analytic"]
+CPU = ["--device", "cpu", "--compressors", "topk", "--seconds", "0.001"]
+RUNS = {
+    "simulate": [
+        ["--model", "resnet-50", *ANALYTIC],
+        ["--model", "alexnet", "--compressor", "gaussian", "--fusion", "omgs", "--overlap", "yes", *ANALYTIC],
+        ["--model", "alexnet", "--compressor", "topk", "--cluster", "10gbe-4x4-fitted", "--scale-costs-to", "p100",
+         *ANALYTIC],
+        ["--model", "alexnet", "--compute-jitter", "5%", "--replicas", "5", *ANALYTIC],
+        ["--payload", "1MiB", *ANALYTIC],
+        ["--model", "alexnet"],
+    ],
+    "compare": [
+        ANALYTIC,
+        ["--explain", *ANALYTIC],
+        ["--costs", "cost-v100-floor", *ANALYTIC],
+        ["--measured", "measured-osu-allreduce-10gbe", *ANALYTIC],
+    ],
+    "fit": [
+        ["--claimed-only", "--starts", "0", *ANALYTIC],
+        ["--claimed-only", "--starts", "0", "--leave-one-out", "model", *ANALYTIC],
+    ],
+    "calibrate": [
+        ["--models", "lenet-5", "--workers", "1", "-o", "costs.csv", *CPU],
+        ["--models", "lenet-5", "--roofline", *CPU],
+        ["--per-layer", "lenet-5", "--trace", "lenet.csv", *CPU],
+    ],
+    "list": [[]],
+    "selftest": [[]],
+    "breakeven": [
+        ["--model", "alexnet", "--compressor", "topk", "--over", "nic-bandwidth", *ANALYTIC],
+        ["--model", "alexnet", "--map", "--nodes", "1..4", "--nic-bandwidth", "1Gbps..10Gbps", *ANALYTIC],
+    ],
+    "config": [["simulate"]],
+    "version": [[]],
+}
+TRACE_OF_LENET = """# device: X
+# batch: 1
+tensor,forward_seconds,backward_seconds
+"""
+
+
+def validator(command):
+    """References begin at the folder of schemas; nothing is fetched from anywhere."""
+    schema = SCHEMAS[command + ".schema.json"]
+    if referencing:
+        resources = [(name, referencing.Resource.from_contents(other)) for name, other in SCHEMAS.items()]
+        return jsonschema.Draft202012Validator(schema, registry=referencing.Registry().with_resources(resources))
+    store = {"file:///" + name: other for name, other in SCHEMAS.items()}
+    resolver = jsonschema.RefResolver("file:///" + command + ".schema.json", schema, store=store)
+    return jsonschema.Draft202012Validator(schema, resolver=resolver)
+
+
+def fits(command, document):
+    return validator(command).is_valid(document)
+
+
+def complaints(command, document):
+    return ["/".join(map(str, error.absolute_path)) + ": " + error.message[:300]
+            for error in validator(command).iter_errors(document)]
+
+
+def documents(command):
+    with tempfile.TemporaryDirectory() as folder:
+        model = subprocess.run([PROGRAM, "version", "--format", "json"], capture_output=True, text=True, check=True)
+        lenet = pathlib.Path(json.loads(model.stdout)["results"][0]["data"]) / "models" / "lenet-5.csv"
+        tensors = [line.split(",")[1] for line in lenet.read_text().splitlines() if not line.startswith("#")][1:]
+        (pathlib.Path(folder) / "lenet.csv").write_text(
+            TRACE_OF_LENET + "".join(tensor + ",1,1\n" for tensor in tensors))
+        for arguments in RUNS[command]:
+            ran = subprocess.run([PROGRAM, command, "--format", "json", "-q", *arguments], cwd=folder,
+                                 capture_output=True, text=True)
+            if ran.returncode != 0:
+                raise AssertionError(f"{command} {arguments}: {ran.stderr}")
+            yield arguments, json.loads(ran.stdout)
+
+
+def with_key_renamed(holder, key):
+    """The document's every key keeps its place but this one, which is called otherwise."""
+    return {("new_" + name if name == key else name): value for name, value in holder.items()}
+
+
+class Schemas(unittest.TestCase):
+    def test_schemas_are_schemas(self):
+        self.assertGreater(len(SCHEMAS), 8)
+        for name, schema in SCHEMAS.items():
+            with self.subTest(name):
+                jsonschema.Draft202012Validator.check_schema(schema)
+
+    def test_every_document_fits_and_no_key_can_be_renamed(self):
+        for command in [name for name in RUNS if name in COMMANDS]:
+            for arguments, document in documents(command):
+                with self.subTest(f"{command} {arguments}"):
+                    self.assertEqual(complaints(command, document), [])
+                    for key in document:
+                        self.assertFalse(fits(command, with_key_renamed(document, key)), key)
+                    # Of one row, so that this stays quick.
+                    short = copy.deepcopy(document)
+                    short["results"] = short["results"][:1]
+                    for key in short["results"][0]:
+                        renamed = {**short, "results": [with_key_renamed(short["results"][0], key)]}
+                        self.assertFalse(fits(command, renamed), key)
+                    for key in document.get("summary", {}):
+                        renamed = {**short, "summary": with_key_renamed(short["summary"], key)}
+                        self.assertFalse(fits(command, renamed), key)
+
+    def test_every_command_that_answers_in_json_has_a_schema(self):
+        for command in COMMANDS:
+            said = subprocess.run([PROGRAM, command, "--help"], capture_output=True, text=True, check=True).stdout
+            if "--format" in said and command + ".schema.json" not in SCHEMAS:
+                self.fail(command + " has no schema")
+
+    def test_exit_codes_are_those_of_the_program(self):
+        said = subprocess.run([PROGRAM, "help", "exit-codes"], capture_output=True, text=True, check=True).stdout
+        codes = [int(line.split()[0]) for line in said.splitlines() if line.startswith("  ")]
+        self.assertEqual(codes, SCHEMAS["common.schema.json"]["$defs"]["exit_code"]["enum"])
+
+
+if __name__ == "__main__":
+    unittest.main()
