@@ -20,6 +20,7 @@ enum class AxisScale { Linear, Log2, Log10, Category };
 struct Axis {
   std::string label;  // with its unit: "workers", "iteration (s)"
   AxisScale scale = AxisScale::Linear;
+  std::vector<std::string> categories{};  // in their order; empty: as the points have them
 };
 
 /// One datum. Categories stand in x_text (and y_text of a Map); numbers in x and y.
@@ -28,25 +29,25 @@ struct FigurePoint {
   double y = 0;
   std::string x_text{};
   std::string y_text{};
-  std::optional<double> low{};   // of y
+  std::optional<double> low{};  // of y
   std::optional<double> high{};
-  std::string label{};           // what a pointer or a screen reader is told
-  std::string text{};            // drawn in a cell of a Map
-  double until = 0;              // Lanes: a slice lasts from x to this
-  bool muted = false;            // Map: the margin is smaller than the forecast's own error
+  std::string label{};  // what a pointer or a screen reader is told
+  std::string text{};   // drawn in a cell of a Map
+  double until = 0;     // Lanes: a slice lasts from x to this
+  bool muted = false;   // Map: the margin is smaller than the forecast's own error
 };
 
 /// Of one colour in all figures: the colour belongs to the name ("topk", "backward").
 struct FigureSeries {
   std::string name;
-  std::vector<FigurePoint> points;
+  std::vector<FigurePoint> points{};
   bool reference = false;  // an ideal or a roof: dashed, without marks
 };
 
 /// One of several drawings on common scales.
 struct FigurePanel {
   std::string title;  // "" of a single one
-  std::vector<FigureSeries> series;
+  std::vector<FigureSeries> series{};
 };
 
 struct FigureTable {
@@ -58,13 +59,14 @@ struct Figure {
   std::string id;  // "scaling-1": of letters, digits and dashes, unique in a report
   FigureKind kind = FigureKind::Lines;
   std::string title;
-  std::string summary;  // what is to be seen, in a sentence: the caption, and what a screen reader reads
-  Axis x;
-  Axis y;
-  bool stacked = false;       // of Bars
+  std::string
+      summary;  // what is to be seen, in a sentence: the caption, and what a screen reader reads
+  Axis x{};
+  Axis y{};
+  bool stacked = false;          // of Bars
   std::vector<double> guides{};  // of Scatter: percent beside the diagonal
-  std::vector<FigurePanel> panels;
-  FigureTable table;  // the figures behind the picture
+  std::vector<FigurePanel> panels{};
+  FigureTable table{};  // the figures behind the picture
 };
 
 }  // namespace gradcast

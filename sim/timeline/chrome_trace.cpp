@@ -217,10 +217,13 @@ const TraceLane* ChromeTrace::find(const std::string& process, const std::string
   return at == lanes.end() ? nullptr : &*at;
 }
 
+std::string read_maybe_packed(const std::filesystem::path& path) {
+  const std::string bytes = read_bytes(path);
+  return is_gzip(bytes) ? gunzip(bytes, path.string(), kLongestTextFile) : bytes;
+}
+
 ChromeTrace read_chrome_trace(const std::filesystem::path& path) {
-  std::string bytes = read_bytes(path);
-  if (is_gzip(bytes)) bytes = gunzip(bytes, path.string(), kLongestTextFile);
-  return Reader(path.string()).read(bytes);
+  return Reader(path.string()).read(read_maybe_packed(path));
 }
 
 std::optional<TraceNotNested> first_that_does_not_nest(const ChromeTrace& trace) {

@@ -57,6 +57,9 @@ struct ChromeTrace {
   const TraceLane* find(const std::string& process, const std::string& thread) const;
 };
 
+/// A file's text, unpacked where it is .gz. Throws DataError, MissingError for .gz without zlib.
+std::string read_maybe_packed(const std::filesystem::path& path);
+
 /// Slices ("X"), counters ("C") and names ("M") of .json or .json.gz, an object with "traceEvents"
 /// or an array of events; all else is passed over. Dates are microseconds: whole, with a fraction,
 /// or as text; they become nanoseconds. Throws DataError for a file that is no such trace,

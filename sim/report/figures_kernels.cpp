@@ -1,0 +1,68 @@
+// Kernels over the gradient's size: how near a device's memory lets them come.
+#include <algorithm>
+
+#include "sim/calibration/roofline.hpp"
+#include "sim/report/figures.hpp"
+#include "sim/table.hpp"
+#include "sim/units.hpp"
+
+namespace gradcast {
+namespace {
+
+std::string kernel_of(const Json& row) {
+  std::string name = text_of(row, "compressor");
+  if (const std::string mode = text_of(row, "mode"); !mode.empty()) name += " " + mode;
+  if (const std::string made = text_of(row, "implementation");
+      !made.empty() && !made.starts_with("gradcast"))
+    name += " (" + made + ")";
+  return name;
+}
+
+}  // namespace
+
+std::vector<Figure> kernel_figures(const ResultFile& calibrated) {
+  Figure figure{"roofline",
+                FigureKind::Lines,
+                "Kernels against the memory's speed",
+                "",
+                {"elements", AxisScale::Log10},
+                {"GB/s of 12 bytes an element", AxisScale::Log10}};
+  figure.table.header = {
+      "kernel", "elements", "tensors", "density", "encode (us)", "GB/s", "share of e = g + e (%)"};
+  FigurePanel panel;
+  FigureSeries roof{"e = g + e", {}, true};
+  std::string best;
+  double best_share = 0;
+  for (const Json& row : calibrated.rows) {
+    const auto elements = positive_of(row, "elements");
+    const auto seconds = positive_of(row, "encode_seconds");
+    const auto share = positive_of(row, "share_of_ceiling");
+    if (!elements || !seconds || !share) continue;
+    const bool is_roof = text_of(row, "compressor") == "ceiling";
+    const double rate = kCeilingBytes * *elements / *seconds / 1e9;
+    const std::string name = is_roof ? roof.name : kernel_of(row);
+    FigurePoint point{*elements, rate};
+    point.label = name + ", " + count_text(*elements) +
+                  " elements: " + number_to_text(rounded_to(4, rate)) + " GB/s, " +
+                  number_to_text(rounded_to(4, 1e6 * *seconds)) + " us";
+    figure.table.rows.push_back({name, count_text(*elements), text_of(row, "tensors"),
+                                 text_of(row, "density"), fixed(1e6 * *seconds, 1),
+                                 number_to_text(rounded_to(4, rate)), fixed(100 * *share, 1)});
+    (is_roof ? roof : series_named(panel, name)).points.push_back(point);
+    if (!is_roof && *share > best_share) {
+      best_share = *share;
+      best = name + " at " + count_text(*elements) + " elements";
+    }
+  }
+  if (panel.series.empty()) return {};
+  if (!roof.points.empty()) panel.series.push_back(roof);
+  for (FigureSeries& series : panel.series)
+    std::stable_sort(series.points.begin(), series.points.end(),
+                     [](const FigurePoint& a, const FigurePoint& b) { return a.x < b.x; });
+  figure.panels.push_back(std::move(panel));
+  figure.summary = "The dashed roof is e = g + e, which reads and writes 12 bytes an element; " +
+                   best + " comes nearest, to " + share_text(best_share) + " of it.";
+  return {figure};
+}
+
+}  // namespace gradcast

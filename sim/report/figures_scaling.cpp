@@ -1,0 +1,260 @@
+// Scaling efficiency over workers, speedup over dense, and iteration time over density.
+#include <algorithm>
+#include <set>
+
+#include "sim/report/figures.hpp"
+#include "sim/table.hpp"
+#include "sim/text.hpp"
+
+namespace gradcast {
+namespace {
+
+/// The two estimates are two figures: seven lines a panel are as many as can be told apart. Fitted
+/// comes first, as it is nearer to what was measured; both have the same axes, to be laid side by
+/// side.
+struct Which {
+  const char* id;     // "" or "-fitted"
+  const char* words;  // for titles
+  const Estimate SweepPoint::*estimate;
+};
+constexpr Which kFitted = {"-fitted", "software costs fitted to published runs",
+                           &SweepPoint::fitted};
+constexpr Which kPhysics = {"", "physics alone", &SweepPoint::physics};
+
+bool has_fitted(const std::vector<SweepPoint>& points) {
+  return std::any_of(points.begin(), points.end(),
+                     [](const SweepPoint& point) { return point.fitted.seconds.has_value(); });
+}
+
+/// "Scaling efficiency (physics alone)"; without the words where there is only one estimate.
+std::string titled(const std::string& title, const Which& which, bool both) {
+  return both ? title + ": " + which.words : title;
+}
+
+std::string density_note(const std::vector<SweepPoint>& points, double density) {
+  std::set<double> densities;
+  for (const SweepPoint& point : points)
+    if (!point.dense()) densities.insert(point.density);
+  return densities.size() > 1 ? " At density " + optional_text(density) + "." : "";
+}
+
+/// "resnet-50, 10Gbps, topk on 16 workers"
+std::string where(const SweepPoint& point) {
+  return point.model + ", " + (point.bandwidth.empty() ? "" : point.bandwidth + ", ") +
+         (point.others.empty() ? "" : point.others + ", ") + point.compressor + " on " +
+         count_text(point.workers) + (point.workers == 1 ? " worker" : " workers");
+}
+
+FigurePoint efficiency_point(const SweepPoint& point, const Estimate& estimate) {
+  FigurePoint drawn;
+  drawn.x = point.workers;
+  drawn.y = 100 * *estimate.efficiency;
+  // An iteration that takes longer is as much less efficient.
+  if (estimate.low && estimate.high) {
+    drawn.low = drawn.y * *estimate.seconds / *estimate.high;
+    drawn.high = drawn.y * *estimate.seconds / *estimate.low;
+  }
+  drawn.label = point.compressor + ", " + count_text(point.workers) +
+                " workers: " + fixed(drawn.y, 1) + " %, " + seconds_text(*estimate.seconds) + " s";
+  return drawn;
+}
+
+Figure scaling_figure(const std::vector<SweepPoint>& all, const Which& which, bool both) {
+  const double density = shown_density(all);
+  const std::vector<SweepPoint> points = at_density(all, density);
+  Figure figure{"scaling" + std::string(which.id),
+                FigureKind::Lines,
+                titled("Scaling efficiency over workers", which, both),
+                "",
+                {"workers", AxisScale::Log2},
+                {"scaling efficiency (%)", AxisScale::Linear}};
+  figure.table.header = {"model",    "setting",        "compressor",
+                         "workers",  "efficiency (%)", "iteration (s)",
+                         "from (s)", "to (s)",         "speedup over dense"};
+  const SweepPoint* best = nullptr;
+  const SweepPoint* worst = nullptr;
+  double largest = 0;
+  for (const SweepPoint& point : points) largest = std::max(largest, point.workers);
+  for (const PointGroup& group : groups_of(points)) {
+    FigurePanel panel{group.title, {}};
+    FigureSeries ideal{"ideal", {}, true};
+    std::set<double> sizes;
+    for (const SweepPoint* point : group.points) {
+      const Estimate& estimate = point->*which.estimate;
+      if (!estimate.seconds || !estimate.efficiency) continue;
+      series_named(panel, point->compressor).points.push_back(efficiency_point(*point, estimate));
+      sizes.insert(point->workers);
+      figure.table.rows.push_back(
+          {point->model,
+           point->others.empty() ? point->bandwidth : point->bandwidth + ", " + point->others,
+           point->compressor, count_text(point->workers), fixed(100 * *estimate.efficiency, 1),
+           seconds_text(*estimate.seconds), optional_text(estimate.low),
+           optional_text(estimate.high), estimate.speedup ? fixed(*estimate.speedup, 2) : ""});
+      if (point->workers != largest) continue;
+      const auto beats = [&](const SweepPoint* other) {
+        return *estimate.efficiency > *(other->*which.estimate).efficiency;
+      };
+      if (best == nullptr || beats(best)) best = point;
+      if (worst == nullptr || !beats(worst)) worst = point;
+    }
+    for (FigureSeries& series : panel.series)
+      std::stable_sort(series.points.begin(), series.points.end(),
+                       [](const FigurePoint& a, const FigurePoint& b) { return a.x < b.x; });
+    for (const double size : sizes) ideal.points.push_back({size, 100});
+    panel.series.push_back(ideal);
+    if (!sizes.empty()) figure.panels.push_back(std::move(panel));
+  }
+  if (best == nullptr) return {};
+  figure.summary = "On " + count_text(largest) + " workers efficiency goes from " +
+                   share_text(*(worst->*which.estimate).efficiency) + " (" + where(*worst) +
+                   ") to " + share_text(*(best->*which.estimate).efficiency) + " (" + where(*best) +
+                   "); ideal is 100 %." + density_note(all, density);
+  if (best->fitted.low && which.estimate == &SweepPoint::fitted)
+    figure.summary += " Bands are the fit's 90 % intervals.";
+  figure.summary += cut_to_fit(figure);
+  return figure;
+}
+
+Figure speedup_figure(const std::vector<SweepPoint>& all, const Which& which, bool both) {
+  const double density = shown_density(all);
+  const double workers = largest_common_workers(at_density(all, density));
+  std::vector<SweepPoint> points;
+  for (const SweepPoint& point : at_density(all, density))
+    if (point.workers == workers && !point.dense()) points.push_back(point);
+  Figure figure{"speedup" + std::string(which.id),
+                FigureKind::Bars,
+                titled("Speedup over dense on " + count_text(workers) + " workers", which, both),
+                "",
+                {"", AxisScale::Category},
+                {"speedup over dense", AxisScale::Linear}};
+  figure.table.header = {"model", "setting", "compressor", "speedup over dense", "iteration (s)"};
+  const SweepPoint* best = nullptr;
+  std::size_t paying = 0;
+  for (const SweepPoint& point : points) {
+    const Estimate& estimate = point.*which.estimate;
+    if (!estimate.speedup || !estimate.seconds) continue;
+    const std::string setting =
+        point.others.empty() ? point.bandwidth : point.bandwidth + ", " + point.others;
+    auto panel = std::find_if(figure.panels.begin(), figure.panels.end(),
+                              [&](const FigurePanel& known) { return known.title == setting; });
+    if (panel == figure.panels.end())
+      panel = figure.panels.insert(figure.panels.end(), FigurePanel{setting, {}});
+    FigurePoint bar;
+    bar.x_text = point.model;
+    bar.y = *estimate.speedup;
+    bar.label = where(point) + ": " + times_text(bar.y) + " of dense";
+    series_named(*panel, point.compressor).points.push_back(bar);
+    figure.table.rows.push_back(
+        {point.model, setting, point.compressor, fixed(bar.y, 3), seconds_text(*estimate.seconds)});
+    if (best == nullptr || bar.y > *(best->*which.estimate).speedup) best = &point;
+    if (bar.y > 1) ++paying;
+  }
+  if (best == nullptr) return {};
+  for (FigurePanel& panel : figure.panels) {
+    std::vector<std::string> models;
+    for (const FigureSeries& series : panel.series)
+      for (const FigurePoint& point : series.points)
+        if (std::find(models.begin(), models.end(), point.x_text) == models.end())
+          models.push_back(point.x_text);
+    FigureSeries dense{"dense", {}, true};
+    for (const std::string& model : models) {
+      FigurePoint one;
+      one.x_text = model;
+      one.y = 1;
+      dense.points.push_back(one);
+    }
+    panel.series.push_back(dense);
+  }
+  const std::size_t rows = figure.table.rows.size();
+  figure.summary = "Compression pays in " + std::to_string(paying) + " of " + std::to_string(rows) +
+                   (rows == 1 ? " case" : " cases") + " on " + count_text(workers) +
+                   " workers; most where " + where(*best) + ": " +
+                   times_text(*(best->*which.estimate).speedup) + " the speed of dense." +
+                   density_note(all, density);
+  figure.summary += cut_to_fit(figure);
+  return figure;
+}
+
+/// What is not there makes an empty figure, which is left out.
+std::vector<Figure> of_both(const std::vector<SweepPoint>& points,
+                            Figure (*make)(const std::vector<SweepPoint>&, const Which&, bool)) {
+  const bool both = has_fitted(points);
+  std::vector<Figure> figures;
+  if (both) figures.push_back(make(points, kFitted, both));
+  figures.push_back(make(points, kPhysics, both));
+  std::erase_if(figures, [](const Figure& figure) { return figure.panels.empty(); });
+  return figures;
+}
+
+}  // namespace
+
+std::vector<Figure> scaling_figures(const std::vector<SweepPoint>& points) {
+  std::set<double> sizes;
+  for (const SweepPoint& point : points) sizes.insert(point.workers);
+  if (sizes.size() < 2) return {};
+  return of_both(points, scaling_figure);
+}
+
+std::vector<Figure> speedup_figures(const std::vector<SweepPoint>& points) {
+  return of_both(points, speedup_figure);
+}
+
+std::vector<Figure> density_figures(const std::vector<SweepPoint>& points) {
+  std::set<double> densities;
+  for (const SweepPoint& point : points)
+    if (!point.dense()) densities.insert(point.density);
+  if (densities.size() < 2) return {};
+  const double workers = largest_common_workers(points);
+  std::vector<SweepPoint> chosen;
+  for (const SweepPoint& point : points)
+    if (point.workers == workers) chosen.push_back(point);
+  Figure figure{"density",
+                FigureKind::Lines,
+                "Iteration over density on " + count_text(workers) + " workers: " + kPhysics.words,
+                "",
+                {"density", AxisScale::Log10},
+                {"iteration (s)", AxisScale::Linear}};
+  figure.table.header = {"model",   "setting",       "compressor",
+                         "density", "iteration (s)", "speedup over dense"};
+  const SweepPoint* fastest = nullptr;
+  for (const PointGroup& group : groups_of(chosen)) {
+    FigurePanel panel{group.title, {}};
+    for (const SweepPoint* point : group.points) {
+      if (point->dense()) {
+        FigureSeries dense{"dense", {}, true};
+        for (const double density : densities) {
+          dense.points.push_back({density, *point->physics.seconds});
+          dense.points.back().label = "dense: " + seconds_text(*point->physics.seconds) + " s";
+        }
+        panel.series.push_back(dense);
+      } else {
+        FigurePoint drawn{point->density, *point->physics.seconds};
+        drawn.label = point->compressor + " at " + optional_text(point->density) + ": " +
+                      seconds_text(drawn.y) + " s";
+        series_named(panel, point->compressor).points.push_back(drawn);
+        if (point->physics.speedup &&
+            (fastest == nullptr || *point->physics.speedup > *fastest->physics.speedup))
+          fastest = point;
+      }
+      figure.table.rows.push_back(
+          {point->model,
+           point->others.empty() ? point->bandwidth : point->bandwidth + ", " + point->others,
+           point->compressor, optional_text(point->density), seconds_text(*point->physics.seconds),
+           optional_text(point->physics.speedup)});
+    }
+    for (FigureSeries& series : panel.series)
+      std::stable_sort(series.points.begin(), series.points.end(),
+                       [](const FigurePoint& a, const FigurePoint& b) { return a.x < b.x; });
+    figure.panels.push_back(std::move(panel));
+  }
+  figure.summary = std::to_string(densities.size()) + " densities from " +
+                   optional_text(*densities.begin()) + " to " + optional_text(*densities.rbegin()) +
+                   "; the dashed line is dense, and a curve pays where it is below.";
+  if (fastest != nullptr)
+    figure.summary += " The largest gain is " + times_text(*fastest->physics.speedup) + ": " +
+                      where(*fastest) + " at density " + optional_text(fastest->density) + ".";
+  figure.summary += cut_to_fit(figure);
+  return {figure};
+}
+
+}  // namespace gradcast

@@ -1,0 +1,171 @@
+#include "sim/report/headline.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "sim/report/figures.hpp"
+#include "sim/report/points.hpp"
+#include "sim/table.hpp"
+#include "sim/text.hpp"
+
+namespace gradcast {
+namespace {
+
+constexpr std::size_t kMostSentences = 12;
+
+void add_breakeven(Headline& headline, const ResultFile& result) {
+  const auto summary = result.document.find("summary");
+  if (summary != result.document.end() && summary->is_object()) {
+    const auto sentences = summary->find("sentences");
+    if (sentences != summary->end() && sentences->is_array())
+      for (const Json& sentence : *sentences)
+        if (sentence.is_string()) headline.sentences.push_back(sentence.get<std::string>());
+  }
+  std::size_t roots = 0;
+  for (const Json& row : result.rows)
+    if (text_of(row, "finding") == "root") ++roots;
+  headline.numbers.push_back({std::to_string(roots) + " of " + std::to_string(result.rows.size()),
+                              "questions have a point of break-even"});
+}
+
+/// The fastest compressor of a model at a bandwidth.
+struct Best {
+  const SweepPoint* point = nullptr;
+  double speedup = 0;  // over dense
+};
+
+std::string at_bandwidth(const SweepPoint& point) {
+  return point.bandwidth.empty() ? "" : " at " + point.bandwidth;
+}
+
+/// "On 256 workers vgg-16 runs fastest with randk at 10Gbps (1.47x dense); at 25Gbps and 100Gbps no
+/// compressor pays." `best` are those of one model, by bandwidth.
+std::string winners_sentence(const std::vector<Best>& best, double workers) {
+  std::vector<std::string> winners;
+  std::vector<std::string> without;
+  for (const Best& one : best)
+    if (one.speedup > 1)
+      winners.push_back("with " + one.point->compressor + at_bandwidth(*one.point) + " (" +
+                        times_text(one.speedup) + (winners.empty() ? " dense)" : ")"));
+    else
+      without.push_back(one.point->bandwidth);
+  const std::string where =
+      "On " + count_text(workers) + " workers " + best.front().point->model + " ";
+  if (winners.empty()) return where + "is fastest without compression.";
+  std::string sentence = where + "runs fastest " + join(winners);
+  if (!without.empty()) sentence += "; at " + join(without, " and ") + " no compressor pays";
+  return sentence + ".";
+}
+
+/// By the fitted estimate where there is one: it is nearer to what was measured.
+void add_sweep(Headline& headline, const ResultFile& result, bool with_sentences) {
+  const std::vector<SweepPoint> all = points_of(result);
+  const std::vector<SweepPoint> points = at_density(all, shown_density(all));
+  const double workers = largest_common_workers(points);
+  const bool fitted = std::any_of(points.begin(), points.end(), [](const SweepPoint& point) {
+    return point.fitted.speedup.has_value();
+  });
+  std::map<std::string, std::map<std::pair<double, std::string>, Best>> best;
+  std::size_t cases = 0;
+  std::size_t paying = 0;
+  std::size_t agreeing = 0;
+  std::size_t judged = 0;
+  for (const SweepPoint& point : points) {
+    if (point.dense()) continue;
+    if (!point.agree.empty()) ++judged;
+    if (point.agree == "yes") ++agreeing;
+    const auto speedup = (fitted ? point.fitted : point.physics).speedup;
+    if (!speedup) continue;
+    ++cases;
+    if (*speedup > 1) ++paying;
+    if (point.workers != workers) continue;
+    Best& one = best[point.model][{point.bits_per_second, point.bandwidth}];
+    if (*speedup > one.speedup) one = {&point, *speedup};
+  }
+  Best most;
+  for (const auto& [model, by_bandwidth] : best) {
+    std::vector<Best> listed;
+    for (const auto& [bandwidth, one] : by_bandwidth) {
+      listed.push_back(one);
+      if (one.speedup > most.speedup) most = one;
+    }
+    if (with_sentences) headline.sentences.push_back(winners_sentence(listed, workers));
+  }
+  if (most.point != nullptr)
+    headline.numbers.push_back(
+        {times_text(most.speedup), "the speed of dense at best on " + count_text(workers) +
+                                       " workers (" + most.point->model + ", " +
+                                       most.point->compressor + at_bandwidth(*most.point) + ")"});
+  if (cases > 0)
+    headline.numbers.push_back({std::to_string(paying) + " of " + std::to_string(cases),
+                                "points where compression pays" +
+                                    std::string(fitted ? ", with fitted software costs" : "")});
+  if (judged > 0)
+    headline.numbers.push_back(
+        {share_text(static_cast<double>(agreeing) / static_cast<double>(judged)),
+         "of points where physics alone and the fitted forecast say the same"});
+}
+
+void add_simulated(Headline& headline, const ResultFile& result) {
+  for (const Json& row : result.rows) {
+    const auto seconds = positive_of(row, "iteration_seconds");
+    if (!seconds) continue;
+    const auto efficiency = positive_of(row, "scaling_efficiency");
+    const auto speedup = positive_of(row, "speedup_over_dense");
+    const std::string what = text_of(row, "model") + " with " + text_of(row, "compressor") +
+                             " on " + text_of(row, "ranks") +
+                             (text_of(row, "ranks") == "1" ? " GPU" : " GPUs");
+    std::string sentence = "An iteration of " + what + " takes " + seconds_text(*seconds) + " s";
+    if (efficiency) sentence += ", at a scaling efficiency of " + share_text(*efficiency);
+    if (speedup && text_of(row, "compressor") != "dense")
+      sentence += " and " + times_text(*speedup) + " the speed of dense";
+    headline.sentences.push_back(sentence + ".");
+    headline.numbers.push_back({seconds_text(*seconds) + " s", "an iteration of " + what});
+    if (efficiency) headline.numbers.push_back({share_text(*efficiency), "scaling efficiency"});
+    if (speedup && text_of(row, "compressor") != "dense")
+      headline.numbers.push_back({times_text(*speedup), "the speed of dense"});
+  }
+}
+
+void add_errors(Headline& headline, const ResultFile& result) {
+  const auto summary = result.document.find("summary");
+  if (summary == result.document.end()) return;
+  const auto median = number_of(*summary, "median_absolute_error_percent");
+  const auto p90 = number_of(*summary, "p90_absolute_error_percent");
+  const auto worst = number_of(*summary, "worst_error_percent");
+  if (!median || !p90 || !worst) return;
+  const std::string rows = text_of(*summary, "rows");
+  headline.sentences.push_back(
+      "Held against " + rows + " measured runs, forecasts (" + compared_words(result) +
+      ") are off by " + fixed(*median, 1) + " % in the median, by " + fixed(*p90, 1) +
+      " % at the 90th percentile and by " + with_sign(*worst, 1) + " % at worst.");
+  headline.numbers.push_back({fixed(*median, 1) + " %", "median error of " + rows + " forecasts (" +
+                                                            compared_words(result) + ")"});
+  headline.numbers.push_back({fixed(*p90, 1) + " %", "90th percentile of the errors"});
+  headline.numbers.push_back({with_sign(*worst, 1) + " %", "the worst error"});
+}
+
+}  // namespace
+
+Headline headline_of(const std::vector<ResultFile>& results) {
+  Headline headline;
+  const auto each = [&](const std::string& command, auto add) {
+    for (const ResultFile& result : results)
+      if (result.command == command) add(result);
+  };
+  each("breakeven", [&](const ResultFile& result) { add_breakeven(headline, result); });
+  const bool answered = !headline.sentences.empty();
+  each("sweep", [&](const ResultFile& result) { add_sweep(headline, result, !answered); });
+  each("simulate", [&](const ResultFile& result) { add_simulated(headline, result); });
+  each("fit", [&](const ResultFile& result) { add_errors(headline, result); });
+  each("compare", [&](const ResultFile& result) { add_errors(headline, result); });
+  if (headline.sentences.size() > kMostSentences) {
+    const std::size_t more = headline.sentences.size() - kMostSentences;
+    headline.sentences.resize(kMostSentences);
+    headline.sentences.push_back("And " + std::to_string(more) + " more in the tables.");
+  }
+  if (headline.numbers.size() > 3) headline.numbers.resize(3);
+  return headline;
+}
+
+}  // namespace gradcast

@@ -1,0 +1,24 @@
+// What a report says first: sentences, and three numbers.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sim/report/results.hpp"
+
+namespace gradcast {
+
+struct HeadlineNumber {
+  std::string value;  // "2.4 %"
+  std::string what;   // "median error of 16 forecasts"
+};
+
+struct Headline {
+  std::vector<std::string> sentences;
+  std::vector<HeadlineNumber> numbers;  // three at most
+};
+
+/// The sentences of breakeven where there are any; else who wins where, how long an iteration
+/// takes, how far forecasts are off: what the results hold.
+Headline headline_of(const std::vector<ResultFile>& results);
+
+}  // namespace gradcast

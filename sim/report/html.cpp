@@ -1,0 +1,244 @@
+#include "sim/report/html.hpp"
+
+#include <algorithm>
+
+#include "sim/csv.hpp"
+#include "sim/report/all_rows.hpp"
+#include "sim/report/escape.hpp"
+#include "sim/report/figure_json.hpp"
+#include "sim/report/svg.hpp"
+#include "sim/text.hpp"
+
+namespace gradcast {
+namespace {
+
+/// Nothing is loaded from anywhere, and nothing is sent.
+constexpr std::string_view kPolicy =
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:";
+
+/// What only the static page needs: a picture keeps its size where the window is narrow, and is
+/// moved instead.
+constexpr std::size_t kMostAligned = 60;  // columns
+constexpr std::string_view kStaticStyle =
+    ".plot:not([data-drawn=interactive]){overflow-x:auto}\n"
+    ".plot>svg{min-width:min(100%,44rem);margin:0 auto;color:var(--ink,currentColor)}\n"
+    "@media screen and (max-width:45rem){.plot>svg{max-width:none;min-width:0}}\n"
+    ".numbers{display:flex;flex-wrap:wrap;gap:.8rem 2.5rem;margin:1rem 0 0;padding:0;"
+    "list-style:none}\n"
+    ".numbers li{flex:1 1 11rem;max-width:20rem}\n"
+    ".numbers strong{display:block;font-size:1.7rem;line-height:1.2}\n"
+    ".headline{max-width:70ch}\n"
+    "footer th{white-space:nowrap}\n";
+
+/// A text for people: nobody reads more than this of one sentence. Names are whole in the tables.
+std::string read_markup(const std::string& text) {
+  constexpr std::size_t kLongestSentence = 800;  // letters
+  return escape_markup(shortened(clean_text(text), kLongestSentence));
+}
+
+/// Cells and rows end where the next begins, as HTML allows: a tenth of the page.
+std::string row_of(const std::vector<std::string>& fields, const char* cell) {
+  std::string text = "<tr>";
+  for (const std::string& field : fields)
+    text += "<" + std::string(cell) + ">" + escape_markup(field);
+  return text + "\n";
+}
+
+/// The columns that hold numbers and nothing else, as classes: "n2 n5", from 1.
+std::string number_columns(const FigureTable& table) {
+  std::vector<std::string> classes;
+  for (std::size_t column = 0; column < std::min(table.header.size(), kMostAligned); ++column) {
+    const bool numbers = std::all_of(table.rows.begin(), table.rows.end(), [&](const auto& row) {
+      return row[column].empty() ||
+             row[column].find_first_not_of("0123456789+-.e") == std::string::npos;
+    });
+    if (numbers) classes.push_back("n" + std::to_string(column + 1));
+  }
+  return join(classes, " ");
+}
+
+/// Each class sets its column to the right.
+std::string number_style() {
+  std::vector<std::string> selectors;
+  for (std::size_t column = 1; column <= kMostAligned; ++column) {
+    const std::string n = std::to_string(column);
+    selectors.push_back(".n" + n + " :is(td,th):nth-child(" + n + ")");
+  }
+  return join(selectors, ",") + "{text-align:right}\n";
+}
+
+std::string rows_word(std::size_t rows) {
+  return std::to_string(rows) + (rows == 1 ? " row" : " rows");
+}
+
+/// `kind`: a class of the table, with a blank behind it, or "".
+std::string table_of(const std::string& id, const std::string& title, const FigureTable& table,
+                     const std::string& kind) {
+  std::string csv = csv_line(table.header);
+  std::string text = "<details class=\"data\"><summary>Table: " + escape_markup(title) + " (" +
+                     rows_word(table.rows.size()) +
+                     ")</summary><div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+                     "aria-label=\"Table: " +
+                     escape_markup(title) + "\"><table" + " class=\"" + kind +
+                     number_columns(table) + "\">\n<thead>" +
+                     row_of(table.header, "th scope=\"col\"") + "</thead>\n<tbody>\n";
+  for (const std::vector<std::string>& row : table.rows) {
+    text += row_of(row, "td");
+    csv += csv_line(row);
+  }
+  return text + "</tbody></table></div><a class=\"csv\" download=\"" + id +
+         ".csv\" href=\"data:text/csv;charset=utf-8," + escape_data_uri(csv) +
+         "\">CSV</a></details>\n";
+}
+
+std::string figure_section(const Figure& figure, const Palette& palette) {
+  return "<section id=\"" + figure.id + "\"><h2>" + escape_markup(figure.title) +
+         "</h2><figure><div class=\"plot\" data-figure=\"" + figure.id +
+         "\" tabindex=\"0\" role=\"group\" aria-label=\"" + escape_markup(figure.title) + "\">" +
+         svg_of(figure, palette, SvgUse::Embedded) + "</div><figcaption>" +
+         read_markup(figure.summary) + "</figcaption></figure>" +
+         table_of(figure.id, figure.title, figure.table, "") + "</section>\n";
+}
+
+std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+/// All rows of each result that has some.
+std::string rows_section(const std::vector<ResultFile>& results) {
+  std::string tables;
+  std::size_t number = 0;
+  for (const ResultFile& result : results) {
+    const AllRows all = all_rows_of(result);
+    if (all.table.rows.empty()) continue;
+    tables += "<h3>" + escape_markup(file_name(result.path)) + "</h3>";
+    if (!all.same.empty())
+      tables += "<p>The same in every row: " + escape_markup(shortened(all.same, 1500)) + ".</p>";
+    tables +=
+        table_of("points-" + std::to_string(++number),
+                 "all of " + result.command + ", " + file_name(result.path), all.table, "points ");
+  }
+  return tables.empty() ? ""
+                        : "<section id=\"points\"><h2>All results</h2>" + tables + "</section>\n";
+}
+
+std::string line_of(const std::string& name, const std::string& markup) {
+  return markup.empty() ? ""
+                        : "<tr><th scope=\"row\">" + name + "</th><td>" + markup + "</td></tr>\n";
+}
+
+std::string code(const std::string& text) {
+  return text.empty() ? "" : "<code>" + escape_markup(text) + "</code>";
+}
+
+/// The words of a list of texts, as one would type them.
+std::string command_line(const Json& document) {
+  const auto words = document.find("argv");
+  if (words == document.end() || !words->is_array()) return "";
+  std::string line;
+  for (const Json& word : *words) {
+    if (!word.is_string()) continue;
+    const auto& text = word.get_ref<const std::string&>();
+    const bool plain =
+        !text.empty() && text.find_first_of(" \t\n'\"\\$`*?&;|<>()[]{}#!~") == std::string::npos;
+    line += (line.empty() ? "" : " ") + (plain ? text : "'" + text + "'");
+  }
+  return line;
+}
+
+std::string inputs_of(const Json& document) {
+  const auto inputs = document.find("inputs");
+  if (inputs == document.end() || !inputs->is_array() || inputs->empty()) return "";
+  std::string list;
+  for (const Json& input : *inputs)
+    list += escape_markup(text_of(input, "path")) + " " + code(text_of(input, "sha256")) + "<br>\n";
+  return "<details class=\"data\"><summary>" + std::to_string(inputs->size()) + " files</summary>" +
+         list + "</details>";
+}
+
+/// Our timelines have it among what is beside the events.
+const Json& head_of(const ResultFile& result) {
+  if (result.command != "timeline") return result.document;
+  const auto other = result.document.find("otherData");
+  return other != result.document.end() && other->is_object() ? *other : result.document;
+}
+
+std::string provenance_of(const ResultFile& result) {
+  const Json& document = head_of(result);
+  const auto part = [&](const char* name) {
+    const auto found = document.find(name);
+    return found != document.end() ? *found : Json();
+  };
+  std::string what = text_of(part("schema"), "name") + " " + text_of(part("schema"), "version");
+  if (what == " ") what = result.command;  // somebody else's timeline
+  const Json tool = part("tool");
+  return "<h3>" + escape_markup(file_name(result.path)) + "</h3><table><tbody>\n" +
+         line_of("what", escape_markup(what)) + line_of("sha256", code(result.sha256)) +
+         line_of("written by",
+                 escape_markup(text_of(tool, "name") +
+                               (tool.is_object() ? " " + text_of(tool, "version") : ""))) +
+         line_of("command", code(command_line(document))) +
+         line_of("engine", escape_markup(text_of(document, "engine"))) +
+         line_of("seed", escape_markup(text_of(document, "seed"))) +
+         line_of("inputs", inputs_of(document)) + "</tbody></table>\n";
+}
+
+std::string header_of(const Page& page) {
+  std::string text = "<header><h1>" + read_markup(page.title) + "</h1>\n";
+  if (page.headline.sentences.size() == 1)
+    text += "<p class=\"headline\">" + read_markup(page.headline.sentences[0]) + "</p>\n";
+  if (page.headline.sentences.size() > 1) {
+    text += "<ul class=\"headline\">\n";
+    for (const std::string& sentence : page.headline.sentences)
+      text += "<li>" + read_markup(sentence) + "</li>\n";
+    text += "</ul>\n";
+  }
+  if (!page.headline.numbers.empty()) {
+    text += "<ul class=\"numbers\">\n";
+    for (const HeadlineNumber& number : page.headline.numbers)
+      text += "<li><strong>" + read_markup(number.value) + "</strong> " + read_markup(number.what) +
+              "</li>\n";
+    text += "</ul>\n";
+  }
+  return text + "</header>\n";
+}
+
+std::string contents_of(const Page& page, bool rows) {
+  std::string text = "<nav aria-label=\"Contents\"><h2>Contents</h2><ol>\n";
+  const auto entry = [&](const std::string& id, const std::string& title) {
+    text += "<li><a href=\"#" + id + "\">" + escape_markup(shortened(title, 120)) + "</a></li>\n";
+  };
+  for (const Figure& figure : page.figures) entry(figure.id, figure.title);
+  if (rows) entry("points", "All results");
+  entry("provenance", "Where this comes from");
+  return text + "</ol></nav>\n";
+}
+
+}  // namespace
+
+std::string html_of(const Page& page, const Palette& palette, std::string_view style,
+                    std::string_view script) {
+  const std::string rows = rows_section(page.results);
+  std::string text =
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"" +
+      std::string(kPolicy) +
+      "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<title>" +
+      escape_markup(page.title) + "</title>\n<style>\n" + std::string(style) +
+      std::string(kStaticStyle) + number_style() +
+      "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the results</a>\n" +
+      header_of(page) + contents_of(page, !rows.empty()) + "<main id=\"main\">\n";
+  for (const Figure& figure : page.figures) text += figure_section(figure, palette);
+  text += rows + "</main>\n<footer id=\"provenance\"><h2>Where this comes from</h2>\n";
+  for (const ResultFile& result : page.results) text += provenance_of(result);
+  text += "<p>Drawn by gradcast " + escape_markup(page.version) + ".</p></footer>\n";
+  if (!script.empty()) {
+    Json figures = Json::array();
+    for (const Figure& figure : page.figures) figures.push_back(figure_json(figure, palette));
+    text += "<script type=\"application/json\" id=\"gradcast-figures\">" +
+            escape_script_json(figures.dump(-1, ' ', false, Json::error_handler_t::replace)) +
+            "</script>\n<script>\n" + std::string(script) + "\n</script>\n";
+  }
+  return text + "</body>\n</html>\n";
+}
+
+}  // namespace gradcast

@@ -1,0 +1,26 @@
+// The page: one file that needs nothing beside it, whole without JavaScript.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/report/figure.hpp"
+#include "sim/report/headline.hpp"
+#include "sim/report/palette.hpp"
+#include "sim/report/results.hpp"
+
+namespace gradcast {
+
+struct Page {
+  std::string title;
+  std::string version;  // of this program
+  std::vector<ResultFile> results;
+  Headline headline;
+  std::vector<Figure> figures;
+};
+
+/// `style` is CSS, `script` JavaScript or "": then the pictures stay as they are.
+std::string html_of(const Page& page, const Palette& palette, std::string_view style,
+                    std::string_view script);
+
+}  // namespace gradcast

@@ -1,0 +1,27 @@
+// A timeline as a figure: what each lane of a rank did when.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sim/report/figure.hpp"
+#include "sim/units.hpp"
+
+namespace gradcast {
+
+struct LaneSlice {
+  std::string name;   // "backward layer4.2.conv3"
+  std::string phase;  // "backward": the colour
+  Seconds begin;
+  Seconds end;
+};
+
+struct Lane {
+  int rank;
+  std::string name;  // "compute", "codec", "network"
+  std::vector<LaneSlice> slices;
+};
+
+/// A panel a rank, the first four. Without slices the figure has no panels.
+Figure lanes_figure(const std::vector<Lane>& lanes);
+
+}  // namespace gradcast

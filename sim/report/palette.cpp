@@ -1,0 +1,67 @@
+#include "sim/report/palette.hpp"
+
+#include <array>
+
+namespace gradcast {
+namespace {
+
+const std::map<std::string, Look>& known_looks() {
+  static const std::map<std::string, Look> kKnown = {
+      // Compressors: Okabe and Ito's seven, but for yellow, which white paper swallows.
+      {"dense", {"#787878", 0, 0}},
+      {"topk", {"#0072b2", 1, 1}},
+      {"randk", {"#56b4e9", 2, 2}},
+      {"dgc", {"#e69f00", 3, 3}},
+      {"gaussian", {"#009e73", 4, 0}},
+      {"trimmed", {"#d55e00", 5, 1}},
+      {"rtopk", {"#cc79a7", 6, 2}},
+      // Parts of the iteration: what computes is blue-grey, what compresses is sand.
+      {"forward", {"#a9bfd6", 0, 0}},
+      {"backward", {"#5f82a8", 1, 0}},
+      {"computing", {"#7f9fc0", 0, 0}},
+      {"encode", {"#b8973a", 2, 0}},
+      {"codec", {"#a5852c", 2, 0}},
+      {"decode", {"#e0cd86", 3, 0}},
+      {"communication", {"#b0405f", 4, 1}},
+      {"collective", {"#b0405f", 4, 1}},
+      {"exposed communication", {"#b0405f", 4, 1}},
+      {"update", {"#8fa58a", 5, 0}},
+      {"overhead", {"#7d6ba8", 6, 3}},
+      {"overhead and wait", {"#7d6ba8", 6, 3}},
+      {"wait", {"#c2b6dd", 0, 2}},
+      {"unexplained", {"#bcbcbc", 1, 2}},
+      {"measured", {"#8a8a8a", 0, 1}},
+      {"forecast", {"#3b87c4", 1, 0}},
+  };
+  return kKnown;
+}
+
+constexpr std::array<const char*, 8> kFurther = {"#44aa99", "#cc6677", "#999933", "#aa4499",
+                                                 "#6f9bd1", "#b8860b", "#9c755f", "#7a7acb"};
+
+}  // namespace
+
+const Look& Palette::of(const std::string& name) const {
+  static const Look kPlain = {"#787878", 0, 0};
+  const auto found = looks_.find(name);
+  return found == looks_.end() ? kPlain : found->second;
+}
+
+Palette::Palette(const std::vector<Figure>& figures) {
+  for (const Figure& figure : figures)
+    for (const FigurePanel& panel : figure.panels)
+      for (const FigureSeries& series : panel.series)
+        if (!series.reference) looks_[series.name];
+  std::size_t further = 0;
+  for (auto& [name, look] : looks_) {
+    if (const auto known = known_looks().find(name); known != known_looks().end()) {
+      look = known->second;
+      continue;
+    }
+    look = {kFurther[further % kFurther.size()], static_cast<int>((further + 3) % kMarks),
+            static_cast<int>((further + 1) % kPatterns)};
+    ++further;
+  }
+}
+
+}  // namespace gradcast

@@ -1,0 +1,170 @@
+#include "sim/report/points.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "sim/error.hpp"
+#include "sim/text.hpp"
+#include "sim/units.hpp"
+
+namespace gradcast {
+namespace {
+
+/// What a sweep may vary beside model, compressor, density, workers and bandwidth: every column
+/// before the numbers that is none of these. Nodes and GPUs make the workers, and GPUs a node
+/// tells apart what has as many.
+std::vector<std::string> further_columns(const std::vector<Json>& rows) {
+  static const std::set<std::string> kDrawn = {"model", "compressor", "density",      "collective",
+                                               "nodes", "workers",    "nic_bandwidth"};
+  // Answers, not questions.
+  static const std::set<std::string> kAnswers = {"pays",    "fitted_pays", "agree",   "evidence",
+                                                 "outside", "engine",      "problem", "key"};
+  std::vector<std::string> columns;
+  if (rows.empty()) return columns;
+  for (const auto& [name, value] : rows.front().items()) {
+    const bool number = name.ends_with("_seconds") || name.ends_with("_per_second") ||
+                        name.ends_with("_efficiency") || name.ends_with("_over_dense");
+    if (!number && !kDrawn.contains(name) && !kAnswers.contains(name)) columns.push_back(name);
+  }
+  return columns;
+}
+
+/// Columns of which one compressor is seen with several values. What changes with the compressor
+/// alone (dense has a collective of its own) is not varied.
+std::set<std::string> varied(const std::vector<Json>& rows,
+                             const std::vector<std::string>& columns) {
+  std::set<std::string> found;
+  for (const std::string& column : columns) {
+    std::map<std::string, std::set<std::string>> values;
+    for (const Json& row : rows) {
+      auto& seen = values[text_of(row, "compressor")];
+      seen.insert(text_of(row, column));
+      if (seen.size() > 1) {
+        found.insert(column);
+        break;
+      }
+    }
+  }
+  return found;
+}
+
+std::string words_of(std::string column) {
+  std::replace(column.begin(), column.end(), '_', ' ');
+  return column;
+}
+
+}  // namespace
+
+double bits_per_second_of(const std::string& bandwidth) {
+  try {
+    return 8 * parse_rate(bandwidth).value;
+  } catch (const ValueError&) {
+    return 0;
+  }
+}
+
+std::optional<double> Estimate::half_width() const {
+  if (!seconds || !low || !high) return std::nullopt;
+  return (*high - *low) / 2 / *seconds;
+}
+
+std::vector<std::pair<std::string, double>> parts_of(const Json& row) {
+  std::vector<std::pair<std::string, double>> parts;
+  for (const char* part : {"forward", "backward", "encode", "exposed_communication", "decode",
+                           "update", "overhead", "wait"})
+    if (const auto seconds = positive_of(row, std::string(part) + "_seconds"))
+      parts.emplace_back(words_of(part), *seconds);
+  return parts;
+}
+
+std::vector<SweepPoint> points_of(const ResultFile& sweep) {
+  const std::vector<std::string> columns = further_columns(sweep.rows);
+  const std::set<std::string> others = varied(sweep.rows, columns);
+  const bool collectives = !varied(sweep.rows, {"collective"}).empty();
+  std::vector<SweepPoint> points;
+  for (const Json& row : sweep.rows) {
+    SweepPoint point;
+    point.physics = {positive_of(row, "iteration_seconds"), positive_of(row, "scaling_efficiency"),
+                     positive_of(row, "speedup_over_dense"), std::nullopt, std::nullopt};
+    if (!point.physics.seconds) continue;
+    point.fitted = {
+        positive_of(row, "fitted_iteration_seconds"), positive_of(row, "fitted_scaling_efficiency"),
+        positive_of(row, "fitted_speedup_over_dense"), positive_of(row, "fitted_low_seconds"),
+        positive_of(row, "fitted_high_seconds")};
+    point.model = text_of(row, "model");
+    point.compressor = text_of(row, "compressor");
+    if (collectives) point.compressor += " (" + text_of(row, "collective") + ")";
+    point.bandwidth = text_of(row, "nic_bandwidth");
+    point.bits_per_second = bits_per_second_of(point.bandwidth);
+    point.workers = positive_of(row, "workers").value_or(1);
+    point.density = positive_of(row, "density").value_or(1);
+    point.agree = text_of(row, "agree");
+    std::vector<std::string> words;
+    for (const std::string& column : columns)
+      if (others.contains(column)) words.push_back(words_of(column) + " " + text_of(row, column));
+    point.others = join(words);
+    point.parts = parts_of(row);
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+
+std::vector<std::string> distinct(const std::vector<SweepPoint>& points,
+                                  const std::function<std::string(const SweepPoint&)>& of) {
+  std::vector<std::string> words;
+  std::set<std::string> seen;
+  for (const SweepPoint& point : points)
+    if (const std::string word = of(point); seen.insert(word).second) words.push_back(word);
+  return words;
+}
+
+std::vector<PointGroup> groups_of(const std::vector<SweepPoint>& points) {
+  const bool bandwidths =
+      distinct(points, [](const SweepPoint& point) { return point.bandwidth; }).size() > 1;
+  std::vector<PointGroup> groups;
+  std::map<std::string, std::size_t> known;
+  for (const SweepPoint& point : points) {
+    std::string title = point.model;
+    if (bandwidths) title += ", " + point.bandwidth;
+    if (!point.others.empty()) title += ", " + point.others;
+    const auto [found, fresh] = known.try_emplace(title, groups.size());
+    if (fresh) groups.push_back({title, {}});
+    groups[found->second].points.push_back(&point);
+  }
+  return groups;
+}
+
+double shown_density(const std::vector<SweepPoint>& points) {
+  std::set<double> densities;
+  for (const SweepPoint& point : points)
+    if (!point.dense()) densities.insert(point.density);
+  if (densities.empty()) return 0;
+  if (densities.contains(0.001)) return 0.001;
+  return *std::next(densities.begin(), static_cast<std::ptrdiff_t>((densities.size() - 1) / 2));
+}
+
+std::vector<SweepPoint> at_density(const std::vector<SweepPoint>& points, double density) {
+  std::vector<SweepPoint> chosen;
+  for (const SweepPoint& point : points)
+    if (point.dense() || point.density == density) chosen.push_back(point);
+  return chosen;
+}
+
+double largest_common_workers(const std::vector<SweepPoint>& points) {
+  std::map<std::string, std::set<double>> of_setup;
+  double largest = 0;
+  for (const SweepPoint& point : points) {
+    of_setup[point.model + "\n" + point.compressor + "\n" + point.bandwidth].insert(point.workers);
+    largest = std::max(largest, point.workers);
+  }
+  if (of_setup.empty()) return 0;
+  for (auto size = of_setup.begin()->second.rbegin(); size != of_setup.begin()->second.rend();
+       ++size)
+    if (std::all_of(of_setup.begin(), of_setup.end(),
+                    [&](const auto& setup) { return setup.second.contains(*size); }))
+      return *size;
+  return largest;
+}
+
+}  // namespace gradcast

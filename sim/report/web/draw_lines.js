@@ -1,0 +1,57 @@
+// y over x: a line a series, with a band where the forecast says how far it may be off.
+import {areaY, dot, line, ruleX, ruleY} from "@observablehq/plot";
+import {draw, gridAcross, gridAlong, inside, isNumber, projection, spotText} from "./chart.js";
+import {CategoryAxis, numberAxis, pointsOf} from "./scales.js";
+
+const mostMarkers = 40;  // of a series: more would be a thick line
+
+export function drawLines(figure, palette, hidden) {
+  const byName = figure.x.scale === "category";
+  const x = byName ? new CategoryAxis(figure.x, pointsOf(figure).map((point) => point.x_text))
+    : numberAxis(figure, "x");
+  const y = numberAxis(figure, "y", {fromZero: true, also: ["low", "high"]});
+  const at = (point) => x.place(byName ? point.x_text : point.x);
+
+  const panel = ({series}, width) => {
+    const height = Math.round(Math.max(230, Math.min(400, width * 0.62)));
+    const margins = {top: 26, right: 18, bottom: 42, left: 56};
+    const across = width - margins.left - margins.right;
+    const xScale = byName ? x.scale({room: across / x.names.length}) : x.scale(across, 46);
+    const yScale = y.scale(height - margins.top - margins.bottom, 32);
+    const marks = [gridAcross(xScale), gridAlong(yScale)];
+    if (!y.log) marks.push(ruleY([0], {stroke: "var(--ink-soft)"}));
+    const shown = series.filter(({name}) => !hidden.has(name)).map((one) => ({
+      ...one, look: palette.look(figure, one),
+      points: one.points.map((point) => ({...point, at: at(point), y: y.place(point.y)})),
+    }));
+    for (const {points, look} of shown) {
+      const ranged = points.filter(({low, high}) => isNumber(low) && isNumber(high));
+      const range = {x: "at", y1: ({low}) => y.place(low), y2: ({high}) => y.place(high)};
+      if (ranged.length > 1) {
+        marks.push(areaY(ranged, {...range, fill: look.colour, fillOpacity: 0.15}));
+      } else {
+        marks.push(ruleX(ranged, {...range, stroke: look.colour}));
+      }
+    }
+    for (const {points, look, reference} of shown) {
+      marks.push(line(points, {
+        x: "at", y: "y", stroke: look.colour, strokeDasharray: look.dash,
+        strokeWidth: reference ? 1.5 : 2,
+      }));
+      if (!reference && points.length <= mostMarkers) {
+        marks.push(dot(points, {
+          x: "at", y: "y", symbol: look.symbol, fill: look.colour, stroke: "var(--paper)", r: 4.5,
+        }));
+      }
+    }
+    const chart = draw({
+      width, height, margins, marks,
+      x: {...xScale, label: figure.x.label}, y: {...yScale, label: figure.y.label},
+    });
+    const on = projection(chart);
+    const spots = shown.flatMap((one) => one.points.map((point) =>
+      on.dot(on.x(point.at), on.y(point.y), spotText(figure, one, point)))).filter(inside);
+    return {chart, spots};
+  };
+  return {swatch: "line", narrowest: 330, widest: figure.panels.length > 1 ? 620 : 860, panel};
+}

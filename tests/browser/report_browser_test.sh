@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# Makes reports from real results and from bad ones, and opens them in a browser.
+# usage: report_browser_test.sh GRADCAST WEB_FOLDER WORK_FOLDER
+#   GRADCAST    the program            WEB_FOLDER   where its build made bundle.js, which may be missing
+#   WORK_FOLDER for packages, results, reports and screenshots
+# Exit code: 0 all is well, 1 something is amiss, 77 skipped: no Node, npm, Chromium or packages.
+set -euo pipefail
+gradcast=$1 web=$2 work=$3
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+skip() {
+  echo "skipped: $*"
+  exit 77
+}
+for tool in node npm; do
+  command -v "$tool" >/dev/null || skip "no $tool"
+done
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) ||
+  skip "no Chromium"
+
+# ---- what reports are made from: one line a result -----------------------------------------------------
+# result NAME ARGUMENT...: NAME.json is what `gradcast ARGUMENT...` prints.
+results() {
+  result simulate simulate --model resnet-50 --compressor gaussian --format json
+  result overlapped simulate --model vgg-16 --nodes 8 --nic-bandwidth 25Gbps --fusion 25MiB --overlap yes --format json
+  result table2 compare --format json
+  result elsewhere compare --measured measured-mg-wfbp-dense --format json
+  hostile table2
+}
+# ---- and which report has which --------------------------------------------------------------------------
+# report NAME RESULT...: NAME.html
+reports() {
+  report one simulate
+  report together simulate overlapped table2 elsewhere
+  report hostile-names table2-hostile
+}
+
+result() {
+  local name=$1
+  shift
+  "$gradcast" "$@" >"$work/$name.json" 2>"$work/$name.err" || {
+    echo "gradcast $* failed:"
+    cat "$work/$name.err"
+    exit 1
+  }
+}
+# A result whose names would be markup, were they not escaped.
+hostile() {
+  node -e '
+    const {readFileSync, writeFileSync} = require("fs");
+    const [from, to] = process.argv.slice(1);
+    const attack = "</script><script>document.title=\"run\"</script><img src=x onerror=\"document.title=1\">";
+    const document = JSON.parse(readFileSync(from, "utf8"));
+    for (const row of document.results) {
+      if (typeof row.model === "string") row.model += attack;
+      if (typeof row.compressor === "string") row.compressor = `constructor ${row.compressor} & "quotes"`;
+    }
+    document.argv.push(attack);
+    writeFileSync(to, JSON.stringify(document));
+  ' "$work/$1.json" "$work/$1-hostile.json"
+}
+made=()
+report() {
+  local name=$1 inputs=() input
+  shift
+  for input in "$@"; do inputs+=("$work/$input.json"); done
+  "$gradcast" report "${inputs[@]}" -o "$work/$name.html"
+  made+=("$work/$name.html")
+}
+
+mkdir -p "$work"
+cp "$here/package.json" "$here/package-lock.json" "$here/.npmrc" "$work/"
+if ! cmp -s "$work/package-lock.json" "$work/node_modules/.installed"; then
+  (cd "$work" && timeout 300 npm ci --prefer-offline --fetch-retries=1 --fetch-retry-mintimeout=1000 \
+    --fetch-timeout=30000 >npm.log 2>&1) || skip "npm ci failed, see $work/npm.log"
+  cp "$work/package-lock.json" "$work/node_modules/.installed"
+fi
+
+results
+reports
+script=$web/bundle.js expect=static
+if [ -s "$script" ]; then expect=interactive; else script=; fi
+node "$here/hostile_report.mjs" "$here/../../sim/report/web/report.css" ${script:+"$script"} \
+  >"$work/hostile-figures.html"
+made+=("$work/hostile-figures.html")
+rm -rf "$work/screenshots"
+node "$here/report_browser_test.mjs" --modules "$work" --browser "$browser" --expect "$expect" \
+  --screenshots "$work/screenshots" "${made[@]}"
