@@ -14,12 +14,12 @@ std::vector<Figure> figures_of(const std::vector<ResultFile>& results);
 
 /// What follows makes figures of one kind each; none where a result does not hold enough for one.
 /// `points` are those of a sweep.
-std::vector<Figure> scaling_figures(const std::vector<SweepPoint>& points);
-std::vector<Figure> winner_figures(const std::vector<SweepPoint>& points);
+std::vector<Figure> scaling_figures(const std::vector<AnsweredPoint>& points);
+std::vector<Figure> winner_figures(const std::vector<AnsweredPoint>& points);
 std::vector<Figure> winner_map_figures(const ResultFile& breakeven);
-std::vector<Figure> breakdown_figures(const std::vector<SweepPoint>& points);
-std::vector<Figure> speedup_figures(const std::vector<SweepPoint>& points);
-std::vector<Figure> density_figures(const std::vector<SweepPoint>& points);
+std::vector<Figure> breakdown_figures(const std::vector<AnsweredPoint>& points);
+std::vector<Figure> speedup_figures(const std::vector<AnsweredPoint>& points);
+std::vector<Figure> density_figures(const std::vector<AnsweredPoint>& points);
 std::vector<Figure> simulated_figures(const std::vector<const ResultFile*>& simulated);
 std::vector<Figure> error_figures(const ResultFile& compared);
 std::vector<Figure> kernel_figures(const ResultFile& calibrated);

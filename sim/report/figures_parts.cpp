@@ -60,19 +60,19 @@ std::string bar_of(const ResultFile& file, const Json& row, const std::vector<st
 
 }  // namespace
 
-std::vector<Figure> breakdown_figures(const std::vector<SweepPoint>& all) {
+std::vector<Figure> breakdown_figures(const std::vector<AnsweredPoint>& all) {
   const double density = shown_density(all);
-  const std::vector<SweepPoint> points = at_density(all, density);
+  const std::vector<AnsweredPoint> points = at_density(all, density);
   const double workers = largest_common_workers(points);
   Figure figure = parts_figure(
       "breakdown", "Where an iteration's time goes on " + count_text(workers) + " workers");
-  const SweepPoint* most = nullptr;  // exposed communication as a share
-  const auto exposed = [](const SweepPoint& point) {
+  const AnsweredPoint* most = nullptr;  // exposed communication as a share
+  const auto exposed = [](const AnsweredPoint& point) {
     return part_named(point.parts, "exposed communication") / total_of(point.parts);
   };
   for (const PointGroup& group : groups_of(points)) {
     FigurePanel panel{group.title, {}};
-    for (const SweepPoint* point : group.points) {
+    for (const AnsweredPoint* point : group.points) {
       if (point->workers != workers || point->parts.empty()) continue;
       add_bar(figure, panel, point->compressor, point->parts);
       if (most == nullptr || exposed(*point) > exposed(*most)) most = point;

@@ -15,15 +15,15 @@ namespace {
 struct Which {
   const char* id;     // "" or "-fitted"
   const char* words;  // for titles
-  const Estimate SweepPoint::*estimate;
+  const Estimate AnsweredPoint::*estimate;
 };
 constexpr Which kFitted = {"-fitted", "software costs fitted to published runs",
-                           &SweepPoint::fitted};
-constexpr Which kPhysics = {"", "physics alone", &SweepPoint::physics};
+                           &AnsweredPoint::fitted};
+constexpr Which kPhysics = {"", "physics alone", &AnsweredPoint::physics};
 
-bool has_fitted(const std::vector<SweepPoint>& points) {
+bool has_fitted(const std::vector<AnsweredPoint>& points) {
   return std::any_of(points.begin(), points.end(),
-                     [](const SweepPoint& point) { return point.fitted.seconds.has_value(); });
+                     [](const AnsweredPoint& point) { return point.fitted.seconds.has_value(); });
 }
 
 /// "Scaling efficiency (physics alone)"; without the words where there is only one estimate.
@@ -31,21 +31,21 @@ std::string titled(const std::string& title, const Which& which, bool both) {
   return both ? title + ": " + which.words : title;
 }
 
-std::string density_note(const std::vector<SweepPoint>& points, double density) {
+std::string density_note(const std::vector<AnsweredPoint>& points, double density) {
   std::set<double> densities;
-  for (const SweepPoint& point : points)
+  for (const AnsweredPoint& point : points)
     if (!point.dense()) densities.insert(point.density);
   return densities.size() > 1 ? " At density " + optional_text(density) + "." : "";
 }
 
 /// "resnet-50, 10Gbps, topk on 16 workers"
-std::string where(const SweepPoint& point) {
+std::string where(const AnsweredPoint& point) {
   return point.model + ", " + (point.bandwidth.empty() ? "" : point.bandwidth + ", ") +
          (point.others.empty() ? "" : point.others + ", ") + point.compressor + " on " +
          count_text(point.workers) + (point.workers == 1 ? " worker" : " workers");
 }
 
-FigurePoint efficiency_point(const SweepPoint& point, const Estimate& estimate) {
+FigurePoint efficiency_point(const AnsweredPoint& point, const Estimate& estimate) {
   FigurePoint drawn;
   drawn.x = point.workers;
   drawn.y = 100 * *estimate.efficiency;
@@ -59,9 +59,9 @@ FigurePoint efficiency_point(const SweepPoint& point, const Estimate& estimate) 
   return drawn;
 }
 
-Figure scaling_figure(const std::vector<SweepPoint>& all, const Which& which, bool both) {
+Figure scaling_figure(const std::vector<AnsweredPoint>& all, const Which& which, bool both) {
   const double density = shown_density(all);
-  const std::vector<SweepPoint> points = at_density(all, density);
+  const std::vector<AnsweredPoint> points = at_density(all, density);
   Figure figure{"scaling" + std::string(which.id),
                 FigureKind::Lines,
                 titled("Scaling efficiency over workers", which, both),
@@ -71,15 +71,15 @@ Figure scaling_figure(const std::vector<SweepPoint>& all, const Which& which, bo
   figure.table.header = {"model",    "setting",        "compressor",
                          "workers",  "efficiency (%)", "iteration (s)",
                          "from (s)", "to (s)",         "speedup over dense"};
-  const SweepPoint* best = nullptr;
-  const SweepPoint* worst = nullptr;
+  const AnsweredPoint* best = nullptr;
+  const AnsweredPoint* worst = nullptr;
   double largest = 0;
-  for (const SweepPoint& point : points) largest = std::max(largest, point.workers);
+  for (const AnsweredPoint& point : points) largest = std::max(largest, point.workers);
   for (const PointGroup& group : groups_of(points)) {
     FigurePanel panel{group.title, {}};
     FigureSeries ideal{"ideal", {}, true};
     std::set<double> sizes;
-    for (const SweepPoint* point : group.points) {
+    for (const AnsweredPoint* point : group.points) {
       const Estimate& estimate = point->*which.estimate;
       if (!estimate.seconds || !estimate.efficiency) continue;
       series_named(panel, point->compressor).points.push_back(efficiency_point(*point, estimate));
@@ -91,7 +91,7 @@ Figure scaling_figure(const std::vector<SweepPoint>& all, const Which& which, bo
            seconds_text(*estimate.seconds), optional_text(estimate.low),
            optional_text(estimate.high), estimate.speedup ? fixed(*estimate.speedup, 2) : ""});
       if (point->workers != largest) continue;
-      const auto beats = [&](const SweepPoint* other) {
+      const auto beats = [&](const AnsweredPoint* other) {
         return *estimate.efficiency > *(other->*which.estimate).efficiency;
       };
       if (best == nullptr || beats(best)) best = point;
@@ -109,17 +109,17 @@ Figure scaling_figure(const std::vector<SweepPoint>& all, const Which& which, bo
                    share_text(*(worst->*which.estimate).efficiency) + " (" + where(*worst) +
                    ") to " + share_text(*(best->*which.estimate).efficiency) + " (" + where(*best) +
                    "); ideal is 100 %." + density_note(all, density);
-  if (best->fitted.low && which.estimate == &SweepPoint::fitted)
+  if (best->fitted.low && which.estimate == &AnsweredPoint::fitted)
     figure.summary += " Bands are the fit's 90 % intervals.";
   figure.summary += cut_to_fit(figure);
   return figure;
 }
 
-Figure speedup_figure(const std::vector<SweepPoint>& all, const Which& which, bool both) {
+Figure speedup_figure(const std::vector<AnsweredPoint>& all, const Which& which, bool both) {
   const double density = shown_density(all);
   const double workers = largest_common_workers(at_density(all, density));
-  std::vector<SweepPoint> points;
-  for (const SweepPoint& point : at_density(all, density))
+  std::vector<AnsweredPoint> points;
+  for (const AnsweredPoint& point : at_density(all, density))
     if (point.workers == workers && !point.dense()) points.push_back(point);
   Figure figure{"speedup" + std::string(which.id),
                 FigureKind::Bars,
@@ -128,9 +128,9 @@ Figure speedup_figure(const std::vector<SweepPoint>& all, const Which& which, bo
                 {"", AxisScale::Category},
                 {"speedup over dense", AxisScale::Linear}};
   figure.table.header = {"model", "setting", "compressor", "speedup over dense", "iteration (s)"};
-  const SweepPoint* best = nullptr;
+  const AnsweredPoint* best = nullptr;
   std::size_t paying = 0;
-  for (const SweepPoint& point : points) {
+  for (const AnsweredPoint& point : points) {
     const Estimate& estimate = point.*which.estimate;
     if (!estimate.speedup || !estimate.seconds) continue;
     const std::string setting =
@@ -176,8 +176,8 @@ Figure speedup_figure(const std::vector<SweepPoint>& all, const Which& which, bo
 }
 
 /// What is not there makes an empty figure, which is left out.
-std::vector<Figure> of_both(const std::vector<SweepPoint>& points,
-                            Figure (*make)(const std::vector<SweepPoint>&, const Which&, bool)) {
+std::vector<Figure> of_both(const std::vector<AnsweredPoint>& points,
+                            Figure (*make)(const std::vector<AnsweredPoint>&, const Which&, bool)) {
   const bool both = has_fitted(points);
   std::vector<Figure> figures;
   if (both) figures.push_back(make(points, kFitted, both));
@@ -188,25 +188,25 @@ std::vector<Figure> of_both(const std::vector<SweepPoint>& points,
 
 }  // namespace
 
-std::vector<Figure> scaling_figures(const std::vector<SweepPoint>& points) {
+std::vector<Figure> scaling_figures(const std::vector<AnsweredPoint>& points) {
   std::set<double> sizes;
-  for (const SweepPoint& point : points) sizes.insert(point.workers);
+  for (const AnsweredPoint& point : points) sizes.insert(point.workers);
   if (sizes.size() < 2) return {};
   return of_both(points, scaling_figure);
 }
 
-std::vector<Figure> speedup_figures(const std::vector<SweepPoint>& points) {
+std::vector<Figure> speedup_figures(const std::vector<AnsweredPoint>& points) {
   return of_both(points, speedup_figure);
 }
 
-std::vector<Figure> density_figures(const std::vector<SweepPoint>& points) {
+std::vector<Figure> density_figures(const std::vector<AnsweredPoint>& points) {
   std::set<double> densities;
-  for (const SweepPoint& point : points)
+  for (const AnsweredPoint& point : points)
     if (!point.dense()) densities.insert(point.density);
   if (densities.size() < 2) return {};
   const double workers = largest_common_workers(points);
-  std::vector<SweepPoint> chosen;
-  for (const SweepPoint& point : points)
+  std::vector<AnsweredPoint> chosen;
+  for (const AnsweredPoint& point : points)
     if (point.workers == workers) chosen.push_back(point);
   Figure figure{"density",
                 FigureKind::Lines,
@@ -216,10 +216,10 @@ std::vector<Figure> density_figures(const std::vector<SweepPoint>& points) {
                 {"iteration (s)", AxisScale::Linear}};
   figure.table.header = {"model",   "setting",       "compressor",
                          "density", "iteration (s)", "speedup over dense"};
-  const SweepPoint* fastest = nullptr;
+  const AnsweredPoint* fastest = nullptr;
   for (const PointGroup& group : groups_of(chosen)) {
     FigurePanel panel{group.title, {}};
-    for (const SweepPoint* point : group.points) {
+    for (const AnsweredPoint* point : group.points) {
       if (point->dense()) {
         FigureSeries dense{"dense", {}, true};
         for (const double density : densities) {

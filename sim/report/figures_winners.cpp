@@ -93,23 +93,23 @@ bool drawable(const std::vector<Cell>& cells) {
 /// The fastest of one setting, and whether to compress at all is sure: its margin is over dense, or
 /// dense's over the best compressor. Which of two compressors is faster matters less.
 Cell cell_of(const PointGroup& group, double workers, const std::string& bandwidth,
-             Estimate SweepPoint::*which) {
+             Estimate AnsweredPoint::*which) {
   Cell cell;
-  const SweepPoint* dense = nullptr;
-  const SweepPoint* sparse = nullptr;  // the fastest
-  const auto faster = [&](const SweepPoint* a, const SweepPoint* b) {
+  const AnsweredPoint* dense = nullptr;
+  const AnsweredPoint* sparse = nullptr;  // the fastest
+  const auto faster = [&](const AnsweredPoint* a, const AnsweredPoint* b) {
     return b == nullptr || *(a->*which).seconds < *(b->*which).seconds;
   };
-  for (const SweepPoint* point : group.points) {
+  for (const AnsweredPoint* point : group.points) {
     if (point->workers != workers || point->bandwidth != bandwidth || !(point->*which).seconds ||
         !(point->*which).speedup)
       continue;
-    const SweepPoint*& best = point->dense() ? dense : sparse;
+    const AnsweredPoint*& best = point->dense() ? dense : sparse;
     if (faster(point, best)) best = point;
   }
   if (dense == nullptr || sparse == nullptr) return cell;  // nobody to win against
-  const SweepPoint* first = faster(sparse, dense) ? sparse : dense;
-  const SweepPoint* other = first == dense ? sparse : dense;
+  const AnsweredPoint* first = faster(sparse, dense) ? sparse : dense;
+  const AnsweredPoint* other = first == dense ? sparse : dense;
   cell.workers = workers;
   cell.bandwidth = bandwidth;
   cell.bits_per_second = first->bits_per_second;
@@ -122,14 +122,14 @@ Cell cell_of(const PointGroup& group, double workers, const std::string& bandwid
   return cell;
 }
 
-std::vector<Cell> cells_of(const std::vector<SweepPoint>& points, Estimate SweepPoint::*which) {
-  std::vector<SweepPoint> unbound = points;  // groups by everything but the bandwidth
-  for (SweepPoint& point : unbound) point.bandwidth.clear();
+std::vector<Cell> cells_of(const std::vector<AnsweredPoint>& points, Estimate AnsweredPoint::*which) {
+  std::vector<AnsweredPoint> unbound = points;  // groups by everything but the bandwidth
+  for (AnsweredPoint& point : unbound) point.bandwidth.clear();
   std::vector<Cell> cells;
   for (const PointGroup& group : groups_of(unbound)) {
     PointGroup whole{group.title, {}};
     std::map<std::pair<double, std::string>, bool> settings;
-    for (const SweepPoint* point : group.points) {
+    for (const AnsweredPoint* point : group.points) {
       whole.points.push_back(&points[static_cast<std::size_t>(point - unbound.data())]);
       settings[{point->workers, whole.points.back()->bandwidth}] = true;
     }
@@ -144,10 +144,10 @@ std::vector<Cell> cells_of(const std::vector<SweepPoint>& points, Estimate Sweep
 
 }  // namespace
 
-std::vector<Figure> winner_figures(const std::vector<SweepPoint>& all) {
-  const std::vector<SweepPoint> points = at_density(all, shown_density(all));
-  const std::vector<Cell> fitted = cells_of(points, &SweepPoint::fitted);
-  const std::vector<Cell> physics = cells_of(points, &SweepPoint::physics);
+std::vector<Figure> winner_figures(const std::vector<AnsweredPoint>& all) {
+  const std::vector<AnsweredPoint> points = at_density(all, shown_density(all));
+  const std::vector<Cell> fitted = cells_of(points, &AnsweredPoint::fitted);
+  const std::vector<Cell> physics = cells_of(points, &AnsweredPoint::physics);
   const bool both = drawable(fitted);
   std::vector<Figure> figures;
   if (both)

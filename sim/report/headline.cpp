@@ -30,11 +30,11 @@ void add_breakeven(Headline& headline, const ResultFile& result) {
 
 /// The fastest compressor of a model at a bandwidth.
 struct Best {
-  const SweepPoint* point = nullptr;
+  const AnsweredPoint* point = nullptr;
   double speedup = 0;  // over dense
 };
 
-std::string at_bandwidth(const SweepPoint& point) {
+std::string at_bandwidth(const AnsweredPoint& point) {
   return point.bandwidth.empty() ? "" : " at " + point.bandwidth;
 }
 
@@ -59,10 +59,10 @@ std::string winners_sentence(const std::vector<Best>& best, double workers) {
 
 /// By the fitted estimate where there is one: it is nearer to what was measured.
 void add_sweep(Headline& headline, const ResultFile& result, bool with_sentences) {
-  const std::vector<SweepPoint> all = points_of(result);
-  const std::vector<SweepPoint> points = at_density(all, shown_density(all));
+  const std::vector<AnsweredPoint> all = points_of(result);
+  const std::vector<AnsweredPoint> points = at_density(all, shown_density(all));
   const double workers = largest_common_workers(points);
-  const bool fitted = std::any_of(points.begin(), points.end(), [](const SweepPoint& point) {
+  const bool fitted = std::any_of(points.begin(), points.end(), [](const AnsweredPoint& point) {
     return point.fitted.speedup.has_value();
   });
   std::map<std::string, std::map<std::pair<double, std::string>, Best>> best;
@@ -70,7 +70,7 @@ void add_sweep(Headline& headline, const ResultFile& result, bool with_sentences
   std::size_t paying = 0;
   std::size_t agreeing = 0;
   std::size_t judged = 0;
-  for (const SweepPoint& point : points) {
+  for (const AnsweredPoint& point : points) {
     if (point.dense()) continue;
     if (!point.agree.empty()) ++judged;
     if (point.agree == "yes") ++agreeing;

@@ -78,13 +78,13 @@ std::vector<std::pair<std::string, double>> parts_of(const Json& row) {
   return parts;
 }
 
-std::vector<SweepPoint> points_of(const ResultFile& sweep) {
+std::vector<AnsweredPoint> points_of(const ResultFile& sweep) {
   const std::vector<std::string> columns = further_columns(sweep.rows);
   const std::set<std::string> others = varied(sweep.rows, columns);
   const bool collectives = !varied(sweep.rows, {"collective"}).empty();
-  std::vector<SweepPoint> points;
+  std::vector<AnsweredPoint> points;
   for (const Json& row : sweep.rows) {
-    SweepPoint point;
+    AnsweredPoint point;
     point.physics = {positive_of(row, "iteration_seconds"), positive_of(row, "scaling_efficiency"),
                      positive_of(row, "speedup_over_dense"), std::nullopt, std::nullopt};
     if (!point.physics.seconds) continue;
@@ -110,21 +110,21 @@ std::vector<SweepPoint> points_of(const ResultFile& sweep) {
   return points;
 }
 
-std::vector<std::string> distinct(const std::vector<SweepPoint>& points,
-                                  const std::function<std::string(const SweepPoint&)>& of) {
+std::vector<std::string> distinct(const std::vector<AnsweredPoint>& points,
+                                  const std::function<std::string(const AnsweredPoint&)>& of) {
   std::vector<std::string> words;
   std::set<std::string> seen;
-  for (const SweepPoint& point : points)
+  for (const AnsweredPoint& point : points)
     if (const std::string word = of(point); seen.insert(word).second) words.push_back(word);
   return words;
 }
 
-std::vector<PointGroup> groups_of(const std::vector<SweepPoint>& points) {
+std::vector<PointGroup> groups_of(const std::vector<AnsweredPoint>& points) {
   const bool bandwidths =
-      distinct(points, [](const SweepPoint& point) { return point.bandwidth; }).size() > 1;
+      distinct(points, [](const AnsweredPoint& point) { return point.bandwidth; }).size() > 1;
   std::vector<PointGroup> groups;
   std::map<std::string, std::size_t> known;
-  for (const SweepPoint& point : points) {
+  for (const AnsweredPoint& point : points) {
     std::string title = point.model;
     if (bandwidths) title += ", " + point.bandwidth;
     if (!point.others.empty()) title += ", " + point.others;
@@ -135,26 +135,26 @@ std::vector<PointGroup> groups_of(const std::vector<SweepPoint>& points) {
   return groups;
 }
 
-double shown_density(const std::vector<SweepPoint>& points) {
+double shown_density(const std::vector<AnsweredPoint>& points) {
   std::set<double> densities;
-  for (const SweepPoint& point : points)
+  for (const AnsweredPoint& point : points)
     if (!point.dense()) densities.insert(point.density);
   if (densities.empty()) return 0;
   if (densities.contains(0.001)) return 0.001;
   return *std::next(densities.begin(), static_cast<std::ptrdiff_t>((densities.size() - 1) / 2));
 }
 
-std::vector<SweepPoint> at_density(const std::vector<SweepPoint>& points, double density) {
-  std::vector<SweepPoint> chosen;
-  for (const SweepPoint& point : points)
+std::vector<AnsweredPoint> at_density(const std::vector<AnsweredPoint>& points, double density) {
+  std::vector<AnsweredPoint> chosen;
+  for (const AnsweredPoint& point : points)
     if (point.dense() || point.density == density) chosen.push_back(point);
   return chosen;
 }
 
-double largest_common_workers(const std::vector<SweepPoint>& points) {
+double largest_common_workers(const std::vector<AnsweredPoint>& points) {
   std::map<std::string, std::set<double>> of_setup;
   double largest = 0;
-  for (const SweepPoint& point : points) {
+  for (const AnsweredPoint& point : points) {
     of_setup[point.model + "\n" + point.compressor + "\n" + point.bandwidth].insert(point.workers);
     largest = std::max(largest, point.workers);
   }

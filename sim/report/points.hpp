@@ -21,7 +21,7 @@ struct Estimate {
   std::optional<double> half_width() const;
 };
 
-struct SweepPoint {
+struct AnsweredPoint {
   std::string model;
   std::string
       compressor;  // and its collective, where a compressor is seen with several: "topk (gtopk)"
@@ -38,7 +38,7 @@ struct SweepPoint {
 };
 
 /// Points that have an answer, in the order of the rows.
-std::vector<SweepPoint> points_of(const ResultFile& sweep);
+std::vector<AnsweredPoint> points_of(const ResultFile& sweep);
 
 /// Of "10Gbps" 10e9; 0 of what is no rate.
 double bits_per_second_of(const std::string& bandwidth);
@@ -50,21 +50,21 @@ std::vector<std::pair<std::string, double>> parts_of(const Json& row);
 /// several, and by whatever else was varied.
 struct PointGroup {
   std::string title;
-  std::vector<const SweepPoint*> points;
+  std::vector<const AnsweredPoint*> points;
 };
-std::vector<PointGroup> groups_of(const std::vector<SweepPoint>& points);
+std::vector<PointGroup> groups_of(const std::vector<AnsweredPoint>& points);
 
 /// Of compressors at several densities one is drawn, where density is not what is looked at: the
 /// paper's 0.001 where it is there, else the one in the middle. 0 where there is none.
-double shown_density(const std::vector<SweepPoint>& points);
-std::vector<SweepPoint> at_density(const std::vector<SweepPoint>& points, double density);
+double shown_density(const std::vector<AnsweredPoint>& points);
+std::vector<AnsweredPoint> at_density(const std::vector<AnsweredPoint>& points, double density);
 
 /// The number of workers that all models, compressors and bandwidths share and that is largest; the
 /// largest of all where they share none; 0 without points.
-double largest_common_workers(const std::vector<SweepPoint>& points);
+double largest_common_workers(const std::vector<AnsweredPoint>& points);
 
 /// Each text once, in the order of first sight.
-std::vector<std::string> distinct(const std::vector<SweepPoint>& points,
-                                  const std::function<std::string(const SweepPoint&)>& of);
+std::vector<std::string> distinct(const std::vector<AnsweredPoint>& points,
+                                  const std::function<std::string(const AnsweredPoint&)>& of);
 
 }  // namespace gradcast

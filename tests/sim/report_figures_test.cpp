@@ -54,7 +54,7 @@ ResultFile sweep_of(const std::vector<Row>& rows) {
   return sweep;
 }
 
-std::vector<SweepPoint> points(const std::vector<Row>& rows) { return points_of(sweep_of(rows)); }
+std::vector<AnsweredPoint> points(const std::vector<Row>& rows) { return points_of(sweep_of(rows)); }
 
 const FigureSeries& series(const Figure& figure, std::size_t panel, const std::string& name) {
   for (const FigureSeries& one : figure.panels.at(panel).series)
