@@ -17,6 +17,7 @@ void deliver(const Flags& flags, const std::vector<InputFile>& inputs, std::stri
       document["seed"] = answer.seed;
       document["results"] = answer.rows;
       if (!answer.summary.is_null()) document["summary"] = answer.summary;
+      if (!answer.more.is_null()) document.update(answer.more);
       flags.deliver(to_text(document));
     }
   }

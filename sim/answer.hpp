@@ -13,6 +13,7 @@ struct Answer {
   std::vector<Json> rows;                // flat: CSV, and the results of the JSON document
   Json summary{};                        // of the JSON document; null for none
   Json seed{};                           // null where nothing is random
+  Json more{};                           // an object: further members of the JSON document
   std::vector<std::string> arguments{};  // where the answer is another command line's than ours
 };
 

@@ -16,25 +16,30 @@ Evaluation evaluate(const Scenario& scenario, const Engine& engine) {
   evaluation.evidence = evidence_of(plan);
   evaluation.outside = outside_of(plan);
   if (evaluation.result.lost.empty())
-    evaluation.interval = interval_of(scenario, plan, evaluation.result);
+    evaluation.deviations = deviations_of(scenario, plan, evaluation.result);
   else
     evaluation.problem = "the run never ends: " + evaluation.result.lost;
+  if (evaluation.deviations)
+    evaluation.interval = interval_about(evaluation.result.iteration, *evaluation.deviations);
   return evaluation;
 }
 
-Evaluation evaluate(const Asked& asked, const Engine& engine, DataFiles& files) {
-  const auto refused = [](const std::exception& why) {
-    Evaluation none;
-    none.problem = why.what();
-    return none;
-  };
+Evaluation answer_or_problem(const DataFiles& files, const std::function<Evaluation()>& forecast) {
+  Evaluation none;
   try {
-    return evaluate(make_scenario(asked, files), engine);
+    return forecast();
   } catch (const ValueError& why) {
-    return refused(why);
+    none.problem = why.what();
   } catch (const DataError& why) {
-    return refused(why);
+    none.problem = why.what();
   }
+  const std::string root = files.root().string() + "/";
+  if (none.problem.starts_with(root)) none.problem.erase(0, root.size());
+  return none;
+}
+
+Evaluation evaluate(const Asked& asked, const Engine& engine, DataFiles& files) {
+  return answer_or_problem(files, [&] { return evaluate(make_scenario(asked, files), engine); });
 }
 
 std::string content_of(const Asked& asked, const Engine& engine, DataFiles& files) {

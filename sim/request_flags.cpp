@@ -77,7 +77,7 @@ void add_request_flags(Flags& flags) {
     flags.add(flag_of(property.name), property.help + " (default: the cluster's)");
 }
 
-Request read_request(const Flags& flags) {
+Request read_request(const Flags& flags, const std::set<std::string>& lists) {
   Request request;
   request.model = flags.text("model");
   if (flags.given("payload")) {
@@ -112,7 +112,7 @@ Request read_request(const Flags& flags) {
   request.cluster = flags.text("cluster");
   for (const ClusterProperty& property : properties_of(Cluster{})) {
     const std::string flag = flag_of(property.name);
-    if (!flags.given(flag)) continue;
+    if (!flags.given(flag) || lists.count(flag) > 0) continue;
     // Checked here, where the flag is known; applied by make_scenario.
     flags.value(flag, [&](const std::string& text) {
       Cluster tried;

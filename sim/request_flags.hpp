@@ -1,5 +1,8 @@
 // The flags that describe a run to be forecast.
 #pragma once
+#include <set>
+#include <string>
+
 #include "sim/flags.hpp"
 #include "sim/request.hpp"
 
@@ -7,7 +10,8 @@ namespace gradcast {
 
 void add_request_flags(Flags& flags);
 
-/// Throws UsageError.
-Request read_request(const Flags& flags);
+/// `lists`: flags of the cluster that the command reads itself, since they hold a list there
+/// ("nodes"). Throws UsageError.
+Request read_request(const Flags& flags, const std::set<std::string>& lists = {});
 
 }  // namespace gradcast

@@ -56,31 +56,45 @@ Seconds kernel_deviation(const Plan& plan, const Scenario& scenario) {
   return Seconds{std::sqrt(variance)};
 }
 
-std::optional<ForecastInterval> interval_of(const Scenario& scenario, const Plan& plan,
-                                            const IterationResult& forecast, Seconds jitter) {
+std::optional<ForecastDeviations> deviations_of(const Scenario& scenario, const Plan& plan,
+                                                const IterationResult& forecast, Seconds jitter) {
   const Cluster& cluster = scenario.cluster;
   const bool fitted =
       cluster.forecast_deviation > Seconds{0} || cluster.forecast_deviation_share > 0;
   if (!fitted || !forecast.lost.empty()) return std::nullopt;
-  double variance = square(kernel_deviation(plan, scenario).count()) + square(jitter.count()) +
-                    square(cluster.forecast_deviation.count()) +
-                    square(cluster.forecast_deviation_share * forecast.iteration.count());
+  ForecastDeviations deviations;
+  deviations.own = Seconds{
+      std::sqrt(square(kernel_deviation(plan, scenario).count()) + square(jitter.count()) +
+                square(cluster.forecast_deviation.count()) +
+                square(cluster.forecast_deviation_share * forecast.iteration.count()))};
   const Engine& engine = *find_engine("analytic");
-  if (!cluster.deviations.empty() &&
-      engine.refusal(plan, scenario.cluster, scenario.world).empty()) {
-    for (const PropertyDeviation& deviation : cluster.deviations) {
-      const auto [low, high] = one_deviation_about(cluster, deviation);
-      const auto at = [&](const Cluster& moved) {
-        Scenario other = scenario;
-        other.cluster = moved;
-        return run(other, engine).iteration.count();
-      };
-      variance += square((at(high) - at(low)) / 2);
-    }
+  if (cluster.deviations.empty() ||
+      !engine.refusal(plan, scenario.cluster, scenario.world).empty())
+    return deviations;
+  for (const PropertyDeviation& deviation : cluster.deviations) {
+    const auto [low, high] = one_deviation_about(cluster, deviation);
+    const auto at = [&](const Cluster& moved) {
+      Scenario other = scenario;
+      other.cluster = moved;
+      return run(other, engine).iteration;
+    };
+    deviations.shared.push_back((at(high) - at(low)) / 2);
   }
+  return deviations;
+}
+
+ForecastInterval interval_about(Seconds forecast, const ForecastDeviations& deviations) {
+  double variance = square(deviations.own.count());
+  for (const Seconds shift : deviations.shared) variance += square(shift.count());
   const double half = -normal_quantile((1 - kIntervalLevel) / 2) * std::sqrt(variance);
-  return ForecastInterval{Seconds{std::max(0.0, forecast.iteration.count() - half)},
-                          Seconds{forecast.iteration.count() + half}};
+  return {Seconds{std::max(0.0, forecast.count() - half)}, Seconds{forecast.count() + half}};
+}
+
+std::optional<ForecastInterval> interval_of(const Scenario& scenario, const Plan& plan,
+                                            const IterationResult& forecast, Seconds jitter) {
+  const auto deviations = deviations_of(scenario, plan, forecast, jitter);
+  if (!deviations) return std::nullopt;
+  return interval_about(forecast.iteration, *deviations);
 }
 
 }  // namespace gradcast

@@ -2,6 +2,7 @@
 // their cost table, and what a fitted cluster file says of itself.
 #pragma once
 #include <optional>
+#include <vector>
 
 #include "sim/engine.hpp"
 #include "sim/iteration_result.hpp"
@@ -21,11 +22,29 @@ extern const double kDeviationsToP95;
 /// interpolation in it is off. Kernels of different buckets are taken to vary each by itself.
 Seconds kernel_deviation(const Plan& plan, const Scenario& scenario);
 
+/// What makes a forecast uncertain, as standard deviations of the iteration.
+struct ForecastDeviations {
+  /// This run's alone: its kernels, chance, and what the fit left unexplained of each run.
+  Seconds own{0};
+  /// Of each of the cluster's properties that has a deviation, in their order: by how much the
+  /// iteration moves, with its sign. The same error in every run on the cluster. Empty where the
+  /// closed form cannot run it.
+  std::vector<Seconds> shared{};
+};
+
+/// None for a cluster that was not fitted.
+std::optional<ForecastDeviations> deviations_of(const Scenario& scenario, const Plan& plan,
+                                                const IterationResult& forecast,
+                                                Seconds jitter = Seconds{0});
+
 /// Of kIntervalLevel, about a forecast.
 struct ForecastInterval {
   Seconds low{0};
   Seconds high{0};
 };
+
+/// Normal; never below 0.
+ForecastInterval interval_about(Seconds forecast, const ForecastDeviations& deviations);
 
 /// From its kernels' deviation and its cluster's, of each property that has one and of what the fit
 /// left unexplained, and from the deviation of its replicas (`jitter`). Normal. None for a cluster that was not fitted: how much its software

@@ -1,0 +1,122 @@
+#include "sim/breakeven/contest.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <stdexcept>
+
+#include "kernels/normal_quantile.hpp"
+
+namespace gradcast {
+namespace {
+
+/// Each field with its length before it: "3:abc".
+void put(std::string& packed, const std::string& field) {
+  packed += std::to_string(field.size()) + ":" + field;
+}
+
+void put(std::string& packed, double number) { put(packed, number_to_text(number)); }
+
+class Fields {
+ public:
+  explicit Fields(const std::string& packed) : packed_(packed) {}
+
+  bool more() const { return at_ < packed_.size(); }
+
+  std::string text() {
+    std::size_t size = 0;
+    const char* begin = packed_.data() + at_;
+    const char* end = packed_.data() + packed_.size();
+    const auto [colon, error] = std::from_chars(begin, end, size);
+    if (error != std::errc() || colon == end || *colon != ':' ||
+        static_cast<std::size_t>(end - colon - 1) < size)
+      throw std::logic_error("these are no packed forecasts");
+    at_ = static_cast<std::size_t>(colon + 1 - packed_.data()) + size;
+    return {colon + 1, size};
+  }
+
+  double number() { return parse_number(text()); }
+
+ private:
+  const std::string& packed_;
+  std::size_t at_ = 0;
+};
+
+double square(double value) { return value * value; }
+
+}  // namespace
+
+Forecast forecast_of(const Evaluation& evaluation) {
+  return {evaluation.result.iteration, evaluation.deviations, evaluation.ranks,
+          evaluation.result.engine,    evaluation.evidence,   evaluation.outside,
+          evaluation.problem};
+}
+
+std::string pack(const std::vector<Forecast>& forecasts) {
+  std::string packed;
+  for (const Forecast& forecast : forecasts) {
+    put(packed, forecast.iteration.count());
+    put(packed, forecast.ranks);
+    for (const std::string* text :
+         {&forecast.engine, &forecast.evidence, &forecast.outside, &forecast.problem})
+      put(packed, *text);
+    put(packed, forecast.deviations ? 1 : 0);
+    if (!forecast.deviations) continue;
+    put(packed, forecast.deviations->own.count());
+    put(packed, static_cast<double>(forecast.deviations->shared.size()));
+    for (const Seconds shift : forecast.deviations->shared) put(packed, shift.count());
+  }
+  return packed;
+}
+
+std::vector<Forecast> unpack_forecasts(const std::string& packed) {
+  std::vector<Forecast> forecasts;
+  for (Fields fields(packed); fields.more();) {
+    Forecast forecast;
+    forecast.iteration = Seconds{fields.number()};
+    forecast.ranks = static_cast<int>(fields.number());
+    for (std::string* text :
+         {&forecast.engine, &forecast.evidence, &forecast.outside, &forecast.problem})
+      *text = fields.text();
+    if (fields.number() != 0) {
+      ForecastDeviations deviations;
+      deviations.own = Seconds{fields.number()};
+      deviations.shared.resize(static_cast<std::size_t>(fields.number()));
+      for (Seconds& shift : deviations.shared) shift = Seconds{fields.number()};
+      forecast.deviations = deviations;
+    }
+    forecasts.push_back(forecast);
+  }
+  return forecasts;
+}
+
+std::optional<double> advantage(const Forecast& its, const Forecast& other) {
+  if (!its.answered() || !other.answered()) return std::nullopt;
+  const double ahead = std::log(other.iteration / its.iteration);
+  return std::abs(ahead) <= kTie ? 0 : ahead;
+}
+
+std::optional<Seconds> deviation_of_difference(const Forecast& one, const Forecast& other) {
+  if (!one.answered() || !other.answered() || !one.deviations || !other.deviations)
+    return std::nullopt;
+  double variance = square(one.deviations->own.count()) + square(other.deviations->own.count());
+  const auto shift_of = [](const Forecast& forecast, std::size_t property) {
+    const std::vector<Seconds>& shared = forecast.deviations->shared;
+    return property < shared.size() ? shared[property] : Seconds{0};
+  };
+  const std::size_t properties =
+      std::max(one.deviations->shared.size(), other.deviations->shared.size());
+  for (std::size_t i = 0; i < properties; ++i)
+    variance += square((shift_of(one, i) - shift_of(other, i)).count());
+  return Seconds{std::sqrt(variance)};
+}
+
+std::optional<double> lack_of_difference(const Forecast& one, const Forecast& other) {
+  const std::optional<Seconds> deviation = deviation_of_difference(one, other);
+  if (!deviation) return std::nullopt;
+  const double deviations_needed = -normal_quantile((1 - kIntervalLevel) / 2);
+  const double apart = std::abs((one.iteration - other.iteration).count());
+  return (deviations_needed * deviation->count() - apart) / one.iteration.count();
+}
+
+}  // namespace gradcast

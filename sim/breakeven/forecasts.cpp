@@ -1,0 +1,176 @@
+#include "sim/breakeven/forecasts.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "sim/error.hpp"
+#include "sim/process_pool.hpp"
+#include "sim/text.hpp"
+
+namespace gradcast {
+
+const Scenario& Probe::scenario() {
+  if (!scenario_) scenario_ = make_scenario(asked_, *files_);
+  return *scenario_;
+}
+
+Scenario Probe::with(const std::vector<std::pair<Quantity, double>>& values) {
+  Scenario changed = scenario();
+  for (const auto& [quantity, value] : values) {
+    // Events name nodes: whether those are there is seen where the file is read.
+    if (quantity == Quantity::Nodes && !asked_.request.events.empty()) {
+      Asked asked = asked_;
+      asked.request.changed.push_back({"nodes", number_to_text(value)});
+      changed = make_scenario(asked, *files_);
+    }
+  }
+  for (const auto& [quantity, value] : values) set_value(changed, quantity, value);
+  return changed;
+}
+
+Forecast Probe::at(const std::vector<std::pair<Quantity, double>>& values, const Engine& engine) {
+  const Evaluation evaluation =
+      answer_or_problem(*files_, [&] { return evaluate(with(values), engine); });
+  if (evaluation.problem.empty()) return forecast_of(evaluation);
+  Forecast none;
+  none.problem = evaluation.problem;
+  return none;
+}
+
+std::size_t Forecasts::add(const Asked& asked, bool varies) {
+  runs_.push_back({Probe(asked, files_), varies});
+  return runs_.size() - 1;
+}
+
+Forecasts::Key Forecasts::key_of(std::size_t run, double value) const {
+  return {run, runs_[run].varies ? value : 0};
+}
+
+bool Forecasts::knows(std::size_t run, double value) const {
+  return known_.count(key_of(run, value)) > 0;
+}
+
+const Forecast& Forecasts::at(std::size_t run, double value) {
+  const Key key = key_of(run, value);
+  if (const auto known = known_.find(key); known != known_.end()) return known->second;
+  std::vector<std::pair<Quantity, double>> values;
+  if (runs_[run].varies) values.emplace_back(over_, value);
+  news_.push_back(key);
+  return known_[key] = runs_[run].probe.at(values, *engine_);
+}
+
+void Forecasts::use(const Engine& engine) {
+  engine_ = &engine;
+  std::erase_if(known_, [&](const auto& entry) { return entry.second.engine != engine.name; });
+  news_.clear();
+}
+
+std::string Forecasts::news() {
+  std::string keys;
+  std::vector<Forecast> forecasts;
+  for (const auto& [run, value] : news_) {
+    keys += std::to_string(run) + " " + number_to_text(value) + " ";
+    forecasts.push_back(known_.at({run, value}));
+  }
+  news_.clear();
+  return keys + "\n" + pack(forecasts);
+}
+
+void Forecasts::learn(const std::string& news) {
+  const std::size_t line = news.find('\n');
+  const std::vector<std::string> words = split_words(news.substr(0, line), ' ');
+  const std::vector<Forecast> forecasts = unpack_forecasts(news.substr(line + 1));
+  for (std::size_t i = 0; i < forecasts.size(); ++i)
+    known_[{static_cast<std::size_t>(parse_integer(words[2 * i])),
+            parse_number(words[2 * i + 1])}] = forecasts[i];
+}
+
+namespace {
+
+std::set<std::size_t> runs_of(const std::vector<Question>& questions) {
+  std::set<std::size_t> runs;
+  for (const Question& question : questions) runs.insert({question.its, question.other});
+  return runs;
+}
+
+/// Which of the two `simgrid` is, for all runs: seen where there are most messages, at the end of
+/// the range.
+const Engine& one_grain(const std::vector<Question>& questions, Forecasts& forecasts) {
+  std::string used = "simgrid-exact";
+  for (const Question& question : questions)
+    for (const std::size_t run : {question.its, question.other})
+      if (forecasts.at(run, question.range.to).engine == "simgrid-fluid") used = "simgrid-fluid";
+  return *find_engine(used);
+}
+
+using Points = std::vector<std::pair<std::size_t, double>>;
+
+/// Those of each question that nobody has forecast yet, each once.
+template <class ValuesOf>
+Points unknown_points(const std::vector<Question>& questions, const Forecasts& forecasts,
+                      ValuesOf values_of) {
+  std::set<std::pair<std::size_t, double>> wanted;
+  for (const Question& question : questions)
+    for (const double value : values_of(question.range))
+      for (const std::size_t run : {question.its, question.other})
+        if (!forecasts.knows(run, value)) wanted.emplace(run, value);
+  return {wanted.begin(), wanted.end()};
+}
+
+Finding answer_to(const Question& question, Forecasts& forecasts) {
+  return find_break_evens(question.range, [&](double value) {
+    return Duel{forecasts.at(question.its, value), forecasts.at(question.other, value)};
+  });
+}
+
+}  // namespace
+
+std::vector<Finding> answers_to(const std::vector<Question>& questions, Forecasts& forecasts,
+                                const Searching& searching) {
+  for (const std::size_t run : runs_of(questions)) forecasts.probe(run).scenario();
+  // Engines run in the children alone, which an interruption may cut off.
+  const auto pool = [&](std::size_t items, const std::function<void(std::size_t)>& ask,
+                        const std::function<void()>& after) {
+    std::vector<std::size_t> numbers(items);
+    for (std::size_t i = 0; i < items; ++i) numbers[i] = i;
+    forecasts.news();  // what this process knows its children know
+    run_in_pool(searching.processes, numbers,
+                {[&](std::size_t item) {
+                   ask(item);
+                   return forecasts.news();
+                 },
+                 [&](std::size_t, const std::string& news) {
+                   forecasts.learn(news);
+                   after();
+                 },
+                 searching.stop});
+  };
+  const auto forecast_all = [&](const Points& points, const std::function<void()>& after) {
+    pool(
+        points.size(),
+        [&](std::size_t item) { forecasts.at(points[item].first, points[item].second); }, after);
+  };
+
+  if (forecasts.engine().name == "simgrid") {
+    const auto end_of = [](const LookedAt& range) { return std::vector<double>{range.to}; };
+    forecast_all(unknown_points(questions, forecasts, end_of), [] {});
+    if (searching.stop()) return {};
+    forecasts.use(one_grain(questions, forecasts));
+  }
+
+  // First all grids, which searches share; then each search by itself.
+  const Points points = unknown_points(questions, forecasts, grid_of);
+  const std::size_t all = points.size() + questions.size();
+  std::size_t done = 0;
+  const auto count = [&] { searching.progress(++done, all); };
+  forecast_all(points, count);
+  if (searching.stop()) return {};
+  pool(
+      questions.size(), [&](std::size_t item) { answer_to(questions[item], forecasts); }, count);
+  if (searching.stop()) return {};
+  std::vector<Finding> findings;
+  for (const Question& question : questions) findings.push_back(answer_to(question, forecasts));
+  return findings;
+}
+
+}  // namespace gradcast

@@ -1,0 +1,51 @@
+// What was found, in sentences.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/breakeven/finding.hpp"
+#include "sim/breakeven/quantity.hpp"
+
+namespace gradcast {
+
+/// A value in the words people use: "38.2 Gb/s", "3 nodes (12 GPUs)", "density 0.002", "kernels 2.4
+/// times as slow". `gpus_per_node` 0: nodes differ.
+std::string in_words(Quantity quantity, double value, int gpus_per_node);
+
+/// "between 29 and 51 Gb/s"; with so many significant digits.
+std::string between_in_words(Quantity quantity, double low, double high, int gpus_per_node,
+                             int digits);
+
+struct Told {
+  Quantity over = Quantity::NicBandwidth;
+  std::string setting;     // "resnet-50 on 10gbe-4x4 (4 nodes of 4 GPUs)"
+  std::string compressor;  // "gaussian", or "gaussian at density 0.001"
+  std::string against;
+  int gpus_per_node = 0;  // 0: nodes differ
+  std::string software;   // of the fitted forecasts: "10gbe-4x4-fitted"
+  /// Compressors of which no run was fitted: what their software takes beside their kernels is in
+  /// neither answer.
+  std::vector<std::string> unfitted{};
+  Finding physics;
+  std::optional<Finding> fitted;
+};
+
+/// "gaussian pays against dense up to 38.2 Gb/s; above it does not"
+std::string clause_of(const Told& told, const Finding& finding);
+
+/// A part of the range in which the two estimates say different things.
+struct Dispute {
+  double low = 0;
+  double high = 0;
+  bool physics_pays = false;
+};
+
+/// Those wider than 1 %, rising. Whole numbers: both ends are in.
+std::vector<Dispute> disputes_between(const Finding& physics, const Finding& fitted);
+
+/// Physics alone; the fitted forecast with its interval; whether they agree; what the costs rest
+/// on.
+std::vector<std::string> sentences_of(const Told& told);
+
+}  // namespace gradcast

@@ -1,0 +1,95 @@
+#include "sim/breakeven/win_map.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <set>
+
+#include "sim/table.hpp"
+#include "sim/text.hpp"
+
+namespace gradcast {
+namespace {
+
+char upper(char letter) {
+  return static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+}
+
+char lower(char letter) {
+  return static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+}
+
+}  // namespace
+
+Verdict verdict_of(const std::vector<Forecast>& candidates) {
+  Verdict verdict{std::nullopt};
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (!candidates[i].answered()) continue;
+    if (!verdict.winner || *advantage(candidates[i], candidates[*verdict.winner]) > 0)
+      verdict.winner = i;
+  }
+  if (!verdict.winner) return verdict;
+  const Forecast& best = candidates[*verdict.winner];
+  std::optional<double> second;  // how many times the winner's time
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const std::optional<double> behind = advantage(best, candidates[i]);
+    if (i == *verdict.winner || !behind) continue;
+    if (!second || *behind < *second) second = behind;
+    if (const auto lack = lack_of_difference(best, candidates[i]))
+      verdict.sure = verdict.sure.value_or(true) && *lack <= 0;
+  }
+  verdict.margin = second ? std::expm1(std::max(0.0, *second)) : 0;
+  if (!candidates.empty() && candidates[0].answered())
+    verdict.speedup_over_first = candidates[0].iteration / best.iteration;
+  return verdict;
+}
+
+std::vector<char> letters_of(const std::vector<std::string>& names) {
+  std::vector<char> letters(names.size(), 0);
+  std::set<char> taken;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (taken.insert(upper(names[i][0])).second) letters[i] = upper(names[i][0]);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (letters[i] != 0) continue;
+    std::string choice = names[i] + "abcdefghijklmnopqrstuvwxyz";
+    const auto free = std::find_if(choice.begin(), choice.end(), [&](char letter) {
+      return std::isalpha(static_cast<unsigned char>(letter)) && taken.count(upper(letter)) == 0;
+    });
+    letters[i] = free == choice.end() ? '*' : upper(*free);
+    taken.insert(letters[i]);
+  }
+  return letters;
+}
+
+std::string to_text(const MapPicture& picture, const std::vector<std::string>& names) {
+  const std::vector<char> letters = letters_of(names);
+  TextTable table;
+  table.header = {""};
+  table.header.insert(table.header.end(), picture.columns.begin(), picture.columns.end());
+  bool unsure = false;
+  bool unanswered = false;
+  std::set<std::size_t> winners;
+  for (std::size_t row = 0; row < picture.rows.size(); ++row) {
+    std::vector<std::string> line{picture.rows[row]};
+    for (const Verdict& verdict : picture.cells[row]) {
+      char letter = '?';
+      unanswered = unanswered || !verdict.winner;
+      if (verdict.winner) {
+        winners.insert(*verdict.winner);
+        const bool small = verdict.sure.has_value() && !*verdict.sure;
+        letter = small ? lower(letters[*verdict.winner]) : letters[*verdict.winner];
+        unsure = unsure || small;
+      }
+      line.emplace_back(1, letter);
+    }
+    table.rows.push_back(line);
+  }
+  std::vector<std::string> legend;
+  for (const std::size_t winner : winners)
+    legend.push_back(std::string(1, letters[winner]) + " " + names[winner]);
+  if (unsure) legend.emplace_back("small letters: by less than the forecast's own error");
+  if (unanswered) legend.emplace_back("? no answer");
+  return to_text(table) + "\n" + join(legend, ", ") + "\n";
+}
+
+}  // namespace gradcast

@@ -1,0 +1,33 @@
+// Who is fastest, over NIC bandwidth and nodes.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/breakeven/contest.hpp"
+
+namespace gradcast {
+
+/// Of one cell: numbers of candidates.
+struct Verdict {
+  std::optional<std::size_t> winner;  // none: nobody has an answer
+  std::optional<double> speedup_over_first{};
+  double margin = 0;           // by which share of its time the second takes longer
+  std::optional<bool> sure{};  // beyond the forecasts' own error; not of physics alone
+};
+
+/// The first candidate, dense, wins ties. `sure`: all others can be told apart from the winner.
+Verdict verdict_of(const std::vector<Forecast>& candidates);
+
+/// One letter each, in their order: the first of its name that is still free.
+std::vector<char> letters_of(const std::vector<std::string>& names);
+
+/// Rows of cells as letters, lower case where unsure, '?' where there is no answer.
+struct MapPicture {
+  std::vector<std::string> columns;
+  std::vector<std::string> rows;
+  std::vector<std::vector<Verdict>> cells;  // [row][column]
+};
+std::string to_text(const MapPicture& picture, const std::vector<std::string>& names);
+
+}  // namespace gradcast
