@@ -25,14 +25,28 @@ results() {
   result overlapped simulate --model vgg-16 --nodes 8 --nic-bandwidth 25Gbps --fusion 25MiB --overlap yes --format json
   result table2 compare --format json
   result elsewhere compare --measured measured-mg-wfbp-dense --format json
+  # 504 points.
+  result sweep sweep --model alexnet,vgg-16,resnet-50,inception-v4 --compressor dense,topk,randk,dgc,gaussian,trimmed \
+    --nodes 1..64 --nic-bandwidth 1Gbps,10Gbps,100Gbps --engine analytic --format json
+  result densities sweep --model resnet-50 --compressor all --density 0.0001..0.01 --format json
+  result breakeven breakeven --model resnet-50 --compressor all --over nic-bandwidth --map --engine analytic --format json
+  result roofline calibrate --device cpu --models lenet-5 --compressors topk,gaussian --seconds 0.001 --roofline --format json
+  result timed simulate --model resnet-50 --fusion layer --overlap yes --timeline "$work/timeline.json.gz" --format json
   hostile table2
+  hostile sweep
 }
 # ---- and which report has which --------------------------------------------------------------------------
 # report NAME RESULT...: NAME.html
 reports() {
   report one simulate
   report together simulate overlapped table2 elsewhere
-  report hostile-names table2-hostile
+  report sweep sweep
+  report decision sweep densities breakeven timed roofline timeline.json.gz table2
+  report hostile-names table2-hostile sweep-hostile
+  if [ "$(wc -c <"$work/sweep.html")" -gt 1500000 ]; then
+    echo "the report of 504 points is larger than 1.5 MB"
+    exit 1
+  fi
 }
 
 result() {
@@ -51,6 +65,7 @@ hostile() {
     const [from, to] = process.argv.slice(1);
     const attack = "</script><script>document.title=\"run\"</script><img src=x onerror=\"document.title=1\">";
     const document = JSON.parse(readFileSync(from, "utf8"));
+    document.results.splice(100);
     for (const row of document.results) {
       if (typeof row.model === "string") row.model += attack;
       if (typeof row.compressor === "string") row.compressor = `constructor ${row.compressor} & "quotes"`;
@@ -63,7 +78,12 @@ made=()
 report() {
   local name=$1 inputs=() input
   shift
-  for input in "$@"; do inputs+=("$work/$input.json"); done
+  for input in "$@"; do
+    case $input in
+      *.*) inputs+=("$work/$input") ;;
+      *) inputs+=("$work/$input.json") ;;
+    esac
+  done
   "$gradcast" report "${inputs[@]}" -o "$work/$name.html"
   made+=("$work/$name.html")
 }

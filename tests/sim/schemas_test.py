@@ -59,6 +59,10 @@ RUNS = {
     ],
     "list": [[]],
     "selftest": [[]],
+    "sweep": [
+        ["--model", "alexnet,resnet-50", "--compressor", "all", "--nodes", "2,16000", "--fitted", "none", *ANALYTIC],
+        ["--model", "alexnet", "--compressor", "dense,topk", "--queue", "fifo,priority", *ANALYTIC],
+    ],
     "breakeven": [
         ["--model", "alexnet", "--compressor", "topk", "--over", "nic-bandwidth", *ANALYTIC],
         ["--model", "alexnet", "--map", "--nodes", "1..4", "--nic-bandwidth", "1Gbps..10Gbps", *ANALYTIC],
