@@ -22,9 +22,7 @@ browser=$(command -v chromium || command -v chromium-browser || command -v googl
 # result NAME ARGUMENT...: NAME.json is what `gradcast ARGUMENT...` prints.
 results() {
   result simulate simulate --model resnet-50 --compressor gaussian --format json
-  result overlapped simulate --model vgg-16 --nodes 8 --nic-bandwidth 25Gbps --fusion 25MiB --overlap yes --format json
   result table2 compare --format json
-  result elsewhere compare --measured measured-mg-wfbp-dense --format json
   # 504 points.
   result sweep sweep --model alexnet,vgg-16,resnet-50,inception-v4 --compressor dense,topk,randk,dgc,gaussian,trimmed \
     --nodes 1..64 --nic-bandwidth 1Gbps,10Gbps,100Gbps --engine analytic --format json
@@ -39,7 +37,6 @@ results() {
 # report NAME RESULT...: NAME.html
 reports() {
   report one simulate
-  report together simulate overlapped table2 elsewhere
   report sweep sweep
   report decision sweep densities breakeven timed roofline timeline.json.gz table2
   report hostile-names table2-hostile sweep-hostile
