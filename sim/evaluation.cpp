@@ -11,7 +11,7 @@ Evaluation evaluate(const Scenario& scenario, const Engine& engine) {
   evaluation.result = summarize(plan, engine.run(plan, scenario.cluster, scenario.world));
   evaluation.ranks = plan.ranks();
   evaluation.batch = scenario.batch();
-  evaluation.compute = scenario.compute();
+  evaluation.compute = alone(scenario);
   evaluation.collective = collectives_of(plan);
   evaluation.evidence = evidence_of(plan);
   evaluation.outside = outside_of(plan);

@@ -15,7 +15,7 @@ struct Evaluation {
   IterationResult result;  // no times where there is a problem
   int ranks = 0;
   int batch = 0;       // images a GPU
-  Seconds compute{0};  // one GPU's iteration, alone
+  Seconds compute{0};  // as alone() has it
   std::string collective;
   std::string evidence;  // what the compressor's costs rest on; "" for dense
   std::string outside;   // the range of the cost table that was left; "" for none

@@ -120,6 +120,13 @@ IterationResult summarize(const Plan& plan, const RunRecord& record) {
   return result;
 }
 
+Seconds alone(const Scenario& scenario) {
+  double speed = 0;
+  for (int rank = 0; rank < scenario.cluster.ranks(); ++rank)
+    speed += scenario.cluster.speed_of(rank);
+  return scenario.compute() * (scenario.cluster.ranks() / speed);
+}
+
 IterationResult run(const Scenario& scenario, const Engine& engine) {
   const Plan plan = make_plan(scenario);
   return summarize(plan, engine.run(plan, scenario.cluster, scenario.world));

@@ -33,6 +33,10 @@ struct IterationResult {
 /// Throws std::logic_error where a time is not finite or runs backwards.
 IterationResult summarize(const Plan& plan, const RunRecord& record);
 
+/// What an iteration would take if every GPU worked alone and they shared the images by their
+/// speeds: of equal GPUs one's iteration alone. Over the iteration it is the scaling efficiency.
+Seconds alone(const Scenario& scenario);
+
 /// make_plan, run, summarize.
 IterationResult run(const Scenario& scenario, const Engine& engine);
 

@@ -364,7 +364,7 @@ Forecast make_forecast(const Scenario& scenario, const Plan& plan, const Engine&
   const Seconds iteration = forecast.result.iteration;
   forecast.samples_per_second =
       static_cast<double>(plan.ranks()) * scenario.batch() / iteration.count();
-  forecast.scaling_efficiency = scenario.compute() / iteration;
+  forecast.scaling_efficiency = alone(scenario) / iteration;
   forecast.speedup_over_dense = 1;
   if (scenario.sparse()) {
     const Scenario twin = dense_twin(scenario);

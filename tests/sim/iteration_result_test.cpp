@@ -112,3 +112,17 @@ TEST_CASE("impossible times are refused", "[result]") {
     CHECK_THROWS_AS(summarize(small_plan(1), record), std::logic_error);
   }
 }
+
+TEST_CASE("GPUs twice as fast as the trace's take half as long alone") {
+  Scenario scenario = toy::scenario();
+  const Seconds as_traced = scenario.compute();
+  CHECK(alone(scenario) == as_traced);
+  scenario.cluster.compute_speed = 2;
+  CHECK(alone(scenario) == as_traced / 2);
+  // Of two nodes one is half as fast: in the time of 1.5 GPUs of 2 they could do as much.
+  scenario.cluster = toy::scenario().cluster;
+  set_property(scenario.cluster, "compute_speed@1", "0.5");
+  const int ranks = scenario.cluster.ranks();
+  const int slow = scenario.cluster.gpus_of(1);
+  CHECK(alone(scenario) / as_traced == Approx(ranks / (ranks - 0.5 * slow)));
+}
