@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <system_error>
 
 #include "sim/error.hpp"
 
@@ -9,24 +11,43 @@ namespace gradcast {
 namespace {
 
 constexpr std::string_view kSuffix = "-fitted";
+constexpr std::string_view kTable = ".csv";
 
-bool fitted(const std::string& name) { return name.ends_with(kSuffix); }
+/// A file of the user's own, as DataFiles takes it: `fit --save` writes such.
+bool is_path(const std::string& name) {
+  return name.find('/') != std::string::npos || name.ends_with(kTable);
+}
+
+/// Without its ".csv".
+std::string stem_of(const std::string& name) {
+  return name.ends_with(kTable) ? name.substr(0, name.size() - kTable.size()) : name;
+}
+
+bool fitted(const std::string& name) { return stem_of(name).ends_with(kSuffix); }
 
 bool known(const DataFiles& files, const DataKind& kind, const std::string& name) {
+  std::error_code ignored;
+  if (is_path(name)) return std::filesystem::is_regular_file(name, ignored);
   const std::vector<std::string> names = files.names(kind);
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// What a fitted file was made from, where that is still there.
+/// `stem` as `name` is written: a path ends in .csv.
+std::string like(const std::string& name, const std::string& stem) {
+  return is_path(name) ? stem + std::string(kTable) : stem;
+}
+
+/// What a fitted file was made from, where that is still there (of a path: beside it).
 std::string unfitted(const std::string& name, const DataKind& kind, const DataFiles& files) {
   if (!fitted(name)) return name;
-  const std::string base = name.substr(0, name.size() - kSuffix.size());
+  const std::string stem = stem_of(name);
+  const std::string base = like(name, stem.substr(0, stem.size() - kSuffix.size()));
   return known(files, kind, base) ? base : name;
 }
 
 /// Its own fit, where there is one.
 std::string fit_of(const std::string& name, const DataKind& kind, const DataFiles& files) {
-  const std::string its_fit = name + std::string(kSuffix);
+  const std::string its_fit = like(name, stem_of(name) + std::string(kSuffix));
   return !fitted(name) && known(files, kind, its_fit) ? its_fit : name;
 }
 

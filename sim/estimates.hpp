@@ -26,7 +26,9 @@ inline constexpr const char* kUsualSoftware = "10gbe-4x4-fitted";
 
 /// Physics is the request; where its cluster or costs are fitted ones, what these were made from.
 /// Fitted is the cluster's own fit where there is one ("10gbe-4x4-fitted" of "10gbe-4x4"), else the
-/// request's cluster with the software of `software`; and likewise the cost table's own fit.
+/// request's cluster with the software of `software`; and likewise the cost table's own fit. Paths
+/// are told by the same "-fitted", and their other half is looked for beside them; where a fitted
+/// cluster's is not there, both answers have its software.
 /// "none": physics alone.
 Estimates estimates_of(const Request& request, const std::string& software, const DataFiles& files);
 

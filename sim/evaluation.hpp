@@ -19,16 +19,18 @@ struct Evaluation {
   std::string collective;
   std::string evidence;  // what the compressor's costs rest on; "" for dense
   std::string outside;   // the range of the cost table that was left; "" for none
-  std::optional<ForecastInterval> interval;  // where the cluster was fitted
-  std::string problem;                       // why there is no answer; "" where there is one
+  std::optional<ForecastInterval> interval;        // where the cluster was fitted
+  std::string problem;                             // why there is no answer; "" where there is one
   std::optional<ForecastDeviations> deviations{};  // what the interval is made from
 
-  double samples_per_second() const { return ranks * batch / result.iteration.count(); }
+  double samples_per_second() const {
+    return static_cast<double>(ranks) * batch / result.iteration.count();
+  }
   double scaling_efficiency() const { return compute / result.iteration; }
 };
 
-/// What `forecast` returns; a ValueError or DataError that it throws comes back as the problem of an
-/// evaluation without an answer, without the path of the data folder: answers hold none.
+/// What `forecast` returns; a ValueError or DataError that it throws comes back as the problem of
+/// an evaluation without an answer, without the path of the data folder: answers hold none.
 Evaluation answer_or_problem(const DataFiles& files, const std::function<Evaluation()>& forecast);
 
 /// A request that no cluster or cost table can answer is a problem of this one forecast: it comes

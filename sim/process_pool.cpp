@@ -121,7 +121,7 @@ class Pool {
     for (;;) {
       stopped = stopped || pool.stop();
       for (Worker& worker : workers_)
-        if (!worker.item && next < items.size() && !stopped) give(worker, items[next++]);
+        if (!worker.item && next < items.size() && !stopped) give(worker, items[next++], pool);
       if (std::none_of(workers_.begin(), workers_.end(),
                        [](const Worker& worker) { return worker.item.has_value(); }))
         return;
@@ -151,10 +151,10 @@ class Pool {
     workers_.push_back({process, tasks[1], answers[0]});
   }
 
-  void give(Worker& worker, std::size_t item) {
+  void give(Worker& worker, std::size_t item, const PoolWork& pool) {
     const std::uint64_t number = item;
     worker.item = item;
-    if (!write_all(worker.tasks, &number, 8)) died(worker);
+    if (!write_all(worker.tasks, &number, 8)) died(worker, pool);
   }
 
   std::vector<Worker*> with_answers() {
@@ -170,7 +170,7 @@ class Pool {
 
   void take(Worker& worker, const PoolWork& pool, bool stopped) {
     const std::optional<Reply> reply = receive(worker.answers);
-    if (!reply) died(worker);
+    if (!reply) died(worker, pool);
     const std::size_t item = *worker.item;
     worker.item.reset();
     if (reply->kind == 'R') {
@@ -181,9 +181,9 @@ class Pool {
     }
   }
 
-  [[noreturn]] static void died(const Worker& worker) {
-    throw std::runtime_error("the process that did item " + std::to_string(*worker.item) +
-                             " died before it answered (out of memory?)");
+  [[noreturn]] static void died(const Worker& worker, const PoolWork& pool) {
+    throw Error(ExitCode::Failure, "the process that did " + pool.name(*worker.item) +
+                                       " died before it answered (out of memory?)");
   }
 
   std::vector<Worker> workers_;

@@ -15,11 +15,15 @@ struct PoolWork {
   std::function<void(std::size_t item, const std::string& answer)> done;
   /// Asked between items: true ends the pool when what is under way is done.
   std::function<bool()> stop = [] { return false; };
+  /// Of the item, for a complaint.
+  std::function<std::string(std::size_t item)> name = [](std::size_t item) {
+    return "item " + std::to_string(item);
+  };
 };
 
 /// Does all items, in their order, in so many processes beside this one. An exception that leaves
 /// `work` comes back as std::runtime_error with the same text (an Error with its exit code); a
-/// process that dies as one that names the item.
+/// process that dies as an Error (1) that names the item.
 void run_in_pool(std::size_t processes, const std::vector<std::size_t>& items,
                  const PoolWork& pool);
 

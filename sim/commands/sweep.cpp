@@ -111,6 +111,7 @@ class Sweep {
     if (const auto file = store_of(flags_)) store.emplace(*file);
     answer(run_sweep(sweep_run(shuffled(tasks_.tasks.size())), store ? &*store : nullptr, files_),
            files_.inputs());
+    note_engine(flags_, engine());
     return 0;
   }
 
@@ -134,6 +135,9 @@ class Sweep {
 
   int merge(const std::vector<std::string>& words) {
     if (words.size() < 2) throw UsageError("`sweep merge` needs the folder where the shards lie");
+    for (const std::string& name : flags_.own_names())
+      if (flags_.typed(name) && name != "jobs")
+        throw UsageError("--" + name + " is not for `sweep merge`: the folder's plan says it");
     const KeptPlan kept = kept_plan(words[1], version_and_commit());
     plan_ = kept.plan;
     if (find_engine(plan_.engine) == nullptr || !engine().built())
@@ -182,7 +186,6 @@ class Sweep {
     Answer answer = sweep_answer(plan_, tasks_, done);
     answer.arguments = plan_.arguments;
     deliver(flags_, inputs, plan_.engine, answer);
-    note_engine(flags_, engine());
     const Json& summary = answer.summary;
     const auto number = [&](const char* name) { return summary.at(name).get<std::size_t>(); };
     if (number("points_without_answer") > 0)

@@ -170,10 +170,10 @@ std::vector<Figure> winner_map_figures(const ResultFile& breakeven) {
     cell.workers = positive_of(row, "workers").value_or(1);
     cell.bandwidth = text_of(row, "nic_bandwidth");
     cell.bits_per_second = bits_per_second_of(cell.bandwidth);
-    cell.margin_percent = number_of(row, "margin_percent");
     cell.sure = text_of(row, "sure") != "no";
     const auto add = [&](std::vector<Cell>& cells, const std::string& which) {
       cell.winner = text_of(row, which + "winner");
+      cell.margin_percent = number_of(row, which + "margin_percent");
       const auto speedup = positive_of(row, which + "speedup_over_dense");
       cell.speedup = speedup.value_or(1);
       if (!cell.winner.empty() && speedup) cells.push_back(cell);

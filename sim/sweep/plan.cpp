@@ -50,10 +50,13 @@ bool is_file(const std::string& value) {
   return value.find('/') != std::string::npos || value.ends_with(".csv") || value.ends_with(".xml");
 }
 
-/// A plan's relative paths begin where it lies.
-std::string from_folder(const std::string& value, const fs::path& folder) {
-  if (folder.empty() || !is_file(value) || fs::path(value).is_absolute()) return value;
-  return (folder / value).lexically_normal().string();
+/// A plan's relative paths begin where it lies, each of a list.
+std::string from_folder(const std::string& list, const fs::path& folder) {
+  std::vector<std::string> values = split_words(list, ',');
+  for (std::string& value : values)
+    if (!folder.empty() && is_file(value) && !fs::path(value).is_absolute())
+      value = (folder / value).lexically_normal().string();
+  return join(values, ",");
 }
 
 const std::string& first_of(const SweepPlan& plan, const std::string& flag,
@@ -172,7 +175,10 @@ class Reader {
       std::vector<std::string> values;
       for (const std::string& value : entry.values)
         values.push_back(from_folder(value, fs::path(plan_file).parent_path()));
-      said(entry.key) = {join(values, ","), refuse};
+      if (const std::string list = join(values, ","); !list.empty())
+        said(entry.key) = {list, refuse};
+      else
+        refuse("the value is empty");
     }
   }
 
@@ -196,10 +202,21 @@ class Reader {
         settings[i].second = value;
         try {
           static_cast<void>(request_of(settings, files_));
-        } catch (const UsageError& error) {
+          require_collective(plan_.axes[i].flag, value);
+        } catch (const Error& error) {  // a flag's complaint is none of UsageError's own
+          if (error.code() != ExitCode::Usage) throw;
           refuse(plan_.axes[i].flag, error.what());
         }
       }
+  }
+
+  /// A collective that serves no compressor of the plan is a point's problem; a slip is not.
+  static void require_collective(const std::string& flag, const std::string& name) {
+    if (flag != "collective" || name == "auto" || find_collective(name) != nullptr) return;
+    std::vector<std::string> known{"auto"};
+    for (const Collective* collective : all_collectives()) known.emplace_back(collective->name);
+    throw UsageError("unknown collective '" + name + "'" + did_you_mean(name, known) +
+                     " (known: " + join(known) + ")");
   }
 
   /// The complaint names the flag it is about; one that names none is about the value just tried.

@@ -45,8 +45,9 @@ struct Answers {
 
 bool answered(const Evaluation& evaluation) { return evaluation.problem.empty(); }
 
+/// None of a collective alone, as `simulate` has it.
 std::optional<double> speedup(const Evaluation& own, const Evaluation& dense) {
-  if (!answered(own) || !answered(dense)) return std::nullopt;
+  if (!answered(own) || !answered(dense) || own.compute <= Seconds{0}) return std::nullopt;
   return dense.result.iteration / own.result.iteration;
 }
 

@@ -49,7 +49,8 @@ Evaluations run_sweep(const SweepRun& run, Store* store, DataFiles& files) {
                  if (++done < to_do.size())
                    progress.show(done, title_of(tasks[number].asked.request));
                },
-               [] { return Interruption::asked(); }});
+               [] { return Interruption::asked(); },
+               [&](std::size_t number) { return title_of(tasks[number].asked.request); }});
   progress.clear();
   if (done < to_do.size())
     throw Error(ExitCode::Interrupted,

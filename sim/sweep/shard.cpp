@@ -63,6 +63,13 @@ Shard shard_of_array(const std::string& text, std::optional<int> of,
       throw ValueError(std::string("$") + system.task +
                        " does not say how many tasks there are; write auto/7 for seven");
     const int shards = of.value_or((last - first) / step + 1);
+    // A part of the array that is sent once more: --array=3 of what was 1-7, or of 0-6?
+    if (of && *system.last != '\0' && !variable(system.last).empty() &&
+        (last - first) / step + 1 != *of)
+      throw ValueError("the job array is not of " + std::to_string(*of) + " tasks (" +
+                       std::to_string(first) + " to " + std::to_string(last) +
+                       "), so that they do not tell which shards are theirs; write 3/7 for the "
+                       "third of seven");
     const std::string count = variable("SLURM_ARRAY_TASK_COUNT");
     if (!of && !count.empty() && number_in("SLURM_ARRAY_TASK_COUNT", count) != shards)
       throw ValueError(

@@ -17,11 +17,25 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
-/// Slurm reads its own lines without a shell: a word with blanks stands in quotes.
+/// Slurm reads its own lines without a shell, but with its quotes and backslashes: a '#' begins a
+/// comment where it is in no quotes.
 std::string directive(const std::string& flag, const std::string& value) {
-  const bool plain = value.find_first_of(" \"'\\") == std::string::npos;
-  return "#SBATCH --" + flag + "=" + (plain ? value : "\"" + value + "\"") + "\n";
+  const bool plain = value.find_first_of(" \t#\"'\\") == std::string::npos;
+  if (plain) return "#SBATCH --" + flag + "=" + value + "\n";
+  std::string text;
+  for (const char letter : value) {
+    if (letter == '"' || letter == '\\') text += '\\';
+    text += letter;
+  }
+  return "#SBATCH --" + flag + "=\"" + text + "\"\n";
 }
+
+std::string program_line(const SlurmJob& job) {
+  return "program=" + quoted(job.program.string()) + "\n";
+}
+
+/// That one, or another that $GRADCAST names.
+constexpr const char* kProgram = "\"${GRADCAST:-$program}\"";
 
 std::string common_head(const SlurmJob& job, const std::string& name) {
   return "#!/bin/sh\n" + directive("job-name", name) + directive("chdir", job.directory.string()) +
@@ -35,23 +49,18 @@ std::string run_script(const SlurmJob& job) {
   return common_head(job, "gradcast-sweep") + directive("array", "1-" + last) +
          directive("output", (job.folder / "logs" / "%A_%a.log").string()) +
          "# A task does one shard of " + last +
-         ". What it has done it keeps: requeued, it goes on from there.\n"
-         "exec \"${GRADCAST:-" +
-         job.program.string() + "}\" sweep" + command + " --shard \"${SLURM_ARRAY_TASK_ID}/" +
-         last + "\" -j \"${SLURM_CPUS_PER_TASK:-1}\" -o " + quoted(job.folder.string()) + "\n";
+         ". What it has done it keeps: requeued, it goes on from there.\n" + program_line(job) +
+         "exec " + kProgram + " sweep" + command + " --shard \"${SLURM_ARRAY_TASK_ID}/" + last +
+         "\" -j \"${SLURM_CPUS_PER_TASK:-1}\" -o " + quoted(job.folder.string()) + "\n";
 }
 
 std::string merge_script(const SlurmJob& job) {
   return common_head(job, "gradcast-merge") +
          directive("output", (job.folder / "logs" / "merge-%j.log").string()) +
-         "# Names what is missing and fails where a shard did not end.\n"
-         "\"${GRADCAST:-" +
-         job.program.string() + "}\" sweep merge " + quoted(job.folder.string()) + " -o " +
-         quoted((job.folder / "result.json").string()) +
-         " &&\n"
-         "exec \"${GRADCAST:-" +
-         job.program.string() + "}\" sweep merge " + quoted(job.folder.string()) + " -o " +
-         quoted((job.folder / "result.csv").string()) + "\n";
+         "# Names what is missing and fails where a shard did not end.\n" + program_line(job) +
+         kProgram + " sweep merge " + quoted(job.folder.string()) + " -o " +
+         quoted((job.folder / "result.json").string()) + " &&\nexec " + kProgram + " sweep merge " +
+         quoted(job.folder.string()) + " -o " + quoted((job.folder / "result.csv").string()) + "\n";
 }
 
 std::string submit_script(const SlurmJob& job) {

@@ -6,6 +6,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <system_error>
 
 #include "sim/document.hpp"
@@ -54,6 +56,10 @@ Evaluation from_json(const Json& line) {
   return evaluation;
 }
 
+[[noreturn]] void refuse_read(const fs::path& file) {
+  throw DataError(file.string(), 0, std::string("cannot read this file: ") + std::strerror(errno));
+}
+
 [[noreturn]] void refuse_write(const fs::path& file) {
   throw Error(ExitCode::Failure, "cannot write '" + file.string() + "': " + std::strerror(errno));
 }
@@ -90,6 +96,14 @@ std::vector<fs::path> parts_of(const fs::path& file) {
   return parts;
 }
 
+/// As far as it is whole: a machine that stops may leave NULs at its end. Nothing of one that the
+/// process which finished first has taken away meanwhile: the file has what it held.
+void read_part(const fs::path& part, Evaluations& into) {
+  std::ifstream file(part, std::ios::binary);
+  if (!file && fs::exists(part)) refuse_read(part);
+  read_lines({part, {std::istreambuf_iterator<char>(file), {}}}, true, into);
+}
+
 /// Distinct among all that may write to a common disk.
 std::string process_name() {
   std::array<char, 256> host{};
@@ -117,7 +131,8 @@ std::string to_line(const std::string& key, const Evaluation& evaluation) {
     line["low"] = evaluation.interval->low.count();
     line["high"] = evaluation.interval->high.count();
   }
-  return line.dump() + "\n";
+  // A name in a problem may be no UTF-8.
+  return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 Evaluation from_line(const std::string& line) { return from_json(Json::parse(line)); }
@@ -129,7 +144,7 @@ Evaluations read_store(const fs::path& file) {
 }
 
 Store::Store(fs::path file) : file_(std::move(file)) {
-  for (const fs::path& part : parts_of(file_)) read_lines(read_text_file(part), true, done_);
+  for (const fs::path& part : parts_of(file_)) read_part(part, done_);
   std::error_code ignored;
   if (fs::exists(file_, ignored)) done_.merge(read_store(file_));
 }

@@ -27,11 +27,12 @@ bool of_compressors(const std::string& flag) {
 }
 
 /// The same point without compression; its all-gather, where one is named, gives way to the usual
-/// all-reduce.
+/// all-reduce. What is chosen by size stays so, as in dense_twin.
 SweepSettings without_compression(const SweepSettings& settings) {
   SweepSettings dense;
   for (const auto& [flag, value] : settings)
-    if (flag != "collective" && !of_compressors(flag)) dense.emplace_back(flag, value);
+    if ((flag != "collective" || value == "auto") && !of_compressors(flag))
+      dense.emplace_back(flag, value);
   return dense;
 }
 

@@ -232,6 +232,10 @@ TEST_CASE("a bad plan is one clear line", "[cli][sweep]") {
   refuses_plan("model = \"resnet-50\"\nnic-bandwidth = 10\n", "plan.toml:2: nic-bandwidth: ");
   refuses_plan("model = \"resnet-50\"\n[more]\nnodes = 4\n", "plan.toml:2: a plan has no tables");
   refuses_plan("model = resnet-50\n", "plan.toml:1: ");
+  refuses_plan("model = \"resnet-50\"\nnodes = -4\n", "plan.toml:2: nodes: '-4' is not");
+  refuses_plan("model = \"resnet-50\"\nnodes = \"\"\n", "plan.toml:2: nodes: the value is empty");
+  refuses_plan("model = \"resnet-50\"\ncollective = \"gtopp\"\n",
+               "plan.toml:2: collective: unknown collective 'gtopp'; did you mean 'gtopk'?");
 
   refuses({"sweep"}, 2, "--model is missing");
   refuses({"sweep", "--model=resnet-5"}, 2, "did you mean 'resnet-50'?");
@@ -250,6 +254,7 @@ TEST_CASE("a bad plan is one clear line", "[cli][sweep]") {
           1, "cannot write");
   refuses({"sweep", "--model=alexnet", "--engine=analytic", "--shard=1/2"}, 2,
           "needs -o, a folder");
+  refuses({"sweep", "--model=alexnet", "--collective=auto,ring"}, 2, "unknown collective 'ring'");
   refuses({"sweep", "--model=alexnet", "--jobs=0"}, 2, "--jobs");
 }
 
@@ -274,4 +279,69 @@ TEST_CASE("a point without an answer says why, and the others have theirs", "[cl
   CHECK_THAT(document["results"][2]["problem"].get<std::string>(), Contains("ranks"));
   CHECK(document["results"][2]["iteration_seconds"].is_null());
   CHECK_THAT(ran.err, Contains("1 of 3 points have no answer"));
+}
+
+TEST_CASE("a point is compared with the dense run that `simulate` compares with", "[cli][sweep]") {
+  // 161 collectives of 64 nodes: chosen by size, the dense run's are trees, and twice as quick.
+  const std::vector<std::string> point = {
+      "--model=resnet-50", "--compressor=topk", "--nodes=64",    "--fusion=layer",
+      "--collective=auto", "--engine=analytic", "--format=json", "-q"};
+  const json swept = json::parse(gradcast_with(with({"sweep"}, point)).out)["results"][0];
+  const json one = json::parse(gradcast_with(with({"simulate"}, point)).out)["results"][0];
+  CHECK(swept["speedup_over_dense"] == one["speedup_over_dense"]);
+  CHECK(swept["pays"] == "no");
+}
+
+TEST_CASE("a collective alone has no speedup over dense", "[cli][sweep]") {
+  const Ran ran =
+      gradcast_runs("sweep", "--payload=1MiB,2MiB", "--engine=analytic", "--format=json", "-q");
+  const json rows = json::parse(ran.out)["results"];
+  REQUIRE(rows.size() == 2);
+  for (const json& row : rows) {
+    CHECK(row["iteration_seconds"] > 0);
+    CHECK(row["speedup_over_dense"].is_null());
+    CHECK(row["fitted_speedup_over_dense"].is_null());
+  }
+}
+
+TEST_CASE("a list in one text has its paths beside the plan too", "[cli][sweep]") {
+  const TemporaryFolder scratch;
+  for (const char* name : {"a.csv", "b.csv"})
+    fs::copy_file(fs::path(GRADCAST_SOURCE_DIR) / "platforms/10gbe-4x4.csv", scratch.path / name);
+  const std::string plan = (scratch.path / "plan.toml").string();
+  gradcast::write_text_file(plan, "model = \"resnet-50\"\ncluster = \"a.csv,b.csv\"\n");
+  const Ran ran = gradcast_runs("sweep", plan.c_str(), "--engine=analytic", "--dry-run");
+  CAPTURE(ran.err);
+  CHECK_THAT(ran.out, Catch::StartsWith("2 points"));
+}
+
+TEST_CASE("a problem may name what is no UTF-8", "[cli][sweep]") {
+  const Ran ran =
+      gradcast_runs("sweep", "--model=resnet-50", "--compressor=topk", "--implementation=\xff\xfe",
+                    "--engine=analytic", "--format=json", "-q");
+  CAPTURE(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  CHECK_THAT(json::parse(ran.out)["results"][0]["problem"].get<std::string>(),
+             Contains("has no costs of compressor 'topk' in implementation"));
+}
+
+TEST_CASE("merging takes what the folder's plan says", "[cli][sweep]") {
+  const TemporaryFolder scratch;
+  const std::string shards = (scratch.path / "shards").string();
+  REQUIRE(gradcast_with(with(kPlan, {"--shard", "1/1", "-o", shards})).exit_code == 0);
+  refuses({"sweep", "merge", shards, "--model=vgg-16"}, 2, "--model is not for `sweep merge`");
+  // The shards' engine was asked for, and is in this build.
+  const Ran ran = gradcast_runs("sweep", "merge", shards.c_str(), "--format=csv");
+  CHECK(ran.exit_code == 0);
+  CHECK_THAT(ran.err, !Contains("is not in this build"));
+}
+
+TEST_CASE("scripts of a job array name any folder", "[cli][sweep]") {
+  const TemporaryFolder scratch;
+  const fs::path folder = scratch.path / "a \"b\" #1";
+  REQUIRE(gradcast_with(with(kPlan, {"--emit-slurm", folder.string()})).exit_code == 0);
+  const std::string script = content(folder / "run.sbatch");
+  // sbatch reads quotes and backslashes as a shell does, and '#' outside quotes as a comment.
+  CHECK_THAT(script, Contains("/a \\\"b\\\" #1/logs/%A_%a.log\"\n"));
+  CHECK_THAT(script, Contains("\nexec \"${GRADCAST:-$program}\" sweep "));
 }

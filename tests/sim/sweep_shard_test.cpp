@@ -51,6 +51,19 @@ TEST_CASE("auto reads the variables of Slurm, SGE and PBS", "[sweep]") {
                     Catch::Contains("write auto/7 for seven"));
 }
 
+TEST_CASE("a part of an array that is sent once more does not tell its shards", "[sweep]") {
+  const auto slurm = [](const char* task, const char* least, const char* most) {
+    return std::map<std::string, std::string>{{"SLURM_ARRAY_TASK_ID", task},
+                                              {"SLURM_ARRAY_TASK_MIN", least},
+                                              {"SLURM_ARRAY_TASK_MAX", most}};
+  };
+  CHECK(as_text(shard_in(slurm("3", "1", "7"), "auto/7")) == "3/7");
+  CHECK(as_text(shard_in(slurm("3", "0", "6"), "auto/7")) == "4/7");
+  // --array=3: the third of 1-7, or the fourth of 0-6?
+  CHECK_THROWS_WITH(shard_in(slurm("3", "3", "3"), "auto/7"),
+                    Catch::Contains("the job array is not of 7 tasks (3 to 3)"));
+}
+
 TEST_CASE("auto names what it lacks", "[sweep]") {
   CHECK_THROWS_WITH(shard_in({}, "auto"), Catch::Contains("none of their variables is set"));
   CHECK_THROWS_WITH(shard_in({{"SGE_TASK_ID", "undefined"}}, "auto"),

@@ -79,3 +79,11 @@ TEST_CASE("a file that is no store says so, with its line", "[sweep]") {
   write_text_file(file, to_line("one", of(1)) + "{}\n");
   CHECK_THROWS_WITH(Store(file), Catch::Contains("a.csv.points:2: this is no forecast of a sweep"));
 }
+
+TEST_CASE("what a machine that stopped left at the end of a part is not read", "[sweep]") {
+  const TemporaryFolder scratch;
+  const auto file = scratch.path / "a.csv.points";
+  std::ofstream(scratch.path / "a.csv.points.host-1.part", std::ios::binary)
+      << to_line("one", of(1)) << std::string(512, '\0');
+  CHECK(Store(file).done().size() == 1);
+}
