@@ -98,6 +98,9 @@ int report(int argc, const char* const* argv) {
     flags.deliver(
         html_of({flags.text("title"), GRADCAST_VERSION, results, headline_of(results), figures},
                 palette, report_style(), report_script()));
+  for (const ResultFile& result : results)
+    if (figures_of({result}).empty())
+      flags.note("there is no picture of what " + result.path + " holds");
   return 0;
 }
 

@@ -68,8 +68,8 @@ class Tasks {
 
  private:
   struct Pair {
-    std::size_t physics;
-    std::optional<std::size_t> fitted;
+    std::size_t physics = 0;
+    std::optional<std::size_t> fitted{};
   };
 
   void add_point(SweepSettings settings, bool dense) {
@@ -79,7 +79,9 @@ class Tasks {
       Pair base = own;
       if (!dense) {
         const SweepSettings twin = without_compression(settings);
-        base = both(twin, request_of(twin, files_));
+        const auto [known, fresh] = twins_.try_emplace(as_text(twin));
+        if (fresh) known->second = both(twin, request_of(twin, files_));
+        base = known->second;
       }
       all_.points.push_back({std::move(settings),
                              request,
@@ -118,6 +120,7 @@ class Tasks {
   const std::string& made_by_;
   DataFiles& files_;
   std::map<std::string, std::size_t> numbers_;
+  std::map<std::string, Pair> twins_;  // dense runs that points share
   SweepTasks all_;
 };
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/build_commit.hpp"
-#include "sim/calibration/lists.hpp"
+#include "sim/lists.hpp"
 #include "sim/command.hpp"
 #include "sim/engine.hpp"
 #include "sim/error.hpp"

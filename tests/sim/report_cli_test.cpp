@@ -139,3 +139,13 @@ TEST_CASE("a timeline is drawn as lanes, a rank a panel", "[cli]") {
   CHECK(data["results"][0]["panels"].size() == 2);
   CHECK(data["results"][0]["panels"][0]["series"][0]["points"][0]["until"] == 1.5);
 }
+
+TEST_CASE("a result of which there is no picture is named", "[cli][report]") {
+  const TemporaryFolder folder;
+  const std::string costs = folder.write(
+      "costs.json",
+      R"({"schema": {"name": "gradcast/calibrate", "version": 1}, "results": [{"compressor": "topk"}]})");
+  const Ran ran = gradcast_runs("report", costs.c_str());
+  CHECK(ran.exit_code == 0);
+  CHECK_THAT(ran.err, Catch::Contains("there is no picture of what " + costs + " holds"));
+}
