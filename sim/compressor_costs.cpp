@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "kernels/compressor.hpp"
 #include "sim/error.hpp"
 #include "sim/text.hpp"
 
@@ -63,6 +64,15 @@ SelectionScope parse_selection(std::string_view text) {
 
 std::string to_text(SelectionScope selection) {
   return selection == SelectionScope::Merged ? "merged" : "per-tensor";
+}
+
+std::vector<std::string> compressors_in(const CostTable& table) {
+  std::vector<std::string> names;
+  for (const Compressor* compressor : all_compressors())
+    if (std::any_of(table.rows.begin(), table.rows.end(),
+                    [&](const CostRow& row) { return row.compressor == compressor->name; }))
+      names.emplace_back(compressor->name);
+  return names;
 }
 
 CompressorCosts::CompressorCosts(const CostTable& table, const CostChoice& choice)

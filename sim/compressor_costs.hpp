@@ -17,6 +17,9 @@ enum class SelectionScope { Merged, PerTensor };
 SelectionScope parse_selection(std::string_view text);
 std::string to_text(SelectionScope selection);
 
+/// The compressors that a table has rows of, in the order of `gradcast list`.
+std::vector<std::string> compressors_in(const CostTable& table);
+
 class CompressorCosts {
  public:
   /// Throws DataError where the table has no such rows, or has them with holes.

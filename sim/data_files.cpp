@@ -17,11 +17,12 @@ bool holds_data(const fs::path& folder) {
   return fs::is_directory(folder / "models") && fs::is_directory(folder / "traces");
 }
 
-bool is_path(const std::string& text) {
-  return text.find('/') != std::string::npos || text.ends_with(".csv") || text.ends_with(".xml");
-}
-
 }  // namespace
+
+bool is_path(const std::string& name_or_path) {
+  return name_or_path.find('/') != std::string::npos || name_or_path.ends_with(".csv") ||
+         name_or_path.ends_with(".xml");
+}
 
 DataFiles DataFiles::standard() {
   if (const char* chosen = std::getenv("GRADCAST_DATA"); chosen != nullptr && *chosen != '\0') {

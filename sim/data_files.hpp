@@ -25,6 +25,9 @@ inline constexpr DataKind kClusters{"cluster", "platforms", ""};
 inline constexpr DataKind kFitStructures{"fit structure", "traces", "fit-"};
 inline constexpr DataKind kEvents{"events file", "traces", "events-"};
 
+/// Whether it is a path and no name: anything with a '/' or that ends in ".csv" or ".xml".
+bool is_path(const std::string& name_or_path);
+
 /// An input as the user named it, with what was read: results print it with its SHA-256.
 struct InputFile {
   std::string typed;
@@ -47,10 +50,9 @@ class DataFiles {
   /// Names of a kind, sorted.
   std::vector<std::string> names(const DataKind& kind) const;
 
-  /// A name of the kind, or a path: anything with a '/' or that ends in ".csv" or ".xml". One that
-  /// is not absolute begins at `folder`: that of the file which says it, or "" for the current
-  /// directory, where a user says it. Throws ValueError for an unknown name (with a suggestion),
-  /// DataError for a file that cannot be read.
+  /// A name of the kind, or a path. One that is not absolute begins at `folder`: that of the file
+  /// which says it, or "" for the current directory, where a user says it. Throws ValueError for an
+  /// unknown name (with a suggestion), DataError for a file that cannot be read.
   TextFile read(const DataKind& kind, const std::string& name_or_path,
                 const std::filesystem::path& folder = {});
 

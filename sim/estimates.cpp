@@ -13,11 +13,6 @@ namespace {
 constexpr std::string_view kSuffix = "-fitted";
 constexpr std::string_view kTable = ".csv";
 
-/// A file of the user's own, as DataFiles takes it: `fit --save` writes such.
-bool is_path(const std::string& name) {
-  return name.find('/') != std::string::npos || name.ends_with(kTable);
-}
-
 /// Without its ".csv".
 std::string stem_of(const std::string& name) {
   return name.ends_with(kTable) ? name.substr(0, name.size() - kTable.size()) : name;
@@ -60,6 +55,16 @@ bool is_software(const std::string& property) {
   return std::find(kSoftware.begin(), kSoftware.end(), property) != kSoftware.end();
 }
 
+/// What a cost table says of a compressor's calls.
+std::vector<std::pair<Seconds, Seconds>> costs_of(const Request& request, DataFiles& files) {
+  const CostTable table =
+      load_cost_table(files.read(kCostTables, request.costs, request.costs_folder));
+  std::vector<std::pair<Seconds, Seconds>> costs;
+  for (const CostRow& row : table.rows)
+    if (row.compressor == request.compressor) costs.emplace_back(row.encode, row.decode);
+  return costs;
+}
+
 /// What the request itself says of the software stays.
 void take_software(Cluster& cluster, const Cluster& from, const Request& request) {
   const auto asked = [&](const std::string& name) {
@@ -90,6 +95,15 @@ Estimates estimates_of(const Request& request, const std::string& software,
   fit.costs = fit_of(request.costs, kCostTables, files);
   if (!fitted(fit.cluster)) both.fitted->software = software;
   return both;
+}
+
+bool costs_fitted(const Estimates& estimates, DataFiles& files) {
+  if (!estimates.fitted) return false;
+  const Request& fitted = estimates.fitted->request;
+  const Compressor* compressor = find_compressor(fitted.compressor);
+  if (compressor != nullptr && compressor->aggregation != Aggregation::AllGather) return true;
+  return fitted.costs != estimates.physics.request.costs &&
+         costs_of(fitted, files) != costs_of(estimates.physics.request, files);
 }
 
 Scenario make_scenario(const Asked& asked, DataFiles& files) {

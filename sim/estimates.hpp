@@ -32,6 +32,11 @@ inline constexpr const char* kUsualSoftware = "10gbe-4x4-fitted";
 /// "none": physics alone.
 Estimates estimates_of(const Request& request, const std::string& software, const DataFiles& files);
 
+/// Whether runs with its compressor were fitted: the fitted costs then have what software takes
+/// beside the kernels, and without it a compressor would win by what is not known of it. True of
+/// dense, which has no costs; false where there is no fitted answer.
+bool costs_fitted(const Estimates& estimates, DataFiles& files);
+
 /// make_scenario, with that software. Throws as it does.
 Scenario make_scenario(const Asked& asked, DataFiles& files);
 

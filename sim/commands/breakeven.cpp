@@ -49,26 +49,6 @@ struct Contestant {
   bool costs_fitted = false;  // runs with it were fitted, so that its fitted costs are others
 };
 
-/// What the costs say of a compressor's calls.
-std::vector<std::pair<Seconds, Seconds>> costs_of(const Scenario& scenario) {
-  std::vector<std::pair<Seconds, Seconds>> costs;
-  for (const CostRow& row : scenario.costs.rows)
-    if (row.compressor == scenario.compressor->name) costs.emplace_back(row.encode, row.decode);
-  return costs;
-}
-
-/// What the costs have, in the order of `gradcast list`.
-std::vector<std::string> compressors_with_costs(const Request& request, DataFiles& files) {
-  const CostTable table =
-      load_cost_table(files.read(kCostTables, request.costs, request.costs_folder));
-  std::vector<std::string> names;
-  for (const Compressor* compressor : all_compressors())
-    if (std::any_of(table.rows.begin(), table.rows.end(),
-                    [&](const CostRow& row) { return row.compressor == compressor->name; }))
-      names.emplace_back(compressor->name);
-  return names;
-}
-
 /// Throws where the costs lack it, as a forecast would.
 void require_costs(const Scenario& scenario) {
   if (!scenario.sparse()) return;
@@ -85,7 +65,7 @@ Contestant contestant_of(const Request& request, const BreakEvenAsked& asked, Da
   if (!contestant.estimates.fitted) return contestant;
   const Scenario fitted = make_scenario(*contestant.estimates.fitted, files);
   require_costs(fitted);
-  contestant.costs_fitted = !fitted.sparse() || costs_of(fitted) != costs_of(physics);
+  contestant.costs_fitted = costs_fitted(contestant.estimates, files);
   return contestant;
 }
 
@@ -106,7 +86,9 @@ void require_fitted_software(const Flags& flags, const BreakEvenAsked& asked, Da
 std::vector<Contestant> contestants_of(const Flags& flags, const BreakEvenAsked& asked,
                                        DataFiles& files) {
   const std::vector<std::string> names =
-      asked.all() ? compressors_with_costs(asked.request, files) : asked.compressors;
+      asked.all() ? compressors_in(load_cost_table(
+                        files.read(kCostTables, asked.request.costs, asked.request.costs_folder)))
+                  : asked.compressors;
   const bool several = names.size() > 1;
   std::vector<Contestant> contestants;
   std::string refused;

@@ -1,6 +1,7 @@
 #include "sim/report/headline.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "sim/report/figures.hpp"
@@ -86,7 +87,15 @@ std::map<std::string, std::string> winners_by(const std::vector<AnsweredPoint>& 
   return winners;
 }
 
-/// "Software costs decide who wins in 70 of 84 settings: ..."; "" where both name the same.
+/// "randk or trimmed"
+std::string left_out(const std::vector<AnsweredPoint>& points) {
+  std::vector<AnsweredPoint> those;
+  std::copy_if(points.begin(), points.end(), std::back_inserter(those),
+               [](const AnsweredPoint& point) { return point.left_out; });
+  return join(distinct(those, [](const AnsweredPoint& point) { return point.compressor; }), " or ");
+}
+
+/// "" where both name the same.
 std::string disagreement(const std::vector<AnsweredPoint>& points) {
   const auto physics = winners_by(points, &AnsweredPoint::physics);
   const auto fitted = winners_by(points, &AnsweredPoint::fitted);
@@ -137,7 +146,9 @@ void add_sweep(Headline& headline, const ResultFile& result, bool with_sentences
   if (with_sentences && !best.empty()) {
     if (const std::string differ = disagreement(points); !differ.empty())
       headline.sentences.push_back(differ);
-    headline.sentences.emplace_back(kOnlyTime);
+    if (const std::string names = left_out(points); !names.empty())
+      headline.sentences.push_back("No run with " + names +
+                                   " was fitted: physics alone forecasts them here.");
   }
   if (most.point != nullptr)
     headline.numbers.push_back(
@@ -203,7 +214,6 @@ Headline headline_of(const std::vector<ResultFile>& results) {
   };
   each("breakeven", [&](const ResultFile& result) { add_breakeven(headline, result); });
   const bool answered = !headline.sentences.empty();
-  if (answered) headline.sentences.emplace_back(kOnlyTime);
   each("sweep", [&](const ResultFile& result) { add_sweep(headline, result, !answered); });
   each("simulate", [&](const ResultFile& result) { add_simulated(headline, result); });
   each("fit", [&](const ResultFile& result) { add_errors(headline, result); });
@@ -211,8 +221,12 @@ Headline headline_of(const std::vector<ResultFile>& results) {
   if (headline.sentences.size() > kMostSentences) {
     const std::size_t more = headline.sentences.size() - kMostSentences;
     headline.sentences.resize(kMostSentences);
-    headline.sentences.push_back("And " + std::to_string(more) + " more in the tables.");
+    headline.sentences.push_back("And " + std::to_string(more) + " more of that kind.");
   }
+  const bool compares = std::any_of(results.begin(), results.end(), [](const ResultFile& result) {
+    return result.command == "breakeven" || result.command == "sweep";
+  });
+  if (compares && !headline.sentences.empty()) headline.sentences.emplace_back(kOnlyTime);
   if (headline.numbers.size() > 3) headline.numbers.resize(3);
   return headline;
 }

@@ -18,8 +18,9 @@ std::vector<std::string> further_columns(const std::vector<Json>& rows) {
   static const std::set<std::string> kDrawn = {"model", "compressor", "density",      "collective",
                                                "nodes", "workers",    "nic_bandwidth"};
   // Answers, not questions.
-  static const std::set<std::string> kAnswers = {"pays",    "fitted_pays", "agree",   "evidence",
-                                                 "outside", "engine",      "problem", "key"};
+  static const std::set<std::string> kAnswers = {"pays",   "fitted_pays", "fitted_costs",
+                                                 "agree",  "evidence",    "outside",
+                                                 "engine", "problem",     "key"};
   std::vector<std::string> columns;
   if (rows.empty()) return columns;
   for (const auto& [name, value] : rows.front().items()) {
@@ -82,6 +83,10 @@ std::vector<AnsweredPoint> points_of(const ResultFile& sweep) {
   const std::vector<std::string> columns = further_columns(sweep.rows);
   const std::set<std::string> others = varied(sweep.rows, columns);
   const bool collectives = !varied(sweep.rows, {"collective"}).empty();
+  // Of two compressors the one that nobody fitted would win by what is not known of it.
+  const bool some_fitted = std::any_of(sweep.rows.begin(), sweep.rows.end(), [](const Json& row) {
+    return text_of(row, "fitted_costs") == "yes";
+  });
   std::vector<AnsweredPoint> points;
   for (const Json& row : sweep.rows) {
     AnsweredPoint point;
@@ -92,6 +97,8 @@ std::vector<AnsweredPoint> points_of(const ResultFile& sweep) {
         positive_of(row, "fitted_iteration_seconds"), positive_of(row, "fitted_scaling_efficiency"),
         positive_of(row, "fitted_speedup_over_dense"), positive_of(row, "fitted_low_seconds"),
         positive_of(row, "fitted_high_seconds")};
+    point.left_out = some_fitted && text_of(row, "fitted_costs") == "no";
+    if (point.left_out) point.fitted = {};
     point.model = text_of(row, "model");
     point.compressor = text_of(row, "compressor");
     if (collectives) point.compressor += " (" + text_of(row, "collective") + ")";

@@ -32,6 +32,8 @@ struct AnsweredPoint {
   std::string others;  // what else the plan varied: "batch 64, overlap yes"
   Estimate physics;
   Estimate fitted;
+  /// No run with the compressor was fitted, while others' were: it has no fitted estimate here.
+  bool left_out = false;
   std::string agree;                                  // "yes", "no" or ""
   std::vector<std::pair<std::string, double>> parts;  // seconds, in the iteration's order
   bool dense() const { return compressor == "dense" || compressor.starts_with("dense ("); }

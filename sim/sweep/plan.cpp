@@ -7,6 +7,7 @@
 
 #include "kernels/compressor.hpp"
 #include "sim/collective.hpp"
+#include "sim/compressor_costs.hpp"
 #include "sim/cost_table.hpp"
 #include "sim/error.hpp"
 #include "sim/lists.hpp"
@@ -46,15 +47,11 @@ const std::vector<std::string>& axis_names() {
   return kNames;
 }
 
-bool is_file(const std::string& value) {
-  return value.find('/') != std::string::npos || value.ends_with(".csv") || value.ends_with(".xml");
-}
-
 /// A plan's relative paths begin where it lies, each of a list.
 std::string from_folder(const std::string& list, const fs::path& folder) {
   std::vector<std::string> values = split_words(list, ',');
   for (std::string& value : values)
-    if (!folder.empty() && is_file(value) && !fs::path(value).is_absolute())
+    if (!folder.empty() && is_path(value) && !fs::path(value).is_absolute())
       value = (folder / value).lexically_normal().string();
   return join(values, ",");
 }
@@ -79,18 +76,14 @@ std::vector<std::string> all_models(const SweepPlan& plan, DataFiles& files) {
   return models;
 }
 
+/// Those that are not priced by a table, dense, and those that the costs have.
 std::vector<std::string> all_compressors_of(const SweepPlan& plan, DataFiles& files) {
-  const CostTable costs =
-      load_cost_table(files.read(kCostTables, first_of(plan, "costs", Request{}.costs)));
-  std::vector<std::string> compressors;
-  for (const Compressor* compressor : all_compressors()) {
-    const bool priced = std::any_of(costs.rows.begin(), costs.rows.end(), [&](const CostRow& row) {
-      return row.compressor == compressor->name;
-    });
-    if (priced || compressor->aggregation != Aggregation::AllGather)
-      compressors.emplace_back(compressor->name);
-  }
-  return compressors;
+  std::vector<std::string> names;
+  for (const Compressor* compressor : all_compressors())
+    if (compressor->aggregation != Aggregation::AllGather) names.emplace_back(compressor->name);
+  const TextFile costs = files.read(kCostTables, first_of(plan, "costs", Request{}.costs));
+  for (const std::string& name : compressors_in(load_cost_table(costs))) names.push_back(name);
+  return names;
 }
 
 std::vector<std::string> all_of(const SweepPlan& plan, const std::string& flag, DataFiles& files) {

@@ -134,6 +134,8 @@ Json row_of(const SweepPlan& plan, const SweepPoint& point, const std::string& k
   add_fitted(row, answers, fitted_faster);
   row["pays"] = pays(compresses, faster);
   row["fitted_pays"] = pays(compresses, fitted_faster);
+  row["fitted_costs"] =
+      compresses && answers.fitted != nullptr ? Json(point.costs_fitted ? "yes" : "no") : Json();
   const bool both = !row["pays"].is_null() && !row["fitted_pays"].is_null();
   row["agree"] = both ? Json(row["pays"] == row["fitted_pays"] ? "yes" : "no") : Json();
   row["evidence"] = answers.physics.evidence;

@@ -75,18 +75,22 @@ class Tasks {
   void add_point(SweepSettings settings, bool dense) {
     try {
       const Request request = request_of(settings, files_);
-      const Pair own = both(settings, request);
+      const Estimates estimates = estimates_of(request, plan_.software, files_);
+      const Pair own = both(settings, estimates);
       Pair base = own;
       if (!dense) {
         const SweepSettings twin = without_compression(settings);
         const auto [known, fresh] = twins_.try_emplace(as_text(twin));
-        if (fresh) known->second = both(twin, request_of(twin, files_));
+        if (fresh)
+          known->second =
+              both(twin, estimates_of(request_of(twin, files_), plan_.software, files_));
         base = known->second;
       }
       all_.points.push_back({std::move(settings),
                              request,
                              possible_cluster(request),
-                             {own.physics, base.physics, own.fitted, base.fitted}});
+                             {own.physics, base.physics, own.fitted, base.fitted},
+                             fitted(estimates)});
     } catch (const ValueError& error) {
       throw UsageError(error.what());
     }
@@ -100,8 +104,18 @@ class Tasks {
     }
   }
 
-  Pair both(const SweepSettings& settings, const Request& request) {
-    const Estimates estimates = estimates_of(request, plan_.software, files_);
+  /// Tables are compared once for each compressor.
+  bool fitted(const Estimates& estimates) {
+    if (!estimates.fitted) return false;
+    const Request& request = estimates.fitted->request;
+    const std::string costs =
+        join({request.compressor, request.costs, estimates.physics.request.costs}, "\n");
+    const auto [known, fresh] = fitted_.try_emplace(costs, false);
+    if (fresh) known->second = costs_fitted(estimates, files_);
+    return known->second;
+  }
+
+  Pair both(const SweepSettings& settings, const Estimates& estimates) {
     Pair pair{number_of(settings, estimates.physics), std::nullopt};
     if (estimates.fitted) pair.fitted = number_of(settings, *estimates.fitted);
     return pair;
@@ -120,6 +134,7 @@ class Tasks {
   const std::string& made_by_;
   DataFiles& files_;
   std::map<std::string, std::size_t> numbers_;
+  std::map<std::string, bool> fitted_;
   std::map<std::string, Pair> twins_;  // dense runs that points share
   SweepTasks all_;
 };

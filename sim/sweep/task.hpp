@@ -30,6 +30,7 @@ struct SweepPoint {
   Request request;
   std::optional<Cluster> cluster;  // the request's; none where there can be no such cluster
   PointTasks tasks;
+  bool costs_fitted = false;  // as costs_fitted() has it
 };
 
 struct SweepTasks {
