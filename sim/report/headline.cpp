@@ -22,6 +22,7 @@ void add_breakeven(Headline& headline, const ResultFile& result) {
       for (const Json& sentence : *sentences)
         if (sentence.is_string()) headline.sentences.push_back(sentence.get<std::string>());
   }
+  if (result.rows.empty()) return;  // a map alone
   std::size_t roots = 0;
   for (const Json& row : result.rows)
     if (text_of(row, "finding") == "root") ++roots;

@@ -61,7 +61,8 @@ void add_settings(Json& row, const SweepPlan& plan, const SweepPoint& point,
   const Request& request = point.request;
   const bool known = answered(answers.physics);
   row["model"] = request.model;
-  row["batch"] = known ? Json(answers.physics.batch) : Json();
+  const bool trains = known && answers.physics.batch > 0;  // not a collective alone
+  row["batch"] = trains ? Json(answers.physics.batch) : Json();
   row["compressor"] = request.compressor;
   row["density"] = sparse(request) ? request.density : 1.0;
   row["collective"] = known ? answers.physics.collective : request.collective;
@@ -128,8 +129,8 @@ Json row_of(const SweepPlan& plan, const SweepPoint& point, const std::string& k
   add_settings(row, plan, point, answers);
   add_times(row, answers.physics);
   const std::optional<double> faster = speedup(answers.physics, answers.dense);
-  const std::optional<double> fitted_faster =
-      answers.fitted != nullptr ? speedup(*answers.fitted, *answers.fitted_dense) : std::nullopt;
+  std::optional<double> fitted_faster;
+  if (answers.fitted != nullptr) fitted_faster = speedup(*answers.fitted, *answers.fitted_dense);
   row["speedup_over_dense"] = faster ? Json(*faster) : Json();
   add_fitted(row, answers, fitted_faster);
   row["pays"] = pays(compresses, faster);

@@ -188,7 +188,10 @@ KeptPlan kept_plan(const fs::path& folder, const std::string& made_by) {
     kept.shards = json.at("shards");
     for (const auto& [flag, values] : json.at("axes").items())
       kept.plan.axes.push_back({flag, values});
-    return kept;
+    const bool some = std::none_of(kept.plan.axes.begin(), kept.plan.axes.end(),
+                                   [](const SweepAxis& axis) { return axis.values.empty(); });
+    if (kept.shards >= 1 && kept.shards <= kMostShards && some) return kept;
+    throw DataError(path, 0, "this is no plan of a sweep's shards");
   } catch (const nlohmann::json::exception&) {
     throw DataError(path, 0, "this is no plan of a sweep's shards");
   }

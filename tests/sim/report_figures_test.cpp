@@ -344,6 +344,33 @@ TEST_CASE("a lead within the forecast's own error is no win, and other winners a
   CHECK_THAT(headline.sentences[1], Contains("physics alone names another winner in 1 of 1"));
 }
 
+TEST_CASE("a map of break-evens alone asks no question", "[report]") {
+  const ResultFile map{"b.json", "", "breakeven", {{"summary", {{"sentences", {"On ..."}}}}}};
+  CHECK(headline_of({map}).numbers.empty());
+}
+
+TEST_CASE("each map has the margins of its own forecast", "[report]") {
+  ResultFile breakeven{"b.json", "", "breakeven", Json::object()};
+  const auto cell = [](int workers) {
+    return Json{{"model", "alexnet"},
+                {"workers", workers},
+                {"nic_bandwidth", "1Gbps"},
+                {"winner", "topk"},
+                {"speedup_over_dense", 2.5},
+                {"margin_percent", 150},
+                {"fitted_winner", "topk"},
+                {"fitted_speedup_over_dense", 2.25},
+                {"sure", "yes"},
+                {"fitted_margin_percent", 125}};
+  };
+  breakeven.document["map"] = {cell(8), cell(16)};
+  const std::vector<Figure> figures = winner_map_figures(breakeven);
+  REQUIRE(figures.size() == 2);
+  const auto margin = [](const Figure& figure) { return figure.table.rows.at(0).at(5); };
+  CHECK(margin(figures[0]) == "125.0");  // fitted
+  CHECK(margin(figures[1]) == "150.0");
+}
+
 TEST_CASE("sentences of breakeven are the headline", "[report]") {
   ResultFile breakeven{"b.json",
                        "",

@@ -301,6 +301,7 @@ TEST_CASE("a collective alone has no speedup over dense", "[cli][sweep]") {
     CHECK(row["iteration_seconds"] > 0);
     CHECK(row["speedup_over_dense"].is_null());
     CHECK(row["fitted_speedup_over_dense"].is_null());
+    CHECK(row["batch"].is_null());  // nor images, as the schema has it: 1 or more, or none
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "sim/error.hpp"
 #include "sim/sweep/shard.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace gradcast;
 
@@ -90,4 +91,17 @@ TEST_CASE("shards share every task, each once, and nearly as many", "[sweep]") {
   CHECK(all.size() == 100);
   CHECK(tasks_of_shard({1, 1}, 100) == shuffled(100));
   CHECK(tasks_of_shard({5, 7}, 3).empty());
+}
+
+TEST_CASE("a folder whose plan was edited is told", "[sweep]") {
+  const TemporaryFolder scratch;
+  SweepPlan plan;
+  plan.axes = {{"model", {"resnet-50"}}, {"nodes", {}}};
+  keep_plan(scratch.path, {plan, 2}, "0.1.0");
+  CHECK_THROWS_WITH(kept_plan(scratch.path, "0.1.0"), Catch::Contains("this is no plan"));
+
+  const TemporaryFolder other;
+  plan.axes.pop_back();
+  keep_plan(other.path, {plan, -5}, "0.1.0");
+  CHECK_THROWS_WITH(kept_plan(other.path, "0.1.0"), Catch::Contains("this is no plan"));
 }
