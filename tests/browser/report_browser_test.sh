@@ -34,10 +34,10 @@ results() {
   hostile sweep
 }
 # ---- and which report has which --------------------------------------------------------------------------
-# report NAME RESULT...: NAME.html
+# report NAME RESULT...: NAME.html, looked at; weigh NAME RESULT...: made, not looked at
 reports() {
   report one simulate
-  report sweep sweep
+  weigh sweep sweep  # `decision` shows what it has
   report decision sweep densities breakeven timed roofline timeline.json.gz table2
   report hostile-names table2-hostile sweep-hostile
   if [ "$(wc -c <"$work/sweep.html")" -gt 1500000 ]; then
@@ -71,8 +71,7 @@ hostile() {
     writeFileSync(to, JSON.stringify(document));
   ' "$work/$1.json" "$work/$1-hostile.json"
 }
-made=()
-report() {
+weigh() {
   local name=$1 inputs=() input
   shift
   for input in "$@"; do
@@ -82,7 +81,11 @@ report() {
     esac
   done
   "$gradcast" report "${inputs[@]}" -o "$work/$name.html"
-  made+=("$work/$name.html")
+}
+made=()
+report() {
+  weigh "$@"
+  made+=("$work/$1.html")
 }
 
 mkdir -p "$work"

@@ -28,6 +28,7 @@ GRADCAST_DATA='' bin/gradcast simulate --model resnet-50 --compressor topk --eng
 GRADCAST_DATA=$source "$GRADCAST_PROGRAM" simulate --model resnet-50 --compressor topk --engine analytic -q -f csv >"$folder/built"
 cmp "$folder/installed" "$folder/built" || fail "the installed program answers otherwise"
 
-# The program knows the folder of the source as the last place to look for data, and no file in it.
+# The program knows the folder of the source as the last place to look for data, and no file in it (but what
+# nvcc writes into its modules).
 if grep -rlF "$source/" share; then fail "a file names the folder of the source"; fi
-if grep -qaF "$source/" bin/gradcast; then fail "the program names files of the source"; fi
+if grep -qaE "$source/[a-z_/]+\.(cpp|hpp)" bin/gradcast; then fail "the program names files of the source"; fi
