@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "sim/error.hpp"
+#include "sim/write_whole.hpp"
 
 namespace gradcast {
 namespace {
@@ -20,15 +21,9 @@ namespace {
   throw std::runtime_error(what + ": " + std::strerror(errno));
 }
 
-void write_all(int descriptor, const void* data, std::size_t size) {
-  const char* at = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t written = ::write(descriptor, at, size);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) ::_exit(1);  // in the child, and nobody reads any more
-    at += written;
-    size -= static_cast<std::size_t>(written);
-  }
+/// In the child.
+void answer(int descriptor, const void* data, std::size_t size) {
+  if (!write_whole(descriptor, data, size)) ::_exit(1);  // nobody reads any more
 }
 
 std::string read_all(int descriptor) {
@@ -43,18 +38,18 @@ std::string read_all(int descriptor) {
 }
 
 /// 'R' and the numbers, or 'E' and the text of an exception, 'V' where it was a ValueError.
-[[noreturn]] void be_the_child(int answer, const std::function<std::vector<double>()>& work) {
+[[noreturn]] void be_the_child(int pipe, const std::function<std::vector<double>()>& work) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for an answer any more
   for (const int number : {SIGABRT, SIGSEGV, SIGINT, SIGTERM})
     std::signal(number, SIG_DFL);  // the parent's handlers are about the parent
   try {
     const std::vector<double> numbers = work();
-    write_all(answer, "R", 1);
-    write_all(answer, numbers.data(), numbers.size() * sizeof(double));
+    answer(pipe, "R", 1);
+    answer(pipe, numbers.data(), numbers.size() * sizeof(double));
   } catch (const std::exception& error) {
     const bool of_value = dynamic_cast<const ValueError*>(&error) != nullptr;
-    write_all(answer, of_value ? "V" : "E", 1);
-    write_all(answer, error.what(), std::strlen(error.what()));
+    answer(pipe, of_value ? "V" : "E", 1);
+    answer(pipe, error.what(), std::strlen(error.what()));
   }
   ::_exit(0);  // not exit(): what this process inherited is its parent's to clean up
 }

@@ -16,23 +16,12 @@
 #include <stdexcept>
 
 #include "sim/error.hpp"
+#include "sim/write_whole.hpp"
 
 namespace gradcast {
 namespace {
 
 /// False where the other end is gone.
-bool write_all(int descriptor, const void* data, std::size_t size) {
-  const char* at = static_cast<const char*>(data);
-  while (size > 0) {
-    const ssize_t written = ::write(descriptor, at, size);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    at += written;
-    size -= static_cast<std::size_t>(written);
-  }
-  return true;
-}
-
 bool read_all(int descriptor, void* data, std::size_t size) {
   char* at = static_cast<char*>(data);
   while (size > 0) {
@@ -54,8 +43,8 @@ struct Reply {
 
 bool send(int descriptor, const Reply& reply) {
   const std::uint64_t size = reply.text.size();
-  return write_all(descriptor, &reply.kind, 1) && write_all(descriptor, &reply.code, 4) &&
-         write_all(descriptor, &size, 8) && write_all(descriptor, reply.text.data(), size);
+  return write_whole(descriptor, &reply.kind, 1) && write_whole(descriptor, &reply.code, 4) &&
+         write_whole(descriptor, &size, 8) && write_whole(descriptor, reply.text.data(), size);
 }
 
 std::optional<Reply> receive(int descriptor) {
@@ -154,7 +143,7 @@ class Pool {
   void give(Worker& worker, std::size_t item, const PoolWork& pool) {
     const std::uint64_t number = item;
     worker.item = item;
-    if (!write_all(worker.tasks, &number, 8)) died(worker, pool);
+    if (!write_whole(worker.tasks, &number, 8)) died(worker, pool);
   }
 
   std::vector<Worker*> with_answers() {

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "sim/error.hpp"
+#include "sim/write_whole.hpp"
 
 namespace gradcast {
 namespace {
@@ -38,12 +39,7 @@ Error write_error(const std::string& target, int code) {
 }
 
 void write_all(int descriptor, std::string_view content, const std::string& target) {
-  while (!content.empty()) {
-    const ssize_t written = ::write(descriptor, content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw write_error(target, errno);
-    content.remove_prefix(static_cast<std::size_t>(written));
-  }
+  if (!write_whole(descriptor, content.data(), content.size())) throw write_error(target, errno);
 }
 
 std::size_t line_of(std::string_view text, std::size_t at) {

@@ -51,7 +51,7 @@ Flags make_flags() {
   return flags;
 }
 
-int parse_shards(std::string_view text) { return parse_count_to(100'000, text); }
+int parse_shards(std::string_view text) { return parse_count_to(kMostShards, text); }
 
 /// Where forecasts are kept: beside the answer. Nowhere where that is no file.
 std::optional<fs::path> store_of(const Flags& flags) {

@@ -15,8 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostShards = 100'000;
-
 int number_in(const std::string& name, const std::string& value) {
   try {
     return static_cast<int>(parse_integer(value));

@@ -12,6 +12,9 @@
 
 namespace gradcast {
 
+/// More machines than anybody has.
+inline constexpr int kMostShards = 100'000;
+
 /// The `number`th of `of`, from 1.
 struct Shard {
   int number = 1;

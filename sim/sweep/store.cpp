@@ -13,6 +13,7 @@
 #include "sim/document.hpp"
 #include "sim/error.hpp"
 #include "sim/text_file.hpp"
+#include "sim/write_whole.hpp"
 
 namespace gradcast {
 namespace {
@@ -165,12 +166,7 @@ void Store::open_part() {
 
 void Store::add(const std::string& key, const Evaluation& evaluation) {
   const std::string line = to_line(key, evaluation);
-  for (std::size_t at = 0; at < line.size();) {
-    const ssize_t written = ::write(descriptor_, line.data() + at, line.size() - at);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) refuse_write(part_);
-    at += static_cast<std::size_t>(written);
-  }
+  if (!write_whole(descriptor_, line.data(), line.size())) refuse_write(part_);
 }
 
 void Store::finish(const Evaluations& all) {
