@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <set>
 
-#include "sim/compressor_costs.hpp"
-#include "sim/engine_flag.hpp"
-#include "sim/estimates.hpp"
-#include "sim/jobs_flag.hpp"
-#include "sim/lists.hpp"
-#include "sim/request_flags.hpp"
-#include "sim/text.hpp"
-#include "sim/transfer_flags.hpp"
+#include "sim/base/lists.hpp"
+#include "sim/base/text.hpp"
+#include "sim/forecast/estimates.hpp"
+#include "sim/inputs/compressor_costs.hpp"
+#include "sim/options/engine_flag.hpp"
+#include "sim/options/jobs_flag.hpp"
+#include "sim/options/request_flags.hpp"
+#include "sim/options/transfer_flags.hpp"
 
 namespace gradcast {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "sim/breakeven/quantity.hpp"
-#include "sim/flags.hpp"
-#include "sim/request.hpp"
+#include "sim/forecast/request.hpp"
+#include "sim/options/flags.hpp"
 
 namespace gradcast {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/evaluation.hpp"
+#include "sim/forecast/evaluation.hpp"
 
 namespace gradcast {
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "sim/text.hpp"
+#include "sim/base/text.hpp"
 
 namespace gradcast {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "sim/error.hpp"
-#include "sim/process_pool.hpp"
-#include "sim/text.hpp"
+#include "sim/base/error.hpp"
+#include "sim/base/process_pool.hpp"
+#include "sim/base/text.hpp"
 
 namespace gradcast {
 

@@ -3,8 +3,8 @@
 #include <array>
 #include <cmath>
 
-#include "sim/error.hpp"
-#include "sim/text.hpp"
+#include "sim/base/error.hpp"
+#include "sim/base/text.hpp"
 
 namespace gradcast {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "sim/breakeven/crossings.hpp"
-#include "sim/scenario.hpp"
+#include "sim/plan/scenario.hpp"
 
 namespace gradcast {
 

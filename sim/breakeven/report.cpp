@@ -4,8 +4,8 @@
 #include <cmath>
 #include <map>
 
-#include "sim/table.hpp"
-#include "sim/text.hpp"
+#include "sim/base/table.hpp"
+#include "sim/base/text.hpp"
 
 namespace gradcast {
 namespace {

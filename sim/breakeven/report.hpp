@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "sim/answers/document.hpp"
 #include "sim/breakeven/sentences.hpp"
 #include "sim/breakeven/win_map.hpp"
-#include "sim/document.hpp"
 
 namespace gradcast {
 

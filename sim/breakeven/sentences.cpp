@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "sim/text.hpp"
+#include "sim/base/text.hpp"
 
 namespace gradcast {
 namespace {

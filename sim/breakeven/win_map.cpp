@@ -5,8 +5,8 @@
 #include <cmath>
 #include <set>
 
-#include "sim/table.hpp"
-#include "sim/text.hpp"
+#include "sim/base/table.hpp"
+#include "sim/base/text.hpp"
 
 namespace gradcast {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "sim/lists.hpp"
+#include "sim/base/lists.hpp"
+#include "sim/base/text.hpp"
 #include "sim/calibration/meter.hpp"
-#include "sim/text.hpp"
 
 namespace gradcast {
 namespace {

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/units.hpp"
 #include "sim/calibration/points.hpp"
-#include "sim/data_files.hpp"
-#include "sim/flags.hpp"
-#include "sim/model.hpp"
-#include "sim/units.hpp"
+#include "sim/inputs/data_files.hpp"
+#include "sim/inputs/model.hpp"
+#include "sim/options/flags.hpp"
 
 namespace gradcast {
 

@@ -5,10 +5,10 @@
 #include <cerrno>
 #include <cstring>
 
+#include "sim/base/csv.hpp"
+#include "sim/base/error.hpp"
+#include "sim/base/text.hpp"
 #include "sim/calibration/points.hpp"
-#include "sim/csv.hpp"
-#include "sim/error.hpp"
-#include "sim/text.hpp"
 
 namespace gradcast {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/cost_table.hpp"
+#include "sim/inputs/cost_table.hpp"
 
 namespace gradcast {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <new>
 
-#include "sim/interruption.hpp"
-#include "sim/progress.hpp"
+#include "sim/base/interruption.hpp"
+#include "sim/base/progress.hpp"
 
 namespace gradcast {
 namespace {

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "kernels/bench/bench.hpp"
+#include "sim/base/units.hpp"
 #include "sim/calibration/points.hpp"
 #include "sim/calibration/torch_child.hpp"
-#include "sim/units.hpp"
 
 namespace gradcast {
 

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "sim/table.hpp"
+#include "sim/base/table.hpp"
 
 namespace gradcast {
 namespace {

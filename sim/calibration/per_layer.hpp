@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "sim/answer.hpp"
-#include "sim/iteration_trace.hpp"
-#include "sim/model.hpp"
-#include "sim/units.hpp"
+#include "sim/answers/answer.hpp"
+#include "sim/base/units.hpp"
+#include "sim/inputs/iteration_trace.hpp"
+#include "sim/inputs/model.hpp"
 
 namespace gradcast {
 

@@ -7,10 +7,10 @@
 #include <numeric>
 #include <set>
 
-#include "sim/error.hpp"
-#include "sim/fusion.hpp"
-#include "sim/text.hpp"
-#include "sim/units.hpp"
+#include "sim/base/error.hpp"
+#include "sim/base/text.hpp"
+#include "sim/base/units.hpp"
+#include "sim/inputs/fusion.hpp"
 
 namespace gradcast {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "kernels/bench/bench.hpp"
 #include "kernels/compressor.hpp"
-#include "sim/cost_table.hpp"
-#include "sim/model.hpp"
+#include "sim/inputs/cost_table.hpp"
+#include "sim/inputs/model.hpp"
 
 namespace gradcast {
 

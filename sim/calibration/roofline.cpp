@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "sim/table.hpp"
+#include "sim/base/table.hpp"
 
 namespace gradcast {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kernels/bench/bench.hpp"
-#include "sim/answer.hpp"
+#include "sim/answers/answer.hpp"
 #include "sim/calibration/points.hpp"
 
 namespace gradcast {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "kernels/gpu.hpp"
-#include "sim/error.hpp"
+#include "sim/base/error.hpp"
 
 namespace gradcast {
 namespace {

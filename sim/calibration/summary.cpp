@@ -6,8 +6,8 @@
 #include <string>
 #include <tuple>
 
-#include "sim/table.hpp"
-#include "sim/units.hpp"
+#include "sim/base/table.hpp"
+#include "sim/base/units.hpp"
 
 namespace gradcast {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "sim/answer.hpp"
+#include "sim/answers/answer.hpp"
 #include "sim/calibration/cost_file.hpp"
 #include "sim/calibration/points.hpp"
 

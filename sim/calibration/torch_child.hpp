@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/bench/bench.hpp"
-#include "sim/units.hpp"
+#include "sim/base/units.hpp"
 
 namespace gradcast {
 

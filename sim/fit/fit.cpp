@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/random.hpp"
-#include "sim/statistics.hpp"
-#include "sim/text.hpp"
+#include "sim/base/random.hpp"
+#include "sim/base/statistics.hpp"
+#include "sim/base/text.hpp"
 
 namespace gradcast {
 namespace {

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/base/statistics.hpp"
+#include "sim/base/text.hpp"
 #include "sim/fit/fit.hpp"
-#include "sim/statistics.hpp"
-#include "sim/text.hpp"
-#include "sim/uncertainty.hpp"
+#include "sim/forecast/uncertainty.hpp"
 
 namespace gradcast {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/table.hpp"
-#include "sim/text.hpp"
+#include "sim/base/table.hpp"
+#include "sim/base/text.hpp"
 
 namespace gradcast {
 namespace {

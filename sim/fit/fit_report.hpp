@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "sim/document.hpp"
+#include "sim/answers/document.hpp"
 #include "sim/fit/study.hpp"
 
 namespace gradcast {

@@ -5,7 +5,8 @@
 #include <cmath>
 #include <set>
 
-#include "sim/csv.hpp"
+#include "sim/base/csv.hpp"
+#include "sim/base/text.hpp"
 
 namespace gradcast {
 namespace {
@@ -193,7 +194,7 @@ class Writer {
   /// The file's own rows but for what was written anew. Its columns may stand in another order, and
   /// it may be a fitted one itself.
   static std::string kept_lines(const TextFile& file, const std::set<std::string>& written) {
-    CsvReader<kColumns.size()> rows(file, kColumns, kColumns.size() - 1);
+    CsvReader rows(file, kColumns, kColumns.size() - 1);
     std::string kept;
     while (rows.next())
       if (!written.contains(rows.text("property")))

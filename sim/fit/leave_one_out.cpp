@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/comparison.hpp"
-#include "sim/error.hpp"
-#include "sim/random.hpp"
+#include "sim/base/error.hpp"
+#include "sim/base/random.hpp"
+#include "sim/compare/comparison.hpp"
 
 namespace gradcast {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "sim/error.hpp"
-#include "sim/text.hpp"
+#include "sim/base/error.hpp"
+#include "sim/base/text.hpp"
 
 namespace gradcast {
 namespace {

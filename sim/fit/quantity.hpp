@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/scenario.hpp"
+#include "sim/plan/scenario.hpp"
 
 namespace gradcast {
 

@@ -1,7 +1,7 @@
 #include "sim/fit/row_model.hpp"
 
-#include "sim/comparison.hpp"
-#include "sim/error.hpp"
+#include "sim/base/error.hpp"
+#include "sim/compare/comparison.hpp"
 
 namespace gradcast {
 

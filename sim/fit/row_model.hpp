@@ -3,12 +3,12 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "sim/data_files.hpp"
-#include "sim/engine.hpp"
+#include "sim/engine/engine.hpp"
+#include "sim/engine/iteration_result.hpp"
 #include "sim/fit/structure.hpp"
-#include "sim/iteration_result.hpp"
-#include "sim/measured.hpp"
-#include "sim/request.hpp"
+#include "sim/forecast/request.hpp"
+#include "sim/inputs/data_files.hpp"
+#include "sim/inputs/measured.hpp"
 
 namespace gradcast {
 

@@ -1,8 +1,10 @@
 #include "sim/fit/structure.hpp"
 
 #include <algorithm>
+#include <array>
 
-#include "sim/csv.hpp"
+#include "sim/base/csv.hpp"
+#include "sim/base/text.hpp"
 
 namespace gradcast {
 namespace {
@@ -40,7 +42,7 @@ FitErrors parse_errors(std::string_view text) {
 }
 
 /// A parameter that two others of the same structure cannot stand beside.
-void require_no_double(const FitStructure& structure, const CsvReader<kColumns.size()>& rows) {
+void require_no_double(const FitStructure& structure, const CsvReader& rows) {
   const FitParameter& last = structure.parameters.back();
   for (std::size_t i = 0; i + 1 < structure.parameters.size(); ++i) {
     const FitParameter& other = structure.parameters[i];
@@ -91,7 +93,7 @@ const FitStructure& FitStructures::find(const std::string& name) const {
 
 FitStructures load_fit_structures(const TextFile& file) {
   FitStructures all{file.path.string(), {}};
-  CsvReader<kColumns.size()> rows(file, kColumns);
+  CsvReader rows(file, kColumns);
   while (rows.next()) {
     const std::string name = rows.word("structure");
     const FitErrors errors = rows.value("errors", parse_errors);

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/text_file.hpp"
 #include "sim/fit/quantity.hpp"
-#include "sim/measured.hpp"
-#include "sim/text_file.hpp"
+#include "sim/inputs/measured.hpp"
 
 namespace gradcast {
 

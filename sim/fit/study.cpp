@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "sim/comparison_setups.hpp"
-#include "sim/error.hpp"
+#include "sim/base/error.hpp"
+#include "sim/compare/setups.hpp"
 
 namespace gradcast {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/comparison.hpp"
+#include "sim/compare/comparison.hpp"
 #include "sim/fit/leave_one_out.hpp"
 
 namespace gradcast {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/model.hpp"
+#include "sim/inputs/model.hpp"
 
 namespace gradcast {
 

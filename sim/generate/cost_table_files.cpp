@@ -6,10 +6,10 @@
 #include <cmath>
 #include <utility>
 
-#include "sim/cost_table.hpp"
+#include "sim/base/text.hpp"
 #include "sim/generate/generated_file.hpp"
 #include "sim/generate/torch_compressors.hpp"
-#include "sim/text.hpp"
+#include "sim/inputs/cost_table.hpp"
 
 namespace gradcast {
 namespace {

@@ -2,10 +2,10 @@
 // no longer than their bytes do.
 #include <stdexcept>
 
-#include "sim/cost_table.hpp"
+#include "sim/base/text.hpp"
 #include "sim/generate/generated_file.hpp"
 #include "sim/generate/published_gpu.hpp"
-#include "sim/text.hpp"
+#include "sim/inputs/cost_table.hpp"
 
 namespace gradcast {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "sim/csv.hpp"
+#include "sim/base/csv.hpp"
 #include "sim/generate/generated_file.hpp"
 
 namespace gradcast {

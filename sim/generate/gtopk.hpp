@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "sim/units.hpp"
+#include "sim/base/units.hpp"
 
 namespace gradcast {
 

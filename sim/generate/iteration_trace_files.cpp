@@ -12,7 +12,7 @@
 #include "sim/generate/roofline.hpp"
 #include "sim/generate/table2.hpp"
 #include "sim/generate/torch_operators.hpp"
-#include "sim/iteration_trace.hpp"
+#include "sim/inputs/iteration_trace.hpp"
 
 namespace gradcast {
 namespace {

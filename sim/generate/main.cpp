@@ -4,8 +4,8 @@
 #include <exception>
 #include <string>
 
+#include "sim/base/text_file.hpp"
 #include "sim/generate/generated_file.hpp"
-#include "sim/text_file.hpp"
 
 int main(int argc, char** argv) {
   using namespace gradcast;

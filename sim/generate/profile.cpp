@@ -1,6 +1,8 @@
 #include "sim/generate/profile.hpp"
 
-#include "sim/csv.hpp"
+#include <array>
+
+#include "sim/base/csv.hpp"
 
 namespace gradcast {
 namespace {
@@ -10,7 +12,7 @@ constexpr double kLongest = 1e3;  // seconds
 
 std::vector<ProfiledOperator> load_profile(const TextFile& file) {
   std::vector<ProfiledOperator> profile;
-  CsvReader<kColumns.size()> rows(file, kColumns);
+  CsvReader rows(file, kColumns);
   while (rows.next())
     profile.push_back({rows.word("operator"),
                        rows.integer("parameters", 1, INT32_MAX),

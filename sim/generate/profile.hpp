@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/text_file.hpp"
 #include "sim/generate/architecture.hpp"
 #include "sim/generate/roofline.hpp"
-#include "sim/text_file.hpp"
 
 namespace gradcast {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <string_view>
 
-#include "sim/units.hpp"
+#include "sim/base/units.hpp"
 
 namespace gradcast {
 

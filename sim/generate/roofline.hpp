@@ -1,9 +1,9 @@
 // How long an operator takes at least: its arithmetic at the peak, or its traffic at full
 // bandwidth.
 #pragma once
+#include "sim/base/units.hpp"
 #include "sim/generate/architecture.hpp"
 #include "sim/generate/published_gpu.hpp"
-#include "sim/units.hpp"
 
 namespace gradcast {
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <string_view>
 
-#include "sim/units.hpp"
+#include "sim/base/units.hpp"
 
 namespace gradcast {
 

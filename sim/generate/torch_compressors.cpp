@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "sim/cost_table.hpp"
+#include "sim/inputs/cost_table.hpp"
 
 namespace gradcast {
 namespace {

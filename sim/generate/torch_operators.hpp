@@ -3,8 +3,8 @@
 #pragma once
 #include <string_view>
 
+#include "sim/base/units.hpp"
 #include "sim/generate/published_gpu.hpp"
-#include "sim/units.hpp"
 
 namespace gradcast {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "sim/text.hpp"
-#include "sim/units.hpp"
+#include "sim/base/text.hpp"
+#include "sim/base/units.hpp"
 
 namespace gradcast {
 namespace {

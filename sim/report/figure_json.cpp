@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "sim/base/units.hpp"
 #include "sim/report/escape.hpp"
-#include "sim/units.hpp"
 
 namespace gradcast {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "sim/document.hpp"
+#include "sim/answers/document.hpp"
 #include "sim/report/figure.hpp"
 #include "sim/report/palette.hpp"
 

@@ -5,8 +5,8 @@
 #include <map>
 #include <set>
 
-#include "sim/table.hpp"
-#include "sim/units.hpp"
+#include "sim/base/table.hpp"
+#include "sim/base/units.hpp"
 
 namespace gradcast {
 namespace {

@@ -5,10 +5,10 @@
 #include <map>
 #include <set>
 
-#include "sim/comparison.hpp"
+#include "sim/base/table.hpp"
+#include "sim/base/text.hpp"
+#include "sim/compare/comparison.hpp"
 #include "sim/report/figures.hpp"
-#include "sim/table.hpp"
-#include "sim/text.hpp"
 
 namespace gradcast {
 namespace {

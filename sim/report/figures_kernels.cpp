@@ -1,10 +1,10 @@
 // Kernels over the gradient's size: how near a device's memory lets them come.
 #include <algorithm>
 
+#include "sim/base/table.hpp"
+#include "sim/base/units.hpp"
 #include "sim/calibration/roofline.hpp"
 #include "sim/report/figures.hpp"
-#include "sim/table.hpp"
-#include "sim/units.hpp"
 
 namespace gradcast {
 namespace {

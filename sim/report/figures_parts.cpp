@@ -1,8 +1,8 @@
 // Where an iteration's time goes: bars of parts laid end to end.
 #include <algorithm>
 
+#include "sim/base/table.hpp"
 #include "sim/report/figures.hpp"
-#include "sim/table.hpp"
 
 namespace gradcast {
 namespace {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <set>
 
+#include "sim/base/table.hpp"
+#include "sim/base/text.hpp"
 #include "sim/report/figures.hpp"
-#include "sim/table.hpp"
-#include "sim/text.hpp"
 
 namespace gradcast {
 namespace {

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <map>
 
-#include "sim/error.hpp"
+#include "sim/base/error.hpp"
 #include "sim/report/figures.hpp"
 #include "sim/report/lanes.hpp"
 #include "sim/timeline/chrome_trace.hpp"

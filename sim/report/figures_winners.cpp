@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <map>
 
+#include "sim/base/table.hpp"
 #include "sim/report/figures.hpp"
-#include "sim/table.hpp"
 
 namespace gradcast {
 namespace {
@@ -122,7 +122,8 @@ Cell cell_of(const PointGroup& group, double workers, const std::string& bandwid
   return cell;
 }
 
-std::vector<Cell> cells_of(const std::vector<AnsweredPoint>& points, Estimate AnsweredPoint::*which) {
+std::vector<Cell> cells_of(const std::vector<AnsweredPoint>& points,
+                           Estimate AnsweredPoint::*which) {
   std::vector<AnsweredPoint> unbound = points;  // groups by everything but the bandwidth
   for (AnsweredPoint& point : unbound) point.bandwidth.clear();
   std::vector<Cell> cells;

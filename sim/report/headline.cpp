@@ -4,10 +4,10 @@
 #include <iterator>
 #include <map>
 
+#include "sim/base/table.hpp"
+#include "sim/base/text.hpp"
 #include "sim/report/figures.hpp"
 #include "sim/report/points.hpp"
-#include "sim/table.hpp"
-#include "sim/text.hpp"
 
 namespace gradcast {
 namespace {

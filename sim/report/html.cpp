@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "sim/csv.hpp"
+#include "sim/base/csv.hpp"
+#include "sim/base/text.hpp"
 #include "sim/report/all_rows.hpp"
 #include "sim/report/escape.hpp"
 #include "sim/report/figure_json.hpp"
 #include "sim/report/svg.hpp"
-#include "sim/text.hpp"
 
 namespace gradcast {
 namespace {

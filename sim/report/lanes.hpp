@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/units.hpp"
 #include "sim/report/figure.hpp"
-#include "sim/units.hpp"
 
 namespace gradcast {
 

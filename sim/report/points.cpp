@@ -4,9 +4,9 @@
 #include <map>
 #include <set>
 
-#include "sim/error.hpp"
-#include "sim/text.hpp"
-#include "sim/units.hpp"
+#include "sim/base/error.hpp"
+#include "sim/base/text.hpp"
+#include "sim/base/units.hpp"
 
 namespace gradcast {
 namespace {

@@ -4,11 +4,11 @@
 #include <array>
 #include <cmath>
 
-#include "sim/error.hpp"
+#include "sim/base/error.hpp"
+#include "sim/base/sha256.hpp"
+#include "sim/base/text.hpp"
+#include "sim/base/text_file.hpp"
 #include "sim/report/escape.hpp"
-#include "sim/sha256.hpp"
-#include "sim/text.hpp"
-#include "sim/text_file.hpp"
 #include "sim/timeline/chrome_trace.hpp"
 
 namespace gradcast {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/document.hpp"
+#include "sim/answers/document.hpp"
 
 namespace gradcast {
 

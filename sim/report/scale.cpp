@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "sim/units.hpp"
+#include "sim/base/units.hpp"
 
 namespace gradcast {
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <map>
 
+#include "sim/base/units.hpp"
 #include "sim/report/svg_painter.hpp"
-#include "sim/units.hpp"
 
 namespace gradcast {
 namespace {

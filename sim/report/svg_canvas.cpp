@@ -3,8 +3,8 @@
 #include <array>
 #include <cmath>
 
+#include "sim/base/units.hpp"
 #include "sim/report/escape.hpp"
-#include "sim/units.hpp"
 
 namespace gradcast {
 namespace {

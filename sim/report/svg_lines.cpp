@@ -1,8 +1,8 @@
 // Lines with their bands, and forecasts against measurements.
 #include <algorithm>
 
+#include "sim/base/units.hpp"
 #include "sim/report/svg_painter.hpp"
-#include "sim/units.hpp"
 
 namespace gradcast {
 namespace {

@@ -6,15 +6,15 @@
 #include <set>
 
 #include "kernels/compressor.hpp"
-#include "sim/collective.hpp"
-#include "sim/compressor_costs.hpp"
-#include "sim/cost_table.hpp"
-#include "sim/error.hpp"
-#include "sim/lists.hpp"
-#include "sim/request_flags.hpp"
-#include "sim/text.hpp"
-#include "sim/toml_file.hpp"
-#include "sim/transfer_flags.hpp"
+#include "sim/base/error.hpp"
+#include "sim/base/lists.hpp"
+#include "sim/base/text.hpp"
+#include "sim/base/toml_file.hpp"
+#include "sim/inputs/compressor_costs.hpp"
+#include "sim/inputs/cost_table.hpp"
+#include "sim/network/collective.hpp"
+#include "sim/options/request_flags.hpp"
+#include "sim/options/transfer_flags.hpp"
 
 namespace gradcast {
 namespace {

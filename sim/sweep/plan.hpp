@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "sim/data_files.hpp"
-#include "sim/flags.hpp"
-#include "sim/request.hpp"
+#include "sim/forecast/request.hpp"
+#include "sim/inputs/data_files.hpp"
+#include "sim/options/flags.hpp"
 
 namespace gradcast {
 

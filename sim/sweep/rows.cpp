@@ -5,8 +5,8 @@
 #include <set>
 
 #include "kernels/compressor.hpp"
-#include "sim/table.hpp"
-#include "sim/text.hpp"
+#include "sim/base/table.hpp"
+#include "sim/base/text.hpp"
 
 namespace gradcast {
 namespace {

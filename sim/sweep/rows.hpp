@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "sim/document.hpp"
+#include "sim/answers/document.hpp"
 #include "sim/sweep/store.hpp"
 #include "sim/sweep/task.hpp"
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "sim/error.hpp"
-#include "sim/interruption.hpp"
-#include "sim/process_pool.hpp"
-#include "sim/progress.hpp"
+#include "sim/base/error.hpp"
+#include "sim/base/interruption.hpp"
+#include "sim/base/process_pool.hpp"
+#include "sim/base/progress.hpp"
 
 namespace gradcast {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "sim/answer.hpp"
+#include "sim/answers/answer.hpp"
 #include "sim/sweep/rows.hpp"
 #include "sim/sweep/store.hpp"
 #include "sim/sweep/task.hpp"

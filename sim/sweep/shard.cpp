@@ -4,11 +4,11 @@
 #include <numeric>
 #include <system_error>
 
-#include "sim/document.hpp"
-#include "sim/error.hpp"
-#include "sim/random.hpp"
-#include "sim/text.hpp"
-#include "sim/text_file.hpp"
+#include "sim/answers/document.hpp"
+#include "sim/base/error.hpp"
+#include "sim/base/random.hpp"
+#include "sim/base/text.hpp"
+#include "sim/base/text_file.hpp"
 
 namespace gradcast {
 namespace {

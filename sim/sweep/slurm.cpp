@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <system_error>
 
-#include "sim/error.hpp"
-#include "sim/text_file.hpp"
+#include "sim/base/error.hpp"
+#include "sim/base/text_file.hpp"
 
 namespace gradcast {
 namespace {

@@ -10,10 +10,10 @@
 #include <iterator>
 #include <system_error>
 
-#include "sim/document.hpp"
-#include "sim/error.hpp"
-#include "sim/text_file.hpp"
-#include "sim/write_whole.hpp"
+#include "sim/answers/document.hpp"
+#include "sim/base/error.hpp"
+#include "sim/base/text_file.hpp"
+#include "sim/base/write_whole.hpp"
 
 namespace gradcast {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "sim/evaluation.hpp"
+#include "sim/forecast/evaluation.hpp"
 
 namespace gradcast {
 

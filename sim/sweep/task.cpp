@@ -4,9 +4,9 @@
 #include <set>
 
 #include "kernels/compressor.hpp"
-#include "sim/error.hpp"
-#include "sim/sha256.hpp"
-#include "sim/text.hpp"
+#include "sim/base/error.hpp"
+#include "sim/base/sha256.hpp"
+#include "sim/base/text.hpp"
 
 namespace gradcast {
 namespace {

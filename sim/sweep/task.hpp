@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/evaluation.hpp"
+#include "sim/forecast/evaluation.hpp"
 #include "sim/sweep/plan.hpp"
 
 namespace gradcast {

@@ -6,9 +6,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "sim/error.hpp"
-#include "sim/text.hpp"
-#include "sim/text_file.hpp"
+#include "sim/base/error.hpp"
+#include "sim/base/text.hpp"
+#include "sim/base/text_file.hpp"
 #include "sim/timeline/gzip.hpp"
 
 namespace gradcast {

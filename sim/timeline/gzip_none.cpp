@@ -1,4 +1,4 @@
-#include "sim/error.hpp"
+#include "sim/base/error.hpp"
 #include "sim/timeline/gzip.hpp"
 
 namespace gradcast {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "sim/error.hpp"
+#include "sim/base/error.hpp"
 #include "sim/timeline/gzip.hpp"
 
 namespace gradcast {

@@ -9,8 +9,8 @@
 #include <string>
 #include <system_error>
 
-#include "sim/error.hpp"
-#include "sim/text_file.hpp"
+#include "sim/base/error.hpp"
+#include "sim/base/text_file.hpp"
 
 namespace gradcast {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/units.hpp"
+#include "sim/base/units.hpp"
 
 namespace gradcast {
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/engine.hpp"
-#include "sim/plan.hpp"
+#include "sim/engine/engine.hpp"
+#include "sim/plan/plan.hpp"
 #include "sim/timeline/spans.hpp"
 
 namespace gradcast {

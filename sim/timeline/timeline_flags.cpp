@@ -2,9 +2,9 @@
 
 #include <optional>
 
-#include "sim/collective_time.hpp"
-#include "sim/iteration_result.hpp"
-#include "sim/text_file.hpp"
+#include "sim/base/text_file.hpp"
+#include "sim/engine/iteration_result.hpp"
+#include "sim/network/collective_time.hpp"
 #include "sim/timeline/gzip.hpp"
 #include "sim/timeline/paje_file.hpp"
 #include "sim/timeline/timeline_json.hpp"

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "sim/document.hpp"
-#include "sim/flags.hpp"
-#include "sim/noise_flags.hpp"
-#include "sim/scenario.hpp"
+#include "sim/answers/document.hpp"
+#include "sim/options/flags.hpp"
+#include "sim/options/noise_flags.hpp"
+#include "sim/plan/scenario.hpp"
 #include "sim/timeline/rank_choice.hpp"
 
 namespace gradcast {

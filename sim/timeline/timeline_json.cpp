@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "sim/text.hpp"
+#include "sim/base/text.hpp"
+#include "sim/base/units.hpp"
 #include "sim/timeline/gzip.hpp"
-#include "sim/units.hpp"
 
 namespace gradcast {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/collective.hpp"
-#include "sim/document.hpp"
+#include "sim/answers/document.hpp"
+#include "sim/network/collective.hpp"
 #include "sim/timeline/timeline.hpp"
 
 namespace gradcast {

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "sim/error.hpp"
+#include "sim/base/error.hpp"
 
 namespace gradcast {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "sim/iteration_result.hpp"
+#include "sim/engine/iteration_result.hpp"
 #include "sim/timeline/chrome_trace.hpp"
 
 namespace gradcast {

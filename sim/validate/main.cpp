@@ -8,11 +8,11 @@
 #include <cstring>
 #include <filesystem>
 
-#include "sim/comparison_groups.hpp"
-#include "sim/csv.hpp"
-#include "sim/error.hpp"
+#include "sim/base/csv.hpp"
+#include "sim/base/error.hpp"
+#include "sim/base/table.hpp"
+#include "sim/compare/groups.hpp"
 #include "sim/fit/study.hpp"
-#include "sim/table.hpp"
 
 namespace {
 
@@ -116,7 +116,7 @@ bool grown(double now, double before) { return std::abs(now) > 1.1 * std::abs(be
 /// Errors that have grown, one a line; "" for none.
 std::string complaints(const std::vector<Validated>& now, const TextFile& file) {
   std::string text;
-  CsvReader<kColumns.size()> before(file, kColumns);
+  CsvReader before(file, kColumns);
   std::size_t known = 0;
   while (before.next()) {
     for (const Validated& each : now) {

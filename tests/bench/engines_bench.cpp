@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "sim/iteration_result.hpp"
-#include "sim/replicas.hpp"
-#include "sim/request.hpp"
+#include "sim/engine/iteration_result.hpp"
+#include "sim/engine/replicas.hpp"
+#include "sim/forecast/request.hpp"
 #include "tests/bench/measure.hpp"
 #include "tests/smpi_replay.hpp"
 

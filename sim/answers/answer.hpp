@@ -1,0 +1,24 @@
+// One answer in the three formats.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sim/answers/document.hpp"
+#include "sim/options/flags.hpp"
+
+namespace gradcast {
+
+struct Answer {
+  std::string table;                     // for people
+  std::vector<Json> rows;                // flat: CSV, and the results of the JSON document
+  Json summary{};                        // of the JSON document; null for none
+  Json seed{};                           // null where nothing is random
+  Json more{};                           // an object: further members of the JSON document
+  std::vector<std::string> arguments{};  // where the answer is another command line's than ours
+};
+
+/// In the format that the flags ask for, to where they say. `engine` is "" where none ran.
+void deliver(const Flags& flags, const std::vector<InputFile>& inputs, std::string_view engine,
+             const Answer& answer);
+
+}  // namespace gradcast

@@ -1,0 +1,91 @@
+// CSV files with named columns, `#` comment lines, RFC 4180 but for line breaks inside fields.
+// Reading is libfccp's; what is added here is that every complaint says file, line, what was found
+// and what would be right.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/error.hpp"
+#include "sim/base/text_file.hpp"
+
+namespace gradcast {
+
+/// What a `# key: value` comment line says; "" where there is none. Throws DataError for two of
+/// them.
+std::string comment_value(const TextFile& file, std::string_view key);
+
+/// All comment lines, without "# ".
+std::vector<std::string> comment_lines(const TextFile& file);
+
+/// Throws DataError where the last line has no end: a file cut off there would give a wrong number.
+void require_whole_lines(const TextFile& file);
+
+/// A field as RFC 4180 writes it: quoted where it holds a comma, a quote or a line break.
+std::string csv_field(std::string_view text);
+
+/// Lines with "# " before each.
+std::string csv_comments(const std::vector<std::string>& lines);
+
+/// Fields joined by commas, with the line break.
+std::string csv_line(const std::vector<std::string>& fields);
+
+/// The most columns that a file may have.
+inline constexpr std::size_t kMostColumns = 40;
+
+/// Reads a file row by row. The first `required` of the columns must be there; the others may be
+/// missing, and then read as "". A column that is not among them is refused.
+class CsvReader {
+ public:
+  CsvReader(const TextFile& file, std::span<const char* const> columns, std::size_t required);
+  CsvReader(const TextFile& file, std::span<const char* const> columns)
+      : CsvReader(file, columns, columns.size()) {}
+  ~CsvReader();
+
+  /// False at the end of the file.
+  bool next();
+
+  std::string path() const { return file_.path.string(); }
+  std::size_t line() const;
+
+  /// Columns go by their names; a name that is none of them is a defect of the caller.
+  const std::string& text(std::string_view column) const;
+
+  /// `parse` is one of the ValueError-throwing parsers of units.hpp.
+  template <class Parse>
+  decltype(auto) value(std::string_view column, Parse parse) const {
+    try {
+      return parse(text(column));
+    } catch (const ValueError& error) {
+      throw failure(column, error.what());
+    }
+  }
+
+  /// A finite number from `least` to `most`.
+  double number(std::string_view column, double least, double most) const;
+  std::int64_t integer(std::string_view column, std::int64_t least, std::int64_t most) const;
+  /// Text that must not be empty.
+  const std::string& word(std::string_view column) const;
+
+  /// To throw: names this line and column.
+  DataError failure(std::string_view column, const std::string& what) const;
+  DataError failure(const std::string& what) const { return {path(), line(), what}; }
+
+ private:
+  class Library;  // libfccp's reader: a file that includes it takes two seconds longer to compile
+
+  template <class Body>
+  void guarded(Body body) const;
+  void check_range(std::string_view column, double number, double least, double most) const;
+
+  const TextFile& file_;
+  std::vector<std::string> columns_;
+  std::vector<std::string> row_;
+  std::unique_ptr<Library> library_;
+};
+
+}  // namespace gradcast

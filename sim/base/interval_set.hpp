@@ -1,0 +1,28 @@
+// Times at which something goes on, as a set of moments.
+#pragma once
+#include <vector>
+
+#include "sim/base/units.hpp"
+
+namespace gradcast {
+
+struct Interval {
+  Seconds start{0};
+  Seconds end{0};
+};
+
+class IntervalSet {
+ public:
+  IntervalSet() = default;
+  /// Their union; they may overlap and come in any order.
+  explicit IntervalSet(std::vector<Interval> intervals);
+
+  IntervalSet minus(const IntervalSet& other) const;
+  IntervalSet common(const IntervalSet& other) const;
+  Seconds length() const;
+
+ private:
+  std::vector<Interval> intervals_;  // rising, apart
+};
+
+}  // namespace gradcast

@@ -1,0 +1,66 @@
+#include "sim/base/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+#include <unsupported/Eigen/SpecialFunctions>
+
+namespace gradcast {
+namespace {
+
+/// Probability that |t| is larger: the incomplete beta function (Abramowitz and Stegun, 26.7.1 and
+/// 26.5.27).
+double two_sided_tail(double t, double degrees) {
+  return Eigen::numext::betainc(degrees / 2, 0.5, degrees / (degrees + t * t));
+}
+
+/// The smallest value that at least `share` of the sorted values do not exceed.
+double nearest_rank(const std::vector<double>& sorted, double share) {
+  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size())));
+  return sorted[std::max<std::size_t>(rank, 1) - 1];
+}
+
+}  // namespace
+
+double t_quantile(double probability, double degrees) {
+  if (!(probability > 0 && probability < 1)) throw std::logic_error("no probability to be below");
+  if (!(degrees >= 1)) throw std::logic_error("Student's t without a degree of freedom");
+  if (probability == 0.5) return 0;
+  const double tail = 2 * std::min(probability, 1 - probability);
+  double low = 0;
+  double high = 1;
+  while (two_sided_tail(high, degrees) > tail) high *= 2;
+  for (int halving = 0; halving < 100; ++halving) {
+    const double middle = (low + high) / 2;
+    (two_sided_tail(middle, degrees) > tail ? low : high) = middle;
+  }
+  return probability < 0.5 ? -low : low;
+}
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) throw std::logic_error("no values have a median");
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+ErrorSummary summarize_errors(const std::vector<double>& errors_percent) {
+  if (errors_percent.empty()) throw std::logic_error("no errors to summarize");
+  const auto count = static_cast<double>(errors_percent.size());
+  std::vector<double> absolute;
+  ErrorSummary summary;
+  summary.rows = errors_percent.size();
+  for (const double error : errors_percent) {
+    absolute.push_back(std::abs(error));
+    if (std::abs(error) > std::abs(summary.worst)) summary.worst = error;
+  }
+  std::sort(absolute.begin(), absolute.end());
+  summary.mean_absolute = std::accumulate(absolute.begin(), absolute.end(), 0.0) / count;
+  summary.median_absolute = median_of(absolute);
+  summary.p90_absolute = nearest_rank(absolute, 0.9);
+  summary.bias = std::accumulate(errors_percent.begin(), errors_percent.end(), 0.0) / count;
+  return summary;
+}
+
+}  // namespace gradcast

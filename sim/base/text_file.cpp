@@ -1,0 +1,130 @@
+#include "sim/base/text_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "sim/base/error.hpp"
+#include "sim/base/write_whole.hpp"
+
+namespace gradcast {
+namespace {
+
+/// Owns a file descriptor; close() reports what the destructor would swallow.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return number_; }
+  bool close() {
+    const int number = number_;
+    number_ = -1;
+    return ::close(number) == 0;
+  }
+
+ private:
+  int number_;
+};
+
+Error write_error(const std::string& target, int code) {
+  return {ExitCode::Failure, "cannot write " + target + ": " + std::strerror(code)};
+}
+
+void write_all(int descriptor, std::string_view content, const std::string& target) {
+  if (!write_whole(descriptor, content.data(), content.size())) throw write_error(target, errno);
+}
+
+std::size_t line_of(std::string_view text, std::size_t at) {
+  return 1 + static_cast<std::size_t>(
+                 std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+}
+
+/// Removes the temporary file unless it was renamed into place.
+struct Temporary {
+  std::string name;
+  bool kept = false;
+  ~Temporary() {
+    if (!kept) ::unlink(name.c_str());
+  }
+};
+
+}  // namespace
+
+TextFile read_text_file(const std::filesystem::path& path, std::size_t most_bytes) {
+  const auto refuse = [&](int code) {
+    return DataError(path.string(), 0,
+                     std::string("cannot read this file: ") + std::strerror(code));
+  };
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) throw refuse(errno);
+  TextFile text{path, {}};
+  char block[65536];
+  for (;;) {
+    const ssize_t got = ::read(file.get(), block, sizeof block);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw refuse(errno);
+    if (got == 0) break;
+    text.content.append(block, static_cast<std::size_t>(got));
+    if (text.content.size() > most_bytes)
+      throw DataError(path.string(), 0,
+                      "has more than " + std::to_string(most_bytes) +
+                          " bytes; no file that belongs here is so long");
+  }
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.content.starts_with(kByteOrderMark)) text.content.erase(0, kByteOrderMark.size());
+  // Text has none, and what reads lines as C strings would end them there.
+  if (const std::size_t nul = text.content.find('\0'); nul != std::string::npos)
+    throw DataError(path.string(), line_of(text.content, nul),
+                    "a NUL byte; this is not a text file");
+  return text;
+}
+
+std::filesystem::path follow_links(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;  // as Linux
+  std::error_code failed;
+  for (int links = 0; std::filesystem::is_symlink(path, failed); ++links) {
+    if (links == kMostLinks) throw write_error(path.string(), ELOOP);
+    const std::filesystem::path target = std::filesystem::read_symlink(path, failed);
+    if (failed) throw write_error(path.string(), failed.value());
+    path = path.parent_path() / target;
+  }
+  return path;
+}
+
+void write_text_file(const std::filesystem::path& named, std::string_view content) {
+  struct stat there {};
+  const bool special = ::stat(named.c_str(), &there) == 0 && !S_ISREG(there.st_mode);
+  if (special) {
+    Descriptor file(::open(named.c_str(), O_WRONLY | O_CLOEXEC));
+    if (file.get() < 0) throw write_error(named.string(), errno);
+    write_all(file.get(), content, named.string());
+    if (!file.close()) throw write_error(named.string(), errno);
+    return;
+  }
+  const std::filesystem::path path = follow_links(named);
+  Temporary temporary{path.string() + ".tmp." + std::to_string(::getpid())};
+  Descriptor file(::open(temporary.name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (file.get() < 0) throw write_error(path.string(), errno);
+  write_all(file.get(), content, path.string());
+  if (::fsync(file.get()) != 0 && errno != EINVAL) throw write_error(path.string(), errno);
+  if (!file.close()) throw write_error(path.string(), errno);
+  if (::rename(temporary.name.c_str(), path.c_str()) != 0) throw write_error(path.string(), errno);
+  temporary.kept = true;
+}
+
+void write_stdout(std::string_view content) {
+  write_all(STDOUT_FILENO, content, "standard output");
+  // A copy of the descriptor is closed, because only close() reports what a network disk held back.
+  Descriptor copy(::dup(STDOUT_FILENO));
+  if (copy.get() >= 0 && !copy.close()) throw write_error("standard output", errno);
+}
+
+}  // namespace gradcast

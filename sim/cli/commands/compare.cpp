@@ -1,0 +1,130 @@
+// `gradcast compare`: forecast beside measurement beside error.
+#include <algorithm>
+#include <limits>
+
+#include "sim/answers/answer.hpp"
+#include "sim/base/text.hpp"
+#include "sim/compare/report.hpp"
+#include "sim/compare/setups.hpp"
+#include "sim/options/engine_flag.hpp"
+#include "sim/options/transfer_flags.hpp"
+
+namespace gradcast::commands {
+namespace {
+
+Flags make_flags() {
+  Flags flags("compare", "Holds forecasts against measured iteration times, row by row.",
+              {"compare", "compare --measured my-runs.csv --format csv -o errors.csv",
+               "compare --engine analytic --max-error 70%", "compare --costs cost-v100-floor"});
+  flags.add("measured", "a name of `gradcast list`, or a .csv file of your own",
+            "measured-shi2019-table2");
+  add_engine_flag(flags);
+  flags.add_switch("split", "for each row: where its time goes, by the forecast");
+  flags.add_switch("explain",
+                   "for each row off by more than 10 %: which property of the cluster alone, at "
+                   "which value, would explain it");
+  flags.add("max-error", "exit with 4 when a row's error is larger, like 20%");
+  flags.add("costs", "what if compressing cost as this table says: no errors then");
+  add_transfer_flags(flags);
+  return flags;
+}
+
+/// Other costs than a row was measured with.
+struct WhatIf {
+  std::string costs;  // a table; "": the row's own
+  TransferChoice transfer;
+
+  bool asked() const { return !costs.empty() || transfer.asked(); }
+
+  /// What a row is asked with, and how that is called; "" where the row compresses nothing.
+  std::string apply(Request& request) const {
+    if (!asked() || request.compressor == "dense") return "";
+    if (!costs.empty()) {
+      request.costs = costs;
+      request.costs_folder.clear();  // a flag's path, not the row's
+    }
+    transfer.apply(request);
+    return request.costs + (transfer.asked() ? " scaled to " + transfer.to : "");
+  }
+};
+
+WhatIf read_what_if(const Flags& flags, DataFiles& files) {
+  WhatIf what_if{"", read_transfer(flags, files)};
+  if (flags.given("costs"))
+    what_if.costs = flags.value("costs", [&](const std::string& name) {
+      load_cost_table(files.read(kCostTables, name));  // a wrong one is no row's mistake
+      return name;
+    });
+  if (!what_if.asked()) return what_if;
+  for (const char* flag : {"max-error", "explain", "split"})
+    if (flags.given(flag))
+      throw UsageError("--" + std::string(flag) +
+                       " is of errors, and with --costs or --scale-costs-to there are none");
+  return what_if;
+}
+
+/// Rows that ask a cost table for more than it knows.
+void note_outside(const Flags& flags, const std::vector<ComparedRun>& runs) {
+  for (const ComparedRun& run : runs)
+    if (!run.outside.empty())
+      flags.note(run.run.model + " with " + run.run.compressor +
+                 ": costs are asked for beyond the cost table (" + run.outside + ")");
+}
+
+void note_what_if(const Flags& flags, const WhatIf& what_if, const std::vector<ComparedRun>& runs,
+                  DataFiles& files) {
+  if (!what_if.asked()) return;
+  std::vector<UsedCosts> used;
+  for (const ComparedRun& run : runs)
+    if (!run.what_if_costs.empty())
+      used.push_back({run.run.costs, run.run.compressor, run.implementation,
+                      what_if.costs.empty() ? run.run.folder : ""});
+  if (used.empty()) flags.note("no row compresses anything: its costs change nothing here");
+  note_transfer(flags, what_if.transfer, used, files);
+}
+
+}  // namespace
+
+int compare(int argc, const char* const* argv) {
+  Flags flags = make_flags();
+  if (!flags.parse(argc, argv)) return 0;
+  const Engine& engine = chosen_engine(flags);
+  const double max_error = flags.given("max-error") ? flags.value("max-error", parse_max_error)
+                                                    : std::numeric_limits<double>::infinity();
+
+  DataFiles files = DataFiles::standard();
+  const WhatIf what_if = read_what_if(flags, files);
+  const MeasuredRuns measured = load_measured_runs(flags.value(
+      "measured", [&](const std::string& name) { return files.read(kMeasuredRuns, name); }));
+  std::vector<ComparedRun> runs;
+  runs.reserve(measured.runs.size());
+  for (const MeasuredRun& run : measured.runs) {
+    const auto compared = [&](const Request& request) {
+      return compare_run(measured.path, run, request, engine, flags.given("explain"), files);
+    };
+    Request request = request_of(run);
+    runs.push_back(compared(request));
+    const std::string costs = what_if.apply(request);
+    if (costs.empty()) continue;
+    const Seconds own = runs.back().predicted();
+    runs.back() = compared(request);
+    runs.back().what_if_costs = costs;
+    runs.back().own_costs_forecast = own;
+  }
+  add_speedups(runs);
+
+  Answer answer{comparison_table(runs, {flags.text("measured"), std::string(engine.name),
+                                        flags.given("explain"), flags.given("split")}),
+                {},
+                summary_json(runs)};
+  answer.rows.reserve(runs.size());
+  for (const ComparedRun& run : runs) answer.rows.push_back(row_of(run));
+  deliver(flags, files.inputs(), engine.name, answer);
+  note_engine(flags, engine);
+  note_outside(flags, runs);
+  note_what_if(flags, what_if, runs, files);
+  require_within(max_error, runs);
+  return 0;
+}
+
+}  // namespace gradcast::commands

@@ -1,0 +1,135 @@
+// `gradcast fit`: what a cluster and its software cost, estimated from measured runs.
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <memory>
+
+#include "sim/answers/answer.hpp"
+#include "sim/base/progress.hpp"
+#include "sim/compare/report.hpp"
+#include "sim/fit/fit_report.hpp"
+#include "sim/fit/fitted_files.hpp"
+#include "sim/options/engine_flag.hpp"
+
+namespace gradcast::commands {
+namespace {
+
+void save(const std::string& folder, const FitStudy& study, const Flags& flags, DataFiles& files) {
+  const auto made = flags.value("save", [&](const std::string&) {
+    return fitted_files(study.fit, flags.text("measured"), files);
+  });
+  if (made.empty()) flags.note("nothing to save: the fit changed no cluster and no cost table");
+  for (const FittedFile& file : made) {
+    const std::filesystem::path path = std::filesystem::path(folder) / file.path;
+    std::error_code failed;
+    std::filesystem::create_directories(path.parent_path(), failed);
+    if (failed)
+      throw Error(ExitCode::Failure, "cannot make the folder " + path.parent_path().string() +
+                                         ": " + failed.message());
+    write_text_file(path, file.content);
+    flags.note("saved " + path.string());
+  }
+}
+
+/// A value that no run has is a slip of the pen more often than not.
+void note_idle_scopes(const Flags& flags, const FitStructure& structure,
+                      const std::vector<FitRow>& rows) {
+  for (const FitParameter& parameter : structure.parameters)
+    for (const FitScope::Condition& condition : parameter.scope.conditions)
+      for (const std::string& value : condition.values) {
+        const FitScope alone{{{condition.column, {value}}}};
+        const auto has = [&](const FitRow& row) { return alone.holds(row.run); };
+        if (std::none_of(rows.begin(), rows.end(), has))
+          flags.note("structure " + structure.name + ": no run has the " + condition.column + " '" +
+                     value + "'");
+      }
+}
+
+}  // namespace
+
+int fit(int argc, const char* const* argv) {
+  Flags flags(
+      "fit",
+      "Estimates what a cluster and its software cost from measured runs, and says how sure.",
+      {"fit --leave-one-out model", "fit --measured my-runs.csv --structures my-structures.csv",
+       "fit --measured measured-mg-wfbp-dense --save .  # writes platforms/*-fitted.csv"});
+  flags.add("measured", "a name of `gradcast list`, or a .csv file of your own",
+            "measured-shi2019-table2");
+  flags.add(
+      "structures",
+      "what may be fitted, with bounds and reasons: a name or a .csv file (default: fit-x for "
+      "measured-x, else fit-default)");
+  flags.add("structure", "which of them (default: the file's first, the one that is claimed)");
+  flags.add("leave-one-out", "forecast each model, row or source by a fit that has not seen it");
+  flags.add_switch("claimed-only", "do not try the file's other structures (no nested choice)");
+  flags.add("starts", "random starts of each search, beside the structure's own", "10");
+  flags.add("seed", "of random starts and bootstraps", "1");
+  flags.add("save",
+            "a folder to write platforms/<cluster>-fitted.csv and traces/cost-...-fitted.csv in");
+  flags.add("max-error", "exit with 4 when a row's error is larger, like 20%");
+  flags.add_switch("split", "where each row's time goes");
+  add_engine_flag(flags);
+  if (!flags.parse(argc, argv)) return 0;
+  const Engine& engine = chosen_engine(flags);
+  const double max_error = flags.given("max-error") ? flags.value("max-error", parse_max_error)
+                                                    : std::numeric_limits<double>::infinity();
+  const auto parse_starts = [](std::string_view text) {
+    return text == "0" ? 0 : parse_count_to(1000, text);
+  };
+  StudyOptions options;
+  options.engine = &engine;
+  options.nested = !flags.given("claimed-only");
+  options.search.random_starts = flags.value("starts", parse_starts);
+  options.search.seed = flags.value("seed", parse_seed);
+  if (flags.given("leave-one-out"))
+    options.left_out = flags.value("leave-one-out", parse_leave_out);
+
+  DataFiles files = DataFiles::standard();
+  const std::string name = flags.text("measured");
+  const MeasuredRuns measured = load_measured_runs(flags.value(
+      "measured", [&](const std::string& typed) { return files.read(kMeasuredRuns, typed); }));
+  const std::vector<FitRow> rows = fit_rows_of(measured, files);
+  const std::string structures_name =
+      flags.given("structures") ? flags.text("structures") : structures_for(name, files);
+  const FitStructures structures = load_fit_structures(flags.value(
+      "structures", [&](const auto&) { return files.read(kFitStructures, structures_name); }));
+  const FitStructure* structure =
+      flags.value("structure", [&](const std::string& typed) { return &structures.find(typed); });
+  options.search.engine = &engine_for_search(rows, engine);
+
+  std::unique_ptr<Progress> progress;
+  options.progress = [&](const std::string& what, std::size_t done, std::size_t all) {
+    if (done == 1) {
+      progress.reset();  // of another part
+      progress = std::make_unique<Progress>(std::vector<double>(all, 1), flags.quiet());
+    }
+    progress->show(done, what);
+    if (done == all) progress.reset();
+  };
+  const FitStudy study = [&] {
+    try {
+      return study_of(name, rows, structures, *structure, options);
+    } catch (const ValueError& error) {
+      throw DataError(measured.path, 0, error.what());
+    }
+  }();
+
+  Answer answer{fit_table(study) + "\n" +
+                    comparison_table(study.rows, {.name = name,
+                                                  .engine = std::string(engine.name),
+                                                  .explain = false,
+                                                  .split = flags.given("split")}),
+                {},
+                summary_json(study.rows),
+                flags.value("seed", parse_seed)};
+  add_fit_summary(answer.summary, study);
+  for (const ComparedRun& run : study.rows) answer.rows.push_back(row_of(run));
+  deliver(flags, files.inputs(), engine.name, answer);
+  if (flags.given("save")) save(flags.text("save"), study, flags, files);
+  note_engine(flags, engine);
+  note_idle_scopes(flags, *structure, rows);
+  require_within(max_error, study.rows);
+  return 0;
+}
+
+}  // namespace gradcast::commands

@@ -1,0 +1,218 @@
+// `gradcast sweep`: every combination of lists of flags.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "sim/answers/version.hpp"
+#include "sim/base/error.hpp"
+#include "sim/base/sha256.hpp"
+#include "sim/base/text.hpp"
+#include "sim/base/text_file.hpp"
+#include "sim/base/units.hpp"
+#include "sim/options/engine_flag.hpp"
+#include "sim/options/jobs_flag.hpp"
+#include "sim/sweep/run.hpp"
+#include "sim/sweep/shard.hpp"
+#include "sim/sweep/slurm.hpp"
+
+namespace gradcast::commands {
+namespace {
+
+namespace fs = std::filesystem;
+
+Flags make_flags() {
+  Flags flags(
+      "sweep",
+      "Forecasts every combination of lists: --nodes 1,2,4..64 --nic-bandwidth 10Gbps,25Gbps.\n"
+      "Whole numbers in a range double, others step 1, 2, 5 a decade; `all` stands for all "
+      "models,\n"
+      "compressors, clusters or collectives. PLAN.toml holds the same flags as keys; what stands "
+      "on\n"
+      "the command line goes before. Each point is answered twice, by physics alone and with\n"
+      "software costs that were fitted to published runs (--fitted), and it is said where the two\n"
+      "disagree. With -o, what is done is kept beside the answer (FILE.points): after ctrl-C, or\n"
+      "with more points or other files, the same command makes what is missing.",
+      {"sweep --model resnet-50 --compressor all --nodes 1,2,4..64 -o sweep.csv",
+       "sweep plan.toml -j 8 -o sweep.json",
+       "sweep plan.toml --shard 3/7 -o shards        (one of seven machines)",
+       "sweep merge shards -o sweep.json             (what they did, together)",
+       "sweep plan.toml --emit-slurm shards          (scripts of a job array)"});
+  add_sweep_axes(flags);
+  add_engine_flag(flags);
+  flags.add("fitted", "whose fitted software a cluster without a fit of its own gets, or none",
+            kUsualSoftware);
+  add_jobs_flag(flags);
+  flags.add("shard",
+            "I/N: the I-th of N parts, into the folder of -o; auto: what Slurm, SGE or PBS say");
+  flags.add("emit-slurm", "a folder: write a Slurm job array's scripts into it, and run nothing");
+  flags.add("shards", "of --emit-slurm (default: 500 forecasts each, 200 shards at most)");
+  flags.add_switch("dry-run", "say how much there is to do, and do nothing");
+  flags.add_words("PLAN.toml | merge FOLDER", "lists, as keys; or what brings shards together", 2);
+  return flags;
+}
+
+int parse_shards(std::string_view text) { return parse_count_to(kMostShards, text); }
+
+/// Where forecasts are kept: beside the answer. Nowhere where that is no file.
+std::optional<fs::path> store_of(const Flags& flags) {
+  const fs::path answer = flags.text("output");
+  if (answer.empty() || answer == "-") return std::nullopt;
+  std::error_code ignored;
+  if (fs::is_directory(answer, ignored))
+    throw UsageError("-o: '" + answer.string() +
+                     "' is a folder; name a file, or one shard of several with --shard");
+  if (fs::exists(answer, ignored) && !fs::is_regular_file(answer, ignored)) return std::nullopt;
+  return answer.string() + ".points";
+}
+
+class Sweep {
+ public:
+  explicit Sweep(const Flags& flags) : flags_(flags), files_(DataFiles::standard()) {}
+
+  int run() {
+    require_hashes();
+    const std::vector<std::string> words = flags_.words();
+    if (!words.empty() && words[0] == "merge") return merge(words);
+    if (words.size() > 1)
+      throw UsageError("'" + words[1] + "' is one plan too many: a sweep has one");
+    plan_ = read_sweep_plan(flags_, words.empty() ? "" : words[0], files_);
+    plan_.engine = chosen_engine(flags_).name;
+    plan_.software = flags_.text("fitted");
+    plan_.arguments = flags_.arguments();
+    if (flags_.given("emit-slurm")) return emit_slurm();
+    make_tasks();
+    if (flags_.given("dry-run")) return dry_run();
+    return flags_.given("shard") ? run_shard() : run_all();
+  }
+
+ private:
+  static void require_hashes() {
+    if (sha256_hex("").empty())
+      throw MissingError("`sweep` keeps forecasts by their SHA-256, and this build has no OpenSSL");
+  }
+
+  const Engine& engine() const { return *find_engine(plan_.engine); }
+
+  void make_tasks() { tasks_ = tasks_of(plan_, engine(), version_and_commit(), files_); }
+
+  SweepRun sweep_run(std::vector<std::size_t> numbers) const {
+    return {tasks_, std::move(numbers), engine(), chosen_jobs(flags_), flags_.quiet()};
+  }
+
+  int dry_run() {
+    write_stdout(std::to_string(tasks_.points.size()) + " points, " +
+                 std::to_string(tasks_.tasks.size()) + " forecasts (with fitted software and " +
+                 "without, and dense runs to compare with)\n");
+    return 0;
+  }
+
+  int run_all() {
+    std::optional<Store> store;
+    if (const auto file = store_of(flags_)) store.emplace(*file);
+    answer(run_sweep(sweep_run(shuffled(tasks_.tasks.size())), store ? &*store : nullptr, files_),
+           files_.inputs());
+    note_engine(flags_, engine());
+    return 0;
+  }
+
+  int run_shard() {
+    if (!flags_.given("output"))
+      throw UsageError("--shard needs -o, a folder where the shards meet");
+    const fs::path folder = flags_.text("output");
+    const Shard shard = flags_.value("shard", [](const std::string& text) {
+      return parse_shard(text, [](const std::string& name) {
+        const char* value = std::getenv(name.c_str());
+        return std::string(value != nullptr ? value : "");
+      });
+    });
+    keep_plan(folder, {plan_, shard.of}, version_and_commit());
+    Store store(shard_file(folder, shard));
+    run_sweep(sweep_run(tasks_of_shard(shard, tasks_.tasks.size())), &store, files_);
+    flags_.note("shard " + std::to_string(shard.number) + "/" + std::to_string(shard.of) +
+                " is done; when all are: gradcast sweep merge " + folder.string());
+    return 0;
+  }
+
+  int merge(const std::vector<std::string>& words) {
+    if (words.size() < 2) throw UsageError("`sweep merge` needs the folder where the shards lie");
+    for (const std::string& name : flags_.own_names())
+      if (flags_.typed(name) && name != "jobs")
+        throw UsageError("--" + name + " is not for `sweep merge`: the folder's plan says it");
+    const KeptPlan kept = kept_plan(words[1], version_and_commit());
+    plan_ = kept.plan;
+    if (find_engine(plan_.engine) == nullptr || !engine().built())
+      throw MissingError("these shards are of engine '" + plan_.engine +
+                         "', which this build has not");
+    make_tasks();
+    const Evaluations done = read_shards(words[1], kept.shards);
+    const std::vector<std::string> missing = missing_shards(kept.shards, tasks_, done);
+    if (!missing.empty())
+      throw Error(ExitCode::Failure,
+                  words[1] + ": " + join(missing, "; ") + ": run them, and merge again");
+    std::vector<InputFile> inputs = plan_.inputs;
+    for (const InputFile& input : files_.inputs()) {
+      const bool known = std::any_of(inputs.begin(), inputs.end(), [&](const InputFile& other) {
+        return other.typed == input.typed && other.sha256 == input.sha256;
+      });
+      if (!known) inputs.push_back(input);
+    }
+    answer(done, inputs);
+    return 0;
+  }
+
+  int emit_slurm() {
+    make_tasks();
+    const int shards = flags_.given("shards") ? flags_.value("shards", parse_shards)
+                                              : usual_shards(tasks_.tasks.size());
+    const fs::path folder = fs::absolute(flags_.text("emit-slurm")).lexically_normal();
+    SlurmJob job{folder, fs::read_symlink("/proc/self/exe"), fs::current_path(), {}, shards};
+    const std::vector<std::string>& all = flags_.arguments();
+    for (std::size_t i = 2; i < all.size(); ++i) {  // after "gradcast sweep"
+      if (all[i] == "--emit-slurm" || all[i] == "--shards")
+        ++i;  // with its value
+      else
+        job.arguments.push_back(all[i]);
+    }
+    plan_.arguments = {"gradcast", "sweep"};
+    plan_.arguments.insert(plan_.arguments.end(), job.arguments.begin(), job.arguments.end());
+    keep_plan(folder, {plan_, shards}, version_and_commit());
+    write_slurm_scripts(job);
+    flags_.note(std::to_string(tasks_.points.size()) + " points in " + std::to_string(shards) +
+                " shards; submit them with: sh " + (folder / "submit.sh").string());
+    return 0;
+  }
+
+  void answer(const Evaluations& done, const std::vector<InputFile>& inputs) {
+    Answer answer = sweep_answer(plan_, tasks_, done);
+    answer.arguments = plan_.arguments;
+    deliver(flags_, inputs, plan_.engine, answer);
+    const Json& summary = answer.summary;
+    const auto number = [&](const char* name) { return summary.at(name).get<std::size_t>(); };
+    if (number("points_without_answer") > 0)
+      flags_.note(std::to_string(number("points_without_answer")) + " of " +
+                  std::to_string(number("points")) +
+                  " points have no answer; column `problem` says "
+                  "why");
+    if (number("disagree") > 0)
+      flags_.note("of " + std::to_string(number("points")) +
+                  " points physics alone and fitted "
+                  "software disagree in " +
+                  std::to_string(number("disagree")) +
+                  " on whether compressing pays (column `agree`)");
+  }
+
+  const Flags& flags_;
+  DataFiles files_;
+  SweepPlan plan_;
+  SweepTasks tasks_;
+};
+
+}  // namespace
+
+int sweep(int argc, const char* const* argv) {
+  Flags flags = make_flags();
+  if (!flags.parse(argc, argv)) return 0;
+  return Sweep(flags).run();
+}
+
+}  // namespace gradcast::commands

@@ -1,0 +1,26 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "sim/cli/cli.hpp"
+
+namespace {
+
+/// A caller may close what it does not want to read. Whatever is opened next would then be taken
+/// for it.
+void require_standard_streams() {
+  for (int number = 0; number <= 2; ++number)
+    if (::fcntl(number, F_GETFD) < 0) static_cast<void>(::open("/dev/null", O_RDWR));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  require_standard_streams();
+  // A reader that goes away (`gradcast list | head`) and a file size limit are write errors like
+  // others.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  return gradcast::run_cli(argc, argv);
+}

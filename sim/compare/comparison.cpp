@@ -1,0 +1,71 @@
+#include "sim/compare/comparison.hpp"
+
+#include <cmath>
+
+#include "sim/forecast/suspects.hpp"
+#include "sim/forecast/uncertainty.hpp"
+
+namespace gradcast {
+namespace {
+
+/// What the row left to us, as it was chosen: a reader of the answer must not have to guess.
+void fill_in_defaults(MeasuredRun& run, const Request& request, const Scenario& scenario,
+                      const Plan& plan) {
+  run.trace = request.trace_name();
+  run.collective = collectives_of(plan);
+  if (scenario.cluster.platform_file.empty()) {
+    run.nic_bandwidth = to_text(scenario.cluster.nic.bandwidth);
+    run.nic_latency = to_text(scenario.cluster.nic.latency);
+  }
+  if (!scenario.sparse() || plan.buckets.empty()) return;
+  run.costs = request.costs;
+  run.mode = plan.buckets[0].cost.mode;
+}
+
+}  // namespace
+
+double ComparedRun::error_percent() const {
+  return 100 * ((predicted() - run.iteration) / run.iteration);
+}
+
+Seconds ComparedRun::unexplained() const { return run.iteration - predicted(); }
+
+double ComparedRun::measured_efficiency() const { return run.compute / run.iteration; }
+
+double ComparedRun::predicted_efficiency() const { return run.compute / predicted(); }
+
+ComparedRun compare_run(const MeasuredRun& run, const Request& request, const Scenario& scenario,
+                        const Plan& plan, IterationResult forecast) {
+  ComparedRun compared{.run = run, .forecast = std::move(forecast)};
+  compared.ranks = plan.ranks();
+  compared.asked_collective = run.collective;
+  if (scenario.sparse() && !plan.buckets.empty())
+    compared.implementation = plan.buckets[0].cost.implementation;
+  compared.evidence = evidence_of(plan);
+  compared.outside = outside_of(plan);
+  compared.outside_model = run.outside;
+  fill_in_defaults(compared.run, request, scenario, plan);
+  if (!compared.forecast.lost.empty()) throw ValueError(compared.forecast.lost);
+  return compared;
+}
+
+ComparedRun compare_run(const std::string& measured_path, const MeasuredRun& run,
+                        const Request& request, const Engine& engine, bool explain,
+                        DataFiles& files) {
+  return naming_row(measured_path, run, [&] {
+    const Scenario scenario = make_scenario(request, files);
+    const Plan plan = make_plan(scenario);
+    const IterationResult forecast =
+        summarize(plan, engine.run(plan, scenario.cluster, scenario.world));
+    ComparedRun compared = compare_run(run, request, scenario, plan, forecast);
+    if (const auto interval = interval_of(scenario, plan, forecast)) {
+      compared.low = interval->low;
+      compared.high = interval->high;
+    }
+    if (explain && compared.counts() && std::abs(compared.error_percent()) > kLargeErrorPercent)
+      compared.suspects = to_text(suspects_of(scenario, run.iteration));
+    return compared;
+  });
+}
+
+}  // namespace gradcast

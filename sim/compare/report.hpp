@@ -1,0 +1,39 @@
+// What there is to say of compared runs: for people, for programs, and as an exit code.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/answers/document.hpp"
+#include "sim/compare/comparison.hpp"
+
+namespace gradcast {
+
+/// What of it a table shows.
+struct ComparisonView {
+  std::string name;    // of the measured file
+  std::string engine;  // that ran it
+  bool explain = false;
+  bool split = false;
+};
+
+/// Rows, what a reader must know of them, summaries, rankings, speedups. Of a what-if (rows with
+/// other costs than they were measured with) the rows alone: it has no errors.
+std::string comparison_table(const std::vector<ComparedRun>& runs, const ComparisonView& view);
+
+/// One row, in CSV and in JSON: the measured file's columns, then the forecast's.
+Json row_of(const ComparedRun& compared);
+
+/// Errors of all rows, of each algorithm, model and source, intervals, speedups, rankings.
+Json summary_json(const std::vector<ComparedRun>& runs);
+
+/// "20" or "20%", above zero. Throws ValueError.
+double parse_max_error(std::string_view text);
+
+/// Throws Error (4) where the error of a row that counts is larger, in percent.
+void require_within(double most, const std::vector<ComparedRun>& runs);
+
+/// The costs of a what-if, "" where every row has its own.
+std::string what_if_costs_of(const std::vector<ComparedRun>& runs);
+
+}  // namespace gradcast

@@ -1,0 +1,49 @@
+// Algorithms beside each other within a set-up: speedups, and whether the forecast ranks them as
+// the measurement did.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sim/compare/comparison.hpp"
+
+namespace gradcast {
+
+/// Fills in the speedups over dense.
+void add_speedups(std::vector<ComparedRun>& runs);
+
+/// How much faster one algorithm's run is than another's of the same set-up.
+struct SpeedupPair {
+  std::string source;
+  std::string model;
+  std::string compressor;  // with what tells it apart within its set-up: "topk 0.01"
+  std::string over;
+  double measured = 0;
+  double predicted = 0;
+};
+
+/// In each set-up, the algorithm that was measured fastest over each of the others; of rows that
+/// count.
+std::vector<SpeedupPair> speedups_of_fastest(const std::vector<ComparedRun>& runs);
+
+/// Two algorithms that the forecast has the other way round.
+struct SwappedPair {
+  std::string faster;  // as measured
+  std::string slower;
+  double apart_percent = 0;  // how much longer the slower one was measured to take
+};
+
+/// The algorithms of a set-up, fastest first.
+struct Ranking {
+  ComparedRun setup;  // its first row
+  std::vector<std::string> measured;
+  std::vector<std::string> forecast;
+  std::vector<SwappedPair> swapped;
+
+  bool right() const { return swapped.empty(); }
+};
+
+/// Of each set-up with two algorithms or more, among rows that count. Of repeats the mean is
+/// ranked; what is equally fast, measured or forecast, has no order that could be wrong.
+std::vector<Ranking> rankings_of(const std::vector<ComparedRun>& runs);
+
+}  // namespace gradcast

@@ -1,0 +1,56 @@
+// Closed form: what the network takes if no collective stands in another's way. Always built, so
+// that there is an answer on any machine and the SimGrid engines have a check.
+#include "sim/base/error.hpp"
+#include "sim/engine/playback/outcome.hpp"
+#include "sim/engine/playback/whole_collective.hpp"
+#include "sim/network/collective_time.hpp"
+
+namespace gradcast {
+namespace {
+
+class ClosedForms : public WholeCollectives {
+ public:
+  ClosedForms(const Cluster& cluster, int sharing, EventQueue& events)
+      : topology_(make_topology(cluster)),
+        layout_(layout_of(cluster)),
+        software_(software_of(cluster)),
+        sharing_(sharing),
+        events_(events) {}
+
+ private:
+  void carry_out(Job& job, std::size_t step) override {
+    const PlanStep& planned = job.plan().steps[step];
+    const auto phases = planned.collective->phases(layout_, planned.load);
+    CollectiveCourse course = collective_course(phases, topology_, software_, sharing_,
+                                                lead_of(job, step, events_.now()));
+    set_lead(job, events_.now() + course.total, std::move(course.lead_seconds));
+    events_.in(course.total, [this, &job, step] { finish(job, step); });
+  }
+
+  Topology topology_;
+  RankLayout layout_;
+  CollectiveSoftware software_;
+  int sharing_;
+  EventQueue& events_;
+};
+
+}  // namespace
+
+/// Equal jobs begin everything at the same time, so that one is played and its messages have a
+/// share of each link.
+RunRecord run_analytic(const Plan& plan, const Cluster& cluster, const World& world,
+                       const Observation& observation) {
+  if (!observation.paje.empty())
+    throw ValueError("the analytic engine writes no Paje trace; use --engine simgrid");
+  EventQueue events;
+  ClosedForms transport(cluster, world.concurrent_jobs, events);
+  const RankClasses ranks = RankClasses::grouped(plan, world);
+  Job job(plan, ranks, events, transport);
+  job.start();
+  events.run();
+  RunRecord record = record_of(job, ranks, world);
+  record.engine = "analytic";
+  return record;
+}
+
+}  // namespace gradcast

@@ -1,0 +1,62 @@
+// Engines turn a plan into times.
+#pragma once
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/interval_set.hpp"
+#include "sim/inputs/cluster.hpp"
+#include "sim/inputs/world.hpp"
+#include "sim/network/link_load.hpp"
+#include "sim/plan/plan.hpp"
+
+namespace gradcast {
+
+/// When every rank did every step. A collective starts, for a rank, when that rank is ready for it.
+struct RunRecord {
+  /// [class][step of the plan]: ranks that nothing told apart are one class, simulated once.
+  std::vector<std::vector<Interval>> steps;
+  std::vector<std::size_t> class_of;  // by rank; empty: each rank is a class
+  std::int64_t flows_simulated = 0;   // messages, or what stood for several, really simulated
+  std::string engine;                 // that ran it
+  std::string lost;                   // why the run never ended; "" where it did
+  std::vector<LinkLoad> links;        // where they were observed, those that carried anything
+  std::string links_note;             // how their loads were thinned; "" where they were not
+
+  const std::vector<Interval>& of_rank(std::size_t rank) const {
+    return steps[class_of.empty() ? rank : class_of[rank]];
+  }
+};
+
+/// What is to be kept of a run besides the times of steps. It changes no time.
+struct Observation {
+  bool links = false;            // what they carry; the analytic engine has none
+  std::filesystem::path paje{};  // SimGrid writes its own trace there; "" for none
+};
+
+struct Engine {
+  std::string_view name;
+  std::string_view summary;
+  /// nullptr where this build lacks what the engine needs; `needs` then says what.
+  RunRecord (*play)(const Plan& plan, const Cluster& cluster, const World& world,
+                    const Observation& observation);
+  std::string_view needs;
+  /// Why it cannot run such a thing, and what can; "" where it can.
+  std::string (*refusal)(const Plan& plan, const Cluster& cluster, const World& world);
+
+  bool built() const { return play != nullptr; }
+  /// Throws std::exception rather than report a run that did not finish; ValueError for what it
+  /// refuses.
+  RunRecord run(const Plan& plan, const Cluster& cluster, const World& world = {},
+                const Observation& observation = {}) const;
+};
+
+/// The default first.
+std::span<const Engine> all_engines();
+
+/// nullptr where there is none of that name.
+const Engine* find_engine(std::string_view name);
+
+}  // namespace gradcast

@@ -1,0 +1,133 @@
+// One job's way through its plan: streams, queues, who waits for whom. How long a collective takes
+// is the transport's to say.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <queue>
+#include <vector>
+
+#include "sim/engine/engine.hpp"
+#include "sim/engine/playback/event_queue.hpp"
+#include "sim/inputs/world.hpp"
+#include "sim/plan/plan.hpp"
+
+namespace gradcast {
+
+class Job;
+
+/// Carries collectives out. A rank class comes to a collective by enter(); when it is through, the
+/// transport calls Job::leave.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  virtual void enter(Job& job, std::size_t step, std::size_t rank_class) = 0;
+};
+
+/// Ranks that nothing tells apart: one is played for all.
+struct RankClass {
+  double speed = 1;
+  std::vector<RankEvent> events{};
+};
+
+/// Which class each rank is of.
+struct RankClasses {
+  std::vector<RankClass> classes;
+  std::vector<std::size_t> class_of;  // by rank
+
+  /// As few as there can be.
+  static RankClasses grouped(const Plan& plan, const World& world);
+  /// Every rank its own.
+  static RankClasses separate(const Plan& plan, const World& world);
+};
+
+class Job {
+ public:
+  /// All must outlive it.
+  Job(const Plan& plan, const RankClasses& ranks, EventQueue& events, Transport& transport);
+
+  void start();
+  void leave(std::size_t step, std::size_t rank_class);
+
+  const Plan& plan() const { return plan_; }
+  std::size_t classes() const { return players_.size(); }
+  bool done() const { return unfinished_ == 0; }
+  /// Since when all that a step waits for is done, on all ranks. Of a step that has begun.
+  Seconds ready_since(std::size_t step) const;
+  /// What it was that some rank never finished; "" where all is done.
+  std::string stuck(const RankClasses& ranks) const;
+  /// Start and end of every step of every class. To be taken once.
+  std::vector<std::vector<Interval>> take_record() { return std::move(record_); }
+
+ private:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+  /// What a stream of a rank is computing.
+  struct Running {
+    std::size_t step = kNone;
+    Seconds left{0};  // at speed 1
+    Seconds since{0};
+    double rate = 0;
+    unsigned turn = 0;  // an end that was dated before the rate changed has another
+  };
+
+  /// The plan's first on top.
+  using FirstOf =
+      std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<std::size_t>>;
+
+  /// A rank class's place in the plan.
+  struct Player {
+    std::vector<bool> done;                // by step
+    std::vector<std::uint32_t> waits_for;  // by step: how many of `after` are not done
+    FirstOf side_ready;                    // steps of Side that can begin
+    FirstOf to_announce;                   // collectives of a coordinated queue that can begin
+    std::vector<std::size_t> called;       // to collectives while it paused
+    double event_speed = 1;                // of the events that go on
+    Running compute;
+    Running side;
+    std::size_t next_compute = 0;  // of compute_
+    std::size_t next_network = 0;  // of network_
+    int in_flight = 0;             // collectives that it is in
+  };
+
+  static bool ready(const Player& player, std::size_t step) { return player.waits_for[step] == 0; }
+  void sort_in(Player& player, std::size_t step) const;
+  void go_on(std::size_t id);
+  bool begin_compute(std::size_t id);
+  bool begin_side(std::size_t id);
+  bool begin_collective(std::size_t id);
+  void begin(std::size_t id, Running& running, std::size_t step);
+  void finish(std::size_t id, Running& running);
+  void mark_done(std::size_t id, std::size_t step);
+  double rate_of(std::size_t id, std::size_t step) const;
+  /// Something changed that decides how fast the rank computes.
+  void change_rates(std::size_t id);
+  void change_rate(std::size_t id, Running& running);
+  void date_end(std::size_t id, Running& running);
+  void enter(std::size_t id, std::size_t step);
+  /// Of a coordinated queue: offers collectives that all ranks are ready for to a free stream, when
+  /// all that is due now has happened, so that the best of what is ready together goes first.
+  void dispatch_soon();
+  void dispatch();
+  void follow_events(std::size_t id, const RankClass& rank_class);
+
+  const Plan& plan_;
+  const RankClasses& ranks_;
+  EventQueue& events_;
+  Transport& transport_;
+  std::vector<std::size_t> compute_;  // steps of the plan, by stream
+  std::vector<std::size_t> network_;
+  std::vector<std::vector<std::size_t>> followers_;  // by step: those that come after it
+  std::vector<Player> players_;
+  // Of a coordinated queue:
+  std::vector<std::size_t> ready_ranks_;  // by step: how many classes could begin it
+  std::vector<std::size_t> eligible_;     // steps all could begin
+  int dispatched_ = 0;
+  bool dispatch_dated_ = false;
+  std::vector<std::size_t> still_in_;  // by step: classes that have not left it
+
+  std::size_t unfinished_ = 0;  // steps of all classes
+  std::vector<std::vector<Interval>> record_;
+};
+
+}  // namespace gradcast

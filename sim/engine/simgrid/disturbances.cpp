@@ -1,0 +1,62 @@
+#include "sim/engine/simgrid/disturbances.hpp"
+
+#include <algorithm>
+
+namespace gradcast {
+namespace {
+
+/// What is left of a link that is down. SimGrid would fail what is on a link without bandwidth; a
+/// byte in thirty years lets it wait.
+constexpr double kDown = 1e-9;
+
+/// More than anybody can send while a job lasts.
+constexpr Bytes kEndless{std::int64_t{1} << 60};
+
+}  // namespace
+
+Disturbances::Disturbances(const World& world, const SimulatedNetwork& network,
+                           SimulatedFlows& flows, EventQueue& events, std::function<bool()> over)
+    : flows_(flows), events_(events), over_(std::move(over)) {
+  for (const LinkEvent& event : world.links)
+    for (const std::string& name : find_links(network.topology, event.link)) {
+      simgrid::s4u::Link* link = find_link(name);
+      const auto at = links_.try_emplace(name, Disturbed{link, link->get_bandwidth(), 0, {}}).first;
+      at->second.events.push_back(event);
+    }
+  for (auto& [name, disturbed] : links_) {
+    disturbed.widest = disturbed.bandwidth;
+    for (const LinkEvent& event : disturbed.events) disturbed.widest *= std::max(1.0, event.share);
+    update(disturbed);
+    for (const LinkEvent& event : disturbed.events) {
+      const auto change = [this, &link = disturbed] { update(link); };
+      events.at(event.period.at, change);
+      if (event.period.lasting) events.at(event.period.at + *event.period.lasting, change);
+    }
+  }
+  for (const BackgroundFlow& flow : world.flows)
+    events.at(flow.period.at, [this, &flow] { go_on(flow); });
+}
+
+void Disturbances::update(Disturbed& disturbed) {
+  double share = 1;
+  for (const LinkEvent& event : disturbed.events)
+    if (event.period.holds(events_.now())) share *= event.share;
+  flows_.set_bandwidth(disturbed.link, std::max(kDown, disturbed.bandwidth * share),
+                       disturbed.widest);
+}
+
+/// In pieces that become smaller towards the end of its time, since a message cannot be stopped.
+void Disturbances::go_on(const BackgroundFlow& flow) {
+  if (over_() || !flow.period.holds(events_.now())) return;
+  Bytes piece = kEndless;
+  if (flow.period.lasting) {
+    const Seconds left = flow.period.at + *flow.period.lasting - events_.now();
+    double rate = flows_.narrowest(flow.from, flow.to).value;
+    if (flow.most.value > 0) rate = std::min(rate, flow.most.value);
+    const double bytes = rate * std::max(left / 16, Seconds{1e-6}).count();
+    piece = {static_cast<std::int64_t>(std::clamp(bytes, 1.0, double(kEndless.count)))};
+  }
+  flows_.send_at_most(flow.most, flow.from, flow.to, piece, [this, &flow] { go_on(flow); });
+}
+
+}  // namespace gradcast

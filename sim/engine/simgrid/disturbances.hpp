@@ -1,0 +1,39 @@
+// Events of links, and other traffic.
+#pragma once
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/engine/simgrid/flows.hpp"
+#include "sim/engine/simgrid/network.hpp"
+#include "sim/inputs/world.hpp"
+
+namespace gradcast {
+
+class Disturbances {
+ public:
+  /// Dates them all. `over`: nobody is left to be disturbed. All must outlive it. Throws ValueError
+  /// for a link that is not there.
+  Disturbances(const World& world, const SimulatedNetwork& network, SimulatedFlows& flows,
+               EventQueue& events, std::function<bool()> over);
+
+ private:
+  /// A link and what happens to it.
+  struct Disturbed {
+    simgrid::s4u::Link* link;
+    double bandwidth;  // as it was
+    double widest;     // that it ever is
+    std::vector<LinkEvent> events;
+  };
+
+  void update(Disturbed& disturbed);
+  void go_on(const BackgroundFlow& flow);
+
+  SimulatedFlows& flows_;
+  EventQueue& events_;
+  std::map<std::string, Disturbed> links_;
+  std::function<bool()> over_;
+};
+
+}  // namespace gradcast

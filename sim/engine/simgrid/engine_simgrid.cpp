@@ -1,0 +1,216 @@
+// Plans on a network that SimGrid simulates. Only this folder includes SimGrid, and strong units
+// become its doubles nowhere else.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stdexcept>
+
+#include "sim/base/child_process.hpp"
+#include "sim/engine/playback/exact_transport.hpp"
+#include "sim/engine/playback/fluid_transport.hpp"
+#include "sim/engine/playback/outcome.hpp"
+#include "sim/engine/simgrid/disturbances.hpp"
+#include "sim/engine/simgrid/flows.hpp"
+#include "sim/engine/simgrid/link_observer.hpp"
+#include "sim/engine/simgrid/network.hpp"
+#include "sim/network/collective_time.hpp"
+
+namespace gradcast {
+namespace {
+
+enum class Grain { Exact, Fluid };
+
+/// Equal jobs do the same at the same time, so that they are no company to one another.
+Company company_of(const Plan& plan, const World& world) {
+  if (world.network_disturbed()) return Company::Anyone;
+  if (plan.network_streams == 1) return Company::None;
+  std::set<const Collective*> used;
+  for (const PlanStep& step : plan.steps)
+    if (step.kind == StepKind::Collective) used.insert(step.collective);
+  return used.size() > 1 ? Company::Anyone : Company::Alike;
+}
+
+/// Equal jobs on the same network; the record is the first's.
+class Simulation {
+ public:
+  Simulation(const Plan& plan, const Cluster& cluster, const World& world, Grain grain,
+             const SimulatedNetwork& network, const simgrid::s4u::Engine& engine,
+             const Observation& observation)
+      : world_(world),
+        flows_(engine, network.hosts, events_),
+        disturbances_(world, network, flows_, events_, [this] { return done(); }),
+        ranks_(grain == Grain::Exact ? RankClasses::separate(plan, world)
+                                     : RankClasses::grouped(plan, world)) {
+    const CollectiveSoftware software = software_of(cluster);
+    if (grain == Grain::Exact)
+      exact_.emplace(network.topology, layout_of(cluster), software, flows_, events_);
+    else
+      fluid_.emplace(network.topology, layout_of(cluster), software, company_of(plan, world),
+                     flows_, events_);
+    Transport& transport = exact_ ? static_cast<Transport&>(*exact_) : *fluid_;
+    if (observation.links) observer_.emplace(network, [this] { return done(); });
+    for (int i = 0; i < world.concurrent_jobs; ++i)
+      jobs_.push_back(std::make_unique<Job>(plan, ranks_, events_, transport));
+  }
+
+  RunRecord run() {
+    for (const auto& job : jobs_) job->start();
+    // What crawls over a link that is down for ever would end one day.
+    if (!dead_ends(world_).empty()) events_.at(Seconds{kLongestSeconds}, [this] { flows_.stop(); });
+    flows_.run();
+    RunRecord record = record_of(*jobs_.front(), ranks_, world_);
+    record.flows_simulated = exact_ ? exact_->messages() : fluid_->flows();
+    if (observer_ && record.lost.empty()) {
+      Seconds end{0};
+      for (const auto& steps : record.steps)
+        for (const Interval& interval : steps) end = std::max(end, interval.end);
+      BoundedLoads loads = observer_->take(end);
+      record.links = std::move(loads.links);
+      record.links_note = std::move(loads.note);
+    }
+    return record;
+  }
+
+ private:
+  bool done() const {
+    return std::all_of(jobs_.begin(), jobs_.end(), [](const auto& job) { return job->done(); });
+  }
+
+  const World& world_;
+  EventQueue events_;
+  SimulatedFlows flows_;
+  Disturbances disturbances_;
+  RankClasses ranks_;
+  std::optional<ExactTransport> exact_;
+  std::optional<FluidTransport> fluid_;
+  std::optional<LinkObserver> observer_;
+  std::vector<std::unique_ptr<Job>> jobs_;
+};
+
+/// SimGrid's own trace: what links and hosts have and use, as Paje.
+void trace_to(const std::filesystem::path& file) {
+  using simgrid::s4u::Engine;
+  // Name and value apart: in one text a blank would end the value.
+  Engine::set_config("tracing", true);
+  Engine::set_config("tracing/filename", file.string());
+  Engine::set_config("tracing/uncategorized", true);  // uses; nothing here has a category
+  Engine::set_config("tracing/precision", 9);         // else dates are of microseconds
+  // A graph of who is beside whom, for which SimGrid 3.32 looks up split-duplex links of platform
+  // files by names that they do not have, and aborts.
+  Engine::set_config("tracing/platform/topology", false);
+}
+
+RunRecord simulate_here(const Plan& plan, const Cluster& cluster, const World& world, Grain grain,
+                        const Observation& observation) {
+  // Never the program's own arguments: SimGrid would take --help and --cfg out of them.
+  const simgrid::s4u::Engine engine("gradcast");
+  configure_simgrid();
+  if (!observation.paje.empty()) trace_to(observation.paje);
+  const SimulatedNetwork network = build_network(engine, cluster);
+  return Simulation(plan, cluster, world, grain, network, engine, observation).run();
+}
+
+// ---- a record as the numbers that cross the pipe, and back ----
+
+void add_text(std::vector<double>& numbers, const std::string& text) {
+  numbers.push_back(static_cast<double>(text.size()));
+  numbers.insert(numbers.end(), text.begin(), text.end());
+}
+
+std::vector<double> to_numbers(const RunRecord& record) {
+  std::vector<double> numbers{static_cast<double>(record.flows_simulated),
+                              static_cast<double>(record.lost.size()),
+                              static_cast<double>(record.steps.size())};
+  numbers.insert(numbers.end(), record.lost.begin(), record.lost.end());
+  numbers.insert(numbers.end(), record.class_of.begin(), record.class_of.end());
+  for (const auto& steps : record.steps)
+    for (const Interval& interval : steps) {
+      numbers.push_back(interval.start.count());
+      numbers.push_back(interval.end.count());
+    }
+  add_text(numbers, record.links_note);
+  numbers.push_back(static_cast<double>(record.links.size()));
+  for (const LinkLoad& link : record.links) {
+    add_text(numbers, link.name);
+    numbers.push_back(static_cast<double>(link.changes.size()));
+    for (const LoadChange& change : link.changes) {
+      numbers.push_back(change.at.count());
+      numbers.push_back(change.rate.value);
+    }
+  }
+  return numbers;
+}
+
+RunRecord from_numbers(const std::vector<double>& numbers, const Plan& plan) {
+  std::size_t at = 0;
+  const auto next = [&] { return numbers.at(at++); };  // at(): throws where it is too short
+  RunRecord record;
+  record.flows_simulated = static_cast<std::int64_t>(next());
+  record.lost.resize(static_cast<std::size_t>(next()));
+  record.steps.resize(static_cast<std::size_t>(next()));
+  for (char& letter : record.lost) letter = static_cast<char>(next());
+  record.class_of.resize(static_cast<std::size_t>(plan.ranks()));
+  for (std::size_t& its_class : record.class_of) its_class = static_cast<std::size_t>(next());
+  for (auto& steps : record.steps) {
+    steps.resize(plan.steps.size());
+    for (Interval& interval : steps) {
+      interval.start = Seconds{next()};
+      interval.end = Seconds{next()};
+    }
+  }
+  const auto next_text = [&] {
+    std::string text(static_cast<std::size_t>(next()), ' ');
+    for (char& letter : text) letter = static_cast<char>(next());
+    return text;
+  };
+  record.links_note = next_text();
+  record.links.resize(static_cast<std::size_t>(next()));
+  for (LinkLoad& link : record.links) {
+    link.name = next_text();
+    link.changes.resize(static_cast<std::size_t>(next()));
+    for (LoadChange& change : link.changes) {
+      change.at = Seconds{next()};
+      change.rate = {next()};
+    }
+  }
+  if (at != numbers.size())
+    throw std::logic_error("the SimGrid engine's answer has the wrong length");
+  return record;
+}
+
+/// In a process of its own: SimGrid's clock, model and callbacks are process-wide, and its checks
+/// abort.
+RunRecord simulate_apart(const Plan& plan, const Cluster& cluster, const World& world, Grain grain,
+                         const Observation& observation, std::string engine) {
+  RunRecord record = from_numbers(
+      run_in_child(
+          "the SimGrid engine",
+          [&] { return to_numbers(simulate_here(plan, cluster, world, grain, observation)); }),
+      plan);
+  record.engine = std::move(engine);
+  return record;
+}
+
+/// About half a second of simulation.
+constexpr std::int64_t kMostMessages = 400'000;
+
+}  // namespace
+
+RunRecord run_simgrid_exact(const Plan& plan, const Cluster& cluster, const World& world,
+                            const Observation& observation) {
+  return simulate_apart(plan, cluster, world, Grain::Exact, observation, "simgrid-exact");
+}
+
+RunRecord run_simgrid_fluid(const Plan& plan, const Cluster& cluster, const World& world,
+                            const Observation& observation) {
+  return simulate_apart(plan, cluster, world, Grain::Fluid, observation, "simgrid-fluid");
+}
+
+RunRecord run_simgrid(const Plan& plan, const Cluster& cluster, const World& world,
+                      const Observation& observation) {
+  const bool few = messages_of(plan, cluster) * world.concurrent_jobs <= kMostMessages;
+  return (few ? run_simgrid_exact : run_simgrid_fluid)(plan, cluster, world, observation);
+}
+
+}  // namespace gradcast

@@ -1,0 +1,117 @@
+#include "sim/forecast/estimates.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <system_error>
+
+#include "sim/base/error.hpp"
+
+namespace gradcast {
+namespace {
+
+constexpr std::string_view kSuffix = "-fitted";
+constexpr std::string_view kTable = ".csv";
+
+/// Without its ".csv".
+std::string stem_of(const std::string& name) {
+  return name.ends_with(kTable) ? name.substr(0, name.size() - kTable.size()) : name;
+}
+
+bool fitted(const std::string& name) { return stem_of(name).ends_with(kSuffix); }
+
+bool known(const DataFiles& files, const DataKind& kind, const std::string& name) {
+  std::error_code ignored;
+  if (is_path(name)) return std::filesystem::is_regular_file(name, ignored);
+  const std::vector<std::string> names = files.names(kind);
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// `stem` as `name` is written: a path ends in .csv.
+std::string like(const std::string& name, const std::string& stem) {
+  return is_path(name) ? stem + std::string(kTable) : stem;
+}
+
+/// What a fitted file was made from, where that is still there (of a path: beside it).
+std::string unfitted(const std::string& name, const DataKind& kind, const DataFiles& files) {
+  if (!fitted(name)) return name;
+  const std::string stem = stem_of(name);
+  const std::string base = like(name, stem.substr(0, stem.size() - kSuffix.size()));
+  return known(files, kind, base) ? base : name;
+}
+
+/// Its own fit, where there is one.
+std::string fit_of(const std::string& name, const DataKind& kind, const DataFiles& files) {
+  const std::string its_fit = like(name, stem_of(name) + std::string(kSuffix));
+  return !fitted(name) && known(files, kind, its_fit) ? its_fit : name;
+}
+
+constexpr std::array<std::string_view, 9> kSoftware = {
+    "per_message_latency",    "per_collective_latency", "per_tensor_negotiation",
+    "per_iteration_overhead", "communication_slowdown", "eager_limit",
+    "reduction_bandwidth",    "forecast_deviation",     "forecast_deviation_share"};
+
+bool is_software(const std::string& property) {
+  return std::find(kSoftware.begin(), kSoftware.end(), property) != kSoftware.end();
+}
+
+/// What a cost table says of a compressor's calls.
+std::vector<std::pair<Seconds, Seconds>> costs_of(const Request& request, DataFiles& files) {
+  const CostTable table =
+      load_cost_table(files.read(kCostTables, request.costs, request.costs_folder));
+  std::vector<std::pair<Seconds, Seconds>> costs;
+  for (const CostRow& row : table.rows)
+    if (row.compressor == request.compressor) costs.emplace_back(row.encode, row.decode);
+  return costs;
+}
+
+/// What the request itself says of the software stays.
+void take_software(Cluster& cluster, const Cluster& from, const Request& request) {
+  const auto asked = [&](const std::string& name) {
+    return std::any_of(request.changed.begin(), request.changed.end(),
+                       [&](const ClusterProperty& property) { return property.name == name; });
+  };
+  for (const ClusterProperty& property : properties_of(from))
+    if (is_software(property.name) && !asked(property.name))
+      set_property(cluster, property.name, property.value);
+  std::erase_if(cluster.deviations,
+                [](const PropertyDeviation& each) { return is_software(each.property); });
+  for (const PropertyDeviation& deviation : from.deviations)
+    if (is_software(deviation.property) && !asked(deviation.property))
+      cluster.deviations.push_back(deviation);
+}
+
+}  // namespace
+
+Estimates estimates_of(const Request& request, const std::string& software,
+                       const DataFiles& files) {
+  Estimates both{{request}, std::nullopt};
+  if (software == "none") return both;
+  both.physics.request.cluster = unfitted(request.cluster, kClusters, files);
+  both.physics.request.costs = unfitted(request.costs, kCostTables, files);
+  both.fitted = Asked{request};
+  Request& fit = both.fitted->request;
+  fit.cluster = fit_of(request.cluster, kClusters, files);
+  fit.costs = fit_of(request.costs, kCostTables, files);
+  if (!fitted(fit.cluster)) both.fitted->software = software;
+  return both;
+}
+
+bool costs_fitted(const Estimates& estimates, DataFiles& files) {
+  if (!estimates.fitted) return false;
+  const Request& fitted = estimates.fitted->request;
+  const Compressor* compressor = find_compressor(fitted.compressor);
+  if (compressor != nullptr && compressor->aggregation != Aggregation::AllGather) return true;
+  return fitted.costs != estimates.physics.request.costs &&
+         costs_of(fitted, files) != costs_of(estimates.physics.request, files);
+}
+
+Scenario make_scenario(const Asked& asked, DataFiles& files) {
+  Scenario scenario = make_scenario(asked.request, files);
+  if (!asked.software.empty())
+    take_software(scenario.cluster, load_cluster(files.read(kClusters, asked.software)),
+                  asked.request);
+  return scenario;
+}
+
+}  // namespace gradcast

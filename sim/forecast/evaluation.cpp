@@ -1,0 +1,59 @@
+#include "sim/forecast/evaluation.hpp"
+
+#include "sim/base/error.hpp"
+#include "sim/inputs/devices.hpp"
+
+namespace gradcast {
+
+Evaluation evaluate(const Scenario& scenario, const Engine& engine) {
+  const Plan plan = make_plan(scenario);
+  Evaluation evaluation;
+  evaluation.result = summarize(plan, engine.run(plan, scenario.cluster, scenario.world));
+  evaluation.ranks = plan.ranks();
+  evaluation.batch = scenario.batch();
+  evaluation.compute = alone(scenario);
+  evaluation.collective = collectives_of(plan);
+  evaluation.evidence = evidence_of(plan);
+  evaluation.outside = outside_of(plan);
+  if (evaluation.result.lost.empty())
+    evaluation.deviations = deviations_of(scenario, plan, evaluation.result);
+  else
+    evaluation.problem = "the run never ends: " + evaluation.result.lost;
+  if (evaluation.deviations)
+    evaluation.interval = interval_about(evaluation.result.iteration, *evaluation.deviations);
+  return evaluation;
+}
+
+Evaluation answer_or_problem(const DataFiles& files, const std::function<Evaluation()>& forecast) {
+  Evaluation none;
+  try {
+    return forecast();
+  } catch (const ValueError& why) {
+    none.problem = why.what();
+  } catch (const DataError& why) {
+    none.problem = why.what();
+  }
+  const std::string root = files.root().string() + "/";
+  if (none.problem.starts_with(root)) none.problem.erase(0, root.size());
+  return none;
+}
+
+Evaluation evaluate(const Asked& asked, const Engine& engine, DataFiles& files) {
+  return answer_or_problem(files, [&] { return evaluate(make_scenario(asked, files), engine); });
+}
+
+std::string content_of(const Asked& asked, const Engine& engine, DataFiles& files) {
+  const Request& request = asked.request;
+  std::string content = "engine " + std::string(engine.name) + "\ncluster " + request.cluster +
+                        "\ncosts " + request.costs + "\nsoftware " + asked.software + "\n";
+  const auto add = [&](const TextFile& file) {
+    content += "file " + files.sha256_of(file.path) + "\n";
+  };
+  const RequestFiles read = read_files(request, files);
+  for (const TextFile* file : read.all()) add(*file);
+  if (!asked.software.empty()) add(files.read(kClusters, asked.software));
+  if (!request.costs_device.empty()) add(files.read(kDevices, "devices"));
+  return content;
+}
+
+}  // namespace gradcast

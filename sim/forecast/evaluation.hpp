@@ -1,0 +1,47 @@
+// One forecast as a value that can be kept, sent and compared: what sweeps and break-evens are made
+// of.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "sim/engine/iteration_result.hpp"
+#include "sim/forecast/estimates.hpp"
+#include "sim/forecast/uncertainty.hpp"
+
+namespace gradcast {
+
+struct Evaluation {
+  IterationResult result;  // no times where there is a problem
+  int ranks = 0;
+  int batch = 0;       // images a GPU
+  Seconds compute{0};  // as alone() has it
+  std::string collective;
+  std::string evidence;  // what the compressor's costs rest on; "" for dense
+  std::string outside;   // the range of the cost table that was left; "" for none
+  std::optional<ForecastInterval> interval;        // where the cluster was fitted
+  std::string problem;                             // why there is no answer; "" where there is one
+  std::optional<ForecastDeviations> deviations{};  // what the interval is made from
+
+  double samples_per_second() const {
+    return static_cast<double>(ranks) * batch / result.iteration.count();
+  }
+  double scaling_efficiency() const { return compute / result.iteration; }
+};
+
+/// What `forecast` returns; a ValueError or DataError that it throws comes back as the problem of
+/// an evaluation without an answer, without the path of the data folder: answers hold none.
+Evaluation answer_or_problem(const DataFiles& files, const std::function<Evaluation()>& forecast);
+
+/// A request that no cluster or cost table can answer is a problem of this one forecast: it comes
+/// back as such. What breaks otherwise (an engine that dies, a disk) is thrown.
+Evaluation evaluate(const Asked& asked, const Engine& engine, DataFiles& files);
+
+/// The same of a scenario that was made. Throws ValueError or DataError where it has no plan.
+Evaluation evaluate(const Scenario& scenario, const Engine& engine);
+
+/// What decides an evaluation beside the flags behind its request, as text: the engine, which files
+/// it reads, and their SHA-256. Reads those files. Throws as read_files does.
+std::string content_of(const Asked& asked, const Engine& engine, DataFiles& files);
+
+}  // namespace gradcast

@@ -1,0 +1,275 @@
+#include "sim/forecast/request.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "sim/base/error.hpp"
+#include "sim/base/text.hpp"
+#include "sim/engine/simgrid_platform.hpp"
+#include "sim/inputs/cost_transfer.hpp"
+
+namespace gradcast {
+namespace {
+
+template <class Table>
+std::vector<std::string> names_of(const Table& table) {
+  std::vector<std::string> names;
+  for (const auto* entry : table) names.emplace_back(entry->name);
+  return names;
+}
+
+ValueError unknown(const std::string& what, const std::string& typed,
+                   const std::vector<std::string>& known) {
+  return ValueError("unknown " + what + " '" + typed + "'" + did_you_mean(typed, known) +
+                    " (known: " + join(known) + ")");
+}
+
+/// nullptr for "auto".
+const Collective* choose_collective(const std::string& name, const Compressor& compressor,
+                                    bool training) {
+  if (name == "auto") return nullptr;
+  if (name.empty()) return &default_collective(compressor.aggregation);
+  const Collective* collective = find_collective(name);
+  if (collective == nullptr) {
+    std::vector<std::string> known = names_of(all_collectives());
+    known.emplace_back("auto");
+    throw unknown("collective", name, known);
+  }
+  if (!training && !collective->sparse) return collective;
+  if (!training)
+    throw ValueError("collective '" + name +
+                     "' carries selected elements of a model: use --model, not --payload");
+  const std::string usual(default_collective(compressor.aggregation).name);
+  if (collective->serves != compressor.aggregation)
+    throw ValueError("collective '" + name + "' does not serve compressor '" +
+                     std::string(compressor.name) + "': use '" + usual + "'");
+  if (training && collective->outcome == Outcome::Scattered)
+    throw ValueError("collective '" + name +
+                     "' leaves each rank a part of the sum, and training needs all of it: use '" +
+                     usual + "'");
+  if (collective->needs_exact_count && !compressor.exact_count)
+    throw ValueError("collective '" + name +
+                     "' needs the same count on every rank, and compressor '" +
+                     std::string(compressor.name) + "' selects a varying one: use '" + usual +
+                     "' or another compressor, like topk");
+  return collective;
+}
+
+/// Two requests that name the same run, but for its batch, its compute time and changes of its
+/// cluster. `mode`: what the cost table chose for the one.
+bool same_choices(const Request& one, const std::string& mode, const Request& measured,
+                  bool sparse) {
+  const bool same_costs = one.costs == measured.costs && one.density == measured.density &&
+                          (mode == measured.mode || one.mode == measured.mode) &&
+                          one.selection == measured.selection &&
+                          one.costs_device == measured.costs_device;
+  return one.model == measured.model && one.trace_name() == measured.trace_name() &&
+         one.cluster == measured.cluster && one.compressor == measured.compressor &&
+         one.collective == measured.collective && (!sparse || same_costs) &&
+         to_text(one.fusion) == to_text(measured.fusion) && one.overlap == measured.overlap &&
+         one.queue == measured.queue && one.encode_stream == measured.encode_stream &&
+         one.encode_slowdown == measured.encode_slowdown &&
+         one.network_streams == measured.network_streams &&
+         one.count_spread == measured.count_spread && one.events == measured.events &&
+         one.concurrent_jobs == measured.concurrent_jobs && one.payload == measured.payload &&
+         one.accumulation == measured.accumulation;
+}
+
+/// Whether the kernels asked for are those that the cost table chooses by itself.
+bool usual_implementation(const Request& request, const Scenario& scenario) {
+  if (request.implementation.empty() || !scenario.sparse()) return true;
+  const CompressorCosts usual(scenario.costs, {.compressor = std::string(scenario.compressor->name),
+                                               .mode = scenario.mode});
+  return usual.implementation() == request.implementation;
+}
+
+/// To 0.1 %: a trace is written to the nanosecond, a measured compute time to four digits.
+bool same_compute(const MeasuredRun& run, const Scenario& scenario) {
+  return std::abs(run.compute / scenario.compute() - 1) < 1e-3;
+}
+
+bool same_cluster(const Cluster& a, const Cluster& b) {
+  const auto first = properties_of(a);
+  const auto second = properties_of(b);
+  return std::equal(first.begin(), first.end(), second.begin(), second.end(),
+                    [](const ClusterProperty& x, const ClusterProperty& y) {
+                      return x.name == y.name && x.value == y.value;
+                    });
+}
+
+/// Throws ValueError where there is none of that name.
+const Compressor* compressor_of(const Request& request) {
+  const Compressor* compressor = find_compressor(request.compressor);
+  if (compressor != nullptr) return compressor;
+  throw unknown("compressor", request.compressor, names_of(all_compressors()));
+}
+
+/// The named cluster with the request's changes. Throws as make_scenario does.
+Cluster changed_cluster(const Request& request, const TextFile& file) {
+  Cluster cluster = request.cluster.ends_with(".xml") ? load_xml_cluster(file) : load_cluster(file);
+  for (const ClusterProperty& property : request.changed) {
+    try {
+      set_property(cluster, property.name, property.value);
+    } catch (const ValueError& error) {
+      throw ValueError(property.name + ": " + error.what());
+    }
+  }
+  require_possible(cluster);
+  return cluster;
+}
+
+/// Throws ValueError, which says why a trace was looked for where none was named.
+TextFile trace_file(const Request& request, DataFiles& files) {
+  try {
+    return files.read(kIterationTraces, request.trace_name(), request.folder);
+  } catch (const ValueError& error) {
+    if (!request.trace.empty()) throw;
+    throw ValueError("no trace is named, and model '" + request.model +
+                     "' has none of a V100 here: " + error.what());
+  }
+}
+
+/// None of a broken file: `list` and `selftest` name it, and a forecast does not need it.
+std::vector<MeasuredRun> readable_runs(DataFiles& files, const std::string& name) {
+  try {
+    return load_measured_runs(files.read(kMeasuredRuns, name)).runs;
+  } catch (const DataError&) {
+    return {};
+  }
+}
+
+}  // namespace
+
+Request request_of(const MeasuredRun& run) {
+  Request request;
+  request.folder = request.costs_folder = run.folder;
+  request.model = run.model;
+  request.trace = run.trace;
+  if (!run.costs.empty()) request.costs = run.costs;
+  request.cluster = run.cluster;
+  request.compressor = run.compressor;
+  request.mode = run.mode;
+  request.collective = run.collective;
+  request.density = run.density;
+  request.batch = run.batch;
+  request.fusion = run.fusion;
+  request.overlap = run.overlap;
+  request.wire_bytes_per_element = run.wire_bytes_per_element;
+  request.wire_messages = run.wire_messages;
+  if (run.payload.count > 0)
+    request.payload = run.payload;
+  else
+    request.compute = run.compute;
+  request.concurrent_jobs = run.concurrent_jobs;
+  request.accumulation = run.accumulation;
+  request.changed = {{"nodes", std::to_string(run.nodes)},
+                     {"gpus_per_node", std::to_string(run.gpus_per_node)}};
+  if (!run.nic_bandwidth.empty()) request.changed.push_back({"nic_bandwidth", run.nic_bandwidth});
+  if (!run.nic_latency.empty()) request.changed.push_back({"nic_latency", run.nic_latency});
+  return request;
+}
+
+std::optional<MeasuredRun> measured_like(const Request& request, const Scenario& scenario,
+                                         const Plan& plan, const DataFiles& files) {
+  const std::string mode = plan.buckets.empty() ? "" : plan.buckets[0].cost.mode;
+  if (!usual_implementation(request, scenario)) return std::nullopt;
+  DataFiles others(files.root());  // what is looked through here is no input of the forecast
+  for (const std::string& name : others.names(kMeasuredRuns))
+    for (const MeasuredRun& run : readable_runs(others, name)) {
+      const Request measured = request_of(run);
+      if (run.batch == scenario.batch() && same_compute(run, scenario) &&
+          same_choices(request, mode, measured, scenario.sparse()) &&
+          same_cluster(cluster_of(measured, others), scenario.cluster))
+        return run;
+    }
+  return std::nullopt;
+}
+
+std::string Request::trace_name() const {
+  if (!trace.empty() || payload) return trace;
+  return "iteration-" + std::filesystem::path(model).filename().replace_extension().string() +
+         "-v100";
+}
+
+std::vector<const TextFile*> RequestFiles::all() const {
+  std::vector<const TextFile*> read{&cluster};
+  for (const std::optional<TextFile>* file : {&model, &trace, &events, &costs})
+    if (*file) read.push_back(&**file);
+  return read;
+}
+
+RequestFiles read_files(const Request& request, DataFiles& files) {
+  const Compressor* compressor = compressor_of(request);
+  RequestFiles read;
+  if (!request.payload) {
+    read.model = files.read(kModels, request.model, request.folder);
+    read.trace = trace_file(request, files);
+  }
+  read.cluster = files.read(kClusters, request.cluster, request.folder);
+  if (!request.events.empty()) read.events = files.read(kEvents, request.events);
+  if (compressor->aggregation == Aggregation::AllGather)
+    read.costs = files.read(kCostTables, request.costs, request.costs_folder);
+  return read;
+}
+
+Cluster cluster_of(const Request& request, DataFiles& files) {
+  return changed_cluster(request, files.read(kClusters, request.cluster, request.folder));
+}
+
+Scenario make_scenario(const Request& request, DataFiles& files) {
+  Scenario scenario;
+  scenario.compressor = compressor_of(request);
+  scenario.collective =
+      choose_collective(request.collective, *scenario.compressor, !request.payload);
+  if (scenario.collective != nullptr && scenario.collective->sparse && request.wire_messages > 1)
+    throw ValueError("collective '" + request.collective +
+                     "' carries index-value pairs: values and indices apart (2 wire messages) do "
+                     "not go with it");
+  if (request.payload) {
+    if (request.accumulation > 1)
+      throw ValueError("a collective alone has no micro-steps: leave accumulation out");
+    if (scenario.sparse())
+      throw ValueError("a collective alone compresses nothing: leave compressor '" +
+                       request.compressor +
+                       "' out, and name an all-gather as the collective where one is meant");
+    scenario.payload = *request.payload;
+  }
+  const RequestFiles read = read_files(request, files);
+  if (!request.payload) {
+    scenario.model = load_model(*read.model);
+    scenario.trace = load_iteration_trace(*read.trace);
+    const int batch = request.batch.value_or(scenario.trace.batch);
+    if (batch % request.accumulation != 0)
+      throw ValueError("a batch of " + std::to_string(batch) + " is not divided by " +
+                       std::to_string(request.accumulation) +
+                       " micro-steps (accumulation): choose another of the two");
+    scenario.accumulation = request.accumulation;
+    scenario.trace = with_batch(scenario.trace, batch / request.accumulation);
+    if (request.compute)
+      scenario.trace = scaled_to(scenario.trace, *request.compute, request.accumulation);
+  }
+  scenario.cluster = changed_cluster(request, read.cluster);
+  if (read.events) scenario.world = load_events(*read.events, scenario.cluster);
+  scenario.world.concurrent_jobs = request.concurrent_jobs;
+  if (read.costs) scenario.costs = load_cost_table(*read.costs);
+  if (read.costs && !request.costs_device.empty())
+    scenario.costs = transferred(scenario.costs, request.costs_of, request.costs_device, files);
+  scenario.density = request.density;
+  scenario.mode = request.mode;
+  scenario.implementation = request.implementation;
+  scenario.selection = request.selection;
+  scenario.fusion = request.fusion;
+  scenario.overlap = request.overlap;
+  scenario.wire_bytes_per_element = request.wire_bytes_per_element;
+  scenario.wire_messages = request.wire_messages;
+  scenario.queue = request.queue;
+  scenario.encode_stream = request.encode_stream;
+  scenario.encode_slowdown = request.encode_slowdown;
+  scenario.network_streams = request.network_streams;
+  scenario.count_spread = request.count_spread;
+  scenario.count_seed = request.seed;
+  return scenario;
+}
+
+}  // namespace gradcast

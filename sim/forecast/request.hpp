@@ -1,0 +1,85 @@
+// What a user or a measured row asks to be forecast, as text and names; the files behind it.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/inputs/data_files.hpp"
+#include "sim/inputs/measured.hpp"
+#include "sim/plan/plan.hpp"
+#include "sim/plan/scenario.hpp"
+
+namespace gradcast {
+
+/// The defaults are the paper's run, but for one thing: index-value pairs travel together, where
+/// the paper's authors send values and indices in a collective each.
+struct Request {
+  std::string model;
+  std::string trace;  // "": iteration-<model>-v100
+  std::string costs = "cost-v100-pytorch-1.1";
+  std::string costs_device;  // to which they are scaled; "": as they are
+  std::string costs_of;      // the device that they are of; "": as the table says
+  std::string cluster = "10gbe-4x4";
+  std::string compressor = "dense";
+  std::string mode;            // "": the cost table's choice
+  std::string implementation;  // "": the cost table's choice
+  std::string collective;      // "": the ring that serves the compressor; "auto": by size
+  double density = 0.001;
+  std::optional<int> batch;  // images a GPU, of the whole iteration; not given: the trace's
+  int accumulation = 1;      // micro-steps, among which the batch is divided
+  Fusion fusion;
+  SelectionScope selection = SelectionScope::Merged;
+  bool overlap = false;
+  int wire_bytes_per_element = 8;
+  int wire_messages = 1;
+  Queue queue = Queue::Fifo;
+  EncodeStream encode_stream = EncodeStream::Compute;
+  double encode_slowdown = 0;
+  int network_streams = 1;
+  double count_spread = 0;
+  std::uint64_t seed = 1;
+  std::string events;  // a file of what goes on around the job; "": nothing
+  int concurrent_jobs = 1;
+  std::optional<Bytes> payload;          // of a microbenchmark of a collective: no model, no trace
+  std::optional<Seconds> compute;        // one iteration of one GPU, to which the trace is scaled
+  std::vector<ClusterProperty> changed;  // of the cluster
+  /// Where paths that are not absolute begin, those of the model, trace and cluster and that of the
+  /// cost table; "": in the current directory.
+  std::string folder;
+  std::string costs_folder;
+
+  std::string trace_name() const;
+};
+
+/// What to ask for a forecast of a measured row.
+Request request_of(const MeasuredRun& run);
+
+/// The measured run that a request is for, where one of the project's measured files has it: the
+/// same files, compressor, fusion, overlap, batch, compute time and cluster. `plan` is the
+/// request's.
+std::optional<MeasuredRun> measured_like(const Request& request, const Scenario& scenario,
+                                         const Plan& plan, const DataFiles& files);
+
+/// What a request reads.
+struct RequestFiles {
+  TextFile cluster;
+  std::optional<TextFile> model{};  // and its trace: not of a collective alone
+  std::optional<TextFile> trace{};
+  std::optional<TextFile> events{};
+  std::optional<TextFile> costs{};  // of sparse compressors
+
+  /// All there are, in a fixed order.
+  std::vector<const TextFile*> all() const;
+};
+
+/// Throws ValueError for a name that is none, DataError for a file that cannot be read.
+RequestFiles read_files(const Request& request, DataFiles& files);
+
+/// The named cluster with the request's changes. Throws as make_scenario does.
+Cluster cluster_of(const Request& request, DataFiles& files);
+
+/// Reads what the request names. Throws ValueError for a name or a combination that is none,
+/// DataError for a file that is wrong.
+Scenario make_scenario(const Request& request, DataFiles& files);
+
+}  // namespace gradcast

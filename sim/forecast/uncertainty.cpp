@@ -1,0 +1,99 @@
+#include "sim/forecast/uncertainty.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/normal_quantile.hpp"
+#include "sim/base/error.hpp"
+#include "sim/inputs/cost_holdout.hpp"
+
+namespace gradcast {
+
+const double kDeviationsToP95 = -normal_quantile(0.05);
+
+namespace {
+
+double square(double value) { return value * value; }
+
+/// Deviation over median of a table's times, as its usual row has it; 0 where nothing was timed.
+double usual_spread(const std::vector<CostRow>& rows, Seconds CostRow::*median,
+                    Seconds CostRow::*p95) {
+  std::vector<double> spreads;
+  for (const CostRow& row : rows)
+    if (row.*median > Seconds{0})
+      spreads.push_back(std::max(0.0, row.*p95 / (row.*median) - 1) / kDeviationsToP95);
+  if (spreads.empty()) return 0;
+  const auto middle = spreads.begin() + static_cast<std::ptrdiff_t>(spreads.size() / 2);
+  std::nth_element(spreads.begin(), middle, spreads.end());
+  return *middle;
+}
+
+/// Deviation over time of an interpolated row: mean absolute error of a normal is 0.8 deviations.
+double interpolation_deviation(const Scenario& scenario, const std::vector<CostRow>& rows) {
+  const HoldOut held_out = held_out_error({scenario.costs.name, rows});
+  return held_out.errors.rows == 0 ? 0 : held_out.errors.mean_absolute / 100 / 0.798;
+}
+
+}  // namespace
+
+Seconds kernel_deviation(const Plan& plan, const Scenario& scenario) {
+  if (!scenario.sparse() || plan.buckets.empty() || plan.ranks() == 1) return Seconds{0};
+  const CompressorCosts costs(scenario.costs, {.compressor = std::string(scenario.compressor->name),
+                                               .mode = scenario.mode,
+                                               .implementation = scenario.implementation});
+  const double encode = usual_spread(costs.rows(), &CostRow::encode, &CostRow::encode_p95);
+  const double decode = usual_spread(costs.rows(), &CostRow::decode, &CostRow::decode_p95);
+  double variance = 0;
+  Seconds interpolated{0};
+  for (const PlannedBucket& bucket : plan.buckets) {
+    variance +=
+        square(encode * bucket.cost.encode.count()) + square(decode * bucket.cost.decode.count());
+    if (bucket.cost.interpolated) interpolated += bucket.cost.encode + bucket.cost.decode;
+  }
+  // Interpolation errs alike in all buckets.
+  if (interpolated > Seconds{0})
+    variance += square(interpolation_deviation(scenario, costs.rows()) * interpolated.count());
+  return Seconds{std::sqrt(variance)};
+}
+
+std::optional<ForecastDeviations> deviations_of(const Scenario& scenario, const Plan& plan,
+                                                const IterationResult& forecast, Seconds jitter) {
+  const Cluster& cluster = scenario.cluster;
+  const bool fitted =
+      cluster.forecast_deviation > Seconds{0} || cluster.forecast_deviation_share > 0;
+  if (!fitted || !forecast.lost.empty()) return std::nullopt;
+  ForecastDeviations deviations;
+  deviations.own =
+      Seconds{std::sqrt(square(kernel_deviation(plan, scenario).count()) + square(jitter.count()) +
+                        square(cluster.forecast_deviation.count()) +
+                        square(cluster.forecast_deviation_share * forecast.iteration.count()))};
+  const Engine& engine = *find_engine("analytic");
+  if (cluster.deviations.empty() || !engine.refusal(plan, scenario.cluster, scenario.world).empty())
+    return deviations;
+  for (const PropertyDeviation& deviation : cluster.deviations) {
+    const auto [low, high] = one_deviation_about(cluster, deviation);
+    const auto at = [&](const Cluster& moved) {
+      Scenario other = scenario;
+      other.cluster = moved;
+      return run(other, engine).iteration;
+    };
+    deviations.shared.push_back((at(high) - at(low)) / 2);
+  }
+  return deviations;
+}
+
+ForecastInterval interval_about(Seconds forecast, const ForecastDeviations& deviations) {
+  double variance = square(deviations.own.count());
+  for (const Seconds shift : deviations.shared) variance += square(shift.count());
+  const double half = -normal_quantile((1 - kIntervalLevel) / 2) * std::sqrt(variance);
+  return {Seconds{std::max(0.0, forecast.count() - half)}, Seconds{forecast.count() + half}};
+}
+
+std::optional<ForecastInterval> interval_of(const Scenario& scenario, const Plan& plan,
+                                            const IterationResult& forecast, Seconds jitter) {
+  const auto deviations = deviations_of(scenario, plan, forecast, jitter);
+  if (!deviations) return std::nullopt;
+  return interval_about(forecast.iteration, *deviations);
+}
+
+}  // namespace gradcast

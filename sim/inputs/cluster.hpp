@@ -1,0 +1,160 @@
+// The machines a job runs on: nodes of GPUs, their NICs, the switches between them, and what the
+// software on them costs.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sim/base/text_file.hpp"
+#include "sim/base/units.hpp"
+
+namespace gradcast {
+
+struct Link {
+  BytesPerSecond bandwidth;
+  Seconds latency{0};
+};
+
+/// What nodes may differ in.
+struct NodeProperties {
+  int gpus_per_node = 1;
+  /// GPU i uses NIC i mod this.
+  int nics_per_node = 1;
+  /// Of each NIC: the goodput of one long flow, and the time of an empty message one way from a GPU
+  /// of one node to a GPU of another, through the switch: as a ping-pong between processes measures
+  /// it. Where the two ends differ, each counts half of its own.
+  Link nic;
+  /// The same between two GPUs of a node.
+  Link intra;
+  /// One path a node and direction that all its GPUs share, for whatever leaves or enters one; 0 is
+  /// none.
+  BytesPerSecond pcie_bandwidth{0};
+  /// How fast the GPUs compute, 1 as the trace says.
+  double compute_speed = 1;
+};
+
+/// One property of the nodes from `first` to `last`, as text: "nic_bandwidth@4..7".
+struct NodeOverride {
+  std::string property;
+  int first = 0;
+  int last = 0;
+  std::string value;
+
+  std::string name() const;
+};
+
+/// How sure a file is of a property's value: standard deviation over value.
+struct PropertyDeviation {
+  std::string property;
+  double share = 0;
+};
+
+/// Its own node properties are those of every node that no override names.
+struct Cluster : NodeProperties {
+  std::string name;
+  int nodes = 1;
+
+  /// Switches. 0 nodes a leaf: one switch for all. Else nodes hang on leaves and leaves on a spine;
+  /// with pods, leaves hang on their pod's switches and pods on a core (a fat tree). An uplink
+  /// stands for all of a leaf's or pod's cables as one: the routing spreads flows ideally.
+  int nodes_per_leaf = 0;
+  BytesPerSecond leaf_uplink_bandwidth{0};  // each direction
+  Seconds leaf_uplink_latency{0};           // what crossing the spine adds, in total
+  int leaves_per_pod = 0;
+  BytesPerSecond pod_uplink_bandwidth{0};
+  Seconds pod_uplink_latency{0};  // what crossing the core adds to that
+
+  /// Software; each is 0 unless sourced.
+  Seconds per_message_latency{0};
+  Seconds per_collective_latency{0};
+  /// What a framework spends agreeing on each tensor before its collective may start.
+  Seconds per_tensor_negotiation{0};
+  /// Software time that every iteration spends beside its work.
+  Seconds per_iteration_overhead{0};
+  /// Share by which backward takes longer while a collective runs.
+  double communication_slowdown = 0;
+  /// Messages as long as this, or longer, are sent only when the receiver was asked; 0: none is.
+  Bytes eager_limit{};
+  /// How fast a rank adds up what it received in an all-reduce, between rounds; 0: at no cost.
+  BytesPerSecond reduction_bandwidth{0};
+  /// What an MG-WFBP planner believes that an all-reduce costs: startup and bytes / bandwidth. 0:
+  /// it believes what the network costs.
+  Seconds planner_startup{0};
+  BytesPerSecond planner_bandwidth{0};
+
+  /// Of whole iterations, what forecasts were off by where the cluster was fitted: standard
+  /// deviation, as a time and as a share of the iteration.
+  Seconds forecast_deviation{0};
+  double forecast_deviation_share = 0;
+  std::vector<PropertyDeviation> deviations;
+
+  // What replicas and what-ifs change; no properties of a file.
+  std::vector<double> nic_slowness;  // by node, of its NICs' bytes and latency; empty: 1
+  double latency_factor = 1;         // of all latencies
+
+  /// A SimGrid platform that stands for all of the network; its hosts are nodes of one GPU. "":
+  /// none.
+  std::filesystem::path platform_file;
+
+  /// Ranks are laid out node by node, so that in a ring only the edges between nodes cross a NIC.
+  int ranks() const { return first_rank(nodes); }
+  int node_of(int rank) const;
+  int first_rank(int node) const;
+  int gpus_of(int node) const { return first_rank(node + 1) - first_rank(node); }
+
+  bool nodes_alike() const { return overrides_.empty() && nic_slowness.empty(); }
+  NodeProperties node(int number) const;
+  double speed_of(int rank) const;
+
+  /// Sorted by property and node; those of a property do not overlap.
+  const std::vector<NodeOverride>& overrides() const { return overrides_; }
+  /// Replaces one of the same nodes. Throws ValueError where it overlaps another.
+  void add_override(NodeOverride added);
+  /// For those who assign `nodes` or `gpus_per_node` after overrides; set_property does it.
+  void lay_out_ranks();
+
+ private:
+  const NodeOverride* find_override(std::string_view property, int node) const;
+
+  std::vector<NodeOverride> overrides_;
+  std::vector<int> first_ranks_;  // by node and one more; empty where nodes have as many GPUs
+};
+
+/// One property by its name in files and flags, as text.
+struct ClusterProperty {
+  std::string name;
+  std::string value;
+  std::string help{};  // what it is, with an example
+};
+
+/// More ranks than anybody trains with by data parallelism alone; what is kept of a run grows with
+/// them.
+inline constexpr int kMostRanks = 16'384;
+
+/// What compute_speed may be at least.
+inline constexpr double kSlowestSpeed = 1e-3;
+
+/// Throws ValueError where there are more ranks than that, where an override is of a node that is
+/// not there, and where a property lacks another that it needs.
+void require_possible(const Cluster& cluster);
+
+/// Every property with its value, overrides last: what a result prints of its cluster.
+std::vector<ClusterProperty> properties_of(const Cluster& cluster);
+
+/// `name` may be one of some nodes: "nic_bandwidth@3". Throws ValueError for an unknown property, a
+/// value that is none, and what a platform file says already.
+void set_property(Cluster& cluster, std::string_view name, std::string_view value);
+
+/// The cluster with a property one deviation lower, and one higher.
+std::pair<Cluster, Cluster> one_deviation_about(const Cluster& cluster,
+                                                const PropertyDeviation& deviation);
+
+/// Reads `platforms/<cluster>.csv`: property,value,source and (optional) deviation. Throws
+/// DataError; bandwidths and shape must be there, what is left out of the others is 0 or, of a
+/// node's NICs and speed, 1.
+Cluster load_cluster(const TextFile& file);
+
+}  // namespace gradcast

@@ -1,0 +1,180 @@
+#include "sim/inputs/compressor_costs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "kernels/compressor.hpp"
+#include "sim/base/error.hpp"
+#include "sim/base/text.hpp"
+
+namespace gradcast {
+namespace {
+
+using Column = std::string CostRow::*;
+
+/// What a column holds, each once, in the order of the rows.
+std::vector<std::string> values_of(const std::vector<CostRow>& rows, Column column) {
+  std::vector<std::string> values;
+  for (const CostRow& row : rows)
+    if (std::find(values.begin(), values.end(), row.*column) == values.end())
+      values.push_back(row.*column);
+  return values;
+}
+
+bool contains(const std::vector<std::string>& values, const std::string& value) {
+  return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+std::string shown(const std::vector<std::string>& values) {
+  std::vector<std::string> quoted;
+  quoted.reserve(values.size());
+  for (const std::string& value : values) quoted.push_back("'" + value + "'");
+  return values.empty() ? "none" : join(quoted);
+}
+
+void keep(std::vector<CostRow>& rows, Column column, const std::string& value) {
+  std::erase_if(rows, [&](const CostRow& row) { return row.*column != value; });
+}
+
+/// The project's own kernels, else whatever comes first.
+std::string preferred_implementation(const std::vector<std::string>& made) {
+  const auto own = std::find_if(made.begin(), made.end(),
+                                [](const std::string& m) { return m.starts_with("gradcast"); });
+  return own != made.end() ? *own : made.front();
+}
+
+/// Of rows at these densities: "measured", "published+derived".
+std::string evidence_of(const std::vector<CostRow>& rows, const std::vector<double>& densities) {
+  std::vector<std::string> evidence;
+  for (const CostRow& row : rows)
+    if (std::find(densities.begin(), densities.end(), row.density) != densities.end() &&
+        !contains(evidence, row.evidence))
+      evidence.push_back(row.evidence);
+  return join(evidence, "+");
+}
+
+}  // namespace
+
+SelectionScope parse_selection(std::string_view text) {
+  if (text == "merged") return SelectionScope::Merged;
+  if (text == "per-tensor") return SelectionScope::PerTensor;
+  throw ValueError("'" + std::string(text) + "' is not 'merged' or 'per-tensor'");
+}
+
+std::string to_text(SelectionScope selection) {
+  return selection == SelectionScope::Merged ? "merged" : "per-tensor";
+}
+
+std::vector<std::string> compressors_in(const CostTable& table) {
+  std::vector<std::string> names;
+  for (const Compressor* compressor : all_compressors())
+    if (std::any_of(table.rows.begin(), table.rows.end(),
+                    [&](const CostRow& row) { return row.compressor == compressor->name; }))
+      names.emplace_back(compressor->name);
+  return names;
+}
+
+CompressorCosts::CompressorCosts(const CostTable& table, const CostChoice& choice)
+    : table_(table.name), choice_(choice) {
+  // Choices are made among the rows of single tensors: every answer can be made from those.
+  for (const CostRow& row : table.rows)
+    if (row.tensors == 1) rows_.push_back(row);
+  const std::string of_it = "has no costs of compressor '" + choice.compressor + "'";
+  const auto known = values_of(rows_, &CostRow::compressor);
+  if (!contains(known, choice.compressor))
+    throw DataError(table_, 0, of_it + " (it has " + shown(known) + ")");
+  keep(rows_, &CostRow::compressor, choice.compressor);
+
+  const auto require = [&](Column column, const std::string& value, const char* before,
+                           const char* after) {
+    const auto has = values_of(rows_, column);
+    if (!contains(has, value))
+      throw DataError(table_, 0, of_it + before + value + after + " (it has " + shown(has) + ")");
+    keep(rows_, column, value);
+  };
+  if (!choice.implementation.empty())
+    require(&CostRow::implementation, choice.implementation, " in implementation '", "'");
+  const auto modes = values_of(rows_, &CostRow::mode);
+  if (choice_.mode.empty() && !contains(modes, ""))
+    choice_.mode = contains(modes, "code") ? "code" : modes.front();
+  require(&CostRow::mode, choice_.mode, " in mode '", "'");
+  require(&CostRow::distribution, choice_.distribution, " on '", "' input");
+  if (choice.implementation.empty())
+    choice_.implementation = preferred_implementation(values_of(rows_, &CostRow::implementation));
+  keep(rows_, &CostRow::implementation, choice_.implementation);
+
+  for (const CostRow& row : table.rows)
+    if (row.tensors > 1 && row.compressor == choice_.compressor && row.mode == choice_.mode &&
+        row.distribution == choice_.distribution && row.implementation == choice_.implementation)
+      together_.push_back(row);
+  CostGrid grid;
+  for (const CostRow& row : rows_) grid.add(row);
+  grid_ = finished(std::move(grid));
+}
+
+CostGrid CompressorCosts::finished(CostGrid grid) const {
+  if (const std::string lacking = grid.leave_out_unfinished(); !lacking.empty())
+    throw DataError(table_, 0, "compressor '" + choice_.compressor + "': " + lacking);
+  return grid;
+}
+
+CostEstimate CompressorCosts::answer(const CostGrid& grid, const std::vector<CostRow>& rows,
+                                     std::int64_t elements, std::int64_t wanted, double density,
+                                     int workers) const {
+  const auto size = static_cast<double>(elements);
+  const CostPoint point = grid.at(density, size, workers);
+  CostEstimate estimate;
+  estimate.encode = Seconds{point.encode};
+  estimate.decode = Seconds{point.decode};
+  estimate.selected = std::clamp<std::int64_t>(
+      std::llround(point.selected_share * static_cast<double>(wanted)), 1, elements);
+  estimate.calls = 1;
+  estimate.mode = choice_.mode;
+  estimate.implementation = choice_.implementation;
+  estimate.evidence = evidence_of(rows, grid.densities_for(density));
+  estimate.outside = grid.outside(density, size, workers);
+  estimate.interpolated = !grid.has(density, size, workers);
+  return estimate;
+}
+
+CostEstimate CompressorCosts::of(std::int64_t elements, double density, int workers) const {
+  return answer(grid_, rows_, elements, wanted_elements(elements, density), density, workers);
+}
+
+CostEstimate CompressorCosts::of_each(const std::vector<std::int64_t>& tensors, double density,
+                                      int workers) const {
+  if (tensors.size() == 1) return of(tensors.front(), density, workers);
+  const std::int64_t elements = std::accumulate(tensors.begin(), tensors.end(), std::int64_t{0});
+  const auto wanted = [&](double at_density) {
+    std::int64_t sum = 0;
+    for (const std::int64_t tensor : tensors) sum += wanted_elements(tensor, at_density);
+    return sum;
+  };
+  std::vector<CostRow> rows;
+  CostGrid grid;
+  for (const CostRow& row : together_)
+    if (row.tensors == static_cast<int>(tensors.size()) && row.elements == elements) {
+      rows.push_back(row);
+      grid.add(row, wanted(row.density));
+    }
+  if (!rows.empty())
+    return answer(finished(std::move(grid)), rows, elements, wanted(density), density, workers);
+
+  CostEstimate sum;
+  for (const std::int64_t tensor : tensors) {
+    const CostEstimate one = of(tensor, density, workers);
+    sum.encode += one.encode;
+    sum.decode += one.decode;
+    sum.selected += one.selected;
+    sum.calls += one.calls;
+    sum.interpolated = sum.interpolated || one.interpolated;
+    if (sum.outside.empty()) sum.outside = one.outside;
+    sum.evidence = one.evidence;  // the same density: the same for all
+  }
+  sum.mode = choice_.mode;
+  sum.implementation = choice_.implementation;
+  return sum;
+}
+
+}  // namespace gradcast

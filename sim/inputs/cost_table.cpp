@@ -1,0 +1,110 @@
+#include "sim/inputs/cost_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "sim/base/csv.hpp"
+#include "sim/base/text.hpp"
+#include "sim/inputs/compressor_costs.hpp"
+
+namespace gradcast {
+namespace {
+
+constexpr std::array kColumns = {"compressor",
+                                 "mode",
+                                 "implementation",
+                                 "tensors",
+                                 "elements",
+                                 "density",
+                                 "workers",
+                                 "distribution",
+                                 "selected",
+                                 "encode_seconds",
+                                 "encode_p95_seconds",
+                                 "decode_seconds",
+                                 "decode_p95_seconds",
+                                 "samples",
+                                 "evidence"};
+
+}  // namespace
+
+CostEstimate CostTable::estimate(const CostQuery& query) const {
+  const CompressorCosts costs(
+      *this, {query.compressor, query.mode, query.implementation, query.distribution});
+  return costs.of(query.elements, query.density, query.workers);
+}
+
+Seconds corrected_encode(Seconds encode, std::int64_t elements, int calls,
+                         const CodecCorrection& correction) {
+  return correction.encode_factor * encode + calls * correction.per_call +
+         static_cast<double>(elements) * correction.per_element;
+}
+
+Seconds corrected_decode(Seconds decode, const CodecCorrection& correction) {
+  return correction.decode_factor * decode;
+}
+
+std::string parse_mode(std::string_view text) {
+  if (text.empty() || text == "paper" || text == "code") return std::string(text);
+  throw ValueError("'" + std::string(text) + "' is not 'paper' or 'code'");
+}
+
+CostTable load_cost_table(const TextFile& file) {
+  CostTable table{file.path.string(), {}, comment_value(file, "device")};
+  std::set<std::string> seen;
+  CsvReader rows(file, kColumns);
+  while (rows.next()) {
+    CostRow row;
+    row.compressor = rows.word("compressor");
+    row.mode = rows.value("mode", parse_mode);
+    row.implementation = rows.word("implementation");
+    row.tensors = rows.value("tensors", parse_count);
+    row.elements = rows.integer("elements", 1, INT32_MAX);
+    row.density = rows.value("density", parse_density);
+    row.workers = rows.value("workers", parse_count);
+    row.distribution = rows.word("distribution");
+    row.selected = rows.number("selected", 0, static_cast<double>(row.elements));
+    row.encode = Seconds{rows.number("encode_seconds", 0, kLongestSeconds)};
+    row.encode_p95 = Seconds{rows.number("encode_p95_seconds", 0, kLongestSeconds)};
+    row.decode = Seconds{rows.number("decode_seconds", 0, kLongestSeconds)};
+    row.decode_p95 = Seconds{rows.number("decode_p95_seconds", 0, kLongestSeconds)};
+    row.samples = rows.integer("samples", 0, INT64_MAX);
+    row.evidence = rows.word("evidence");
+    if (row.evidence != "measured" && row.evidence != "published" && row.evidence != "derived")
+      throw rows.failure("evidence",
+                         "'" + row.evidence + "' is not 'measured', 'published' or 'derived'");
+    const std::string point =
+        join({row.compressor, row.mode, row.implementation, std::to_string(row.tensors),
+              std::to_string(row.elements), number_to_text(row.density),
+              std::to_string(row.workers), row.distribution});
+    if (!seen.insert(point).second) throw rows.failure("the point " + point + " stands twice");
+    table.rows.push_back(row);
+  }
+  if (table.rows.empty()) throw rows.failure("the cost table has no rows");
+  return table;
+}
+
+std::string cost_table_csv(const CostTable& table, const std::vector<std::string>& provenance) {
+  std::string text = csv_comments(provenance) + csv_line({kColumns.begin(), kColumns.end()});
+  for (const CostRow& row : table.rows)
+    text += csv_line({row.compressor, row.mode, row.implementation, std::to_string(row.tensors),
+                      std::to_string(row.elements), number_to_text(row.density),
+                      std::to_string(row.workers), row.distribution, number_to_text(row.selected),
+                      number_to_text(row.encode.count()), number_to_text(row.encode_p95.count()),
+                      number_to_text(row.decode.count()), number_to_text(row.decode_p95.count()),
+                      std::to_string(row.samples), row.evidence});
+  return text;
+}
+
+std::int64_t wanted_elements(std::int64_t elements, double density) {
+  // 1000 x 0.007 is 7.000000000000001 or 6.999999999999999 in doubles: what a person wrote is
+  // whole.
+  const double wanted = static_cast<double>(elements) * density;
+  const double nearest = std::round(wanted);
+  const double whole = std::abs(wanted - nearest) <= 1e-9 * nearest ? nearest : std::floor(wanted);
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(whole), 1, elements);
+}
+
+}  // namespace gradcast

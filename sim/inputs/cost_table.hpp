@@ -1,0 +1,98 @@
+// What a compressor costs, as measured, published or derived: the seam between kernels/ and the
+// simulator, which never calls a compressor to price it.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/base/text_file.hpp"
+#include "sim/base/units.hpp"
+
+namespace gradcast {
+
+/// One kernel point.
+struct CostRow {
+  std::string compressor;
+  std::string mode;            // "paper" or "code" where the two differ, else ""
+  std::string implementation;  // "gradcast-cuda", "gradcast-cpu", "torch", "cub"
+  int tensors = 1;             // handled in the one call
+  std::int64_t elements = 0;   // of all those tensors together
+  double density = 0;          // wanted share of elements: k = elements x density
+  int workers = 1;             // whose sets decode adds up
+  std::string distribution;    // of the input: "normal", ...
+  double selected = 0;         // elements really selected (mean)
+  Seconds encode{0}, encode_p95{0}, decode{0}, decode_p95{0};
+  std::int64_t samples = 0;  // 0 where nothing was timed
+  std::string evidence;      // "measured", "published" or "derived"
+};
+
+/// Which rows of a table.
+struct CostChoice {
+  std::string compressor;
+  std::string
+      mode{};  // "": the only mode there is, or "code", what really ran, where there are more
+  std::string implementation{};  // "": the project's own, where the table has it
+  std::string distribution = "normal";
+};
+
+/// The same and a point.
+struct CostQuery {
+  std::string compressor;
+  std::string mode{};
+  std::int64_t elements = 0;
+  double density = 0;
+  int workers = 1;
+  std::string distribution = "normal";
+  std::string implementation{};
+};
+
+struct CostEstimate {
+  Seconds encode{0};
+  Seconds decode{0};
+  std::int64_t selected = 0;  // elements that travel
+  int calls = 0;              // that encode them
+  std::string mode;
+  std::string implementation;
+  std::string evidence;       // of the one or two densities it is made from
+  std::string outside;        // "" within the table's range, else which range was left
+  bool interpolated = false;  // false: the table has this very point
+};
+
+struct CostTable {
+  std::string name;  // the file's path, for messages
+  std::vector<CostRow> rows;
+  std::string device{};  // "" where the file does not say
+
+  /// One answer; CompressorCosts gives many for one search of the rows. Throws as that does.
+  CostEstimate estimate(const CostQuery& query) const;
+};
+
+/// What a fit found a compressor's calls to take besides, or instead of, what the table says. By
+/// default nothing.
+struct CodecCorrection {
+  double encode_factor = 1;
+  double decode_factor = 1;
+  Seconds per_call{0};     // of encoding: what no byte explains (waits of the host, Python)
+  Seconds per_element{0};  // of encoding: what another path than the table's takes (the CPU's)
+
+  friend bool operator==(const CodecCorrection&, const CodecCorrection&) = default;
+};
+
+/// A table's encoding of so many elements in so many calls, and its decoding, corrected.
+Seconds corrected_encode(Seconds encode, std::int64_t elements, int calls,
+                         const CodecCorrection& correction);
+Seconds corrected_decode(Seconds decode, const CodecCorrection& correction);
+
+/// "paper", "code", or "" where a compressor has no two modes. Throws ValueError.
+std::string parse_mode(std::string_view text);
+
+/// Reads `traces/cost-<device>.csv`. Throws DataError.
+CostTable load_cost_table(const TextFile& file);
+
+/// The text of such a file; `provenance` becomes its comment lines.
+std::string cost_table_csv(const CostTable& table, const std::vector<std::string>& provenance);
+
+/// k of a tensor of `elements`, as the authors' code and most others count: truncated, at least 1.
+std::int64_t wanted_elements(std::int64_t elements, double density);
+
+}  // namespace gradcast

@@ -1,0 +1,77 @@
+#include "sim/inputs/cost_transfer.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "sim/base/error.hpp"
+
+namespace gradcast {
+namespace {
+
+using Time = Seconds CostRow::*;
+
+constexpr Time kTimes[] = {&CostRow::encode, &CostRow::encode_p95, &CostRow::decode,
+                           &CostRow::decode_p95};
+
+/// Rows of several tensors are of the same line: they take as many launches as one.
+auto line_of(const CostRow& row) {
+  return std::tie(row.compressor, row.mode, row.implementation, row.density, row.workers,
+                  row.distribution);
+}
+using Line = std::tuple<std::string, std::string, std::string, double, int, std::string>;
+
+std::map<Line, Seconds> floors_of(const CostTable& table, Time time) {
+  std::map<Line, Seconds> least;
+  std::map<Line, std::set<std::int64_t>> sizes;
+  for (const CostRow& row : table.rows) {
+    const auto [found, first] = least.try_emplace(line_of(row), row.*time);
+    if (!first) found->second = std::min(found->second, row.*time);
+    sizes[line_of(row)].insert(row.elements);
+  }
+  for (auto& [line, floor] : least)
+    if (sizes[line].size() == 1) floor = Seconds{0};
+  return least;
+}
+
+}  // namespace
+
+CostTable scaled_to(const CostTable& table, const Device& from, const Device& to) {
+  const double launches = to.launch / from.launch;
+  const double streaming = from.memory_bandwidth.value / to.memory_bandwidth.value;
+  CostTable scaled = table;
+  scaled.device = to.name + ", scaled from " + from.name;
+  for (const Time time : kTimes) {
+    const std::map<Line, Seconds> floors = floors_of(table, time);
+    for (CostRow& row : scaled.rows) {
+      const Seconds floor = floors.at(line_of(row));
+      row.*time = launches * floor + streaming * (row.*time - floor);
+    }
+  }
+  for (CostRow& row : scaled.rows) row.evidence = "derived";
+  return scaled;
+}
+
+const Device& device_of(const CostTable& table, const std::string& named,
+                        const std::vector<Device>& devices) {
+  if (!named.empty()) return device_named(devices, named);
+  std::string says = table.device;
+  if (says.empty()) {
+    says = std::filesystem::path(table.name).stem().string();
+    constexpr std::string_view kPrefix = "cost-";
+    if (says.starts_with(kPrefix)) says.erase(0, kPrefix.size());
+  }
+  if (const Device* meant = device_meant(devices, says)) return *meant;
+  throw ValueError("costs are scaled from a known device to a known one, and '" + says + "' of " +
+                   table.name + " is none of traces/devices.csv: --costs-of says which it is");
+}
+
+CostTable transferred(const CostTable& table, const std::string& named, const std::string& to,
+                      DataFiles& files) {
+  const std::vector<Device> devices = load_devices(files.read(kDevices, "devices"));
+  return scaled_to(table, device_of(table, named, devices), device_named(devices, to));
+}
+
+}  // namespace gradcast

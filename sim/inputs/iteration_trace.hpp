@@ -1,0 +1,52 @@
+// What one iteration on one GPU takes, tensor by tensor.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sim/base/units.hpp"
+#include "sim/inputs/model.hpp"
+
+namespace gradcast {
+
+/// The compute time of the layer that a gradient tensor belongs to; parameter-free operators are
+/// folded into the tensor before them. Of a layer's tensors the first carries the forward time, and
+/// the last, which backward comes to first, the backward time: none is ready before its layer is
+/// done.
+struct TensorTime {
+  std::string tensor;
+  Seconds forward{0};
+  Seconds backward{0};
+};
+
+struct IterationTrace {
+  std::string name;                 // the file's path, for messages
+  std::string device;               // "V100-PCIE-32GB"
+  int batch = 0;                    // images per GPU
+  Seconds update{0};                // the optimizer's step
+  std::vector<TensorTime> tensors;  // forward order, as the model's
+
+  Seconds forward() const;
+  Seconds backward() const;
+  /// forward + backward + update; of several micro-steps forward and backward of each, one update.
+  Seconds iteration(int micro_steps = 1) const;
+};
+
+/// Reads `traces/iteration-<model>-<device>.csv`: tensor,forward_seconds,backward_seconds, with
+/// `# device:`, `# batch:` and (optional) `# update:` comment lines. Throws DataError.
+IterationTrace load_iteration_trace(const TextFile& file);
+
+/// The text of such a file; `provenance` becomes further comment lines.
+std::string iteration_trace_csv(const IterationTrace& trace,
+                                const std::vector<std::string>& provenance);
+
+/// Throws DataError unless the trace has the model's tensors, by name and in order.
+void require_same_tensors(const Model& model, const IterationTrace& trace);
+
+/// The same shares of another total, that of an iteration of so many micro-steps: every time
+/// multiplied by iteration / trace.iteration(micro_steps).
+IterationTrace scaled_to(IterationTrace trace, Seconds iteration, int micro_steps = 1);
+
+/// Forward and backward in proportion to the images, the update as it is.
+IterationTrace with_batch(IterationTrace trace, int batch);
+
+}  // namespace gradcast

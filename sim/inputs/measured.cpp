@@ -1,0 +1,113 @@
+#include "sim/inputs/measured.hpp"
+
+#include <array>
+
+#include "sim/base/csv.hpp"
+#include "sim/inputs/cluster.hpp"
+#include "sim/inputs/cost_table.hpp"
+
+namespace gradcast {
+namespace {
+
+constexpr std::array kColumns = {
+    "source", "model", "batch", "compute_seconds", "cluster", "nodes", "gpus_per_node",
+    "compressor", "density", "fusion", "overlap", "iteration_seconds",
+    // optional from here on
+    "trace", "costs", "mode", "collective", "nic_bandwidth", "nic_latency",
+    "wire_bytes_per_element", "wire_messages", "payload_bytes", "concurrent_jobs", "accumulation",
+    "outside", "measured_encode_seconds", "measured_communication_seconds"};
+constexpr std::size_t kRequired = 12;
+
+}  // namespace
+
+int parse_wire_bytes(std::string_view text) { return parse_count_to(64, text); }
+
+int parse_wire_messages(std::string_view text) { return parse_count_to(2, text); }
+
+int parse_concurrent_jobs(std::string_view text) { return parse_count_to(64, text); }
+
+int parse_accumulation(std::string_view text) { return parse_count_to(1024, text); }
+
+MeasuredRuns load_measured_runs(const TextFile& file) {
+  MeasuredRuns measured{file.path.string(), {}};
+  CsvReader rows(file, kColumns, kRequired);
+  // What is not said is the default of MeasuredRun.
+  const auto optional = [&](const char* column, int& value, int (*parse)(std::string_view)) {
+    if (!rows.text(column).empty()) value = rows.value(column, parse);
+  };
+  while (rows.next()) {
+    MeasuredRun run;
+    run.line = rows.line();
+    run.folder = file.path.parent_path().string();
+    run.source = rows.word("source");
+    run.model = rows.word("model");
+    run.batch = rows.value("batch", parse_count);
+    run.compute = Seconds{rows.number("compute_seconds", 0, kLongestSeconds)};
+    if (!rows.text("payload_bytes").empty())
+      run.payload = Bytes{rows.integer("payload_bytes", 1, std::int64_t{1} << 50)};
+    if (run.payload.count == 0 && run.compute <= Seconds{0})
+      throw rows.failure("compute_seconds", "an iteration takes more than 0 s");
+    if (run.payload.count > 0 && run.compute > Seconds{0})
+      throw rows.failure("compute_seconds",
+                         "a collective alone (payload_bytes) computes nothing: write 0");
+    run.cluster = rows.word("cluster");
+    run.nodes = rows.value("nodes", parse_count);
+    run.gpus_per_node = rows.value("gpus_per_node", parse_count);
+    try {
+      Cluster shape;
+      shape.nodes = run.nodes;
+      shape.gpus_per_node = run.gpus_per_node;
+      require_possible(shape);
+    } catch (const ValueError& error) {
+      throw rows.failure(error.what());
+    }
+    run.compressor = rows.word("compressor");
+    run.density = rows.value("density", parse_density);
+    if (run.compressor == "dense" && run.density != 1)
+      throw rows.failure("density", "a dense run sends all: its density is 1");
+    run.fusion = rows.value("fusion", parse_fusion);
+    run.overlap = rows.value("overlap", parse_yes_no);
+    run.iteration = Seconds{rows.number("iteration_seconds", 0, kLongestSeconds)};
+    if (run.iteration <= Seconds{0})
+      throw rows.failure("iteration_seconds", "an iteration takes more than 0 s");
+    run.trace = rows.text("trace");
+    run.costs = rows.text("costs");
+    run.mode = rows.value("mode", parse_mode);
+    run.collective = rows.text("collective");
+    run.nic_bandwidth = rows.text("nic_bandwidth");
+    if (!run.nic_bandwidth.empty()) rows.value("nic_bandwidth", parse_rate);
+    run.nic_latency = rows.text("nic_latency");
+    if (!run.nic_latency.empty()) rows.value("nic_latency", parse_time);
+    optional("wire_bytes_per_element", run.wire_bytes_per_element, parse_wire_bytes);
+    optional("wire_messages", run.wire_messages, parse_wire_messages);
+    optional("concurrent_jobs", run.concurrent_jobs, parse_concurrent_jobs);
+    optional("accumulation", run.accumulation, parse_accumulation);
+    if (run.batch % run.accumulation != 0)
+      throw rows.failure("accumulation", "a batch of " + std::to_string(run.batch) +
+                                             " is not divided by " +
+                                             std::to_string(run.accumulation) + " micro-steps");
+    run.outside = rows.text("outside");
+    const auto part = [&](const char* column) {
+      return rows.text(column).empty()
+                 ? std::nullopt
+                 : std::optional(Seconds{rows.number(column, 0, kLongestSeconds)});
+    };
+    run.measured_encode = part("measured_encode_seconds");
+    run.measured_communication = part("measured_communication_seconds");
+    measured.runs.push_back(std::move(run));
+  }
+  if (measured.runs.empty()) throw rows.failure("the file has no measured run");
+  return measured;
+}
+
+bool same_setup(const MeasuredRun& a, const MeasuredRun& b) {
+  return a.source == b.source && a.model == b.model && a.batch == b.batch &&
+         a.compute == b.compute && a.trace == b.trace && a.cluster == b.cluster &&
+         a.nodes == b.nodes && a.gpus_per_node == b.gpus_per_node &&
+         to_text(a.fusion) == to_text(b.fusion) && a.overlap == b.overlap &&
+         a.nic_bandwidth == b.nic_bandwidth && a.nic_latency == b.nic_latency &&
+         a.payload == b.payload && a.concurrent_jobs == b.concurrent_jobs &&
+         a.accumulation == b.accumulation;
+}
+
+}  // namespace gradcast

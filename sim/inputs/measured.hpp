@@ -1,0 +1,66 @@
+// Published or own measurements of whole iterations, to hold forecasts against.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/base/text_file.hpp"
+#include "sim/base/units.hpp"
+#include "sim/inputs/fusion.hpp"
+
+namespace gradcast {
+
+/// One measured run. Text columns stay text: the command that forecasts the row resolves them, and
+/// names the line where it cannot.
+struct MeasuredRun {
+  std::size_t line = 0;  // of its file
+  std::string folder;    // of its file: where paths in the columns begin
+  std::string source;
+  std::string model;
+  int batch = 0;       // of the whole iteration, per GPU
+  Seconds compute{0};  // one iteration of one GPU alone: an input of the forecast
+  std::string cluster;
+  int nodes = 0;
+  int gpus_per_node = 0;
+  std::string compressor;
+  double density = 1;
+  Fusion fusion;
+  bool overlap = false;
+  Seconds iteration{0};  // what was measured
+
+  // Optional columns; "" is not said.
+  std::string trace;
+  std::string costs;
+  std::string mode;
+  std::string collective;
+  std::string nic_bandwidth;
+  std::string nic_latency;
+  int wire_bytes_per_element = 8;
+  int wire_messages = 1;
+  Bytes payload{};          // of a microbenchmark of a collective; 0: a training run
+  int concurrent_jobs = 1;  // equal ones, on the same nodes at the same time
+  int accumulation = 1;     // micro-steps whose gradients add up before anything is sent
+  std::string outside;      // why the model does not claim this row; "": it does
+  // Of a published breakdown: selecting what is sent, and all communication, hidden or not.
+  std::optional<Seconds> measured_encode, measured_communication;
+};
+
+struct MeasuredRuns {
+  std::string path;
+  std::vector<MeasuredRun> runs;
+};
+
+/// Bytes of a sparse element, 1 to 64; collectives that carry it, 1 or 2; equal jobs, 1 to 64;
+/// micro-steps of an iteration, 1 to 1024. Throw ValueError.
+int parse_wire_bytes(std::string_view text);
+int parse_wire_messages(std::string_view text);
+int parse_concurrent_jobs(std::string_view text);
+int parse_accumulation(std::string_view text);
+
+/// Reads `traces/measured-<source>.csv`. Throws DataError.
+MeasuredRuns load_measured_runs(const TextFile& file);
+
+/// True where two rows are of the same set-up but for compressor, density and what goes with them.
+bool same_setup(const MeasuredRun& a, const MeasuredRun& b);
+
+}  // namespace gradcast

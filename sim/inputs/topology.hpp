@@ -1,0 +1,44 @@
+// Which links the messages between two ranks share.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sim/inputs/cluster.hpp"
+
+namespace gradcast {
+
+/// One direction of a link that messages share.
+struct TopologyLink {
+  std::string name;
+  BytesPerSecond bandwidth;
+  bool shared = true;  // else each message has all of it: a fat pipe of SimGrid's
+};
+
+/// Which links a message passes, and how long an empty one takes. Built of a Cluster, or of a
+/// platform that SimGrid read.
+///
+/// The names of a Cluster's links are the words of event files:
+///   node3.gpu1.up  node3.pcie.up  node3.nic0.up  leaf2.up  pod1.up   and their .down
+struct Topology {
+  std::vector<TopologyLink> links{};
+  int ranks = 0;
+  /// One switch and all nodes equal: a pattern that is the same for every node loads all NICs
+  /// alike.
+  bool nodes_alike = false;
+  int gpus_per_node = 1;       // where nodes are alike
+  std::vector<int> node_of{};  // by rank
+  /// Appends the links' numbers, in order; returns the latency, the software's of every message
+  /// with it. Both ranks must be there, and not the same.
+  std::function<Seconds(int from, int to, std::vector<std::uint32_t>& links)> route{};
+};
+
+/// Throws UsageError for a cluster that only SimGrid can read.
+Topology make_topology(const Cluster& cluster);
+
+/// The links that a word of an event file names: "node1.nic0" is both directions. Throws ValueError
+/// where there is none.
+std::vector<std::string> find_links(const Topology& topology, const std::string& name);
+
+}  // namespace gradcast

@@ -1,0 +1,50 @@
+// gTop-k: selections go up a binomial tree, two are merged and cut to the k largest again at each
+// of its ceil(log2 n) levels, and the last k come down the same tree. Every message has k pairs.
+//
+// Alone on equal links, with m bytes of pairs and n a power of two: 2 log2(n) (a + m / B); else at
+// most that with the logarithm rounded up.
+#include "sim/network/collective.hpp"
+
+namespace gradcast::collectives {
+namespace {
+
+enum class Direction { Up, Down };
+
+/// Between ranks `distance` apart: in the tree, a rank's lowest bit is the distance to its parent.
+Phase level(int ranks, int distance, Bytes pairs, Direction direction) {
+  const bool up = direction == Direction::Up;
+  // Upwards there is a barrier before every level in the authors' program. Downwards it is a
+  // broadcast of MPI's.
+  Phase phase{.reducing_rounds = up ? 1 : 0, .lockstep = up};
+  for (int child = distance; child < ranks; child += 2 * distance) {
+    const int parent = child - distance;
+    phase.messages.push_back(up ? Message{child, parent, pairs} : Message{parent, child, pairs});
+  }
+  return phase;
+}
+
+std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
+  const int ranks = layout.ranks();
+  std::vector<Phase> phases;
+  int distance = 1;
+  for (; distance < ranks; distance *= 2)
+    phases.push_back(level(ranks, distance, load.payload, Direction::Up));
+  while ((distance /= 2) >= 1)
+    phases.push_back(level(ranks, distance, load.payload, Direction::Down));
+  return phases;
+}
+
+}  // namespace
+
+extern constinit const Collective gtopk{
+    .name = "gtopk",
+    .summary = "k elements up a tree that keeps the k largest of two, and down again",
+    .source = "gTop-k, Shi et al., ICDCS 2019; hclhkbu/gtopkssgd",
+    .outcome = Outcome::AllReduced,
+    .serves = Aggregation::AllGather,
+    .sparse = true,
+    .needs_exact_count = true,
+    .phases = phases,
+};
+
+}  // namespace gradcast::collectives

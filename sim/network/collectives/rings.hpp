@@ -1,0 +1,55 @@
+// Rings, in which every rank passes blocks on to the next: what half of the collectives are made
+// of.
+#pragma once
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "sim/network/collective.hpp"
+
+namespace gradcast::collectives {
+
+/// Rings of one length; every rank is in one of them.
+struct Rings {
+  int stride = 1;  // from a rank to the next
+  int length = 1;
+
+  int position(int rank) const { return rank / stride % length; }
+  /// The rank at a position of the ring that `rank` is in.
+  int member(int rank, int position) const {
+    return rank + (position - this->position(rank)) * stride;
+  }
+};
+
+Rings ring_of_all(const RankLayout& layout);
+/// One in each node, and one through the ranks of equal local index. Both throw ValueError with the
+/// collective's name where nodes have different numbers of GPUs.
+Rings rings_inside_nodes(const RankLayout& layout, std::string_view collective);
+Rings rings_across_nodes(const RankLayout& layout, std::string_view collective);
+
+struct Turns {
+  int rounds = 0;
+  int reducing_rounds = 0;
+  /// In round r the rank at position i passes block i + ahead - r, modulo the length of its ring.
+  int ahead = 0;
+  /// False where blocks differ by more than remainders of a division.
+  bool blocks_alike = true;
+  /// Size of a block of the ring that `rank` is in.
+  std::function<Bytes(int rank, int block)> block;
+};
+
+/// Adds the rounds, of which there are length - 1 or at least length; none for rings of one rank.
+void append_turns(std::vector<Phase>& phases, const RankLayout& layout, const Rings& rings,
+                  const Turns& turns);
+
+/// Reduce-scatter: blocks are chunks of `whole(rank)`. The rank at position i ends with chunk i
+/// + 1.
+Turns scattering_turns(const Rings& rings, std::function<Bytes(int rank)> whole);
+/// All-gather of what scattering_turns left.
+Turns gathering_turns(const Rings& rings, std::function<Bytes(int rank)> whole);
+/// Both, without a pause between them.
+Turns reducing_turns(const Rings& rings, std::function<Bytes(int rank)> whole);
+/// All-gather of every rank's own contribution.
+Turns contribution_turns(const Rings& rings, const CollectiveLoad& load);
+
+}  // namespace gradcast::collectives

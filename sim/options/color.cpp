@@ -1,0 +1,71 @@
+#include "sim/options/color.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "sim/base/error.hpp"
+#include "sim/base/text.hpp"
+
+namespace gradcast {
+namespace {
+
+constexpr std::string_view kBold = "\033[1m";
+constexpr std::string_view kBoldRed = "\033[1;31m";
+constexpr std::string_view kPlain = "\033[0m";
+
+ColorChoice chosen = ColorChoice::Auto;
+
+std::string_view variable(const char* name) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? "" : text;
+}
+
+std::string styled(std::string_view style, std::string_view text) {
+  return std::string(style) + std::string(text) + std::string(kPlain);
+}
+
+bool is_rule(std::string_view line) {
+  return line.starts_with("--") && line.find_first_not_of("- ") == std::string_view::npos;
+}
+
+}  // namespace
+
+bool is_colored(ColorChoice flag, const ColorCircumstances& around) {
+  if (flag != ColorChoice::Auto) return flag == ColorChoice::Always;
+  if (!around.no_color.empty()) return false;
+  if (!around.clicolor_force.empty() && around.clicolor_force != "0") return true;
+  return around.terminal && around.term != "dumb";
+}
+
+ColorChoice parse_color(std::string_view text) {
+  if (text == "auto") return ColorChoice::Auto;
+  if (text == "always") return ColorChoice::Always;
+  if (text == "never") return ColorChoice::Never;
+  throw ValueError("'" + std::string(text) + "' is not auto, always or never");
+}
+
+void choose_color(ColorChoice choice) { chosen = choice; }
+
+bool is_colored(Stream stream) {
+  const int number = stream == Stream::Output ? STDOUT_FILENO : STDERR_FILENO;
+  return is_colored(chosen, {::isatty(number) == 1, variable("TERM"), variable("NO_COLOR"),
+                             variable("CLICOLOR_FORCE")});
+}
+
+std::string bold(Stream stream, std::string_view text) {
+  return is_colored(stream) ? styled(kBold, text) : std::string(text);
+}
+
+std::string bold_red(Stream stream, std::string_view text) {
+  return is_colored(stream) ? styled(kBoldRed, text) : std::string(text);
+}
+
+std::string with_bold_headers(std::string_view text) {
+  std::vector<std::string> lines = split_words(text, '\n');
+  for (std::size_t i = 1; i < lines.size(); ++i)
+    if (is_rule(lines[i]) && !lines[i - 1].empty()) lines[i - 1] = styled(kBold, lines[i - 1]);
+  return join(lines, "\n");
+}
+
+}  // namespace gradcast

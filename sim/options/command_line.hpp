@@ -1,0 +1,32 @@
+// A command line taken apart, and the help that tells what may stand in it. cxxopts stays behind
+// it: a file that includes that takes four seconds longer to compile.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sim/options/command_info.hpp"
+
+namespace gradcast {
+
+struct GivenFlag {
+  std::string name;   // "jobs", also where its letter was typed
+  std::string value;  // of a switch: "true"
+};
+
+struct CommandLine {
+  std::vector<GivenFlag> flags;      // as typed, in their order
+  std::vector<std::string> words;    // without a flag
+  std::vector<std::string> unknown;  // what is no flag of the command, and no word that it takes
+
+  /// The first of that name; nullptr where there is none.
+  const GivenFlag* find(const std::string& name) const;
+};
+
+/// `words` begin with the command's name. What is unknown is not refused here. Throws UsageError
+/// for a flag without its value, or a switch with one.
+CommandLine parse_command_line(const CommandInfo& command, const std::vector<std::string>& words);
+
+/// What --help prints.
+std::string help_text(const CommandInfo& command);
+
+}  // namespace gradcast

@@ -1,0 +1,45 @@
+#include "sim/options/engine_flag.hpp"
+
+#include "sim/base/text.hpp"
+
+namespace gradcast {
+namespace {
+
+std::vector<std::string> names() {
+  std::vector<std::string> names;
+  for (const Engine& engine : all_engines()) names.emplace_back(engine.name);
+  return names;
+}
+
+const Engine& first_built() {
+  for (const Engine& engine : all_engines())
+    if (engine.built()) return engine;
+  throw MissingError("this build has no engine");
+}
+
+}  // namespace
+
+void add_engine_flag(Flags& flags) {
+  flags.add("engine", join(names(), " or "), std::string(first_built().name));
+}
+
+const Engine& chosen_engine(const Flags& flags) {
+  const std::string name = flags.text("engine");
+  const Engine* engine = find_engine(name);
+  if (engine == nullptr)
+    throw UsageError("--engine: unknown engine '" + name + "'" + did_you_mean(name, names()) +
+                     " (known: " + join(names()) + ")");
+  if (!engine->built())
+    throw MissingError("engine '" + name + "' is not in this build: it needs " +
+                       std::string(engine->needs));
+  return *engine;
+}
+
+void note_engine(const Flags& flags, const Engine& engine) {
+  const Engine& preferred = all_engines()[0];
+  if (!flags.given("engine") && engine.name != preferred.name)
+    flags.note("engine '" + std::string(preferred.name) +
+               "' is not in this build; the answer is '" + std::string(engine.name) + "'s");
+}
+
+}  // namespace gradcast

@@ -1,0 +1,227 @@
+#include "sim/options/flags.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <stdexcept>
+
+#include "sim/base/text.hpp"
+#include "sim/base/text_file.hpp"
+#include "sim/base/units.hpp"
+#include "sim/options/color.hpp"
+
+namespace gradcast {
+namespace {
+
+/// What changes how an answer is come by, or where it goes, and not the answer.
+constexpr std::array<std::string_view, 8> kBesideTheAnswer = {
+    "jobs", "shard", "output", "quiet", "color", "config", "timeline", "paje"};
+
+bool is_beside_the_answer(const std::string& name) {
+  return std::find(kBesideTheAnswer.begin(), kBesideTheAnswer.end(), name) !=
+         kBesideTheAnswer.end();
+}
+
+/// What every command has.
+constexpr std::array<std::string_view, 6> kCommon = {"format", "output", "quiet",
+                                                     "color",  "config", "help"};
+
+bool is_common(const std::string& name) {
+  return std::find(kCommon.begin(), kCommon.end(), name) != kCommon.end();
+}
+
+/// "j,jobs" as its letter and its name.
+FlagInfo named(const std::string& name) {
+  FlagInfo info;
+  info.name = name;
+  if (name.size() > 2 && name[1] == ',') {
+    info.letter = name[0];
+    info.name = name.substr(2);
+  }
+  return info;
+}
+
+}  // namespace
+
+Flags::Flags(std::string command, const std::string& summary,
+             const std::vector<std::string>& examples, const std::string& output)
+    : output_is_answer_(output.empty()) {
+  info_.name = std::move(command);
+  info_.summary = summary;
+  info_.examples = examples;
+  info_.flags = {
+      {"format", 'f', "FORMAT", "table, csv or json", "table"},
+      {"output", 'o', "FILE",
+       output_is_answer_ ? "write there instead of standard output; .csv or .json sets the format"
+                         : output,
+       ""},
+      {"quiet", 'q', "", "no notes on standard error", ""},
+      {"color", 0, "WHEN", "auto, always or never", "auto"},
+      {"config", 'c', "FILE", "values for flags that are not given, in TOML; or none", ""},
+      {"help", 'h', "", "this text", ""}};
+}
+
+void Flags::add(const std::string& name, const std::string& help, const std::string& fallback) {
+  FlagInfo flag = named(name);
+  flag.value = "VALUE";
+  flag.help = help;
+  flag.fallback = fallback;
+  info_.flags.push_back(std::move(flag));
+}
+
+void Flags::add_switch(const std::string& name, const std::string& help) {
+  FlagInfo flag = named(name);
+  flag.help = help;
+  info_.flags.push_back(std::move(flag));
+}
+
+void Flags::add_words(const std::string& what, const std::string& help, std::size_t most) {
+  info_.words = what;
+  info_.words_help = help;
+  info_.most_words = most;
+}
+
+void Flags::without_format() {
+  std::erase_if(info_.flags, [](const FlagInfo& flag) { return flag.name == "format"; });
+  for (FlagInfo& flag : info_.flags)
+    if (flag.name == "output") flag.help = "write there instead of standard output";
+}
+
+void Flags::without_config() {
+  std::erase_if(info_.flags, [](const FlagInfo& flag) { return flag.name == "config"; });
+}
+
+bool Flags::is_switch(const std::string& name) const {
+  const FlagInfo* flag = info_.find(name);
+  return flag != nullptr && flag->is_switch();
+}
+
+std::vector<std::string> Flags::keep_values() {
+  std::vector<std::string> words;
+  const std::string config = info_.find("config") == nullptr ? "" : text("config");
+  for (const KeptValue& kept : kept_values(info_, config)) {
+    if (given(kept.flag)) continue;
+    kept_[kept.flag] = kept;
+    if (!is_switch(kept.flag))
+      words.push_back("--" + kept.flag + "=" + kept.value);
+    else if (kept.value == "true")
+      words.push_back("--" + kept.flag);
+  }
+  return words;
+}
+
+bool Flags::parse(int argc, const char* const* argv) {
+  info_.help = help_text(info_);
+  if (argc == 2 && argv[1] == kDescribe) throw CommandInfo(info_);
+  std::vector<std::string> typed(argv, argv + argc);
+  line_ = parse_command_line(info_, typed);
+  if (given("help")) {
+    write_stdout(info_.help);
+    return false;
+  }
+  require_values();
+  choose_color(value("color", parse_color));
+  if (const std::vector<std::string> kept = keep_values(); !kept.empty()) {
+    typed.insert(typed.begin() + 1, kept.begin(), kept.end());
+    line_ = parse_command_line(info_, typed);
+    require_values();
+    choose_color(value("color", parse_color));
+  }
+  static_cast<void>(format());
+  arguments_ = {"gradcast", command()};
+  for (const GivenFlag& flag : line_.flags) {
+    if (is_beside_the_answer(flag.name)) continue;
+    arguments_.push_back("--" + flag.name);
+    if (!is_switch(flag.name)) arguments_.push_back(flag.value);
+  }
+  for (const std::string& word : words()) arguments_.push_back(word);
+  return true;
+}
+
+void Flags::require_values() const {
+  require_known();
+  if (words().size() > info_.most_words)
+    throw UsageError("'" + words().back() + "' is one word too many; see `gradcast " + command() +
+                     " --help`");
+  for (const GivenFlag& flag : line_.flags) {
+    if (flag.value.empty()) throw complaint(flag.name, "the value is empty");
+    if (is_switch(flag.name) && flag.value != "true")
+      throw UsageError("--" + flag.name + " takes no value");
+    if (line_.find(flag.name) != &flag && !is_switch(flag.name))
+      throw UsageError("--" + flag.name + " is given twice");
+  }
+}
+
+void Flags::require_known() const {
+  if (line_.unknown.empty()) return;
+  const std::string& unknown = line_.unknown[0];
+  const std::string typed = unknown.substr(0, unknown.find('='));
+  if (!typed.starts_with("-"))
+    throw UsageError("'" + typed + "' does not belong here: `gradcast " + command() +
+                     "` takes flags only");
+  std::vector<std::string> known;
+  for (const FlagInfo& flag : info_.flags) known.push_back("--" + flag.name);
+  const std::string suggestion = did_you_mean(typed, known);
+  throw UsageError("unknown flag '" + typed + "'" +
+                   (suggestion.empty() ? "; see `gradcast " + command() + " --help`" : suggestion));
+}
+
+std::vector<std::string> Flags::own_names() const {
+  std::vector<std::string> names;
+  for (const FlagInfo& flag : info_.flags)
+    if (!is_common(flag.name)) names.push_back(flag.name);
+  return names;
+}
+
+bool Flags::given(const std::string& name) const { return line_.find(name) != nullptr; }
+
+std::string Flags::text(const std::string& name) const {
+  if (const GivenFlag* found = line_.find(name)) return found->value;
+  const FlagInfo* flag = info_.find(name);
+  if (flag == nullptr) throw std::logic_error("`" + command() + "` has no flag --" + name);
+  return flag->fallback;
+}
+
+Error Flags::complaint(const std::string& name, const std::string& what) const {
+  const auto found = kept_.find(name);
+  if (found == kept_.end()) return UsageError("--" + name + ": " + what);
+  const KeptValue& kept = found->second;
+  if (kept.path.empty()) return UsageError(kept.origin + ": " + what);
+  return DataError(kept.path, kept.line, "'" + name + "': " + what);
+}
+
+std::string Flags::answer_file() const {
+  const std::string file = output_is_answer_ ? text("output") : "";
+  return file == "-" ? "" : file;
+}
+
+Format Flags::format() const {
+  if (info_.find("format") == nullptr) return Format::Table;
+  std::string name = text("format");
+  const std::string file = answer_file();
+  if (!given("format") && file.ends_with(".csv")) name = "csv";
+  if (!given("format") && file.ends_with(".json")) name = "json";
+  if (name == "table") return Format::Table;
+  if (name == "csv") return Format::Csv;
+  if (name == "json") return Format::Json;
+  throw complaint("format", "'" + name + "' is not table, csv or json");
+}
+
+void Flags::deliver(std::string_view content) const {
+  if (const std::string file = answer_file(); !file.empty())
+    write_text_file(file, content);
+  else
+    write_stdout(content);
+}
+
+void Flags::deliver_table(std::string_view content) const {
+  const bool colored = answer_file().empty() && is_colored(Stream::Output);
+  deliver(colored ? with_bold_headers(content) : std::string(content));
+}
+
+void Flags::note(const std::string& line) const {
+  if (!quiet())
+    std::fprintf(stderr, "%s %s\n", bold(Stream::Error, "gradcast:").c_str(), line.c_str());
+}
+
+}  // namespace gradcast

@@ -1,0 +1,127 @@
+#include "sim/options/request_flags.hpp"
+
+#include <algorithm>
+
+#include "sim/base/text.hpp"
+
+namespace gradcast {
+namespace {
+
+std::string flag_of(std::string property) {
+  std::replace(property.begin(), property.end(), '_', '-');
+  return property;
+}
+
+int parse_streams(std::string_view text) { return parse_count_to(64, text); }
+
+Bytes parse_payload(std::string_view text) {
+  const Bytes payload = parse_bytes(text);
+  if (payload.count > 0) return payload;
+  throw ValueError("a collective of no bytes is none; write a size like '100MiB'");
+}
+
+}  // namespace
+
+void add_request_flags(Flags& flags) {
+  const Request defaults;
+  flags.add("model", "a name of `gradcast list`, or a .csv file");
+  flags.add("payload", "instead of a model: one collective of so many bytes, like 100MiB");
+  flags.add("trace", "iteration trace (default: iteration-<model>-v100)");
+  flags.add("batch", "images per GPU (default: the trace's)");
+  flags.add("accumulation",
+            "micro-steps among which the batch is divided: their gradients add up, and are sent "
+            "after the last",
+            "1");
+  flags.add("compressor", "a name of `gradcast list`", defaults.compressor);
+  flags.add("density", "share of the elements that a sparse compressor keeps",
+            number_to_text(defaults.density));
+  flags.add("mode", "paper or code, where a compressor's text and its authors' code differ");
+  flags.add("costs", "cost table of the compressors", defaults.costs);
+  flags.add("implementation",
+            "whose kernels: gradcast-cuda, torch, ... (default: the project's own, where the costs "
+            "have them)");
+  flags.add("fusion",
+            "layer, merged, a bucket size such as 25MiB, mg-wfbp or omgs (planned mergings)",
+            to_text(defaults.fusion));
+  flags.add("selection",
+            "merged: k of a bucket as one; per-tensor: k of each of its tensors, all in one call "
+            "where the costs have it",
+            to_text(defaults.selection));
+  flags.add("overlap", "communication with backward: yes or no", "no");
+  flags.add("queue",
+            "fifo: buckets as they are ready, the update waits for all; priority: nearest to the "
+            "input first, the next forward begins layer by layer",
+            to_text(defaults.queue));
+  flags.add("network-streams", "collectives that may be on their way at the same time", "1");
+  flags.add("encode-stream", "where compressors run: compute (after backward's kernels) or side",
+            to_text(defaults.encode_stream));
+  flags.add("encode-slowdown", "on the side stream: how much longer backward takes meanwhile",
+            "0%");
+  flags.add(
+      "count-spread",
+      "how far the ranks' counts lie apart (deviation over mean) where a compressor selects a "
+      "varying number",
+      "0%");
+  flags.add("collective",
+            "a name of `gradcast list`, or auto: ring or tree, by size (default: the compressor's "
+            "ring)");
+  flags.add("wire-bytes-per-element", "of sparse gradients", "8");
+  flags.add("wire-messages", "1: index-value pairs; 2: values and indices in a collective each",
+            "1");
+  flags.add("events", "a .csv file of what goes on around the job: pauses, links, other traffic");
+  flags.add("concurrent-jobs", "equal jobs on the same network at the same time", "1");
+  flags.add("seed", "of everything that is drawn", "1");
+  flags.add("cluster", "a name of `gradcast list`, a .csv file, or SimGrid's platform .xml",
+            defaults.cluster);
+  for (const ClusterProperty& property : properties_of(Cluster{}))
+    flags.add(flag_of(property.name), property.help + " (default: the cluster's)");
+}
+
+Request read_request(const Flags& flags, const std::set<std::string>& lists) {
+  Request request;
+  request.model = flags.text("model");
+  if (flags.given("payload")) {
+    if (!request.model.empty())
+      throw UsageError("--payload is a collective without a model: leave --model out");
+    request.payload = flags.value("payload", parse_payload);
+  } else if (request.model.empty()) {
+    throw UsageError("--model is missing: a name of `gradcast list`, or a .csv file");
+  }
+  request.trace = flags.text("trace");
+  if (flags.given("batch")) request.batch = flags.value("batch", parse_count);
+  request.accumulation = flags.value("accumulation", parse_accumulation);
+  request.compressor = flags.text("compressor");
+  request.density = flags.value("density", parse_density);
+  request.mode = flags.value("mode", parse_mode);
+  request.costs = flags.text("costs");
+  request.implementation = flags.text("implementation");
+  request.fusion = flags.value("fusion", parse_fusion);
+  request.selection = flags.value("selection", parse_selection);
+  request.overlap = flags.value("overlap", parse_yes_no);
+  request.collective = flags.text("collective");
+  request.wire_bytes_per_element = flags.value("wire-bytes-per-element", parse_wire_bytes);
+  request.wire_messages = flags.value("wire-messages", parse_wire_messages);
+  request.queue = flags.value("queue", parse_queue);
+  request.network_streams = flags.value("network-streams", parse_streams);
+  request.encode_stream = flags.value("encode-stream", parse_encode_stream);
+  request.encode_slowdown = flags.value("encode-slowdown", parse_percent);
+  request.count_spread = flags.value("count-spread", parse_percent);
+  request.events = flags.text("events");
+  request.concurrent_jobs = flags.value("concurrent-jobs", parse_concurrent_jobs);
+  request.seed = flags.value("seed", parse_seed);
+  request.cluster = flags.text("cluster");
+  for (const ClusterProperty& property : properties_of(Cluster{})) {
+    const std::string flag = flag_of(property.name);
+    if (!flags.given(flag) || lists.count(flag) > 0) continue;
+    // Checked here, where the flag is known; applied by make_scenario.
+    flags.value(flag, [&](const std::string& text) {
+      Cluster tried;
+      set_property(tried, property.name, text);
+      return 0;
+    });
+    request.changed.push_back({property.name, flags.text(flag)});
+  }
+  return request;
+}
+
+}  // namespace gradcast

@@ -1,0 +1,17 @@
+// The flags that describe a run to be forecast.
+#pragma once
+#include <set>
+#include <string>
+
+#include "sim/forecast/request.hpp"
+#include "sim/options/flags.hpp"
+
+namespace gradcast {
+
+void add_request_flags(Flags& flags);
+
+/// `lists`: flags of the cluster that the command reads itself, since they hold a list there
+/// ("nodes"). Throws UsageError.
+Request read_request(const Flags& flags, const std::set<std::string>& lists = {});
+
+}  // namespace gradcast

@@ -1,0 +1,67 @@
+#include "sim/options/transfer_flags.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "sim/base/table.hpp"
+#include "sim/inputs/cost_transfer.hpp"
+
+namespace gradcast {
+namespace {
+
+/// The authors' timings of torch.topk on a P102-100, as a V100's, against their fit on a V100:
+/// traces/README.md has the table, a test its arithmetic.
+constexpr const char* kTopkWasWrong =
+    "torch.topk of PyTorch 1.x is not bound by memory: scaling its costs from P102-100 to V100 "
+    "was wrong by a factor of 4 where both are known";
+
+bool ends_in_torch_topk(const UsedCosts& used) {
+  return used.implementation == "torch" &&
+         (used.compressor == "topk" || used.compressor == "rtopk");
+}
+
+}  // namespace
+
+void add_transfer_flags(Flags& flags) {
+  flags.add("scale-costs-to",
+            "a device of traces/devices.csv, like h200: costs scaled by its memory and launches");
+  flags.add("costs-of", "the device that the costs are of (default: the cost table's)");
+}
+
+void TransferChoice::apply(Request& request) const {
+  request.costs_device = to;
+  request.costs_of = of;
+}
+
+TransferChoice read_transfer(const Flags& flags, DataFiles& files) {
+  if (!flags.given("scale-costs-to")) {
+    if (flags.given("costs-of"))
+      throw UsageError("--costs-of is of --scale-costs-to, which is not there");
+    return {};
+  }
+  const std::vector<Device> devices = load_devices(files.read(kDevices, "devices"));
+  const auto known = [&](const std::string& name) { return device_named(devices, name).name; };
+  TransferChoice choice{flags.value("scale-costs-to", known), ""};
+  if (flags.given("costs-of")) choice.of = flags.value("costs-of", known);
+  return choice;
+}
+
+void note_transfer(const Flags& flags, const TransferChoice& choice,
+                   const std::vector<UsedCosts>& used, DataFiles& files) {
+  if (!choice.asked()) return;
+  const std::vector<Device> devices = load_devices(files.read(kDevices, "devices"));
+  const Device& to = device_named(devices, choice.to);
+  std::set<std::string> told;
+  for (const UsedCosts& costs : used) {
+    if (!told.insert(costs.table).second) continue;
+    const Device& from = device_of(
+        load_cost_table(files.read(kCostTables, costs.table, costs.folder)), choice.of, devices);
+    flags.note("costs of " + costs.table + " are scaled from " + from.name + " to " + to.name +
+               ", which nobody timed: launches take " + fixed(to.launch / from.launch, 2) +
+               " times as long, streaming " +
+               fixed(from.memory_bandwidth.value / to.memory_bandwidth.value, 2) + " times");
+  }
+  if (std::any_of(used.begin(), used.end(), ends_in_torch_topk)) flags.note(kTopkWasWrong);
+}
+
+}  // namespace gradcast

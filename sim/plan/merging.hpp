@@ -1,0 +1,58 @@
+// Which gradient tensors had best travel together: planners that weigh a collective's startup
+// against waiting for more of backward. `fusion.hpp` has the merging that needs no times.
+#pragma once
+#include <functional>
+#include <vector>
+
+#include "sim/inputs/fusion.hpp"
+#include "sim/inputs/iteration_trace.hpp"
+
+namespace gradcast {
+
+/// What a merging planner believes a collective takes: startup + bytes * per_byte.
+struct PlannerNetwork {
+  Seconds startup{0};
+  Seconds per_byte{0};
+};
+
+/// MG-WFBP: S. Shi, X. Chu and B. Li, "MG-WFBP: Efficient Data Communication for Distributed
+/// Synchronous SGD Algorithms", INFOCOM 2019, Algorithm 1. For dense gradients of fp32 whose
+/// collectives run one at a time while backward goes on.
+///
+/// From the last tensor on, a bucket takes in the next tensor that backward reaches, if that is
+/// ready before the bucket's collective could have started and spent its startup: waiting then
+/// costs less than a second startup. A collective that waits for the network is always worth
+/// filling, so that even without a startup tensors are merged, at no gain and no loss.
+///
+/// One pass, for a merge only moves what comes later. Throws DataError where the trace is of
+/// another model.
+std::vector<Bucket> merge_mg_wfbp(const Model& model, const IterationTrace& trace,
+                                  const PlannerNetwork& network);
+
+/// What a bucket costs a sparse run.
+struct BucketCost {
+  Seconds encode{0};
+  Seconds communicate{0};
+  Seconds decode{0};
+};
+
+/// The merging that OMGS-SGD asks for (S. Shi, Q. Wang, X. Chu, B. Li, Y. Qin, R. Liu and X. Zhao,
+/// "Communication-Efficient Distributed Deep Learning with Merged Gradient Sparsification on GPUs",
+/// INFOCOM 2020), solved exactly where theirs is a greedy rule without decoding: of all partitions
+/// of the tensors, in backward order, into buckets that follow one another, the one after which the
+/// last decode ends first, and of equals the one with the fewest buckets. Ends within a billionth
+/// of each other are equal, for sums differ by as much in the order they are made.
+///
+/// The iteration is that of `make_plan` with overlap. The compute stream runs backward, and the
+/// encode of a bucket right after the backward of its last tensor; after all of these it decodes,
+/// bucket by bucket, each after its collective. The network takes the buckets in the same order,
+/// one at a time, each after its encode. So a decode overlaps with later collectives and never
+/// delays an encode, which is what a plan does and what engines run: nothing is left out.
+///
+/// `cost` is asked once for each of the L (L + 1) / 2 possible buckets of L tensors; its times are
+/// finite and not below zero, else std::logic_error. Throws DataError where the trace is of another
+/// model.
+std::vector<Bucket> merge_omgs(const Model& model, const IterationTrace& trace,
+                               const std::function<BucketCost(const Bucket&)>& cost);
+
+}  // namespace gradcast

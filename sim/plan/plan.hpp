@@ -1,0 +1,86 @@
+// One iteration as a dependency graph, the same for every rank: data that can be looked at, tested
+// without SimGrid, and run by every engine.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sim/plan/scenario.hpp"
+
+namespace gradcast {
+
+enum class StepKind { Overhead, Forward, Backward, Encode, Collective, Decode, Update };
+
+/// A rank has three, as a GPU has. Steps of Compute run in the plan's order, one at a time; of Side
+/// the first that is ready, one at a time; of Network in the plan's order or by priority, as many
+/// at a time as the plan allows.
+enum class Stream { Compute, Side, Network };
+
+struct PlanStep {
+  StepKind kind = StepKind::Forward;
+  std::string name;
+  std::vector<std::size_t> after;  // earlier steps of the same rank that must be done
+  /// Of a collective: what its software takes before it begins, as part of it.
+  Seconds duration{0};
+  const Collective* collective = nullptr;  // of collectives
+  CollectiveLoad load{};
+  Stream stream = Stream::Compute;  // collectives are on Network, whatever this says
+  int priority = 0;                 // of collectives in a coordinated queue: highest first
+};
+
+/// What travels together, and what compressing it takes.
+struct PlannedBucket {
+  std::size_t tensors = 0;
+  std::int64_t elements = 0;
+  std::int64_t selected = 0;  // elements that travel
+  Bytes payload{};            // one rank's
+  CostEstimate cost;          // zero for dense
+  const Collective* collective = nullptr;
+};
+
+struct Plan {
+  std::vector<PlanStep> steps;
+  std::vector<PlannedBucket> buckets;
+  /// How fast each rank computes, 1 as the trace says; its size is the number of ranks.
+  std::vector<double> rank_speeds;
+  int network_streams = 1;  // collectives that a rank may be in at the same time
+  /// A collective begins when all ranks are ready for it, by priority.
+  bool coordinated = false;
+  // How much longer backward takes while the same rank encodes on the side, or is in a collective.
+  double encode_slowdown = 0;
+  double communication_slowdown = 0;
+
+  int ranks() const { return static_cast<int>(rank_speeds.size()); }
+};
+
+/// Forward, backward (last layer first), encode, collective, decode, update. With overlap a bucket
+/// is encoded and sent as soon as backward has filled it; without, after the whole of backward.
+/// With a priority queue the iteration is cut elsewhere: it begins with backward and ends with the
+/// next forward, whose layers wait for their own update only. Of several micro-steps all but the
+/// last only compute: nothing is sent before the last one's backward. On the compute stream decodes
+/// run after backward and all encodes, on the side stream as soon as they can. One rank alone
+/// neither compresses nor communicates. Throws DataError where the trace is of another model or the
+/// cost table lacks the compressor, ValueError where the collective cannot serve the cluster.
+Plan make_plan(const Scenario& scenario);
+
+/// Calls that encode its buckets: one each, but for a selection per tensor of which the cost table
+/// has no row of all the bucket's tensors together.
+int encode_calls(const Plan& plan);
+
+/// What the costs of its buckets rest on: "measured", "derived+published", ...; "" for dense.
+std::string evidence_of(const Plan& plan);
+
+/// The first range of the cost table that its buckets leave; "" for none.
+std::string outside_of(const Plan& plan);
+
+/// The collectives of its buckets, each once: "ring-all-reduce", "double-binary-tree+ring-..."; ""
+/// where nothing is sent.
+std::string collectives_of(const Plan& plan);
+
+/// Messages that all ranks together send.
+std::int64_t messages_of(const Plan& plan, const Cluster& cluster);
+
+/// Throws std::logic_error where a step depends on itself or a later one, or a time, a speed or a
+/// number of streams is none.
+void require_ordered(const Plan& plan);
+
+}  // namespace gradcast

@@ -1,0 +1,82 @@
+// Everything that decides an iteration's time, in one value.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/compressor.hpp"
+#include "sim/inputs/cluster.hpp"
+#include "sim/inputs/compressor_costs.hpp"
+#include "sim/inputs/cost_table.hpp"
+#include "sim/inputs/fusion.hpp"
+#include "sim/inputs/iteration_trace.hpp"
+#include "sim/inputs/model.hpp"
+#include "sim/inputs/world.hpp"
+#include "sim/network/collective.hpp"
+
+namespace gradcast {
+
+/// In which order buckets that are ready are sent, and what waits for them.
+enum class Queue {
+  Fifo,  // as backward fills them; the update waits for all (PyTorch DDP, Horovod)
+  /// The bucket nearest to the model's input first, agreed on by all ranks; the next forward begins
+  /// layer by layer as updates are done (P3, ByteScheduler). A bucket on its way is not
+  /// interrupted.
+  Priority,
+};
+
+/// "fifo" or "priority". Throws ValueError.
+Queue parse_queue(std::string_view text);
+std::string to_text(Queue queue);
+
+/// Where compressors run.
+enum class EncodeStream { Compute, Side };
+
+/// "compute" or "side". Throws ValueError.
+EncodeStream parse_encode_stream(std::string_view text);
+std::string to_text(EncodeStream stream);
+
+struct Scenario {
+  Model model;
+  IterationTrace trace;  // of the batch that is run; of one micro-step where there are several
+  /// Micro-steps of an iteration: forward and backward each, whose gradients add up before anything
+  /// is sent.
+  int accumulation = 1;
+  CostTable costs;
+  Cluster cluster;
+  const Compressor* compressor = nullptr;
+  /// nullptr: of those that NCCL has, the one that is fastest for the bucket.
+  const Collective* collective = nullptr;
+  double density = 0.001;      // of sparse compressors: k = density x elements
+  std::string mode;            // of the compressor; "" leaves the choice to the cost table
+  std::string implementation;  // of the compressor; "" leaves the choice to the cost table
+  SelectionScope selection = SelectionScope::Merged;
+  CodecCorrection codec;  // of the compressor's costs
+  Fusion fusion;
+  bool overlap = false;            // communication with backward
+  int wire_bytes_per_element = 8;  // sparse: fp32 value and int32 index
+  int wire_messages = 1;           // sparse: 2 sends values and indices in a collective each
+  Queue queue = Queue::Fifo;
+  EncodeStream encode_stream = EncodeStream::Compute;
+  double encode_slowdown = 0;  // on the side stream: how much longer backward takes meanwhile
+  int network_streams = 1;     // collectives that may be on their way at the same time
+  /// Bytes of a collective microbenchmark: no model, nothing but one collective.
+  Bytes payload{};
+  std::vector<double> rank_speeds;  // besides the cluster's; empty: 1
+  /// How far ranks' numbers of selected elements lie apart: standard deviation over mean, drawn by
+  /// this seed.
+  double count_spread = 0;
+  std::uint64_t count_seed = 0;
+  World world;
+
+  /// Images a GPU, and what one GPU alone takes: of the whole iteration.
+  int batch() const { return trace.batch * accumulation; }
+  Seconds compute() const { return trace.iteration(accumulation); }
+
+  bool sparse() const { return compressor->aggregation == Aggregation::AllGather; }
+};
+
+/// The same run without compression: what a speedup is measured against.
+Scenario dense_twin(Scenario scenario);
+
+}  // namespace gradcast

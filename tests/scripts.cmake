@@ -1,0 +1,55 @@
+# Tests that are scripts: where the machine lacks what one needs, it shows as skipped.
+
+# Scripts in Python run with the first one that has what they import.
+function(find_python_with module out)
+  if(DEFINED ${out})
+    return()
+  endif()
+  foreach(candidate "$ENV{GRADCAST_PYTHON}" python3 /usr/bin/python3)
+    if(candidate)
+      execute_process(COMMAND "${candidate}" -c "import ${module}" RESULT_VARIABLE missing
+        OUTPUT_QUIET ERROR_QUIET)
+      if(missing EQUAL 0)
+        set(${out} "${candidate}" PARENT_SCOPE)
+        return()
+      endif()
+    endif()
+  endforeach()
+  set(${out} python3 PARENT_SCOPE)
+endfunction()
+find_python_with(torch PYTHON_WITH_TORCH)
+find_python_with(jsonschema PYTHON_WITH_JSONSCHEMA)
+
+foreach(test kernels/torch_baseline traces/record_trace)
+  get_filename_component(name ${test} NAME)
+  add_test(NAME ${name}
+    COMMAND ${PYTHON_WITH_TORCH} ${CMAKE_CURRENT_SOURCE_DIR}/${test}_test.py)
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 LABELS torch
+    ENVIRONMENT "OMP_NUM_THREADS=1;GRADCAST_PROGRAM=$<TARGET_FILE:gradcast>")
+endforeach()
+
+# A job array on a real Slurm, of four emulated nodes.
+add_test(NAME slurm
+  COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/slurm/slurm_test.sh $<TARGET_FILE:gradcast>)
+set_tests_properties(slurm PROPERTIES SKIP_RETURN_CODE 77 LABELS slurm)
+
+# Documents against schemas, an installed tree, a package.
+set(cli ${CMAKE_CURRENT_SOURCE_DIR}/sim/cli)
+add_test(NAME schemas COMMAND ${PYTHON_WITH_JSONSCHEMA} ${cli}/schemas_test.py)
+add_test(NAME completion COMMAND ${cli}/completion_test.sh)
+add_test(NAME man_pages COMMAND ${cli}/man_pages_test.sh)
+add_test(NAME install
+  COMMAND ${cli}/install_test.sh ${CMAKE_COMMAND} ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
+add_test(NAME package COMMAND ${cli}/package_test.sh ${CMAKE_CPACK_COMMAND} ${CMAKE_BINARY_DIR})
+set_tests_properties(schemas completion man_pages install package PROPERTIES SKIP_RETURN_CODE 77
+  ENVIRONMENT "GRADCAST_PROGRAM=$<TARGET_FILE:gradcast>;\
+GRADCAST_SCHEMAS=${CMAKE_SOURCE_DIR}/sim/cli/schemas;${plain_environment}")
+set_tests_properties(schemas PROPERTIES LABELS schema)
+set_tests_properties(install package PROPERTIES LABELS install)
+
+# Reports in a browser; needs Node and Chromium.
+add_test(NAME report_browser COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/browser/report_browser_test.sh
+  $<TARGET_FILE:gradcast> ${CMAKE_BINARY_DIR}/web ${CMAKE_BINARY_DIR}/browser)
+set_tests_properties(report_browser PROPERTIES SKIP_RETURN_CODE 77 LABELS browser)
+
+add_test(NAME selftest COMMAND gradcast selftest)

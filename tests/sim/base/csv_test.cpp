@@ -1,0 +1,78 @@
+#include "sim/base/csv.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace gradcast;
+using Catch::Contains;
+
+namespace {
+
+constexpr std::array kColumns = {"name", "count", "note"};  // the note may be missing
+
+using Rows = std::vector<std::array<std::string, 3>>;
+
+Rows read(const std::string& content) {
+  const TextFile file{"some.csv", content};
+  CsvReader reader(file, kColumns, 2);
+  Rows rows;
+  while (reader.next()) {
+    reader.integer("count", 0, 100);
+    rows.push_back({reader.text("name"), reader.text("count"), reader.text("note")});
+  }
+  return rows;
+}
+
+}  // namespace
+
+TEST_CASE("columns are found by name, in any order, and optional ones may be missing", "[csv]") {
+  CHECK(read("name,count,note\na,1,x\n") == Rows{{"a", "1", "x"}});
+  CHECK(read("note,count,name\nx,1,a\n") == Rows{{"a", "1", "x"}});
+  CHECK(read("count,name\n1,a\n") == Rows{{"a", "1", ""}});
+}
+
+TEST_CASE("comments, empty lines, quotes, blanks and line ends are read as RFC 4180 has them",
+          "[csv]") {
+  CHECK(read("# by hand\nname,count,note\n\n# more\na,1,\"x, \"\"y\"\"\"\nb,2,z\n") ==
+        Rows{{"a", "1", "x, \"y\""}, {"b", "2", "z"}});
+  CHECK(read("name,count\r\na,1\r\n") == Rows{{"a", "1", ""}});
+  CHECK(read("\xEF\xBB\xBFname,count\n a , 1\n") == Rows{{"a", "1", ""}});
+}
+
+TEST_CASE("every complaint names file and line, what was found and what would be right", "[csv]") {
+  CHECK_THROWS_WITH(read("name,note\na,x\n"),
+                    Contains("some.csv:1: the header lacks the column 'count'"));
+  CHECK_THROWS_WITH(read("name,count,notes\n"),
+                    Contains("unknown column 'notes'; did you mean 'note'?"));
+  CHECK_THROWS_WITH(read("name,count,name\n"), Contains("'name' stands twice"));
+  CHECK_THROWS_WITH(read("name,count\na,1\nb\n"), Contains("some.csv:3: fewer fields"));
+  CHECK_THROWS_WITH(read("name,count\na,1,2\n"), Contains("some.csv:2: more fields"));
+  CHECK_THROWS_WITH(read("name,count\n\"a,1\n"), Contains("quote"));
+  CHECK_THROWS_WITH(read("name,count\na,one\n"),
+                    Contains("some.csv:2: column 'count': 'one' is not a whole number"));
+  CHECK_THROWS_WITH(read("name,count\na,101\n"), Contains("101 is not between 0 and 100"));
+  CHECK_THROWS_WITH(read(""), Contains("empty") && Contains("name,count,note"));
+  CHECK_THROWS_WITH(read("# only this\n"), Contains("empty"));
+}
+
+TEST_CASE("a file cut off in its last line is refused, not read as a smaller number", "[csv]") {
+  CHECK_THROWS_WITH(read("name,count\na,10\nb,2"),
+                    Contains("some.csv:3: the last line has no line break"));
+}
+
+TEST_CASE("what is written is read back", "[csv]") {
+  CHECK(csv_line({"#not", "1"}) == "\"#not\",1\n");  // or it would be read as a comment
+  const std::vector<std::string> fields{"plain", "1", "with, comma and \"quotes\""};
+  CHECK(csv_line(fields) == "plain,1,\"with, comma and \"\"quotes\"\"\"\n");
+  CHECK(read("name,count,note\n" + csv_line(fields)) == Rows{{fields[0], fields[1], fields[2]}});
+}
+
+TEST_CASE("comment lines carry keys and values", "[csv]") {
+  const TextFile file{"some.csv", "# device: V100\n#batch:128\n# a note\nx\n"};
+  CHECK(comment_value(file, "device") == "V100");
+  CHECK(comment_value(file, "batch") == "128");
+  CHECK(comment_value(file, "a note").empty());
+  CHECK(comment_value(file, "bat").empty());
+  CHECK(comment_lines(file).size() == 3);
+  const TextFile twice{"some.csv", "# batch: 1\n# batch: 2\n"};
+  CHECK_THROWS_WITH(comment_value(twice, "batch"), Contains("'# batch:' stands twice"));
+}

@@ -1,0 +1,327 @@
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "sim/engine/engine.hpp"
+#include "tests/run_program.hpp"
+#include "tests/temporary_folder.hpp"
+
+using Catch::Contains;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+std::vector<std::string> built_engines() {
+  std::vector<std::string> names;
+  for (const gradcast::Engine& engine : gradcast::all_engines())
+    if (engine.built()) names.emplace_back(engine.name);
+  return names;
+}
+
+/// One result of the paper's cluster, ResNet-50.
+Json simulated(const std::string& engine, std::vector<std::string> more) {
+  std::vector<std::string> arguments{
+      "simulate", "--model",  "resnet-50",       "--trace",   "iteration-resnet-50-v100",
+      "--nodes",  "4",        "--gpus-per-node", "4",         "--nic-bandwidth",
+      "9.43Gbps", "--fusion", "merged",          "--overlap", "no",
+      "--engine", engine,     "--format",        "json"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const Ran ran = gradcast_with(arguments);
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  return Json::parse(ran.out);
+}
+
+constexpr double kNic = 9.43e9 / 8;      // bytes a second
+constexpr double kNicLatency = 26.6e-6;  // platforms/10gbe-4x4.csv
+
+}  // namespace
+
+// 2 x 15 messages of 1/16 of 4 x 25,557,032 bytes leave a NIC one after another (4.3 ms each); the
+// next does not wait until the last has arrived (26.6 us), so that one latency shows.
+TEST_CASE("dense communication is its bytes over the NIC, and the last one's latency", "[cli]") {
+  for (const std::string& engine : built_engines()) {
+    const Json result = simulated(engine, {"--compressor", "dense"})["results"][0];
+    const double expected = 2 * 15.0 / 16 * 4 * 25'557'032 / kNic + kNicLatency;
+    CAPTURE(engine);
+    CHECK(result["communication_seconds"].get<double>() == Approx(expected).epsilon(1e-3));
+    CHECK(result["payload_bytes_per_rank"] == 4 * 25'557'032);
+  }
+}
+
+// 15 messages of 8 x 25,557 bytes, 173 us each.
+TEST_CASE("Top-k communication is its bytes over the NIC, and the last one's latency", "[cli]") {
+  for (const std::string& engine : built_engines()) {
+    const Json result =
+        simulated(engine, {"--compressor", "topk", "--density", "0.001"})["results"][0];
+    const double expected = 15.0 * 8 * 25'557 / kNic + kNicLatency;
+    CAPTURE(engine);
+    CHECK(result["communication_seconds"].get<double>() == Approx(expected).epsilon(1e-3));
+    CHECK(result["selected_elements"] == 25'557);
+  }
+}
+
+TEST_CASE("the parts of a result add up to the iteration", "[cli]") {
+  for (const std::string& engine : built_engines())
+    for (const char* fusion : {"merged", "layer", "25MiB"}) {
+      const Ran ran =
+          gradcast_runs("simulate", "--model", "resnet-50", "--compressor", "gaussian", "--fusion",
+                        fusion, "--overlap", "yes", "--engine", engine.c_str(), "--format", "json");
+      REQUIRE(ran.exit_code == 0);
+      const Json result = Json::parse(ran.out)["results"][0];
+      double sum = 0;
+      for (const char* part : {"forward", "backward", "encode", "exposed_communication", "decode",
+                               "update", "overhead", "wait"})
+        sum += result[std::string(part) + "_seconds"].get<double>();
+      CAPTURE(engine, fusion);
+      CHECK(sum == Approx(result["iteration_seconds"].get<double>()).epsilon(1e-9));
+      CHECK(result["exposed_communication_seconds"] <= result["communication_seconds"]);
+    }
+}
+
+TEST_CASE("a JSON answer names its inputs, arguments and version", "[cli]") {
+  const Json document = simulated("analytic", {"--compressor", "topk"});
+  CHECK(document["schema"]["name"] == "gradcast/simulate");
+  CHECK(document["argv"][1] == "simulate");
+  CHECK(document["engine"] == "analytic");
+  std::vector<std::string> inputs;
+  for (const Json& input : document["inputs"]) inputs.push_back(input["path"]);
+  CHECK(inputs == std::vector<std::string>{"resnet-50", "iteration-resnet-50-v100", "10gbe-4x4",
+                                           "cost-v100-pytorch-1.1"});
+}
+
+TEST_CASE("the same command twice gives the same bytes", "[cli]") {
+  for (const char* format : {"table", "csv", "json"}) {
+    const auto run = [&] {
+      return gradcast_runs("simulate", "--model", "alexnet", "--compressor", "dgc", "--fusion",
+                           "4MiB", "--overlap", "yes", "--format", format);
+    };
+    const Ran first = run();
+    CHECK(first.exit_code == 0);
+    CHECK(first.out == run().out);
+  }
+}
+
+TEST_CASE("what is not said is the paper's set-up, and everything that decides is printed",
+          "[cli]") {
+  const Ran ran = gradcast_runs("simulate", "--model", "resnet-50", "--compressor", "gaussian");
+  CHECK(ran.exit_code == 0);
+  for (const char* said :
+       {"10gbe-4x4", "9.43Gbps", "26.6us", "cost-v100-pytorch-1.1", "0.001", "merged",
+        "iteration-resnet-50-v100", "128", "ring-all-gather", "25557032", "derived", "code"})
+    CHECK_THAT(ran.out, Contains(said));
+}
+
+TEST_CASE("a forecast shows its error where its run was measured, and nothing where it was not",
+          "[cli]") {
+  const auto simulate = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"simulate", "--model", "resnet-50", "--format", "json"});
+    return Json::parse(gradcast_with(more).out)["results"][0];
+  };
+  const Json dense = simulate({});  // Table 2: 0.699 s
+  CHECK(dense["measured_seconds"] == 0.699);
+  CHECK(dense["measured_source"] == "shi2019-table2");
+  CHECK(dense["error_percent"].get<double>() ==
+        Approx(100 * (dense["iteration_seconds"].get<double>() / 0.699 - 1)));
+  CHECK(simulate({"--compressor", "gaussian"})["measured_seconds"] == 0.586);
+  CHECK(simulate({"--compressor", "topk", "--implementation", "torch"})["measured_seconds"] ==
+        0.81);
+  for (const std::vector<std::string>& other :
+       std::vector<std::vector<std::string>>{{"--nodes", "8"},
+                                             {"--nic-bandwidth", "25Gbps"},
+                                             {"--batch", "64"},
+                                             {"--fusion", "layer"},
+                                             {"--overlap", "yes"},
+                                             {"--compressor", "topk", "--density", "0.01"},
+                                             {"--compressor", "dgc", "--mode", "paper"},
+                                             {"--compressor", "topk", "--selection", "per-tensor"},
+                                             {"--compressor", "rtopk"}})
+    CHECK(simulate(other)["measured_seconds"].is_null());
+  // With costs of one's own it is another question, whatever was measured.
+  const std::string costs = std::string(GRADCAST_SOURCE_DIR) + "/traces/cost-v100-pytorch-1.1.csv";
+  CHECK(simulate({"--compressor", "gaussian", "--costs", costs})["measured_seconds"].is_null());
+}
+
+TEST_CASE("a broken measured file stops no forecast, and is named by list and selftest", "[cli]") {
+  TemporaryFolder folder;
+  for (const char* kind : {"models", "platforms", "traces"})
+    std::filesystem::copy(std::filesystem::path(GRADCAST_SOURCE_DIR) / kind, folder.path / kind,
+                          std::filesystem::copy_options::recursive);
+  folder.write("traces/measured-broken.csv", "source\nme\n");
+  setenv("GRADCAST_DATA", folder.path.c_str(), 1);
+  const Ran simulate = gradcast_runs("simulate", "--model", "resnet-50");
+  const Ran list = gradcast_runs("list");
+  const Ran selftest = gradcast_runs("selftest");
+  unsetenv("GRADCAST_DATA");
+  CHECK(simulate.exit_code == 0);
+  CHECK_THAT(simulate.out, Contains("measured (shi2019-table2)"));
+  CHECK_THAT(list.out, Contains("BROKEN: ") && Contains("measured-broken.csv:1: the header lacks"));
+  CHECK(selftest.exit_code == 1);
+  CHECK_THAT(selftest.out, Contains("FAILED"));
+}
+
+namespace {
+
+/// A model of two tensors, its trace and costs of both in two implementations, and in one call.
+struct OwnFiles {
+  TemporaryFolder folder;
+  std::string model =
+      folder.write("m.csv", "layer,tensor,elements,forward_flops\na,a.w,1000,1\nb,b.w,3000,1\n");
+  std::string trace = folder.write("t.csv",
+                                   "# device: X\n# batch: 1\ntensor,forward_seconds,"
+                                   "backward_seconds\na.w,0.001,0.001\nb.w,0.001,0.001\n");
+
+  static std::string line(const char* implementation, int tensors, int elements, double ms,
+                          const char* evidence) {
+    std::string line;
+    for (const int workers : {1, 16})
+      line += std::string("topk,,") + implementation + "," + std::to_string(tensors) + "," +
+              std::to_string(elements) + ",0.01," + std::to_string(workers) + ",normal," +
+              std::to_string(elements / 100) + "," + std::to_string(ms / 1e3) + "," +
+              std::to_string(ms / 1e3) + ",0.001,0.001,100," + evidence + "\n";
+    return line;
+  }
+
+  Ran simulate(const std::string& rows, std::vector<std::string> more) const {
+    const std::string costs =
+        folder.write("costs.csv",
+                     "compressor,mode,implementation,tensors,elements,density,workers,distribution,"
+                     "selected,encode_seconds,encode_p95_seconds,decode_seconds,decode_p95_seconds,"
+                     "samples,evidence\n" +
+                         rows);
+    more.insert(more.begin(),
+                {"simulate", "--model", model, "--trace", trace, "--costs", costs, "--compressor",
+                 "topk", "--density", "0.01", "--engine", "analytic", "--format", "json"});
+    return gradcast_with(more);
+  }
+};
+
+Json only_result(const Ran& ran) {
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  return Json::parse(ran.out)["results"][0];
+}
+
+}  // namespace
+
+// 1 ms a thousand elements by torch, half of it by the project's own kernels.
+TEST_CASE("measured costs need no excuse, and any of their implementations can be had", "[cli]") {
+  const OwnFiles own;
+  std::string rows;
+  for (const int elements : {1000, 2000, 4000})
+    rows += own.line("torch", 1, elements, elements / 1e3, "measured") +
+            own.line("gradcast-cuda", 1, elements, elements / 2e3, "measured");
+  const Ran ran = own.simulate(rows, {});
+  CHECK(ran.err.empty());
+  const Json usual = only_result(ran);
+  CHECK(usual["implementation"] == "gradcast-cuda");
+  CHECK(usual["evidence"] == "measured");
+  CHECK(usual["encode_seconds"].get<double>() == Approx(0.002));
+  CHECK(usual["interpolated_buckets"] == 0);
+  CHECK(usual["interpolation_error_percent"] == 0);
+  const Json torch = only_result(own.simulate(rows, {"--implementation", "torch"}));
+  CHECK(torch["implementation"] == "torch");
+  CHECK(torch["encode_seconds"].get<double>() == Approx(0.004));
+  const Ran cub = own.simulate(rows, {"--implementation", "cub"});
+  CHECK(cub.exit_code == 3);
+  CHECK_THAT(cub.err, Contains("in implementation 'cub' (it has 'torch', 'gradcast-cuda')"));
+
+  rows +=
+      "topk,,gradcast-cuda,1,4000,0.1,1,normal,400,0.002,0.002,0.001,0.001,0,derived\n"
+      "topk,,gradcast-cuda,1,4000,0.1,16,normal,400,0.002,0.002,0.001,0.001,0,derived\n";
+  const Ran partly = own.simulate(rows, {"--fusion", "merged", "--nodes", "2"});
+  CHECK(partly.err.empty());                                // the density asked for is measured
+  CHECK(only_result(partly)["interpolated_buckets"] == 1);  // 8 workers, between 1 and 16
+}
+
+TEST_CASE("a selection per tensor takes one call where the costs have it, and says where not",
+          "[cli]") {
+  const OwnFiles own;
+  const std::string singles =
+      own.line("torch", 1, 1000, 1, "measured") + own.line("torch", 1, 4000, 4, "measured");
+  const Ran each = own.simulate(singles, {"--selection", "per-tensor"});
+  CHECK(only_result(each)["encode_calls"] == 2);
+  CHECK(only_result(each)["selection"] == "per-tensor");
+  CHECK(only_result(each)["interpolation_error_percent"].is_null());  // two sizes: none is inner
+  CHECK_THAT(each.err, Contains("no row of 2 tensors with 4000 elements in one call"));
+
+  const std::string together = singles + own.line("torch", 2, 4000, 1.5, "measured");
+  const Ran one = own.simulate(together, {"--selection", "per-tensor"});
+  CHECK(one.err.empty());
+  CHECK(only_result(one)["encode_calls"] == 1);
+  CHECK(only_result(one)["encode_seconds"].get<double>() == Approx(0.0015));
+  CHECK(only_result(one)["selected_elements"] == 10 + 30);
+  CHECK(only_result(own.simulate(together, {}))["encode_seconds"].get<double>() == Approx(0.004));
+}
+
+// 16 ranks of 128 images; one GPU alone takes 0.46 s, of which the update is a part.
+TEST_CASE("throughput, efficiency and speedup are of the iteration above them", "[cli]") {
+  const auto simulate = [](const char* compressor, const char* fusion, const char* overlap) {
+    const Ran ran = gradcast_runs("simulate", "--model", "resnet-50", "--compressor", compressor,
+                                  "--fusion", fusion, "--overlap", overlap, "--format", "json");
+    return Json::parse(ran.out)["results"][0];
+  };
+  const Json gaussian = simulate("gaussian", "layer", "yes");
+  const double iteration = gaussian["iteration_seconds"].get<double>();
+  CHECK(gaussian["samples_per_second"].get<double>() == Approx(16 * 128 / iteration));
+  CHECK(gaussian["scaling_efficiency"].get<double>() == Approx(0.46 / iteration).epsilon(1e-6));
+  const Json dense = simulate("dense", "layer", "yes");
+  CHECK(gaussian["speedup_over_dense"].get<double>() ==
+        Approx(dense["iteration_seconds"].get<double>() / iteration));
+}
+
+TEST_CASE("what changes nothing or is assumed is said", "[cli]") {
+  CHECK_THAT(gradcast_runs("simulate", "--model", "alexnet", "--density", "0.01").err,
+             Contains("--density changes nothing here"));
+  CHECK_THAT(gradcast_runs("simulate", "--model", "alexnet", "--selection", "per-tensor").err,
+             Contains("--selection changes nothing here"));
+  CHECK_THAT(gradcast_runs("simulate", "--model", "alexnet", "--batch", "64").err,
+             Contains("proportional to the batch"));
+  CHECK_THAT(
+      gradcast_runs("simulate", "--model", "alexnet", "--compressor", "topk", "--density", "0.5")
+          .err,
+      Contains("beyond the cost table (density 0.5 outside 0.0001..0.1)"));
+}
+
+TEST_CASE("twice the images take twice the forward", "[cli]") {
+  const auto forward = [](const char* batch) {
+    const Ran ran = gradcast_runs("simulate", "--model", "vgg-16", "--batch", batch, "--engine",
+                                  "analytic", "--format", "json");
+    return Json::parse(ran.out)["results"][0]["forward_seconds"].get<double>();
+  };
+  CHECK(forward("256") == Approx(2 * forward("128")));
+}
+
+// 128 images in 4 micro-steps are still 128 images an iteration, and one update: as much computing.
+TEST_CASE("micro-steps divide the batch, and throughput is of all of it", "[cli]") {
+  const auto simulate = [](const char* micro_steps) {
+    const Ran ran =
+        gradcast_runs("simulate", "--model", "resnet-50", "--fusion", "layer", "--overlap", "yes",
+                      "--accumulation", micro_steps, "--engine", "analytic", "--format", "json");
+    return Json::parse(ran.out)["results"][0];
+  };
+  const Json one = simulate("1");
+  const Json four = simulate("4");
+  CHECK(four["batch"] == 128);
+  CHECK(four["accumulation"] == 4);
+  CHECK(four["forward_seconds"].get<double>() == Approx(one["forward_seconds"].get<double>()));
+  CHECK(four["backward_seconds"].get<double>() == Approx(one["backward_seconds"].get<double>()));
+  // A quarter of the backward is left to hide communication under.
+  CHECK(four["exposed_communication_seconds"].get<double>() >
+        one["exposed_communication_seconds"].get<double>());
+  const double iteration = four["iteration_seconds"].get<double>();
+  CHECK(four["samples_per_second"].get<double>() == Approx(16 * 128 / iteration));
+  CHECK(four["scaling_efficiency"].get<double>() == Approx(0.46 / iteration).epsilon(1e-6));
+
+  const Ran odd = gradcast_runs("simulate", "--model", "resnet-50", "--accumulation", "3");
+  CHECK(odd.exit_code == 2);
+  CHECK_THAT(odd.err, Contains("a batch of 128 is not divided by 3 micro-steps"));
+  CHECK(gradcast_runs("simulate", "--payload", "1MiB", "--accumulation", "2").exit_code == 2);
+}
+
+TEST_CASE("CSV is a header and a row", "[cli]") {
+  const Ran ran = gradcast_runs("simulate", "--model", "alexnet", "--format", "csv");
+  CHECK(ran.exit_code == 0);
+  CHECK(std::count(ran.out.begin(), ran.out.end(), '\n') == 2);
+  CHECK_THAT(ran.out, Catch::StartsWith("iteration_seconds,") && Contains(",model,") &&
+                          Contains(",inputs_sha256\n"));
+}

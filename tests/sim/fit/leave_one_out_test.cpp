@@ -1,0 +1,138 @@
+#include "sim/fit/leave_one_out.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tests/sim/fit/fit_rows.hpp"
+
+using namespace gradcast;
+using namespace gradcast::toy;
+
+namespace {
+
+FitStructure overhead(const char* name = "overhead", const char* applies_to = "") {
+  return {name,
+          FitErrors::Relative,
+          "",
+          {parameter("per_iteration_overhead", applies_to, "1ms", "0s", "100ms")},
+          0};
+}
+
+/// Four models, dense and top-k, 5 ms too long each, with up to 2 ms more or less.
+std::vector<FitRow> four_models() {
+  std::vector<FitRow> rows = fit_table({"dense", "topk"}, 4);
+  measure(rows, overhead(), Eigen::VectorXd::Constant(1, 5e-3));
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    rows[i].run.iteration += Seconds{(static_cast<double>(i % 3) - 1) * 2e-3};
+  return rows;
+}
+
+std::vector<double> forecast_seconds(const std::vector<FitRow>& rows) {
+  const Engine& engine = *find_engine("analytic");
+  std::vector<double> times;
+  for (const FitForecast& each :
+       leave_one_out(rows, LeaveOut::Model, overhead(), kSearch, engine).forecasts)
+    times.push_back(each.result.iteration.count());
+  return times;
+}
+
+}  // namespace
+
+TEST_CASE("Runs are left out together with those of their model, row or source", "[fit]") {
+  std::vector<FitRow> rows = fit_table({"dense", "topk"}, 2);
+  rows[3].run.source = "elsewhere";
+  using Groups = std::vector<std::vector<std::size_t>>;
+  CHECK(groups_of(rows, LeaveOut::Model) == Groups{{0, 1}, {2, 3}});
+  CHECK(groups_of(rows, LeaveOut::Row) == Groups{{0}, {1}, {2}, {3}});
+  CHECK(groups_of(rows, LeaveOut::Source) == Groups{{0, 1, 2}, {3}});
+}
+
+TEST_CASE("A model's own forecasts do not heed its own measurements", "[fit]") {
+  std::vector<FitRow> rows = four_models();
+  const auto before = forecast_seconds(rows);
+  for (FitRow& row : rows)
+    if (row.run.model == "toy-2") row.run.iteration *= 2;
+  const auto after = forecast_seconds(rows);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    INFO(rows[i].run.model);
+    if (rows[i].run.model == "toy-2")
+      CHECK(after[i] == before[i]);
+    else
+      CHECK(after[i] > before[i] * 1.01);
+  }
+}
+
+TEST_CASE("Runs outside of the model are forecast, and nothing is fitted on them", "[fit]") {
+  std::vector<FitRow> rows = four_models();
+  const auto before = forecast_seconds(rows);
+  rows.push_back(fit_row("dense", 1));
+  rows.back().run.iteration = Seconds{3600};
+  rows.back().run.outside = "the switch was on fire";
+  const auto after = forecast_seconds(rows);
+  REQUIRE(after.size() == before.size() + 1);
+  for (std::size_t i = 0; i < before.size(); ++i) CHECK(after[i] == before[i]);
+  CHECK(after.back() == Approx(before[0]));  // the dense run of the same model
+}
+
+TEST_CASE("One group alone leaves nothing to fit on", "[fit]") {
+  const std::vector<FitRow> rows = fit_table({"dense", "topk"}, 1);
+  const Engine& engine = *find_engine("analytic");
+  CHECK_THROWS_WITH(leave_one_out(rows, LeaveOut::Model, overhead(), kSearch, engine),
+                    Catch::Contains("one model"));
+}
+
+TEST_CASE("A nested choice takes in each fold what was best without it", "[fit]") {
+  const std::vector<FitRow> rows = four_models();
+  // The second structure can put the overhead on top-k only: worse wherever one looks.
+  const std::vector<FitStructure> both{overhead("half", "compressor=topk"), overhead()};
+  const Nested nested = nested_leave_one_out(rows, LeaveOut::Model, both, kSearch);
+  CHECK(nested.chosen == std::vector<std::string>(4, "overhead"));
+  const auto times = forecast_seconds(rows);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    CHECK(nested.errors_percent[i] ==
+          Approx(100 * (times[i] / rows[i].run.iteration.count() - 1)).margin(1e-4));
+  CHECK(nested.mean_absolute[0] > nested.mean_absolute[1]);
+}
+
+TEST_CASE("The mean errors of structures are of what the model claims alone", "[fit]") {
+  std::vector<FitRow> rows = four_models();
+  const std::vector<FitStructure> both{overhead("half", "compressor=topk"), overhead()};
+  const Nested before = nested_leave_one_out(rows, LeaveOut::Model, both, kSearch);
+  double sum = 0;
+  for (const double error : before.errors_percent) sum += std::abs(error);
+  CHECK(before.mean_absolute[1] == Approx(sum / 8));  // eight runs, all forecast by the second
+  // A run that no structure is held against has no error, and not one of 0 either.
+  rows.push_back(fit_row("dense", 1));
+  rows.back().run.iteration = Seconds{3600};
+  rows.back().run.outside = "the switch was on fire";
+  const Nested after = nested_leave_one_out(rows, LeaveOut::Model, both, kSearch);
+  CHECK(after.mean_absolute[0] == before.mean_absolute[0]);
+  CHECK(after.mean_absolute[1] == before.mean_absolute[1]);
+}
+
+TEST_CASE("The bootstrap of equal errors knows their mean exactly", "[fit]") {
+  const auto interval = bootstrap_mean_absolute({-3, 3, 3, -3}, {{0, 1}, {2, 3}}, 1);
+  CHECK(interval.low == 3);
+  CHECK(interval.high == 3);
+}
+
+TEST_CASE("The bootstrap draws whole groups: what errs together counts as one", "[fit]") {
+  // Two groups, of errors 1 and 9 only: both drawn alike in half of all draws.
+  const std::vector<double> errors{1, 1, 1, 1, 9, 9, 9, 9};
+  const auto grouped = bootstrap_mean_absolute(errors, {{0, 1, 2, 3}, {4, 5, 6, 7}}, 1);
+  CHECK(grouped.low == 1);
+  CHECK(grouped.high == 9);
+  std::vector<std::vector<std::size_t>> each;
+  for (std::size_t i = 0; i < errors.size(); ++i) each.push_back({i});
+  // Of 8 single draws the mean is 5 with deviation 4 / root 8 = 1.41: 2.2 to 7.8.
+  const auto single = bootstrap_mean_absolute(errors, each, 1);
+  CHECK(single.low == Approx(2).margin(1.01));
+  CHECK(single.high == Approx(8).margin(1.01));
+  CHECK(single.low > 1);
+}
+
+TEST_CASE("The same seed draws the same interval", "[fit]") {
+  const std::vector<double> errors{1, 2, 3, 4, 5};
+  const std::vector<std::vector<std::size_t>> groups{{0, 1}, {2}, {3, 4}};
+  CHECK(bootstrap_mean_absolute(errors, groups, 7).low ==
+        bootstrap_mean_absolute(errors, groups, 7).low);
+}

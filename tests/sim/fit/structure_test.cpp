@@ -1,0 +1,105 @@
+#include "sim/fit/structure.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "sim/base/error.hpp"
+
+using namespace gradcast;
+
+namespace {
+
+constexpr const char* kHeader = "structure,errors,parameter,applies_to,start,least,most,source\n";
+
+FitStructures structures(const std::string& rows) {
+  return load_fit_structures({"fit-x.csv", kHeader + rows});
+}
+
+void check_refused(const std::string& rows, const std::string& why) {
+  INFO(rows);
+  CHECK_THROWS_WITH(structures(rows), Catch::Contains(why));
+}
+
+MeasuredRun run_of(const std::string& compressor, const std::string& cluster) {
+  MeasuredRun run;
+  run.compressor = compressor;
+  run.cluster = cluster;
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("A structure's file is read with its reasons, bounds and scopes", "[fit]") {
+  const FitStructures all = load_fit_structures(
+      {"fit-x.csv", std::string("# first: because\n") + kHeader +
+                        "first,absolute,per_iteration_overhead,,5ms,0s,500ms,a source\n"
+                        "first,absolute,encode_factor,compressor=dgc+topk,1,0.5,2,a source\n"
+                        "second,relative,nic_bandwidth,,8Gbps,1Gbps,10Gbps,a source\n"});
+  REQUIRE(all.structures.size() == 2);
+  const FitStructure& first = all.find("");
+  CHECK(first.name == "first");
+  CHECK(first.reason == "because");
+  CHECK(first.errors == FitErrors::Absolute);
+  REQUIRE(first.parameters.size() == 2);
+  CHECK(first.parameters[0].most == 0.5);
+  CHECK(first.parameters[1].name() == "encode_factor (compressor=dgc+topk)");
+  // Rates are fitted as the time of a byte: 1 Gbps is 8 ns, and the most.
+  const FitParameter& goodput = all.find("second").parameters[0];
+  CHECK(goodput.most == Approx(8e-9));
+  CHECK(goodput.least == Approx(0.8e-9));
+  CHECK(goodput.start == Approx(1e-9));
+}
+
+TEST_CASE("A scope holds for the runs that have one of its values in each of its columns",
+          "[fit]") {
+  const FitScope scope = parse_fit_scope("compressor=dgc+topk cluster=a");
+  CHECK(scope.holds(run_of("dgc", "a")));
+  CHECK(scope.holds(run_of("topk", "a")));
+  CHECK_FALSE(scope.holds(run_of("dgc", "b")));
+  CHECK_FALSE(scope.holds(run_of("dense", "a")));
+  CHECK(parse_fit_scope("").holds(run_of("dense", "b")));
+}
+
+TEST_CASE("What is wrong in a structure's file is said with its line", "[fit]") {
+  check_refused("a,absolute,per_iteration_overhed,,5ms,0s,1s,x\n",
+                "fit-x.csv:2: column 'parameter': unknown parameter 'per_iteration_overhed'; did "
+                "you mean 'per_iteration_overhead'?");
+  check_refused("a,squared,per_iteration_overhead,,5ms,0s,1s,x\n",
+                "'squared' is not 'absolute' or 'relative'");
+  check_refused("a,absolute,per_iteration_overhead,compresor=dgc,5ms,0s,1s,x\n",
+                "did you mean 'compressor'?");
+  check_refused("a,absolute,per_iteration_overhead,dgc,5ms,0s,1s,x\n",
+                "'dgc' is not a column and its values");
+  check_refused("a,absolute,per_iteration_overhead,,5,0s,1s,x\n",
+                "column 'start': '5' has no unit");
+  check_refused("a,absolute,per_iteration_overhead,,5s,0s,1s,x\n", "is not within the bounds");
+  check_refused("a,absolute,per_iteration_overhead,,1s,1s,1s,x\n", "no room");
+  check_refused("a,absolute,per_iteration_overhead,,5ms,0s,1s,\n", "column 'source': is empty");
+  check_refused(
+      "a,absolute,per_iteration_overhead,,5ms,0s,1s,x\n"
+      "a,relative,encode_factor,,1,0.5,2,x\n",
+      "fit-x.csv:3: column 'errors': 'a' is fitted by one kind of errors");
+  check_refused("a,absolute,encode_factor,,1,0.5,2,x\na,absolute,encode_factor,,1,0.5,2,x\n",
+                "stands twice");
+  check_refused(
+      "a,absolute,encode_factor,,1,0.5,2,x\nb,absolute,encode_factor,,1,0.5,2,x\n"
+      "a,absolute,decode_factor,,1,0.5,2,x\n",
+      "do not stand together");
+  check_refused("", "the file has no structure");
+}
+
+TEST_CASE("A structure that is not there gets a suggestion", "[fit]") {
+  CHECK_THROWS_WITH(structures("shared,absolute,encode_factor,,1,0.5,2,x\n").find("sharde"),
+                    Catch::Contains("did you mean 'shared'?"));
+}
+
+TEST_CASE("Every quantity prints what it reads", "[fit]") {
+  for (const FitQuantity& quantity : all_fit_quantities()) {
+    INFO(quantity.name);
+    Scenario scenario;
+    const double before = quantity.get(scenario);
+    CHECK(quantity.parse(quantity.text(before)) == Approx(before));
+    quantity.set(scenario, 0.25);
+    CHECK(quantity.get(scenario) == Approx(0.25));
+    CHECK(quantity.parse(quantity.text(0.25)) == Approx(0.25));
+  }
+}

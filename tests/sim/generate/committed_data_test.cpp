@@ -1,0 +1,214 @@
+// The data files that are committed: all can be read, fit each other, and are what the generator
+// makes.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "sim/base/error.hpp"
+#include "sim/fit/structure.hpp"
+#include "sim/generate/generated_file.hpp"
+#include "sim/inputs/cluster.hpp"
+#include "sim/inputs/cost_table.hpp"
+#include "sim/inputs/data_files.hpp"
+#include "sim/inputs/devices.hpp"
+#include "sim/inputs/iteration_trace.hpp"
+#include "sim/inputs/measured.hpp"
+#include "tests/temporary_folder.hpp"
+
+using namespace gradcast;
+using Catch::Contains;
+
+namespace {
+
+const std::filesystem::path kRoot = GRADCAST_SOURCE_DIR;
+
+/// Those whose iteration on a V100 somebody published.
+const std::vector<std::string> kPublishedOnV100 = {
+    "alexnet", "vgg-16", "resnet-50", "inception-v4", "resnet-152", "densenet-161", "densenet-201"};
+
+/// Throws where it is not of the model.
+IterationTrace trace_of(DataFiles& files, const std::string& model, const std::string& device) {
+  const IterationTrace trace =
+      load_iteration_trace(files.read(kIterationTraces, "iteration-" + model + "-" + device));
+  require_same_tensors(load_model(files.read(kModels, model)), trace);
+  return trace;
+}
+
+/// Of the source's rows: that their time alone is that of the model's trace, to its nanoseconds.
+void check_compute(const MeasuredRuns& measured, const std::string& source, std::size_t rows) {
+  DataFiles files(kRoot);
+  std::size_t found = 0;
+  for (const MeasuredRun& run : measured.runs) {
+    if (run.source != source) continue;
+    ++found;
+    CAPTURE(run.model);
+    const IterationTrace trace =
+        load_iteration_trace(files.read(kIterationTraces, "iteration-" + run.model + "-v100"));
+    CHECK(run.batch == trace.batch);
+    CHECK(run.compute.count() == Approx(trace.iteration().count()).epsilon(1e-5));
+  }
+  CHECK(found == rows);
+}
+
+}  // namespace
+
+TEST_CASE("committed data is what `generate_data` makes, to the byte", "[data]") {
+  for (const auto& files :
+       {model_files(), measured_files(), iteration_trace_files(kRoot), cost_table_files()})
+    for (const GeneratedFile& file : files) {
+      CAPTURE(file.path);
+      const bool same = read_text_file(kRoot / file.path).content == file.content;
+      CHECK(same);  // not the texts themselves: they are long
+    }
+}
+
+TEST_CASE("every committed file can be read, and names its source in a comment", "[data]") {
+  DataFiles files(kRoot);
+  const auto check = [&](const DataKind& kind, auto load) {
+    for (const std::string& name : files.names(kind)) {
+      CAPTURE(name);
+      const TextFile file = files.read(kind, name);
+      CHECK_NOTHROW(load(file));
+      CHECK_THAT(file.content, Catch::StartsWith("#"));
+    }
+    CHECK_FALSE(files.names(kind).empty());
+  };
+  check(kModels, load_model);
+  check(kIterationTraces, load_iteration_trace);
+  check(kCostTables, load_cost_table);
+  check(kMeasuredRuns, load_measured_runs);
+  check(kClusters, load_cluster);
+  check(kFitStructures, load_fit_structures);
+  check(kDevices, load_devices);
+}
+
+// The DenseNets were measured with 64 images a GPU, the others with 128.
+TEST_CASE("every model with a published V100 total has a trace of the same tensors", "[data]") {
+  DataFiles files(kRoot);
+  for (const std::string& name : kPublishedOnV100) {
+    CAPTURE(name);
+    CHECK(trace_of(files, name, "v100").batch == (name.starts_with("densenet") ? 64 : 128));
+  }
+}
+
+TEST_CASE("every trace is of a model, and has its tensors", "[data]") {
+  DataFiles files(kRoot);
+  std::size_t found = 0;
+  for (const std::string& model : files.names(kModels))
+    for (const char* device : {"v100", "p102-100"}) {
+      const std::string name = "iteration-" + model + "-" + device;
+      const std::vector<std::string> traces = files.names(kIterationTraces);
+      if (std::find(traces.begin(), traces.end(), name) == traces.end()) continue;
+      CAPTURE(name);
+      CHECK_NOTHROW(trace_of(files, model, device));
+      ++found;
+    }
+  CHECK(found == files.names(kIterationTraces).size());
+}
+
+// 5 models x 3 algorithms x 4 numbers of workers. ResNet-50's 256 images are 16 micro-steps of 16.
+TEST_CASE("gTop-k's sixty rows are the script's, and ten dense ones are not claimed", "[data]") {
+  DataFiles files(kRoot);
+  const MeasuredRuns measured =
+      load_measured_runs(files.read(kMeasuredRuns, "measured-gtopk-1gbe"));
+  REQUIRE(measured.runs.size() == 60);
+  std::set<std::string> why;
+  for (const MeasuredRun& run : measured.runs) {
+    CAPTURE(run.model, run.compressor, run.nodes);
+    CHECK(run.outside.empty() == !(run.compressor == "dense" && run.nodes >= 16));
+    if (!run.outside.empty()) why.insert(run.outside);
+    CHECK(run.accumulation == (run.model == "resnet-50" ? 16 : 1));
+    CHECK(run.wire_bytes_per_element == (run.collective == "gtopk" ? 16 : 8));
+    CHECK_NOTHROW(load_iteration_trace(files.read(kIterationTraces, run.trace)));
+  }
+  CHECK(why.size() == 1);
+}
+
+// Its sentence: of VGG-16, AlexNet and ResNet-50, (iteration - compute) over 4 bytes a parameter.
+// AlexNet on 8: (64 / 12.118 - 64 / 173.469) / 244,403,360 = 20.1 ns. A ring's 2 (P - 1) / P bytes
+// take 9 ns each: 15.75 ns on 8 and 17.4 on 32.
+TEST_CASE("why ten dense rows are not claimed can be worked out from the rows", "[data]") {
+  DataFiles files(kRoot);
+  std::map<int, std::pair<double, double>> range;  // of nanoseconds a byte, by workers
+  for (const MeasuredRun& run :
+       load_measured_runs(files.read(kMeasuredRuns, "measured-gtopk-1gbe")).runs) {
+    if (run.compressor != "dense" || run.model == "resnet-20" || run.model == "lstm-ptb") continue;
+    const auto bytes =
+        4.0 * static_cast<double>(load_model(files.read(kModels, run.model)).elements());
+    const double each = (run.iteration - run.compute).count() / bytes * 1e9;
+    auto [low, high] = range.try_emplace(run.nodes, each, each).first->second;
+    range[run.nodes] = {std::min(low, each), std::max(high, each)};
+  }
+  const auto rounded = [&](int workers) {
+    return std::pair(std::round(range[workers].first), std::round(range[workers].second));
+  };
+  CHECK(rounded(8) == std::pair(20.0, 22.0));
+  CHECK(rounded(16) == std::pair(52.0, 61.0));
+  CHECK(rounded(32) == std::pair(171.0, 211.0));
+}
+
+// OpenMPI's rule before 4.1 changes from recursive doubling to a ring at 10,000 bytes.
+TEST_CASE("OSU's rows change their collective where OpenMPI does", "[data]") {
+  DataFiles files(kRoot);
+  const MeasuredRuns measured =
+      load_measured_runs(files.read(kMeasuredRuns, "measured-osu-allreduce-10gbe"));
+  CHECK(measured.runs.size() == 2 * 18);
+  for (const MeasuredRun& run : measured.runs)
+    CHECK(run.collective ==
+          (run.payload < Bytes{10'000} ? "recursive-doubling-all-reduce" : "ring-all-reduce"));
+}
+
+TEST_CASE("the paper's 0.2 s are of all of ResNet-50's gradients", "[data]") {
+  DataFiles files(kRoot);
+  const MeasuredRuns claims =
+      load_measured_runs(files.read(kMeasuredRuns, "measured-shi2019-claims"));
+  REQUIRE(claims.runs.size() == 1);
+  CHECK(claims.runs[0].payload.count ==
+        4 * load_model(files.read(kModels, "resnet-50")).elements());
+}
+
+// Table 2 gives iteration time and scaling efficiency of four algorithms; their product is the time
+// of one GPU alone, the same four times to 0.002 s. Here: AlexNet's 0.571 x 14.1 % = 0.0805.
+TEST_CASE("a measured row's compute time is the trace's total", "[data]") {
+  DataFiles files(kRoot);
+  const MeasuredRuns measured =
+      load_measured_runs(files.read(kMeasuredRuns, "measured-shi2019-table2"));
+  check_compute(measured, "shi2019-table2", 16);
+  CHECK(measured.runs[0].compute.count() == Approx(0.571 * 0.141).margin(0.002));
+}
+
+// 3 models x 2 networks x 3 ways of fusing: 18. The other six rows are of another GPU: 64
+// images at 253.1 images/s alone, and 4 x 64 at 925.02 images/s on the first.
+TEST_CASE("MG-WFBP's rows have the compute time of their traces", "[data]") {
+  DataFiles files(kRoot);
+  const MeasuredRuns measured =
+      load_measured_runs(files.read(kMeasuredRuns, "measured-mg-wfbp-dense"));
+  check_compute(measured, "shi-tpds-16xV100", 18);
+  REQUIRE(measured.runs.size() == 18 + 6);
+  const MeasuredRun& other = measured.runs[18];
+  CHECK(other.compute.count() == Approx(64 / 253.1).margin(1e-6));
+  CHECK(other.iteration.count() == Approx(4 * 64 / 925.02).margin(1e-6));
+}
+
+TEST_CASE("a name is found in its folder, a path is taken as it is", "[data]") {
+  TemporaryFolder folder;
+  const std::string path = folder.write("mine.csv", "# x\n");
+  DataFiles files(kRoot);
+  CHECK(files.read(kModels, path).content == "# x\n");
+  CHECK(files.read(kModels, "alexnet").path == kRoot / "models" / "alexnet.csv");
+  CHECK_THROWS_WITH(files.read(kModels, "alexnett"),
+                    Contains("unknown model 'alexnett'; did you mean 'alexnet'?"));
+  CHECK_THROWS_AS(files.read(kModels, "./none.csv"), DataError);
+}
+
+TEST_CASE("inputs are remembered as they were typed, each once", "[data]") {
+  DataFiles files(kRoot);
+  files.read(kModels, "alexnet");
+  files.read(kClusters, "10gbe-4x4");
+  files.read(kModels, "alexnet");
+  REQUIRE(files.inputs().size() == 2);
+  CHECK(files.inputs()[0].typed == "alexnet");
+  CHECK(files.inputs()[1].typed == "10gbe-4x4");
+}

@@ -1,0 +1,69 @@
+// `traces/cost-v100-floor.csv`: the what-if of kernels that take no longer than their bytes.
+#include <catch2/catch.hpp>
+
+#include "sim/generate/generated_file.hpp"
+#include "sim/inputs/cost_table.hpp"
+
+using namespace gradcast;
+
+namespace {
+
+const GeneratedFile& file() {
+  static const GeneratedFile generated = floor_cost_files().at(0);
+  return generated;
+}
+
+const CostTable& table() {
+  static const CostTable loaded = load_cost_table(TextFile{file().path, file().content});
+  return loaded;
+}
+
+CostEstimate at(const char* compressor, std::int64_t elements, int workers = 16) {
+  return table().estimate(
+      {.compressor = compressor, .elements = elements, .density = 0.001, .workers = workers});
+}
+
+}  // namespace
+
+TEST_CASE("the committed floor costs are what `generate_data` makes", "[generate]") {
+  const std::string path = std::string(GRADCAST_SOURCE_DIR) + "/" + file().path;
+  const bool same = read_text_file(path).content == file().content;
+  CHECK(same);
+}
+
+// ResNet-50: 12 x 25,557,032 bytes at 765 GB/s are 400.9 us, three launches 5.5 us.
+TEST_CASE("at the floor every compressor takes 12 bytes an element and its launches",
+          "[generate]") {
+  for (const char* compressor : {"topk", "randk", "dgc", "gaussian", "trimmed", "rtopk"}) {
+    CAPTURE(compressor);
+    CHECK(at(compressor, 25'557'032).encode.count() == Approx(406.4e-6).epsilon(1e-3));
+  }
+  CHECK(at("topk", 4096).encode.count() == Approx(1.83e-6 + 12 * 4096 / 765e9).epsilon(1e-3));
+}
+
+// 4 x 25,557,032 bytes are 133.6 us; 16 workers' 25,557 pairs of 8 bytes 4.3 us; a launch 1.83.
+TEST_CASE("at the floor decoding writes the sum once and reads every pair", "[generate]") {
+  CHECK(at("topk", 25'557'032, 1).decode.count() == Approx(135.7e-6).epsilon(1e-3));
+  CHECK(at("topk", 25'557'032).decode.count() == Approx(139.7e-6).epsilon(1e-3));
+}
+
+TEST_CASE("the floor is below what the authors' operators take, and says that it is no measurement",
+          "[generate]") {
+  const GeneratedFile published = cost_table_files().at(0);
+  const CostTable torch = load_cost_table(TextFile{published.path, published.content});
+  for (const CostRow& row : table().rows) {
+    CHECK(row.evidence == "derived");
+    CHECK(row.samples == 0);
+    CHECK(row.mode != "paper");
+  }
+  for (const char* compressor : {"topk", "dgc", "gaussian"}) {
+    const CostEstimate theirs = torch.estimate(
+        {.compressor = compressor, .elements = 61'100'840, .density = 0.001, .workers = 16});
+    const CostEstimate floor = at(compressor, 61'100'840);
+    CHECK(floor.encode < theirs.encode);
+    CHECK(floor.decode < theirs.decode);
+    CHECK(floor.selected == theirs.selected);
+    CHECK(floor.mode == theirs.mode);
+  }
+  CHECK_THAT(file().content, Catch::StartsWith("# NOT MEASURED"));
+}

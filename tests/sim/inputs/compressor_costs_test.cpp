@@ -1,0 +1,83 @@
+// Several tensors at a time; one at a time is cost_table_test.cpp.
+#include "sim/inputs/compressor_costs.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "sim/base/error.hpp"
+
+using namespace gradcast;
+
+namespace {
+
+CostRow row(int tensors, std::int64_t elements, double density, double seconds, double selected) {
+  CostRow row;
+  row.compressor = "topk";
+  row.implementation = "gradcast-cuda";
+  row.tensors = tensors;
+  row.elements = elements;
+  row.density = density;
+  row.distribution = "normal";
+  row.selected = selected;
+  row.encode = Seconds{seconds};
+  row.decode = Seconds{seconds / 2};
+  row.evidence = "measured";
+  return row;
+}
+
+/// One tensor: 1 ms an element.
+const std::vector<CostRow> kOneByOne{row(1, 10, 0.01, 0.01, 1), row(1, 100'000, 0.01, 100, 1000)};
+
+CompressorCosts costs(std::vector<CostRow> more = {}) {
+  more.insert(more.begin(), kOneByOne.begin(), kOneByOne.end());
+  return CompressorCosts({"costs", more}, {.compressor = "topk"});
+}
+
+}  // namespace
+
+TEST_CASE("tensors that the table has in one call are charged one call", "[compressor_costs]") {
+  const CostEstimate at = costs({row(3, 6000, 0.01, 0.5, 60)}).of_each({1000, 2000, 3000}, 0.01, 1);
+  CHECK(at.encode == Seconds{0.5});
+  CHECK(at.decode == Seconds{0.25});
+  CHECK(at.selected == 60);
+  CHECK(at.calls == 1);
+  CHECK(at.evidence == "measured");
+  CHECK_FALSE(at.interpolated);
+}
+
+// 1 ms an element: 1 s + 2 s + 3 s.
+TEST_CASE("tensors that the table lacks in one call are charged a call each",
+          "[compressor_costs]") {
+  for (const CostRow& other : {row(2, 6000, 0.01, 0.5, 60), row(3, 6001, 0.01, 0.5, 60)}) {
+    const CostEstimate at = costs({other}).of_each({1000, 2000, 3000}, 0.01, 1);
+    CHECK(at.encode.count() == Approx(6));
+    CHECK(at.decode.count() == Approx(3));
+    CHECK(at.selected == 10 + 20 + 30);
+    CHECK(at.calls == 3);
+    CHECK(at.evidence == "measured");
+    CHECK(at.interpolated);
+    CHECK(at.implementation == "gradcast-cuda");
+  }
+}
+
+// At 0.01 k is at least 1 of each: 1 + 1 + 9 = 11, where one selection of 1000 has 10. At 0.1 it is
+// 5 + 5 + 90 = 100.
+TEST_CASE("k is that of each tensor", "[compressor_costs]") {
+  const CompressorCosts whole = costs({row(3, 1000, 0.01, 0.5, 11)});
+  CHECK(whole.of_each({50, 50, 900}, 0.01, 1).selected == 11);
+  CHECK(whole.of_each({50, 50, 900}, 0.1, 1).selected == 100);
+  CHECK_THAT(whole.of_each({50, 50, 900}, 0.1, 1).outside, Catch::Contains("density 0.1 outside"));
+  CHECK(costs().of_each({50, 50, 900}, 0.01, 1).selected == 11);
+  CHECK(costs().of(1000, 0.01, 1).selected == 10);
+}
+
+TEST_CASE("of one tensor, each is all", "[compressor_costs]") {
+  const CostEstimate each = costs().of_each({5000}, 0.01, 1);
+  CHECK(each.encode == costs().of(5000, 0.01, 1).encode);
+  CHECK(each.calls == 1);
+}
+
+TEST_CASE("a scope of selection is read as it is written", "[compressor_costs]") {
+  for (const SelectionScope scope : {SelectionScope::Merged, SelectionScope::PerTensor})
+    CHECK(parse_selection(to_text(scope)) == scope);
+  CHECK_THROWS_WITH(parse_selection("layer"), "'layer' is not 'merged' or 'per-tensor'");
+}

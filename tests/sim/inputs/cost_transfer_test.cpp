@@ -1,0 +1,141 @@
+#include "sim/inputs/cost_transfer.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "sim/base/error.hpp"
+
+using namespace gradcast;
+using Catch::Contains;
+
+namespace {
+
+CostRow row(std::int64_t elements, double encode, double decode = 0) {
+  CostRow row;
+  row.compressor = "topk";
+  row.implementation = "torch";
+  row.elements = elements;
+  row.density = 0.001;
+  row.distribution = "normal";
+  row.encode = row.encode_p95 = Seconds{encode};
+  row.decode = row.decode_p95 = Seconds{decode};
+  row.evidence = "published";
+  return row;
+}
+
+Device device(const char* name, double bandwidth, double launch) {
+  return {name, BytesPerSecond{bandwidth}, Seconds{launch}, "a toy"};
+}
+
+std::vector<Device> committed() {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  return load_devices(files.read(kDevices, "devices"));
+}
+
+/// Seconds of torch.topk by a fit in n log2 n.
+double fit(double per_comparison, double n) { return per_comparison * n * std::log2(n); }
+
+/// The authors' fits.
+constexpr double kP102Fit = 2.18896957e-10;
+constexpr double kV100Fit = 4.99671953e-10;
+
+/// What they timed on a P102-100.
+struct Timed {
+  std::int64_t elements;
+  double seconds;
+};
+constexpr Timed kTimed[] = {{14'728'266, 0.091353}, {25'557'032, 0.15405}, {61'100'840, 0.383776}};
+
+}  // namespace
+
+// Twice the launch, four times the bandwidth: of 1, 5 and 9 s the floor of 1 becomes 2, and what is
+// above it, 0, 4 and 8, becomes 0, 1 and 2.
+TEST_CASE("the floor goes with launches, what is above it with bandwidth", "[cost_transfer]") {
+  const CostTable table{"costs", {row(10, 1, 10), row(100, 5, 10), row(1000, 9, 10)}};
+  const CostTable scaled = scaled_to(table, device("a", 100, 3), device("b", 400, 6));
+  CHECK(scaled.rows[0].encode.count() == Approx(2));
+  CHECK(scaled.rows[1].encode.count() == Approx(3));
+  CHECK(scaled.rows[2].encode.count() == Approx(4));
+  CHECK(scaled.rows[2].encode_p95.count() == Approx(4));
+  CHECK(scaled.rows[2].decode.count() == Approx(20));  // nothing but a floor
+  CHECK(scaled.rows[0].evidence == "derived");
+  CHECK(scaled.device == "b, scaled from a");
+}
+
+TEST_CASE("from a device to itself nothing changes but the evidence", "[cost_transfer]") {
+  const CostTable table{"costs", {row(10, 1, 3), row(100, 5, 4)}};
+  const CostTable same = scaled_to(table, device("a", 100, 3), device("a", 100, 3));
+  CHECK(same.rows[1].encode == table.rows[1].encode);
+  CHECK(same.rows[1].decode == table.rows[1].decode);
+}
+
+// A row of several tensors takes as many launches as one tensor: its floor is theirs, 1 s. Alone,
+// nothing tells it, and 9 s become 9/4.
+TEST_CASE("a line of one size has no floor to tell, rows of several tensors have that of one",
+          "[cost_transfer]") {
+  CostRow model = row(1000, 9);
+  model.tensors = 161;
+  const Device from = device("a", 100, 3);
+  const Device to = device("b", 400, 3);
+  CHECK(scaled_to({"costs", {row(10, 1), model}}, from, to).rows[1].encode.count() == Approx(3));
+  CHECK(scaled_to({"costs", {model}}, from, to).rows[0].encode.count() == Approx(2.25));
+}
+
+// Both are known of torch.topk in PyTorch up to 1.1: P102-100 (440 GB/s) and V100 (900 GB/s). The
+// transfer says 440/900 = 0.49 times as long; what was fitted on the V100 is 2.3 times as long. So
+// it is too fast by 0.175/0.0447, 0.314/0.0753 and 0.790/0.1876.
+TEST_CASE("torch.topk from P102-100 to V100 is wrong by a factor of four", "[cost_transfer]") {
+  const std::vector<Device> devices = committed();
+  CostTable table{"topk", {row(1, 0)}};  // launches are nothing beside it
+  for (const Timed& timed : kTimed) table.rows.push_back(row(timed.elements, timed.seconds));
+  const CostTable scaled =
+      scaled_to(table, device_named(devices, "p102-100"), device_named(devices, "v100"));
+  const double factors[] = {3.92, 4.17, 4.21};
+  for (std::size_t i = 0; i < std::size(kTimed); ++i) {
+    const double n = static_cast<double>(kTimed[i].elements);
+    CAPTURE(n);
+    CHECK(scaled.rows[i + 1].encode.count() == Approx(kTimed[i].seconds * 440 / 900));
+    CHECK(fit(kV100Fit, n) / scaled.rows[i + 1].encode.count() == Approx(factors[i]).epsilon(2e-3));
+    // The fits themselves: the V100's is 2.28 times the other.
+    CHECK(fit(kV100Fit, n) / fit(kP102Fit, n) == Approx(2.283).epsilon(1e-3));
+  }
+}
+
+// torch.topk of PyTorch 2.6 on an H20 (pytorch/pytorch#164459): 0.135 ms of 1 M, 3.56 of 100
+// M, 36.6 of 1 G. A straight line through the first two is 0.135 + 999 x 3.425/99 = 34.7 ms at the
+// third.
+TEST_CASE("a modern torch.topk goes on beyond its table to 5 %", "[cost_transfer]") {
+  const CostTable table{"h20", {row(1'000'000, 0.135e-3), row(100'000'000, 3.56e-3)}};
+  const double beyond =
+      table.estimate({.compressor = "topk", .elements = 1'000'000'000, .density = 0.001})
+          .encode.count();
+  CHECK(beyond == Approx(34.7e-3).epsilon(0.01));
+  CHECK(beyond / 36.6e-3 == Approx(0.948).epsilon(0.01));
+}
+
+TEST_CASE("a table's device is what it says, what its name says, or what is named",
+          "[cost_transfer]") {
+  const std::vector<Device> devices = committed();
+  CHECK(device_of({"traces/cost-v100-pytorch-1.1.csv", {}}, "", devices).name == "v100");
+  CHECK(device_of({"mine.csv", {}, "NVIDIA H200"}, "", devices).name == "h200");
+  CHECK(device_of({"mine.csv", {}, "Tesla V100-PCIE-32GB"}, "", devices).name == "v100");
+  CHECK(device_of({"mine.csv", {}, "NVIDIA H200"}, "p100", devices).name == "p100");
+  CHECK_THROWS_WITH(device_of({"mine.csv", {}}, "", devices),
+                    Contains("'mine' of mine.csv is none of traces/devices.csv: --costs-of"));
+  CHECK_THROWS_WITH(device_named(devices, "h2000"), Contains("did you mean 'h200'?"));
+  CHECK(device_meant(devices, "a100-80gb-pcie")->name == "a100-80gb-pcie");
+  CHECK(device_meant(devices, "h2000") == nullptr);
+}
+
+TEST_CASE("a devices file that is wrong is named with its line", "[cost_transfer]") {
+  const auto refused = [](const std::string& rows, const char* why) {
+    CHECK_THROWS_WITH(
+        load_devices({"devices.csv", "device,memory_bandwidth,launch,source\n" + rows}),
+        Contains("devices.csv") && Contains(why));
+  };
+  refused("a,900,1us,x\n", "'900' has no unit");
+  refused("a,900GBps,0,x\n", "more than 0 s");
+  refused("a,900GBps,1us,\n", "column 'source': is empty");
+  refused("a,900GBps,1us,x\na,900GBps,1us,x\n", "devices.csv:3: column 'device': 'a' stands twice");
+  refused("", "has no device");
+}

@@ -1,0 +1,72 @@
+#include "sim/inputs/iteration_trace.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "sim/base/error.hpp"
+
+using namespace gradcast;
+using Catch::Contains;
+
+namespace {
+
+IterationTrace trace(const std::string& comments, const std::string& rows) {
+  return load_iteration_trace(TextFile{
+      "traces/iteration-x.csv", comments + "tensor,forward_seconds,backward_seconds\n" + rows});
+}
+
+const std::string kComments = "# device: V100\n# batch: 128\n# update: 2ms\n";
+const std::string kRows = "a,0.001,0.003\nb,0.002,0.004\n";
+
+}  // namespace
+
+// 1 + 2 forward, 3 + 4 backward, 2 update: 12 ms.
+TEST_CASE("a trace adds up", "[trace]") {
+  const IterationTrace read = trace(kComments, kRows);
+  CHECK(read.forward().count() == Approx(3e-3));
+  CHECK(read.backward().count() == Approx(7e-3));
+  CHECK(read.iteration().count() == Approx(12e-3));
+  CHECK(read.batch == 128);
+  CHECK(read.device == "V100");
+}
+
+TEST_CASE("scaled to another total, the shares stay", "[trace]") {
+  const IterationTrace read = scaled_to(trace(kComments, kRows), Seconds{0.12});
+  CHECK(read.iteration().count() == Approx(0.12));
+  CHECK(read.tensors[1].backward.count() == Approx(0.04));
+  CHECK(read.update.count() == Approx(0.02));
+}
+
+// 1 + 2 forward and 3 + 4 backward three times, one update of 2: 32 ms. To 64 ms: all twice as
+// long.
+TEST_CASE("several micro-steps have one update", "[trace]") {
+  CHECK(trace(kComments, kRows).iteration(3).count() == Approx(32e-3));
+  const IterationTrace read = scaled_to(trace(kComments, kRows), Seconds{64e-3}, 3);
+  CHECK(read.forward().count() == Approx(6e-3));
+  CHECK(read.update.count() == Approx(4e-3));
+  CHECK(read.iteration(3).count() == Approx(64e-3));
+}
+
+// Half the images: half the forward and backward, 1.5 + 3.5 ms, and the same update, 2 ms.
+TEST_CASE("another batch changes forward and backward in proportion, not the update", "[trace]") {
+  const IterationTrace read = with_batch(trace(kComments, kRows), 64);
+  CHECK(read.iteration().count() == Approx(7e-3));
+  CHECK(read.batch == 64);
+}
+
+TEST_CASE("what is wrong in a trace is named", "[trace]") {
+  CHECK_THROWS_WITH(trace("", kRows), Contains("lacks the comment line '# batch: 128'"));
+  CHECK_THROWS_WITH(trace("# batch: many\n", kRows), Contains("'many' is not a whole number"));
+  CHECK_THROWS_WITH(trace("# batch: 0\n", kRows), Contains("'0' is not a count"));
+  CHECK_THROWS_WITH(trace("# batch: 1\n# update: 2\n", kRows), Contains("'2' has no unit"));
+  CHECK_THROWS_WITH(trace(kComments, "a,-0.001,0.003\n"),
+                    Contains("iteration-x.csv:5: column 'forward_seconds': -0.001"));
+  CHECK_THROWS_WITH(trace(kComments, "a,0.001,nan\n"), Contains("'nan' is not a finite number"));
+  CHECK_THROWS_WITH(trace("# batch: 1\n", "a,0,0\n"), Contains("no time in it"));
+}
+
+TEST_CASE("a trace is written as it was read", "[trace]") {
+  const std::string text = iteration_trace_csv(trace(kComments, kRows), {"a note"});
+  const IterationTrace again = load_iteration_trace(TextFile{"traces/iteration-x.csv", text});
+  CHECK(again.update.count() == 2e-3);
+  CHECK(iteration_trace_csv(again, {"a note"}) == text);
+}

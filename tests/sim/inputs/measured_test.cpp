@@ -1,0 +1,101 @@
+#include "sim/inputs/measured.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "sim/base/error.hpp"
+
+using namespace gradcast;
+using Catch::Contains;
+
+namespace {
+
+const std::string kColumns =
+    "source,model,batch,compute_seconds,cluster,nodes,gpus_per_node,compressor,density,fusion,"
+    "overlap,iteration_seconds";
+const std::string kRow = "paper,resnet-50,128,0.46,10gbe-4x4,4,4,topk,0.001,merged,no,0.81";
+
+MeasuredRuns runs(const std::string& columns, const std::string& row) {
+  return load_measured_runs(TextFile{"traces/measured-x.csv", columns + "\n" + row + "\n"});
+}
+
+std::string with(std::string row, const std::string& from, const std::string& to) {
+  return row.replace(row.find(from), from.size(), to);
+}
+
+}  // namespace
+
+TEST_CASE("a measured run is read, and what is not said is the default", "[measured]") {
+  const MeasuredRun run = runs(kColumns, kRow).runs.at(0);
+  CHECK(run.iteration == Seconds{0.81});
+  CHECK(run.compute == Seconds{0.46});
+  CHECK_FALSE(run.overlap);
+  CHECK(run.wire_bytes_per_element == 8);
+  CHECK(run.wire_messages == 1);
+  CHECK(run.mode.empty());
+  CHECK(run.line == 2);
+}
+
+TEST_CASE("optional columns may be there, and empty", "[measured]") {
+  CHECK(runs(kColumns + ",mode,wire_messages", kRow + ",code,2").runs[0].wire_messages == 2);
+  CHECK(runs(kColumns + ",mode,wire_messages", kRow + ",code,").runs[0].wire_messages == 1);
+}
+
+TEST_CASE("what is wrong in a measured row is named with its line", "[measured]") {
+  const auto refused = [](const std::string& from, const std::string& to, const char* why) {
+    CHECK_THROWS_WITH(runs(kColumns, with(kRow, from, to)),
+                      Contains("measured-x.csv:2: ") && Contains(why));
+  };
+  refused("0.81", "-0.81", "iteration_seconds");
+  refused("0.81", "0", "more than 0 s");
+  refused("0.46", "nan", "compute_seconds");
+  refused("0.001", "2", "density");
+  refused("merged", "mergd", "'mergd' is not 'layer', 'merged', 'mg-wfbp', 'omgs' or a size");
+  refused(",no,", ",maybe,", "'maybe' is not 'yes' or 'no'");
+  refused("128", "12.8", "batch");
+  refused("topk,0.001", "dense,0.5", "a dense run sends all: its density is 1");
+  CHECK_THROWS_WITH(runs(kColumns + ",nic_latency", kRow + ",25"),
+                    Contains("measured-x.csv:2: column 'nic_latency': '25' has no unit"));
+  refused(",4,4,", ",4000,4000,", "16000000 ranks; the most is 16384");
+  CHECK_THROWS_WITH(runs(with(kColumns, ",compressor", ""), kRow),
+                    Contains("lacks the column 'compressor'"));
+  CHECK_THROWS_WITH(runs(kColumns + ",wire_messages", kRow + ",3"),
+                    Contains("'3' is not a count from 1 to 2"));
+}
+
+TEST_CASE("rows of one set-up differ in the compressor only", "[measured]") {
+  const MeasuredRun topk = runs(kColumns, kRow).runs[0];
+  CHECK(same_setup(topk, runs(kColumns, with(kRow, "topk,0.001", "dense,1")).runs[0]));
+  CHECK_FALSE(same_setup(topk, runs(kColumns, with(kRow, "resnet-50", "vgg-16")).runs[0]));
+  CHECK_FALSE(same_setup(topk, runs(kColumns, with(kRow, ",no,", ",yes,")).runs[0]));
+}
+
+TEST_CASE("a collective alone has bytes and jobs, and computes nothing", "[measured]") {
+  const std::string columns = kColumns + ",payload_bytes,concurrent_jobs";
+  const std::string row = "osu,-,1,0,10gbe,8,1,dense,1,merged,no,0.24,104857600,";
+  const MeasuredRun run = runs(columns, row + "8").runs.at(0);
+  CHECK(run.payload == Bytes{104'857'600});
+  CHECK(run.concurrent_jobs == 8);
+  CHECK(runs(columns, row).runs[0].concurrent_jobs == 1);
+  CHECK_THROWS_WITH(runs(columns, row + "0"), Contains("column 'concurrent_jobs': '0'"));
+  CHECK_THROWS_WITH(runs(columns, with(row, "104857600", "0")), Contains("payload_bytes"));
+  CHECK_THROWS_WITH(runs(columns, with(row, "-,1,0,", "-,1,0.5,")),
+                    Contains("a collective alone (payload_bytes) computes nothing: write 0"));
+  CHECK_THROWS_WITH(runs(columns, with(row, "104857600", "")),
+                    Contains("an iteration takes more than 0 s"));
+}
+
+TEST_CASE("micro-steps divide the batch, and a row may say why nobody claims it", "[measured]") {
+  const std::string columns = kColumns + ",accumulation,outside";
+  const MeasuredRun run = runs(columns, kRow + ",4,\"slow, and nobody knows why\"").runs.at(0);
+  CHECK(run.accumulation == 4);
+  CHECK(run.batch == 128);
+  CHECK(run.outside == "slow, and nobody knows why");
+  const MeasuredRun usual = runs(columns, kRow + ",,").runs.at(0);
+  CHECK(usual.accumulation == 1);
+  CHECK(usual.outside.empty());
+  CHECK_FALSE(same_setup(run, usual));
+  CHECK_THROWS_WITH(runs(columns, kRow + ",0,"), Contains("'0' is not a count from 1 to 1024"));
+  CHECK_THROWS_WITH(runs(columns, kRow + ",3,"),
+                    Contains("measured-x.csv:2: column 'accumulation': a batch of 128 is not "
+                             "divided by 3 micro-steps"));
+}

@@ -1,0 +1,258 @@
+#include "sim/plan/plan.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "sim/base/error.hpp"
+#include "sim/engine/engine.hpp"
+#include "sim/engine/iteration_result.hpp"
+#include "tests/sim/plan/toy.hpp"
+
+using namespace gradcast;
+
+namespace {
+
+std::vector<std::string> names(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const PlanStep& step : plan.steps) names.push_back(step.name);
+  return names;
+}
+
+Plan toy_plan(const char* compressor, const char* fusion, bool overlap) {
+  Scenario scenario = toy::scenario(compressor);
+  scenario.fusion = parse_fusion(fusion);
+  scenario.overlap = overlap;
+  return make_plan(scenario);
+}
+
+using Names = std::vector<std::string>;
+
+IterationResult of_micro_steps(int count, const char* fusion, bool overlap, Queue queue) {
+  Scenario scenario = toy::scenario();
+  scenario.accumulation = count;
+  scenario.fusion = parse_fusion(fusion);
+  scenario.overlap = overlap;
+  scenario.queue = queue;
+  return run(scenario, *find_engine("analytic"));
+}
+
+}  // namespace
+
+TEST_CASE("merged and dense: one collective after the whole of backward", "[plan]") {
+  const Plan plan = toy_plan("dense", "merged", false);
+  CHECK(names(plan) == Names{"forward a", "forward b", "forward c", "backward c", "backward b",
+                             "backward a", "ring-all-reduce bucket 0", "update"});
+  CHECK(plan.steps[6].after == std::vector<std::size_t>{5});
+  CHECK(plan.steps[6].load.payload == Bytes{4 * 6000});
+  CHECK(plan.steps[7].after == std::vector<std::size_t>{6});
+}
+
+TEST_CASE("with overlap a bucket is encoded and sent as soon as backward has filled it", "[plan]") {
+  CHECK(names(toy_plan("topk", "layer", true)) ==
+        Names{"forward a", "forward b", "forward c",                        //
+              "backward c", "encode bucket 0", "ring-all-gather bucket 0",  //
+              "backward b", "encode bucket 1", "ring-all-gather bucket 1",  //
+              "backward a", "encode bucket 2", "ring-all-gather bucket 2",  //
+              "decode bucket 0", "decode bucket 1", "decode bucket 2", "update"});
+}
+
+TEST_CASE("without overlap all encoding follows the whole of backward", "[plan]") {
+  CHECK(names(toy_plan("topk", "layer", false)) ==
+        Names{"forward a", "forward b", "forward c", "backward c", "backward b", "backward a",  //
+              "encode bucket 0", "ring-all-gather bucket 0",                                    //
+              "encode bucket 1", "ring-all-gather bucket 1",                                    //
+              "encode bucket 2", "ring-all-gather bucket 2",                                    //
+              "decode bucket 0", "decode bucket 1", "decode bucket 2", "update"});
+}
+
+// 6000 elements at density 0.01 are 60, of 8 bytes each: 480 bytes a rank.
+TEST_CASE("sparse gradients travel as 8 bytes an element, in one message or two", "[plan]") {
+  Scenario scenario = toy::scenario("topk");
+  Plan plan = make_plan(scenario);
+  CHECK(plan.buckets[0].selected == 60);
+  CHECK(plan.buckets[0].payload == Bytes{480});
+  CHECK(plan.steps[7].load.payload == Bytes{480});
+
+  scenario.wire_messages = 2;  // values, then indices
+  plan = make_plan(scenario);
+  CHECK(plan.steps[7].load.payload == Bytes{240});
+  CHECK(plan.steps[8].load.payload == Bytes{240});
+  CHECK(plan.steps[7].after == std::vector<std::size_t>{6});  // both wait for the encoding
+  CHECK(plan.steps[8].after == std::vector<std::size_t>{6});
+  CHECK(plan.steps[9].name == "decode bucket 0");
+  CHECK(plan.steps[9].after == std::vector<std::size_t>{7, 8});
+}
+
+TEST_CASE("one rank alone neither compresses nor communicates", "[plan]") {
+  Scenario scenario = toy::scenario("topk");
+  scenario.cluster.nodes = 1;
+  const Plan plan = make_plan(scenario);
+  CHECK(plan.buckets.empty());
+  for (const PlanStep& step : plan.steps) CHECK(step.kind != StepKind::Encode);
+  CHECK(plan.steps.size() == 7);
+}
+
+// Two ranks, a ring all-reduce of 2 rounds: 4 messages; 3 buckets make 12.
+TEST_CASE("messages are those of all ranks, rounds and collectives", "[plan]") {
+  CHECK(messages_of(toy_plan("dense", "merged", false), toy::scenario().cluster) == 4);
+  CHECK(messages_of(toy_plan("dense", "layer", false), toy::scenario().cluster) == 12);
+}
+
+TEST_CASE("a plan says what its costs rest on, and whether any bucket leaves the table", "[plan]") {
+  const Plan within = toy_plan("topk", "layer", false);
+  CHECK(evidence_of(within) == "derived");
+  CHECK(outside_of(within).empty());
+  Scenario scenario = toy::scenario("topk");
+  scenario.fusion = parse_fusion("layer");
+  scenario.model.tensors[0].elements = 50'000;  // the last bucket to be filled
+  CHECK_THAT(outside_of(make_plan(scenario)), Catch::Contains("elements 50000 outside 100..10000"));
+  CHECK(evidence_of(toy_plan("dense", "merged", false)).empty());
+}
+
+// k of 1000 + 2000 + 3000 elements at 0.0015: 1 + 3 + 4 of each, 9 of all as one.
+TEST_CASE("a selection per tensor has the k of each, and a call each where costs have no other",
+          "[plan]") {
+  Scenario scenario = toy::scenario("topk");
+  scenario.density = 0.0015;
+  CHECK(make_plan(scenario).buckets[0].selected == 9);
+  CHECK(encode_calls(make_plan(scenario)) == 1);
+  scenario.selection = SelectionScope::PerTensor;
+  Plan plan = make_plan(scenario);
+  CHECK(plan.buckets[0].selected == 8);
+  CHECK(plan.buckets[0].payload == Bytes{8 * 8});
+  CHECK(plan.buckets[0].cost.encode.count() == Approx(6e-3));  // 1 us an element
+  CHECK(encode_calls(plan) == 3);
+
+  for (const int workers : {1, 16}) {
+    CostRow row = scenario.costs.rows[0];
+    row.tensors = 3;
+    row.elements = 6000;
+    row.workers = workers;
+    row.encode = Seconds{4e-3};
+    row.selected = 1 + 1 + 1;
+    row.density = 0.0005;
+    scenario.costs.rows.push_back(row);
+  }
+  plan = make_plan(scenario);
+  CHECK(plan.buckets[0].cost.encode.count() == Approx(4e-3));
+  CHECK(plan.buckets[0].selected == 8);
+  CHECK(encode_calls(plan) == 1);
+  scenario.fusion = parse_fusion("layer");  // a tensor a bucket
+  CHECK(encode_calls(make_plan(scenario)) == 3);
+  CHECK(encode_calls(toy_plan("dense", "layer", false)) == 0);
+}
+
+TEST_CASE("costs are of the implementation that is asked for", "[plan]") {
+  Scenario scenario = toy::scenario("topk");
+  scenario.implementation = "toy";
+  CHECK(make_plan(scenario).buckets[0].cost.implementation == "toy");
+  scenario.implementation = "torch";
+  CHECK_THROWS_WITH(make_plan(scenario), Catch::Contains("in implementation 'torch' (it has "
+                                                         "'toy')"));
+}
+
+TEST_CASE("evidence of several kinds is said once", "[plan]") {
+  Scenario scenario = toy::scenario("topk");
+  scenario.fusion = parse_fusion("layer");
+  for (std::size_t i = 0; i < 4; ++i) {
+    scenario.costs.rows.push_back(scenario.costs.rows[i]);
+    scenario.costs.rows.back().density = 0.1;
+    scenario.costs.rows.back().evidence = "measured";
+  }
+  scenario.density = 0.05;
+  CHECK(evidence_of(make_plan(scenario)) == "derived+measured");
+}
+
+TEST_CASE("costs are asked for as many workers as there are ranks", "[plan]") {
+  Scenario scenario = toy::scenario("topk");
+  for (CostRow& row : scenario.costs.rows) row.decode *= row.workers;
+  scenario.cluster.nodes = 3;
+  scenario.cluster.gpus_per_node = 1;
+  CHECK(make_plan(scenario).buckets[0].cost.decode.count() == Approx(3 * 3e-3));
+  scenario.cluster.gpus_per_node = 5;
+  CHECK(make_plan(scenario).buckets[0].cost.decode.count() == Approx(15 * 3e-3));
+}
+
+TEST_CASE("a software overhead is a step of its own", "[plan]") {
+  Scenario scenario = toy::scenario();
+  scenario.cluster.per_iteration_overhead = Seconds{5e-3};
+  const Plan plan = make_plan(scenario);
+  CHECK(plan.steps[0].kind == StepKind::Overhead);
+  CHECK(plan.steps[0].duration == Seconds{5e-3});
+}
+
+TEST_CASE("a trace of another model and costs of another compressor are refused", "[plan]") {
+  Scenario scenario = toy::scenario("gaussian");
+  CHECK_THROWS_WITH(make_plan(scenario), Catch::Contains("toy-costs: has no costs of compressor "
+                                                         "'gaussian' (it has 'topk')"));
+  scenario = toy::scenario();
+  scenario.trace.tensors[1].tensor = "x";
+  CHECK_THROWS_WITH(make_plan(scenario), Catch::Contains("tensor 2 is 'x', the model's is 'b'"));
+  scenario.trace.tensors.pop_back();
+  CHECK_THROWS_AS(make_plan(scenario), DataError);
+}
+
+TEST_CASE("a step that depends on itself or a later one is our own defect", "[plan]") {
+  Plan plan = toy_plan("dense", "merged", false);
+  plan.steps[2].after = {2};
+  CHECK_THROWS_AS(require_ordered(plan), std::logic_error);
+}
+
+TEST_CASE("micro-steps compute one after another, and the last one's gradients are sent",
+          "[plan]") {
+  Scenario scenario = toy::scenario();
+  scenario.accumulation = 2;
+  CHECK(names(make_plan(scenario)) ==
+        Names{"forward a of micro-step 1", "forward b of micro-step 1", "forward c of micro-step 1",
+              "backward c of micro-step 1", "backward b of micro-step 1",
+              "backward a of micro-step 1",  //
+              "forward a of micro-step 2", "forward b of micro-step 2", "forward c of micro-step 2",
+              "backward c of micro-step 2", "backward b of micro-step 2",
+              "backward a of micro-step 2",  //
+              "ring-all-reduce bucket 0", "update"});
+}
+
+// Forward 6 ms, backward 12: sixteen times are 96 and 192 ms; the update is 1 ms.
+TEST_CASE("the computing of sixteen micro-steps adds up", "[plan]") {
+  const IterationResult result = of_micro_steps(16, "merged", false, Queue::Fifo);
+  CHECK(result.forward.count() == Approx(96e-3));
+  CHECK(result.backward.count() == Approx(192e-3));
+  CHECK(result.update.count() == Approx(1e-3));
+  Scenario scenario = toy::scenario();
+  scenario.accumulation = 16;
+  CHECK(scenario.compute().count() == Approx(289e-3));
+  CHECK(scenario.batch() == 16);
+}
+
+// c is there after 6 of the last backward's 12 ms and takes 12 ms on the wire, b then 8, a then 4:
+// they end 30 ms after that backward began, 18 of it with nothing to compute, however many
+// micro-steps came before.
+TEST_CASE("communication hides under the last micro-step's backward only", "[plan]") {
+  for (const int count : {1, 2, 16}) {
+    const IterationResult result = of_micro_steps(count, "layer", true, Queue::Fifo);
+    CHECK(result.communication.count() == Approx(24e-3));
+    CHECK(result.exposed_communication.count() == Approx(18e-3));
+    CHECK(result.iteration.count() == Approx(count * 18e-3 + 18e-3 + 1e-3));
+  }
+}
+
+// The cut is before the last backward: after the updates comes the next iteration's first
+// micro-step.
+TEST_CASE("with a priority queue the other micro-steps stand between the updates and the cut",
+          "[plan]") {
+  Scenario scenario = toy::scenario();
+  scenario.accumulation = 2;
+  scenario.queue = Queue::Priority;
+  CHECK(names(make_plan(scenario)) ==
+        Names{"backward c of micro-step 2", "backward b of micro-step 2",
+              "backward a of micro-step 2",  //
+              "ring-all-reduce bucket 0", "update bucket 0", "forward a of micro-step 1",
+              "forward b of micro-step 1", "forward c of micro-step 1",
+              "backward c of micro-step 1", "backward b of micro-step 1",
+              "backward a of micro-step 1",  //
+              "forward a of micro-step 2", "forward b of micro-step 2",
+              "forward c of micro-step 2"});
+  const auto iteration = [](int count) {
+    return of_micro_steps(count, "layer", true, Queue::Priority).iteration.count();
+  };
+  CHECK(iteration(16) == Approx(iteration(1) + 15 * 18e-3));
+}

@@ -1,0 +1,384 @@
+// From rows to figures, by arithmetic.
+#include "sim/report/figures.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "sim/report/headline.hpp"
+#include "sim/report/lanes.hpp"
+
+using namespace gradcast;
+using Catch::Contains;
+
+namespace {
+
+struct Row {
+  std::string model = "alexnet";
+  std::string compressor = "dense";
+  double workers = 16;
+  double seconds = 1;
+  std::string bandwidth = "10Gbps";
+  double density = 0.001;
+  double speedup = 1;
+  double fitted = 0;  // seconds; 0 for none
+  double half_width = 0;
+};
+
+Json json_of(const Row& row) {
+  Json json = {{"model", row.model},
+               {"batch", 128},
+               {"compressor", row.compressor},
+               {"density", row.compressor == "dense" ? 1 : row.density},
+               {"collective", row.compressor == "dense" ? "ring-all-reduce" : "ring-all-gather"},
+               {"nodes", row.workers / 4},
+               {"workers", row.workers},
+               {"nic_bandwidth", row.bandwidth},
+               {"iteration_seconds", row.seconds},
+               {"forward_seconds", 0.1},
+               {"backward_seconds", 0.2},
+               {"encode_seconds", row.compressor == "dense" ? 0.0 : 0.05},
+               {"exposed_communication_seconds", row.seconds - 0.35},
+               {"scaling_efficiency", 0.5 / row.seconds},
+               {"speedup_over_dense", row.speedup}};
+  if (row.fitted > 0) {
+    json["fitted_iteration_seconds"] = row.fitted;
+    json["fitted_scaling_efficiency"] = 0.5 / row.fitted;
+    json["fitted_speedup_over_dense"] = row.speedup;
+    json["fitted_low_seconds"] = row.fitted - row.half_width;
+    json["fitted_high_seconds"] = row.fitted + row.half_width;
+  }
+  return json;
+}
+
+ResultFile sweep_of(const std::vector<Row>& rows) {
+  ResultFile sweep{"sweep.json", "", "sweep", {}};
+  for (const Row& row : rows) sweep.rows.push_back(json_of(row));
+  return sweep;
+}
+
+std::vector<AnsweredPoint> points(const std::vector<Row>& rows) {
+  return points_of(sweep_of(rows));
+}
+
+const FigureSeries& series(const Figure& figure, std::size_t panel, const std::string& name) {
+  for (const FigureSeries& one : figure.panels.at(panel).series)
+    if (one.name == name) return one;
+  throw std::runtime_error("no series " + name);
+}
+
+ResultFile compared(const std::vector<std::pair<double, double>>& measured_and_predicted) {
+  ResultFile compare{"compare.json", "", "compare", Json::object()};
+  for (const auto& [measured, predicted] : measured_and_predicted)
+    compare.rows.push_back({{"model", "m" + std::to_string(compare.rows.size())},
+                            {"compressor", "topk"},
+                            {"ranks", 16},
+                            {"measured_seconds", measured},
+                            {"predicted_seconds", predicted}});
+  return compare;
+}
+
+}  // namespace
+
+// Efficiency 0.5 / 2 = 25 %. An iteration between 1.6 and 2.5 s is as efficient as 25 * 2 / 2.5 =
+// 20 % to 25 * 2 / 1.6 = 31.25 %.
+TEST_CASE("the band of an efficiency is the interval of the iteration, turned round", "[report]") {
+  Json row = json_of({.workers = 16, .seconds = 2, .fitted = 2});
+  row["fitted_low_seconds"] = 1.6;
+  row["fitted_high_seconds"] = 2.5;
+  ResultFile sweep = sweep_of({{.workers = 4, .seconds = 1, .fitted = 1, .half_width = 0.1}});
+  sweep.rows.push_back(row);
+  const std::vector<Figure> figures = scaling_figures(points_of(sweep));
+  REQUIRE(figures.size() == 2);  // fitted, and physics alone
+  CHECK(figures[0].id == "scaling-fitted");
+  const FigurePoint& point = series(figures[0], 0, "dense").points.at(1);
+  CHECK(point.y == Approx(25));
+  CHECK(point.low.value() == Approx(20));
+  CHECK(point.high.value() == Approx(31.25));
+  CHECK_THAT(figures[0].summary, Contains("25 %"));
+  CHECK(figures[1].table.rows.size() == 2);
+}
+
+TEST_CASE("one size is no scaling, and no answer is no point", "[report]") {
+  CHECK(scaling_figures(points({{.workers = 16}})).empty());
+  ResultFile sweep = sweep_of({{.workers = 4}});
+  sweep.rows.push_back(json_of({.workers = 8}));
+  sweep.rows.back()["iteration_seconds"] = nullptr;  // a problem
+  CHECK(points_of(sweep).size() == 1);
+}
+
+TEST_CASE("sizes are compared where every setup has them", "[report]") {
+  CHECK(largest_common_workers(points({{.workers = 4},
+                                       {.workers = 8},
+                                       {.workers = 16},
+                                       {.model = "vgg-16", .workers = 4},
+                                       {.model = "vgg-16", .workers = 8}})) == 8);
+  CHECK(largest_common_workers({}) == 0);
+}
+
+TEST_CASE("a panel is a model, and what else was varied; dense's own collective is not",
+          "[report]") {
+  const auto swept = points({{}, {.compressor = "topk"}, {.bandwidth = "25Gbps"}});
+  const std::vector<PointGroup> groups = groups_of(swept);
+  REQUIRE(groups.size() == 2);
+  CHECK(groups[0].title == "alexnet, 10Gbps");
+  CHECK(groups[0].points.size() == 2);
+  ResultFile batches = sweep_of({{}, {}});
+  batches.rows[1]["batch"] = 64;
+  const auto varied = points_of(batches);
+  CHECK(groups_of(varied)[1].title == "alexnet, batch 64");
+}
+
+TEST_CASE("of several densities the paper's is drawn, else the middle one", "[report]") {
+  CHECK(shown_density(points({{.compressor = "topk", .density = 0.0001},
+                              {.compressor = "topk", .density = 0.001},
+                              {.compressor = "topk", .density = 0.01}})) == 0.001);
+  CHECK(shown_density(points({{.compressor = "topk", .density = 0.1},
+                              {.compressor = "topk", .density = 0.02},
+                              {.compressor = "topk", .density = 0.05}})) == 0.05);
+}
+
+// topk is 1 / 0.5 - 1 = 100 % faster, and its forecast is 0.1 / 0.5 = 20 % off at most: sure. At 25
+// Gbps it is 1 / 0.95 - 1 = 5 % faster and 0.19 / 0.95 = 20 % off: not.
+TEST_CASE("a winner is pale where its margin is within the forecast's own error", "[report]") {
+  const std::vector<Figure> figures =
+      winner_figures(points({{.fitted = 1, .half_width = 0.1},
+                             {.compressor = "topk", .speedup = 2, .fitted = 0.5, .half_width = 0.1},
+                             {.bandwidth = "25Gbps", .fitted = 1, .half_width = 0.1},
+                             {.compressor = "topk",
+                              .bandwidth = "25Gbps",
+                              .speedup = 1 / 0.95,
+                              .fitted = 0.95,
+                              .half_width = 0.19}}));
+  REQUIRE(figures.size() == 2);
+  const FigureSeries& topk = series(figures[0], 0, "topk");
+  REQUIRE(topk.points.size() == 2);
+  CHECK(topk.points[0].text == "2.00x");
+  CHECK_FALSE(topk.points[0].muted);
+  CHECK(topk.points[1].muted);
+  CHECK(figures[0].y.categories == std::vector<std::string>{"10Gbps", "25Gbps"});
+  CHECK_THAT(figures[0].summary, Contains("Of 2 settings topk wins 2; in 1 (pale)"));
+}
+
+TEST_CASE("breakeven's map is drawn twice, once for each estimate", "[report]") {
+  ResultFile breakeven{"b.json", "", "breakeven", Json::object()};
+  breakeven.document["map"] = {{{"model", "vgg-16"},
+                                {"workers", 16},
+                                {"nic_bandwidth", "10Gbps"},
+                                {"winner", "topk"},
+                                {"speedup_over_dense", 1.5},
+                                {"margin_percent", 50},
+                                {"fitted_winner", "dense"},
+                                {"fitted_speedup_over_dense", 1},
+                                {"sure", "no"}}};
+  const std::vector<Figure> figures = winner_map_figures(breakeven);
+  REQUIRE(figures.size() == 2);
+  CHECK(figures[0].panels.at(0).series.at(0).name == "dense");  // fitted first
+  const FigurePoint& cell = series(figures[1], 0, "topk").points.at(0);
+  CHECK(cell.text == "1.50x");
+  CHECK(cell.muted);
+  breakeven.document["map"] = "not a list";
+  CHECK(winner_map_figures(breakeven).empty());
+}
+
+TEST_CASE("bandwidths of a map go up by value, not by their letters", "[report]") {
+  std::vector<Row> rows;
+  for (const char* bandwidth : {"100Gbps", "900Mbps", "25Gbps"}) {
+    rows.push_back({.bandwidth = bandwidth});
+    rows.push_back({.compressor = "topk", .seconds = 0.5, .bandwidth = bandwidth, .speedup = 2});
+  }
+  CHECK(winner_figures(points(rows)).at(0).y.categories ==
+        std::vector<std::string>{"900Mbps", "25Gbps", "100Gbps"});
+}
+
+// dense: 0.1 + 0.2 + 0.65 s. topk: 0.1 + 0.2 + 0.05 + 0.05.
+TEST_CASE("a breakdown has the iteration's parts in their order", "[report]") {
+  const Figure figure =
+      breakdown_figures(points({{}, {.compressor = "topk", .seconds = 0.4}})).at(0);
+  std::vector<std::string> names;
+  for (const FigureSeries& one : figure.panels.at(0).series) names.push_back(one.name);
+  CHECK(names ==
+        std::vector<std::string>{"forward", "backward", "encode", "exposed communication"});
+  CHECK(series(figure, 0, "encode").points.at(0).x_text == "topk");
+  CHECK_THAT(figure.summary, Contains("68.4 %") && Contains("dense"));  // 0.65 / 0.95
+}
+
+// Errors +10, -20 and +5 %: mean 35 / 3 = 11.7, median 10.
+TEST_CASE("a scatter's caption counts its errors", "[report]") {
+  const Figure figure = error_figures(compared({{1, 1.1}, {2, 1.6}, {4, 4.2}})).at(0);
+  CHECK(figure.kind == FigureKind::Scatter);
+  CHECK_THAT(figure.summary, Contains("MAPE 11.7 %, median 10.0 %") && Contains("worst -20.0 %") &&
+                                 Contains("n = 3") && Contains("(m1, topk"));
+  CHECK(figure.table.rows.size() == 3);
+  CHECK(error_figures(compared({})).empty());
+}
+
+TEST_CASE("runs outside the model are drawn pale, and not counted", "[report]") {
+  ResultFile compare = compared({{1, 1.1}, {1, 3}});
+  compare.rows[1]["outside"] = "the link was shared";
+  const Figure figure = error_figures(compare).at(0);
+  CHECK_THAT(figure.summary, Contains("n = 1") && Contains("MAPE 10.0 %") &&
+                                 Contains("1 run outside the model (pale) not counted"));
+  CHECK(series(figure, 0, "topk").points.at(1).muted);
+}
+
+TEST_CASE("bars are told apart by what they differ in, and by nothing else", "[report]") {
+  ResultFile compare = compared({{1, 1.1}, {1, 1.2}, {1, 1.3}});
+  const std::vector<std::string> bandwidths{"10Gbps", "25Gbps", "25Gbps"};
+  for (std::size_t i = 0; i < 3; ++i) {
+    Json& row = compare.rows[i];
+    row["model"] = "resnet-50";
+    row["nic_bandwidth"] = bandwidths[i];
+    row["fusion"] = "merged";
+    row["computing_seconds"] = 0.5;
+  }
+  const Figure explained = error_figures(compare).back();
+  std::vector<std::string> bars;
+  for (const FigurePoint& point : series(explained, 0, "computing").points)
+    bars.push_back(point.x_text);
+  CHECK(bars ==
+        std::vector<std::string>{"topk x16, 10Gbps", "topk x16, 25Gbps", "topk x16, 25Gbps #2"});
+}
+
+TEST_CASE("a forecast that is too slow leaves nothing unexplained to draw", "[report]") {
+  ResultFile compare = compared({{1, 1.1}, {1, 0.9}});
+  for (Json& row : compare.rows) row["computing_seconds"] = 0.5;
+  compare.rows[0]["unexplained_seconds"] = -0.1;
+  compare.rows[1]["unexplained_seconds"] = 0.1;
+  const std::vector<Figure> figures = error_figures(compare);
+  const Figure& explained = figures.back();
+  CHECK(explained.id == "explained-compare");
+  CHECK(explained.panels.at(0).series.size() == 1);
+  CHECK(explained.panels.at(1).series.size() == 2);
+  CHECK_THAT(explained.summary, Contains("5 %"));  // 0.1 of 2 s
+}
+
+// 12 bytes of a million elements in 12 us are 1000 GB/s; e = g + e takes 6 us.
+TEST_CASE("a roofline is 12 bytes an element over the time", "[report]") {
+  ResultFile calibrated{"roof.json", "", "calibrate", Json::object()};
+  calibrated.rows = {{{"compressor", "ceiling"},
+                      {"elements", 1'000'000},
+                      {"encode_seconds", 6e-6},
+                      {"share_of_ceiling", 1}},
+                     {{"compressor", "gaussian"},
+                      {"implementation", "gradcast-cuda"},
+                      {"elements", 1'000'000},
+                      {"encode_seconds", 12e-6},
+                      {"share_of_ceiling", 0.5}}};
+  const Figure figure = kernel_figures(calibrated).at(0);
+  CHECK(series(figure, 0, "gaussian").points.at(0).y == Approx(1000));
+  CHECK(series(figure, 0, "e = g + e").reference);
+  CHECK_THAT(figure.summary, Contains("gaussian at 1000000 elements") && Contains("50 %"));
+}
+
+TEST_CASE("iterations over density have dense as a level line", "[report]") {
+  const Figure figure =
+      density_figures(
+          points({{.seconds = 1},
+                  {.compressor = "topk", .seconds = 1.5, .density = 0.1, .speedup = 0.7},
+                  {.compressor = "topk", .seconds = 0.5, .density = 0.001, .speedup = 2}}))
+          .at(0);
+  const FigureSeries& dense = series(figure, 0, "dense");
+  CHECK(dense.reference);
+  CHECK(dense.points.size() == 2);
+  const FigureSeries& topk = series(figure, 0, "topk");
+  CHECK(topk.points[0].x == 0.001);  // by density, whatever the rows' order
+  CHECK_THAT(figure.summary, Contains("2.00x") && Contains("density 0.001"));
+}
+
+TEST_CASE("lanes of slices become panels of ranks", "[report]") {
+  const Figure figure =
+      lanes_figure({{0, "compute", {{"forward", "forward", Seconds{0}, Seconds{0.1}}}},
+                    {0, "network", {{"all-reduce", "collective", Seconds{0.1}, Seconds{0.35}}}},
+                    {1, "compute", {{"forward", "forward", Seconds{0}, Seconds{0.2}}}}});
+  CHECK(figure.panels.size() == 2);
+  const FigurePoint& slice = series(figure, 0, "collective").points.at(0);
+  CHECK(slice.x == Approx(100));
+  CHECK(slice.until == Approx(350));
+  CHECK(slice.y_text == "network");
+  CHECK_THAT(figure.summary, Contains("350 ms") && Contains("network is busy for 250 ms"));
+  CHECK(lanes_figure({{0, "compute", {}}}).panels.empty());
+}
+
+TEST_CASE("figures of two sweeps have names of their own", "[report]") {
+  const ResultFile sweep = sweep_of({{.workers = 4}, {.workers = 8, .seconds = 1.2}});
+  std::vector<std::string> ids;
+  for (const Figure& figure : figures_of({sweep, sweep})) ids.push_back(figure.id);
+  std::sort(ids.begin(), ids.end());
+  CHECK(std::adjacent_find(ids.begin(), ids.end()) == ids.end());
+  CHECK(std::find(ids.begin(), ids.end(), "scaling-2") != ids.end());
+}
+
+// Fifty models: 24 panels are drawn, and 26 are named.
+TEST_CASE("what is too much to draw is in the table, and that is said", "[report]") {
+  std::vector<Row> rows;
+  for (int i = 0; i < 50; ++i)
+    for (const double workers : {4.0, 8.0})
+      rows.push_back({.model = "m" + std::to_string(i), .workers = workers});
+  const Figure figure = scaling_figures(points(rows)).at(0);
+  CHECK(figure.panels.size() == 24);
+  CHECK(figure.table.rows.size() == 100);
+  CHECK_THAT(figure.summary, Contains("26 more panels are in the table alone."));
+}
+
+TEST_CASE("a headline says who wins where, in words, and at most three numbers", "[report]") {
+  const Headline headline = headline_of({sweep_of(
+      {{},
+       {.compressor = "topk", .seconds = 0.5, .speedup = 2},
+       {.bandwidth = "100Gbps"},
+       {.compressor = "topk", .seconds = 1.25, .bandwidth = "100Gbps", .speedup = 0.8}})});
+  REQUIRE(headline.sentences.size() == 2);
+  CHECK_THAT(headline.sentences[1], Contains("Compared is the time of an iteration"));
+  CHECK(headline.sentences[0] ==
+        "On 16 workers alexnet runs fastest with topk at 10Gbps (2.00x dense); at 100Gbps no "
+        "compressor surely pays.");
+  CHECK(headline.numbers.size() == 2);
+  CHECK(headline.numbers[1].value == "1 of 2");
+}
+
+TEST_CASE("a lead within the forecast's own error is no win, and other winners are owned up to",
+          "[report]") {
+  // 1.05 s of dense over 1 s of topk, give or take a tenth; by physics alone dense is faster.
+  const Headline headline = headline_of({sweep_of(
+      {{.seconds = 0.9, .fitted = 1.05, .half_width = 0.1},
+       {.compressor = "topk", .seconds = 1, .speedup = 1.05, .fitted = 1, .half_width = 0.1}})});
+  REQUIRE(headline.sentences.size() == 3);
+  CHECK(headline.sentences[0] == "On 16 workers alexnet surely gains from no compressor.");
+  CHECK_THAT(headline.sentences[1], Contains("physics alone names another winner in 1 of 1"));
+}
+
+TEST_CASE("a map of break-evens alone asks no question", "[report]") {
+  const ResultFile map{"b.json", "", "breakeven", {{"summary", {{"sentences", {"On ..."}}}}}};
+  CHECK(headline_of({map}).numbers.empty());
+}
+
+TEST_CASE("each map has the margins of its own forecast", "[report]") {
+  ResultFile breakeven{"b.json", "", "breakeven", Json::object()};
+  const auto cell = [](int workers) {
+    return Json{{"model", "alexnet"},
+                {"workers", workers},
+                {"nic_bandwidth", "1Gbps"},
+                {"winner", "topk"},
+                {"speedup_over_dense", 2.5},
+                {"margin_percent", 150},
+                {"fitted_winner", "topk"},
+                {"fitted_speedup_over_dense", 2.25},
+                {"sure", "yes"},
+                {"fitted_margin_percent", 125}};
+  };
+  breakeven.document["map"] = {cell(8), cell(16)};
+  const std::vector<Figure> figures = winner_map_figures(breakeven);
+  REQUIRE(figures.size() == 2);
+  const auto margin = [](const Figure& figure) { return figure.table.rows.at(0).at(5); };
+  CHECK(margin(figures[0]) == "125.0");  // fitted
+  CHECK(margin(figures[1]) == "150.0");
+}
+
+TEST_CASE("sentences of breakeven are the headline", "[report]") {
+  ResultFile breakeven{"b.json",
+                       "",
+                       "breakeven",
+                       {{"summary", {{"sentences", {"On 16 workers topk pays below 9Gbps."}}}}}};
+  breakeven.rows = {{{"finding", "root"}}, {{"finding", "never pays"}}};
+  const Headline headline = headline_of({breakeven});
+  CHECK(headline.sentences.at(0) == "On 16 workers topk pays below 9Gbps.");
+  CHECK(headline.numbers.at(0).value == "1 of 2");
+}

@@ -1,0 +1,90 @@
+#include "sim/sweep/store.hpp"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "sim/base/error.hpp"
+#include "sim/base/text_file.hpp"
+#include "tests/temporary_folder.hpp"
+
+using namespace gradcast;
+
+namespace {
+
+Evaluation of(double iteration) {
+  Evaluation evaluation;
+  evaluation.result.iteration = Seconds{iteration};
+  evaluation.result.engine = "simgrid-exact";
+  evaluation.ranks = 16;
+  evaluation.batch = 128;
+  evaluation.compute = Seconds{0.46};
+  return evaluation;
+}
+
+}  // namespace
+
+TEST_CASE("a forecast comes back from its line to the last bit", "[sweep]") {
+  Evaluation evaluation = of(0.1 + 0.2);
+  evaluation.interval = ForecastInterval{Seconds{1.0 / 3}, Seconds{2.0 / 3}};
+  evaluation.collective = "ring-all-gather";
+  const Evaluation back = from_line(to_line("key", evaluation));
+  CHECK(back.result.iteration == evaluation.result.iteration);
+  CHECK(back.interval->low == evaluation.interval->low);
+  CHECK(back.collective == "ring-all-gather");
+  CHECK(to_line("key", back) == to_line("key", evaluation));
+
+  Evaluation none;
+  none.problem = "a \"quoted\"\nproblem";
+  CHECK(from_line(to_line("key", none)).problem == none.problem);
+  CHECK_FALSE(from_line(to_line("key", none)).interval);
+}
+
+TEST_CASE("what a process kept before it was killed is there for the next one", "[sweep]") {
+  const TemporaryFolder scratch;
+  const auto file = scratch.path / "a.csv.points";
+  {
+    Store first(file);
+    first.open_part();
+    first.add("one", of(1));
+    first.add("two", of(2));
+  }  // no finish(): it was killed
+  Store second(file);
+  CHECK(second.done().size() == 2);
+  CHECK(second.done().at("two").result.iteration == Seconds{2});
+  second.open_part();
+  second.add("three", of(3));
+  CHECK(Store(file).done().size() == 3);
+
+  second.finish({{"one", of(1)}, {"three", of(3)}});
+  CHECK(read_store(file).size() == 2);
+  // The file alone is left.
+  CHECK(std::distance(std::filesystem::directory_iterator(scratch.path),
+                      std::filesystem::directory_iterator()) == 1);
+}
+
+TEST_CASE("of a line that was cut off the lines before it stay", "[sweep]") {
+  const TemporaryFolder scratch;
+  const auto file = scratch.path / "a.csv.points";
+  const std::string whole = to_line("one", of(1));
+  const std::string second = to_line("two", of(2));
+  for (const std::size_t letters : {std::size_t{0}, std::size_t{1}, second.size() - 1}) {
+    write_text_file(file.string() + ".host-1.part", whole + second.substr(0, letters));
+    CHECK(Store(file).done().size() == 1);
+  }
+}
+
+TEST_CASE("a file that is no store says so, with its line", "[sweep]") {
+  const TemporaryFolder scratch;
+  const auto file = scratch.path / "a.csv.points";
+  write_text_file(file, to_line("one", of(1)) + "{}\n");
+  CHECK_THROWS_WITH(Store(file), Catch::Contains("a.csv.points:2: this is no forecast of a sweep"));
+}
+
+TEST_CASE("what a machine that stopped left at the end of a part is not read", "[sweep]") {
+  const TemporaryFolder scratch;
+  const auto file = scratch.path / "a.csv.points";
+  std::ofstream(scratch.path / "a.csv.points.host-1.part", std::ios::binary)
+      << to_line("one", of(1)) << std::string(512, '\0');
+  CHECK(Store(file).done().size() == 1);
+}
