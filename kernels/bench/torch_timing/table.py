@@ -8,7 +8,6 @@ from .errors import BAD_INPUT, FAILURE, BaselineError, one_line
 from .measurement import Point, measured_or_error
 from .torch_here import torch
 
-MODELS = pathlib.Path(__file__).resolve().parents[3] / "models"
 COLUMNS = (("compressor", 10), ("mode", 5), ("variant", 11), ("tensors", 7), ("elements", 10),
            ("density", 8), ("encode", 10), ("p95", 10), ("wall", 10), ("selected/k", 10),
            ("recall", 7), ("samples", 7))
@@ -38,8 +37,15 @@ def result_cells(point, result):
                     str(result.encode.samples)] + [time_text(t.median) for t in result.decode]
 
 
+def models_folder():
+    """Beside the program where it is installed, else the source tree's."""
+    here = pathlib.Path(__file__).resolve()
+    installed = here.parents[1] / "models"
+    return installed if installed.is_dir() else here.parents[3] / "models"
+
+
 def model_tensors(name):
-    path = MODELS / f"{name}.csv"
+    path = models_folder() / f"{name}.csv"
     try:
         with open(path, encoding="utf-8", newline="") as file:
             rows = csv.DictReader(line for line in file if not line.startswith("#"))
