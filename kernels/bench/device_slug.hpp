@@ -4,8 +4,8 @@
 
 namespace gradcast {
 
-/// "NVIDIA H200" is "h200", "Intel(R) Xeon(R) CPU @ 2.20GHz" is "intel-xeon". record_trace.py has
-/// the same rule.
+/// "NVIDIA H200" is "h200", "Intel(R) Xeon(R) CPU @ 2.20GHz" is "intel-xeon".
+/// traces/recording/device.py has the same rule.
 std::string device_slug(std::string name);
 
 }  // namespace gradcast

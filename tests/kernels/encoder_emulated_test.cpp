@@ -1,5 +1,8 @@
 // The GPU's kernels, run thread by thread on the CPU: what a GPU would answer is held against the
 // reference where there is no GPU.
+#include "tests/kernels/batch_cases.hpp"
+#include "tests/kernels/call_cases.hpp"
+#include "tests/kernels/decoder_cases.hpp"
 #include "tests/kernels/encoder_cases.hpp"
 
 using namespace gradcast;

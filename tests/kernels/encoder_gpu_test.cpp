@@ -1,4 +1,7 @@
 // The kernels on the GPU at hand, against the reference.
+#include "tests/kernels/batch_cases.hpp"
+#include "tests/kernels/call_cases.hpp"
+#include "tests/kernels/decoder_cases.hpp"
 #include "tests/kernels/encoder_cases.hpp"
 
 using namespace gradcast;

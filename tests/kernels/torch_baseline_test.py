@@ -22,7 +22,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "kernels" / "bench" / "torch_baseline.py"
 sys.path.insert(0, str(SCRIPT.parent))
 sys.dont_write_bytecode = True
-import torch_baseline as baseline  # noqa: E402
+from torch_timing import decoders, encoders, inputs, measurement, selections  # noqa: E402
+from torch_timing.bench import Bench, enough  # noqa: E402
 
 CPU = torch.device("cpu")
 QUICK = {"tensors": [3000, 500], "wanted": [30, 5], "distribution": "normal", "workers": [1, 3],
@@ -38,13 +39,13 @@ def normal_sum(elements, seed=1):
 def encoded(key, gradient, residual, k):
     """(values, indices, new residual); the inputs stay as they are."""
     after = residual.clone()
-    values, indices = baseline.ENCODERS[key](gradient.clone(), after, k)
+    values, indices = encoders.ENCODERS[key](gradient.clone(), after, k)
     return values, indices, after
 
 
 class Selection(unittest.TestCase):
     def test_nothing_is_lost_whatever_is_selected(self):
-        for key in baseline.ENCODERS:
+        for key in encoders.ENCODERS:
             for elements, k in ((1, 1), (7, 0), (7, 7), (1000, 1), (5000, 50), (5000, 4000)):
                 with self.subTest(key=key, elements=elements, k=k):
                     gradient, residual = normal_sum(elements)
@@ -56,11 +57,11 @@ class Selection(unittest.TestCase):
                     self.assertTrue(torch.equal(after, gradient + residual))
 
     def test_nothing_is_lost_of_any_input(self):
-        for distribution in baseline.INPUTS:
-            for key in baseline.ENCODERS:
+        for distribution in inputs.INPUTS:
+            for key in encoders.ENCODERS:
                 with self.subTest(key=key, distribution=distribution):
-                    point = baseline.Point(*key, [4000], [40], distribution, [])
-                    buffers = baseline.Buffers(point, CPU, 1)
+                    point = measurement.Point(*key, [4000], [40], distribution, [])
+                    buffers = measurement.Buffers(point, CPU, 1)
                     gradient, residual = (pristine[:4000] for pristine in buffers.pristine)
                     values, indices, after = encoded(key, gradient, residual, 40)
                     after[indices.long()] = values
@@ -104,7 +105,7 @@ class Selection(unittest.TestCase):
         u = torch.full((10000,), 1e-3)
         u[::1000] = 1e3
         for mode, most in (("paper", 4), ("code", 3)):
-            with mock.patch.object(baseline, "above", wraps=baseline.above) as above:
+            with mock.patch.object(selections, "above", wraps=selections.above) as above:
                 encoded(("gaussian", mode, "as-launched"), u, torch.zeros(10000), 1000)
                 self.assertEqual(above.call_count, most)
 
@@ -112,7 +113,8 @@ class Selection(unittest.TestCase):
         # The code's rank in the sample of 1 % is k, not k/100: about 100 k pass.
         gradient, residual = normal_sum(1 << 20)
         k = (1 << 20) // 1000
-        with mock.patch.object(baseline, "largest_among", wraps=baseline.largest_among) as again:
+        with mock.patch.object(selections, "largest_among",
+                               wraps=selections.largest_among) as again:
             encoded(("dgc", "code", "as-launched"), gradient, residual, k)
             (_, candidates, _), = (call.args for call in again.call_args_list)
             self.assertAlmostEqual(candidates.numel() / k, 100, delta=10)
@@ -130,42 +132,42 @@ class Selection(unittest.TestCase):
         values, indices = torch.tensor([1.0, 2.0]), torch.tensor([0, 5], dtype=torch.int32)
         # The second worker's set is moved by 8 / 2; a third sends the first one's again.
         for workers, sums in ((2, [1, 2, 0, 0, 1, 2, 0, 0]), (3, [2, 2, 0, 0, 1, 4, 0, 0])):
-            sets = baseline.sets_of_workers(values, indices, 8, workers, distinct=2)
-            for decode in baseline.DECODERS.values():
+            sets = decoders.sets_of_workers(values, indices, 8, workers, distinct=2)
+            for decode in decoders.DECODERS.values():
                 dense = torch.full((8,), 9.0)
                 decode(dense, sets)
                 self.assertEqual(dense.tolist(), sums)
 
     def test_sets_of_many_workers_are_bounded(self):
         one = [(torch.zeros(1 << 20), None)]  # 8 MiB
-        self.assertEqual([baseline.distinct_sets(one, n) for n in (1, 16, 256)], [1, 16, 128])
+        self.assertEqual([decoders.distinct_sets(one, n) for n in (1, 16, 256)], [1, 16, 128])
 
 
 class Measurement(unittest.TestCase):
     def test_every_point_is_measured_in_every_variant(self):
-        bench = baseline.Bench(CPU)
+        bench = Bench(CPU)
         bench.scratch = torch.empty(1)
-        for key in baseline.ENCODERS:
+        for key in encoders.ENCODERS:
             with self.subTest(key=key):
-                point = baseline.Point(*key, [3000, 500], [30, 5], "normal", [1, 3])
-                result = baseline.measure(bench, point, 0.002, 1)
+                point = measurement.Point(*key, [3000, 500], [30, 5], "normal", [1, 3])
+                result = measurement.measure(bench, point, 0.002, 1)
                 self.assertGreaterEqual(result.encode.samples, 3)
                 self.assertGreater(result.encode.median, 0)
                 self.assertLessEqual(result.encode.median, result.encode.p95)
                 self.assertEqual(len(result.decode), 2)
 
     def test_residual_and_gradient_are_restored_before_each_sample(self):
-        bench = baseline.Bench(CPU)
+        bench = Bench(CPU)
         bench.scratch = torch.empty(1)
         seen = []
 
         def encode(gradient, residual, k):
             seen.append((gradient.clone(), residual.clone()))
-            return baseline.as_launched(baseline.select_topk)(gradient, residual, k)
+            return encoders.as_launched(selections.select_topk)(gradient, residual, k)
 
         key = ("topk", "", "as-launched")
-        with mock.patch.dict(baseline.ENCODERS, {key: encode}):
-            baseline.measure(bench, baseline.Point(*key, [100], [3], "normal", []), 0.001, 1)
+        with mock.patch.dict(encoders.ENCODERS, {key: encode}):
+            measurement.measure(bench, measurement.Point(*key, [100], [3], "normal", []), 0.001, 1)
         for gradient, residual in seen[1:]:
             self.assertTrue(torch.equal(gradient, seen[0][0]))
             self.assertTrue(torch.equal(residual, seen[0][1]))
@@ -174,7 +176,7 @@ class Measurement(unittest.TestCase):
         u = torch.tensor([3.0, -1.0, 1.0, 1.0, 0.0])
         for indices, found in (([0, 1], 2), ([0, 3], 2), ([1, 2, 3], 1), ([4], 0), ([], 0)):
             indices = torch.tensor(indices, dtype=torch.int32)
-            self.assertEqual(baseline.found_of_largest(u, indices, 2), found)
+            self.assertEqual(measurement.found_of_largest(u, indices, 2), found)
 
     def test_samples_are_enough_by_time_number_or_certainty(self):
         steady = [1.0] * 20
@@ -183,16 +185,16 @@ class Measurement(unittest.TestCase):
                                         (varied, 1.0, True), (varied[:3], 1.9, False),
                                         (varied[:3], 2.0, True), (varied[:2], 9.0, False),
                                         (varied * 50, 0.1, True)):
-            self.assertEqual(baseline.enough(times, elapsed, seconds=1.0), verdict)
+            self.assertEqual(enough(times, elapsed, seconds=1.0), verdict)
 
     def test_out_of_memory_is_a_line_and_the_next_point_is_measured(self):
-        bench = baseline.Bench(CPU)
+        bench = Bench(CPU)
         bench.scratch = torch.empty(1)
-        point = baseline.Point("topk", "", "as-launched", [100], [3], "normal", [])
-        with mock.patch.object(baseline, "Buffers", side_effect=RuntimeError("out of\nmemory")):
-            self.assertEqual(baseline.measured_or_error(bench, point, 0.01, 1),
+        point = measurement.Point("topk", "", "as-launched", [100], [3], "normal", [])
+        with mock.patch.object(measurement, "Buffers", side_effect=RuntimeError("out of\nmemory")):
+            self.assertEqual(measurement.measured_or_error(bench, point, 0.01, 1),
                              (None, "out of memory"))
-        self.assertIsNone(baseline.measured_or_error(bench, point, 0.01, 1)[1])
+        self.assertIsNone(measurement.measured_or_error(bench, point, 0.01, 1)[1])
 
 
 class Protocol(unittest.TestCase):
@@ -269,7 +271,7 @@ class Table(unittest.TestCase):
                            "--variant", "all", "--workers", "2")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         rows = done.stdout.splitlines()
-        self.assertEqual(len(rows), 2 + len(baseline.ENCODERS))
+        self.assertEqual(len(rows), 2 + len(encoders.ENCODERS))
         self.assertIn("decode 2", rows[1])
 
     def test_a_model_is_handled_tensor_by_tensor(self):

@@ -30,7 +30,13 @@ PROGRAM = pathlib.Path(os.environ.get("GRADCAST_PROGRAM", ROOT / "build" / "grad
 MODELS = ROOT / "models"
 sys.path.insert(0, str(SCRIPT.parent))
 sys.dont_write_bytecode = True
-import record_trace as recorder  # noqa: E402
+from recording import layers, networks, trace_file  # noqa: E402
+from recording.clocks import CpuClock, GpuClock  # noqa: E402
+from recording.device import slug_of  # noqa: E402
+from recording.errors import TraceError  # noqa: E402
+from recording.precision import rounds_to_tf32  # noqa: E402
+from recording.record import record  # noqa: E402
+from recording.training import CLASSES, Training, time_parts, warm_up  # noqa: E402
 
 CPU = torch.device("cpu")
 
@@ -45,7 +51,7 @@ def read_trace(path):
 
 
 def tensors_of(model):
-    return [row.tensor for row in recorder.read_model(MODELS / f"{model}.csv")]
+    return [row.tensor for row in networks.read_model(MODELS / f"{model}.csv")]
 
 
 # ---- stand-ins -----------------------------------------------------------------------------------
@@ -86,14 +92,14 @@ class StandIn(torch.nn.Module):
         return module
 
     def forward(self, images):
-        x = images.mean(dim=(1, 2, 3))[:, None].expand(-1, recorder.CLASSES)
+        x = images.mean(dim=(1, 2, 3))[:, None].expand(-1, CLASSES)
         for owner in self.order:
             x = owner(x)
         return x
 
 
 def stand_in_for_timm(rename=lambda name: name):
-    rows = recorder.read_model(MODELS / "inception-v4.csv")
+    rows = networks.read_model(MODELS / "inception-v4.csv")
 
     def create_model(name, pretrained):
         assert (name, pretrained) == ("inception_v4", False)
@@ -124,7 +130,7 @@ class ThreeLayers(torch.nn.Module):
         super().__init__()
         self.first = torch.nn.Linear(3, 4)
         self.second = torch.nn.BatchNorm1d(4)
-        self.third = torch.nn.Linear(4, recorder.CLASSES, bias=False)
+        self.third = torch.nn.Linear(4, CLASSES, bias=False)
 
     def forward(self, images):
         x = self.first(images.mean(dim=(2, 3)))
@@ -134,10 +140,10 @@ class ThreeLayers(torch.nn.Module):
         return self.third(x)
 
 
-THREE_LAYERS = [recorder.Row(layer, f"{layer}.{name}", elements)
+THREE_LAYERS = [networks.Row(layer, f"{layer}.{name}", elements)
                 for layer, name, elements in (("first", "weight", 12), ("first", "bias", 4),
                                               ("second", "weight", 4), ("second", "bias", 4),
-                                              ("third", "weight", 4 * recorder.CLASSES))]
+                                              ("third", "weight", 4 * CLASSES))]
 
 
 # ---- tests ---------------------------------------------------------------------------------------
@@ -146,11 +152,11 @@ THREE_LAYERS = [recorder.Row(layer, f"{layer}.{name}", elements)
 class Attribution(unittest.TestCase):
     def test_operators_without_parameters_belong_to_the_layer_before_them(self):
         network = ThreeLayers()
-        mapping, _ = recorder.names_of_tensors(network, THREE_LAYERS, "three.csv")
-        training = recorder.Training(network, 2, CPU, contextlib.nullcontext)
-        recorder.warm_up(training, 1)
-        parts, both, _ = recorder.time_parts(training, 0)
-        forward, backward, iterations = recorder.time_layers(training, mapping, 1)
+        mapping, _ = networks.names_of_tensors(network, THREE_LAYERS, "three.csv")
+        training = Training(network, 2, CPU, contextlib.nullcontext)
+        warm_up(training, 1)
+        parts, both, _ = time_parts(training, 0)
+        forward, backward, iterations = layers.time_layers(training, mapping, 1)
         self.assertGreaterEqual(iterations, 3)
         for times, expected in ((forward, {"first": 0.02, "second": 0.06, "third": 0}),
                                 (backward, {"first": 0.04, "second": 0.01, "third": 0})):
@@ -163,55 +169,55 @@ class Attribution(unittest.TestCase):
 
     def test_hooks_are_gone_afterwards(self):
         network = ThreeLayers()
-        mapping, _ = recorder.names_of_tensors(network, THREE_LAYERS, "three.csv")
-        training = recorder.Training(network, 2, CPU, contextlib.nullcontext)
-        recorder.time_layers(training, mapping, 0)
+        mapping, _ = networks.names_of_tensors(network, THREE_LAYERS, "three.csv")
+        training = Training(network, 2, CPU, contextlib.nullcontext)
+        layers.time_layers(training, mapping, 0)
         with mock.patch.object(training.clock, "mark", wraps=training.clock.mark) as mark:
             training.iterate()
         self.assertEqual(mark.call_count, 4)
 
     def test_on_a_gpu_the_first_iteration_after_a_wait_does_not_count(self):
-        class Clock(recorder.GpuClock):
+        class Clock(GpuClock):
             def __init__(self):
                 self.waits = 0
 
-            mark, seconds = recorder.CpuClock.mark, recorder.CpuClock.seconds
+            mark, seconds = CpuClock.mark, CpuClock.seconds
 
             def wait(self):
                 self.waits += 1
 
-        training = recorder.Training(ThreeLayers(), 2, CPU, contextlib.nullcontext)
+        training = Training(ThreeLayers(), 2, CPU, contextlib.nullcontext)
         training.clock = Clock()
         begun = []
         training.iterate = lambda: begun.append(0) or [0, len(begun), 2 * len(begun), 100]
-        (forward, _, _), _, iterations = recorder.time_parts(training, 0)
+        (forward, _, _), _, iterations = time_parts(training, 0)
         self.assertEqual((len(begun), iterations, training.clock.waits), (6, 5, 1))
         self.assertEqual(forward, 4)  # of 2, 3, 4, 5, 6
 
     def test_fp32_is_not_taken_for_tf32(self):
-        self.assertFalse(recorder.rounds_to_tf32(CPU))
+        self.assertFalse(rounds_to_tf32(CPU))
 
     def test_marks_become_times_between_them(self):
         # Started at 10, layers a, b, a again at 11, 13, 16; forward ended at 20: a has what is
         # before its first mark, and 13 - 10 + 20 - 16 = 7 of the 10.
-        clock = recorder.CpuClock()
-        times = recorder.forward_times(clock, [10, 20, 40], [("a", 11), ("b", 13), ("a", 16)])
+        clock = CpuClock()
+        times = layers.forward_times(clock, [10, 20, 40], [("a", 11), ("b", 13), ("a", 16)])
         self.assertEqual(times, {"a": 7, "b": 3})
         # Backward from 20: gradients at 22, 27, 29, then nothing until 40, which is the last one's.
-        times = recorder.backward_times(clock, [10, 20, 40], [("c", 22), ("b", 27), ("a", 29)])
+        times = layers.backward_times(clock, [10, 20, 40], [("c", 22), ("b", 27), ("a", 29)])
         self.assertEqual(times, {"c": 2, "b": 5, "a": 13})
 
     def test_a_layers_first_tensor_has_its_forward_and_the_last_its_backward_time(self):
         forward, backward = ({"first": 1, "second": 2, "third": 3},
                              {"first": 4, "second": 5, "third": 6})
-        self.assertEqual(recorder.tensor_times(THREE_LAYERS, forward, backward, 10),
+        self.assertEqual(layers.tensor_times(THREE_LAYERS, forward, backward, 10),
                          [("first.weight", 10, 0), ("first.bias", 0, 40), ("second.weight", 20, 0),
                           ("second.bias", 0, 50), ("third.weight", 30, 60)])
 
     def test_a_layer_that_took_no_part_is_an_error(self):
         times = {"first": 1, "second": 1}
-        with self.assertRaisesRegex(recorder.TraceError, "third took no part in forward"):
-            recorder.require_all_layers(THREE_LAYERS, times, {**times, "third": 1})
+        with self.assertRaisesRegex(TraceError, "third took no part in forward"):
+            layers.require_all_layers(THREE_LAYERS, times, {**times, "third": 1})
 
 
 class Names(unittest.TestCase):
@@ -221,15 +227,15 @@ class Names(unittest.TestCase):
                                            ("vgg-16", "vgg16", {"init_weights": False})):
             network = getattr(torchvision.models, function)(weights=None, **arguments)
             path = MODELS / f"{model}.csv"
-            mapping, how = recorder.names_of_tensors(network, recorder.read_model(path), path)
+            mapping, how = networks.names_of_tensors(network, networks.read_model(path), path)
             self.assertEqual(how, "by name")
             self.assertEqual([row.tensor for row in mapping.values()], tensors_of(model))
             self.assertEqual(list(mapping), [name for name, _ in network.named_parameters()])
 
     def test_other_names_are_taken_in_order_where_the_elements_are_equal(self):
         network = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4),
-                                      torch.nn.Linear(4, recorder.CLASSES, bias=False))
-        mapping, how = recorder.names_of_tensors(network, THREE_LAYERS, "three.csv")
+                                      torch.nn.Linear(4, CLASSES, bias=False))
+        mapping, how = networks.names_of_tensors(network, THREE_LAYERS, "three.csv")
         self.assertIn("in order", how)
         self.assertEqual(mapping["1.bias"].tensor, "second.bias")
 
@@ -238,19 +244,19 @@ class Names(unittest.TestCase):
         wrong = rows[:2] + [rows[2]._replace(elements=5)] + rows[3:]
         for given, said in ((rows[:-1], "4 tensors, the network here has 5"),
                             (wrong, "second.weight has 5 elements")):
-            with self.assertRaisesRegex(recorder.TraceError, said) as caught:
-                recorder.names_of_tensors(ThreeLayers(), given, "three.csv")
+            with self.assertRaisesRegex(TraceError, said) as caught:
+                networks.names_of_tensors(ThreeLayers(), given, "three.csv")
             self.assertEqual(caught.exception.code, 3)
 
     def test_slugs_name_devices_as_calibrate_does(self):
         for name, slug in (("NVIDIA H200", "h200"), ("Tesla V100-PCIE-32GB", "v100-pcie-32gb"),
                            ("NVIDIA GeForce RTX 4090", "rtx-4090"),
                            ("Intel(R) Xeon(R) CPU @ 2.20GHz", "intel-xeon")):
-            self.assertEqual(recorder.slug_of(name), slug)
+            self.assertEqual(slug_of(name), slug)
 
     def test_times_are_written_without_exponent(self):
         for seconds, text in ((0.0, "0"), (1.5, "1.5"), (2.1e-7, "0.00000021"), (3e-5, "0.00003")):
-            self.assertEqual(recorder.plain(seconds), text)
+            self.assertEqual(trace_file.plain(seconds), text)
 
 
 class Files(unittest.TestCase):
@@ -296,8 +302,8 @@ class Files(unittest.TestCase):
         flags = argparse.Namespace(models_dir=MODELS, batch=2, warm_up=1, seconds=0.0,
                                    out=self.folder, slug="test", tf32=False, tf32_text="")
         with mock.patch.dict(sys.modules, timm=timm):
-            network = recorder.build_network("inception-v4")
-            path, _ = recorder.record("inception-v4", "fp32", network, CPU, flags)
+            network = networks.build_network("inception-v4")
+            path, _ = record("inception-v4", "fp32", network, CPU, flags)
         return "".join(self.require_trace(path, "inception-v4"))
 
     def test_inception_v4_by_a_stand_in_for_timm(self):
@@ -310,8 +316,8 @@ class Files(unittest.TestCase):
     def test_a_file_that_cannot_be_written_leaves_nothing(self):
         target = self.folder / "trace.csv"
         with mock.patch.object(os, "replace", side_effect=OSError("disk full")):
-            with self.assertRaisesRegex(recorder.TraceError, "disk full"):
-                recorder.write_whole(target, "text\n")
+            with self.assertRaisesRegex(TraceError, "disk full"):
+                trace_file.write_whole(target, "text\n")
         self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_what_is_wrong_is_one_line(self):
@@ -328,8 +334,8 @@ class Files(unittest.TestCase):
 
     def test_without_timm_nothing_is_measured(self):
         with mock.patch.dict(sys.modules, timm=None):
-            with self.assertRaisesRegex(recorder.TraceError, "inception-v4 needs timm") as caught:
-                recorder.require_packages(["alexnet", "inception-v4"])
+            with self.assertRaisesRegex(TraceError, "inception-v4 needs timm") as caught:
+                networks.require_packages(["alexnet", "inception-v4"])
         self.assertEqual(caught.exception.code, 5)
 
 

@@ -28,6 +28,16 @@ GRADCAST_DATA='' bin/gradcast simulate --model resnet-50 --compressor topk --eng
 GRADCAST_DATA=$source "$GRADCAST_PROGRAM" simulate --model resnet-50 --compressor topk --engine analytic -q -f csv >"$folder/built"
 cmp "$folder/installed" "$folder/built" || fail "the installed program answers otherwise"
 
+# PyTorch's operators as `calibrate` finds them: the modules and a model are there, a device of that name is not
+# (2; 5 where there is no torch), and nothing was written beside the data.
+if command -v python3 >/dev/null; then
+  code=0
+  python3 share/gradcast/torch_baseline.py --models resnet-50 --device none >"$folder/log" 2>&1 || code=$?
+  case $code in 2 | 5) ;; *) cat "$folder/log"; fail "torch_baseline.py ended with $code" ;; esac
+  [ -z "$(find share -name __pycache__)" ] || fail "torch_baseline.py wrote beside the data"
+fi
+[ ! -e share/gradcast/traces/recording ] || fail "modules of record_trace.py are there"
+
 # The program knows the folder of the source as the last place to look for data, and no file in it (but what
 # nvcc writes into its modules).
 if grep -rlF "$source/" share; then fail "a file names the folder of the source"; fi

@@ -1,0 +1,42 @@
+// A point's tensors on the device, and what an encode makes of them.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "kernels/bench/bench.hpp"
+#include "kernels/bench/device_array.hpp"
+#include "kernels/bench/gpu_timer.hpp"
+#include "kernels/bench/worker_sets.hpp"
+#include "kernels/encoder.hpp"
+
+namespace gradcast {
+
+/// A point's tensors on the device, one after another, with room for what is selected.
+class DeviceTensors {
+ public:
+  DeviceTensors(DeviceQueue& queue, GpuTimer& timer, const BenchPoint& point, bool exact);
+
+  /// Every call changes it, and a residual that grows from sample to sample is another input.
+  void restore_residual();
+
+  std::vector<EncoderTensor> describe() const;
+
+  std::vector<WorkerSets::Set> selected() const;
+
+  std::uint32_t status() const;
+
+  /// For what is not counted on the device.
+  void set_counts(const std::vector<std::int64_t>& counts);
+
+ private:
+  DeviceQueue& queue_;
+  const BenchPoint& point_;
+  std::vector<std::int64_t> begins_, room_begins_;
+  DeviceArray<float> gradient_, pristine_, residual_, values_;
+  DeviceArray<std::int32_t> indices_;
+  DeviceArray<std::int64_t> counts_;
+  DeviceArray<std::uint32_t> statuses_;
+  bool exact_;
+};
+
+}  // namespace gradcast

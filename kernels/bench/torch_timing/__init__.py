@@ -1,0 +1,1 @@
+"""What torch_baseline.py is made of: PyTorch's operators, timed."""

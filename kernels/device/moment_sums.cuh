@@ -1,0 +1,44 @@
+// Gaussian-k and Trimmed: the tiles' moments, added chunk by chunk and then by segment.
+#pragma once
+#include "kernels/device/share.cuh"
+
+namespace gradcast::GRADCAST_DEVICE {
+
+/// Each block takes its chunks in turn.
+template <Rule kRule, Mode kMode>
+__device__ void add_chunks(Share<kRule, kMode>& share) {
+  const Batch& batch = share.batch();
+  for (int chunk = share.block(); chunk < batch.chunks; chunk += share.blocks()) {
+    const Segment& segment = batch.segments[batch.chunk_segment[chunk]];
+    const std::int64_t tile =
+        static_cast<std::int64_t>(chunk - segment.first_chunk) * kTreeWidth + threadIdx.x;
+    Moments own;
+    if (tile < tiles_of(segment))
+      own = batch.tile_moments[static_cast<std::int64_t>(segment.first_group) * kGroupTiles + tile];
+    own = block_tree(own, share.shared().scratch);
+    if (threadIdx.x == 0) batch.chunk_moments[chunk] = own;
+  }
+}
+
+/// Of a whole segment: the chunks' sums, by 256 and once more by 256 (2^31 elements have 8192).
+template <Rule kRule, Mode kMode>
+__device__ Moments moments_of(Share<kRule, kMode>& share, const Segment& segment) {
+  FinishShared& shared = share.shared();
+  const int chunks = static_cast<int>((tiles_of(segment) + kTreeWidth - 1) / kTreeWidth);
+  const int trees = (chunks + kTreeWidth - 1) / kTreeWidth;
+  const int thread = static_cast<int>(threadIdx.x);
+  for (int tree = 0; tree < trees; ++tree) {
+    const int chunk = tree * kTreeWidth + thread;
+    const Moments sum = block_tree(
+        chunk < chunks ? share.batch().chunk_moments[segment.first_chunk + chunk] : Moments{},
+        shared.scratch);
+    if (thread == 0) shared.sums[tree] = sum;
+  }
+  block_barrier();
+  const Moments own = thread < trees ? shared.sums[thread] : Moments{};
+  const Moments total = trees > 1 ? block_tree(own, shared.scratch) : shared.sums[0];
+  block_barrier();
+  return total;
+}
+
+}  // namespace gradcast::GRADCAST_DEVICE

@@ -1,0 +1,72 @@
+// Sparse sets of many workers, added up on a device: as the reference does, bit for bit.
+#pragma once
+#include "tests/kernels/on_device.hpp"
+
+namespace gradcast::cases {
+
+/// A tensor's sets of many workers, on a device: of unequal sizes, some empty, one with an index
+/// outside.
+class DeviceSets {
+ public:
+  DeviceSets(Device& device, std::int64_t elements, int workers)
+      : dense_(device, static_cast<std::size_t>(elements)) {
+    for (int w = 0; w < workers; ++w) {
+      const Vectors vectors = make_vectors(Input::normal, elements, static_cast<std::uint32_t>(w));
+      const Selection selection{w % 5 == 2 ? 0 : 1 + (w * 37) % 400, Mode::Only, 0, 0};
+      answers_.push_back(
+          reference_answer({find_compressor("topk"), Mode::Only}, vectors, selection));
+      if (w == 1) {  // as from a broken message
+        answers_.back().indices.push_back(static_cast<std::int32_t>(elements + 3));
+        answers_.back().values.push_back(1.0f);
+      }
+    }
+    for (const Answer& answer : answers_) {
+      sets_.push_back({answer.values, answer.indices});
+      values_.push_back(std::make_unique<Banded<float>>(device, answer.values.size()));
+      values_.back()->set(answer.values);
+      indices_.push_back(std::make_unique<Banded<std::int32_t>>(device, answer.indices.size()));
+      indices_.back()->set(answer.indices);
+      counts_.push_back(std::make_unique<Banded<std::int64_t>>(device, 1));
+      counts_.back()->set({static_cast<std::int64_t>(answer.values.size())});
+    }
+  }
+
+  DecoderTensor describe() {
+    DecoderTensor tensor{dense_.get(), static_cast<std::int64_t>(dense_.size()), {}};
+    for (std::size_t w = 0; w < sets_.size(); ++w)
+      tensor.sets.push_back({values_[w]->get(), indices_[w]->get(), counts_[w]->get()});
+    return tensor;
+  }
+
+  void require_decoded() {
+    std::vector<float> expected(dense_.size());
+    decode(sets_, expected);
+    REQUIRE(first_difference(expected, dense_.read()) == -1);
+  }
+
+ private:
+  Banded<float> dense_;
+  std::vector<Answer> answers_;
+  std::vector<SparseSet> sets_;
+  std::vector<std::unique_ptr<Banded<float>>> values_;
+  std::vector<std::unique_ptr<Banded<std::int32_t>>> indices_;
+  std::vector<std::unique_ptr<Banded<std::int64_t>>> counts_;
+};
+
+/// Several tensors in one launch, for few workers and for more than a block has threads.
+inline void check_decode(Device& device) {
+  for (const int workers : {1, 3, 16, 300}) {
+    INFO(workers << " workers");
+    std::vector<std::unique_ptr<DeviceSets>> tensors;
+    std::vector<DecoderTensor> described;
+    for (const std::int64_t elements : {1, 8192, 30'001, 700}) {
+      tensors.push_back(std::make_unique<DeviceSets>(device, elements, workers));
+      described.push_back(tensors.back()->describe());
+    }
+    device.make_decoder(described)->decode(device.queue->stream());
+    device.queue->wait();
+    for (const auto& tensor : tensors) tensor->require_decoded();
+  }
+}
+
+}  // namespace gradcast::cases

@@ -1,0 +1,135 @@
+// Tensors on a device, with a watch on the memory beside them, and one encode of one of them.
+#pragma once
+#include <cstddef>
+#include <cstring>
+#include <memory>
+
+#include "kernels/device_memory.hpp"
+#include "kernels/encoder.hpp"
+#include "tests/kernels/cases.hpp"
+
+namespace gradcast::cases {
+
+struct Device {
+  std::unique_ptr<DeviceQueue> queue;
+  decltype(&on_cuda::make_encoder) make_encoder;
+  decltype(&on_cuda::make_decoder) make_decoder;
+};
+
+/// Memory of a device with a band of 64 poisoned bytes on each side, at a chosen offset from its
+/// alignment.
+template <class T>
+class Banded {
+ public:
+  Banded(Device& device, std::size_t count, std::size_t offset_bytes = 0)
+      : device_(device),
+        count_(count),
+        offset_(kBand + offset_bytes),
+        bytes_(offset_ + count * sizeof(T) + kBand) {
+    memory_ = static_cast<std::byte*>(device.queue->allocate(bytes_));
+    const std::vector<std::byte> poison(bytes_, kPoison);
+    device.queue->upload(memory_, poison.data(), bytes_);
+  }
+  ~Banded() { device_.queue->release(memory_); }
+  Banded(const Banded&) = delete;
+  Banded& operator=(const Banded&) = delete;
+
+  T* get() { return reinterpret_cast<T*>(memory_ + offset_); }
+  std::size_t size() const { return count_; }
+  void set(const std::vector<T>& from) {
+    REQUIRE(from.size() == count_);
+    device_.queue->upload(get(), from.data(), count_ * sizeof(T));
+  }
+  std::vector<T> read() {
+    std::vector<std::byte> all(bytes_);
+    device_.queue->download(all.data(), memory_, bytes_);
+    const auto poisoned = [](std::byte b) { return b == kPoison; };
+    const auto end = static_cast<std::ptrdiff_t>(offset_ + count_ * sizeof(T));
+    const bool bands_whole =
+        std::all_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(offset_), poisoned) &&
+        std::all_of(all.begin() + end, all.end(), poisoned);
+    REQUIRE(bands_whole);  // nobody wrote beside the memory
+    std::vector<T> content(count_);
+    if (count_ > 0) std::memcpy(content.data(), all.data() + offset_, count_ * sizeof(T));
+    return content;
+  }
+
+ private:
+  static constexpr std::size_t kBand = 64;
+  static constexpr std::byte kPoison{0xEE};
+  Device& device_;
+  std::size_t count_;
+  std::size_t offset_;
+  std::size_t bytes_;
+  std::byte* memory_;
+};
+
+/// A tensor with its outputs on a device.
+class DeviceTensor {
+ public:
+  DeviceTensor(Device& device, const Vectors& vectors, const Selection& selection,
+               std::int64_t capacity = -1, std::size_t offset_bytes = 0)
+      : gradient_(device, vectors.gradient.size(), offset_bytes),
+        residual_(device, vectors.residual.size(), offset_bytes),
+        values_(device, room(vectors, capacity)),
+        indices_(device, room(vectors, capacity)),
+        count_(device, 1),
+        status_(device, 1),
+        selection_(selection) {
+    gradient_.set(vectors.gradient);
+    residual_.set(vectors.residual);
+  }
+
+  EncoderTensor describe() {
+    EncoderTensor tensor;
+    tensor.gradient = gradient_.get();
+    tensor.residual = residual_.get();
+    tensor.elements = static_cast<std::int64_t>(gradient_.size());
+    tensor.k = selection_.k;
+    tensor.seed = selection_.seed;
+    tensor.candidates = selection_.candidates;
+    tensor.values = values_.get();
+    tensor.indices = indices_.get();
+    tensor.capacity = static_cast<std::int64_t>(values_.size());
+    tensor.count = count_.get();
+    tensor.status = status_.get();
+    return tensor;
+  }
+
+  void set_gradient(const std::vector<float>& gradient) { gradient_.set(gradient); }
+  void set_residual(const std::vector<float>& residual) { residual_.set(residual); }
+
+  Answer answer() {
+    Answer answer{
+        {count_.read()[0], status_.read()[0]}, values_.read(), indices_.read(), residual_.read()};
+    gradient_.read();  // its bands
+    REQUIRE(answer.encoded.count >= 0);
+    REQUIRE(answer.encoded.count <= static_cast<std::int64_t>(answer.values.size()));
+    answer.values.resize(static_cast<std::size_t>(answer.encoded.count));
+    answer.indices.resize(static_cast<std::size_t>(answer.encoded.count));
+    return answer;
+  }
+
+ private:
+  static std::size_t room(const Vectors& vectors, std::int64_t capacity) {
+    return capacity < 0 ? vectors.gradient.size() : static_cast<std::size_t>(capacity);
+  }
+  Banded<float> gradient_, residual_, values_;
+  Banded<std::int32_t> indices_;
+  Banded<std::int64_t> count_;
+  Banded<std::uint32_t> status_;
+  Selection selection_;
+};
+
+inline Answer device_answer(Device& device, const Method& method, const Vectors& vectors,
+                            const Selection& selection, const EncoderTuning& tuning = {},
+                            std::int64_t capacity = -1, std::size_t offset_bytes = 0) {
+  DeviceTensor tensor(device, vectors, selection, capacity, offset_bytes);
+  const auto encoder =
+      device.make_encoder(method.compressor->rule, method.mode, {tensor.describe()}, tuning);
+  encoder->encode(device.queue->stream());
+  device.queue->wait();
+  return tensor.answer();
+}
+
+}  // namespace gradcast::cases
