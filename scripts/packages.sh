@@ -38,14 +38,24 @@ install_missing_packages() {
   gradcast_installed=yes
 }
 
-# build_targets PRESET FOLDER TARGET...: configures once (with $configure_flags), builds; quiet when
-# there is nothing to do.
+# Succeeds where a build folder was configured with every one of $configure_flags ("-DNAME=VALUE").
+configured_as_asked() {
+  local flag name
+  [ -f "$1/build.ninja" ] || return 1
+  for flag in "${configure_flags[@]}"; do
+    name=${flag#-D}
+    grep -qxE "${name%%=*}:[A-Z]+=${name#*=}" "$1/CMakeCache.txt" || return 1
+  done
+}
+
+# build_targets PRESET FOLDER TARGET...: configures where that is due (with $configure_flags), builds;
+# quiet when there is nothing to do.
 configure_flags=()
 build_targets() {
   local preset=$1 folder=$2
   shift 2
   # A build that was configured before its packages came would go on without them.
-  if [ ! -f "$folder/build.ninja" ] || [ "$gradcast_installed" = yes ]; then
+  if ! configured_as_asked "$folder" || [ "$gradcast_installed" = yes ]; then
     echo "gradcast: configuring $folder/" >&2
     quietly cmake --preset "$preset" "${configure_flags[@]}"
   fi

@@ -35,9 +35,7 @@ class UsageError : public Error {
 /// A wrong file. `line` counts from 1; 0 means the file as a whole.
 class DataError : public Error {
  public:
-  DataError(const std::string& file, std::size_t line, const std::string& what)
-      : Error(ExitCode::BadInput,
-              file + (line > 0 ? ":" + std::to_string(line) : std::string{}) + ": " + what) {}
+  DataError(const std::string& file, std::size_t line, const std::string& what);
 };
 
 /// This build or machine lacks what was asked for.

@@ -43,17 +43,13 @@ std::set<double> steps_between(double low, double high) {
 }
 
 /// "10Gbps" as 10 and "Gbps".
-struct Quantity {
+struct NumberAndUnit {
   double number = 0;
   std::string unit;
   bool whole = false;
 };
 
-bool begins_with_digit(std::string_view text) {
-  return !text.empty() && text[0] >= '0' && text[0] <= '9';
-}
-
-Quantity split_quantity(const std::string& text) {
+NumberAndUnit split_quantity(const std::string& text) {
   std::size_t end = text.find_first_not_of("0123456789.");
   // The exponent of 1e-4, but not the unit of 1e.
   if (end != std::string::npos && (text[end] == 'e' || text[end] == 'E')) {
@@ -135,8 +131,8 @@ std::vector<std::string> expand_list(std::string_view text) {
     const std::string low_text = word.substr(0, dots);
     const std::string high_text = word.substr(dots + 2);
     if (!begins_with_digit(high_text)) throw ValueError("the range '" + word + "' has no end");
-    const Quantity low = split_quantity(low_text);
-    const Quantity high = split_quantity(high_text);
+    const NumberAndUnit low = split_quantity(low_text);
+    const NumberAndUnit high = split_quantity(high_text);
     if (low.unit != high.unit)
       throw ValueError("the range '" + word + "' has two units; write it like '1Gbps..100Gbps'");
     if (low.number >= high.number) throw falling(low_text, high_text);

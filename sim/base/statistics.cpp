@@ -38,7 +38,7 @@ double t_quantile(double probability, double degrees) {
   return probability < 0.5 ? -low : low;
 }
 
-double median_of(std::vector<double> values) {
+double median(std::vector<double> values) {
   if (values.empty()) throw std::logic_error("no values have a median");
   std::sort(values.begin(), values.end());
   const std::size_t half = values.size() / 2;
@@ -57,7 +57,7 @@ ErrorSummary summarize_errors(const std::vector<double>& errors_percent) {
   }
   std::sort(absolute.begin(), absolute.end());
   summary.mean_absolute = std::accumulate(absolute.begin(), absolute.end(), 0.0) / count;
-  summary.median_absolute = median_of(absolute);
+  summary.median_absolute = median(absolute);
   summary.p90_absolute = nearest_rank(absolute, 0.9);
   summary.bias = std::accumulate(errors_percent.begin(), errors_percent.end(), 0.0) / count;
   return summary;

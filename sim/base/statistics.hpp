@@ -24,6 +24,6 @@ struct ErrorSummary {
 ErrorSummary summarize_errors(const std::vector<double>& errors_percent);
 
 /// The middle one, or the mean of the two in the middle. Throws std::logic_error for no values.
-double median_of(std::vector<double> values);
+double median(std::vector<double> values);
 
 }  // namespace gradcast

@@ -30,11 +30,11 @@ std::string_view take_number(std::string_view& text) {
   return number;
 }
 
+}  // namespace
+
 bool begins_with_digit(std::string_view text) {
   return !text.empty() && kDigits.find(text[0]) != std::string_view::npos;
 }
-
-}  // namespace
 
 std::string did_you_mean(std::string_view typed, const std::vector<std::string>& known) {
   const std::string* nearest = nullptr;

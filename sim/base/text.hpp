@@ -20,4 +20,6 @@ std::vector<std::string> split_words(std::string_view text, char separator);
 /// Numbers in names by their value: "host2" before "host10".
 bool natural_less(std::string_view a, std::string_view b);
 
+bool begins_with_digit(std::string_view text);
+
 }  // namespace gradcast

@@ -12,16 +12,14 @@
 #include <cmath>
 #include <csignal>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "kernels/bench/sampling.hpp"
+#include "sim/answers/document.hpp"
 #include "sim/calibration/points.hpp"
 
 namespace gradcast {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;
 constexpr Seconds kTimeToEnd{2};

@@ -55,7 +55,8 @@ void choose_color_of(const std::vector<std::string>& words) {
 }
 
 int complain(const std::string& what, ExitCode code) {
-  std::fprintf(stderr, "%s %s\n", bold_red(Stream::Error, "gradcast:").c_str(), what.c_str());
+  std::fprintf(stderr, "%s %s\n", bold_red(StandardStream::Error, "gradcast:").c_str(),
+               what.c_str());
   return static_cast<int>(code);
 }
 

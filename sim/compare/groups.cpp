@@ -79,7 +79,7 @@ std::optional<Coverage> coverage_of(const std::vector<ComparedRun>& runs) {
     widths.push_back(100 * ((*run.high - *run.low) / run.predicted()));
   }
   if (widths.empty()) return std::nullopt;
-  coverage.median_width_percent = median_of(widths);
+  coverage.median_width_percent = median(widths);
   return coverage;
 }
 

@@ -13,8 +13,6 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-Index at(std::size_t i) { return static_cast<Index>(i); }
-
 /// A structure's fit with some of its parameters held where they begin.
 class Search {
  public:

@@ -13,8 +13,6 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-Index at(std::size_t i) { return static_cast<Index>(i); }
-
 /// A measure of a run that a fit should not be asked beyond.
 struct Reach {
   std::string_view name;

@@ -38,7 +38,7 @@ std::string unit_of(const Fit& fit, double deviation) {
                                                       : fixed(deviation, 3) + " s";
 }
 
-std::string to_text(const MeanError& error) {
+std::string in_words(const MeanError& error) {
   return fixed(error.mean, 1) + " % (" + fixed(error.interval.low, 1) + " to " +
          fixed(error.interval.high, 1) + ")";
 }
@@ -74,14 +74,14 @@ std::string chosen_text(const std::vector<std::string>& chosen) {
 std::string left_out_text(const FitStudy& study) {
   std::string text =
       "Mean absolute error, left out by " + to_text(*study.left_out) +
-      " (95 % by bootstrap of whole groups): " + to_text(study.fitted) +
-      ".\nWithout the fit, clusters and costs as their files say: " + to_text(study.unfitted) +
+      " (95 % by bootstrap of whole groups): " + in_words(study.fitted) +
+      ".\nWithout the fit, clusters and costs as their files say: " + in_words(study.unfitted) +
       "; " + gain_text(study.fitted.interval, study.unfitted.interval);
   if (!study.nested) return text;
   const std::string tried = std::to_string(study.structures_tried);
   return text + "Structures tried: " + tried +
          ". Chosen anew in every fold, without what it forecasts (nested): " +
-         to_text(study.nested->error) + ", worst " + with_sign(study.nested->worst_percent, 1) +
+         in_words(study.nested->error) + ", worst " + with_sign(study.nested->worst_percent, 1) +
          " %\n(" + chosen_text(study.nested->by_fold) + ").\n" + std::to_string(no_worse(study)) +
          " of the " + std::to_string(study.structures_tried - 1) +
          " others have their mean within this one's interval: no gain over those is claimed.\n";

@@ -12,7 +12,7 @@ namespace gradcast {
 namespace {
 
 /// More than any interval is sure of.
-constexpr int kDigits = 4;
+constexpr int kDigitsKept = 4;
 
 constexpr std::string_view kSuffix = "-fitted";
 constexpr std::array kColumns = {"property", "value", "source", "deviation"};
@@ -37,10 +37,10 @@ std::string interval_of(const Fit& fit, std::size_t i) {
   const FitQuantity& quantity = *fit.structure->parameters[i].quantity;
   if (!fitted.fixed.empty()) return "not estimated (" + fitted.fixed + ")";
   if (fitted.at_bound) return "fitted: at the bound of what is physical";
-  return "fitted, 95 % interval " + quantity.range(fitted.low, fitted.high, kDigits);
+  return "fitted, 95 % interval " + quantity.range(fitted.low, fitted.high, kDigitsKept);
 }
 
-double rounded(double value) { return rounded_to(kDigits, value); }
+double rounded(double value) { return rounded_to(kDigitsKept, value); }
 
 class Writer {
  public:
@@ -65,7 +65,7 @@ class Writer {
       const FitQuantity& quantity = *parameter(i).quantity;
       const double value = fit_.values[static_cast<Eigen::Index>(i)];
       written.emplace(quantity.name);
-      text += csv_line({std::string(quantity.name), quantity.text(value, kDigits),
+      text += csv_line({std::string(quantity.name), quantity.text(value, kDigitsKept),
                         interval_of(fit_, i) + "; start and bounds: " + parameter(i).source,
                         deviation(i)});
     }
@@ -88,8 +88,8 @@ class Writer {
       if (of(i) == FitQuantity::Of::Costs)
         lines.push_back(
             "  " + parameter(i).name() + " " +
-            parameter(i).quantity->text(fit_.values[static_cast<Eigen::Index>(i)], kDigits) + ": " +
-            interval_of(fit_, i));
+            parameter(i).quantity->text(fit_.values[static_cast<Eigen::Index>(i)], kDigitsKept) +
+            ": " + interval_of(fit_, i));
     for (CostRow& row : table.rows)
       for (const FitRow* run : fit_.rows) {
         if (run->run.compressor != row.compressor || run->request.costs != name) continue;

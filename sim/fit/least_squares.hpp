@@ -1,10 +1,14 @@
 // Least squares within bounds: what numbers make a model's differences from measurements small.
 #pragma once
 #include <Eigen/Core>
+#include <cstddef>
 #include <functional>
 #include <vector>
 
 namespace gradcast {
+
+/// Eigen counts with a sign.
+inline Eigen::Index at(std::size_t i) { return static_cast<Eigen::Index>(i); }
 
 struct LeastSquaresProblem {
   Eigen::VectorXd least;  // bounds, by parameter

@@ -9,8 +9,8 @@
 namespace gradcast {
 namespace {
 
-constexpr std::array kColumns = {"structure", "errors", "parameter", "applies_to",
-                                 "start",     "least",  "most",      "source"};
+constexpr std::array kStructureColumns = {"structure", "errors", "parameter", "applies_to",
+                                          "start",     "least",  "most",      "source"};
 
 struct Column {
   std::string_view name;
@@ -93,7 +93,7 @@ const FitStructure& FitStructures::find(const std::string& name) const {
 
 FitStructures load_fit_structures(const TextFile& file) {
   FitStructures all{file.path.string(), {}};
-  CsvReader rows(file, kColumns);
+  CsvReader rows(file, kStructureColumns);
   while (rows.next()) {
     const std::string name = rows.word("structure");
     const FitErrors errors = rows.value("errors", parse_errors);

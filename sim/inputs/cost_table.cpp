@@ -12,21 +12,21 @@
 namespace gradcast {
 namespace {
 
-constexpr std::array kColumns = {"compressor",
-                                 "mode",
-                                 "implementation",
-                                 "tensors",
-                                 "elements",
-                                 "density",
-                                 "workers",
-                                 "distribution",
-                                 "selected",
-                                 "encode_seconds",
-                                 "encode_p95_seconds",
-                                 "decode_seconds",
-                                 "decode_p95_seconds",
-                                 "samples",
-                                 "evidence"};
+constexpr std::array kCostColumns = {"compressor",
+                                     "mode",
+                                     "implementation",
+                                     "tensors",
+                                     "elements",
+                                     "density",
+                                     "workers",
+                                     "distribution",
+                                     "selected",
+                                     "encode_seconds",
+                                     "encode_p95_seconds",
+                                     "decode_seconds",
+                                     "decode_p95_seconds",
+                                     "samples",
+                                     "evidence"};
 
 }  // namespace
 
@@ -54,7 +54,7 @@ std::string parse_mode(std::string_view text) {
 CostTable load_cost_table(const TextFile& file) {
   CostTable table{file.path.string(), {}, comment_value(file, "device")};
   std::set<std::string> seen;
-  CsvReader rows(file, kColumns);
+  CsvReader rows(file, kCostColumns);
   while (rows.next()) {
     CostRow row;
     row.compressor = rows.word("compressor");
@@ -87,7 +87,8 @@ CostTable load_cost_table(const TextFile& file) {
 }
 
 std::string cost_table_csv(const CostTable& table, const std::vector<std::string>& provenance) {
-  std::string text = csv_comments(provenance) + csv_line({kColumns.begin(), kColumns.end()});
+  std::string text =
+      csv_comments(provenance) + csv_line({kCostColumns.begin(), kCostColumns.end()});
   for (const CostRow& row : table.rows)
     text += csv_line({row.compressor, row.mode, row.implementation, std::to_string(row.tensors),
                       std::to_string(row.elements), number_to_text(row.density),

@@ -11,21 +11,21 @@
 namespace gradcast {
 namespace {
 
-using Time = Seconds CostRow::*;
+using TimeMember = Seconds CostRow::*;
 
-constexpr Time kTimes[] = {&CostRow::encode, &CostRow::encode_p95, &CostRow::decode,
-                           &CostRow::decode_p95};
+constexpr TimeMember kTimes[] = {&CostRow::encode, &CostRow::encode_p95, &CostRow::decode,
+                                 &CostRow::decode_p95};
 
 /// Rows of several tensors are of the same line: they take as many launches as one.
 auto line_of(const CostRow& row) {
   return std::tie(row.compressor, row.mode, row.implementation, row.density, row.workers,
                   row.distribution);
 }
-using Line = std::tuple<std::string, std::string, std::string, double, int, std::string>;
+using LineKey = std::tuple<std::string, std::string, std::string, double, int, std::string>;
 
-std::map<Line, Seconds> floors_of(const CostTable& table, Time time) {
-  std::map<Line, Seconds> least;
-  std::map<Line, std::set<std::int64_t>> sizes;
+std::map<LineKey, Seconds> floors_of(const CostTable& table, TimeMember time) {
+  std::map<LineKey, Seconds> least;
+  std::map<LineKey, std::set<std::int64_t>> sizes;
   for (const CostRow& row : table.rows) {
     const auto [found, first] = least.try_emplace(line_of(row), row.*time);
     if (!first) found->second = std::min(found->second, row.*time);
@@ -43,8 +43,8 @@ CostTable scaled_to(const CostTable& table, const Device& from, const Device& to
   const double streaming = from.memory_bandwidth.value / to.memory_bandwidth.value;
   CostTable scaled = table;
   scaled.device = to.name + ", scaled from " + from.name;
-  for (const Time time : kTimes) {
-    const std::map<Line, Seconds> floors = floors_of(table, time);
+  for (const TimeMember time : kTimes) {
+    const std::map<LineKey, Seconds> floors = floors_of(table, time);
     for (CostRow& row : scaled.rows) {
       const Seconds floor = floors.at(line_of(row));
       row.*time = launches * floor + streaming * (row.*time - floor);

@@ -10,14 +10,14 @@
 namespace gradcast {
 namespace {
 
-constexpr std::array kColumns = {"device", "memory_bandwidth", "launch", "source"};
+constexpr std::array kDeviceColumns = {"device", "memory_bandwidth", "launch", "source"};
 
 }  // namespace
 
 std::vector<Device> load_devices(const TextFile& file) {
   std::vector<Device> devices;
   std::set<std::string> seen;
-  CsvReader rows(file, kColumns);
+  CsvReader rows(file, kDeviceColumns);
   while (rows.next()) {
     Device device;
     device.name = rows.word("device");

@@ -7,7 +7,7 @@
 namespace gradcast {
 namespace {
 
-constexpr std::array kColumns = {"tensor", "forward_seconds", "backward_seconds"};
+constexpr std::array kTraceColumns = {"tensor", "forward_seconds", "backward_seconds"};
 
 template <class Parse>
 auto comment(const TextFile& file, const char* key, Parse parse, const char* example) {
@@ -46,7 +46,7 @@ IterationTrace load_iteration_trace(const TextFile& file) {
   trace.batch = comment(file, "batch", parse_count, "128");
   if (!comment_value(file, "update").empty())
     trace.update = comment(file, "update", parse_time, "1.5ms");
-  CsvReader rows(file, kColumns);
+  CsvReader rows(file, kTraceColumns);
   while (rows.next())
     trace.tensors.push_back({rows.word("tensor"),
                              Seconds{rows.number("forward_seconds", 0, kLongestSeconds)},
@@ -60,7 +60,7 @@ std::string iteration_trace_csv(const IterationTrace& trace,
   std::string text =
       csv_comments({"device: " + trace.device, "batch: " + std::to_string(trace.batch),
                     "update: " + number_to_text(trace.update.count()) + "s"}) +
-      csv_comments(provenance) + csv_line({kColumns.begin(), kColumns.end()});
+      csv_comments(provenance) + csv_line({kTraceColumns.begin(), kTraceColumns.end()});
   for (const TensorTime& time : trace.tensors)
     text += csv_line(
         {time.tensor, number_to_text(time.forward.count()), number_to_text(time.backward.count())});

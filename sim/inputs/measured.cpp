@@ -9,14 +9,14 @@
 namespace gradcast {
 namespace {
 
-constexpr std::array kColumns = {
+constexpr std::array kMeasuredColumns = {
     "source", "model", "batch", "compute_seconds", "cluster", "nodes", "gpus_per_node",
     "compressor", "density", "fusion", "overlap", "iteration_seconds",
     // optional from here on
     "trace", "costs", "mode", "collective", "nic_bandwidth", "nic_latency",
     "wire_bytes_per_element", "wire_messages", "payload_bytes", "concurrent_jobs", "accumulation",
     "outside", "measured_encode_seconds", "measured_communication_seconds"};
-constexpr std::size_t kRequired = 12;
+constexpr std::size_t kMeasuredRequired = 12;
 
 }  // namespace
 
@@ -30,7 +30,7 @@ int parse_accumulation(std::string_view text) { return parse_count_to(1024, text
 
 MeasuredRuns load_measured_runs(const TextFile& file) {
   MeasuredRuns measured{file.path.string(), {}};
-  CsvReader rows(file, kColumns, kRequired);
+  CsvReader rows(file, kMeasuredColumns, kMeasuredRequired);
   // What is not said is the default of MeasuredRun.
   const auto optional = [&](const char* column, int& value, int (*parse)(std::string_view)) {
     if (!rows.text(column).empty()) value = rows.value(column, parse);

@@ -9,7 +9,7 @@
 
 namespace gradcast {
 namespace {
-constexpr std::array kColumns = {"layer", "tensor", "elements", "forward_flops"};
+constexpr std::array kModelColumns = {"layer", "tensor", "elements", "forward_flops"};
 }  // namespace
 
 std::int64_t Model::elements() const {
@@ -26,7 +26,7 @@ double Model::forward_flops() const {
 
 Model load_model(const TextFile& file) {
   Model model{file.path.stem().string(), {}};
-  CsvReader rows(file, kColumns);
+  CsvReader rows(file, kModelColumns);
   std::set<std::string> seen;
   while (rows.next()) {
     const std::string& tensor = rows.word("tensor");
@@ -41,7 +41,8 @@ Model load_model(const TextFile& file) {
 }
 
 std::string model_csv(const Model& model, const std::vector<std::string>& provenance) {
-  std::string text = csv_comments(provenance) + csv_line({kColumns.begin(), kColumns.end()});
+  std::string text =
+      csv_comments(provenance) + csv_line({kModelColumns.begin(), kModelColumns.end()});
   for (const GradientTensor& tensor : model.tensors)
     text += csv_line({tensor.layer, tensor.tensor, std::to_string(tensor.elements),
                       number_to_text(tensor.forward_flops)});

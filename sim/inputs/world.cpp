@@ -11,7 +11,7 @@
 namespace gradcast {
 namespace {
 
-constexpr std::array kColumns = {"event", "target", "at", "lasting", "value"};
+constexpr std::array kEventColumns = {"event", "target", "at", "lasting", "value"};
 using Rows = CsvReader;
 
 /// The number after a word: "rank 3".
@@ -130,7 +130,7 @@ void append(std::vector<Event>& all, const std::vector<Event>& more) {
 
 World read_events(const TextFile& file, Targets* targets) {
   World world;
-  Rows rows(file, kColumns, 3);
+  Rows rows(file, kEventColumns, 3);
   while (rows.next()) {
     const EventKind& kind = rows.value("event", find_kind);
     Period period{rows.value("at", parse_time), {}};

@@ -16,7 +16,7 @@ constexpr std::string_view kPlain = "\033[0m";
 
 ColorChoice chosen = ColorChoice::Auto;
 
-std::string_view variable(const char* name) {
+std::string_view environment_text(const char* name) {
   const char* text = std::getenv(name);
   return text == nullptr ? "" : text;
 }
@@ -47,17 +47,17 @@ ColorChoice parse_color(std::string_view text) {
 
 void choose_color(ColorChoice choice) { chosen = choice; }
 
-bool is_colored(Stream stream) {
-  const int number = stream == Stream::Output ? STDOUT_FILENO : STDERR_FILENO;
-  return is_colored(chosen, {::isatty(number) == 1, variable("TERM"), variable("NO_COLOR"),
-                             variable("CLICOLOR_FORCE")});
+bool is_colored(StandardStream stream) {
+  const int number = stream == StandardStream::Output ? STDOUT_FILENO : STDERR_FILENO;
+  return is_colored(chosen, {::isatty(number) == 1, environment_text("TERM"),
+                             environment_text("NO_COLOR"), environment_text("CLICOLOR_FORCE")});
 }
 
-std::string bold(Stream stream, std::string_view text) {
+std::string bold(StandardStream stream, std::string_view text) {
   return is_colored(stream) ? styled(kBold, text) : std::string(text);
 }
 
-std::string bold_red(Stream stream, std::string_view text) {
+std::string bold_red(StandardStream stream, std::string_view text) {
   return is_colored(stream) ? styled(kBoldRed, text) : std::string(text);
 }
 

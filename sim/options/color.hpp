@@ -22,16 +22,16 @@ bool is_colored(ColorChoice flag, const ColorCircumstances& around);
 /// auto, always or never. Throws ValueError.
 ColorChoice parse_color(std::string_view text);
 
-enum class Stream { Output, Error };
+enum class StandardStream { Output, Error };
 
 /// What --color says, for the whole process: an error is told after its command is gone.
 void choose_color(ColorChoice choice);
 /// Of this process's stream.
-bool is_colored(Stream stream);
+bool is_colored(StandardStream stream);
 
 /// The text in the style where the stream has colours, else as it is.
-std::string bold(Stream stream, std::string_view text);
-std::string bold_red(Stream stream, std::string_view text);
+std::string bold(StandardStream stream, std::string_view text);
+std::string bold_red(StandardStream stream, std::string_view text);
 
 /// A text with tables: every line above a rule of dashes is bold.
 std::string with_bold_headers(std::string_view text);

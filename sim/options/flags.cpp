@@ -215,13 +215,13 @@ void Flags::deliver(std::string_view content) const {
 }
 
 void Flags::deliver_table(std::string_view content) const {
-  const bool colored = answer_file().empty() && is_colored(Stream::Output);
+  const bool colored = answer_file().empty() && is_colored(StandardStream::Output);
   deliver(colored ? with_bold_headers(content) : std::string(content));
 }
 
 void Flags::note(const std::string& line) const {
   if (!quiet())
-    std::fprintf(stderr, "%s %s\n", bold(Stream::Error, "gradcast:").c_str(), line.c_str());
+    std::fprintf(stderr, "%s %s\n", bold(StandardStream::Error, "gradcast:").c_str(), line.c_str());
 }
 
 }  // namespace gradcast

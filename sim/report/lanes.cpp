@@ -8,7 +8,7 @@
 namespace gradcast {
 namespace {
 
-constexpr std::size_t kMostRanks = 4;
+constexpr std::size_t kMostLanes = 4;
 
 std::string milliseconds(Seconds time) { return number_to_text(rounded_to(5, 1e3 * time.count())); }
 
@@ -28,7 +28,7 @@ Figure lanes_figure(const std::vector<Lane>& lanes) {
       ranks.push_back(lane.rank);
   std::sort(ranks.begin(), ranks.end());
   const std::size_t all_ranks = ranks.size();
-  ranks.resize(std::min(ranks.size(), kMostRanks));
+  ranks.resize(std::min(ranks.size(), kMostLanes));
   Seconds last{0};
   std::map<std::string, Seconds> busy;  // of the first rank
   for (const int rank : ranks) {

@@ -15,7 +15,7 @@ constexpr double kColumnGap = 14;
 constexpr double kTitleHeight = 22;
 constexpr double kTicksHeight = 22;
 constexpr double kLabelHeight = 20;
-constexpr double kLongestName = 190;  // of a legend's entry, in pixels
+constexpr double kWidestName = 190;  // of a legend's entry, in pixels
 
 std::unique_ptr<Painter> painter_of(const Figure& figure, const Palette& palette) {
   switch (figure.kind) {
@@ -44,13 +44,13 @@ double draw_legend(Canvas& canvas, const Figure& figure, const Painter& painter,
     for (const FigureSeries& series : panel.series) {
       if (!seen.insert(series.name).second || seen.size() > kMostEntries) continue;
       const double needed =
-          28 + std::min(text_width(series.name.substr(0, 200), kTextSize), kLongestName) + 16;
+          28 + std::min(text_width(series.name.substr(0, 200), kTextSize), kWidestName) + 16;
       if (x > kEdge && x + needed > width - kEdge) {
         x = kEdge;
         y += kLegendRow;
       }
       painter.swatch(canvas, x, y, series);
-      canvas.text(x + 28, y + 4, series.name, Anchor::Start, kTextSize, kLongestName);
+      canvas.text(x + 28, y + 4, series.name, Anchor::Start, kTextSize, kWidestName);
       x += needed;
     }
   return y + kLegendRow / 2;

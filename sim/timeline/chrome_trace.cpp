@@ -4,8 +4,8 @@
 #include <cmath>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 
+#include "sim/answers/document.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/text_file.hpp"
@@ -13,8 +13,6 @@
 
 namespace gradcast {
 namespace {
-
-using Json = nlohmann::json;
 
 std::string read_bytes(const std::filesystem::path& path) {
   // Also says so where it is a folder, or not there.

@@ -11,7 +11,7 @@ namespace gradcast::collectives {
 namespace {
 
 // Every rank talks to every other, so descriptions grow with the square: here to 2 x 256 MiB.
-constexpr int kMostRanks = 4096;
+constexpr int kMostWorkers = 4096;
 
 enum class Direction { Push, Pull };
 
@@ -27,8 +27,8 @@ Phase round(const RankLayout& layout, Bytes payload, Direction direction) {
 }
 
 std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
-  if (layout.ranks() > kMostRanks)
-    throw ValueError("parameter-server goes up to " + std::to_string(kMostRanks) +
+  if (layout.ranks() > kMostWorkers)
+    throw ValueError("parameter-server goes up to " + std::to_string(kMostWorkers) +
                      " ranks, and here are " + std::to_string(layout.ranks()) +
                      "; use ring-all-reduce");
   std::vector<Phase> phases;
