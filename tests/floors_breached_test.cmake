@@ -56,6 +56,19 @@ wrong(sim/attic/y.cpp [["sim/base/x.hpp"]]
   "sim/attic: is no room of the table of floors in ARCHITECTURE.md")
 wrong(sim/plan/y.cpp [["sim/attic/x.hpp"]]
   "sim/plan/y.cpp:3: includes sim/attic/x.hpp, and 'attic' is no room of the table of floors")
+# A test is of the room that it tests.
+wrong(tests/sim/network/y_test.cpp [["sim/network/x.hpp"]])
+wrong(tests/sim/plan/y_test.cpp [["tests/sim/network/y.hpp"]])
+wrong(tests/sim/network/y_test.cpp [["sim/plan/x.hpp"]]
+  "tests/sim/network/y_test.cpp:3: includes sim/plan/x.hpp, upward: 'network' is on floor 3, 'plan' on floor 4")
+wrong(tests/sim/network/y_test.cpp [["tests/sim/plan/toy.hpp"]]
+  "tests/sim/network/y_test.cpp:3: includes tests/sim/plan/toy.hpp, upward: 'network' is on floor 3")
+wrong(tests/sim/sweep/y.hpp [["tests/sim/breakeven/y.hpp"]]
+  "tests/sim/sweep/y.hpp:3: includes tests/sim/breakeven/y.hpp, sideways: 'sweep' and 'breakeven'")
+wrong(tests/kernels/y_test.cpp [["sim/base/x.hpp"]]
+  "tests/kernels/y_test.cpp:3: includes sim/base/x.hpp, upward: 'kernels' is on floor 0, 'base' on floor 1")
+wrong(tests/sim/attic/y_test.cpp [["sim/base/x.hpp"]]
+  "tests/sim/attic: is no room of the table of floors in ARCHITECTURE.md")
 wrong(sim/loose.cpp [["sim/base/x.hpp"]] "sim/loose.cpp: is no room")
 wrong(sim/engine/y.cpp "<simgrid/s4u.hpp>"
   "sim/engine/y.cpp:3: includes simgrid/s4u.hpp; only sim/engine/simgrid/ may")

@@ -1,5 +1,6 @@
 # Every #include of kernels/ and sim/ goes downward, as the table of floors in ARCHITECTURE.md has it, and
-# some libraries are included in one folder only. Says file, line and rule of each that does not.
+# so does every one of their tests, which are of the room that they test. Some libraries are included in
+# one folder only. Says file, line and rule of each that does not.
 # cmake -D ROOT=<source tree> -P floors_test.cmake
 cmake_minimum_required(VERSION 3.22)
 include(${CMAKE_CURRENT_LIST_DIR}/../scripts/floors.cmake)
@@ -11,21 +12,23 @@ macro(breach where what)
   message("${where}: ${what}")
 endmacro()
 
-# Sets `out` to the room of a path: kernels for kernels/..., base for sim/base/..., "" for others.
+# Sets `out` to the room of a path: kernels for kernels/... and tests/kernels/..., base for sim/base/...
+# and tests/sim/base/..., "" for others.
 function(room_of out path)
   set(${out} "" PARENT_SCOPE)
-  if(path MATCHES "^kernels/")
+  if(path MATCHES "^(tests/)?kernels/")
     set(${out} kernels PARENT_SCOPE)
-  elseif(path MATCHES "^sim/([^/]+)/")
-    set(${out} ${CMAKE_MATCH_1} PARENT_SCOPE)
+  elseif(path MATCHES "^(tests/)?sim/([^/]+)/")
+    set(${out} ${CMAKE_MATCH_2} PARENT_SCOPE)
   endif()
 endfunction()
 
 # ---- the folders are the rooms of the table ---------------------------------------------------------
-file(GLOB folders RELATIVE ${ROOT}/sim ${ROOT}/sim/*)
+file(GLOB folders RELATIVE ${ROOT} ${ROOT}/sim/* ${ROOT}/tests/sim/*)
 foreach(folder IN LISTS folders)
-  if(NOT folder STREQUAL "CMakeLists.txt" AND NOT folder IN_LIST rooms)
-    breach("sim/${folder}" "is no room of the table of floors in ARCHITECTURE.md")
+  get_filename_component(name ${folder} NAME)
+  if(NOT folder STREQUAL "sim/CMakeLists.txt" AND NOT name IN_LIST rooms)
+    breach("${folder}" "is no room of the table of floors in ARCHITECTURE.md")
   endif()
 endforeach()
 foreach(room IN LISTS rooms)
@@ -86,7 +89,7 @@ foreach(line IN LISTS found)
 ${floor_${to}}, and the row of '${from}' in ARCHITECTURE.md does not name '${to}'")
   elseif(NOT allowed)
     breach("${where}" "includes ${included}, upward: '${from}' is on floor ${floor_${from}}, \
-'${to}' on floor ${floor_${to}}; a room includes lower floors only")
+'${to}' on floor ${floor_${to}}; a room and its tests include lower floors only")
   endif()
 endforeach()
 

@@ -1,9 +1,8 @@
+// The JSON document and the CSV of an answer.
 #include "sim/answers/document.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
-
-#include "sim/base/sha256.hpp"
 
 using namespace gradcast;
 
@@ -30,11 +29,4 @@ TEST_CASE("rows become CSV, with the keys as header", "[document]") {
   CHECK(rows_to_csv({Json{{"name", "a,b"}, {"seconds", 0.1}, {"speedup", nullptr}},
                      Json{{"name", "c"}, {"seconds", 2}, {"speedup", 1.5}}}) ==
         "name,seconds,speedup\n\"a,b\",0.1,\nc,2,1.5\n");
-}
-
-// FIPS 180-2, appendix B.1.
-TEST_CASE("SHA-256 is SHA-256, or empty where the build has none", "[document]") {
-  const std::string hash = sha256_hex("abc");
-  if (!hash.empty())
-    CHECK(hash == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }

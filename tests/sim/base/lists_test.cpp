@@ -1,10 +1,11 @@
+// Lists as the command line writes them, and their ranges.
 #include "sim/base/lists.hpp"
 
 #include <catch2/catch.hpp>
 
 #include "sim/base/error.hpp"
 
-using gradcast::expand_list;
+using namespace gradcast;
 using Words = std::vector<std::string>;
 
 TEST_CASE("whole numbers in a range double, and both ends are in", "[lists]") {
@@ -24,6 +25,21 @@ TEST_CASE("words stay as they are written, each once, and a path is no range", "
   CHECK(expand_list("../my/costs.csv,a..b.csv") == Words{"../my/costs.csv", "a..b.csv"});
 }
 
+TEST_CASE("lists take ranges: densities by 1-2-5, counts by doubling", "[lists]") {
+  CHECK(parse_densities("0.01,0.001") == std::vector<double>{0.001, 0.01});
+  CHECK(parse_densities("0.0001..0.01") ==
+        std::vector<double>{0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01});
+  CHECK(parse_densities("0.0003..0.003,0.5") ==
+        std::vector<double>{0.0003, 0.0005, 0.001, 0.002, 0.003, 0.5});
+  CHECK(parse_counts_to(100, "4..64") == std::vector<int>{4, 8, 16, 32, 64});
+  CHECK(parse_counts_to(100, "3..10,1") == std::vector<int>{1, 3, 6, 10});
+  CHECK(parse_words("a,b,a") == std::vector<std::string>{"a", "b"});
+  for (const char* wrong : {"", "0.1,", "0.1..", "0.1..0.1", "0.2..0.1", "0..1", "0.1..2"})
+    CHECK_THROWS_AS(parse_densities(wrong), ValueError);
+  for (const char* wrong : {"0", "1..200", "8..4", "x", "1..2..3"})
+    CHECK_THROWS_AS(parse_counts_to(100, wrong), ValueError);
+}
+
 TEST_CASE("a range that is none says why", "[lists]") {
   CHECK_THROWS_WITH(expand_list("64..4"), "the range '64..4' does not rise");
   CHECK_THROWS_WITH(expand_list("4.."), "the range '4..' has no end");
@@ -31,5 +47,18 @@ TEST_CASE("a range that is none says why", "[lists]") {
                     "the range '1Gbps..1GBps' has two units; write it like '1Gbps..100Gbps'");
   CHECK_THROWS_WITH(expand_list("0..4"), "the range '0..4' begins at 0: no step leads up");
   CHECK_THROWS_WITH(expand_list("a,,b"), Catch::Contains("empty entry"));
-  CHECK_THROWS_AS(expand_list("1e-300..1e300"), gradcast::ValueError);
+  CHECK_THROWS_AS(expand_list("1e-300..1e300"), ValueError);
+}
+
+TEST_CASE("a range without an end or a beginning is named as that", "[lists]") {
+  CHECK_THROWS_WITH(parse_densities("0.01.."), "the range '0.01..' has no end");
+  CHECK_THROWS_WITH(parse_densities(".."), "the range '..' has no end");
+  CHECK_THROWS_WITH(parse_densities("0.1,..0.01"), "the range '..0.01' has no beginning");
+  CHECK_THROWS_WITH(parse_counts_to(100, "4.."), "the range '4..' has no end");
+}
+
+TEST_CASE("a density that keeps nothing of any tensor is not measured", "[lists]") {
+  CHECK(parse_densities("1e-9") == std::vector<double>{1e-9});
+  CHECK_THROWS_WITH(parse_densities("1e-300..1"),
+                    Catch::Contains("'1e-300' is below the least density that is measured"));
 }

@@ -1,4 +1,4 @@
-// Every collective on every engine: alone on equal links it takes its closed form.
+// Collectives on every engine: alone on equal links each takes its closed form.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -65,4 +65,32 @@ TEST_CASE("every collective alone takes its closed form on both SimGrid engines"
 TEST_CASE("the same for 2 to 64 ranks, from a byte to a gigabyte", "[engine][slow]") {
   check_all({2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 15, 16, 17, 24, 31, 32, 33, 48, 63, 64},
             {1, 4'096, 1'000'003, 1'000'000'000});
+}
+
+// Three ranks, two rounds of 2 us. With contributions of 10 kB (1 us at 10 GB/s), 0 and 0: in the
+// first round rank 0 has sent after 1 and rank 1 has it at 3; 1 -> 2 and 2 -> 0 are there at 2. In
+// the second, rank 0 sends nothing at 2 (at rank 1 at 4), rank 2 nothing at 2 (at rank 0 at 4), and
+// rank 1 the 10 kB at 3: sent at 4, at rank 2 at 6.
+TEST_CASE("messages of no bytes take their latency", "[engine]") {
+  Plan plan;
+  plan.rank_speeds.assign(3, 1);
+  CollectiveLoad load{Bytes{0}};
+  plan.steps.push_back(
+      {StepKind::Collective, "it", {}, 0s, find_collective("ring-all-gather"), load});
+  Cluster cluster;
+  cluster.nodes = 3;
+  cluster.nic = {BytesPerSecond{10e9}, 2us};
+  cluster.intra = {BytesPerSecond{100e9}, 1us};
+  for (const Engine& engine : all_engines()) {
+    if (!engine.built()) continue;
+    CAPTURE(engine.name);
+    CHECK(engine.run(plan, cluster).of_rank(0)[0].end.count() == Approx(4e-6).epsilon(1e-9));
+  }
+  const Engine* exact = find_engine("simgrid-exact");
+  if (!exact->built()) return;
+  plan.steps[0].load = {.payload = Bytes{10'000},
+                        .contributions = {Bytes{10'000}, Bytes{0}, Bytes{0}}};
+  const RunRecord record = exact->run(plan, cluster);
+  CHECK(record.of_rank(0)[0].end.count() == Approx(4e-6).epsilon(1e-9));
+  CHECK(record.of_rank(2)[0].end.count() == Approx(6e-6).epsilon(1e-9));
 }

@@ -1,14 +1,11 @@
-// What goes on around a job: files of events, and what each does to the toy, in closed form.
+// What goes on around a job, and what it does to the toy, in closed form.
 //
 // The toy, dense and merged, in ms: forward 0-6, backward 6-18 (c until 12, b 16, a 18), 24 of
 // communication (two rounds of 12 kB at 1 MB/s) 18-42, update 42-43.
-#include "sim/inputs/world.hpp"
-
 #include <catch2/catch.hpp>
-#include <limits>
+#include <string>
 
 #include "sim/base/error.hpp"
-#include "sim/engine/playback/outcome.hpp"
 #include "tests/sim/engine/every_engine.hpp"
 
 using namespace gradcast;
@@ -19,17 +16,6 @@ using toy::kNobody;
 namespace {
 
 constexpr double kPerMille = 0.043;  // of the toy's 43 ms
-
-/// 2 nodes of 2: ranks 0 to 3.
-Cluster four_ranks() {
-  Cluster cluster = toy::scenario().cluster;
-  cluster.gpus_per_node = 2;
-  return cluster;
-}
-
-World read(const std::string& rows) {
-  return load_events({"events.csv", "event,target,at,lasting,value\n" + rows}, four_ranks());
-}
 
 /// The toy while this goes on.
 Scenario during(const World& world) {
@@ -85,129 +71,6 @@ std::string refusal(const char* engine, const Scenario& scenario) {
 }
 
 }  // namespace
-
-// ---- files ----
-
-TEST_CASE("every kind of event is read", "[world]") {
-  const World world = read(
-      "speed,rank 1,2s,500ms,50%\n"
-      "pause,rank 2,10ms,,\n"
-      "bandwidth,node1.nic0,0,1s,25%\n"
-      "down,node0.nic0.up,3s,10us,\n"
-      "flow,rank 0 > rank 3,1s,2s,4Gbps\n"
-      "flow,rank 3 > rank 1,0,,\n");
-  REQUIRE(world.ranks.size() == 2);
-  CHECK(world.ranks[0].rank == 1);
-  CHECK(world.ranks[0].period.at == Seconds{2});
-  CHECK(world.ranks[0].period.lasting == Seconds{0.5});
-  CHECK(world.ranks[0].speed == 0.5);
-  CHECK(world.ranks[1].rank == 2);
-  CHECK(world.ranks[1].period.at == Seconds{0.01});
-  CHECK_FALSE(world.ranks[1].period.lasting.has_value());  // for ever
-  CHECK(world.ranks[1].speed == 0);
-  REQUIRE(world.links.size() == 2);
-  CHECK(world.links[0].link == "node1.nic0");
-  CHECK(world.links[0].share == 0.25);
-  CHECK(world.links[1].link == "node0.nic0.up");
-  CHECK(world.links[1].share == 0);
-  CHECK(world.links[1].period.lasting->count() == Approx(10e-6));
-  REQUIRE(world.flows.size() == 2);
-  CHECK(world.flows[0].from == 0);
-  CHECK(world.flows[0].to == 3);
-  CHECK(world.flows[0].most.value == 0.5e9);
-  CHECK(world.flows[1].most.value == 0);
-  CHECK_FALSE(world.flows[1].period.lasting.has_value());
-  CHECK(world.network_disturbed());
-}
-
-TEST_CASE("a file of events may lack the columns that nobody needs, and have no row", "[world]") {
-  const World world = load_events(
-      {"events.csv", "# who was on call\nevent,target,at\npause,rank 0,1s\n"}, four_ranks());
-  REQUIRE(world.ranks.size() == 1);
-  CHECK_FALSE(world.ranks[0].period.lasting.has_value());
-  CHECK_FALSE(read("").network_disturbed());
-  CHECK(read("").ranks.empty());
-}
-
-TEST_CASE("a bad line of events is told by its place, what it says and what would be right",
-          "[world]") {
-  struct Bad {
-    const char* row;
-    const char* complaint;  // after "events.csv:2: "
-  };
-  const Bad bad[] = {
-      {"pauze,rank 0,1s,,",
-       "column 'event': unknown event 'pauze'; did you mean 'pause'? (events: speed, pause, "
-       "bandwidth, down, flow)"},
-      {",rank 0,1s,,",
-       "column 'event': unknown event '' (events: speed, pause, bandwidth, down, flow)"},
-      {"pause,0,1s,,", "column 'target': '0' is not a rank, like 'rank 3'"},
-      {"pause,,1s,,", "column 'target': '' is not a rank, like 'rank 3'"},
-      {"pause,rank x,1s,,", "column 'target': 'x' is not a whole number, like '16'"},
-      {"pause,rank -1,1s,,", "column 'target': 'rank -1' is not a rank, like 'rank 3'"},
-      {"pause,rank 4,1s,,", "column 'target': there is no rank 4: ranks are 0 to 3"},
-      {"pause,rank 0,,,", "column 'at': '' is not a number with a unit; write a time like '25us'"},
-      {"pause,rank 0,1,,", "column 'at': '1' has no unit; write a time like '25us'"},
-      {"pause,rank 0,-1s,,", "column 'at': '-1s' is negative; write a time like '25us'"},
-      {"pause,rank 0,nan,,",
-       "column 'at': 'nan' is not a number with a unit; write a time like '25us'"},
-      {"pause,rank 0,1s,soon,",
-       "column 'lasting': 'soon' is not a number with a unit; write a time like '25us'"},
-      {"pause,rank 0,1s,,50%", "column 'value': this event has none"},
-      {"speed,rank 0,1s,,",
-       "column 'value': '' is not a number with a unit; write a share like "
-       "'5%'"},
-      {"speed,rank 0,1s,,0.5", "column 'value': '0.5' has no unit; write a share like '5%'"},
-      {"speed,rank 0,1s,,0%",
-       "column 'value': '0%' stops it: that is the event 'pause' of a rank or 'down' of a link"},
-      {"bandwidth,,1s,,50%", "column 'target': is empty"},
-      {"bandwidth,node0.nic0,1s,,0",
-       "column 'value': '0' stops it: that is the event 'pause' of a rank or 'down' of a link"},
-      {"bandwidth,node0.nik0,1s,,50%",
-       "column 'target': the cluster has no link 'node0.nik0'; did you mean 'node0.nic0'? (its "
-       "first is 'node0.nic0.up')"},
-      {"down,rank 0,1s,,",
-       "column 'target': the cluster has no link 'rank 0' (its first is 'node0.nic0.up')"},
-      {"down,node0.nic0,1s,,0%", "column 'value': this event has none"},
-      {"flow,rank 0,1s,,", "column 'target': 'rank 0' is not two ranks, like 'rank 0 > rank 5'"},
-      {"flow,rank 0 > rank 0,1s,,", "column 'target': a flow goes from one rank to another"},
-      {"flow,rank 0 > rank 7,1s,,", "column 'target': there is no rank 7: ranks are 0 to 3"},
-      {"flow,rank 0 > rank 1,1s,,50%",
-       "column 'value': '50%': '%' is not a unit of bandwidth; write it like '9.43Gbps'"},
-      {"pause,rank 0", "fewer fields than the header has columns; is the line cut off?"},
-      {"pause,rank 0,1s,,,",
-       "more fields than the header has columns; a text with a comma needs "
-       "quotes"},
-  };
-  for (const Bad& each : bad) {
-    CAPTURE(each.row);
-    try {
-      read(std::string(each.row) + "\n");
-      FAIL_CHECK("was read");
-    } catch (const DataError& error) {
-      CHECK(error.what() == std::string("events.csv:2: ") + each.complaint);
-    }
-  }
-  CHECK_THROWS_WITH(load_events({"events.csv", "event,target,when\n"}, four_ranks()),
-                    Catch::StartsWith("events.csv:1: unknown column 'when'"));
-  CHECK_THROWS_WITH(load_events({"events.csv", "event,target\n"}, four_ranks()),
-                    "events.csv:1: the header lacks the column 'at'");
-}
-
-TEST_CASE("a world of ranks or links that are not there is refused before anything runs",
-          "[world]") {
-  for (const char* engine : {"analytic", "simgrid-exact", "simgrid-fluid"}) {
-    if (!find_engine(engine)->built()) continue;
-    CAPTURE(engine);
-    CHECK(refusal(engine, during(RankEvent{2, {}, 0.5})) == "there is no rank 2: ranks are 0 to 1");
-    if (std::string(engine) == "analytic") continue;
-    CHECK(refusal(engine, during(BackgroundFlow{0, 5, {}, {}})) ==
-          "there is no rank 5: ranks are 0 to 1");
-    CHECK(refusal(engine, during(LinkEvent{"node0.nik0", {}, 0.5})) ==
-          "the cluster has no link 'node0.nik0'; did you mean 'node0.nic0'? (its first is "
-          "'node0.nic0.up')");
-  }
-}
 
 // ---- other jobs and other traffic ----
 
@@ -358,6 +221,23 @@ TEST_CASE("a run that never ends is soon over, whatever else is on the network",
   CHECK(lost(scenario) == "rank 0 never finished 'backward c'; rank 0 pauses for ever from 8ms");
 }
 
+// ---- what is refused ----
+
+TEST_CASE("a world of ranks or links that are not there is refused before anything runs",
+          "[world]") {
+  for (const char* engine : {"analytic", "simgrid-exact", "simgrid-fluid"}) {
+    if (!find_engine(engine)->built()) continue;
+    CAPTURE(engine);
+    CHECK(refusal(engine, during(RankEvent{2, {}, 0.5})) == "there is no rank 2: ranks are 0 to 1");
+    if (std::string(engine) == "analytic") continue;
+    CHECK(refusal(engine, during(BackgroundFlow{0, 5, {}, {}})) ==
+          "there is no rank 5: ranks are 0 to 1");
+    CHECK(refusal(engine, during(LinkEvent{"node0.nik0", {}, 0.5})) ==
+          "the cluster has no link 'node0.nik0'; did you mean 'node0.nic0'? (its first is "
+          "'node0.nic0.up')");
+  }
+}
+
 TEST_CASE("the analytic engine says what it does not know", "[world]") {
   CHECK(refusal("analytic", during(LinkEvent{"node0.nic0", {}, 0.5})) ==
         "the analytic engine knows no events of links and no other flows; use --engine simgrid");
@@ -371,119 +251,4 @@ TEST_CASE("the analytic engine says what it does not know", "[world]") {
   scenario.cluster.platform_file = "x.xml";
   CHECK(refusal("analytic", scenario) ==
         "the analytic engine cannot read SimGrid's platform files; use --engine simgrid");
-}
-
-// ---- defects of our own ----
-
-namespace {
-
-/// A transport that nobody leaves.
-class BlackHole : public Transport {
-  void enter(Job&, std::size_t, std::size_t) override {}
-};
-
-Plan one_collective() {
-  Plan plan;
-  plan.rank_speeds.assign(2, 1);
-  plan.steps.push_back(
-      {StepKind::Collective, "it", {}, 0s, find_collective("ring-all-reduce"), {Bytes{8}}});
-  return plan;
-}
-
-std::string deadlock(const Plan& plan) {
-  EventQueue events;
-  BlackHole hole;
-  const World world;
-  const RankClasses ranks = RankClasses::separate(plan, world);
-  Job job(plan, ranks, events, hole);
-  job.start();
-  events.run();
-  try {
-    record_of(job, ranks, world);
-  } catch (const std::logic_error& error) {
-    return error.what();
-  }
-  return {};
-}
-
-/// What every engine says of a plan that it refuses as our defect; "" where one does not.
-std::string defect(const Plan& plan) {
-  std::string said;
-  for (const Engine& engine : all_engines()) {
-    if (!engine.built()) continue;
-    try {
-      engine.run(plan, toy::scenario().cluster);
-      return {};
-    } catch (const std::logic_error& error) {
-      said = error.what();
-    }
-  }
-  return said;
-}
-
-}  // namespace
-
-TEST_CASE("a collective that nobody leaves is a deadlock, not an answer", "[world]") {
-  Plan plan = one_collective();
-  CHECK(deadlock(plan) == "deadlock: rank 0 never finished 'it'");
-  plan.coordinated = true;
-  CHECK(deadlock(plan) == "deadlock: rank 0 never finished 'it'");
-}
-
-TEST_CASE("times and speeds that are none are refused by name", "[world]") {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  const double infinity = std::numeric_limits<double>::infinity();
-  for (const double bad : {nan, -1.0, infinity, 2e6}) {
-    Plan plan = make_plan(toy::scenario());
-    plan.steps[3].duration = Seconds{bad};
-    CAPTURE(bad);
-    CHECK_THAT(defect(plan), Catch::StartsWith("step 3 ('backward c') takes ") &&
-                                 Catch::EndsWith(" s, which is no time"));
-  }
-  for (const double bad : {nan, -1.0, 0.0, infinity}) {
-    Plan plan = make_plan(toy::scenario());
-    plan.rank_speeds[1] = bad;
-    CAPTURE(bad);
-    CHECK_THAT(defect(plan), Catch::StartsWith("rank 1 computes at ") &&
-                                 Catch::EndsWith(" times its speed, which is none"));
-  }
-  for (const double bad : {nan, -1.0, infinity}) {
-    Plan plan = make_plan(toy::scenario());
-    plan.encode_slowdown = bad;
-    CHECK_THAT(defect(plan), Catch::Contains("lengthened"));
-    plan.encode_slowdown = 0;
-    plan.communication_slowdown = bad;
-    CHECK_THAT(defect(plan), Catch::Contains("lengthened"));
-  }
-  Plan plan = make_plan(toy::scenario());
-  plan.network_streams = 0;
-  CHECK_THAT(defect(plan), Catch::Contains("0 network streams"));
-}
-
-// Three ranks, two rounds of 2 us. With contributions of 10 kB (1 us at 10 GB/s), 0 and 0: in the
-// first round rank 0 has sent after 1 and rank 1 has it at 3; 1 -> 2 and 2 -> 0 are there at 2. In
-// the second, rank 0 sends nothing at 2 (at rank 1 at 4), rank 2 nothing at 2 (at rank 0 at 4), and
-// rank 1 the 10 kB at 3: sent at 4, at rank 2 at 6.
-TEST_CASE("messages of no bytes take their latency", "[world]") {
-  Plan plan;
-  plan.rank_speeds.assign(3, 1);
-  CollectiveLoad load{Bytes{0}};
-  plan.steps.push_back(
-      {StepKind::Collective, "it", {}, 0s, find_collective("ring-all-gather"), load});
-  Cluster cluster;
-  cluster.nodes = 3;
-  cluster.nic = {BytesPerSecond{10e9}, 2us};
-  cluster.intra = {BytesPerSecond{100e9}, 1us};
-  for (const Engine& engine : all_engines()) {
-    if (!engine.built()) continue;
-    CAPTURE(engine.name);
-    CHECK(engine.run(plan, cluster).of_rank(0)[0].end.count() == Approx(4e-6).epsilon(1e-9));
-  }
-  const Engine* exact = find_engine("simgrid-exact");
-  if (!exact->built()) return;
-  plan.steps[0].load = {.payload = Bytes{10'000},
-                        .contributions = {Bytes{10'000}, Bytes{0}, Bytes{0}}};
-  const RunRecord record = exact->run(plan, cluster);
-  CHECK(record.of_rank(0)[0].end.count() == Approx(4e-6).epsilon(1e-9));
-  CHECK(record.of_rank(2)[0].end.count() == Approx(6e-6).epsilon(1e-9));
 }

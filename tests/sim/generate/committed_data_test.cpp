@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 
-#include "sim/base/error.hpp"
 #include "sim/fit/structure.hpp"
 #include "sim/generate/generated_file.hpp"
 #include "sim/inputs/cluster.hpp"
@@ -15,10 +14,8 @@
 #include "sim/inputs/devices.hpp"
 #include "sim/inputs/iteration_trace.hpp"
 #include "sim/inputs/measured.hpp"
-#include "tests/temporary_folder.hpp"
 
 using namespace gradcast;
-using Catch::Contains;
 
 namespace {
 
@@ -190,25 +187,4 @@ TEST_CASE("MG-WFBP's rows have the compute time of their traces", "[data]") {
   const MeasuredRun& other = measured.runs[18];
   CHECK(other.compute.count() == Approx(64 / 253.1).margin(1e-6));
   CHECK(other.iteration.count() == Approx(4 * 64 / 925.02).margin(1e-6));
-}
-
-TEST_CASE("a name is found in its folder, a path is taken as it is", "[data]") {
-  TemporaryFolder folder;
-  const std::string path = folder.write("mine.csv", "# x\n");
-  DataFiles files(kRoot);
-  CHECK(files.read(kModels, path).content == "# x\n");
-  CHECK(files.read(kModels, "alexnet").path == kRoot / "models" / "alexnet.csv");
-  CHECK_THROWS_WITH(files.read(kModels, "alexnett"),
-                    Contains("unknown model 'alexnett'; did you mean 'alexnet'?"));
-  CHECK_THROWS_AS(files.read(kModels, "./none.csv"), DataError);
-}
-
-TEST_CASE("inputs are remembered as they were typed, each once", "[data]") {
-  DataFiles files(kRoot);
-  files.read(kModels, "alexnet");
-  files.read(kClusters, "10gbe-4x4");
-  files.read(kModels, "alexnet");
-  REQUIRE(files.inputs().size() == 2);
-  CHECK(files.inputs()[0].typed == "alexnet");
-  CHECK(files.inputs()[1].typed == "10gbe-4x4");
 }

@@ -309,3 +309,8 @@ TEST_CASE("k is truncated, at least 1, and what a person wrote stays whole", "[c
        ++thousand)  // 7 x 0.001 is 0.007000000000000001 in doubles
     CHECK(wanted_elements(1000LL * thousand, 0.007) == 7LL * thousand);
 }
+
+TEST_CASE("no correction is one by default", "[cost_table]") {
+  CHECK(corrected_encode(Seconds{3}, 1000, 2, {}) == Seconds{3});
+  CHECK(corrected_decode(Seconds{3}, {}) == Seconds{3});
+}

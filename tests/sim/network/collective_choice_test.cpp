@@ -1,9 +1,9 @@
+// Which collective is taken where none is named.
 #include "sim/network/collective_choice.hpp"
 
 #include <catch2/catch.hpp>
 
 #include "sim/base/error.hpp"
-#include "tests/sim/plan/toy.hpp"
 
 using namespace gradcast;
 using namespace std::chrono_literals;
@@ -11,9 +11,11 @@ using namespace std::chrono_literals;
 namespace {
 
 Cluster cluster(int nodes) {
-  Cluster cluster = toy::scenario().cluster;
+  Cluster cluster;
   cluster.nodes = nodes;
+  cluster.gpus_per_node = 1;
   cluster.nic = {BytesPerSecond{1e9}, 50us};
+  cluster.intra = {BytesPerSecond{1e9}, 0us};
   return cluster;
 }
 

@@ -1,0 +1,129 @@
+// The cost table that grows while `calibrate` measures.
+#include "sim/calibration/cost_file.hpp"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "sim/base/error.hpp"
+#include "tests/temporary_folder.hpp"
+
+using namespace gradcast;
+using Catch::Contains;
+
+namespace {
+
+CostRow row_of(std::int64_t elements, int workers) {
+  CostRow row;
+  row.compressor = "topk";
+  row.implementation = "gradcast-cpu";
+  row.elements = elements;
+  row.density = 0.001;
+  row.workers = workers;
+  row.distribution = "normal";
+  row.selected = 1;
+  row.encode = Seconds{1e-6};
+  row.evidence = "measured";
+  return row;
+}
+
+const std::vector<Provenance> kHere{{"", "A sentence."}, {"device", "toy", true}, {"date", "now"}};
+
+}  // namespace
+
+TEST_CASE("a cost file grows by rows, and what stands there stays") {
+  TemporaryFolder folder;
+  const auto path = folder.path / "costs.csv";
+  std::string first;
+  {
+    CostFile file(path, kHere, {1, 16});
+    CHECK(folder.files() == 0);  // a file without rows would be no table
+    file.tell_command("gradcast calibrate");
+    file.add({row_of(10, 1), row_of(10, 16)});
+    first = read_text_file(path).content;
+    CHECK_THAT(first, Catch::StartsWith("# A sentence.\n# device: toy\n# date: now\n"));
+  }
+  CostFile file(path, {{"", "A sentence."}, {"device", "toy", true}, {"date", "later"}}, {1, 16});
+  CHECK(file.has(row_of(10, 16)));
+  CHECK_FALSE(file.has(row_of(20, 16)));
+  file.tell_command("gradcast calibrate");
+  file.add({row_of(10, 1), row_of(20, 1), row_of(20, 16)});
+  const std::string second = read_text_file(path).content;
+  CHECK(second.starts_with(first));
+  CHECK(load_cost_table(read_text_file(path)).rows.size() == 4);
+  file.tell_command("gradcast calibrate --sweep");
+  file.add({row_of(30, 1)});
+  CHECK_THAT(read_text_file(path).content,
+             Contains("# command: gradcast calibrate\n"
+                      "# then: gradcast calibrate --sweep (later)\n"));
+  file.tell_command("gradcast calibrate --sweep");  // told already
+  file.add({row_of(40, 1)});
+  CHECK_THAT(read_text_file(path).content, !Contains("(later)\n# then"));
+}
+
+TEST_CASE("two runs on one cost file lose no row: the second stops") {
+  TemporaryFolder folder;
+  const auto path = folder.path / "costs.csv";
+  CostFile first(path, kHere, {1});
+  CostFile second(path, kHere, {1});  // both of them saw no file
+  first.add({row_of(10, 1)});
+  first.add({row_of(20, 1)});  // what it wrote itself is no change
+  const std::string there = read_text_file(path).content;
+  const auto stops = [&](CostFile& run) {
+    try {
+      run.add({row_of(30, 1)});
+      FAIL("nothing was thrown");
+    } catch (const Error& error) {
+      CHECK(error.code() == ExitCode::Failure);
+      CHECK_THAT(error.what(), Contains("costs.csv: another run has changed it") &&
+                                   Contains("start again") && Contains("-o"));
+    }
+  };
+  stops(second);
+  CHECK(read_text_file(path).content == there);
+  CostFile third(path, kHere, {1});  // this one saw both rows, and then a third
+  first.add({row_of(25, 1)});
+  stops(third);
+  CHECK(load_cost_table(read_text_file(path)).rows.size() == 3);
+}
+
+TEST_CASE("a cost table that was removed while it grew is written again, whole") {
+  TemporaryFolder folder;
+  const auto path = folder.path / "costs.csv";
+  CostFile file(path, kHere, {1});
+  file.add({row_of(10, 1)});
+  std::filesystem::remove(path);
+  file.add({row_of(20, 1)});
+  CHECK(load_cost_table(read_text_file(path)).rows.size() == 2);
+}
+
+TEST_CASE("an empty file is a new cost table") {
+  TemporaryFolder folder;
+  const std::string path = folder.write("costs.csv", "");
+  CostFile file(path, kHere, {1});
+  file.add({row_of(10, 1)});
+  CHECK(load_cost_table(read_text_file(path)).rows.size() == 1);
+}
+
+TEST_CASE("a cost file of something else is refused, by what differs, and left alone") {
+  TemporaryFolder folder;
+  const auto refused = [&](const std::string& content, const std::string& says) {
+    const std::string path = folder.write("costs.csv", content);
+    CHECK_THROWS_WITH(CostFile(path, kHere, {1, 16}), Contains(says));
+    CHECK(read_text_file(path).content == content);
+  };
+  const std::string rows = cost_table_csv({"", {row_of(10, 1), row_of(10, 16)}}, {});
+  refused("# device: other\n" + rows, "its device is 'other', here it is 'toy'; name another file");
+  refused(rows, "lacks the comment line '# device: ...'");
+  std::string crlf = "# device: toy\n" + rows;
+  for (std::size_t at = 0; (at = crlf.find('\n', at)) != std::string::npos; at += 2)
+    crlf.insert(at, 1, '\r');
+  refused(crlf, "has CRLF line ends, which calibrate does not continue; name another file");
+  refused("# device: toy\n" + cost_table_csv({"", {row_of(10, 1)}}, {}),
+          "has rows of 1 workers, asked for are 1,16");
+  refused("my diary\n", "costs.csv:1: unknown column 'my diary'");
+  // One line of provenance that is known later only.
+  CostFile file(folder.write("costs.csv", "# device: toy\n# torch: 1\n" + rows), kHere, {1, 16});
+  CHECK_NOTHROW(file.require({"torch", "1", true}));
+  CHECK_THROWS_WITH(file.require({"torch", "2", true}),
+                    Contains("its torch is '1', here it is '2'"));
+}

@@ -1,0 +1,30 @@
+// `calibrate --per-layer`: an encode beside the backward of its layer.
+#include "sim/calibration/per_layer.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tests/sim/calibration/toy_point.hpp"
+
+using namespace gradcast;
+using Catch::Contains;
+
+// A layer's backward stands on its last tensor: 8 ms for both tensors of a, 2 ms for b.
+TEST_CASE("an encode is shown beside the backward of its layer") {
+  IterationTrace trace;
+  trace.tensors = {{"a.w", {}, {}}, {"a.b", {}, Seconds{0.008}}, {"b.w", {}, Seconds{0.002}}};
+  const PerLayerColumn all{
+      "topk",
+      "",
+      "gradcast-cpu",
+      {{1000, Seconds{0.001}}, {4'000'000, Seconds{0.004}}, {6'000'000, Seconds{0.005}}}};
+  const PerLayerColumn part{"gaussian", "code", "torch", {{1000, Seconds{0.002}}}};
+  const Answer answer = per_layer_answer(toy::model(), trace, {all, part});
+  REQUIRE(answer.rows.size() == 6);
+  CHECK(answer.rows[0]["share_of_backward"] == 0.5);
+  CHECK(answer.rows[2]["layer_backward_seconds"] == 0.008);
+  CHECK(answer.rows[4]["share_of_backward"] == 2.5);
+  CHECK(answer.rows[5]["encode_seconds"].is_null());
+  CHECK(answer.summary["totals"][0]["encode_seconds"].get<double>() == Approx(0.010));
+  CHECK(answer.summary["totals"][1]["encode_seconds"].is_null());
+  CHECK_THAT(answer.table, Contains("gaussian (code), torch") && Contains("3 tensors"));
+}

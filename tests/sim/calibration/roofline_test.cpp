@@ -1,0 +1,28 @@
+// `calibrate --roofline`: a compressor beside what the device's memory allows.
+#include "sim/calibration/roofline.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "tests/sim/calibration/toy_point.hpp"
+
+using namespace gradcast;
+using toy::bench_point;
+
+// 1 M elements: e = g + e in 10 us is 1.2 TB/s, 2 M in 16 us are 1.5 TB/s, the best.
+TEST_CASE("shares are of the ceiling at this size, and of the floor at the best bandwidth") {
+  CalibrationPoint point;
+  point.call = bench_point("topk", {1'000'000});
+  BenchResult result;
+  result.encode = {20e-6, 21e-6, 20, 0};
+  result.selected = 5000;
+  result.recall = 0.25;
+  const Answer answer = roofline_answer(
+      {{point, result}}, {{1'000'000, {10e-6, 11e-6, 20, 0}}, {2'000'000, {16e-6, 17e-6, 20, 0}}});
+  REQUIRE(answer.rows.size() == 2);
+  CHECK(answer.rows[0]["compressor"] == "ceiling");
+  CHECK(answer.rows[1]["share_of_ceiling"].get<double>() == Approx(0.5));
+  CHECK(answer.rows[1]["share_of_floor"].get<double>() == Approx(8.0 / 20));
+  CHECK(answer.rows[1]["selected_share"].get<double>() == Approx(0.5));
+  CHECK(answer.rows[1]["bytes"].is_null());  // not counted
+  CHECK(answer.summary["best_bandwidth_bytes_per_second"].get<double>() == Approx(1.5e12));
+}

@@ -1,0 +1,98 @@
+// Plans and transports that only a defect of our own makes: an engine names them, and answers
+// nothing.
+#include <catch2/catch.hpp>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include "sim/engine/engine.hpp"
+#include "sim/engine/playback/outcome.hpp"
+#include "tests/sim/plan/toy.hpp"
+
+using namespace gradcast;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A transport that nobody leaves.
+class BlackHole : public Transport {
+  void enter(Job&, std::size_t, std::size_t) override {}
+};
+
+Plan one_collective() {
+  Plan plan;
+  plan.rank_speeds.assign(2, 1);
+  plan.steps.push_back(
+      {StepKind::Collective, "it", {}, 0s, find_collective("ring-all-reduce"), {Bytes{8}}});
+  return plan;
+}
+
+std::string deadlock(const Plan& plan) {
+  EventQueue events;
+  BlackHole hole;
+  const World world;
+  const RankClasses ranks = RankClasses::separate(plan, world);
+  Job job(plan, ranks, events, hole);
+  job.start();
+  events.run();
+  try {
+    record_of(job, ranks, world);
+  } catch (const std::logic_error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+/// What every engine says of a plan that it refuses as our defect; "" where one does not.
+std::string defect(const Plan& plan) {
+  std::string said;
+  for (const Engine& engine : all_engines()) {
+    if (!engine.built()) continue;
+    try {
+      engine.run(plan, toy::scenario().cluster);
+      return {};
+    } catch (const std::logic_error& error) {
+      said = error.what();
+    }
+  }
+  return said;
+}
+
+}  // namespace
+
+TEST_CASE("a collective that nobody leaves is a deadlock, not an answer", "[defect]") {
+  Plan plan = one_collective();
+  CHECK(deadlock(plan) == "deadlock: rank 0 never finished 'it'");
+  plan.coordinated = true;
+  CHECK(deadlock(plan) == "deadlock: rank 0 never finished 'it'");
+}
+
+TEST_CASE("times and speeds that are none are refused by name", "[defect]") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double bad : {nan, -1.0, infinity, 2e6}) {
+    Plan plan = make_plan(toy::scenario());
+    plan.steps[3].duration = Seconds{bad};
+    CAPTURE(bad);
+    CHECK_THAT(defect(plan), Catch::StartsWith("step 3 ('backward c') takes ") &&
+                                 Catch::EndsWith(" s, which is no time"));
+  }
+  for (const double bad : {nan, -1.0, 0.0, infinity}) {
+    Plan plan = make_plan(toy::scenario());
+    plan.rank_speeds[1] = bad;
+    CAPTURE(bad);
+    CHECK_THAT(defect(plan), Catch::StartsWith("rank 1 computes at ") &&
+                                 Catch::EndsWith(" times its speed, which is none"));
+  }
+  for (const double bad : {nan, -1.0, infinity}) {
+    Plan plan = make_plan(toy::scenario());
+    plan.encode_slowdown = bad;
+    CHECK_THAT(defect(plan), Catch::Contains("lengthened"));
+    plan.encode_slowdown = 0;
+    plan.communication_slowdown = bad;
+    CHECK_THAT(defect(plan), Catch::Contains("lengthened"));
+  }
+  Plan plan = make_plan(toy::scenario());
+  plan.network_streams = 0;
+  CHECK_THAT(defect(plan), Catch::Contains("0 network streams"));
+}

@@ -1,0 +1,95 @@
+// What a cluster's software costs the toy: latencies, negotiation, overhead, backward that is
+// slowed, adding up. By hand, on every engine; the times are in toy_schedule.hpp.
+#include <catch2/catch.hpp>
+
+#include "tests/sim/engine/toy_schedule.hpp"
+
+using namespace gradcast;
+using namespace gradcast::toy;
+using namespace std::chrono_literals;
+
+TEST_CASE("every message takes its software's latency", "[schedule]") {
+  Scenario scenario = toy_with("dense", "merged", false);
+  scenario.cluster.per_message_latency = 1ms;
+  CHECK(astray(scenario, 45) == kNobody);  // two rounds
+  // c 12-26, b 26-36, a 36-42, update
+  scenario = wait_free();
+  scenario.cluster.per_message_latency = 1ms;
+  CHECK(astray(scenario, 43) == kNobody);
+  scenario = toy_with("topk", "merged", false);
+  scenario.cluster.per_message_latency = 1ms;
+  CHECK(astray(scenario, 29.48) == kNobody);  // one round
+}
+
+TEST_CASE("every collective takes its software's latency", "[schedule]") {
+  Scenario scenario = toy_with("dense", "merged", false);
+  scenario.cluster.per_collective_latency = 1ms;
+  CHECK(astray(scenario, 44) == kNobody);
+  // c 12-25, b 25-34, a 34-39, update
+  scenario = wait_free();
+  scenario.cluster.per_collective_latency = 1ms;
+  CHECK(astray(scenario, 40) == kNobody);
+}
+
+TEST_CASE("a negotiation goes before every collective, as part of it", "[schedule]") {
+  // c 12-25, b 25-34, a 34-39, update
+  Scenario scenario = wait_free();
+  scenario.cluster.per_tensor_negotiation = 1ms;
+  CHECK(astray(scenario, 40) == kNobody);
+  CHECK(astray(scenario, &IterationResult::communication, 27) == kNobody);
+}
+
+TEST_CASE("an iteration begins with its overhead", "[schedule]") {
+  for (const Queue queue : {Queue::Fifo, Queue::Priority}) {
+    Scenario scenario = toy_with("dense", "merged", false, queue);
+    scenario.cluster.per_iteration_overhead = 5ms;
+    CHECK(astray(scenario, 48) == kNobody);
+    CHECK(astray(scenario, &IterationResult::overhead, 5) == kNobody);
+  }
+}
+
+// 4 MB/s: c 3, b 2, a 1 ms. Backward at half speed while a collective runs. c 12-15: of b's 4 ms
+// 1.5 are done, the rest by 17.5. b 17.5-19.5: of a's 2 ms 1 is done, the rest by 20.5. a
+// 20.5-21.5, update.
+TEST_CASE("backward takes longer while a collective runs, and only then", "[schedule]") {
+  Scenario scenario = wait_free();
+  scenario.cluster.nic.bandwidth = BytesPerSecond{4e6};
+  scenario.cluster.communication_slowdown = 1;
+  CHECK(astray(scenario, 22.5) == kNobody);
+  CHECK(astray(scenario, &IterationResult::backward, 6 + 5.5 + 3) == kNobody);
+  // Neither encode nor decode is slowed: c encoded 12-15, sent (0.06) while b's backward begins,
+  // which does 0.03 in that time and ends at 19.03; encoded -21.03, sent (0.04), a -23.05, encoded
+  // -24.05, decoded -27.05, update.
+  scenario = wait_free("topk");
+  scenario.cluster.nic.bandwidth = BytesPerSecond{4e6};
+  scenario.cluster.communication_slowdown = 1;
+  CHECK(astray(scenario, 28.05) == kNobody);
+}
+
+// At 2 MB/s both slowdowns: backward b from 12 under the encoding of c (until 15) at 1/2; c sent
+// 15-15.12 at 1/2 by the other.
+// 1.5 + 0.06 done at 15.12; 2.44 left: 17.56. Side: decode c 15.12-16.62. Encode b 17.56-19.56 at
+// 1/2: 1 of a's 2 done; sent 19.56-19.64 at 1/2: 0.04; 0.96 left: 20.6. Decode b 19.64-20.64,
+// encode a 20.64-21.64, sent -21.68, decode a -22.18, update.
+TEST_CASE("both slowdowns of backward, one after the other", "[schedule]") {
+  Scenario scenario = on_side(wait_free("topk"));
+  scenario.cluster.nic.bandwidth = BytesPerSecond{2e6};
+  scenario.cluster.communication_slowdown = 1;
+  scenario.encode_slowdown = 1;
+  CHECK(astray(scenario, 23.18) == kNobody);
+  CHECK(astray(scenario, &IterationResult::backward, 20.6 - 6) == kNobody);
+}
+
+// 2 MB/s: in the first of two rounds half the bytes are added up. c 6 + 3 + 6 = 15: 12-27; b 10:
+// -37; a 5: -42; update. An all-gather adds nothing.
+TEST_CASE("a rank adds up what it received in the reducing rounds", "[schedule]") {
+  Scenario scenario = wait_free();
+  scenario.cluster.reduction_bandwidth = BytesPerSecond{2e6};
+  CHECK(astray(scenario, 43) == kNobody);
+  scenario = toy_with("dense", "merged", false);
+  scenario.cluster.reduction_bandwidth = BytesPerSecond{2e6};
+  CHECK(astray(scenario, 49) == kNobody);  // 6 + 12 + (12 + 6 + 12) + 1
+  scenario = toy_with("topk", "merged", false);
+  scenario.cluster.reduction_bandwidth = BytesPerSecond{2e6};
+  CHECK(astray(scenario, 28.48) == kNobody);
+}
