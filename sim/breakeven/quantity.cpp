@@ -5,6 +5,8 @@
 
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
+#include "sim/inputs/cluster_faults.hpp"
+#include "sim/inputs/cluster_values.hpp"
 
 namespace gradcast {
 namespace {

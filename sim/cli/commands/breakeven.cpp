@@ -12,6 +12,7 @@
 #include "sim/breakeven/asked.hpp"
 #include "sim/breakeven/forecasts.hpp"
 #include "sim/breakeven/report.hpp"
+#include "sim/inputs/cluster_file.hpp"
 #include "sim/options/engine_flag.hpp"
 #include "sim/options/request_flags.hpp"
 #include "sim/options/transfer_flags.hpp"

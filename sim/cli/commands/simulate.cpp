@@ -9,6 +9,7 @@
 #include "sim/engine/iteration_result.hpp"
 #include "sim/forecast/sensitivity.hpp"
 #include "sim/forecast/uncertainty.hpp"
+#include "sim/inputs/cluster_values.hpp"
 #include "sim/inputs/cost_holdout.hpp"
 #include "sim/inputs/measured.hpp"
 #include "sim/options/engine_flag.hpp"

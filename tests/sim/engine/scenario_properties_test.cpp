@@ -18,6 +18,8 @@
 #include "sim/base/text.hpp"
 #include "sim/engine/iteration_result.hpp"
 #include "sim/engine/replicas.hpp"
+#include "sim/inputs/cluster_faults.hpp"
+#include "sim/inputs/cluster_values.hpp"
 #include "sim/inputs/topology.hpp"
 #include "sim/network/collective_time.hpp"
 

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/base/random.hpp"
+#include "sim/inputs/cluster_values.hpp"
 #include "tests/sim/engine/every_engine.hpp"
 
 using namespace gradcast;
