@@ -16,6 +16,7 @@
 #include "sim/options/noise_flags.hpp"
 #include "sim/options/request_flags.hpp"
 #include "sim/options/transfer_flags.hpp"
+#include "sim/plan/plan_summary.hpp"
 #include "sim/timeline/timeline_flags.hpp"
 
 namespace gradcast::commands {

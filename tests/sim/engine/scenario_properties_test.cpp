@@ -22,6 +22,7 @@
 #include "sim/inputs/cluster_values.hpp"
 #include "sim/inputs/topology.hpp"
 #include "sim/network/collective_time.hpp"
+#include "sim/plan/plan_summary.hpp"
 
 using namespace gradcast;
 

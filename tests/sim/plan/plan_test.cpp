@@ -5,6 +5,8 @@
 #include "sim/base/error.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/engine/iteration_result.hpp"
+#include "sim/plan/plan_check.hpp"
+#include "sim/plan/plan_summary.hpp"
 #include "tests/sim/plan/toy.hpp"
 
 using namespace gradcast;
