@@ -103,6 +103,11 @@ void set_value(Scenario& scenario, Quantity quantity, double value) {
   require_possible(scenario.cluster);
 }
 
+void require_settable(Scenario scenario, Quantity quantity) {
+  if (!scenario.cluster.platform_file.empty())
+    set_value(scenario, quantity, 2 * own_value(quantity, scenario) + 1);
+}
+
 double own_value(Quantity quantity, const Scenario& scenario) {
   switch (quantity) {
     case Quantity::NicBandwidth:
