@@ -58,6 +58,8 @@ std::string join(const std::vector<std::string>& words, std::string_view between
   return text;
 }
 
+std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
+
 std::vector<std::string> split_words(std::string_view text, char separator) {
   std::vector<std::string> words;
   std::size_t from = 0;

@@ -14,6 +14,9 @@ std::string did_you_mean(std::string_view typed, const std::vector<std::string>&
 /// "a, b, c"
 std::string join(const std::vector<std::string>& words, std::string_view between = ", ");
 
+/// "'topk'"
+std::string in_quotes(std::string_view text);
+
 /// Splits at every `separator`; an empty text is one empty word.
 std::vector<std::string> split_words(std::string_view text, char separator);
 

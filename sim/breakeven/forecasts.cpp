@@ -4,6 +4,7 @@
 #include <set>
 
 #include "sim/base/error.hpp"
+#include "sim/base/interruption.hpp"
 #include "sim/base/process_pool.hpp"
 #include "sim/base/text.hpp"
 
@@ -124,6 +125,10 @@ Finding answer_to(const Question& question, Forecasts& forecasts) {
 }
 
 }  // namespace
+
+void require_uninterrupted() {
+  if (Interruption::asked()) throw Error(ExitCode::Interrupted, "interrupted: nothing was written");
+}
 
 std::vector<Finding> answers_to(const std::vector<Question>& questions, Forecasts& forecasts,
                                 const Searching& searching) {

@@ -84,6 +84,9 @@ struct Searching {
   std::function<bool()> stop = [] { return false; };
 };
 
+/// Throws Error (130) where ctrl-C was heard: a search that was stopped has no answer.
+void require_uninterrupted();
+
 /// All questions, in their order; none where it is stopped. The same answers for any number of
 /// processes. Where `simgrid` would simulate some runs message by message and others as flows, all
 /// are simulated as flows, so that a change of the winner is never one of the method: on 32 and 36

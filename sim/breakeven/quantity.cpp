@@ -5,6 +5,8 @@
 
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
+#include "sim/inputs/cluster_faults.hpp"
+#include "sim/inputs/cluster_values.hpp"
 
 namespace gradcast {
 namespace {
@@ -99,6 +101,11 @@ void set_value(Scenario& scenario, Quantity quantity, double value) {
       break;
   }
   require_possible(scenario.cluster);
+}
+
+void require_settable(Scenario scenario, Quantity quantity) {
+  if (!scenario.cluster.platform_file.empty())
+    set_value(scenario, quantity, 2 * own_value(quantity, scenario) + 1);
 }
 
 double own_value(Quantity quantity, const Scenario& scenario) {

@@ -35,6 +35,9 @@ LookedAt usual_range(Quantity quantity);
 /// what the cost table says. Throws ValueError where the run's cluster cannot have it.
 void set_value(Scenario& scenario, Quantity quantity, double value);
 
+/// A platform file says what its nodes and links are. Throws ValueError, as a flag would.
+void require_settable(Scenario scenario, Quantity quantity);
+
 /// What value a run has by itself. `scenario` is the run's.
 double own_value(Quantity quantity, const Scenario& scenario);
 

@@ -19,6 +19,21 @@ struct Verdict {
 /// The first candidate, dense, wins ties. `sure`: all others can be told apart from the winner.
 Verdict verdict_of(const std::vector<Forecast>& candidates);
 
+/// The map, of physics and, where there are any, of fitted forecasts.
+struct WinMap {
+  std::string model;
+  std::vector<std::string> candidates;  // the first is dense
+  std::vector<int> nodes;
+  std::vector<double> bandwidths;             // bits a second
+  std::vector<std::vector<int>> workers;      // [nodes][bandwidth]
+  std::vector<std::vector<Verdict>> physics;  // [nodes][bandwidth]
+  std::vector<std::vector<Verdict>> fitted;   // empty: none
+  std::string setting;                        // "resnet-50 on 10gbe-4x4, 4 GPUs a node"
+  std::string software;
+  std::string engine;
+  std::vector<std::string> left_out{};  // of the fitted map: no run with them was fitted
+};
+
 /// One letter each, in their order: the first of its name that is still free.
 std::vector<char> letters_of(const std::vector<std::string>& names);
 

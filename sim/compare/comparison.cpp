@@ -4,6 +4,7 @@
 
 #include "sim/forecast/suspects.hpp"
 #include "sim/forecast/uncertainty.hpp"
+#include "sim/plan/plan_summary.hpp"
 
 namespace gradcast {
 namespace {

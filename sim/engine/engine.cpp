@@ -1,6 +1,7 @@
 #include "sim/engine/engine.hpp"
 
 #include "sim/base/error.hpp"
+#include "sim/plan/plan_check.hpp"
 
 namespace gradcast {
 

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "sim/inputs/cluster_faults.hpp"
+
 namespace gradcast {
 namespace {
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/text_file.hpp"
 #include "sim/inputs/cluster.hpp"
 
 namespace gradcast {

@@ -6,6 +6,8 @@
 #include <system_error>
 
 #include "sim/base/error.hpp"
+#include "sim/inputs/cluster_file.hpp"
+#include "sim/inputs/cluster_values.hpp"
 
 namespace gradcast {
 namespace {

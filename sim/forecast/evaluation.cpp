@@ -2,6 +2,7 @@
 
 #include "sim/base/error.hpp"
 #include "sim/inputs/devices.hpp"
+#include "sim/plan/plan_summary.hpp"
 
 namespace gradcast {
 

@@ -7,6 +7,9 @@
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/engine/simgrid_platform.hpp"
+#include "sim/inputs/cluster_faults.hpp"
+#include "sim/inputs/cluster_file.hpp"
+#include "sim/inputs/cluster_values.hpp"
 #include "sim/inputs/cost_transfer.hpp"
 
 namespace gradcast {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/inputs/cluster_values.hpp"
 #include "sim/inputs/data_files.hpp"
 #include "sim/inputs/measured.hpp"
 #include "sim/plan/plan.hpp"

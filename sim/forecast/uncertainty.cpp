@@ -5,6 +5,7 @@
 
 #include "kernels/normal_quantile.hpp"
 #include "sim/base/error.hpp"
+#include "sim/inputs/cluster_values.hpp"
 #include "sim/inputs/cost_holdout.hpp"
 
 namespace gradcast {

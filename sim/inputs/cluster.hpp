@@ -5,10 +5,8 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "sim/base/text_file.hpp"
 #include "sim/base/units.hpp"
 
 namespace gradcast {
@@ -123,38 +121,8 @@ struct Cluster : NodeProperties {
   std::vector<int> first_ranks_;  // by node and one more; empty where nodes have as many GPUs
 };
 
-/// One property by its name in files and flags, as text.
-struct ClusterProperty {
-  std::string name;
-  std::string value;
-  std::string help{};  // what it is, with an example
-};
-
 /// More ranks than anybody trains with by data parallelism alone; what is kept of a run grows with
 /// them.
 inline constexpr int kMostRanks = 16'384;
-
-/// What compute_speed may be at least.
-inline constexpr double kSlowestSpeed = 1e-3;
-
-/// Throws ValueError where there are more ranks than that, where an override is of a node that is
-/// not there, and where a property lacks another that it needs.
-void require_possible(const Cluster& cluster);
-
-/// Every property with its value, overrides last: what a result prints of its cluster.
-std::vector<ClusterProperty> properties_of(const Cluster& cluster);
-
-/// `name` may be one of some nodes: "nic_bandwidth@3". Throws ValueError for an unknown property, a
-/// value that is none, and what a platform file says already.
-void set_property(Cluster& cluster, std::string_view name, std::string_view value);
-
-/// The cluster with a property one deviation lower, and one higher.
-std::pair<Cluster, Cluster> one_deviation_about(const Cluster& cluster,
-                                                const PropertyDeviation& deviation);
-
-/// Reads `platforms/<cluster>.csv`: property,value,source and (optional) deviation. Throws
-/// DataError; bandwidths and shape must be there, what is left out of the others is 0 or, of a
-/// node's NICs and speed, 1.
-Cluster load_cluster(const TextFile& file);
 
 }  // namespace gradcast

@@ -4,6 +4,7 @@
 
 #include "sim/base/csv.hpp"
 #include "sim/inputs/cluster.hpp"
+#include "sim/inputs/cluster_faults.hpp"
 #include "sim/inputs/cost_table.hpp"
 
 namespace gradcast {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/base/text.hpp"
+#include "sim/inputs/cluster_values.hpp"
 
 namespace gradcast {
 namespace {

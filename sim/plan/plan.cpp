@@ -1,27 +1,22 @@
 #include "sim/plan/plan.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <optional>
-#include <set>
+#include <cstddef>
 #include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "sim/base/error.hpp"
-#include "sim/base/random.hpp"
-#include "sim/base/text.hpp"
-#include "sim/network/collective_choice.hpp"
-#include "sim/network/collective_time.hpp"
+#include "sim/plan/bucket_costs.hpp"
 #include "sim/plan/merging.hpp"
+#include "sim/plan/plan_check.hpp"
 
 namespace gradcast {
 namespace {
 
-Bytes dense_bytes(std::int64_t elements) { return Bytes{elements * std::int64_t{sizeof(float)}}; }
-
 class Planner {
  public:
   explicit Planner(const Scenario& scenario)
-      : scenario_(scenario), cluster_(scenario.cluster), network_(scenario.cluster) {
+      : scenario_(scenario), cluster_(scenario.cluster), costs_(scenario) {
     for (int rank = 0; rank < cluster_.ranks(); ++rank) {
       const double its = scenario.rank_speeds.empty()
                              ? 1
@@ -32,11 +27,6 @@ class Planner {
     plan_.coordinated = scenario.queue == Queue::Priority;
     plan_.encode_slowdown = scenario.encode_slowdown;
     plan_.communication_slowdown = cluster_.communication_slowdown;
-    if (scenario.sparse() && plan_.ranks() > 1)
-      costs_.emplace(scenario.costs,
-                     CostChoice{.compressor = std::string(scenario.compressor->name),
-                                .mode = scenario.mode,
-                                .implementation = scenario.implementation});
   }
 
   Plan make() {
@@ -126,7 +116,7 @@ class Planner {
     PlanStep step{StepKind::Collective,
                   std::string(which.name) + " bucket " + std::to_string(bucket),
                   std::move(after),
-                  cluster_.per_tensor_negotiation,
+                  costs_.negotiation(),
                   &which,
                   std::move(load)};
     step.priority = static_cast<int>(bucket);  // later buckets are nearer to the input
@@ -137,117 +127,11 @@ class Planner {
 
   std::vector<Bucket> bucketed() const {
     if (scenario_.fusion.kind == Fusion::Kind::MgWfbp)
-      return merge_mg_wfbp(scenario_.model, scenario_.trace, planner_network());
+      return merge_mg_wfbp(scenario_.model, scenario_.trace, costs_.planner_network());
     if (scenario_.fusion.kind == Fusion::Kind::Omgs)
       return merge_omgs(scenario_.model, scenario_.trace,
-                        [&](const Bucket& bucket) { return bucket_cost(bucket); });
+                        [&](const Bucket& bucket) { return costs_.whole_cost(bucket); });
     return make_buckets(scenario_.model, scenario_.fusion);
-  }
-
-  /// What the cluster's planner believes, else what the network costs: a collective of no bytes and
-  /// one of all of them.
-  PlannerNetwork planner_network() const {
-    if (cluster_.planner_bandwidth.value > 0)
-      return {cluster_.planner_startup, Bytes{1} / cluster_.planner_bandwidth};
-    if (plan_.ranks() == 1) return {};
-    const Bytes all = dense_bytes(scenario_.model.elements());
-    const auto time = [&](Bytes payload) {
-      const CollectiveLoad load{.payload = payload};
-      return network_.time(collective_for(load, Aggregation::AllReduce), load);
-    };
-    const Seconds startup = time(Bytes{0}) + cluster_.per_tensor_negotiation;
-    return {startup, (time(all) + cluster_.per_tensor_negotiation - startup) /
-                         static_cast<double>(all.count)};
-  }
-
-  BucketCost bucket_cost(const Bucket& bucket) const {
-    if (plan_.ranks() == 1) return {};
-    const PlannedBucket planned = plan_bucket(bucket);
-    const Collective& main = *planned.collective;
-    Seconds communicate = network_.time(main, load_of(planned)) +
-                          scenario_.wire_messages * cluster_.per_tensor_negotiation;
-    for (const Collective* around : {main.before, main.after})
-      if (around != nullptr)
-        communicate += network_.time(*around, {.payload = dense_bytes(bucket.elements)}) +
-                       cluster_.per_tensor_negotiation;
-    return {planned.cost.encode, communicate, planned.cost.decode};
-  }
-
-  const Collective& collective_for(const CollectiveLoad& load, Aggregation aggregation) const {
-    if (scenario_.collective != nullptr && scenario_.collective->serves == aggregation)
-      return *scenario_.collective;
-    return network_.choose(aggregation, load);
-  }
-
-  /// Ranks of a node share the encoding where the collective adds up inside the node first.
-  static std::int64_t share(std::int64_t elements, const Collective& collective,
-                            const RankLayout& layout) {
-    return collective.before == nullptr ? elements
-                                        : std::max<std::int64_t>(1, elements / layout.gpus_of(0));
-  }
-
-  CostEstimate cost_of(const Bucket& bucket, const Collective& collective) const {
-    // Whose sets are added up: nobody's but the result's, or one of each rank or node.
-    const int sets = collective.before != nullptr ? network_.layout().nodes()
-                     : collective.sparse          ? 1
-                                                  : plan_.ranks();
-    if (scenario_.selection == SelectionScope::Merged)
-      return costs_->of(share(bucket.elements, collective, network_.layout()), scenario_.density,
-                        sets);
-    std::vector<std::int64_t> tensors;
-    for (const std::size_t tensor : bucket.tensors)
-      tensors.push_back(
-          share(scenario_.model.tensors[tensor].elements, collective, network_.layout()));
-    return costs_->of_each(tensors, scenario_.density, sets);
-  }
-
-  CollectiveLoad load_of(const PlannedBucket& planned) const {
-    CollectiveLoad load{.payload = planned.payload};
-    load.elements = planned.elements;
-    load.bytes_per_element = scenario_.wire_bytes_per_element;
-    return load;
-  }
-
-  PlannedBucket plan_bucket(const Bucket& bucket) const {
-    PlannedBucket planned{bucket.tensors.size(),
-                          bucket.elements,
-                          bucket.elements,
-                          dense_bytes(bucket.elements),
-                          {},
-                          nullptr};
-    if (!scenario_.sparse()) {
-      planned.collective = &collective_for(load_of(planned), Aggregation::AllReduce);
-      return planned;
-    }
-    planned.collective = &collective_for(load_of(planned), Aggregation::AllGather);
-    planned.cost = cost_of(bucket, *planned.collective);
-    planned.cost.encode =
-        corrected_encode(planned.cost.encode, bucket.elements, planned.cost.calls, scenario_.codec);
-    planned.cost.decode = corrected_decode(planned.cost.decode, scenario_.codec);
-    planned.selected = planned.cost.selected;
-    planned.payload = Bytes{planned.selected * scenario_.wire_bytes_per_element};
-    return planned;
-  }
-
-  /// What one of several collectives of a bucket carries.
-  CollectiveLoad part_of(std::size_t number, int part, int parts) const {
-    const PlannedBucket& planned = plan_.buckets[number];
-    CollectiveLoad load = load_of(planned);
-    load.payload = chunk(planned.payload, part, parts);
-    if (scenario_.count_spread == 0 || !scenario_.sparse() || scenario_.compressor->exact_count)
-      return load;
-    for (std::size_t rank = 0; rank < plan_.rank_speeds.size(); ++rank) {
-      // The same draw for a bucket's values and its indices.
-      const double factor = lognormal_factor(scenario_.count_spread,
-                                             {scenario_.count_seed, number, Draw::Count, rank});
-      const auto count = std::min(
-          share(planned.elements, *planned.collective, network_.layout()),
-          static_cast<std::int64_t>(std::llround(static_cast<double>(planned.selected) * factor)));
-      load.contributions.push_back(
-          chunk(Bytes{count * scenario_.wire_bytes_per_element}, part, parts));
-    }
-    load.payload = *std::max_element(load.contributions.begin(), load.contributions.end());
-    return load;
   }
 
   /// After all that was computed so far: what comes before the encoding, else encoding and the
@@ -255,15 +139,15 @@ class Planner {
   void begin_sending(const Bucket& bucket) {
     if (plan_.ranks() == 1) return;
     const std::size_t number = plan_.buckets.size();
-    plan_.buckets.push_back(plan_bucket(bucket));
+    plan_.buckets.push_back(costs_.plan_bucket(bucket));
     ready_.push_back(last_computed_);
     collectives_of_.emplace_back();
     const Collective& main = *plan_.buckets.back().collective;
     if (main.before == nullptr)
       send(number);
     else
-      ready_.back() = collective(*main.before, number, {.payload = dense_bytes(bucket.elements)},
-                                 {last_computed_});
+      ready_.back() =
+          collective(*main.before, number, dense_load(bucket.elements), {last_computed_});
   }
 
   void send(std::size_t number) {
@@ -276,8 +160,8 @@ class Planner {
                       planned.cost.encode, {encoded});
     }
     for (int i = 0; i < messages; ++i)
-      collectives_of_[number].push_back(
-          collective(*planned.collective, number, part_of(number, i, messages), {encoded}));
+      collectives_of_[number].push_back(collective(
+          *planned.collective, number, costs_.part_of(planned, number, i, messages), {encoded}));
   }
 
   /// What the update of a bucket waits for.
@@ -287,8 +171,8 @@ class Planner {
     const std::size_t decoded = codec(StepKind::Decode, "decode bucket " + std::to_string(number),
                                       planned.cost.decode, collectives_of_[number]);
     if (planned.collective->after == nullptr) return {decoded};
-    return {collective(*planned.collective->after, number,
-                       {.payload = dense_bytes(planned.elements)}, {decoded})};
+    return {
+        collective(*planned.collective->after, number, dense_load(planned.elements), {decoded})};
   }
 
   // ---- ends ----
@@ -306,12 +190,10 @@ class Planner {
   /// That forward is of the next iteration's first micro-step. The others follow, up to the last
   /// one's forward, whose backward this plan began with.
   void end_with_forward(const std::vector<Bucket>& buckets) {
-    const auto all = static_cast<double>(scenario_.model.elements());
     micro_step_ = 1;
     for (std::size_t i = buckets.size(); i-- > 0;) {
       Steps received = plan_.buckets.empty() ? Steps{} : receive(i);
-      compute(StepKind::Update, "update bucket " + std::to_string(i),
-              scenario_.trace.update * (static_cast<double>(buckets[i].elements) / all),
+      compute(StepKind::Update, "update bucket " + std::to_string(i), costs_.update_of(buckets[i]),
               std::move(received));
       for (std::size_t t = buckets[i].tensors.size(); t-- > 0;) forward(buckets[i].tensors[t]);
     }
@@ -324,19 +206,13 @@ class Planner {
 
   /// A microbenchmark: every rank comes with a buffer of its own.
   void send_payload() {
-    const CollectiveLoad load{.payload = scenario_.payload};
-    PlannedBucket planned{1, 0, 0, scenario_.payload, {}, nullptr};
-    planned.collective = scenario_.collective != nullptr
-                             ? scenario_.collective
-                             : &network_.choose(scenario_.compressor->aggregation, load);
-    collective(*planned.collective, 0, load, {});
-    plan_.buckets.push_back(std::move(planned));
+    plan_.buckets.push_back(costs_.plan_payload());
+    collective(*plan_.buckets.back().collective, 0, {.payload = scenario_.payload}, {});
   }
 
   const Scenario& scenario_;
   const Cluster& cluster_;
-  CollectiveChoice network_;
-  std::optional<CompressorCosts> costs_;  // where anything is compressed
+  BucketCosts costs_;
   Plan plan_;
   std::size_t last_computed_ = 0;      // step
   int micro_step_ = 1;                 // from 1 on
@@ -345,33 +221,6 @@ class Planner {
 };
 
 }  // namespace
-
-Queue parse_queue(std::string_view text) {
-  if (text == "fifo") return Queue::Fifo;
-  if (text == "priority") return Queue::Priority;
-  throw ValueError("'" + std::string(text) + "' is not 'fifo' or 'priority'");
-}
-
-std::string to_text(Queue queue) { return queue == Queue::Fifo ? "fifo" : "priority"; }
-
-EncodeStream parse_encode_stream(std::string_view text) {
-  if (text == "compute") return EncodeStream::Compute;
-  if (text == "side") return EncodeStream::Side;
-  throw ValueError("'" + std::string(text) + "' is not 'compute' or 'side'");
-}
-
-std::string to_text(EncodeStream stream) {
-  return stream == EncodeStream::Compute ? "compute" : "side";
-}
-
-Scenario dense_twin(Scenario scenario) {
-  scenario.compressor = find_compressor("dense");
-  if (scenario.collective != nullptr)  // else it is chosen by size
-    scenario.collective = &default_collective(Aggregation::AllReduce);
-  scenario.mode.clear();
-  scenario.implementation.clear();
-  return scenario;
-}
 
 Plan make_plan(const Scenario& scenario) {
   require_same_tensors(scenario.model, scenario.trace);
@@ -382,66 +231,6 @@ Plan make_plan(const Scenario& scenario) {
   Plan plan = Planner(scenario).make();
   require_ordered(plan);
   return plan;
-}
-
-int encode_calls(const Plan& plan) {
-  int calls = 0;
-  for (const PlannedBucket& bucket : plan.buckets) calls += bucket.cost.calls;
-  return calls;
-}
-
-std::string evidence_of(const Plan& plan) {
-  std::set<std::string> all;
-  for (const PlannedBucket& bucket : plan.buckets)
-    for (const std::string& each : split_words(bucket.cost.evidence, '+'))
-      if (!each.empty()) all.insert(each);
-  return join({all.begin(), all.end()}, "+");
-}
-
-std::string outside_of(const Plan& plan) {
-  for (const PlannedBucket& bucket : plan.buckets)
-    if (!bucket.cost.outside.empty()) return bucket.cost.outside;
-  return {};
-}
-
-std::string collectives_of(const Plan& plan) {
-  std::set<std::string> all;
-  for (const PlannedBucket& bucket : plan.buckets) all.emplace(bucket.collective->name);
-  return join({all.begin(), all.end()}, "+");
-}
-
-std::int64_t messages_of(const Plan& plan, const Cluster& cluster) {
-  const RankLayout layout = layout_of(cluster);
-  std::int64_t messages = 0;
-  for (const PlanStep& step : plan.steps)
-    if (step.kind == StepKind::Collective)
-      messages += messages_in(step.collective->phases(layout, step.load));
-  return messages;
-}
-
-void require_ordered(const Plan& plan) {
-  const auto refuse = [&](std::size_t step, const std::string& why) {
-    throw std::logic_error("step " + std::to_string(step) + " ('" + plan.steps[step].name + "') " +
-                           why);
-  };
-  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
-    for (const std::size_t before : plan.steps[i].after)
-      if (before >= i)
-        refuse(i, "depends on step " + std::to_string(before) + ", which does not come before it");
-    const double duration = plan.steps[i].duration.count();
-    if (!(duration >= 0 && duration <= kLongestSeconds))
-      refuse(i, "takes " + number_to_text(duration) + " s, which is no time");
-  }
-  for (std::size_t rank = 0; rank < plan.rank_speeds.size(); ++rank)
-    if (const double speed = plan.rank_speeds[rank]; !(speed > 0 && std::isfinite(speed)))
-      throw std::logic_error("rank " + std::to_string(rank) + " computes at " +
-                             number_to_text(speed) + " times its speed, which is none");
-  for (const double slowdown : {plan.encode_slowdown, plan.communication_slowdown})
-    if (!(slowdown >= 0 && std::isfinite(slowdown)))
-      throw std::logic_error("backward is lengthened by " + number_to_text(slowdown) +
-                             ", which is no share");
-  if (plan.network_streams < 1)
-    throw std::logic_error(std::to_string(plan.network_streams) + " network streams carry nothing");
 }
 
 }  // namespace gradcast

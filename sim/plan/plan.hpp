@@ -62,25 +62,4 @@ struct Plan {
 /// cost table lacks the compressor, ValueError where the collective cannot serve the cluster.
 Plan make_plan(const Scenario& scenario);
 
-/// Calls that encode its buckets: one each, but for a selection per tensor of which the cost table
-/// has no row of all the bucket's tensors together.
-int encode_calls(const Plan& plan);
-
-/// What the costs of its buckets rest on: "measured", "derived+published", ...; "" for dense.
-std::string evidence_of(const Plan& plan);
-
-/// The first range of the cost table that its buckets leave; "" for none.
-std::string outside_of(const Plan& plan);
-
-/// The collectives of its buckets, each once: "ring-all-reduce", "double-binary-tree+ring-..."; ""
-/// where nothing is sent.
-std::string collectives_of(const Plan& plan);
-
-/// Messages that all ranks together send.
-std::int64_t messages_of(const Plan& plan, const Cluster& cluster);
-
-/// Throws std::logic_error where a step depends on itself or a later one, or a time, a speed or a
-/// number of streams is none.
-void require_ordered(const Plan& plan);
-
 }  // namespace gradcast

@@ -6,6 +6,7 @@
 #include "sim/base/interruption.hpp"
 #include "sim/base/process_pool.hpp"
 #include "sim/base/progress.hpp"
+#include "sim/inputs/cluster_values.hpp"
 
 namespace gradcast {
 namespace {

@@ -12,6 +12,7 @@
 #include "sim/engine/iteration_result.hpp"
 #include "sim/engine/replicas.hpp"
 #include "sim/forecast/request.hpp"
+#include "sim/inputs/cluster_values.hpp"
 #include "tests/bench/measure.hpp"
 #include "tests/smpi_replay.hpp"
 

@@ -7,6 +7,7 @@
 #include "sim/engine/engine.hpp"
 #include "sim/fit/structure.hpp"
 #include "sim/inputs/cluster.hpp"
+#include "sim/inputs/cluster_file.hpp"
 #include "sim/inputs/cost_holdout.hpp"
 #include "sim/inputs/iteration_trace.hpp"
 #include "sim/inputs/measured.hpp"

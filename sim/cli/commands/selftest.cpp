@@ -8,6 +8,7 @@
 #include "sim/engine/iteration_result.hpp"
 #include "sim/fit/structure.hpp"
 #include "sim/forecast/request.hpp"
+#include "sim/inputs/cluster_file.hpp"
 #include "sim/inputs/devices.hpp"
 #include "sim/inputs/measured.hpp"
 #include "sim/network/collective_time.hpp"

@@ -15,6 +15,7 @@
 #include "sim/engine/simgrid/link_observer.hpp"
 #include "sim/engine/simgrid/network.hpp"
 #include "sim/network/collective_time.hpp"
+#include "sim/plan/plan_summary.hpp"
 
 namespace gradcast {
 namespace {

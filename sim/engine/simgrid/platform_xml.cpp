@@ -7,13 +7,12 @@
 
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
+#include "sim/inputs/cluster_properties.hpp"
 
 namespace sg4 = simgrid::s4u;
 
 namespace gradcast {
 namespace {
-
-std::string in_quotes(const char* name) { return "'" + std::string(name) + "'"; }
 
 /// SimGrid's "Parse error at x.xml:6: unknown unit", in this project's words.
 DataError parse_error(const std::string& path, std::string what) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sim/engine/iteration_result.hpp"
+#include "sim/inputs/cluster_values.hpp"
 #include "tests/sim/plan/toy.hpp"
 
 using namespace gradcast;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "sim/inputs/cluster_values.hpp"
 #include "tests/sim/plan/toy.hpp"
 
 using namespace gradcast;

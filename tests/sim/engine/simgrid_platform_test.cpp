@@ -6,6 +6,8 @@
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/engine/engine.hpp"
+#include "sim/inputs/cluster_faults.hpp"
+#include "sim/inputs/cluster_values.hpp"
 #include "sim/inputs/topology.hpp"
 #include "tests/temporary_folder.hpp"
 

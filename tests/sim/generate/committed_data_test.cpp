@@ -9,6 +9,7 @@
 #include "sim/fit/structure.hpp"
 #include "sim/generate/generated_file.hpp"
 #include "sim/inputs/cluster.hpp"
+#include "sim/inputs/cluster_file.hpp"
 #include "sim/inputs/cost_table.hpp"
 #include "sim/inputs/data_files.hpp"
 #include "sim/inputs/devices.hpp"

@@ -3,6 +3,9 @@
 #include <catch2/catch.hpp>
 
 #include "sim/base/error.hpp"
+#include "sim/inputs/cluster_faults.hpp"
+#include "sim/inputs/cluster_file.hpp"
+#include "sim/inputs/cluster_values.hpp"
 
 using namespace gradcast;
 using Catch::Contains;

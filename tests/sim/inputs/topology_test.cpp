@@ -6,6 +6,7 @@
 #include <set>
 
 #include "sim/base/text.hpp"
+#include "sim/inputs/cluster_values.hpp"
 
 using namespace gradcast;
 using namespace std::chrono_literals;

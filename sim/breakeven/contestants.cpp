@@ -1,0 +1,77 @@
+#include "sim/breakeven/contestants.hpp"
+
+#include <exception>
+
+#include "sim/base/error.hpp"
+#include "sim/inputs/cluster.hpp"
+#include "sim/inputs/cluster_file.hpp"
+#include "sim/inputs/compressor_costs.hpp"
+#include "sim/inputs/cost_table.hpp"
+#include "sim/plan/scenario.hpp"
+
+namespace gradcast {
+namespace {
+
+/// Throws where the costs lack it, as a forecast would.
+void require_costs(const Scenario& scenario) {
+  if (!scenario.sparse()) return;
+  (void)CompressorCosts(scenario.costs, {.compressor = std::string(scenario.compressor->name),
+                                         .mode = scenario.mode,
+                                         .implementation = scenario.implementation});
+}
+
+}  // namespace
+
+Contestant contestant_of(const Request& request, const BreakEvenAsked& asked, DataFiles& files) {
+  Contestant contestant{request.compressor, estimates_of(request, asked.software, files)};
+  const Scenario physics = make_scenario(contestant.estimates.physics, files);
+  require_costs(physics);
+  if (!contestant.estimates.fitted) return contestant;
+  const Scenario fitted = make_scenario(*contestant.estimates.fitted, files);
+  require_costs(fitted);
+  contestant.costs_fitted = costs_fitted(contestant.estimates, files);
+  return contestant;
+}
+
+std::vector<Contestant> contestants_of(const Flags& flags, const BreakEvenAsked& asked,
+                                       DataFiles& files) {
+  const std::vector<std::string> names =
+      asked.all() ? compressors_in(load_cost_table(
+                        files.read(kCostTables, asked.request.costs, asked.request.costs_folder)))
+                  : asked.compressors;
+  const bool several = names.size() > 1;
+  std::vector<Contestant> contestants;
+  std::string refused;
+  for (const std::string& name : names) {
+    if (name == asked.against && !asked.map) continue;
+    try {
+      contestants.push_back(
+          contestant_of(with_compressor(asked.request, name, several), asked, files));
+    } catch (const std::exception& error) {
+      if (!asked.all()) throw;
+      refused = name + " is left out: " + error.what();
+      flags.note(refused);
+    }
+  }
+  if (contestants.empty())
+    throw UsageError("no compressor is left to compare" +
+                     (refused.empty() ? "" : " (" + refused + ")"));
+  return contestants;
+}
+
+void require_fitted_software(const Flags& flags, const BreakEvenAsked& asked, DataFiles& files) {
+  if (!flags.given("fitted") || asked.software == "none") return;
+  DataFiles others(files.root());  // what is looked at here need not be an input of the answer
+  const Cluster cluster = flags.value("fitted", [&](const std::string& name) {
+    return load_cluster(others.read(kClusters, name));
+  });
+  if (cluster.forecast_deviation > Seconds{0} || cluster.forecast_deviation_share > 0) return;
+  throw UsageError("--fitted: '" + asked.software +
+                   "' is no fitted cluster: it does not say what its fit left unexplained");
+}
+
+std::string software_of(const Asked& fitted) {
+  return fitted.software.empty() ? fitted.request.cluster : fitted.software;
+}
+
+}  // namespace gradcast

@@ -1,0 +1,124 @@
+#include "sim/breakeven/map_report.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <utility>
+
+#include "sim/base/table.hpp"
+#include "sim/base/text.hpp"
+#include "sim/base/units.hpp"
+#include "sim/breakeven/quantity.hpp"
+
+namespace gradcast {
+namespace {
+
+std::string percent(double share) { return fixed(100 * share, 0) + " %"; }
+
+/// "gaussian in 50 of 77 cells, dense in 27"
+std::string shares_of(const std::vector<std::vector<Verdict>>& cells,
+                      const std::vector<std::string>& names) {
+  std::map<std::size_t, std::size_t> won;
+  std::size_t all = 0;
+  std::size_t unsure = 0;
+  for (const auto& row : cells)
+    for (const Verdict& verdict : row) {
+      ++all;
+      if (!verdict.winner) continue;
+      ++won[*verdict.winner];
+      if (verdict.sure.has_value() && !*verdict.sure) ++unsure;
+    }
+  std::vector<std::pair<std::size_t, std::size_t>> order(won.begin(), won.end());
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::string> words;
+  for (const auto& [candidate, cells_won] : order)
+    words.push_back(names[candidate] + " in " + std::to_string(cells_won) +
+                    (words.empty() ? " of " + std::to_string(all) + " cells" : ""));
+  std::string text = words.empty() ? "nobody has an answer" : join(words);
+  if (unsure > 0)
+    text += "; in " + std::to_string(unsure) + " of all by less than the forecast's own error";
+  return text;
+}
+
+MapPicture picture_of(const WinMap& map, const std::vector<std::vector<Verdict>>& cells) {
+  MapPicture picture;
+  picture.cells = cells;
+  for (const double bandwidth : map.bandwidths)
+    picture.columns.push_back(value_text(Quantity::NicBandwidth, bandwidth));
+  for (std::size_t row = 0; row < map.nodes.size(); ++row)
+    picture.rows.push_back(std::to_string(map.nodes[row]) +
+                           (map.nodes[row] == 1 ? " node" : " nodes"));
+  return picture;
+}
+
+}  // namespace
+
+std::vector<Json> map_rows(const WinMap& map) {
+  std::vector<Json> rows;
+  const auto rounded = [](double value) { return Json(rounded_to(6, value)); };
+  for (std::size_t i = 0; i < map.nodes.size(); ++i)
+    for (std::size_t j = 0; j < map.bandwidths.size(); ++j) {
+      Json row;
+      row["model"] = map.model;
+      row["nodes"] = map.nodes[i];
+      row["workers"] = map.workers[i][j];
+      row["nic_bandwidth"] = value_text(Quantity::NicBandwidth, map.bandwidths[j]);
+      const auto add = [&](const std::string& prefix, const Verdict* verdict) {
+        const bool some = verdict != nullptr && verdict->winner.has_value();
+        row[prefix + "winner"] = some ? Json(map.candidates[*verdict->winner]) : Json();
+        row[prefix + "speedup_over_dense"] =
+            some && verdict->speedup_over_first ? rounded(*verdict->speedup_over_first) : Json();
+        row[prefix + "margin_percent"] = some ? rounded(100 * verdict->margin) : Json();
+      };
+      const Verdict* fitted = map.fitted.empty() ? nullptr : &map.fitted[i][j];
+      add("", &map.physics[i][j]);
+      add("fitted_", fitted);
+      row["sure"] = fitted != nullptr && fitted->winner && fitted->sure
+                        ? Json(*fitted->sure ? "yes" : "no")
+                        : Json();
+      row["agree"] = fitted != nullptr
+                         ? Json(fitted->winner == map.physics[i][j].winner ? "yes" : "no")
+                         : Json();
+      row["engine"] = map.engine;
+      rows.push_back(row);
+    }
+  return rows;
+}
+
+std::vector<std::string> map_sentences(const WinMap& map) {
+  std::vector<std::string> sentences{map.setting + ", by physics alone the fastest is " +
+                                     shares_of(map.physics, map.candidates) + "."};
+  if (map.fitted.empty()) return sentences;
+  sentences.push_back("With software fitted to published runs (" + map.software +
+                      ") the fastest is " + shares_of(map.fitted, map.candidates) + ".");
+  if (!map.left_out.empty())
+    sentences.push_back("No run with " + join(map.left_out, " or ") +
+                        " was fitted: the fitted map leaves them out, or they would win by what is "
+                        "not known of their software.");
+  std::size_t all = 0;
+  std::size_t differ = 0;
+  for (std::size_t i = 0; i < map.physics.size(); ++i)
+    for (std::size_t j = 0; j < map.physics[i].size(); ++j) {
+      ++all;
+      if (map.physics[i][j].winner != map.fitted[i][j].winner) ++differ;
+    }
+  sentences.push_back(
+      differ == 0 ? "Both name the same winner in every cell."
+                  : "The two name different winners in " + std::to_string(differ) + " of " +
+                        std::to_string(all) + " cells (" +
+                        percent(static_cast<double>(differ) / static_cast<double>(all)) + ").");
+  return sentences;
+}
+
+std::string map_table(const WinMap& map) {
+  std::string text;
+  for (const std::string& sentence : map_sentences(map)) text += sentence + "\n";
+  text += "\nphysics alone\n" + to_text(picture_of(map, map.physics), map.candidates);
+  if (!map.fitted.empty())
+    text +=
+        "\nfitted (" + map.software + ")\n" + to_text(picture_of(map, map.fitted), map.candidates);
+  return text;
+}
+
+}  // namespace gradcast

@@ -1,0 +1,149 @@
+#include "sim/breakeven/mapping.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+#include "sim/base/interruption.hpp"
+#include "sim/base/process_pool.hpp"
+#include "sim/base/progress.hpp"
+#include "sim/breakeven/contest.hpp"
+#include "sim/breakeven/forecasts.hpp"
+#include "sim/breakeven/quantity.hpp"
+#include "sim/breakeven/sentences.hpp"
+#include "sim/forecast/estimates.hpp"
+#include "sim/inputs/cluster.hpp"
+#include "sim/plan/scenario.hpp"
+
+namespace gradcast {
+namespace {
+
+/// [probe][row][column]
+using Seen = std::vector<std::vector<std::vector<Forecast>>>;
+
+/// Where `simgrid` is asked for, flows.
+const Engine& map_engine(const Engine& engine) {
+  return engine.name == "simgrid" ? *find_engine("simgrid-fluid") : engine;
+}
+
+/// Physics of all candidates, then fitted of all.
+std::vector<Probe> probes_of(const Estimates& dense, const std::vector<Contestant>& contestants,
+                             DataFiles& files) {
+  std::vector<Probe> probes;
+  probes.emplace_back(dense.physics, files);
+  for (const Contestant& contestant : contestants)
+    probes.emplace_back(contestant.estimates.physics, files);
+  if (!dense.fitted) return probes;
+  probes.emplace_back(*dense.fitted, files);
+  for (const Contestant& contestant : contestants)
+    probes.emplace_back(*contestant.estimates.fitted, files);
+  return probes;
+}
+
+/// 1, 2, 4, ... as far as there may be as many ranks.
+std::vector<int> usual_nodes(int gpus_per_node) {
+  std::vector<int> all;
+  for (int nodes = 1; nodes <= 64 && nodes * gpus_per_node <= kMostRanks; nodes *= 2)
+    all.push_back(nodes);
+  return all;
+}
+
+/// A map without verdicts.
+WinMap empty_map(const BreakEvenAsked& asked, const std::vector<Contestant>& contestants,
+                 const Estimates& dense, const Scenario& scenario) {
+  WinMap map;
+  map.bandwidths = asked.map_bandwidths;
+  map.candidates.emplace_back("dense");
+  for (const Contestant& contestant : contestants) map.candidates.push_back(contestant.name);
+  if (dense.fitted) map.software = software_of(*dense.fitted);
+  map.model = scenario.model.name;
+  const int gpus = scenario.cluster.gpus_per_node;
+  map.setting = map.model + " on " + scenario.cluster.name + " (" + std::to_string(gpus) +
+                (gpus == 1 ? " GPU" : " GPUs") + " a node, " +
+                in_words(Quantity::Density, asked.request.density, 0) + ")";
+  map.nodes = asked.map_nodes.empty() ? usual_nodes(gpus) : asked.map_nodes;
+  return map;
+}
+
+/// A piece of work is one candidate on so many nodes.
+Seen forecast_all(const WinMap& map, std::vector<Probe>& probes, const Engine& engine,
+                  std::size_t processes, bool quiet) {
+  for (Probe& probe : probes) probe.scenario();  // read here, once for all processes
+  const std::size_t rows = map.nodes.size();
+  std::vector<std::size_t> items(probes.size() * rows);
+  for (std::size_t i = 0; i < items.size(); ++i) items[i] = i;
+  Seen seen(probes.size(), std::vector<std::vector<Forecast>>(rows));
+  Progress progress(std::vector<double>(items.size(), 1), quiet);
+  std::size_t done = 0;
+  run_in_pool(processes, items,
+              {[&](std::size_t item) {
+                 std::vector<Forecast> row;
+                 for (const double bandwidth : map.bandwidths)
+                   row.push_back(probes[item / rows].at({{Quantity::Nodes, map.nodes[item % rows]},
+                                                         {Quantity::NicBandwidth, bandwidth}},
+                                                        engine));
+                 return pack(row);
+               },
+               [&](std::size_t item, const std::string& answer) {
+                 seen[item / rows][item % rows] = unpack_forecasts(answer);
+                 if (++done < items.size()) progress.show(done, "map");
+               },
+               [] { return Interruption::asked(); }});
+  progress.clear();
+  require_uninterrupted();
+  return seen;
+}
+
+/// Of two compressors the one that nobody fitted would win by what is not known of it.
+void leave_out_unfitted(WinMap& map, const std::vector<Contestant>& contestants, Seen& seen) {
+  const bool some_fitted = std::any_of(contestants.begin(), contestants.end(),
+                                       [](const Contestant& each) { return each.costs_fitted; });
+  if (!some_fitted) return;
+  const std::size_t first_fitted = map.candidates.size();  // dense
+  for (std::size_t i = 0; i < contestants.size(); ++i) {
+    if (contestants[i].costs_fitted) continue;
+    map.left_out.push_back(contestants[i].name);
+    for (auto& row : seen[first_fitted + 1 + i])
+      for (Forecast& forecast : row) forecast.problem = "no run with it was fitted";
+  }
+}
+
+/// Of all candidates, whose probes begin with number `first`.
+std::vector<std::vector<Verdict>> verdicts_of(const WinMap& map, const Seen& seen,
+                                              std::size_t first) {
+  std::vector<std::vector<Verdict>> cells(map.nodes.size());
+  for (std::size_t row = 0; row < map.nodes.size(); ++row)
+    for (std::size_t column = 0; column < map.bandwidths.size(); ++column) {
+      std::vector<Forecast> competing;
+      for (std::size_t i = 0; i < map.candidates.size(); ++i)
+        competing.push_back(seen[first + i][row][column]);
+      cells[row].push_back(verdict_of(competing));
+    }
+  return cells;
+}
+
+}  // namespace
+
+WinMap make_map(const BreakEvenAsked& asked, const std::vector<Contestant>& contestants,
+                const Engine& engine, DataFiles& files, bool quiet) {
+  const Estimates dense =
+      estimates_of(with_compressor(asked.request, "dense", true), asked.software, files);
+  std::vector<Probe> probes = probes_of(dense, contestants, files);
+  const Scenario& scenario = probes[0].scenario();
+  for (const Quantity axis : {Quantity::Nodes, Quantity::NicBandwidth})
+    require_settable(scenario, axis);
+  WinMap map = empty_map(asked, contestants, dense, scenario);
+  map.engine = std::string(map_engine(engine).name);
+  Seen seen = forecast_all(map, probes, map_engine(engine), asked.processes, quiet);
+  if (dense.fitted) leave_out_unfitted(map, contestants, seen);
+  map.physics = verdicts_of(map, seen, 0);
+  if (dense.fitted) map.fitted = verdicts_of(map, seen, map.candidates.size());
+  for (const std::vector<Forecast>& row : seen[0]) {
+    std::vector<int> workers;
+    for (const Forecast& forecast : row) workers.push_back(forecast.ranks);
+    map.workers.push_back(workers);
+  }
+  return map;
+}
+
+}  // namespace gradcast

@@ -1,0 +1,62 @@
+#include "sim/cli/commands/simulate/forecast.hpp"
+
+#include "sim/base/table.hpp"
+#include "sim/base/text.hpp"
+#include "sim/plan/plan_summary.hpp"
+
+namespace gradcast::commands {
+namespace {
+
+/// How much a forecast changes with something, in percent of itself.
+double change_percent(Seconds changed, Seconds as_is) { return 100 * ((changed - as_is) / as_is); }
+
+}  // namespace
+
+IterationForecast make_forecast(const Scenario& scenario, const Plan& plan, const Engine& engine,
+                                const NoiseChoice& noise) {
+  const auto run_all = [&](const Scenario& which, const Plan& its_plan) {
+    return run_replicas(which, its_plan, engine, noise.noise, noise.replicas);
+  };
+  const Replicated replicated = run_all(scenario, plan);
+  IterationForecast forecast{replicated.mean, replicated.spread};
+  if (forecast.lost()) return forecast;
+  forecast.latency = latency_sensitivity(scenario, plan);
+  const Seconds jitter = (forecast.spread.p95 - forecast.spread.p05) / (2 * kDeviationsToP95);
+  forecast.interval = interval_of(scenario, plan, forecast.result, jitter);
+  if (scenario.payload.count > 0) return forecast;
+  const Seconds iteration = forecast.result.iteration;
+  forecast.samples_per_second =
+      static_cast<double>(plan.ranks()) * scenario.batch() / iteration.count();
+  forecast.scaling_efficiency = alone(scenario) / iteration;
+  forecast.speedup_over_dense = 1;
+  if (scenario.sparse()) {
+    const Scenario twin = dense_twin(scenario);
+    const IterationResult dense = run_all(twin, make_plan(twin)).mean;
+    forecast.speedup_over_dense =
+        dense.lost.empty() ? std::optional(dense.iteration / iteration) : std::nullopt;
+  }
+  return forecast;
+}
+
+std::vector<std::pair<std::string, Seconds>> parts_of(const IterationResult& result) {
+  return {{"forward", result.forward},   {"backward", result.backward},
+          {"encode", result.encode},     {"exposed_communication", result.exposed_communication},
+          {"decode", result.decode},     {"update", result.update},
+          {"overhead", result.overhead}, {"wait", result.wait}};
+}
+
+std::string least_sure(const IterationForecast& forecast, const Plan& plan) {
+  constexpr double kMuch = 1;  // percent of the iteration
+  std::vector<std::string> doubts;
+  if (forecast.latency) {
+    const auto& [half, as_is, twice] = *forecast.latency;
+    if (change_percent(twice, as_is) > kMuch)
+      doubts.push_back("latency (" + with_sign(change_percent(half, as_is), 1) + " % if half, " +
+                       with_sign(change_percent(twice, as_is), 1) + " % if twice)");
+  }
+  if (const std::string evidence = evidence_of(plan); !evidence.empty() && evidence != "measured")
+    doubts.push_back("compressor costs (" + evidence + ")");
+  return join(doubts, "; ");
+}
+
+}  // namespace gradcast::commands

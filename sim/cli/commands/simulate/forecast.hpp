@@ -1,0 +1,48 @@
+// What `gradcast simulate` works out: one iteration, and what it is held against.
+#pragma once
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/base/units.hpp"
+#include "sim/engine/engine.hpp"
+#include "sim/engine/iteration_result.hpp"
+#include "sim/engine/replicas.hpp"
+#include "sim/forecast/sensitivity.hpp"
+#include "sim/forecast/uncertainty.hpp"
+#include "sim/inputs/measured.hpp"
+#include "sim/options/noise_flags.hpp"
+#include "sim/plan/plan.hpp"
+#include "sim/plan/scenario.hpp"
+
+namespace gradcast::commands {
+
+struct IterationForecast {
+  IterationResult result;
+  Spread spread;
+  // Not of a collective alone, nor of a run that never ended:
+  std::optional<double> samples_per_second{};
+  std::optional<double> scaling_efficiency{};
+  std::optional<double> speedup_over_dense{};
+  std::optional<MeasuredRun> measured{};  // the run that this is a forecast of, where there is one
+  std::optional<LatencySensitivity> latency{};
+  std::optional<ForecastInterval> interval{};  // where the cluster was fitted
+
+  bool lost() const { return !result.lost.empty(); }
+  double error_percent() const {
+    return 100 * ((result.iteration - measured->iteration) / measured->iteration);
+  }
+};
+
+/// All but `measured`. `plan` is the scenario's.
+IterationForecast make_forecast(const Scenario& scenario, const Plan& plan, const Engine& engine,
+                                const NoiseChoice& noise);
+
+/// The parts that add up to the iteration, in the order of the design.
+std::vector<std::pair<std::string, Seconds>> parts_of(const IterationResult& result);
+
+/// What the forecast is sure of least, in words; "" for nothing in particular.
+std::string least_sure(const IterationForecast& forecast, const Plan& plan);
+
+}  // namespace gradcast::commands

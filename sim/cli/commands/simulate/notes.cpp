@@ -1,0 +1,81 @@
+#include "sim/cli/commands/simulate/notes.hpp"
+
+#include <cstdint>
+#include <string>
+
+#include "sim/inputs/fusion.hpp"
+#include "sim/plan/plan_summary.hpp"
+
+namespace gradcast::commands {
+
+/// SimGrid needs about a microsecond a message.
+void note_long_run(const Flags& flags, const Engine& engine, const Plan& plan,
+                   const Cluster& cluster) {
+  constexpr std::int64_t kMany = 3'000'000;
+  constexpr int kManyNodes = 1'500;  // each a zone of SimGrid's, of which it looks through all
+  if (engine.name.starts_with("simgrid") && cluster.nodes > kManyNodes &&
+      plan.ranks() > cluster.nodes)
+    flags.note("building a network of " + std::to_string(cluster.nodes) +
+               " nodes takes a while; --engine analytic answers sooner");
+  if (engine.name != "simgrid-exact") return;
+  const std::int64_t messages = messages_of(plan, cluster);
+  if (messages > kMany)
+    flags.note("simulating " + std::to_string(messages) +
+               " messages takes a while; --engine simgrid-fluid and analytic answer sooner");
+}
+
+void note_costs(const Flags& flags, const Scenario& scenario, const Plan& plan) {
+  const std::string compressor(scenario.compressor->name);
+  if (const std::string outside = outside_of(plan); !outside.empty())
+    flags.note("the costs of '" + compressor + "' are asked for beyond the cost table (" + outside +
+               ")");
+  const std::string evidence = evidence_of(plan);
+  const bool partly = evidence.find("measured") != std::string::npos;
+  if (!evidence.empty() && evidence != "measured")
+    flags.note(
+        "the costs of '" + compressor + "' are " +
+        (partly ? "measured in part only (" + evidence + ")" : evidence + ", not measured here") +
+        "; `gradcast compare` shows how far such forecasts are off");
+  if (scenario.sparse() && !scenario.costs.device.empty() &&
+      scenario.costs.device != scenario.trace.device)
+    flags.note("compressing was timed on " + scenario.costs.device + ", the model on " +
+               scenario.trace.device);
+}
+
+void note_selection(const Flags& flags, const Scenario& scenario, const Plan& plan) {
+  if (!scenario.sparse() || scenario.selection == SelectionScope::Merged) return;
+  for (const PlannedBucket& bucket : plan.buckets)
+    if (bucket.cost.calls > 1) {
+      flags.note("the cost table has no row of " + std::to_string(bucket.tensors) +
+                 " tensors with " + std::to_string(bucket.elements) +
+                 " elements in one call; each tensor is charged a call of its own");
+      return;
+    }
+}
+
+void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan,
+                  const NoiseChoice& noise) {
+  if (noise.replicas > 1 && !noise.noise.any() && scenario.count_spread == 0)
+    flags.note(
+        "all replicas are the same: nothing is drawn without --compute-jitter, "
+        "--network-jitter or --count-spread");
+  const bool training = scenario.payload.count == 0;
+  if ((flags.given("batch") || flags.given("accumulation")) && training)
+    flags.note("forward and backward are taken as proportional to the batch");
+  if (scenario.fusion.kind == Fusion::Kind::MgWfbp && scenario.sparse())
+    flags.note("mg-wfbp merges for dense all-reduces; omgs weighs what encoding costs");
+  if (scenario.encode_stream == EncodeStream::Side && scenario.encode_slowdown == 0 &&
+      scenario.sparse())
+    flags.note(
+        "compressors on the side stream are taken to cost backward nothing; --encode-slowdown says "
+        "what they do");
+  if (scenario.count_spread > 0 && (!scenario.sparse() || scenario.compressor->exact_count))
+    flags.note("--count-spread changes nothing here: every rank selects as many elements");
+  if (scenario.sparse() && plan.ranks() > 1) return;
+  for (const char* flag : {"density", "mode", "costs", "scale-costs-to", "implementation",
+                           "selection", "wire-bytes-per-element", "wire-messages"})
+    if (flags.given(flag))
+      flags.note("--" + std::string(flag) + " changes nothing here: nothing is compressed");
+}
+
+}  // namespace gradcast::commands

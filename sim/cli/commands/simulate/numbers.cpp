@@ -1,0 +1,61 @@
+#include "sim/cli/commands/simulate/numbers.hpp"
+
+#include <optional>
+
+#include "sim/base/units.hpp"
+#include "sim/engine/replicas.hpp"
+#include "sim/forecast/sensitivity.hpp"
+#include "sim/forecast/uncertainty.hpp"
+
+namespace gradcast::commands {
+namespace {
+
+Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
+}  // namespace
+
+Json numbers_of(const IterationForecast& forecast, const Plan& plan, const NoiseChoice& noise) {
+  const bool lost = forecast.lost();
+  const auto seconds = [&](Seconds time) { return lost ? Json() : Json(time.count()); };
+  Json numbers;
+  numbers["iteration_seconds"] = seconds(forecast.result.iteration);
+  for (const auto& [name, part] : parts_of(forecast.result)) {
+    if (name == "exposed_communication")
+      numbers["communication_seconds"] = seconds(forecast.result.communication);
+    numbers[name + "_seconds"] = seconds(part);
+  }
+  numbers["hidden_codec_seconds"] = seconds(forecast.result.hidden_codec);
+  numbers["samples_per_second"] = or_null(forecast.samples_per_second);
+  numbers["scaling_efficiency"] = or_null(forecast.scaling_efficiency);
+  numbers["speedup_over_dense"] = or_null(forecast.speedup_over_dense);
+  const bool measured = forecast.measured.has_value() && !lost;
+  numbers["measured_seconds"] = measured ? Json(forecast.measured->iteration.count()) : Json();
+  numbers["error_percent"] = measured ? Json(forecast.error_percent()) : Json();
+  numbers["measured_source"] = measured ? Json(forecast.measured->source) : Json();
+  const auto latency = [&](Seconds LatencySensitivity::*which) {
+    return forecast.latency ? Json(((*forecast.latency).*which).count()) : Json();
+  };
+  numbers["half_latency_seconds"] = latency(&LatencySensitivity::half);
+  numbers["twice_latency_seconds"] = latency(&LatencySensitivity::twice);
+  numbers["least_sure_of"] = least_sure(forecast, plan);
+  const auto end = [&](Seconds ForecastInterval::*which) {
+    return forecast.interval ? Json(((*forecast.interval).*which).count()) : Json();
+  };
+  numbers["interval_low_seconds"] = end(&ForecastInterval::low);
+  numbers["interval_high_seconds"] = end(&ForecastInterval::high);
+  if (noise.asked()) {
+    const Spread& spread = forecast.spread;
+    numbers["mean_low_seconds"] = seconds(spread.low);
+    numbers["mean_high_seconds"] = seconds(spread.high);
+    numbers["p05_seconds"] = seconds(spread.p05);
+    numbers["median_seconds"] = seconds(spread.median);
+    numbers["p95_seconds"] = seconds(spread.p95);
+    numbers["lost_replicas"] = spread.lost;
+  }
+  numbers["lost"] = forecast.result.lost;
+  numbers["engine"] = forecast.result.engine;
+  numbers["flows_simulated"] = forecast.result.flows_simulated;
+  return numbers;
+}
+
+}  // namespace gradcast::commands

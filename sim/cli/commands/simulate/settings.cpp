@@ -1,0 +1,107 @@
+#include "sim/cli/commands/simulate/settings.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "sim/base/statistics.hpp"
+#include "sim/base/text.hpp"
+#include "sim/base/units.hpp"
+#include "sim/inputs/cluster_values.hpp"
+#include "sim/inputs/compressor_costs.hpp"
+#include "sim/inputs/cost_holdout.hpp"
+#include "sim/inputs/fusion.hpp"
+#include "sim/plan/plan_summary.hpp"
+
+namespace gradcast::commands {
+namespace {
+
+/// How far interpolation is off in the rows that priced a plan.
+HoldOut interpolation_of(const Scenario& scenario, const Plan& plan) {
+  if (plan.buckets.empty()) return {};
+  const CostEstimate& cost = plan.buckets[0].cost;
+  const CompressorCosts used(scenario.costs, {.compressor = std::string(scenario.compressor->name),
+                                              .mode = cost.mode,
+                                              .implementation = cost.implementation});
+  return held_out_error({scenario.costs.name, used.rows()});
+}
+
+/// Tensors of each bucket, in backward order: "12+3+1".
+std::string groups_of(const Plan& plan) {
+  std::vector<std::string> sizes;
+  for (const PlannedBucket& bucket : plan.buckets) sizes.push_back(std::to_string(bucket.tensors));
+  return join(sizes, "+");
+}
+
+}  // namespace
+
+Json settings_of(const Scenario& scenario, const Request& request, const Plan& plan,
+                 const DataFiles& files, const NoiseChoice& noise, const std::string& engine) {
+  Json settings;
+  settings["model"] = scenario.model.name;
+  settings["parameters"] = scenario.model.elements();
+  settings["tensors"] = scenario.model.tensors.size();
+  settings["trace"] = request.trace_name();
+  settings["device"] = scenario.trace.device;
+  settings["batch"] = scenario.batch();
+  settings["accumulation"] = scenario.accumulation;
+  settings["compressor"] = scenario.compressor->name;
+  settings["fusion"] = to_text(scenario.fusion);
+  settings["overlap"] = scenario.overlap ? "yes" : "no";
+  settings["queue"] = to_text(scenario.queue);
+  settings["network_streams"] = scenario.network_streams;
+  settings["collective"] = collectives_of(plan);
+  if (scenario.fusion.kind == Fusion::Kind::MgWfbp || scenario.fusion.kind == Fusion::Kind::Omgs)
+    settings["groups"] = groups_of(plan);
+  settings["buckets"] = plan.buckets.size();
+  std::int64_t payload = 0;
+  std::int64_t selected = 0;
+  for (const PlannedBucket& bucket : plan.buckets) {
+    payload += bucket.payload.count;
+    selected += bucket.selected;
+  }
+  settings["payload_bytes_per_rank"] = payload;
+  if (scenario.sparse()) {
+    settings["density"] = scenario.density;
+    settings["selected_elements"] = selected;
+    settings["wire_bytes_per_element"] = scenario.wire_bytes_per_element;
+    settings["wire_messages"] = scenario.wire_messages;
+    settings["costs"] = request.costs;
+    settings["costs_scaled_to"] = request.costs_device;
+    settings["mode"] = plan.buckets.empty() ? "" : plan.buckets[0].cost.mode;
+    settings["implementation"] = plan.buckets.empty() ? "" : plan.buckets[0].cost.implementation;
+    settings["evidence"] = evidence_of(plan);
+    settings["selection"] = to_text(scenario.selection);
+    settings["encode_calls"] = encode_calls(plan);
+    settings["encode_stream"] = to_text(scenario.encode_stream);
+    settings["encode_slowdown"] = percent_to_text(scenario.encode_slowdown);
+    settings["count_spread"] = percent_to_text(scenario.count_spread);
+    settings["interpolated_buckets"] =
+        std::count_if(plan.buckets.begin(), plan.buckets.end(),
+                      [](const PlannedBucket& bucket) { return bucket.cost.interpolated; });
+    const ErrorSummary errors = interpolation_of(scenario, plan).errors;
+    const auto rounded = [&](double percent) {
+      return errors.rows > 0 ? Json(std::round(100 * percent) / 100) : Json();
+    };
+    settings["interpolation_error_percent"] = rounded(errors.median_absolute);
+    settings["interpolation_error_p90_percent"] = rounded(errors.p90_absolute);
+  }
+  settings["events"] = request.events;
+  settings["concurrent_jobs"] = request.concurrent_jobs;
+  settings["compute_jitter"] = percent_to_text(noise.noise.compute);
+  settings["network_jitter"] = percent_to_text(noise.noise.network);
+  settings["replicas"] = noise.replicas;
+  settings["cluster"] = request.cluster;
+  settings["ranks"] = plan.ranks();
+  for (const ClusterProperty& property : properties_of(scenario.cluster))
+    settings[property.name] = property.value;
+  std::vector<std::string> read;
+  for (const InputFile& input : files.inputs())
+    read.push_back(input.typed + "=" + input.sha256.substr(0, 12));
+  settings["inputs_sha256"] = join(read, " ");
+  settings["engine"] = engine;
+  return settings;
+}
+
+}  // namespace gradcast::commands

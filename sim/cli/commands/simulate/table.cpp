@@ -1,0 +1,79 @@
+#include "sim/cli/commands/simulate/table.hpp"
+
+#include <algorithm>
+
+#include "sim/base/table.hpp"
+#include "sim/base/units.hpp"
+#include "sim/engine/iteration_result.hpp"
+#include "sim/engine/replicas.hpp"
+
+namespace gradcast::commands {
+namespace {
+
+std::string headline(const IterationForecast& forecast, const Plan& plan,
+                     const NoiseChoice& noise) {
+  const IterationResult& result = forecast.result;
+  TextTable table{{"forecast", ""}, {}};
+  const auto add = [&](const std::string& name, const std::string& value) {
+    table.rows.push_back({name, value});
+  };
+  const auto seconds = [](Seconds time) { return fixed(time.count(), 4); };
+  if (forecast.lost()) {
+    add("the run never ends", result.lost);
+    return to_text(table);
+  }
+  add(noise.replicas > 1 ? "iteration (mean)" : "iteration", seconds(result.iteration) + " s");
+  if (noise.replicas > 1) {
+    const Spread& spread = forecast.spread;
+    add("95 % interval of the mean", seconds(spread.low) + " to " + seconds(spread.high) + " s");
+    add("5 %, 50 %, 95 % of the runs",
+        seconds(spread.p05) + ", " + seconds(spread.median) + ", " + seconds(spread.p95) + " s");
+    if (spread.lost > 0)
+      add("runs that never ended",
+          std::to_string(spread.lost) + " of " + std::to_string(spread.replicas));
+  }
+  if (forecast.samples_per_second)
+    add("samples per second", fixed(*forecast.samples_per_second, 1));
+  if (forecast.scaling_efficiency)
+    add("scaling efficiency", fixed(100 * *forecast.scaling_efficiency, 1) + " %");
+  if (forecast.speedup_over_dense)
+    add("speedup over dense", fixed(*forecast.speedup_over_dense, 2));
+  add("90 % interval", forecast.interval ? seconds(forecast.interval->low) + " to " +
+                                               seconds(forecast.interval->high) + " s"
+                                         : "none: the cluster was not fitted (`gradcast fit`)");
+  if (forecast.measured)
+    add("measured (" + forecast.measured->source + ")",
+        seconds(forecast.measured->iteration) + " s, error " +
+            with_sign(forecast.error_percent(), 1) + " %");
+  if (const std::string doubts = least_sure(forecast, plan); !doubts.empty())
+    add("least sure of", doubts);
+  return to_text(table);
+}
+
+}  // namespace
+
+std::string as_table(const Json& settings, const IterationForecast& forecast, const Plan& plan,
+                     const NoiseChoice& noise) {
+  const IterationResult& result = forecast.result;
+  TextTable parts{{"where the time goes", "seconds", "share %"}, {}};
+  const auto add = [&](const std::string& name, Seconds part) {
+    const bool some = result.iteration > Seconds{0};
+    parts.rows.push_back(
+        {name, fixed(part.count(), 4), some ? fixed(100 * (part / result.iteration), 1) : "-"});
+  };
+  for (auto [name, part] : parts_of(result)) {
+    std::replace(name.begin(), name.end(), '_', ' ');
+    add(name, part);
+  }
+  add("= iteration", result.iteration);
+  parts.rows.push_back({});
+  add("communication, hidden or not", result.communication);
+  if (result.hidden_codec > Seconds{0}) add("encode and decode, hidden", result.hidden_codec);
+  TextTable inputs{{"input", "value"}, {}};
+  for (const auto& [name, value] : settings.items())
+    inputs.rows.push_back({name, value_to_text(value)});
+  return headline(forecast, plan, noise) + "\n" + (forecast.lost() ? "" : to_text(parts) + "\n") +
+         to_text(inputs);
+}
+
+}  // namespace gradcast::commands

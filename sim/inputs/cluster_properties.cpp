@@ -1,0 +1,189 @@
+#include "sim/inputs/cluster_properties.hpp"
+
+#include <vector>
+
+#include "sim/base/error.hpp"
+#include "sim/base/text.hpp"
+#include "sim/base/units.hpp"
+
+namespace gradcast {
+namespace {
+
+// How values are read and printed.
+
+struct Count {
+  static int parse(std::string_view text) { return parse_count(text); }
+  static std::string print(int count) { return std::to_string(count); }
+};
+
+struct Time {
+  static Seconds parse(std::string_view text) { return parse_time(text); }
+  static std::string print(Seconds time) { return to_text(time); }
+};
+
+struct Rate {
+  static BytesPerSecond parse(std::string_view text) { return parse_rate(text); }
+  static std::string print(BytesPerSecond rate) { return to_text(rate); }
+};
+
+struct Size {
+  static Bytes parse(std::string_view text) { return parse_bytes(text); }
+  static std::string print(Bytes amount) { return to_text(amount); }
+};
+
+struct Percent {
+  static double parse(std::string_view text) { return parse_percent(text); }
+  static std::string print(double share) { return percent_to_text(share); }
+};
+
+struct Speed {
+  static double parse(std::string_view text) { return parse_speed(text); }
+  static std::string print(double speed) { return number_to_text(speed); }
+};
+
+/// Of what may be absent.
+template <class Kind>
+struct OrNone {
+  static auto parse(std::string_view text) {
+    using Value = decltype(Kind::parse(text));
+    return text == "none" || text == "0" ? Value{} : Kind::parse(text);
+  }
+  template <class Value>
+  static std::string print(Value value) {
+    return value == Value{} ? "none" : Kind::print(value);
+  }
+};
+
+template <class Kind, class Field>
+constexpr PropertyRow of_cluster(std::string_view name, std::string_view help, PropertyRow::Of of,
+                                 Field /*which*/, bool required = false) {
+  return {name,
+          help,
+          of,
+          required,
+          [](Cluster& c, std::string_view text) { Field{}(c) = Kind::parse(text); },
+          [](const Cluster& c) { return Kind::print(Field{}(c)); },
+          nullptr};
+}
+
+template <class Kind, class Field>
+constexpr PropertyRow of_node(std::string_view name, std::string_view help, PropertyRow::Of of,
+                              Field which, bool required = false) {
+  PropertyRow property = of_cluster<Kind>(name, help, of, which, required);
+  property.set_node = [](NodeProperties& node, std::string_view text) {
+    Field{}(node) = Kind::parse(text);
+  };
+  return property;
+}
+
+constexpr auto kShape = PropertyRow::Of::Shape;
+constexpr auto kNetwork = PropertyRow::Of::Network;
+constexpr auto kSoftware = PropertyRow::Of::Software;
+
+constexpr PropertyRow kProperties[] = {
+    of_cluster<Count>(
+        "nodes", "machines", kShape, [](auto& c) -> auto& { return c.nodes; }, true),
+    of_node<Count>(
+        "gpus_per_node", "GPUs of each", kShape, [](auto& n) -> auto& { return n.gpus_per_node; },
+        true),
+    of_node<Rate>(
+        "nic_bandwidth", "of a NIC, as one long flow reaches it, like 9.43Gbps", kNetwork,
+        [](auto& n) -> auto& { return n.nic.bandwidth; }, true),
+    of_node<Time>(
+        "nic_latency", "one way between GPUs of two nodes, like 25us", kNetwork,
+        [](auto& n) -> auto& { return n.nic.latency; }),
+    of_node<Count>(
+        "nics_per_node", "NICs of each; GPU i uses NIC i mod this", kNetwork,
+        [](auto& n) -> auto& { return n.nics_per_node; }),
+    of_node<Rate>(
+        "intra_bandwidth", "between GPUs of a node, like 10GBps", kNetwork,
+        [](auto& n) -> auto& { return n.intra.bandwidth; }, true),
+    of_node<Time>(
+        "intra_latency", "one way between GPUs of a node, like 5us", kNetwork,
+        [](auto& n) -> auto& { return n.intra.latency; }),
+    of_node<OrNone<Rate>>(
+        "pcie_bandwidth", "one path a direction that a node's GPUs share, like 12GBps, or none",
+        kNetwork, [](auto& n) -> auto& { return n.pcie_bandwidth; }),
+    of_node<Speed>(
+        "compute_speed", "of a node's GPUs, 1 as the trace says", kShape,
+        [](auto& n) -> auto& { return n.compute_speed; }),
+    of_cluster<OrNone<Count>>(
+        "nodes_per_leaf", "of a leaf switch; none: one switch for all", kNetwork,
+        [](auto& c) -> auto& { return c.nodes_per_leaf; }),
+    of_cluster<OrNone<Rate>>(
+        "leaf_uplink_bandwidth", "of a whole leaf to the spine, each direction, like 40Gbps",
+        kNetwork, [](auto& c) -> auto& { return c.leaf_uplink_bandwidth; }),
+    of_cluster<Time>(
+        "leaf_uplink_latency", "what crossing the spine adds one way, like 2us", kNetwork,
+        [](auto& c) -> auto& { return c.leaf_uplink_latency; }),
+    of_cluster<OrNone<Count>>(
+        "leaves_per_pod", "of a fat tree's pod; none: one spine for all", kNetwork,
+        [](auto& c) -> auto& { return c.leaves_per_pod; }),
+    of_cluster<OrNone<Rate>>(
+        "pod_uplink_bandwidth", "of a whole pod to the core, each direction, like 100Gbps",
+        kNetwork, [](auto& c) -> auto& { return c.pod_uplink_bandwidth; }),
+    of_cluster<Time>(
+        "pod_uplink_latency", "what crossing the core adds one way, like 2us", kNetwork,
+        [](auto& c) -> auto& { return c.pod_uplink_latency; }),
+    of_cluster<Time>(
+        "per_message_latency", "software time of every message, like 3us", kSoftware,
+        [](auto& c) -> auto& { return c.per_message_latency; }),
+    of_cluster<Time>(
+        "per_collective_latency", "software time of every collective, like 10us", kSoftware,
+        [](auto& c) -> auto& { return c.per_collective_latency; }),
+    of_cluster<OrNone<Size>>(
+        "eager_limit",
+        "from which on MPI asks the receiver before it sends, like 64KiB; none: never", kSoftware,
+        [](auto& c) -> auto& { return c.eager_limit; }),
+    of_cluster<Time>(
+        "per_tensor_negotiation", "of agreeing on a tensor before its collective, like 50us",
+        kSoftware, [](auto& c) -> auto& { return c.per_tensor_negotiation; }),
+    of_cluster<Time>(
+        "per_iteration_overhead", "software time of every iteration, like 2ms", kSoftware,
+        [](auto& c) -> auto& { return c.per_iteration_overhead; }),
+    of_cluster<Percent>(
+        "communication_slowdown", "how much longer backward takes while a collective runs, like 5%",
+        kSoftware, [](auto& c) -> auto& { return c.communication_slowdown; }),
+    of_cluster<OrNone<Rate>>(
+        "reduction_bandwidth",
+        "at which a rank adds up what it received, like 5GBps; none: at no "
+        "cost",
+        kSoftware, [](auto& c) -> auto& { return c.reduction_bandwidth; }),
+    of_cluster<Time>(
+        "planner_startup", "of an all-reduce, as MG-WFBP's planner believes, like 1ms", kSoftware,
+        [](auto& c) -> auto& { return c.planner_startup; }),
+    of_cluster<OrNone<Rate>>(
+        "planner_bandwidth",
+        "of an all-reduce, as MG-WFBP's planner believes, like 1GBps; none: "
+        "the network's",
+        kSoftware, [](auto& c) -> auto& { return c.planner_bandwidth; }),
+    of_cluster<Time>(
+        "forecast_deviation", "of fitted forecasts from measurements, like 20ms", kSoftware,
+        [](auto& c) -> auto& { return c.forecast_deviation; }),
+    of_cluster<Percent>(
+        "forecast_deviation_share", "the same as a share of the iteration, like 3%", kSoftware,
+        [](auto& c) -> auto& { return c.forecast_deviation_share; }),
+};
+
+}  // namespace
+
+std::span<const PropertyRow> property_rows() { return kProperties; }
+
+const PropertyRow& find_property(std::string_view name) {
+  std::vector<std::string> known;
+  for (const PropertyRow& property : kProperties) {
+    if (property.name == name) return property;
+    known.emplace_back(property.name);
+  }
+  throw ValueError("unknown property '" + std::string(name) + "'" + did_you_mean(name, known) +
+                   " (properties: " + join(known) + ")");
+}
+
+double parse_speed(std::string_view text) {
+  const double speed = parse_number(text);
+  if (speed >= kSlowestSpeed && speed <= 1 / kSlowestSpeed) return speed;
+  throw ValueError("'" + std::string(text) +
+                   "' is not a speed from 0.001 to 1000, like '0.5' for half of the trace's");
+}
+
+}  // namespace gradcast

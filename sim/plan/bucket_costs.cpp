@@ -1,0 +1,145 @@
+#include "sim/plan/bucket_costs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "sim/base/random.hpp"
+
+namespace gradcast {
+namespace {
+
+Bytes dense_bytes(std::int64_t elements) { return Bytes{elements * std::int64_t{sizeof(float)}}; }
+
+}  // namespace
+
+CollectiveLoad dense_load(std::int64_t elements) { return {.payload = dense_bytes(elements)}; }
+
+BucketCosts::BucketCosts(const Scenario& scenario)
+    : scenario_(scenario), cluster_(scenario.cluster), network_(scenario.cluster) {
+  if (scenario.sparse() && cluster_.ranks() > 1)
+    costs_.emplace(scenario.costs, CostChoice{.compressor = std::string(scenario.compressor->name),
+                                              .mode = scenario.mode,
+                                              .implementation = scenario.implementation});
+}
+
+/// What the cluster's planner believes, else what the network costs: a collective of no bytes and
+/// one of all of them.
+PlannerNetwork BucketCosts::planner_network() const {
+  if (cluster_.planner_bandwidth.value > 0)
+    return {cluster_.planner_startup, Bytes{1} / cluster_.planner_bandwidth};
+  if (cluster_.ranks() == 1) return {};
+  const Bytes all = dense_bytes(scenario_.model.elements());
+  const auto time = [&](Bytes payload) {
+    const CollectiveLoad load{.payload = payload};
+    return network_.time(collective_for(load, Aggregation::AllReduce), load);
+  };
+  const Seconds startup = time(Bytes{0}) + cluster_.per_tensor_negotiation;
+  return {startup,
+          (time(all) + cluster_.per_tensor_negotiation - startup) / static_cast<double>(all.count)};
+}
+
+BucketCost BucketCosts::whole_cost(const Bucket& bucket) const {
+  if (cluster_.ranks() == 1) return {};
+  const PlannedBucket planned = plan_bucket(bucket);
+  const Collective& main = *planned.collective;
+  Seconds communicate = network_.time(main, load_of(planned)) +
+                        scenario_.wire_messages * cluster_.per_tensor_negotiation;
+  for (const Collective* around : {main.before, main.after})
+    if (around != nullptr)
+      communicate +=
+          network_.time(*around, dense_load(bucket.elements)) + cluster_.per_tensor_negotiation;
+  return {planned.cost.encode, communicate, planned.cost.decode};
+}
+
+const Collective& BucketCosts::collective_for(const CollectiveLoad& load,
+                                              Aggregation aggregation) const {
+  if (scenario_.collective != nullptr && scenario_.collective->serves == aggregation)
+    return *scenario_.collective;
+  return network_.choose(aggregation, load);
+}
+
+/// Ranks of a node share the encoding where the collective adds up inside the node first.
+std::int64_t BucketCosts::share(std::int64_t elements, const Collective& collective) const {
+  return collective.before == nullptr
+             ? elements
+             : std::max<std::int64_t>(1, elements / network_.layout().gpus_of(0));
+}
+
+CostEstimate BucketCosts::codec_cost(const Bucket& bucket, const Collective& collective) const {
+  // Whose sets are added up: nobody's but the result's, or one of each rank or node.
+  const int sets = collective.before != nullptr ? network_.layout().nodes()
+                   : collective.sparse          ? 1
+                                                : cluster_.ranks();
+  if (scenario_.selection == SelectionScope::Merged)
+    return costs_->of(share(bucket.elements, collective), scenario_.density, sets);
+  std::vector<std::int64_t> tensors;
+  for (const std::size_t tensor : bucket.tensors)
+    tensors.push_back(share(scenario_.model.tensors[tensor].elements, collective));
+  return costs_->of_each(tensors, scenario_.density, sets);
+}
+
+CollectiveLoad BucketCosts::load_of(const PlannedBucket& planned) const {
+  CollectiveLoad load{.payload = planned.payload};
+  load.elements = planned.elements;
+  load.bytes_per_element = scenario_.wire_bytes_per_element;
+  return load;
+}
+
+PlannedBucket BucketCosts::plan_bucket(const Bucket& bucket) const {
+  PlannedBucket planned{bucket.tensors.size(),
+                        bucket.elements,
+                        bucket.elements,
+                        dense_bytes(bucket.elements),
+                        {},
+                        nullptr};
+  if (!scenario_.sparse()) {
+    planned.collective = &collective_for(load_of(planned), Aggregation::AllReduce);
+    return planned;
+  }
+  planned.collective = &collective_for(load_of(planned), Aggregation::AllGather);
+  planned.cost = codec_cost(bucket, *planned.collective);
+  planned.cost.encode =
+      corrected_encode(planned.cost.encode, bucket.elements, planned.cost.calls, scenario_.codec);
+  planned.cost.decode = corrected_decode(planned.cost.decode, scenario_.codec);
+  planned.selected = planned.cost.selected;
+  planned.payload = Bytes{planned.selected * scenario_.wire_bytes_per_element};
+  return planned;
+}
+
+CollectiveLoad BucketCosts::part_of(const PlannedBucket& planned, std::size_t number, int part,
+                                    int parts) const {
+  CollectiveLoad load = load_of(planned);
+  load.payload = chunk(planned.payload, part, parts);
+  if (scenario_.count_spread == 0 || !scenario_.sparse() || scenario_.compressor->exact_count)
+    return load;
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(cluster_.ranks()); ++rank) {
+    // The same draw for a bucket's values and its indices.
+    const double factor =
+        lognormal_factor(scenario_.count_spread, {scenario_.count_seed, number, Draw::Count, rank});
+    const auto count = std::min(
+        share(planned.elements, *planned.collective),
+        static_cast<std::int64_t>(std::llround(static_cast<double>(planned.selected) * factor)));
+    load.contributions.push_back(
+        chunk(Bytes{count * scenario_.wire_bytes_per_element}, part, parts));
+  }
+  load.payload = *std::max_element(load.contributions.begin(), load.contributions.end());
+  return load;
+}
+
+PlannedBucket BucketCosts::plan_payload() const {
+  const CollectiveLoad load{.payload = scenario_.payload};
+  PlannedBucket planned{1, 0, 0, scenario_.payload, {}, nullptr};
+  planned.collective = scenario_.collective != nullptr
+                           ? scenario_.collective
+                           : &network_.choose(scenario_.compressor->aggregation, load);
+  return planned;
+}
+
+Seconds BucketCosts::update_of(const Bucket& bucket) const {
+  const auto all = static_cast<double>(scenario_.model.elements());
+  return scenario_.trace.update * (static_cast<double>(bucket.elements) / all);
+}
+
+}  // namespace gradcast

@@ -1,0 +1,56 @@
+// What a bucket costs: the collective that carries it, what travels, and how long encode, decode,
+// update and negotiation take.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "sim/base/units.hpp"
+#include "sim/inputs/cluster.hpp"
+#include "sim/inputs/compressor_costs.hpp"
+#include "sim/inputs/fusion.hpp"
+#include "sim/network/collective.hpp"
+#include "sim/network/collective_choice.hpp"
+#include "sim/plan/merging.hpp"
+#include "sim/plan/plan.hpp"
+#include "sim/plan/scenario.hpp"
+
+namespace gradcast {
+
+/// What a collective carries of gradients that are not compressed.
+CollectiveLoad dense_load(std::int64_t elements);
+
+class BucketCosts {
+ public:
+  /// The scenario must outlive it.
+  explicit BucketCosts(const Scenario& scenario);
+
+  PlannedBucket plan_bucket(const Bucket& bucket) const;
+  /// The one bucket of a microbenchmark: every rank comes with a buffer of its own.
+  PlannedBucket plan_payload() const;
+
+  /// What one of several collectives of a bucket carries.
+  CollectiveLoad part_of(const PlannedBucket& planned, std::size_t number, int part,
+                         int parts) const;
+  /// Agreeing on a tensor before its collective.
+  Seconds negotiation() const { return cluster_.per_tensor_negotiation; }
+  /// The bucket's share of the whole update.
+  Seconds update_of(const Bucket& bucket) const;
+
+  // What merging planners ask for.
+  PlannerNetwork planner_network() const;
+  BucketCost whole_cost(const Bucket& bucket) const;
+
+ private:
+  const Collective& collective_for(const CollectiveLoad& load, Aggregation aggregation) const;
+  std::int64_t share(std::int64_t elements, const Collective& collective) const;
+  CostEstimate codec_cost(const Bucket& bucket, const Collective& collective) const;
+  CollectiveLoad load_of(const PlannedBucket& planned) const;
+
+  const Scenario& scenario_;
+  const Cluster& cluster_;
+  CollectiveChoice network_;
+  std::optional<CompressorCosts> costs_;  // where anything is compressed
+};
+
+}  // namespace gradcast

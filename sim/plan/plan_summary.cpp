@@ -1,0 +1,46 @@
+#include "sim/plan/plan_summary.hpp"
+
+#include <set>
+
+#include "sim/base/text.hpp"
+#include "sim/network/collective.hpp"
+#include "sim/network/collective_time.hpp"
+
+namespace gradcast {
+
+int encode_calls(const Plan& plan) {
+  int calls = 0;
+  for (const PlannedBucket& bucket : plan.buckets) calls += bucket.cost.calls;
+  return calls;
+}
+
+std::string evidence_of(const Plan& plan) {
+  std::set<std::string> all;
+  for (const PlannedBucket& bucket : plan.buckets)
+    for (const std::string& each : split_words(bucket.cost.evidence, '+'))
+      if (!each.empty()) all.insert(each);
+  return join({all.begin(), all.end()}, "+");
+}
+
+std::string outside_of(const Plan& plan) {
+  for (const PlannedBucket& bucket : plan.buckets)
+    if (!bucket.cost.outside.empty()) return bucket.cost.outside;
+  return {};
+}
+
+std::string collectives_of(const Plan& plan) {
+  std::set<std::string> all;
+  for (const PlannedBucket& bucket : plan.buckets) all.emplace(bucket.collective->name);
+  return join({all.begin(), all.end()}, "+");
+}
+
+std::int64_t messages_of(const Plan& plan, const Cluster& cluster) {
+  const RankLayout layout = layout_of(cluster);
+  std::int64_t messages = 0;
+  for (const PlanStep& step : plan.steps)
+    if (step.kind == StepKind::Collective)
+      messages += messages_in(step.collective->phases(layout, step.load));
+  return messages;
+}
+
+}  // namespace gradcast

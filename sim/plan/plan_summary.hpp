@@ -1,0 +1,29 @@
+// What is asked of a finished plan: how much it encodes and sends, by which collectives, and what
+// its costs rest on.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "sim/inputs/cluster.hpp"
+#include "sim/plan/plan.hpp"
+
+namespace gradcast {
+
+/// Calls that encode its buckets: one each, but for a selection per tensor of which the cost table
+/// has no row of all the bucket's tensors together.
+int encode_calls(const Plan& plan);
+
+/// What the costs of its buckets rest on: "measured", "derived+published", ...; "" for dense.
+std::string evidence_of(const Plan& plan);
+
+/// The first range of the cost table that its buckets leave; "" for none.
+std::string outside_of(const Plan& plan);
+
+/// The collectives of its buckets, each once: "ring-all-reduce", "double-binary-tree+ring-..."; ""
+/// where nothing is sent.
+std::string collectives_of(const Plan& plan);
+
+/// Messages that all ranks together send.
+std::int64_t messages_of(const Plan& plan, const Cluster& cluster);
+
+}  // namespace gradcast

@@ -1,0 +1,34 @@
+#include "sim/plan/scenario.hpp"
+
+#include "sim/base/error.hpp"
+
+namespace gradcast {
+
+Queue parse_queue(std::string_view text) {
+  if (text == "fifo") return Queue::Fifo;
+  if (text == "priority") return Queue::Priority;
+  throw ValueError("'" + std::string(text) + "' is not 'fifo' or 'priority'");
+}
+
+std::string to_text(Queue queue) { return queue == Queue::Fifo ? "fifo" : "priority"; }
+
+EncodeStream parse_encode_stream(std::string_view text) {
+  if (text == "compute") return EncodeStream::Compute;
+  if (text == "side") return EncodeStream::Side;
+  throw ValueError("'" + std::string(text) + "' is not 'compute' or 'side'");
+}
+
+std::string to_text(EncodeStream stream) {
+  return stream == EncodeStream::Compute ? "compute" : "side";
+}
+
+Scenario dense_twin(Scenario scenario) {
+  scenario.compressor = find_compressor("dense");
+  if (scenario.collective != nullptr)  // else it is chosen by size
+    scenario.collective = &default_collective(Aggregation::AllReduce);
+  scenario.mode.clear();
+  scenario.implementation.clear();
+  return scenario;
+}
+
+}  // namespace gradcast
