@@ -76,14 +76,14 @@ TextFile read_text_file(const std::filesystem::path& path, std::size_t most_byte
     if (text.content.size() > most_bytes)
       throw DataError(path.string(), 0,
                       "has more than " + std::to_string(most_bytes) +
-                          " bytes; no file that belongs here is so long");
+                          " bytes, which is longer than any file of gradcast");
   }
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text.content.starts_with(kByteOrderMark)) text.content.erase(0, kByteOrderMark.size());
   // Text has none, and what reads lines as C strings would end them there.
   if (const std::size_t nul = text.content.find('\0'); nul != std::string::npos)
     throw DataError(path.string(), line_of(text.content, nul),
-                    "a NUL byte; this is not a text file");
+                    "has a NUL byte, so it is not a text file");
   return text;
 }
 

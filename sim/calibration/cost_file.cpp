@@ -128,8 +128,8 @@ void CostFile::add(const std::vector<CostRow>& rows) {
   if (const std::optional<TextFile> there = on_disk(); there && there->content != last_seen_)
     throw Error(ExitCode::Failure,
                 path_.string() +
-                    ": another run has changed it; when that one has ended, start again (it goes "
-                    "on from what is there), or name another file with -o");
+                    ": another run has changed it; start again when that run has ended (the new "
+                    "run continues from what is there), or name another file with -o");
   CostTable more;
   for (const CostRow& row : rows)
     if (keys_.insert(key_of(row)).second) more.rows.push_back(row);

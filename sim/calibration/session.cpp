@@ -25,9 +25,10 @@ std::vector<std::string> default_baselines(const DeviceAsked& device) {
 std::unique_ptr<Bench> open_device(const DeviceAsked& asked) {
   if (!asked.gpu) return make_cpu_bench();
   if (std::unique_ptr<Bench> bench = make_gpu_bench(asked.number)) return bench;
-  const std::string why = !built_with_cuda() ? "this build holds no CUDA code"
+  const std::string why = !built_with_cuda() ? "the GPU is not in this build: configure with "
+                                               "-DWITH_CUDA=ON, which needs a CUDA compiler"
                           : gpu_devices().empty()
-                              ? "CUDA sees no GPU here"
+                              ? "CUDA finds no GPU on this machine"
                               : "there is no GPU " + std::to_string(asked.number);
   throw MissingError(why + "; --device cpu measures on the CPU");
 }

@@ -24,7 +24,7 @@ Scenario replica_of(const Scenario& scenario, const Noise& noise, int replica) {
   }
   if (noise.network > 0) {
     if (!scenario.cluster.platform_file.empty())
-      throw ValueError("network jitter is of the NICs of a .csv cluster, and '" +
+      throw ValueError("network jitter applies to the NICs of a .csv cluster, but '" +
                        scenario.cluster.platform_file.string() + "' has links of its own");
     drawn.cluster.nic_slowness.assign(static_cast<std::size_t>(scenario.cluster.nodes), 1);
     for (int node = 0; node < scenario.cluster.nodes; ++node)

@@ -149,13 +149,14 @@ class Writer {
     for (const std::size_t i : fitted)
       for (const FitRow* row : fit_.rows)
         if (row->run.cluster == cluster && !parameter(i).scope.holds(row->run))
-          throw ValueError("'" + parameter(i).name() + "' is not of all runs on " + cluster +
-                           ": no cluster file can say it; take another --structure");
+          throw ValueError("'" + parameter(i).name() + "' does not apply to all runs on " +
+                           cluster +
+                           ", and a cluster file cannot say that; take another --structure");
     for (std::size_t a = 0; a < fitted.size(); ++a)
       for (std::size_t b = a + 1; b < fitted.size(); ++b)
         if (parameter(fitted[a]).quantity == parameter(fitted[b]).quantity)
           throw ValueError("'" + parameter(fitted[a]).name() + "' and '" +
-                           parameter(fitted[b]).name() + "' are one property of " + cluster);
+                           parameter(fitted[b]).name() + "' are the same property of " + cluster);
   }
 
   void require_one_correction(const FitRow& like, const std::string& costs,
@@ -165,7 +166,7 @@ class Writer {
           with_parameters(*row, *fit_.structure, fit_.values).codec != correction)
         throw ValueError("costs of " + like.run.compressor + " are corrected in two ways (lines " +
                          std::to_string(like.run.line) + " and " + std::to_string(row->run.line) +
-                         "): no cost table can say it");
+                         "), and a cost table cannot say that");
   }
 
   /// Standard deviation over value, for what was estimated.

@@ -46,7 +46,7 @@ struct Factor {
   static double parse(std::string_view text) {
     const double factor = parse_number(text);
     if (factor >= 0) return factor;
-    throw ValueError("'" + std::string(text) + "' is below 0: no time is");
+    throw ValueError("'" + std::string(text) + "' is below 0, and no time can be");
   }
   static constexpr bool kInverse = false;
   static std::string print(double number, int digits) {

@@ -69,7 +69,7 @@ FitScope parse_fit_scope(std::string_view text) {
     const std::size_t equals = condition.find('=');
     if (equals == std::string::npos || equals + 1 == condition.size())
       throw ValueError("'" + condition +
-                       "' is not a column and its values like 'compressor=dgc+gaussian'");
+                       "' is not a column with its values, like 'compressor=dgc+gaussian'");
     scope.conditions.push_back({std::string(find_column(condition.substr(0, equals)).name),
                                 split_words(std::string_view(condition).substr(equals + 1), '+')});
   }

@@ -93,7 +93,8 @@ FitStudy study_of(const std::string& measured, const std::vector<FitRow>& rows,
                   const FitStructures& structures, const FitStructure& structure,
                   const StudyOptions& options) {
   const auto all = claimed(rows);
-  if (all.empty()) throw ValueError("no run that the model claims: nothing to fit");
+  if (all.empty())
+    throw ValueError("the model claims none of these runs, so there is nothing to fit");
   FitStudy study;
   study.measured = measured;
   study.structure = &structure;

@@ -95,7 +95,7 @@ std::vector<std::string> all_of(const SweepPlan& plan, const std::string& flag, 
     for (const Collective* collective : all_collectives()) names.emplace_back(collective->name);
     return names;
   }
-  throw ValueError("'all' is no value of --" + flag +
+  throw ValueError("'all' is not a value of --" + flag +
                    "; it stands for all models, compressors, clusters or collectives");
 }
 
@@ -119,7 +119,7 @@ class Reader {
     });
     if (plan_.points() > kMostPoints)
       throw UsageError("these lists make " + sizes() + " points; a sweep has " +
-                       std::to_string(kMostPoints) + " at most: cut it into several");
+                       std::to_string(kMostPoints) + " at most: split it into several");
     plan_.inputs = files_.inputs();
     check_values();
     return std::move(plan_);

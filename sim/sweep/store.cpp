@@ -80,7 +80,7 @@ void read_lines(const TextFile& file, bool torn, Evaluations& into) {
     } catch (const nlohmann::json::exception&) {
       if (torn) return;  // and what a full disk left behind it
       throw DataError(file.path.string(), number,
-                      "this is no forecast of a sweep; remove the file to begin anew");
+                      "this is not a forecast of a sweep; remove the file to start again");
     }
   }
 }
