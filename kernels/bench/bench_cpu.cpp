@@ -32,7 +32,7 @@ double seconds_of(Body body) {
   return steady_seconds() - begin;
 }
 
-/// What a table says of this processor: a line of /proc/cpuinfo.
+/// The value of a line of /proc/cpuinfo.
 std::string cpuinfo(const std::string& key) {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);)
@@ -52,7 +52,7 @@ std::string compiler() {
 #endif
 }
 
-/// Four fifths of what is free now; the rest is the system's.
+/// Four fifths of the memory that is free now. The rest is left to the system.
 std::int64_t usable_memory() {
   std::ifstream file("/proc/meminfo");
   for (std::string line; std::getline(file, line);)
@@ -117,7 +117,7 @@ class Inputs {
   std::vector<float> residual_;
 };
 
-/// Where exact Top-k ends: the least key it takes, and how many elements have larger ones.
+/// The end of exact Top-k: the least key it takes, and how many elements have larger ones.
 struct ExactCut {
   Key least = 0;
   std::int64_t above = 0;
@@ -243,7 +243,8 @@ class CpuBench : public Bench {
     residual_.resize(static_cast<std::size_t>(elements));
   }
 
-  /// Every call changes it, and a residual that grows from sample to sample is another input.
+  /// Restores the residual. Every call changes it, and a residual that grows from sample to sample
+  /// would be another input.
   void restore_residual() {
     std::copy_n(inputs_.residual().begin(), residual_.size(), residual_.begin());
   }

@@ -10,8 +10,9 @@
 namespace gradcast {
 namespace {
 
-/// How fast a point goes whose samples outlast the time it is given. On a CPU 40 M elements took
-/// 3.5 s, whatever the compressor; for a GPU it is a guess, and matters above 100 M elements only.
+/// The speed of points whose samples take longer than the time they are given. On a CPU 40 M
+/// elements took 3.5 s with any compressor. For a GPU it is a guess, and matters above 100 M
+/// elements only.
 constexpr double kCpuElementsPerSecond = 1e7;
 constexpr double kGpuElementsPerSecond = 1e8;
 
@@ -58,7 +59,7 @@ std::vector<CalibrationPoint> Session::points(const PointsAsked& wanted) const {
   const auto baseline = [&](const std::string& name) {
     return std::find(baselines.begin(), baselines.end(), name) != baselines.end();
   };
-  std::set<std::string> there{kTorch};  // whether it is turns out when it is started
+  std::set<std::string> there{kTorch};  // whether torch is there shows when it is started
   PointsOffered offered;
   offered.memory_bytes = device.memory_bytes;
   offered.memory_needed = [&](const BenchPoint& point) { return bench.memory_needed(point); };

@@ -31,7 +31,7 @@ Scenario replica_of(const Scenario& scenario, const Noise& noise, int replica) {
       drawn.cluster.nic_slowness[static_cast<std::size_t>(node)] =
           factor(noise.network, Draw::Network, node);
   }
-  // Far apart, so that no replica of one seed is a replica of the next.
+  // The numbers are far apart, so that no replica of one seed equals one of the next seed.
   drawn.count_seed = scenario.count_seed + number * 0x9e3779b97f4a7c15;
   return drawn;
 }

@@ -11,7 +11,7 @@
 namespace gradcast {
 namespace {
 
-/// More than any interval is sure of.
+/// The digits to write; more than any interval is sure of.
 constexpr int kDigits = 4;
 
 constexpr std::string_view kSuffix = "-fitted";
@@ -59,7 +59,7 @@ class Writer {
 
     std::string text = csv_comments(comments(comment_lines(file), "The cluster of " + name));
     text += csv_line({kColumns.begin(), kColumns.end()});
-    // What an earlier fit left unexplained is no longer true.
+    // The unexplained error of an earlier fit is no longer true.
     std::set<std::string> written{"forecast_deviation", "forecast_deviation_share"};
     for (const std::size_t i : fitted) {
       const FitQuantity& quantity = *parameter(i).quantity;
@@ -192,8 +192,8 @@ class Writer {
     return lines;
   }
 
-  /// The file's own rows but for what was written anew. Its columns may stand in another order, and
-  /// it may be a fitted one itself.
+  /// The file's own rows, except those that were written again. Its columns may have another order,
+  /// and it may be a fitted file itself.
   static std::string kept_lines(const TextFile& file, const std::set<std::string>& written) {
     CsvReader rows(file, kColumns, kColumns.size() - 1);
     std::string kept;

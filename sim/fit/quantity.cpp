@@ -18,7 +18,7 @@ struct Time {
   static double number(Seconds time) { return time.count(); }
 };
 
-/// As the time of a byte: "none" is a rate without limit.
+/// A rate as the time of a byte; "none" is a rate without limit.
 struct Rate {
   static double parse(std::string_view text) {
     return text == "none" ? 0 : 1 / parse_rate(text).value;

@@ -41,7 +41,7 @@ FitErrors parse_errors(std::string_view text) {
   throw ValueError("'" + std::string(text) + "' is not 'absolute' or 'relative'");
 }
 
-/// A parameter that two others of the same structure cannot stand beside.
+/// Throws if the last parameter cannot be combined with another one of the structure.
 void require_no_double(const FitStructure& structure, const CsvReader& rows) {
   const FitParameter& last = structure.parameters.back();
   for (std::size_t i = 0; i + 1 < structure.parameters.size(); ++i) {

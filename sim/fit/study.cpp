@@ -33,7 +33,8 @@ std::string group_name(const FitRow& row, LeaveOut what) {
   return row.run.source;
 }
 
-/// Of the errors in percent, by row, those that groups name: groups are drawn whole.
+/// The mean error of the rows in `groups`, with its interval. `by_row`: errors in percent. Groups
+/// are drawn whole.
 MeanError mean_error(const std::vector<double>& by_row, const Groups& groups, std::uint64_t seed) {
   std::vector<double> errors;
   Groups renumbered;

@@ -23,7 +23,7 @@ int number_in(const std::string& name, const std::string& value) {
   }
 }
 
-/// How a batch system tells an array's task who it is.
+/// The variables by which a batch system tells a task of an array its number.
 struct ArraySystem {
   const char* task;
   const char* first;  // least number of the array; "" where it begins with 1

@@ -14,7 +14,7 @@ namespace {
 
 bool is_simgrid(std::string_view engine) { return engine.starts_with("simgrid"); }
 
-/// What the links of a record are, where that is not plain.
+/// Notes on the links of a record, if their meaning is not plain.
 void note_links(std::vector<std::string>& notes, const RunRecord& record) {
   if (!is_simgrid(record.engine))
     notes.push_back("the " + record.engine +

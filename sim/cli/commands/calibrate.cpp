@@ -105,7 +105,7 @@ int write_costs(Session& session) {
   return 0;
 }
 
-/// What a view shows, up to the end or to ctrl-C.
+/// The results of a view, up to the end or to ctrl-C.
 struct Measured {
   std::vector<RooflineEntry> entries;
   std::size_t points = 0;  // that were to be measured

@@ -1,4 +1,4 @@
-// `gradcast compare`: forecast beside measurement beside error.
+// `gradcast compare`: shows forecast, measurement and error side by side.
 #include <algorithm>
 #include <limits>
 
@@ -38,7 +38,8 @@ struct WhatIf {
 
   bool asked() const { return !costs.empty() || transfer.asked(); }
 
-  /// What a row is asked with, and how that is called; "" where the row compresses nothing.
+  /// Changes the request of a row, and returns the name of its costs; "" if the row compresses
+  /// nothing.
   std::string apply(Request& request) const {
     if (!asked() || request.compressor == "dense") return "";
     if (!costs.empty()) {
@@ -54,7 +55,7 @@ WhatIf read_what_if(const Flags& flags, DataFiles& files) {
   WhatIf what_if{"", read_transfer(flags, files)};
   if (flags.given("costs"))
     what_if.costs = flags.value("costs", [&](const std::string& name) {
-      load_cost_table(files.read(kCostTables, name));  // a wrong one is no row's mistake
+      load_cost_table(files.read(kCostTables, name));  // a wrong table is not the mistake of a row
       return name;
     });
   if (!what_if.asked()) return what_if;
@@ -65,7 +66,7 @@ WhatIf read_what_if(const Flags& flags, DataFiles& files) {
   return what_if;
 }
 
-/// Rows that ask a cost table for more than it knows.
+/// Notes rows whose costs lie outside the cost table.
 void note_outside(const Flags& flags, const std::vector<ComparedRun>& runs) {
   for (const ComparedRun& run : runs)
     if (!run.outside.empty())

@@ -31,7 +31,7 @@ void save(const std::string& folder, const FitStudy& study, const Flags& flags, 
   }
 }
 
-/// A value that no run has is a slip of the pen more often than not.
+/// Notes a value that no run has, because that is mostly a typing error.
 void note_idle_scopes(const Flags& flags, const FitStructure& structure,
                       const std::vector<FitRow>& rows) {
   for (const FitParameter& parameter : structure.parameters)

@@ -59,7 +59,7 @@ Flags make_flags() {
 
 int parse_shards(std::string_view text) { return parse_count_to(kMostShards, text); }
 
-/// Where forecasts are kept: beside the answer. Nowhere where that is no file.
+/// The file that keeps forecasts, beside the answer. None if the answer does not go to a file.
 std::optional<fs::path> store_of(const Flags& flags) {
   const fs::path answer = flags.text("output");
   if (answer.empty() || answer == "-") return std::nullopt;

@@ -24,7 +24,7 @@ std::string data_folder() {
   }
 }
 
-/// null where there is nothing to say.
+/// null if the text is empty.
 Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 Json make_row() {

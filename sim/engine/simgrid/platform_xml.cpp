@@ -144,7 +144,7 @@ void require_routes(
     } catch (const std::exception&) {
     }
     if (links.empty()) throw refuse("has no route to");
-    // The links' own is 0 by now: Vivaldi zones compute theirs.
+    // The latency of the links themselves is 0 by now; Vivaldi zones compute theirs.
     if (latency != 0) throw refuse("has a latency that is of no link to");
   };
   constexpr std::size_t kAllPairsUpTo = 512;  // hosts: a quarter of a million routes
