@@ -70,7 +70,7 @@ class ColdCache {
 
   void evict() {
     std::memset(bytes_.data(), ++value_, bytes_.size());
-    // Or the compiler sees that nobody reads them.
+    // Otherwise the compiler would see that nobody reads the bytes, and leave this out.
     asm volatile("" : : "r"(bytes_.data()) : "memory");
   }
 
@@ -89,7 +89,7 @@ class ColdCache {
 class Inputs {
  public:
   void make(Input input, std::uint32_t seed, std::int64_t elements) {
-    // Of these an element depends on how many there are.
+    // In these inputs an element depends on the number of elements.
     const bool by_length = input == Input::descending || input == Input::hot_block;
     if (input != input_ || seed != seed_ || (by_length && elements != size())) {
       gradient_.clear();

@@ -17,7 +17,7 @@ class Sending {
 
   /// Finds which of the equals would be sent, because the draw is among the selected elements.
   __device__ void place_ties(const Part& part) {
-    // Runs without ties are passed over: nobody asks for theirs.
+    // Runs without ties are skipped, because their numbers are not needed.
     tally_.for_each_run(part, [&](std::int64_t tile, int count) {
       if (static_cast<int>(threadIdx.x) < count)
         batch_.tile_ties[tile + threadIdx.x] = shared_.ties[threadIdx.x];

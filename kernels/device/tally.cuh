@@ -144,7 +144,8 @@ class Tally {
     block_barrier();
   }
 
-  /// What the blocks before have of this part's segment. Each has it as its last part.
+  /// The totals of this part's segment in the blocks before. The segment is the last part of each
+  /// of them.
   __device__ BlockTotal total_before(const Part& part) {
     const Segment& segment = share_.segment_of(part);
     if (part.first_group == segment.first_group) return {0, 0};

@@ -13,7 +13,7 @@ namespace {
 using Groups = std::vector<std::vector<std::size_t>>;
 using Rows = std::vector<const FitRow*>;
 
-/// Those of them that the model claims.
+/// The rows among `which` that the model claims.
 Rows rows_of(const std::vector<FitRow>& rows, const std::vector<std::size_t>& which) {
   Rows some;
   for (const std::size_t i : which)

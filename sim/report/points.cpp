@@ -11,9 +11,9 @@
 namespace gradcast {
 namespace {
 
-/// What a sweep may vary beside model, compressor, density, workers and bandwidth: every column
-/// before the numbers that is none of these. Nodes and GPUs make the workers, and GPUs a node
-/// tells apart what has as many.
+/// The columns that a sweep may vary besides model, compressor, density, workers and bandwidth:
+/// every other column before the numbers. Nodes and GPUs per node make the workers; GPUs per node
+/// distinguish points with as many workers.
 std::vector<std::string> further_columns(const std::vector<Json>& rows) {
   static const std::set<std::string> kDrawn = {"model", "compressor", "density",      "collective",
                                                "nodes", "workers",    "nic_bandwidth"};

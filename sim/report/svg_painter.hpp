@@ -23,7 +23,7 @@ class Painter {
 
   /// The number of panels side by side.
   virtual std::size_t columns() const;
-  /// Of the whole picture.
+  /// The width of the whole picture.
   virtual double width() const { return figure_.panels.size() == 1 ? 720 : 960; }
   /// The space beside a panel's plot, for labels of the y axis and for what ends beyond the last
   /// tick.
@@ -31,9 +31,9 @@ class Painter {
   virtual double right_margin() const { return 16; }
   virtual double plot_height(const FigurePanel& panel, double width) const = 0;
   virtual void paint(Canvas& canvas, const FigurePanel& panel, const Box& plot) const = 0;
-  /// Of a legend's entry, 22 pixels wide.
+  /// Draws the sample of a legend's entry, 22 pixels wide.
   virtual void swatch(Canvas& canvas, double x, double y, const FigureSeries& series) const;
-  /// Above the first panel and below the lowest ones; "" for none.
+  /// The texts above the first panel and below the lowest ones; "" for none.
   virtual std::string top_label() const { return figure_.y.label; }
   virtual std::string bottom_label() const { return figure_.x.label; }
 

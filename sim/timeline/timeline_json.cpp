@@ -245,7 +245,7 @@ class Writer {
       for (const LoadChange& change : links[i]->changes) {
         const Sample sample{to_nanoseconds(change.at), i,
                             rounded_to(6, change.rate.value * 8 / 1e9)};
-        // Of two changes in a nanosecond the later counts.
+        // If there are two changes in a nanosecond, the later one counts.
         if (!samples.empty() && samples.back().link == i && samples.back().at == sample.at)
           samples.back() = sample;
         else

@@ -51,7 +51,7 @@ std::string offer_of(const ValueKind& kind) {
 std::string bash_completion(const std::vector<CommandInfo>& commands) {
   std::string text(kHelpers);
   std::vector<std::string> names;
-  // What is offered, and after which "command:flag".
+  // The offered words, and the "command:flag" after which they are offered.
   std::map<std::string, std::vector<std::string>> offers;
   std::string cases;
   for (const CommandInfo& command : commands) {
