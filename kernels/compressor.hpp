@@ -1,9 +1,9 @@
-// The table of compressors: what each is called, how it is defined, and what its encoding asks of
-// the network.
+// The table of compressors: the name of each, its definition, and what its encoding needs from the
+// network.
 //
-// Every encode forms u = gradient + residual, selects elements of u, writes their values and
-// indices by rising index, and leaves in the residual what it did not send: zero (+0) where an
-// element was sent, u elsewhere. So scatter(values) + residual is u bit for bit, whatever went in.
+// Every encode forms u = gradient + residual, selects elements of u, and writes their values and
+// indices by rising index. It leaves in the residual what it did not send: zero (+0) where an
+// element was sent, u elsewhere. So scatter(values) + residual is u, bit for bit, for any input.
 // Every NaN in u is the one NaN 0x7fffffff.
 //
 // Common to all:
@@ -23,7 +23,7 @@
 
 namespace gradcast {
 
-/// What ranks do with their encoded gradients.
+/// How ranks combine their encoded gradients.
 enum class Aggregation {
   AllReduce,  // encodings add up: the ranks sum them, and the size stays the same
   AllGather,  // encodings do not add up: every rank receives all of them
@@ -35,7 +35,7 @@ struct Encoded {
   std::uint32_t status = 0;
 };
 
-/// Where an encode writes: as many values as indices.
+/// The output of an encode: as many values as indices.
 struct SparseOutput {
   std::span<float> values;
   std::span<std::int32_t> indices;
@@ -64,11 +64,11 @@ struct Compressor {
 /// In compressors.def order.
 std::span<const Compressor* const> all_compressors();
 
-/// nullptr where there is none of that name.
+/// nullptr if there is none of that name.
 const Compressor* find_compressor(std::string_view name);
 
-/// dense = the sum of all sets, added in the order of the workers; what no set names is +0. An
-/// index outside `dense` is ignored.
+/// dense = the sum of all sets, added in the order of the workers. An element that no set names is
+/// +0. An index outside `dense` is ignored.
 void decode(std::span<const SparseSet> sets, std::span<float> dense);
 
 }  // namespace gradcast

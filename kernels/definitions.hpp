@@ -44,8 +44,8 @@ GRADCAST_BOTH float add_feedback(float gradient, float residual) {
 /// Orders by magnitude: 0 < denormal < finite < infinity < NaN; signs do not count.
 GRADCAST_BOTH Key magnitude_key(float value) { return bits_of(value) & 0x7fffffffu; }
 
-/// The smallest magnitude key that |u| > threshold lets through. Never above infinity's: what is
-/// not finite is always sent, so that it does not stay in the residual for ever.
+/// The smallest magnitude key with |u| > threshold. It is never above the key of infinity: elements
+/// that are not finite are always sent, so that they do not stay in the residual for ever.
 GRADCAST_BOTH Key least_key_above(float threshold) {
   if (threshold < 0) return 0;
   const Key above = magnitude_key(threshold) + 1;
@@ -53,7 +53,7 @@ GRADCAST_BOTH Key least_key_above(float threshold) {
 }
 
 /// A bijection of 32 bits, twice: constants of Ellis & Wellons' "lowbias32" (hash-prospector,
-/// public domain). Of one seed all indices have different keys, so the k largest are k distinct
+/// public domain). With one seed, all indices have different keys. So the k largest are k distinct
 /// indices that depend on seed and index alone: a random order without a sort or a state.
 GRADCAST_BOTH std::uint32_t mix_bits(std::uint32_t x) {
   x ^= x >> 16;
@@ -78,7 +78,7 @@ inline constexpr int kLanes = 32;
 inline constexpr int kTileElements = 1024;  // what one warp reads in one go
 inline constexpr int kTreeWidth = 256;      // tiles, or sums of sums, that are added in one tree
 
-/// What threshold compressors know of u. Elements that are not finite are counted and left out.
+/// What threshold compressors know about u. Elements that are not finite are counted and left out.
 ///
 /// Additions of doubles depend on their order, so the order is part of the definition:
 ///  1. of each tile of 1024 elements, lane l (0 to 31) adds those at 128 r + 4 l + c for r = 0..7,

@@ -1,5 +1,5 @@
-// A device's memory and its queue of work, for whoever calls encoders from C++: CUDA's, and the
-// emulator's, which is the host's own. Read by C++ and CUDA: C++17.
+// The memory of a device and its queue of work, for C++ code that calls encoders. There are two:
+// CUDA's, and the emulator's, which uses host memory. Both C++ and CUDA read this file: C++17.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -23,14 +23,14 @@ class DeviceQueue {
   virtual void download(void* to, const void* from, std::size_t bytes) = 0;  // waits
   virtual void copy(void* to, const void* from, std::size_t bytes) = 0;      // enqueues
   virtual void wait() = 0;
-  /// What Encoder::encode and Decoder::decode take.
+  /// The `stream` argument of Encoder::encode and Decoder::decode.
   virtual void* stream() = 0;
-  /// Records what `enqueue` enqueues, without running it. nullptr where the device cannot.
+  /// Records the work that `enqueue` enqueues, without running it. nullptr if the device cannot.
   virtual std::unique_ptr<Recording> record(const std::function<void()>& enqueue) = 0;
 };
 
 namespace on_cuda {
-/// Throws std::runtime_error where there is no such device.
+/// Throws std::runtime_error if there is no such device.
 std::unique_ptr<DeviceQueue> make_queue(int device);
 }  // namespace on_cuda
 

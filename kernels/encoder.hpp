@@ -1,6 +1,7 @@
-// Encoders: a fixed list of tensors, encoded by one set of launches. Made once, which allocates and
-// uploads; then called every iteration, which does neither, never waits for the device, and can be
-// captured in a CUDA graph. Read by C++ and CUDA: C++17.
+// Encoders: each encodes a fixed list of tensors by one set of launches. An encoder is made once,
+// which allocates memory and uploads tables. It is then called every iteration, which does neither,
+// never waits for the device, and can be captured in a CUDA graph. Both C++ and CUDA read this
+// file: C++17.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -13,8 +14,8 @@
 
 namespace gradcast {
 
-/// A tensor and where its selection goes. All pointers are of the device, aligned to 4 bytes (16 is
-/// faster); gradient and residual do not overlap.
+/// A tensor and the place of its selection. All pointers point to device memory, aligned to 4 bytes
+/// (16 is faster). Gradient and residual do not overlap.
 struct EncoderTensor {
   const float* gradient = nullptr;  // [elements]
   float* residual = nullptr;        // [elements], read and written
@@ -29,7 +30,7 @@ struct EncoderTensor {
   std::uint32_t* status = nullptr;  // Status bits
 };
 
-/// For tests, which force the roads less travelled, and for measurements. The answer never changes.
+/// Options for tests, which force rare cases, and for measurements. They never change the answer.
 struct EncoderTuning {
   int slots = 0;                         // candidates a tile holds: 1, 2, 4, ... 32; 0: as fits k
   std::optional<Key> first_threshold{};  // instead of a sampled one
@@ -42,8 +43,9 @@ class Encoder {
   /// Enqueues one encode of all tensors. `stream` is a cudaStream_t (CUDA) or a const
   /// emulator::Schedule* (emulator). One call at a time: the scratch memory is the encoder's.
   virtual void encode(void* stream) = 0;
-  /// Adds to every tensor's seed from the next encode on: what is drawn at random should differ
-  /// from iteration to iteration. Enqueued; a captured graph reads the value of the moment it runs.
+  /// Sets a number that is added to every tensor's seed from the next encode on, so that random
+  /// draws can differ from iteration to iteration. It is enqueued; a captured graph reads the value
+  /// at the time it runs.
   virtual void set_round(std::uint64_t round, void* stream) = 0;
   virtual std::int64_t scratch_bytes() const = 0;
   virtual int launches() const = 0;
@@ -63,17 +65,16 @@ struct DecoderTensor {
   std::vector<DecoderSet> sets;  // as many for every tensor of a decoder
 };
 
-/// Adds sparse sets into dense gradients, all tensors' in one launch, in the order of the workers:
-/// the same bits every time.
+/// Adds sparse sets into dense gradients, for all tensors in one launch. It adds in the order of
+/// the workers, so that the result has the same bits every time.
 class Decoder {
  public:
   virtual ~Decoder() = default;
-  /// dense = the sum of all sets; what no set names is +0. An index outside is ignored.
+  /// dense = the sum of all sets. An element that no set names is +0. An index outside is ignored.
   virtual void decode(void* stream) = 0;
 };
 
-/// Throw std::invalid_argument for tensors that cannot be, std::runtime_error where the device
-/// fails.
+/// Throw std::invalid_argument for invalid tensors, std::runtime_error if the device fails.
 namespace on_cuda {
 std::unique_ptr<Encoder> make_encoder(Rule rule, Mode mode,
                                       const std::vector<EncoderTensor>& tensors,

@@ -5,7 +5,7 @@
 namespace gradcast {
 namespace {
 
-/// CUDA's own way to write 13.0 is 13000; of no driver it is 0.
+/// CUDA writes 13.0 as 13000, and no driver as 0.
 std::string dotted(int version) {
   if (version == 0) return "";
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);

@@ -1,5 +1,6 @@
-// Gradients for tests and measurements: any element of any input from its index alone, so that CPU
-// and GPU fill 400 M of them without a state. Read by C++ and CUDA: C++17.
+// Gradients for tests and measurements. Each element of an input is computed from its index alone,
+// so that CPU and GPU can fill 400 M of them without a state. Both C++ and CUDA read this file:
+// C++17.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -35,7 +36,7 @@ enum class Input : std::uint8_t {
 #undef GRADCAST_INPUT_NAME
 };
 
-/// Uniform in (0, 1]; `stream` tells independent draws of one element apart.
+/// Uniform in (0, 1]. `stream` numbers the independent draws of one element.
 GRADCAST_BOTH float input_uniform(std::uint32_t seed, std::uint32_t stream, std::int64_t index) {
   const std::uint64_t key = (static_cast<std::uint64_t>(seed * 0x9e3779b9u + stream) << 32) ^
                             static_cast<std::uint64_t>(index >> 32) ^
@@ -59,8 +60,8 @@ GRADCAST_BOTH float input_student(std::uint32_t seed, std::int64_t index, int fr
   return input_normal(seed, 0, index) / sqrtf(chi_squared / static_cast<float>(freedom));
 }
 
-/// Element `index` of `elements`. Seeds give independent vectors (but for the inputs without
-/// chance).
+/// Element `index` of `elements`. Different seeds give independent vectors (except for inputs
+/// without randomness).
 GRADCAST_BOTH float input_element(Input input, std::uint32_t seed, std::int64_t elements,
                                   std::int64_t index) {
   const float sigma = 1e-3f;

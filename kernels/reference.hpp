@@ -1,5 +1,6 @@
-// What the compressors' definitions (dense.cpp ... rtopk.cpp) have in common. Not for speed: for
-// being read. u is formed in the residual's place, and what is sent becomes zero there.
+// The common parts of the compressors' definitions (dense.cpp ... rtopk.cpp). They are written to
+// be read, not for speed. u is formed in the residual's place, and elements that are sent become
+// zero there.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -11,11 +12,12 @@
 
 namespace gradcast {
 
-/// A caller's defect, not a user's: std::invalid_argument with the compressor's name.
+/// Throws std::invalid_argument with the compressor's name. This is a defect of the caller, not an
+/// error of the user.
 void require_mode(std::string_view compressor, bool two_modes, Mode mode);
 
-/// The elements that a selection takes, asked for by rising index: all whose key is above `key`,
-/// and of those that have it the first `equals`.
+/// Says of each element, by rising index, whether a selection takes it: all elements whose key is
+/// above `key`, and the first `equals` of those with that key.
 struct Cut {
   Key key = 0;
   std::int64_t equals = 0;
@@ -35,14 +37,14 @@ Cut k_largest_magnitudes(std::span<const float> u, std::int64_t k);
 /// Takes all keys from `least` on.
 Cut all_from(Key least);
 
-/// How many magnitude keys are `least` or above.
+/// The number of magnitude keys that are `least` or above.
 std::int64_t count_from(std::span<const float> u, Key least);
 
-/// In the order of additions that definitions.hpp lays down.
+/// The moments, added in the order that definitions.hpp prescribes.
 Moments moments_of(std::span<const float> u, bool of_magnitudes);
 
-/// Sends what `takes` (asked once of each element, by rising index) takes, up to what the output
-/// holds.
+/// Sends the elements that `takes` accepts, up to what the output holds. `takes` is called once for
+/// each element, by rising index.
 template <typename Takes>
 Encoded emit(std::span<float> u, const SparseOutput& output, Takes takes) {
   std::size_t sent = 0;
@@ -61,11 +63,11 @@ Encoded emit(std::span<float> u, const SparseOutput& output, Takes takes) {
   return {static_cast<std::int64_t>(sent), status};
 }
 
-/// As above, by magnitude.
+/// The same, by magnitude.
 Encoded emit(std::span<float> u, const SparseOutput& output, Cut cut);
 
-/// u = gradient + residual, and the rules common to all; `select(u)` is the compressor's own,
-/// called for 0 < k < elements.
+/// Forms u = gradient + residual, and applies the rules common to all compressors. `select(u)` is
+/// the compressor's own rule; it is called for 0 < k < elements.
 template <typename Select>
 Encoded encode_by(std::span<const float> gradient, std::span<float> residual,
                   const Selection& selection, const SparseOutput& output, Select select) {

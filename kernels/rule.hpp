@@ -1,5 +1,5 @@
-// How compressors select, as far as the CPU's and the GPU's side must agree on names and constants.
-// Read by C++ and CUDA: C++17.
+// Names and constants of the compressors' rules on which the CPU's and the GPU's code must agree.
+// Both C++ and CUDA read this file: C++17.
 #pragma once
 #include <cstdint>
 
@@ -7,7 +7,7 @@
 
 namespace gradcast {
 
-/// Which of the definitions a compressor is; the reference and the kernels have one for each.
+/// The rule of a compressor. The reference and the kernels have a definition of each.
 enum class Rule : std::uint8_t { Everything, Topk, Randk, Dgc, Gaussian, Trimmed, Rtopk };
 
 /// The authors' Trimmed Top-k: thresholds mean + ratio x (largest - mean), from the top down.
@@ -17,7 +17,8 @@ GRADCAST_BOTH double trim_ratio(int step) {
   return ratios[step];
 }
 
-/// What DGC's sample must hold at least: in mode Paper two of the k that it looks for.
+/// The least size of DGC's sample: in mode Paper large enough to hold two of the k wanted elements
+/// on average.
 GRADCAST_BOTH std::int64_t dgc_least_sample(bool paper, std::int64_t elements, std::int64_t k) {
   return paper ? 2 * ((elements + k - 1) / k) : 1;
 }

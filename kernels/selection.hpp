@@ -1,10 +1,11 @@
-// What a compressor is asked for, and what it answers. Read by C++ and CUDA: C++17.
+// The selection that a compressor is asked to make, and the status that it returns. Both C++ and
+// CUDA read this file: C++17.
 #pragma once
 #include <cstdint>
 
 namespace gradcast {
 
-/// Where the paper's text and its authors' code differ, which of them is meant.
+/// Which definition is meant, where the paper's text and its authors' code differ.
 enum class Mode : std::uint8_t {
   Only,   // there is one definition
   Paper,  // Understanding Top-k Sparsification in Distributed Deep Learning, as printed
@@ -20,21 +21,21 @@ struct Selection {
 };
 
 /// Bits of a call's status; 0: selected as defined.
-/// More was selected than the output holds: the first by index were sent, the others stay in the
-/// residual.
+/// More elements were selected than the output holds. The first by index were sent; the others stay
+/// in the residual.
 inline constexpr std::uint32_t kTruncated = 1;
-/// Infinities or NaNs were in u (only compressors that take moments look).
+/// There were infinities or NaNs in u (only compressors that take moments look for them).
 inline constexpr std::uint32_t kNotFinite = 2;
-/// How the kernels came to the answer, which is the same either way: a tile had more candidates
-/// than slots; the selection reached below the candidates; too few candidates, so that all of u was
-/// searched.
+/// How the kernels found the answer, which is the same in any case: a tile had more candidates than
+/// slots; the selection reached below the candidates; there were too few candidates, so all of u
+/// was searched.
 inline constexpr std::uint32_t kTilesReread = 4;
 inline constexpr std::uint32_t kFullReread = 8;
 inline constexpr std::uint32_t kGeneric = 16;
-/// The bits that are part of the answer; the others tell of the way.
+/// The bits that are part of the answer. The others say how it was found.
 inline constexpr std::uint32_t kResultStatus = kTruncated | kNotFinite;
 
-/// rTop-k's r: as asked for, else 5 k; never below k or above the elements.
+/// rTop-k's r: the one that was asked for, else 5 k; never below k or above the elements.
 inline std::int64_t rtopk_candidates(const Selection& selection, std::int64_t elements) {
   std::int64_t r = selection.candidates > 0 ? selection.candidates : 5 * selection.k;
   if (r < selection.k) r = selection.k;

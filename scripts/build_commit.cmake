@@ -3,7 +3,7 @@
 set(commit "")
 find_program(GIT git)
 if(GIT)
-  # Of this checkout, not of another one that it lies in.
+  # The commit of this checkout, not of another one that contains it.
   execute_process(COMMAND ${GIT} rev-parse --show-prefix HEAD WORKING_DIRECTORY ${SOURCE}
     OUTPUT_VARIABLE answer RESULT_VARIABLE failed ERROR_QUIET)
   if(NOT failed AND answer MATCHES "^\n([0-9a-f]+)\n$")
@@ -15,4 +15,4 @@ if(GIT)
     endif()
   endif()
 endif()
-file(CONFIGURE OUTPUT ${FILE} CONTENT "\"${commit}\"\n")  # leaves a file as it is that says this already
+file(CONFIGURE OUTPUT ${FILE} CONTENT "\"${commit}\"\n")  # does not touch a file that says this already

@@ -21,7 +21,8 @@ macro(read_floors architecture)
   endif()
 endmacro()
 
-# Whether code of `room` may include `included`: one of a lower floor, itself, or what its row names.
+# Whether code of `room` may include `included`: a room of a lower floor, itself, or one
+# that its row names.
 # Sets `out` to YES or NO in the caller. Reads what read_floors has set.
 function(may_include room included out)
   set(${out} NO PARENT_SCOPE)

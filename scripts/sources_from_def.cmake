@@ -1,5 +1,5 @@
-# compressors.def, collectives.def and commands.def are the lists of what there is: the build reads
-# them too, so that one line adds an entry.
+# compressors.def, collectives.def and commands.def list all compressors, collectives and commands.
+# The build reads them too, so that one line adds an entry.
 
 # Sets `out` to the files of the entries that `def` lists: `folder`/<name>.cpp, seen from here, and
 # <name>.cu where there is one and CUDA.

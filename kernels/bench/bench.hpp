@@ -1,6 +1,6 @@
-// A device on which compressors are timed. Two implementations: the CPU's reference, and CUDA
-// (bench_cpu.cpp, bench_cuda.cpp; bench_none.cpp where there is no CUDA). Read by C++ and CUDA:
-// C++17.
+// A device on which compressors are timed. There are two implementations: the CPU's reference, and
+// CUDA (bench_cpu.cpp, bench_cuda.cpp; bench_none.cpp in a build without CUDA). Both C++ and CUDA
+// read this file: C++17.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -41,7 +41,7 @@ struct BenchResult {
   std::string path;   // "fast", "tiles re-read", ... ; "" where there is but one
 };
 
-/// What a cost table's comment lines say of the machine.
+/// The machine, as the comment lines of a cost table describe it.
 struct BenchDevice {
   std::string name;               // "NVIDIA H200"
   std::string slug;               // "h200": names the file
@@ -51,7 +51,7 @@ struct BenchDevice {
   std::int64_t memory_bytes = 0;  // that a point may use
 };
 
-/// How long and how often.
+/// The limits of a measurement.
 struct BenchLimits {
   double seconds = 1.0;  // for the samples of one timing
   std::int64_t least_samples = 20;
@@ -59,27 +59,30 @@ struct BenchLimits {
   std::function<bool()> interrupted;  // asked between samples; may be empty
 };
 
-/// Thrown by a measurement whose limits say that it is to stop.
+/// Thrown by a measurement that was interrupted.
 struct BenchInterrupted {};
 
 class Bench {
  public:
   virtual ~Bench() = default;
   virtual BenchDevice device() const = 0;
-  /// The project's own first, then baselines; empty where nothing here runs this compressor.
+  /// The implementations of a compressor, the project's own first, then baselines; empty if nothing
+  /// here runs it.
   virtual std::vector<std::string> implementations(const std::string& compressor,
                                                    Mode mode) const = 0;
-  /// What a point needs at the same time.
+  /// The memory that a point needs at one time.
   virtual std::int64_t memory_needed(const BenchPoint& point) const = 0;
-  /// Cold cache, residual restored before each sample. Throws BenchInterrupted.
+  /// Times a point with a cold cache. The residual is restored before each sample. Throws
+  /// BenchInterrupted.
   virtual BenchResult measure(const BenchPoint& point, const BenchLimits& limits) = 0;
-  /// e = g + e and nothing else, 12 bytes an element: no compressor with a residual is faster.
+  /// Times e = g + e and nothing else, 12 bytes an element. No compressor with a residual is
+  /// faster.
   virtual BenchTiming ceiling(std::int64_t elements, const BenchLimits& limits) = 0;
 };
 
 std::unique_ptr<Bench> make_cpu_bench();
 
-/// nullptr where this build or this machine has no such device.
+/// nullptr if this build or this machine has no such device.
 std::unique_ptr<Bench> make_gpu_bench(int device);
 
 }  // namespace gradcast

@@ -32,7 +32,7 @@ double seconds_of(Body body) {
   return steady_seconds() - begin;
 }
 
-/// What a table says of this processor: a line of /proc/cpuinfo.
+/// The value of a line of /proc/cpuinfo.
 std::string cpuinfo(const std::string& key) {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);)
@@ -52,7 +52,7 @@ std::string compiler() {
 #endif
 }
 
-/// Four fifths of what is free now; the rest is the system's.
+/// Four fifths of the memory that is free now. The rest is left to the system.
 std::int64_t usable_memory() {
   std::ifstream file("/proc/meminfo");
   for (std::string line; std::getline(file, line);)
@@ -70,7 +70,7 @@ class ColdCache {
 
   void evict() {
     std::memset(bytes_.data(), ++value_, bytes_.size());
-    // Or the compiler sees that nobody reads them.
+    // Otherwise the compiler would see that nobody reads the bytes, and leave this out.
     asm volatile("" : : "r"(bytes_.data()) : "memory");
   }
 
@@ -89,7 +89,7 @@ class ColdCache {
 class Inputs {
  public:
   void make(Input input, std::uint32_t seed, std::int64_t elements) {
-    // Of these an element depends on how many there are.
+    // In these inputs an element depends on the number of elements.
     const bool by_length = input == Input::descending || input == Input::hot_block;
     if (input != input_ || seed != seed_ || (by_length && elements != size())) {
       gradient_.clear();
@@ -117,7 +117,7 @@ class Inputs {
   std::vector<float> residual_;
 };
 
-/// Where exact Top-k ends: the least key it takes, and how many elements have larger ones.
+/// The end of exact Top-k: the least key it takes, and how many elements have larger ones.
 struct ExactCut {
   Key least = 0;
   std::int64_t above = 0;
@@ -243,7 +243,8 @@ class CpuBench : public Bench {
     residual_.resize(static_cast<std::size_t>(elements));
   }
 
-  /// Every call changes it, and a residual that grows from sample to sample is another input.
+  /// Restores the residual. Every call changes it, and a residual that grows from sample to sample
+  /// would be another input.
   void restore_residual() {
     std::copy_n(inputs_.residual().begin(), residual_.size(), residual_.begin());
   }

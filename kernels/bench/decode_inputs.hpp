@@ -1,4 +1,4 @@
-// What decoders are timed with, on the device.
+// The inputs with which decoders are timed, on the device.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace gradcast {
 
-/// Sets of all workers on the device, and the dense gradients that they are added into: a piece of
-/// memory of each kind, for a model's tensors times its workers are many.
+/// The sets of all workers on the device, and the dense gradients into which they are added. Each
+/// kind has one piece of memory, because a model's tensors times its workers are many.
 class DecodeInputs {
  public:
   DecodeInputs(DeviceQueue& queue, const BenchPoint& point, const WorkerSets& sets);

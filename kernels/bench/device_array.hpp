@@ -1,4 +1,4 @@
-// Memory of the device that a measurement owns, and where tensors lie in it.
+// Device memory that a measurement owns, and the places of tensors in it.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace gradcast {
 
-/// Memory of the device, freed with its owner.
+/// Device memory that is freed with its owner.
 template <class T>
 class DeviceArray {
  public:

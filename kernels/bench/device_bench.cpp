@@ -27,8 +27,8 @@ std::vector<Key> keys_of(const WorkerSets::Set& set) {
   return keys;
 }
 
-/// How many of the exact k largest are among the selected; of elements equal to the last, any will
-/// do.
+/// The number of selected elements that are among the exact k largest. Of elements equal to the
+/// last, any counts.
 std::int64_t found_of(const std::vector<Key>& exact, const std::vector<Key>& selected) {
   if (exact.empty()) return 0;
   const Key least = *std::min_element(exact.begin(), exact.end());
@@ -126,7 +126,7 @@ class DeviceBench final : public Bench {
     return take_samples(sample, limits);
   }
 
-  /// One replay of the recorded launches, as a training loop that captures its iteration has them.
+  /// One replay of the recorded launches, as in a training loop that captures its iteration.
   BenchTiming time_recorded(const std::function<void()>& prepare,
                             const std::function<void()>& enqueue, const BenchLimits& limits) {
     enqueue();  // what is loaded on the first call is loaded now

@@ -1,4 +1,4 @@
-// Compressors timed where encoders run: on CUDA, and (for tests) on the emulator.
+// Times compressors on CUDA and, for tests, on the emulator.
 #pragma once
 #include <functional>
 #include <memory>

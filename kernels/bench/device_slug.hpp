@@ -1,4 +1,4 @@
-// Devices in file names. Read by C++ and CUDA: C++17.
+// The names of devices in file names. Both C++ and CUDA read this file: C++17.
 #pragma once
 #include <string>
 

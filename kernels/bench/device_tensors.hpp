@@ -1,4 +1,4 @@
-// A point's tensors on the device, and what an encode makes of them.
+// The tensors of a point on the device, and the results of an encode.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -11,12 +11,13 @@
 
 namespace gradcast {
 
-/// A point's tensors on the device, one after another, with room for what is selected.
+/// The tensors of a point on the device, one after another, with room for the selected elements.
 class DeviceTensors {
  public:
   DeviceTensors(DeviceQueue& queue, GpuTimer& timer, const BenchPoint& point, bool exact);
 
-  /// Every call changes it, and a residual that grows from sample to sample is another input.
+  /// Restores the residual. Every encode changes it, and a residual that grows from sample to
+  /// sample would be another input.
   void restore_residual();
 
   std::vector<EncoderTensor> describe() const;

@@ -50,8 +50,8 @@ __global__ void clock_kernel(long long* cycles_and_nanoseconds) {
   cycles_and_nanoseconds[1] = end_ns - begin_ns;
 }
 
-/// What NVIDIA's management library says, where the machine has it: it comes with the driver, its
-/// header does not. Nothing is set through it.
+/// Readings of NVIDIA's management library, if the machine has it. The library comes with the
+/// driver, but its header does not. Nothing is set through it.
 class Management {
  public:
   enum Clock : int { Multiprocessors = 1, Memory = 2 };  // nvmlClockType_t

@@ -1,4 +1,5 @@
-// What a measurement on a GPU needs besides the encoders. Read by C++ and CUDA: C++17.
+// The parts of a measurement on a GPU besides the encoders. Both C++ and CUDA read this file:
+// C++17.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -16,11 +17,11 @@ class GpuTimer {
   virtual void evict() = 0;
   virtual void begin() = 0;
   virtual void end() = 0;
-  /// Between the last begin and end; waits for the end.
+  /// The seconds between the last begin and end; waits for the end.
   virtual double seconds() = 0;
-  /// True where the clock is now below three quarters of the device's own; waits.
+  /// True if the clock is now below three quarters of the device's own; waits.
   virtual bool throttled() = 0;
-  /// The first elements of an input of `of_elements`.
+  /// Fills in the first elements of an input of `of_elements`.
   virtual void fill(float* to, std::int64_t elements, Input input, std::uint32_t seed,
                     std::int64_t of_elements) = 0;
   /// residual = gradient + residual, and nothing else: the ceiling.
@@ -28,7 +29,7 @@ class GpuTimer {
   virtual BenchDevice device() const = 0;
 };
 
-/// Top-k as NVIDIA's CUB offers it, with the addition and the residual's zeros around it.
+/// Top-k by NVIDIA's CUB, with the addition and the zeros in the residual around it.
 class CubTopk {
  public:
   virtual ~CubTopk() = default;
@@ -37,8 +38,8 @@ class CubTopk {
 
 namespace on_cuda {
 std::unique_ptr<GpuTimer> make_timer(int device, void* stream);
-/// values and indices have room for k; not by rising index. Throws std::runtime_error where the
-/// device fails.
+/// values and indices have room for k. The result is not in order of index. Throws
+/// std::runtime_error if the device fails.
 std::unique_ptr<CubTopk> make_cub_topk(const float* gradient, float* residual,
                                        std::int64_t elements, std::int64_t k, float* values,
                                        std::int32_t* indices);

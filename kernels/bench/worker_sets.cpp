@@ -8,7 +8,7 @@ namespace {
 WorkerSets::Set turned(const SparseSet& set, std::int64_t elements, std::int64_t by) {
   WorkerSets::Set result{{set.values.begin(), set.values.end()},
                          {set.indices.begin(), set.indices.end()}};
-  // What passes the end comes first.
+  // Indices that pass the end wrap around and come first.
   const auto over = std::lower_bound(set.indices.begin(), set.indices.end(), elements - by);
   const auto stay = over - set.indices.begin();
   for (std::int32_t& index : result.indices)

@@ -7,8 +7,9 @@
 
 namespace gradcast {
 
-/// Sets of P workers, of each of a point's tensors. Worker 0's are those that were selected, the
-/// others' the same turned round by a share of the tensor: as many, elsewhere, rising.
+/// The sets of P workers, for each of a point's tensors. Worker 0 has the elements that were
+/// selected. Each other worker has the same indices, rotated by a share of the tensor: as many, at
+/// other places, in rising order.
 class WorkerSets {
  public:
   struct Set {
@@ -16,14 +17,14 @@ class WorkerSets {
     std::vector<std::int32_t> indices;
   };
 
-  /// So many bytes of sets at most; more workers than fit send the same ones again.
+  /// The most bytes of sets. If there are more workers than fit, the sets repeat.
   static constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
 
-  /// `elements` and `selected` of each tensor.
+  /// `elements` and `selected` are those of each tensor.
   WorkerSets(const std::vector<std::int64_t>& elements, const std::vector<SparseSet>& selected,
              int workers);
 
-  /// How many differ; worker w has set w % distinct().
+  /// The number of different sets; worker w has set w % distinct().
   int distinct() const { return distinct_; }
   const Set& of(std::size_t tensor, int worker) const;
 

@@ -22,9 +22,10 @@ inline constexpr int kBlockSamples = 4096;  // that one block looks at before th
 inline constexpr int kSampleShift = 19;
 inline constexpr int kSampleBins = 4096;
 inline constexpr int kCandidateBins = 4096;
-/// Of the candidates, from the threshold up, what is beyond in the last bin; then every key of one
-/// such bin. Magnitudes: 1024 bins an octave, so four octaves. Random keys: the top 1/32 of all
-/// keys, which holds what is caught where one in 40 or fewer is wanted.
+/// The candidates' histogram goes from the threshold up, with all larger keys in the last bin. A
+/// second histogram has every key of one such bin. Magnitudes: 1024 bins an octave, so four
+/// octaves. Random keys: the top 1/32 of all keys, which holds the candidates if one in 40 elements
+/// or fewer is wanted.
 template <bool kRandomKeys>
 struct CandidateBins {
   static constexpr int kShift = kRandomKeys ? 15 : 13;
@@ -39,7 +40,7 @@ struct CandidateBins {
 inline constexpr int kRadixBins = 4096;
 inline constexpr int kRadixLevels = 3;
 
-/// A tensor, as the host described it.
+/// A tensor as the host describes it.
 struct Segment {
   const float* gradient;
   float* residual;
@@ -70,7 +71,7 @@ struct Segment {
   double planned_catch;         // candidates that the sample aims at
 };
 
-/// What is found out of a segment, cleared before each encode.
+/// The findings about a segment, cleared before each encode.
 struct SegmentFindings {
   std::uint32_t path;                       // Status bits
   std::uint32_t counts[Thresholds::kMost];  // among the candidates, at or above each threshold
@@ -89,7 +90,7 @@ struct Notes {
   RadixSearch radix;
 };
 
-/// Of a block's last part, which the next blocks go on with.
+/// The totals of a block's last part, with which the next blocks continue.
 struct BlockTotal {
   std::uint32_t above, ties;
 };
@@ -114,7 +115,7 @@ struct Batch {
   std::uint32_t* unusual;         // some segment cannot be answered from its candidates
 
   const std::int32_t* shares;  // of the last kernel's blocks: first groups, and the end
-  // A threshold that caught well is kept for the next encode; else a sample is taken again.
+  // A threshold that caught well is kept for the next encode. Otherwise a new sample is taken.
   std::uint32_t* keep_threshold;  // [large]
 
   // Cleared by the last kernel for the next encode.

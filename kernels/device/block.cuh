@@ -1,10 +1,10 @@
-// What the threads of one block do together: sums, scans, histograms.
+// Operations of all threads of a block together: sums, scans, histograms.
 #pragma once
 #include "kernels/device/dialect.cuh"
 
 namespace gradcast::GRADCAST_DEVICE {
 
-/// Scratch of the functions below; each leaves it free for the next.
+/// Scratch memory of the functions below. Each leaves it free for the next.
 struct BlockScratch {
   std::uint64_t warp_sums[kBlockWarps];
   Moments moments[kBlockWarps];
@@ -63,8 +63,8 @@ __device__ inline Moments block_tree(const Moments& m, BlockScratch& scratch) {
   return total;
 }
 
-/// Adds 1 to `bins[bin]` for every lane that says so. Whole warps call it. Lanes that all mean one
-/// bin, as ties do, make one addition.
+/// Adds 1 to `bins[bin]` for every lane that asks for it. Whole warps must call it. If all lanes
+/// have the same bin, as ties do, they make one addition.
 __device__ __forceinline__ void count_in(std::uint32_t* bins, std::uint32_t bin, bool counts) {
   const std::uint32_t counting = ballot(counts);
   if (counting == 0) return;
@@ -76,7 +76,7 @@ __device__ __forceinline__ void count_in(std::uint32_t* bins, std::uint32_t bin,
   if (counts && bin != common) add_atomic(&bins[bin], 1);
 }
 
-/// Where the count from the top of a histogram reaches a rank.
+/// The place at which the count from the top of a histogram reaches a rank.
 struct Crossing {
   std::uint32_t bin;    // kNowhere: all bins together do not reach it
   std::uint32_t above;  // counted in the bins above; all of them where it is nowhere
@@ -84,7 +84,7 @@ struct Crossing {
 };
 inline constexpr std::uint32_t kNowhere = 0xffffffffu;
 
-/// The bin that holds the rank-th largest, rank >= 1. Every thread of the block calls it.
+/// Finds the bin of the rank-th largest key, rank >= 1. Every thread of the block must call it.
 template <int kBins>
 __device__ Crossing find_from_top(const std::uint32_t* bins, std::uint32_t rank,
                                   BlockScratch& scratch) {

@@ -1,6 +1,7 @@
-// Sparse sets into a dense gradient: a block owns 8192 elements at a time, finds every worker's
-// share of them (indices rise, so it is one run of each set), adds them up in shared memory worker
-// by worker, and writes them once. So sums have the order of the workers, whatever the grid.
+// Adds sparse sets into a dense gradient. A block owns 8192 elements at a time. It finds every
+// worker's share of them (indices rise, so it is one run of each set), adds the shares in shared
+// memory worker by worker, and writes the sums once. So sums are made in the order of the workers
+// for any grid.
 #pragma once
 #include <algorithm>
 #include <stdexcept>
@@ -20,7 +21,7 @@ struct DecodeShared {
   BlockScratch scratch;
 };
 
-/// The first place from `from` on whose index is at least `least`. Near places are found quickly.
+/// The first place from `from` on with an index of at least `least`. Near places are found quickly.
 __device__ inline std::int64_t first_from(const std::int32_t* indices, std::int64_t from,
                                           std::int64_t count, std::int64_t least) {
   std::int64_t step = 1;
@@ -67,7 +68,7 @@ class RangeDecoder {
   }
 
  private:
-  /// Up to 256 sets, a thread each to find its run.
+  /// Handles up to 256 sets. One thread for each set finds its run.
   __device__ void add_sets(int first, std::int64_t base, std::int64_t end) {
     const int own = first + static_cast<int>(threadIdx.x);
     std::uint32_t length = 0;
@@ -88,7 +89,7 @@ class RangeDecoder {
     block_barrier();
   }
 
-  /// Loads an entry a thread, together; then adds set after set.
+  /// Loads one entry per thread, all together; then adds set after set.
   __device__ void add_entries(int first, std::int64_t base, std::uint32_t entry,
                               std::uint32_t total) {
     const std::uint32_t own = entry + threadIdx.x;
@@ -111,7 +112,7 @@ class RangeDecoder {
     }
   }
 
-  /// The last set that begins at or before an entry: the one that has it.
+  /// The set that has an entry: the last set that begins at or before it.
   __device__ int set_of(std::uint32_t entry) const {
     int low = 0;
     int high = kBlockThreads - 1;
@@ -132,7 +133,7 @@ class RangeDecoder {
   std::int64_t reached_ = 0;          // in this thread's set
 };
 
-/// `range_tensor`: whose each range is.
+/// `range_tensor`: the tensor of each range.
 inline __global__ void __launch_bounds__(kBlockThreads)
     decode_sets(const DecodedTensor* tensors, const std::int32_t* range_tensor, int ranges,
                 int workers) {

@@ -1,6 +1,5 @@
-// The words kernels are written in: CUDA's own under nvcc, the emulator's under a C++ compiler.
-// What is written with them lives in a namespace of its own for each, so that one program may hold
-// both.
+// The words in which kernels are written: CUDA's own under nvcc, the emulator's under a C++
+// compiler. Each has its own namespace, so that one program may hold both.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -93,7 +92,7 @@ __device__ __forceinline__ std::uint32_t read_now(const std::uint32_t* word) {
 }
 __device__ __forceinline__ void pause() { __nanosleep(20); }
 
-/// The gradient is read once and by nobody else: past L1, in whole 128-byte lines.
+/// Loads that bypass L1, in whole 128-byte lines, because the gradient is read only once.
 __device__ __forceinline__ Quad read_once(const Quad* from) {
   Quad q;
   asm volatile("ld.global.nc.L1::no_allocate.L2::128B.v4.f32 {%0,%1,%2,%3}, [%4];"
@@ -101,7 +100,7 @@ __device__ __forceinline__ Quad read_once(const Quad* from) {
                : "l"(from));
   return q;
 }
-/// The residual is written by the kernel that reads it: no read-only path.
+/// Loads without the read-only path, because the kernel that reads the residual also writes it.
 __device__ __forceinline__ Quad read_old(const Quad* from) {
   Quad q;
   asm volatile("ld.global.L1::no_allocate.v4.f32 {%0,%1,%2,%3}, [%4];"
@@ -110,7 +109,7 @@ __device__ __forceinline__ Quad read_old(const Quad* from) {
                : "memory");
   return q;
 }
-/// Most of what is written is not read again before the next call.
+/// Stores of values that are mostly not read again before the next call.
 __device__ __forceinline__ void write_through(Quad* to, const Quad& q) {
   __stcs(reinterpret_cast<float4*>(to), make_float4(q.x, q.y, q.z, q.w));
 }
@@ -149,8 +148,7 @@ int resident_blocks(void (*kernel)(Parameters...)) {
   return processors * each;
 }
 
-/// Has the kernel loaded now rather than at its first launch, which may be while a graph is
-/// recorded.
+/// Loads the kernel now, because its first launch may be while a graph is recorded.
 template <class... Parameters>
 void load_kernel(void (*kernel)(Parameters...)) {
   cudaFuncAttributes attributes{};
@@ -165,7 +163,7 @@ inline void* allocate_bytes(std::size_t bytes) {
 inline void free_bytes(void* memory) { cudaFree(memory); }
 inline void upload_bytes(void* to, const void* from, std::size_t bytes) {
   CUDA_CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
-  // What comes from pageable memory may still be on its way, and other streams do not wait for it.
+  // A copy from pageable memory may still be under way, and other streams do not wait for it.
   CUDA_CHECK(cudaStreamSynchronize(cudaStreamLegacy));
 }
 inline void clear_bytes(void* memory, std::size_t bytes) {
@@ -229,7 +227,7 @@ int resident_blocks(void (*)(Parameters...)) {
 template <class... Parameters>
 void load_kernel(void (*)(Parameters...)) {}
 
-/// Holds garbage, as a device's does, so that what is read before it is written shows.
+/// The memory holds garbage at first, as a device's does, so that a read before a write shows.
 inline void* allocate_bytes(std::size_t bytes) {
   void* memory = ::operator new (bytes, std::align_val_t{256});
   std::memset(memory, 0xA5, bytes);
@@ -246,7 +244,7 @@ inline void clear_bytes(void* memory, std::size_t bytes) { std::memset(memory, 0
 __device__ __forceinline__ int lane_of_thread() { return static_cast<int>(threadIdx.x) % kLanes; }
 __device__ __forceinline__ int warp_of_thread() { return static_cast<int>(threadIdx.x) / kLanes; }
 
-/// Memory of the device, freed with its owner.
+/// Device memory that is freed with its owner.
 class DeviceBytes {
  public:
   DeviceBytes() = default;

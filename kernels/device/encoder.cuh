@@ -14,7 +14,7 @@ inline __global__ void __launch_bounds__(kBlockThreads)
   if (threadIdx.x == 0) *to = round;
 }
 
-/// Parts of one piece of memory, each aligned to 256 bytes.
+/// Divides one piece of memory into parts, each aligned to 256 bytes.
 class Carver {
  public:
   /// Without memory it only measures.
@@ -56,7 +56,8 @@ class EncoderHere final : public Encoder {
     memory_ = DeviceBytes(measuring.used());
     Carver carver(memory_.get());
     carve(carver, plan);
-    // What an encode clears for the next one; all else is written before it is read.
+    // The part that an encode clears for the next one. All other parts are written before they are
+    // read.
     clear_bytes(batch_.sample_bins, bytes_between(batch_.sample_bins, batch_.fallback_bins));
     clear_bytes(tables_.round, sizeof *tables_.round);
     upload(tables_.segments, plan.segments);
@@ -90,7 +91,8 @@ class EncoderHere final : public Encoder {
     return stream<Traits::kRandomKeys, Traits::kTakesMoments, Traits::kOfMagnitudes>;
   }
 
-  /// A block a small tensor, a block 4096 samples; and enough to clear the scratch memory quickly.
+  /// One block for each small tensor, one for every 4096 samples, and enough blocks to clear the
+  /// scratch memory quickly.
   unsigned prepare_blocks() const {
     constexpr std::int64_t kWordsOfBlock = 16 * kBlockThreads;
     const std::int64_t clearing = (batch_.cleared_words + kWordsOfBlock - 1) / kWordsOfBlock;
@@ -98,9 +100,9 @@ class EncoderHere final : public Encoder {
         {1, batch_.small + batch_.sample_blocks, std::min<std::int64_t>(clearing, 264)}));
   }
 
-  /// Shares the groups out among the last kernel's blocks. What a block does once for each segment
-  /// is estimated, not measured, to take as long as some 16 groups: a segment weighs that much
-  /// more.
+  /// Shares the groups out among the last kernel's blocks. The work of a block that is done once
+  /// for each segment is estimated, not measured, to take as long as some 16 groups. So a segment
+  /// counts that much more.
   std::vector<std::int32_t> share_out(BatchPlan& plan) const {
     constexpr std::int64_t kSegmentWeight = 16;
     const std::int64_t total = batch_.groups + kSegmentWeight * std::max(plan.large - 1, 0);
@@ -120,7 +122,7 @@ class EncoderHere final : public Encoder {
     return shares;
   }
 
-  /// The most segments that one block's share touches.
+  /// The largest number of segments in one block's share.
   static int most_parts(const BatchPlan& plan, const std::vector<std::int32_t>& shares) {
     int most = 1;
     for (std::size_t block = 0; block + 1 < shares.size(); ++block) {

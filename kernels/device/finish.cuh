@@ -1,7 +1,7 @@
 // The last kernel of an encode: from the candidates to the answer. All its blocks are resident at
-// once and go through the same steps; between two of them they meet. Each block has the same share
-// of the groups in every step, and finds out for itself what it needs to know of the segments in
-// them, so that no block waits for a decision to be handed round.
+// once and go through the same steps; they meet between two steps. Each block has the same share of
+// the groups in every step. It finds out by itself what it needs to know about the segments in
+// them, so that no block waits for the decision of another.
 //
 // share.cuh: what all steps stand on, a block's share and the meetings.
 // moment_sums.cuh:
@@ -23,7 +23,7 @@
 
 namespace gradcast::GRADCAST_DEVICE {
 
-/// What the next encode finds cleared.
+/// Clears memory for the next encode.
 template <Rule kRule, Mode kMode>
 __device__ void clear_samples(Share<kRule, kMode>& share) {
   const Batch& batch = share.batch();
@@ -38,8 +38,8 @@ __device__ void clear_samples(Share<kRule, kMode>& share) {
 template <Rule kRule, Mode kMode>
 __global__ void __launch_bounds__(kBlockThreads, 2) finish(const Batch batch) {
   using Traits = RuleTraits<kRule, kMode>;
-  // Each an object of its own: as members of one that hold each other by reference nvcc keeps them
-  // in local memory.
+  // Each step is an object of its own. If they were members of one object and held each other by
+  // reference, nvcc would keep them in local memory.
   Share<kRule, kMode> share(batch, shared_memory<FinishShared>());
   Selecting<kRule, kMode> selecting(share);
   Tally<kRule, kMode> tally(share);

@@ -1,4 +1,4 @@
-// Gaussian-k and Trimmed: the tiles' moments, added chunk by chunk and then by segment.
+// Adds the tiles' moments, chunk by chunk and then by segment, for Gaussian-k and Trimmed.
 #pragma once
 #include "kernels/device/share.cuh"
 
@@ -20,7 +20,8 @@ __device__ void add_chunks(Share<kRule, kMode>& share) {
   }
 }
 
-/// Of a whole segment: the chunks' sums, by 256 and once more by 256 (2^31 elements have 8192).
+/// The moments of a whole segment: adds the chunks' sums by 256, and again by 256 (2^31 elements
+/// have 8192 chunks).
 template <Rule kRule, Mode kMode>
 __device__ Moments moments_of(Share<kRule, kMode>& share, const Segment& segment) {
   FinishShared& shared = share.shared();

@@ -1,4 +1,4 @@
-// How a list of tensors is cut up for the kernels: numbers only, worked out on the host once.
+// Divides a list of tensors for the kernels. It is plain arithmetic, done once on the host.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -22,14 +22,15 @@ struct BatchPlan {
   int slots = 8;
 };
 
-/// What is hoped to be caught of a segment, in multiples of what is wanted. Gaussian-k's threshold
-/// moves about the wanted rank, so more is caught.
+/// The number of candidates to aim at in a segment, as a multiple of the number wanted.
+/// Gaussian-k's threshold moves around the wanted rank, so it aims at more.
 inline double catch_factor(Rule rule) { return rule == Rule::Gaussian ? 4.0 : 2.0; }
 
-/// More candidates than this share of a segment, and a radix select of all of it is cheaper.
+/// With more candidates than this share of a segment, a radix select over all of it is cheaper.
 inline constexpr double kMostCaught = 0.25;
 
-/// Slots for most tiles of a segment of which `share` is caught: mean + 4 deviations.
+/// The slots that are enough for most tiles of a segment of which `share` is caught: mean + 4
+/// deviations.
 inline int slots_for(double share) {
   const double mean = share * kTileElements;
   int slots = 8;
@@ -48,7 +49,7 @@ inline void require_possible(const EncoderTensor& tensor) {
   if (tensor.capacity < 0) throw std::invalid_argument("a tensor's capacity is negative");
 }
 
-/// Sample and threshold of a large segment that has a rule to follow. Gives the share of its
+/// Plans the sample and threshold of a large segment that follows a rule. Returns the share of its
 /// elements that will be candidates.
 inline double plan_sample(Segment& segment, Rule rule, std::int64_t wanted) {
   const auto elements = static_cast<double>(segment.elements);

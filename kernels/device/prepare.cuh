@@ -1,6 +1,6 @@
-// The first kernel of an encode: small tensors whole; of large ones a sample, which says from which
-// key on elements will be kept as candidates. What it says is a guess that costs time where it is
-// wrong, and never changes the answer.
+// The first kernel of an encode. It encodes small tensors completely. Of large ones it takes a
+// sample, which gives the key from which on elements are kept as candidates. This key is a guess: a
+// wrong one costs time, but never changes the answer.
 #pragma once
 #include "kernels/device/small.cuh"
 

@@ -1,11 +1,11 @@
-// The key of a given rank, a few bits at a time: exact, whatever the keys.
+// Finds the key of a given rank, a few bits at a time. It is exact for any keys.
 #pragma once
 #include "kernels/device/block.cuh"
 
 namespace gradcast::GRADCAST_DEVICE {
 
-/// A radix select under way: keys that begin with `prefix` are looked at, and among them the
-/// rank-th largest is sought.
+/// A radix select under way. It searches for the rank-th largest of the keys that begin with
+/// `prefix`.
 struct RadixSearch {
   Key prefix;
   std::uint32_t rank;
@@ -17,8 +17,8 @@ __device__ __forceinline__ bool is_under(Key key, const RadixSearch& search, int
 }
 
 /// One block's select among few keys, 8 bits a level. `for_each(f)` calls f(key, valid) with whole
-/// warps; `bins` are 256 of shared memory. Ends with the whole key as prefix and, as rank, how many
-/// of its equals are wanted.
+/// warps; `bins` are 256 of shared memory. At the end, `prefix` is the whole key, and `rank` is how
+/// many of its equals are wanted.
 template <class ForEach>
 __device__ RadixSearch block_radix_select(std::uint32_t rank, std::uint32_t* bins,
                                           BlockScratch& scratch, const ForEach& for_each) {

@@ -1,6 +1,6 @@
-// What a compressor's rule asks of a vector, and what it concludes from the counts. The definitions
-// are the reference's (kernels/<compressor>.cpp); here they are in the form of questions that can
-// be answered from candidates, without another look at u.
+// The counts that a compressor's rule needs of a vector, and its decision from them. The
+// definitions are those of the reference (kernels/<compressor>.cpp). Here they have a form that can
+// be decided from candidates, without another look at u.
 #pragma once
 #include "kernels/device/dialect.cuh"
 #include "kernels/rule.hpp"
@@ -17,13 +17,13 @@ struct RuleTraits {
   static constexpr bool kTakesSample = kRule == Rule::Dgc;
   static constexpr bool kCounts = kTakesMoments || kTakesSample;
   static constexpr bool kDrawsFromTop = kRule == Rule::Rtopk;
-  /// It may come down to the k largest, whose last is not known from a threshold.
+  /// True if the rule may select the k largest, whose last key no threshold gives.
   static constexpr bool kMayRank = !kTakesMoments && kRule != Rule::Everything;
   /// Gaussian-k's evaluations: Algorithm 1 has four, the authors' code three.
   static constexpr int kEvaluations = kMode == Mode::Paper ? 4 : 3;
 };
 
-/// Every threshold that a rule might come to, as the smallest key that passes it.
+/// All thresholds that a rule might use, each as the smallest key that passes it.
 struct Thresholds {
   // Gaussian-k halves or raises its threshold up to three times: a tree of 1 + 2 + 4 + 8.
   static constexpr int kMost = 15;
@@ -78,8 +78,8 @@ struct Decision {
   Key least;
 };
 
-/// `counts[i]` elements have a key of at least `thresholds.least[i]`; where that is below `floor`,
-/// at least so many have.
+/// `counts[i]` elements have a key of at least `thresholds.least[i]`. If that is below `floor`, the
+/// count is a lower bound.
 template <Rule kRule, Mode kMode>
 __device__ inline Decision decide(const Thresholds& thresholds, const std::uint32_t* counts,
                                   Key floor, std::int64_t k) {
@@ -112,7 +112,7 @@ __device__ inline Decision decide(const Thresholds& thresholds, const std::uint3
   return {known(0) ? Decision::Least : Decision::Unknown, thresholds.least[0]};
 }
 
-/// What of a segment is selected: keys above `key`, and of those equal to it the first `ties`.
+/// The selection of a segment: keys above `key`, and the first `ties` of those equal to it.
 struct Selected {
   Key key;
   std::uint32_t ties;

@@ -1,4 +1,4 @@
-// The key of a given rank in each segment, by all blocks together: a radix select that needs no
+// Finds the key of a given rank in each segment, by all blocks together. This radix select needs no
 // candidates.
 #pragma once
 #include "kernels/device/share.cuh"

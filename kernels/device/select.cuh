@@ -1,4 +1,4 @@
-// From the candidates to what is selected of each segment: all keys above one, and so many of its
+// Finds the selection of each segment from its candidates: all keys above a key, and some of its
 // equals.
 #pragma once
 #include "kernels/device/moment_sums.cuh"
@@ -48,7 +48,7 @@ class Selecting {
         });
   }
 
-  /// How many candidates pass each threshold that may be needed.
+  /// Counts the candidates that pass each threshold that may be needed.
   __device__ void count_candidates(const Part& part) {
     const Segment& segment = share_.segment_of(part);
     if (!share_.is_ruled(segment)) return;
@@ -118,7 +118,8 @@ class Selecting {
     block_barrier();
   }
 
-  /// Where the candidates do not tell, which is unusual: counts in u, a radix select over u.
+  /// For the unusual case in which candidates are not enough: counts in u, and a radix select over
+  /// u.
   __device__ void fall_back() {
     share_.for_each_part([&](const Part& part) {
       if (part.first_group == share_.segment_of(part).first_group) {
@@ -179,7 +180,8 @@ class Selecting {
     return kRule == Rule::Gaussian ? (1 << (Traits::kEvaluations - 1)) - 1 : kThresholds - 1;
   }
 
-  /// Enough for the next encode as well, should its gradient be like this one's, and not many more.
+  /// True if the threshold let enough through for the next encode as well, if its gradient is like
+  /// this one's, and not many more.
   __device__ static bool caught_well(const Segment& segment, std::uint32_t caught) {
     const double wanted =
         static_cast<double>(Traits::kDrawsFromTop ? segment.draw_from : segment.k);
@@ -188,7 +190,8 @@ class Selecting {
     return caught >= wanted + 4 * sqrt(wanted) && caught <= many;
   }
 
-  /// Of the candidates' histogram, the bin that holds the wanted rank. Gives how many were caught.
+  /// Finds the bin of the wanted rank in the candidates' histogram. Returns how many candidates
+  /// there are.
   __device__ std::uint32_t find_bin(const Part& part, Notes& own) {
     const Segment& segment = share_.segment_of(part);
     const auto rank =

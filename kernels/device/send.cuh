@@ -1,4 +1,5 @@
-// The answer: values, indices, and zeros in the residual; before that, rTop-k's draw.
+// Writes the answer: values, indices, and zeros in the residual. Before that it makes rTop-k's
+// draw.
 #pragma once
 #include "kernels/device/search.cuh"
 #include "kernels/device/tally.cuh"
@@ -14,9 +15,9 @@ class Sending {
   __device__ Sending(Share<kRule, kMode>& share, Tally<kRule, kMode>& tally)
       : share_(share), tally_(tally), batch_(share.batch()), shared_(share.shared()) {}
 
-  /// Which of the equals would be sent: the draw is among what is selected.
+  /// Finds which of the equals would be sent, because the draw is among the selected elements.
   __device__ void place_ties(const Part& part) {
-    // Runs without ties are passed over: nobody asks for theirs.
+    // Runs without ties are skipped, because their numbers are not needed.
     tally_.for_each_run(part, [&](std::int64_t tile, int count) {
       if (static_cast<int>(threadIdx.x) < count)
         batch_.tile_ties[tile + threadIdx.x] = shared_.ties[threadIdx.x];
@@ -27,7 +28,7 @@ class Sending {
     block_barrier();
   }
 
-  /// Of what would be sent, the k of the largest random keys.
+  /// Draws the k elements with the largest random keys among those that would be sent.
   __device__ void draw() {
     search(
         share_, batch_.rule_bins,
@@ -49,7 +50,7 @@ class Sending {
     const Selected selected = notes.selected;
     const std::uint32_t below = (1u << lane_of_thread()) - 1;
     const bool draws = Traits::kDrawsFromTop;
-    // After a draw the tiles' counts hold no ties any more: none is to be told apart here.
+    // After a draw the tiles' counts hold no ties any more, so none need be distinguished here.
     const std::uint32_t sent = tally_.for_each_run(part, [&](std::int64_t tile, int count) {
       const std::int64_t in_part = tile - static_cast<std::int64_t>(part.first_group) * kGroupTiles;
       Taking taking(selected, draws ? tile_ties_of(batch_, part) + in_part : shared_.ties);

@@ -7,7 +7,7 @@ namespace gradcast::GRADCAST_DEVICE {
 
 inline constexpr int kSharedNotes = 8;  // a block with more parts keeps its notes in global memory
 
-/// What a block's threads share.
+/// The shared memory of a block's threads.
 struct FinishShared {
   std::uint32_t bins[kRadixBins];
   std::uint32_t offset[kBlockThreads];
@@ -43,7 +43,7 @@ class Share {
   __device__ int block() const { return block_; }
   __device__ int blocks() const { return blocks_; }
 
-  /// body(part) for each of them, in order.
+  /// Calls body(part) for each part, in order.
   template <class Body>
   __device__ void for_each_part(const Body& body) {
     const int end = batch_.shares[block_ + 1];
@@ -58,7 +58,7 @@ class Share {
     }
   }
 
-  /// All blocks come before any goes on, and what they wrote is seen.
+  /// Waits for all blocks. Afterwards every block sees what the others wrote.
   __device__ void meet() {
     ++meetings_;
     block_barrier();
@@ -81,12 +81,12 @@ class Share {
 
   __device__ bool is_unusual() const { return read_now(batch_.unusual) != 0; }
 
-  /// Neither nothing nor everything is wanted: the rule decides.
+  /// True if the rule decides: neither nothing nor everything is wanted.
   __device__ static bool is_ruled(const Segment& segment) {
     return kRule != Rule::Everything && segment.k > 0 && segment.k < segment.elements;
   }
 
-  /// Every tile of a part; true where one had more candidates than slots.
+  /// Visits every tile of a part. Returns true if one had more candidates than slots.
   template <class Body>
   __device__ bool visit_part(const Part& part, bool reread, Body& body) {
     Visitor visitor(batch_, segment_of(part), reread);

@@ -84,7 +84,7 @@ class SmallTensor {
     return key_of<kRandom>(shared_.at(index), seed_, index);
   }
 
-  /// Of the elements whose bit is set in their thread's `among`.
+  /// Selects the `rank` largest of the elements whose bit is set in their thread's `among`.
   template <bool kRandom>
   __device__ Selected select_rank(std::int64_t rank, std::uint32_t among) {
     const RadixSearch found = block_radix_select(

@@ -1,5 +1,6 @@
-// The streaming kernel: reads gradient and residual once, writes u in the residual's place, and
-// catches what may be selected on the way. 12 bytes an element, and no block waits for another.
+// The streaming kernel. It reads gradient and residual once, writes u in the residual's place, and
+// catches the elements that may be selected. It moves 12 bytes an element, and no block waits for
+// another.
 #pragma once
 #include "kernels/device/batch.cuh"
 #include "kernels/device/block.cuh"
@@ -97,7 +98,8 @@ class TileStream {
     if (any(may_be)) catch_candidates(u, keys, index, valid);
   }
 
-  /// Rare: into the tile's slots, by rising index, as far as they go; all are counted.
+  /// Puts candidates into the tile's slots, by rising index, as far as there is room, and counts
+  /// all of them. This is rare.
   __device__ void catch_candidates(const float (&u)[4], const Key (&keys)[4], std::uint32_t index,
                                    int valid) {
     const std::uint32_t below = (1u << lane_) - 1;

@@ -1,11 +1,11 @@
-// What each tile sends, and where in the output: counts of tiles, totals of blocks.
+// Finds what each tile sends, and its place in the output: counts of tiles, totals of blocks.
 #pragma once
 #include "kernels/device/share.cuh"
 
 namespace gradcast::GRADCAST_DEVICE {
 
-/// For each visited element, whether the selection takes it. Its ties are told apart by those in
-/// the tiles before, `ties_before[v.tile]`, and by those seen in rows before.
+/// Says for each visited element whether the selection takes it. Ties are numbered by the ties in
+/// the tiles before, `ties_before[v.tile]`, and by those in rows before.
 class Taking {
  public:
   __device__ Taking(const Selected& selected, const std::uint32_t* ties_before)
@@ -30,7 +30,7 @@ class Taking {
   std::uint32_t ties_in_rows_ = 0;
 };
 
-/// What rTop-k draws of what Top-r takes.
+/// True for the elements that rTop-k draws among those that Top-r takes.
 template <Rule kRule, Mode kMode>
 __device__ bool is_drawn(Share<kRule, kMode>& share, const Part& part, const Visit& v) {
   const Segment& segment = share.segment_of(part);
@@ -48,7 +48,7 @@ class Tally {
   explicit __device__ Tally(Share<kRule, kMode>& share)
       : share_(share), batch_(share.batch()), shared_(share.shared()) {}
 
-  /// Of what is selected; or, after rTop-k's draw, of what was drawn.
+  /// Tallies the selected elements or, after rTop-k's draw, the drawn ones.
   __device__ void count_all(bool drawn) {
     if (threadIdx.x == 0) batch_.block_totals[share_.block()] = {0, 0};
     share_.for_each_part([&](const Part& part) {
@@ -61,8 +61,8 @@ class Tally {
   }
 
   /// Walks a part in runs of 256 tiles: body(first tile of the run, tiles) with the shared memory's
-  /// `ties` and `offset` filled in for them. Gives what is sent of the segment up to the part's
-  /// end.
+  /// `ties` and `offset` filled in for them. Returns how many elements of the segment are sent up
+  /// to the part's end.
   template <class Body>
   __device__ std::uint32_t for_each_run(const Part& part, const Body& body) {
     const std::uint32_t quota = share_.notes_of(part).selected.ties;
@@ -144,7 +144,8 @@ class Tally {
     block_barrier();
   }
 
-  /// What the blocks before have of this part's segment. Each has it as its last part.
+  /// The totals of this part's segment in the blocks before. The segment is the last part of each
+  /// of them.
   __device__ BlockTotal total_before(const Part& part) {
     const Segment& segment = share_.segment_of(part);
     if (part.first_group == segment.first_group) return {0, 0};

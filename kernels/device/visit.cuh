@@ -1,12 +1,11 @@
-// A block's second look at tiles: at their candidates where those are all there, at u itself where
-// they are not.
+// A block's second look at tiles: at their candidates if those are complete, at u itself if not.
 #pragma once
 #include "kernels/device/batch.cuh"
 
 namespace gradcast::GRADCAST_DEVICE {
 
-/// What one lane sees. Whole warps see a row together: the candidates of one or more tiles, or 32
-/// neighbours of one tile; by rising index either way.
+/// What one lane sees. A whole warp sees a row together: the candidates of one or more tiles, or 32
+/// neighbours of one tile. Both are by rising index.
 struct Visit {
   int tile;             // of those visited, from 0; meaningful where in_range
   bool in_range;        // false: this lane looks at no tile
@@ -74,8 +73,8 @@ class TileVisitor {
  private:
   static constexpr int kAtOnce = 4;  // rows whose loads are in flight together
 
-  /// How many candidates the tiles of a turn's rows have. A turn ahead, so that nothing waits for
-  /// it.
+  /// Loads how many candidates the tiles of a turn's rows have. It does so a turn ahead, so that
+  /// nothing waits for it.
   __device__ void load_held(std::int64_t first, int count, int row, int (&held)[kAtOnce]) {
     GRADCAST_UNROLL
     for (int i = 0; i < kAtOnce; ++i) {
@@ -84,7 +83,8 @@ class TileVisitor {
     }
   }
 
-  /// The tiles of a turn's rows whose candidates are not all there. Rare, and kept out of the way.
+  /// Handles the tiles of a turn's rows whose candidates are not complete. This is rare, so it is a
+  /// function of its own.
   template <class Body>
   __device__ void reread_turn(std::int64_t first, int count, int row, Body& body) {
     GRADCAST_NO_UNROLL
@@ -116,7 +116,7 @@ class TileVisitor {
     body(v);
   }
 
-  /// The tiles of the lanes in `leaders`, one after another, 32 elements at a time.
+  /// Visits the tiles of the lanes in `leaders`, one after another, 32 elements at a time.
   template <class Body>
   __device__ void reread_tiles(std::int64_t first, int tile_here, std::uint32_t leaders,
                                Body& body) {

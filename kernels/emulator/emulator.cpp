@@ -162,7 +162,7 @@ class Run {
     return worked ? Progress::Some : Progress::OnlyPauses;
   }
 
-  /// What lies beyond the shared memory that was asked for is as it was.
+  /// Throws if the bytes after the requested shared memory have changed.
   static void require_no_overrun(const Block& block) {
     const auto end = block.shared.begin() + static_cast<std::ptrdiff_t>(block.shared_used);
     if (!std::all_of(end, block.shared.end(), [](std::byte b) { return b == kGarbage; }))

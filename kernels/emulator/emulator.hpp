@@ -1,7 +1,7 @@
-// Runs a kernel's own source on the CPU: every thread of a block is a fiber, and what a GPU does
-// for threads together (votes, shuffles, barriers) waits until all of them have come. So kernels
-// are tested, bit for bit, where there is no GPU; and the order in which threads and blocks run is
-// drawn from a seed, so that a missing barrier shows.
+// Runs the source of a kernel on the CPU. Every thread of a block is a fiber, and operations of
+// several threads (votes, shuffles, barriers) wait until all of them have come. So kernels can be
+// tested, bit for bit, without a GPU. The order in which threads and blocks run is drawn from a
+// seed, so that a missing barrier shows.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -19,7 +19,7 @@ struct Grid {
   bool cooperative = false;  // all blocks at once, so that they may wait for one another
 };
 
-/// How blocks and threads take turns.
+/// The order in which blocks and threads take turns.
 struct Schedule {
   std::uint64_t seed = 0;
   unsigned resident_blocks = 4;  // at once, of a grid that is not cooperative
@@ -29,7 +29,7 @@ struct Index {
   unsigned x = 0;
 };
 
-/// A meeting point: whoever comes last lets all go on.
+/// A meeting point: the last thread to come lets all go on.
 struct Meeting {
   unsigned arrived = 0;
   unsigned generation = 0;
@@ -41,7 +41,7 @@ struct Warp {
   std::array<std::array<std::uint64_t, kWarpThreads>, 2> words{};
 };
 
-/// What a running thread knows of itself.
+/// What a running thread knows about itself.
 struct Thread {
   Index thread, block, block_threads, grid_blocks;
   Warp* warp = nullptr;
@@ -50,27 +50,27 @@ struct Thread {
   std::size_t* shared_used = nullptr;
 };
 
-/// The thread that runs. Only inside run().
+/// The thread that is running. May be called inside run() only.
 const Thread& self();
 
 /// Runs `body` once for every thread of the grid. Throws what a thread throws, and std::logic_error
-/// where threads wait for one another for ever.
+/// if threads wait for one another for ever.
 void run(const Grid& grid, const Schedule& schedule, const std::function<void()>& body);
 
-/// Lets others run, as a thread does that waits for a word in memory.
+/// Lets other threads run. A thread that waits for a word in memory calls it.
 void pause();
 
 /// __syncthreads
 void meet_block();
 
-/// Waits for the warp's other lanes; gives the exchange's turn, 0 or 1.
+/// Waits for the warp's other lanes. Returns the turn of the exchange, 0 or 1.
 unsigned meet_warp();
 
-/// Of the block's shared memory, which holds garbage at first. Throws std::logic_error beyond its
-/// end.
+/// A piece of the block's shared memory, which holds garbage at first. Throws std::logic_error
+/// beyond its end.
 void* shared_bytes(std::size_t bytes);
 
-/// What lane `from` of the warp has in `value`. All lanes call it together.
+/// The `value` of lane `from` of the warp. All lanes must call it together.
 template <class T>
 T exchange(T value, unsigned from) {
   static_assert(sizeof(T) <= sizeof(std::uint64_t));

@@ -1,4 +1,4 @@
-// One answer in the three formats.
+// One answer in the three formats: table, CSV and JSON.
 #pragma once
 #include <string>
 #include <vector>
@@ -17,7 +17,8 @@ struct Answer {
   std::vector<std::string> arguments{};  // where the answer is another command line's than ours
 };
 
-/// In the format that the flags ask for, to where they say. `engine` is "" where none ran.
+/// Writes the answer in the format and to the place that the flags name. `engine` is "" if none
+/// ran.
 void deliver(const Flags& flags, const std::vector<InputFile>& inputs, std::string_view engine,
              const Answer& answer);
 

@@ -1,11 +1,11 @@
-// Which source this program was built from.
+// The source from which this program was built.
 #pragma once
 #include <string>
 
 namespace gradcast {
 
-/// The commit, in twelve letters, with "-dirty" where files that git knows were changed; "" where
-/// the source was no git checkout.
+/// The commit, in twelve letters, with "-dirty" if files that git knows were changed; "" if the
+/// source was not a git checkout.
 std::string build_commit();
 
 }  // namespace gradcast

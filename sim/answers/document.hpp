@@ -1,5 +1,5 @@
-// The JSON document that every command answers with: what was asked, of which inputs, by which
-// version, and the results.
+// The JSON document of every command's answer: the question, the inputs, the program's version, and
+// the results.
 #pragma once
 #include <nlohmann/json.hpp>
 #include <string>
@@ -22,14 +22,14 @@ struct DocumentHead {
 /// A document with everything but results.
 Json make_document(const DocumentHead& head);
 
-/// Flat objects with the same keys as CSV, the keys its header; null is an empty field.
+/// Turns flat objects with the same keys into CSV. The keys are the header; null is an empty field.
 std::string rows_to_csv(const std::vector<Json>& rows);
 
-/// A flat value as it stands in CSV and in tables.
+/// A flat value as CSV and tables show it.
 std::string value_to_text(const Json& value);
 
-/// Indented text with a line break. Throws std::logic_error where a number is not finite: JSON has
-/// no way to say it, and it is no result.
+/// The document as indented text with a line break. Throws std::logic_error if a number is not
+/// finite: JSON cannot express it, and it is not a result.
 std::string to_text(const Json& document);
 
 }  // namespace gradcast

@@ -1,4 +1,4 @@
-// What this program is.
+// The version of this program.
 #pragma once
 #include <string>
 
@@ -7,7 +7,8 @@ namespace gradcast {
 /// "0.1.0"
 std::string program_version();
 
-/// "0.1.0 (4f0c2d9e11aa)", the commit where it is known: of one text, one behaviour.
+/// "0.1.0 (4f0c2d9e11aa)", with the commit where it is known. Builds with the same text behave
+/// alike.
 std::string version_and_commit();
 
 }  // namespace gradcast

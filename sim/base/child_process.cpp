@@ -21,7 +21,7 @@ namespace {
   throw std::runtime_error(what + ": " + std::strerror(errno));
 }
 
-/// In the child.
+/// Runs in the child.
 void answer(int descriptor, const void* data, std::size_t size) {
   if (!write_whole(descriptor, data, size)) ::_exit(1);  // nobody reads any more
 }
@@ -37,11 +37,11 @@ std::string read_all(int descriptor) {
   }
 }
 
-/// 'R' and the numbers, or 'E' and the text of an exception, 'V' where it was a ValueError.
+/// Sends 'R' and the numbers, or 'E' and the text of an exception ('V' for a ValueError).
 [[noreturn]] void be_the_child(int pipe, const std::function<std::vector<double>()>& work) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for an answer any more
   for (const int number : {SIGABRT, SIGSEGV, SIGINT, SIGTERM})
-    std::signal(number, SIG_DFL);  // the parent's handlers are about the parent
+    std::signal(number, SIG_DFL);  // the parent's handlers are not for the child
   try {
     const std::vector<double> numbers = work();
     answer(pipe, "R", 1);
@@ -51,7 +51,7 @@ std::string read_all(int descriptor) {
     answer(pipe, of_value ? "V" : "E", 1);
     answer(pipe, error.what(), std::strlen(error.what()));
   }
-  ::_exit(0);  // not exit(): what this process inherited is its parent's to clean up
+  ::_exit(0);  // not exit(): the parent cleans up what this process inherited
 }
 
 std::string last_line(std::FILE* file) {
@@ -69,7 +69,7 @@ std::vector<double> run_in_child(const std::string& what,
   if (::pipe(ends) != 0) fail(what + ": pipe");
   std::FILE* complaints = std::tmpfile();
   if (complaints == nullptr) fail(what + ": temporary file");
-  std::fflush(stdout);  // or the child prints it once more
+  std::fflush(stdout);  // else the child would print it again
   std::cout.flush();
   const pid_t child = ::fork();
   if (child < 0) fail(what + ": fork");

@@ -1,5 +1,5 @@
-// Runs a calculation in a forked process, so that a library that aborts, keeps process-wide state
-// or never resets its clock can do none of it here.
+// Runs a calculation in a forked process. There a library may abort, keep process-wide state or
+// never reset its clock without harm to this process.
 #pragma once
 #include <functional>
 #include <string>
@@ -7,9 +7,10 @@
 
 namespace gradcast {
 
-/// The numbers that `work` returns, computed in a child process. An exception that leaves `work`
-/// comes back as std::runtime_error with the same text (a ValueError as one); so does a child that
-/// dies, named `what` and with the last line it wrote to standard error.
+/// Returns the numbers that `work` returns in a child process. An exception that leaves `work` is
+/// thrown here as std::runtime_error with the same text (a ValueError as a ValueError). A child
+/// that dies also gives a std::runtime_error, with the name `what` and the last line that it wrote
+/// to standard error.
 std::vector<double> run_in_child(const std::string& what,
                                  const std::function<std::vector<double>()>& work);
 

@@ -72,8 +72,8 @@ std::string csv_line(const std::vector<std::string>& fields) {
   return join(quoted, ",") + "\n";
 }
 
-/// libfccp wants the number of columns when it is compiled. It is asked for the most that any file
-/// has: those that are too many have names that no header has, and are missing.
+/// libfccp needs the number of columns at compile time. It gets the most that any file has. The
+/// columns that are too many have names that no header has, and so they are missing.
 class CsvReader::Library {
  public:
   Library(const TextFile& file, const std::vector<std::string>& columns)
@@ -105,7 +105,7 @@ class CsvReader::Library {
       reader_;
 };
 
-/// libfccp's complaints, in this project's words.
+/// Turns libfccp's errors into this project's words.
 template <class Body>
 void CsvReader::guarded(Body body) const {
   namespace csv = ::io::error;

@@ -1,6 +1,6 @@
-// CSV files with named columns, `#` comment lines, RFC 4180 but for line breaks inside fields.
-// Reading is libfccp's; what is added here is that every complaint says file, line, what was found
-// and what would be right.
+// CSV files with named columns, `#` comment lines, RFC 4180 without line breaks inside fields.
+// libfccp does the reading. This file adds that every complaint says file, line, what was found and
+// what would be right.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,20 +15,21 @@
 
 namespace gradcast {
 
-/// What a `# key: value` comment line says; "" where there is none. Throws DataError for two of
-/// them.
+/// The value of the `# key: value` comment line; "" where there is none. Throws DataError where
+/// there are two.
 std::string comment_value(const TextFile& file, std::string_view key);
 
 /// All comment lines, without "# ".
 std::vector<std::string> comment_lines(const TextFile& file);
 
-/// Throws DataError where the last line has no end: a file cut off there would give a wrong number.
+/// Throws DataError where the last line has no line break: a file that was cut off there would give
+/// a wrong number.
 void require_whole_lines(const TextFile& file);
 
 /// A field as RFC 4180 writes it: quoted where it holds a comma, a quote or a line break.
 std::string csv_field(std::string_view text);
 
-/// Lines with "# " before each.
+/// The lines, each with "# " before it.
 std::string csv_comments(const std::vector<std::string>& lines);
 
 /// Fields joined by commas, with the line break.
@@ -52,7 +53,7 @@ class CsvReader {
   std::string path() const { return file_.path.string(); }
   std::size_t line() const;
 
-  /// Columns go by their names; a name that is none of them is a defect of the caller.
+  /// A column is asked for by its name. An unknown name is a defect of the caller.
   const std::string& text(std::string_view column) const;
 
   /// `parse` is one of the ValueError-throwing parsers of units.hpp.
@@ -71,7 +72,7 @@ class CsvReader {
   /// Text that must not be empty.
   const std::string& word(std::string_view column) const;
 
-  /// To throw: names this line and column.
+  /// The error to throw: it names this line and column.
   DataError failure(std::string_view column, const std::string& what) const;
   DataError failure(const std::string& what) const { return {path(), line(), what}; }
 

@@ -4,7 +4,7 @@
 
 namespace gradcast {
 
-/// What the process answers to its caller. Stable: scripts may rely on the numbers.
+/// The exit code of the process. The numbers are stable: scripts may rely on them.
 enum class ExitCode {
   Ok = 0,
   Failure = 1,         // our defect, or the machine's (disk full)
@@ -15,8 +15,8 @@ enum class ExitCode {
   Interrupted = 130,
 };
 
-/// Something with a one-line explanation and an exit code; main() prints the one and returns the
-/// other. Any other exception is a defect in this program.
+/// An error with a one-line explanation and an exit code: main() prints the line and returns the
+/// code. Any other exception is a defect in this program.
 class Error : public std::runtime_error {
  public:
   Error(ExitCode code, const std::string& what) : std::runtime_error(what), code_(code) {}
@@ -44,7 +44,7 @@ class MissingError : public Error {
   explicit MissingError(const std::string& what) : Error(ExitCode::Missing, what) {}
 };
 
-/// Text that is not the value it should be. Whoever knows where the text stood (a flag, a line of a
+/// A text that is not a valid value. Code that knows where the text came from (a flag, a line of a
 /// file) catches this and throws UsageError or DataError.
 class ValueError : public std::runtime_error {
  public:

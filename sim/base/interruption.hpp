@@ -1,4 +1,4 @@
-// Ctrl-C, heard at the next sample.
+// Ctrl-C as a flag that a measurement reads before its next sample.
 #pragma once
 
 namespace gradcast {

@@ -1,4 +1,4 @@
-// Times at which something goes on, as a set of moments.
+// A set of times at which something is going on.
 #pragma once
 #include <vector>
 
@@ -14,7 +14,7 @@ struct Interval {
 class IntervalSet {
  public:
   IntervalSet() = default;
-  /// Their union; they may overlap and come in any order.
+  /// The union of the intervals, which may overlap and come in any order.
   explicit IntervalSet(std::vector<Interval> intervals);
 
   IntervalSet minus(const IntervalSet& other) const;
@@ -22,7 +22,7 @@ class IntervalSet {
   Seconds length() const;
 
  private:
-  std::vector<Interval> intervals_;  // rising, apart
+  std::vector<Interval> intervals_;  // in rising order, without overlap
 };
 
 }  // namespace gradcast

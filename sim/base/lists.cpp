@@ -35,7 +35,7 @@ std::set<double> steps_between(double low, double high) {
   const int last = static_cast<int>(std::floor(std::log10(high)));
   for (int decade = static_cast<int>(std::floor(std::log10(low))); decade <= last; ++decade)
     for (const char* digit : {"1", "2", "5"}) {
-      // From text, so that it is the double that a person's 0.0002 is.
+      // Made from text, so that it is the same double as a typed 0.0002.
       const double step = parse_number(std::string(digit) + "e" + std::to_string(decade));
       if (step > low && step < high) steps.insert(step);
     }
@@ -62,7 +62,8 @@ NumberAndUnit split_quantity(const std::string& text) {
           number.find_first_not_of("0123456789") == std::string::npos};
 }
 
-/// Below it a call of the most elements that a table counts to, 2^31 - 1, would keep one or two.
+/// The least density. Below it, a call of the most elements that a table can have, 2^31 - 1, would
+/// keep one or two.
 constexpr double kLeastDensity = 1e-9;
 
 double parse_measured_density(const std::string& text) {

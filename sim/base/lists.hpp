@@ -6,21 +6,21 @@
 
 namespace gradcast {
 
-/// Words between commas, each once. Throws ValueError for an empty one.
+/// The words between the commas, each once. Throws ValueError for an empty word.
 std::vector<std::string> parse_words(std::string_view text);
 
-/// Rising, from 1e-9 to 1. A range "0.0001..0.01" steps 1, 2, 5 a decade and holds both its ends.
-/// Throws ValueError.
+/// Densities from 1e-9 to 1, in rising order. A range "0.0001..0.01" has the steps 1, 2, 5 of each
+/// decade and both its ends. Throws ValueError.
 std::vector<double> parse_densities(std::string_view text);
 
 /// Whole numbers from 1 to `most`, rising. A range "4..64" doubles and holds both its ends. Throws
 /// ValueError.
 std::vector<int> parse_counts_to(int most, std::string_view text);
 
-/// Words in the order they are written, each once, ranges of numbers written out: whole numbers
-/// without a unit double, all others step 1, 2, 5 a decade; both ends are in. What does not begin
-/// with a digit is no range ("../costs.csv"). Throws ValueError for a range that does not rise, or
-/// whose ends have different units, or that has more than a thousand steps.
+/// The words in their order, each once, with ranges of numbers written out: whole numbers without a
+/// unit double, all others have the steps 1, 2, 5 of each decade. Both ends are included. A word
+/// that does not begin with a digit is not a range ("../costs.csv"). Throws ValueError for a range
+/// that does not rise, or whose ends have different units, or that has more than a thousand steps.
 std::vector<std::string> expand_list(std::string_view text);
 
 }  // namespace gradcast

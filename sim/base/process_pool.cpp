@@ -21,7 +21,7 @@
 namespace gradcast {
 namespace {
 
-/// False where the other end is gone.
+/// Returns false if the other end is gone.
 bool read_all(int descriptor, void* data, std::size_t size) {
   char* at = static_cast<char*>(data);
   while (size > 0) {
@@ -34,7 +34,8 @@ bool read_all(int descriptor, void* data, std::size_t size) {
   return true;
 }
 
-/// What goes back: 'R' and an answer, or 'E', an exit code (-1: no Error) and a text.
+/// The message to the parent: 'R' and an answer, or 'E', an exit code (-1: not an Error) and a
+/// text.
 struct Reply {
   char kind = 'R';
   std::int32_t code = -1;
@@ -87,13 +88,13 @@ struct Worker {
 class Pool {
  public:
   Pool(std::size_t processes, const std::function<std::string(std::size_t)>& work) {
-    std::fflush(stdout);  // or every child prints it once more
+    std::fflush(stdout);  // else every child would print it again
     std::cout.flush();
     for (std::size_t i = 0; i < processes; ++i) start(work);
   }
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
-  /// Workers end when nobody can give them more; those at work are not waited for.
+  /// Workers end when their pipes are closed. Those that are still at work are killed.
   ~Pool() {
     for (Worker& worker : workers_) {
       ::close(worker.tasks);
@@ -129,7 +130,7 @@ class Pool {
     if (process == 0) {
       ::close(tasks[1]);
       ::close(answers[0]);
-      for (const Worker& other : workers_) {  // or it would not see the end of its tasks
+      for (const Worker& other : workers_) {  // else it would not see the end of its tasks
         ::close(other.tasks);
         ::close(other.answers);
       }

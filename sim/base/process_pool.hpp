@@ -1,4 +1,5 @@
-// Independent pieces of work in several processes: engines keep state that threads cannot share.
+// Does independent pieces of work in several processes. Processes, because engines keep state that
+// threads cannot share.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -9,21 +10,21 @@ namespace gradcast {
 
 /// What a pool does.
 struct PoolWork {
-  /// In some process; the answer is any bytes. What it throws ends the pool.
+  /// Runs in some process; its answer is any bytes. An exception that it throws ends the pool.
   std::function<std::string(std::size_t item)> work;
-  /// Here, one at a time, in any order.
+  /// Runs in this process, for one item at a time, in any order.
   std::function<void(std::size_t item, const std::string& answer)> done;
-  /// Asked between items: true ends the pool when what is under way is done.
+  /// Called between items: true ends the pool when the items under way are done.
   std::function<bool()> stop = [] { return false; };
-  /// Of the item, for a complaint.
+  /// The name of the item, for an error message.
   std::function<std::string(std::size_t item)> name = [](std::size_t item) {
     return "item " + std::to_string(item);
   };
 };
 
-/// Does all items, in their order, in so many processes beside this one. An exception that leaves
-/// `work` comes back as std::runtime_error with the same text (an Error with its exit code); a
-/// process that dies as an Error (1) that names the item.
+/// Does all items, in their order, in `processes` processes beside this one. An exception that
+/// leaves `work` is thrown here as std::runtime_error with the same text (an Error with its exit
+/// code). For a process that dies, throws Error (1) with the name of the item.
 void run_in_pool(std::size_t processes, const std::vector<std::size_t>& items,
                  const PoolWork& pool);
 

@@ -1,4 +1,4 @@
-// How far a long run is: one line on a terminal, redrawn.
+// Shows the progress of a long run: one line on a terminal, redrawn.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -11,21 +11,22 @@ namespace gradcast {
 /// "40 s", "3 min", "2 h 5 min"
 std::string about(Seconds time);
 
-/// Time left, if a unit of the work to come takes as long as one of what is done; "" before
-/// anything is. `work`: of each point, in any unit.
+/// The time left, if the remaining work takes as long per unit as the work that is done; "" before
+/// any is done. `work`: the work of each point, in any unit.
 std::string time_left(std::size_t done, const std::vector<double>& work, Seconds used);
 
 class Progress {
  public:
-  /// `work`: as time_left's. `quiet`: never shown; else where standard error is a terminal.
+  /// `work`: as in time_left. The line is shown where standard error is a terminal; with `quiet`
+  /// never.
   Progress(std::vector<double> work, bool quiet);
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `done` are behind us, `what` is under way.
+  /// `done` points are done, and `what` is under way.
   void show(std::size_t done, const std::string& what);
-  /// Takes the line away, before something else is printed.
+  /// Removes the line, so that something else can be printed.
   void clear();
 
  private:

@@ -1,10 +1,11 @@
-// Numbers that chance deals, each found by its name: the same whatever was drawn before.
+// Random numbers. Each has a name, and its value depends on the name alone, not on what was drawn
+// before.
 #pragma once
 #include <cstdint>
 
 namespace gradcast {
 
-/// What a number is drawn for; two of them never draw the same.
+/// The purpose of a number. Two purposes never draw the same number.
 enum class Draw : std::uint64_t {
   Compute = 1,
   Network = 2,
@@ -14,7 +15,7 @@ enum class Draw : std::uint64_t {
   Shuffle = 6
 };
 
-/// One draw's name. `replica` and `index` (a rank, a node) count from 0.
+/// The name of one draw. `replica` and `index` (a rank, a node) count from 0.
 struct DrawName {
   std::uint64_t seed = 0;
   std::uint64_t replica = 0;
@@ -25,7 +26,7 @@ struct DrawName {
 /// Lognormal, of mean 1 and the given standard deviation (0: always 1).
 double lognormal_factor(double deviation, const DrawName& name);
 
-/// Evenly between 0 and 1, never either.
+/// Uniform between 0 and 1; never 0 and never 1.
 double uniform(const DrawName& name);
 
 }  // namespace gradcast

@@ -1,4 +1,4 @@
-// Medians, what errors come to, and quantiles that intervals are made of (the normal one is
+// Medians, summaries of errors, and quantiles for intervals (the normal quantile is in
 // kernels/normal_quantile.hpp).
 #pragma once
 #include <cstddef>
@@ -6,11 +6,11 @@
 
 namespace gradcast {
 
-/// Student's t of `degrees` degrees of freedom (1 or more) below which a value lies with
-/// `probability`, above 0 and below 1. Throws std::logic_error for others.
+/// The quantile of Student's t distribution: a value lies below it with `probability` (above 0 and
+/// below 1). `degrees` of freedom: 1 or more. Throws std::logic_error for others.
 double t_quantile(double probability, double degrees);
 
-/// Of the errors in percent of some rows. The 90th percentile is nearest-rank.
+/// A summary of the errors of some rows, in percent. The 90th percentile is nearest-rank.
 struct ErrorSummary {
   std::size_t rows = 0;
   double mean_absolute = 0;
@@ -23,7 +23,7 @@ struct ErrorSummary {
 /// Throws std::logic_error for no errors.
 ErrorSummary summarize_errors(const std::vector<double>& errors_percent);
 
-/// The middle one, or the mean of the two in the middle. Throws std::logic_error for no values.
+/// The middle value, or the mean of the two in the middle. Throws std::logic_error for no values.
 double median(std::vector<double> values);
 
 }  // namespace gradcast

@@ -1,4 +1,4 @@
-// Words for people: suggestions and lists.
+// Text for people: suggestions and lists.
 #pragma once
 #include <algorithm>
 #include <string>
@@ -20,7 +20,7 @@ std::string in_quotes(std::string_view text);
 /// Splits at every `separator`; an empty text is one empty word.
 std::vector<std::string> split_words(std::string_view text, char separator);
 
-/// Numbers in names by their value: "host2" before "host10".
+/// Orders names so that numbers in them count by their value: "host2" before "host10".
 bool natural_less(std::string_view a, std::string_view b);
 
 bool begins_with_digit(std::string_view text);

@@ -76,14 +76,14 @@ TextFile read_text_file(const std::filesystem::path& path, std::size_t most_byte
     if (text.content.size() > most_bytes)
       throw DataError(path.string(), 0,
                       "has more than " + std::to_string(most_bytes) +
-                          " bytes; no file that belongs here is so long");
+                          " bytes, which is longer than any file of gradcast");
   }
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text.content.starts_with(kByteOrderMark)) text.content.erase(0, kByteOrderMark.size());
-  // Text has none, and what reads lines as C strings would end them there.
+  // Text has no NUL byte, and code that reads lines as C strings would end them there.
   if (const std::size_t nul = text.content.find('\0'); nul != std::string::npos)
     throw DataError(path.string(), line_of(text.content, nul),
-                    "a NUL byte; this is not a text file");
+                    "has a NUL byte, so it is not a text file");
   return text;
 }
 
@@ -122,7 +122,7 @@ void write_text_file(const std::filesystem::path& named, std::string_view conten
 
 void write_stdout(std::string_view content) {
   write_all(STDOUT_FILENO, content, "standard output");
-  // A copy of the descriptor is closed, because only close() reports what a network disk held back.
+  // Closes a copy of the descriptor, because only close() reports late errors of a network disk.
   Descriptor copy(::dup(STDOUT_FILENO));
   if (copy.get() >= 0 && !copy.close()) throw write_error("standard output", errno);
 }

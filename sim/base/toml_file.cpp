@@ -86,7 +86,7 @@ TomlFile load_toml(const TextFile& file) {
     Reader(result).read_table(root, "");
   } catch (const toml::parse_error& error) {
     throw DataError(result.path, error.source().begin.line,
-                    "this is no TOML: " + std::string(error.description()));
+                    "this is not TOML: " + std::string(error.description()));
   }
   // toml++ sorts by name.
   const auto by_line = [](const auto& a, const auto& b) { return a.line < b.line; };

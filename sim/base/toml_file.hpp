@@ -1,4 +1,5 @@
-// TOML files, as far as ours go: keys with text, numbers, yes or no, or lists of those, in tables.
+// The part of TOML that our files use: keys with text, numbers, true or false, or lists of those,
+// in tables.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -28,12 +29,11 @@ struct TomlTable {
 struct TomlFile {
   std::string path;
   std::vector<TomlEntry> entries;  // in the order of the file
-  std::vector<TomlTable>
-      tables;  // likewise, also those that hold nothing; not the one without a name
+  std::vector<TomlTable> tables;   // likewise, with empty ones; without the one that has no name
 };
 
-/// Throws DataError with file and line for what is no TOML, and for what is and means nothing here:
-/// dates, numbers that are not finite, lists in lists, lists of tables or of different kinds.
+/// Throws DataError with file and line where the file is not TOML, and for TOML that has no meaning
+/// here: dates, numbers that are not finite, lists in lists, lists of tables or of different kinds.
 TomlFile load_toml(const TextFile& file);
 
 }  // namespace gradcast

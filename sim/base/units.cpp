@@ -65,7 +65,8 @@ double factor_of(std::string_view unit, std::span<const Prefix> bases) {
                    "; write it like '" + std::string(example) + "'");
 }
 
-/// Twelve digits: what a person wrote comes out as it was, without a double's last bits.
+/// Twelve digits: a number that a person wrote comes out as it was, without the last bits of a
+/// double.
 std::string short_number(double value) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.12g", value);

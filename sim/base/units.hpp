@@ -11,7 +11,8 @@ namespace gradcast {
 /// Time, simulated or measured. `5us` and `2ms` convert by themselves; a bare double does not.
 using Seconds = std::chrono::duration<double>;
 
-/// Beyond this a time is a slip of the pen, and doubles begin to lose microseconds: 11 days.
+/// The longest time that is accepted: 11 days. A longer one is a typing error, and doubles begin to
+/// lose microseconds there.
 inline constexpr double kLongestSeconds = 1e6;
 
 /// An amount of data.
@@ -32,8 +33,8 @@ constexpr Seconds operator/(Bytes amount, BytesPerSecond rate) {
   return Seconds{static_cast<double>(amount.count) / rate.value};
 }
 
-/// Number and unit, one blank between them at most. All throw ValueError with an example of what
-/// would be right; a number without a unit is refused (but for a time of 0).
+/// Parsers of a number and its unit, with at most one blank between them. All throw ValueError with
+/// an example of what would be right. A number without a unit is refused (except a time of 0).
 BytesPerSecond parse_rate(std::string_view text);  // > 0
 Seconds parse_time(std::string_view text);         // >= 0
 Bytes parse_bytes(std::string_view text);          // >= 0
@@ -55,15 +56,15 @@ std::uint32_t parse_seed(std::string_view text);
 /// "yes" or "no". Throws ValueError.
 bool parse_yes_no(std::string_view text);
 
-/// One canonical spelling of each value, which the parsers above read back: bits per second in
-/// "9.43Gbps", "26.6us".
+/// The canonical spelling of a value ("26.6us"; rates in bits per second, "9.43Gbps"). The parsers
+/// above read it back.
 std::string to_text(BytesPerSecond rate);
 std::string to_text(Seconds time);
 std::string to_text(Bytes amount);
 /// 0.05 as "5%".
 std::string percent_to_text(double share);
 
-/// The nearest number of so many significant digits; what is not finite, as it is.
+/// The nearest number with so many significant digits. A number that is not finite stays as it is.
 double rounded_to(int digits, double value);
 
 /// The shortest text that reads back as the same double.

@@ -1,4 +1,4 @@
-// Two forecasts for the same point, held against each other.
+// Compares two forecasts for the same point.
 #pragma once
 #include <optional>
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace gradcast {
 
-/// Of an evaluation, what a comparison needs, small enough to be sent between processes.
+/// The part of an evaluation that a comparison needs. It is small enough to be sent between
+/// processes.
 struct Forecast {
   Seconds iteration{0};
   std::optional<ForecastDeviations> deviations{};  // where the cluster was fitted
@@ -23,26 +24,27 @@ struct Forecast {
 
 Forecast forecast_of(const Evaluation& evaluation);
 
-/// For a pipe: times to the last bit, texts of any bytes. unpack_forecasts throws std::logic_error
-/// for what pack did not write.
+/// Text for a pipe: times are exact to the last bit, and texts may have any bytes. unpack_forecasts
+/// throws std::logic_error for text that pack did not write.
 std::string pack(const std::vector<Forecast>& forecasts);
 std::vector<Forecast> unpack_forecasts(const std::string& packed);
 
-/// Differences below this share of the iteration are rounding: a tie.
+/// A difference below this share of the iteration is rounding, and counts as a tie.
 inline constexpr double kTie = 1e-9;
 
-/// log(other / its): above 0 where its forecast is the faster one; 0 for a tie; nullopt where one
-/// has no answer.
+/// log(other / its): above 0 if its forecast is the faster one; 0 for a tie; nullopt if one has no
+/// answer.
 std::optional<double> advantage(const Forecast& its, const Forecast& other);
 
-/// Standard deviation of the difference of two forecasts on one cluster. What a wrong property of
-/// the cluster does to both alike cancels; what is each run's own (kernels, and what the fit left
-/// unexplained, of which nobody knows how much two runs share) adds up as if independent, which
-/// rather widens it. nullopt where one has no deviations or no answer.
+/// The standard deviation of the difference of two forecasts on one cluster. The effect of a wrong
+/// property of the cluster cancels as far as it is the same in both. The errors of each run alone
+/// add up as if independent: those of kernels, and what the fit left unexplained. How much of the
+/// latter two runs share is unknown, so this rather widens the result. nullopt if one has no
+/// deviations or no answer.
 std::optional<Seconds> deviation_of_difference(const Forecast& one, const Forecast& other);
 
-/// How far two forecasts are from being told apart at kIntervalLevel: the difference that would be
-/// needed minus that there is, over the iteration. Above 0: they cannot be told apart. nullopt as
+/// How far two forecasts are from being told apart at kIntervalLevel: the difference that is needed
+/// minus the actual one, divided by the iteration. Above 0 they cannot be told apart. nullopt as
 /// above.
 std::optional<double> lack_of_difference(const Forecast& one, const Forecast& other);
 

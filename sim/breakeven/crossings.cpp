@@ -8,7 +8,7 @@
 namespace gradcast {
 namespace {
 
-/// In the middle of two points of the axis, on it.
+/// The middle of two points on the axis.
 double middle(double below, double above, bool whole) {
   const double between = std::sqrt(below * above);
   if (!whole) return between;
@@ -26,7 +26,7 @@ struct Point {
   bool yes() const { return value > 0; }
 };
 
-/// Between two points of different answers.
+/// Narrows down the change between two points of different answers.
 Crossing close_in(Point below, Point above, bool whole, const Advantage& advantage) {
   while (!neighbours(below.x, above.x, whole)) {
     const double x = middle(below.x, above.x, whole);
@@ -38,8 +38,8 @@ Crossing close_in(Point below, Point above, bool whole, const Advantage& advanta
   return {below.x, above.x, above.yes(), false};
 }
 
-/// Three neighbours of one answer, the middle one nearest to 0: a point of the other answer between
-/// them, where a search for the extreme meets one.
+/// For three neighbours of one answer, the middle one nearest to 0: searches for the extreme
+/// between them, and returns a point of the other answer if it finds one.
 std::optional<Point> hidden_between(const Point& left, const Point& between, const Point& right,
                                     bool whole, const Advantage& advantage) {
   constexpr int kMostSteps = 12;  // each leaves five eighths of what was there
@@ -48,7 +48,7 @@ std::optional<Point> hidden_between(const Point& left, const Point& between, con
   double high = right.x;
   Point nearest = between;
   for (int step = 0; step < kMostSteps; ++step) {
-    // In the larger part beside the nearest point.
+    // The next point is in the larger part beside the nearest point.
     const bool upper = high / nearest.x > nearest.x / low;
     const double end = upper ? high : low;
     double x = nearest.x * std::pow(end / nearest.x, 0.382);
@@ -72,7 +72,7 @@ bool nearer_to_zero(const Point& one, const Point& other) {
   return std::abs(one.value) < std::abs(other.value);
 }
 
-/// The grid's answers, with those that hide between them.
+/// The answers of the grid, with further points where a pair of changes lies between two of them.
 std::vector<Point> points_of(const LookedAt& range, const Advantage& advantage) {
   std::vector<Point> seen;
   for (const double x : grid_of(range))
@@ -92,7 +92,7 @@ std::vector<Point> points_of(const LookedAt& range, const Advantage& advantage) 
   return all;
 }
 
-/// From a point with a yes outwards to the last one, towards one end.
+/// Goes from a point with a yes towards one end, to the last point with a yes.
 std::pair<double, bool> last_yes(double point, const std::vector<double>& outwards, bool whole,
                                  const Advantage& advantage) {
   Point last{point, 1};
@@ -118,7 +118,7 @@ std::vector<double> grid_of(const LookedAt& range) {
   for (std::size_t i = 0; i < kGridPoints; ++i) {
     const double share = static_cast<double>(i) / (kGridPoints - 1);
     double x = range.from * std::pow(range.to / range.from, share);
-    if (i + 1 == kGridPoints) x = range.to;  // to the bit
+    if (i + 1 == kGridPoints) x = range.to;  // exactly
     if (range.whole) x = std::round(x);
     if (grid.empty() || x > grid.back()) grid.push_back(x);
   }

@@ -1,4 +1,5 @@
-// Where a quantity makes a difference change its sign: the search alone, of any function.
+// Finds where a function changes its sign over a quantity. This is the search alone, for any
+// function.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -7,27 +8,29 @@
 
 namespace gradcast {
 
-/// From where to where is looked, on a logarithmic axis: 0 < from < to. Whole: numbers of nodes.
+/// The range to search, on a logarithmic axis: 0 < from < to. `whole`: whole numbers only, like
+/// nodes.
 struct LookedAt {
   double from = 1;
   double to = 2;
   bool whole = false;
 };
 
-/// Where a search looks first: so many points at equal ratios, both ends among them; whole numbers
-/// are rounded, each once. Two changes between neighbours that leave no trace in the values there
-/// are not seen.
+/// The grid on which a search begins: this many points at equal ratios, with both ends. Whole
+/// numbers are rounded, and each is there once. Two changes between neighbours that leave no trace
+/// in the values there are not found.
 inline constexpr std::size_t kGridPoints = 33;
 std::vector<double> grid_of(const LookedAt& range);
 
-/// A change is closed in on until its two sides lie no further apart, relatively.
+/// A change is narrowed down until its two sides are no further apart than this, relatively.
 inline constexpr double kNarrow = 2e-4;
 
-/// Above 0 is yes, all else no: a tie is no win. nullopt: there is no answer at that point.
+/// Above 0 means yes, all else means no: a tie is not a win. nullopt: there is no answer at that
+/// point.
 using Advantage = std::function<std::optional<double>(double)>;
 
-/// The answer changes between two points: neighbours where numbers are whole, else nearer than
-/// kNarrow, but where points without an answer lie between (`gap`).
+/// The answer changes between two points. Whole numbers are neighbours; others are closer than
+/// kNarrow, unless points without an answer lie between them (`gap`).
 struct Crossing {
   double below = 0;
   double above = 0;
@@ -37,7 +40,7 @@ struct Crossing {
 
 /// The answers along a range.
 struct Course {
-  /// At the first point of the grid that has an answer; nullopt: none has.
+  /// The answer at the first point of the grid that has one; nullopt if none has.
   std::optional<bool> at_start;
   std::vector<Crossing> crossings;  // rising
   std::size_t unanswered = 0;       // points of the grid
@@ -45,13 +48,13 @@ struct Course {
   bool constant() const { return at_start.has_value() && crossings.empty(); }
 };
 
-/// The grid, and every change of the answer in it closed in on by bisection; where three neighbours
-/// come nearer to 0 and leave again, whether a pair of changes hides between them. Jumps are
-/// changes like others. `advantage` is asked several times for the same point: whoever finds it
-/// dear remembers the answers.
+/// Evaluates the grid, and narrows down every change of the answer in it by bisection. Where three
+/// neighbours come nearer to 0 and leave again, it also looks for a pair of changes between them.
+/// Jumps are changes like others. `advantage` is called several times for the same point; if that
+/// is expensive, it should keep its answers.
 Course course_of(const LookedAt& range, const Advantage& advantage);
 
-/// The stretch about a point in which the answer is yes.
+/// The part of the range around a point in which the answer is yes.
 struct Stretch {
   double low = 0;
   double high = 0;
@@ -60,12 +63,12 @@ struct Stretch {
   bool high_open = false;
 };
 
-/// As far as the grid shows, the ends closed in on. Whole numbers: the outermost with a yes.
-/// nullopt where the answer at the point itself is no.
+/// Finds that part as far as the grid shows, with its ends narrowed down. For whole numbers the
+/// ends are the outermost ones with a yes. nullopt if the answer at the point itself is no.
 std::optional<Stretch> stretch_about(double point, const LookedAt& range,
                                      const Advantage& advantage);
 
-/// All stretches of a range in which the answer is yes, rising.
+/// All parts of a range in which the answer is yes, in rising order.
 std::vector<Stretch> stretches_of(const LookedAt& range, const Advantage& advantage);
 
 }  // namespace gradcast

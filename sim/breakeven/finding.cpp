@@ -10,7 +10,7 @@
 namespace gradcast {
 namespace {
 
-/// Remembers what was asked.
+/// Remembers the answers.
 class Duels {
  public:
   explicit Duels(const std::function<Duel(double)>& ask) : ask_(ask) {}
@@ -51,7 +51,8 @@ std::string doubt_about(const BreakEven& root, const Crossing& crossing, bool wh
   return "";
 }
 
-/// From the first to the last point of the grid that has an answer; all where none has.
+/// The range from the first to the last point of the grid that has an answer; the whole range if
+/// none has.
 LookedAt answered_part(const LookedAt& range, const Advantage& advantage) {
   std::vector<double> answered;
   for (const double value : grid_of(range))
@@ -60,7 +61,7 @@ LookedAt answered_part(const LookedAt& range, const Advantage& advantage) {
   return {answered.front(), answered.back(), range.whole};
 }
 
-/// The values that may be it. A jump may be larger than any error; then it is the root alone.
+/// The values that may be the root. If a jump is larger than any error, this is the root alone.
 Stretch interval_of(const BreakEven& root, const Crossing& crossing, const LookedAt& range,
                     const Advantage& unsure) {
   Stretch interval{root.at, root.at};
@@ -83,7 +84,7 @@ std::string each_once(const std::map<double, Duel>& duels, Of of) {
   return join({words.begin(), words.end()}, "+");
 }
 
-/// The first and the last that is not "".
+/// The first and the last text that is not "".
 std::string along(const std::map<double, Duel>& duels, std::string Forecast::*text) {
   std::vector<std::string> said;
   for (const auto& [value, duel] : duels)

@@ -1,4 +1,4 @@
-// The answer to one question: along a range, where does a compressor begin or stop to pay?
+// The answer to one question: where in a range does a compressor begin or stop to pay?
 #pragma once
 #include <functional>
 #include <optional>
@@ -19,23 +19,26 @@ struct Duel {
 
 /// One value at which the winner changes.
 struct BreakEven {
-  /// Whole numbers: the outermost at which the compressor still pays. Else between the two sides.
+  /// For whole numbers: the outermost one at which the compressor still pays. Otherwise a value
+  /// between the two sides.
   double at = 0;
   bool pays_above = false;
-  /// Why the winner was not seen to change between 1 % below and 1 % above (whole numbers: between
-  /// the neighbours); "": it was.
+  /// Why the check did not see the winner change between 1 % below and 1 % above (whole numbers:
+  /// between the neighbours); "" if it did.
   std::string unchecked{};
-  /// The values about it for which the two forecasts cannot be told apart: of fitted ones only.
+  /// The values around it for which the two forecasts cannot be told apart. For fitted forecasts
+  /// only.
   std::optional<Stretch> interval{};
 };
 
 struct Finding {
-  /// What was looked at, from the first to the last value that has an answer.
+  /// The part of the range that was searched, from the first to the last value that has an answer.
   LookedAt range;
-  /// At the range's beginning; nullopt where no value of it has an answer.
+  /// Whether it pays at the beginning of the range; nullopt if no value of the range has an answer.
   std::optional<bool> pays_at_start;
   std::vector<BreakEven> roots;  // rising
-  /// Where the two forecasts cannot be told apart, as far as the grid shows: of fitted ones only.
+  /// Where the two forecasts cannot be told apart, as far as the grid shows. For fitted forecasts
+  /// only.
   std::vector<Stretch> unsure;
   bool fitted = false;         // the forecasts have deviations
   std::size_t unanswered = 0;  // values of the grid that have no answer, and why
@@ -43,17 +46,17 @@ struct Finding {
   std::size_t forecasts = 0;              // asked for, each value once
   std::string engine, evidence, outside;  // of the forecasts, each different one once
 
-  /// Stretches of the range in which it pays, both ends in.
+  /// The parts of the range in which it pays, both ends included.
   std::vector<std::pair<double, double>> paying() const;
   bool pays_at(double value) const;
-  /// All of it lies where the two cannot be told apart.
+  /// True if the two cannot be told apart anywhere from `low` to `high`.
   bool unsure_between(double low, double high) const;
 };
 
-/// How far beside a root the winner is looked at again.
+/// How far to either side of a root the winner is checked again.
 inline constexpr double kCheckShare = 0.01;
 
-/// Looks along a range. `duel_at` is asked for each value once.
+/// Searches a range. `duel_at` is called once for each value.
 Finding find_break_evens(const LookedAt& range, const std::function<Duel(double)>& duel_at);
 
 }  // namespace gradcast

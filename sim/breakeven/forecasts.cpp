@@ -18,7 +18,7 @@ const Scenario& Probe::scenario() {
 Scenario Probe::with(const std::vector<std::pair<Quantity, double>>& values) {
   Scenario changed = scenario();
   for (const auto& [quantity, value] : values) {
-    // Events name nodes: whether those are there is seen where the file is read.
+    // Events name nodes, and the reader of the file checks that those exist.
     if (quantity == Quantity::Nodes && !asked_.request.events.empty()) {
       Asked asked = asked_;
       asked.request.changed.push_back({"nodes", number_to_text(value)});
@@ -94,8 +94,8 @@ std::set<std::size_t> runs_of(const std::vector<Question>& questions) {
   return runs;
 }
 
-/// Which of the two `simgrid` is, for all runs: seen where there are most messages, at the end of
-/// the range.
+/// Which of the two methods `simgrid` uses for all runs. The end of the range decides, because it
+/// has most messages.
 const Engine& one_grain(const std::vector<Question>& questions, Forecasts& forecasts) {
   std::string used = "simgrid-exact";
   for (const Question& question : questions)
@@ -106,7 +106,7 @@ const Engine& one_grain(const std::vector<Question>& questions, Forecasts& forec
 
 using Points = std::vector<std::pair<std::size_t, double>>;
 
-/// Those of each question that nobody has forecast yet, each once.
+/// The forecasts that the questions need and that nobody has made yet, each once.
 template <class ValuesOf>
 Points unknown_points(const std::vector<Question>& questions, const Forecasts& forecasts,
                       ValuesOf values_of) {
@@ -133,12 +133,12 @@ void require_uninterrupted() {
 std::vector<Finding> answers_to(const std::vector<Question>& questions, Forecasts& forecasts,
                                 const Searching& searching) {
   for (const std::size_t run : runs_of(questions)) forecasts.probe(run).scenario();
-  // Engines run in the children alone, which an interruption may cut off.
+  // Engines run only in the children, which an interruption may end.
   const auto pool = [&](std::size_t items, const std::function<void(std::size_t)>& ask,
                         const std::function<void()>& after) {
     std::vector<std::size_t> numbers(items);
     for (std::size_t i = 0; i < items; ++i) numbers[i] = i;
-    forecasts.news();  // what this process knows its children know
+    forecasts.news();  // the children know what this process knows
     run_in_pool(searching.processes, numbers,
                 {[&](std::size_t item) {
                    ask(item);

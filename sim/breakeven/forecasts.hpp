@@ -1,4 +1,4 @@
-// Forecasts of the runs that compete, made when they are asked for, and once.
+// Forecasts of the competing runs. Each is made when it is first needed, and only once.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -14,14 +14,14 @@
 
 namespace gradcast {
 
-/// A run of which some values are changed. What it reads is read once.
+/// A run with some values changed. Its files are read once.
 class Probe {
  public:
   Probe(Asked asked, DataFiles& files) : asked_(std::move(asked)), files_(&files) {}
 
   /// Throws as make_scenario does.
   const Scenario& scenario();
-  /// A value that the run cannot have is a problem of that forecast.
+  /// If the run cannot have the value, the forecast holds the problem.
   Forecast at(const std::vector<std::pair<Quantity, double>>& values, const Engine& engine);
 
  private:
@@ -38,7 +38,8 @@ class Forecasts {
   Forecasts(Quantity over, const Engine& engine, DataFiles& files)
       : over_(over), engine_(&engine), files_(files) {}
 
-  /// `varies`: false for a run that the quantity does not change. Returns the run's number.
+  /// Adds a run and returns its number. `varies`: false for a run that the quantity does not
+  /// change.
   std::size_t add(const Asked& asked, bool varies);
   Probe& probe(std::size_t run) { return runs_[run].probe; }
 
@@ -46,10 +47,10 @@ class Forecasts {
   bool knows(std::size_t run, double value) const;
 
   const Engine& engine() const { return *engine_; }
-  /// What another engine said is forgotten.
+  /// Sets the engine. Forecasts of another engine are dropped.
   void use(const Engine& engine);
 
-  /// What was forecast since the last call, for another process's learn().
+  /// The forecasts since the last call, for learn() in another process.
   std::string news();
   void learn(const std::string& news);
 
@@ -77,7 +78,7 @@ struct Question {
   LookedAt range;
 };
 
-/// How the searching goes on.
+/// How the search runs: its processes, its progress report, and when it stops.
 struct Searching {
   std::size_t processes = 1;
   std::function<void(std::size_t done, std::size_t all)> progress = [](std::size_t, std::size_t) {};
@@ -87,11 +88,11 @@ struct Searching {
 /// Throws Error (130) where ctrl-C was heard: a search that was stopped has no answer.
 void require_uninterrupted();
 
-/// All questions, in their order; none where it is stopped. The same answers for any number of
-/// processes. Where `simgrid` would simulate some runs message by message and others as flows, all
-/// are simulated as flows, so that a change of the winner is never one of the method: on 32 and 36
-/// ranks the two differ by 0.001 % at most, but by 4 % at worst in the tests' random scenarios, and
-/// compressed and dense runs may lie nearer than either.
+/// Answers all questions, in their order; returns none if it is stopped. The answers are the same
+/// for any number of processes. If `simgrid` would simulate some runs message by message and others
+/// as flows, all are simulated as flows, so that a change of the winner never comes from a change
+/// of the method. On 32 and 36 ranks the two methods differ by 0.001 % at most, but by 4 % at worst
+/// in the tests' random scenarios, and compressed and dense runs may be closer than that.
 std::vector<Finding> answers_to(const std::vector<Question>& questions, Forecasts& forecasts,
                                 const Searching& searching);
 

@@ -30,7 +30,7 @@ std::string rate_text(double bits_per_second) {
 double parse_factor(std::string_view text) {
   const double factor = parse_number(text);
   if (factor > 0) return factor;
-  throw ValueError("'" + std::string(text) + "' is no factor; write a number above 0 like 2.5");
+  throw ValueError("'" + std::string(text) + "' is not a factor; write a number above 0 like 2.5");
 }
 
 }  // namespace
@@ -41,8 +41,8 @@ Quantity parse_quantity(std::string_view text) {
     if (named.name == text) return named.quantity;
     known.emplace_back(named.name);
   }
-  throw ValueError("'" + std::string(text) + "' is nothing to look over" +
-                   did_you_mean(text, known) + " (known: " + join(known) + ")");
+  throw ValueError("'" + std::string(text) + "' cannot be varied" + did_you_mean(text, known) +
+                   " (known: " + join(known) + ")");
 }
 
 std::string to_text(Quantity quantity) {

@@ -1,5 +1,5 @@
-// What a break-even is looked for over: how it is written, where it is looked at, and what it does
-// to a run.
+// The quantities over which a break-even is searched: how each is written, its range, and how it
+// changes a run.
 #pragma once
 #include <string>
 #include <string_view>
@@ -13,8 +13,8 @@ enum class Quantity {
   NicBandwidth,  // bits a second, goodput of a NIC
   Nodes,         // of as many GPUs each as before
   Density,       // share of the elements that is kept
-  /// The compressor's encoding and decoding over the cost table's; of a fitted table with all that
-  /// it has beside kernels.
+  /// The compressor's encoding and decoding times divided by the cost table's; with a fitted table,
+  /// including all that it has besides kernels.
   KernelCost,
 };
 
@@ -24,21 +24,21 @@ std::string to_text(Quantity quantity);
 
 /// One value as a flag takes it: "38.2Gbps", "3", "0.002", "2.4". Throws ValueError.
 double parse_value(Quantity quantity, std::string_view text);
-/// Four significant digits, in the same spelling.
+/// The value with four significant digits, in the same spelling.
 std::string value_text(Quantity quantity, double value);
 
-/// Where it is looked at unless told otherwise: 1 to 400 Gb/s, 1 to 64 nodes, densities of 1e-5 to
-/// 0.1, 0.01 to 100 times the kernel cost.
+/// The default range: 1 to 400 Gb/s, 1 to 64 nodes, densities of 1e-5 to 0.1, 0.01 to 100 times the
+/// kernel cost.
 LookedAt usual_range(Quantity quantity);
 
-/// Gives a run that value, as its flag would; kernel cost: encoding and decoding take so many times
-/// what the cost table says. Throws ValueError where the run's cluster cannot have it.
+/// Gives a run that value, as its flag would. Kernel cost multiplies the cost table's times of
+/// encoding and decoding. Throws ValueError if the run's cluster cannot have the value.
 void set_value(Scenario& scenario, Quantity quantity, double value);
 
 /// A platform file says what its nodes and links are. Throws ValueError, as a flag would.
 void require_settable(Scenario scenario, Quantity quantity);
 
-/// What value a run has by itself. `scenario` is the run's.
+/// The value that a run has by itself. `scenario` is the run's.
 double own_value(Quantity quantity, const Scenario& scenario);
 
 }  // namespace gradcast

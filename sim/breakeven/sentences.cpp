@@ -51,7 +51,7 @@ std::string words_of(Quantity quantity, double value, int gpus_per_node, int dig
 }
 
 constexpr int kDigits = 3;
-constexpr int kDigitsOfIntervals = 2;  // more would say more than is known
+constexpr int kDigitsOfIntervals = 2;  // more digits would say more than is known
 
 /// The words of one question.
 class Words {
@@ -66,7 +66,7 @@ class Words {
     return between_in_words(told_.over, low, high, told_.gpus_per_node, digits);
   }
 
-  /// The compressor pays at x and at all that is less. `interval`: of x, in words or "".
+  /// The compressor pays at x and at all smaller values. `interval`: that of x, in words, or "".
   std::string up_to(double x, const std::string& interval = "") const {
     if (told_.over != Quantity::KernelCost) return "up to " + with(value(x), interval);
     return with(
@@ -93,7 +93,7 @@ class Words {
     return (told_.over == Quantity::KernelCost ? "with kernels " : "") + between(low, high);
   }
 
-  /// The whole range that was looked at.
+  /// The whole range that was searched.
   std::string range(const LookedAt& looked) const {
     return "from " + value(looked.from) + " to " + value(looked.to);
   }
@@ -102,7 +102,7 @@ class Words {
   std::string more() const { return pick("above", "on more", "with slower ones"); }
   std::string both() const { return pick("below and above", "on fewer or more", "with others"); }
 
-  /// "somewhere between 29 and 51 Gb/s"; "" where the value itself is all.
+  /// "somewhere between 29 and 51 Gb/s"; "" if there is only the value itself.
   std::string interval(const Stretch& of) const {
     const bool nodes = told_.over == Quantity::Nodes;
     const auto end = [&](double x) {
@@ -179,7 +179,7 @@ std::string where_it_pays(const Finding& finding, const Words& words) {
   return where + ", and nowhere else";
 }
 
-/// How sure an answer without a root is: "" of physics, which does not know.
+/// How sure an answer without a root is; "" for physics alone, which has no error of its own.
 std::string how_sure(const Finding& finding, const Words& words) {
   if (!finding.fitted) return "";
   if (finding.unsure.empty())

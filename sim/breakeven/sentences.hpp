@@ -1,4 +1,4 @@
-// What was found, in sentences.
+// Findings in sentences.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace gradcast {
 
-/// A value in the words people use: "38.2 Gb/s", "3 nodes (12 GPUs)", "density 0.002", "kernels 2.4
+/// A value as people write it: "38.2 Gb/s", "3 nodes (12 GPUs)", "density 0.002", "kernels 2.4
 /// times as slow". `gpus_per_node` 0: nodes differ.
 std::string in_words(Quantity quantity, double value, int gpus_per_node);
 
-/// "between 29 and 51 Gb/s"; with so many significant digits.
+/// "between 29 and 51 Gb/s", with this many significant digits.
 std::string between_in_words(Quantity quantity, double low, double high, int gpus_per_node,
                              int digits);
 
@@ -24,8 +24,8 @@ struct Told {
   std::string against;
   int gpus_per_node = 0;  // 0: nodes differ
   std::string software;   // of the fitted forecasts: "10gbe-4x4-fitted"
-  /// Compressors of which no run was fitted: what their software takes beside their kernels is in
-  /// neither answer.
+  /// Compressors without fitted runs: neither answer includes the time that their software takes
+  /// besides their kernels.
   std::vector<std::string> unfitted{};
   Finding physics;
   std::optional<Finding> fitted;
@@ -34,18 +34,18 @@ struct Told {
 /// "gaussian pays against dense up to 38.2 Gb/s; above it does not"
 std::string clause_of(const Told& told, const Finding& finding);
 
-/// A part of the range in which the two estimates say different things.
+/// A part of the range in which the two estimates disagree.
 struct Dispute {
   double low = 0;
   double high = 0;
   bool physics_pays = false;
 };
 
-/// Those wider than 1 %, rising. Whole numbers: both ends are in.
+/// The disagreements wider than 1 %, in rising order. For whole numbers both ends are included.
 std::vector<Dispute> disputes_between(const Finding& physics, const Finding& fitted);
 
-/// Physics alone; the fitted forecast with its interval; whether they agree; what the costs rest
-/// on.
+/// The sentences: physics alone; the fitted forecast with its interval; whether the two agree; what
+/// the costs rest on.
 std::vector<std::string> sentences_of(const Told& told);
 
 }  // namespace gradcast

@@ -8,7 +8,7 @@
 
 namespace gradcast {
 
-/// Of one cell: numbers of candidates.
+/// The result of one cell. Candidates are given by number.
 struct Verdict {
   std::optional<std::size_t> winner;  // none: nobody has an answer
   std::optional<double> speedup_over_first{};
@@ -16,7 +16,7 @@ struct Verdict {
   std::optional<bool> sure{};  // beyond the forecasts' own error; not of physics alone
 };
 
-/// The first candidate, dense, wins ties. `sure`: all others can be told apart from the winner.
+/// The first candidate, dense, wins ties. `sure`: the winner can be told apart from all others.
 Verdict verdict_of(const std::vector<Forecast>& candidates);
 
 /// The map, of physics and, where there are any, of fitted forecasts.
@@ -34,10 +34,10 @@ struct WinMap {
   std::vector<std::string> left_out{};  // of the fitted map: no run with them was fitted
 };
 
-/// One letter each, in their order: the first of its name that is still free.
+/// One letter for each candidate, in their order: the first letter of its name that is still free.
 std::vector<char> letters_of(const std::vector<std::string>& names);
 
-/// Rows of cells as letters, lower case where unsure, '?' where there is no answer.
+/// The rows of cells as letters: lower case where unsure, '?' where there is no answer.
 struct MapPicture {
   std::vector<std::string> columns;
   std::vector<std::string> rows;

@@ -74,7 +74,7 @@ std::vector<Model> parse_models(const std::string& text, DataFiles& files) {
 
 Model parse_one_model(const std::string& text, DataFiles& files) {
   if (text.find(',') != std::string::npos)
-    throw ValueError("'" + text + "' is a list; one model is shown at a time");
+    throw ValueError("'" + text + "' is a list, but only one model is shown at a time");
   return load_model(files.read(kModels, text));
 }
 
@@ -98,37 +98,40 @@ void require_alone(const Flags& flags, const std::string& flag,
 }  // namespace
 
 Flags calibration_flags() {
-  Flags flags(
-      "calibrate",
-      "Times the compressors on this machine, for `simulate --costs`: every tensor of the models,\n"
-      "what fusing makes of them (all in one, 25 MiB and 64 MiB buckets), and each model's "
-      "tensors\n"
-      "in one call. Medians of cold-cache samples. The table grows point by point: ctrl-C keeps\n"
-      "what is done, and the same command goes on from there.",
-      {"calibrate --device cpu --models resnet-50 --compressors gaussian -o my-costs.csv",
-       "simulate --model resnet-50 --compressor gaussian --costs my-costs.csv",
-       "calibrate --densities 0.0001..0.01 --sweep",
-       "calibrate --roofline --models resnet-50,vgg-16", "calibrate --per-layer resnet-50"},
-      "the cost table (default: cost-<device>.csv, in ./traces/ where that is)");
+  Flags flags("calibrate",
+              "Times the compressors on this machine and writes a cost table for `simulate "
+              "--costs`. It times\nevery tensor of the models, the buckets that fusion makes of "
+              "them (all in one, 25 MiB and\n64 MiB), and all tensors of a model in one call. "
+              "Times are medians of cold-cache samples.\nThe table grows point by point: ctrl-C "
+              "keeps what is done, and the same command continues.",
+              {"calibrate --device cpu --models resnet-50 --compressors gaussian -o my-costs.csv",
+               "simulate --model resnet-50 --compressor gaussian --costs my-costs.csv",
+               "calibrate --densities 0.0001..0.01 --sweep",
+               "calibrate --roofline --models resnet-50,vgg-16", "calibrate --per-layer resnet-50"},
+              "the cost table (default: cost-<device>.csv, in ./traces/ where that is)");
   flags.add("device", "gpu, gpu:1 or cpu (default: gpu)");
   flags.add("models", "names of `gradcast list` or .csv files, all or none (default: all)");
   flags.add("compressors",
             "names of `gradcast list`, or all (default: all; --per-layer: "
             "topk,gaussian)");
   flags.add("densities", "a list, or 0.0001..0.01, in steps of 1-2-5", "0.001");
-  flags.add("distributions", "of the elements: normal, laplace, layermix, ...", "normal");
-  flags.add("workers", "whose sets decode adds up: a list, or 4..64, doubling", "1,16,256");
+  flags.add("distributions", "distributions of the elements: normal, laplace, layermix, ...",
+            "normal");
+  flags.add("workers", "numbers of workers whose sets decode adds up: a list, or 4..64, doubling",
+            "1,16,256");
   flags.add_switch("sweep",
-                   "also tensors of 1024 to 400 M elements, as far as they fit the memory");
+                   "also time tensors of 1024 to 400 M elements, as far as they fit into memory");
   flags.add("baselines",
-            "cub, torch (by $GRADCAST_PYTHON or python3) or none (default: cub,torch on a GPU)");
-  flags.add("per-layer", "of this model: each tensor's encode beside its layer's backward");
-  flags.add("trace", "of --per-layer (default: iteration-<model>-v100)");
+            "other implementations to time: cub, torch (run by $GRADCAST_PYTHON or python3) or "
+            "none (default: cub,torch on a GPU)");
+  flags.add("per-layer",
+            "a model: show each tensor's encode beside its layer's backward, and write no costs");
+  flags.add("trace", "iteration trace for --per-layer (default: iteration-<model>-v100)");
   flags.add_switch("roofline",
-                   "of the whole models (and --sweep): bytes, shares of the memory's "
-                   "speed, recall");
-  flags.add("seconds", "for the samples of one point", "1");
-  flags.add("seed", "of gradients, residuals and what compressors draw", "1");
+                   "show bytes, shares of the memory's speed and recall of whole models (and "
+                   "--sweep), and write no costs");
+  flags.add("seconds", "seconds that the samples of one point may take", "1");
+  flags.add("seed", "seed of gradients, residuals and what compressors draw", "1");
   return flags;
 }
 
@@ -136,7 +139,8 @@ CalibrationAsked read_calibration_asked(const Flags& flags, DataFiles& files) {
   require_alone(flags, "per-layer", {"roofline", "models", "sweep"}, "it measures that one model");
   for (const char* view : {"per-layer", "roofline"}) {
     require_alone(flags, view, {"output"}, "it prints a table and writes no costs");
-    require_alone(flags, view, {"workers"}, "it times encode only, which no other worker touches");
+    require_alone(flags, view, {"workers"},
+                  "it times encode only, which does not depend on other workers");
   }
   if (flags.given("trace") && !flags.given("per-layer"))
     throw UsageError("--trace is of --per-layer, which is not given");

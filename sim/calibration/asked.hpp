@@ -1,4 +1,4 @@
-// The command line of `calibrate`, read.
+// The request that the command line of `calibrate` makes.
 #pragma once
 #include <optional>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace gradcast {
 
-/// gpu, gpu:N, cpu; nothing said is gpu.
+/// The device: gpu, gpu:N or cpu; the default is gpu.
 struct DeviceAsked {
   bool gpu = true;
   int number = 0;

@@ -17,7 +17,7 @@ std::string comment_of(const Provenance& line) {
   return csv_comments({(line.key.empty() ? "" : line.key + ": ") + line.value});
 }
 
-/// Where the comments before the header end.
+/// The place where the comments before the header end.
 std::size_t end_of_comments(const std::string& content) {
   std::size_t at = 0;
   while (at < content.size() && content[at] == '#') {
@@ -27,7 +27,7 @@ std::size_t end_of_comments(const std::string& content) {
   return at;
 }
 
-/// Asked before anything is measured, so that no point is measured in vain.
+/// Checked before anything is measured, so that no point is measured in vain.
 void require_folder_for(const std::filesystem::path& file) {
   std::filesystem::path folder = follow_links(file).parent_path();
   if (folder.empty()) folder = ".";
@@ -124,12 +124,12 @@ void CostFile::tell_command(const std::string& command) {
 bool CostFile::has(const CostRow& row) const { return keys_.contains(key_of(row)); }
 
 void CostFile::add(const std::vector<CostRow>& rows) {
-  // A file that is gone has no rows to lose.
+  // If the file is gone, there are no rows to lose.
   if (const std::optional<TextFile> there = on_disk(); there && there->content != last_seen_)
     throw Error(ExitCode::Failure,
                 path_.string() +
-                    ": another run has changed it; when that one has ended, start again (it goes "
-                    "on from what is there), or name another file with -o");
+                    ": another run has changed it; start again when that run has ended (the new "
+                    "run continues from what is there), or name another file with -o");
   CostTable more;
   for (const CostRow& row : rows)
     if (keys_.insert(key_of(row)).second) more.rows.push_back(row);

@@ -1,4 +1,4 @@
-// A cost table that grows while it is measured, and is whole at any moment.
+// A cost table that grows while it is measured. The file is complete at any moment.
 #pragma once
 #include <cstddef>
 #include <filesystem>
@@ -15,27 +15,28 @@ namespace gradcast {
 struct Provenance {
   std::string key;
   std::string value;
-  bool must_agree = false;  // rows that differ in it do not belong into one file
+  bool must_agree = false;  // if true, all rows of a file must have the same value
 };
 
 class CostFile {
  public:
-  /// Continues the file where there is one; an empty one is as good as none. Throws DataError where
-  /// it is no cost table, or one of another device, version or seed, or of other numbers of
-  /// workers; UsageError where it is no regular file or its folder is not there; Error (1) where
-  /// the folder takes no new file.
+  /// Continues the file if it exists and is not empty. Throws DataError if it is not a cost table,
+  /// or is one of another device, version or seed, or of other numbers of workers; UsageError if it
+  /// is not a regular file or its folder does not exist; Error (1) if no file can be made in the
+  /// folder.
   CostFile(std::filesystem::path path, std::vector<Provenance> provenance,
            const std::vector<int>& workers);
 
-  /// A further line of provenance: added where the file has none of its key, else it must agree.
+  /// Adds a line of provenance if the file has none with its key. If it has one, the two must
+  /// agree.
   void require(const Provenance& line);
-  /// The command that adds rows now, unless the comments tell of it.
+  /// Adds to the comments the command that adds rows now, unless it is there already.
   void tell_command(const std::string& command);
 
   bool has(const CostRow& row) const;
-  /// Those of `rows` that it lacks, at the end; what stands there stays as it is, byte for byte.
-  /// The file is replaced as a whole. Throws Error (1) where it is not what was read or written
-  /// last: another run has added to it, and its rows must stand.
+  /// Appends those of `rows` that the file lacks. What is there stays as it is, byte for byte. The
+  /// file is replaced as a whole. Throws Error (1) if the file is not as it was read or written
+  /// last: another run has added to it, and its rows must stay.
   void add(const std::vector<CostRow>& rows);
 
   const std::filesystem::path& path() const { return path_; }
@@ -43,7 +44,7 @@ class CostFile {
 
  private:
   void take_over(const TextFile& file, const std::vector<int>& workers);
-  /// What stands there now; nothing where there is no file.
+  /// The content of the file now; nothing if there is no file.
   std::optional<TextFile> on_disk() const;
   [[noreturn]] void refuse(const std::string& why) const;
 

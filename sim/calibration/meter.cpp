@@ -56,7 +56,7 @@ std::optional<BenchResult> Meter::measure_torch(const BenchPoint& point, const N
   try {
     return torch_->measure(point, share(1 + point.workers.size()));
   } catch (const TorchRefused& refused) {
-    // Once each: what is refused at one size is refused at most others too.
+    // Noted once each, because what is refused at one size is refused at most others too.
     if (refused_.insert(point.compressor + mode_text(point.mode)).second)
       note("left out: " + title_of({point, 0}) + ", and perhaps more: " + refused.what());
   } catch (const TorchGone& gone) {

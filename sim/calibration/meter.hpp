@@ -1,4 +1,5 @@
-// Measures points, on the device or by the torch child, and survives the loss of the latter.
+// Measures points, on the device or by the torch child. It goes on without the child if that is
+// lost.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -23,24 +24,26 @@ class Meter {
   using Note = std::function<void(const std::string&)>;
 
   /// `point`: time for the samples of one point, encode and all decodes together.
-  /// `elements_per_second`: how fast the device is at the least that it may take, for work().
+  /// `elements_per_second`: a rough speed of the device, with which work() estimates the time of
+  /// points that last longer than `point`.
   Meter(Bench& bench, Seconds point, double elements_per_second)
       : bench_(bench), point_(point), elements_per_second_(elements_per_second) {}
 
-  /// Starts the child; its version. Throws TorchGone; points of torch then have no result.
+  /// Starts the child and returns its version. Throws TorchGone; points of torch then have no
+  /// result.
   std::string start_torch(const std::vector<std::string>& command);
 
-  /// What a point takes, roughly: its time for samples, or the least number of them if that takes
-  /// longer.
+  /// The rough time of a point: its time for samples, or that of the least number of samples if
+  /// that is longer.
   double work(const CalibrationPoint& point) const;
 
-  /// Nothing where the child is gone or refused, or the device's memory did not hold the point:
-  /// `note` has said so. Throws BenchInterrupted.
+  /// Measures a point. Returns nothing if the child is gone or refused, or if the point did not fit
+  /// into the device's memory; `note` has then been told. Throws BenchInterrupted.
   std::optional<BenchResult> measure(const BenchPoint& point, const Note& note);
 
   BenchTiming ceiling(std::int64_t elements);
 
-  /// Samples taken while the clock was throttled.
+  /// The number of samples that were taken while the clock was throttled.
   std::int64_t discarded() const { return discarded_; }
 
  private:
@@ -56,8 +59,8 @@ class Meter {
   std::int64_t discarded_ = 0;
 };
 
-/// Measures points in their order, with progress on a terminal unless `quiet`; `keep` gets each
-/// result. A point that cannot be measured is left out. Throws BenchInterrupted.
+/// Measures points in their order, with progress on a terminal unless `quiet`. `keep` gets each
+/// result. Points that cannot be measured are left out. Throws BenchInterrupted.
 void measure_all(const std::vector<CalibrationPoint>& points, Meter& meter, bool quiet,
                  const std::function<void(const CalibrationPoint&, const BenchResult&)>& keep,
                  const Meter::Note& note);

@@ -1,4 +1,5 @@
-// What selecting costs layer by layer, beside that layer's backward: `calibrate --per-layer`.
+// The table of `calibrate --per-layer`: the cost of selecting, layer by layer, beside the layer's
+// backward.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -12,7 +13,7 @@
 
 namespace gradcast {
 
-/// One compressor as one implementation runs it: its encode by a tensor's elements.
+/// The encode times of one compressor and implementation, by the elements of a tensor.
 struct PerLayerColumn {
   std::string compressor;
   std::string mode;
@@ -22,8 +23,8 @@ struct PerLayerColumn {
   std::string title() const;  // "gaussian (code), torch"
 };
 
-/// The times that are there: a column may lack sizes. The last row is the sum over all tensors; a
-/// share is of the backward of the tensor's whole layer.
+/// A column may lack the times of some sizes. The last row is the sum over all tensors. A share is
+/// relative to the backward of the tensor's whole layer.
 Answer per_layer_answer(const Model& model, const IterationTrace& trace,
                         const std::vector<PerLayerColumn>& columns);
 

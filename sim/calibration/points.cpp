@@ -25,7 +25,7 @@ TensorSet all_tensors(const Model& model) {
   return set;
 }
 
-/// Sets that a cost table tells apart: by how many tensors and how many elements.
+/// Sets that have different rows in a cost table: different numbers of tensors or of elements.
 class Sets {
  public:
   void add(const TensorSet& set) { sets_.try_emplace({sum(set), set.size()}, set); }
@@ -48,7 +48,7 @@ std::vector<Mode> modes_of(const Compressor& compressor, bool code_only) {
 /// The authors' DGC in PyTorch raises an error above this density: its sample has too few elements.
 constexpr double kMostOfDgcCode = 0.01;
 
-/// Sizes that were left out, told in one line each reason.
+/// The sizes that were left out: one line for each reason.
 class LeftOut {
  public:
   void add(const std::string& why, std::int64_t elements) { sizes_[why].insert(elements); }
@@ -151,7 +151,7 @@ CalibrationPoints make_points(const PointsAsked& asked, const PointsOffered& off
       }
     }
   };
-  // Neighbours share their input, which a device may keep.
+  // Neighbours in the order share their input, so that a device may keep it.
   for (const Input input : asked.inputs)
     for (const TensorSet& set : asked.sets)
       for (const double density : asked.densities)

@@ -1,4 +1,4 @@
-// What is to be measured: calls to be timed, and the rows of a cost table that they become.
+// The points to measure: calls to be timed, and the rows of a cost table that they become.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -12,10 +12,10 @@
 
 namespace gradcast {
 
-/// Elements of the tensors that one call handles.
+/// The elements of each tensor that one call handles.
 using TensorSet = std::vector<std::int64_t>;
 
-/// A call to be timed, and the density that its k come from.
+/// A call to be timed, and the density from which its k are computed.
 struct CalibrationPoint {
   BenchPoint call;
   double density = 0;
@@ -23,8 +23,9 @@ struct CalibrationPoint {
   std::int64_t elements() const;
 };
 
-/// Every tensor of the models alone; what fusing makes of them (all in one, 25 MiB and 64 MiB
-/// buckets), as one tensor each; and each model's tensors in one call. None twice, rising.
+/// Every tensor of the models alone; the buckets that fusion makes of them (all in one, 25 MiB and
+/// 64 MiB), as one tensor each; and each model's tensors in one call. Each set is there once, in
+/// rising order.
 std::vector<TensorSet> sets_of_models(const std::vector<Model>& models);
 
 /// Each model as one tensor, and its tensors in one call.
@@ -33,11 +34,11 @@ std::vector<TensorSet> whole_models(const std::vector<Model>& models);
 /// One tensor each of 1024 to 400 M elements.
 std::vector<TensorSet> sweep_sets();
 
-/// Both, none twice, rising.
+/// The sets of both, each once, in rising order.
 std::vector<TensorSet> merged_sets(const std::vector<TensorSet>& sets,
                                    const std::vector<TensorSet>& more);
 
-/// What to combine.
+/// The lists to combine.
 struct PointsAsked {
   std::vector<TensorSet> sets;
   std::vector<const Compressor*> compressors;
@@ -48,7 +49,7 @@ struct PointsAsked {
   std::uint32_t seed = 1;
 };
 
-/// What the device can.
+/// What the device can measure.
 struct PointsOffered {
   std::function<std::vector<std::string>(const std::string& compressor, Mode mode)> implementations;
   std::function<std::int64_t(const BenchPoint& point)> memory_needed;
@@ -60,7 +61,7 @@ struct CalibrationPoints {
   std::vector<std::string> notes;        // what is left out, and why
 };
 
-/// All combinations but those that the device's memory does not hold or that are not defined.
+/// All combinations, except those that are not defined or do not fit into the device's memory.
 CalibrationPoints make_points(const PointsAsked& asked, const PointsOffered& offered);
 
 /// "paper", "code" or "".
@@ -69,10 +70,10 @@ std::string input_text(Input input);
 /// Throws ValueError with a suggestion.
 Input parse_input(std::string_view text);
 
-/// What tells rows of a cost table apart: everything but what was measured.
+/// The key of a row of a cost table: all its columns but those that were measured.
 std::string key_of(const CostRow& row);
 
-/// A row for each number of workers; without a result, rows that have only their keys.
+/// One row for each number of workers. Without a result, the rows have only their keys.
 std::vector<CostRow> rows_of(const CalibrationPoint& point, const BenchResult* result);
 
 }  // namespace gradcast

@@ -1,4 +1,5 @@
-// How near a device's memory lets a compressor come: the table of `calibrate --roofline`.
+// The table of `calibrate --roofline`: how close compressors come to the speed of the device's
+// memory.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -15,12 +16,12 @@ struct RooflineEntry {
   BenchResult result;
 };
 
-/// What e = g + e moves: read both, write one.
+/// The bytes an element that e = g + e moves: it reads two values and writes one.
 inline constexpr double kCeilingBytes = 12;
 
-/// `ceilings`: e = g + e, by elements; one for every entry's elements. The share of the ceiling is
-/// of the ceiling's time at the same size; the share of the floor is of 12 bytes an element at the
-/// best bandwidth that any of the ceilings reached.
+/// `ceilings`: the times of e = g + e, by elements; one for the elements of every entry. The share
+/// of the ceiling is relative to the ceiling's time at the same size. The share of the floor is
+/// relative to 12 bytes an element at the best bandwidth that any of the ceilings reached.
 Answer roofline_answer(const std::vector<RooflineEntry>& entries,
                        const std::map<std::int64_t, BenchTiming>& ceilings);
 

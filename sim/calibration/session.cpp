@@ -10,8 +10,9 @@
 namespace gradcast {
 namespace {
 
-/// How fast a point goes whose samples outlast the time it is given. On a CPU 40 M elements took
-/// 3.5 s, whatever the compressor; for a GPU it is a guess, and matters above 100 M elements only.
+/// The speed of points whose samples take longer than the time they are given. On a CPU 40 M
+/// elements took 3.5 s with any compressor. For a GPU it is a guess, and matters above 100 M
+/// elements only.
 constexpr double kCpuElementsPerSecond = 1e7;
 constexpr double kGpuElementsPerSecond = 1e8;
 
@@ -25,9 +26,10 @@ std::vector<std::string> default_baselines(const DeviceAsked& device) {
 std::unique_ptr<Bench> open_device(const DeviceAsked& asked) {
   if (!asked.gpu) return make_cpu_bench();
   if (std::unique_ptr<Bench> bench = make_gpu_bench(asked.number)) return bench;
-  const std::string why = !built_with_cuda() ? "this build holds no CUDA code"
+  const std::string why = !built_with_cuda() ? "the GPU is not in this build: configure with "
+                                               "-DWITH_CUDA=ON, which needs a CUDA compiler"
                           : gpu_devices().empty()
-                              ? "CUDA sees no GPU here"
+                              ? "CUDA finds no GPU on this machine"
                               : "there is no GPU " + std::to_string(asked.number);
   throw MissingError(why + "; --device cpu measures on the CPU");
 }
@@ -57,7 +59,7 @@ std::vector<CalibrationPoint> Session::points(const PointsAsked& wanted) const {
   const auto baseline = [&](const std::string& name) {
     return std::find(baselines.begin(), baselines.end(), name) != baselines.end();
   };
-  std::set<std::string> there{kTorch};  // whether it is turns out when it is started
+  std::set<std::string> there{kTorch};  // whether torch is there shows when it is started
   PointsOffered offered;
   offered.memory_bytes = device.memory_bytes;
   offered.memory_needed = [&](const BenchPoint& point) { return bench.memory_needed(point); };

@@ -1,4 +1,4 @@
-// The device, the meter and everything that is asked of them.
+// A calibration under way: the device, the meter and the request.
 #pragma once
 #include <memory>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace gradcast {
 
-/// Throws MissingError where there is no such device.
+/// Throws MissingError if there is no such device.
 std::unique_ptr<Bench> open_device(const DeviceAsked& asked);
 
 struct Session {
@@ -30,11 +30,11 @@ struct Session {
   void note_discarded() const;
   void deliver(Answer answer) const;
 
-  /// What of `wanted` this device can measure; notes tell what is left out.
+  /// The points of `wanted` that this device can measure. Notes say what is left out.
   std::vector<CalibrationPoint> points(const PointsAsked& wanted) const;
 
-  /// Where points of torch are among these. Returns the child's version. Where torch is not there,
-  /// its points are dropped; throws MissingError if it was asked for by name.
+  /// Starts torch if some of these points need it, and returns the child's version. If torch is
+  /// missing, its points are dropped; throws MissingError if it was asked for by name.
   std::string start_torch(std::vector<CalibrationPoint>& points);
 
  private:

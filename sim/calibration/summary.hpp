@@ -1,4 +1,4 @@
-// What `calibrate` prints when the cost table stands.
+// The summary that `calibrate` prints when the cost table is done.
 #pragma once
 #include <vector>
 
@@ -8,8 +8,8 @@
 
 namespace gradcast {
 
-/// A line for each compressor, mode, implementation, density and distribution of `points`: from
-/// which size to which, and what encode takes there.
+/// A line for each compressor, mode, implementation, density and distribution of `points`: the
+/// smallest and the largest size, and the time of encode there.
 Answer summary_of(const CostFile& file, const std::vector<CalibrationPoint>& points);
 
 }  // namespace gradcast

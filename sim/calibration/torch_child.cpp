@@ -107,7 +107,8 @@ void TorchChild::start(const std::vector<std::string>& command) {
     posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  // A group of its own: a terminal's ctrl-C is for us to hear. And signals as they are by default.
+  // The child gets its own process group, so that a terminal's ctrl-C reaches only this process;
+  // and default signal handlers.
   sigset_t defaults;
   sigemptyset(&defaults);
   for (const int signal : {SIGINT, SIGTERM, SIGPIPE, SIGXFSZ}) sigaddset(&defaults, signal);

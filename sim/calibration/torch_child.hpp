@@ -1,5 +1,5 @@
 // PyTorch's operators, timed by kernels/bench/torch_baseline.py in a process of its own, which
-// lives as long as the measurement: one JSON object a line to and fro.
+// lives as long as the measurement. Questions and answers are one JSON object per line.
 #pragma once
 #include <sys/types.h>
 
@@ -14,21 +14,22 @@
 
 namespace gradcast {
 
-/// The child cannot be asked any more, or never could: no Python, no torch, it died or hangs.
+/// The child cannot answer any more, or never could: there is no Python or no torch, or it died or
+/// hangs.
 struct TorchGone : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// This one question it could not answer: a compressor it lacks, out of memory.
+/// The child could not answer this one question: it lacks the compressor, or is out of memory.
 struct TorchRefused : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 class TorchChild {
  public:
-  /// Runs `command` and reads what it says of itself. `interrupted` is asked while waiting, and
-  /// makes any wait end with BenchInterrupted; `patience` bounds each wait. The destructor ends the
-  /// child: asks it to, then does not ask.
+  /// Runs `command` and reads its first message, which describes it. `interrupted` is called while
+  /// waiting; when it is true, the wait ends with BenchInterrupted. `patience` limits each wait.
+  /// The destructor first asks the child to end, and then ends it by force.
   TorchChild(const std::vector<std::string>& command, std::function<bool()> interrupted,
              Seconds patience = Seconds{300});
 
@@ -40,7 +41,7 @@ class TorchChild {
   BenchResult measure(const BenchPoint& point, Seconds seconds);
 
  private:
-  /// What the destructor gives back, a constructor's that throws included.
+  /// The resources that the destructor releases, also when a constructor throws.
   struct Process {
     pid_t id = -1;
     int channel = -1;                 // its standard input and output

@@ -45,12 +45,12 @@ int run_words(std::vector<const char*> words) {
   return run_command(static_cast<int>(words.size()), words.data());
 }
 
-/// Of a command line that may be wrong: how its error is to be told.
+/// How to print the error of a command line that may be wrong.
 void choose_color_of(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) try {
       if (words[i].starts_with("--color=")) choose_color(parse_color(words[i].substr(8)));
       if (words[i] == "--color" && i + 1 < words.size()) choose_color(parse_color(words[i + 1]));
-    } catch (const ValueError&) {  // told by the command
+    } catch (const ValueError&) {  // the command reports it
     }
 }
 

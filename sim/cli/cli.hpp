@@ -1,5 +1,5 @@
 #pragma once
 namespace gradcast {
-/// Runs one command, prints what is wrong in one line on standard error; returns the exit code.
+/// Runs one command and returns the exit code. Prints an error in one line on standard error.
 int run_cli(int argc, const char* const* argv);
 }  // namespace gradcast

@@ -15,13 +15,14 @@ struct Command {
   int (*run)(int argc, const char* const* argv);
 };
 
-/// In the order of `gradcast --help`.
+/// All commands, in the order of `gradcast --help`.
 std::span<const Command> all_commands();
 
-/// What a command takes, without running it. Throws std::logic_error for one without flags.
+/// The flags and words of a command, without running it. Throws std::logic_error for a command
+/// without flags.
 CommandInfo describe(const Command& command);
 
-/// Of every command, in their order.
+/// The same for all commands, in their order.
 std::vector<CommandInfo> describe_all();
 
 }  // namespace gradcast

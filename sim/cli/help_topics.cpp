@@ -12,46 +12,46 @@ namespace gradcast {
 namespace {
 
 constexpr HelpTopic kTopics[] = {
-    {"exit-codes", "what the program answers to a script",
+    {"exit-codes", "what each exit code means",
      R"(The numbers are stable: scripts may rely on them.
 
-  0    it went well
-  1    our failure, or the machine's, like a full disk
-  2    usage: a wrong command, flag or value of a flag
-  3    bad input data: a file that cannot be read, or does not say what it should
-  4    a comparison beyond --max-error
-  5    a device or an optional part that this machine or build lacks
-  130  interrupted by ctrl-C; what was done is kept
+  0    success
+  1    a failure of the program or of the machine, like a full disk
+  2    usage: the command, a flag or the value of a flag is wrong
+  3    bad input data: a file cannot be read, or its content is wrong
+  4    the error of a comparison is above --max-error
+  5    this machine or build lacks a device or an optional part
+  130  interrupted by ctrl-C; finished work is kept
 
-Whatever is not 0 comes with one line on standard error, also with --quiet. With 1, 2, 3 and 5
+With every code but 0, one line on standard error says why, also with --quiet. With 1, 2, 3 and 5
 no file that was there before is changed.
 )"},
     {"units", "how sizes, rates, times and lists are written",
-     R"(A number and its unit, with one blank between them at most. A number without a unit is refused
-where one is due (but for a time of 0), for tools differ in what they take it for.
+     R"(A value is a number and its unit, with at most one blank between them. Where a unit is needed, a
+number without one is refused (except a time of 0), because tools differ in what they take it for.
 
   rate    10Gbps, 9.43 Gbps, 1.25GBps, 10Gb/s, 10Gbit/s, 1.25GB/s: b or bit is a bit, B a byte
   size    100B, 64MiB, 25MB
   time    26.6us, 2ms, 1s, 500ns
   share   5%
 
-Before b, bit and B stand k, M, G, T (thousands) or Ki, Mi, Gi, Ti (1024s). Densities (0.001),
-counts (16) and seeds have no unit.
+The prefixes of b, bit and B are k, M, G, T (powers of 1000) and Ki, Mi, Gi, Ti (powers of 1024).
+Densities (0.001), counts (16) and seeds have no unit.
 
-A list is separated by commas. Two dots make a range, ends included:
+Commas separate the entries of a list. Two dots make a range, which includes both ends:
 
   --workers 1,16,256            three counts
   --workers 4..64               doubling: 4, 8, 16, 32, 64
-  --densities 0.0001..0.01      1-2-5 a decade: 0.0001, 0.0002, 0.0005, 0.001, ..., 0.01
+  --densities 0.0001..0.01      steps 1, 2, 5 a decade: 0.0001, 0.0002, 0.0005, 0.001, ..., 0.01
 )"},
     {"files", "the data files: where they are, and their columns",
      R"(Models, traces, cost tables, clusters, measured runs, events and fit structures are CSV files. A
-flag takes a name of `gradcast list`, or the path of a file of your own: anything with a slash, or
-that ends in .csv or .xml. The project's own are found in $GRADCAST_DATA, else in
-../share/gradcast beside the program, else in the source tree that it was built from.
+flag takes a name of `gradcast list`, or the path of a file of your own. A word is a path if it has
+a slash or ends in .csv or .xml. The project's own files are in $GRADCAST_DATA, else in
+../share/gradcast beside the program, else in the source tree that the program was built from.
 
-Files are RFC 4180 with a header. Lines that begin with # say where figures come from. Units are
-in the column's name (_seconds, _bytes) or in the value (9.43Gbps).
+The format is RFC 4180 with a header. Lines that begin with # say where the figures come from. The
+unit is in the column's name (_seconds, _bytes) or in the value (9.43Gbps).
 
   models/NAME.csv                     layer,tensor,elements,forward_flops
   traces/iteration-NAME-DEVICE.csv    tensor,forward_seconds,backward_seconds
@@ -68,28 +68,28 @@ in the column's name (_seconds, _bytes) or in the value (9.43Gbps).
   traces/devices.csv                  device,memory_bandwidth,launch,source
   platforms/NAME.csv                  property,value,source
 
-What each column means, and columns that may be there too: the README.md of models, traces and
-platforms, which an installed gradcast has in share/doc/gradcast. traces/examples is a whole set to
-copy and change.
+The README.md files of models, traces and platforms say what each column means, and list optional
+columns. An installed gradcast has them in share/doc/gradcast. traces/examples is a complete set of
+files to copy and change.
 )"},
-    {"environment", "variables that are heeded",
+    {"environment", "environment variables that gradcast reads",
      R"(  GRADCAST_DATA     the folder that holds models/, traces/ and platforms/
   GRADCAST_CONFIG   a config file, or none; see `gradcast help config`
-  GRADCAST_<FLAG>   a value for a flag that is not given: GRADCAST_NIC_BANDWIDTH=25Gbps for
-                    --nic-bandwidth, true or false for a flag without a value
+  GRADCAST_<FLAG>   the value of a flag that is not given: GRADCAST_NIC_BANDWIDTH=25Gbps for
+                    --nic-bandwidth; true or false for a flag without a value
   GRADCAST_PYTHON   the Python that has PyTorch, for `gradcast calibrate --baselines torch`
-  XDG_CONFIG_HOME   where gradcast/config.toml is looked for (default: ~/.config)
-  NO_COLOR          not empty: no colours
-  CLICOLOR_FORCE    neither empty nor 0: colours, also into a pipe; NO_COLOR wins
-  TERM              dumb: no colours
+  XDG_CONFIG_HOME   the folder of gradcast/config.toml (default: ~/.config)
+  NO_COLOR          if not empty: no colours
+  CLICOLOR_FORCE    if neither empty nor 0: colours, also into a pipe; NO_COLOR wins
+  TERM              if dumb: no colours
 
---color always and --color never win over all of these. Data in CSV and JSON and files of -o are
-never coloured.
+--color always or never overrides all of these. CSV, JSON and files of -o are never
+coloured.
 )"},
     {"config", "a file with values for flags",
-     R"(A TOML file may say what flags are when they are not given. It is the one of --config, else of
-$GRADCAST_CONFIG, else ~/.config/gradcast/config.toml where there is one. `--config none` reads
-none.
+     R"(A TOML file may hold values for flags that are not given. gradcast reads the file of --config, else
+of $GRADCAST_CONFIG, else ~/.config/gradcast/config.toml if it exists. `--config none` reads no
+file.
 
   # for every command that has such a flag
   cluster = "my-cluster.csv"
@@ -103,12 +103,12 @@ none.
   workers = [1, 16, 256]
   sweep = true
 
-Keys are the names of flags, tables those of commands. What is typed wins, then the environment
-(GRADCAST_NODES=16), then the command's own table, then what stands above the tables, then the
-default. Paths are taken as if they were typed.
+Keys are names of flags; tables are names of commands. The value of a flag is the first of these:
+what is typed, the environment (GRADCAST_NODES=16), the command's own table, the keys above the
+tables, the default. Paths are read as if they were typed.
 
-Such values count as given. A result's argv names them with the others, so that it tells how to
-get the same result without the file. `gradcast config COMMAND` shows where each value comes from.
+Values of the file count as given. The argv of a result lists them too, so that it says how to get
+the same result without the file. `gradcast config COMMAND` shows where each value comes from.
 )"},
 };
 
@@ -142,13 +142,13 @@ std::string help_overview() {
   for (const Command& command : all_commands()) text += line_of(command.name, command.summary);
   text +=
       "\n"
-      "`gradcast <command> --help` tells its flags. `gradcast help <topic>` tells:\n"
+      "`gradcast <command> --help` explains its flags. `gradcast help <topic>` explains:\n"
       "\n";
   for (const HelpTopic& topic : kTopics) text += line_of(topic.name, topic.summary);
   return text +
          "\n"
-         "Exit codes: 0 ok, 1 our failure, 2 usage, 3 bad input data, 4 comparison beyond\n"
-         "--max-error, 5 needed device or feature missing, 130 interrupted.\n";
+         "Exit codes: 0 ok, 1 failure, 2 usage, 3 bad input data, 4 comparison error above\n"
+         "--max-error, 5 device or optional part missing, 130 interrupted.\n";
 }
 
 std::string help_of(const std::string& word) {

@@ -1,4 +1,4 @@
-// What `gradcast help TOPIC` tells beside the commands' own flags.
+// The topics of `gradcast help TOPIC`.
 #pragma once
 #include <span>
 #include <string>
@@ -14,13 +14,14 @@ struct HelpTopic {
 
 std::span<const HelpTopic> all_help_topics();
 
-/// nullptr where there is none of that name.
+/// nullptr if there is none of that name.
 const HelpTopic* find_help_topic(std::string_view name);
 
 /// `gradcast --help`: examples, commands, topics.
 std::string help_overview();
 
-/// Of a command, a topic, or what is both. Throws UsageError, with a suggestion among both.
+/// The help of a command, of a topic, or of both if they have the same name. Throws UsageError,
+/// with a suggestion.
 std::string help_of(const std::string& word);
 
 }  // namespace gradcast

@@ -7,8 +7,7 @@
 
 namespace {
 
-/// A caller may close what it does not want to read. Whatever is opened next would then be taken
-/// for it.
+/// A caller may close a standard stream. The next file that is opened would then take its number.
 void require_standard_streams() {
   for (int number = 0; number <= 2; ++number)
     if (::fcntl(number, F_GETFD) < 0) static_cast<void>(::open("/dev/null", O_RDWR));
@@ -18,8 +17,8 @@ void require_standard_streams() {
 
 int main(int argc, char** argv) {
   require_standard_streams();
-  // A reader that goes away (`gradcast list | head`) and a file size limit are write errors like
-  // others.
+  // A reader that goes away (`gradcast list | head`) and a file size limit are treated as write
+  // errors.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   return gradcast::run_cli(argc, argv);

@@ -10,7 +10,7 @@
 namespace gradcast {
 namespace {
 
-/// Text that roff takes for text: no command at the beginning of a line, no escape, plain hyphens.
+/// The text escaped for roff: no command at the beginning of a line, no escape, plain hyphens.
 std::string plain(const std::string& text) {
   std::string result;
   bool begins = true;

@@ -9,7 +9,8 @@
 namespace gradcast {
 namespace {
 
-/// What the row left to us, as it was chosen: a reader of the answer must not have to guess.
+/// Fills in the values that the row left open, as they were chosen, so that a reader of the answer
+/// need not guess.
 void fill_in_defaults(MeasuredRun& run, const Request& request, const Scenario& scenario,
                       const Plan& plan) {
   run.trace = request.trace_name();

@@ -1,5 +1,5 @@
-// Errors of many rows, and of those of one algorithm, model, source, ... Only rows that count
-// (ComparedRun::counts) are summed up.
+// The errors of many rows, and of groups of them: one algorithm, model, source, ... Only rows that
+// count (ComparedRun::counts) are included.
 #pragma once
 #include <functional>
 #include <optional>
@@ -10,15 +10,15 @@
 
 namespace gradcast {
 
-/// What runs are grouped by, and shown in a column of its own where they differ in it.
+/// An aspect by which runs are grouped. It has a column of its own where runs differ in it.
 struct Aspect {
   std::string name;
   std::function<std::string(const ComparedRun& compared)> of;
 };
 
-/// The compressor, with its collective, as the file has it, where these rows have one compressor
-/// with several: "topk gtopk". (Which collective the program takes by itself is no difference
-/// between algorithms.)
+/// The compressor; if these rows have a compressor with several collectives, also the collective as
+/// the file names it: "topk gtopk". (The collective that the program chooses by itself does not
+/// make another algorithm.)
 Aspect by_algorithm(const std::vector<ComparedRun>& runs);
 /// The model, or the bytes of a collective alone.
 Aspect by_model();
@@ -27,20 +27,20 @@ Aspect by_source();
 /// Cluster, ranks, concurrent jobs, fusion.
 const std::vector<Aspect>& setup_aspects();
 
-/// In the order of their first row.
+/// The values of an aspect, in the order of their first row.
 std::vector<std::string> values_of(const std::vector<ComparedRun>& runs, const Aspect& aspect);
 
 /// The aspects of a set-up in which these rows differ.
 std::vector<Aspect> differing_aspects(const std::vector<ComparedRun>& runs);
 
-/// Of all rows that count; none where no row does.
+/// The summary of all rows that count; none if no row counts.
 std::optional<ErrorSummary> summary_of(const std::vector<ComparedRun>& runs);
-/// Of those with this value of the aspect.
+/// The summary of the rows with this value of the aspect.
 std::optional<ErrorSummary> summary_of(const std::vector<ComparedRun>& runs, const Aspect& aspect,
                                        const std::string& value);
 
-/// "too slow" where forecasts are longer than what was measured, "too fast" where they are shorter;
-/// "" for neither.
+/// "too slow" if forecasts are longer than the measured times, "too fast" if they are shorter; ""
+/// for neither.
 std::string bias_in_words(double bias_percent);
 
 /// How often the measured time lay in the forecast's 90 % interval.
@@ -52,7 +52,7 @@ struct Coverage {
   double percent() const { return 100 * static_cast<double>(inside) / static_cast<double>(rows); }
 };
 
-/// Of the rows that count and have an interval; none where no row does.
+/// The coverage of the rows that count and have an interval; none if there is no such row.
 std::optional<Coverage> coverage_of(const std::vector<ComparedRun>& runs);
 
 }  // namespace gradcast

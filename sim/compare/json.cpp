@@ -45,7 +45,7 @@ Json measured_columns(const MeasuredRun& run) {
           {"measured_communication_seconds", or_null(run.measured_communication)}};
 }
 
-/// Where its time goes. Of a what-if no share of what was measured.
+/// Where its time goes. A what-if has no shares of the measured time.
 Json split_columns(const ComparedRun& compared) {
   Json columns;
   const bool what_if = !compared.what_if_costs.empty();

@@ -32,7 +32,7 @@ std::string interval(const ComparedRun& run) {
                             : "-";
 }
 
-/// A column and what stands in it.
+/// A column and its content.
 struct Column {
   std::string header;
   std::function<std::string(const ComparedRun&)> text;
@@ -137,7 +137,7 @@ std::string marks(const std::vector<ComparedRun>& runs, const std::string& what,
   return lines;
 }
 
-/// What a reader must know of the columns.
+/// What a reader must know about the columns.
 std::string legend(const std::vector<ComparedRun>& runs) {
   const Aspect compressor{"compressor", [](const ComparedRun& run) { return run.run.compressor; }};
   std::vector<std::string> evidence;

@@ -1,4 +1,4 @@
-// What there is to say of compared runs: for people, for programs, and as an exit code.
+// The report on compared runs: for people, for programs, and as an exit code.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace gradcast {
 
-/// What of it a table shows.
+/// What the table shows.
 struct ComparisonView {
   std::string name;    // of the measured file
   std::string engine;  // that ran it
@@ -17,11 +17,11 @@ struct ComparisonView {
   bool split = false;
 };
 
-/// Rows, what a reader must know of them, summaries, rankings, speedups. Of a what-if (rows with
-/// other costs than they were measured with) the rows alone: it has no errors.
+/// The rows, notes on them, summaries, rankings and speedups. For a what-if (rows with other costs
+/// than they were measured with) only the rows, because it has no errors.
 std::string comparison_table(const std::vector<ComparedRun>& runs, const ComparisonView& view);
 
-/// One row, in CSV and in JSON: the measured file's columns, then the forecast's.
+/// One row of CSV and JSON: the measured file's columns, then the forecast's.
 Json row_of(const ComparedRun& compared);
 
 /// Errors of all rows, of each algorithm, model and source, intervals, speedups, rankings.
@@ -30,10 +30,10 @@ Json summary_json(const std::vector<ComparedRun>& runs);
 /// "20" or "20%", above zero. Throws ValueError.
 double parse_max_error(std::string_view text);
 
-/// Throws Error (4) where the error of a row that counts is larger, in percent.
+/// Throws Error (4) if the error of a row that counts is larger than `most`, in percent.
 void require_within(double most, const std::vector<ComparedRun>& runs);
 
-/// The costs of a what-if, "" where every row has its own.
+/// The costs of a what-if; "" if every row has its own.
 std::string what_if_costs_of(const std::vector<ComparedRun>& runs);
 
 }  // namespace gradcast

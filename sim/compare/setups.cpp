@@ -24,8 +24,8 @@ std::vector<std::vector<std::size_t>> setups_of(const std::vector<ComparedRun>& 
   return setups;
 }
 
-/// Of each row of a set-up: "topk", or "topk 0.01 code" where the set-up has runs of it at several
-/// densities and modes.
+/// The name of each row's algorithm: "topk", or "topk 0.01 code" if the set-up has runs of it at
+/// several densities and modes.
 std::vector<std::string> labels_of(const std::vector<ComparedRun>& runs, const Aspect& algorithm,
                                    const std::vector<std::size_t>& setup) {
   std::vector<std::string> labels;
@@ -135,7 +135,7 @@ std::vector<Ranking> rankings_of(const std::vector<ComparedRun>& runs) {
           ranking.swapped.push_back({faster.label, slower.label,
                                      100 * (slower.mean_measured() / faster.mean_measured() - 1)});
       }
-    // Stable, and begun from the measured order: equal forecasts stand as they were measured.
+    // The sort is stable and begins with the measured order, so equal forecasts keep that order.
     std::stable_sort(entrants.begin(), entrants.end(), by(&Entrant::mean_forecast));
     ranking.forecast = names_of(entrants);
     rankings.push_back(std::move(ranking));

@@ -1,5 +1,5 @@
-// Algorithms beside each other within a set-up: speedups, and whether the forecast ranks them as
-// the measurement did.
+// Compares the algorithms of a set-up: speedups, and whether the forecast ranks them as the
+// measurement did.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@ namespace gradcast {
 /// Fills in the speedups over dense.
 void add_speedups(std::vector<ComparedRun>& runs);
 
-/// How much faster one algorithm's run is than another's of the same set-up.
+/// The speedup of one algorithm over another of the same set-up.
 struct SpeedupPair {
   std::string source;
   std::string model;
@@ -21,11 +21,11 @@ struct SpeedupPair {
   double predicted = 0;
 };
 
-/// In each set-up, the algorithm that was measured fastest over each of the others; of rows that
-/// count.
+/// For each set-up: the algorithm that was measured fastest, over each of the others. Only rows
+/// that count are used.
 std::vector<SpeedupPair> speedups_of_fastest(const std::vector<ComparedRun>& runs);
 
-/// Two algorithms that the forecast has the other way round.
+/// Two algorithms that the forecast puts in the wrong order.
 struct SwappedPair {
   std::string faster;  // as measured
   std::string slower;
@@ -42,8 +42,9 @@ struct Ranking {
   bool right() const { return swapped.empty(); }
 };
 
-/// Of each set-up with two algorithms or more, among rows that count. Of repeats the mean is
-/// ranked; what is equally fast, measured or forecast, has no order that could be wrong.
+/// The ranking of each set-up with two algorithms or more, among rows that count. Repeated runs are
+/// ranked by their mean. Algorithms that are equally fast, measured or forecast, have no order that
+/// could be wrong.
 std::vector<Ranking> rankings_of(const std::vector<ComparedRun>& runs);
 
 }  // namespace gradcast

@@ -1,4 +1,4 @@
-// Where a measured iteration's time goes, by its forecast, and the parts that were measured
+// Where the time of a measured iteration goes by its forecast, and the parts that were measured
 // themselves.
 #pragma once
 #include <string>
@@ -14,9 +14,9 @@ struct SplitPart {
   bool counted = true;  // among the parts that add up to the measured time
 };
 
-/// Compute (forward, backward, update), encode and decode, exposed communication, overhead and
-/// wait, unexplained: together the measured time. And hidden communication, which lies under
-/// compute.
+/// The parts: compute (forward, backward, update), encode and decode, exposed communication,
+/// overhead and wait, unexplained. They add up to the measured time. A further part is hidden
+/// communication, which overlaps with compute.
 std::vector<SplitPart> split_of(const ComparedRun& compared);
 
 /// A part that was measured by itself, beside its forecast.
@@ -25,7 +25,7 @@ struct MeasuredPart {
   Seconds measured{0};
   Seconds predicted{0};
 
-  /// None where nothing was measured to take no time: no error is relative to nothing.
+  /// None if the measured time is 0, because no error can be relative to 0.
   std::optional<double> error_percent() const;
 };
 

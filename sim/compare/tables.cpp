@@ -21,7 +21,7 @@ std::string coverage_text(const std::vector<ComparedRun>& runs) {
          " %), median width " + fixed(coverage->median_width_percent, 1) + " % of the forecast.\n";
 }
 
-/// Columns that say which set-up a line is of: the model, and in what else set-ups differ.
+/// The columns that name the set-up of a line: the model, and the aspects in which set-ups differ.
 std::vector<Aspect> naming_aspects(const std::vector<ComparedRun>& runs) {
   std::vector<Aspect> naming{by_model()};
   if (values_of(runs, by_source()).size() > 1) naming.push_back(by_source());
@@ -45,7 +45,7 @@ void append(std::vector<std::string>& row, const std::vector<std::string>& more)
   row.insert(row.end(), more.begin(), more.end());
 }
 
-/// "gaussian < dgc < dense", each once; of many orders the first few.
+/// "gaussian < dgc < dense", each order once; only the first few if there are many.
 std::string orders_of(const std::vector<Ranking>& rankings) {
   constexpr std::size_t kMost = 3;
   std::vector<std::string> orders;

@@ -7,22 +7,22 @@
 
 namespace gradcast {
 
-/// Errors of each algorithm, model, source, ... of which there are several, and of all rows; how
-/// many rows are in no figure; how often a 90 % interval held.
+/// The errors of all rows, and of each algorithm, model, source, ... where there are several; the
+/// number of rows that are not counted; how often the measured time lay in the 90 % interval.
 std::string summary_text(const std::vector<ComparedRun>& runs);
 
-/// Whether the algorithms of each set-up came out in the order that was measured.
+/// Whether the forecast ranks the algorithms of each set-up as they were measured.
 std::string rankings_text(const std::vector<ComparedRun>& runs);
 
 std::string speedups_text(const std::vector<ComparedRun>& runs);
 
-/// Rows far off, and what would explain each.
+/// Rows with large errors, and what would explain each.
 std::string suspects_text(const std::vector<ComparedRun>& runs);
 
-/// Where each row's time goes, and the parts that were measured themselves beside their forecasts.
+/// Where each row's time goes, and the parts that were measured themselves, beside their forecasts.
 std::string split_text(const std::vector<ComparedRun>& runs);
 
-/// Where one thing ends and another begins, for the eye.
+/// Whether two rows belong to one block of the table; an empty line separates blocks.
 bool belong_together(const ComparedRun& a, const ComparedRun& b);
 
 }  // namespace gradcast

@@ -1,5 +1,5 @@
-// Closed form: what the network takes if no collective stands in another's way. Always built, so
-// that there is an answer on any machine and the SimGrid engines have a check.
+// The closed form: the time that the network takes if no collective gets in another's way. It is
+// always built, so that any machine has an answer and the SimGrid engines have a check.
 #include "sim/base/error.hpp"
 #include "sim/engine/playback/outcome.hpp"
 #include "sim/engine/playback/whole_collective.hpp"
@@ -36,7 +36,7 @@ class ClosedForms : public WholeCollectives {
 
 }  // namespace
 
-/// Equal jobs begin everything at the same time, so that one is played and its messages have a
+/// Equal jobs begin everything at the same time. So only one is played, and its messages have a
 /// share of each link.
 RunRecord run_analytic(const Plan& plan, const Cluster& cluster, const World& world,
                        const Observation& observation) {

@@ -14,9 +14,10 @@
 
 namespace gradcast {
 
-/// When every rank did every step. A collective starts, for a rank, when that rank is ready for it.
+/// The times at which every rank did every step. For each rank, a collective starts when that rank
+/// is ready for it.
 struct RunRecord {
-  /// [class][step of the plan]: ranks that nothing told apart are one class, simulated once.
+  /// [class][step of the plan]: ranks that behave alike are one class, which is simulated once.
   std::vector<std::vector<Interval>> steps;
   std::vector<std::size_t> class_of;  // by rank; empty: each rank is a class
   std::int64_t flows_simulated = 0;   // messages, or what stood for several, really simulated
@@ -30,7 +31,7 @@ struct RunRecord {
   }
 };
 
-/// What is to be kept of a run besides the times of steps. It changes no time.
+/// What to record of a run besides the times of steps. It changes no time.
 struct Observation {
   bool links = false;            // what they carry; the analytic engine has none
   std::filesystem::path paje{};  // SimGrid writes its own trace there; "" for none
@@ -43,7 +44,7 @@ struct Engine {
   RunRecord (*play)(const Plan& plan, const Cluster& cluster, const World& world,
                     const Observation& observation);
   std::string_view needs;
-  /// Why it cannot run such a thing, and what can; "" where it can.
+  /// Why the engine cannot run this, and which one can; "" where it can.
   std::string (*refusal)(const Plan& plan, const Cluster& cluster, const World& world);
 
   bool built() const { return play != nullptr; }
@@ -53,7 +54,7 @@ struct Engine {
                 const Observation& observation = {}) const;
 };
 
-/// The default first.
+/// All engines, the default first.
 std::span<const Engine> all_engines();
 
 /// nullptr where there is none of that name.

@@ -22,8 +22,8 @@ void require_possible(const Plan& plan, const RunRecord& record) {
                                plan.steps[i].name + "'");
 }
 
-/// Of the class whose last step ends last; of several the one that computed longest, for which the
-/// others waited.
+/// The class whose last step ends last. Among several it is the one that computed longest, because
+/// the others waited for it.
 std::size_t last_class(const Plan& plan, const RunRecord& record) {
   const auto end_and_work = [&](std::size_t id) {
     Seconds latest{0};

@@ -9,9 +9,10 @@
 
 namespace gradcast {
 
-/// Seen from the rank that finishes last. forward + backward + encode + exposed communication +
-/// decode + update + overhead + wait = iteration: at each moment the compute stream's step counts,
-/// where it is idle the side stream's, then a collective that all ranks are in, else it is waiting.
+/// The parts are seen from the rank that finishes last. forward + backward + encode + exposed
+/// communication + decode + update + overhead + wait = iteration: each moment counts for the step
+/// of the compute stream; if that is idle, for the step of the side stream; if both are idle, for a
+/// collective that all ranks have entered; else it is waiting.
 struct IterationResult {
   Seconds iteration{0};
   Seconds forward{0};
@@ -30,14 +31,15 @@ struct IterationResult {
   std::string lost;    // why it never ended, and no time is one; "" where it did
 };
 
-/// Throws std::logic_error where a time is not finite or runs backwards.
+/// Throws std::logic_error where a time is not finite or a step ends before it begins.
 IterationResult summarize(const Plan& plan, const RunRecord& record);
 
-/// What an iteration would take if every GPU worked alone and they shared the images by their
-/// speeds: of equal GPUs one's iteration alone. Over the iteration it is the scaling efficiency.
+/// The time of an iteration if every GPU worked alone and the images were shared out by the GPUs'
+/// speeds. With equal GPUs it is the iteration of one GPU alone. Divided by the iteration it is the
+/// scaling efficiency.
 Seconds alone(const Scenario& scenario);
 
-/// make_plan, run, summarize.
+/// Calls make_plan, run and summarize.
 IterationResult run(const Scenario& scenario, const Engine& engine);
 
 }  // namespace gradcast

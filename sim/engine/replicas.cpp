@@ -24,14 +24,14 @@ Scenario replica_of(const Scenario& scenario, const Noise& noise, int replica) {
   }
   if (noise.network > 0) {
     if (!scenario.cluster.platform_file.empty())
-      throw ValueError("network jitter is of the NICs of a .csv cluster, and '" +
+      throw ValueError("network jitter applies to the NICs of a .csv cluster, but '" +
                        scenario.cluster.platform_file.string() + "' has links of its own");
     drawn.cluster.nic_slowness.assign(static_cast<std::size_t>(scenario.cluster.nodes), 1);
     for (int node = 0; node < scenario.cluster.nodes; ++node)
       drawn.cluster.nic_slowness[static_cast<std::size_t>(node)] =
           factor(noise.network, Draw::Network, node);
   }
-  // Far apart, so that no replica of one seed is a replica of the next.
+  // The numbers are far apart, so that no replica of one seed equals one of the next seed.
   drawn.count_seed = scenario.count_seed + number * 0x9e3779b97f4a7c15;
   return drawn;
 }

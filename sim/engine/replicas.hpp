@@ -1,4 +1,4 @@
-// The same run under chance: replicas that differ in how fast ranks compute and NICs carry.
+// Replicas of a run under random noise. They differ in the speed of ranks and NICs.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,7 +9,8 @@
 
 namespace gradcast {
 
-/// Standard deviation over mean of the times that chance touches; lognormal, of mean 1.
+/// Standard deviation over mean of the factors by which random times are multiplied. The factors
+/// are lognormal, of mean 1.
 struct Noise {
   double compute = 0;  // of each rank, all of an iteration alike
   double network = 0;  // of each node's NICs, bytes and latency alike
@@ -18,16 +19,16 @@ struct Noise {
   bool any() const { return compute > 0 || network > 0; }
 };
 
-/// Replica r of a scenario, the same whichever others are run. What else chance decides in a
-/// scenario, the counts of selected elements, is drawn anew for each.
+/// Replica r of a scenario. It is the same whichever other replicas are run. The counts of selected
+/// elements, which are random too, are drawn again for each replica.
 Scenario replica_of(const Scenario& scenario, const Noise& noise, int replica);
 
-/// Of the iteration times of the replicas that ended.
+/// The spread of the iteration times of the replicas that ended.
 struct Spread {
   int replicas = 0;
   int lost = 0;  // never ended
   Seconds mean{0};
-  /// 95 % interval of the mean, by Student's t. Of fewer than two replicas: the mean itself.
+  /// 95 % interval of the mean, by Student's t. With fewer than two replicas it is the mean itself.
   Seconds low{0};
   Seconds high{0};
   // Quantiles, nearest rank.
@@ -38,15 +39,15 @@ struct Spread {
 
 Spread spread_of(std::vector<Seconds> times, int lost);
 
-/// All replicas of a scenario, one after another.
+/// The result of all replicas of a scenario.
 struct Replicated {
-  /// Means of the replicas that ended, part by part, so that the parts still add up; where none
-  /// did, the first.
+  /// The means of the replicas that ended, part by part, so that the parts still add up. Where none
+  /// ended, the first replica.
   IterationResult mean;
   Spread spread;
 };
 
-/// `plan` is the scenario's.
+/// Runs the replicas one after another. `plan` is the scenario's.
 Replicated run_replicas(const Scenario& scenario, const Plan& plan, const Engine& engine,
                         const Noise& noise, int replicas);
 

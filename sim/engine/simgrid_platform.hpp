@@ -1,5 +1,5 @@
-// What SimGrid knows of a platform, for those who do not include it. Each answer comes from a child
-// process, so that nothing of SimGrid stays behind.
+// What SimGrid knows about a platform, for files that do not include SimGrid. Each answer comes
+// from a child process, so that no state of SimGrid stays in this one.
 #pragma once
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ namespace gradcast {
 /// DataError for a platform that cannot be simulated, MissingError in a build without SimGrid.
 Cluster load_xml_cluster(const TextFile& file);
 
-/// The names of the links that a message passes in SimGrid, as the topology calls them.
+/// The links that a message passes in SimGrid, by their names in the topology.
 std::vector<std::string> simulated_route(const Cluster& cluster, int from, int to);
 
 }  // namespace gradcast

@@ -1,4 +1,4 @@
-// What a build without SimGrid answers.
+// The answers of a build without SimGrid.
 #include "sim/base/error.hpp"
 #include "sim/engine/simgrid_platform.hpp"
 

@@ -1,4 +1,4 @@
-// Which SimGrid this is, for those who do not include it.
+// The version of SimGrid, for files that do not include SimGrid.
 #pragma once
 #include <string>
 

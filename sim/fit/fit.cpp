@@ -70,8 +70,8 @@ class Search {
   }
 
  private:
-  /// Differences in what the structure's errors are counted in. A run is only forecast anew where a
-  /// parameter of its own changed: most steps of a search change one.
+  /// The differences, in the unit of the structure's errors. A run is forecast again only if one of
+  /// its own parameters changed, because most steps of a search change only one parameter.
   VectorXd residuals(const VectorXd& parameters) {
     VectorXd differences(at(rows_.size()));
     for (std::size_t r = 0; r < rows_.size(); ++r) {
@@ -107,7 +107,7 @@ std::string names_of(const FitStructure& structure, const std::vector<std::size_
   return join(names, " and ");
 }
 
-/// Holds what these runs say nothing of. True where anything was held.
+/// Holds the parameters about which these runs say nothing. True if any was held.
 bool hold_unidentified(Search& search, const FitStructure& structure,
                        const LeastSquaresSolution& solution, Fit& fit) {
   const auto which = search.searched();
@@ -128,7 +128,7 @@ bool hold_unidentified(Search& search, const FitStructure& structure,
   return true;
 }
 
-/// How far forecasts lie apart between parameters that fit equally well, in percent.
+/// How far the forecasts of parameters that fit equally well are apart, in percent.
 double spread_percent(const std::vector<const FitRow*>& rows, const FitStructure& structure,
                       const std::vector<VectorXd>& solutions, const Engine& engine) {
   if (solutions.size() < 2 || rows.empty()) return 0;
@@ -142,7 +142,7 @@ double spread_percent(const std::vector<const FitRow*>& rows, const FitStructure
   return 100 * ((most - least).cwiseQuotient(least)).maxCoeff();
 }
 
-/// The parameter that lies most apart between solutions, in shares of its room.
+/// The parameter that differs most between solutions, as a share of the room between its bounds.
 std::size_t most_apart(const FitStructure& structure, const std::vector<std::size_t>& searched,
                        const std::vector<VectorXd>& solutions) {
   std::size_t which = searched.front();
@@ -164,13 +164,13 @@ std::size_t most_apart(const FitStructure& structure, const std::vector<std::siz
   return which;
 }
 
-/// Two searches that ended as low as this are the same end; differences below 1e-5, of a second or
-/// as a share, are none.
+/// True if a search ended as low as the best one. Differences below 1e-5, of a second or as a
+/// share, do not count.
 bool as_low(double sum, double best, std::size_t runs) {
   return sum <= best * (1 + 1e-4) + 1e-10 * static_cast<double>(runs);
 }
 
-/// Where searches from the structure's own start and from random ones ended.
+/// The ends of the searches from the structure's own start and from random starts.
 struct Ends {
   LeastSquaresSolution best;
   std::vector<LeastSquaresSolution> all;
@@ -184,13 +184,14 @@ Ends search_from_everywhere(Search& search, const FitOptions& options, std::size
     ends.all.push_back(search.solve(search.random_start(number)));
     if (ends.all.back().sum_of_squares < ends.best.sum_of_squares) ends.best = ends.all.back();
   }
-  // Where the structure's own start ends as low as any, it is taken: what is sourced, not drawn.
+  // If the search from the structure's own start ends as low as any, its end is taken, because that
+  // start has a source and is not random.
   if (as_low(ends.all.front().sum_of_squares, ends.best.sum_of_squares, runs))
     ends.best = ends.all.front();
   return ends;
 }
 
-/// Nearly the same is told, too: what a reader may not take apart.
+/// Parameters that these runs can hardly tell apart are reported too.
 void note_hardly_told_apart(Fit& fit, const Search& search, const LeastSquaresSolution& best) {
   constexpr double kHardly = 0.03;  // an interval 30 times as wide as alone
   const Identification found = identify(best.jacobian);
@@ -207,8 +208,8 @@ void tell_how_sure(Fit& fit, Search& search, const LeastSquaresSolution& best) {
   std::vector<bool> free;
   for (std::size_t i = 0; i < searched.size(); ++i) free.push_back(!best.at_bound[i]);
   const auto estimated = static_cast<std::size_t>(std::count(free.begin(), free.end(), true));
-  // As many parameters as runs fit them exactly, which says nothing of how sure they are: all that
-  // is known is that they lie evenly between their bounds.
+  // As many parameters as runs fit the runs exactly, which says nothing about how sure they are.
+  // All that is known is that they lie between their bounds.
   const bool none_to_spare = fit.runs <= estimated;
   fit.degrees = none_to_spare ? 1 : static_cast<double>(fit.runs - estimated);
   fit.deviation = std::sqrt(best.sum_of_squares / fit.degrees);
@@ -249,7 +250,8 @@ Fit fit_rows(const std::vector<const FitRow*>& rows, const FitStructure& structu
   while (true) {
     const Ends ends = search_from_everywhere(search, options, rows.size());
     best = ends.best;
-    // Only now: what moves nothing about the structure's own start may do so where others ended.
+    // This comes only now: a parameter without effect near the structure's own start may have one
+    // where other searches ended.
     if (hold_unidentified(search, structure, best, fit)) continue;
     std::vector<VectorXd> lowest;
     for (const LeastSquaresSolution& end : ends.all)

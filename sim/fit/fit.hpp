@@ -1,5 +1,4 @@
-// Physical numbers estimated from measured runs, and forecasts with them that say how sure they
-// are.
+// Estimates physical numbers from measured runs, and makes forecasts with them that have intervals.
 #pragma once
 #include <Eigen/Core>
 #include <optional>
@@ -19,7 +18,8 @@ struct FitOptions {
 
 struct FittedParameter {
   double value = 0;
-  /// 95 % interval; the value itself where none can be given, the bounds where no run is to spare.
+  /// 95 % interval. It is the value itself if none can be given, and the bounds if there are no
+  /// more runs than parameters.
   double low = 0;
   double high = 0;
   bool at_bound = false;
@@ -31,13 +31,14 @@ struct Fit {
   std::vector<FittedParameter> parameters;
   Eigen::VectorXd values;      // of the same
   Eigen::MatrixXd covariance;  // 0 for what was not estimated
-  /// What is left: standard deviation of the differences, in seconds or as a share.
+  /// The standard deviation of the differences that are left, in seconds or as a share.
   double deviation = 0;
   Eigen::VectorXd residuals;  // by run of the fit, in the same unit
   double degrees = 1;         // of freedom
   std::size_t runs = 0;
   double relative_singular_value = 0;
-  /// Parameters that these runs cannot tell apart, or hardly: names, by group. Empty: all can.
+  /// Names of parameters that these runs cannot tell apart, or hardly, by group. Empty: they can
+  /// tell all apart.
   std::vector<std::string> not_told_apart;
   int starts = 0;
   int starts_that_agree = 0;        // ended as low as the best
@@ -45,14 +46,14 @@ struct Fit {
   std::vector<const FitRow*> rows;  // it was fitted on
 };
 
-/// Limits that a fold must keep (relative singular value; forecasts over random starts, in
-/// percent).
+/// Limits that every fold must keep: the least relative singular value, and the largest spread of
+/// forecasts over random starts, in percent.
 inline constexpr double kLeastSingularValue = 1e-6;
 inline constexpr double kMostStartSpreadPercent = 0.5;
 
-/// Estimates a structure's parameters. One that the runs do not identify stays at its start, and
-/// says why. `targets`: runs to be forecast, whose forecasts must not depend on where the search
-/// began.
+/// Estimates a structure's parameters. A parameter that the runs do not identify stays at its
+/// start, and says why. `targets`: the runs to be forecast; their forecasts must not depend on
+/// where the search began.
 Fit fit_rows(const std::vector<const FitRow*>& rows, const FitStructure& structure,
              const FitOptions& options, const std::vector<const FitRow*>& targets = {});
 
@@ -62,15 +63,15 @@ struct FitForecast {
   IterationResult result;
   Seconds low{0};  // of kIntervalLevel
   Seconds high{0};
-  /// In what it lies beyond the runs of the fit: "compute_seconds 0.0804 below 0.46"; "" in
-  /// nothing.
+  /// The values in which the run lies beyond the runs of the fit: "compute_seconds 0.0804 below
+  /// 0.46"; "" for none.
   std::string extrapolated;
 };
 
-/// Of a run, by `engine`. The interval is Student's t of what the fit left unexplained in runs of
-/// the same algorithm (of all where those are fewer than kFewRuns), of its parameters' covariance,
-/// of parameters that were not estimated (evenly over their bounds), and of the spread of the
-/// compressor's kernels.
+/// Forecasts a run by `engine`. The interval is Student's t. It includes what the fit left
+/// unexplained in runs of the same algorithm (in all runs, if those are fewer than kFewRuns), the
+/// covariance of the parameters, parameters that were not estimated (uniform over their bounds),
+/// and the spread of the compressor's kernels.
 FitForecast forecast(const Fit& fit, const FitRow& row, const Engine& engine,
                      const Engine& search_engine);
 

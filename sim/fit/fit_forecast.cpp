@@ -1,4 +1,4 @@
-// Forecasts by a fit: where they lie beyond it, and how far they may be off.
+// Forecasts by a fit: in which values they lie beyond it, and how far they may be off.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,7 @@ namespace {
 using Eigen::Index;
 using Eigen::VectorXd;
 
-/// A measure of a run that a fit should not be asked beyond.
+/// A value of a run. A fit should not be used beyond the range of this value in its own runs.
 struct Reach {
   std::string_view name;
   double (*of)(const FitRow& row);
@@ -34,7 +34,7 @@ bool same_algorithm(const FitRow& a, const FitRow& b) {
          a.run.collective == b.run.collective;
 }
 
-/// What the fit left unexplained in runs like this one, and on how many degrees of freedom.
+/// What the fit left unexplained in runs like this one, and its degrees of freedom.
 struct Unexplained {
   double deviation = 0;
   double degrees = 1;
@@ -49,7 +49,7 @@ Unexplained unexplained_like(const Fit& fit, const FitRow& row) {
     ++like;
   }
   if (like < kFewRuns) return {fit.deviation, fit.degrees};
-  // Each run bears its part of what the parameters took away.
+  // The degrees of freedom that the parameters took away are shared equally among the runs.
   const double degrees = static_cast<double>(like) * fit.degrees / static_cast<double>(fit.runs);
   return {std::sqrt(sum / degrees), std::max(1.0, degrees)};
 }
@@ -117,7 +117,7 @@ FitForecast forecast(const Fit& fit, const FitRow& row, const Engine& engine,
     const auto [low, at_low] = moved(-step);
     const auto [high, at_high] = moved(step);
     gradient[at(i)] = (at_high - at_low) / (high - low);
-    // Evenly between its bounds is all that is known of one that was not estimated.
+    // A parameter that was not estimated is taken as uniform between its bounds.
     if (!fit.parameters[i].fixed.empty())
       variance += gradient[at(i)] * gradient[at(i)] * room * room / 12;
   }

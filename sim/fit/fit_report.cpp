@@ -9,7 +9,7 @@
 namespace gradcast {
 namespace {
 
-/// Three digits: a fit is not surer than that.
+/// Three digits, because a fit is not surer than that.
 constexpr int kDigits = 3;
 
 std::string note_of(const FittedParameter& parameter) {
@@ -43,7 +43,7 @@ std::string in_words(const MeanError& error) {
          fixed(error.interval.high, 1) + ")";
 }
 
-/// What two means' intervals allow to say of a fit.
+/// What the intervals of two means allow to say about a fit.
 std::string gain_text(const BootstrapInterval& fitted, const BootstrapInterval& unfitted) {
   if (fitted.high < unfitted.low) return "the intervals do not meet.\n";
   if (unfitted.high < fitted.low) return "the fit makes it worse: the intervals do not meet.\n";

@@ -1,4 +1,4 @@
-// What there is to say of a fit: for people and for programs.
+// The report on a fit: for people and for programs.
 #pragma once
 #include <string>
 
@@ -7,11 +7,11 @@
 
 namespace gradcast {
 
-/// Parameters with their intervals, what cannot be told apart, and how good it is where it was left
-/// out.
+/// The parameters with their intervals, those that cannot be told apart, and the errors on runs
+/// that were left out.
 std::string fit_table(const FitStudy& study);
 
-/// Joined to the summary of the rows.
+/// The fit's part of the summary, which is joined to that of the rows.
 void add_fit_summary(Json& summary, const FitStudy& study);
 
 }  // namespace gradcast

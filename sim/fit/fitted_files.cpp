@@ -11,7 +11,7 @@
 namespace gradcast {
 namespace {
 
-/// More than any interval is sure of.
+/// The digits to write; more than any interval is sure of.
 constexpr int kDigitsKept = 4;
 
 constexpr std::string_view kSuffix = "-fitted";
@@ -59,7 +59,7 @@ class Writer {
 
     std::string text = csv_comments(comments(comment_lines(file), "The cluster of " + name));
     text += csv_line({kColumns.begin(), kColumns.end()});
-    // What an earlier fit left unexplained is no longer true.
+    // The unexplained error of an earlier fit is no longer true.
     std::set<std::string> written{"forecast_deviation", "forecast_deviation_share"};
     for (const std::size_t i : fitted) {
       const FitQuantity& quantity = *parameter(i).quantity;
@@ -149,13 +149,14 @@ class Writer {
     for (const std::size_t i : fitted)
       for (const FitRow* row : fit_.rows)
         if (row->run.cluster == cluster && !parameter(i).scope.holds(row->run))
-          throw ValueError("'" + parameter(i).name() + "' is not of all runs on " + cluster +
-                           ": no cluster file can say it; take another --structure");
+          throw ValueError("'" + parameter(i).name() + "' does not apply to all runs on " +
+                           cluster +
+                           ", and a cluster file cannot say that; take another --structure");
     for (std::size_t a = 0; a < fitted.size(); ++a)
       for (std::size_t b = a + 1; b < fitted.size(); ++b)
         if (parameter(fitted[a]).quantity == parameter(fitted[b]).quantity)
           throw ValueError("'" + parameter(fitted[a]).name() + "' and '" +
-                           parameter(fitted[b]).name() + "' are one property of " + cluster);
+                           parameter(fitted[b]).name() + "' are the same property of " + cluster);
   }
 
   void require_one_correction(const FitRow& like, const std::string& costs,
@@ -165,7 +166,7 @@ class Writer {
           with_parameters(*row, *fit_.structure, fit_.values).codec != correction)
         throw ValueError("costs of " + like.run.compressor + " are corrected in two ways (lines " +
                          std::to_string(like.run.line) + " and " + std::to_string(row->run.line) +
-                         "): no cost table can say it");
+                         "), and a cost table cannot say that");
   }
 
   /// Standard deviation over value, for what was estimated.
@@ -191,8 +192,8 @@ class Writer {
     return lines;
   }
 
-  /// The file's own rows but for what was written anew. Its columns may stand in another order, and
-  /// it may be a fitted one itself.
+  /// The file's own rows, except those that were written again. Its columns may have another order,
+  /// and it may be a fitted file itself.
   static std::string kept_lines(const TextFile& file, const std::set<std::string>& written) {
     CsvReader rows(file, kColumns, kColumns.size() - 1);
     std::string kept;

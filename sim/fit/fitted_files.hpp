@@ -1,4 +1,4 @@
-// What a fit found, as files that every command reads: clusters and cost tables.
+// Writes the results of a fit as clusters and cost tables, which every command reads.
 #pragma once
 #include <string>
 #include <vector>
@@ -14,9 +14,10 @@ struct FittedFile {
 };
 
 /// `<cluster>-fitted.csv` of every cluster of the fit's runs, and `cost-<...>-fitted.csv` of every
-/// cost table that it corrected. Each says in its comments on what it was fitted, and in a value's
-/// source its interval. Throws ValueError for what no file can say: a cluster's property that is of
-/// some compressors only, and one that two runs of a cluster do not share.
+/// cost table that it corrected. The comments of each say on what it was fitted, and the source of
+/// a value gives its interval. Throws ValueError for results that a file cannot express: a property
+/// of a cluster that applies to some compressors only, or one in which two runs of a cluster
+/// differ.
 std::vector<FittedFile> fitted_files(const Fit& fit, const std::string& fitted_on,
                                      DataFiles& files);
 

@@ -1,4 +1,5 @@
-// Least squares within bounds: what numbers make a model's differences from measurements small.
+// Least squares within bounds: finds the parameters that make a model's differences from
+// measurements small.
 #pragma once
 #include <Eigen/Core>
 #include <cstddef>
@@ -13,7 +14,8 @@ inline Eigen::Index at(std::size_t i) { return static_cast<Eigen::Index>(i); }
 struct LeastSquaresProblem {
   Eigen::VectorXd least;  // bounds, by parameter
   Eigen::VectorXd most;
-  /// By run: what is to be small. As smooth as a forecast is: pieces that meet in kinks.
+  /// The differences to make small, by run. They are as smooth as a forecast: pieces that meet in
+  /// kinks.
   std::function<Eigen::VectorXd(const Eigen::VectorXd& parameters)> residuals;
 };
 
@@ -24,11 +26,11 @@ struct LeastSquaresSolution {
   double sum_of_squares = 0;
   bool converged = false;  // no step makes it smaller
 
-  /// Parameters that lie on a bound and would go on beyond it.
+  /// Parameters that lie on a bound and would become better beyond it.
   std::vector<bool> at_bound;
 };
 
-/// Levenberg-Marquardt, each step of which is solved exactly within the bounds (active set).
+/// Levenberg-Marquardt. Each step is solved exactly within the bounds (active set).
 LeastSquaresSolution minimize(const LeastSquaresProblem& problem, const Eigen::VectorXd& start);
 
 /// min |A x - b| with least <= x <= most, by an active set (Stark and Parker, BVLS, 1995).
@@ -41,14 +43,16 @@ struct Identification {
   std::vector<bool> without_effect;  // no run depends on it
   /// Smallest singular value over largest, of those with an effect; 1 for one alone, 0 for none.
   double relative_singular_value = 0;
-  /// Those that the smallest one's direction mixes: change them together and no run shows it.
+  /// The parameters that the direction of the smallest singular value mixes: if they change
+  /// together, no run shows it.
   std::vector<std::size_t> mixed;
 };
 
 Identification identify(const Eigen::MatrixXd& jacobian);
 
-/// Covariance of the parameters that are free: residual variance x (JᵀJ)⁻¹; rows and columns of the
-/// others, and of what moves no residual, are 0. `degrees`: runs minus free parameters, 1 at least.
+/// The covariance of the free parameters: residual variance x (JᵀJ)⁻¹. Rows and columns of the
+/// other parameters, and of those that change no residual, are 0. `degrees`: runs minus free
+/// parameters, at least 1.
 Eigen::MatrixXd covariance(const LeastSquaresSolution& solution, const std::vector<bool>& free,
                            double degrees);
 

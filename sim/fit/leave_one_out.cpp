@@ -13,7 +13,7 @@ namespace {
 using Groups = std::vector<std::vector<std::size_t>>;
 using Rows = std::vector<const FitRow*>;
 
-/// Those of them that the model claims.
+/// The rows among `which` that the model claims.
 Rows rows_of(const std::vector<FitRow>& rows, const std::vector<std::size_t>& which) {
   Rows some;
   for (const std::size_t i : which)
@@ -91,7 +91,7 @@ LeftOut leave_one_out(const std::vector<FitRow>& rows, LeaveOut what, const FitS
                       const FitProgress& progress) {
   const Groups groups = groups_of(rows, what, true);
   if (groups.size() < 2)
-    throw ValueError("all runs are of one " + to_text(what) + ": nothing is left to fit on");
+    throw ValueError("all runs are of one " + to_text(what) + ", so no run is left to fit on");
   LeftOut left;
   left.fit_of.resize(rows.size());
   left.forecasts.resize(rows.size());

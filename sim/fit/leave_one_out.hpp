@@ -1,4 +1,4 @@
-// How good a structure is, told by runs that it was not fitted on.
+// Tests a structure on runs on which it was not fitted.
 #pragma once
 #include <functional>
 #include <string>
@@ -8,19 +8,19 @@
 
 namespace gradcast {
 
-/// What is left out together.
+/// The group that is left out together.
 enum class LeaveOut { Row, Model, Source };
 
 /// "row", "model" or "source". Throws ValueError.
 LeaveOut parse_leave_out(std::string_view text);
 std::string to_text(LeaveOut what);
 
-/// The runs' groups, in the order of their first run: indices of rows. Of those that the model
-/// claims only, unless `all`.
+/// The groups of the runs, as indices of rows, in the order of their first run. Only runs that the
+/// model claims, unless `all`.
 std::vector<std::vector<std::size_t>> groups_of(const std::vector<FitRow>& rows, LeaveOut what,
                                                 bool all = false);
 
-/// What the model claims: no run is fitted that the file says lies outside of it.
+/// The runs that the model claims. A run that the file puts outside the model is not fitted.
 std::vector<const FitRow*> claimed(const std::vector<FitRow>& rows);
 
 /// Called after each fit of many, with how many are done and how many there are.
@@ -32,34 +32,34 @@ struct LeftOut {
   std::vector<FitForecast> forecasts;  // by row
 };
 
-/// Fits the structure without each group and forecasts that group, runs outside of the model
-/// included, on which nothing is fitted. Throws ValueError where there is
-/// but one.
+/// For each group, fits the structure without the group and forecasts it. Runs outside the model
+/// are forecast too, but nothing is fitted on them. Throws ValueError if there is only one group.
 LeftOut leave_one_out(const std::vector<FitRow>& rows, LeaveOut what, const FitStructure& structure,
                       const FitOptions& options, const Engine& engine,
                       const FitProgress& progress = {});
 
-/// The choice of a structure is part of a fit: here each group is forecast by the structure that
-/// was best, by leave-one-out, among the other groups alone.
+/// The choice of a structure is part of a fit. So each group is forecast by the structure that was
+/// best, by leave-one-out, on the other groups alone.
 struct Nested {
   std::vector<double> errors_percent;  // by row; 0 of those that the model does not claim
   std::vector<std::string> chosen;     // by group
-  /// Plain leave-one-out mean absolute errors, in percent, by structure.
+  /// The mean absolute errors of plain leave-one-out, in percent, by structure.
   std::vector<double> mean_absolute;
 };
 
-/// By the engine of the search. Needs three groups; throws ValueError for fewer.
+/// Forecasts with the engine of the search. Needs three groups; throws ValueError for fewer.
 Nested nested_leave_one_out(const std::vector<FitRow>& rows, LeaveOut what,
                             const std::vector<FitStructure>& structures, const FitOptions& options,
                             const FitProgress& progress = {});
 
-/// Of the mean absolute error: 95 % of draws of whole groups, and of rows within them, lie in it.
+/// The bootstrap interval of the mean absolute error: 95 % of draws of whole groups, and of rows
+/// within them, lie in it.
 struct BootstrapInterval {
   double low = 0;
   double high = 0;
 };
 
-/// `errors`: by row. `groups`: rows that were left out together, which err together.
+/// `errors`: by row. `groups`: rows that were left out together; their errors are related.
 BootstrapInterval bootstrap_mean_absolute(const std::vector<double>& errors,
                                           const std::vector<std::vector<std::size_t>>& groups,
                                           std::uint64_t seed);

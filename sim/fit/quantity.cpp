@@ -18,7 +18,7 @@ struct Time {
   static double number(Seconds time) { return time.count(); }
 };
 
-/// As the time of a byte: "none" is a rate without limit.
+/// A rate as the time of a byte; "none" is a rate without limit.
 struct Rate {
   static double parse(std::string_view text) {
     return text == "none" ? 0 : 1 / parse_rate(text).value;
@@ -46,7 +46,7 @@ struct Factor {
   static double parse(std::string_view text) {
     const double factor = parse_number(text);
     if (factor >= 0) return factor;
-    throw ValueError("'" + std::string(text) + "' is below 0: no time is");
+    throw ValueError("'" + std::string(text) + "' is below 0, and no time can be");
   }
   static constexpr bool kInverse = false;
   static std::string print(double number, int digits) {

@@ -41,7 +41,8 @@ Scenario with_parameters(const FitRow& row, const FitStructure& structure,
     }
     if (of_it > 1 && !quantity.adds_up)
       throw ValueError("structure '" + structure.name + "' has two parameters '" +
-                       std::string(quantity.name) + "' for this run; their scopes must not meet");
+                       std::string(quantity.name) +
+                       "' for this run; their scopes must not overlap");
     if (of_it > 0) quantity.set(scenario, number);
   }
   return scenario;

@@ -1,4 +1,5 @@
-// A measured run as a function of what is fitted: the same plan and engines as every forecast.
+// A measured run as a function of the fitted parameters. It uses the same plan and engines as every
+// forecast.
 #pragma once
 #include <Eigen/Core>
 #include <vector>
@@ -19,28 +20,28 @@ struct FitRow {
   Scenario scenario;  // with the cost rows of its own compressor only: it is copied often
 };
 
-/// Throws DataError, with the row's line, for what cannot be forecast.
+/// Throws DataError, with the row's line, for a row that cannot be forecast.
 std::vector<FitRow> fit_rows_of(const MeasuredRuns& measured, DataFiles& files);
 
-/// Which of a structure's parameters a run depends on, by parameter.
+/// By parameter of the structure: whether a run depends on it.
 std::vector<bool> scope_of(const FitStructure& structure, const MeasuredRun& run);
 
-/// The scenario with what is fitted set to the parameters that are of its run. Overheads of several
-/// parameters add up, and stand instead of the cluster's own.
+/// The scenario of a run with the values of the parameters that apply to the run. Overheads of
+/// several parameters add up, and replace the cluster's own.
 Scenario with_parameters(const FitRow& row, const FitStructure& structure,
                          const Eigen::VectorXd& parameters);
 
-/// By run, at those parameters.
+/// The forecasts at these parameters, by run.
 Eigen::VectorXd forecasts(const std::vector<const FitRow*>& rows, const FitStructure& structure,
                           const Eigen::VectorXd& parameters, const Engine& engine);
 
-/// What these are off by.
+/// The errors of these forecasts.
 std::vector<double> errors_percent(const std::vector<const FitRow*>& rows,
                                    const FitStructure& structure, const Eigen::VectorXd& parameters,
                                    const Engine& engine);
 
-/// The closed form where it can play all of these, else `preferred`: a search asks for thousands of
-/// forecasts, and the two are the same where nothing contends.
+/// The closed form if it can run all of these, else `preferred`. A search needs thousands of
+/// forecasts, and the two engines agree where nothing contends.
 const Engine& engine_for_search(const std::vector<FitRow>& rows, const Engine& preferred);
 
 }  // namespace gradcast

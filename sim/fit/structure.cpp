@@ -41,7 +41,7 @@ FitErrors parse_errors(std::string_view text) {
   throw ValueError("'" + std::string(text) + "' is not 'absolute' or 'relative'");
 }
 
-/// A parameter that two others of the same structure cannot stand beside.
+/// Throws if the last parameter cannot be combined with another one of the structure.
 void require_no_double(const FitStructure& structure, const CsvReader& rows) {
   const FitParameter& last = structure.parameters.back();
   for (std::size_t i = 0; i + 1 < structure.parameters.size(); ++i) {
@@ -69,7 +69,7 @@ FitScope parse_fit_scope(std::string_view text) {
     const std::size_t equals = condition.find('=');
     if (equals == std::string::npos || equals + 1 == condition.size())
       throw ValueError("'" + condition +
-                       "' is not a column and its values like 'compressor=dgc+gaussian'");
+                       "' is not a column with its values, like 'compressor=dgc+gaussian'");
     scope.conditions.push_back({std::string(find_column(condition.substr(0, equals)).name),
                                 split_words(std::string_view(condition).substr(equals + 1), '+')});
   }

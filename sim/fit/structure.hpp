@@ -1,4 +1,4 @@
-// What a fit may change, and why, written down before it is fitted: a structure.
+// A structure says what a fit may change, and why. It is written down before the fit is made.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace gradcast {
 
-/// Which measured runs a parameter is of: every column named must have one of its values; of a
-/// column named twice both must hold. Empty: all.
+/// The measured runs to which a parameter applies. Every column that is named must have one of its
+/// values; if a column is named twice, both conditions must hold. Empty: all runs.
 struct FitScope {
   struct Condition {
     std::string column;  // compressor, cluster, collective, fusion, model or source
@@ -37,8 +37,8 @@ struct FitParameter {
   std::string name() const;
 };
 
-/// What a fit makes small: the sum of squares of differences in seconds, or in shares of what was
-/// measured.
+/// The differences whose sum of squares a fit makes small: in seconds, or as shares of the measured
+/// time.
 enum class FitErrors { Absolute, Relative };
 
 struct FitStructure {
@@ -49,7 +49,7 @@ struct FitStructure {
   std::size_t line = 0;  // of its file
 };
 
-/// The first is the one that is claimed; the others were tried.
+/// The structures of a file. The first is the one that is claimed; the others were tried too.
 struct FitStructures {
   std::string path;
   std::vector<FitStructure> structures;

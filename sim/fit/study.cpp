@@ -33,7 +33,8 @@ std::string group_name(const FitRow& row, LeaveOut what) {
   return row.run.source;
 }
 
-/// Of the errors in percent, by row, those that groups name: groups are drawn whole.
+/// The mean error of the rows in `groups`, with its interval. `by_row`: errors in percent. Groups
+/// are drawn whole.
 MeanError mean_error(const std::vector<double>& by_row, const Groups& groups, std::uint64_t seed) {
   std::vector<double> errors;
   Groups renumbered;
@@ -93,7 +94,8 @@ FitStudy study_of(const std::string& measured, const std::vector<FitRow>& rows,
                   const FitStructures& structures, const FitStructure& structure,
                   const StudyOptions& options) {
   const auto all = claimed(rows);
-  if (all.empty()) throw ValueError("no run that the model claims: nothing to fit");
+  if (all.empty())
+    throw ValueError("the model claims none of these runs, so there is nothing to fit");
   FitStudy study;
   study.measured = measured;
   study.structure = &structure;

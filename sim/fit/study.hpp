@@ -1,5 +1,5 @@
-// A fit of one measured file and all that is asked of it: parameters, left-out forecasts, a choice
-// among structures, and what physics alone would have said.
+// A study of one measured file: the fit and its parameters, forecasts of left-out runs, a choice
+// among structures, and the forecasts of physics alone.
 #pragma once
 #include <functional>
 #include <optional>
@@ -11,8 +11,7 @@
 
 namespace gradcast {
 
-/// The structures that a measured file is fitted with where nobody names any: `fit-x` for
-/// `measured-x`, else `fit-default`.
+/// The default structures of a measured file: `fit-x` for `measured-x`, else `fit-default`.
 std::string structures_for(const std::string& measured, const DataFiles& files);
 
 struct StudyOptions {
@@ -20,7 +19,8 @@ struct StudyOptions {
   const Engine* engine = nullptr;    // of the forecasts
   std::optional<LeaveOut> left_out;  // none: the rows are the fit's own
   bool nested = true;                // also choose among all structures, where three groups allow
-  /// Called as work gets on: what is being done, how much of it is done, how much there is.
+  /// Called as the work proceeds, with what is being done, how much of it is done, and how much
+  /// there is.
   std::function<void(const std::string& what, std::size_t done, std::size_t all)> progress{};
 };
 
@@ -30,7 +30,7 @@ struct MeanError {
   BootstrapInterval interval;
 };
 
-/// Points into the rows and structures that it was made of.
+/// Holds pointers into the rows and structures from which it was made.
 struct FitStudy {
   std::string measured;  // the file, as named
   const FitStructure* structure = nullptr;
@@ -45,14 +45,14 @@ struct FitStudy {
     MeanError error;
     double worst_percent = 0;
     std::vector<std::string> by_fold;
-    /// Of each structure that was tried, left out: its name and mean absolute error.
+    /// Each structure that was tried: its name, and its mean absolute error on left-out runs.
     std::vector<std::pair<std::string, double>> tried;
   };
   std::optional<Chosen> nested;
   std::size_t structures_tried = 1;
 };
 
-/// Throws ValueError for what cannot be left out, and where the model claims no run.
+/// Throws ValueError for groups that cannot be left out, and if the model claims no run.
 FitStudy study_of(const std::string& measured, const std::vector<FitRow>& rows,
                   const FitStructures& structures, const FitStructure& structure,
                   const StudyOptions& options);

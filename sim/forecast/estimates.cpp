@@ -34,7 +34,7 @@ std::string like(const std::string& name, const std::string& stem) {
   return is_path(name) ? stem + std::string(kTable) : stem;
 }
 
-/// What a fitted file was made from, where that is still there (of a path: beside it).
+/// The file from which a fitted file was made, if it still exists (for a path: beside it).
 std::string unfitted(const std::string& name, const DataKind& kind, const DataFiles& files) {
   if (!fitted(name)) return name;
   const std::string stem = stem_of(name);
@@ -57,7 +57,7 @@ bool is_software(const std::string& property) {
   return std::find(kSoftware.begin(), kSoftware.end(), property) != kSoftware.end();
 }
 
-/// What a cost table says of a compressor's calls.
+/// What a cost table says about a compressor's calls.
 std::vector<std::pair<Seconds, Seconds>> costs_of(const Request& request, DataFiles& files) {
   const CostTable table =
       load_cost_table(files.read(kCostTables, request.costs, request.costs_folder));
@@ -67,7 +67,7 @@ std::vector<std::pair<Seconds, Seconds>> costs_of(const Request& request, DataFi
   return costs;
 }
 
-/// What the request itself says of the software stays.
+/// What the request itself says about the software stays.
 void take_software(Cluster& cluster, const Cluster& from, const Request& request) {
   const auto asked = [&](const std::string& name) {
     return std::any_of(request.changed.begin(), request.changed.end(),

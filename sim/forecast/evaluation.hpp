@@ -1,5 +1,5 @@
-// One forecast as a value that can be kept, sent and compared: what sweeps and break-evens are made
-// of.
+// One forecast as a value that can be kept, sent and compared. Sweeps and break-evens are made of
+// them.
 #pragma once
 #include <functional>
 #include <optional>
@@ -29,19 +29,20 @@ struct Evaluation {
   double scaling_efficiency() const { return compute / result.iteration; }
 };
 
-/// What `forecast` returns; a ValueError or DataError that it throws comes back as the problem of
-/// an evaluation without an answer, without the path of the data folder: answers hold none.
+/// Returns what `forecast` returns. If that throws a ValueError or DataError, returns an evaluation
+/// without an answer whose problem is the error's text. The path of the data folder is left out of
+/// it, because answers hold none.
 Evaluation answer_or_problem(const DataFiles& files, const std::function<Evaluation()>& forecast);
 
-/// A request that no cluster or cost table can answer is a problem of this one forecast: it comes
-/// back as such. What breaks otherwise (an engine that dies, a disk) is thrown.
+/// Forecasts a request. If no cluster or cost table can answer it, the evaluation holds the
+/// problem. Other failures (an engine that dies, a disk) are thrown.
 Evaluation evaluate(const Asked& asked, const Engine& engine, DataFiles& files);
 
-/// The same of a scenario that was made. Throws ValueError or DataError where it has no plan.
+/// Forecasts a scenario. Throws ValueError or DataError where it has no plan.
 Evaluation evaluate(const Scenario& scenario, const Engine& engine);
 
-/// What decides an evaluation beside the flags behind its request, as text: the engine, which files
-/// it reads, and their SHA-256. Reads those files. Throws as read_files does.
+/// Everything besides the flags of the request that decides an evaluation, as text: the engine, the
+/// files that it reads, and their SHA-256. Reads those files. Throws as read_files does.
 std::string content_of(const Asked& asked, const Engine& engine, DataFiles& files);
 
 }  // namespace gradcast

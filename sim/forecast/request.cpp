@@ -59,8 +59,8 @@ const Collective* choose_collective(const std::string& name, const Compressor& c
   return collective;
 }
 
-/// Two requests that name the same run, but for its batch, its compute time and changes of its
-/// cluster. `mode`: what the cost table chose for the one.
+/// True if two requests name the same run, except for its batch, its compute time and changes of
+/// its cluster. `mode`: the cost table's choice for the one.
 bool same_choices(const Request& one, const std::string& mode, const Request& measured,
                   bool sparse) {
   const bool same_costs = one.costs == measured.costs && one.density == measured.density &&
@@ -122,7 +122,7 @@ Cluster changed_cluster(const Request& request, const TextFile& file) {
   return cluster;
 }
 
-/// Throws ValueError, which says why a trace was looked for where none was named.
+/// Throws ValueError. If no trace was named, the message says which one was looked for, and why.
 TextFile trace_file(const Request& request, DataFiles& files) {
   try {
     return files.read(kIterationTraces, request.trace_name(), request.folder);
@@ -133,7 +133,8 @@ TextFile trace_file(const Request& request, DataFiles& files) {
   }
 }
 
-/// None of a broken file: `list` and `selftest` name it, and a forecast does not need it.
+/// None from a broken file: `list` and `selftest` name such a file, and a forecast does not need
+/// it.
 std::vector<MeasuredRun> readable_runs(DataFiles& files, const std::string& name) {
   try {
     return load_measured_runs(files.read(kMeasuredRuns, name)).runs;
@@ -177,7 +178,7 @@ std::optional<MeasuredRun> measured_like(const Request& request, const Scenario&
                                          const Plan& plan, const DataFiles& files) {
   const std::string mode = plan.buckets.empty() ? "" : plan.buckets[0].cost.mode;
   if (!usual_implementation(request, scenario)) return std::nullopt;
-  DataFiles others(files.root());  // what is looked through here is no input of the forecast
+  DataFiles others(files.root());  // these files are not inputs of the forecast
   for (const std::string& name : others.names(kMeasuredRuns))
     for (const MeasuredRun& run : readable_runs(others, name)) {
       const Request measured = request_of(run);

@@ -1,4 +1,4 @@
-// What a user or a measured row asks to be forecast, as text and names; the files behind it.
+// The question of a user or of a measured row, as text and names, and the files behind it.
 #pragma once
 #include <optional>
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace gradcast {
 
-/// The defaults are the paper's run, but for one thing: index-value pairs travel together, where
-/// the paper's authors send values and indices in a collective each.
+/// The defaults are those of the paper's run, with one difference: index-value pairs are sent
+/// together, while the paper's authors send values and indices in a collective each.
 struct Request {
   std::string model;
   std::string trace;  // "": iteration-<model>-v100
@@ -44,24 +44,24 @@ struct Request {
   std::optional<Bytes> payload;          // of a microbenchmark of a collective: no model, no trace
   std::optional<Seconds> compute;        // one iteration of one GPU, to which the trace is scaled
   std::vector<ClusterProperty> changed;  // of the cluster
-  /// Where paths that are not absolute begin, those of the model, trace and cluster and that of the
-  /// cost table; "": in the current directory.
+  /// The folders in which relative paths begin: those of model, trace and cluster, and that of the
+  /// cost table. "": the current directory.
   std::string folder;
   std::string costs_folder;
 
   std::string trace_name() const;
 };
 
-/// What to ask for a forecast of a measured row.
+/// The request that forecasts a measured row.
 Request request_of(const MeasuredRun& run);
 
-/// The measured run that a request is for, where one of the project's measured files has it: the
+/// The measured run of a request, if one of the project's measured files has it: a run with the
 /// same files, compressor, fusion, overlap, batch, compute time and cluster. `plan` is the
 /// request's.
 std::optional<MeasuredRun> measured_like(const Request& request, const Scenario& scenario,
                                          const Plan& plan, const DataFiles& files);
 
-/// What a request reads.
+/// The files that a request reads.
 struct RequestFiles {
   TextFile cluster;
   std::optional<TextFile> model{};  // and its trace: not of a collective alone
@@ -69,18 +69,18 @@ struct RequestFiles {
   std::optional<TextFile> events{};
   std::optional<TextFile> costs{};  // of sparse compressors
 
-  /// All there are, in a fixed order.
+  /// All files that there are, in a fixed order.
   std::vector<const TextFile*> all() const;
 };
 
-/// Throws ValueError for a name that is none, DataError for a file that cannot be read.
+/// Throws ValueError for an unknown name, DataError for a file that cannot be read.
 RequestFiles read_files(const Request& request, DataFiles& files);
 
 /// The named cluster with the request's changes. Throws as make_scenario does.
 Cluster cluster_of(const Request& request, DataFiles& files);
 
-/// Reads what the request names. Throws ValueError for a name or a combination that is none,
-/// DataError for a file that is wrong.
+/// Reads the files that the request names. Throws ValueError for an unknown name or an impossible
+/// combination, DataError for a wrong file.
 Scenario make_scenario(const Request& request, DataFiles& files);
 
 }  // namespace gradcast

@@ -16,12 +16,12 @@ struct Lever {
   std::string (*value)(const Cluster& cluster);
 };
 
-/// From one rate down to another, evenly in the time that a byte takes.
+/// Goes from one rate down to another, in equal steps of the time that a byte takes.
 BytesPerSecond between(BytesPerSecond fast, BytesPerSecond slow, double how_far) {
   return {1 / ((1 - how_far) / fast.value + how_far / slow.value)};
 }
 
-/// Two digits: these are no measurements.
+/// Two digits, because these are not measurements.
 double rounded(double value) { return rounded_to(2, value); }
 
 std::string rate_text(BytesPerSecond rate) { return to_text(BytesPerSecond{rounded(rate.value)}); }

@@ -16,7 +16,8 @@ namespace {
 
 double square(double value) { return value * value; }
 
-/// Deviation over median of a table's times, as its usual row has it; 0 where nothing was timed.
+/// The typical deviation over median of a table's times, as in its usual row; 0 if nothing was
+/// timed.
 double usual_spread(const std::vector<CostRow>& rows, Seconds CostRow::*median,
                     Seconds CostRow::*p95) {
   std::vector<double> spreads;
@@ -29,7 +30,8 @@ double usual_spread(const std::vector<CostRow>& rows, Seconds CostRow::*median,
   return *middle;
 }
 
-/// Deviation over time of an interpolated row: mean absolute error of a normal is 0.8 deviations.
+/// The deviation over time of an interpolated row. (The mean absolute error of a normal is 0.8
+/// deviations.)
 double interpolation_deviation(const Scenario& scenario, const std::vector<CostRow>& rows) {
   const HoldOut held_out = held_out_error({scenario.costs.name, rows});
   return held_out.errors.rows == 0 ? 0 : held_out.errors.mean_absolute / 100 / 0.798;
@@ -51,7 +53,7 @@ Seconds kernel_deviation(const Plan& plan, const Scenario& scenario) {
         square(encode * bucket.cost.encode.count()) + square(decode * bucket.cost.decode.count());
     if (bucket.cost.interpolated) interpolated += bucket.cost.encode + bucket.cost.decode;
   }
-  // Interpolation errs alike in all buckets.
+  // Interpolation errors are assumed to be the same in all buckets.
   if (interpolated > Seconds{0})
     variance += square(interpolation_deviation(scenario, costs.rows()) * interpolated.count());
   return Seconds{std::sqrt(variance)};

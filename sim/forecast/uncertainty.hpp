@@ -1,5 +1,5 @@
-// How far a forecast may be off by what is known to vary: kernels' own spread, interpolation in
-// their cost table, and what a fitted cluster file says of itself.
+// How far a forecast may be off because of what is known to vary: the spread of kernel times,
+// interpolation in the cost table, and the deviations that a fitted cluster file states.
 #pragma once
 #include <optional>
 #include <vector>
@@ -11,24 +11,26 @@
 
 namespace gradcast {
 
-/// Nominal share of measurements within a forecast's interval.
+/// The nominal share of measurements that lie within a forecast's interval.
 inline constexpr double kIntervalLevel = 0.9;
 
-/// Of a normal, its 95th percentile lies so many deviations above its median.
+/// The 95th percentile of a normal distribution lies this many deviations above its median.
 extern const double kDeviationsToP95;
 
-/// Standard deviation of an iteration that the compressor's kernels bring in: what their 95th
-/// percentiles lie above their medians, and, where a bucket is no point of the table, how far
-/// interpolation in it is off. Kernels of different buckets are taken to vary each by itself.
+/// The standard deviation of an iteration that comes from the compressor's kernels. It is made from
+/// the distance of their 95th percentiles from their medians and, where a bucket is not a point of
+/// the table, from the error of interpolation. Kernels of different buckets are assumed to vary
+/// independently.
 Seconds kernel_deviation(const Plan& plan, const Scenario& scenario);
 
 /// What makes a forecast uncertain, as standard deviations of the iteration.
 struct ForecastDeviations {
-  /// This run's alone: its kernels, chance, and what the fit left unexplained of each run.
+  /// The part that belongs to this run alone: its kernels, random noise, and what the fit left
+  /// unexplained in each run.
   Seconds own{0};
-  /// Of each of the cluster's properties that has a deviation, in their order: by how much the
-  /// iteration moves, with its sign. The same error in every run on the cluster. Empty where the
-  /// closed form cannot run it.
+  /// For each property of the cluster that has a deviation, in their order: by how much the
+  /// iteration changes, with its sign. This error is the same in every run on the cluster. Empty
+  /// where the closed form cannot run it.
   std::vector<Seconds> shared{};
 };
 
@@ -37,7 +39,7 @@ std::optional<ForecastDeviations> deviations_of(const Scenario& scenario, const 
                                                 const IterationResult& forecast,
                                                 Seconds jitter = Seconds{0});
 
-/// Of kIntervalLevel, about a forecast.
+/// An interval of kIntervalLevel about a forecast.
 struct ForecastInterval {
   Seconds low{0};
   Seconds high{0};
@@ -46,10 +48,10 @@ struct ForecastInterval {
 /// Normal; never below 0.
 ForecastInterval interval_about(Seconds forecast, const ForecastDeviations& deviations);
 
-/// From its kernels' deviation and its cluster's, of each property that has one and of what the fit
-/// left unexplained, and from the deviation of its replicas (`jitter`). Normal. None for a cluster
-/// that was not fitted: how much its software takes beside what is modelled nobody knows, and an
-/// interval without it would be a lie.
+/// The interval of a forecast, from the deviations of its kernels, of the cluster's properties, of
+/// what the fit left unexplained, and of its replicas (`jitter`). It is normal. There is none for a
+/// cluster that was not fitted: the time that its software takes beyond the model is unknown, and
+/// an interval without it would be false.
 std::optional<ForecastInterval> interval_of(const Scenario& scenario, const Plan& plan,
                                             const IterationResult& forecast,
                                             Seconds jitter = Seconds{0});

@@ -8,7 +8,8 @@
 
 namespace gradcast {
 
-/// Of one sample's activations. A sequence has a height of 1, and its steps are the width.
+/// The shape of one sample's activations. A sequence has a height of 1, and its steps are the
+/// width.
 struct Shape {
   std::int64_t channels = 0;
   std::int64_t height = 0;
@@ -69,7 +70,8 @@ class Architecture {
   void embedding(const std::string& layer, std::int64_t rows, std::int64_t features);
   /// Layer `number` of a module over a sequence, with the two biases of PyTorch's.
   void lstm(const std::string& module, int number, std::int64_t hidden);
-  /// Each feature of a step is a sum over that step and so many after it, with weights of its own.
+  /// Each feature of a step is a sum over that step and the next `context` steps, with its own
+  /// weights.
   void lookahead(const std::string& layer, std::int64_t context);
   /// An image's rows become channels, and its columns the steps of a sequence.
   void columns_as_steps();
@@ -82,7 +84,8 @@ class Architecture {
   /// Puts the branches' channels together; they have the height and width of where it stands.
   void concatenate(std::int64_t channels);
 
-  /// A branch begins again where another began: `here()` then, `from()` it later.
+  /// Lets a branch begin where another began: call `here()` there, and `from()` with its result
+  /// later.
   Shape here() const { return at_; }
   void from(Shape shape) { at_ = shape; }
 

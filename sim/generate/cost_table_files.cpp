@@ -79,7 +79,7 @@ decode (derived): the operators of distributed_optimizer.py in hclhkbu/GaussianK
   each max(bytes moved / 374 GB/s, launches x 1.83 us). 374 GB/s is 85 % of 320 bits at 11 Gbit/s; the
   launch is a V100's. Waits of the host and what Python adds are not in it.)";
 
-/// What stands in the file does not hang on a library's last bit.
+/// Rounds, so that the file does not depend on the last bit of a library's result.
 Seconds six_digits(Seconds time) { return Seconds{rounded_to(6, time.count())}; }
 
 CostRow cost_row(const TorchCompressor& compressor, std::int64_t elements, double density,

@@ -1,5 +1,5 @@
-// `traces/cost-v100-floor.csv`: what this project's compressors would cost on a V100 if they took
-// no longer than their bytes do.
+// `traces/cost-v100-floor.csv`: the costs that this project's compressors would have on a V100 if
+// they took no longer than moving their bytes.
 #include <stdexcept>
 
 #include "sim/base/text.hpp"

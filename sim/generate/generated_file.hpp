@@ -15,7 +15,7 @@ struct GeneratedFile {
 /// `models/<model>.csv` of all_networks().
 std::vector<GeneratedFile> model_files();
 
-/// `traces/iteration-<model>-<device>.csv` of those whose total somebody published. Reads
+/// `traces/iteration-<model>-<device>.csv` of the models with a published total time. Reads
 /// `traces/profile-*.csv` below `data_root`.
 std::vector<GeneratedFile> iteration_trace_files(const std::filesystem::path& data_root);
 

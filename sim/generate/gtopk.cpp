@@ -9,7 +9,7 @@
 namespace gradcast {
 namespace {
 
-/// Of the dense rows of 16 and 32 workers. A test works the figures out of the rows.
+/// Belongs to the dense rows of 16 and 32 workers. A test computes the figures from the rows.
 constexpr std::string_view kOutside =
     "an MPI all-reduce that collapses on 1GbE: beyond compute VGG-16, AlexNet and ResNet-50 take "
     "20 to 22 ns a byte of gradient on 8 workers, 52 to 61 on 16 and 171 to 211 on 32, where a "

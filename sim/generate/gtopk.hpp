@@ -1,5 +1,5 @@
-// What the authors of gTop-k measured on up to 32 P102-100 over 1 Gbit/s Ethernet, as they wrote it
-// into a plotting script.
+// The measurements of the authors of gTop-k on up to 32 P102-100 over 1 Gbit/s Ethernet, from their
+// plotting script.
 #pragma once
 #include <array>
 #include <string>
@@ -31,7 +31,7 @@ struct GtopkModel {
   int batch;               // of the whole iteration, per GPU
   int accumulation;        // micro-steps
   double alone;            // samples/s of one worker
-  /// Samples/s of each worker, by algorithm, of 4, 8, 16 and 32.
+  /// Samples/s of each worker, by algorithm, with 4, 8, 16 and 32 workers.
   std::array<std::array<double, kGtopkWorkers.size()>, kGtopkAlgorithms.size()> throughput;
 
   /// An iteration of one worker alone, to the microsecond.
@@ -41,7 +41,7 @@ struct GtopkModel {
   std::string trace_name() const;
 };
 
-/// plot_breakdown of the same script: what gTop-k spends of an iteration on 32 workers.
+/// plot_breakdown of the same script: the parts of a gTop-k iteration on 32 workers.
 struct GtopkBreakdown {
   std::string_view model;
   Seconds compress;

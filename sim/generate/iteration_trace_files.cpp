@@ -17,7 +17,7 @@
 namespace gradcast {
 namespace {
 
-/// What an iteration takes on one GPU alone, and who says so.
+/// The time of an iteration on one GPU alone, and its source.
 struct Total {
   std::string model;
   std::string file;  // in traces/
@@ -40,13 +40,13 @@ constexpr MgWfbpTotal kMgWfbp[] = {
     {"densenet-201", 64, Seconds{0.360877356}},
 };
 
-/// Where a model's shares come from.
+/// The source of a model's shares.
 struct Shares {
   std::string_view model;
   std::string_view profile;  // a file in traces/
 };
 
-/// Of the other models nobody published a profile: their shares are a roofline's.
+/// No profile is published for the other models. Their shares come from a roofline.
 constexpr Shares kShares[] = {
     {"alexnet", "profile-alexnet-pipedream.csv"},
     {"vgg-16", "profile-vgg-16-pipedream.csv"},
@@ -106,7 +106,7 @@ std::vector<Total> totals() {
   return all;
 }
 
-/// "" where nobody published a profile.
+/// "" if no profile is published.
 std::string_view profile_of(const Total& total) {
   const auto* shares = std::ranges::find(kShares, total.model, &Shares::model);
   return shares == std::end(kShares) ? "" : shares->profile;
@@ -134,7 +134,7 @@ Seconds update_time(const Model& model, const PublishedGpu& device) {
   return rounded(sum);
 }
 
-/// Of every operator with parameters, with the others folded into the one before them.
+/// The times of every operator with parameters, with the others folded into the one before them.
 std::vector<ComputeTime> roofline_times(const Architecture& architecture, const Total& total) {
   std::vector<ComputeTime> times;
   for (const Operator& each : architecture.operators()) {

@@ -1,4 +1,4 @@
-// What is published of the GPUs whose times are derived here.
+// Published figures of the GPUs whose times are derived here.
 #pragma once
 #include <string_view>
 
@@ -14,21 +14,21 @@ struct PublishedGpu {
   Seconds topk_comparison{0};  // torch.topk takes this x n log2 n, for k = 0.001 n
 };
 
-/// Of the data sheet's bandwidth, what streaming kernels are assumed to reach.
+/// The share of the data sheet's bandwidth that streaming kernels are assumed to reach.
 inline constexpr double kStreamingShare = 0.85;
 
 /// NVIDIA's data sheet of the V100 PCIe: 14 TFLOP/s in single precision, 900 GB/s. CSCS expects
 /// 777.8 GB/s of copies on its V100s (reframe-hpc/reframe@fc5ad89, gpu/memory_bandwidth.py) and
-/// 1.83 us a launch (reframe-hpc/reframe@cea65e1, gpu/kernel_latency.py); what Python adds and
-/// waits of the host for a result are not in it. torch.topk: the authors' fit on V100 in PyTorch up
-/// to 1.1 (a comment in utils.py of their MG-WFBP).
+/// 1.83 us a launch (reframe-hpc/reframe@cea65e1, gpu/kernel_latency.py); the time that Python
+/// adds, and the host's waits for a result, are not included. torch.topk: the authors' fit on V100
+/// in PyTorch up to 1.1 (a comment in utils.py of their MG-WFBP).
 inline constexpr PublishedGpu kV100{
     "V100-PCIE-32GB", 14e12, {kStreamingShare * 900e9}, Seconds{1.83e-6}, Seconds{4.99671953e-10}};
 
 /// A GP102 of 3,200 cores, sold for mining; card databases such as TechPowerUp's list 1.683 GHz at
 /// the most, so 3,200 x 2 x 1.683 GHz = 10.8 TFLOP/s, and 320 bits of GDDR5X at 11 Gbit/s, so 440
-/// GB/s. A launch is taken to be a V100's: nobody published its. torch.topk: the fit for P102-100
-/// in the same comment.
+/// GB/s. A launch is assumed to take as long as on a V100, because no figure is published.
+/// torch.topk: the fit for P102-100 in the same comment.
 inline constexpr PublishedGpu kP102{
     "P102-100", 10.8e12, {kStreamingShare * 440e9}, kV100.launch, Seconds{2.18896957e-10}};
 

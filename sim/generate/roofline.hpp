@@ -1,5 +1,4 @@
-// How long an operator takes at least: its arithmetic at the peak, or its traffic at full
-// bandwidth.
+// The least time of an operator: its arithmetic at the peak, or its traffic at full bandwidth.
 #pragma once
 #include "sim/base/units.hpp"
 #include "sim/generate/architecture.hpp"
@@ -12,7 +11,7 @@ struct ComputeTime {
   Seconds backward{0};
 };
 
-/// Of a whole batch in fp32. `first`: no gradient of the input is needed.
+/// The time of a whole batch in fp32. `first`: no gradient of the input is needed.
 ComputeTime roofline(const Operator& each, int batch, bool first,
                      const PublishedGpu& device = kV100);
 

@@ -20,7 +20,8 @@ struct Table2Row {
   std::array<double, 4> iteration_seconds;
   std::array<double, 4> scaling_efficiency_percent;
 
-  /// One GPU alone: iteration time x efficiency, the mean of the four, to 0.1 ms.
+  /// The iteration time of one GPU alone: iteration time x efficiency, the mean of the four, to 0.1
+  /// ms.
   Seconds single_gpu_iteration() const;
 };
 

@@ -27,7 +27,8 @@ struct TorchCompressor {
 /// In compressors.def order, without `dense`, which encodes nothing and so costs nothing.
 std::span<const TorchCompressor> torch_compressors();
 
-/// Summing up what `workers` workers selected: synchronize() of the authors' optimizer.
+/// The operators that sum up what `workers` workers selected: synchronize() of the authors'
+/// optimizer.
 std::vector<OperatorCall> torch_decoding(std::int64_t elements, double selected, int workers);
 
 Seconds time_of(std::span<const OperatorCall> calls, const PublishedGpu& device = kV100);

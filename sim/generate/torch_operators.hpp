@@ -1,5 +1,5 @@
-// What PyTorch 1.1's operators cost: the bytes they move, and their launches. Derived from what the
-// operators must read and write; this project timed none of them.
+// The costs of PyTorch 1.1's operators: the bytes they move, and their launches. They are derived
+// from what the operators must read and write. This project timed none of them.
 #pragma once
 #include <string_view>
 
@@ -21,7 +21,7 @@ struct OperatorCall {
   double elements;
 };
 
-/// As long as the slowest of memory, launches and the fit takes.
+/// The time of a call: the longest of memory traffic, launches and the fit.
 Seconds time_of(const OperatorCall& call, const PublishedGpu& device = kV100);
 
 namespace torch_operators {

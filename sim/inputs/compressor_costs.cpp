@@ -13,7 +13,7 @@ namespace {
 
 using Column = std::string CostRow::*;
 
-/// What a column holds, each once, in the order of the rows.
+/// The values of a column, each once, in the order of the rows.
 std::vector<std::string> values_of(const std::vector<CostRow>& rows, Column column) {
   std::vector<std::string> values;
   for (const CostRow& row : rows)
@@ -44,7 +44,7 @@ std::string preferred_implementation(const std::vector<std::string>& made) {
   return own != made.end() ? *own : made.front();
 }
 
-/// Of rows at these densities: "measured", "published+derived".
+/// The evidence of the rows at these densities: "measured", "published+derived".
 std::string evidence_of(const std::vector<CostRow>& rows, const std::vector<double>& densities) {
   std::vector<std::string> evidence;
   for (const CostRow& row : rows)
@@ -77,7 +77,7 @@ std::vector<std::string> compressors_in(const CostTable& table) {
 
 CompressorCosts::CompressorCosts(const CostTable& table, const CostChoice& choice)
     : table_(table.name), choice_(choice) {
-  // Choices are made among the rows of single tensors: every answer can be made from those.
+  // Choices are made among the rows of single tensors, because every answer can be made from those.
   for (const CostRow& row : table.rows)
     if (row.tensors == 1) rows_.push_back(row);
   const std::string of_it = "has no costs of compressor '" + choice.compressor + "'";

@@ -1,4 +1,5 @@
-// What one compressor costs: its rows of a cost table, chosen once and asked for many sizes.
+// The costs of one compressor: its rows of a cost table are chosen once, and then give the costs of
+// many sizes.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,33 +11,33 @@
 
 namespace gradcast {
 
-/// What k is counted of in a bucket of several tensors: all of them as one, or each.
+/// What k counts in a bucket of several tensors: elements of all tensors as one, or of each tensor.
 enum class SelectionScope { Merged, PerTensor };
 
 /// "merged" or "per-tensor". Throws ValueError.
 SelectionScope parse_selection(std::string_view text);
 std::string to_text(SelectionScope selection);
 
-/// The compressors that a table has rows of, in the order of `gradcast list`.
+/// The compressors for which a table has rows, in the order of `gradcast list`.
 std::vector<std::string> compressors_in(const CostTable& table);
 
 class CompressorCosts {
  public:
-  /// Throws DataError where the table has no such rows, or has them with holes.
+  /// Throws DataError where the table has no such rows, or where some of them are missing.
   CompressorCosts(const CostTable& table, const CostChoice& choice);
 
-  /// One tensor at a call, or several merged into one.
+  /// The costs of one tensor in a call, or of several merged into one.
   CostEstimate of(std::int64_t elements, double density, int workers) const;
 
-  /// k of each tensor. In one call where the table has rows of as many tensors with as many
-  /// elements, else a call each.
+  /// The costs of selecting k of each tensor. All are in one call where the table has rows of as
+  /// many tensors with as many elements; else each has its own call.
   CostEstimate of_each(const std::vector<std::int64_t>& tensors, double density, int workers) const;
 
-  /// What was chosen where the choice left it open.
+  /// The mode and implementation that were chosen where the choice left them open.
   const std::string& mode() const { return choice_.mode; }
   const std::string& implementation() const { return choice_.implementation; }
 
-  /// The rows of single tensors that answers are made from.
+  /// The rows of single tensors from which answers are made.
   const std::vector<CostRow>& rows() const { return rows_; }
 
  private:

@@ -12,7 +12,7 @@ namespace {
 
 double mix(double a, double b, double t) { return a == b ? a : a + (b - a) * t; }
 
-/// Where a query falls on an axis: between or beyond two of its values, or on one of them.
+/// The place of a query on an axis: between or beyond two of its values, or on one of them.
 template <class Axis>
 struct Bracket {
   typename Axis::const_iterator low, high;
@@ -20,7 +20,7 @@ struct Bracket {
   double log_way;  // the same for logarithms
 };
 
-/// What happens below an axis's smallest value.
+/// How values behave below the smallest value of an axis.
 enum class Below { GoesOn, Holds };
 
 template <class Axis>
@@ -34,7 +34,7 @@ Bracket<Axis> bracket(const Axis& axis, double at, Below below) {
   if (first) high = std::next(above);
   if (above == axis.end()) high = std::prev(above);
   auto low = std::prev(high);
-  // A line that goes on needs a long enough base, or the noise of two near points steers it.
+  // Extrapolation needs two points that are far enough apart, else their noise decides it.
   if (above == axis.end())
     while (low != axis.begin() && 2 * low->first > high->first) --low;
   const auto way = [&](double a, double b, double x) { return (x - a) / (b - a); };
@@ -42,10 +42,10 @@ Bracket<Axis> bracket(const Axis& axis, double at, Below below) {
           way(std::log(low->first), std::log(high->first), std::log(at))};
 }
 
-/// How times grow between two values of an axis.
+/// The way in which times grow between two values of an axis.
 enum class Growth { Power, Linear };
 
-/// Times on `axis`, whose cells `inner` turns into points.
+/// The times on `axis`; `inner` turns its cells into points.
 template <class Axis, class Inner>
 CostPoint along(const Axis& axis, double at, Growth growth, Below below, Inner inner) {
   const Bracket<Axis> found = bracket(axis, at, below);
@@ -53,7 +53,7 @@ CostPoint along(const Axis& axis, double at, Growth growth, Below below, Inner i
   if (found.low == found.high) return low;
   const CostPoint high = inner(found.high->second);
   const bool within = found.way >= 0 && found.way <= 1;
-  // Launches, waits: what a call costs before it touches its first byte.
+  // Launches and waits: the time of a call before it touches its first byte.
   CostPoint floor = low;
   if (within && growth == Growth::Power)
     for (const auto& [value, cell] : axis) {
@@ -69,7 +69,7 @@ CostPoint along(const Axis& axis, double at, Growth growth, Below below, Inner i
     if (found.way > 1) return std::max(mixed, b);
     return found.way < 0 ? std::min(mixed, a) : mixed;
   };
-  // A share of k does not go on: it may be anything there, and is near 1.
+  // A share of k is not extrapolated: it may be anything there, and is near 1.
   const double way = growth == Growth::Power ? found.log_way : found.way;
   return {time(floor.encode, low.encode, high.encode), time(floor.decode, low.decode, high.decode),
           mix(low.selected_share, high.selected_share, std::clamp(way, 0.0, 1.0))};

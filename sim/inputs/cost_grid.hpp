@@ -1,4 +1,4 @@
-// Between and beyond the points of a cost table.
+// Interpolation between the points of a cost table, and extrapolation beyond them.
 #pragma once
 #include <map>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace gradcast {
 
-/// What is interpolated between rows.
+/// The values that are interpolated between rows.
 struct CostPoint {
   double encode = 0;  // seconds
   double decode = 0;
@@ -20,27 +20,29 @@ class CostGrid {
  public:
   /// `wanted`: k of the row, of which `selected` is a share.
   void add(const CostRow& row, std::int64_t wanted);
-  /// Of a single tensor.
+  /// Adds a row of a single tensor.
   void add(const CostRow& row) { add(row, wanted_elements(row.elements, row.density)); }
 
-  /// Leaves out sizes that lack numbers of workers which others have: decoding times between them
-  /// would be nonsense, and an interrupted calibration ends with one. Where that is more than it
-  /// keeps, the table is no such one: says what is lacking. "" for all is well.
+  /// Leaves out sizes for which some numbers of workers are missing that others have. Decoding
+  /// times interpolated there would be nonsense, and an interrupted calibration ends with one such
+  /// size. If it would leave out more sizes than it keeps, the table is wrong in another way:
+  /// returns what is missing. Returns "" if all is well.
   std::string leave_out_unfinished();
 
-  /// What a call costs at the least, the least time of its line, is set aside; what is above it
-  /// grows as a power of the elements and of the density. Linear in the workers. Beyond the grid it
-  /// goes on in proportion, but more work never takes less time, and below the smallest size
-  /// nothing gets cheaper.
+  /// The costs at a point. The floor of a call is the least time of its line. The time above the
+  /// floor grows as a power of the elements and of the density. Costs are linear in the workers.
+  /// Beyond the grid they grow in proportion, but more work never takes less time, and below the
+  /// smallest size nothing gets cheaper.
   CostPoint at(double density, double elements, double workers) const;
 
-  /// True where a query needs no interpolation.
+  /// True where the grid has the very point, so that nothing is interpolated.
   bool has(double density, double elements, double workers) const;
 
-  /// Which ranges of the densities that it is answered from a query leaves; "" for none.
+  /// The ranges that a query lies outside of, among the densities from which it is answered; "" for
+  /// none.
   std::string outside(double density, double elements, double workers) const;
 
-  /// The one or two densities of the grid that a query is answered from.
+  /// The one or two densities of the grid from which a query is answered.
   std::vector<double> densities_for(double density) const;
 
  private:

@@ -45,7 +45,7 @@ class Errors {
 
  private:
   void add(const CostRow& row, const char* step, double predicted, double actual) {
-    if (actual == 0) return;  // no error is relative to nothing
+    if (actual == 0) return;  // no error can be relative to 0
     errors_percent_.push_back(100 * (predicted / actual - 1));
     const double off = std::abs(errors_percent_.back());
     if (!where_.empty() && off <= worst_) return;

@@ -1,4 +1,4 @@
-// How far off interpolation is in a cost table: each inner point, predicted from the others of its
+// The error of interpolation in a cost table. Each inner point is predicted from the others of its
 // line.
 #pragma once
 #include <string>
@@ -13,11 +13,11 @@ struct HoldOut {
   std::string worst_where{};  // "topk gradcast-cuda, encode of 8192 elements at density 0.001"
 };
 
-/// A line is what a compressor, mode, implementation and distribution cost for one number of
-/// workers: of one density along the sizes, or of one size along the densities. The smallest and
-/// the largest of a line are not predicted. Around a point that is left out the gap is as wide as
-/// two, so interpolation between the points that are there is better than this. Rows of several
-/// tensors in one call are left alone: nothing is interpolated between their sizes.
+/// A line has the costs of one compressor, mode, implementation and distribution for one number of
+/// workers: at one density along the sizes, or at one size along the densities. The smallest and
+/// the largest of a line are not predicted. The gap around a point that is left out is two steps
+/// wide, so interpolation between the points of the table is better than this. Rows of several
+/// tensors in one call are ignored, because nothing is interpolated between their sizes.
 HoldOut held_out_error(const CostTable& table);
 
 }  // namespace gradcast

@@ -1,5 +1,5 @@
-// What a compressor costs, as measured, published or derived: the seam between kernels/ and the
-// simulator, which never calls a compressor to price it.
+// The costs of compressors, as measured, published or derived. The cost table is the interface
+// between kernels/ and the simulator: the simulator never calls a compressor to learn its cost.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace gradcast {
 
-/// One kernel point.
+/// The costs of a compressor at one point.
 struct CostRow {
   std::string compressor;
   std::string mode;            // "paper" or "code" where the two differ, else ""
@@ -26,7 +26,7 @@ struct CostRow {
   std::string evidence;      // "measured", "published" or "derived"
 };
 
-/// Which rows of a table.
+/// A choice of rows of a table.
 struct CostChoice {
   std::string compressor;
   std::string
@@ -35,7 +35,7 @@ struct CostChoice {
   std::string distribution = "normal";
 };
 
-/// The same and a point.
+/// A choice of rows and a point.
 struct CostQuery {
   std::string compressor;
   std::string mode{};
@@ -63,12 +63,13 @@ struct CostTable {
   std::vector<CostRow> rows;
   std::string device{};  // "" where the file does not say
 
-  /// One answer; CompressorCosts gives many for one search of the rows. Throws as that does.
+  /// One answer. CompressorCosts gives many answers from one search of the rows. Throws as
+  /// CompressorCosts does.
   CostEstimate estimate(const CostQuery& query) const;
 };
 
-/// What a fit found a compressor's calls to take besides, or instead of, what the table says. By
-/// default nothing.
+/// The time of a compressor's calls that a fit found in addition to the table, or instead of it. By
+/// default there is none.
 struct CodecCorrection {
   double encode_factor = 1;
   double decode_factor = 1;
@@ -78,7 +79,8 @@ struct CodecCorrection {
   friend bool operator==(const CodecCorrection&, const CodecCorrection&) = default;
 };
 
-/// A table's encoding of so many elements in so many calls, and its decoding, corrected.
+/// The table's time for encoding so many elements in so many calls, and for decoding, with the
+/// correction.
 Seconds corrected_encode(Seconds encode, std::int64_t elements, int calls,
                          const CodecCorrection& correction);
 Seconds corrected_decode(Seconds decode, const CodecCorrection& correction);
@@ -92,7 +94,7 @@ CostTable load_cost_table(const TextFile& file);
 /// The text of such a file; `provenance` becomes its comment lines.
 std::string cost_table_csv(const CostTable& table, const std::vector<std::string>& provenance);
 
-/// k of a tensor of `elements`, as the authors' code and most others count: truncated, at least 1.
+/// k of a tensor of `elements`, truncated, at least 1, as in the authors' code and most others.
 std::int64_t wanted_elements(std::int64_t elements, double density);
 
 }  // namespace gradcast

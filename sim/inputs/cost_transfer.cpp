@@ -16,7 +16,8 @@ using TimeMember = Seconds CostRow::*;
 constexpr TimeMember kTimes[] = {&CostRow::encode, &CostRow::encode_p95, &CostRow::decode,
                                  &CostRow::decode_p95};
 
-/// Rows of several tensors are of the same line: they take as many launches as one.
+/// Rows of several tensors belong to the same line: they take as many launches as rows of one
+/// tensor.
 auto line_of(const CostRow& row) {
   return std::tie(row.compressor, row.mode, row.implementation, row.density, row.workers,
                   row.distribution);

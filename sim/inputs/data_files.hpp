@@ -25,7 +25,7 @@ inline constexpr DataKind kClusters{"cluster", "platforms", ""};
 inline constexpr DataKind kFitStructures{"fit structure", "traces", "fit-"};
 inline constexpr DataKind kEvents{"events file", "traces", "events-"};
 
-/// Whether it is a path and no name: anything with a '/' or that ends in ".csv" or ".xml".
+/// True for a path, false for a name. A path has a '/', or ends in ".csv" or ".xml".
 bool is_path(const std::string& name_or_path);
 
 /// An input as the user named it, with what was read: results print it with its SHA-256.
@@ -35,12 +35,12 @@ struct InputFile {
   std::filesystem::path path{};  // where it was found: the same words may name two files
 };
 
-/// Finds and reads data files, each once, and remembers which: what is done in between to a file
-/// that was read changes no answer.
+/// Finds and reads data files, each once, and remembers which. If a file changes after it was read,
+/// no answer changes.
 class DataFiles {
  public:
-  /// The folder that holds models/, traces/ and platforms/: $GRADCAST_DATA, else beside the program
-  /// (../share/gradcast where it is installed, the source tree where it is built).
+  /// The folder that holds models/, traces/ and platforms/: $GRADCAST_DATA, else ../share/gradcast
+  /// beside an installed program, else the source tree of a built one.
   static DataFiles standard();
 
   explicit DataFiles(std::filesystem::path root) : root_(std::move(root)) {}
@@ -50,19 +50,19 @@ class DataFiles {
   /// Names of a kind, sorted.
   std::vector<std::string> names(const DataKind& kind) const;
 
-  /// A name of the kind, or a path. One that is not absolute begins at `folder`: that of the file
-  /// which says it, or "" for the current directory, where a user says it. Throws ValueError for an
-  /// unknown name (with a suggestion), DataError for a file that cannot be read.
+  /// Reads the file of a name of this kind, or of a path. A relative path begins at `folder`: the
+  /// folder of the file that names it, or "" (the current directory) where a user names it. Throws
+  /// ValueError for an unknown name (with a suggestion), DataError for a file that cannot be read.
   TextFile read(const DataKind& kind, const std::string& name_or_path,
                 const std::filesystem::path& folder = {});
 
-  /// Any file, an input like others. Throws DataError.
+  /// Reads any file, as an input like others. Throws DataError.
   TextFile read_path(const std::string& path);
 
-  /// Of a file that was read, in hexadecimal.
+  /// The SHA-256 of a file that was read, in hexadecimal.
   const std::string& sha256_of(const std::filesystem::path& path) const;
 
-  /// In the order of reading, each once.
+  /// The files that were read, in the order of reading, each once.
   const std::vector<InputFile>& inputs() const { return inputs_; }
 
  private:

@@ -1,4 +1,4 @@
-// What a device is where the costs of one are carried over to another: memory and launches.
+// Devices, as far as costs are carried over from one to another: memory bandwidth and launches.
 #pragma once
 #include <string>
 #include <vector>
@@ -24,8 +24,8 @@ std::vector<Device> load_devices(const TextFile& file);
 /// By its name. Throws ValueError with what is known.
 const Device& device_named(const std::vector<Device>& devices, const std::string& name);
 
-/// The one that a device's own name or a file's means: "Tesla V100-PCIE-32GB" and
-/// "v100-pytorch-1.1" are v100. nullptr for none.
+/// The device that another name stands for, a device's own name or a file's: "Tesla V100-PCIE-32GB"
+/// and "v100-pytorch-1.1" are v100. nullptr for none.
 const Device* device_meant(const std::vector<Device>& devices, const std::string& text);
 
 }  // namespace gradcast

@@ -1,4 +1,4 @@
-// Which gradient tensors travel together.
+// Which gradient tensors are sent together.
 #pragma once
 #include <string>
 #include <string_view>
@@ -21,7 +21,7 @@ struct Fusion {
 Fusion parse_fusion(std::string_view text);
 std::string to_text(const Fusion& fusion);
 
-/// Tensors that travel together, by their place in the model.
+/// Tensors that are sent together, by their place in the model.
 struct Bucket {
   std::vector<std::size_t> tensors;  // in backward order
   std::int64_t elements = 0;
@@ -30,9 +30,9 @@ struct Bucket {
   Bytes bytes() const;  // uncompressed
 };
 
-/// Buckets in the order backward fills them, last layer first. A bucket of a size is closed by the
-/// tensor that fills it to that size or beyond, as PyTorch's DDP and the paper's authors do. Throws
-/// std::logic_error for the kinds that need times: `merging.hpp` has them.
+/// The buckets in the order in which backward fills them, last layer first. A bucket of a given
+/// size ends with the tensor that fills it to that size or beyond, as in PyTorch's DDP and the
+/// paper's code. Throws std::logic_error for the kinds that need times, which are in `merging.hpp`.
 std::vector<Bucket> make_buckets(const Model& model, const Fusion& fusion);
 
 }  // namespace gradcast

@@ -1,4 +1,4 @@
-// What one iteration on one GPU takes, tensor by tensor.
+// The times of one iteration on one GPU, tensor by tensor.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,9 +9,9 @@
 namespace gradcast {
 
 /// The compute time of the layer that a gradient tensor belongs to; parameter-free operators are
-/// folded into the tensor before them. Of a layer's tensors the first carries the forward time, and
-/// the last, which backward comes to first, the backward time: none is ready before its layer is
-/// done.
+/// folded into the tensor before them. The first tensor of a layer has the layer's forward time.
+/// The last one, which backward reaches first, has its backward time, because no tensor is ready
+/// before its layer is done.
 struct TensorTime {
   std::string tensor;
   Seconds forward{0};
@@ -27,7 +27,8 @@ struct IterationTrace {
 
   Seconds forward() const;
   Seconds backward() const;
-  /// forward + backward + update; of several micro-steps forward and backward of each, one update.
+  /// forward + backward + update. With several micro-steps: forward and backward of each, and one
+  /// update.
   Seconds iteration(int micro_steps = 1) const;
 };
 
@@ -42,11 +43,12 @@ std::string iteration_trace_csv(const IterationTrace& trace,
 /// Throws DataError unless the trace has the model's tensors, by name and in order.
 void require_same_tensors(const Model& model, const IterationTrace& trace);
 
-/// The same shares of another total, that of an iteration of so many micro-steps: every time
-/// multiplied by iteration / trace.iteration(micro_steps).
+/// The trace scaled to another total time, that of an iteration of so many micro-steps: every time
+/// is multiplied by iteration / trace.iteration(micro_steps).
 IterationTrace scaled_to(IterationTrace trace, Seconds iteration, int micro_steps = 1);
 
-/// Forward and backward in proportion to the images, the update as it is.
+/// The trace for another batch: forward and backward scale with the images, the update stays as it
+/// is.
 IterationTrace with_batch(IterationTrace trace, int batch);
 
 }  // namespace gradcast

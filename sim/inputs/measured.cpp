@@ -32,7 +32,7 @@ int parse_accumulation(std::string_view text) { return parse_count_to(1024, text
 MeasuredRuns load_measured_runs(const TextFile& file) {
   MeasuredRuns measured{file.path.string(), {}};
   CsvReader rows(file, kMeasuredColumns, kMeasuredRequired);
-  // What is not said is the default of MeasuredRun.
+  // Where the file does not say, the default of MeasuredRun stays.
   const auto optional = [&](const char* column, int& value, int (*parse)(std::string_view)) {
     if (!rows.text(column).empty()) value = rows.value(column, parse);
   };

@@ -1,4 +1,4 @@
-// Published or own measurements of whole iterations, to hold forecasts against.
+// Published or own measurements of whole iterations, with which forecasts are compared.
 #pragma once
 #include <optional>
 #include <string>
@@ -28,7 +28,7 @@ struct MeasuredRun {
   bool overlap = false;
   Seconds iteration{0};  // what was measured
 
-  // Optional columns; "" is not said.
+  // Optional columns; "" where the file does not say.
   std::string trace;
   std::string costs;
   std::string mode;
@@ -60,7 +60,8 @@ int parse_accumulation(std::string_view text);
 /// Reads `traces/measured-<source>.csv`. Throws DataError.
 MeasuredRuns load_measured_runs(const TextFile& file);
 
-/// True where two rows are of the same set-up but for compressor, density and what goes with them.
+/// True where two rows have the same set-up, except for the compressor, the density and what
+/// belongs to them.
 bool same_setup(const MeasuredRun& a, const MeasuredRun& b);
 
 }  // namespace gradcast

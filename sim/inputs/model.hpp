@@ -1,4 +1,4 @@
-// A network as its gradients are seen: one row per gradient tensor, in forward order.
+// A network as a list of its gradient tensors, in forward order.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -31,7 +31,7 @@ struct LeafPlace {
   int pod;
 };
 
-/// Where every rank, node and leaf hangs: all that a route is looked up in.
+/// The place of every rank, node and leaf. Routes are looked up in it.
 struct Places {
   std::vector<RankPlace> ranks;
   std::vector<NodePlace> nodes;

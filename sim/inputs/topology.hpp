@@ -16,29 +16,29 @@ struct TopologyLink {
   bool shared = true;  // else each message has all of it: a fat pipe of SimGrid's
 };
 
-/// Which links a message passes, and how long an empty one takes. Built of a Cluster, or of a
-/// platform that SimGrid read.
+/// The links that a message passes, and how long an empty message takes. It is built from a
+/// Cluster, or from a platform that SimGrid read.
 ///
 /// The names of a Cluster's links are the words of event files:
 ///   node3.gpu1.up  node3.pcie.up  node3.nic0.up  leaf2.up  pod1.up   and their .down
 struct Topology {
   std::vector<TopologyLink> links{};
   int ranks = 0;
-  /// One switch and all nodes equal: a pattern that is the same for every node loads all NICs
-  /// alike.
+  /// True for one switch and equal nodes. A pattern that is the same for every node then loads all
+  /// NICs equally.
   bool nodes_alike = false;
   int gpus_per_node = 1;       // where nodes are alike
   std::vector<int> node_of{};  // by rank
-  /// Appends the links' numbers, in order; returns the latency, the software's of every message
-  /// with it. Both ranks must be there, and not the same.
+  /// Appends the links' numbers, in order. Returns the latency, including the software's latency of
+  /// every message. Both ranks must exist and differ.
   std::function<Seconds(int from, int to, std::vector<std::uint32_t>& links)> route{};
 };
 
 /// Throws UsageError for a cluster that only SimGrid can read.
 Topology make_topology(const Cluster& cluster);
 
-/// The links that a word of an event file names: "node1.nic0" is both directions. Throws ValueError
-/// where there is none.
+/// The links that a word of an event file names: "node1.nic0" names both directions. Throws
+/// ValueError where there is none.
 std::vector<std::string> find_links(const Topology& topology, const std::string& name);
 
 }  // namespace gradcast

@@ -90,7 +90,7 @@ const EventKind& find_kind(std::string_view name) {
                    " (events: " + join(known) + ")");
 }
 
-/// What events can be of.
+/// The targets that events can have.
 class Targets {
  public:
   explicit Targets(const Cluster& cluster) : cluster_(cluster) {}

@@ -30,13 +30,13 @@ struct RankLayout {
 /// `nodes` nodes of `gpus_per_node` GPUs.
 RankLayout even_layout(int nodes, int gpus_per_node);
 
-/// What a collective is given to carry.
+/// The load that a collective carries.
 struct CollectiveLoad {
   /// All-reduce, reduce-scatter: every rank's whole buffer. All-gather: the largest contribution.
   Bytes payload{};
   /// All-gather: every rank's contribution, where they are unequal; else empty.
   std::vector<Bytes> contributions{};
-  /// Of a sparse payload: elements of the dense tensor, and bytes that one selected element takes.
+  /// For a sparse payload: the elements of the dense tensor, and the bytes of one selected element.
   std::int64_t elements = 0;
   int bytes_per_element = 8;
 
@@ -51,23 +51,26 @@ struct Message {
   Bytes bytes{};
 };
 
-/// Rounds that use the same edges. A rank begins a round when it has sent and received what the
-/// round before asked of it: a message is sent when it has left the sender, and received when it
-/// has arrived, its latency later. Messages of a round go at the same time.
+/// Rounds that use the same edges. A rank begins a round when it has sent and received all its
+/// messages of the round before. A message is sent when it has left the sender, and received when
+/// it has arrived, its latency later. The messages of a round are sent at the same time.
 struct Phase {
   int rounds = 1;
-  /// In the first so many rounds what is received is added to what is there.
+  /// In this many first rounds, received data is added to the data of the receiver.
   int reducing_rounds = 0;
   /// Every rank begins a round together with all others, as in a clocked pipeline.
   bool lockstep = false;
-  /// Where all nodes have g GPUs: with (from, to) also (from + g, to + g), modulo the ranks, is a
-  /// message of as many bytes (but for remainders of a division), so that one node tells all.
+  /// True where all nodes have g GPUs and, for each message (from, to), there is also a message
+  /// (from + g, to + g), modulo the ranks, of as many bytes (except for remainders of a division).
+  /// One node then stands for all.
   bool rotational = false;
-  /// Of one round, one at most from a rank to another; bytes: the most that passes there in any.
+  /// The messages of one round, at most one from a rank to another. `bytes` is the largest size of
+  /// the message in any round.
   std::vector<Message> messages{};
-  /// Bytes of message i in a round, where rounds differ; empty: always as above.
+  /// The bytes of a message in a round, where rounds differ; empty: those of `messages` in every
+  /// round.
   std::function<Bytes(std::size_t message, int round)> size{};
-  /// Bytes of all messages of all rounds, where a description with `size` need not add them up.
+  /// The bytes of all messages of all rounds, where they are known without adding up `size`.
   std::optional<Bytes> sum{};
 
   Bytes bytes_of(std::size_t message, int round) const {
@@ -78,24 +81,27 @@ struct Phase {
 /// What ranks have when a collective is over.
 enum class Outcome { AllReduced, AllGathered, Scattered };
 
-/// A pure description; it knows no clock and no network.
+/// The description of a collective, without any clock or network.
 struct Collective {
   std::string_view name;
   std::string_view summary{};
   std::string_view source{};  // paper or implementation
   Outcome outcome;
-  /// Compressors whose encoding it can carry in training; of Outcome::Scattered: none by itself.
+  /// The compressors whose encoding it can carry in training. A collective with Outcome::Scattered
+  /// can carry none by itself.
   Aggregation serves;
-  /// Carries selected elements as such (it adds, merges or drops them on the way), not bytes.
+  /// True if it handles selected elements (it adds, merges or drops them on the way), not just
+  /// bytes.
   bool sparse = false;
-  /// Needs k to be the same on all ranks and known before.
+  /// True if k must be the same on all ranks and known before.
   bool needs_exact_count = false;
-  /// Carried out around the encoding, inside each node: on dense gradients before, and on dense
-  /// sums after the decoding; each rank of a node then encodes its share only. Null: none.
+  /// Collectives inside each node around this one: `before` the encoding, on dense gradients, and
+  /// `after` the decoding, on dense sums. Each rank of a node then encodes its share only. Null:
+  /// none.
   const Collective* before = nullptr;
   const Collective* after = nullptr;
-  /// In order; a rank goes on to the next phase as it goes on to the next round. Empty for a single
-  /// rank. Throws ValueError where the layout is none that it can serve.
+  /// The phases in order. A rank goes on to the next phase as it goes on to the next round. Empty
+  /// for a single rank. Throws ValueError for a layout on which the collective cannot run.
   std::vector<Phase> (*phases)(const RankLayout& layout, const CollectiveLoad& load);
 };
 
@@ -105,19 +111,19 @@ std::span<const Collective* const> all_collectives();
 /// nullptr where there is none of that name.
 const Collective* find_collective(std::string_view name);
 
-/// The first of the table that serves: what is used where nothing else is asked for.
+/// The first collective of the table that serves `aggregation`. It is used where none is named.
 const Collective& default_collective(Aggregation aggregation);
 
-/// Chunk i of n, where chunk sizes differ by at most one byte and add up to the whole.
+/// The size of chunk i of n. Chunk sizes differ by at most one byte and add up to the whole.
 Bytes chunk(Bytes whole, int i, int n);
 
-/// Chunks first, first + 1, ..., last - 1 of n together.
+/// The size of chunks first, first + 1, ..., last - 1 of n together.
 Bytes chunks(Bytes whole, int first, int last, int n);
 
-/// Messages of all rounds and phases.
+/// The number of messages of all rounds and phases.
 std::int64_t messages_in(const std::vector<Phase>& phases);
 
-/// Bytes of all messages.
+/// The bytes of all messages.
 Bytes bytes_in(const std::vector<Phase>& phases);
 
 }  // namespace gradcast

@@ -1,4 +1,4 @@
-// What collectives cost on a cluster, and which of them to take.
+// The time of collectives on a cluster, and the choice among them.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -11,8 +11,8 @@
 
 namespace gradcast {
 
-/// Built for one cluster and asked for many loads. The topology is made when it is first needed: a
-/// platform of SimGrid's has none here.
+/// Made for one cluster and used for many loads. The topology is made when it is first needed,
+/// because a SimGrid platform has none here.
 class CollectiveChoice {
  public:
   /// The cluster must outlive it.
@@ -20,11 +20,11 @@ class CollectiveChoice {
 
   const RankLayout& layout() const { return layout_; }
 
-  /// Where nothing else is on the network. Throws ValueError for a platform of SimGrid's.
+  /// The time on a network that carries nothing else. Throws ValueError for a SimGrid platform.
   Seconds time(const Collective& collective, const CollectiveLoad& load) const;
 
-  /// As NCCL: of the algorithms that it has, the one that is faster for the load. For an all-reduce
-  /// ring and double binary tree, for an all-gather the ring.
+  /// Chooses as NCCL does: the one of its algorithms that is faster for the load. For an all-reduce
+  /// these are ring and double binary tree; for an all-gather it is the ring.
   const Collective& choose(Aggregation aggregation, const CollectiveLoad& load) const;
 
  private:

@@ -1,6 +1,6 @@
-// A round is a linear map in the max-plus algebra: when a rank begins the next round is the largest
-// of some sums of when ranks began this one and fixed weights. Three things follow, and are why
-// thousands of rounds of thousands of ranks are cheap:
+// A round is a linear map in the max-plus algebra: the time at which a rank begins the next round
+// is a maximum of sums of the times at which ranks began this one and fixed weights. Three facts
+// follow. They make thousands of rounds of thousands of ranks cheap:
 //  - where nodes are alike and the phase says that it looks the same from all of them, ranks of
 //    equal local index begin every round together, and one node is enough;
 //  - once some rounds have added the same time to all ranks, as many more add it again;
@@ -19,7 +19,7 @@ namespace {
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
-/// What one round asks of each class of ranks that begin it together.
+/// The work of one round for each class of ranks that begin it together.
 struct Round {
   struct Arrival {
     std::size_t from;  // class of the sender
@@ -35,7 +35,7 @@ struct Round {
   std::size_t classes() const { return sending.size(); }
 };
 
-/// How long the messages of a round take on their links.
+/// The times that the messages of a round take on their links.
 class LinkLoads {
  public:
   explicit LinkLoads(const Topology& topology)
@@ -47,7 +47,7 @@ class LinkLoads {
     double latency;
   };
 
-  /// The links of the message carry it from now on.
+  /// Adds the message to its links.
   Passed add(int from, int to, Bytes bytes) {
     const std::size_t first = links_.size();
     const Seconds latency = topology_.route(from, to, links_);
@@ -56,8 +56,8 @@ class LinkLoads {
     return {first, links_.size(), latency.count()};
   }
 
-  /// Of the most loaded of these links, when all messages have been added. On links that are not
-  /// shared a message has its own bytes only.
+  /// The time of the most loaded of these links, after all messages have been added. On links that
+  /// are not shared a message has its own bytes only.
   double busy(const Passed& passed, double own_bytes) const {
     double most = 0;
     for (std::size_t i = passed.first_link; i < passed.last_link; ++i) {
@@ -81,10 +81,11 @@ struct Flow {
   LinkLoads::Passed mirrored;
 };
 
-/// By node 0's messages only, for a rotational phase on nodes that are alike. Every link belongs to
-/// a node. What leaves node 0 loads node 0's links fully. It also passes links of the node that it
-/// goes to; these carry what the same links of node 0 carry, of the messages that come to node 0.
-/// Among them is the same message turned so far that it ends there: `mirrored`.
+/// The times from node 0's messages only, for a rotational phase on nodes that are alike. Every
+/// link belongs to a node. Messages that leave node 0 load node 0's links fully. They also pass
+/// links of the node to which they go. These carry the same load as the same links of node 0, from
+/// messages that come to node 0. One of those is the same message rotated so that it ends there:
+/// `mirrored`.
 std::vector<Flow> flows_of_one_node(const Phase& phase, const Topology& topology,
                                     LinkLoads& loads) {
   struct Coming {
@@ -167,11 +168,11 @@ Round round_of(const std::vector<Flow>& flows, std::size_t classes, const LinkLo
 
 enum class Received { Kept, Added };
 
-/// When ranks begin to do something: rank r at time begin_[r % begin_.size()].
+/// The times at which ranks begin something: rank r at begin_[r % begin_.size()].
 class Clock {
  public:
   Clock() = default;
-  /// Ranks begin by such a lead before time 0.
+  /// Ranks begin before time 0, by these leads.
   explicit Clock(const std::vector<double>& lead) {
     if (!lead.empty()) begin_ = lead;
     for (double& begin : begin_) begin = -begin;
@@ -185,7 +186,8 @@ class Clock {
     return lead;
   }
 
-  /// True where ranks that are `classes` apart begin together; only these are told apart then.
+  /// True if ranks that are `classes` apart begin together. Then only `classes` ranks are
+  /// distinguished.
   bool fold_to(std::size_t classes) {
     for (std::size_t i = classes; i < begin_.size(); ++i)
       if (begin_[i] != begin_[i % classes]) return false;
@@ -209,9 +211,9 @@ class Clock {
     for (int done = 0; done < rounds;) {
       take_one(round, received);
       ++done;
-      // References are taken at powers of two, so that any period is seen within a few of its
-      // lengths, and comparing ends at the first difference, so that it costs little where there is
-      // none.
+      // References are taken at powers of two, so that any period is found within a few of its
+      // lengths. A comparison ends at the first difference, so it costs little if there is no
+      // period.
       if (const double added = added_to_all(reference); added >= 0) {
         const int period = done - reference_round;
         const int times = (rounds - done) / period;
@@ -251,7 +253,7 @@ class Clock {
     begin_.swap(next_);
   }
 
-  /// Negative where it is not the same for all, but for rounding.
+  /// Negative if it is not the same for all, up to rounding.
   double added_to_all(const std::vector<double>& reference) const {
     const double added = begin_[0] - reference[0];
     const double rounding = 8 * std::numeric_limits<double>::epsilon() * std::abs(begin_[0]);

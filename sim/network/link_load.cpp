@@ -6,7 +6,7 @@
 namespace gradcast {
 namespace {
 
-/// Mean rate of a link in each of so many equal windows from 0 to `end`.
+/// The mean rate of a link in each of `windows` equal windows from 0 to `end`.
 std::vector<double> window_means(const LinkLoad& link, Seconds end, std::size_t windows) {
   const double width = end.count() / static_cast<double>(windows);
   std::vector<double> means(windows, 0);
@@ -19,7 +19,7 @@ std::vector<double> window_means(const LinkLoad& link, Seconds end, std::size_t 
     for (auto window = std::min(windows - 1, static_cast<std::size_t>(from / width));
          window < windows && static_cast<double>(window) * width < to; ++window) {
       const double its_start = static_cast<double>(window) * width;
-      // Of the last window no moment is lost to rounding.
+      // Rounding must not cut the last window short.
       const double its_end = window + 1 == windows ? end.count() : its_start + width;
       const double common = std::min(to, its_end) - std::max(from, its_start);
       if (common > 0) means[window] += rate * common / width;

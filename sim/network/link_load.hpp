@@ -1,4 +1,4 @@
-// How much links carry over time.
+// How much each link carries over time.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace gradcast {
 
-/// From then on, until the next.
+/// The load from `at` until the next change.
 struct LoadChange {
   Seconds at{0};
   BytesPerSecond rate;
@@ -23,7 +23,8 @@ struct LinkLoad {
 
 /// Changes of all links together that a record keeps.
 inline constexpr std::size_t kMostLoadChanges = 50'000;
-/// More links than this are told by their kinds where there is not room for every change.
+/// If there is not room for every change, and there are more links than this, the links of a kind
+/// are added up.
 inline constexpr std::size_t kMostLinksApart = 250;
 
 struct BoundedLoads {
@@ -31,22 +32,22 @@ struct BoundedLoads {
   std::string note{};  // what was done to have so few; "" for nothing
 };
 
-/// The loads up to `end` in at most about `most` changes, without links that carry nothing. Where
-/// there are more, equal windows of time have the mean of their load, so that every link carries as
-/// many bytes as before (to 6 digits); and of more than kMostLinksApart links those of a kind are
-/// added up: "node3.nic0.up" with all others is "all node.nic.up".
+/// The loads up to `end` in at most about `most` changes, without links that carry nothing. If
+/// there are more changes, each of equal windows of time gets its mean load, so that every link
+/// carries as many bytes as before (to 6 digits). If there are then more than kMostLinksApart
+/// links, those of a kind are added up: "node3.nic0.up" and all like it become "all node.nic.up".
 BoundedLoads bounded(std::vector<LinkLoad> links, Seconds end, std::size_t most = kMostLoadChanges);
 
 /// Collects changes in bounded memory.
 class LoadRecorder {
  public:
-  /// `memory`: changes beyond which windows take their place.
+  /// `memory`: the number of changes beyond which windows take their place.
   explicit LoadRecorder(const std::vector<std::string>& names, std::size_t memory = 4'000'000);
 
-  /// A load that is what it was is not kept. Dates must not fall.
+  /// A load that equals the one before is not kept. `at` must not fall.
   void note(std::size_t link, Seconds at, BytesPerSecond rate);
 
-  /// To be taken once.
+  /// May be called once.
   BoundedLoads take(Seconds end);
 
  private:

@@ -1,5 +1,5 @@
-// What a command takes, as data: from it come --help, completion, man pages, and what a config file
-// may say.
+// The flags and words of a command, as data. --help, completion, man pages and the keys of config
+// files are made from it.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -32,16 +32,17 @@ struct CommandInfo {
   const FlagInfo* find(const std::string& flag) const;
 };
 
-/// Stands where a command line has its first flag: Flags::parse then throws the CommandInfo instead
-/// of parsing. A command runs up to its flags, and no further.
+/// If this stands in place of the first flag, Flags::parse throws the CommandInfo instead of
+/// parsing. So a command runs only until it has declared its flags.
 inline constexpr char kDescribe[] = "--describe";
 
-/// How every command is listed. The commands are above this floor: the program says it here once,
-/// as it starts.
+/// Sets how all commands are listed. Commands are on a higher floor than this file, so the program
+/// sets it once, as it starts.
 using ListCommands = std::vector<CommandInfo> (*)();
 void set_known_commands(ListCommands list);
 
-/// Every command of the program. Throws std::logic_error where the program did not say how.
+/// All commands of the program. Throws std::logic_error if the program did not set how to list
+/// them.
 std::vector<CommandInfo> known_commands();
 
 }  // namespace gradcast

@@ -1,6 +1,6 @@
 #include "sim/options/command_line.hpp"
 
-// Lists are ours to split: a file's name may have a comma.
+// This program splits lists itself, because a file's name may have a comma.
 #define CXXOPTS_VECTOR_DELIMITER '\0'
 #include <algorithm>
 #include <cxxopts.hpp>
@@ -45,7 +45,7 @@ cxxopts::Options options_of(const CommandInfo& command) {
   return options;
 }
 
-/// Of "--sweep=yes" cxxopts tells the value, not the flag.
+/// Refuses "--sweep=yes". The error of cxxopts names the value, not the flag.
 void refuse_values_of_switches(const CommandInfo& command, const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     const std::size_t equals = word.find('=');

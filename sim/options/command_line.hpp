@@ -1,5 +1,5 @@
-// A command line taken apart, and the help that tells what may stand in it. cxxopts stays behind
-// it: a file that includes that takes four seconds longer to compile.
+// Parses a command line, and prints the help for it. Only the .cpp file includes cxxopts, because
+// that adds four seconds to the time a file takes to compile.
 #pragma once
 #include <string>
 #include <vector>
@@ -18,15 +18,15 @@ struct CommandLine {
   std::vector<std::string> words;    // without a flag
   std::vector<std::string> unknown;  // what is no flag of the command, and no word that it takes
 
-  /// The first of that name; nullptr where there is none.
+  /// The first flag of that name; nullptr where there is none.
   const GivenFlag* find(const std::string& name) const;
 };
 
-/// `words` begin with the command's name. What is unknown is not refused here. Throws UsageError
-/// for a flag without its value, or a switch with one.
+/// `words` begin with the command's name. Unknown flags are not refused here. Throws UsageError for
+/// a flag without its value, or a switch with one.
 CommandLine parse_command_line(const CommandInfo& command, const std::vector<std::string>& words);
 
-/// What --help prints.
+/// The text that --help prints.
 std::string help_text(const CommandInfo& command);
 
 }  // namespace gradcast

@@ -15,11 +15,11 @@
 namespace gradcast {
 namespace {
 
-/// What is of one run only.
+/// Flags that belong to one run only.
 constexpr std::array<std::string_view, 6> kOnlyTyped = {"output", "config",   "help",
                                                         "shard",  "timeline", "paje"};
 
-/// Variables that mean something else, whatever flags are called.
+/// Variables with another meaning, whatever the names of flags are.
 constexpr std::array<std::string_view, 3> kNoFlags = {"GRADCAST_DATA", "GRADCAST_CONFIG",
                                                       "GRADCAST_PYTHON"};
 
@@ -52,7 +52,7 @@ std::string typed_value(const TomlFile& file, const TomlEntry& entry, const Flag
   return entry.values[0] == "true" ? "yes" : "no";  // of --overlap
 }
 
-/// An entry that no command understands is a slip of the pen, whichever command runs.
+/// An entry that no command understands is a typing error, so it is refused whichever command runs.
 void require_known(const TomlFile& file, const std::vector<CommandInfo>& commands) {
   std::vector<std::string> tables;
   std::vector<std::string> all_flags;

@@ -1,4 +1,4 @@
-// Defaults of flags that a person keeps: environment variables, and a file.
+// Values of flags from environment variables and a config file.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace gradcast {
 
-/// A value that was not typed.
+/// A value that came from there and was not typed.
 struct KeptValue {
   std::string flag;
   std::string value;   // of a switch: "true" or "false"
@@ -16,22 +16,22 @@ struct KeptValue {
   std::size_t line = 0;
 };
 
-/// The variable of a flag: GRADCAST_NIC_BANDWIDTH.
+/// The environment variable of a flag: GRADCAST_NIC_BANDWIDTH.
 std::string variable_of(const std::string& flag);
 
-/// Whether environment and file may say it: not -o, -c, -h and what a command's words are.
+/// Whether environment and file may set a flag: all but -o, -c, -h and a command's words.
 bool may_be_kept(const std::string& flag);
 
-/// The file that is read: `asked` (what --config says), else $GRADCAST_CONFIG, else
+/// The file to read: `asked` (the value of --config), else $GRADCAST_CONFIG, else
 /// $XDG_CONFIG_HOME/gradcast/config.toml, else ~/.config/gradcast/config.toml where it exists. ""
-/// for none, which is also what "none" means.
+/// for no file, as also for "none".
 std::string config_path(const std::string& asked);
 
-/// Nothing for a command without --config; else what environment and file say of its flags, each
-/// flag once, in the order of the command's flags: the environment wins, and in the file the
-/// command's own table. Throws DataError for a file that cannot be read, and for a key or table
-/// that no command knows, also where it is another command's; UsageError for a wrong environment
-/// variable.
+/// The values that environment and file set for the flags of a command, each flag once, in the
+/// order of the command's flags. The environment comes before the file, and in the file the
+/// command's own table comes first. Nothing for a command without --config. Throws DataError for a
+/// file that cannot be read, and for a key or table that no command knows, also in another
+/// command's table; UsageError for a wrong environment variable.
 std::vector<KeptValue> kept_values(const CommandInfo& command, const std::string& config_file);
 
 }  // namespace gradcast

@@ -11,7 +11,7 @@ void add_engine_flag(Flags& flags);
 /// unknown engine, MissingError for one this build lacks.
 const Engine& chosen_engine(const Flags& flags);
 
-/// Says so where the answer is not the preferred engine's only because this build lacks it.
+/// Prints a note if the preferred engine is not used because this build lacks it.
 void note_engine(const Flags& flags, const Engine& engine);
 
 }  // namespace gradcast

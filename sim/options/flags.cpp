@@ -13,7 +13,7 @@
 namespace gradcast {
 namespace {
 
-/// What changes how an answer is come by, or where it goes, and not the answer.
+/// Flags that change how the answer is found or where it goes, but not the answer itself.
 constexpr std::array<std::string_view, 8> kBesideTheAnswer = {
     "jobs", "shard", "output", "quiet", "color", "config", "timeline", "paje"};
 
@@ -22,7 +22,7 @@ bool is_beside_the_answer(const std::string& name) {
          kBesideTheAnswer.end();
 }
 
-/// What every command has.
+/// Flags that every command has.
 constexpr std::array<std::string_view, 6> kCommon = {"format", "output", "quiet",
                                                      "color",  "config", "help"};
 
@@ -57,7 +57,8 @@ Flags::Flags(std::string command, const std::string& summary,
        ""},
       {"quiet", 'q', "", "no notes on standard error", ""},
       {"color", 0, "WHEN", "auto, always or never", "auto"},
-      {"config", 'c', "FILE", "values for flags that are not given, in TOML; or none", ""},
+      {"config", 'c', "FILE",
+       "TOML file with values for flags that are not given; none: no such file", ""},
       {"help", 'h', "", "this text", ""}};
 }
 

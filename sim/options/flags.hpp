@@ -17,44 +17,45 @@ enum class Format { Table, Csv, Json };
 
 class Flags {
  public:
-  /// `examples`: command lines, shown before the flags. `output`: what -o names, in a command whose
-  /// answer does not go there but always to standard output.
+  /// `examples`: command lines, shown before the flags. `output`: the help of -o, for a command
+  /// whose answer always goes to standard output.
   Flags(std::string command, const std::string& summary, const std::vector<std::string>& examples,
         const std::string& output = "");
 
-  /// A flag with a value. `fallback` is used where it is not given; "" is none. A name may have a
-  /// letter before it: "j,jobs".
+  /// Adds a flag with a value. `fallback` is its value if it is not given; "" is none. A name may
+  /// have a letter before it: "j,jobs".
   void add(const std::string& name, const std::string& help, const std::string& fallback = "");
 
-  /// A flag without a value: `--sweep`.
+  /// Adds a flag without a value: `--sweep`.
   void add_switch(const std::string& name, const std::string& help);
 
-  /// Words without a flag, up to `most` of them: "PLAN.toml". Without this a command takes none.
+  /// Adds words without a flag, up to `most` of them: "PLAN.toml". Without this call a command
+  /// takes none.
   void add_words(const std::string& what, const std::string& help, std::size_t most);
 
-  /// For a command whose answer is a text, of which there is one format.
+  /// For a command whose answer is a text with one format only.
   void without_format();
-  /// For a command that must answer also where the config file is wrong.
+  /// For a command that must answer even if the config file is wrong.
   void without_config();
 
-  /// The command line, and what environment and config file say of flags that are not in it: those
-  /// count as given. Throws UsageError, DataError for the config file, and a CommandInfo where the
-  /// command line is kDescribe. False when help was asked for and has been printed: nothing is left
-  /// to do.
+  /// Parses the command line. Flags that are not in it take their values from environment and
+  /// config file, and then count as given. Throws UsageError, DataError for the config file, and a
+  /// CommandInfo if the command line is kDescribe. Returns false if help was asked for and has been
+  /// printed: nothing is left to do.
   bool parse(int argc, const char* const* argv);
 
   const std::string& command() const { return info_.name; }
   /// The flags that this command added, in their order, without those that every command has.
   std::vector<std::string> own_names() const;
-  /// On the command line, not by environment or config file.
+  /// True if the flag is on the command line, not just in environment or config file.
   bool typed(const std::string& name) const { return given(name) && !kept_.contains(name); }
   bool given(const std::string& name) const;
   /// Words without a flag, in their order.
   const std::vector<std::string>& words() const { return line_.words; }
   /// The value or the fallback.
   std::string text(const std::string& name) const;
-  /// The same through a parser of units.hpp; its ValueError becomes a UsageError with the flag's
-  /// name, or a DataError with the line of the config file that says it.
+  /// The value through a parser of units.hpp. The parser's ValueError becomes a UsageError with the
+  /// flag's name, or a DataError with the line of the config file that has the value.
   template <class Parse>
   auto value(const std::string& name, Parse parse) const {
     try {
@@ -64,29 +65,29 @@ class Flags {
     }
   }
 
-  /// --format, else what the answer's file ends in, else a table.
+  /// The format: --format, else the ending of the answer's file, else a table.
   Format format() const;
   bool quiet() const { return given("quiet"); }
-  /// To the answer's file, whole or not at all, or to standard output.
+  /// Writes to the answer's file, whole or not at all, or to standard output.
   void deliver(std::string_view content) const;
-  /// The same of tables for people: with bold headers where standard output has colours.
+  /// The same for tables for people: headers are bold where standard output has colours.
   void deliver_table(std::string_view content) const;
-  /// A line on standard error, unless -q.
+  /// Prints a line on standard error, unless -q is given.
   void note(const std::string& line) const;
 
   /// The command line in long flags, words last, without what does not change the answer (-j,
-  /// --shard, -o, -q, --color). What came from environment and config file stands there as typed.
+  /// --shard, -o, -q, --color). Values from environment and config file are included, as if typed.
   const std::vector<std::string>& arguments() const { return arguments_; }
 
  private:
-  /// Words to put before what was typed.
+  /// The words to put before those that were typed.
   std::vector<std::string> keep_values();
   void require_known() const;
   void require_values() const;
   bool is_switch(const std::string& name) const;
-  /// To throw: names the flag, or where its value came from.
+  /// The error to throw: it names the flag, or where its value came from.
   Error complaint(const std::string& name, const std::string& what) const;
-  /// -o's, "" for standard output.
+  /// The file of -o; "" for standard output.
   std::string answer_file() const;
 
   CommandInfo info_;

@@ -6,7 +6,7 @@ namespace gradcast {
 
 void add_jobs_flag(Flags& flags);
 
-/// Processes: -j, else as many as this one may use cores.
+/// The number of processes: -j, else the number of cores that this process may use.
 std::size_t chosen_jobs(const Flags& flags);
 
 }  // namespace gradcast

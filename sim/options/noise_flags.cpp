@@ -5,7 +5,8 @@
 namespace gradcast {
 namespace {
 
-/// More would not tell more: the interval shrinks with the root.
+/// The most replicas. More would tell little more, because the interval shrinks with their square
+/// root.
 int parse_replicas(std::string_view text) { return parse_count_to(10'000, text); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The flags of runs under chance.
+// The flags of runs under random noise.
 #pragma once
 #include "sim/engine/replicas.hpp"
 #include "sim/options/flags.hpp"
@@ -7,7 +7,7 @@ namespace gradcast {
 
 void add_noise_flags(Flags& flags);
 
-/// `replicas` is 1 where nothing was asked for.
+/// `replicas` is 1 if no flag is given.
 struct NoiseChoice {
   Noise noise;
   int replicas = 1;

@@ -18,7 +18,7 @@ int parse_streams(std::string_view text) { return parse_count_to(64, text); }
 Bytes parse_payload(std::string_view text) {
   const Bytes payload = parse_bytes(text);
   if (payload.count > 0) return payload;
-  throw ValueError("a collective of no bytes is none; write a size like '100MiB'");
+  throw ValueError("a collective carries at least one byte; write a size like '100MiB'");
 }
 
 }  // namespace
@@ -26,52 +26,55 @@ Bytes parse_payload(std::string_view text) {
 void add_request_flags(Flags& flags) {
   const Request defaults;
   flags.add("model", "a name of `gradcast list`, or a .csv file");
-  flags.add("payload", "instead of a model: one collective of so many bytes, like 100MiB");
+  flags.add("payload", "one collective of this size instead of a model, like 100MiB");
   flags.add("trace", "iteration trace (default: iteration-<model>-v100)");
   flags.add("batch", "images per GPU (default: the trace's)");
   flags.add("accumulation",
-            "micro-steps among which the batch is divided: their gradients add up, and are sent "
-            "after the last",
+            "micro-steps that the batch is divided into: their gradients add up and are sent after "
+            "the last",
             "1");
   flags.add("compressor", "a name of `gradcast list`", defaults.compressor);
   flags.add("density", "share of the elements that a sparse compressor keeps",
             number_to_text(defaults.density));
-  flags.add("mode", "paper or code, where a compressor's text and its authors' code differ");
+  flags.add("mode",
+            "paper or code: which definition to take, where a compressor's paper and its authors' "
+            "code differ");
   flags.add("costs", "cost table of the compressors", defaults.costs);
   flags.add("implementation",
-            "whose kernels: gradcast-cuda, torch, ... (default: the project's own, where the costs "
-            "have them)");
+            "whose kernels the costs are of: gradcast-cuda, torch, ... (default: the project's "
+            "own, where the costs have them)");
   flags.add("fusion",
             "layer, merged, a bucket size such as 25MiB, mg-wfbp or omgs (planned mergings)",
             to_text(defaults.fusion));
   flags.add("selection",
-            "merged: k of a bucket as one; per-tensor: k of each of its tensors, all in one call "
-            "where the costs have it",
+            "merged: k elements of the whole bucket; per-tensor: k of each of its tensors, in one "
+            "call where the costs have it",
             to_text(defaults.selection));
-  flags.add("overlap", "communication with backward: yes or no", "no");
+  flags.add("overlap", "whether communication overlaps with backward: yes or no", "no");
   flags.add("queue",
-            "fifo: buckets as they are ready, the update waits for all; priority: nearest to the "
-            "input first, the next forward begins layer by layer",
+            "order of the buckets. fifo: as they are ready, and the update waits for all; "
+            "priority: nearest to the input first, and the next forward begins layer by layer",
             to_text(defaults.queue));
-  flags.add("network-streams", "collectives that may be on their way at the same time", "1");
-  flags.add("encode-stream", "where compressors run: compute (after backward's kernels) or side",
+  flags.add("network-streams", "how many collectives may run at the same time", "1");
+  flags.add("encode-stream",
+            "stream on which compressors run: compute (after backward's kernels) or side",
             to_text(defaults.encode_stream));
-  flags.add("encode-slowdown", "on the side stream: how much longer backward takes meanwhile",
+  flags.add("encode-slowdown",
+            "how much longer backward takes while a compressor runs on the side stream", "0%");
+  flags.add("count-spread",
+            "how far apart the ranks' counts of selected elements are (standard deviation over "
+            "mean), where a compressor selects a varying number",
             "0%");
-  flags.add(
-      "count-spread",
-      "how far the ranks' counts lie apart (deviation over mean) where a compressor selects a "
-      "varying number",
-      "0%");
   flags.add("collective",
             "a name of `gradcast list`, or auto: ring or tree, by size (default: the compressor's "
             "ring)");
-  flags.add("wire-bytes-per-element", "of sparse gradients", "8");
-  flags.add("wire-messages", "1: index-value pairs; 2: values and indices in a collective each",
-            "1");
-  flags.add("events", "a .csv file of what goes on around the job: pauses, links, other traffic");
-  flags.add("concurrent-jobs", "equal jobs on the same network at the same time", "1");
-  flags.add("seed", "of everything that is drawn", "1");
+  flags.add("wire-bytes-per-element", "bytes that one element of a sparse gradient takes when sent",
+            "8");
+  flags.add("wire-messages",
+            "1: one collective of index-value pairs; 2: one of values and one of indices", "1");
+  flags.add("events", "a .csv file of events around the job: pauses, changed links, other traffic");
+  flags.add("concurrent-jobs", "how many equal jobs use the same network at the same time", "1");
+  flags.add("seed", "seed of everything that is drawn at random", "1");
   flags.add("cluster", "a name of `gradcast list`, a .csv file, or SimGrid's platform .xml",
             defaults.cluster);
   for (const ClusterProperty& property : properties_of(Cluster{}))
@@ -83,7 +86,7 @@ Request read_request(const Flags& flags, const std::set<std::string>& lists) {
   request.model = flags.text("model");
   if (flags.given("payload")) {
     if (!request.model.empty())
-      throw UsageError("--payload is a collective without a model: leave --model out");
+      throw UsageError("--payload asks for a collective without a model: leave --model out");
     request.payload = flags.value("payload", parse_payload);
   } else if (request.model.empty()) {
     throw UsageError("--model is missing: a name of `gradcast list`, or a .csv file");

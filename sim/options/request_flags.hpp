@@ -10,7 +10,7 @@ namespace gradcast {
 
 void add_request_flags(Flags& flags);
 
-/// `lists`: flags of the cluster that the command reads itself, since they hold a list there
+/// `lists`: flags of the cluster that the command reads itself, because they hold a list in it
 /// ("nodes"). Throws UsageError.
 Request read_request(const Flags& flags, const std::set<std::string>& lists = {});
 

@@ -24,8 +24,9 @@ bool ends_in_torch_topk(const UsedCosts& used) {
 
 void add_transfer_flags(Flags& flags) {
   flags.add("scale-costs-to",
-            "a device of traces/devices.csv, like h200: costs scaled by its memory and launches");
-  flags.add("costs-of", "the device that the costs are of (default: the cost table's)");
+            "a device of traces/devices.csv, like h200: the costs are scaled to its memory "
+            "bandwidth and launch time");
+  flags.add("costs-of", "the device on which the costs were found (default: the cost table's)");
 }
 
 void TransferChoice::apply(Request& request) const {
@@ -36,7 +37,7 @@ void TransferChoice::apply(Request& request) const {
 TransferChoice read_transfer(const Flags& flags, DataFiles& files) {
   if (!flags.given("scale-costs-to")) {
     if (flags.given("costs-of"))
-      throw UsageError("--costs-of is of --scale-costs-to, which is not there");
+      throw UsageError("--costs-of belongs to --scale-costs-to, which is not given");
     return {};
   }
   const std::vector<Device> devices = load_devices(files.read(kDevices, "devices"));
@@ -57,7 +58,7 @@ void note_transfer(const Flags& flags, const TransferChoice& choice,
     const Device& from = device_of(
         load_cost_table(files.read(kCostTables, costs.table, costs.folder)), choice.of, devices);
     flags.note("costs of " + costs.table + " are scaled from " + from.name + " to " + to.name +
-               ", which nobody timed: launches take " + fixed(to.launch / from.launch, 2) +
+               ", where they were not timed: launches take " + fixed(to.launch / from.launch, 2) +
                " times as long, streaming " +
                fixed(from.memory_bandwidth.value / to.memory_bandwidth.value, 2) + " times");
   }

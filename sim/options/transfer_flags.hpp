@@ -1,4 +1,4 @@
-// The flags that carry a cost table over to another device, and what is said of it.
+// The flags that scale a cost table to another device, and the notes about it.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@ namespace gradcast {
 
 void add_transfer_flags(Flags& flags);
 
-/// Where costs are to be scaled to, and from where in case the table does not say.
+/// The device to which costs are scaled, and the one that they are from if the table does not say.
 struct TransferChoice {
   std::string to;  // "": they stay as they are
   std::string of;
@@ -22,7 +22,7 @@ struct TransferChoice {
 /// Throws UsageError for a device that traces/devices.csv lacks.
 TransferChoice read_transfer(const Flags& flags, DataFiles& files);
 
-/// Costs that a forecast used: the table as it was named, the compressor, whose kernels.
+/// The costs that a forecast used: the table as it was named, the compressor, and whose kernels.
 struct UsedCosts {
   std::string table;
   std::string compressor;
@@ -30,8 +30,8 @@ struct UsedCosts {
   std::string folder{};  // where the table's path begins
 };
 
-/// Says of each table from where to where it was scaled, and of torch.topk by how much that was
-/// wrong where it is known. Nothing where nothing was scaled.
+/// Notes for each table from which device to which it was scaled. For torch.topk also notes how
+/// wrong that was where both are known. Notes nothing where nothing was scaled.
 void note_transfer(const Flags& flags, const TransferChoice& choice,
                    const std::vector<UsedCosts>& used, DataFiles& files);
 

@@ -1,5 +1,6 @@
-// Which gradient tensors had best travel together: planners that weigh a collective's startup
-// against waiting for more of backward. `fusion.hpp` has the merging that needs no times.
+// Planners that choose which gradient tensors to send together. They weigh the startup of a
+// collective against waiting for more of backward. `fusion.hpp` has the merging that needs no
+// times.
 #pragma once
 #include <functional>
 #include <vector>
@@ -9,7 +10,7 @@
 
 namespace gradcast {
 
-/// What a merging planner believes a collective takes: startup + bytes * per_byte.
+/// The time of a collective that a merging planner assumes: startup + bytes * per_byte.
 struct PlannerNetwork {
   Seconds startup{0};
   Seconds per_byte{0};
@@ -24,12 +25,12 @@ struct PlannerNetwork {
 /// costs less than a second startup. A collective that waits for the network is always worth
 /// filling, so that even without a startup tensors are merged, at no gain and no loss.
 ///
-/// One pass, for a merge only moves what comes later. Throws DataError where the trace is of
-/// another model.
+/// One pass is enough, because a merge only changes what comes later. Throws DataError if the trace
+/// belongs to another model.
 std::vector<Bucket> merge_mg_wfbp(const Model& model, const IterationTrace& trace,
                                   const PlannerNetwork& network);
 
-/// What a bucket costs a sparse run.
+/// The times of a bucket in a sparse run.
 struct BucketCost {
   Seconds encode{0};
   Seconds communicate{0};

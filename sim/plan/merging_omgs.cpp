@@ -2,11 +2,11 @@
 // Position p is where it has reached p tensors, and a bucket is a step from a position to a later
 // one.
 //
-// Of two partitions of the same first tensors neither need be better, as one may leave the compute
-// stream sooner and the other the network: each position keeps all that no other beats in every
-// respect, but those that lower bounds say end later than a partition already found. How many are
-// left depends on the costs: at most some hundreds a position were seen with 600 tensors whose
-// costs grow with size; costs without any order could leave exponentially many.
+// Of two partitions of the same first tensors neither need be better: one may leave the compute
+// stream sooner and the other the network. So each position keeps all partitions that no other
+// beats in every respect, without those that, by lower bounds, end later than a partition already
+// found. How many are left depends on the costs: at most some hundreds a position were seen with
+// 600 tensors whose costs grow with size; costs without any order could leave exponentially many.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -29,7 +29,8 @@ struct Way {
   std::size_t last = 0;  // bucket, in OmgsPlanner::trail_
 };
 
-/// Where a bucket of a way begins, and the one before it: the way back.
+/// The position at which a bucket of a way begins, and the mark of the bucket before it. Marks lead
+/// back along a way.
 struct Mark {
   std::size_t from = 0;      // position
   std::size_t previous = 0;  // mark
@@ -127,27 +128,27 @@ class OmgsPlanner {
     next.decoded = std::max(way.decoded, next.network_free) + decode;
     next.worked = way.worked + (ready_[to] - ready_[from]) + encode + decode;
     next.buckets = way.buckets + 1;
-    // What nothing to come can make use of is no advantage over other ways.
+    // An earlier time that no later bucket can use is not an advantage over other ways.
     const Rest& rest = rest_[to].front();
     next.network_free = std::max(next.network_free, next.computed + rest.encoded);
     next.decoded = std::max(next.decoded, next.network_free + rest.communicate);
     return next;
   }
 
-  /// No way on ends before.
+  /// A lower bound: no continuation of the way ends before this time.
   static Seconds earliest_end(const Way& way, const Rest& rest) {
     return std::max({way.worked + rest.work, way.decoded + rest.decoding,
                      way.network_free + rest.after_network_free,
                      way.computed + rest.after_computed});
   }
 
-  /// Of a way to the last position, when it does end: its last decode waits for its collectives or
-  /// for the compute stream.
+  /// For a way to the last position, this is when it ends: its last decode waits for its
+  /// collectives or for the compute stream.
   Seconds earliest_end(const Way& way, std::size_t position) const {
     return earliest_end(way, rest_[position].front());
   }
 
-  /// Whether whatever follows `way` had as well follow `other`.
+  /// True if every continuation of `way` is at least as good after `other`.
   static bool covers(const Way& other, const Way& way, Seconds slack) {
     return other.computed <= way.computed + slack &&
            other.network_free <= way.network_free + slack && other.decoded <= way.decoded + slack &&
@@ -203,8 +204,8 @@ class OmgsPlanner {
       best_end_ = std::min(best_end_, earliest_end(way, tensors_));
   }
 
-  /// Of the ways that end within a tie of best_end_: by rounds of one bucket more, so that the
-  /// first to arrive has the fewest.
+  /// The way with the fewest buckets that ends within a tie of best_end_. Each round adds one
+  /// bucket, so the first way to arrive has the fewest.
   Way fewest_buckets() {
     start();
     for (std::size_t buckets = 0; buckets < tensors_; ++buckets) {

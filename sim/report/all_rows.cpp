@@ -8,7 +8,7 @@
 namespace gradcast {
 namespace {
 
-/// Five digits of what was computed: a table is to be read. The result file has all.
+/// Computed values have five digits, because people read the table. The result file has all digits.
 std::string shown(const Json& row, const std::string& name) {
   const auto field = row.find(name);
   if (field != row.end() && field->is_number_float())
@@ -26,7 +26,7 @@ std::string with_blanks(std::string name) {
 AllRows all_rows_of(const ResultFile& result) {
   AllRows all;
   if (result.rows.empty()) return all;
-  if (result.rows.size() == 1) {  // no wide table for a single row: a tall one
+  if (result.rows.size() == 1) {  // a single row becomes a tall table, not a wide one
     all.table.header = {"name", "value"};
     for (const auto& [name, value] : result.rows.front().items())
       if (const std::string text = shown(result.rows.front(), name); !text.empty())
@@ -37,7 +37,7 @@ AllRows all_rows_of(const ResultFile& result) {
   std::vector<std::string> same;
   for (const auto& [name, value] : result.rows.front().items()) {
     const std::string& key = name;
-    if (key == "key") continue;  // for the program that goes on with a sweep
+    if (key == "key") continue;  // this column is for the program, which resumes a sweep by it
     const std::string first = shown(result.rows.front(), key);
     const bool alike = std::all_of(result.rows.begin(), result.rows.end(),
                                    [&](const Json& row) { return shown(row, key) == first; });

@@ -1,4 +1,4 @@
-// All rows of a result as a table, without what is the same in each.
+// All rows of a result as a table, without the columns that are the same in all rows.
 #pragma once
 #include <string>
 

@@ -9,7 +9,7 @@ namespace {
 const std::string kReplacement = "\xEF\xBF\xBD";  // U+FFFD
 const std::string kEllipsis = "\xE2\x80\xA6";
 
-/// Bytes of the character that begins here; 0 where none does that XML allows.
+/// The number of bytes of the character that begins here; 0 if it is not one that XML allows.
 std::size_t character_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   if (byte(0) < 0x80) {
@@ -29,7 +29,7 @@ std::size_t character_length(std::string_view text) {
   constexpr std::array<std::uint32_t, 5> kLeast = {0, 0, 0xA0, 0x800, 0x10000};
   const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
   const bool no_character = (code & 0xFFFE) == 0xFFFE || (code >= 0xFDD0 && code <= 0xFDEF);
-  // These turn the direction of what stands around them.
+  // These characters change the direction of the text around them.
   const bool turns = (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
   if (code < kLeast[length] || code > 0x10FFFF || surrogate || no_character || turns) return 0;
   return length;

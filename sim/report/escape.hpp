@@ -1,24 +1,25 @@
-// Any text made safe where it is to stand: markup, a script's data, an address. Names come from
-// other people's files.
+// Makes any text safe for its place: markup, a script's data, an address. Names come from other
+// people's files.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace gradcast {
 
-/// Valid UTF-8 of characters that XML and HTML allow; every other one becomes U+FFFD.
+/// The text as valid UTF-8, with only the characters that XML and HTML allow; every other one
+/// becomes U+FFFD.
 std::string clean_text(std::string_view text);
 
-/// Clean, and safe in the text and the quoted attributes of HTML and SVG.
+/// The text made clean, and safe in the text and the quoted attributes of HTML and SVG.
 std::string escape_markup(std::string_view text);
 
 /// JSON that may stand in a <script>: '<', '>' and '&' as \u003c, \u003e and \u0026.
 std::string escape_script_json(std::string_view json);
 
-/// What may follow "data:text/csv;charset=utf-8," in a quoted attribute.
+/// The text in a form that may follow "data:text/csv;charset=utf-8," in a quoted attribute.
 std::string escape_data_uri(std::string_view text);
 
-/// At most `most` characters (1 or more), the last of them an ellipsis where some were cut.
+/// The text with at most `most` characters (1 or more). The last is an ellipsis if some were cut.
 std::string shortened(std::string_view text, std::size_t most);
 
 }  // namespace gradcast

@@ -1,5 +1,5 @@
-// What a picture shows, without how it is drawn: results become figures, and a figure becomes a
-// static SVG here or an interactive picture in the browser, from the same data.
+// A figure is what a picture shows, without how it is drawn. Results become figures. A figure
+// becomes a static SVG here, or an interactive picture in the browser, from the same data.
 #pragma once
 #include <optional>
 #include <string>
@@ -37,14 +37,15 @@ struct FigurePoint {
   bool muted = false;   // Map: the margin is smaller than the forecast's own error
 };
 
-/// Of one colour in all figures: the colour belongs to the name ("topk", "backward").
+/// A series has the same colour in all figures: the colour belongs to the name ("topk",
+/// "backward").
 struct FigureSeries {
   std::string name;
   std::vector<FigurePoint> points{};
   bool reference = false;  // an ideal or a roof: dashed, without marks
 };
 
-/// One of several drawings on common scales.
+/// A panel is one of several drawings on common scales.
 struct FigurePanel {
   std::string title;  // "" of a single one
   std::vector<FigureSeries> series{};

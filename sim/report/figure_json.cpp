@@ -38,12 +38,13 @@ const char* scale_name(AxisScale scale) {
   return "linear";
 }
 
-/// No name of a legend or a cell is longer: it is cut for drawing, and whole in the tables.
+/// The longest name in a legend or a cell. Longer ones are cut for drawing, and are whole in the
+/// tables.
 constexpr std::size_t kLongestName = 200;
 
 std::string drawn(const std::string& text) { return shortened(clean_text(text), kLongestName); }
 
-/// Six digits are more than a screen can show, and halve the page.
+/// Six digits: more than a screen can show. This halves the page.
 Json short_number(double value) {
   const double rounded = rounded_to(6, value);
   if (rounded == std::floor(rounded) && std::abs(rounded) < 1e9)
@@ -75,7 +76,7 @@ Json point_json(const Figure& figure, const FigurePoint& point) {
   add_text("label", point.label);
   add_text("text", point.text);
   if (figure.kind == FigureKind::Lanes) {
-    // Dates are large numbers that lie close together.
+    // Dates are large numbers that are close together, so they need more digits.
     json["x"] = point.x;
     json["until"] = point.until;
   }

@@ -1,4 +1,4 @@
-// Figures as JSON: what the script of a page reads.
+// Figures as JSON, for the script of a page.
 #pragma once
 #include <vector>
 
@@ -8,11 +8,11 @@
 
 namespace gradcast {
 
-/// What is nought, empty or absent in a point is left out; so is what its axis does not use: x or y
-/// of a category. Tables are not in it: they stand in the page.
+/// Values of a point that are zero, empty or absent are left out, and so is the x or y that an axis
+/// of categories does not use. Tables are left out too, because the page has them.
 Json figure_json(const Figure& figure, const Palette& palette);
 
-/// The same with its table.
+/// The figure with its table.
 Json figure_json_with_table(const Figure& figure, const Palette& palette);
 
 }  // namespace gradcast

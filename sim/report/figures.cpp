@@ -15,7 +15,7 @@ void append(std::vector<Figure>& all, std::vector<Figure> more) {
   for (Figure& figure : more) all.push_back(std::move(figure));
 }
 
-/// Columns without a single entry say nothing.
+/// Removes columns without any entry.
 void drop_empty_columns(FigureTable& table) {
   for (std::size_t column = table.header.size(); column-- > 0;) {
     if (std::any_of(table.rows.begin(), table.rows.end(),

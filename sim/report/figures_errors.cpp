@@ -79,7 +79,7 @@ Figure scatter_figure(const ResultFile& compared) {
                   " s, forecast " + seconds_text(pair->predicted) + " s (" +
                   with_sign(pair->error_percent, 1) + " %)";
     if (const std::string why = text_of(row, "outside"); !why.empty()) {
-      // As `compare` has it: what the model does not claim to cover is no error of its.
+      // As in `compare`: a row that the model does not claim is not an error of the model.
       point.muted = true;
       point.label += ", not counted: " + why;
       ++outside;
@@ -121,7 +121,8 @@ std::string setting(const Json& row, const std::string& field) {
   return (field == "batch" || field == "accumulation" ? ", " + field + " " : ", ") + value;
 }
 
-/// By `first`, the ranks, and as much else as tells them apart: "topk x16, 25Gbps".
+/// Names of rows: `first`, the ranks, and whatever else is needed to distinguish them: "topk x16,
+/// 25Gbps".
 void name_rows(NamedRows& panel, const std::string& first) {
   for (const Json* row : panel.rows) {
     const std::string ranks = text_of(*row, "ranks");
@@ -143,7 +144,7 @@ void name_rows(NamedRows& panel, const std::string& first) {
   }
 }
 
-/// Rows that `wanted` says yes to, by the panel that `title` names.
+/// The rows that `wanted` accepts, by the panel that `title` names.
 std::vector<NamedRows> panels_of(const ResultFile& compared, const char* title, const char* first,
                                  const std::function<bool(const Json&)>& wanted) {
   std::vector<NamedRows> panels;
@@ -235,7 +236,8 @@ Figure explained_figure(const ResultFile& compared) {
       for (const auto& [name, key] : kExplained) {
         const auto seconds = number_of(row, key);
         line.push_back(seconds ? seconds_text(*seconds) : "");
-        // A forecast that is too slow explains more than there is: nothing is left to draw.
+        // A forecast that is too slow explains more than the measured time, so nothing is left to
+        // draw.
         if (!seconds || *seconds <= 1e-9) continue;
         FigurePoint part;
         part.x_text = group.names[i];

@@ -1,4 +1,4 @@
-// Kernels over the gradient's size: how near a device's memory lets them come.
+// Kernels over the gradient's size: how close they come to the speed of the device's memory.
 #include <algorithm>
 
 #include "sim/base/table.hpp"

@@ -46,7 +46,8 @@ double part_named(const Parts& parts, const std::string& name) {
   return 0;
 }
 
-/// A row of simulate as a bar: its compressor, and the file where two would be called alike.
+/// A row of simulate as a bar. Its name is the compressor, with the file if two bars would have the
+/// same name.
 std::string bar_of(const ResultFile& file, const Json& row, const std::vector<std::string>& taken) {
   std::string name = text_of(row, "compressor");
   if (const std::string ranks = text_of(row, "ranks"); !ranks.empty()) name += " x" + ranks;

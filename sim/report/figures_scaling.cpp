@@ -9,9 +9,9 @@
 namespace gradcast {
 namespace {
 
-/// The two estimates are two figures: seven lines a panel are as many as can be told apart. Fitted
-/// comes first, as it is nearer to what was measured; both have the same axes, to be laid side by
-/// side.
+/// Each of the two estimates has its own figure, because a panel of seven lines is as much as one
+/// can read. Fitted comes first, because it is nearer to the measurements. Both have the same axes,
+/// so that they can be compared.
 struct Which {
   const char* id;     // "" or "-fitted"
   const char* words;  // for titles
@@ -49,7 +49,7 @@ FigurePoint efficiency_point(const AnsweredPoint& point, const Estimate& estimat
   FigurePoint drawn;
   drawn.x = point.workers;
   drawn.y = 100 * *estimate.efficiency;
-  // An iteration that takes longer is as much less efficient.
+  // The longer an iteration takes, the less efficient it is, in proportion.
   if (estimate.low && estimate.high) {
     drawn.low = drawn.y * *estimate.seconds / *estimate.high;
     drawn.high = drawn.y * *estimate.seconds / *estimate.low;
@@ -175,7 +175,7 @@ Figure speedup_figure(const std::vector<AnsweredPoint>& all, const Which& which,
   return figure;
 }
 
-/// What is not there makes an empty figure, which is left out.
+/// Missing data makes an empty figure, which is left out.
 std::vector<Figure> of_both(const std::vector<AnsweredPoint>& points,
                             Figure (*make)(const std::vector<AnsweredPoint>&, const Which&, bool)) {
   const bool both = has_fitted(points);

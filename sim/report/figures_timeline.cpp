@@ -20,7 +20,7 @@ std::vector<Figure> timeline_figures(const ResultFile& timeline) {
     rank = ranks.try_emplace(lane.process_id, rank).first->second;
     Lane drawn{rank, lane.thread.empty() ? "thread " + lane.thread_id : lane.thread, {}};
     for (const TraceSlice& slice : lane.slices)
-      // Parts of a collective lie inside it, and would hide it.
+      // Parts of a collective are inside it, and would hide it.
       if (slice.part.empty())
         drawn.slices.push_back({slice.name, slice.phase.empty() ? slice.category : slice.phase,
                                 to_seconds(slice.span.start), to_seconds(slice.span.end)});

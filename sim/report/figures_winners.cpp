@@ -1,4 +1,4 @@
-// Who wins: a cell a pair of workers and bandwidth.
+// Who wins: one cell for each pair of workers and bandwidth.
 #include <algorithm>
 #include <map>
 
@@ -28,7 +28,7 @@ Figure map_figure(const std::string& id, const std::string& title, std::vector<C
                 {"NIC bandwidth", AxisScale::Category}};
   figure.table.header = {"model",      "workers", "bandwidth", "winner", "speedup over dense",
                          "margin (%)", "sure"};
-  // Categories stand in the order in which they are met: small ones first.
+  // Categories appear in the order of the cells, so the cells are sorted: small ones first.
   std::stable_sort(cells.begin(), cells.end(), [](const Cell& a, const Cell& b) {
     return std::pair(a.workers, a.bits_per_second) < std::pair(b.workers, b.bits_per_second);
   });
@@ -83,15 +83,16 @@ Figure map_figure(const std::string& id, const std::string& title, std::vector<C
   return figure;
 }
 
-/// One setting a model is no map.
+/// Models with a single setting make no map.
 bool drawable(const std::vector<Cell>& cells) {
   return std::any_of(cells.begin(), cells.end(), [&](const Cell& cell) {
     return cell.workers != cells.front().workers || cell.bandwidth != cells.front().bandwidth;
   });
 }
 
-/// The fastest of one setting, and whether to compress at all is sure: its margin is over dense, or
-/// dense's over the best compressor. Which of two compressors is faster matters less.
+/// The fastest in one setting, and whether it is sure that compressing pays or not. The margin is
+/// that of the fastest over dense, or of dense over the best compressor. Which of two compressors
+/// is faster matters less.
 Cell cell_of(const PointGroup& group, double workers, const std::string& bandwidth,
              Estimate AnsweredPoint::*which) {
   Cell cell;
@@ -117,7 +118,8 @@ Cell cell_of(const PointGroup& group, double workers, const std::string& bandwid
   cell.speedup = *(first->*which).speedup;
   const double margin = *(other->*which).seconds / *(first->*which).seconds - 1;
   cell.margin_percent = 100 * margin;
-  // Physics alone knows no error of its own: that of the fitted forecast of the same point.
+  // Physics alone has no error of its own, so it takes that of the fitted forecast of the same
+  // point.
   if (const auto error = first->fitted.half_width()) cell.sure = margin > *error;
   return cell;
 }

@@ -40,7 +40,7 @@ struct Best {
   const AnsweredPoint* point = nullptr;
   double speedup = 0;  // over dense
 
-  /// By more than the forecast may be off.
+  /// True if it wins by more than the forecast may be off.
   bool surely() const {
     const auto error = point->fitted.half_width();
     return !error || speedup - 1 > *error;
@@ -70,7 +70,7 @@ std::string winners_sentence(const std::vector<Best>& best, double workers) {
   return sentence + ".";
 }
 
-/// Names of the fastest of each setting, dense among them, by one of the two estimates.
+/// The names of the fastest in each setting, dense included, by one of the two estimates.
 std::map<std::string, std::string> winners_by(const std::vector<AnsweredPoint>& points,
                                               Estimate AnsweredPoint::*estimate) {
   std::map<std::string, std::pair<double, std::string>> fastest;
@@ -96,7 +96,7 @@ std::string left_out(const std::vector<AnsweredPoint>& points) {
   return join(distinct(those, [](const AnsweredPoint& point) { return point.compressor; }), " or ");
 }
 
-/// "" where both name the same.
+/// "" if both name the same.
 std::string disagreement(const std::vector<AnsweredPoint>& points) {
   const auto physics = winners_by(points, &AnsweredPoint::physics);
   const auto fitted = winners_by(points, &AnsweredPoint::fitted);
@@ -110,7 +110,7 @@ std::string disagreement(const std::vector<AnsweredPoint>& points) {
          std::to_string(differ) + " of " + std::to_string(fitted.size()) + " settings.";
 }
 
-/// By the fitted estimate where there is one: it is nearer to what was measured.
+/// Uses the fitted estimate if there is one, because it is nearer to the measurements.
 void add_sweep(Headline& headline, const ResultFile& result, bool with_sentences) {
   const std::vector<AnsweredPoint> all = points_of(result);
   const std::vector<AnsweredPoint> points = at_density(all, shown_density(all));

@@ -1,4 +1,4 @@
-// What a report says first: sentences, and three numbers.
+// The head of a report: sentences, and up to three numbers.
 #pragma once
 #include <string>
 #include <vector>
@@ -17,8 +17,8 @@ struct Headline {
   std::vector<HeadlineNumber> numbers;  // three at most
 };
 
-/// The sentences of breakeven where there are any; else who wins where, how long an iteration
-/// takes, how far forecasts are off: what the results hold.
+/// The sentences of breakeven if there are any. Otherwise, as far as the results hold it: who wins
+/// where, how long an iteration takes, how far forecasts are off.
 Headline headline_of(const std::vector<ResultFile>& results);
 
 }  // namespace gradcast

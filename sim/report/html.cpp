@@ -16,8 +16,8 @@ namespace {
 constexpr std::string_view kPolicy =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:";
 
-/// What only the static page needs: a picture keeps its size where the window is narrow, and is
-/// moved instead.
+/// The style that only the static page needs: in a narrow window a picture keeps its size, and
+/// scrolls.
 constexpr std::size_t kMostAligned = 60;  // columns
 constexpr std::string_view kStaticStyle =
     ".plot:not([data-drawn=interactive]){overflow-x:auto}\n"
@@ -36,7 +36,7 @@ std::string read_markup(const std::string& text) {
   return escape_markup(shortened(clean_text(text), kLongestSentence));
 }
 
-/// Cells and rows end where the next begins, as HTML allows: a tenth of the page.
+/// Cells and rows have no end tags, as HTML allows. This saves a tenth of the page.
 std::string row_of(const std::vector<std::string>& fields, const char* cell) {
   std::string text = "<tr>";
   for (const std::string& field : fields)
@@ -129,7 +129,7 @@ std::string code(const std::string& text) {
   return text.empty() ? "" : "<code>" + escape_markup(text) + "</code>";
 }
 
-/// The words of a list of texts, as one would type them.
+/// A list of texts as a command line.
 std::string command_line(const Json& document) {
   const auto words = document.find("argv");
   if (words == document.end() || !words->is_array()) return "";

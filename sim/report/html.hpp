@@ -1,4 +1,4 @@
-// The page: one file that needs nothing beside it, whole without JavaScript.
+// The report page: one file that needs no other, and is complete without JavaScript.
 #pragma once
 #include <string>
 #include <string_view>

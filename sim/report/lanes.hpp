@@ -1,4 +1,4 @@
-// A timeline as a figure: what each lane of a rank did when.
+// A timeline as a figure: what each lane of a rank did, and when.
 #pragma once
 #include <string>
 #include <vector>
@@ -21,7 +21,7 @@ struct Lane {
   std::vector<LaneSlice> slices;
 };
 
-/// A panel a rank, the first four. Without slices the figure has no panels.
+/// One panel for each of the first four ranks. Without slices the figure has no panels.
 Figure lanes_figure(const std::vector<Lane>& lanes);
 
 }  // namespace gradcast

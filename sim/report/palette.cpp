@@ -7,7 +7,8 @@ namespace {
 
 const std::map<std::string, Look>& known_looks() {
   static const std::map<std::string, Look> kKnown = {
-      // Compressors: Okabe and Ito's seven, but for yellow, which white paper swallows.
+      // Compressors have Okabe and Ito's seven colours, without yellow, which is hard to see on
+      // white.
       {"dense", {"#787878", 0, 0}},
       {"topk", {"#0072b2", 1, 1}},
       {"randk", {"#56b4e9", 2, 2}},
@@ -15,7 +16,7 @@ const std::map<std::string, Look>& known_looks() {
       {"gaussian", {"#009e73", 4, 0}},
       {"trimmed", {"#d55e00", 5, 1}},
       {"rtopk", {"#cc79a7", 6, 2}},
-      // Parts of the iteration: what computes is blue-grey, what compresses is sand.
+      // Parts of the iteration: computing is blue-grey, compressing is sand.
       {"forward", {"#a9bfd6", 0, 0}},
       {"backward", {"#5f82a8", 1, 0}},
       {"computing", {"#7f9fc0", 0, 0}},

@@ -1,5 +1,5 @@
-// One look a name, the same in every figure of a report: colours that the colour-blind tell apart
-// (Okabe and Ito), and a mark or a pattern as well.
+// The look of each name, the same in every figure of a report: a colour that colour-blind people
+// can distinguish (Okabe and Ito), and a mark or a pattern.
 #pragma once
 #include <map>
 #include <string>
@@ -18,12 +18,12 @@ struct Look {
 inline constexpr int kMarks = 7;
 inline constexpr int kPatterns = 4;
 
-/// Compressors and parts of the iteration have looks of their own; other names, sorted, take the
-/// further ones in turn. References have none: they are dashed and of the text's colour.
+/// Compressors and parts of the iteration have fixed looks. Other names, in sorted order, take the
+/// remaining looks in turn. References have none: they are dashed, in the colour of the text.
 class Palette {
  public:
   explicit Palette(const std::vector<Figure>& figures);
-  /// Grey and plain for a reference, and for a name that is in no figure.
+  /// The look of a name. It is grey and plain for a reference, and for a name that is in no figure.
   const Look& of(const std::string& name) const;
 
  private:

@@ -11,13 +11,13 @@
 namespace gradcast {
 namespace {
 
-/// What a sweep may vary beside model, compressor, density, workers and bandwidth: every column
-/// before the numbers that is none of these. Nodes and GPUs make the workers, and GPUs a node
-/// tells apart what has as many.
+/// The columns that a sweep may vary besides model, compressor, density, workers and bandwidth:
+/// every other column before the numbers. Nodes and GPUs per node make the workers; GPUs per node
+/// distinguish points with as many workers.
 std::vector<std::string> further_columns(const std::vector<Json>& rows) {
   static const std::set<std::string> kDrawn = {"model", "compressor", "density",      "collective",
                                                "nodes", "workers",    "nic_bandwidth"};
-  // Answers, not questions.
+  // These columns are answers, not questions.
   static const std::set<std::string> kAnswers = {"pays",   "fitted_pays", "fitted_costs",
                                                  "agree",  "evidence",    "outside",
                                                  "engine", "problem",     "key"};
@@ -83,7 +83,7 @@ std::vector<AnsweredPoint> points_of(const ResultFile& sweep) {
   const std::vector<std::string> columns = further_columns(sweep.rows);
   const std::set<std::string> others = varied(sweep.rows, columns);
   const bool collectives = !varied(sweep.rows, {"collective"}).empty();
-  // Of two compressors the one that nobody fitted would win by what is not known of it.
+  // A compressor without fitted runs would win over one with them by what is not known about it.
   const bool some_fitted = std::any_of(sweep.rows.begin(), sweep.rows.end(), [](const Json& row) {
     return text_of(row, "fitted_costs") == "yes";
   });

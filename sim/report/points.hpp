@@ -1,4 +1,4 @@
-// Rows of a sweep as values, and what tells them apart.
+// The rows of a sweep as values, and what distinguishes them.
 #pragma once
 #include <functional>
 #include <optional>
@@ -32,7 +32,8 @@ struct AnsweredPoint {
   std::string others;  // what else the plan varied: "batch 64, overlap yes"
   Estimate physics;
   Estimate fitted;
-  /// No run with the compressor was fitted, while others' were: it has no fitted estimate here.
+  /// True if no run with this compressor was fitted, but runs with others were. It then has no
+  /// fitted estimate here.
   bool left_out = false;
   std::string agree;                                  // "yes", "no" or ""
   std::vector<std::pair<std::string, double>> parts;  // seconds, in the iteration's order
@@ -42,10 +43,10 @@ struct AnsweredPoint {
 /// Points that have an answer, in the order of the rows.
 std::vector<AnsweredPoint> points_of(const ResultFile& sweep);
 
-/// Of "10Gbps" 10e9; 0 of what is no rate.
+/// "10Gbps" gives 10e9; a text that is not a rate gives 0.
 double bits_per_second_of(const std::string& bandwidth);
 
-/// The parts of the iteration in a row of simulate or sweep that are not nought.
+/// The parts of the iteration, in a row of simulate or sweep, that are not zero.
 std::vector<std::pair<std::string, double>> parts_of(const Json& row);
 
 /// Points drawn side by side, each group on a panel: by model, by bandwidth where there are
@@ -56,16 +57,16 @@ struct PointGroup {
 };
 std::vector<PointGroup> groups_of(const std::vector<AnsweredPoint>& points);
 
-/// Of compressors at several densities one is drawn, where density is not what is looked at: the
-/// paper's 0.001 where it is there, else the one in the middle. 0 where there is none.
+/// The density to draw, in figures that are not about density, if compressors have several: the
+/// paper's 0.001 if it is there, else the one in the middle. 0 if there is none.
 double shown_density(const std::vector<AnsweredPoint>& points);
 std::vector<AnsweredPoint> at_density(const std::vector<AnsweredPoint>& points, double density);
 
-/// The number of workers that all models, compressors and bandwidths share and that is largest; the
-/// largest of all where they share none; 0 without points.
+/// The largest number of workers that all models, compressors and bandwidths share; the largest of
+/// all if they share none; 0 without points.
 double largest_common_workers(const std::vector<AnsweredPoint>& points);
 
-/// Each text once, in the order of first sight.
+/// Each text once, in the order in which they first appear.
 std::vector<std::string> distinct(const std::vector<AnsweredPoint>& points,
                                   const std::function<std::string(const AnsweredPoint&)>& of);
 

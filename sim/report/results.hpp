@@ -1,4 +1,4 @@
-// What `report` reads: JSON documents that the other commands wrote.
+// The results that `report` reads: JSON documents of the other commands, and timelines.
 #pragma once
 #include <optional>
 #include <string>
@@ -17,17 +17,17 @@ struct ResultFile {
   std::vector<Json> rows{};  // flat objects; none of a timeline
 };
 
-/// Throws DataError, one line with the file's name, for what is no result or one of another
-/// version.
+/// Throws DataError, one line with the file's name, for a file that is not a result, or is one of
+/// another version.
 ResultFile read_result(const std::string& path);
 
-/// The text of a field as it would stand in a table; "" where there is none.
+/// The text of a field as a table would show it; "" if there is none.
 std::string text_of(const Json& row, std::string_view key);
 
-/// A number of a size that can be drawn (beyond 1e15 nothing is); nullopt where there is none.
+/// A number of a field, if it can be drawn (up to 1e15); nullopt if there is none.
 std::optional<double> number_of(const Json& row, std::string_view key);
 
-/// The same, above nought: times and counts.
+/// The same for numbers above 0: times and counts.
 std::optional<double> positive_of(const Json& row, std::string_view key);
 
 }  // namespace gradcast

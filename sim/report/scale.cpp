@@ -33,7 +33,7 @@ std::vector<Tick> linear_ticks(const Scale& scale, int most) {
   return ticks;
 }
 
-/// Every n-th, so that no more than `most` are left.
+/// Keeps every n-th tick, so that at most `most` are left.
 std::vector<Tick> thinned(const std::vector<double>& values, int most) {
   const std::size_t every =
       std::max<std::size_t>(1, (values.size() + static_cast<std::size_t>(most) - 1) /
@@ -96,7 +96,7 @@ Scale scale_around(AxisScale kind, double low, double high) {
     return scale;
   }
   if (empty) low = 0, high = 1;
-  if (low == high) (high > 0 ? low : high) = 0;  // a single number: from nought
+  if (low == high) (high > 0 ? low : high) = 0;  // a single number: begin at 0
   if (low == high) high = 1;
   scale.low = low;
   scale.high = high;

@@ -1,4 +1,4 @@
-// Where a number stands on an axis, and the ticks beside it.
+// The place of a number on an axis, and the ticks of the axis.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@ struct Tick {
   std::string text;
 };
 
-/// From [low, high] of the data to [from, to] of the paper.
+/// Maps [low, high] of the data to [from, to] of the paper.
 struct Scale {
   AxisScale kind = AxisScale::Linear;
   double low = 0;
@@ -21,15 +21,15 @@ struct Scale {
   double to = 1;
 
   double at(double value) const;
-  /// Whether the axis can show it: above 0 where it is logarithmic.
+  /// Whether the axis can show the number; a logarithmic one needs numbers above 0.
   bool shows(double value) const;
 };
 
-/// The data's ends, widened to whole ticks (linear) or by a little (logarithmic). Without data it
-/// is 0 to 1, or 1 to 2.
+/// The range of the data, widened to whole ticks (linear) or by a little (logarithmic). Without
+/// data it is 0 to 1, or 1 to 2.
 Scale scale_around(AxisScale kind, double low, double high);
 
-/// About `most` at the most: 1, 2 or 5 times a power of ten, or powers of two.
+/// The ticks, about `most` at most: 1, 2 or 5 times a power of ten, or powers of two.
 std::vector<Tick> ticks_of(const Scale& scale, int most);
 
 /// "25.6M", "0.002": at most four digits, and letters for thousands.

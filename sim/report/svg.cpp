@@ -79,7 +79,7 @@ double draw_panels(Canvas& canvas, const Figure& figure, const Painter& painter,
                     column - painter.left_margin(), "font-weight=\"600\"");
       painter.paint(canvas, panel, plot);
       double bottom = plot.bottom() + kTicksHeight;
-      // The lowest of each column says what the axis is.
+      // The lowest panel of each column has the name of the axis.
       if (i + columns >= figure.panels.size() && !label.empty()) {
         canvas.text(plot.right(), bottom + 12, label + " \xE2\x86\x92", Anchor::End, kTickSize,
                     column);

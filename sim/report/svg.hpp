@@ -1,4 +1,4 @@
-// A figure as a static SVG: what a page shows without JavaScript, and what is printed.
+// A figure as a static SVG. A page shows it without JavaScript, and in print.
 #pragma once
 #include <string>
 
@@ -12,7 +12,7 @@ enum class SvgUse {
   Standalone,  // a file of its own: dark on white, with its fonts
 };
 
-/// Well-formed XML, whatever the names are. The palette has every series' name.
+/// The result is well-formed XML for any names. The palette must have every series' name.
 std::string svg_of(const Figure& figure, const Palette& palette, SvgUse use);
 
 }  // namespace gradcast

@@ -1,4 +1,4 @@
-// Bars lie: their names stand beside them, whole, however many there are.
+// Bars are horizontal, so that their names fit beside them, uncut, for any number of bars.
 #include <algorithm>
 #include <map>
 
@@ -69,7 +69,7 @@ class BarsPainter : public Painter {
   }
 
  private:
-  /// The series of the figure that have bars, so that one stands in the same place everywhere.
+  /// The series of the figure that have bars, so that each has the same place in every panel.
   std::vector<std::string> beside() const {
     std::vector<std::string> names;
     for (const FigurePanel& panel : figure_.panels)
@@ -84,7 +84,7 @@ class BarsPainter : public Painter {
     return figure_.stacked ? thickness() : thickness() * static_cast<double>(beside().size());
   }
 
-  /// Where a dashed line would go through it, it stands behind that.
+  /// A number that a dashed line would cross is placed behind the line.
   void number_beside(Canvas& canvas, double value, double x, double middle,
                      double dashed = -1) const {
     const std::string text = number_to_text(rounded_to(3, value));

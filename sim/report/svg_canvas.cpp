@@ -43,7 +43,7 @@ double text_width(std::string_view text, double size) {
 }
 
 std::string fitted(std::string_view text, double size, double width) {
-  // A glance is enough of what is far too long.
+  // A text that is far too long need not be measured to its end.
   std::string cut = shortened(text, 200);
   for (std::size_t most = 200; most > 1 && text_width(cut, size) > width;)
     cut = shortened(text, --most);

@@ -20,7 +20,7 @@ struct Box {
 
 enum class Anchor { Start, Middle, End };
 
-/// How wide a text is about, in the sans-serif of a browser; rather too wide than too narrow.
+/// The approximate width of a text in a browser's sans-serif font; rather too wide than too narrow.
 double text_width(std::string_view text, double size);
 
 /// The text, shortened so that it fits.
@@ -30,7 +30,7 @@ class Canvas {
  public:
   explicit Canvas(std::string id) : id_(std::move(id)) {}
 
-  /// A text that is cut has the whole of it in its title.
+  /// A text that is cut has the whole text in its title.
   void text(double x, double y, std::string_view text, Anchor anchor, double size,
             double most_width = 1e9, const std::string& attributes = "");
   void line(double x1, double y1, double x2, double y2, const std::string& attributes);

@@ -142,8 +142,8 @@ class ScatterPainter : public Painter {
   }
 
  private:
-  /// So many percent above the diagonal and below it, as far as both ends are on the paper. Only
-  /// the outermost has words: the others stand too near.
+  /// Guides at so many percent above and below the diagonal, as far as both ends are on the paper.
+  /// Only the outermost has a label, because the others are too close.
   void guide(Canvas& canvas, const Scale& x, const Scale& y, double percent) const {
     const double more = 1 + percent / 100;
     const double less = 1 - percent / 100;

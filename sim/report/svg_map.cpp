@@ -1,4 +1,4 @@
-// Cells of pairs of categories, and lanes of slices.
+// Draws maps (cells of pairs of categories) and lanes of slices.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -69,7 +69,7 @@ class MapPainter : public Painter {
   void paint_cell(Canvas& canvas, const Box& cell, const std::string& name,
                   const FigurePoint& point) const {
     Look look = palette_.of(name);
-    look.pattern = 0;  // words stand on it, and the name is among them
+    look.pattern = 0;  // the cell has text, which includes the name
     canvas.block({cell.left + 1, cell.top + 1, cell.width - 2, cell.height - 2}, look, point.label,
                  point.muted ? 0.25 : 1);
     const std::string ink = point.muted ? "" : "fill=\"" + ink_on(palette_.of(name).color) + "\"";
@@ -115,7 +115,8 @@ class LanesPainter : public Painter {
         return std::pair(a.y_text, a.x) < std::pair(b.y_text, b.x);
       });
       for (std::size_t i = 0; i < slices.size(); ++i) {
-        // What the eye cannot part is one rectangle: models have hundreds of layers.
+        // Slices that are too close to be seen apart become one rectangle, because models have
+        // hundreds of layers.
         FigurePoint slice = slices[i];
         while (i + 1 < slices.size() && slices[i + 1].y_text == slice.y_text &&
                x.at(slices[i + 1].x) - x.at(slice.until) < 0.3 &&

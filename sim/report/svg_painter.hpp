@@ -1,4 +1,4 @@
-// What each kind of figure draws on a panel; svg.cpp lays the panels out.
+// Draws each kind of figure on a panel; svg.cpp lays the panels out.
 #pragma once
 #include <memory>
 #include <string>
@@ -21,18 +21,19 @@ class Painter {
   Painter(const Painter&) = delete;
   Painter& operator=(const Painter&) = delete;
 
-  /// How many panels stand side by side.
+  /// The number of panels side by side.
   virtual std::size_t columns() const;
-  /// Of the whole picture.
+  /// The width of the whole picture.
   virtual double width() const { return figure_.panels.size() == 1 ? 720 : 960; }
-  /// Beside a panel's plot: labels of the y axis, and what ends beyond the last tick.
+  /// The space beside a panel's plot, for labels of the y axis and for what ends beyond the last
+  /// tick.
   virtual double left_margin() const { return 46; }
   virtual double right_margin() const { return 16; }
   virtual double plot_height(const FigurePanel& panel, double width) const = 0;
   virtual void paint(Canvas& canvas, const FigurePanel& panel, const Box& plot) const = 0;
-  /// Of a legend's entry, 22 pixels wide.
+  /// Draws the sample of a legend's entry, 22 pixels wide.
   virtual void swatch(Canvas& canvas, double x, double y, const FigureSeries& series) const;
-  /// Above the first panel and below the lowest ones; "" for none.
+  /// The texts above the first panel and below the lowest ones; "" for none.
   virtual std::string top_label() const { return figure_.y.label; }
   virtual std::string bottom_label() const { return figure_.x.label; }
 
@@ -58,12 +59,12 @@ struct Range {
   void add(double value);
 };
 
-/// x_text, or y_text, of a panel's points: as the axis lists them, else in the order of first
-/// sight.
+/// The x_text, or y_text, of a panel's points: as the axis lists them, else in the order in which
+/// they first appear.
 std::vector<std::string> categories_of(const FigurePanel& panel, std::string FigurePoint::*which,
                                        const std::vector<std::string>& listed = {});
 
-/// How wide the widest label is, with a gap, and not more than `most`.
+/// The width of the widest label, with a gap, and at most `most`.
 double label_margin(const Figure& figure, std::string FigurePoint::*which, double most);
 
 }  // namespace gradcast

@@ -1,4 +1,5 @@
-// What every report carries within itself, made from sim/report/web/ when gradcast is built.
+// The style and script inside every report. They are made from sim/report/web/ when gradcast is
+// built.
 #pragma once
 #include <string_view>
 
@@ -7,11 +8,12 @@ namespace gradcast {
 /// CSS, for a page's <style>.
 std::string_view report_style();
 
-/// JavaScript, for a page's last <script>: makes pictures and tables answer. It begins with the
-/// licences of what is inside. Empty where gradcast was built without Node or without a network.
+/// JavaScript for a page's last <script>. It makes pictures and tables interactive, and begins with
+/// the licences of the libraries in it. Empty if gradcast was built without Node or without a
+/// network.
 std::string_view report_script();
 
-/// The licences of what is in the script; empty when that is.
+/// The licences of the libraries in the script; empty if the script is.
 std::string_view report_licenses();
 
 }  // namespace gradcast

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where a value stood, for complaints.
+/// The place of a value, for error messages.
 struct Said {
   std::string text;  // a list
   std::function<void(const std::string& what)> refuse;
@@ -32,7 +32,7 @@ Flags point_flags() {
   Flags flags("sweep", "", {});
   add_request_flags(flags);
   add_transfer_flags(flags);
-  flags.without_config();  // which had its say when the sweep's own flags were read
+  flags.without_config();  // it was used when the sweep's own flags were read
   return flags;
 }
 
@@ -76,7 +76,7 @@ std::vector<std::string> all_models(const SweepPlan& plan, DataFiles& files) {
   return models;
 }
 
-/// Those that are not priced by a table, dense, and those that the costs have.
+/// The compressors that need no costs (dense), and those that the costs have.
 std::vector<std::string> all_compressors_of(const SweepPlan& plan, DataFiles& files) {
   std::vector<std::string> names;
   for (const Compressor* compressor : all_compressors())
@@ -95,7 +95,7 @@ std::vector<std::string> all_of(const SweepPlan& plan, const std::string& flag, 
     for (const Collective* collective : all_collectives()) names.emplace_back(collective->name);
     return names;
   }
-  throw ValueError("'all' is no value of --" + flag +
+  throw ValueError("'all' is not a value of --" + flag +
                    "; it stands for all models, compressors, clusters or collectives");
 }
 
@@ -104,7 +104,7 @@ class Reader {
   Reader(const Flags& flags, DataFiles& files) : flags_(flags), files_(files) {}
 
   SweepPlan read(const std::string& plan_file) {
-    // A plan goes before environment and config file, the command line before the plan.
+    // A plan overrides environment and config file; the command line overrides the plan.
     take_flags([&](const std::string& name) { return flags_.given(name); });
     if (!plan_file.empty()) read_file(plan_file);
     take_flags([&](const std::string& name) { return flags_.typed(name); });
@@ -119,7 +119,7 @@ class Reader {
     });
     if (plan_.points() > kMostPoints)
       throw UsageError("these lists make " + sizes() + " points; a sweep has " +
-                       std::to_string(kMostPoints) + " at most: cut it into several");
+                       std::to_string(kMostPoints) + " at most: split it into several");
     plan_.inputs = files_.inputs();
     check_values();
     return std::move(plan_);
@@ -185,8 +185,8 @@ class Reader {
     }
   }
 
-  /// Each value is read once, beside the first of all others, so that a slip is named before
-  /// anything runs.
+  /// Checks each value once, together with the first values of all other flags, so that a typing
+  /// error is named before anything runs.
   void check_values() {
     SweepSettings first = plan_.point(0);
     for (std::size_t i = 0; i < plan_.axes.size(); ++i)
@@ -203,7 +203,8 @@ class Reader {
       }
   }
 
-  /// A collective that serves no compressor of the plan is a point's problem; a slip is not.
+  /// A collective that serves no compressor of the plan is a problem of its points. A typing error
+  /// is not.
   static void require_collective(const std::string& flag, const std::string& name) {
     if (flag != "collective" || name == "auto" || find_collective(name) != nullptr) return;
     std::vector<std::string> known{"auto"};
@@ -212,7 +213,7 @@ class Reader {
                      " (known: " + join(known) + ")");
   }
 
-  /// The complaint names the flag it is about; one that names none is about the value just tried.
+  /// The error names its flag. An error that names none is about the value that was just tried.
   void refuse(const std::string& tried, const std::string& what) {
     for (const std::string& name : axis_names())
       if (const std::string begin = "--" + name + ": "; what.starts_with(begin))

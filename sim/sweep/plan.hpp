@@ -1,4 +1,4 @@
-// What a sweep is of: lists of flags, and every combination of their values.
+// The plan of a sweep: lists of values for flags, and every combination of them.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -20,11 +20,11 @@ struct SweepAxis {
 /// Flags and values of one combination, in the order of the axes.
 using SweepSettings = std::vector<std::pair<std::string, std::string>>;
 
-/// More are not swept by one command: they would be read by nobody.
+/// The most points of one sweep. Nobody would read more.
 inline constexpr std::int64_t kMostPoints = 1'000'000;
 
 struct SweepPlan {
-  /// The last varies fastest: compressor and density, which have a dense run in common.
+  /// The last axes vary fastest: compressor and density, whose points share a dense run.
   std::vector<SweepAxis> axes;
   std::string engine;
   std::string software;                // that the fitted answers take; "none": physics alone
@@ -38,13 +38,13 @@ struct SweepPlan {
 /// The flags that may be lists: those of a request, and --scale-costs-to and --costs-of.
 void add_sweep_axes(Flags& flags);
 
-/// From the flags that were given and, where a file is named, its keys: flags go before. `all`
-/// stands for all models with such a trace, all compressors that the costs have (and dense), all
-/// clusters or all collectives. Throws UsageError or DataError (with the file's line) for what is
-/// no plan, or one of more than kMostPoints.
+/// Makes the plan from the flags that were given and, if a file is named, from its keys; flags
+/// override keys. `all` stands for all models with such a trace, all compressors in the costs (and
+/// dense), all clusters or all collectives. Throws UsageError or DataError (with the file's line)
+/// for an invalid plan, or one of more than kMostPoints.
 SweepPlan read_sweep_plan(const Flags& flags, const std::string& plan_file, DataFiles& files);
 
-/// Of one point. Throws UsageError.
+/// The request of one point. Throws UsageError.
 Request request_of(const SweepSettings& settings, DataFiles& files);
 
 }  // namespace gradcast

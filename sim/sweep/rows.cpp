@@ -45,7 +45,7 @@ struct Answers {
 
 bool answered(const Evaluation& evaluation) { return evaluation.problem.empty(); }
 
-/// None of a collective alone, as `simulate` has it.
+/// The speedup over dense. A collective alone has none, as in `simulate`.
 std::optional<double> speedup(const Evaluation& own, const Evaluation& dense) {
   if (!answered(own) || !answered(dense) || own.compute <= Seconds{0}) return std::nullopt;
   return dense.result.iteration / own.result.iteration;

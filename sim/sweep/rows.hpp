@@ -8,16 +8,17 @@
 
 namespace gradcast {
 
-/// Every point's forecast, twice where there is fitted software, and whether it pays: an iteration
-/// is shorter than the same one without compression. `done` has all tasks of all points.
+/// The forecast of every point, twice if there is fitted software, and whether compression pays:
+/// whether the iteration is shorter than the same one without compression. `done` has all tasks of
+/// all points.
 std::vector<Json> sweep_rows(const SweepPlan& plan, const SweepTasks& tasks,
                              const Evaluations& done);
 
-/// What all rows say together: points, points without an answer, how often each pays, how often the
-/// two answers disagree.
+/// A summary of all rows: points, points without an answer, how often each compressor pays, how
+/// often the two answers disagree.
 Json sweep_summary(const std::vector<Json>& rows);
 
-/// A line a point: what varies, and what a decision needs.
+/// A table with one line per point: what varies, and what a decision needs.
 std::string sweep_table(const SweepPlan& plan, const std::vector<Json>& rows);
 
 }  // namespace gradcast

@@ -57,7 +57,7 @@ Evaluations run_sweep(const SweepRun& run, Store* store, DataFiles& files) {
     throw Error(ExitCode::Interrupted,
                 store != nullptr ? "interrupted: " + std::to_string(all.size()) + " of " +
                                        std::to_string(run.numbers.size()) +
-                                       " forecasts are kept; the same command goes on from there"
+                                       " forecasts are kept; the same command continues from there"
                                  : "interrupted; nothing is kept without -o FILE");
   if (store != nullptr) store->finish(all);
   return all;

@@ -1,4 +1,4 @@
-// A sweep's forecasts, made in several processes, and its answer.
+// Makes a sweep's forecasts in several processes, and its answer.
 #pragma once
 #include <vector>
 
@@ -17,11 +17,11 @@ struct SweepRun {
   bool quiet = false;
 };
 
-/// Does what `store` lacks (nullptr: all, kept nowhere); returns all of `numbers`, by key. Throws
-/// Error (130) where it is interrupted: what is done is kept.
+/// Makes the forecasts that `store` lacks (nullptr: makes all, and keeps none in a file). Returns
+/// all of `numbers`, by key. Throws Error (130) if it is interrupted; finished forecasts are kept.
 Evaluations run_sweep(const SweepRun& run, Store* store, DataFiles& files);
 
-/// In the three formats; the table has what the decision needs.
+/// The answer in the three formats. The table has what a decision needs.
 Answer sweep_answer(const SweepPlan& plan, const SweepTasks& tasks, const Evaluations& done);
 
 }  // namespace gradcast

@@ -19,11 +19,11 @@ int number_in(const std::string& name, const std::string& value) {
   try {
     return static_cast<int>(parse_integer(value));
   } catch (const ValueError&) {
-    throw ValueError("$" + name + " is '" + value + "', and a task's number was due");
+    throw ValueError("$" + name + " is '" + value + "', but should be a task's number");
   }
 }
 
-/// How a batch system tells an array's task who it is.
+/// The variables by which a batch system tells a task of an array its number.
 struct ArraySystem {
   const char* task;
   const char* first;  // least number of the array; "" where it begins with 1
@@ -41,7 +41,7 @@ constexpr ArraySystem kSystems[] = {
 Shard checked(const Shard& shard, const std::string& text) {
   if (shard.of >= 1 && shard.of <= kMostShards && shard.number >= 1 && shard.number <= shard.of)
     return shard;
-  throw ValueError("'" + text + "' is no shard: write 3/7 for the third of seven, up to " +
+  throw ValueError("'" + text + "' is not a shard: write 3/7 for the third of seven, up to " +
                    std::to_string(kMostShards));
 }
 
@@ -64,15 +64,15 @@ Shard shard_of_array(const std::string& text, std::optional<int> of,
     // A part of the array that is sent once more: --array=3 of what was 1-7, or of 0-6?
     if (of && *system.last != '\0' && !variable(system.last).empty() &&
         (last - first) / step + 1 != *of)
-      throw ValueError("the job array is not of " + std::to_string(*of) + " tasks (" +
-                       std::to_string(first) + " to " + std::to_string(last) +
-                       "), so that they do not tell which shards are theirs; write 3/7 for the "
-                       "third of seven");
+      throw ValueError(
+          "the tasks of the job array are not " + std::to_string(*of) + " (" +
+          std::to_string(first) + " to " + std::to_string(last) +
+          "), so they do not say which shards are theirs; write 3/7 for the third of seven");
     const std::string count = variable("SLURM_ARRAY_TASK_COUNT");
     if (!of && !count.empty() && number_in("SLURM_ARRAY_TASK_COUNT", count) != shards)
       throw ValueError(
-          "the job array has gaps, so that its tasks do not tell how many shards there "
-          "are; write auto/7 for seven");
+          "the job array has gaps, so its tasks do not say how many shards there are; write auto/7 "
+          "for seven");
     return checked({(number_in(system.task, task) - first) / step + 1, shards},
                    "$" + std::string(system.task) + "=" + task);
   }
@@ -159,13 +159,13 @@ void keep_plan(const fs::path& folder, const KeptPlan& kept, const std::string& 
   kept_plan(folder, made_by);  // says so where it is of another version
   if (read_text_file(plan_file(folder)).content != text)
     throw DataError(plan_file(folder).string(), 0,
-                    "this folder holds other shards than these; name another folder");
+                    "this folder holds the shards of another sweep; name another folder");
 }
 
 KeptPlan kept_plan(const fs::path& folder, const std::string& made_by) {
   if (!fs::exists(plan_file(folder)))
     throw DataError(plan_file(folder).string(), 0,
-                    "there is no such file, so this is no folder of a sweep's shards");
+                    "there is no such file, so this is not a folder of a sweep's shards");
   const TextFile file = read_text_file(plan_file(folder));
   const std::string path = file.path.string();
   try {
@@ -174,7 +174,7 @@ KeptPlan kept_plan(const fs::path& folder, const std::string& made_by) {
     if (wrote != made_by)
       throw DataError(path, 0,
                       "these shards are of gradcast " + wrote + ", and this is " + made_by +
-                          ": use that one, or make the shards anew");
+                          ": use that one, or make the shards again");
     if (json.at("schema").at("name") != "gradcast/sweep-plan")
       throw DataError(path, 0, "this is no plan of a sweep's shards");
     KeptPlan kept;

@@ -1,4 +1,4 @@
-// A part of a sweep, for one of several machines, and the folder where parts meet.
+// A shard is a part of a sweep for one of several machines. All shards use one folder.
 #pragma once
 #include <filesystem>
 #include <functional>
@@ -12,47 +12,48 @@
 
 namespace gradcast {
 
-/// More machines than anybody has.
+/// The most shards; nobody has so many machines.
 inline constexpr int kMostShards = 100'000;
 
-/// The `number`th of `of`, from 1.
+/// Shard `number` of `of`, counted from 1.
 struct Shard {
   int number = 1;
   int of = 1;
 };
 
-/// "3/7"; "auto", from what Slurm, SGE or PBS say of a task of a job array, or "auto/7" where they
-/// do not say how many there are (PBS). `variable` gives an environment variable, "" where there is
-/// none. Throws ValueError.
+/// Parses "3/7", "auto" or "auto/7". "auto" takes both numbers from the variables that Slurm, SGE
+/// or PBS set for a task of a job array; "auto/7" is for systems that do not say how many tasks
+/// there are (PBS). `variable` gives an environment variable, "" if it is not set. Throws
+/// ValueError.
 Shard parse_shard(const std::string& text,
                   const std::function<std::string(const std::string&)>& variable);
 
-/// The order in which a sweep's forecasts are made: drawn, so that long ones lie everywhere.
+/// The order in which a sweep's forecasts are made. It is random, so that all shards get long ones.
 std::vector<std::size_t> shuffled(std::size_t tasks);
 
-/// The shard's part of these, in that order.
+/// The shard's part of the forecasts, in that order.
 std::vector<std::size_t> tasks_of_shard(const Shard& shard, std::size_t tasks);
 
 std::filesystem::path shard_file(const std::filesystem::path& folder, const Shard& shard);
 
-/// What a folder of shards says of itself.
+/// The plan that a folder of shards keeps.
 struct KeptPlan {
   SweepPlan plan;
   int shards = 1;
 };
 
-/// Writes it into the folder, or finds that it lies there. `made_by`: version and commit. Throws
-/// DataError where the folder holds another sweep's shards, or other shards of this one.
+/// Writes the plan into the folder, or finds it there. `made_by`: version and commit. Throws
+/// DataError if the folder holds another sweep's shards, or other shards of this one.
 void keep_plan(const std::filesystem::path& folder, const KeptPlan& kept,
                const std::string& made_by);
 
-/// Throws DataError for a folder without one, and for one of another version.
+/// Reads the plan. Throws DataError for a folder without one, and for a plan of another version.
 KeptPlan kept_plan(const std::filesystem::path& folder, const std::string& made_by);
 
-/// What all shards of a folder have done, whole or not yet.
+/// The forecasts of all shards of a folder, also of unfinished shards.
 Evaluations read_shards(const std::filesystem::path& folder, int shards);
 
-/// Names what is missing, a line a shard: "shard 3/7 lacks 12 of 72 forecasts".
+/// Says what is missing, one line per shard: "shard 3/7 lacks 12 of 72 forecasts".
 std::vector<std::string> missing_shards(int shards, const SweepTasks& tasks,
                                         const Evaluations& done);
 

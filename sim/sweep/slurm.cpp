@@ -9,7 +9,7 @@
 namespace gradcast {
 namespace {
 
-/// As a shell reads one word.
+/// The text quoted as one word for a shell.
 std::string quoted(const std::string& word) {
   std::string text = "'";
   for (const char letter : word)
@@ -34,7 +34,7 @@ std::string program_line(const SlurmJob& job) {
   return "program=" + quoted(job.program.string()) + "\n";
 }
 
-/// That one, or another that $GRADCAST names.
+/// The path of this program, or another that $GRADCAST names.
 constexpr const char* kProgram = "\"${GRADCAST:-$program}\"";
 
 std::string common_head(const SlurmJob& job, const std::string& name) {

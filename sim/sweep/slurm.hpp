@@ -1,4 +1,4 @@
-// A sweep as a job array of Slurm's.
+// Writes a sweep as a Slurm job array.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -14,12 +14,14 @@ struct SlurmJob {
   int shards = 1;
 };
 
-/// Writes run.sbatch (the array, a task a shard), merge.sbatch (what brings them together) and
-/// submit.sh (both, the second after the first) into the folder. A task that is requeued, or runs
-/// twice, changes nothing. Throws Error (1) where the folder refuses.
+/// Writes three scripts into the folder: run.sbatch (the array, one task per shard), merge.sbatch
+/// (brings the shards together) and submit.sh (submits both, the second to run after the first). A
+/// task that is requeued, or runs twice, changes nothing. Throws Error (1) if the folder cannot be
+/// written.
 void write_slurm_scripts(const SlurmJob& job);
 
-/// Shards of so many forecasts: a task should be worth its start, and 200 are many.
+/// The default number of shards: enough forecasts for a task to be worth its start, and at most 200
+/// shards.
 int usual_shards(std::size_t forecasts);
 
 }  // namespace gradcast

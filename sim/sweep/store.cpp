@@ -80,7 +80,7 @@ void read_lines(const TextFile& file, bool torn, Evaluations& into) {
     } catch (const nlohmann::json::exception&) {
       if (torn) return;  // and what a full disk left behind it
       throw DataError(file.path.string(), number,
-                      "this is no forecast of a sweep; remove the file to begin anew");
+                      "this is not a forecast of a sweep; remove the file to start again");
     }
   }
 }
@@ -97,15 +97,16 @@ std::vector<fs::path> parts_of(const fs::path& file) {
   return parts;
 }
 
-/// As far as it is whole: a machine that stops may leave NULs at its end. Nothing of one that the
-/// process which finished first has taken away meanwhile: the file has what it held.
+/// Reads a part as far as it is whole; a machine that stops may leave NULs at its end. Reads
+/// nothing if another process, which finished first, has removed the part: the file then has what
+/// it held.
 void read_part(const fs::path& part, Evaluations& into) {
   std::ifstream file(part, std::ios::binary);
   if (!file && fs::exists(part)) refuse_read(part);
   read_lines({part, {std::istreambuf_iterator<char>(file), {}}}, true, into);
 }
 
-/// Distinct among all that may write to a common disk.
+/// A name that is unique among all processes that may write to a common disk.
 std::string process_name() {
   std::array<char, 256> host{};
   if (::gethostname(host.data(), host.size() - 1) != 0) host = {"host"};
@@ -132,7 +133,7 @@ std::string to_line(const std::string& key, const Evaluation& evaluation) {
     line["low"] = evaluation.interval->low.count();
     line["high"] = evaluation.interval->high.count();
   }
-  // A name in a problem may be no UTF-8.
+  // A name in a problem may not be UTF-8.
   return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -1,5 +1,5 @@
-// Forecasts that are done, kept by their keys: what an interrupted sweep resumes from, and what
-// shards bring together.
+// Keeps finished forecasts by their keys. An interrupted sweep resumes from them, and shards are
+// merged by them.
 #pragma once
 #include <filesystem>
 #include <map>
@@ -9,28 +9,30 @@
 
 namespace gradcast {
 
-/// A line of a store, and back. Numbers come back to the last bit.
+/// Writes a line of a store, and reads it back. Numbers come back to the last bit.
 std::string to_line(const std::string& key, const Evaluation& evaluation);
 Evaluation from_line(const std::string& line);
 
 using Evaluations = std::map<std::string, Evaluation>;  // by key
 
-/// A file, written whole when all is done, and beside it one that grows while a process works:
-/// "NAME.HOST-PROCESS.part". A part whose last line was cut off by a crash gives what is whole; two
-/// processes that do the same work do not meet.
+/// The store is a file that is written whole when all is done. Beside it, each process at work has
+/// a file that grows: "NAME.HOST-PROCESS.part". If a crash cut off the last line of a part, its
+/// whole lines are used. Two processes that do the same work do not disturb each other.
 class Store {
  public:
-  /// Reads what is there: the file, and all parts. Throws DataError for a file that is no store.
+  /// Reads the file and all parts, as far as they exist. Throws DataError for a file that is not a
+  /// store.
   explicit Store(std::filesystem::path file);
   ~Store();
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
   const Evaluations& done() const { return done_; }
-  /// Appended at once. Throws Error (1) where the disk refuses; call it before the work to know.
+  /// Opens this process's part, to which add() writes at once. Throws Error (1) if the disk
+  /// refuses; to call it before the work shows that early.
   void open_part();
   void add(const std::string& key, const Evaluation& evaluation);
-  /// Writes these, sorted by key, and removes all parts.
+  /// Writes these to the file, sorted by key, and removes all parts.
   void finish(const Evaluations& all);
 
  private:
@@ -40,7 +42,7 @@ class Store {
   Evaluations done_;
 };
 
-/// Of a whole file alone, without parts. Throws DataError.
+/// Reads a whole file only, without parts. Throws DataError.
 Evaluations read_store(const std::filesystem::path& file);
 
 }  // namespace gradcast

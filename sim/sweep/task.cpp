@@ -16,7 +16,8 @@ bool is_dense(const std::string& compressor) {
   return known != nullptr && known->aggregation != Aggregation::AllGather;
 }
 
-/// What only a compressor heeds: without one it changes nothing, and would make one dense run many.
+/// Flags that only matter to compressors. Without a compressor they change nothing, and would turn
+/// one dense run into many.
 bool of_compressors(const std::string& flag) {
   static const std::set<std::string> kFlags = {
       "compressor",     "density",        "mode",
@@ -26,8 +27,8 @@ bool of_compressors(const std::string& flag) {
   return kFlags.contains(flag);
 }
 
-/// The same point without compression; its all-gather, where one is named, gives way to the usual
-/// all-reduce. What is chosen by size stays so, as in dense_twin.
+/// The same point without compression. If it names an all-gather, the usual all-reduce replaces it.
+/// A collective that is chosen by size stays so, as in dense_twin.
 SweepSettings without_compression(const SweepSettings& settings) {
   SweepSettings dense;
   for (const auto& [flag, value] : settings)

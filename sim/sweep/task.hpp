@@ -1,4 +1,4 @@
-// The forecasts that a sweep's points need, each once: points share their dense runs, and with
+// The forecasts that a sweep's points need, each once. Points share their dense runs, and with
 // fitted software every point needs two.
 #pragma once
 #include <optional>
@@ -10,14 +10,14 @@
 
 namespace gradcast {
 
-/// One forecast to make, under a name that everything which decides it is in: version, engine,
+/// One forecast to make. Its key includes everything that decides the forecast: version, engine,
 /// flags and the contents of files.
 struct SweepTask {
   std::string key;  // SHA-256 in hexadecimal
   Asked asked;
 };
 
-/// Numbers of a point's tasks.
+/// The numbers of the tasks that a point needs.
 struct PointTasks {
   std::size_t physics = 0;
   std::size_t dense = 0;  // the same without compression
@@ -35,12 +35,12 @@ struct SweepPoint {
 
 struct SweepTasks {
   std::vector<SweepTask> tasks;
-  /// A dense run has no density: of points that differ in nothing else the first stays.
+  /// A dense run has no density. Of dense points that differ only in density the first stays.
   std::vector<SweepPoint> points;
 };
 
-/// Reads the files that points name, in every point's turn. `made_by`: version and commit. Throws
-/// UsageError for a name that is none, DataError for a file that cannot be read.
+/// Reads the files that points name, point by point. `made_by`: version and commit. Throws
+/// UsageError for an unknown name, DataError for a file that cannot be read.
 SweepTasks tasks_of(const SweepPlan& plan, const Engine& engine, const std::string& made_by,
                     DataFiles& files);
 

@@ -15,7 +15,7 @@ namespace gradcast {
 namespace {
 
 std::string read_bytes(const std::filesystem::path& path) {
-  // Also says so where it is a folder, or not there.
+  // This also refuses a folder, and a file that does not exist.
   std::ifstream file(path, std::ios::binary);
   const auto refuse = [&] { return DataError(path.string(), 0, "cannot read this file"); };
   if (!file || std::filesystem::is_directory(path)) throw refuse();
@@ -31,7 +31,7 @@ std::string read_bytes(const std::filesystem::path& path) {
   return bytes;
 }
 
-/// Takes events one at a time, so that a file of many never stands in memory as a tree.
+/// Handles events one at a time, so that a large file is never in memory as a tree.
 class Reader {
  public:
   explicit Reader(std::string file) : file_(std::move(file)) {}

@@ -1,4 +1,4 @@
-// Chrome trace JSON, read back: our own timelines, and those of PyTorch's profiler and others.
+// Reads Chrome trace JSON: our own timelines, and those of PyTorch's profiler and others.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -18,7 +18,7 @@ struct TraceSlice {
   std::string step{};   // args.step: of a collective, the name in the plan
 };
 
-/// What one thread of one process did.
+/// The slices of one thread of one process.
 struct TraceLane {
   std::string process_id{};  // numbers as text
   std::string thread_id{};
@@ -53,16 +53,18 @@ struct ChromeTrace {
   std::optional<int> seen_from_rank{};   // the rank whose parts our forecasts tell
   std::vector<std::string> notes{};      // otherData.notes of our timelines
 
-  /// nullptr where there is none. `process` is a process's id ("0"), `thread` a thread's name.
+  /// The lane of a process and a thread; nullptr if there is none. `process` is a process's id
+  /// ("0"), `thread` a thread's name.
   const TraceLane* find(const std::string& process, const std::string& thread) const;
 };
 
-/// A file's text, unpacked where it is .gz. Throws DataError, MissingError for .gz without zlib.
+/// The text of a file, unpacked if it is .gz. Throws DataError, and MissingError for .gz without
+/// zlib.
 std::string read_maybe_packed(const std::filesystem::path& path);
 
 /// Slices ("X"), counters ("C") and names ("M") of .json or .json.gz, an object with "traceEvents"
-/// or an array of events; all else is passed over. Dates are microseconds: whole, with a fraction,
-/// or as text; they become nanoseconds. Throws DataError for a file that is no such trace,
+/// or an array of events; all else is ignored. Dates are microseconds (whole, with a fraction, or
+/// as text) and become nanoseconds. Throws DataError for a file that is not such a trace,
 /// MissingError for .gz without zlib.
 ChromeTrace read_chrome_trace(const std::filesystem::path& path);
 

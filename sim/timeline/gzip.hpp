@@ -1,4 +1,4 @@
-// gzip, where this build has zlib.
+// gzip, if this build has zlib.
 #pragma once
 #include <memory>
 #include <string>
@@ -6,16 +6,17 @@
 
 namespace gradcast {
 
-/// False where this build lacks zlib: then both below throw MissingError.
+/// False if this build lacks zlib. The two below then throw MissingError.
 bool gzip_built();
 
-/// Compresses text as it comes. Without a date and a name, so that equal texts give equal files.
+/// Compresses text piece by piece. The result has no date and no name, so that equal texts give
+/// equal files.
 class Gzip {
  public:
   Gzip();
   ~Gzip();
   void add(std::string_view text);
-  /// All of it. To be called once.
+  /// Ends the compression and returns all of the result. May be called once.
   std::string finish();
 
  private:
@@ -23,11 +24,11 @@ class Gzip {
   std::unique_ptr<State> state_;
 };
 
-/// True of what begins as a gzip file does.
+/// True for data that begins as a gzip file does.
 bool is_gzip(std::string_view bytes);
 
-/// The text of a gzip file, of several members one after another. Throws DataError, with `file` as
-/// its name, where it is damaged, cut off or longer than `most` bytes.
+/// The text of a gzip file, which may have several members. Throws DataError, with `file` as its
+/// name, if the data is damaged, cut off or longer than `most` bytes.
 std::string gunzip(std::string_view bytes, const std::string& file, std::size_t most);
 
 }  // namespace gradcast

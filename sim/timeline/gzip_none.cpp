@@ -5,7 +5,8 @@ namespace gradcast {
 namespace {
 
 MissingError no_zlib() {
-  return MissingError("this build has no zlib (Debian: zlib1g-dev), so it knows no .gz files");
+  return MissingError(
+      "this build has no zlib (Debian: zlib1g-dev), so it cannot read or write .gz files");
 }
 
 }  // namespace

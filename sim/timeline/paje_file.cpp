@@ -19,7 +19,7 @@ Error failure(const std::filesystem::path& path, const std::string& why) {
   return {ExitCode::Failure, "cannot write " + path.string() + ": " + why};
 }
 
-/// The last thing in a Paje trace is that what it is of goes away.
+/// A complete Paje trace ends with the destruction of its container.
 bool is_whole(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string define = "%EventDef PajeDestroyContainer ";

@@ -1,4 +1,4 @@
-// A trace that SimGrid writes by itself: whole or not at all.
+// A trace that SimGrid itself writes. The file is whole or absent.
 #pragma once
 #include <filesystem>
 
@@ -8,16 +8,16 @@ class PajeFile {
  public:
   /// Throws Error (1) where such a file cannot be written.
   explicit PajeFile(const std::filesystem::path& named);
-  /// Without keep() nothing is left.
+  /// Removes the file unless keep() was called.
   ~PajeFile();
   PajeFile(const PajeFile&) = delete;
   PajeFile& operator=(const PajeFile&) = delete;
 
-  /// Where SimGrid is to write.
+  /// The path to which SimGrid must write.
   const std::filesystem::path& temporary() const { return temporary_; }
 
-  /// Gives it its name. Throws Error (1) where SimGrid did not come to its end, which it does not
-  /// tell.
+  /// Gives the file its final name. Throws Error (1) if SimGrid did not write it to the end, which
+  /// SimGrid itself does not report.
   void keep();
 
  private:

@@ -18,7 +18,7 @@ int parse_rank(std::string_view text) {
     // said below
   }
   throw ValueError("'" + std::string(text) +
-                   "' is no rank; ranks are 'all', 'one-per-class' or numbers like '0,8..15'");
+                   "' is not a rank; ranks are 'all', 'one-per-class' or numbers like '0,8..15'");
 }
 
 std::vector<int> all_ranks(std::size_t ranks) {

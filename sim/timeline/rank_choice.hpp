@@ -1,4 +1,4 @@
-// Which ranks a timeline shows.
+// The ranks that a timeline shows.
 #pragma once
 #include <string>
 #include <string_view>
@@ -13,11 +13,11 @@ struct RankChoice {
   std::vector<std::pair<int, int>> ranges{};  // of Listed: first and last
 };
 
-/// More ranks than this are shown only where that is asked for.
+/// More ranks than this are shown only on request.
 inline constexpr std::size_t kMostRanksShown = 64;
 
-/// "all", "one-per-class", numbers and ranges of them ("0,8..15"); "few", the fallback, is all
-/// where they are few. Throws ValueError.
+/// Parses "all", "one-per-class", and numbers and ranges of them ("0,8..15"). "few", the default,
+/// means all ranks if they are few. Throws ValueError.
 RankChoice parse_rank_choice(std::string_view text);
 
 struct ChosenRanks {
@@ -25,9 +25,9 @@ struct ChosenRanks {
   std::string note{};        // which were left out, and why; "" for none
 };
 
-/// `class_of`: by rank; ranks of a class did the same at the same time. Of many the first of each
-/// class stands for it, and where classes are many too, only the first of those and `seen_from`
-/// are shown. Throws ValueError for ranks that are not there.
+/// `class_of`: by rank; ranks of a class did the same at the same time. If there are many ranks,
+/// the first of each class is shown. If there are many classes too, only the first ones and
+/// `seen_from` are shown. Throws ValueError for ranks that do not exist.
 ChosenRanks choose_ranks(const RankChoice& choice, const std::vector<std::size_t>& class_of,
                          int seen_from);
 

@@ -1,4 +1,4 @@
-// A run as lanes of slices, in whole nanoseconds: what a trace viewer draws.
+// A run as lanes of slices, in whole nanoseconds, as a trace viewer draws it.
 #pragma once
 #include <string>
 #include <vector>
@@ -22,13 +22,14 @@ struct TimelineSlice {
   SlicePart part = SlicePart::Step;
 };
 
-/// Slices by start, the longer first: each lies after the one before, or inside it.
+/// Slices in order of their start, of equal starts the longer first. Each lies after the one before
+/// it, or inside it.
 struct TimelineLane {
   std::string name;  // "compute", "codec", "network", "network 2"
   std::vector<TimelineSlice> slices{};
 };
 
-/// From the end of a step that a collective waited for, to its start.
+/// An arrow from the end of a step to the start of a collective that waited for it.
 struct TimelineArrow {
   std::size_t from_lane = 0;
   std::size_t to_lane = 0;
@@ -36,7 +37,7 @@ struct TimelineArrow {
   std::size_t to_step = 0;
 };
 
-/// Of ranks that nothing tells apart.
+/// The lanes of ranks that behave alike.
 struct TimelineClass {
   std::vector<TimelineLane> lanes{};  // the same names in each class
   std::vector<TimelineArrow> arrows{};
@@ -50,9 +51,10 @@ struct Timeline {
   std::vector<std::string> notes{};  // what a reader should know
 };
 
-/// Slices of no length are left out; a lane that no rank uses is too, but for "compute". A rank
-/// that is in several collectives at once has as many network lanes, the first free one for each.
-/// Throws std::logic_error where slices of a lane do not nest, or the run never ended.
+/// Slices of no length are left out, and so are lanes that no rank uses, except "compute". A rank
+/// that is in several collectives at once has as many network lanes; each collective takes the
+/// first free one. Throws std::logic_error if slices of a lane do not nest, or if the run never
+/// ended.
 Timeline make_timeline(const Plan& plan, const RunRecord& record);
 
 }  // namespace gradcast

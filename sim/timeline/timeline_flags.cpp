@@ -14,7 +14,7 @@ namespace {
 
 bool is_simgrid(std::string_view engine) { return engine.starts_with("simgrid"); }
 
-/// What the links of a record are, where that is not plain.
+/// Notes on the links of a record, if their meaning is not plain.
 void note_links(std::vector<std::string>& notes, const RunRecord& record) {
   if (!is_simgrid(record.engine))
     notes.push_back("the " + record.engine +
@@ -58,12 +58,12 @@ std::string write_json(const Flags& flags, const TimelineChoice& choice, const T
 
 void add_timeline_flags(Flags& flags) {
   flags.add("timeline",
-            "write the iteration there as Chrome trace JSON, as PyTorch's profiler does, for "
-            "Perfetto and chrome://tracing: a .json or .json.gz file");
+            "a .json or .json.gz file: write the iteration there as a Chrome trace, as PyTorch's "
+            "profiler does, for Perfetto and chrome://tracing");
   flags.add("timeline-ranks",
-            "which ranks it shows: all, one-per-class (of ranks that nothing tells apart), or "
-            "numbers like 0,8..15; without this all up to 64, else one-per-class");
-  flags.add("paje", "write SimGrid's own trace of its links there, for ViTE and PajeNG");
+            "the ranks that the timeline shows: all, one-per-class (one of each group of equal "
+            "ranks), or numbers like 0,8..15 (default: all up to 64 ranks, else one-per-class)");
+  flags.add("paje", "a file: write SimGrid's own trace of its links there, for ViTE and PajeNG");
 }
 
 TimelineChoice read_timeline(const Flags& flags, const Engine& engine) {
@@ -107,7 +107,7 @@ std::vector<std::string> write_timeline(const Flags& flags, const TimelineChoice
   if (!choice.paje.empty()) observation.paje = paje.emplace(choice.paje).temporary();
   const RunRecord record = run.engine.run(plan, scenario.cluster, scenario.world, observation);
   if (!record.lost.empty())
-    return {"no timeline or trace was written: the run never ends (" + record.lost + ")"};
+    return {"no timeline or trace was written, because the run never ends (" + record.lost + ")"};
   if (run.noise.replicas > 1)
     notes.push_back("the timeline is of the first of " + std::to_string(run.noise.replicas) +
                     " replicas");

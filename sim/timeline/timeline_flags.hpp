@@ -1,4 +1,4 @@
-// The flags that write a run down as a trace, for those who want to see it.
+// The flags that write a run as a trace, for trace viewers.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -20,11 +20,11 @@ struct TimelineChoice {
   RankChoice ranks;
 };
 
-/// Throws UsageError for names and ranks that are none, and for a Paje trace of an engine that is
-/// not SimGrid's; MissingError where this build lacks zlib or SimGrid for it.
+/// Throws UsageError for invalid names and ranks, and for a Paje trace of an engine that is not
+/// SimGrid's; MissingError if this build lacks the zlib or SimGrid that it needs.
 TimelineChoice read_timeline(const Flags& flags, const Engine& engine);
 
-/// What is to be shown, and what it is an answer to.
+/// The run to show, and the question behind it.
 struct TimelineRun {
   const Scenario& scenario;
   const Plan& plan;
@@ -34,9 +34,9 @@ struct TimelineRun {
   const Json& seed;
 };
 
-/// Runs it once more, now observed (of several replicas the first), and writes what was asked for,
-/// each file whole or not at all; nothing of a run that never ends. Returns what the user should be
-/// told. Throws UsageError for ranks that are not there.
+/// Runs it again, now with recording (the first of several replicas), and writes the files that
+/// were asked for, each whole or not at all. Writes none for a run that never ends. Returns what to
+/// tell the user. Throws UsageError for ranks that do not exist.
 std::vector<std::string> write_timeline(const Flags& flags, const TimelineChoice& choice,
                                         const TimelineRun& run);
 

@@ -10,8 +10,8 @@
 namespace gradcast {
 namespace {
 
-/// Text as it comes, packed on its way where that is asked for: a timeline of many ranks is large
-/// only unpacked.
+/// Collects text, and packs it at once if asked to, because a timeline of many ranks is large only
+/// when unpacked.
 class Sink {
  public:
   explicit Sink(bool gzip) {
@@ -148,8 +148,8 @@ class Writer {
     arrows_ += static_cast<std::int64_t>(its.arrows.size());
   }
 
-  /// Arrows come after slices of the same date: they belong to the one that is open then. That is
-  /// why an arrow leaves a nanosecond before its slice ends.
+  /// Arrows come after slices of the same date, because they belong to the slice that is open then.
+  /// For this reason an arrow leaves a nanosecond before its slice ends.
   void write_lane(int rank, const TimelineClass& its, std::size_t lane) {
     std::vector<Event> events;
     for (std::size_t i = 0; i < its.lanes[lane].slices.size(); ++i)
@@ -245,7 +245,7 @@ class Writer {
       for (const LoadChange& change : links[i]->changes) {
         const Sample sample{to_nanoseconds(change.at), i,
                             rounded_to(6, change.rate.value * 8 / 1e9)};
-        // Of two changes in a nanosecond the later counts.
+        // If there are two changes in a nanosecond, the later one counts.
         if (!samples.empty() && samples.back().link == i && samples.back().at == sample.at)
           samples.back() = sample;
         else
@@ -261,7 +261,7 @@ class Writer {
     }
   }
 
-  /// What is carried out around an encoding joins the GPUs of a node only.
+  /// A collective around an encoding joins the GPUs of one node only.
   bool is_inside_node(const Collective& collective) const {
     return std::any_of(
         plan_.buckets.begin(), plan_.buckets.end(), [&](const PlannedBucket& bucket) {

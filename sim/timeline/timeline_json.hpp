@@ -1,4 +1,4 @@
-// Timelines as Chrome trace JSON, in the words of PyTorch's profiler: for Perfetto,
+// Timelines as Chrome trace JSON, with the names of PyTorch's profiler, for Perfetto,
 // chrome://tracing and tools that read such traces.
 #pragma once
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace gradcast {
 
-/// What stands beside the events.
+/// The part of the file besides the events.
 struct TimelineHead {
   Json other;              // otherData
   std::vector<int> ranks;  // to be written, rising
@@ -24,13 +24,14 @@ struct TimelineHead {
 /// Every slice has `cat` "kernel" and args.phase (overhead, forward, backward, encode, collective,
 /// decode, update) and args.stream. A collective's are named as NCCL names its kernels, so that
 /// tools tell them from others, and have args.step, bucket, and Kineto's `Collective name`,
-/// `In msg nelems`, `Out msg nelems`, `Group size`, `dtype` (payload in words of 4 bytes). Inside
-/// lie slices without a phase, of `cat` "gpu_user_annotation": args.part is "wait" until all ranks
-/// have come, then "active", and inside that "exposed" where the rank computes nothing.
+/// `In msg nelems`, `Out msg nelems`, `Group size`, `dtype` (payload in words of 4 bytes). Inside a
+/// collective there are slices without a phase, of `cat` "gpu_user_annotation": args.part is "wait"
+/// until all ranks have come, then "active", and inside that "exposed" where the rank computes
+/// nothing.
 std::string timeline_to_json(const Timeline& timeline, const Plan& plan, const RankLayout& layout,
                              const TimelineHead& head);
 
-/// "AllReduce_RING" of ring-all-reduce: as NCCL's kernels are named.
+/// A collective's name in the style of NCCL's kernels: "AllReduce_RING" for ring-all-reduce.
 std::string kernel_name(const Collective& collective);
 
 }  // namespace gradcast

@@ -1,4 +1,4 @@
-// Where an iteration's time goes, added up from a timeline's slices.
+// Adds up the slices of a timeline: where the time of an iteration goes.
 #pragma once
 #include <string>
 
@@ -7,13 +7,13 @@
 
 namespace gradcast {
 
-/// As `summarize` has it of the rank's record, from nothing but the file: lanes "compute", "codec",
-/// "network" and "network n" of a process, phases and parts of their slices. To a nanosecond a
-/// slice. Engine, flows and `lost` are left empty. Throws ValueError where the process has no lane
-/// "compute".
+/// The result that `summarize` gives for the rank, found from the file alone: from the lanes
+/// "compute", "codec", "network" and "network n" of a process, and the phases and parts of their
+/// slices. It agrees to a nanosecond per slice. Engine, flows and `lost` are left empty. Throws
+/// ValueError if the process has no lane "compute".
 IterationResult parts_of(const ChromeTrace& trace, const std::string& process);
 
-/// The time that slices marked "exposed" take: communication during which nothing was computed.
+/// The total time of slices marked "exposed": communication during which nothing was computed.
 Seconds marked_exposed(const ChromeTrace& trace, const std::string& process);
 
 }  // namespace gradcast

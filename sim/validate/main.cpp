@@ -1,7 +1,7 @@
-// How good the forecasts are, on every published run that may be fitted: each forecast by a fit
-// that has not seen it. Writes the table of README.md and traces/validation.csv; `--check` fails
-// where an error has grown by more than a tenth since those were written. By the closed form, so
-// that every build says the same.
+// Measures how good the forecasts are, on every published run that may be fitted. Each run is
+// forecast by a fit that has not seen it. Writes the table of README.md and traces/validation.csv.
+// `--check` fails if an error has grown by more than a tenth since those were written. It uses the
+// closed form, so that every build gives the same result.
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -110,10 +110,11 @@ std::string as_markdown(const std::vector<Validated>& all, const std::vector<Com
          fixed(intervals.median_width_percent, 0) + " % |\n" + kEnd;
 }
 
-/// A tenth more than it was, and more than what rounding to two digits can bring.
+/// True if an error is more than a tenth larger than it was, and by more than rounding to two
+/// digits can explain.
 bool grown(double now, double before) { return std::abs(now) > 1.1 * std::abs(before) + 0.01; }
 
-/// Errors that have grown, one a line; "" for none.
+/// The errors that have grown, one per line; "" for none.
 std::string complaints(const std::vector<Validated>& now, const TextFile& file) {
   std::string text;
   CsvReader before(file, kColumns);

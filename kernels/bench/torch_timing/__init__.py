@@ -1,1 +1,1 @@
-"""What torch_baseline.py is made of: PyTorch's operators, timed."""
+"""The modules of torch_baseline.py, which times PyTorch's operators."""

@@ -1,4 +1,4 @@
-"""How long a call takes: cold samples of it until they are enough."""
+"""Times a call: takes cold samples of it until they are enough."""
 import collections
 import math
 import os

@@ -1,4 +1,4 @@
-"""What may be asked for, by flags and by requests."""
+"""Limits of the values of flags and of requests."""
 
 
 def is_count(value, least=0):

@@ -1,4 +1,4 @@
-"""A point, measured: its encode, its decodes, what was selected and how much of the best."""
+"""Measures a point: its encode, its decodes, what was selected, and its recall."""
 import collections
 import gc
 import math

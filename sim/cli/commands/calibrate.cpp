@@ -19,7 +19,8 @@
 namespace gradcast::commands {
 namespace {
 
-constexpr const char* kNothingToMeasure = "nothing of what is asked for can be measured here";
+constexpr const char* kNothingToMeasure =
+    "nothing of what was asked for can be measured on this machine";
 
 std::string now_utc() {
   const std::time_t now = std::time(nullptr);
@@ -98,13 +99,13 @@ int write_costs(Session& session) {
       session.note(progress() + " are in " + use);
     }
   } catch (const BenchInterrupted&) {
-    interrupted(progress() + " are in " + name + "; the same command goes on from there");
+    interrupted(progress() + " are in " + name + "; the same command continues from there");
   }
   session.deliver(summary_of(file, all));
   return 0;
 }
 
-/// What a view shows, up to the end or to ctrl-C.
+/// The results of a view, up to the end or to ctrl-C.
 struct Measured {
   std::vector<RooflineEntry> entries;
   std::size_t points = 0;  // that were to be measured
@@ -140,7 +141,8 @@ int deliver_view(const Session& session, const Measured& measured, const Answer&
   session.deliver(answer);
   if (measured.interrupted)
     interrupted("the table holds " + std::to_string(measured.entries.size()) + " of " +
-                std::to_string(measured.points) + " points; the next run begins anew");
+                std::to_string(measured.points) +
+                " points; the next run starts from the beginning");
   return 0;
 }
 

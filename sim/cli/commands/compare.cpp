@@ -1,4 +1,4 @@
-// `gradcast compare`: forecast beside measurement beside error.
+// `gradcast compare`: shows forecast, measurement and error side by side.
 #include <algorithm>
 #include <limits>
 
@@ -13,18 +13,20 @@ namespace gradcast::commands {
 namespace {
 
 Flags make_flags() {
-  Flags flags("compare", "Holds forecasts against measured iteration times, row by row.",
+  Flags flags("compare", "Compares forecasts with measured iteration times, row by row.",
               {"compare", "compare --measured my-runs.csv --format csv -o errors.csv",
                "compare --engine analytic --max-error 70%", "compare --costs cost-v100-floor"});
   flags.add("measured", "a name of `gradcast list`, or a .csv file of your own",
             "measured-shi2019-table2");
   add_engine_flag(flags);
-  flags.add_switch("split", "for each row: where its time goes, by the forecast");
+  flags.add_switch("split", "show for each row where its time goes, by the forecast");
   flags.add_switch("explain",
-                   "for each row off by more than 10 %: which property of the cluster alone, at "
+                   "show for each row off by more than 10 % which one property of the cluster, at "
                    "which value, would explain it");
   flags.add("max-error", "exit with 4 when a row's error is larger, like 20%");
-  flags.add("costs", "what if compressing cost as this table says: no errors then");
+  flags.add(
+      "costs",
+      "what if: forecast the rows with the costs of this table; the rows then have no errors");
   add_transfer_flags(flags);
   return flags;
 }
@@ -36,7 +38,8 @@ struct WhatIf {
 
   bool asked() const { return !costs.empty() || transfer.asked(); }
 
-  /// What a row is asked with, and how that is called; "" where the row compresses nothing.
+  /// Changes the request of a row, and returns the name of its costs; "" if the row compresses
+  /// nothing.
   std::string apply(Request& request) const {
     if (!asked() || request.compressor == "dense") return "";
     if (!costs.empty()) {
@@ -52,23 +55,23 @@ WhatIf read_what_if(const Flags& flags, DataFiles& files) {
   WhatIf what_if{"", read_transfer(flags, files)};
   if (flags.given("costs"))
     what_if.costs = flags.value("costs", [&](const std::string& name) {
-      load_cost_table(files.read(kCostTables, name));  // a wrong one is no row's mistake
+      load_cost_table(files.read(kCostTables, name));  // a wrong table is not the mistake of a row
       return name;
     });
   if (!what_if.asked()) return what_if;
   for (const char* flag : {"max-error", "explain", "split"})
     if (flags.given(flag))
       throw UsageError("--" + std::string(flag) +
-                       " is of errors, and with --costs or --scale-costs-to there are none");
+                       " shows errors, and with --costs or --scale-costs-to there are none");
   return what_if;
 }
 
-/// Rows that ask a cost table for more than it knows.
+/// Notes rows whose costs lie outside the cost table.
 void note_outside(const Flags& flags, const std::vector<ComparedRun>& runs) {
   for (const ComparedRun& run : runs)
     if (!run.outside.empty())
       flags.note(run.run.model + " with " + run.run.compressor +
-                 ": costs are asked for beyond the cost table (" + run.outside + ")");
+                 ": some of its costs lie outside the cost table (" + run.outside + ")");
 }
 
 void note_what_if(const Flags& flags, const WhatIf& what_if, const std::vector<ComparedRun>& runs,
@@ -79,7 +82,7 @@ void note_what_if(const Flags& flags, const WhatIf& what_if, const std::vector<C
     if (!run.what_if_costs.empty())
       used.push_back({run.run.costs, run.run.compressor, run.implementation,
                       what_if.costs.empty() ? run.run.folder : ""});
-  if (used.empty()) flags.note("no row compresses anything: its costs change nothing here");
+  if (used.empty()) flags.note("no row compresses anything, so the costs change nothing here");
   note_transfer(flags, what_if.transfer, used, files);
 }
 

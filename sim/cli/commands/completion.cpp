@@ -21,22 +21,22 @@ std::string script_for(const std::string& shell) {
 int completion(int argc, const char* const* argv) {
   Flags flags(
       "completion",
-      "Prints a script that completes gradcast's commands, flags and names. An installed\n"
-      "gradcast has brought it along; for any other, these lines do for one shell:",
+      "Prints a script that completes gradcast's commands, flags and names. An installed\ngradcast "
+      "comes with these scripts. Otherwise one of these lines adds it to a shell:",
       {"completion bash > g.bash; . ./g.bash",
        "completion zsh > ~/.zfunc/_gradcast  # a folder of $fpath", "completion fish | source"});
   flags.without_format();
   flags.without_config();
   flags.add_words("SHELL", "bash, zsh or fish", 1);
-  flags.add("names", "instead of a script: names of a kind, as the scripts ask for them");
+  flags.add("names", "print the names of a kind instead of a script; the scripts ask for them");
   if (!flags.parse(argc, argv)) return 0;
   if (flags.given("names")) {
-    if (!flags.words().empty()) throw UsageError("--names is no script: leave the shell out");
+    if (!flags.words().empty()) throw UsageError("--names prints no script: leave the shell out");
     const std::vector<std::string> names = flags.value("names", names_of_kind);
     flags.deliver(names.empty() ? "" : join(names, "\n") + "\n");
     return 0;
   }
-  if (flags.words().empty()) throw UsageError("which shell? bash, zsh or fish");
+  if (flags.words().empty()) throw UsageError("the shell is missing: bash, zsh or fish");
   flags.deliver(script_for(flags.words()[0]));
   return 0;
 }

@@ -25,10 +25,11 @@ std::vector<CommandInfo> chosen_commands(const std::vector<std::string>& words) 
 }  // namespace
 
 int config(int argc, const char* const* argv) {
-  Flags flags("config",
-              "Shows the values of flags that environment and config file set, for every command;\n"
-              "with a command's name also its defaults. Each with what it comes from.",
-              {"config", "config simulate", "config simulate --config mine.toml --format json"});
+  Flags flags(
+      "config",
+      "Shows the values of flags that the environment and the config file set, for every "
+      "command,\nand where each comes from. With a command's name it shows its defaults too.",
+      {"config", "config simulate", "config simulate --config mine.toml --format json"});
   flags.add_words("COMMAND", "a command whose defaults are to be shown too", 1);
   if (!flags.parse(argc, argv)) return 0;
   const std::string path = config_path(flags.text("config"));

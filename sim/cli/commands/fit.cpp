@@ -31,7 +31,7 @@ void save(const std::string& folder, const FitStudy& study, const Flags& flags, 
   }
 }
 
-/// A value that no run has is a slip of the pen more often than not.
+/// Notes a value that no run has, because that is mostly a typing error.
 void note_idle_scopes(const Flags& flags, const FitStructure& structure,
                       const std::vector<FitRow>& rows) {
   for (const FitParameter& parameter : structure.parameters)
@@ -49,25 +49,26 @@ void note_idle_scopes(const Flags& flags, const FitStructure& structure,
 
 int fit(int argc, const char* const* argv) {
   Flags flags(
-      "fit",
-      "Estimates what a cluster and its software cost from measured runs, and says how sure.",
+      "fit", "Estimates what a cluster and its software cost from measured runs, with intervals.",
       {"fit --leave-one-out model", "fit --measured my-runs.csv --structures my-structures.csv",
        "fit --measured measured-mg-wfbp-dense --save .  # writes platforms/*-fitted.csv"});
   flags.add("measured", "a name of `gradcast list`, or a .csv file of your own",
             "measured-shi2019-table2");
+  flags.add("structures",
+            "file that says what may be fitted, with bounds and reasons: a name or a .csv file "
+            "(default: fit-x for measured-x, else fit-default)");
+  flags.add("structure", "the structure to fit (default: the first of the file)");
+  flags.add("leave-one-out", "model, row or source: forecast each by a fit that has not seen it");
+  flags.add_switch("claimed-only",
+                   "fit one structure only; do not try the others of the file (no nested choice)");
+  flags.add("starts", "number of random starts of each search, beside the structure's own start",
+            "10");
+  flags.add("seed", "seed of random starts and bootstraps", "1");
   flags.add(
-      "structures",
-      "what may be fitted, with bounds and reasons: a name or a .csv file (default: fit-x for "
-      "measured-x, else fit-default)");
-  flags.add("structure", "which of them (default: the file's first, the one that is claimed)");
-  flags.add("leave-one-out", "forecast each model, row or source by a fit that has not seen it");
-  flags.add_switch("claimed-only", "do not try the file's other structures (no nested choice)");
-  flags.add("starts", "random starts of each search, beside the structure's own", "10");
-  flags.add("seed", "of random starts and bootstraps", "1");
-  flags.add("save",
-            "a folder to write platforms/<cluster>-fitted.csv and traces/cost-...-fitted.csv in");
+      "save",
+      "a folder: write platforms/<cluster>-fitted.csv and traces/cost-...-fitted.csv into it");
   flags.add("max-error", "exit with 4 when a row's error is larger, like 20%");
-  flags.add_switch("split", "where each row's time goes");
+  flags.add_switch("split", "show where each row's time goes");
   add_engine_flag(flags);
   if (!flags.parse(argc, argv)) return 0;
   const Engine& engine = chosen_engine(flags);

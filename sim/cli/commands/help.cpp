@@ -5,7 +5,7 @@
 namespace gradcast::commands {
 
 int help(int argc, const char* const* argv) {
-  Flags flags("help", "Tells a command's flags, or what there is to know on a topic.",
+  Flags flags("help", "Explains the flags of a command, or a topic.",
               {"help", "help simulate", "help exit-codes", "help units"});
   flags.without_format();
   flags.without_config();

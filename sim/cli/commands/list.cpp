@@ -139,14 +139,16 @@ std::vector<Entry> all_entries(DataFiles& files) {
   if (gpu_devices().empty())
     entries.push_back(
         {"gpu", "-",
-         built_with_cuda() ? "none on this machine" : "not in this build: needs a CUDA compiler"});
+         built_with_cuda()
+             ? "none on this machine"
+             : "not in this build: configure with -DWITH_CUDA=ON, which needs a CUDA compiler"});
   return entries;
 }
 
 }  // namespace
 
 int list(int argc, const char* const* argv) {
-  Flags flags("list", "Models, traces, clusters, compressors, collectives, engines, GPUs.",
+  Flags flags("list", "Lists models, traces, clusters, compressors, collectives, engines and GPUs.",
               {"list", "list --format json"});
   if (!flags.parse(argc, argv)) return 0;
   DataFiles files = DataFiles::standard();

@@ -9,8 +9,8 @@ namespace gradcast::commands {
 
 int man(int argc, const char* const* argv) {
   Flags flags("man",
-              "Prints a manual page, in roff: of a command, of gradcast itself, or of the formats\n"
-              "of files. An installed gradcast has brought them along.",
+              "Prints a manual page, in roff: for a command, for gradcast itself, or for the "
+              "formats\nof files. An installed gradcast comes with these pages.",
               {"man simulate > gradcast-simulate.1", "man formats > gradcast-formats.5"});
   flags.without_format();
   flags.without_config();

@@ -19,16 +19,16 @@ constexpr std::size_t kMostResults = 1000;
 Flags make_flags() {
   Flags flags(
       "report",
-      "One HTML page of what other commands wrote as JSON (simulate, compare, fit, sweep,\n"
-      "breakeven, calibrate) and of timelines: pictures, the tables behind them, and where\n"
-      "each comes from. It needs no network, and no JavaScript to be read.",
+      "Makes one HTML page from timelines and from the JSON of other commands (simulate, "
+      "compare,\nfit, sweep, breakeven, calibrate). It has pictures, the tables behind them, and "
+      "where each\ncomes from. The page needs no network, and can be read without JavaScript.",
       {"report sweep.json breakeven.json -o report.html", "report compare.json --figures",
        "report compare.json --figure errors-compare -o errors.svg"});
   flags.add_words("RESULT...", "files that `--format json` or `--timeline` wrote", kMostResults);
-  flags.add("title", "of the page", "gradcast report");
-  flags.add("figure", "this picture alone, as SVG: a name that --figures lists");
-  flags.add_switch("figures", "lists the pictures that there would be");
-  flags.add_switch("data", "what the pictures show, as JSON (so does --format json)");
+  flags.add("title", "title of the page", "gradcast report");
+  flags.add("figure", "write this one picture as SVG: a name that --figures lists");
+  flags.add_switch("figures", "list the pictures that the page would have");
+  flags.add_switch("data", "write what the pictures show as JSON, like --format json");
   return flags;
 }
 

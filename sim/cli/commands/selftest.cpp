@@ -1,4 +1,4 @@
-// `gradcast selftest`: is this build, with these data files, fit to be believed?
+// `gradcast selftest`: checks whether this build, with these data files, can be trusted.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -26,7 +26,7 @@ double relative(Seconds found, Seconds expected) { return std::abs((found - expe
 
 std::string apart(double difference) { return fixed(100 * difference, 4) + " % apart"; }
 
-/// Everything in the data folders can be read.
+/// Checks that everything in the data folders can be read.
 Check check_files(const std::string& what, const std::function<std::size_t()>& read_all) {
   try {
     return {what, true, std::to_string(read_all()) + " read"};
@@ -67,7 +67,7 @@ Cluster test_cluster(int nodes, int gpus_per_node) {
   return cluster;
 }
 
-/// Engines that this build has, but for those that only choose among others.
+/// The engines of this build, without those that only choose among others.
 std::vector<const Engine*> own_engines() {
   std::vector<const Engine*> own;
   for (const Engine& engine : all_engines())
@@ -75,7 +75,7 @@ std::vector<const Engine*> own_engines() {
   return own;
 }
 
-/// Every engine's time of a collective alone is its closed form.
+/// Checks that every engine's time of a collective alone equals its closed form.
 Check check_collective(const Collective& collective, int nodes, int gpus_per_node) {
   const Cluster cluster = test_cluster(nodes, gpus_per_node);
   Check check{std::string(collective.name) + " on " + std::to_string(nodes) + " x " +
@@ -104,7 +104,8 @@ Check check_collective(const Collective& collective, int nodes, int gpus_per_nod
   return check;
 }
 
-/// The engines agree where no message stands in another's way. `what` else than the model's name.
+/// Checks that the engines agree where no message gets in another's way. `what`: the setting,
+/// besides the model's name.
 Check check_agreement(const std::string& what, const Request& request, DataFiles& files) {
   Check check{"engines agree: " + request.model + ", " + what, true, ""};
   Scenario scenario;
@@ -140,7 +141,8 @@ void check_fusions(std::vector<Check>& checks, DataFiles& files) {
       }
 }
 
-/// What changes when things are done, and what they pass; on 8 nodes of a GPU, where nobody shares.
+/// Settings that change when things are done, and which links they pass. On 8 nodes of one GPU,
+/// where no GPUs share a link.
 void check_schedules(std::vector<Check>& checks, DataFiles& files) {
   struct Schedule {
     const char* name;

@@ -26,12 +26,12 @@ Flags make_flags() {
       "Forecasts every combination of lists: --nodes 1,2,4..64 --nic-bandwidth 10Gbps,25Gbps.\n"
       "Whole numbers in a range double, others step 1, 2, 5 a decade; `all` stands for all "
       "models,\n"
-      "compressors, clusters or collectives. PLAN.toml holds the same flags as keys; what stands "
-      "on\n"
-      "the command line goes before. Each point is answered twice, by physics alone and with\n"
-      "software costs that were fitted to published runs (--fitted), and it is said where the two\n"
-      "disagree. With -o, what is done is kept beside the answer (FILE.points): after ctrl-C, or\n"
-      "with more points or other files, the same command makes what is missing.",
+      "compressors, clusters or collectives. PLAN.toml holds the same flags as keys; flags of "
+      "the\ncommand line override it. Each point is answered twice, by physics alone and with "
+      "software\ncosts that were fitted to published runs (--fitted); the answer says where the "
+      "two disagree.\nWith -o, finished forecasts are kept beside the answer (FILE.points): after "
+      "ctrl-C, or with\nmore points or changed files, the same command makes only those that are "
+      "missing.",
       {"sweep --model resnet-50 --compressor all --nodes 1,2,4..64 -o sweep.csv",
        "sweep plan.toml -j 8 -o sweep.json",
        "sweep plan.toml --shard 3/7 -o shards        (one of seven machines)",
@@ -39,21 +39,27 @@ Flags make_flags() {
        "sweep plan.toml --emit-slurm shards          (scripts of a job array)"});
   add_sweep_axes(flags);
   add_engine_flag(flags);
-  flags.add("fitted", "whose fitted software a cluster without a fit of its own gets, or none",
+  flags.add("fitted",
+            "cluster whose fitted software is used for a cluster without a fit of its own, or none",
             kUsualSoftware);
   add_jobs_flag(flags);
   flags.add("shard",
-            "I/N: the I-th of N parts, into the folder of -o; auto: what Slurm, SGE or PBS say");
-  flags.add("emit-slurm", "a folder: write a Slurm job array's scripts into it, and run nothing");
-  flags.add("shards", "of --emit-slurm (default: 500 forecasts each, 200 shards at most)");
-  flags.add_switch("dry-run", "say how much there is to do, and do nothing");
-  flags.add_words("PLAN.toml | merge FOLDER", "lists, as keys; or what brings shards together", 2);
+            "I/N: make the I-th of N parts, in the folder of -o; auto: take I and N from Slurm, "
+            "SGE or PBS");
+  flags.add("emit-slurm",
+            "a folder: write the scripts of a Slurm job array into it, and run nothing");
+  flags.add("shards",
+            "number of shards for --emit-slurm (default: 500 forecasts each, 200 shards at most)");
+  flags.add_switch("dry-run", "say how many points and forecasts there are, and make none");
+  flags.add_words("PLAN.toml | merge FOLDER",
+                  "a file with the lists as keys; or a folder whose shards are brought together",
+                  2);
   return flags;
 }
 
 int parse_shards(std::string_view text) { return parse_count_to(kMostShards, text); }
 
-/// Where forecasts are kept: beside the answer. Nowhere where that is no file.
+/// The file that keeps forecasts, beside the answer. None if the answer does not go to a file.
 std::optional<fs::path> store_of(const Flags& flags) {
   const fs::path answer = flags.text("output");
   if (answer.empty() || answer == "-") return std::nullopt;
@@ -73,8 +79,7 @@ class Sweep {
     require_hashes();
     const std::vector<std::string> words = flags_.words();
     if (!words.empty() && words[0] == "merge") return merge(words);
-    if (words.size() > 1)
-      throw UsageError("'" + words[1] + "' is one plan too many: a sweep has one");
+    if (words.size() > 1) throw UsageError("'" + words[1] + "' is a second plan: a sweep has one");
     plan_ = read_sweep_plan(flags_, words.empty() ? "" : words[0], files_);
     plan_.engine = chosen_engine(flags_).name;
     plan_.software = flags_.text("fitted");
@@ -88,7 +93,8 @@ class Sweep {
  private:
   static void require_hashes() {
     if (sha256_hex("").empty())
-      throw MissingError("`sweep` keeps forecasts by their SHA-256, and this build has no OpenSSL");
+      throw MissingError(
+          "`sweep` keeps forecasts by their SHA-256, which needs OpenSSL, and this build has none");
   }
 
   const Engine& engine() const { return *find_engine(plan_.engine); }
@@ -137,12 +143,12 @@ class Sweep {
     if (words.size() < 2) throw UsageError("`sweep merge` needs the folder where the shards lie");
     for (const std::string& name : flags_.own_names())
       if (flags_.typed(name) && name != "jobs")
-        throw UsageError("--" + name + " is not for `sweep merge`: the folder's plan says it");
+        throw UsageError("--" + name + " is not for `sweep merge`: the plan in the folder has it");
     const KeptPlan kept = kept_plan(words[1], version_and_commit());
     plan_ = kept.plan;
     if (find_engine(plan_.engine) == nullptr || !engine().built())
       throw MissingError("these shards are of engine '" + plan_.engine +
-                         "', which this build has not");
+                         "', which is not in this build");
     make_tasks();
     const Evaluations done = read_shards(words[1], kept.shards);
     const std::vector<std::string> missing = missing_shards(kept.shards, tasks_, done);

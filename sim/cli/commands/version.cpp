@@ -24,7 +24,7 @@ std::string data_folder() {
   }
 }
 
-/// null where there is nothing to say.
+/// null if the text is empty.
 Json text_or_null(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 Json make_row() {
@@ -59,7 +59,7 @@ Json make_row() {
 
 int version(int argc, const char* const* argv) {
   Flags flags("version",
-              "Tells the version; with --verbose or in JSON also what this build is made of.",
+              "Shows the version; with --verbose or in JSON also what this build is made of.",
               {"version", "version --verbose", "--version --format json"});
   flags.without_config();
   flags.add_switch("verbose", "commit, compiler, libraries, engines, data folder");

@@ -6,9 +6,9 @@
 namespace gradcast {
 namespace {
 
-// Words that COMP_WORDBREAKS cuts at "=" are put together again: "--model=res" comes as three.
-// Names are asked for when they are needed, of the gradcast that is being typed, so that a file
-// that a person added is among them.
+// Words that COMP_WORDBREAKS cuts at "=" are put together again: "--model=res" comes as three
+// words. The script asks for names when they are needed, and asks the gradcast that is being typed,
+// so that a file that a person added is among them.
 constexpr std::string_view kHelpers =
     R"(# bash completion of gradcast; made by `gradcast completion bash`
 
@@ -51,7 +51,7 @@ std::string offer_of(const ValueKind& kind) {
 std::string bash_completion(const std::vector<CommandInfo>& commands) {
   std::string text(kHelpers);
   std::vector<std::string> names;
-  // What is offered, and after which "command:flag".
+  // The offered words, and the "command:flag" after which they are offered.
   std::map<std::string, std::vector<std::string>> offers;
   std::string cases;
   for (const CommandInfo& command : commands) {

@@ -1,4 +1,4 @@
-// Completion of the command line: scripts for shells, and the names that they ask for.
+// Completion of the command line: scripts for shells, and the names for which they ask.
 #pragma once
 #include <span>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace gradcast {
 
-/// What a flag's value may be, or a command's words.
+/// The possible values of a flag, or of a command's words.
 struct ValueKind {
   std::string_view of;     // the flag's name, or what stands for the words: "SHELL"
   std::string_view names;  // of `gradcast completion --names`: "models"; "" for none
@@ -18,23 +18,23 @@ struct ValueKind {
   bool list = false;       // several, with commas between
 };
 
-/// Of the flags and words that something is known of.
+/// The kinds of all flags and words whose values are known.
 std::span<const ValueKind> all_value_kinds();
 
-/// nullptr where nothing is known.
+/// nullptr if nothing is known.
 const ValueKind* find_value_kind(std::string_view of);
 
-/// Of a flag's value: the table's, and where that has none a flag whose value is called FILE takes
-/// any file; else nothing is offered.
+/// The kind of a flag's value: the one in the table; else any file, if the value is called FILE;
+/// else nothing is offered.
 ValueKind value_kind_of(const FlagInfo& flag);
 
-/// Of a command's words; any file where the table knows nothing.
+/// The kind of a command's words; any file if the table does not have it.
 ValueKind value_kind_of_words(const CommandInfo& command);
 
-/// What may stand after `completion --names`.
+/// The words that may follow `completion --names`.
 std::vector<std::string> name_kinds();
 
-/// The names of a kind, as this build and its data files have them now. Throws ValueError for an
+/// The names of a kind in this build and its data files, as they are now. Throws ValueError for an
 /// unknown kind.
 std::vector<std::string> names_of_kind(const std::string& kind);
 

@@ -1,4 +1,4 @@
-// What is known of values: one table.
+// The known values of flags, in one table.
 #include <algorithm>
 #include <functional>
 

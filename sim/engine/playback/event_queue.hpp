@@ -1,4 +1,5 @@
-// What is to happen, in order of time; what is due together, in the order it was put in.
+// A queue of events in order of time. Events that are due together keep the order in which they
+// were added.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -12,21 +13,21 @@ class EventQueue {
  public:
   using Action = std::function<void()>;
 
-  /// Called with the date whenever something is put in that is due before all else.
+  /// Called with its date whenever an event is added that is due before all others.
   std::function<void(Seconds)> on_earlier;
 
   Seconds now() const { return now_; }
   bool empty() const { return events_.empty(); }
-  /// When the next is due. Not of an empty one.
+  /// The date of the next event. The queue must not be empty.
   Seconds next() const { return events_.front().when; }
 
   void at(Seconds when, Action action);
   void in(Seconds delay, Action action) { at(now_ + delay, std::move(action)); }
 
-  /// Does all that is due by then.
+  /// Runs all events that are due up to `when`.
   void advance_to(Seconds when);
 
-  /// Does all there is.
+  /// Runs all events.
   void run();
 
  private:

@@ -7,7 +7,7 @@ namespace {
 
 using Index = std::uint32_t;
 
-/// Lists of numbers, one list a rank, in one piece of memory.
+/// Lists of numbers, one list per rank, in one piece of memory.
 struct Lists {
   std::vector<Index> begins;  // of each list, then the end of the last
   std::vector<Index> items;
@@ -31,7 +31,7 @@ Lists by_end(const std::vector<Message>& messages, int Message::*end, std::size_
 
 }  // namespace
 
-/// One collective that is going on.
+/// One collective under way.
 class ExactTransport::Exchange {
  public:
   Exchange(ExactTransport& transport, Job& job, std::size_t step)
@@ -152,7 +152,7 @@ class ExactTransport::Exchange {
     finish_round(to);
   }
 
-  /// Of all that a rank receives in its round; none where adding costs nothing.
+  /// The time to add up all that a rank receives in its round; 0 if adding costs nothing.
   Bytes bytes_added(std::size_t rank) const {
     const Place& place = ranks_[rank];
     Bytes added{};
@@ -162,7 +162,7 @@ class ExactTransport::Exchange {
     return added;
   }
 
-  /// Sending may go on meanwhile.
+  /// Sending may continue during this time.
   void add_if_received(std::size_t rank) {
     if (ranks_[rank].to_receive > 0) return;
     transport_.events_.in(bytes_added(rank) / transport_.software_.reduction_bandwidth,

@@ -1,4 +1,4 @@
-// Collectives message by message, every rank at its own pace.
+// A transport that simulates collectives message by message, each rank at its own pace.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -12,10 +12,10 @@
 
 namespace gradcast {
 
-/// Its jobs have a class for each rank.
+/// Its jobs must have a class for each rank.
 class ExactTransport : public Transport {
  public:
-  /// All must outlive it.
+  /// All arguments must outlive it.
   ExactTransport(const Topology& topology, RankLayout layout, CollectiveSoftware software,
                  FlowNetwork& network, EventQueue& events);
   ~ExactTransport() override;

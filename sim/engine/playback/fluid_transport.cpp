@@ -23,7 +23,7 @@ void FluidTransport::carry_out(Job& job, std::size_t step) {
       collective_course(course->phases, topology_, software_, 1, lead_of(job, step, events_.now()));
   Seconds flowing{0};
   for (const Seconds busy : alone.flowing) flowing += busy;
-  // Ranks that were ahead have sent some of it already: then all may be over before as much time as
+  // Ranks that were ahead have sent some of it already. So the phase may be over in less time than
   // its bytes take.
   const Seconds rest = alone.total - software_.per_collective;
   if (rest < flowing) course->share = rest / flowing;

@@ -1,4 +1,5 @@
-// Collectives as flows: one set for each phase, of all the bytes that its edges carry.
+// A transport that carries collectives as flows: one set for each phase, of all the bytes that its
+// edges carry.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -11,12 +12,12 @@
 
 namespace gradcast {
 
-/// A phase is what its rounds' latencies and reductions add to the time of its bytes, then its
-/// flows. Where nothing else is on the network that is the closed form; where something is, the
-/// flows share with it.
+/// A phase first waits for the time that the latencies and reductions of its rounds add to that of
+/// its bytes; then its flows run. If nothing else is on the network, this gives the closed form.
+/// Otherwise the flows share the network with what is there.
 class FluidTransport : public WholeCollectives {
  public:
-  /// All must outlive it. `company`: what is on the network besides one collective.
+  /// All arguments must outlive it. `company`: what is on the network besides one collective.
   FluidTransport(const Topology& topology, RankLayout layout, CollectiveSoftware software,
                  Company company, FlowNetwork& network, EventQueue& events);
 

@@ -23,7 +23,7 @@ RankClasses RankClasses::grouped(const Plan& plan, const World& world) {
   std::map<double, std::size_t> undisturbed;  // class by speed
   for (const RankClass& rank : all.classes) {
     std::size_t its_class = ranks.classes.size();
-    if (rank.events.empty())  // a rank that something happens to is a class of its own
+    if (rank.events.empty())  // a rank with events is a class of its own
       its_class = undisturbed.try_emplace(rank.speed, its_class).first->second;
     if (its_class == ranks.classes.size()) ranks.classes.push_back(rank);
     ranks.class_of.push_back(its_class);
@@ -84,7 +84,8 @@ Seconds Job::ready_since(std::size_t step) const {
 
 // ---- what a rank does next ----
 
-/// A step that has nothing to wait for any more. Those of streams that run in order wait there.
+/// Puts a step that waits for nothing any more into its queue. Steps of streams that run in order
+/// wait in the stream.
 void Job::sort_in(Player& player, std::size_t step) const {
   const PlanStep& planned = plan_.steps[step];
   if (planned.kind == StepKind::Collective) {
@@ -267,7 +268,7 @@ void Job::date_end(std::size_t id, Running& running) {
 
 void Job::follow_events(std::size_t id, const RankClass& rank_class) {
   for (const RankEvent& event : rank_class.events) {
-    // Recomputed whole at each change, so that nothing is left of a period that is over.
+    // Computed from scratch at each change, so that nothing is left of a period that is over.
     const auto update = [this, id] {
       double speed = 1;
       for (const RankEvent& each : ranks_.classes[id].events)

@@ -1,5 +1,5 @@
-// One job's way through its plan: streams, queues, who waits for whom. How long a collective takes
-// is the transport's to say.
+// Plays one job's plan: streams, queues, and who waits for whom. The transport decides how long a
+// collective takes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,34 +16,34 @@ namespace gradcast {
 
 class Job;
 
-/// Carries collectives out. A rank class comes to a collective by enter(); when it is through, the
-/// transport calls Job::leave.
+/// Carries out collectives. A rank class comes to a collective by enter(). When the class is
+/// through, the transport calls Job::leave.
 class Transport {
  public:
   virtual ~Transport() = default;
   virtual void enter(Job& job, std::size_t step, std::size_t rank_class) = 0;
 };
 
-/// Ranks that nothing tells apart: one is played for all.
+/// Ranks that behave alike: one is played for all.
 struct RankClass {
   double speed = 1;
   std::vector<RankEvent> events{};
 };
 
-/// Which class each rank is of.
+/// The class of each rank.
 struct RankClasses {
   std::vector<RankClass> classes;
   std::vector<std::size_t> class_of;  // by rank
 
-  /// As few as there can be.
+  /// As few classes as possible.
   static RankClasses grouped(const Plan& plan, const World& world);
-  /// Every rank its own.
+  /// Each rank is a class of its own.
   static RankClasses separate(const Plan& plan, const World& world);
 };
 
 class Job {
  public:
-  /// All must outlive it.
+  /// All arguments must outlive it.
   Job(const Plan& plan, const RankClasses& ranks, EventQueue& events, Transport& transport);
 
   void start();
@@ -52,17 +52,17 @@ class Job {
   const Plan& plan() const { return plan_; }
   std::size_t classes() const { return players_.size(); }
   bool done() const { return unfinished_ == 0; }
-  /// Since when all that a step waits for is done, on all ranks. Of a step that has begun.
+  /// The time at which all that a step waits for was done on all ranks. The step must have begun.
   Seconds ready_since(std::size_t step) const;
-  /// What it was that some rank never finished; "" where all is done.
+  /// What some rank never finished; "" where all is done.
   std::string stuck(const RankClasses& ranks) const;
-  /// Start and end of every step of every class. To be taken once.
+  /// Start and end of every step of every class. May be called once.
   std::vector<std::vector<Interval>> take_record() { return std::move(record_); }
 
  private:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-  /// What a stream of a rank is computing.
+  /// The step that a stream of a rank is computing.
   struct Running {
     std::size_t step = kNone;
     Seconds left{0};  // at speed 1
@@ -71,7 +71,7 @@ class Job {
     unsigned turn = 0;  // an end that was dated before the rate changed has another
   };
 
-  /// The plan's first on top.
+  /// A queue with the earliest step of the plan on top.
   using FirstOf =
       std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<std::size_t>>;
 
@@ -100,13 +100,14 @@ class Job {
   void finish(std::size_t id, Running& running);
   void mark_done(std::size_t id, std::size_t step);
   double rate_of(std::size_t id, std::size_t step) const;
-  /// Something changed that decides how fast the rank computes.
+  /// Called when something changed that decides how fast the rank computes.
   void change_rates(std::size_t id);
   void change_rate(std::size_t id, Running& running);
   void date_end(std::size_t id, Running& running);
   void enter(std::size_t id, std::size_t step);
-  /// Of a coordinated queue: offers collectives that all ranks are ready for to a free stream, when
-  /// all that is due now has happened, so that the best of what is ready together goes first.
+  /// For a coordinated queue: gives a free stream a collective for which all ranks are ready. It
+  /// does so after all that is due now has happened, so that the best of those that become ready
+  /// together goes first.
   void dispatch_soon();
   void dispatch();
   void follow_events(std::size_t id, const RankClass& rank_class);
@@ -119,7 +120,7 @@ class Job {
   std::vector<std::size_t> network_;
   std::vector<std::vector<std::size_t>> followers_;  // by step: those that come after it
   std::vector<Player> players_;
-  // Of a coordinated queue:
+  // For a coordinated queue:
   std::vector<std::size_t> ready_ranks_;  // by step: how many classes could begin it
   std::vector<std::size_t> eligible_;     // steps all could begin
   int dispatched_ = 0;

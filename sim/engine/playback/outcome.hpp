@@ -1,4 +1,4 @@
-// What came of the jobs.
+// The results of played jobs.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,12 +7,12 @@
 
 namespace gradcast {
 
-/// What in the world stops somebody for ever; empty: nothing.
+/// The events of the world that stop somebody for ever; empty where there are none.
 std::vector<std::string> dead_ends(const World& world);
 
-/// The record of the first of equal jobs, but for engine and flows. Where it is not done, `lost`
-/// says what never ended and what in the world is to blame; throws std::logic_error, a deadlock,
-/// where nothing is.
+/// The record of the first of equal jobs, without engine and flows. If the job is not done, `lost`
+/// says what never ended and which event of the world is to blame. If no event is, this is a
+/// deadlock: throws std::logic_error.
 RunRecord record_of(Job& job, const RankClasses& ranks, const World& world);
 
 }  // namespace gradcast

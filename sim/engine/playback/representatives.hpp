@@ -1,4 +1,4 @@
-// Which of a phase's flows have to be simulated, where nothing tells some of them apart.
+// The flows of a phase that must be simulated, where some of them behave alike.
 #pragma once
 #include <vector>
 
@@ -7,16 +7,16 @@
 
 namespace gradcast {
 
-/// What else may be on the links while the phase lasts.
+/// The other messages that may be on the links during the phase.
 enum class Company {
   None,    // nothing, or copies of the same phase that begin with it
   Alike,   // other collectives of the same kind
   Anyone,  // other kinds, traffic, or events that tell links apart
 };
 
-/// Messages, by number, that take as long together as all of the phase do: those that one node
-/// sends, where the phase is the same for all nodes; where nothing else is on the network, those on
-/// the link that is busy longest; else all.
+/// The numbers of messages that together take as long as the whole phase. If the phase is the same
+/// for all nodes, these are the messages that one node sends. If nothing else is on the network,
+/// they are those on the link that is busy longest. Otherwise they are all messages.
 std::vector<std::size_t> representatives(const Phase& phase, const Topology& topology,
                                          Company company);
 

@@ -21,7 +21,7 @@ std::vector<double> WholeCollectives::lead_of(const Job& job, std::size_t step, 
                       last->second.at + job.plan().steps[step].duration == now &&
                       job.plan().network_streams == 1 && !job.plan().coordinated;
   if (!queued) return {};
-  // Nobody can begin what is not there yet.
+  // No rank can begin before the collective is ready.
   const double most = (last->second.at - job.ready_since(step)).count();
   std::vector<double> lead = last->second.lead_seconds;
   for (double& each : lead) each = std::min(each, most);

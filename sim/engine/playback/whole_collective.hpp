@@ -1,4 +1,5 @@
-// Transports that wait for all ranks before a collective begins, and end it for all at once.
+// Base of transports in which a collective begins when all ranks have come, and ends for all at
+// once.
 #pragma once
 #include <map>
 #include <vector>
@@ -12,15 +13,15 @@ class WholeCollectives : public Transport {
   void enter(Job& job, std::size_t step, std::size_t rank_class) final;
 
  protected:
-  /// All ranks are there. To call finish(job, step), then or later.
+  /// Called when all ranks have come. Must call finish(job, step), at once or later.
   virtual void carry_out(Job& job, std::size_t step) = 0;
 
   void finish(Job& job, std::size_t step);
 
-  /// By how much ranks are ahead of the last when a collective begins: those of one that waited for
-  /// the stream went on, each by itself, from the one before.
+  /// By how much each rank is ahead of the last one when a collective begins. If the collective
+  /// waited for the stream, each rank came to it by itself from the collective before.
   std::vector<double> lead_of(const Job& job, std::size_t step, Seconds now) const;
-  /// What is to be known of a collective that ends, for the next.
+  /// Keeps what the next collective needs to know about one that ends.
   void set_lead(const Job& job, Seconds end, std::vector<double> lead_seconds);
 
  private:

@@ -1,5 +1,5 @@
-// SimGrid 3.32 (Debian 12) and 4.x, where they differ: the platform calls were renamed in 4.0, the
-// completion callbacks in 3.34, the gateways in 3.35.
+// Calls that differ between SimGrid 3.32 (Debian 12) and 4.x: the platform calls were renamed in
+// 4.0, the completion callbacks in 3.34, the gateways in 3.35.
 #pragma once
 #include <simgrid/version.h>
 
@@ -63,7 +63,7 @@ inline sg4::SplitDuplexLink* add_duplex(sg4::NetZone* zone, const std::string& n
   return link;
 }
 
-/// A router of the zone, or of one inside it, by which others reach the zone.
+/// The router by which others reach the zone. It belongs to the zone or to one inside it.
 inline void set_gateway(sg4::NetZone* zone, NetPoint* router) {
 #if SIMGRID_VERSION >= 33500
   zone->set_gateway(router);
@@ -83,12 +83,12 @@ inline NetPoint* add_gateway(sg4::NetZone* zone, const std::string& name) {
   return router;
 }
 
-/// Both ways.
+/// In both directions.
 inline void add_route(sg4::NetZone* zone, NetPoint* from, NetPoint* to, const Route& links) {
   zone->add_route(from, to, nullptr, nullptr, links, true);
 }
 
-/// A host to everybody else in a star, and back.
+/// Adds the route from a host to all others in a star, and back.
 inline void attach_host(sg4::NetZone* star, const sg4::Host* host, const Route& up) {
 #if SIMGRID_VERSION >= 33500
   star->add_route(host, nullptr, up, true);
@@ -97,7 +97,7 @@ inline void attach_host(sg4::NetZone* star, const sg4::Host* host, const Route& 
 #endif
 }
 
-/// A child zone to everybody else in a star.
+/// Adds the route from a child zone to all others in a star.
 inline void attach_zone(sg4::NetZone* star, sg4::NetZone* child, NetPoint* gateway,
                         const Route& up) {
 #if SIMGRID_VERSION >= 33500
@@ -118,7 +118,7 @@ inline void on_message_completion(const std::function<void(const sg4::Comm&)>& c
 #endif
 }
 
-/// What a link carries now, bytes/s.
+/// The load of a link now, in bytes/s.
 inline double load_of(const sg4::Link* link) {
 #if SIMGRID_VERSION >= 33400
   return link->get_load();

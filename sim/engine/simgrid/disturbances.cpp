@@ -5,11 +5,11 @@
 namespace gradcast {
 namespace {
 
-/// What is left of a link that is down. SimGrid would fail what is on a link without bandwidth; a
-/// byte in thirty years lets it wait.
+/// The bandwidth of a link that is down. SimGrid would let messages fail on a link without
+/// bandwidth; with a byte in thirty years they wait.
 constexpr double kDown = 1e-9;
 
-/// More than anybody can send while a job lasts.
+/// More than can be sent while a job lasts.
 constexpr Bytes kEndless{std::int64_t{1} << 60};
 
 }  // namespace
@@ -45,7 +45,8 @@ void Disturbances::update(Disturbed& disturbed) {
                        disturbed.widest);
 }
 
-/// In pieces that become smaller towards the end of its time, since a message cannot be stopped.
+/// Traffic is sent in pieces that become smaller towards the end of its time, because a message
+/// cannot be stopped.
 void Disturbances::go_on(const BackgroundFlow& flow) {
   if (over_() || !flow.period.holds(events_.now())) return;
   Bytes piece = kEndless;

@@ -13,8 +13,8 @@ namespace gradcast {
 
 class Disturbances {
  public:
-  /// Dates them all. `over`: nobody is left to be disturbed. All must outlive it. Throws ValueError
-  /// for a link that is not there.
+  /// Puts all of them into the event queue. `over`: true when no job is left to be disturbed. All
+  /// arguments must outlive it. Throws ValueError for a link that does not exist.
   Disturbances(const World& world, const SimulatedNetwork& network, SimulatedFlows& flows,
                EventQueue& events, std::function<bool()> over);
 

@@ -1,5 +1,5 @@
-// Plans on a network that SimGrid simulates. Only this folder includes SimGrid, and strong units
-// become its doubles nowhere else.
+// Runs plans on a network that SimGrid simulates. Only this folder includes SimGrid, and only here
+// do typed units become SimGrid's doubles.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -22,7 +22,7 @@ namespace {
 
 enum class Grain { Exact, Fluid };
 
-/// Equal jobs do the same at the same time, so that they are no company to one another.
+/// Equal jobs do the same at the same time, so they do not count as other traffic to one another.
 Company company_of(const Plan& plan, const World& world) {
   if (world.network_disturbed()) return Company::Anyone;
   if (plan.network_streams == 1) return Company::None;
@@ -57,7 +57,7 @@ class Simulation {
 
   RunRecord run() {
     for (const auto& job : jobs_) job->start();
-    // What crawls over a link that is down for ever would end one day.
+    // A message on a link that is down for ever still moves a little, and would end some day.
     if (!dead_ends(world_).empty()) events_.at(Seconds{kLongestSeconds}, [this] { flows_.stop(); });
     flows_.run();
     RunRecord record = record_of(*jobs_.front(), ranks_, world_);
@@ -89,7 +89,7 @@ class Simulation {
   std::vector<std::unique_ptr<Job>> jobs_;
 };
 
-/// SimGrid's own trace: what links and hosts have and use, as Paje.
+/// SimGrid's own trace, in Paje's format: the capacity and use of links and hosts.
 void trace_to(const std::filesystem::path& file) {
   using simgrid::s4u::Engine;
   // Name and value apart: in one text a blank would end the value.
@@ -97,7 +97,7 @@ void trace_to(const std::filesystem::path& file) {
   Engine::set_config("tracing/filename", file.string());
   Engine::set_config("tracing/uncategorized", true);  // uses; nothing here has a category
   Engine::set_config("tracing/precision", 9);         // else dates are of microseconds
-  // A graph of who is beside whom, for which SimGrid 3.32 looks up split-duplex links of platform
+  // The graph of neighbours is off: for it SimGrid 3.32 looks up split-duplex links of platform
   // files by names that they do not have, and aborts.
   Engine::set_config("tracing/platform/topology", false);
 }
@@ -180,8 +180,8 @@ RunRecord from_numbers(const std::vector<double>& numbers, const Plan& plan) {
   return record;
 }
 
-/// In a process of its own: SimGrid's clock, model and callbacks are process-wide, and its checks
-/// abort.
+/// Runs in a process of its own, because SimGrid's clock, model and callbacks are process-wide, and
+/// its checks abort.
 RunRecord simulate_apart(const Plan& plan, const Cluster& cluster, const World& world, Grain grain,
                          const Observation& observation, std::string engine) {
   RunRecord record = from_numbers(

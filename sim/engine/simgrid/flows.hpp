@@ -1,4 +1,4 @@
-// Bytes on their way in SimGrid, and its clock for the event queue.
+// Sends bytes in SimGrid, and drives the event queue by SimGrid's clock.
 #pragma once
 #include <deque>
 #include <exception>
@@ -11,30 +11,30 @@
 
 namespace gradcast {
 
-/// Event-driven and without actors: messages start from timers and from completion callbacks. That
-/// is the fastest of SimGrid's styles and gives the times of the others. One per process, since
-/// completion callbacks can only be added.
+/// It is event-driven and has no actors: messages start from timers and from completion callbacks.
+/// That is the fastest of SimGrid's styles and gives the same times as the others. There may be one
+/// per process, because completion callbacks can only be added.
 class SimulatedFlows : public FlowNetwork {
  public:
-  /// Both must outlive it.
+  /// Both references must outlive it.
   SimulatedFlows(const simgrid::s4u::Engine& engine, std::vector<simgrid::s4u::Host*> hosts,
                  EventQueue& events);
 
   void send(int from, int to, Bytes bytes, EventQueue::Action sent) override;
 
-  /// The same, never faster than `most` (0: as fast as can be).
+  /// The same, but never faster than `most` (0: no limit).
   void send_at_most(BytesPerSecond most, int from, int to, Bytes bytes, EventQueue::Action sent);
 
-  /// From now on the link has so much. `widest`: the most that it ever has.
+  /// Sets the link's bandwidth from now on. `widest`: the most that it ever has.
   void set_bandwidth(simgrid::s4u::Link* link, double bandwidth, double widest);
 
-  /// Of the narrowest link from a rank to another, now.
+  /// The bandwidth of the narrowest link from a rank to another, now.
   BytesPerSecond narrowest(int from, int to) const;
 
-  /// Until nothing is left to happen.
+  /// Runs until no event is left.
   void run();
 
-  /// Nothing happens any more, whatever is still on its way.
+  /// Stops the run, whatever is still on its way.
   void stop() { stopped_ = true; }
 
  private:
@@ -45,10 +45,10 @@ class SimulatedFlows : public FlowNetwork {
     EventQueue::Action sent;
   };
 
-  /// SimGrid never lets a message pass faster than the narrowest link of its way is when it starts,
-  /// not even when that link is wider later; and overlooks a rate that is set. So links are shown
-  /// to it, for the moment in which it starts, as wide as they ever are, and the first as narrow as
-  /// the rate.
+  /// SimGrid limits a message to the bandwidth that the narrowest link of its way has when the
+  /// message starts, even if that link is wider later. It also ignores a rate that is set. So for
+  /// the moment in which a message starts, links are given the widest bandwidth that they ever
+  /// have, and the first link is given the rate.
   struct Changing {
     double bandwidth;
     double widest;

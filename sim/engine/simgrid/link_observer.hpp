@@ -9,11 +9,11 @@
 
 namespace gradcast {
 
-/// SimGrid shares links out anew whenever its clock moves on, so that is when they are asked. One
-/// per process: such callbacks can only be added.
+/// SimGrid shares the links again whenever its clock moves on, so their load is read then. There
+/// may be one per process, because such callbacks can only be added.
 class LinkObserver {
  public:
-  /// `over`: nothing is of interest any more. The network must outlive it.
+  /// `over`: true when nothing needs to be observed any more. The network must outlive it.
   LinkObserver(const SimulatedNetwork& network, std::function<bool()> over);
 
   BoundedLoads take(Seconds end) { return recorder_.take(end); }

@@ -24,8 +24,9 @@ sg4::SplitDuplexLink* add_link(sg4::NetZone* zone, const std::string& name,
   return simgrid_compat::add_duplex(zone, name, bandwidth.value, 0);
 }
 
-/// A switch is a star of what hangs on it. From outside it is reached by its gateway, which must
-/// lie in a zone of its own: SimGrid 3.32 finds no way from a zone inside to a router beside it.
+/// A switch is a star of everything that is connected to it. From outside it is reached by its
+/// gateway, which must be in a zone of its own: SimGrid 3.32 finds no route from a zone inside to a
+/// router beside it.
 sg4::NetZone* add_switch(sg4::NetZone* above, const std::string& name, BytesPerSecond uplink) {
   auto* zone = simgrid_compat::add_star(above, name);
   auto* exit = simgrid_compat::add_full(zone, name + ".exit");
@@ -36,7 +37,7 @@ sg4::NetZone* add_switch(sg4::NetZone* above, const std::string& name, BytesPerS
   return zone;
 }
 
-/// A GPU and its ways out of it and into it, as far as they are inside the node.
+/// A GPU and its routes out and in, as far as they are inside the node.
 struct Gpu {
   sg4::Host* host;
   Route out;
@@ -74,9 +75,10 @@ Route joined(Route way, const Route& rest) {
   return way;
 }
 
-// One GPU needs no zone: it hangs on the switch itself. SimGrid looks through all zones whenever it
-// adds anything, so that 4096 of them take two seconds. But from a zone beside it SimGrid 3.32
-// finds no way to it, or a wrong one: only where all nodes are such.
+// A single GPU needs no zone: it is connected to the switch itself. This saves time, because
+// SimGrid looks through all zones whenever it adds anything, so that 4096 zones take two seconds.
+// But SimGrid 3.32 finds no route, or a wrong one, from a zone to such a GPU beside it. So this is
+// done only if all nodes have one GPU.
 void add_single(sg4::NetZone* above, const std::string& name, const NodeProperties& node,
                 std::vector<sg4::Host*>& hosts) {
   const NodeParts parts = add_parts(above, above, name, node);
@@ -119,7 +121,8 @@ void add_gpus_with_nics(sg4::NetZone* above, const std::string& name, const Node
   simgrid_compat::attach_zone(above, zone, gateway, {});
 }
 
-/// Nodes on leaves, leaves on pods, as the cluster has them; whatever it lacks is the root itself.
+/// Puts nodes on leaves, and leaves on pods, as the cluster has them. A level that the cluster
+/// lacks is the root itself.
 class Switches {
  public:
   Switches(const sg4::Engine& engine, const Cluster& cluster)
@@ -155,25 +158,26 @@ class Switches {
 }  // namespace
 
 void configure_simgrid() {
-  xbt_log_control_set("root.thres:error");  // "Configuration change" is no news to the user
+  xbt_log_control_set("root.thres:error");  // users need no "Configuration change" messages
   // Bandwidths and latencies come in as measured between processes. The factors of SimGrid's
   // default model (13.01 on latency, 0.97 on bandwidth) stand for TCP's slow start on cold
   // connections and would hit the links inside a node too: 161 ring all-reduces became 3.34 s
   // instead of 0.44 s.
   sg4::Engine::set_config("network/model:CM02");
-  // What that model has anyway, said so that a platform file cannot say otherwise.
+  // These are the defaults of that model; they are set so that a platform file cannot change them.
   sg4::Engine::set_config("network/bandwidth-factor:1");
   sg4::Engine::set_config("network/latency-factor:1");
   sg4::Engine::set_config("network/weight-S:0");
-  // No TCP window: it bites from latencies of a millisecond on, which a LAN has only by mistake.
+  // No TCP window: it has an effect from latencies of a millisecond on, which a LAN has only by
+  // mistake.
   sg4::Engine::set_config("network/TCP-gamma:0");
   // By default a message also slows the other direction by 5 %; full-duplex links do not.
   sg4::Engine::set_config("network/crosstraffic:no");
-  // Dates nearer to each other than this are one date.
+  // Dates closer to each other than this count as one date.
   sg4::Engine::set_config(simgrid_compat::timing_precision());
 }
 
-// The ways are those of make_topology; a test holds the one against the other.
+// The routes are those of make_topology; a test compares the two.
 SimulatedNetwork build_network(const sg4::Engine& engine, const Cluster& cluster) {
   if (!cluster.platform_file.empty()) return load_platform(engine, cluster);
   SimulatedNetwork network{{}, make_topology(cluster), {}};

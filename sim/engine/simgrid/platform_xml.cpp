@@ -36,7 +36,7 @@ void require_sound(const std::string& path, const std::vector<sg4::Link*>& links
       return DataError(path, 0, "link " + in_quotes(link->get_cname()) + " " + what);
     };
     if (link->get_sharing_policy() == sg4::Link::SharingPolicy::WIFI)
-      throw refuse("is a wireless one; those are not simulated");
+      throw refuse("is wireless, and wireless links are not simulated");
     const double bandwidth = link->get_bandwidth();
     if (!std::isfinite(bandwidth) || bandwidth <= 0)
       throw refuse("has a bandwidth of " + number_to_text(bandwidth) + " bytes a second");
@@ -143,7 +143,7 @@ void require_routes(
     } catch (const std::exception&) {
     }
     if (links.empty()) throw refuse("has no route to");
-    // The links' own is 0 by now: Vivaldi zones compute theirs.
+    // The latency of the links themselves is 0 by now; Vivaldi zones compute theirs.
     if (latency != 0) throw refuse("has a latency that is of no link to");
   };
   constexpr std::size_t kAllPairsUpTo = 512;  // hosts: a quarter of a million routes

@@ -7,11 +7,12 @@
 namespace gradcast {
 
 /// Reads the cluster's platform file: each host is a rank, in the natural order of names (host2
-/// before host10). Latencies go from SimGrid's links into the topology. Throws DataError.
+/// before host10). Latencies are taken from SimGrid's links and put into the topology. Throws
+/// DataError.
 SimulatedNetwork load_platform(const simgrid::s4u::Engine& engine, const Cluster& cluster);
 
-/// Throws DataError where a host has no route to another; of large platforms not all pairs are
-/// tried. SimGrid may also abort or crash, so `about_to_try` is told of each pair before.
+/// Throws DataError where a host has no route to another. In large platforms not all pairs are
+/// tried. SimGrid may also abort or crash, so `about_to_try` is called before each pair.
 void require_routes(
     const SimulatedNetwork& network, const std::string& path,
     const std::function<void(const std::string&, const std::string&)>& about_to_try);

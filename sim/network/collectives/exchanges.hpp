@@ -7,8 +7,9 @@
 
 namespace gradcast::collectives {
 
-/// A power of two of the ranks take part. Where ranks are left over, rank 2i folds into rank 2i + 1
-/// for each of the first i: it sends what it has before, and gets the result after.
+/// The number of ranks that take part is a power of two. Where ranks are left over, rank 2i folds
+/// into rank 2i + 1 for each of the first i: it sends what it has before the exchanges, and gets
+/// the result after them.
 class Exchanges {
  public:
   using Size = std::function<Bytes(int participant)>;
@@ -17,7 +18,7 @@ class Exchanges {
   explicit Exchanges(int ranks);
 
   int participants() const { return participants_; }
-  /// Participants below this have a rank folded into them.
+  /// Participants with a number below this have a rank folded into them.
   int folded() const { return folded_; }
   int rank_of(int participant) const {
     return participant < folded_ ? 2 * participant + 1 : participant + folded_;
@@ -25,8 +26,8 @@ class Exchanges {
   /// For participants below folded() only.
   int folded_into(int participant) const { return 2 * participant; }
 
-  /// `size` is what the one folded into a participant sends, a participant sends, and the one
-  /// folded into a participant gets.
+  /// `size` gives, in this order, the bytes that the rank folded into a participant sends, that a
+  /// participant sends, and that the rank folded into a participant gets.
   void fold_in(Received received, const Size& size);
   void exchange(int distance, Received received, const Size& size);
   void fold_out(const Size& size);

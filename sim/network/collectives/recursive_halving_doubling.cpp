@@ -9,8 +9,8 @@
 namespace gradcast::collectives {
 namespace {
 
-/// What participant i keeps, as chunks out of `participants`, when halves were exchanged at all
-/// distances up to this one: bit 0 of i says which half, bit 1 which half of that, and so on.
+/// The chunks, out of `participants`, that participant i keeps after halves were exchanged at all
+/// distances up to this one. Bit 0 of i says which half, bit 1 which half of that, and so on.
 Bytes kept(Bytes whole, int i, int distance, int participants) {
   int first = 0;
   int length = participants;

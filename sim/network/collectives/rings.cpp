@@ -22,7 +22,7 @@ void require_even(const RankLayout& layout, std::string_view collective) {
                    "; use a collective of one level, as ring-all-reduce, ring-all-gather or gtopk");
 }
 
-/// Of all blocks of a ring.
+/// The bytes of all blocks of a ring.
 struct Extremes {
   Bytes largest{-1};
   Bytes second{-1};

@@ -1,5 +1,5 @@
-// Rings, in which every rank passes blocks on to the next: what half of the collectives are made
-// of.
+// Rings, in which every rank passes blocks on to the next. Half of the collectives are made of
+// them.
 #pragma once
 #include <functional>
 #include <string_view>
@@ -22,8 +22,8 @@ struct Rings {
 };
 
 Rings ring_of_all(const RankLayout& layout);
-/// One in each node, and one through the ranks of equal local index. Both throw ValueError with the
-/// collective's name where nodes have different numbers of GPUs.
+/// One ring in each node; and one ring through the ranks of equal local index. Both throw
+/// ValueError with the collective's name where nodes have different numbers of GPUs.
 Rings rings_inside_nodes(const RankLayout& layout, std::string_view collective);
 Rings rings_across_nodes(const RankLayout& layout, std::string_view collective);
 
@@ -38,14 +38,15 @@ struct Turns {
   std::function<Bytes(int rank, int block)> block;
 };
 
-/// Adds the rounds, of which there are length - 1 or at least length; none for rings of one rank.
+/// Appends the rounds. There are length - 1 of them, or at least length; none for rings of one
+/// rank.
 void append_turns(std::vector<Phase>& phases, const RankLayout& layout, const Rings& rings,
                   const Turns& turns);
 
 /// Reduce-scatter: blocks are chunks of `whole(rank)`. The rank at position i ends with chunk i
 /// + 1.
 Turns scattering_turns(const Rings& rings, std::function<Bytes(int rank)> whole);
-/// All-gather of what scattering_turns left.
+/// All-gather of the chunks that scattering_turns left.
 Turns gathering_turns(const Rings& rings, std::function<Bytes(int rank)> whole);
 /// Both, without a pause between them.
 Turns reducing_turns(const Rings& rings, std::function<Bytes(int rank)> whole);

@@ -9,7 +9,7 @@ cmake_minimum_required(VERSION 3.22)
 file(REMOVE ${FOLDER}/failed ${FOLDER}/bundle.js ${FOLDER}/THIRD_PARTY_LICENSES)
 file(MAKE_DIRECTORY ${FOLDER})
 
-# Sets `problem` where it fails; then the following ones do nothing.
+# Sets `problem` if it fails. Later calls then do nothing.
 set(problem "")
 macro(attempt what seconds)
   if(problem STREQUAL "")
@@ -55,7 +55,8 @@ if(NODE AND NPM)
   endif()
 endif()
 
-# A raw string needs an end that its text has not; the standard's 64 KiB are a least, not a most.
+# The end of a raw string must not occur in its text. The standard's 64 KiB are a minimum that
+# compilers must accept, not a limit.
 function(as_string out file)
   set(text "")
   if(EXISTS ${file})

@@ -23,7 +23,7 @@ TEST_CASE("a quantity has a name, and values that read back", "[breakeven]") {
   CHECK(value_text(Quantity::Nodes, 12345) == "12345");
   CHECK(value_text(Quantity::Density, 0.00212349) == "0.002123");
   CHECK(parse_value(Quantity::NicBandwidth, "25Gbps") == 25e9);
-  CHECK_THROWS_WITH(parse_quantity("bandwidth"), Contains("nothing to look over"));
+  CHECK_THROWS_WITH(parse_quantity("bandwidth"), Contains("cannot be varied"));
   CHECK_THROWS_WITH(parse_quantity("node"), Contains("did you mean 'nodes'?"));
   CHECK_THROWS_AS(parse_value(Quantity::NicBandwidth, "25"), ValueError);
   CHECK_THROWS_AS(parse_value(Quantity::Nodes, "2.5"), ValueError);

@@ -120,7 +120,7 @@ TEST_CASE("a config file that says what nobody knows is answered with 3, file an
   refused("[compare]\nsplit = 'yes'\n", "mine.toml:2: 'split' is on or off; write true or false");
   refused("nodes = []\n", "mine.toml:1: 'nodes' is an empty list");
   refused("nodes = [true]\n", "mine.toml:1: 'nodes' is no list of true and false");
-  refused("nodes = \n", "mine.toml:1: this is no TOML");
+  refused("nodes = \n", "mine.toml:1: this is not TOML");
   refused("\nnodes = 0\n", "mine.toml:2: 'nodes': '0' is not a count");
   refused("model = ''\n[simulate]\nbatch = ''\n", "mine.toml:3: 'batch': the value is empty");
   refused("format = 'xml'\n", "mine.toml:1: 'format': 'xml' is not table, csv or json");

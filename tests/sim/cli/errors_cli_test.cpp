@@ -140,8 +140,8 @@ TEST_CASE("a collective that does not suit the run is answered with 2, and what 
                    "needs the same count on every rank");
   simulate_refuses({"--collective", "gtopk", "--compressor", "topk", "--wire-messages", "2"}, 2,
                    "carries index-value pairs");
-  simulate_refuses({"--payload", "1MiB"}, 2, "--payload is a collective without a model");
-  refuses({"simulate", "--payload", "0B"}, 2, "a collective of no bytes is none");
+  simulate_refuses({"--payload", "1MiB"}, 2, "--payload asks for a collective without a model");
+  refuses({"simulate", "--payload", "0B"}, 2, "a collective carries at least one byte");
   refuses({"simulate", "--payload", "1MiB", "--collective", "gtopk"}, 2, "use --model");
   refuses({"simulate", "--payload", "1MiB", "--compressor", "topk"}, 2, "compresses nothing");
   simulate_refuses({"--network-streams", "4", "--engine", "analytic"}, 2, "use --engine simgrid");

@@ -341,7 +341,7 @@ TEST_CASE("One model alone cannot be left out", "[cli]") {
   std::string text = kTwoModels;
   text.erase(text.find("mine,resnet-50"));
   refuses({"fit", "--measured", folder.write("measured-one.csv", text), "--leave-one-out", "model"},
-          3, "measured-one.csv: all runs are of one model: nothing is left to fit on");
+          3, "measured-one.csv: all runs are of one model, so no run is left to fit on");
 }
 
 TEST_CASE("Runs that the model claims none of are nothing to fit", "[cli]") {
@@ -388,7 +388,7 @@ TEST_CASE("What no file can say is not saved, and said", "[cli]") {
       fit_with({"--structure", "dense-goodput", "--starts", "0", "--save", folder.path.string()}));
   CAPTURE(ran.err);
   CHECK(ran.exit_code == 2);
-  CHECK_THAT(ran.err, Contains("no cluster file can say it"));
+  CHECK_THAT(ran.err, Contains("a cluster file cannot say that"));
   CHECK(folder.files() == 0);
 }
 

@@ -185,8 +185,8 @@ TEST_CASE("a missing shard is named, and nothing is written", "[cli][sweep]") {
     REQUIRE(gradcast_with(with(kPlan, {"--shard", shard, "-o", shards})).exit_code == 0);
   refuses({"sweep", "merge", shards, "-o", out}, 1, "shard 2/3 lacks");
   CHECK_FALSE(fs::exists(out));
-  refuses(with(kPlan, {"--shard", "1/4", "-o", shards}), 3, "holds other shards than these");
-  refuses({"sweep", "merge", scratch.path.string()}, 3, "no folder of a sweep's shards");
+  refuses(with(kPlan, {"--shard", "1/4", "-o", shards}), 3, "holds the shards of another sweep");
+  refuses({"sweep", "merge", scratch.path.string()}, 3, "not a folder of a sweep's shards");
 
   const fs::path plan = fs::path(shards) / "plan.json";
   json other = json::parse(content(plan));

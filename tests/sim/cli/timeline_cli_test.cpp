@@ -182,7 +182,7 @@ TEST_CASE("of several replicas the first has a timeline, of a lost run none", "[
   const Ran never = gradcast_with(small_run({"--timeline", lost, "--events", events}));
   INFO(never.err);
   CHECK(never.exit_code == 0);
-  CHECK_THAT(never.err, Contains("no timeline or trace was written: the run never ends"));
+  CHECK_THAT(never.err, Contains("no timeline or trace was written, because the run never ends"));
   CHECK_FALSE(std::filesystem::exists(lost));
 }
 

@@ -53,7 +53,7 @@ TEST_CASE("a device that is none is one clear line", "[cli]") {
       arguments.insert(arguments.end(), {"--model", "alexnet"});
     refuses(arguments, 2, "--scale-costs-to: unknown device 'h2000'; did you mean 'h200'?");
   }
-  refuses({"compare", "--costs-of", "v100"}, 2, "--costs-of is of --scale-costs-to");
+  refuses({"compare", "--costs-of", "v100"}, 2, "--costs-of belongs to --scale-costs-to");
   refuses({"compare", "--scale-costs-to", "h200", "--costs-of", "tpu"}, 2,
           "--costs-of: unknown device 'tpu'");
 }

@@ -215,8 +215,8 @@ TEST_CASE("What no file can say is refused", "[fit]") {
   const FitStructure of_some =
       structure({parameter("nic_bandwidth", "compressor=dense", "9Gbps", "1Gbps", "10Gbps")});
   CHECK_THROWS_WITH(desk.fitted(fit_of(rows, of_some, Eigen::VectorXd::Constant(1, 8 / 7e9))),
-                    Contains("'nic_bandwidth (compressor=dense)' is not of all runs on ") &&
-                        Contains("no cluster file can say it"));
+                    Contains("'nic_bandwidth (compressor=dense)' does not apply to all runs on ") &&
+                        Contains("a cluster file cannot say that"));
   const FitStructure two_ways =
       structure({parameter("encode_factor", "compressor=topk model=alexnet", "1", "0.1", "20")});
   CHECK_THROWS_WITH(desk.fitted(fit_of(rows, two_ways, Eigen::VectorXd::Constant(1, 2))),
@@ -225,7 +225,7 @@ TEST_CASE("What no file can say is refused", "[fit]") {
       structure({parameter("per_iteration_overhead", "", "1ms", "0s", "100ms"),
                  parameter("per_iteration_overhead", "source=desk", "1ms", "0s", "100ms")});
   CHECK_THROWS_WITH(desk.fitted(fit_of(rows, twice, Eigen::Vector2d(1e-3, 2e-3))),
-                    Contains("are one property of"));
+                    Contains("are the same property of"));
 }
 
 TEST_CASE("Costs that a fit did not change are not written", "[fit]") {

@@ -68,7 +68,7 @@ TEST_CASE("What is wrong in a structure's file is said with its line", "[fit]") 
   check_refused("a,absolute,per_iteration_overhead,compresor=dgc,5ms,0s,1s,x\n",
                 "did you mean 'compressor'?");
   check_refused("a,absolute,per_iteration_overhead,dgc,5ms,0s,1s,x\n",
-                "'dgc' is not a column and its values");
+                "'dgc' is not a column with its values");
   check_refused("a,absolute,per_iteration_overhead,,5,0s,1s,x\n",
                 "column 'start': '5' has no unit");
   check_refused("a,absolute,per_iteration_overhead,,5s,0s,1s,x\n", "is not within the bounds");

@@ -63,7 +63,7 @@ TEST_CASE("a part of an array that is sent once more does not tell its shards", 
   CHECK(as_text(shard_in(slurm("3", "0", "6"), "auto/7")) == "4/7");
   // --array=3: the third of 1-7, or the fourth of 0-6?
   CHECK_THROWS_WITH(shard_in(slurm("3", "3", "3"), "auto/7"),
-                    Catch::Contains("the job array is not of 7 tasks (3 to 3)"));
+                    Catch::Contains("the tasks of the job array are not 7 (3 to 3)"));
 }
 
 TEST_CASE("auto names what it lacks", "[sweep]") {
@@ -79,7 +79,7 @@ TEST_CASE("auto names what it lacks", "[sweep]") {
                              "auto"),
                     Catch::Contains("the job array has gaps"));
   CHECK_THROWS_WITH(shard_in({{"SLURM_ARRAY_TASK_ID", "x"}}, "auto/7"),
-                    "$SLURM_ARRAY_TASK_ID is 'x', and a task's number was due");
+                    "$SLURM_ARRAY_TASK_ID is 'x', but should be a task's number");
 }
 
 TEST_CASE("shards share every task, each once, and nearly as many", "[sweep]") {

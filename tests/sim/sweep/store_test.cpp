@@ -78,7 +78,8 @@ TEST_CASE("a file that is no store says so, with its line", "[sweep]") {
   const TemporaryFolder scratch;
   const auto file = scratch.path / "a.csv.points";
   write_text_file(file, to_line("one", of(1)) + "{}\n");
-  CHECK_THROWS_WITH(Store(file), Catch::Contains("a.csv.points:2: this is no forecast of a sweep"));
+  CHECK_THROWS_WITH(Store(file),
+                    Catch::Contains("a.csv.points:2: this is not a forecast of a sweep"));
 }
 
 TEST_CASE("what a machine that stopped left at the end of a part is not read", "[sweep]") {
