@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "sim/cli/command.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/options/command_info.hpp"
 #include "sim/options/config.hpp"
