@@ -4,6 +4,7 @@
 
 #include "sim/base/csv.hpp"
 #include "sim/base/error.hpp"
+#include "sim/base/text.hpp"
 #include "sim/inputs/cluster_file.hpp"
 #include "tests/sim/fit/fit_rows.hpp"
 #include "tests/temporary_folder.hpp"
