@@ -12,6 +12,8 @@
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/engine/replicas.hpp"
+#include "sim/inputs/cluster_faults.hpp"
+#include "sim/inputs/cluster_values.hpp"
 #include "sim/inputs/topology.hpp"
 #include "sim/network/collective_time.hpp"
 #include "sim/plan/scenario.hpp"

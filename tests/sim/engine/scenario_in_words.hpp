@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/base/text.hpp"
+#include "sim/inputs/cluster_values.hpp"
 #include "sim/plan/scenario.hpp"
 
 namespace gradcast::scenarios {

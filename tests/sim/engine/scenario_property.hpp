@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "sim/engine/iteration_result.hpp"
+#include "sim/plan/plan_summary.hpp"
 #include "tests/sim/engine/random_scenario.hpp"
 
 namespace gradcast::scenarios {

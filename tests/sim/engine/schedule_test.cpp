@@ -3,6 +3,7 @@
 // toy_schedule.hpp.
 #include <catch2/catch.hpp>
 
+#include "sim/inputs/cluster_values.hpp"
 #include "tests/sim/engine/toy_schedule.hpp"
 
 using namespace gradcast;

@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 
 #include "sim/base/error.hpp"
+#include "sim/plan/plan_check.hpp"
+#include "sim/plan/plan_summary.hpp"
 #include "tests/sim/plan/toy.hpp"
 
 using namespace gradcast;
