@@ -67,7 +67,8 @@ struct Posed {
 Posed pose(const BreakEvenAsked& asked, const std::vector<Contestant>& contestants,
            Forecasts& forecasts, DataFiles& files) {
   const Quantity over = *asked.over;
-  Posed posed{contestant_of(with_compressor(asked.request, asked.against, true), asked, files)};
+  Posed posed{
+      contestant_of(with_compressor(asked.request, asked.against, true), asked, files), {}, {}};
   const Estimates& against = posed.opponent.estimates;
   // What kernels cost is the compressor's alone, so that the other stays as it is.
   const bool other_varies = over != Quantity::KernelCost;
