@@ -1,6 +1,7 @@
 #include "sim/fit/least_squares.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/QR>
+#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 

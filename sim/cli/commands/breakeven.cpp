@@ -22,7 +22,7 @@
 namespace gradcast::commands {
 namespace {
 
-Flags make_flags() {
+Flags breakeven_flags() {
   Flags flags(
       "breakeven",
       "Finds the NIC bandwidth, number of nodes, density or kernel cost at which a compressor\n"
@@ -60,7 +60,7 @@ std::vector<UsedCosts> used_costs(const Request& request,
 
 int breakeven(int argc, const char* const* argv) {
   const Interruption interruption;
-  Flags flags = make_flags();
+  Flags flags = breakeven_flags();
   if (!flags.parse(argc, argv)) return 0;
   BreakEvenAsked asked = read_breakeven(flags);
   const Engine& engine = chosen_engine(flags);

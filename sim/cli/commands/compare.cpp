@@ -12,7 +12,7 @@
 namespace gradcast::commands {
 namespace {
 
-Flags make_flags() {
+Flags compare_flags() {
   Flags flags("compare", "Compares forecasts with measured iteration times, row by row.",
               {"compare", "compare --measured my-runs.csv --format csv -o errors.csv",
                "compare --engine analytic --max-error 70%", "compare --costs cost-v100-floor"});
@@ -89,7 +89,7 @@ void note_what_if(const Flags& flags, const WhatIf& what_if, const std::vector<C
 }  // namespace
 
 int compare(int argc, const char* const* argv) {
-  Flags flags = make_flags();
+  Flags flags = compare_flags();
   if (!flags.parse(argc, argv)) return 0;
   const Engine& engine = chosen_engine(flags);
   const double max_error = flags.given("max-error") ? flags.value("max-error", parse_max_error)

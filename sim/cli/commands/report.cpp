@@ -16,7 +16,7 @@ namespace {
 /// More files than this are a slip (`report *`), and no page that anybody reads.
 constexpr std::size_t kMostResults = 1000;
 
-Flags make_flags() {
+Flags report_flags() {
   Flags flags(
       "report",
       "Makes one HTML page from timelines and from the JSON of other commands (simulate, "
@@ -83,7 +83,7 @@ std::string data_of(const Flags& flags, const std::vector<ResultFile>& results,
 }  // namespace
 
 int report(int argc, const char* const* argv) {
-  Flags flags = make_flags();
+  Flags flags = report_flags();
   if (!flags.parse(argc, argv)) return 0;
   require_one_answer(flags);
   const std::vector<ResultFile> results = read_results(flags);

@@ -22,7 +22,7 @@
 namespace gradcast::commands {
 namespace {
 
-Flags make_flags() {
+Flags simulate_flags() {
   Flags flags(
       "simulate",
       "Forecasts one iteration of synchronous data-parallel SGD, as the rank that finishes last\n"
@@ -43,7 +43,7 @@ Flags make_flags() {
 }  // namespace
 
 int simulate(int argc, const char* const* argv) {
-  Flags flags = make_flags();
+  Flags flags = simulate_flags();
   if (!flags.parse(argc, argv)) return 0;
   Request request = read_request(flags);
   const NoiseChoice noise = read_noise(flags);

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Flags make_flags() {
+Flags sweep_flags() {
   Flags flags(
       "sweep",
       "Forecasts every combination of lists: --nodes 1,2,4..64 --nic-bandwidth 10Gbps,25Gbps.\n"
@@ -216,7 +216,7 @@ class Sweep {
 }  // namespace
 
 int sweep(int argc, const char* const* argv) {
-  Flags flags = make_flags();
+  Flags flags = sweep_flags();
   if (!flags.parse(argc, argv)) return 0;
   return Sweep(flags).run();
 }

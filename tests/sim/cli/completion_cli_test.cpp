@@ -84,6 +84,6 @@ TEST_CASE("names are those of this build and its data", "[cli]") {
   CHECK(has("pages", "formats"));
   refuses({"completion", "--names", "model"}, 2, "did you mean 'models'?");
   refuses({"completion", "bsh"}, 2, "unknown shell 'bsh'; did you mean 'bash'?");
-  refuses({"completion"}, 2, "which shell?");
+  refuses({"completion"}, 2, "the shell is missing: bash, zsh or fish");
   refuses({"man", "format"}, 2, "did you mean 'formats'?");
 }

@@ -168,7 +168,7 @@ TEST_CASE("bytes that are no text are refused, names in another encoding are sho
   const std::string nul = folder.write(
       "nul.csv",
       std::string("# batch: 1\ntensor,forward_seconds,backward_seconds\na.w,1,1") + '\0' + "9\n");
-  refuses({"simulate", "--model", model, "--trace", nul}, 3, "nul.csv:3: a NUL byte");
+  refuses({"simulate", "--model", model, "--trace", nul}, 3, "nul.csv:3: has a NUL byte");
   const std::string latin = folder.write(
       "latin.csv",
       "# device: Caf\xe9\n# batch: 1\ntensor,forward_seconds,backward_seconds\na.w,1,1\n");

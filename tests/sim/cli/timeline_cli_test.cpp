@@ -137,7 +137,7 @@ TEST_CASE("a timeline shows the ranks that are asked for", "[cli]") {
   refuses(small_run({"--timeline", file, "--timeline-ranks", "4"}), 2,
           "--timeline-ranks: there is no rank 4");
   refuses(small_run({"--timeline", file, "--timeline-ranks", "some"}), 2,
-          "--timeline-ranks: 'some' is no rank");
+          "--timeline-ranks: 'some' is not a rank; ranks are");
   refuses(small_run({"--timeline-ranks", "all"}), 2, "--timeline, which is not given");
 }
 
