@@ -5,14 +5,14 @@
 
 namespace gradcast {
 
-// engine_simgrid/engine_simgrid.cpp
+// simgrid/engine_simgrid.cpp
 RunRecord run_simgrid(const Plan& plan, const Cluster& cluster, const World& world,
                       const Observation& observation);
 RunRecord run_simgrid_exact(const Plan& plan, const Cluster& cluster, const World& world,
                             const Observation& observation);
 RunRecord run_simgrid_fluid(const Plan& plan, const Cluster& cluster, const World& world,
                             const Observation& observation);
-// engine_analytic.cpp
+// analytic.cpp
 RunRecord run_analytic(const Plan& plan, const Cluster& cluster, const World& world,
                        const Observation& observation);
 
