@@ -318,7 +318,7 @@ std::vector<std::string> sentences_of(const Told& told) {
   if (!evidence.empty() && evidence != "measured")
     sentences.push_back("What these compressors cost is " + evidence + ", not measured here.");
   if (!told.physics.outside.empty())
-    sentences.push_back("Some of it is asked for beyond the cost table (" + told.physics.outside +
+    sentences.push_back("Some of these costs lie outside the cost table (" + told.physics.outside +
                         ").");
   return sentences;
 }

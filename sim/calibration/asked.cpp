@@ -143,9 +143,9 @@ CalibrationAsked read_calibration_asked(const Flags& flags, DataFiles& files) {
                   "it times encode only, which does not depend on other workers");
   }
   if (flags.given("trace") && !flags.given("per-layer"))
-    throw UsageError("--trace is of --per-layer, which is not given");
+    throw UsageError("--trace belongs to --per-layer, which is not given");
   if (flags.text("output") == "-")
-    throw UsageError("--output: the cost table grows in a file, and '-' is none");
+    throw UsageError("--output: '-' is not a file, and the cost table grows in one: name a file");
   CalibrationAsked asked;
   asked.device = flags.value("device", parse_device);
   std::string compressors = flags.text("compressors");

@@ -82,48 +82,51 @@ constexpr auto kSoftware = PropertyRow::Of::Software;
 
 constexpr PropertyRow kProperties[] = {
     of_cluster<Count>(
-        "nodes", "machines", kShape, [](auto& c) -> auto& { return c.nodes; }, true),
+        "nodes", "number of machines", kShape, [](auto& c) -> auto& { return c.nodes; }, true),
     of_node<Count>(
-        "gpus_per_node", "GPUs of each", kShape, [](auto& n) -> auto& { return n.gpus_per_node; },
-        true),
+        "gpus_per_node", "GPUs of each node", kShape,
+        [](auto& n) -> auto& { return n.gpus_per_node; }, true),
     of_node<Rate>(
-        "nic_bandwidth", "of a NIC, as one long flow reaches it, like 9.43Gbps", kNetwork,
+        "nic_bandwidth", "bandwidth of a NIC, as one long flow reaches it, like 9.43Gbps", kNetwork,
         [](auto& n) -> auto& { return n.nic.bandwidth; }, true),
     of_node<Time>(
-        "nic_latency", "one way between GPUs of two nodes, like 25us", kNetwork,
+        "nic_latency", "latency between GPUs of two nodes, one way, like 25us", kNetwork,
         [](auto& n) -> auto& { return n.nic.latency; }),
     of_node<Count>(
-        "nics_per_node", "NICs of each; GPU i uses NIC i mod this", kNetwork,
+        "nics_per_node", "NICs of each node; GPU i uses NIC i mod this", kNetwork,
         [](auto& n) -> auto& { return n.nics_per_node; }),
     of_node<Rate>(
-        "intra_bandwidth", "between GPUs of a node, like 10GBps", kNetwork,
+        "intra_bandwidth", "bandwidth between GPUs of a node, like 10GBps", kNetwork,
         [](auto& n) -> auto& { return n.intra.bandwidth; }, true),
     of_node<Time>(
-        "intra_latency", "one way between GPUs of a node, like 5us", kNetwork,
+        "intra_latency", "latency between GPUs of a node, one way, like 5us", kNetwork,
         [](auto& n) -> auto& { return n.intra.latency; }),
     of_node<OrNone<Rate>>(
-        "pcie_bandwidth", "one path a direction that a node's GPUs share, like 12GBps, or none",
+        "pcie_bandwidth",
+        "bandwidth of the PCIe path that a node's GPUs share, each direction, like 12GBps, or none",
         kNetwork, [](auto& n) -> auto& { return n.pcie_bandwidth; }),
     of_node<Speed>(
-        "compute_speed", "of a node's GPUs, 1 as the trace says", kShape,
+        "compute_speed", "speed of a node's GPUs; 1 is the speed of the trace's GPU", kShape,
         [](auto& n) -> auto& { return n.compute_speed; }),
     of_cluster<OrNone<Count>>(
-        "nodes_per_leaf", "of a leaf switch; none: one switch for all", kNetwork,
+        "nodes_per_leaf", "nodes at a leaf switch; none: one switch for all", kNetwork,
         [](auto& c) -> auto& { return c.nodes_per_leaf; }),
     of_cluster<OrNone<Rate>>(
-        "leaf_uplink_bandwidth", "of a whole leaf to the spine, each direction, like 40Gbps",
-        kNetwork, [](auto& c) -> auto& { return c.leaf_uplink_bandwidth; }),
+        "leaf_uplink_bandwidth",
+        "bandwidth of a whole leaf to the spine, each direction, like 40Gbps", kNetwork,
+        [](auto& c) -> auto& { return c.leaf_uplink_bandwidth; }),
     of_cluster<Time>(
-        "leaf_uplink_latency", "what crossing the spine adds one way, like 2us", kNetwork,
+        "leaf_uplink_latency", "latency that crossing the spine adds, one way, like 2us", kNetwork,
         [](auto& c) -> auto& { return c.leaf_uplink_latency; }),
     of_cluster<OrNone<Count>>(
-        "leaves_per_pod", "of a fat tree's pod; none: one spine for all", kNetwork,
+        "leaves_per_pod", "leaf switches of a fat tree's pod; none: one spine for all", kNetwork,
         [](auto& c) -> auto& { return c.leaves_per_pod; }),
     of_cluster<OrNone<Rate>>(
-        "pod_uplink_bandwidth", "of a whole pod to the core, each direction, like 100Gbps",
-        kNetwork, [](auto& c) -> auto& { return c.pod_uplink_bandwidth; }),
+        "pod_uplink_bandwidth",
+        "bandwidth of a whole pod to the core, each direction, like 100Gbps", kNetwork,
+        [](auto& c) -> auto& { return c.pod_uplink_bandwidth; }),
     of_cluster<Time>(
-        "pod_uplink_latency", "what crossing the core adds one way, like 2us", kNetwork,
+        "pod_uplink_latency", "latency that crossing the core adds, one way, like 2us", kNetwork,
         [](auto& c) -> auto& { return c.pod_uplink_latency; }),
     of_cluster<Time>(
         "per_message_latency", "software time of every message, like 3us", kSoftware,
@@ -133,10 +136,10 @@ constexpr PropertyRow kProperties[] = {
         [](auto& c) -> auto& { return c.per_collective_latency; }),
     of_cluster<OrNone<Size>>(
         "eager_limit",
-        "from which on MPI asks the receiver before it sends, like 64KiB; none: never", kSoftware,
-        [](auto& c) -> auto& { return c.eager_limit; }),
+        "size from which on MPI asks the receiver before it sends, like 64KiB; none: never",
+        kSoftware, [](auto& c) -> auto& { return c.eager_limit; }),
     of_cluster<Time>(
-        "per_tensor_negotiation", "of agreeing on a tensor before its collective, like 50us",
+        "per_tensor_negotiation", "time to agree on a tensor before its collective, like 50us",
         kSoftware, [](auto& c) -> auto& { return c.per_tensor_negotiation; }),
     of_cluster<Time>(
         "per_iteration_overhead", "software time of every iteration, like 2ms", kSoftware,
@@ -146,20 +149,20 @@ constexpr PropertyRow kProperties[] = {
         kSoftware, [](auto& c) -> auto& { return c.communication_slowdown; }),
     of_cluster<OrNone<Rate>>(
         "reduction_bandwidth",
-        "at which a rank adds up what it received, like 5GBps; none: at no "
-        "cost",
+        "rate at which a rank adds up what it received, like 5GBps; none: "
+        "adding costs nothing",
         kSoftware, [](auto& c) -> auto& { return c.reduction_bandwidth; }),
     of_cluster<Time>(
-        "planner_startup", "of an all-reduce, as MG-WFBP's planner believes, like 1ms", kSoftware,
-        [](auto& c) -> auto& { return c.planner_startup; }),
+        "planner_startup", "startup time of an all-reduce that MG-WFBP's planner assumes, like 1ms",
+        kSoftware, [](auto& c) -> auto& { return c.planner_startup; }),
     of_cluster<OrNone<Rate>>(
         "planner_bandwidth",
-        "of an all-reduce, as MG-WFBP's planner believes, like 1GBps; none: "
-        "the network's",
+        "bandwidth of an all-reduce that MG-WFBP's planner assumes, like "
+        "1GBps; none: the network's",
         kSoftware, [](auto& c) -> auto& { return c.planner_bandwidth; }),
     of_cluster<Time>(
-        "forecast_deviation", "of fitted forecasts from measurements, like 20ms", kSoftware,
-        [](auto& c) -> auto& { return c.forecast_deviation; }),
+        "forecast_deviation", "standard deviation of fitted forecasts from measurements, like 20ms",
+        kSoftware, [](auto& c) -> auto& { return c.forecast_deviation; }),
     of_cluster<Percent>(
         "forecast_deviation_share", "the same as a share of the iteration, like 3%", kSoftware,
         [](auto& c) -> auto& { return c.forecast_deviation_share; }),

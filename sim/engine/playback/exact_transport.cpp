@@ -1,14 +1,16 @@
 #include "sim/engine/playback/exact_transport.hpp"
 
+#include <cstdint>
+#include <span>
 #include <stdexcept>
+#include <vector>
 
 namespace gradcast {
-namespace {
 
 using Index = std::uint32_t;
 
 /// Lists of numbers, one list per rank, in one piece of memory.
-struct Lists {
+struct ListsByRank {
   std::vector<Index> begins;  // of each list, then the end of the last
   std::vector<Index> items;
 
@@ -17,9 +19,11 @@ struct Lists {
   }
 };
 
+namespace {
+
 /// Messages of each rank, by one of their ends.
-Lists by_end(const std::vector<Message>& messages, int Message::*end, std::size_t ranks) {
-  Lists lists{std::vector<Index>(ranks + 1, 0), std::vector<Index>(messages.size())};
+ListsByRank by_end(const std::vector<Message>& messages, int Message::*end, std::size_t ranks) {
+  ListsByRank lists{std::vector<Index>(ranks + 1, 0), std::vector<Index>(messages.size())};
   for (const Message& message : messages)
     ++lists.begins[static_cast<std::size_t>(message.*end) + 1];
   for (std::size_t rank = 0; rank < ranks; ++rank) lists.begins[rank + 1] += lists.begins[rank];
@@ -66,8 +70,8 @@ class ExactTransport::Exchange {
  private:
   /// A phase's messages as the ranks see them.
   struct Edges {
-    Lists sends;
-    Lists receives;
+    ListsByRank sends;
+    ListsByRank receives;
     std::vector<Seconds> latency;
     std::vector<int> arrived;  // rounds of each message that have come
   };

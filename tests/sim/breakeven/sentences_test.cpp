@@ -178,7 +178,7 @@ TEST_CASE("what an answer rests on is said", "[breakeven]") {
   REQUIRE(sentences.size() == 6);
   CHECK_THAT(sentences[3], Contains("No run with gaussian was fitted"));
   CHECK_THAT(sentences[4], Contains("derived, not measured"));
-  CHECK_THAT(sentences[5], Contains("beyond the cost table (workers 300 outside 1..256)"));
+  CHECK_THAT(sentences[5], Contains("lie outside the cost table (workers 300 outside 1..256)"));
   told.physics.evidence = "measured";
   CHECK(sentences_of(told).size() == 5);
   told.physics.roots = {{38e9, false, "1 % beside it it pays on both sides"}};

@@ -121,7 +121,7 @@ TEST_CASE("the range of densities is what the costs have", "[cli]") {
   const Json beyond = answered(
       {"--compressor", "dgc", "--over", "density", "--from", "0.00001", "--engine", "analytic"});
   CHECK_THAT(beyond["results"][0]["outside"].get<std::string>(), Contains("density 0.00001"));
-  CHECK_THAT(beyond["summary"]["sentences"].dump(), Contains("beyond the cost table"));
+  CHECK_THAT(beyond["summary"]["sentences"].dump(), Contains("lie outside the cost table"));
 }
 
 TEST_CASE("a compressor of which no run was fitted is told apart", "[cli]") {

@@ -49,8 +49,8 @@ TEST_CASE("a wrong calibrate command is answered with 2 and what would be right"
   refused({"--per-layer", "resnet-50", "--sweep"}, "--sweep does not go with --per-layer");
   refused({"--per-layer", "resnet-50", "-o", out}, "--output does not go with --per-layer");
   refused({"--roofline", "-o", out}, "--output does not go with --roofline");
-  refused({"--trace", "x"}, "--trace is of --per-layer");
-  refused({"--output", "-"}, "'-' is none");
+  refused({"--trace", "x"}, "--trace belongs to --per-layer");
+  refused({"--output", "-"}, "'-' is not a file");
   CHECK(folder.files() == 0);
 }
 

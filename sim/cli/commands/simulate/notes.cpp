@@ -27,8 +27,7 @@ void note_long_run(const Flags& flags, const Engine& engine, const Plan& plan,
 void note_costs(const Flags& flags, const Scenario& scenario, const Plan& plan) {
   const std::string compressor(scenario.compressor->name);
   if (const std::string outside = outside_of(plan); !outside.empty())
-    flags.note("the costs of '" + compressor + "' are asked for beyond the cost table (" + outside +
-               ")");
+    flags.note("some costs of '" + compressor + "' lie outside the cost table (" + outside + ")");
   const std::string evidence = evidence_of(plan);
   const bool partly = evidence.find("measured") != std::string::npos;
   if (!evidence.empty() && evidence != "measured")
