@@ -78,11 +78,13 @@ foreach(room base kernels ${rooms})
   endif()
 endforeach()
 add_dependencies(tests_cli gradcast)
+set_tests_properties(tests_cli PROPERTIES COST 130)  # seconds: what is longest begins first
 
 file(GLOB emulated_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/kernels/*_emulated_test.cpp)
 if(TARGET emulator)
   add_test_program(tests_emulated kernels ${test_main} ${emulated_tests})
   target_link_libraries(tests_emulated PRIVATE emulator)
+  set_tests_properties(tests_emulated_slow PROPERTIES COST 180)
 else()
   message(STATUS "gradcast: no Boost.Context, so kernels are not run on the CPU")
 endif()

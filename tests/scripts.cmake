@@ -31,7 +31,7 @@ endforeach()
 # A job array on a real Slurm, of four emulated nodes.
 add_test(NAME slurm
   COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/slurm/slurm_test.sh $<TARGET_FILE:gradcast>)
-set_tests_properties(slurm PROPERTIES SKIP_RETURN_CODE 77 LABELS slurm)
+set_tests_properties(slurm PROPERTIES SKIP_RETURN_CODE 77 LABELS slurm COST 45)
 
 # Documents against schemas, an installed tree, a package.
 set(cli ${CMAKE_CURRENT_SOURCE_DIR}/sim/cli)
@@ -50,6 +50,7 @@ set_tests_properties(install package PROPERTIES LABELS install)
 # Reports in a browser; needs Node and Chromium.
 add_test(NAME report_browser COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/browser/report_browser_test.sh
   $<TARGET_FILE:gradcast> ${CMAKE_BINARY_DIR}/web ${CMAKE_BINARY_DIR}/browser)
-set_tests_properties(report_browser PROPERTIES SKIP_RETURN_CODE 77 LABELS browser)
+# The longest begins first, so that no core waits for it at the end.
+set_tests_properties(report_browser PROPERTIES SKIP_RETURN_CODE 77 LABELS browser COST 250)
 
 add_test(NAME selftest COMMAND gradcast selftest)
