@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <unsupported/Eigen/SpecialFunctions>
 
+#include "kernels/bench/sampling.hpp"
+
 namespace gradcast {
 namespace {
 
@@ -41,8 +43,7 @@ double t_quantile(double probability, double degrees) {
 double median(std::vector<double> values) {
   if (values.empty()) throw std::logic_error("no values have a median");
   std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+  return median_of(values);
 }
 
 ErrorSummary summarize_errors(const std::vector<double>& errors_percent) {

@@ -112,12 +112,14 @@ std::vector<std::string> Flags::keep_values() {
 }
 
 bool Flags::parse(int argc, const char* const* argv) {
-  info_.help = help_text(info_);
-  if (argc == 2 && argv[1] == kDescribe) throw CommandInfo(info_);
+  if (argc == 2 && argv[1] == kDescribe) {
+    info_.help = help_text(info_);
+    throw CommandInfo(info_);
+  }
   std::vector<std::string> typed(argv, argv + argc);
   line_ = parse_command_line(info_, typed);
   if (given("help")) {
-    write_stdout(info_.help);
+    write_stdout(help_text(info_));
     return false;
   }
   require_values();
