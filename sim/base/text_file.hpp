@@ -5,16 +5,14 @@
 #include <string>
 #include <string_view>
 
+#include "sim/base/limits.hpp"
+
 namespace gradcast {
 
 struct TextFile {
   std::filesystem::path path;
   std::string content;
 };
-
-/// The limit is far above any file of ours. It keeps a longer one (/dev/zero) from filling the
-/// memory.
-inline constexpr std::size_t kLongestTextFile = std::size_t{1} << 30;
 
 /// The content, without a byte-order mark. Throws DataError when the file cannot be read, is not
 /// text or has more than `most_bytes`.

@@ -1,0 +1,17 @@
+// How long, how deep, how many: what this program takes from a file, a flag or a folder before it
+// refuses in one line. Each limit has its reason. They are far above what anybody has; without
+// them a slip or a hostile file costs minutes, all the memory or the stack.
+#pragma once
+#include <cstddef>
+
+namespace gradcast {
+
+/// Bytes of a file, also after unpacking. The longest file of ours is a timeline of some thousand
+/// ranks (half of it); /dev/zero is longer.
+inline constexpr std::size_t kLongestTextFile = std::size_t{1} << 30;
+
+/// Objects and lists inside each other, in JSON. Results nest 6 deep, foreign traces 10. Who
+/// releases or prints such a tree needs stack for each level.
+inline constexpr std::size_t kDeepestJson = 100;
+
+}  // namespace gradcast
