@@ -10,8 +10,20 @@ namespace gradcast {
 /// ranks (half of it); /dev/zero is longer.
 inline constexpr std::size_t kLongestTextFile = std::size_t{1} << 30;
 
+/// Unpacked bytes for each byte of a gzip file. Traces and results pack 5 to 50 fold; a file that is
+/// made to fill a memory packs 1,000 fold.
+inline constexpr std::size_t kMostUnpacking = 250;
+
 /// Objects and lists inside each other, in JSON. Results nest 6 deep, foreign traces 10. Who
 /// releases or prints such a tree needs stack for each level.
 inline constexpr std::size_t kDeepestJson = 100;
+
+/// Values of a JSON document that are in memory together: the rows of a result, or one event of a
+/// trace (whose events are read one by one). A long text counts as several. A sweep of 50,000
+/// points has two million, and a page of it takes three quarters of a gigabyte to make.
+inline constexpr std::size_t kMostJsonValues = 2'500'000;
+
+/// Bytes of one text, name or number of JSON.
+inline constexpr std::size_t kLongestJsonText = std::size_t{1} << 24;
 
 }  // namespace gradcast
