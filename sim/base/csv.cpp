@@ -1,12 +1,8 @@
 #include "sim/base/csv.hpp"
 
 #include <algorithm>
-#include <array>
 #include <stdexcept>
 #include <utility>
-
-#define CSV_IO_NO_THREAD  // files are small, and a process that forks wants no threads
-#include <libfccp/csv.h>
 
 #include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
@@ -48,8 +44,11 @@ void require_whole_lines(const TextFile& file) {
 }
 
 std::string csv_field(std::string_view text) {
-  // A line that begins with # would be read as a comment.
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos && !text.starts_with('#'))
+  // A line that begins with # would be read as a comment, and blanks around a field are none of it.
+  const auto is_blank = [](char letter) { return letter == ' ' || letter == '\t'; };
+  const bool plain =
+      text.find_first_of(",\"\r\n") == std::string_view::npos && !text.starts_with('#');
+  if (plain && (text.empty() || (!is_blank(text.front()) && !is_blank(text.back()))))
     return std::string(text);
   std::string quoted = "\"";
   for (const char letter : text) {
@@ -72,88 +71,112 @@ std::string csv_line(const std::vector<std::string>& fields) {
   return join(quoted, ",") + "\n";
 }
 
-/// libfccp needs the number of columns at compile time. It gets the most that any file has. The
-/// columns that are too many have names that no header has, and so they are missing.
-class CsvReader::Library {
- public:
-  Library(const TextFile& file, const std::vector<std::string>& columns)
-      : reader_(file.path.c_str(), file.content.data(), file.content.data() + file.content.size()) {
-    if (columns.size() > kMostColumns) throw std::logic_error("more columns than kMostColumns");
-    for (std::size_t i = 0; i < kMostColumns; ++i)
-      names_[i] = i < columns.size() ? columns[i] : '\n' + std::to_string(i);
-  }
+namespace {
 
-  void read_header() {
-    std::apply([&](auto&... names) { reader_.read_header(::io::ignore_missing_column, names...); },
-               names_);
+/// The next field of a line, with blanks and quotes as they stand; the rest begins behind the comma
+/// that ends it, and is nothing behind the last field. Nothing is returned where a quote is opened
+/// and not closed.
+std::optional<std::string_view> cut_field(std::optional<std::string_view>& rest) {
+  const std::string_view line = *rest;
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '"') quoted = !quoted;
+    if (line[i] != ',' || quoted) continue;
+    rest = line.substr(i + 1);
+    return line.substr(0, i);
   }
-  bool has(const std::string& column) { return reader_.has_column(column); }
-  /// Fields that are missing stay as they are.
-  bool read_row(std::vector<std::string>& row) {
-    const bool more =
-        std::apply([&](auto&... fields) { return reader_.read_row(fields...); }, fields_);
-    for (std::size_t i = 0; i < row.size(); ++i) row[i] = std::exchange(fields_[i], {});
-    return more;
-  }
-  std::size_t line() const { return reader_.get_file_line(); }
-
- private:
-  std::array<std::string, kMostColumns> names_;
-  std::array<std::string, kMostColumns> fields_;
-  ::io::CSVReader<kMostColumns, ::io::trim_chars<' ', '\t'>, ::io::double_quote_escape<',', '"'>,
-                  ::io::throw_on_overflow, ::io::single_and_empty_line_comment<'#'>>
-      reader_;
-};
-
-/// Turns libfccp's errors into this project's words.
-template <class Body>
-void CsvReader::guarded(Body body) const {
-  namespace csv = ::io::error;
-  try {
-    body();
-  } catch (const csv::too_few_columns&) {
-    throw failure("fewer fields than the header has columns; is the line cut off?");
-  } catch (const csv::too_many_columns&) {
-    throw failure("more fields than the header has columns; a text with a comma needs quotes");
-  } catch (const csv::escaped_string_not_closed&) {
-    throw failure("a quote is opened and not closed");
-  } catch (const csv::extra_column_in_header& error) {
-    throw failure("unknown column '" + std::string(error.column_name) + "'" +
-                  did_you_mean(error.column_name, columns_) + " (columns: " + join(columns_) + ")");
-  } catch (const csv::duplicated_column_in_header& error) {
-    throw failure("column '" + std::string(error.column_name) + "' stands twice in the header");
-  } catch (const csv::header_missing&) {
-    throw DataError(
-        path(), 0,
-        "the file is empty: it should begin with the header '" + join(columns_, ",") + "'");
-  } catch (const csv::base& error) {
-    throw failure(error.what());
-  }
+  rest.reset();
+  return quoted ? std::nullopt : std::optional(line);
 }
+
+/// What a field says: without blanks around it, and without its quotes.
+std::string plain_field(std::string_view field) {
+  const std::size_t begin = field.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return "";
+  field = field.substr(begin, field.find_last_not_of(" \t") - begin + 1);
+  if (field.size() < 2 || !field.starts_with('"') || !field.ends_with('"'))
+    return std::string(field);
+  field = field.substr(1, field.size() - 2);
+  std::string plain;
+  for (std::size_t i = 0; i < field.size(); ++i) {
+    if (field.substr(i, 2) == "\"\"") ++i;
+    plain += field[i];
+  }
+  return plain;
+}
+
+}  // namespace
 
 CsvReader::CsvReader(const TextFile& file, std::span<const char* const> columns,
                      std::size_t required)
     : file_(file),
+      rest_(file.content),
       columns_(columns.begin(), columns.end()),
-      row_(columns.size()),
-      library_(std::make_unique<Library>(file, columns_)) {
+      row_(columns.size()) {
   require_whole_lines(file);
-  guarded([&] { library_->read_header(); });
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (rest_.starts_with(kByteOrderMark)) rest_.remove_prefix(kByteOrderMark.size());
+  read_header();
   std::string missing;
   for (std::size_t i = 0; i < required; ++i)
-    if (!library_->has(columns_[i])) missing += (missing.empty() ? "" : "', '") + columns_[i];
+    if (std::find(order_.begin(), order_.end(), i) == order_.end())
+      missing += (missing.empty() ? "" : "', '") + columns_[i];
   if (!missing.empty()) throw failure("the header lacks the column '" + missing + "'");
 }
 
-CsvReader::~CsvReader() = default;
-
-bool CsvReader::next() {
-  bool more = false;
-  guarded([&] { more = library_->read_row(row_); });
-  return more;
+std::optional<std::string_view> CsvReader::next_line() {
+  while (!rest_.empty()) {
+    ++line_;
+    const std::size_t end = std::min(rest_.find('\n'), rest_.size());
+    std::string_view line = rest_.substr(0, end);
+    rest_.remove_prefix(std::min(end + 1, rest_.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (!line.starts_with('#') && line.find_first_not_of(" \t") != std::string_view::npos)
+      return line;
+  }
+  return std::nullopt;
 }
 
-std::size_t CsvReader::line() const { return library_->line(); }
+std::string CsvReader::next_field(std::optional<std::string_view>& rest) const {
+  const std::optional<std::string_view> field = cut_field(rest);
+  if (!field) throw failure("a quote is opened and not closed");
+  return plain_field(*field);
+}
+
+void CsvReader::read_header() {
+  std::optional<std::string_view> rest = next_line();
+  if (!rest)
+    throw DataError(
+        path(), 0,
+        "the file is empty: it should begin with the header '" + join(columns_, ",") + "'");
+  while (rest) {
+    std::string name = next_field(rest);
+    const auto place = static_cast<std::size_t>(std::find(columns_.begin(), columns_.end(), name) -
+                                                columns_.begin());
+    if (place == columns_.size()) {
+      // Of a file that is no CSV, all its text may be a name.
+      constexpr std::size_t kShown = 63;
+      name.resize(std::min(name.size(), kShown));
+      throw failure("unknown column '" + name + "'" + did_you_mean(name, columns_) +
+                    " (columns: " + join(columns_) + ")");
+    }
+    if (std::find(order_.begin(), order_.end(), place) != order_.end())
+      throw failure("column '" + name + "' stands twice in the header");
+    order_.push_back(place);
+  }
+}
+
+bool CsvReader::next() {
+  std::optional<std::string_view> rest = next_line();
+  if (!rest) return false;
+  for (const std::size_t place : order_) {
+    if (!rest) throw failure("fewer fields than the header has columns; is the line cut off?");
+    row_[place] = next_field(rest);
+  }
+  if (rest)
+    throw failure("more fields than the header has columns; a text with a comma needs quotes");
+  return true;
+}
 
 const std::string& CsvReader::text(std::string_view column) const {
   for (std::size_t i = 0; i < columns_.size(); ++i)

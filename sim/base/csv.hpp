@@ -1,10 +1,9 @@
 // CSV files with named columns, `#` comment lines, RFC 4180 without line breaks inside fields.
-// libfccp does the reading. This file adds that every complaint says file, line, what was found and
-// what would be right.
+// Every complaint says file, line, what was found and what would be right.
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,7 +25,8 @@ std::vector<std::string> comment_lines(const TextFile& file);
 /// a wrong number.
 void require_whole_lines(const TextFile& file);
 
-/// A field as RFC 4180 writes it: quoted where it holds a comma, a quote or a line break.
+/// A field as RFC 4180 writes it: quoted where it holds a comma, a quote or a line break, or begins
+/// or ends with a blank.
 std::string csv_field(std::string_view text);
 
 /// The lines, each with "# " before it.
@@ -35,9 +35,6 @@ std::string csv_comments(const std::vector<std::string>& lines);
 /// Fields joined by commas, with the line break.
 std::string csv_line(const std::vector<std::string>& fields);
 
-/// The most columns that a file may have.
-inline constexpr std::size_t kMostColumns = 40;
-
 /// Reads a file row by row. The first `required` of the columns must be there; the others may be
 /// missing, and then read as "". A column that is not among them is refused.
 class CsvReader {
@@ -45,13 +42,12 @@ class CsvReader {
   CsvReader(const TextFile& file, std::span<const char* const> columns, std::size_t required);
   CsvReader(const TextFile& file, std::span<const char* const> columns)
       : CsvReader(file, columns, columns.size()) {}
-  ~CsvReader();
 
   /// False at the end of the file.
   bool next();
 
   std::string path() const { return file_.path.string(); }
-  std::size_t line() const;
+  std::size_t line() const { return line_; }
 
   /// A column is asked for by its name. An unknown name is a defect of the caller.
   const std::string& text(std::string_view column) const;
@@ -77,16 +73,19 @@ class CsvReader {
   DataError failure(const std::string& what) const { return {path(), line(), what}; }
 
  private:
-  class Library;  // libfccp's reader: a file that includes it takes two seconds longer to compile
-
-  template <class Body>
-  void guarded(Body body) const;
+  void read_header();
+  /// The next line that is no comment and not empty.
+  std::optional<std::string_view> next_line();
+  /// Cuts a field off; `rest` is nothing behind the last. Throws DataError.
+  std::string next_field(std::optional<std::string_view>& rest) const;
   void check_range(std::string_view column, double number, double least, double most) const;
 
   const TextFile& file_;
+  std::string_view rest_;  // of the file, from the next line on
+  std::size_t line_ = 0;   // that was read last, from 1
   std::vector<std::string> columns_;
-  std::vector<std::string> row_;
-  std::unique_ptr<Library> library_;
+  std::vector<std::size_t> order_;  // of the file's columns, by their places in columns_
+  std::vector<std::string> row_;    // by place; a column that the file lacks is empty
 };
 
 }  // namespace gradcast

@@ -64,6 +64,8 @@ TEST_CASE("what is written is read back", "[csv]") {
   const std::vector<std::string> fields{"plain", "1", "with, comma and \"quotes\""};
   CHECK(csv_line(fields) == "plain,1,\"with, comma and \"\"quotes\"\"\"\n");
   CHECK(read("name,count,note\n" + csv_line(fields)) == Rows{{fields[0], fields[1], fields[2]}});
+  CHECK(csv_line({" a", "b\t"}) == "\" a\",\"b\t\"\n");
+  CHECK(read("name,count\n\" a\",1\n") == Rows{{" a", "1", ""}});
 }
 
 TEST_CASE("comment lines carry keys and values", "[csv]") {
