@@ -85,7 +85,7 @@ inline NetPoint* add_gateway(sg4::NetZone* zone, const std::string& name) {
 
 /// Inside a zone, in both directions.
 inline void add_route(sg4::NetZone* zone, NetPoint* from, NetPoint* to, const Route& links) {
-#if SIMGRID_VERSION >= 33500
+#if SIMGRID_VERSION >= 33600
   zone->add_route(from, to, links, true);
 #else
   zone->add_route(from, to, nullptr, nullptr, links, true);
