@@ -3,6 +3,7 @@
 // them a slip or a hostile file costs minutes, all the memory or the stack.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 
 namespace gradcast {
 
@@ -13,5 +14,14 @@ inline constexpr std::size_t kLongestTextFile = std::size_t{1} << 30;
 /// Objects and lists inside each other, in JSON. Results nest 6 deep, foreign traces 10. Who
 /// releases or prints such a tree needs stack for each level.
 inline constexpr std::size_t kDeepestJson = 100;
+
+/// Points of one sweep. Nobody would read more.
+inline constexpr std::int64_t kMostPoints = 1'000'000;
+
+/// Shards of a sweep. Nobody has so many machines.
+inline constexpr int kMostShards = 100'000;
+
+/// Shards that lack something, by name in one message. A line is to be read.
+inline constexpr std::size_t kMostShardsNamed = 5;
 
 }  // namespace gradcast
