@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -25,6 +26,9 @@ class Error : public std::runtime_error {
  private:
   ExitCode code_;
 };
+
+/// The exception as an Error: one itself, or memory that ran out (1). None for a defect.
+std::optional<Error> as_error(const std::exception& exception);
 
 /// A wrong command line.
 class UsageError : public Error {

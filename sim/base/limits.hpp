@@ -3,6 +3,7 @@
 // them a slip or a hostile file costs minutes, all the memory or the stack.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 
 namespace gradcast {
 
@@ -25,5 +26,14 @@ inline constexpr std::size_t kMostJsonValues = 2'500'000;
 
 /// Bytes of one text, name or number of JSON.
 inline constexpr std::size_t kLongestJsonText = std::size_t{1} << 24;
+
+/// Points of one sweep. Nobody would read more.
+inline constexpr std::int64_t kMostPoints = 1'000'000;
+
+/// Shards of a sweep. Nobody has so many machines.
+inline constexpr int kMostShards = 100'000;
+
+/// Shards that lack something, by name in one message. A line is to be read.
+inline constexpr std::size_t kMostShardsNamed = 5;
 
 }  // namespace gradcast

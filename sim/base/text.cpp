@@ -60,6 +60,17 @@ std::string join(const std::vector<std::string>& words, std::string_view between
 
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
+bool is_control(char letter) {
+  const auto code = static_cast<unsigned char>(letter);
+  return code < 0x20 || code == 0x7f;
+}
+
+std::string one_line(std::string text) {
+  for (char& letter : text)
+    if (is_control(letter)) letter = ' ';
+  return text;
+}
+
 std::vector<std::string> split_words(std::string_view text, char separator) {
   std::vector<std::string> words;
   std::size_t from = 0;

@@ -17,7 +17,9 @@ auto comment(const TextFile& file, const char* key, Parse parse, const char* exa
   try {
     return parse(text);
   } catch (const ValueError& error) {
-    throw DataError(file.path.string(), 0, "comment line " + wanted + ": " + error.what());
+    throw DataError(file.path.string(), 0,
+                    std::string("the comment line '# ") + key + ": " + text + "': " + error.what() +
+                        "; write it like " + wanted);
   }
 }
 

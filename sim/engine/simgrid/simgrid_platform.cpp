@@ -66,9 +66,10 @@ std::vector<double> speeds_in_child(const Cluster& cluster, TriedPair& tried) {
       require_routes(network, path, [&](const auto& from, const auto& to) { tried.set(from, to); });
       return network.speeds;
     });
+  } catch (const Error&) {  // a line of the file, or this machine
+    throw;
   } catch (const std::runtime_error& error) {
     const std::string what = error.what();
-    if (what.starts_with(path + ":")) throw Error(ExitCode::BadInput, what);  // a DataError's text
     if (tried.any())
       throw DataError(path, 0,
                       "host '" + tried.from() + "' has no route to host '" + tried.to() + "'");

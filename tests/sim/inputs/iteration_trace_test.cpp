@@ -55,6 +55,10 @@ TEST_CASE("another batch changes forward and backward in proportion, not the upd
 
 TEST_CASE("what is wrong in a trace is named", "[trace]") {
   CHECK_THROWS_WITH(trace("", kRows), Contains("lacks the comment line '# batch: 128'"));
+  // What is quoted is what the file says.
+  CHECK_THROWS_WITH(trace("# batch: -1\n", kRows),
+                    Contains("the comment line '# batch: -1': '-1' is not a count") &&
+                        Contains("; write it like '# batch: 128'"));
   CHECK_THROWS_WITH(trace("# batch: many\n", kRows), Contains("'many' is not a whole number"));
   CHECK_THROWS_WITH(trace("# batch: 0\n", kRows), Contains("'0' is not a count"));
   CHECK_THROWS_WITH(trace("# batch: 1\n# update: 2\n", kRows), Contains("'2' has no unit"));
