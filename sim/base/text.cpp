@@ -40,6 +40,9 @@ std::string did_you_mean(std::string_view typed, const std::vector<std::string>&
   const std::string* nearest = nullptr;
   std::size_t least = std::max<std::size_t>(1, typed.size() / 3) + 1;
   for (const std::string& word : known) {
+    // A text is at least as far from another as it is longer: no megabyte is compared with words.
+    if (std::max(typed.size(), word.size()) - std::min(typed.size(), word.size()) >= least)
+      continue;
     const std::size_t distance = edit_distance(typed, word);
     if (distance < least) {
       least = distance;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "sim/answers/document.hpp"
+#include "sim/answers/json_reader.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/paths.hpp"
 #include "sim/base/random.hpp"
@@ -193,7 +194,7 @@ KeptPlan kept_plan(const fs::path& folder, const std::string& made_by) {
   const TextFile file = read_text_file(plan_file(folder));
   const std::string path = file.path.string();
   try {
-    const Json json = Json::parse(file.content);
+    const Json json = parse_json(file.content, path);
     const std::string wrote = json.at("made_by");
     if (wrote != made_by)
       throw DataError(path, 0,

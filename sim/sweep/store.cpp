@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "sim/answers/document.hpp"
+#include "sim/answers/json_reader.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/paths.hpp"
 #include "sim/base/temporary_file.hpp"
@@ -115,9 +116,12 @@ void read_lines(const TextFile& file, bool torn, Evaluations& into) {
           "this is not a forecast of a sweep" + why + "; remove the file to start again");
     };
     try {
-      const Json json = Json::parse(line);
+      const Json json = parse_json(line, file.path.string(), number);
       into.insert_or_assign(json.at("key"), from_json(json));
     } catch (const nlohmann::json::exception&) {
+      if (torn) return;
+      refuse("");
+    } catch (const DataError&) {
       if (torn) return;  // and what a full disk left behind it
       refuse("");
     } catch (const ValueError& error) {

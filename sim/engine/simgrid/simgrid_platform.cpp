@@ -10,6 +10,7 @@
 #include "sim/base/child_process.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
+#include "sim/engine/platform_size.hpp"
 #include "sim/engine/simgrid/platform_xml.hpp"
 
 namespace gradcast {
@@ -80,6 +81,7 @@ std::vector<double> speeds_in_child(const Cluster& cluster, TriedPair& tried) {
 }  // namespace
 
 Cluster load_xml_cluster(const TextFile& file) {
+  require_small_platform(file);
   require_fixed_latencies(file);
   Cluster cluster;
   cluster.platform_file = file.path;

@@ -53,6 +53,15 @@ TEST_CASE("another batch changes forward and backward in proportion, not the upd
   CHECK(read.batch == 64);
 }
 
+// To scale it to a measured time divides by its own.
+TEST_CASE("a whole trace takes at least a nanosecond, its tensors as little as they like",
+          "[trace]") {
+  CHECK_THROWS_WITH(trace("# batch: 1\n", "a,1e-300,0\nb,0,1e-12\n"),
+                    Contains("all times of the trace are 1e-12 s together; an iteration takes at "
+                             "least 0.000000001 s"));
+  CHECK(trace("# batch: 1\n", "a,1e-300,0\nb,0,1e-9\n").tensors.size() == 2);
+}
+
 TEST_CASE("what is wrong in a trace is named", "[trace]") {
   CHECK_THROWS_WITH(trace("", kRows), Contains("lacks the comment line '# batch: 128'"));
   // What is quoted is what the file says.
