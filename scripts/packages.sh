@@ -1,4 +1,5 @@
 # The Debian packages that gradcast is built from, how they get onto a machine, and how it is built.
+# Debian 12, Debian 13 and Ubuntu 24.04 have all of them, by these names.
 # Sourced by scripts/run and scripts/test; not a command.
 
 # Runs a command silently; where it fails, its whole output goes to standard error.

@@ -4,7 +4,7 @@
 # their own where the sources have any.
 function(add_test_program name room)
   add_executable(${name} ${ARGN})
-  target_include_directories(${name} SYSTEM PRIVATE ${CATCH2_INCLUDE})
+  target_link_libraries(${name} PRIVATE catch)
   # Tests run once: lines to find a failure by are enough.
   target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-O1> $<$<COMPILE_LANGUAGE:CXX>:-g1>)
   # A third of what compiling tests takes is this one header.
@@ -41,7 +41,7 @@ endfunction()
 # They say what Catch is to be before they include it.
 set_source_files_properties(main.cpp main_gpu.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 add_library(test_main OBJECT main.cpp)
-target_include_directories(test_main SYSTEM PRIVATE ${CATCH2_INCLUDE})
+target_link_libraries(test_main PRIVATE catch)
 target_compile_options(test_main PRIVATE -O1 -g1)
 set(test_main $<TARGET_OBJECTS:test_main>)
 

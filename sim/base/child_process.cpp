@@ -6,19 +6,23 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
+#include <optional>
 #include <stdexcept>
 
+#include "sim/base/complaints.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/write_whole.hpp"
 
 namespace gradcast {
 namespace {
 
-[[noreturn]] void fail(const std::string& what) {
-  throw std::runtime_error(what + ": " + std::strerror(errno));
+[[noreturn]] void cannot_start(const std::string& what) {
+  throw Error(ExitCode::Failure,
+              "cannot start a process for " + what + ": " + std::strerror(errno));
 }
 
 /// Runs in the child.
@@ -37,7 +41,8 @@ std::string read_all(int descriptor) {
   }
 }
 
-/// Sends 'R' and the numbers, or 'E' and the text of an exception ('V' for a ValueError).
+/// Sends 'R' and the numbers, or the text of an exception: 'X' and the exit code of an Error before
+/// it, 'V' for a ValueError, 'E' for any other.
 [[noreturn]] void be_the_child(int pipe, const std::function<std::vector<double>()>& work) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for an answer any more
   for (const int number : {SIGABRT, SIGSEGV, SIGINT, SIGTERM})
@@ -47,35 +52,39 @@ std::string read_all(int descriptor) {
     answer(pipe, "R", 1);
     answer(pipe, numbers.data(), numbers.size() * sizeof(double));
   } catch (const std::exception& error) {
-    const bool of_value = dynamic_cast<const ValueError*>(&error) != nullptr;
-    answer(pipe, of_value ? "V" : "E", 1);
-    answer(pipe, error.what(), std::strlen(error.what()));
+    if (const std::optional<Error> mendable = as_error(error)) {
+      const auto code = static_cast<std::uint8_t>(mendable->code());
+      answer(pipe, "X", 1);
+      answer(pipe, &code, 1);
+      answer(pipe, mendable->what(), std::strlen(mendable->what()));
+    } else {
+      const bool of_value = dynamic_cast<const ValueError*>(&error) != nullptr;
+      answer(pipe, of_value ? "V" : "E", 1);
+      answer(pipe, error.what(), std::strlen(error.what()));
+    }
   }
   ::_exit(0);  // not exit(): the parent cleans up what this process inherited
-}
-
-std::string last_line(std::FILE* file) {
-  std::rewind(file);
-  std::string text = read_all(::fileno(file));
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text.substr(text.rfind('\n') + 1);
 }
 
 }  // namespace
 
 std::vector<double> run_in_child(const std::string& what,
                                  const std::function<std::vector<double>()>& work) {
+  const Complaints complaints;
   int ends[2];
-  if (::pipe(ends) != 0) fail(what + ": pipe");
-  std::FILE* complaints = std::tmpfile();
-  if (complaints == nullptr) fail(what + ": temporary file");
+  if (::pipe(ends) != 0) cannot_start(what);
   std::fflush(stdout);  // else the child would print it again
   std::cout.flush();
   const pid_t child = ::fork();
-  if (child < 0) fail(what + ": fork");
+  if (child < 0) {
+    const int why = errno;
+    for (const int end : ends) ::close(end);
+    errno = why;
+    cannot_start(what);
+  }
   if (child == 0) {
     ::close(ends[0]);
-    ::dup2(::fileno(complaints), STDERR_FILENO);
+    ::dup2(complaints.descriptor(), STDERR_FILENO);
     be_the_child(ends[1], work);
   }
   ::close(ends[1]);
@@ -84,8 +93,7 @@ std::vector<double> run_in_child(const std::string& what,
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  const std::string complaint = last_line(complaints);
-  std::fclose(complaints);
+  const std::string complaint = complaints.last_line();
 
   const bool ended_well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
   if (ended_well && answer.starts_with('R') && (answer.size() - 1) % sizeof(double) == 0) {
@@ -94,8 +102,12 @@ std::vector<double> run_in_child(const std::string& what,
       std::memcpy(numbers.data(), answer.data() + 1, numbers.size() * sizeof(double));
     return numbers;
   }
+  if (ended_well && answer.starts_with('X') && answer.size() >= 2)
+    throw Error(static_cast<ExitCode>(static_cast<unsigned char>(answer[1])), answer.substr(2));
   if (ended_well && answer.starts_with('V')) throw ValueError(answer.substr(1));
   if (ended_well && answer.starts_with('E')) throw std::runtime_error(answer.substr(1));
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+    throw Error(ExitCode::Failure, what + " was killed (out of memory?)");
   throw std::runtime_error(what +
                            (WIFSIGNALED(status)
                                 ? " stopped by signal " + std::to_string(WTERMSIG(status))

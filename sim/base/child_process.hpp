@@ -8,9 +8,10 @@
 namespace gradcast {
 
 /// Returns the numbers that `work` returns in a child process. An exception that leaves `work` is
-/// thrown here as std::runtime_error with the same text (a ValueError as a ValueError). A child
-/// that dies also gives a std::runtime_error, with the name `what` and the last line that it wrote
-/// to standard error.
+/// thrown here with the same text: an Error with its exit code, a ValueError as one, memory that
+/// ran out as Error (1), any other as std::runtime_error. A child that dies gives a
+/// std::runtime_error, with the name `what` and the last line that it wrote to standard error; one
+/// that somebody killed, or that this machine cannot start, Error (1).
 std::vector<double> run_in_child(const std::string& what,
                                  const std::function<std::vector<double>()>& work);
 

@@ -60,7 +60,7 @@ std::string csv_field(std::string_view text) {
 
 std::string csv_comments(const std::vector<std::string>& lines) {
   std::string text;
-  for (const std::string& line : lines) text += "# " + line + "\n";
+  for (const std::string& line : lines) text += "# " + one_line(line) + "\n";
   return text;
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -16,15 +17,19 @@ enum class ExitCode {
 };
 
 /// An error with a one-line explanation and an exit code: main() prints the line and returns the
-/// code. Any other exception is a defect in this program.
+/// code. Any other exception is a defect in this program. Line breaks and other control characters
+/// become blanks: the text may repeat what somebody else's file says.
 class Error : public std::runtime_error {
  public:
-  Error(ExitCode code, const std::string& what) : std::runtime_error(what), code_(code) {}
+  Error(ExitCode code, const std::string& what);
   ExitCode code() const { return code_; }
 
  private:
   ExitCode code_;
 };
+
+/// The exception as an Error: one itself, or memory that ran out (1). None for a defect.
+std::optional<Error> as_error(const std::exception& exception);
 
 /// A wrong command line.
 class UsageError : public Error {

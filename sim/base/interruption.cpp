@@ -1,29 +1,85 @@
 #include "sim/base/interruption.hpp"
 
+#include <unistd.h>
+
 #include <csignal>
+#include <exception>
 #include <initializer_list>
+
+#include "sim/base/error.hpp"
+#include "sim/base/signals_held.hpp"
+#include "sim/base/temporary_file.hpp"
+#include "sim/base/text.hpp"
+#include "sim/base/write_whole.hpp"
 
 namespace gradcast {
 namespace {
 
 // A signal handler can reach nothing else.
 volatile std::sig_atomic_t signal_came = 0;
+volatile std::sig_atomic_t ends_at_once = 0;
 
-void remember(int /*signal*/) { signal_came = 1; }
+// What the handler reads is changed only while signals are held.
+pid_t owner = 0;
+std::string beginning;  // of the line; it also wipes the progress that a terminal shows
+std::string written;
+std::string line;
 
-}  // namespace
-
-Interruption::Interruption() {
-  signal_came = 0;
+void on_signals(void (*handler)(int)) {
   struct sigaction action {};
-  action.sa_handler = remember;
-  action.sa_flags = SA_RESTART | SA_RESETHAND;
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
+  for (const int signal : {SIGINT, SIGTERM}) sigaddset(&action.sa_mask, signal);  // one line
   for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
 }
 
+void end(int signal) {
+  if (ends_at_once == 0) {  // nobody said how
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+    return;
+  }
+  if (::getpid() == owner) {  // not a child that has just begun
+    TemporaryFile::remove_all();
+    static_cast<void>(write_whole(STDERR_FILENO, line.data(), line.size()));
+  }
+  ::_exit(static_cast<int>(ExitCode::Interrupted));
+}
+
+void remember(int signal) {
+  if (signal_came != 0) end(signal);
+  signal_came = 1;
+}
+
+}  // namespace
+
+void end_when_interrupted(const std::string& program) {
+  const SignalsHeld held;
+  owner = ::getpid();
+  beginning = (::isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "") + program + " interrupted: ";
+  line = beginning + "nothing was written\n";
+  ends_at_once = 1;
+  on_signals(end);
+}
+
+void note_written(const std::string& name) {
+  const SignalsHeld held;
+  written += (written.empty() ? "" : ", ") + one_line(name);
+  line = beginning + written + (written.find(", ") == std::string::npos ? " was" : " were") +
+         " written before\n";
+}
+
+Interruption::Interruption() {
+  signal_came = 0;
+  on_signals(remember);
+}
+
 Interruption::~Interruption() {
-  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_DFL);
+  on_signals(ends_at_once != 0 ? end : SIG_DFL);
+  // It came when there was nothing left to interrupt here, but who asked wants an end. An exception
+  // says it already.
+  if (signal_came != 0 && ends_at_once != 0 && std::uncaught_exceptions() == 0) end(SIGINT);
 }
 
 bool Interruption::asked() { return signal_came != 0; }

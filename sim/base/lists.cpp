@@ -62,17 +62,6 @@ NumberAndUnit split_quantity(const std::string& text) {
           number.find_first_not_of("0123456789") == std::string::npos};
 }
 
-/// The least density. Below it, a call of the most elements that a table can have, 2^31 - 1, would
-/// keep one or two.
-constexpr double kLeastDensity = 1e-9;
-
-double parse_measured_density(const std::string& text) {
-  const double density = parse_density(text);
-  if (density >= kLeastDensity) return density;
-  throw ValueError("'" + text + "' is below the least density that is measured, " +
-                   number_to_text(kLeastDensity));
-}
-
 ValueError falling(const std::string& low, const std::string& high) {
   return ValueError("the range '" + low + ".." + high + "' does not rise");
 }
@@ -92,10 +81,10 @@ std::vector<std::string> parse_words(std::string_view text) {
 std::vector<double> parse_densities(std::string_view text) {
   std::set<double> densities;
   each_item(
-      text, [&](const std::string& word) { densities.insert(parse_measured_density(word)); },
+      text, [&](const std::string& word) { densities.insert(parse_density(word)); },
       [&](const std::string& low_text, const std::string& high_text) {
-        const double low = parse_measured_density(low_text);
-        const double high = parse_measured_density(high_text);
+        const double low = parse_density(low_text);
+        const double high = parse_density(high_text);
         if (low >= high) throw falling(low_text, high_text);
         densities.insert({low, high});
         densities.merge(steps_between(low, high));

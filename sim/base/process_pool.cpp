@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -20,6 +21,10 @@
 
 namespace gradcast {
 namespace {
+
+/// How long the items under way may take when the pool is to stop: who asked waits for an answer
+/// within a second.
+constexpr std::chrono::milliseconds kPatience{500};
 
 /// Returns false if the other end is gone.
 bool read_all(int descriptor, void* data, std::size_t size) {
@@ -68,10 +73,10 @@ std::optional<Reply> receive(int descriptor) {
     Reply reply;
     try {
       reply.text = work(item);
-    } catch (const Error& error) {
-      reply = {'E', static_cast<std::int32_t>(error.code()), error.what()};
     } catch (const std::exception& error) {
-      reply = {'E', -1, error.what()};
+      const std::optional<Error> mendable = as_error(error);
+      reply = {'E', mendable ? static_cast<std::int32_t>(mendable->code()) : -1,
+               mendable ? mendable->what() : error.what()};
     }
     if (!send(answers, reply)) break;
   }
@@ -106,10 +111,16 @@ class Pool {
   }
 
   void run(const std::vector<std::size_t>& items, const PoolWork& pool) {
+    using Clock = std::chrono::steady_clock;
     std::size_t next = 0;
     bool stopped = false;
+    Clock::time_point stopped_at;
     for (;;) {
-      stopped = stopped || pool.stop();
+      if (!stopped && pool.stop()) {
+        stopped = true;
+        stopped_at = Clock::now();
+      }
+      if (stopped && Clock::now() - stopped_at > kPatience) return;
       for (Worker& worker : workers_)
         if (!worker.item && next < items.size() && !stopped) give(worker, items[next++], pool);
       if (std::none_of(workers_.begin(), workers_.end(),
@@ -123,10 +134,9 @@ class Pool {
   void start(const std::function<std::string(std::size_t)>& work) {
     int tasks[2];
     int answers[2];
-    if (::pipe(tasks) != 0 || ::pipe(answers) != 0)
-      throw std::runtime_error(std::string("pipe: ") + std::strerror(errno));
+    if (::pipe(tasks) != 0 || ::pipe(answers) != 0) cannot_start();
     const pid_t process = ::fork();
-    if (process < 0) throw std::runtime_error(std::string("fork: ") + std::strerror(errno));
+    if (process < 0) cannot_start();
     if (process == 0) {
       ::close(tasks[1]);
       ::close(answers[0]);
@@ -139,6 +149,12 @@ class Pool {
     ::close(tasks[0]);
     ::close(answers[1]);
     workers_.push_back({process, tasks[1], answers[0]});
+  }
+
+  [[noreturn]] void cannot_start() const {
+    throw Error(ExitCode::Failure,
+                "cannot start process " + std::to_string(workers_.size() + 1) +
+                    " to share the work (-j asks for fewer): " + std::strerror(errno));
   }
 
   void give(Worker& worker, std::size_t item, const PoolWork& pool) {

@@ -3,6 +3,16 @@
 
 namespace gradcast {
 
+struct Sha256::State {};
+
+Sha256::Sha256() = default;
+
+Sha256::~Sha256() = default;
+
+void Sha256::add(std::string_view) {}
+
+std::string Sha256::finish() { return {}; }
+
 std::string sha256_hex(std::string_view) { return {}; }
 
 }  // namespace gradcast

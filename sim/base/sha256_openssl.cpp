@@ -6,13 +6,35 @@
 #include "sim/base/sha256.hpp"
 
 namespace gradcast {
+namespace {
 
-std::string sha256_hex(std::string_view content) {
+void require(bool done) {
+  if (!done) throw std::runtime_error("OpenSSL could not compute a SHA-256");
+}
+
+}  // namespace
+
+struct Sha256::State {
+  EVP_MD_CTX* context = EVP_MD_CTX_new();
+
+  State() { require(context != nullptr && EVP_DigestInit_ex(context, EVP_sha256(), nullptr) == 1); }
+  ~State() { EVP_MD_CTX_free(context); }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+};
+
+Sha256::Sha256() : state_(std::make_unique<State>()) {}
+
+Sha256::~Sha256() = default;
+
+void Sha256::add(std::string_view piece) {
+  require(EVP_DigestUpdate(state_->context, piece.data(), piece.size()) == 1);
+}
+
+std::string Sha256::finish() {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned length = 0;
-  if (EVP_Digest(content.data(), content.size(), digest.data(), &length, EVP_sha256(), nullptr) !=
-      1)
-    throw std::runtime_error("OpenSSL could not compute a SHA-256");
+  require(EVP_DigestFinal_ex(state_->context, digest.data(), &length) == 1);
   static constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;
   for (unsigned i = 0; i < length; ++i) {
@@ -20,6 +42,12 @@ std::string sha256_hex(std::string_view content) {
     text += kDigits[digest[i] & 15];
   }
   return text;
+}
+
+std::string sha256_hex(std::string_view content) {
+  Sha256 sum;
+  sum.add(content);
+  return sum.finish();
 }
 
 }  // namespace gradcast

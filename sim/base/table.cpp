@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <cstdio>
+#include <stdexcept>
 
 namespace gradcast {
 namespace {
@@ -62,6 +64,8 @@ std::string to_text(const TextTable& table) {
 }
 
 std::string fixed(double value, int digits) {
+  // As a JSON document does: an answer with "nan" in it would be believed, or its zeros would.
+  if (!std::isfinite(value)) throw std::logic_error("a result is not a finite number");
   std::string text = printed("%.*f", digits, value);
   if (text.starts_with('-') && text.find_first_not_of("-0.") == std::string::npos) text.erase(0, 1);
   return text;

@@ -40,6 +40,9 @@ std::string did_you_mean(std::string_view typed, const std::vector<std::string>&
   const std::string* nearest = nullptr;
   std::size_t least = std::max<std::size_t>(1, typed.size() / 3) + 1;
   for (const std::string& word : known) {
+    // A text is at least as far from another as it is longer: no megabyte is compared with words.
+    if (std::max(typed.size(), word.size()) - std::min(typed.size(), word.size()) >= least)
+      continue;
     const std::size_t distance = edit_distance(typed, word);
     if (distance < least) {
       least = distance;
@@ -59,6 +62,17 @@ std::string join(const std::vector<std::string>& words, std::string_view between
 }
 
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+bool is_control(char letter) {
+  const auto code = static_cast<unsigned char>(letter);
+  return code < 0x20 || code == 0x7f;
+}
+
+std::string one_line(std::string text) {
+  for (char& letter : text)
+    if (is_control(letter)) letter = ' ';
+  return text;
+}
 
 std::vector<std::string> split_words(std::string_view text, char separator) {
   std::vector<std::string> words;

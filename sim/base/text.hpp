@@ -17,6 +17,13 @@ std::string join(const std::vector<std::string>& words, std::string_view between
 /// "'topk'"
 std::string in_quotes(std::string_view text);
 
+/// Of ASCII: a line break, a tab, an escape.
+bool is_control(char letter);
+
+/// Control characters, and with them line breaks, become blanks: for a message, and for a comment
+/// of a file, whose next line would be no comment.
+std::string one_line(std::string text);
+
 /// Splits at every `separator`; an empty text is one empty word.
 std::vector<std::string> split_words(std::string_view text, char separator);
 

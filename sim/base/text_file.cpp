@@ -7,8 +7,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 #include "sim/base/error.hpp"
+#include "sim/base/interruption.hpp"
+#include "sim/base/signals_held.hpp"
+#include "sim/base/temporary_file.hpp"
 #include "sim/base/write_whole.hpp"
 
 namespace gradcast {
@@ -47,14 +51,15 @@ std::size_t line_of(std::string_view text, std::size_t at) {
                  std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
 }
 
-/// Removes the temporary file unless it was renamed into place.
-struct Temporary {
-  std::string name;
-  bool kept = false;
-  ~Temporary() {
-    if (!kept) ::unlink(name.c_str());
-  }
-};
+/// Writes the content under the temporary name, down to the disk.
+void write_temporary(const TemporaryFile& temporary, std::string_view content) {
+  const std::string target = temporary.target().string();
+  Descriptor file(::open(temporary.name().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (file.get() < 0) throw write_error(target, errno);
+  write_all(file.get(), content, target);
+  if (::fsync(file.get()) != 0 && errno != EINVAL) throw write_error(target, errno);
+  if (!file.close()) throw write_error(target, errno);
+}
 
 }  // namespace
 
@@ -63,7 +68,7 @@ TextFile read_text_file(const std::filesystem::path& path, std::size_t most_byte
     return DataError(path.string(), 0,
                      std::string("cannot read this file: ") + std::strerror(code));
   };
-  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) throw refuse(errno);
   TextFile text{path, {}};
   char block[65536];
@@ -107,24 +112,39 @@ void write_text_file(const std::filesystem::path& named, std::string_view conten
     if (file.get() < 0) throw write_error(named.string(), errno);
     write_all(file.get(), content, named.string());
     if (!file.close()) throw write_error(named.string(), errno);
+    note_written(named.string());
     return;
   }
-  const std::filesystem::path path = follow_links(named);
-  Temporary temporary{path.string() + ".tmp." + std::to_string(::getpid())};
-  Descriptor file(::open(temporary.name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (file.get() < 0) throw write_error(path.string(), errno);
-  write_all(file.get(), content, path.string());
-  if (::fsync(file.get()) != 0 && errno != EINVAL) throw write_error(path.string(), errno);
-  if (!file.close()) throw write_error(path.string(), errno);
-  if (::rename(temporary.name.c_str(), path.c_str()) != 0) throw write_error(path.string(), errno);
-  temporary.kept = true;
+  TemporaryFile temporary(follow_links(named));
+  write_temporary(temporary, content);
+  const SignalsHeld held;  // the file and what is said of it go together
+  temporary.rename_to_target();
+  note_written(named.string());
+}
+
+void write_text_files(const std::vector<TextFile>& files) {
+  std::vector<std::unique_ptr<TemporaryFile>> temporaries;
+  for (const TextFile& file : files) {
+    temporaries.push_back(std::make_unique<TemporaryFile>(follow_links(file.path)));
+    write_temporary(*temporaries.back(), file.content);
+  }
+  const SignalsHeld held;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    temporaries[i]->rename_to_target();
+    note_written(files[i].path.string());
+  }
 }
 
 void write_stdout(std::string_view content) {
-  write_all(STDOUT_FILENO, content, "standard output");
+  if (!write_whole(STDOUT_FILENO, content.data(), content.size())) {
+    if (errno == EBADF)
+      throw Error(ExitCode::Failure, "cannot write standard output: it is closed");
+    throw write_error("standard output", errno);
+  }
   // Closes a copy of the descriptor, because only close() reports late errors of a network disk.
   Descriptor copy(::dup(STDOUT_FILENO));
   if (copy.get() >= 0 && !copy.close()) throw write_error("standard output", errno);
+  note_written("standard output");
 }
 
 }  // namespace gradcast

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sim/base/limits.hpp"
 
@@ -27,6 +28,11 @@ std::filesystem::path follow_links(std::filesystem::path path);
 /// new one. A link stays a link. An existing name that is not a regular file (a pipe, /dev/full) is
 /// written directly. Throws Error (1) when the disk is full or the folder refuses.
 void write_text_file(const std::filesystem::path& named, std::string_view content);
+
+/// Writes files that belong together: all under temporary names, then all renamed, in their order.
+/// Only a crash between two names leaves some of them old, and then those that come last. Throws
+/// Error (1) as write_text_file does.
+void write_text_files(const std::vector<TextFile>& files);
 
 /// Writes to standard output. Throws Error (1) when that fails (a full disk behind `>`).
 void write_stdout(std::string_view content);

@@ -9,6 +9,7 @@
 
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
+#include "sim/base/toml_guard.hpp"
 #include "sim/base/units.hpp"
 
 namespace gradcast {
@@ -80,6 +81,7 @@ class Reader {
 }  // namespace
 
 TomlFile load_toml(const TextFile& file) {
+  require_readable_toml(file);
   TomlFile result{file.path.string(), {}, {}};
   try {
     const toml::table root = toml::parse(std::string_view(file.content), result.path);

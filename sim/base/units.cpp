@@ -7,6 +7,7 @@
 #include <span>
 
 #include "sim/base/error.hpp"
+#include "sim/base/limits.hpp"
 
 namespace gradcast {
 namespace {
@@ -150,6 +151,9 @@ int parse_count(std::string_view text) { return parse_count_to(1'000'000, text);
 
 double parse_density(std::string_view text) {
   const double density = parse_number(text);
+  if (density > 0 && density < kLeastDensity)
+    throw ValueError(quoted(text) + " is below the least density, " +
+                     number_to_text(kLeastDensity));
   if (density > 0 && density <= 1) return density;
   throw ValueError(quoted(text) + " is not a density above 0 and up to 1, like '0.001'");
 }

@@ -108,7 +108,8 @@ void CostFile::require(const Provenance& line) {
     refuse("its " + line.key + " is '" + there + "', here it is '" + line.value + "'");
 }
 
-void CostFile::tell_command(const std::string& command) {
+void CostFile::tell_command(const std::string& typed) {
+  const std::string command = one_line(typed);  // as a comment has it
   if (comment_value({path_, comments_}, "command").empty()) {
     comments_ += comment_of({"command", command});
     return;

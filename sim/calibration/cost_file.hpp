@@ -31,7 +31,7 @@ class CostFile {
   /// agree.
   void require(const Provenance& line);
   /// Adds to the comments the command that adds rows now, unless it is there already.
-  void tell_command(const std::string& command);
+  void tell_command(const std::string& typed);
 
   bool has(const CostRow& row) const;
   /// Appends those of `rows` that the file lacks. What is there stays as it is, byte for byte. The

@@ -6,6 +6,7 @@
 
 #include "kernels/gpu.hpp"
 #include "sim/base/error.hpp"
+#include "sim/base/paths.hpp"
 
 namespace gradcast {
 namespace {
@@ -98,7 +99,7 @@ std::string Session::start_torch(std::vector<CalibrationPoint>& points) {
 std::vector<std::string> Session::torch_command() const {
   const char* const python = std::getenv("GRADCAST_PYTHON");
   std::filesystem::path script = files.root() / "kernels" / "bench" / "torch_baseline.py";
-  if (const auto installed = files.root() / "torch_baseline.py"; std::filesystem::exists(installed))
+  if (const auto installed = files.root() / "torch_baseline.py"; entry_at(installed) != Entry::None)
     script = installed;
   return {python != nullptr && *python != '\0' ? python : "python3", script.string(), "--serve",
           "--device", asked.device.gpu ? "cuda:" + std::to_string(asked.device.number) : "cpu"};

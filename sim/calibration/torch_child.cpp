@@ -1,6 +1,5 @@
 #include "sim/calibration/torch_child.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
 #include <sys/socket.h>
@@ -54,22 +53,17 @@ TorchChild::Process::~Process() {
       }
     }
   }
-  if (complaints != nullptr) std::fclose(complaints);
 }
 
 void TorchChild::start(const std::vector<std::string>& command) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) gone(std::strerror(errno));
   process_.channel = ends[0];
-  process_.complaints = std::tmpfile();
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_adddup2(&files, ends[1], STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
-  if (process_.complaints != nullptr)
-    posix_spawn_file_actions_adddup2(&files, ::fileno(process_.complaints), STDERR_FILENO);
-  else
-    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_adddup2(&files, process_.complaints.descriptor(), STDERR_FILENO);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   // The child gets its own process group, so that a terminal's ctrl-C reaches only this process;
@@ -150,19 +144,8 @@ std::string TorchChild::receive() {
 }
 
 void TorchChild::gone(const std::string& why) {
-  const std::string complaint = last_complaint();
+  const std::string complaint = process_.complaints.last_line();
   throw TorchGone(why + (complaint.empty() ? "" : " (" + complaint + ")"));
-}
-
-std::string TorchChild::last_complaint() {
-  if (process_.complaints == nullptr) return {};
-  std::rewind(process_.complaints);
-  std::string text;
-  char block[4096];
-  for (std::size_t got = 0; (got = std::fread(block, 1, sizeof block, process_.complaints)) > 0;)
-    text.append(block, got);
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text.substr(text.rfind('\n') + 1);
 }
 
 }  // namespace gradcast

@@ -3,13 +3,13 @@
 #pragma once
 #include <sys/types.h>
 
-#include <cstdio>
 #include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "kernels/bench/bench.hpp"
+#include "sim/base/complaints.hpp"
 #include "sim/base/units.hpp"
 #include "sim/calibration/torch_message.hpp"
 
@@ -40,9 +40,9 @@ class TorchChild {
   /// The resources that the destructor releases, also when a constructor throws.
   struct Process {
     pid_t id = -1;
-    int channel = -1;                 // its standard input and output
-    std::FILE* complaints = nullptr;  // its standard error
-    bool busy = false;                // it was asked something and has not answered
+    int channel = -1;       // its standard input and output
+    Complaints complaints;  // its standard error
+    bool busy = false;      // it was asked something and has not answered
     Process() = default;
     ~Process();
     Process(const Process&) = delete;
@@ -53,7 +53,6 @@ class TorchChild {
   void send(const std::string& line);
   std::string receive();
   [[noreturn]] void gone(const std::string& why);
-  std::string last_complaint();
 
   std::function<bool()> interrupted_;
   Seconds patience_;

@@ -15,10 +15,10 @@ double positive(const Json& value) {
 }
 
 std::int64_t samples_of(const Json& value) {
-  constexpr double kMost = 1e15;  // above, a double is no count; it may not even fit
-  const double number = positive(value);
-  if (number > kMost) throw ValueError("a number that is no count");
-  return static_cast<std::int64_t>(number);
+  // 1e80 would become any number.
+  if (!value.is_number_integer() || value.get<std::int64_t>() < 0)
+    throw ValueError("a number of samples that is none");
+  return value.get<std::int64_t>();
 }
 
 /// [median, p95, samples]

@@ -3,10 +3,12 @@
 
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/base/error.hpp"
+#include "sim/base/interruption.hpp"
 #include "sim/base/text.hpp"
 #include "sim/cli/command.hpp"
 #include "sim/options/color.hpp"
@@ -54,9 +56,10 @@ void choose_color_of(const std::vector<std::string>& words) {
     }
 }
 
+std::string program_name() { return bold_red(StandardStream::Error, "gradcast:"); }
+
 int complain(const std::string& what, ExitCode code) {
-  std::fprintf(stderr, "%s %s\n", bold_red(StandardStream::Error, "gradcast:").c_str(),
-               what.c_str());
+  std::fprintf(stderr, "%s %s\n", program_name().c_str(), one_line(what).c_str());
   return static_cast<int>(code);
 }
 
@@ -65,11 +68,12 @@ int complain(const std::string& what, ExitCode code) {
 int run_cli(int argc, const char* const* argv) {
   set_known_commands(describe_all);
   choose_color_of({argv, argv + argc});
+  end_when_interrupted(program_name());
   try {
     return run_command(argc, argv);
-  } catch (const Error& error) {
-    return complain(error.what(), error.code());
   } catch (const std::exception& error) {
+    if (const std::optional<Error> mendable = as_error(error))
+      return complain(mendable->what(), mendable->code());
     return complain(std::string("internal error: ") + error.what(), ExitCode::Failure);
   }
 }

@@ -21,7 +21,7 @@ constexpr HelpTopic kTopics[] = {
   3    bad input data: a file cannot be read, or its content is wrong
   4    the error of a comparison is above --max-error
   5    this machine or build lacks a device or an optional part
-  130  interrupted by ctrl-C; finished work is kept
+  130  interrupted by ctrl-C or SIGTERM; the line says what was kept
 
 With every code but 0, one line on standard error says why, also with --quiet. With 1, 2, 3 and 5
 no file that was there before is changed.

@@ -9,8 +9,14 @@ namespace {
 
 /// A caller may close a standard stream. The next file that is opened would then take its number.
 void require_standard_streams() {
-  for (int number = 0; number <= 2; ++number)
-    if (::fcntl(number, F_GETFD) < 0) static_cast<void>(::open("/dev/null", O_RDWR));
+  for (int number = 0; number <= 2; ++number) {
+    if (::fcntl(number, F_GETFD) >= 0) continue;
+    // A folder cannot be written, so an answer that finds no output is said to be lost.
+    if (number == STDOUT_FILENO)
+      static_cast<void>(::open("/", O_RDONLY | O_DIRECTORY));
+    else
+      static_cast<void>(::open("/dev/null", O_RDWR));
+  }
 }
 
 }  // namespace

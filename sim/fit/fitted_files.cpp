@@ -6,7 +6,9 @@
 #include <set>
 
 #include "sim/base/csv.hpp"
+#include "sim/base/sha256.hpp"
 #include "sim/base/text.hpp"
+#include "sim/inputs/fitted_with.hpp"
 
 namespace gradcast {
 namespace {
@@ -47,7 +49,8 @@ class Writer {
   Writer(const Fit& fit, const std::string& fitted_on, DataFiles& files)
       : fit_(fit), fitted_on_(fitted_on), files_(files) {}
 
-  FittedFile cluster(const std::string& name) const {
+  /// `costs`: the tables of the same fit.
+  FittedFile cluster(const std::string& name, const std::vector<FittedFile>& costs) const {
     if (name.ends_with(".xml"))
       throw ValueError("'" + name +
                        "' is a platform of SimGrid's; only .csv clusters can be saved");
@@ -57,7 +60,12 @@ class Writer {
       if (of(i) == FitQuantity::Of::Cluster && concerns_cluster(i, name)) fitted.push_back(i);
     require_whole_cluster(name, fitted);
 
-    std::string text = csv_comments(comments(comment_lines(file), "The cluster of " + name));
+    std::vector<std::string> with;
+    for (const FittedFile& each : costs)
+      if (const std::string hash = sha256_hex(each.content); !hash.empty())
+        with.push_back(
+            fitted_with_line(std::filesystem::path(each.path).filename().string(), hash));
+    std::string text = csv_comments(comments(comment_lines(file), "The cluster of " + name, with));
     text += csv_line({kColumns.begin(), kColumns.end()});
     // The unexplained error of an earlier fit is no longer true.
     std::set<std::string> written{"forecast_deviation", "forecast_deviation_share"};
@@ -223,12 +231,14 @@ std::vector<std::string> each_once(const Fit& fit, Name name) {
 std::vector<FittedFile> fitted_files(const Fit& fit, const std::string& fitted_on,
                                      DataFiles& files) {
   const Writer writer(fit, fitted_on, files);
-  std::vector<FittedFile> made;
-  for (const std::string& name : each_once(fit, [](const FitRow& row) { return row.run.cluster; }))
-    if (writer.changes(name)) made.push_back(writer.cluster(name));
+  std::vector<FittedFile> costs;
   for (const std::string& name :
        each_once(fit, [](const FitRow& row) { return row.request.costs; }))
-    if (writer.corrects(name)) made.push_back(writer.costs(name));
+    if (writer.corrects(name)) costs.push_back(writer.costs(name));
+  std::vector<FittedFile> made;
+  for (const std::string& name : each_once(fit, [](const FitRow& row) { return row.run.cluster; }))
+    if (writer.changes(name)) made.push_back(writer.cluster(name, costs));
+  made.insert(made.end(), costs.begin(), costs.end());
   for (std::size_t i = 0; i < made.size(); ++i)
     for (std::size_t j = i + 1; j < made.size(); ++j)
       if (made[i].path == made[j].path)

@@ -11,6 +11,7 @@
 #include "sim/inputs/cluster_file.hpp"
 #include "sim/inputs/cluster_values.hpp"
 #include "sim/inputs/cost_transfer.hpp"
+#include "sim/inputs/fitted_with.hpp"
 
 namespace gradcast {
 namespace {
@@ -256,7 +257,10 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   scenario.cluster = changed_cluster(request, read.cluster);
   if (read.events) scenario.world = load_events(*read.events, scenario.cluster);
   scenario.world.concurrent_jobs = request.concurrent_jobs;
-  if (read.costs) scenario.costs = load_cost_table(*read.costs);
+  if (read.costs) {
+    require_same_fit(read.cluster, *read.costs, files.sha256_of(read.costs->path));
+    scenario.costs = load_cost_table(*read.costs);
+  }
   if (read.costs && !request.costs_device.empty())
     scenario.costs = transferred(scenario.costs, request.costs_of, request.costs_device, files);
   scenario.density = request.density;

@@ -4,6 +4,7 @@
 #include <exception>
 #include <string>
 
+#include "sim/base/interruption.hpp"
 #include "sim/base/text_file.hpp"
 #include "sim/generate/generated_file.hpp"
 
@@ -13,6 +14,7 @@ int main(int argc, char** argv) {
     std::fputs("usage: generate_data FOLDER   (the one that holds models/ and traces/)\n", stderr);
     return 2;
   }
+  end_when_interrupted("generate_data:");
   try {
     for (const auto& files : {model_files(), measured_files(), iteration_trace_files(argv[1]),
                               cost_table_files(), floor_cost_files()})

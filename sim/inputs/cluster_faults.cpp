@@ -1,40 +1,68 @@
 #include "sim/inputs/cluster_faults.hpp"
 
+#include <cmath>
 #include <cstdint>
 #include <string_view>
 
 #include "sim/base/error.hpp"
+#include "sim/base/limits.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
 
 namespace gradcast {
 namespace {
 
-std::optional<ClusterFault> too_many_ranks(const Cluster& cluster) {
-  std::int64_t ranks = std::int64_t{cluster.nodes} * cluster.gpus_per_node;
+/// The sum over all nodes of a count that nodes may differ in; `usual`: of those that no override
+/// names.
+std::int64_t sum_of(const Cluster& cluster, std::string_view property, int usual) {
+  std::int64_t sum = std::int64_t{cluster.nodes} * usual;
   for (const NodeOverride& override : cluster.overrides())
-    if (override.property == "gpus_per_node")
-      ranks += (std::int64_t{override.last} - override.first + 1) *
-               (parse_count(override.value) - cluster.gpus_per_node);
-  if (ranks <= kMostRanks) return {};
-  return ClusterFault{
-      "nodes", std::to_string(cluster.nodes) + " nodes of " +
-                   (cluster.nodes_alike() ? std::to_string(cluster.gpus_per_node) : "so many") +
-                   " GPUs are " + std::to_string(ranks) + " ranks; the most is " +
-                   std::to_string(kMostRanks)};
+    if (override.property == property)
+      sum += (std::int64_t{override.last} - override.first + 1) *
+             (parse_count(override.value) - usual);
+  return sum;
 }
 
-/// Routes between the GPUs of such a node are kept pair by pair.
-std::optional<ClusterFault> too_many_gpus(const Cluster& cluster) {
-  constexpr int kMost = 1024;
+/// "4 nodes of 8 GPUs are 32 ranks; the most is 16"
+ClusterFault too_many(const Cluster& cluster, const std::string& property, int each,
+                      const std::string& of, const std::string& are, int most) {
+  const std::string counted = cluster.nodes_alike() ? std::to_string(each) : "so many";
+  return {property, std::to_string(cluster.nodes) + " nodes of " + counted + " " + of + " " + are +
+                        "; the most is " + std::to_string(most)};
+}
+
+std::optional<ClusterFault> too_many_ranks(const Cluster& cluster) {
+  const std::int64_t ranks = sum_of(cluster, "gpus_per_node", cluster.gpus_per_node);
+  if (ranks <= kMostRanks) return {};
+  return too_many(cluster, "nodes", cluster.gpus_per_node, "GPUs",
+                  "are " + std::to_string(ranks) + " ranks", kMostRanks);
+}
+
+std::optional<ClusterFault> too_many_nics(const Cluster& cluster) {
+  const std::int64_t nics = sum_of(cluster, "nics_per_node", cluster.nics_per_node);
+  if (nics <= kMostNics) return {};
+  return too_many(cluster, "nics_per_node", cluster.nics_per_node, "NICs",
+                  "have " + std::to_string(nics) + " NICs", kMostNics);
+}
+
+std::optional<ClusterFault> too_many_routes(const Cluster& cluster) {
+  std::int64_t routes = 0;
   for (int number = 0; number < cluster.nodes; ++number) {
     const NodeProperties node = cluster.node(number);
-    if (node.nics_per_node > 1 && node.gpus_per_node > kMost)
-      return ClusterFault{"nics_per_node", "node " + std::to_string(number) + " has " +
-                                               std::to_string(node.gpus_per_node) +
-                                               " GPUs; with several NICs the most is " +
-                                               std::to_string(kMost)};
-    if (cluster.nodes_alike()) break;
+    if (node.nics_per_node == 1) continue;
+    const std::int64_t its = std::int64_t{node.gpus_per_node} * node.gpus_per_node;
+    routes += its;
+    if (its > kMostRoutesOfNode)
+      return ClusterFault{"nics_per_node",
+                          "node " + std::to_string(number) + " has " +
+                              std::to_string(node.gpus_per_node) +
+                              " GPUs; with several NICs the most is " +
+                              std::to_string(std::lround(std::sqrt(kMostRoutesOfNode)))};
+    if (routes > kMostRoutes)
+      return ClusterFault{"nics_per_node", "the nodes up to node " + std::to_string(number) +
+                                               " have " + std::to_string(routes) +
+                                               " pairs of GPUs; with several NICs the most is " +
+                                               std::to_string(kMostRoutes)};
   }
   return {};
 }
@@ -49,7 +77,8 @@ std::optional<ClusterFault> fault_of(const Cluster& cluster) {
                                                std::to_string(cluster.nodes) + " is " +
                                                std::to_string(cluster.nodes - 1)};
   if (auto fault = too_many_ranks(cluster)) return fault;
-  if (auto fault = too_many_gpus(cluster)) return fault;
+  if (auto fault = too_many_nics(cluster)) return fault;
+  if (auto fault = too_many_routes(cluster)) return fault;
   struct Need {
     std::string_view property;
     bool there;

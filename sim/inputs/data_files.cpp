@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "sim/base/error.hpp"
+#include "sim/base/paths.hpp"
 #include "sim/base/sha256.hpp"
 #include "sim/base/text.hpp"
 
@@ -13,8 +14,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Throws DataError where this machine cannot say.
 bool holds_data(const fs::path& folder) {
-  return fs::is_directory(folder / "models") && fs::is_directory(folder / "traces");
+  return entry_at(folder / "models") == Entry::Folder &&
+         entry_at(folder / "traces") == Entry::Folder;
+}
+
+/// Of a folder that nobody named: one that cannot be entered is as good as none.
+bool may_hold_data(const fs::path& folder) {
+  try {
+    return holds_data(folder);
+  } catch (const DataError&) {
+    return false;
+  }
+}
+
+DataFiles chosen_files(const char* folder) {
+  try {
+    if (holds_data(folder)) return DataFiles(folder);
+  } catch (const DataError& error) {
+    throw UsageError(std::string("GRADCAST_DATA: ") + error.what());
+  }
+  throw UsageError("GRADCAST_DATA is '" + std::string(folder) +
+                   "', which holds no models/ and traces/");
 }
 
 }  // namespace
@@ -25,17 +47,13 @@ bool is_path(const std::string& name_or_path) {
 }
 
 DataFiles DataFiles::standard() {
-  if (const char* chosen = std::getenv("GRADCAST_DATA"); chosen != nullptr && *chosen != '\0') {
-    if (!holds_data(chosen))
-      throw UsageError("GRADCAST_DATA is '" + std::string(chosen) +
-                       "', which holds no models/ and traces/");
-    return DataFiles(chosen);
-  }
+  if (const char* chosen = std::getenv("GRADCAST_DATA"); chosen != nullptr && *chosen != '\0')
+    return chosen_files(chosen);
   std::error_code ignored;
   const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
   for (const fs::path& folder :
        {program / ".." / "share" / "gradcast", fs::path(GRADCAST_SOURCE_DIR)})
-    if (holds_data(folder)) return DataFiles(folder.lexically_normal());
+    if (may_hold_data(folder)) return DataFiles(folder.lexically_normal());
   throw MissingError(
       "the data folders models/, traces/ and platforms/ were not found; "
       "set GRADCAST_DATA to the folder that holds them");
@@ -43,10 +61,9 @@ DataFiles DataFiles::standard() {
 
 std::vector<std::string> DataFiles::names(const DataKind& kind) const {
   std::vector<std::string> names;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(root_ / kind.folder, ignored)) {
-    const std::string name = entry.path().stem().string();
-    if (entry.path().extension() == ".csv" && name.starts_with(kind.prefix)) names.push_back(name);
+  for (const fs::path& entry : entries_of(root_ / kind.folder)) {
+    const std::string name = entry.stem().string();
+    if (entry.extension() == ".csv" && name.starts_with(kind.prefix)) names.push_back(name);
   }
   std::sort(names.begin(), names.end());
   return names;

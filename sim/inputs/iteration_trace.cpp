@@ -3,6 +3,7 @@
 #include <array>
 
 #include "sim/base/csv.hpp"
+#include "sim/base/limits.hpp"
 
 namespace gradcast {
 namespace {
@@ -17,7 +18,9 @@ auto comment(const TextFile& file, const char* key, Parse parse, const char* exa
   try {
     return parse(text);
   } catch (const ValueError& error) {
-    throw DataError(file.path.string(), 0, "comment line " + wanted + ": " + error.what());
+    throw DataError(file.path.string(), 0,
+                    std::string("the comment line '# ") + key + ": " + text + "': " + error.what() +
+                        "; write it like " + wanted);
   }
 }
 
@@ -52,6 +55,10 @@ IterationTrace load_iteration_trace(const TextFile& file) {
                              Seconds{rows.number("forward_seconds", 0, kLongestSeconds)},
                              Seconds{rows.number("backward_seconds", 0, kLongestSeconds)}});
   if (trace.iteration() <= Seconds{0}) throw rows.failure("the trace has no time in it");
+  if (trace.iteration() < Seconds{kShortestMeasuredSeconds})
+    throw rows.failure("all times of the trace are " + number_to_text(trace.iteration().count()) +
+                       " s together; an iteration takes at least " +
+                       number_to_text(kShortestMeasuredSeconds) + " s");
   return trace;
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "sim/base/csv.hpp"
+#include "sim/base/limits.hpp"
 #include "sim/inputs/cluster.hpp"
 #include "sim/inputs/cluster_faults.hpp"
 #include "sim/inputs/cost_table.hpp"
@@ -18,6 +19,13 @@ constexpr std::array kMeasuredColumns = {
     "wire_bytes_per_element", "wire_messages", "payload_bytes", "concurrent_jobs", "accumulation",
     "outside", "measured_encode_seconds", "measured_communication_seconds"};
 constexpr std::size_t kMeasuredRequired = 12;
+
+/// A measured time, or 0 where there is none.
+Seconds time_or_none(const CsvReader& rows, const char* column) {
+  const Seconds time{rows.number(column, 0, kLongestSeconds)};
+  if (time > Seconds{0}) rows.number(column, kShortestMeasuredSeconds, kLongestSeconds);
+  return time;
+}
 
 }  // namespace
 
@@ -43,7 +51,7 @@ MeasuredRuns load_measured_runs(const TextFile& file) {
     run.source = rows.word("source");
     run.model = rows.word("model");
     run.batch = rows.value("batch", parse_count);
-    run.compute = Seconds{rows.number("compute_seconds", 0, kLongestSeconds)};
+    run.compute = time_or_none(rows, "compute_seconds");
     if (!rows.text("payload_bytes").empty())
       run.payload = Bytes{rows.integer("payload_bytes", 1, std::int64_t{1} << 50)};
     if (run.payload.count == 0 && run.compute <= Seconds{0})
@@ -68,7 +76,7 @@ MeasuredRuns load_measured_runs(const TextFile& file) {
       throw rows.failure("density", "a dense run sends all: its density is 1");
     run.fusion = rows.value("fusion", parse_fusion);
     run.overlap = rows.value("overlap", parse_yes_no);
-    run.iteration = Seconds{rows.number("iteration_seconds", 0, kLongestSeconds)};
+    run.iteration = time_or_none(rows, "iteration_seconds");
     if (run.iteration <= Seconds{0})
       throw rows.failure("iteration_seconds", "an iteration takes more than 0 s");
     run.trace = rows.text("trace");
@@ -89,9 +97,7 @@ MeasuredRuns load_measured_runs(const TextFile& file) {
                                              std::to_string(run.accumulation) + " micro-steps");
     run.outside = rows.text("outside");
     const auto part = [&](const char* column) {
-      return rows.text(column).empty()
-                 ? std::nullopt
-                 : std::optional(Seconds{rows.number(column, 0, kLongestSeconds)});
+      return rows.text(column).empty() ? std::nullopt : std::optional(time_or_none(rows, column));
     };
     run.measured_encode = part("measured_encode_seconds");
     run.measured_communication = part("measured_communication_seconds");

@@ -157,19 +157,29 @@ Topology make_topology(const Cluster& cluster) {
   return Builder(cluster).build();
 }
 
-std::vector<std::string> find_links(const Topology& topology, const std::string& name) {
-  std::vector<std::string> found;
-  std::vector<std::string> known;
-  for (const TopologyLink& each : topology.links) {
-    if (each.name == name || each.name == name + ".up" || each.name == name + ".down")
-      found.push_back(each.name);
-    if (each.name.ends_with(".up")) known.push_back(each.name.substr(0, each.name.rfind('.')));
-    known.push_back(each.name);
+LinkNames::LinkNames(const Topology& topology) {
+  const auto add = [this](const std::string& word, const std::string& link) {
+    std::vector<std::string>& meant = links_[word];
+    if (meant.empty()) words_.push_back(word);
+    meant.push_back(link);
+  };
+  for (const TopologyLink& link : topology.links) {
+    if (link.name.ends_with(".up") || link.name.ends_with(".down"))
+      add(link.name.substr(0, link.name.rfind('.')), link.name);
+    add(link.name, link.name);
   }
-  if (!found.empty()) return found;
-  const std::string first = topology.links.empty() ? "" : topology.links.front().name;
-  throw ValueError("the cluster has no link '" + name + "'" + did_you_mean(name, known) +
-                   " (its first is '" + first + "')");
+}
+
+const std::vector<std::string>& LinkNames::find(const std::string& name) const {
+  const auto found = links_.find(name);
+  if (found != links_.end()) return found->second;
+  std::string what = "the cluster has no link '" + name + "'" + did_you_mean(name, words_);
+  for (const std::string& word : words_)
+    if (word == links_.at(word).front()) {  // a link, and not the word for both directions
+      what += " (its first is '" + word + "')";
+      break;
+    }
+  throw ValueError(what);
 }
 
 }  // namespace gradcast

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "sim/inputs/cluster.hpp"
@@ -37,8 +38,18 @@ struct Topology {
 /// Throws UsageError for a cluster that only SimGrid can read.
 Topology make_topology(const Cluster& cluster);
 
-/// The links that a word of an event file names: "node1.nic0" names both directions. Throws
-/// ValueError where there is none.
-std::vector<std::string> find_links(const Topology& topology, const std::string& name);
+/// Finds links by the words of event files. A file may have as many events as a cluster has links.
+class LinkNames {
+ public:
+  explicit LinkNames(const Topology& topology);
+
+  /// The links that a word names: "node1.nic0" names both directions. Throws ValueError where there
+  /// is none.
+  const std::vector<std::string>& find(const std::string& name) const;
+
+ private:
+  std::vector<std::string> words_;
+  std::unordered_map<std::string, std::vector<std::string>> links_;  // by word
+};
 
 }  // namespace gradcast

@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "sim/base/csv.hpp"
+#include "sim/base/limits.hpp"
 #include "sim/base/text.hpp"
 #include "sim/inputs/cluster.hpp"
+#include "sim/inputs/event_crowds.hpp"
 #include "sim/inputs/topology.hpp"
 
 namespace gradcast {
@@ -102,8 +104,8 @@ class Targets {
   }
   void require(const LinkEvent& event) {
     if (!cluster_.platform_file.empty()) return;
-    if (topology_.links.empty()) topology_ = make_topology(cluster_);
-    find_links(topology_, event.link);
+    if (!links_) links_.emplace(make_topology(cluster_));
+    links_->find(event.link);
   }
 
  private:
@@ -114,7 +116,7 @@ class Targets {
   }
 
   const Cluster& cluster_;
-  Topology topology_;  // where it was asked for
+  std::optional<LinkNames> links_;  // where they were asked for
 };
 
 void require_all(const World& world, Targets& targets) {
@@ -128,10 +130,24 @@ void append(std::vector<Event>& all, const std::vector<Event>& more) {
   all.insert(all.end(), more.begin(), more.end());
 }
 
+/// Throws DataError where more go on at the same time than anything has.
+void require_no_crowd(const EventCrowds& crowds, std::size_t most, const std::string& path) {
+  const auto crowd = crowds.beyond(most);
+  if (!crowd) return;
+  throw DataError(path, crowd->line,
+                  "more than " + std::to_string(most) + " events of " + in_quotes(crowd->target) +
+                      " go on at " + to_text(crowd->at) + ", which is a slip");
+}
+
 World read_events(const TextFile& file, Targets* targets) {
   World world;
+  EventCrowds of_targets;
+  EventCrowds of_network;
+  std::size_t count = 0;
   Rows rows(file, kEventColumns, 3);
   while (rows.next()) {
+    if (++count > kMostEvents)
+      throw rows.failure("the file has more than " + std::to_string(kMostEvents) + " events");
     const EventKind& kind = rows.value("event", find_kind);
     Period period{rows.value("at", parse_time), {}};
     if (!rows.text("lasting").empty()) period.lasting = rows.value("lasting", parse_time);
@@ -145,7 +161,14 @@ World read_events(const TextFile& file, Targets* targets) {
     append(world.ranks, one.ranks);
     append(world.links, one.links);
     append(world.flows, one.flows);
+    // Flows share the network, whoever sends them.
+    if (one.flows.empty())
+      of_targets.add(rows.text("target"), period, rows.line());
+    else
+      of_network.add("flow", period, rows.line());
   }
+  require_no_crowd(of_targets, kMostEventsAtOnce, file.path.string());
+  require_no_crowd(of_network, kMostFlowsAtOnce, file.path.string());
   return world;
 }
 

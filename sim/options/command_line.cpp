@@ -10,6 +10,13 @@
 namespace gradcast {
 namespace {
 
+// cxxopts 3.1 moved its exceptions.
+#if CXXOPTS__VERSION_MAJOR == 3 && CXXOPTS__VERSION_MINOR == 0
+using ParseError = cxxopts::OptionException;
+#else
+using ParseError = cxxopts::exceptions::exception;
+#endif
+
 /// The name under which cxxopts keeps words that belong to no flag.
 const std::string kWords = "words";
 
@@ -62,7 +69,7 @@ cxxopts::ParseResult parsed(const CommandInfo& command, const std::vector<std::s
   for (const std::string& word : words) pointers.push_back(word.c_str());
   try {
     return options_of(command).parse(static_cast<int>(pointers.size()), pointers.data());
-  } catch (const cxxopts::exceptions::exception& error) {
+  } catch (const ParseError& error) {
     refuse_values_of_switches(command, words);
     throw UsageError(std::string(error.what()) + "; see `gradcast " + command.name + " --help`");
   }

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "sim/base/error.hpp"
 #include "sim/base/units.hpp"
 
 namespace gradcast {
@@ -19,7 +20,12 @@ void require_ordered(const Plan& plan) {
       if (before >= i)
         refuse(i, "depends on step " + std::to_string(before) + ", which does not come before it");
     const double duration = plan.steps[i].duration.count();
-    if (!(duration >= 0 && duration <= kLongestSeconds))
+    // A large batch of a slow trace, and no defect of ours.
+    if (std::isfinite(duration) && duration > kLongestSeconds)
+      throw ValueError("'" + plan.steps[i].name + "' would take " + number_to_text(duration) +
+                       " s; the longest that is simulated is " + number_to_text(kLongestSeconds) +
+                       " s");
+    if (!(duration >= 0 && std::isfinite(duration)))
       refuse(i, "takes " + number_to_text(duration) + " s, which is no time");
   }
   for (std::size_t rank = 0; rank < plan.rank_speeds.size(); ++rank)

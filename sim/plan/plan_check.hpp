@@ -5,7 +5,8 @@
 namespace gradcast {
 
 /// Throws std::logic_error where a step depends on itself or a later one, or a time, a speed or a
-/// number of streams is none.
+/// number of streams is none. Throws ValueError where a step takes longer than is simulated: the
+/// inputs say so.
 void require_ordered(const Plan& plan);
 
 }  // namespace gradcast

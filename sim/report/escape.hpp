@@ -6,10 +6,6 @@
 
 namespace gradcast {
 
-/// The text as valid UTF-8, with only the characters that XML and HTML allow; every other one
-/// becomes U+FFFD.
-std::string clean_text(std::string_view text);
-
 /// The text made clean, and safe in the text and the quoted attributes of HTML and SVG.
 std::string escape_markup(std::string_view text);
 
@@ -18,8 +14,5 @@ std::string escape_script_json(std::string_view json);
 
 /// The text in a form that may follow "data:text/csv;charset=utf-8," in a quoted attribute.
 std::string escape_data_uri(std::string_view text);
-
-/// The text with at most `most` characters (1 or more). The last is an ellipsis if some were cut.
-std::string shortened(std::string_view text, std::size_t most);
 
 }  // namespace gradcast

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "sim/base/clean_text.hpp"
 #include "sim/base/units.hpp"
 #include "sim/report/escape.hpp"
 

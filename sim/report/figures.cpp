@@ -38,7 +38,7 @@ void make_unique(std::vector<Figure>& figures) {
 
 }  // namespace
 
-std::vector<Figure> figures_of(const std::vector<ResultFile>& results) {
+std::vector<Figure> figures_of(std::span<const ResultFile> results) {
   const auto each = [&](const char* command, auto make) {
     std::vector<Figure> figures;
     for (const ResultFile& result : results)

@@ -1,6 +1,7 @@
 // Makes figures from results. Figures show only what the results hold; each has its table and a
 // sentence.
 #pragma once
+#include <span>
 #include <vector>
 
 #include "sim/report/figure.hpp"
@@ -11,7 +12,7 @@ namespace gradcast {
 
 /// All figures in the order of a report: the answer first, then where time goes, then how far to
 /// trust it. Identifiers are unique.
-std::vector<Figure> figures_of(const std::vector<ResultFile>& results);
+std::vector<Figure> figures_of(std::span<const ResultFile> results);
 
 /// Each function below makes figures of one kind, or none if a result does not hold enough for one.
 /// `points` are those of a sweep.

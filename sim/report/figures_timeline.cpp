@@ -6,15 +6,13 @@
 #include "sim/base/error.hpp"
 #include "sim/report/figures.hpp"
 #include "sim/report/lanes.hpp"
-#include "sim/timeline/chrome_trace.hpp"
 
 namespace gradcast {
 
 std::vector<Figure> timeline_figures(const ResultFile& timeline) {
-  const ChromeTrace trace = read_chrome_trace(timeline.path);
   std::vector<Lane> lanes;
   std::map<std::string, int> ranks;  // a process without a number has the next
-  for (const TraceLane& lane : trace.lanes) {
+  for (const TraceLane& lane : timeline.trace->lanes) {
     int rank = static_cast<int>(ranks.size());
     std::from_chars(lane.process_id.data(), lane.process_id.data() + lane.process_id.size(), rank);
     rank = ranks.try_emplace(lane.process_id, rank).first->second;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/base/clean_text.hpp"
 #include "sim/base/csv.hpp"
 #include "sim/base/text.hpp"
 #include "sim/report/all_rows.hpp"

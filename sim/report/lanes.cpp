@@ -40,11 +40,12 @@ Figure lanes_figure(const std::vector<Lane>& lanes) {
         point.x = rounded_to(9, 1e3 * slice.begin.count());
         point.until = rounded_to(9, 1e3 * slice.end.count());
         point.y_text = lane.name;
-        point.label = slice.name + ", " + lane.name + ": " + milliseconds(slice.begin) + " to " +
-                      milliseconds(slice.end) + " ms";
-        series_named(panel, slice.phase).points.push_back(point);
-        figure.table.rows.push_back({std::to_string(rank), lane.name, slice.name, slice.phase,
-                                     milliseconds(slice.begin), milliseconds(slice.end)});
+        point.label = std::string(slice.name) + ", " + lane.name + ": " +
+                      milliseconds(slice.begin) + " to " + milliseconds(slice.end) + " ms";
+        series_named(panel, std::string(slice.phase)).points.push_back(point);
+        figure.table.rows.push_back({std::to_string(rank), lane.name, std::string(slice.name),
+                                     std::string(slice.phase), milliseconds(slice.begin),
+                                     milliseconds(slice.end)});
         last = std::max(last, slice.end);
         if (rank == ranks.front()) busy[lane.name] += slice.end - slice.begin;
       }

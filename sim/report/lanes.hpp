@@ -1,6 +1,7 @@
 // A timeline as a figure: what each lane of a rank did, and when.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/base/units.hpp"
@@ -9,8 +10,8 @@
 namespace gradcast {
 
 struct LaneSlice {
-  std::string name;   // "backward layer4.2.conv3"
-  std::string phase;  // "backward": the colour
+  std::string_view name;   // "backward layer4.2.conv3"
+  std::string_view phase;  // "backward": the colour
   Seconds begin;
   Seconds end;
 };

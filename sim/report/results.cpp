@@ -4,12 +4,11 @@
 #include <array>
 #include <cmath>
 
+#include "sim/answers/json_reader.hpp"
+#include "sim/base/clean_text.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/sha256.hpp"
 #include "sim/base/text.hpp"
-#include "sim/base/text_file.hpp"
-#include "sim/report/escape.hpp"
-#include "sim/timeline/chrome_trace.hpp"
 
 namespace gradcast {
 namespace {
@@ -24,21 +23,6 @@ const Json* find(const Json& object, std::string_view key) {
   if (!object.is_object()) return nullptr;
   const auto found = object.find(std::string(key));
   return found == object.end() ? nullptr : &*found;
-}
-
-Json parsed(const TextFile& file) {
-  try {
-    return Json::parse(file.content);
-  } catch (const Json::exception& error) {
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
-    const std::string what = clean_text(error.what());
-    const std::size_t bracket = what.find("] ");
-    std::string said =
-        shortened(bracket == std::string::npos ? what : what.substr(bracket + 2), 200);
-    std::replace(said.begin(), said.end(), '\n', ' ');
-    throw DataError(file.path.string(), 0,
-                    "is no JSON, as `--format json` writes it (" + said + ")");
-  }
 }
 
 std::string command_of(const ResultFile& result) {
@@ -64,34 +48,55 @@ std::string command_of(const ResultFile& result) {
   return command;
 }
 
-std::vector<Json> rows_of(const ResultFile& result) {
-  const Json* rows = find(result.document, "results");
-  if (rows == nullptr || !rows->is_array())
-    throw DataError(result.path, 0, "has no list of results");
-  std::vector<Json> list;
-  for (const Json& row : *rows) {
-    if (!row.is_object())
-      throw DataError(result.path, 0,
-                      "result " + std::to_string(list.size() + 1) + " is no object with names");
-    list.push_back(row);
+/// Takes what comes of a file: rows of a result, or events of a timeline.
+class Reader {
+ public:
+  explicit Reader(const std::string& path) : path_(path), events_(path) {}
+
+  ResultFile read() {
+    BlockReader file(path_);
+    Sha256 sum;
+    const JsonLists lists{{"results", "traceEvents"}, [this](std::size_t list, Json& item) {
+                            list == 0 ? take_row(item) : events_.add(item);
+                          }};
+    ResultFile result{path_, "", "", read_json(file, lists, [&](auto block) { sum.add(block); })};
+    result.sha256 = sum.finish();
+    if (find(result.document, "traceEvents") != nullptr) {
+      result.command = "timeline";
+      result.trace = events_.finish(result.document);
+      return result;
+    }
+    result.command = command_of(result);
+    const Json* rows = find(result.document, "results");
+    if (rows == nullptr || !rows->is_array()) throw DataError(path_, 0, "has no list of results");
+    if (no_object_ > 0)
+      throw DataError(path_, 0,
+                      "result " + std::to_string(no_object_) + " is no object with names");
+    result.rows = std::move(rows_);
+    return result;
   }
-  return list;
-}
+
+ private:
+  void take_row(Json& row) {
+    if (!row.is_object() && no_object_ == 0) no_object_ = rows_.size() + 1;
+    values_ += row.size();
+    if (values_ > kMostJsonValues)
+      throw DataError(path_, 0,
+                      "has more than " + std::to_string(kMostJsonValues) +
+                          " values in its results; a page shows fewer: report a part of them");
+    rows_.push_back(std::move(row));
+  }
+
+  std::string path_;
+  std::vector<Json> rows_;
+  std::size_t values_ = 0;     // of the rows
+  std::size_t no_object_ = 0;  // the first such row, from 1
+  ChromeTraceBuilder events_;
+};
 
 }  // namespace
 
-ResultFile read_result(const std::string& path) {
-  const bool packed = path.ends_with(".gz");
-  const TextFile file = packed ? TextFile{path, read_maybe_packed(path)} : read_text_file(path);
-  ResultFile result{path, sha256_hex(file.content), "", parsed(file)};
-  if (const Json* events = find(result.document, "traceEvents"); events != nullptr) {
-    result.command = "timeline";
-    return result;
-  }
-  result.command = command_of(result);
-  result.rows = rows_of(result);
-  return result;
-}
+ResultFile read_result(const std::string& path) { return Reader(path).read(); }
 
 std::string text_of(const Json& row, std::string_view key) {
   const Json* value = find(row, key);

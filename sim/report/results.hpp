@@ -6,19 +6,21 @@
 #include <vector>
 
 #include "sim/answers/document.hpp"
+#include "sim/timeline/chrome_trace.hpp"
 
 namespace gradcast {
 
 struct ResultFile {
-  std::string path;     // as typed
-  std::string sha256;   // "" in a build without OpenSSL
-  std::string command;  // "simulate", "sweep", ...; "timeline" of a Chrome trace
-  Json document;
-  std::vector<Json> rows{};  // flat objects; none of a timeline
+  std::string path;                    // as typed
+  std::string sha256;                  // of the unpacked text; "" in a build without OpenSSL
+  std::string command;                 // "simulate", "sweep", ...; "timeline" of a Chrome trace
+  Json document;                       // without its rows or events
+  std::vector<Json> rows{};            // flat objects; none of a timeline
+  std::optional<ChromeTrace> trace{};  // of a timeline
 };
 
-/// Throws DataError, one line with the file's name, for a file that is not a result, or is one of
-/// another version.
+/// Reads the file in one pass. Throws DataError, one line with the file's name, for a file that is
+/// not a result, or is one of another version.
 ResultFile read_result(const std::string& path);
 
 /// The text of a field as a table would show it; "" if there is none.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "sim/base/clean_text.hpp"
 #include "sim/report/escape.hpp"
 #include "sim/report/svg_painter.hpp"
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "sim/base/clean_text.hpp"
 #include "sim/base/units.hpp"
 #include "sim/report/escape.hpp"
 

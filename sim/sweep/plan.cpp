@@ -36,17 +36,6 @@ Flags point_flags() {
   return flags;
 }
 
-const std::vector<std::string>& axis_names() {
-  static const std::vector<std::string> kNames = [] {
-    std::vector<std::string> names = point_flags().own_names();
-    std::stable_partition(names.begin(), names.end(), [](const std::string& name) {
-      return name != "compressor" && name != "density";
-    });
-    return names;
-  }();
-  return kNames;
-}
-
 /// A plan's relative paths begin where it lies, each of a list.
 std::string from_folder(const std::string& list, const fs::path& folder) {
   std::vector<std::string> values = split_words(list, ',');
@@ -235,6 +224,17 @@ class Reader {
 };
 
 }  // namespace
+
+const std::vector<std::string>& axis_names() {
+  static const std::vector<std::string> kNames = [] {
+    std::vector<std::string> names = point_flags().own_names();
+    std::stable_partition(names.begin(), names.end(), [](const std::string& name) {
+      return name != "compressor" && name != "density";
+    });
+    return names;
+  }();
+  return kNames;
+}
 
 std::int64_t SweepPlan::points() const {
   std::int64_t product = 1;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/base/limits.hpp"
 #include "sim/forecast/request.hpp"
 #include "sim/inputs/data_files.hpp"
 #include "sim/options/flags.hpp"
@@ -20,9 +21,6 @@ struct SweepAxis {
 /// Flags and values of one combination, in the order of the axes.
 using SweepSettings = std::vector<std::pair<std::string, std::string>>;
 
-/// The most points of one sweep. Nobody would read more.
-inline constexpr std::int64_t kMostPoints = 1'000'000;
-
 struct SweepPlan {
   /// The last axes vary fastest: compressor and density, whose points share a dense run.
   std::vector<SweepAxis> axes;
@@ -37,6 +35,9 @@ struct SweepPlan {
 
 /// The flags that may be lists: those of a request, and --scale-costs-to and --costs-of.
 void add_sweep_axes(Flags& flags);
+
+/// The flags that may be lists, in the order of a plan's axes.
+const std::vector<std::string>& axis_names();
 
 /// Makes the plan from the flags that were given and, if a file is named, from its keys; flags
 /// override keys. `all` stands for all models with such a trace, all compressors in the costs (and

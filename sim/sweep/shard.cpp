@@ -1,26 +1,33 @@
 #include "sim/sweep/shard.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
-#include <system_error>
+#include <set>
 
 #include "sim/answers/document.hpp"
+#include "sim/answers/json_reader.hpp"
 #include "sim/base/error.hpp"
+#include "sim/base/paths.hpp"
 #include "sim/base/random.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/text_file.hpp"
+#include "sim/base/units.hpp"
 
 namespace gradcast {
 namespace {
 
 namespace fs = std::filesystem;
 
-int number_in(const std::string& name, const std::string& value) {
+std::int64_t number_in(const std::string& name, const std::string& value) {
+  constexpr std::int64_t kMost = 1'000'000'000;  // above any batch system's; its sums fit
   try {
-    return static_cast<int>(parse_integer(value));
-  } catch (const ValueError&) {
-    throw ValueError("$" + name + " is '" + value + "', but should be a task's number");
+    if (const std::int64_t number = parse_integer(value); number >= 0 && number <= kMost)
+      return number;
+  } catch (const ValueError&) {  // as for a number that no task has
   }
+  throw ValueError("$" + name + " is '" + value + "', but should be a task's number");
 }
 
 /// The variables by which a batch system tells a task of an array its number.
@@ -50,17 +57,17 @@ Shard shard_of_array(const std::string& text, std::optional<int> of,
   for (const ArraySystem& system : kSystems) {
     const std::string task = variable(system.task);
     if (task.empty() || task == "undefined") continue;  // SGE's word for a job that is no array
-    const auto number = [&](const char* name, int fallback) {
+    const auto number = [&](const char* name, std::int64_t fallback) {
       const std::string value = *name == '\0' ? "" : variable(name);
       return value.empty() ? fallback : number_in(name, value);
     };
-    const int first = number(system.first, 1);
-    const int step = std::max(1, number(system.step, 1));
-    const int last = number(system.last, of ? first + (*of - 1) * step : 0);
+    const std::int64_t first = number(system.first, 1);
+    const std::int64_t step = std::max<std::int64_t>(1, number(system.step, 1));
+    const std::int64_t last = number(system.last, of ? first + (*of - 1) * step : 0);
     if (last == 0)
       throw ValueError(std::string("$") + system.task +
                        " does not say how many tasks there are; write auto/7 for seven");
-    const int shards = of.value_or((last - first) / step + 1);
+    const std::int64_t shards = of ? *of : (last - first) / step + 1;
     // A part of the array that is sent once more: --array=3 of what was 1-7, or of 0-6?
     if (of && *system.last != '\0' && !variable(system.last).empty() &&
         (last - first) / step + 1 != *of)
@@ -73,15 +80,17 @@ Shard shard_of_array(const std::string& text, std::optional<int> of,
       throw ValueError(
           "the job array has gaps, so its tasks do not say how many shards there are; write auto/7 "
           "for seven");
-    return checked({(number_in(system.task, task) - first) / step + 1, shards},
-                   "$" + std::string(system.task) + "=" + task);
+    // What is out of range stays so.
+    const auto as_int = [](std::int64_t count) {
+      return static_cast<int>(std::clamp<std::int64_t>(count, 0, kMostShards + 1));
+    };
+    const std::int64_t its = (number_in(system.task, task) - first) / step + 1;
+    return checked({as_int(its), as_int(shards)}, "$" + std::string(system.task) + "=" + task);
   }
   throw ValueError("'" + text +
                    "' needs a job array of Slurm, SGE or PBS, and none of their variables is set; "
                    "write 3/7 for the third of seven");
 }
-
-fs::path plan_file(const fs::path& folder) { return folder / "plan.json"; }
 
 Json as_json(const KeptPlan& kept, const std::string& made_by) {
   const SweepPlan& plan = kept.plan;
@@ -98,6 +107,24 @@ Json as_json(const KeptPlan& kept, const std::string& made_by) {
           {"software", plan.software},
           {"shards", kept.shards},
           {"axes", axes}};
+}
+
+/// Throws DataError for what no sweep writes into its folder, but a hand may.
+void require_plan(const SweepPlan& plan, const std::string& path) {
+  const std::vector<std::string>& known = axis_names();
+  for (const SweepAxis& axis : plan.axes) {
+    if (std::find(known.begin(), known.end(), axis.flag) == known.end())
+      throw DataError(path, 0,
+                      "unknown flag '" + axis.flag + "' in 'axes'" +
+                          did_you_mean(axis.flag, known) +
+                          "; they are flags of `gradcast simulate` without their dashes");
+    if (axis.values.empty())
+      throw DataError(path, 0, "'" + axis.flag + "' in 'axes' has no values, so there is no point");
+  }
+  if (plan.points() > kMostPoints)
+    throw DataError(
+        path, 0,
+        "these axes make too many points; a sweep has " + std::to_string(kMostPoints) + " at most");
 }
 
 }  // namespace
@@ -140,19 +167,17 @@ std::vector<std::size_t> tasks_of_shard(const Shard& shard, std::size_t tasks) {
   return part;
 }
 
+fs::path plan_file(const fs::path& folder) { return folder / "plan.json"; }
+
 fs::path shard_file(const fs::path& folder, const Shard& shard) {
   return folder /
          ("shard-" + std::to_string(shard.number) + "-of-" + std::to_string(shard.of) + ".jsonl");
 }
 
 void keep_plan(const fs::path& folder, const KeptPlan& kept, const std::string& made_by) {
-  std::error_code failed;
-  fs::create_directories(folder, failed);
-  if (failed && !fs::is_directory(folder))
-    throw Error(ExitCode::Failure,
-                "cannot make the folder '" + folder.string() + "': " + failed.message());
+  make_folder(folder);
   const std::string text = to_text(as_json(kept, made_by));
-  if (!fs::exists(plan_file(folder))) {
+  if (!kept_file_at(plan_file(folder))) {
     write_text_file(plan_file(folder), text);
     return;
   }
@@ -163,13 +188,13 @@ void keep_plan(const fs::path& folder, const KeptPlan& kept, const std::string& 
 }
 
 KeptPlan kept_plan(const fs::path& folder, const std::string& made_by) {
-  if (!fs::exists(plan_file(folder)))
+  if (!kept_file_at(plan_file(folder)))
     throw DataError(plan_file(folder).string(), 0,
                     "there is no such file, so this is not a folder of a sweep's shards");
   const TextFile file = read_text_file(plan_file(folder));
   const std::string path = file.path.string();
   try {
-    const Json json = Json::parse(file.content);
+    const Json json = parse_json(file.content, path);
     const std::string wrote = json.at("made_by");
     if (wrote != made_by)
       throw DataError(path, 0,
@@ -183,38 +208,57 @@ KeptPlan kept_plan(const fs::path& folder, const std::string& made_by) {
       kept.plan.inputs.push_back({input.at("path"), input.at("sha256")});
     kept.plan.engine = json.at("engine");
     kept.plan.software = json.at("software");
-    kept.shards = json.at("shards");
+    // As a double: any number fits, and one that is no count is refused below.
+    const double shards = json.at("shards");
     for (const auto& [flag, values] : json.at("axes").items())
       kept.plan.axes.push_back({flag, values});
-    const bool some = std::none_of(kept.plan.axes.begin(), kept.plan.axes.end(),
-                                   [](const SweepAxis& axis) { return axis.values.empty(); });
-    if (kept.shards >= 1 && kept.shards <= kMostShards && some) return kept;
-    throw DataError(path, 0, "this is no plan of a sweep's shards");
+    if (!(shards >= 1 && shards <= kMostShards && shards == std::floor(shards)))
+      throw DataError(path, 0,
+                      "'shards' is " + number_to_text(shards) +
+                          ", but should be a whole number from 1 to " +
+                          std::to_string(kMostShards));
+    kept.shards = static_cast<int>(shards);
+    require_plan(kept.plan, path);
+    return kept;
   } catch (const nlohmann::json::exception&) {
     throw DataError(path, 0, "this is no plan of a sweep's shards");
   }
 }
 
 Evaluations read_shards(const fs::path& folder, int shards) {
+  std::set<std::string> there;  // listed once: there may be many shards
+  for (const fs::path& entry : entries_of(folder)) there.insert(entry.filename().string());
   Evaluations all;
-  for (int number = 1; number <= shards; ++number)
-    all.merge(Evaluations(Store(shard_file(folder, {number, shards})).done()));
+  for (int number = 1; number <= shards; ++number) {
+    const fs::path file = shard_file(folder, {number, shards});
+    const auto its = there.lower_bound(file.filename().string());  // or a part: it begins so
+    if (its != there.end() && its->starts_with(file.filename().string()))
+      all.merge(Evaluations(Store(file).done()));
+  }
   return all;
 }
 
-std::vector<std::string> missing_shards(int shards, const SweepTasks& tasks,
-                                        const Evaluations& done) {
-  std::vector<std::string> lines;
-  for (int number = 1; number <= shards; ++number) {
-    const std::vector<std::size_t> its = tasks_of_shard({number, shards}, tasks.tasks.size());
-    const auto missing = std::count_if(its.begin(), its.end(), [&](std::size_t task) {
-      return !done.contains(tasks.tasks[task].key);
-    });
-    if (missing > 0)
-      lines.push_back("shard " + std::to_string(number) + "/" + std::to_string(shards) + " lacks " +
-                      std::to_string(missing) + " of " + std::to_string(its.size()) + " forecasts");
+std::string missing_shards(int shards, const SweepTasks& tasks, const Evaluations& done) {
+  const std::vector<std::size_t> order = shuffled(tasks.tasks.size());
+  const auto step = static_cast<std::size_t>(shards);
+  std::vector<std::string> words;
+  std::size_t more = 0;
+  for (std::size_t first = 0; first < std::min(step, order.size()); ++first) {
+    std::size_t all = 0;
+    std::size_t missing = 0;
+    for (std::size_t i = first; i < order.size(); i += step) {
+      ++all;
+      missing += done.contains(tasks.tasks[order[i]].key) ? 0 : 1;
+    }
+    if (missing == 0) continue;
+    if (words.size() < kMostShardsNamed)
+      words.push_back("shard " + std::to_string(first + 1) + "/" + std::to_string(shards) +
+                      " lacks " + std::to_string(missing) + " of " + std::to_string(all) +
+                      " forecasts");
+    else
+      ++more;
   }
-  return lines;
+  return join(words, "; ") + (more > 0 ? "; and " + std::to_string(more) + " more" : "");
 }
 
 }  // namespace gradcast

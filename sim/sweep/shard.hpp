@@ -6,14 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/limits.hpp"
 #include "sim/sweep/plan.hpp"
 #include "sim/sweep/store.hpp"
 #include "sim/sweep/task.hpp"
 
 namespace gradcast {
-
-/// The most shards; nobody has so many machines.
-inline constexpr int kMostShards = 100'000;
 
 /// Shard `number` of `of`, counted from 1.
 struct Shard {
@@ -34,6 +32,9 @@ std::vector<std::size_t> shuffled(std::size_t tasks);
 /// The shard's part of the forecasts, in that order.
 std::vector<std::size_t> tasks_of_shard(const Shard& shard, std::size_t tasks);
 
+/// Where a folder of shards keeps its plan.
+std::filesystem::path plan_file(const std::filesystem::path& folder);
+
 std::filesystem::path shard_file(const std::filesystem::path& folder, const Shard& shard);
 
 /// The plan that a folder of shards keeps.
@@ -47,14 +48,15 @@ struct KeptPlan {
 void keep_plan(const std::filesystem::path& folder, const KeptPlan& kept,
                const std::string& made_by);
 
-/// Reads the plan. Throws DataError for a folder without one, and for a plan of another version.
+/// Reads the plan. Throws DataError for a folder without one, for a plan of another version, and
+/// for one that no sweep wrote: too many points, or flags that no sweep has.
 KeptPlan kept_plan(const std::filesystem::path& folder, const std::string& made_by);
 
 /// The forecasts of all shards of a folder, also of unfinished shards.
 Evaluations read_shards(const std::filesystem::path& folder, int shards);
 
-/// Says what is missing, one line per shard: "shard 3/7 lacks 12 of 72 forecasts".
-std::vector<std::string> missing_shards(int shards, const SweepTasks& tasks,
-                                        const Evaluations& done);
+/// Says what is missing: "shard 3/7 lacks 12 of 72 forecasts", the next shard, "and 5 more". ""
+/// where nothing is.
+std::string missing_shards(int shards, const SweepTasks& tasks, const Evaluations& done);
 
 }  // namespace gradcast

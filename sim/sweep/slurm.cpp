@@ -1,9 +1,10 @@
 #include "sim/sweep/slurm.hpp"
 
 #include <algorithm>
-#include <system_error>
 
 #include "sim/base/error.hpp"
+#include "sim/base/paths.hpp"
+#include "sim/base/text.hpp"
 #include "sim/base/text_file.hpp"
 
 namespace gradcast {
@@ -30,6 +31,26 @@ std::string directive(const std::string& flag, const std::string& value) {
   return "#SBATCH --" + flag + "=\"" + text + "\"\n";
 }
 
+/// A file of the folder of logs. Slurm replaces %A, %j and others in the names of outputs, but in
+/// no other path; %% is the sign itself.
+std::string log_file(const SlurmJob& job, const std::string& name) {
+  std::string text;
+  for (const char letter : (job.folder / "logs").string())
+    text += letter == '%' ? std::string("%%") : std::string(1, letter);
+  return text + "/" + name;
+}
+
+/// What a line `#SBATCH` cannot say. A line break would begin a line of shell. In the name of an
+/// output a backslash makes Slurm replace nothing, so that all tasks would write one log.
+void require_sayable(const std::string& what, const std::filesystem::path& path, bool holds_logs) {
+  const std::string text = path.string();
+  const bool control = std::any_of(text.begin(), text.end(), is_control);
+  if (!control && !(holds_logs && text.find('\\') != std::string::npos)) return;
+  throw UsageError(what + " '" + one_line(text) + "' has a " +
+                   (control ? "control character, such as a line break," : "backslash") +
+                   " in its name, which Slurm's scripts cannot hold; take another");
+}
+
 std::string program_line(const SlurmJob& job) {
   return "program=" + quoted(job.program.string()) + "\n";
 }
@@ -47,16 +68,14 @@ std::string run_script(const SlurmJob& job) {
   std::string command;
   for (const std::string& argument : job.arguments) command += " " + quoted(argument);
   return common_head(job, "gradcast-sweep") + directive("array", "1-" + last) +
-         directive("output", (job.folder / "logs" / "%A_%a.log").string()) +
-         "# A task does one shard of " + last +
+         directive("output", log_file(job, "%A_%a.log")) + "# A task does one shard of " + last +
          ". What it has done it keeps: requeued, it goes on from there.\n" + program_line(job) +
          "exec " + kProgram + " sweep" + command + " --shard \"${SLURM_ARRAY_TASK_ID}/" + last +
          "\" -j \"${SLURM_CPUS_PER_TASK:-1}\" -o " + quoted(job.folder.string()) + "\n";
 }
 
 std::string merge_script(const SlurmJob& job) {
-  return common_head(job, "gradcast-merge") +
-         directive("output", (job.folder / "logs" / "merge-%j.log").string()) +
+  return common_head(job, "gradcast-merge") + directive("output", log_file(job, "merge-%j.log")) +
          "# Names what is missing and fails where a shard did not end.\n" + program_line(job) +
          kProgram + " sweep merge " + quoted(job.folder.string()) + " -o " +
          quoted((job.folder / "result.json").string()) + " &&\nexec " + kProgram + " sweep merge " +
@@ -79,12 +98,17 @@ std::string submit_script(const SlurmJob& job) {
 
 }  // namespace
 
+void require_slurm_names(const SlurmJob& job) {
+  require_sayable("--emit-slurm: the folder", job.folder, true);
+  require_sayable("--emit-slurm: the folder where the tasks run,", job.directory, false);
+}
+
 void write_slurm_scripts(const SlurmJob& job) {
-  std::error_code failed;
-  std::filesystem::create_directories(job.folder / "logs", failed);
-  if (failed)
-    throw Error(ExitCode::Failure, "cannot make the folder '" + (job.folder / "logs").string() +
-                                       "': " + failed.message());
+  require_slurm_names(job);
+  for (const char* script : {"run.sbatch", "merge.sbatch", "submit.sh"})
+    static_cast<void>(
+        kept_file_at(job.folder / script));  // says so where it is a pipe, which nobody reads
+  make_folder(job.folder / "logs");
   write_text_file(job.folder / "run.sbatch", run_script(job));
   write_text_file(job.folder / "merge.sbatch", merge_script(job));
   write_text_file(job.folder / "submit.sh", submit_script(job));

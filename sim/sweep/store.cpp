@@ -8,11 +8,16 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <system_error>
 
 #include "sim/answers/document.hpp"
+#include "sim/answers/json_reader.hpp"
 #include "sim/base/error.hpp"
+#include "sim/base/paths.hpp"
+#include "sim/base/temporary_file.hpp"
 #include "sim/base/text_file.hpp"
+#include "sim/base/units.hpp"
 #include "sim/base/write_whole.hpp"
 
 namespace gradcast {
@@ -24,6 +29,9 @@ struct Time {
   const char* name;
   Seconds IterationResult::*member;
 };
+
+/// More messages than any machine simulates.
+constexpr std::int64_t kMostCounted = std::int64_t{1} << 53;
 
 constexpr std::array<Time, 11> kTimes = {{{"iteration", &IterationResult::iteration},
                                           {"forward", &IterationResult::forward},
@@ -37,23 +45,51 @@ constexpr std::array<Time, 11> kTimes = {{{"iteration", &IterationResult::iterat
                                           {"wait", &IterationResult::wait},
                                           {"hidden_codec", &IterationResult::hidden_codec}}};
 
+/// A whole number of a line. Throws ValueError where it is none, or one that no forecast has: a
+/// number of 1e80 would become any int.
+std::int64_t whole(const Json& line, const char* name, std::int64_t most) {
+  const Json& value = line.at(name);
+  const bool fits = value.is_number_unsigned() &&  // a type of its own: one that is not negative
+                    value.get<std::uint64_t>() <= static_cast<std::uint64_t>(most);
+  if (fits) return value.get<std::int64_t>();
+  throw ValueError("'" + std::string(name) + "' is " +
+                   (value.is_number() ? value.dump() : "no number") +
+                   ", but should be a whole number from 0 to " + std::to_string(most));
+}
+
+int small(const Json& line, const char* name) {
+  return static_cast<int>(whole(line, name, std::numeric_limits<int>::max()));
+}
+
+/// A time of a line. Throws ValueError for less than no time.
+Seconds time(const Json& line, const char* name) {
+  const double seconds = line.at(name);
+  if (seconds >= 0) return Seconds{seconds};
+  throw ValueError("'" + std::string(name) + "' is " + number_to_text(seconds) +
+                   " s, but should be 0 or more");
+}
+
+/// Throws ValueError for what is no forecast, though it has the form of one.
 Evaluation from_json(const Json& line) {
   Evaluation evaluation;
   evaluation.problem = line.at("problem");
-  for (const auto& [name, member] : kTimes)
-    evaluation.result.*member = Seconds{line.at(name).get<double>()};
-  evaluation.result.rank = line.at("rank");
-  evaluation.result.flows_simulated = line.at("flows");
+  for (const auto& [name, member] : kTimes) evaluation.result.*member = time(line, name);
+  evaluation.result.rank = small(line, "rank");
+  evaluation.result.flows_simulated = whole(line, "flows", kMostCounted);
   evaluation.result.engine = line.at("engine");
-  evaluation.ranks = line.at("ranks");
-  evaluation.batch = line.at("batch");
-  evaluation.compute = Seconds{line.at("compute").get<double>()};
+  evaluation.ranks = small(line, "ranks");
+  evaluation.batch = small(line, "batch");
+  evaluation.compute = time(line, "compute");
   evaluation.collective = line.at("collective");
   evaluation.evidence = line.at("evidence");
   evaluation.outside = line.at("outside");
-  if (line.contains("low"))
-    evaluation.interval = ForecastInterval{Seconds{line.at("low").get<double>()},
-                                           Seconds{line.at("high").get<double>()}};
+  if (line.contains("low")) {
+    evaluation.interval = ForecastInterval{time(line, "low"), time(line, "high")};
+    if (evaluation.interval->low > evaluation.interval->high)
+      throw ValueError("'low' is above 'high'");
+  }
+  if (evaluation.compute > Seconds{0} && evaluation.result.iteration <= Seconds{0})
+    throw ValueError("'iteration' is 0, though 'compute' is not");
   return evaluation;
 }
 
@@ -74,25 +110,33 @@ void read_lines(const TextFile& file, bool torn, Evaluations& into) {
     if (end == std::string::npos && torn) return;
     const std::string line = file.content.substr(begin, end - begin);
     begin = end == std::string::npos ? file.content.size() : end + 1;
+    const auto refuse = [&](const std::string& why) {
+      throw DataError(
+          file.path.string(), number,
+          "this is not a forecast of a sweep" + why + "; remove the file to start again");
+    };
     try {
-      const Json json = Json::parse(line);
+      const Json json = parse_json(line, file.path.string(), number);
       into.insert_or_assign(json.at("key"), from_json(json));
     } catch (const nlohmann::json::exception&) {
+      if (torn) return;
+      refuse("");
+    } catch (const DataError&) {
       if (torn) return;  // and what a full disk left behind it
-      throw DataError(file.path.string(), number,
-                      "this is not a forecast of a sweep; remove the file to start again");
+      refuse("");
+    } catch (const ValueError& error) {
+      if (torn) return;
+      refuse(" (" + std::string(error.what()) + ")");
     }
   }
 }
 
 std::vector<fs::path> parts_of(const fs::path& file) {
   std::vector<fs::path> parts;
-  std::error_code ignored;
-  const fs::path folder = file.parent_path().empty() ? "." : file.parent_path();
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(file.filename().string() + ".") && name.ends_with(".part"))
-      parts.push_back(entry.path());
+  const std::string begin = file.filename().string() + ".";
+  for (const fs::path& entry : entries_of(file.parent_path().empty() ? "." : file.parent_path())) {
+    const std::string name = entry.filename().string();
+    if (name.starts_with(begin) && name.ends_with(".part")) parts.push_back(entry);
   }
   return parts;
 }
@@ -101,16 +145,10 @@ std::vector<fs::path> parts_of(const fs::path& file) {
 /// nothing if another process, which finished first, has removed the part: the file then has what
 /// it held.
 void read_part(const fs::path& part, Evaluations& into) {
+  if (!kept_file_at(part)) return;
   std::ifstream file(part, std::ios::binary);
-  if (!file && fs::exists(part)) refuse_read(part);
+  if (!file && kept_file_at(part)) refuse_read(part);
   read_lines({part, {std::istreambuf_iterator<char>(file), {}}}, true, into);
-}
-
-/// A name that is unique among all processes that may write to a common disk.
-std::string process_name() {
-  std::array<char, 256> host{};
-  if (::gethostname(host.data(), host.size() - 1) != 0) host = {"host"};
-  return std::string(host.data()) + "-" + std::to_string(::getpid());
 }
 
 }  // namespace
@@ -147,8 +185,7 @@ Evaluations read_store(const fs::path& file) {
 
 Store::Store(fs::path file) : file_(std::move(file)) {
   for (const fs::path& part : parts_of(file_)) read_part(part, done_);
-  std::error_code ignored;
-  if (fs::exists(file_, ignored)) done_.merge(read_store(file_));
+  if (kept_file_at(file_)) done_.merge(read_store(file_));
 }
 
 Store::~Store() {

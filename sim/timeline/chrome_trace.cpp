@@ -2,63 +2,28 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <map>
 
-#include "sim/answers/document.hpp"
+#include "sim/answers/json_reader.hpp"
+#include "sim/base/block_reader.hpp"
+#include "sim/base/clean_text.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
-#include "sim/base/text_file.hpp"
-#include "sim/timeline/gzip.hpp"
+#include "sim/base/units.hpp"
 
 namespace gradcast {
 namespace {
 
-std::string read_bytes(const std::filesystem::path& path) {
-  // This also refuses a folder, and a file that does not exist.
-  std::ifstream file(path, std::ios::binary);
-  const auto refuse = [&] { return DataError(path.string(), 0, "cannot read this file"); };
-  if (!file || std::filesystem::is_directory(path)) throw refuse();
-  std::string bytes;
-  std::string block(std::size_t{1} << 20, '\0');
-  while (file.read(block.data(), static_cast<std::streamsize>(block.size())) || file.gcount() > 0) {
-    bytes.append(block, 0, static_cast<std::size_t>(file.gcount()));
-    if (bytes.size() > kLongestTextFile)
-      throw DataError(path.string(), 0,
-                      "has more than " + std::to_string(kLongestTextFile) + " bytes");
-  }
-  if (file.bad()) throw refuse();
-  return bytes;
-}
+/// Microseconds. An absolute date is about 2e15 (since 1970); with these bounds no sum or
+/// difference of two dates overflows an int64 of nanoseconds.
+constexpr double kEarliestDate = -1e15;
+constexpr double kLatestDate = 4e15;
 
-/// Handles events one at a time, so that a large file is never in memory as a tree.
-class Reader {
- public:
-  explicit Reader(std::string file) : file_(std::move(file)) {}
+}  // namespace
 
-  ChromeTrace read(const std::string& text) {
-    Json rest;
-    try {
-      rest = Json::parse(text, [this](int depth, Json::parse_event_t what, Json& parsed) {
-        return keep(depth, what, parsed);
-      });
-    } catch (const Json::parse_error& error) {
-      const std::size_t byte = std::min(error.byte > 0 ? error.byte - 1 : 0, text.size());
-      const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<long>(byte), '\n');
-      throw DataError(file_, static_cast<std::size_t>(line),
-                      "is no whole JSON: byte " + std::to_string(byte + 1) +
-                          (byte < text.size() ? " does not belong there" : " should go on"));
-    } catch (const Json::exception& error) {
-      throw DataError(file_, 0, std::string("is no trace: ") + error.what());
-    }
-    if (!rest.is_array() && !(rest.is_object() && has_events_))
-      throw DataError(file_, 0,
-                      "is no trace: neither an array of events nor an object with \"traceEvents\"");
-    if (rest.is_object()) take_head(rest);
-    return finish();
-  }
+struct ChromeTraceBuilder::State {
+  explicit State(std::string its_file) : file(std::move(its_file)) {}
 
- private:
   using Id = std::pair<std::string, std::string>;
 
   /// "2" before "10" before "Spans".
@@ -71,23 +36,8 @@ class Reader {
     }
   };
 
-  /// False: it was an event, and is done with.
-  bool keep(int depth, Json::parse_event_t what, Json& parsed) {
-    using Event = Json::parse_event_t;
-    if (depth == 0 && what == Event::array_start) bare_ = has_events_ = in_events_ = true;
-    if (!bare_ && depth == 1) {
-      if (what == Event::key) key_ = parsed.get<std::string>();
-      if (what == Event::array_start && key_ == "traceEvents") has_events_ = in_events_ = true;
-      if (what == Event::array_end) in_events_ = false;
-    }
-    if (!in_events_ || what != Event::object_end || depth != (bare_ ? 1 : 2)) return true;
-    ++number_;
-    take_event(parsed);
-    return false;
-  }
-
   DataError failure(const std::string& what) const {
-    return {file_, 0, "event " + std::to_string(number_) + ": " + what};
+    return {file, 0, "event " + std::to_string(number_) + ": " + what};
   }
 
   static std::string text_of(const Json& event, const char* key) {
@@ -98,23 +48,24 @@ class Reader {
 
   Nanoseconds time_of(const Json& event, const char* key) const {
     const auto at = event.find(key);
-    const std::string of_what = std::string("\"") + key + "\" of '" + text_of(event, "name") + "'";
-    if (at == event.end()) throw failure(of_what + " is missing");
-    constexpr std::int64_t kMost =
-        9'000'000'000'000'000;  // microseconds in an int64 of nanoseconds
-    if (at->is_number_integer() && at->get<double>() < static_cast<double>(kMost)) {
-      const auto whole = at->get<std::int64_t>();
-      if (whole > -kMost) return whole * 1000;
-    } else if (at->is_number() || at->is_string()) {
-      double number = 0;
-      try {
-        number = at->is_string() ? parse_number(at->get<std::string>()) : at->get<double>();
-      } catch (const ValueError&) {
-        throw failure(of_what + " is " + at->dump() + ", not microseconds");
-      }
-      if (std::abs(number) < static_cast<double>(kMost)) return std::llround(number * 1000);
+    const auto refusal = [&](const std::string& what) {
+      return failure(std::string("\"") + key + "\" of '" +
+                     shortened(clean_text(text_of(event, "name")), 60) + "' is " + what);
+    };
+    if (at == event.end()) throw refusal("missing");
+    const auto no_time = [&] {
+      return refusal(shortened(clean_text(at->dump()), 40) + ", not microseconds");
+    };
+    double number = NAN;
+    try {
+      if (at->is_number()) number = at->get<double>();
+      if (at->is_string()) number = parse_number(at->get<std::string>());
+    } catch (const ValueError&) {
+      throw no_time();
     }
-    throw failure(of_what + " is " + at->dump() + ", not microseconds");
+    if (!(number >= kEarliestDate && number <= kLatestDate)) throw no_time();
+    // Whole microseconds are exact; a double has too few digits for the nanoseconds of a date.
+    return at->is_number_integer() ? at->get<std::int64_t>() * 1000 : std::llround(number * 1000);
   }
 
   void take_event(const Json& event) {
@@ -140,16 +91,20 @@ class Reader {
     TraceSlice slice;
     slice.span.start = time_of(event, "ts");
     const Nanoseconds length = time_of(event, "dur");
-    if (length < 0) throw failure("\"dur\" of '" + text_of(event, "name") + "' is negative");
+    if (length < 0)
+      throw failure("\"dur\" of '" + shortened(clean_text(text_of(event, "name")), 60) +
+                    "' is negative");
     slice.span.end = slice.span.start + length;
-    slice.name = text_of(event, "name");
-    slice.category = text_of(event, "cat");
+    slice.name = trace_.texts.keep(text_of(event, "name"));
+    slice.category = trace_.texts.keep(text_of(event, "cat"));
     if (const auto args = event.find("args"); args != event.end() && args->is_object()) {
-      slice.phase = text_of(*args, "phase");
-      slice.part = text_of(*args, "part");
-      slice.step = text_of(*args, "step");
+      slice.phase = trace_.texts.keep(text_of(*args, "phase"));
+      slice.part = trace_.texts.keep(text_of(*args, "part"));
+      slice.step = trace_.texts.keep(text_of(*args, "step"));
     }
-    slices_[id].push_back(std::move(slice));
+    // Slices of a thread mostly come together.
+    if (last_ == nullptr || last_->first != id) last_ = &*slices_.try_emplace(id).first;
+    last_->second.push_back(slice);
   }
 
   void take_counter(const Json& event, const Id& id) {
@@ -161,19 +116,25 @@ class Reader {
         counters_[id.first][{text_of(event, "name"), series}].push_back({at, value.get<double>()});
   }
 
-  void take_head(const Json& rest) {
-    const auto inner = [&](const char* part, const char* key) -> Json {
-      const auto at = rest.find(part);
-      if (at == rest.end() || !at->is_object() || !at->contains(key)) return nullptr;
-      return (*at)[key];
-    };
-    if (const Json size = inner("distributedInfo", "world_size"); size.is_number_integer())
-      trace_.world_size = size.get<int>();
-    if (const Json rank = inner("otherData", "seen_from_rank"); rank.is_number_integer())
-      trace_.seen_from_rank = rank.get<int>();
-    if (const Json notes = inner("otherData", "notes"); notes.is_array())
-      for (const Json& note : notes)
-        if (note.is_string()) trace_.notes.push_back(note.get<std::string>());
+  static std::optional<int> rank_of(const Json& head, const char* part, const char* key) {
+    const auto at = head.find(part);
+    if (at == head.end() || !at->is_object()) return std::nullopt;
+    const auto number = at->find(key);
+    if (number == at->end() || !number->is_number_integer()) return std::nullopt;
+    const double value = number->get<double>();  // a larger one than an int may stand there
+    return value >= 0 && value <= 1e9 ? std::optional(number->get<int>()) : std::nullopt;
+  }
+
+  void take_head(const Json& head) {
+    if (!head.is_object()) return;
+    trace_.world_size = rank_of(head, "distributedInfo", "world_size");
+    trace_.seen_from_rank = rank_of(head, "otherData", "seen_from_rank");
+    const auto other = head.find("otherData");
+    if (other == head.end() || !other->is_object()) return;
+    const auto notes = other->find("notes");
+    if (notes == other->end() || !notes->is_array()) return;
+    for (const Json& note : *notes)
+      if (note.is_string()) trace_.notes.push_back(note.get<std::string>());
   }
 
   ChromeTrace finish() {
@@ -184,6 +145,9 @@ class Reader {
       trace_.lanes.push_back(
           {id.first, id.second, processes_[id.first], threads_[id], std::move(slices)});
     }
+    std::sort(trace_.lanes.begin(), trace_.lanes.end(), [](const TraceLane& a, const TraceLane& b) {
+      return InOrder()(Id{a.process_id, a.thread_id}, Id{b.process_id, b.thread_id});
+    });
     for (auto& [process, series] : counters_)
       for (auto& [id, samples] : series) {
         std::stable_sort(samples.begin(), samples.end(),
@@ -193,20 +157,35 @@ class Reader {
     return std::move(trace_);
   }
 
-  std::string file_;
-  bool bare_ = false;  // an array of events
-  bool has_events_ = false;
-  bool in_events_ = false;
-  std::string key_;
+  std::string file;
   std::size_t number_ = 0;  // of the event, from 1
   ChromeTrace trace_;
   std::map<std::string, std::string> processes_;
   std::map<Id, std::string> threads_;
-  std::map<Id, std::vector<TraceSlice>, InOrder> slices_;
+  std::map<Id, std::vector<TraceSlice>> slices_;
+  std::pair<const Id, std::vector<TraceSlice>>* last_ = nullptr;  // of slices_
   std::map<std::string, std::map<Id, std::vector<TraceSample>, InOrder>, InOrder> counters_;
 };
 
-}  // namespace
+ChromeTraceBuilder::ChromeTraceBuilder(std::string file)
+    : state_(std::make_unique<State>(std::move(file))) {}
+
+ChromeTraceBuilder::~ChromeTraceBuilder() = default;
+
+void ChromeTraceBuilder::add(const Json& event) {
+  ++state_->number_;
+  if (event.is_object()) state_->take_event(event);
+}
+
+ChromeTrace ChromeTraceBuilder::finish(const Json& head) {
+  state_->take_head(head);
+  return state_->finish();
+}
+
+std::string_view TraceTexts::keep(std::string_view text) {
+  const auto found = texts_->find(text);
+  return found != texts_->end() ? *found : *texts_->emplace(text).first;
+}
 
 const TraceLane* ChromeTrace::find(const std::string& process, const std::string& thread) const {
   const auto at = std::find_if(lanes.begin(), lanes.end(), [&](const TraceLane& lane) {
@@ -215,13 +194,16 @@ const TraceLane* ChromeTrace::find(const std::string& process, const std::string
   return at == lanes.end() ? nullptr : &*at;
 }
 
-std::string read_maybe_packed(const std::filesystem::path& path) {
-  const std::string bytes = read_bytes(path);
-  return is_gzip(bytes) ? gunzip(bytes, path.string(), kLongestTextFile) : bytes;
-}
-
 ChromeTrace read_chrome_trace(const std::filesystem::path& path) {
-  return Reader(path.string()).read(read_maybe_packed(path));
+  BlockReader file(path);
+  ChromeTraceBuilder trace(path.string());
+  const JsonLists events{{"traceEvents", ""}, [&](std::size_t, Json& event) { trace.add(event); }};
+  const Json head = read_json(file, events);
+  const auto list = head.is_object() ? head.find("traceEvents") : head.end();
+  if (!head.is_array() && (list == head.end() || !list->is_array()))
+    throw DataError(path.string(), 0,
+                    "is no trace: neither an array of events nor an object with \"traceEvents\"");
+  return trace.finish(head);
 }
 
 std::optional<TraceNotNested> first_that_does_not_nest(const ChromeTrace& trace) {

@@ -1,21 +1,37 @@
 // Reads Chrome trace JSON: our own timelines, and those of PyTorch's profiler and others.
 #pragma once
 #include <filesystem>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "sim/answers/document.hpp"
 #include "sim/timeline/spans.hpp"
 
 namespace gradcast {
 
+/// The texts of a trace, each kept once: a long trace repeats a few names millions of times.
+class TraceTexts {
+ public:
+  /// Valid as long as this object or a copy of it.
+  std::string_view keep(std::string_view text);
+
+ private:
+  std::shared_ptr<std::set<std::string, std::less<>>> texts_ =
+      std::make_shared<std::set<std::string, std::less<>>>();
+};
+
+/// Its texts are valid as long as their trace.
 struct TraceSlice {
   Span span;
-  std::string name{};
-  std::string category{};
-  std::string phase{};  // args.phase: "forward", ...; "" where there is none
-  std::string part{};   // args.part: "wait", "active", "exposed" inside a collective
-  std::string step{};   // args.step: of a collective, the name in the plan
+  std::string_view name{};
+  std::string_view category{};
+  std::string_view phase{};  // args.phase: "forward", ...; "" where there is none
+  std::string_view part{};   // args.part: "wait", "active", "exposed" inside a collective
+  std::string_view step{};   // args.step: of a collective, the name in the plan
 };
 
 /// The slices of one thread of one process.
@@ -47,6 +63,7 @@ struct TraceNotNested {
 };
 
 struct ChromeTrace {
+  TraceTexts texts{};
   std::vector<TraceLane> lanes{};        // numbers first and by value, by process and thread
   std::vector<TraceCounter> counters{};  // likewise, by process, name and series
   std::optional<int> world_size{};       // distributedInfo's
@@ -58,14 +75,25 @@ struct ChromeTrace {
   const TraceLane* find(const std::string& process, const std::string& thread) const;
 };
 
-/// The text of a file, unpacked if it is .gz. Throws DataError, and MissingError for .gz without
-/// zlib.
-std::string read_maybe_packed(const std::filesystem::path& path);
+/// Makes a trace of events that come one by one.
+class ChromeTraceBuilder {
+ public:
+  explicit ChromeTraceBuilder(std::string file);
+  ~ChromeTraceBuilder();
+  /// Throws DataError for an event that is not as the format says.
+  void add(const Json& event);
+  /// `head`: the document around the events. May be called once.
+  ChromeTrace finish(const Json& head);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 /// Slices ("X"), counters ("C") and names ("M") of .json or .json.gz, an object with "traceEvents"
 /// or an array of events; all else is ignored. Dates are microseconds (whole, with a fraction, or
-/// as text) and become nanoseconds. Throws DataError for a file that is not such a trace,
-/// MissingError for .gz without zlib.
+/// as text) and become nanoseconds. The file is read in one pass. Throws DataError for a file that
+/// is not such a trace, MissingError for .gz without zlib.
 ChromeTrace read_chrome_trace(const std::filesystem::path& path);
 
 /// The first two slices of a lane that overlap without nesting, of which Perfetto drops one.

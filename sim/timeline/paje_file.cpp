@@ -1,7 +1,5 @@
 #include "sim/timeline/paje_file.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -10,6 +8,8 @@
 #include <system_error>
 
 #include "sim/base/error.hpp"
+#include "sim/base/interruption.hpp"
+#include "sim/base/signals_held.hpp"
 #include "sim/base/text_file.hpp"
 
 namespace gradcast {
@@ -34,26 +34,20 @@ bool is_whole(const std::filesystem::path& path) {
 
 }  // namespace
 
-PajeFile::PajeFile(const std::filesystem::path& named)
-    : path_(follow_links(named)),
-      temporary_(path_.string() + ".tmp." + std::to_string(::getpid())) {
+PajeFile::PajeFile(const std::filesystem::path& named) : file_(follow_links(named)) {
+  const std::filesystem::path& path = file_.target();
   std::error_code ignored;
-  if (std::filesystem::exists(path_, ignored) && !std::filesystem::is_regular_file(path_, ignored))
-    throw failure(path_, "not a regular file");
-  if (!std::ofstream(temporary_)) throw failure(path_, std::strerror(errno));
-}
-
-PajeFile::~PajeFile() {
-  std::error_code ignored;
-  if (!kept_) std::filesystem::remove(temporary_, ignored);
+  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored))
+    throw failure(path, "not a regular file");
+  if (!std::ofstream(file_.name())) throw failure(path, std::strerror(errno));
 }
 
 void PajeFile::keep() {
-  if (!is_whole(temporary_)) throw failure(path_, "SimGrid's trace has no end (is the disk full?)");
-  std::error_code failed;
-  std::filesystem::rename(temporary_, path_, failed);
-  if (failed) throw failure(path_, failed.message());
-  kept_ = true;
+  if (!is_whole(file_.name()))
+    throw failure(file_.target(), "SimGrid's trace has no end (is the disk full?)");
+  const SignalsHeld held;  // the file and what is said of it go together
+  file_.rename_to_target();
+  note_written(file_.target().string());
 }
 
 }  // namespace gradcast

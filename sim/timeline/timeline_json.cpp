@@ -5,7 +5,7 @@
 
 #include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
-#include "sim/timeline/gzip.hpp"
+#include "sim/base/gzip.hpp"
 
 namespace gradcast {
 namespace {

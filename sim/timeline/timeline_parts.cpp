@@ -19,7 +19,7 @@ constexpr std::array<PhasePart, 6> kParts{{{"overhead", &IterationResult::overhe
                                            {"decode", &IterationResult::decode},
                                            {"update", &IterationResult::update}}};
 
-Seconds IterationResult::*part_named(const std::string& phase) {
+Seconds IterationResult::*part_named(std::string_view phase) {
   for (const PhasePart& each : kParts)
     if (each.phase == phase) return each.part;
   return nullptr;

@@ -10,6 +10,7 @@
 
 #include "sim/base/csv.hpp"
 #include "sim/base/error.hpp"
+#include "sim/base/interruption.hpp"
 #include "sim/base/table.hpp"
 #include "sim/compare/groups.hpp"
 #include "sim/fit/study.hpp"
@@ -157,6 +158,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: validate_forecasts [--check] FOLDER-WITH-README\n");
     return 2;
   }
+  end_when_interrupted("validate_forecasts:");
   try {
     const std::filesystem::path root = argv[argc - 1];
     DataFiles files(root);

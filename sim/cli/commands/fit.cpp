@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "sim/answers/answer.hpp"
+#include "sim/base/paths.hpp"
 #include "sim/base/progress.hpp"
 #include "sim/compare/report.hpp"
 #include "sim/fit/fit_report.hpp"
@@ -19,16 +20,14 @@ void save(const std::string& folder, const FitStudy& study, const Flags& flags, 
     return fitted_files(study.fit, flags.text("measured"), files);
   });
   if (made.empty()) flags.note("nothing to save: the fit changed no cluster and no cost table");
+  std::vector<TextFile> whole;
   for (const FittedFile& file : made) {
-    const std::filesystem::path path = std::filesystem::path(folder) / file.path;
-    std::error_code failed;
-    std::filesystem::create_directories(path.parent_path(), failed);
-    if (failed)
-      throw Error(ExitCode::Failure, "cannot make the folder " + path.parent_path().string() +
-                                         ": " + failed.message());
-    write_text_file(path, file.content);
-    flags.note("saved " + path.string());
+    whole.push_back({std::filesystem::path(folder) / file.path, file.content});
+    make_folder(whole.back().path.parent_path());
   }
+  // The clusters last: they name what the cost tables hold, which a forecast checks.
+  write_text_files({whole.rbegin(), whole.rend()});
+  for (const TextFile& file : whole) flags.note("saved " + file.path.string());
 }
 
 /// Notes a value that no run has, because that is mostly a typing error.

@@ -100,7 +100,7 @@ int report(int argc, const char* const* argv) {
         html_of({flags.text("title"), program_version(), results, headline_of(results), figures},
                 palette, report_style(), report_script()));
   for (const ResultFile& result : results)
-    if (figures_of({result}).empty())
+    if (results.size() == 1 ? figures.empty() : figures_of({&result, 1}).empty())
       flags.note("there is no picture of what " + result.path + " holds");
   return 0;
 }

@@ -5,6 +5,7 @@
 
 #include "sim/answers/version.hpp"
 #include "sim/base/error.hpp"
+#include "sim/base/paths.hpp"
 #include "sim/base/sha256.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/text_file.hpp"
@@ -149,12 +150,14 @@ class Sweep {
     if (find_engine(plan_.engine) == nullptr || !engine().built())
       throw MissingError("these shards are of engine '" + plan_.engine +
                          "', which is not in this build");
-    make_tasks();
+    try {
+      make_tasks();
+    } catch (const UsageError& error) {  // what was typed once is now what a file says
+      throw DataError(plan_file(words[1]).string(), 0, error.what());
+    }
     const Evaluations done = read_shards(words[1], kept.shards);
-    const std::vector<std::string> missing = missing_shards(kept.shards, tasks_, done);
-    if (!missing.empty())
-      throw Error(ExitCode::Failure,
-                  words[1] + ": " + join(missing, "; ") + ": run them, and merge again");
+    if (const std::string missing = missing_shards(kept.shards, tasks_, done); !missing.empty())
+      throw Error(ExitCode::Failure, words[1] + ": " + missing + ": run them, and merge again");
     std::vector<InputFile> inputs = plan_.inputs;
     for (const InputFile& input : files_.inputs()) {
       const bool known = std::any_of(inputs.begin(), inputs.end(), [&](const InputFile& other) {
@@ -167,11 +170,14 @@ class Sweep {
   }
 
   int emit_slurm() {
+    const fs::path here = current_folder();
+    const fs::path folder = (here / flags_.text("emit-slurm")).lexically_normal();
+    SlurmJob job{folder, own_program(), here, {}, 0};
+    require_slurm_names(job);
     make_tasks();
     const int shards = flags_.given("shards") ? flags_.value("shards", parse_shards)
                                               : usual_shards(tasks_.tasks.size());
-    const fs::path folder = fs::absolute(flags_.text("emit-slurm")).lexically_normal();
-    SlurmJob job{folder, fs::read_symlink("/proc/self/exe"), fs::current_path(), {}, shards};
+    job.shards = shards;
     const std::vector<std::string>& all = flags_.arguments();
     for (std::size_t i = 2; i < all.size(); ++i) {  // after "gradcast sweep"
       if (all[i] == "--emit-slurm" || all[i] == "--shards")

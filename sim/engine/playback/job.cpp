@@ -49,6 +49,7 @@ Job::Job(const Plan& plan, const RankClasses& ranks, EventQueue& events, Transpo
   }
   const std::size_t classes = ranks.classes.size();
   players_.assign(classes, at_start);
+  active_.resize(classes);
   record_.assign(classes, std::vector<Interval>(steps));
   still_in_.assign(steps, classes);
   unfinished_ = classes * steps;
@@ -267,12 +268,13 @@ void Job::date_end(std::size_t id, Running& running) {
 }
 
 void Job::follow_events(std::size_t id, const RankClass& rank_class) {
+  for (const RankEvent& event : rank_class.events) active_[id].add(event.period);
   for (const RankEvent& event : rank_class.events) {
-    // Computed from scratch at each change, so that nothing is left of a period that is over.
+    // The product is made anew at each change, so that nothing is left of a period that is over.
     const auto update = [this, id] {
       double speed = 1;
-      for (const RankEvent& each : ranks_.classes[id].events)
-        if (each.period.holds(events_.now())) speed *= each.speed;
+      for (const std::size_t number : active_[id].at(events_.now()))
+        speed *= ranks_.classes[id].events[number].speed;
       players_[id].event_speed = speed;
       change_rates(id);
       go_on(id);

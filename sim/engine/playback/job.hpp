@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/engine/engine.hpp"
+#include "sim/engine/playback/active_periods.hpp"
 #include "sim/engine/playback/event_queue.hpp"
 #include "sim/inputs/world.hpp"
 #include "sim/plan/plan.hpp"
@@ -120,6 +121,7 @@ class Job {
   std::vector<std::size_t> network_;
   std::vector<std::vector<std::size_t>> followers_;  // by step: those that come after it
   std::vector<Player> players_;
+  std::vector<ActivePeriods> active_;  // by class: of its events
   // For a coordinated queue:
   std::vector<std::size_t> ready_ranks_;  // by step: how many classes could begin it
   std::vector<std::size_t> eligible_;     // steps all could begin

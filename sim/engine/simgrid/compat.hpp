@@ -1,5 +1,5 @@
-// Calls that differ between SimGrid 3.32 (Debian 12) and 4.x: the platform calls were renamed in
-// 4.0, the completion callbacks in 3.34, the gateways in 3.35.
+// Calls that differ between SimGrid 3.32 (Debian 12) and 4.1: the platform calls were renamed in
+// 4.0, the completion callbacks in 3.34, the gateways in 3.35; 4.1 finds routes in another way.
 #pragma once
 #include <simgrid/version.h>
 
@@ -83,9 +83,13 @@ inline NetPoint* add_gateway(sg4::NetZone* zone, const std::string& name) {
   return router;
 }
 
-/// In both directions.
+/// Inside a zone, in both directions.
 inline void add_route(sg4::NetZone* zone, NetPoint* from, NetPoint* to, const Route& links) {
+#if SIMGRID_VERSION >= 33600
+  zone->add_route(from, to, links, true);
+#else
   zone->add_route(from, to, nullptr, nullptr, links, true);
+#endif
 }
 
 /// Adds the route from a host to all others in a star, and back.
@@ -105,6 +109,21 @@ inline void attach_zone(sg4::NetZone* star, sg4::NetZone* child, NetPoint* gatew
   star->add_route(child, nullptr, up, true);
 #else
   star->add_route(child->get_netpoint(), nullptr, gateway, nullptr, up, true);
+#endif
+}
+
+/// The gateway of a star that has zones inside. Up to 4.0, SimGrid finds no route from a zone to a
+/// router beside it, so the router needs a zone of its own. 4.1 aborts where the router of a zone
+/// is not in the zone itself.
+inline NetPoint* add_gateway_beside_zones(sg4::NetZone* star, const std::string& name) {
+#if SIMGRID_VERSION >= 40100
+  return add_gateway(star, name + ".gateway");
+#else
+  auto* exit = add_full(star, name + ".exit");
+  auto* gateway = add_gateway(exit, name + ".gateway");
+  attach_zone(star, exit, gateway, {});
+  set_gateway(star, gateway);
+  return gateway;
 #endif
 }
 

@@ -9,6 +9,9 @@ namespace {
 /// bandwidth; with a byte in thirty years they wait.
 constexpr double kDown = 1e-9;
 
+/// Wider than any link, also where thousands of events widen it: still a number.
+constexpr double kWidest = 1e200;
+
 /// More than can be sent while a job lasts.
 constexpr Bytes kEndless{std::int64_t{1} << 60};
 
@@ -17,15 +20,19 @@ constexpr Bytes kEndless{std::int64_t{1} << 60};
 Disturbances::Disturbances(const World& world, const SimulatedNetwork& network,
                            SimulatedFlows& flows, EventQueue& events, std::function<bool()> over)
     : flows_(flows), events_(events), over_(std::move(over)) {
+  const LinkNames links(network.topology);
   for (const LinkEvent& event : world.links)
-    for (const std::string& name : find_links(network.topology, event.link)) {
+    for (const std::string& name : links.find(event.link)) {
       simgrid::s4u::Link* link = find_link(name);
-      const auto at = links_.try_emplace(name, Disturbed{link, link->get_bandwidth(), 0, {}}).first;
-      at->second.events.push_back(event);
+      Disturbed& disturbed =
+          links_.try_emplace(name, Disturbed{link, link->get_bandwidth(), 0, {}, {}}).first->second;
+      disturbed.events.push_back(event);
+      disturbed.active.add(event.period);
     }
   for (auto& [name, disturbed] : links_) {
     disturbed.widest = disturbed.bandwidth;
-    for (const LinkEvent& event : disturbed.events) disturbed.widest *= std::max(1.0, event.share);
+    for (const LinkEvent& event : disturbed.events)
+      disturbed.widest = std::min(kWidest, disturbed.widest * std::max(1.0, event.share));
     update(disturbed);
     for (const LinkEvent& event : disturbed.events) {
       const auto change = [this, &link = disturbed] { update(link); };
@@ -39,8 +46,8 @@ Disturbances::Disturbances(const World& world, const SimulatedNetwork& network,
 
 void Disturbances::update(Disturbed& disturbed) {
   double share = 1;
-  for (const LinkEvent& event : disturbed.events)
-    if (event.period.holds(events_.now())) share *= event.share;
+  for (const std::size_t number : disturbed.active.at(events_.now()))
+    share *= disturbed.events[number].share;
   flows_.set_bandwidth(disturbed.link, std::max(kDown, disturbed.bandwidth * share),
                        disturbed.widest);
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/engine/playback/active_periods.hpp"
 #include "sim/engine/simgrid/flows.hpp"
 #include "sim/engine/simgrid/network.hpp"
 #include "sim/inputs/world.hpp"
@@ -25,6 +26,7 @@ class Disturbances {
     double bandwidth;  // as it was
     double widest;     // that it ever is
     std::vector<LinkEvent> events;
+    ActivePeriods active;  // of the events
   };
 
   void update(Disturbed& disturbed);

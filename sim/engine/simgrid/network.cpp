@@ -25,14 +25,10 @@ sg4::SplitDuplexLink* add_link(sg4::NetZone* zone, const std::string& name,
 }
 
 /// A switch is a star of everything that is connected to it. From outside it is reached by its
-/// gateway, which must be in a zone of its own: SimGrid 3.32 finds no route from a zone inside to a
-/// router beside it.
+/// gateway.
 sg4::NetZone* add_switch(sg4::NetZone* above, const std::string& name, BytesPerSecond uplink) {
   auto* zone = simgrid_compat::add_star(above, name);
-  auto* exit = simgrid_compat::add_full(zone, name + ".exit");
-  auto* gateway = simgrid_compat::add_gateway(exit, name + ".gateway");
-  simgrid_compat::attach_zone(zone, exit, gateway, {});
-  simgrid_compat::set_gateway(zone, gateway);
+  auto* gateway = simgrid_compat::add_gateway_beside_zones(zone, name);
   simgrid_compat::attach_zone(above, zone, gateway, {up(add_link(above, name, uplink))});
   return zone;
 }

@@ -10,6 +10,7 @@
 #include "sim/base/child_process.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
+#include "sim/engine/platform_size.hpp"
 #include "sim/engine/simgrid/platform_xml.hpp"
 
 namespace gradcast {
@@ -66,9 +67,10 @@ std::vector<double> speeds_in_child(const Cluster& cluster, TriedPair& tried) {
       require_routes(network, path, [&](const auto& from, const auto& to) { tried.set(from, to); });
       return network.speeds;
     });
+  } catch (const Error&) {  // a line of the file, or this machine
+    throw;
   } catch (const std::runtime_error& error) {
     const std::string what = error.what();
-    if (what.starts_with(path + ":")) throw Error(ExitCode::BadInput, what);  // a DataError's text
     if (tried.any())
       throw DataError(path, 0,
                       "host '" + tried.from() + "' has no route to host '" + tried.to() + "'");
@@ -79,6 +81,7 @@ std::vector<double> speeds_in_child(const Cluster& cluster, TriedPair& tried) {
 }  // namespace
 
 Cluster load_xml_cluster(const TextFile& file) {
+  require_small_platform(file);
   require_fixed_latencies(file);
   Cluster cluster;
   cluster.platform_file = file.path;

@@ -78,3 +78,7 @@ TEST_CASE("comment lines carry keys and values", "[csv]") {
   const TextFile twice{"some.csv", "# batch: 1\n# batch: 2\n"};
   CHECK_THROWS_WITH(comment_value(twice, "batch"), Contains("'# batch:' stands twice"));
 }
+
+TEST_CASE("a line break in a comment makes no second line, which would be none", "[csv]") {
+  CHECK(csv_comments({"command: -o a\nb.csv"}) == "# command: -o a b.csv\n");
+}

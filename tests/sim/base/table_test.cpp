@@ -1,6 +1,8 @@
 #include "sim/base/table.hpp"
 
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <stdexcept>
 
 using namespace gradcast;
 
@@ -12,6 +14,13 @@ TEST_CASE("numbers stand to the right, words to the left", "[table]") {
         "\n"
         "long   -10.25\n"
         "b           -\n");
+}
+
+TEST_CASE("what is no number is not printed as a result", "[table]") {
+  for (const double value : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+    CHECK_THROWS_AS(fixed(value, 1), std::logic_error);
+    CHECK_THROWS_AS(with_sign(value, 1), std::logic_error);
+  }
 }
 
 TEST_CASE("fixed numbers are never minus nothing", "[table]") {

@@ -30,3 +30,11 @@ TEST_CASE("numbers in names are ordered by their value", "[text]") {
   CHECK_FALSE(natural_less("a1", "a1"));
   CHECK(natural_less("a99999999999999999999", "a100000000000000000000"));
 }
+
+TEST_CASE("a text becomes one line, whatever it holds", "[text]") {
+  CHECK(one_line("a\nb\r\tc\x1b[31m") == "a b  c [31m");
+  CHECK(one_line("gr\xc3\xb6\xc3\x9f"
+                 "er") ==
+        "gr\xc3\xb6\xc3\x9f"
+        "er");
+}

@@ -66,6 +66,9 @@ TEST_CASE("a density is above 0 and up to 1, a count at least 1", "[units]") {
   CHECK(parse_count("16") == 16);
   for (const char* text : {"0", "-1", "1000001", "four"})
     CHECK_THROWS_AS(parse_count(text), ValueError);
+  CHECK(parse_density("1e-9") == 1e-9);
+  CHECK_THROWS_WITH(parse_density("1e-300"),
+                    Catch::Contains("'1e-300' is below the least density, 0.000000001"));
 }
 
 TEST_CASE("what is printed can be read back", "[units]") {

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "sim/base/gzip.hpp"
 #include "tests/run_program.hpp"
 #include "tests/sim/report/well_formed.hpp"
 #include "tests/temporary_folder.hpp"
@@ -79,8 +80,8 @@ TEST_CASE("what is no result of ours is answered with 3 and its name", "[cli]") 
     refuses({"report", file}, 3, what);
     CHECK_THAT(gradcast_with({"report", file}).err, Contains("x.json"));
   };
-  says("compressor,seconds\ntopk,1\n", "is no JSON");
-  says("", "is no JSON");
+  says("compressor,seconds\ntopk,1\n", "x.json:1: is no whole JSON: byte 1 does not belong");
+  says("", "is no whole JSON");
   says("[]", "is no result of gradcast");
   says("{}", "is no result of gradcast");
   says(R"({"schema": {"name": "other/thing", "version": 1}})", "is no result of gradcast");
@@ -94,10 +95,28 @@ TEST_CASE("what is no result of ours is answered with 3 and its name", "[cli]") 
   says(R"({"traceEvents": []})", "holds no slices");
   says(R"({"traceEvents": {}})", "traceEvents");
   says(document(R"({"name": "gradcast/sweep", "version": 1})", R"([{"workers": 1e999}])"),
-       "is no JSON");
+       "the number 1e999 is too large");
   refuses({"report", folder.path.string()}, 3, folder.path.filename().string());
   refuses({"report", (folder.path / "none.json").string()}, 3, "none.json");
   refuses({"report"}, 2, "a result is missing");
+}
+
+TEST_CASE("files that are made to end a program end in one line", "[cli]") {
+  TemporaryFolder folder;
+  const auto says = [&](const std::string& content, const std::string& what) {
+    refuses({"report", folder.write("x.json", content)}, 3, what);
+  };
+  const std::string deep = std::string(50'000, '[') + std::string(50'000, ']');
+  says(document(R"({"name": "gradcast/sweep", "version": )" + deep + "}", "[]"), "deeper than 100");
+  says(document(R"({"name": "gradcast/sweep", "version": 1})", R"([{"a": )" + deep + "}]"),
+       "deeper than 100");
+  says(R"({"traceEvents": [{"ph": "X", "ts": 8999999999999999, "dur": 8999999999999999}]})",
+       "event 1: \"ts\" of '' is 8999999999999999, not microseconds");
+  if (!gzip_built()) return;
+  Gzip bomb;  // of 60 MB
+  bomb.add(R"({"traceEvents": [)");
+  for (int i = 0; i < 60; ++i) bomb.add(std::string(1'000'000, ' '));
+  refuses({"report", folder.write("x.json.gz", bomb.finish())}, 3, "more than 250 times its size");
 }
 
 TEST_CASE("a result that fails leaves the old page as it was", "[cli]") {

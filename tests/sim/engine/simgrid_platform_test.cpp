@@ -181,7 +181,8 @@ TEST_CASE("a platform that cannot be simulated is refused in a line", "[simgrid]
   };
   platforms.refused("hello\n", "mine.xml:1: SimGrid cannot read this platform: Invalid XML");
   platforms.refused("", "mine.xml:1: SimGrid cannot read this platform");
-  platforms.refused(kPlatform.substr(0, 300), "SimGrid cannot read this platform");
+  platforms.refused(kPlatform.substr(0, 300),
+                    "mine.xml:8: this is no XML of a platform: the attribute 'sh' has no value");
   refused("10Gbps", "10 parsecs", "mine.xml:8: SimGrid cannot read this platform: unknown unit");
   refused("dst=\"host1\"", "dst=\"hostX\"", "mine.xml:11: ");
   refused("host1\" speed", "host2\" speed", "second host named 'host2'");
@@ -234,13 +235,14 @@ TEST_CASE("a platform that cannot be simulated is refused in a line", "[simgrid]
 </platform>
 )",
                     "the platform has no host");
-  platforms.refused(R"(<?xml version='1.0'?>
+  platforms.refused(
+      R"(<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
   <cluster id="c" prefix="n" suffix="" radical="0-16384" speed="1Gf" bw="10Gbps" lat="20us"/>
 </platform>
 )",
-                    "the platform has 16385 hosts; the most ranks are 16384");
+      "mine.xml:4: the platform has 16385 hosts up to here; the most ranks are 16384");
 }
 
 TEST_CASE("a build without SimGrid says what reads platform files", "[simgrid]") {

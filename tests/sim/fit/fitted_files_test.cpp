@@ -124,6 +124,34 @@ TEST_CASE("A fitted cluster and fitted costs forecast what the fit forecasts", "
   }
 }
 
+TEST_CASE("A fitted cluster beside the costs of another fit is found out", "[fit]") {
+  Desk desk;
+  const std::vector<FitRow> rows = desk.rows(desk.cluster, desk.costs);
+  const FitStructure structure = all_three();
+  const auto saved = [&](double factor) {
+    return desk.fitted(fit_of(rows, structure, Eigen::Vector3d(8 / 7e9, 4e-3, factor)));
+  };
+  const auto old = saved(1.5);
+  const auto made = saved(2);
+  const auto forecast_with = [&](const FittedFile& cluster, const FittedFile& costs) {
+    const std::string on = desk.save(cluster);
+    const std::string with = desk.save(costs);
+    DataFiles files{GRADCAST_SOURCE_DIR};  // what was read before stays read
+    Request request;
+    request.model = "resnet-50";
+    request.compressor = "topk";
+    request.cluster = on;
+    request.costs = with;
+    return make_scenario(request, files);
+  };
+  CHECK_NOTHROW(forecast_with(old[0], old[1]));
+  CHECK_NOTHROW(forecast_with(made[0], made[1]));
+  // Killed between the two names: the costs come first.
+  CHECK_THROWS_WITH(forecast_with(old[0], made[1]),
+                    Contains("desk-fitted.csv: was fitted with another content of ") &&
+                        Contains("cost-desk-fitted.csv (`gradcast fit --save` was cut off"));
+}
+
 TEST_CASE("A fitted cluster says what it left unexplained and how sure each value is", "[fit]") {
   Desk desk;
   std::vector<FitRow> rows = desk.rows(desk.cluster, desk.costs);

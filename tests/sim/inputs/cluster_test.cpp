@@ -146,6 +146,35 @@ TEST_CASE("a node of thousands of GPUs has one NIC", "[cluster]") {
                     Contains("x.csv:8: node 1 has 1025 GPUs; with several NICs the most is 1024"));
 }
 
+// Links were made one by one until memory ended.
+TEST_CASE("too many NICs are refused, however they are written", "[cluster]") {
+  Cluster many = cluster(kGood);
+  set_property(many, "nics_per_node", "1000000");
+  CHECK_THROWS_WITH(require_possible(many),
+                    Contains("2 nodes of 1000000 NICs have 2000000 NICs; the most is 65536"));
+  CHECK_THROWS_WITH(cluster(kGood + "nics_per_node@1,65536,test\n"),
+                    Contains("2 nodes of so many NICs have 65537 NICs; the most is 65536"));
+  CHECK(cluster(kGood + "nics_per_node@1,65535,test\n").node(1).nics_per_node == 65'535);
+  // 4096 nodes of 4 GPUs and 4 NICs: a NIC for each of the most ranks.
+  set_property(many, "nics_per_node", "4");
+  set_property(many, "gpus_per_node", "4");
+  set_property(many, "nodes", "4096");
+  CHECK_NOTHROW(require_possible(many));
+}
+
+// 1024^2 pairs in each node of 16: SimGrid kept a route of each, 1.8 GB of them.
+TEST_CASE("nodes of many GPUs and several NICs are few", "[cluster]") {
+  Cluster many = cluster(kGood);
+  set_property(many, "gpus_per_node", "1024");
+  CHECK_NOTHROW(require_possible(many));
+  set_property(many, "nics_per_node", "2");
+  CHECK_NOTHROW(require_possible(many));
+  set_property(many, "nodes", "3");
+  CHECK_THROWS_WITH(require_possible(many),
+                    Contains("the nodes up to node 2 have 3145728 pairs of GPUs; with several NICs "
+                             "the most is 2097152"));
+}
+
 TEST_CASE("switches need their uplinks, and uplinks their switches", "[cluster]") {
   const auto refused = [](const std::string& rows, const std::string& says) {
     CHECK_THROWS_WITH(cluster(kGood + rows), Contains("x.csv:7: " + says));

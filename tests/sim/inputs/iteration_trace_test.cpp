@@ -53,8 +53,21 @@ TEST_CASE("another batch changes forward and backward in proportion, not the upd
   CHECK(read.batch == 64);
 }
 
+// To scale it to a measured time divides by its own.
+TEST_CASE("a whole trace takes at least a nanosecond, its tensors as little as they like",
+          "[trace]") {
+  CHECK_THROWS_WITH(trace("# batch: 1\n", "a,1e-300,0\nb,0,1e-12\n"),
+                    Contains("all times of the trace are 1e-12 s together; an iteration takes at "
+                             "least 0.000000001 s"));
+  CHECK(trace("# batch: 1\n", "a,1e-300,0\nb,0,1e-9\n").tensors.size() == 2);
+}
+
 TEST_CASE("what is wrong in a trace is named", "[trace]") {
   CHECK_THROWS_WITH(trace("", kRows), Contains("lacks the comment line '# batch: 128'"));
+  // What is quoted is what the file says.
+  CHECK_THROWS_WITH(trace("# batch: -1\n", kRows),
+                    Contains("the comment line '# batch: -1': '-1' is not a count") &&
+                        Contains("; write it like '# batch: 128'"));
   CHECK_THROWS_WITH(trace("# batch: many\n", kRows), Contains("'many' is not a whole number"));
   CHECK_THROWS_WITH(trace("# batch: 0\n", kRows), Contains("'0' is not a count"));
   CHECK_THROWS_WITH(trace("# batch: 1\n# update: 2\n", kRows), Contains("'2' has no unit"));

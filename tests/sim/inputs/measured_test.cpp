@@ -62,6 +62,25 @@ TEST_CASE("what is wrong in a measured row is named with its line", "[measured]"
                     Contains("'3' is not a count from 1 to 2"));
 }
 
+// The square of 1e-160 s is 0, and what is divided by it no number.
+TEST_CASE("a measured time is at least a nanosecond", "[measured]") {
+  const auto refused = [](const std::string& columns, const std::string& row, const char* why) {
+    CAPTURE(row);
+    CHECK_THROWS_WITH(runs(columns, row), Contains("measured-x.csv:2: ") && Contains(why));
+  };
+  const std::string says = "is not between 0.000000001 and 1000000";
+  for (const char* tiny : {"1e-300", "1e-160", "1e-12"}) {
+    const std::string why = std::string(": ") + tiny + " " + says;
+    refused(kColumns, with(kRow, "0.81", tiny), ("column 'iteration_seconds'" + why).c_str());
+    refused(kColumns, with(kRow, "0.46", tiny), ("column 'compute_seconds'" + why).c_str());
+    for (const char* part : {"measured_encode_seconds", "measured_communication_seconds"})
+      refused(kColumns + "," + part, kRow + "," + tiny, why.c_str());
+  }
+  CHECK(runs(kColumns, with(kRow, "0.81", "1e-9")).runs[0].iteration == Seconds{1e-9});
+  CHECK(runs(kColumns + ",measured_encode_seconds", kRow + ",0").runs[0].measured_encode ==
+        Seconds{0});
+}
+
 TEST_CASE("rows of one set-up differ in the compressor only", "[measured]") {
   const MeasuredRun topk = runs(kColumns, kRow).runs[0];
   CHECK(same_setup(topk, runs(kColumns, with(kRow, "topk,0.001", "dense,1")).runs[0]));

@@ -68,6 +68,32 @@ TEST_CASE("a file of events may lack the columns that nobody needs, and have no 
   CHECK(read("").ranks.empty());
 }
 
+// Each change looks at all events that hold its rank or link, and SimGrid at all flows.
+TEST_CASE("a crowd of events at once is a slip, thousands after one another are not", "[world]") {
+  const auto refused = [](const std::string& rows, const std::string& says) {
+    CHECK_THROWS_WITH(read(rows), Catch::Contains(says));
+  };
+  const auto repeated = [](const std::string& row, int times) {
+    std::string rows;
+    for (int i = 0; i < times; ++i) rows += row;
+    return rows;
+  };
+  const std::string pause = "pause,rank 1,5ms,1ms,\n";
+  CHECK(read(repeated(pause, 100)).ranks.size() == 100);
+  refused("speed,rank 1,1s,,50%\n" + repeated(pause, 101),
+          "events.csv:103: more than 100 events of 'rank 1' go on at 5ms, which is a slip");
+  refused(repeated("down,node0.nic0,5ms,,\n", 101),
+          "events.csv:102: more than 100 events of 'node0.nic0' go on at 5ms");
+  std::string flows;
+  for (int i = 0; i < 1001; ++i)
+    flows += "flow,rank " + std::to_string(i % 2) + " > rank 3,0,1s,\n";
+  refused(flows, "events.csv:1002: more than 1000 events of 'flow' go on at 0s");
+  std::string rows;
+  for (int i = 0; i < 20'000; ++i) rows += "down,node0.nic0," + std::to_string(2 * i) + "us,1us,\n";
+  CHECK(read(rows).links.size() == 20'000);
+  refused(repeated(rows, 5) + pause, "events.csv:100002: the file has more than 100000 events");
+}
+
 TEST_CASE("a bad line of events is told by its place, what it says and what would be right",
           "[world]") {
   struct Bad {

@@ -301,7 +301,8 @@ TEST_CASE("lanes of slices become panels of ranks", "[report]") {
 TEST_CASE("figures of two sweeps have names of their own", "[report]") {
   const ResultFile sweep = sweep_of({{.workers = 4}, {.workers = 8, .seconds = 1.2}});
   std::vector<std::string> ids;
-  for (const Figure& figure : figures_of({sweep, sweep})) ids.push_back(figure.id);
+  const std::vector<ResultFile> twice{sweep, sweep};
+  for (const Figure& figure : figures_of(twice)) ids.push_back(figure.id);
   std::sort(ids.begin(), ids.end());
   CHECK(std::adjacent_find(ids.begin(), ids.end()) == ids.end());
   CHECK(std::find(ids.begin(), ids.end(), "scaling-2") != ids.end());

@@ -1,4 +1,5 @@
 // Pictures: well formed, of finite numbers, and what stands where.
+#include "sim/base/clean_text.hpp"
 #include "sim/report/svg.hpp"
 
 #include <catch2/catch.hpp>

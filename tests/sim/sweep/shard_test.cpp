@@ -1,10 +1,14 @@
 #include "sim/sweep/shard.hpp"
 
+#include <sys/stat.h>
+
 #include <catch2/catch.hpp>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "sim/base/error.hpp"
+#include "sim/base/text_file.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace gradcast;
@@ -94,15 +98,66 @@ TEST_CASE("shards share every task, each once, and nearly as many", "[sweep]") {
   CHECK(tasks_of_shard({5, 7}, 3).empty());
 }
 
-TEST_CASE("a folder whose plan was edited is told", "[sweep]") {
-  const TemporaryFolder scratch;
-  SweepPlan plan;
-  plan.axes = {{"model", {"resnet-50"}}, {"nodes", {}}};
-  keep_plan(scratch.path, {plan, 2}, "0.1.0");
-  CHECK_THROWS_WITH(kept_plan(scratch.path, "0.1.0"), Catch::Contains("this is no plan"));
+TEST_CASE("a folder whose plan was edited is told, with the plan's file", "[sweep]") {
+  const std::vector<std::string> many(1001, "8");
+  for (const auto& [axes, shards, says] :
+       std::vector<std::tuple<std::vector<SweepAxis>, int, std::string>>{
+           {{{"model", {"resnet-50"}}, {"nodes", {}}}, 2, "'nodes' in 'axes' has no values"},
+           {{{"model", {"resnet-50"}}}, -5, "'shards' is -5, but should be"},
+           {{{"model", {"resnet-50"}}}, 100'001, "'shards' is 100001, but should be"},
+           {{{"nodess", {"4"}}}, 2, "unknown flag 'nodess' in 'axes'; did you mean 'nodes'?"},
+           {{{"nodes", many}, {"batch", many}}, 2, "a sweep has 1000000 at most"}}) {
+    CAPTURE(says);
+    const TemporaryFolder scratch;
+    SweepPlan plan;
+    plan.axes = axes;
+    keep_plan(scratch.path, {plan, shards}, "0.1.0");
+    CHECK_THROWS_WITH(kept_plan(scratch.path, "0.1.0"),
+                      Catch::Contains("plan.json: ") && Catch::Contains(says));
+  }
+}
 
-  const TemporaryFolder other;
-  plan.axes.pop_back();
-  keep_plan(other.path, {plan, -5}, "0.1.0");
-  CHECK_THROWS_WITH(kept_plan(other.path, "0.1.0"), Catch::Contains("this is no plan"));
+TEST_CASE("a number of shards that is no int is refused, not cast to one", "[sweep]") {
+  for (const char* number : {"1e80", "-1e80", "1.5", "4294967297"}) {
+    CAPTURE(number);
+    const TemporaryFolder scratch;
+    SweepPlan plan;
+    plan.axes = {{"model", {"resnet-50"}}};
+    keep_plan(scratch.path, {plan, 77}, "0.1.0");
+    std::string text = read_text_file(plan_file(scratch.path)).content;
+    text.replace(text.find("77"), 2, number);
+    write_text_file(plan_file(scratch.path), text);
+    CHECK_THROWS_WITH(kept_plan(scratch.path, "0.1.0"),
+                      Catch::Contains("but should be a whole number from 1 to 100000"));
+  }
+}
+
+TEST_CASE("of many shards that lack something the first are named", "[sweep]") {
+  SweepTasks tasks;
+  for (int i = 0; i < 12; ++i) tasks.tasks.push_back({std::to_string(i), {}});
+  Evaluations done;
+  CHECK(missing_shards(2, tasks, done) ==
+        "shard 1/2 lacks 6 of 6 forecasts; shard 2/2 lacks 6 of 6 forecasts");
+  // Of 100,000 shards twelve have a forecast to make: five are named, seven counted.
+  const std::string many = missing_shards(100'000, tasks, done);
+  CHECK_THAT(many, Catch::StartsWith("shard 1/100000 lacks 1 of 1 forecasts; shard 2/100000 ") &&
+                       Catch::EndsWith("; and 7 more"));
+  for (const SweepTask& task : tasks.tasks) done[task.key];
+  CHECK(missing_shards(100'000, tasks, done).empty());
+}
+
+TEST_CASE("a pipe in the place of a plan is refused, not waited for", "[sweep]") {
+  const TemporaryFolder scratch;
+  REQUIRE(mkfifo(plan_file(scratch.path).c_str(), 0600) == 0);
+  CHECK_THROWS_WITH(kept_plan(scratch.path, "0.1.0"), Catch::Contains("is no regular file"));
+  CHECK_THROWS_WITH(keep_plan(scratch.path, {}, "0.1.0"), Catch::Contains("is no regular file"));
+}
+
+TEST_CASE("a task's number that no batch system gives is refused", "[sweep]") {
+  for (const char* number : {"4294967297", "-1", "9223372036854775807"}) {
+    CAPTURE(number);
+    CHECK_THROWS_WITH(
+        shard_in({{"SLURM_ARRAY_TASK_ID", number}, {"SLURM_ARRAY_TASK_MAX", "7"}}, "auto"),
+        Catch::Contains("but should be a task's number"));
+  }
 }

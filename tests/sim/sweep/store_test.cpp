@@ -1,5 +1,7 @@
 #include "sim/sweep/store.hpp"
 
+#include <sys/stat.h>
+
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
@@ -88,4 +90,49 @@ TEST_CASE("what a machine that stopped left at the end of a part is not read", "
   std::ofstream(scratch.path / "a.csv.points.host-1.part", std::ios::binary)
       << to_line("one", of(1)) << std::string(512, '\0');
   CHECK(Store(file).done().size() == 1);
+}
+
+TEST_CASE("a forecast that cannot be is refused in a store, and not done in a part", "[sweep]") {
+  const TemporaryFolder scratch;
+  const auto file = scratch.path / "a.csv.points";
+  const std::string good = to_line("one", of(1));
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string line = to_line("two", of(1));
+    const std::size_t at = line.find(from);
+    REQUIRE(at != std::string::npos);
+    return line.replace(at, from.size(), to);
+  };
+  for (const auto& [line, says] : std::vector<std::pair<std::string, std::string>>{
+           {with("\"iteration\":1.0", "\"iteration\":-1.0"), "'iteration' is -1 s"},
+           {with("\"iteration\":1.0", "\"iteration\":0"), "'iteration' is 0, though"},
+           {with("\"batch\":128", "\"batch\":1e80"), "'batch' is 1e+80"},
+           {with("\"batch\":128", "\"batch\":-1"), "'batch' is -1"},
+           {with("\"batch\":128", "\"batch\":2147483648"), "from 0 to 2147483647"},
+           {with("\"rank\":0", "\"rank\":1.5"), "'rank' is 1.5"},
+           {with("\"flows\":0", "\"flows\":18446744073709551615"),
+            "'flows' is 18446744073709551615"},
+           {with("\"ranks\":16", "\"ranks\":[[16]]"), "'ranks' is no number"}}) {
+    CAPTURE(line);
+    write_text_file(file, good + line);
+    CHECK_THROWS_WITH(Store(file), Catch::Contains("a.csv.points:2: this is not a forecast") &&
+                                       Catch::Contains(says));
+    std::filesystem::remove(file);
+    const std::filesystem::path part = file.string() + ".host-1.part";
+    write_text_file(part, good + line);
+    CHECK(Store(file).done().size() == 1);
+    std::filesystem::remove(part);
+  }
+}
+
+TEST_CASE("a folder or a pipe in the place of a part is refused at once", "[sweep]") {
+  const TemporaryFolder scratch;
+  const auto file = scratch.path / "a.csv.points";
+  const std::filesystem::path part = file.string() + ".host-1.part";
+  std::filesystem::create_directory(part);
+  CHECK_THROWS_WITH(Store(file), Catch::Contains("host-1.part: is a folder"));
+  std::filesystem::remove(part);
+  REQUIRE(mkfifo(part.c_str(), 0600) == 0);
+  CHECK_THROWS_WITH(Store(file), Catch::Contains("host-1.part: is no regular file"));
+  std::filesystem::rename(part, file);
+  CHECK_THROWS_WITH(Store(file), Catch::Contains("a.csv.points: is no regular file"));
 }

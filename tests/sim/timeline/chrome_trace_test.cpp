@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/base/error.hpp"
-#include "sim/timeline/gzip.hpp"
+#include "sim/base/gzip.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace gradcast;
@@ -22,7 +22,7 @@ std::string packed(const std::string& text) {
   return gzip.finish();
 }
 
-const std::string kEvents = R"([
+const std::string kTwoLanes = R"([
   {"ph":"M","name":"process_name","pid":10,"tid":0,"args":{"name":"rank 10"}},
   {"ph":"M","name":"thread_name","pid":10,"tid":7,"args":{"name":"compute"}},
   {"ph":"X","name":"b","cat":"kernel","pid":10,"tid":7,"ts":2.5,"dur":1.25,
@@ -40,8 +40,8 @@ const std::string kEvents = R"([
 
 TEST_CASE("a trace's slices, names and counters are read, and all else is passed over") {
   for (const std::string& text :
-       {kEvents, R"({"schemaVersion":1,"deviceProperties":[{"id":0,"x":[{}]}],"traceEvents":)" +
-                     kEvents + R"(,"distributedInfo":{"rank":0,"world_size":16},
+       {kTwoLanes, R"({"schemaVersion":1,"deviceProperties":[{"id":0,"x":[{}]}],"traceEvents":)" +
+                       kTwoLanes + R"(,"distributedInfo":{"rank":0,"world_size":16},
                      "otherData":{"seen_from_rank":3,"notes":["as it is"]}})"}) {
     const ChromeTrace trace = read(text);
     REQUIRE(trace.lanes.size() == 2);
@@ -63,9 +63,9 @@ TEST_CASE("a trace's slices, names and counters are read, and all else is passed
     CHECK(trace.counters[0].samples[0].at == 2);
     CHECK(trace.counters[0].samples[1].value == 9.5);
     CHECK_FALSE(first_that_does_not_nest(trace));
-    CHECK(trace.world_size == (text == kEvents ? std::nullopt : std::optional(16)));
-    CHECK(trace.seen_from_rank == (text == kEvents ? std::nullopt : std::optional(3)));
-    CHECK(trace.notes.size() == (text == kEvents ? 0 : 1));
+    CHECK(trace.world_size == (text == kTwoLanes ? std::nullopt : std::optional(16)));
+    CHECK(trace.seen_from_rank == (text == kTwoLanes ? std::nullopt : std::optional(3)));
+    CHECK(trace.notes.size() == (text == kTwoLanes ? 0 : 1));
   }
 }
 
@@ -83,27 +83,11 @@ TEST_CASE("slices that Perfetto would drop are found in somebody else's trace") 
 TEST_CASE("packed traces read as unpacked ones do, in one member or several") {
   if (!gzip_built()) return;
   const TemporaryFolder folder;
-  const std::size_t middle = kEvents.size() / 2;
+  const std::size_t middle = kTwoLanes.size() / 2;
   for (const std::string& bytes :
-       {packed(kEvents), packed(kEvents.substr(0, middle)) + packed(kEvents.substr(middle)),
-        packed(kEvents) + std::string(512, '\0')})
+       {packed(kTwoLanes), packed(kTwoLanes.substr(0, middle)) + packed(kTwoLanes.substr(middle)),
+        packed(kTwoLanes) + std::string(512, '\0')})
     CHECK(read_chrome_trace(folder.write("t.json.gz", bytes)).lanes.size() == 2);
-  // Longer than a block of either side.
-  std::string numbers;
-  for (int i = 0; i < 200'000; ++i) numbers += std::to_string(i * 7919 % 100'003) + ",";
-  CHECK(gunzip(packed(numbers), "t.gz", 10'000'000) == numbers);
-  CHECK_THROWS_WITH(gunzip(packed(numbers), "t.gz", 1000), Contains("more than 1000 bytes"));
-}
-
-TEST_CASE("packed traces that are cut off or damaged are refused") {
-  if (!gzip_built()) return;
-  std::string bytes = packed(kEvents);
-  CHECK_THROWS_WITH(
-      gunzip(bytes.substr(0, bytes.size() - 3), "t.gz", 10'000),
-      "t.gz: the gzip data is cut off after " + std::to_string(bytes.size() - 3) + " bytes");
-  CHECK_THROWS_WITH(gunzip(bytes.substr(0, 2), "t.gz", 10'000), Contains("cut off"));
-  bytes[bytes.size() - 6] ^= 1;  // of the checksum
-  CHECK_THROWS_WITH(gunzip(bytes, "t.gz", 10'000), Contains("damaged"));
 }
 
 TEST_CASE("a file that is no trace is refused, with its place") {
@@ -125,6 +109,10 @@ TEST_CASE("a file that is no trace is refused, with its place") {
   CHECK_THAT(refusal(R"([{},{"ph":"X","name":"a","dur":1}])"),
              Contains("event 2: \"ts\" of 'a' is missing"));
   CHECK_THAT(refusal(R"([{"ph":"X","name":"a","ts":1,"dur":-1}])"), Contains("is negative"));
+  // The end of these would be beyond an int64 of nanoseconds.
+  CHECK_THAT(refusal(R"([{"ph":"X","name":"a","ts":8999999999999999,"dur":8999999999999999}])"),
+             Contains("event 1: \"ts\" of 'a' is 8999999999999999, not microseconds"));
+  CHECK(refusal(R"([{"ph":"X","name":"a","ts":4e15,"dur":4e15}])") == "none");
   for (const char* time : {"\"soon\"", "null", "[]", "1e300", "18446744073709551615", "\"inf\""})
     CHECK_THAT(refusal(R"([{"ph":"X","name":"a","dur":1,"ts":)" + std::string(time) + "}]"),
                Contains("event 1: \"ts\" of 'a' is ") && Contains(", not microseconds"));

@@ -1,4 +1,4 @@
-#include "sim/timeline/gzip.hpp"
+#include "sim/base/gzip.hpp"
 
 namespace gradcast {
 

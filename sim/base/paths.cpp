@@ -1,0 +1,74 @@
+#include "sim/base/paths.hpp"
+
+#include <string>
+#include <system_error>
+
+#include "sim/base/error.hpp"
+
+namespace gradcast {
+
+namespace fs = std::filesystem;
+
+Entry entry_at(const fs::path& path) {
+  std::error_code failed;
+  const fs::file_status there = fs::status(path, failed);
+  switch (there.type()) {
+    case fs::file_type::not_found:
+      return Entry::None;
+    case fs::file_type::none:  // also where a part of the path is no folder
+      if (failed == std::errc::not_a_directory) return Entry::None;
+      throw DataError(path.string(), 0, "cannot read this file: " + failed.message());
+    case fs::file_type::regular:
+      return Entry::File;
+    case fs::file_type::directory:
+      return Entry::Folder;
+    default:
+      return Entry::Other;
+  }
+}
+
+bool kept_file_at(const fs::path& path) {
+  const Entry entry = entry_at(path);
+  if (entry == Entry::Folder || entry == Entry::Other)
+    throw DataError(path.string(), 0,
+                    std::string("is ") + (entry == Entry::Folder ? "a folder" : "no regular file") +
+                        ", and should be a file that gradcast wrote: move it away");
+  return entry == Entry::File;
+}
+
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::vector<fs::path> entries;
+  std::error_code failed;
+  // Not a loop over a range: its step throws.
+  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed))
+    entries.push_back(at->path());
+  return entries;
+}
+
+void make_folder(const fs::path& folder) {
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  std::error_code ignored;
+  if (failed && !fs::is_directory(folder, ignored))
+    throw Error(ExitCode::Failure,
+                "cannot make the folder '" + folder.string() + "': " + failed.message());
+}
+
+fs::path current_folder() {
+  std::error_code failed;
+  fs::path folder = fs::current_path(failed);
+  if (failed)
+    throw Error(ExitCode::Failure, "cannot tell in which folder this runs: " + failed.message());
+  return folder;
+}
+
+fs::path own_program() {
+  std::error_code failed;
+  fs::path program = fs::read_symlink("/proc/self/exe", failed);
+  if (failed)
+    throw Error(ExitCode::Failure,
+                "cannot tell which file this program is: /proc/self/exe: " + failed.message());
+  return program;
+}
+
+}  // namespace gradcast

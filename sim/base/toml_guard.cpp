@@ -1,0 +1,190 @@
+#include "sim/base/toml_guard.hpp"
+
+#include <cstdint>
+#include <string>
+
+#include "sim/base/error.hpp"
+#include "sim/base/limits.hpp"
+#include "sim/base/text.hpp"
+
+namespace gradcast {
+namespace {
+
+/// The length of the character that begins the text; 0 where it is not UTF-8.
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
+  const std::uint8_t first = byte(0);
+  if (first < 0x80) return 1;
+  const std::size_t length = first < 0xC2   ? 0
+                             : first < 0xE0 ? 2
+                             : first < 0xF0 ? 3
+                             : first < 0xF5 ? 4
+                                            : 0;
+  if (length == 0 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  // Too long for its character, half of a pair of UTF-16, above U+10FFFF.
+  const bool none = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) > 0x9F) ||
+                    (first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) > 0x8F);
+  return none ? 0 : length;
+}
+
+bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
+
+bool begins_key(char letter) {
+  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || is_digit(letter) ||
+         letter == '-' || letter == '_' || letter == '"' || letter == '\'';
+}
+
+/// Goes through the text once. It knows quotes, comments and brackets, and no more grammar.
+class Scanner {
+ public:
+  explicit Scanner(const TextFile& file) : path_(file.path.string()), text_(file.content) {}
+
+  void run() {
+    if (text_.size() > kLongestToml)
+      throw DataError(path_, 0,
+                      "has " + std::to_string(text_.size()) + " bytes; a plan or config file has " +
+                          std::to_string(kLongestToml) + " at most");
+    while (at_ < text_.size()) step();
+  }
+
+ private:
+  DataError refusal(const std::string& what) const {
+    return {path_, line_, "this is not TOML that gradcast reads: " + what};
+  }
+
+  void step() {
+    const char letter = text_[at_];
+    switch (letter) {
+      case ' ':
+      case '\t':
+        if (at_ > 0 && is_digit(text_[at_ - 1]) && at_ + 1 < text_.size() &&
+            is_digit(text_[at_ + 1]))
+          throw refusal(
+              "two numbers with a blank between them: a comma is missing, or it is a date, which "
+              "means nothing here");
+        letters_ = 0;
+        ++at_;
+        return;
+      case '\n':
+        end_line();
+        return;
+      case '#':
+        skip_comment();
+        return;
+      case '"':
+      case '\'':
+        skip_text(letter);
+        return;
+      case '[':
+      case '{':
+        if (!in_statement_ && depth_ == 0) begin_header();
+        if (++depth_ > kDeepestToml)
+          throw refusal("lists and tables stand in each other more than " +
+                        std::to_string(kDeepestToml) + " deep");
+        end_word();
+        break;
+      case ']':
+      case '}':
+        if (depth_ > 0) --depth_;
+        end_word();
+        break;
+      case '=':
+      case ',':
+        end_word();
+        break;
+      case '.':
+        if (++parts_ > kMostTomlKeyParts)
+          throw refusal("a name has more than " + std::to_string(kMostTomlKeyParts) +
+                        " parts between dots");
+        break;
+      default:
+        if (++letters_ > kLongestTomlWord)
+          throw refusal("a word without quotes has more than " + std::to_string(kLongestTomlWord) +
+                        " letters");
+    }
+    require_plain(letter);
+    in_statement_ = true;
+    ++at_;
+  }
+
+  void require_plain(char letter) const {
+    const auto byte = static_cast<std::uint8_t>(letter);
+    if (byte >= 0x80) {
+      if (utf8_length(text_.substr(at_)) == 0) throw refuse_bytes();
+      throw refusal("a letter that is not ASCII stands outside of quotes");
+    }
+    if ((byte < 0x20 && letter != '\t' && letter != '\r') || byte == 0x7F)
+      throw refusal("a control character stands outside of quotes");
+  }
+
+  DataError refuse_bytes() const { return refusal("the bytes here are not UTF-8"); }
+
+  /// A name must follow the bracket or brackets that begin a line.
+  void begin_header() {
+    in_header_ = true;
+    std::size_t next = at_ + 1;
+    if (text_.substr(next).starts_with('[')) ++next;
+    while (next < text_.size() && (text_[next] == ' ' || text_[next] == '\t')) ++next;
+    if (next == text_.size() || !begins_key(text_[next]))
+      throw refusal("the name of a table is missing after '['");
+  }
+
+  void end_word() {
+    parts_ = 1;
+    letters_ = 0;
+  }
+
+  void end_line() {
+    ++line_;
+    ++at_;
+    end_word();
+    // A list goes on in the next line, the name of a table does not. Where its bracket was never
+    // closed, toml++ says so.
+    if (in_header_) depth_ = 0;
+    in_header_ = in_statement_ = false;
+  }
+
+  void skip_character() {
+    const std::size_t length = utf8_length(text_.substr(at_));
+    if (length == 0) throw refuse_bytes();
+    at_ += length;
+  }
+
+  void skip_comment() {
+    while (at_ < text_.size() && text_[at_] != '\n') skip_character();
+  }
+
+  /// What is left open at the end of the line is refused by toml++.
+  void skip_text(char quote) {
+    const std::string_view rest = text_.substr(at_);
+    if (rest.size() > 2 && rest[1] == quote && rest[2] == quote)
+      throw refusal("a text over several lines, which means nothing here");
+    in_statement_ = true;
+    ++at_;
+    while (at_ < text_.size() && text_[at_] != '\n') {
+      const char letter = text_[at_];
+      skip_character();
+      if (letter == quote) return;
+      if (letter == '\\' && quote == '"' && at_ < text_.size() && text_[at_] != '\n')
+        skip_character();
+    }
+  }
+
+  std::string path_;
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::size_t line_ = 1;
+  std::size_t depth_ = 0;    // of brackets
+  std::size_t parts_ = 1;    // of the key
+  std::size_t letters_ = 0;  // of the word
+  bool in_statement_ = false;
+  bool in_header_ = false;
+};
+
+}  // namespace
+
+void require_readable_toml(const TextFile& file) { Scanner(file).run(); }
+
+}  // namespace gradcast

@@ -1,0 +1,98 @@
+// What toml++ cannot be trusted with never reaches it. Without the guard these end the program: the
+// stack is over, or, in builds with assertions, one fails.
+#include "sim/base/toml_guard.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "sim/base/error.hpp"
+#include "sim/base/limits.hpp"
+#include "sim/base/toml_file.hpp"
+
+using namespace gradcast;
+using Catch::Contains;
+
+namespace {
+
+void refused(const std::string& content, const std::string& says) {
+  CAPTURE(content.substr(0, 100));
+  CHECK_THROWS_WITH(load_toml({"plan.toml", content}), Contains(says));
+  CHECK_THROWS_AS(load_toml({"plan.toml", content}), DataError);
+}
+
+std::string repeated(const std::string& word, std::size_t times) {
+  std::string text;
+  for (std::size_t i = 0; i < times; ++i) text += word;
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a dotted key or name of many parts is refused, not followed until the stack is over",
+          "[toml]") {
+  const std::string many = repeated("a.", 60'000);
+  const std::string says =
+      "plan.toml:2: this is not TOML that gradcast reads: a name has more "
+      "than 8 parts between dots";
+  refused("x = 1\n" + many + "b = 1\n", says);
+  refused("x = 1\n[" + many + "b]\n", says);
+  refused("x = 1\n[[" + many + "b]]\n", says);
+  refused("x = 1\n" + repeated("'a' . ", 60'000) + "b = 1\n", says);
+  refused("x = 1\ny = {z = 1, " + many + "b = 1}\n", says);
+  CHECK(load_toml({"plan.toml", "a.b.c.d.e.f.g.h = 1.5\n"}).entries.at(0).values ==
+        std::vector<std::string>{"1.5"});
+}
+
+TEST_CASE("lists and inline tables in each other are refused beyond a depth", "[toml]") {
+  refused("a = " + repeated("[", 100'000) + "\n", "plan.toml:1: this is not TOML that gradcast");
+  refused("a = " + repeated("{b = ", 100'000) + "\n", "stand in each other more than 8 deep");
+  refused("a = [\n" + repeated("[\n", 100'000), "plan.toml:9: ");
+}
+
+// toml++ has no defined behaviour for most letters that are not ASCII outside of quotes and
+// comments, U+00E9 and U+FEFF among them, nor in texts over several lines.
+TEST_CASE("letters beyond ASCII stand in quotes and comments only", "[toml]") {
+  refused("a=\xEF\xBB\xBF", "plan.toml:1: this is not TOML that gradcast reads: a letter that is");
+  refused("a = 1\nb = 1\xC3\xA9\n", "plan.toml:2: ");
+  refused("\xEF\xB8\x8F = 1\n", "a letter that is not ASCII stands outside of quotes");
+  refused("a = \"\"\"\\\n\xEF\xB8\x8F\"\"\"\n", "a text over several lines");
+  refused("a = '''b'''\n", "a text over several lines");
+  const TomlFile file = load_toml(
+      {"plan.toml",
+       "# \xC3\xA9\xEF\xBB\xBF\na = \"\xC3\xA9\xEF\xB8\x8F\\\"#\" # x\nb = '\xE2\x82\xAC'\n"});
+  CHECK(file.entries.at(0).values == std::vector<std::string>{"\xC3\xA9\xEF\xB8\x8F\"#"});
+  CHECK(file.entries.at(1).values == std::vector<std::string>{"\xE2\x82\xAC"});
+}
+
+TEST_CASE("bytes that are not UTF-8 are refused wherever they stand", "[toml]") {
+  const std::string says =
+      "plan.toml:2: this is not TOML that gradcast reads: the bytes here are "
+      "not UTF-8";
+  for (const char* bytes : {"\xA9", "\xC0\xAF", "\xE0\x80\xAF", "\xED\xA0\x80", "\xF0\x80\x80\xAF",
+                            "\xF4\x90\x80\x80", "\xF8\x88\x80\x80\x80", "\xE2\x82"}) {
+    refused(std::string("a = 1\n# ") + bytes + "\n", says);
+    refused(std::string("a = 1\nb = '") + bytes + "'\n", says);
+    refused(std::string("a = 1\nb = \"\\") + bytes + "\"\n", says);
+    refused(std::string("a = 1\nb") + bytes + " = 1\n", says);
+  }
+  refused("a = 1\nb = \x01\n", "plan.toml:2: this is not TOML that gradcast reads: a control");
+}
+
+// Each of these fails an assertion of toml++ 3.3: a name that does not begin, a word that it cannot
+// step back over, a time of day that is over after one digit.
+TEST_CASE("what toml++ steps over its own feet with is refused", "[toml]") {
+  for (const char* header : {"[\na = 1\n", "[ .a]\n", "[[=]]\n", "[", "[[  "})
+    refused(header, "plan.toml:1: this is not TOML that gradcast reads: the name of a table");
+  refused("a = 0" + repeated("1", 200) + "\n", "a word without quotes has more than 100 letters");
+  refused("a = 2026-01-01 1#\n", "two numbers with a blank between them");
+  refused("# plan\nmodjobs=2\n[\na={b=0el = [\"resort.x]\n", "plan.toml:3: ");
+}
+
+TEST_CASE("a plan is not as long as a book, for toml++ looks through all tables again and again",
+          "[toml]") {
+  refused(repeated("# what I run\n", 100'000),
+          "has 1300000 bytes; a plan or config file has 1048576 at most");
+}
+
+TEST_CASE("an open bracket is named where it stands, not where depth runs out", "[toml]") {
+  refused("[a\n" + repeated("[b]\n", 100), "plan.toml:1: this is not TOML: ");
+}
