@@ -17,10 +17,11 @@ enum class ExitCode {
 };
 
 /// An error with a one-line explanation and an exit code: main() prints the line and returns the
-/// code. Any other exception is a defect in this program.
+/// code. Any other exception is a defect in this program. Line breaks and other control characters
+/// become blanks: the text may repeat what somebody else's file says.
 class Error : public std::runtime_error {
  public:
-  Error(ExitCode code, const std::string& what) : std::runtime_error(what), code_(code) {}
+  Error(ExitCode code, const std::string& what);
   ExitCode code() const { return code_; }
 
  private:

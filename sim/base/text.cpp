@@ -54,9 +54,9 @@ std::string did_you_mean(std::string_view typed, const std::vector<std::string>&
 
 std::string join(const std::vector<std::string>& words, std::string_view between) {
   std::string text;
-  for (const std::string& word : words) {
-    if (!text.empty()) text += between;
-    text += word;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += between;  // also behind a word without letters
+    text += words[i];
   }
   return text;
 }

@@ -15,6 +15,7 @@
 
 #include "kernels/bench/sampling.hpp"
 #include "sim/answers/document.hpp"
+#include "sim/base/error.hpp"
 #include "sim/calibration/points.hpp"
 
 namespace gradcast {
@@ -23,55 +24,17 @@ namespace {
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;
 constexpr Seconds kTimeToEnd{2};
 
-double positive(const Json& value) {
-  const double number = value.get<double>();
-  if (!std::isfinite(number) || number < 0) throw std::runtime_error("a number that is no time");
-  return number;
-}
-
-/// [median, p95, samples]
-BenchTiming timing_of(const Json& value) {
-  if (!value.at(2).is_number_integer())  // 1e80 would become any number
-    throw std::runtime_error("a number of samples that is none");
-  return {positive(value.at(0)), positive(value.at(1)), value.at(2).get<std::int64_t>(), 0};
-}
-
-BenchResult result_of(const Json& answer, std::size_t workers) {
-  BenchResult result;
-  result.encode = timing_of(answer.at("encode"));
-  for (const Json& decode : answer.at("decode")) result.decode.push_back(timing_of(decode));
-  if (result.decode.size() != workers)
-    throw std::runtime_error("another number of decode times than workers");
-  result.selected = positive(answer.at("selected"));
-  result.recall = positive(answer.at("recall"));
-  result.path = answer.value("variant", "");
-  return result;
-}
-
-std::string text_of(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 }  // namespace
 
 TorchChild::TorchChild(const std::vector<std::string>& command, std::function<bool()> interrupted,
                        Seconds patience)
     : interrupted_(std::move(interrupted)), patience_(patience) {
   start(command);
-  std::string error;
   try {
-    const Json hello = Json::parse(receive());
-    error = text_of(hello, "error");
-    version_ = text_of(hello, "torch");
-    if (const std::string cuda = text_of(hello, "cuda"); !cuda.empty())
-      version_ += ", CUDA " + cuda;
-    if (const std::string on = text_of(hello, "device"); !on.empty()) version_ += ", " + on;
-  } catch (const Json::exception&) {
-    gone("its first line is not what it should be");
+    version_ = read_torch_hello(receive());
+  } catch (const ValueError& error) {
+    gone(error.what());
   }
-  if (!error.empty()) gone(error);
-  if (version_.empty()) gone("its first line names no torch");
 }
 
 TorchChild::Process::~Process() {
@@ -136,16 +99,11 @@ BenchResult TorchChild::measure(const BenchPoint& point, Seconds seconds) {
                       {"seconds", seconds.count()},
                       {"seed", point.seed}};
   send(question.dump() + "\n");
-  const std::string line = receive();
-  std::string refused;
   try {
-    const Json answer = Json::parse(line);
-    refused = text_of(answer, "error");
-    if (refused.empty()) return result_of(answer, point.workers.size());
-  } catch (const std::exception& error) {
-    gone(std::string("its answer is not what it should be: ") + error.what());
+    return read_torch_answer(receive(), point.workers.size());
+  } catch (const ValueError& error) {
+    gone(error.what());
   }
-  throw TorchRefused(refused);
 }
 
 void TorchChild::send(const std::string& line) {

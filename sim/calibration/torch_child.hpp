@@ -11,17 +11,13 @@
 #include "kernels/bench/bench.hpp"
 #include "sim/base/complaints.hpp"
 #include "sim/base/units.hpp"
+#include "sim/calibration/torch_message.hpp"
 
 namespace gradcast {
 
 /// The child cannot answer any more, or never could: there is no Python or no torch, or it died or
 /// hangs.
 struct TorchGone : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-/// The child could not answer this one question: it lacks the compressor, or is out of memory.
-struct TorchRefused : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 

@@ -17,6 +17,7 @@ TEST_CASE("splitting and joining are each other's inverse", "[text]") {
   CHECK(split_words("a,b,,c", ',') == std::vector<std::string>{"a", "b", "", "c"});
   CHECK(split_words("", ',') == std::vector<std::string>{""});
   CHECK(join(split_words("a,b,,c", ','), ",") == "a,b,,c");
+  CHECK(join(split_words(",,a", ','), ",") == ",,a");
 }
 
 TEST_CASE("numbers in names are ordered by their value", "[text]") {
