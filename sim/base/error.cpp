@@ -2,6 +2,8 @@
 
 #include <new>
 
+#include "sim/base/text.hpp"
+
 namespace gradcast {
 namespace {
 
@@ -10,12 +12,6 @@ std::string place(std::string file, std::size_t line) {
   file += ':';
   file += std::to_string(line);
   return file;
-}
-
-std::string one_line(std::string text) {
-  for (char& letter : text)
-    if (static_cast<unsigned char>(letter) < ' ' || letter == '\x7f') letter = ' ';
-  return text;
 }
 
 }  // namespace
