@@ -178,6 +178,10 @@ void ChromeTraceBuilder::add(const Json& event) {
 }
 
 ChromeTrace ChromeTraceBuilder::finish(const Json& head) {
+  const auto list = head.is_object() ? head.find("traceEvents") : head.end();
+  if (!head.is_array() && (list == head.end() || !list->is_array()))
+    throw DataError(state_->file, 0,
+                    "is no trace: neither an array of events nor an object with \"traceEvents\"");
   state_->take_head(head);
   return state_->finish();
 }
@@ -199,10 +203,6 @@ ChromeTrace read_chrome_trace(const std::filesystem::path& path) {
   ChromeTraceBuilder trace(path.string());
   const JsonLists events{{"traceEvents", ""}, [&](std::size_t, Json& event) { trace.add(event); }};
   const Json head = read_json(file, events);
-  const auto list = head.is_object() ? head.find("traceEvents") : head.end();
-  if (!head.is_array() && (list == head.end() || !list->is_array()))
-    throw DataError(path.string(), 0,
-                    "is no trace: neither an array of events nor an object with \"traceEvents\"");
   return trace.finish(head);
 }
 

@@ -82,7 +82,8 @@ class ChromeTraceBuilder {
   ~ChromeTraceBuilder();
   /// Throws DataError for an event that is not as the format says.
   void add(const Json& event);
-  /// `head`: the document around the events. May be called once.
+  /// `head`: the document around the events, or an empty list of them. May be called once. Throws
+  /// DataError for a document of something else.
   ChromeTrace finish(const Json& head);
 
  private:

@@ -378,7 +378,7 @@ TEST_CASE("A place that cannot be made to save in is said, with 1", "[cli]") {
   const Ran ran = gradcast_with(fit_with({"--measured", folder.write("measured-a.csv", kTwoModels),
                                           "--starts", "0", "--save", file + "/below"}));
   CHECK(ran.exit_code == 1);
-  CHECK_THAT(ran.err, Contains("cannot make the folder " + file + "/below/platforms"));
+  CHECK_THAT(ran.err, Contains("cannot make the folder '" + file + "/below/platforms'"));
   CHECK_FALSE(ran.out.empty());  // what the search found is not lost for that
 }
 
