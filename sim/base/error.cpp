@@ -2,6 +2,8 @@
 
 #include <new>
 
+#include "sim/base/text.hpp"
+
 namespace gradcast {
 namespace {
 
@@ -12,16 +14,10 @@ std::string place(std::string file, std::size_t line) {
   return file;
 }
 
-std::string as_one_line(std::string text) {
-  for (char& letter : text)
-    if (static_cast<unsigned char>(letter) < ' ' || letter == '\x7f') letter = ' ';
-  return text;
-}
-
 }  // namespace
 
 Error::Error(ExitCode code, const std::string& what)
-    : std::runtime_error(as_one_line(what)), code_(code) {}
+    : std::runtime_error(one_line(what)), code_(code) {}
 
 std::optional<Error> as_error(const std::exception& exception) {
   if (const auto* error = dynamic_cast<const Error*>(&exception)) return *error;
