@@ -24,7 +24,7 @@ namespace {
 
 /// How long the items under way may take when the pool is to stop: who asked waits for an answer
 /// within a second.
-constexpr std::chrono::milliseconds kPatience{500};
+constexpr std::chrono::milliseconds kPatience{300};
 
 /// Returns false if the other end is gone.
 bool read_all(int descriptor, void* data, std::size_t size) {

@@ -15,7 +15,7 @@ struct PoolWork {
   /// Runs in this process, for one item at a time, in any order.
   std::function<void(std::size_t item, const std::string& answer)> done;
   /// Called between items, and now and then: true ends the pool when the items under way are done,
-  /// or after half a second without those that are not.
+  /// or after a moment without those that are not.
   std::function<bool()> stop = [] { return false; };
   /// The name of the item, for an error message.
   std::function<std::string(std::size_t item)> name = [](std::size_t item) {

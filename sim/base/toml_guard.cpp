@@ -75,6 +75,7 @@ class Scanner {
         return;
       case '"':
       case '\'':
+        require_quote_place();
         skip_text(letter);
         return;
       case '[':
@@ -91,6 +92,9 @@ class Scanner {
         end_word();
         break;
       case '=':
+        in_value_ = true;
+        end_word();
+        break;
       case ',':
         end_word();
         break;
@@ -143,6 +147,7 @@ class Scanner {
     // A list goes on in the next line, the name of a table does not. Where its bracket was never
     // closed, toml++ says so.
     if (in_header_) depth_ = 0;
+    if (depth_ == 0) in_value_ = false;
     in_header_ = in_statement_ = false;
   }
 
@@ -154,6 +159,15 @@ class Scanner {
 
   void skip_comment() {
     while (at_ < text_.size() && text_[at_] != '\n') skip_character();
+  }
+
+  /// toml++ reads a number or a date on through quotes, and there are letters beyond ASCII in them.
+  void require_quote_place() const {
+    if (at_ == 0) return;
+    const char before = text_[at_ - 1];
+    const bool in_key = before == '.' && !in_value_;
+    if (!in_key && std::string_view(" \t\r\n=,[{").find(before) == std::string_view::npos)
+      throw refusal("a quote stands inside a word");
   }
 
   /// What is left open at the end of the line is refused by toml++.
@@ -181,6 +195,7 @@ class Scanner {
   std::size_t letters_ = 0;  // of the word
   bool in_statement_ = false;
   bool in_header_ = false;
+  bool in_value_ = false;  // behind '='
 };
 
 }  // namespace

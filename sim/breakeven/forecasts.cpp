@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "sim/base/error.hpp"
-#include "sim/base/interruption.hpp"
 #include "sim/base/process_pool.hpp"
 #include "sim/base/text.hpp"
 
@@ -126,14 +124,9 @@ Finding answer_to(const Question& question, Forecasts& forecasts) {
 
 }  // namespace
 
-void require_uninterrupted() {
-  if (Interruption::asked()) throw Error(ExitCode::Interrupted, "interrupted: nothing was written");
-}
-
 std::vector<Finding> answers_to(const std::vector<Question>& questions, Forecasts& forecasts,
                                 const Searching& searching) {
   for (const std::size_t run : runs_of(questions)) forecasts.probe(run).scenario();
-  // Engines run only in the children, which an interruption may end.
   const auto pool = [&](std::size_t items, const std::function<void(std::size_t)>& ask,
                         const std::function<void()>& after) {
     std::vector<std::size_t> numbers(items);
@@ -147,8 +140,7 @@ std::vector<Finding> answers_to(const std::vector<Question>& questions, Forecast
                  [&](std::size_t, const std::string& news) {
                    forecasts.learn(news);
                    after();
-                 },
-                 searching.stop});
+                 }});
   };
   const auto forecast_all = [&](const Points& points, const std::function<void()>& after) {
     pool(
@@ -159,7 +151,6 @@ std::vector<Finding> answers_to(const std::vector<Question>& questions, Forecast
   if (forecasts.engine().name == "simgrid") {
     const auto end_of = [](const LookedAt& range) { return std::vector<double>{range.to}; };
     forecast_all(unknown_points(questions, forecasts, end_of), [] {});
-    if (searching.stop()) return {};
     forecasts.use(one_grain(questions, forecasts));
   }
 
@@ -169,10 +160,8 @@ std::vector<Finding> answers_to(const std::vector<Question>& questions, Forecast
   std::size_t done = 0;
   const auto count = [&] { searching.progress(++done, all); };
   forecast_all(points, count);
-  if (searching.stop()) return {};
   pool(
       questions.size(), [&](std::size_t item) { answer_to(questions[item], forecasts); }, count);
-  if (searching.stop()) return {};
   std::vector<Finding> findings;
   for (const Question& question : questions) findings.push_back(answer_to(question, forecasts));
   return findings;

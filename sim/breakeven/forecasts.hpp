@@ -78,17 +78,13 @@ struct Question {
   LookedAt range;
 };
 
-/// How the search runs: its processes, its progress report, and when it stops.
+/// How the search runs: its processes, and its progress report.
 struct Searching {
   std::size_t processes = 1;
   std::function<void(std::size_t done, std::size_t all)> progress = [](std::size_t, std::size_t) {};
-  std::function<bool()> stop = [] { return false; };
 };
 
-/// Throws Error (130) where ctrl-C was heard: a search that was stopped has no answer.
-void require_uninterrupted();
-
-/// Answers all questions, in their order; returns none if it is stopped. The answers are the same
+/// Answers all questions, in their order. The answers are the same
 /// for any number of processes. If `simgrid` would simulate some runs message by message and others
 /// as flows, all are simulated as flows, so that a change of the winner never comes from a change
 /// of the method. On 32 and 36 ranks the two methods differ by 0.001 % at most, but by 4 % at worst

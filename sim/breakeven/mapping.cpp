@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <string>
 
-#include "sim/base/interruption.hpp"
 #include "sim/base/process_pool.hpp"
 #include "sim/base/progress.hpp"
 #include "sim/breakeven/contest.hpp"
@@ -87,10 +86,8 @@ Seen forecast_all(const WinMap& map, std::vector<Probe>& probes, const Engine& e
                [&](std::size_t item, const std::string& answer) {
                  seen[item / rows][item % rows] = unpack_forecasts(answer);
                  if (++done < items.size()) progress.show(done, "map");
-               },
-               [] { return Interruption::asked(); }});
+               }});
   progress.clear();
-  require_uninterrupted();
   return seen;
 }
 

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "sim/base/error.hpp"
-#include "sim/base/interruption.hpp"
 #include "sim/base/progress.hpp"
 #include "sim/base/text.hpp"
 #include "sim/breakeven/finding.hpp"
@@ -94,14 +93,12 @@ std::vector<Finding> search(const BreakEvenAsked& asked, const std::vector<Quest
   std::optional<Progress> progress;
   Searching searching;
   searching.processes = asked.processes;
-  searching.stop = [] { return Interruption::asked(); };
   searching.progress = [&](std::size_t done, std::size_t all) {
     if (!progress) progress.emplace(std::vector<double>(all, 1), quiet);
     if (done < all) progress->show(done, "break-even over " + to_text(*asked.over));
   };
   std::vector<Finding> findings = answers_to(questions, forecasts, searching);
   progress.reset();
-  require_uninterrupted();
   if (std::none_of(findings.begin(), findings.end(),
                    [](const Finding& finding) { return finding.pays_at_start.has_value(); }))
     throw UsageError("nothing that was looked at has an answer: " + findings.front().problem);

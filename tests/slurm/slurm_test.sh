@@ -9,6 +9,7 @@ for program in slurmctld slurmd sbatch squeue scontrol; do
 done
 
 work=$(mktemp -d)
+shards=$work/100%j  # Slurm would put a number there, were the sign not doubled
 export SLURM_CONF=$work/slurm.conf
 host=$(hostname -s)
 user=$(id -un)
@@ -16,7 +17,7 @@ port=$((20000 + $$ % 20000))
 
 fail() {
   echo "FAILED: $*" >&2
-  { tail -n 8 "$work"/log/slurmd.n1.log; tail -n 20 "$work"/log/slurmctld.log "$work"/shards/logs/*.log; } >&2 2>/dev/null || true
+  { tail -n 8 "$work"/log/slurmd.n1.log; tail -n 20 "$work"/log/slurmctld.log "$shards"/logs/*.log; } >&2 2>/dev/null || true
   exit 1
 }
 
@@ -100,8 +101,8 @@ exec "$gradcast" "\$@"
 SLOW
 chmod +x "$work/slow"
 export GRADCAST=$work/slow
-"$gradcast" sweep "${sweep[@]}" --emit-slurm "$work/shards" --shards 10
-sh "$work/shards/submit.sh"
+"$gradcast" sweep "${sweep[@]}" --emit-slurm "$shards" --shards 10
+sh "$shards/submit.sh"
 
 lost=""
 for _ in $(seq 60); do
@@ -125,13 +126,14 @@ for second in $(seq 240); do
 done
 [ -z "$(squeue -h)" ] || fail "jobs are left: $(squeue)"
 [ "$requeued" = yes ] || fail "no task was requeued, so no node was lost"
-cmp "$work/alone.csv" "$work/shards/result.csv" || fail "the merged CSV is another"
-cmp "$work/alone.json" "$work/shards/result.json" || fail "the merged JSON is another"
+cmp "$work/alone.csv" "$shards/result.csv" || fail "the merged CSV is another"
+cmp "$work/alone.json" "$shards/result.json" || fail "the merged JSON is another"
+[ "$(ls "$shards"/logs | grep -c '_[0-9]*\.log$')" -eq 10 ] || fail "not ten logs: $(ls "$shards"/logs)"
 echo "merged: the same bytes, after $second s"
 
-rm "$work"/shards/shard-4-of-10.jsonl
+rm "$shards"/shard-4-of-10.jsonl
 status=0
-"$gradcast" sweep merge "$work/shards" -o "$work/none.csv" 2>"$work/complaint" || status=$?
+"$gradcast" sweep merge "$shards" -o "$work/none.csv" 2>"$work/complaint" || status=$?
 [ "$status" -eq 1 ] || fail "a missing shard was to fail the merge: $status"
 grep -q "shard 4/10 lacks" "$work/complaint" || fail "not named: $(cat "$work/complaint")"
 [ ! -e "$work/none.csv" ] || fail "half a result was written"

@@ -6,7 +6,6 @@
 
 #include "sim/answers/answer.hpp"
 #include "sim/base/error.hpp"
-#include "sim/base/interruption.hpp"
 #include "sim/breakeven/answer.hpp"
 #include "sim/breakeven/asked.hpp"
 #include "sim/breakeven/contestants.hpp"
@@ -59,7 +58,6 @@ std::vector<UsedCosts> used_costs(const Request& request,
 }  // namespace
 
 int breakeven(int argc, const char* const* argv) {
-  const Interruption interruption;
   Flags flags = breakeven_flags();
   if (!flags.parse(argc, argv)) return 0;
   BreakEvenAsked asked = read_breakeven(flags);

@@ -152,7 +152,8 @@ class Sweep {
                          "', which is not in this build");
     try {
       make_tasks();
-    } catch (const UsageError& error) {  // what was typed once is now what a file says
+    } catch (const Error& error) {  // what was typed once is now what a file says
+      if (error.code() != ExitCode::Usage) throw;
       throw DataError(plan_file(words[1]).string(), 0, error.what());
     }
     const Evaluations done = read_shards(words[1], kept.shards);

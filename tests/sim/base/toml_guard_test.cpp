@@ -53,6 +53,9 @@ TEST_CASE("lists and inline tables in each other are refused beyond a depth", "[
 TEST_CASE("letters beyond ASCII stand in quotes and comments only", "[toml]") {
   refused("a=\xEF\xBB\xBF", "plan.toml:1: this is not TOML that gradcast reads: a letter that is");
   refused("a = 1\nb = 1\xC3\xA9\n", "plan.toml:2: ");
+  for (const char* word : {"a=4Y\"\xC3\xA9\"\n", "a = 1.\"\xC3\xA9\"\n", "a = [\n1.'\xC3\xA9']\n"})
+    refused(word, "a quote stands inside a word");
+  CHECK_NOTHROW(load_toml({"plan.toml", "'x'.\"\xC3\xA9\" = 1\n[y.'\xC3\xA9']\nz = ['a','b']\n"}));
   refused("\xEF\xB8\x8F = 1\n", "a letter that is not ASCII stands outside of quotes");
   refused("a = \"\"\"\\\n\xEF\xB8\x8F\"\"\"\n", "a text over several lines");
   refused("a = '''b'''\n", "a text over several lines");

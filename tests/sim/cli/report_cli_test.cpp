@@ -9,6 +9,8 @@
 
 using Catch::Contains;
 using Json = nlohmann::ordered_json;
+using gradcast::Gzip;
+using gradcast::gzip_built;
 
 namespace {
 

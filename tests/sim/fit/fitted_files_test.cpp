@@ -126,7 +126,7 @@ TEST_CASE("A fitted cluster and fitted costs forecast what the fit forecasts", "
 
 TEST_CASE("A fitted cluster beside the costs of another fit is found out", "[fit]") {
   Desk desk;
-  const std::vector<FitRow> rows = desk.rows(desk.cluster, desk.costs);
+  std::vector<FitRow> rows = desk.rows(desk.cluster, desk.costs);
   const FitStructure structure = all_three();
   const auto saved = [&](double factor) {
     return desk.fitted(fit_of(rows, structure, Eigen::Vector3d(8 / 7e9, 4e-3, factor)));

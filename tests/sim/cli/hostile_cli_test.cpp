@@ -1,0 +1,108 @@
+// Files and flags that ask for more than anybody has: one line, the right exit code, and soon. Each
+// of them once took minutes, all the memory or the stack, or printed what is no number.
+#include <sys/resource.h>
+
+#include <catch2/catch.hpp>
+
+#include "tests/run_program.hpp"
+#include "tests/temporary_folder.hpp"
+
+using Catch::Contains;
+
+namespace {
+
+/// Of all children that have ended, without the time that they waited for the processor.
+double seconds_of_children() {
+  rusage used{};
+  getrusage(RUSAGE_CHILDREN, &used);
+  return static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+         1e-6 * static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+}
+
+constexpr double kSoon = 2;
+
+void soon_refuses(const std::vector<std::string>& arguments, int exit_code,
+                  const std::string& says) {
+  const double before = seconds_of_children();
+  refuses(arguments, exit_code, says);
+  CHECK(seconds_of_children() - before < kSoon);
+}
+
+std::string repeated(const std::string& word, int times) {
+  std::string text;
+  for (int i = 0; i < times; ++i) text += word;
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a TOML key of 60,000 parts is answered with 3, in a plan and in a config file",
+          "[cli]") {
+  TemporaryFolder folder;
+  const std::string file = folder.write("dots.toml", repeated("a.", 60'000) + "b=1\n");
+  const std::string says =
+      "dots.toml:1: this is not TOML that gradcast reads: a name has more than";
+  soon_refuses({"sweep", file}, 3, says);
+  soon_refuses({"simulate", "--model", "resnet-50", "--config", file}, 3, says);
+  const std::string mark = folder.write("mark.toml", "a=\xEF\xBB\xBF");
+  soon_refuses({"sweep", mark}, 3, "mark.toml:1: ");
+}
+
+TEST_CASE("a measured time that no clock reads is answered with 3", "[cli]") {
+  TemporaryFolder folder;
+  const std::string measured = folder.write(
+      "measured.csv",
+      "source,model,batch,compute_seconds,cluster,nodes,gpus_per_node,compressor,density,fusion,"
+      "overlap,iteration_seconds\n"
+      "me,resnet-50,128,0.46,10gbe-4x4,4,4,dense,1,merged,no,0.81\n"
+      "me,resnet-50,128,0.46,10gbe-4x4,2,4,dense,1,merged,no,1e-300\n");
+  const std::string says = "measured.csv:3: column 'iteration_seconds': 1e-300 is not between";
+  soon_refuses({"fit", "--measured", measured, "--structures", "fit-default"}, 3, says);
+  soon_refuses({"compare", "--measured", measured}, 3, says);
+}
+
+TEST_CASE("a million NICs are answered with 2 where they were typed, with 3 in a file", "[cli]") {
+  TemporaryFolder folder;
+  for (const char* engine : {"analytic", "simgrid"})
+    soon_refuses(
+        {"simulate", "--model", "resnet-50", "--engine", engine, "--nics-per-node", "1000000"}, 2,
+        "nodes of 1000000 NICs have 4000000 NICs; the most is 65536");
+  const std::string cluster =
+      folder.write("cluster.csv",
+                   "property,value,source\nnodes,2,x\ngpus_per_node,1,x\nnic_bandwidth,1Gbps,x\n"
+                   "intra_bandwidth,1GBps,x\nnics_per_node,1000000,x\n");
+  soon_refuses({"simulate", "--model", "resnet-50", "--cluster", cluster}, 3,
+               "cluster.csv:6: 2 nodes of 1000000 NICs");
+}
+
+TEST_CASE("40,000 pauses take no longer than a moment, with every engine", "[cli]") {
+  TemporaryFolder folder;
+  std::string rows = "event,target,at,lasting,value\n";
+  for (int i = 0; i < 40'000; ++i) rows += "pause,rank 1," + std::to_string(2 * i) + "us,1us,\n";
+  const std::string events = folder.write("pauses.csv", rows);
+  for (const char* engine : {"analytic", "simgrid"}) {
+    const double before = seconds_of_children();
+    const Ran ran = gradcast_runs("simulate", "--model", "resnet-50", "--engine", engine,
+                                  "--events", events.c_str());
+    CAPTURE(engine, ran.err);
+    CHECK((ran.exit_code == 0 || ran.exit_code == 5));  // a build without SimGrid
+    CHECK(seconds_of_children() - before < kSoon);
+  }
+}
+
+TEST_CASE("a platform of millions of hosts is answered with 3 before SimGrid makes them", "[cli]") {
+  TemporaryFolder folder;
+  for (const char* last : {"1000000", "2000000000", "2147483647"}) {
+    const std::string platform = folder.write(
+        "many.xml",
+        std::string("<?xml version=\"1.0\"?><!DOCTYPE platform SYSTEM "
+                    "\"https://simgrid.org/simgrid.dtd\">"
+                    "<platform version=\"4.1\"><cluster id=\"a\" prefix=\"n\" suffix=\"\" "
+                    "radical=\"0-") +
+            last + "\" speed=\"1Gf\" bw=\"1GBps\" lat=\"1us\"/></platform>");
+    const std::vector<std::string> words = {"simulate", "--model", "resnet-50", "--cluster",
+                                            platform};
+    if (gradcast_with(words).exit_code == 5) return;  // a build without SimGrid
+    soon_refuses(words, 3, "many.xml:1: the ");
+  }
+}

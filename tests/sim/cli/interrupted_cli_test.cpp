@@ -1,0 +1,167 @@
+// Commands that are stopped: by ctrl-C, by SIGTERM, and killed. (calibrate has a file of its own.)
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <fstream>
+#include <thread>
+
+#include "sim/base/text_file.hpp"
+#include "tests/run_program.hpp"
+#include "tests/temporary_folder.hpp"
+
+using Catch::Contains;
+namespace fs = std::filesystem;
+
+namespace {
+
+using Words = std::vector<std::string>;
+using Clock = std::chrono::steady_clock;
+
+/// Within a second, on a machine that has nothing else to do.
+constexpr double kSoon = 3;
+
+struct Stopped {
+  int exit_code = -1;
+  std::string err;
+  double seconds = 0;  // from the signal to the end
+};
+
+/// Waits until the process has said what it does when it is interrupted, which is when the program
+/// itself begins; loading it takes longer on a busy machine.
+void wait_for_start(pid_t process) {
+  for (int i = 0; i < 20000; ++i) {
+    const std::string about = "/proc/" + std::to_string(process);
+    std::error_code ignored;  // until then it is a copy of this test
+    const bool itself = fs::equivalent(about + "/exe", GRADCAST_PROGRAM, ignored);
+    std::ifstream status(itself ? about + "/status" : "");
+    for (std::string line; std::getline(status, line);)
+      if (line.starts_with("SigCgt:") &&
+          (std::stoull(line.substr(7), nullptr, 16) & (1ULL << (SIGINT - 1))) != 0)
+        return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  FAIL("gradcast never began");
+}
+
+/// gradcast, sent a signal `wait` after it began.
+Stopped stopped(const Words& arguments, int signal, std::chrono::milliseconds wait) {
+  const TemporaryFolder folder;
+  const std::string err = (folder.path / "err").string();
+  const pid_t child = fork();
+  if (child == 0) {
+    Words words{GRADCAST_PROGRAM};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+    dup2(open(err.c_str(), O_WRONLY | O_CREAT, 0600), STDERR_FILENO);
+    execv(argv[0], argv.data());
+    _exit(127);
+  }
+  wait_for_start(child);
+  std::this_thread::sleep_for(wait);
+  const auto sent = Clock::now();
+  kill(child, signal);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status),
+          gradcast::read_text_file(err).content,
+          std::chrono::duration<double>(Clock::now() - sent).count()};
+}
+
+/// Each takes far longer than the test waits, also on a fast machine.
+const std::vector<Words>& long_runs() {
+  static const std::vector<Words> kRuns = {
+      {"fit", "--starts", "1000", "-q"},
+      {"fit", "--starts", "1000", "--leave-one-out", "row", "--engine", "analytic", "-q"},
+      {"simulate", "--model", "resnet-152", "--nodes", "512", "--fusion", "layer", "--engine",
+       "simgrid-exact", "-q"},
+      {"simulate", "--model", "resnet-50", "--compute-jitter", "5%", "--replicas", "1000",
+       "--fusion", "layer", "--nodes", "32"},
+      {"compare", "--explain"},
+      {"selftest"},
+      {"breakeven", "--model", "resnet-50", "--map", "--engine", "simgrid-exact", "-q"}};
+  return kRuns;
+}
+
+bool same_folder(const fs::path& folder, const std::vector<std::string>& names) {
+  std::vector<std::string> there;
+  for (const auto& entry : fs::directory_iterator(folder))
+    there.push_back(entry.path().filename().string());
+  std::sort(there.begin(), there.end());
+  return there == names;
+}
+
+}  // namespace
+
+TEST_CASE("ctrl-C and SIGTERM end a command within a second, with a line and 130",
+          "[cli][interrupted]") {
+  for (const Words& run : long_runs())
+    for (const int signal : {SIGINT, SIGTERM}) {
+      const Stopped end = stopped(run, signal, std::chrono::milliseconds(150));
+      CAPTURE(run, signal, end.err);
+      CHECK(end.exit_code == 130);
+      CHECK(end.err == "gradcast: interrupted: nothing was written\n");
+      CHECK(end.seconds < kSoon);
+    }
+}
+
+TEST_CASE("an interrupted command leaves no temporary file", "[cli][interrupted]") {
+  const TemporaryFolder folder;
+  const std::string paje = (folder.path / "run.paje").string();
+  const Stopped end =
+      stopped({"simulate", "--model", "resnet-152", "--nodes", "512", "--fusion", "layer",
+               "--engine", "simgrid-exact", "--paje", paje, "-o", paje + ".json"},
+              SIGINT, std::chrono::milliseconds(600));
+  CAPTURE(end.err);
+  CHECK(end.exit_code == 130);
+  CHECK(same_folder(folder.path, {}));
+}
+
+TEST_CASE("a sweep does not wait for a forecast that takes long", "[cli][interrupted]") {
+  const TemporaryFolder folder;
+  const Stopped end =
+      stopped({"sweep", "--model", "resnet-152", "--nodes", "512", "--fusion", "layer", "--engine",
+               "simgrid-exact", "--fitted", "none", "-o", (folder.path / "a.csv").string(), "-q"},
+              SIGTERM, std::chrono::milliseconds(500));
+  CAPTURE(end.err);
+  CHECK(end.exit_code == 130);
+  CHECK_THAT(end.err, Contains("interrupted"));
+  CHECK(std::count(end.err.begin(), end.err.end(), '\n') == 1);
+  CHECK(end.seconds < kSoon);
+}
+
+TEST_CASE("a fit that is killed while it saves leaves old files or new, or is found out",
+          "[cli][interrupted]") {
+  const TemporaryFolder folder;
+  const Words fit{"fit",
+                  "--measured",
+                  "measured-shi2019-table2",
+                  "--claimed-only",
+                  "--starts",
+                  "0",
+                  "--engine",
+                  "analytic",
+                  "--save",
+                  folder.path.string(),
+                  "-q"};
+  REQUIRE(gradcast_with(fit).exit_code == 0);
+  const fs::path clusters = folder.path / "platforms";
+  const fs::path costs = folder.path / "traces";
+  REQUIRE(fs::exists(clusters / "10gbe-4x4-fitted.csv"));
+  REQUIRE(fs::exists(costs / "cost-v100-pytorch-1.1-fitted.csv"));
+  // What a kill between the two names leaves: a new cost table, and the cluster of the fit before.
+  const std::string cluster = (clusters / "10gbe-4x4-fitted.csv").string();
+  const std::string table = (costs / "cost-v100-pytorch-1.1-fitted.csv").string();
+  const Words forecast{"simulate", "--model", "resnet-50", "--compressor", "topk",    "--cluster",
+                       cluster,    "--costs", table,       "--engine",     "analytic"};
+  CHECK(gradcast_with(forecast).exit_code == 0);
+  gradcast::write_text_file(table, gradcast::read_text_file(table).content + "# of another fit\n");
+  refuses(forecast, 3, "10gbe-4x4-fitted.csv: was fitted with another content of " + table);
+}
