@@ -20,8 +20,8 @@ class Harness {
 
   const std::string& reader() const { return reader_; }
 
-  /// Runs one input. Throws std::logic_error for a complaint that no user should see: one of
-  /// several lines, one that blames the machine, or one that took more than two seconds.
+  /// Runs one input. Throws std::logic_error for a complaint that blames the machine, and for an
+  /// input that took more than two seconds.
   void run(const std::string& bytes) const;
 
  private:
