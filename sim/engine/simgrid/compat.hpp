@@ -127,6 +127,9 @@ inline NetPoint* add_gateway_beside_zones(sg4::NetZone* star, const std::string&
 #endif
 }
 
+/// Whether a host in such a star finds its way to the gateway. 4.0 aborts; 3.36 was not tried.
+inline constexpr bool kHostsBesideZones = SIMGRID_VERSION < 33300 || SIMGRID_VERSION >= 40100;
+
 inline void on_message_completion(const std::function<void(const sg4::Comm&)>& callback) {
 #if SIMGRID_VERSION >= 33400
   sg4::Comm::on_completion_cb(callback);

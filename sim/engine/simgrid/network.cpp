@@ -178,7 +178,8 @@ SimulatedNetwork build_network(const sg4::Engine& engine, const Cluster& cluster
   if (!cluster.platform_file.empty()) return load_platform(engine, cluster);
   SimulatedNetwork network{{}, make_topology(cluster), {}};
   Switches switches(engine, cluster);
-  const bool singles = cluster.ranks() == cluster.nodes;
+  const bool singles = cluster.ranks() == cluster.nodes &&
+                       (cluster.nodes_per_leaf == 0 || simgrid_compat::kHostsBesideZones);
   for (int number = 0; number < cluster.nodes; ++number) {
     const NodeProperties node = cluster.node(number);
     const auto add = singles                   ? add_single

@@ -106,6 +106,8 @@ TEST_CASE("SimGrid's routes are the topology's", "[simgrid]") {
       cluster(2, {{"nodes_per_leaf", "4"}, {"leaf_uplink_bandwidth", "1Gbps"}}),
       cluster(7, tree),
       cluster(7, all),
+      cluster(
+          6, {{"gpus_per_node", "1"}, {"nodes_per_leaf", "2"}, {"leaf_uplink_bandwidth", "1Gbps"}}),
       // A node of one GPU beside others, on the switch and on a leaf.
       cluster(3, {{"gpus_per_node@0", "1"}, {"pcie_bandwidth", "12GBps"}}),
       cluster(4, {{"gpus_per_node@1..2", "1"}}),
