@@ -1,5 +1,5 @@
 // room: inputs
-// seeds: traces/events-*.csv traces/examples/events-*.csv
+// seeds: traces/events-*.csv
 // words: sim/inputs/world.cpp sim/inputs/topology.cpp
 
 #include "sim/inputs/cluster.hpp"
