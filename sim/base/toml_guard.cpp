@@ -103,6 +103,11 @@ class Scanner {
           throw refusal("a name has more than " + std::to_string(kMostTomlKeyParts) +
                         " parts between dots");
         break;
+      case ':':
+      case '-':
+        if (in_value_ && at_ > 0 && is_digit(text_[at_ - 1]))
+          throw refusal("a date or a time of day, which mean nothing here; a text needs quotes");
+        [[fallthrough]];
       default:
         if (++letters_ > kLongestTomlWord)
           throw refusal("a word without quotes has more than " + std::to_string(kLongestTomlWord) +
