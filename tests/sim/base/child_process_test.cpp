@@ -121,6 +121,7 @@ TEST_CASE("a machine that gives no process, or no pipe, is said so", "[child]") 
           return refused("cannot start a process for the engine: Resource temporarily unavailable");
         }) == kSaid);
   CHECK(apart([] {
+          for (int open = 3; open < 256; ++open) ::close(open);  // what the caller left open
           const rlimit few{4, 4};
           ::setrlimit(RLIMIT_NOFILE, &few);
           return refused("cannot start a process for the engine: Too many open files");
