@@ -11,8 +11,8 @@ namespace gradcast {
 /// ranks (half of it); /dev/zero is longer.
 inline constexpr std::size_t kLongestTextFile = std::size_t{1} << 30;
 
-/// Unpacked bytes for each byte of a gzip file. Traces and results pack 5 to 50 fold; a file that is
-/// made to fill a memory packs 1,000 fold.
+/// Unpacked bytes for each byte of a gzip file. Traces and results pack 5 to 50 fold; a file that
+/// is made to fill a memory packs 1,000 fold.
 inline constexpr std::size_t kMostUnpacking = 250;
 
 /// Objects and lists inside each other, in JSON. Results nest 6 deep, foreign traces 10. Who

@@ -2,10 +2,10 @@
 
 #include <optional>
 
+#include "sim/base/gzip.hpp"
 #include "sim/base/text_file.hpp"
 #include "sim/engine/iteration_result.hpp"
 #include "sim/network/collective_time.hpp"
-#include "sim/base/gzip.hpp"
 #include "sim/timeline/paje_file.hpp"
 #include "sim/timeline/timeline_json.hpp"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <optional>
 
+#include "sim/base/gzip.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
-#include "sim/base/gzip.hpp"
 
 namespace gradcast {
 namespace {

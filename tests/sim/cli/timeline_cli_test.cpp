@@ -1,10 +1,10 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "sim/base/gzip.hpp"
 #include "sim/base/text_file.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/timeline/chrome_trace.hpp"
-#include "sim/base/gzip.hpp"
 #include "sim/timeline/timeline_parts.hpp"
 #include "tests/run_program.hpp"
 #include "tests/temporary_folder.hpp"

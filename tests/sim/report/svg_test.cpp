@@ -1,9 +1,9 @@
 // Pictures: well formed, of finite numbers, and what stands where.
-#include "sim/base/clean_text.hpp"
 #include "sim/report/svg.hpp"
 
 #include <catch2/catch.hpp>
 
+#include "sim/base/clean_text.hpp"
 #include "sim/report/escape.hpp"
 #include "sim/report/scale.hpp"
 #include "sim/report/svg_canvas.hpp"
