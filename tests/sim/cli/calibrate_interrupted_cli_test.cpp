@@ -133,6 +133,7 @@ TEST_CASE("interrupted before the first point, calibrate leaves no file", "[cli]
       folder.write("one.csv", "layer,tensor,elements,forward_flops\na,a.w,5000000,1\n");
   const Running run({"calibrate", "--device", "cpu", "--models", model, "-o", costs,
                      "--compressors", "topk", "--workers", "1", "--seconds", "600"});
+  wait_for_start(run.child);
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   kill(run.child, SIGINT);
   CHECK(run.wait() == 130);

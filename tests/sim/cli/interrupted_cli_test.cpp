@@ -13,6 +13,7 @@
 #include "sim/base/text_file.hpp"
 #include "tests/run_program.hpp"
 #include "tests/temporary_folder.hpp"
+#include "tests/wait_for_start.hpp"
 
 using Catch::Contains;
 namespace fs = std::filesystem;
@@ -30,23 +31,6 @@ struct Stopped {
   std::string err;
   double seconds = 0;  // from the signal to the end
 };
-
-/// Waits until the process has said what it does when it is interrupted, which is when the program
-/// itself begins; loading it takes longer on a busy machine.
-void wait_for_start(pid_t process) {
-  for (int i = 0; i < 20000; ++i) {
-    const std::string about = "/proc/" + std::to_string(process);
-    std::error_code ignored;  // until then it is a copy of this test
-    const bool itself = fs::equivalent(about + "/exe", GRADCAST_PROGRAM, ignored);
-    std::ifstream status(itself ? about + "/status" : "");
-    for (std::string line; std::getline(status, line);)
-      if (line.starts_with("SigCgt:") &&
-          (std::stoull(line.substr(7), nullptr, 16) & (1ULL << (SIGINT - 1))) != 0)
-        return;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  FAIL("gradcast never began");
-}
 
 /// gradcast, sent a signal `wait` after it began.
 Stopped stopped(const Words& arguments, int signal, std::chrono::milliseconds wait) {
