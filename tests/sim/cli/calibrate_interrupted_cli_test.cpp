@@ -14,6 +14,7 @@
 
 #include "tests/run_program.hpp"
 #include "tests/sim/cli/calibrating.hpp"
+#include "tests/wait_for_start.hpp"
 
 using Catch::Contains;
 using namespace gradcast;
