@@ -75,11 +75,12 @@ class Scanner {
         return;
       case '"':
       case '\'':
-        require_quote_place();
+        require_place("a quote");
         skip_text(letter);
         return;
       case '[':
       case '{':
+        require_place("a bracket");
         if (!in_statement_ && depth_ == 0) begin_header();
         if (++depth_ > kDeepestToml)
           throw refusal("lists and tables stand in each other more than " +
@@ -166,16 +167,16 @@ class Scanner {
     while (at_ < text_.size() && text_[at_] != '\n') skip_character();
   }
 
-  /// toml++ reads a number or a date on through quotes, and there are letters beyond ASCII in them.
-  void require_quote_place() const {
+  /// toml++ reads a number or a date on through quotes and brackets, and there are letters beyond
+  /// ASCII in them.
+  void require_place(const std::string& what) const {
     if (at_ == 0) return;
     const char before = text_[at_ - 1];
     const bool in_key = before == '.' && !in_value_;
     if (!in_key && std::string_view(" \t\r\n=,[{").find(before) == std::string_view::npos)
-      throw refusal("a quote stands inside a word");
+      throw refusal(what + " stands inside a word");
   }
 
-  /// What is left open at the end of the line is refused by toml++.
   void skip_text(char quote) {
     const std::string_view rest = text_.substr(at_);
     if (rest.size() > 2 && rest[1] == quote && rest[2] == quote)
@@ -189,6 +190,7 @@ class Scanner {
       if (letter == '\\' && quote == '"' && at_ < text_.size() && text_[at_] != '\n')
         skip_character();
     }
+    throw refusal("a quote is opened and not closed");
   }
 
   std::string path_;

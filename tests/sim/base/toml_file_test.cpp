@@ -65,7 +65,7 @@ TEST_CASE("what is no TOML is refused with its file and line", "[toml]") {
   refused("a = 1\nb = \n", "plan.toml:2: this is not TOML: ");
   refused("a = 1\na = 2\n", "plan.toml:2: this is not TOML: ");
   refused("a = 10Gbps\n", "plan.toml:1: this is not TOML: ");
-  refused("a = 'x\n", "plan.toml:1: this is not TOML: ");
+  refused("a = 'x\n", "plan.toml:1: this is not TOML that gradcast reads: a quote is opened");
 }
 
 TEST_CASE("TOML that means nothing here is refused with its file and line", "[toml]") {

@@ -86,6 +86,8 @@ TEST_CASE("what toml++ steps over its own feet with is refused", "[toml]") {
   for (const char* header : {"[\na = 1\n", "[ .a]\n", "[[=]]\n", "[", "[[  "})
     refused(header, "plan.toml:1: this is not TOML that gradcast reads: the name of a table");
   refused("a = 0" + repeated("1", 200) + "\n", "a word without quotes has more than 100 letters");
+  refused("a = 2[\"\xc9\x9e\"\n", "a bracket stands inside a word");
+  refused("a = \"b\n", "a quote is opened and not closed");
   refused("a = 1 1#\n", "two numbers with a blank between them");
   refused("# plan\nmodjobs=2\n[\na={b=0el = [\"resort.x]\n", "plan.toml:3: ");
 }

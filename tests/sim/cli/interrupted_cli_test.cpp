@@ -73,7 +73,6 @@ std::vector<Words> long_runs() {
                               "layer", "--engine", "simgrid-exact", "-q"},
                              {"simulate", "--model", "resnet-50", "--compute-jitter", "5%",
                               "--replicas", "1000", "--fusion", "layer", "--nodes", "32"},
-                             {"compare", "--explain"},
                              {"selftest"},
                              {"breakeven", "--model", "resnet-50", "--map", "--engine",
                               "simgrid-exact", "-q"}});
