@@ -30,7 +30,9 @@ const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 if (options.screenshots) mkdirSync(options.screenshots, {recursive: true});
 
 const browser = await puppeteer.launch({
-  protocolTimeout: 60_000,  // in milliseconds; a step that hangs is a failure, not a wait
+  // In milliseconds: a step that hangs is a failure, not a wait. A step of the longest report
+  // took more than 60 s beside builds that had both cores.
+  protocolTimeout: 240_000,
   executablePath: options.browser,
   headless: true,
   args: ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND",
@@ -269,7 +271,7 @@ async function legends(page) {
 
 async function printing(page) {
   await page.emulateMediaType("print");
-  const pdf = await page.pdf({format: "A4"});
+  const pdf = await page.pdf({format: "A4", timeout: 240_000});
   const hidden = await page.evaluate(() =>
     [...document.querySelectorAll(".theme, .filter, nav")].every((node) => node.getClientRects().length === 0));
   await page.emulateMediaType("screen");
