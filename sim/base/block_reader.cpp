@@ -53,11 +53,4 @@ std::string_view BlockReader::next() {
   return {};
 }
 
-std::string read_unpacked(const std::filesystem::path& path, std::size_t most_bytes) {
-  BlockReader file(path, most_bytes);
-  std::string text;
-  for (std::string_view block = file.next(); !block.empty(); block = file.next()) text += block;
-  return text;
-}
-
 }  // namespace gradcast

@@ -39,8 +39,4 @@ class BlockReader {
   std::unique_ptr<Gunzip> gunzip_;
 };
 
-/// All that a BlockReader reads.
-std::string read_unpacked(const std::filesystem::path& path,
-                          std::size_t most_bytes = kLongestTextFile);
-
 }  // namespace gradcast

@@ -1,7 +1,8 @@
 #include "sim/base/clean_text.hpp"
 
-#include <array>
 #include <cstdint>
+
+#include "sim/base/utf8.hpp"
 
 namespace gradcast {
 namespace {
@@ -16,22 +17,15 @@ std::size_t character_length(std::string_view text) {
     const bool allowed = byte(0) == '\t' || byte(0) == '\n' || (byte(0) >= 0x20 && byte(0) != 0x7F);
     return allowed ? 1 : 0;
   }
-  std::size_t length = 0;
-  std::uint32_t code = 0;
-  if ((byte(0) & 0xE0) == 0xC0) length = 2, code = byte(0) & 0x1F;
-  if ((byte(0) & 0xF0) == 0xE0) length = 3, code = byte(0) & 0x0F;
-  if ((byte(0) & 0xF8) == 0xF0) length = 4, code = byte(0) & 0x07;
-  if (length == 0 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-    code = code << 6 | (byte(i) & 0x3Fu);
-  }
-  constexpr std::array<std::uint32_t, 5> kLeast = {0, 0, 0xA0, 0x800, 0x10000};
-  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
+  const std::size_t length = utf8_length(text);
+  if (length == 0) return 0;
+  std::uint32_t code = byte(0) & (0xFFu >> (length + 1));
+  for (std::size_t i = 1; i < length; ++i) code = code << 6 | (byte(i) & 0x3Fu);
+  const bool control = code < 0xA0;
   const bool no_character = (code & 0xFFFE) == 0xFFFE || (code >= 0xFDD0 && code <= 0xFDEF);
   // These characters change the direction of the text around them.
   const bool turns = (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
-  if (code < kLeast[length] || code > 0x10FFFF || surrogate || no_character || turns) return 0;
+  if (control || no_character || turns) return 0;
   return length;
 }
 

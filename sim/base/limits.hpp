@@ -7,16 +7,16 @@
 
 namespace gradcast {
 
-/// Bytes of a file, also after unpacking. The longest file of ours is a timeline of some thousand
-/// ranks (half of it); /dev/zero is longer.
+/// Bytes of a file, also after unpacking. A timeline of 4,000 ranks has 660 MB; /dev/zero is
+/// longer.
 inline constexpr std::size_t kLongestTextFile = std::size_t{1} << 30;
 
-/// Unpacked bytes for each byte of a gzip file. Traces and results pack 5 to 50 fold; a file that
-/// is made to fill a memory packs 1,000 fold.
+/// Unpacked bytes for each byte of a gzip file. The traces that we have, ours and PyTorch's, pack
+/// 13 to 28 fold; a file that is made to fill a memory packs 1,000 fold.
 inline constexpr std::size_t kMostUnpacking = 250;
 
-/// Objects and lists inside each other, in JSON. Results nest 6 deep, foreign traces 10. Who
-/// releases or prints such a tree needs stack for each level.
+/// Objects and lists inside each other, in JSON. Our results nest 5 deep, the foreign traces that
+/// we have 7. Who releases or prints such a tree needs stack for each level.
 inline constexpr std::size_t kDeepestJson = 100;
 
 /// Values of a JSON document that are in memory together: the rows of a result, or one event of a
@@ -83,7 +83,7 @@ inline constexpr std::int64_t kMostRoutes = std::int64_t{1} << 21;
 inline constexpr std::size_t kLongestPlatform = std::size_t{64} << 20;
 
 /// Zones of a SimGrid platform, its clusters among them. SimGrid looks through all of them whenever
-/// it adds anything: 4096 take two seconds.
+/// it adds anything: 4,090 clusters take four seconds, as many zones of one router 0.2 s.
 inline constexpr std::size_t kMostPlatformZones = 4096;
 
 /// Zones inside each other. SimGrid calls itself for each.

@@ -59,7 +59,7 @@ void choose_color_of(const std::vector<std::string>& words) {
 std::string program_name() { return bold_red(StandardStream::Error, "gradcast:"); }
 
 int complain(const std::string& what, ExitCode code) {
-  std::fprintf(stderr, "%s %s\n", program_name().c_str(), one_line(what).c_str());
+  std::fprintf(stderr, "%s %s\n", program_name().c_str(), what.c_str());
   return static_cast<int>(code);
 }
 
@@ -74,7 +74,7 @@ int run_cli(int argc, const char* const* argv) {
   } catch (const std::exception& error) {
     if (const std::optional<Error> mendable = as_error(error))
       return complain(mendable->what(), mendable->code());
-    return complain(std::string("internal error: ") + error.what(), ExitCode::Failure);
+    return complain("internal error: " + one_line(error.what()), ExitCode::Failure);
   }
 }
 

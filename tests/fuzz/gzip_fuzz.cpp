@@ -3,6 +3,7 @@
 #include "sim/base/block_reader.hpp"
 #include "sim/base/gzip.hpp"
 #include "tests/fuzz/harness.hpp"
+#include "tests/read_unpacked.hpp"
 
 namespace gradcast::fuzz {
 namespace {

@@ -43,7 +43,6 @@ def full(times, folder, disk):
         job = jobs[number % len(jobs)]
         reference = sizes[job.name]
         where = os.path.join(disk, "work")
-        prepared(os.path.join(folder, "given"))  # makes given.json beside
         os.makedirs(where)
         shutil.copy(os.path.join(folder, "given.json"), where)
         for name in job.files:

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/base/error.hpp"
+#include "tests/read_unpacked.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace gradcast;

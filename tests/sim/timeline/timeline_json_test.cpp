@@ -7,6 +7,7 @@
 #include "sim/network/collective_time.hpp"
 #include "sim/timeline/chrome_trace.hpp"
 #include "sim/timeline/timeline_parts.hpp"
+#include "tests/read_unpacked.hpp"
 #include "tests/sim/plan/toy.hpp"
 #include "tests/temporary_folder.hpp"
 
