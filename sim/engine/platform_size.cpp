@@ -171,6 +171,7 @@ class PlatformSize {
   void add_zone() {
     if (++zone_count_ > kMostPlatformZones)
       throw refusal("the platform has more than " + std::to_string(kMostPlatformZones) + " zones");
+    require_few_hosts();
   }
 
   void add_hosts(std::int64_t count) {
@@ -184,6 +185,12 @@ class PlatformSize {
       throw refusal("the platform has " +
                     (hosts_ >= kTooMany ? "countless" : std::to_string(hosts_)) +
                     " hosts up to here; the most ranks are " + std::to_string(kMostRanks));
+    if (zone_count_ * hosts_ > kMostZonesTimesHosts)
+      throw refusal("the platform has " + std::to_string(hosts_) + " hosts and " +
+                    std::to_string(zone_count_) +
+                    " zones up to here; SimGrid looks through all "
+                    "zones for each host, so that the two may multiply to " +
+                    std::to_string(kMostZonesTimesHosts) + " at most");
   }
 
   void add_members(std::int64_t count) {
@@ -198,7 +205,7 @@ class PlatformSize {
   const TextFile& file_;
   XmlTag tag_;
   std::vector<Zone> zones_;  // around the tag
-  std::size_t zone_count_ = 0;
+  std::int64_t zone_count_ = 0;
   std::int64_t hosts_ = 0;
 };
 

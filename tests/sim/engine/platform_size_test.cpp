@@ -91,6 +91,10 @@ TEST_CASE("zones that keep all pairs are small, and all zones are few and flat",
   refused("<AS id='z' routing=\"FLOYD\">" + hosts + "</AS>", "has more than 1448 members");
   refused(repeated("<zone id='z' routing='None'></zone>", 4097), "more than 4096 zones");
   refused(repeated("<zone id='z' routing='None'>", 101), "in each other more than 100 deep");
+  // 1024 x 8 x 1024 is 2^23, the most.
+  passes(repeated("<cluster id='c' radical='0-7'/>", 1024));
+  refused(repeated("<cluster id='c' radical='0-7'/>", 1025),
+          "8192 hosts and 1025 zones up to here");
 }
 
 TEST_CASE("nothing hides a cluster", "[simgrid]") {
