@@ -1,14 +1,15 @@
-// What is wrong with a TOML text before the library reads it. toml++ 3.3 calls itself once for each
-// part of a dotted key, steps back further than it remembers, and has no defined behaviour for some
-// characters: a hostile file would end the program without a line.
+// The grammar of the TOML that means something here. What does not keep to it never reaches the
+// library: toml++ 3.3 calls itself once for each part of a dotted key, steps back further than it
+// remembers, and fails assertions on brackets in wrong places, so that a hostile file would end the
+// program without a line.
 #pragma once
 #include "sim/base/text_file.hpp"
 
 namespace gradcast {
 
-/// Throws DataError for what toml++ cannot be trusted with, none of which our files need: letters
-/// that are not ASCII outside of quotes and comments, texts over several lines, and more depth,
-/// parts or letters than limits.hpp allows. What passes may still be no TOML.
+/// Throws DataError for what is no TOML, and for what our files do not need: dates, texts over
+/// several lines, and more depth, parts or letters than limits.hpp allows. What passes may still
+/// name a key twice or escape a letter that cannot be.
 void require_readable_toml(const TextFile& file);
 
 }  // namespace gradcast

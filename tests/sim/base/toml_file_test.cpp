@@ -62,9 +62,9 @@ TEST_CASE("an empty TOML file has no entries", "[toml]") {
 }
 
 TEST_CASE("what is no TOML is refused with its file and line", "[toml]") {
-  refused("a = 1\nb = \n", "plan.toml:2: this is not TOML: ");
+  refused("a = 1\nb = \n", "plan.toml:2: this is not TOML that gradcast reads: a value is missing");
   refused("a = 1\na = 2\n", "plan.toml:2: this is not TOML: ");
-  refused("a = 10Gbps\n", "plan.toml:1: this is not TOML: ");
+  refused("a = 10Gbps\n", "'10Gbps' is no number, not true and not false; a text needs quotes");
   refused("a = 'x\n", "plan.toml:1: this is not TOML that gradcast reads: a quote is opened");
 }
 

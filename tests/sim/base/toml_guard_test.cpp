@@ -54,7 +54,7 @@ TEST_CASE("letters beyond ASCII stand in quotes and comments only", "[toml]") {
   refused("a=\xEF\xBB\xBF", "plan.toml:1: this is not TOML that gradcast reads: a letter that is");
   refused("a = 1\nb = 1\xC3\xA9\n", "plan.toml:2: ");
   for (const char* word : {"a=4Y\"\xC3\xA9\"\n", "a = 1.\"\xC3\xA9\"\n", "a = [\n1.'\xC3\xA9']\n"})
-    refused(word, "a quote stands inside a word");
+    refused(word, "is no number, not true and not false; a text needs quotes");
   CHECK_NOTHROW(load_toml({"plan.toml", "'x'.\"\xC3\xA9\" = 1\n[y.'\xC3\xA9']\nz = ['a','b']\n"}));
   refused("\xEF\xB8\x8F = 1\n", "a letter that is not ASCII stands outside of quotes");
   refused("a = \"\"\"\\\n\xEF\xB8\x8F\"\"\"\n", "a text over several lines");
@@ -86,10 +86,11 @@ TEST_CASE("what toml++ steps over its own feet with is refused", "[toml]") {
   for (const char* header : {"[\na = 1\n", "[ .a]\n", "[[=]]\n", "[", "[[  "})
     refused(header, "plan.toml:1: this is not TOML that gradcast reads: the name of a table");
   refused("a = 0" + repeated("1", 200) + "\n", "a word without quotes has more than 100 letters");
-  refused("a = 2[\"\xc9\x9e\"\n", "a bracket stands inside a word");
+  refused("a = 2[\"\xc9\x9e\"\n", "the end of the line is due, and here is '['");
   refused("a = \"b\n", "a quote is opened and not closed");
-  refused("a = 1 1#\n", "two numbers with a blank between them");
+  refused("a = 1 1#\n", "the end of the line is due, and here is '1'");
   refused("# plan\nmodjobs=2\n[\na={b=0el = [\"resort.x]\n", "plan.toml:3: ");
+  refused("a = [}.b\nc = 1\n", "plan.toml:1: this is not TOML that gradcast reads: a value is due");
 }
 
 TEST_CASE("a plan is not as long as a book, for toml++ looks through all tables again and again",
@@ -99,5 +100,23 @@ TEST_CASE("a plan is not as long as a book, for toml++ looks through all tables 
 }
 
 TEST_CASE("an open bracket is named where it stands, not where depth runs out", "[toml]") {
-  refused("[a\n" + repeated("[b]\n", 100), "plan.toml:1: this is not TOML: ");
+  refused("[a\n" + repeated("[b]\n", 100),
+          "plan.toml:1: this is not TOML that gradcast reads: ']' is missing");
+}
+
+TEST_CASE("all of TOML that a plan needs is read: numbers, lists over lines, tables in a line",
+          "[toml]") {
+  const TomlFile file = load_toml({"plan.toml",
+                                   "a = [ # first\n  1_000, 0x1F,\r\n\n  -2.5e-1, # last\n]\n"
+                                   "b = { c.d = 'x', \"e f\" = true }\r\n[ g . 'h' ]\ni=[]"});
+  REQUIRE(file.entries.size() == 4);
+  CHECK(file.entries[0].values == std::vector<std::string>{"1000", "31", "-0.25"});
+  CHECK(file.entries[1].table == "b.c");
+  CHECK(file.entries[2].values == std::vector<std::string>{"true"});
+  CHECK(file.entries[3].table == "g.h");
+  for (const char* number : {"0x", "1__0", "_1", "1_", "01", "1.", ".5", "1e", "0b2", "+-1", "++1"})
+    refused(std::string("a = ") + number + "\n", "is no number");
+  for (const char* end : {"a", "a =", "a = [1", "a = [1 2]", "a = {b = 1", "a = {b = 1,}", "[a",
+                          "a.", "a = 1 b = 2", "= 1", "a = ]"})
+    refused(end, "plan.toml:1: this is not TOML that gradcast reads: ");
 }
