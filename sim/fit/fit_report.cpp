@@ -22,7 +22,7 @@ std::string parameters_table(const Fit& fit) {
   for (std::size_t i = 0; i < fit.parameters.size(); ++i) {
     const FitParameter& parameter = fit.structure->parameters[i];
     const FittedParameter& fitted = fit.parameters[i];
-    const FitQuantity& quantity = *parameter.quantity;
+    const ScenarioQuantity& quantity = *parameter.quantity;
     const bool interval = fitted.fixed.empty() && !fitted.at_bound;
     table.rows.push_back({parameter.name(), quantity.text(fitted.value, kDigits),
                           interval ? quantity.range(fitted.low, fitted.high, kDigits) : "-",

@@ -36,7 +36,7 @@ std::string evidence(const Fit& fit, const std::string& fitted_on) {
 
 std::string interval_of(const Fit& fit, std::size_t i) {
   const FittedParameter& fitted = fit.parameters[i];
-  const FitQuantity& quantity = *fit.structure->parameters[i].quantity;
+  const ScenarioQuantity& quantity = *fit.structure->parameters[i].quantity;
   if (!fitted.fixed.empty()) return "not estimated (" + fitted.fixed + ")";
   if (fitted.at_bound) return "fitted: at the bound of what is physical";
   return "fitted, 95 % interval " + quantity.range(fitted.low, fitted.high, kDigitsKept);
@@ -57,7 +57,7 @@ class Writer {
     const TextFile file = files_.read(kClusters, name, folder());
     std::vector<std::size_t> fitted;  // parameters
     for (std::size_t i = 0; i < size(); ++i)
-      if (of(i) == FitQuantity::Of::Cluster && concerns_cluster(i, name)) fitted.push_back(i);
+      if (of(i) == ScenarioQuantity::Of::Cluster && concerns_cluster(i, name)) fitted.push_back(i);
     require_whole_cluster(name, fitted);
 
     std::vector<std::string> with;
@@ -70,7 +70,7 @@ class Writer {
     // The unexplained error of an earlier fit is no longer true.
     std::set<std::string> written{"forecast_deviation", "forecast_deviation_share"};
     for (const std::size_t i : fitted) {
-      const FitQuantity& quantity = *parameter(i).quantity;
+      const ScenarioQuantity& quantity = *parameter(i).quantity;
       const double value = fit_.values[static_cast<Eigen::Index>(i)];
       written.emplace(quantity.name);
       text += csv_line({std::string(quantity.name), quantity.text(value, kDigitsKept),
@@ -93,7 +93,7 @@ class Writer {
     std::set<std::string> corrected;
     std::vector<std::string> lines;
     for (std::size_t i = 0; i < size(); ++i)
-      if (of(i) == FitQuantity::Of::Costs)
+      if (of(i) == ScenarioQuantity::Of::Costs)
         lines.push_back(
             "  " + parameter(i).name() + " " +
             parameter(i).quantity->text(fit_.values[static_cast<Eigen::Index>(i)], kDigitsKept) +
@@ -108,9 +108,10 @@ class Writer {
         // Percentiles stay as far above as they were; where there were none, there are none.
         const Seconds encode_spread = std::max(Seconds{0}, row.encode_p95 - row.encode);
         const Seconds decode_spread = std::max(Seconds{0}, row.decode_p95 - row.decode);
-        row.encode = corrected_encode(row.encode, row.elements, 1, correction);
+        const CodecWork work{row.elements, 1, row.tensors, row.workers};
+        row.encode = corrected_encode(row.encode, work, correction);
         row.encode_p95 = row.encode + encode_spread;
-        row.decode = corrected_decode(row.decode, correction);
+        row.decode = corrected_decode(row.decode, work, correction);
         row.decode_p95 = row.decode + decode_spread;
         row.evidence = "derived";
         corrected.insert(row.compressor);
@@ -127,7 +128,7 @@ class Writer {
 
   bool changes(const std::string& cluster) const {
     for (std::size_t i = 0; i < size(); ++i)
-      if (of(i) == FitQuantity::Of::Cluster && concerns_cluster(i, cluster)) return true;
+      if (of(i) == ScenarioQuantity::Of::Cluster && concerns_cluster(i, cluster)) return true;
     return false;
   }
 
@@ -141,7 +142,7 @@ class Writer {
  private:
   std::size_t size() const { return fit_.structure->parameters.size(); }
   const FitParameter& parameter(std::size_t i) const { return fit_.structure->parameters[i]; }
-  FitQuantity::Of of(std::size_t i) const { return parameter(i).quantity->of; }
+  ScenarioQuantity::Of of(std::size_t i) const { return parameter(i).quantity->of; }
 
   /// Where the runs' paths begin: all are of one measured file.
   const std::string& folder() const { return fit_.rows.front()->run.folder; }

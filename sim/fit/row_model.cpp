@@ -31,7 +31,7 @@ Scenario with_parameters(const FitRow& row, const FitStructure& structure,
                          const Eigen::VectorXd& parameters) {
   Scenario scenario = row.scenario;
   const std::vector<bool> in_scope = scope_of(structure, row.run);
-  for (const FitQuantity& quantity : all_fit_quantities()) {
+  for (const ScenarioQuantity& quantity : all_scenario_quantities()) {
     double number = 0;
     int of_it = 0;
     for (std::size_t i = 0; i < structure.parameters.size(); ++i) {

@@ -107,7 +107,7 @@ FitStructures load_fit_structures(const TextFile& file) {
     if (structure.errors != errors)
       throw rows.failure("errors", "'" + name + "' is fitted by one kind of errors");
     FitParameter parameter;
-    parameter.quantity = &rows.value("parameter", find_fit_quantity);
+    parameter.quantity = &rows.value("parameter", find_scenario_quantity);
     parameter.applies_to = rows.text("applies_to");
     parameter.scope = rows.value("applies_to", parse_fit_scope);
     const auto number = [&](const char* column) {

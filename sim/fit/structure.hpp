@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sim/base/text_file.hpp"
-#include "sim/fit/quantity.hpp"
+#include "sim/plan/scenario_quantity.hpp"
 #include "sim/inputs/measured.hpp"
 
 namespace gradcast {
@@ -25,7 +25,7 @@ struct FitScope {
 FitScope parse_fit_scope(std::string_view text);
 
 struct FitParameter {
-  const FitQuantity* quantity = nullptr;
+  const ScenarioQuantity* quantity = nullptr;
   std::string applies_to;  // as written
   FitScope scope;
   double start = 0;  // where the source says that it lies; what it is where nothing else is known

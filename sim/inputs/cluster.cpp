@@ -47,6 +47,7 @@ NodeProperties Cluster::node(int number) const {
       if (property.set_node != nullptr)
         if (const NodeOverride* override = find_override(property.name, number))
           property.set_node(node, override->value);
+  node.nic.bandwidth.value *= nic_share;
   node.nic.latency *= latency_factor;
   node.intra.latency *= latency_factor;
   if (!nic_slowness.empty()) {

@@ -78,6 +78,11 @@ struct Cluster : NodeProperties {
   Bytes eager_limit{};
   /// How fast a rank adds up what it received in an all-reduce, between rounds; 0: at no cost.
   BytesPerSecond reduction_bandwidth{0};
+  /// How fast gathered bytes go through the host's memory, in series with the wire, where the
+  /// collective cannot reach the GPU's; 0: they do not.
+  BytesPerSecond staging_bandwidth{0};
+  /// Which share of its NIC the transport reaches, 1 for all: MPI on InfiniBand, NCCL over sockets.
+  double nic_share = 1;
   /// What an MG-WFBP planner believes that an all-reduce costs: startup and bytes / bandwidth. 0:
   /// it believes what the network costs.
   Seconds planner_startup{0};

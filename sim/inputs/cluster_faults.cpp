@@ -8,6 +8,7 @@
 #include "sim/base/limits.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
+#include "sim/inputs/cluster_properties.hpp"
 
 namespace gradcast {
 namespace {
@@ -79,6 +80,9 @@ std::optional<ClusterFault> fault_of(const Cluster& cluster) {
   if (auto fault = too_many_ranks(cluster)) return fault;
   if (auto fault = too_many_nics(cluster)) return fault;
   if (auto fault = too_many_routes(cluster)) return fault;
+  if (cluster.nic_share < kSlowestSpeed || cluster.nic_share > 1)
+    return ClusterFault{"nic_share",
+                        percent_to_text(cluster.nic_share) + " of a NIC is not from 0.1% to 100%"};
   struct Need {
     std::string_view property;
     bool there;

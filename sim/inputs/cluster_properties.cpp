@@ -128,6 +128,9 @@ constexpr PropertyRow kProperties[] = {
     of_cluster<Time>(
         "pod_uplink_latency", "latency that crossing the core adds, one way, like 2us", kNetwork,
         [](auto& c) -> auto& { return c.pod_uplink_latency; }),
+    of_cluster<Percent>(
+        "nic_share", "share of its NIC that the transport reaches, like 60%", kNetwork,
+        [](auto& c) -> auto& { return c.nic_share; }),
     of_cluster<Time>(
         "per_message_latency", "software time of every message, like 3us", kSoftware,
         [](auto& c) -> auto& { return c.per_message_latency; }),
@@ -152,6 +155,11 @@ constexpr PropertyRow kProperties[] = {
         "rate at which a rank adds up what it received, like 5GBps; none: "
         "adding costs nothing",
         kSoftware, [](auto& c) -> auto& { return c.reduction_bandwidth; }),
+    of_cluster<OrNone<Rate>>(
+        "staging_bandwidth",
+        "rate at which gathered bytes go through the host's memory, like 1GBps; none: they go from "
+        "GPU to GPU",
+        kSoftware, [](auto& c) -> auto& { return c.staging_bandwidth; }),
     of_cluster<Time>(
         "planner_startup", "startup time of an all-reduce that MG-WFBP's planner assumes, like 1ms",
         kSoftware, [](auto& c) -> auto& { return c.planner_startup; }),

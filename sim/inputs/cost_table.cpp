@@ -36,14 +36,16 @@ CostEstimate CostTable::estimate(const CostQuery& query) const {
   return costs.of(query.elements, query.density, query.workers);
 }
 
-Seconds corrected_encode(Seconds encode, std::int64_t elements, int calls,
-                         const CodecCorrection& correction) {
-  return correction.encode_factor * encode + calls * correction.per_call +
-         static_cast<double>(elements) * correction.per_element;
+Seconds corrected_encode(Seconds encode, const CodecWork& work, const CodecCorrection& correction) {
+  return correction.encode_factor * encode + work.calls * correction.per_call +
+         work.tensors * correction.per_tensor +
+         static_cast<double>(work.elements) * correction.per_element;
 }
 
-Seconds corrected_decode(Seconds decode, const CodecCorrection& correction) {
-  return correction.decode_factor * decode;
+Seconds corrected_decode(Seconds decode, const CodecWork& work, const CodecCorrection& correction) {
+  return correction.decode_factor * decode + work.calls * correction.decode_per_call +
+         work.tensors * correction.decode_per_tensor +
+         work.calls * work.ranks * correction.decode_per_rank;
 }
 
 std::string parse_mode(std::string_view text) {

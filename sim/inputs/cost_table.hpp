@@ -68,22 +68,34 @@ struct CostTable {
   CostEstimate estimate(const CostQuery& query) const;
 };
 
+/// What a bucket's compressor is called for.
+struct CodecWork {
+  std::int64_t elements = 0;
+  int calls = 1;
+  int tensors = 1;
+  int ranks = 1;  // whose sets a call of decode adds up
+};
+
 /// The time of a compressor's calls that a fit found in addition to the table, or instead of it. By
 /// default there is none.
 struct CodecCorrection {
   double encode_factor = 1;
   double decode_factor = 1;
-  Seconds per_call{0};     // of encoding: what no byte explains (waits of the host, Python)
-  Seconds per_element{0};  // of encoding: what another path than the table's takes (the CPU's)
+  // Of encoding.
+  Seconds per_call{0};     // what no byte explains (waits of the host, Python)
+  Seconds per_tensor{0};   // what a framework does for each tensor beside that
+  Seconds per_element{0};  // what another path than the table's takes (the CPU's)
+  // Of decoding.
+  Seconds decode_per_call{0};
+  Seconds decode_per_tensor{0};
+  Seconds decode_per_rank{0};  // of each call, for each rank whose set it adds up
 
   friend bool operator==(const CodecCorrection&, const CodecCorrection&) = default;
 };
 
-/// The table's time for encoding so many elements in so many calls, and for decoding, with the
-/// correction.
-Seconds corrected_encode(Seconds encode, std::int64_t elements, int calls,
-                         const CodecCorrection& correction);
-Seconds corrected_decode(Seconds decode, const CodecCorrection& correction);
+/// The table's time for encoding and for decoding, with the correction.
+Seconds corrected_encode(Seconds encode, const CodecWork& work, const CodecCorrection& correction);
+Seconds corrected_decode(Seconds decode, const CodecWork& work, const CodecCorrection& correction);
 
 /// "paper", "code", or "" where a compressor has no two modes. Throws ValueError.
 std::string parse_mode(std::string_view text);

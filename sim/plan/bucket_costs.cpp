@@ -40,12 +40,21 @@ PlannerNetwork BucketCosts::planner_network() const {
           (time(all) + cluster_.per_tensor_negotiation - startup) / static_cast<double>(all.count)};
 }
 
+Seconds BucketCosts::software_time(const Collective& collective, const CollectiveLoad& load) const {
+  const bool gathers = collective.serves == Aggregation::AllGather && !collective.sparse;
+  if (!gathers || cluster_.staging_bandwidth.value <= 0) return cluster_.per_tensor_negotiation;
+  // Each rank's host gets one payload from every rank.
+  return cluster_.per_tensor_negotiation +
+         Bytes{load.payload.count * cluster_.ranks()} / cluster_.staging_bandwidth;
+}
+
 BucketCost BucketCosts::whole_cost(const Bucket& bucket) const {
   if (cluster_.ranks() == 1) return {};
   const PlannedBucket planned = plan_bucket(bucket);
   const Collective& main = *planned.collective;
   Seconds communicate = network_.time(main, load_of(planned)) +
-                        scenario_.wire_messages * cluster_.per_tensor_negotiation;
+                        (scenario_.wire_messages - 1) * cluster_.per_tensor_negotiation +
+                        software_time(main, load_of(planned));
   for (const Collective* around : {main.before, main.after})
     if (around != nullptr)
       communicate +=
@@ -67,11 +76,15 @@ std::int64_t BucketCosts::share(std::int64_t elements, const Collective& collect
              : std::max<std::int64_t>(1, elements / network_.layout().gpus_of(0));
 }
 
+/// Whose sets are added up: nobody's but the result's, or one of each rank or node.
+int BucketCosts::sets_of(const Collective& collective) const {
+  return collective.before != nullptr ? network_.layout().nodes()
+         : collective.sparse          ? 1
+                                      : cluster_.ranks();
+}
+
 CostEstimate BucketCosts::codec_cost(const Bucket& bucket, const Collective& collective) const {
-  // Whose sets are added up: nobody's but the result's, or one of each rank or node.
-  const int sets = collective.before != nullptr ? network_.layout().nodes()
-                   : collective.sparse          ? 1
-                                                : cluster_.ranks();
+  const int sets = sets_of(collective);
   if (scenario_.selection == SelectionScope::Merged)
     return costs_->of(share(bucket.elements, collective), scenario_.density, sets);
   std::vector<std::int64_t> tensors;
@@ -100,9 +113,10 @@ PlannedBucket BucketCosts::plan_bucket(const Bucket& bucket) const {
   }
   planned.collective = &collective_for(load_of(planned), Aggregation::AllGather);
   planned.cost = codec_cost(bucket, *planned.collective);
-  planned.cost.encode =
-      corrected_encode(planned.cost.encode, bucket.elements, planned.cost.calls, scenario_.codec);
-  planned.cost.decode = corrected_decode(planned.cost.decode, scenario_.codec);
+  const CodecWork work{bucket.elements, planned.cost.calls, static_cast<int>(bucket.tensors.size()),
+                       sets_of(*planned.collective)};
+  planned.cost.encode = corrected_encode(planned.cost.encode, work, scenario_.codec);
+  planned.cost.decode = corrected_decode(planned.cost.decode, work, scenario_.codec);
   planned.selected = planned.cost.selected;
   planned.payload = Bytes{planned.selected * scenario_.wire_bytes_per_element};
   return planned;

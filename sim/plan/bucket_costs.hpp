@@ -32,8 +32,9 @@ class BucketCosts {
   /// What one of several collectives of a bucket carries.
   CollectiveLoad part_of(const PlannedBucket& planned, std::size_t number, int part,
                          int parts) const;
-  /// Agreeing on a tensor before its collective.
-  Seconds negotiation() const { return cluster_.per_tensor_negotiation; }
+  /// What software takes for a collective in series with the wire: agreeing on its tensor, and the
+  /// way of gathered bytes through the host's memory.
+  Seconds software_time(const Collective& collective, const CollectiveLoad& load) const;
   /// The bucket's share of the whole update.
   Seconds update_of(const Bucket& bucket) const;
 
@@ -44,6 +45,7 @@ class BucketCosts {
  private:
   const Collective& collective_for(const CollectiveLoad& load, Aggregation aggregation) const;
   std::int64_t share(std::int64_t elements, const Collective& collective) const;
+  int sets_of(const Collective& collective) const;
   CostEstimate codec_cost(const Bucket& bucket, const Collective& collective) const;
   CollectiveLoad load_of(const PlannedBucket& planned) const;
 

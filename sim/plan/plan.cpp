@@ -116,9 +116,9 @@ class Planner {
     PlanStep step{StepKind::Collective,
                   std::string(which.name) + " bucket " + std::to_string(bucket),
                   std::move(after),
-                  costs_.negotiation(),
+                  costs_.software_time(which, load),
                   &which,
-                  std::move(load)};
+                  load};
     step.priority = static_cast<int>(bucket);  // later buckets are nearer to the input
     return add(std::move(step));
   }

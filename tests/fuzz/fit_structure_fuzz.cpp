@@ -1,6 +1,6 @@
 // room: fit
 // seeds: traces/fit-*.csv
-// words: sim/fit/structure.cpp sim/fit/quantity.cpp
+// words: sim/fit/structure.cpp sim/plan/scenario_quantity.cpp
 
 #include <cmath>
 

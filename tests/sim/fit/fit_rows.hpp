@@ -36,7 +36,7 @@ inline std::vector<FitRow> fit_table(const std::vector<std::string>& compressors
 inline FitParameter parameter(const char* quantity, const char* applies_to, const char* start,
                               const char* least, const char* most) {
   FitParameter made;
-  made.quantity = &find_fit_quantity(quantity);
+  made.quantity = &find_scenario_quantity(quantity);
   made.applies_to = applies_to;
   made.scope = parse_fit_scope(applies_to);
   made.start = made.quantity->parse(start);

@@ -93,7 +93,7 @@ TEST_CASE("A structure that is not there gets a suggestion", "[fit]") {
 }
 
 TEST_CASE("Every quantity prints what it reads", "[fit]") {
-  for (const FitQuantity& quantity : all_fit_quantities()) {
+  for (const ScenarioQuantity& quantity : all_scenario_quantities()) {
     INFO(quantity.name);
     Scenario scenario;
     const double before = quantity.get(scenario);

@@ -65,8 +65,8 @@ TEST_CASE("what a cluster does not say is not there", "[cluster]") {
   CHECK(read.compute_speed == 1);
   std::size_t none = 0;
   for (const ClusterProperty& property : properties_of(read)) none += property.value == "none";
-  // PCIe, leaves and pods with their uplinks, eager limit, reduction, planner.
-  CHECK(none == 8);
+  // PCIe, leaves and pods with their uplinks, eager limit, reduction, staging, planner.
+  CHECK(none == 9);
 }
 
 TEST_CASE("a share is a percentage", "[cluster]") {
@@ -187,4 +187,16 @@ TEST_CASE("switches need their uplinks, and uplinks their switches", "[cluster]"
           "'leaves_per_pod' says nothing without 'pod_uplink_bandwidth'");
   refused("pod_uplink_latency,1us,test\n", "'pod_uplink_latency' says nothing without");
   refused("planner_startup,1ms,test\n", "'planner_startup' says nothing without");
+}
+
+TEST_CASE("a transport that reaches a share of its NIC slows it down, and no latency", "[cluster]") {
+  Cluster cluster;
+  cluster.nic = {BytesPerSecond{1e9}, Seconds{5e-6}};
+  set_property(cluster, "nic_share", "60%");
+  CHECK(cluster.node(0).nic.bandwidth.value == Approx(0.6e9));
+  CHECK(cluster.node(0).nic.latency == Seconds{5e-6});
+  for (const char* share : {"0%", "101%"}) {
+    set_property(cluster, "nic_share", share);
+    CHECK_THROWS_WITH(require_possible(cluster), Contains("of a NIC is not from 0.1% to 100%"));
+  }
 }

@@ -311,6 +311,7 @@ TEST_CASE("k is truncated, at least 1, and what a person wrote stays whole", "[c
 }
 
 TEST_CASE("no correction is one by default", "[cost_table]") {
-  CHECK(corrected_encode(Seconds{3}, 1000, 2, {}) == Seconds{3});
-  CHECK(corrected_decode(Seconds{3}, {}) == Seconds{3});
+  const CodecWork work{1000, 2, 3, 4};
+  CHECK(corrected_encode(Seconds{3}, work, {}) == Seconds{3});
+  CHECK(corrected_decode(Seconds{3}, work, {}) == Seconds{3});
 }

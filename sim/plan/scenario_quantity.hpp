@@ -11,7 +11,7 @@ namespace gradcast {
 
 /// A quantity as a number in which times are linear, or nearly so: seconds; seconds a byte for
 /// rates; shares as they are.
-struct FitQuantity {
+struct ScenarioQuantity {
   std::string_view name;  // a property of clusters by its own name, or one of a compressor's costs
   std::string_view help;
   enum class Of { Cluster, Costs } of = Of::Cluster;
@@ -32,9 +32,9 @@ struct FitQuantity {
   static constexpr int kAllDigits = 17;
 };
 
-const std::vector<FitQuantity>& all_fit_quantities();
+const std::vector<ScenarioQuantity>& all_scenario_quantities();
 
 /// Throws ValueError, with a suggestion.
-const FitQuantity& find_fit_quantity(std::string_view name);
+const ScenarioQuantity& find_scenario_quantity(std::string_view name);
 
 }  // namespace gradcast

@@ -1,4 +1,4 @@
-#include "sim/fit/quantity.hpp"
+#include "sim/plan/scenario_quantity.hpp"
 
 #include <algorithm>
 
@@ -56,9 +56,23 @@ struct Factor {
   static double number(double factor) { return factor; }
 };
 
+/// A share of a rate, as what it adds to the time of a byte: half the rate adds 1.
+struct ShareOfRate {
+  static double parse(std::string_view text) { return number(parse_percent(text)); }
+  static constexpr bool kInverse = true;
+  static std::string print(double number, int digits) {
+    return percent_to_text(rounded_to(digits, made(number)));
+  }
+  static double made(double number) { return 1 / (1 + number); }
+  static double number(double share) {
+    if (share > 0 && share <= 1) return 1 / share - 1;
+    throw ValueError("a share of a rate is above 0% and at most 100%");
+  }
+};
+
 template <class Kind, class Field>
-FitQuantity quantity(std::string_view name, std::string_view help, FitQuantity::Of of, bool adds_up,
-                     Field /*which*/) {
+ScenarioQuantity quantity(std::string_view name, std::string_view help, ScenarioQuantity::Of of,
+                          bool adds_up, Field /*which*/) {
   return {name,
           help,
           of,
@@ -70,19 +84,19 @@ FitQuantity quantity(std::string_view name, std::string_view help, FitQuantity::
           Kind::kInverse};
 }
 
-constexpr auto kCluster = FitQuantity::Of::Cluster;
-constexpr auto kCosts = FitQuantity::Of::Costs;
+constexpr auto kCluster = ScenarioQuantity::Of::Cluster;
+constexpr auto kCosts = ScenarioQuantity::Of::Costs;
 
 }  // namespace
 
-std::string FitQuantity::range(double least, double most, int digits) const {
+std::string ScenarioQuantity::range(double least, double most, int digits) const {
   const std::string one = text(std::max(0.0, least), digits);
   const std::string other = text(std::max(0.0, most), digits);
   return inverse ? other + " to " + one : one + " to " + other;
 }
 
-const std::vector<FitQuantity>& all_fit_quantities() {
-  static const std::vector<FitQuantity> kAll = {
+const std::vector<ScenarioQuantity>& all_scenario_quantities() {
+  static const std::vector<ScenarioQuantity> kAll = {
       quantity<Rate>(
           "nic_bandwidth", "goodput of a NIC", kCluster, false,
           [](auto& s) -> auto& { return s.cluster.nic.bandwidth; }),
@@ -113,6 +127,12 @@ const std::vector<FitQuantity>& all_fit_quantities() {
       quantity<Share>(
           "communication_slowdown", "of backward while a collective runs", kCluster, true,
           [](auto& s) -> auto& { return s.cluster.communication_slowdown; }),
+      quantity<ShareOfRate>(
+          "nic_share", "of its NIC's bandwidth that the transport reaches", kCluster, true,
+          [](auto& s) -> auto& { return s.cluster.nic_share; }),
+      quantity<Rate>(
+          "staging_bandwidth", "at which gathered bytes go through the host's memory", kCluster,
+          false, [](auto& s) -> auto& { return s.cluster.staging_bandwidth; }),
       quantity<Factor>(
           "encode_factor", "encoding over what the cost table says", kCosts, false,
           [](auto& s) -> auto& { return s.codec.encode_factor; }),
@@ -125,13 +145,25 @@ const std::vector<FitQuantity>& all_fit_quantities() {
       quantity<Time>(
           "encode_per_element", "what an element takes beside the kernels", kCosts, true,
           [](auto& s) -> auto& { return s.codec.per_element; }),
+      quantity<Time>(
+          "encode_per_tensor", "what encoding takes for each tensor beside its kernels", kCosts,
+          true, [](auto& s) -> auto& { return s.codec.per_tensor; }),
+      quantity<Time>(
+          "decode_per_call", "what a call of decoding takes beside its kernels", kCosts, true,
+          [](auto& s) -> auto& { return s.codec.decode_per_call; }),
+      quantity<Time>(
+          "decode_per_tensor", "what decoding takes for each tensor beside its kernels", kCosts,
+          true, [](auto& s) -> auto& { return s.codec.decode_per_tensor; }),
+      quantity<Time>(
+          "decode_per_rank", "what a call of decoding takes for each rank's set", kCosts, true,
+          [](auto& s) -> auto& { return s.codec.decode_per_rank; }),
   };
   return kAll;
 }
 
-const FitQuantity& find_fit_quantity(std::string_view name) {
+const ScenarioQuantity& find_scenario_quantity(std::string_view name) {
   std::vector<std::string> known;
-  for (const FitQuantity& quantity : all_fit_quantities()) {
+  for (const ScenarioQuantity& quantity : all_scenario_quantities()) {
     if (quantity.name == name) return quantity;
     known.emplace_back(quantity.name);
   }
