@@ -3,6 +3,7 @@
 #include "sim/base/error.hpp"
 #include "sim/inputs/devices.hpp"
 #include "sim/plan/plan_summary.hpp"
+#include "sim/plan/stack_use.hpp"
 
 namespace gradcast {
 
@@ -16,12 +17,16 @@ Evaluation evaluate(const Scenario& scenario, const Engine& engine) {
   evaluation.collective = collectives_of(plan);
   evaluation.evidence = evidence_of(plan);
   evaluation.outside = outside_of(plan);
-  if (evaluation.result.lost.empty())
-    evaluation.deviations = deviations_of(scenario, plan, evaluation.result);
-  else
+  evaluation.outside_seen = outside_seen(scenario);
+  if (!evaluation.result.lost.empty()) {
     evaluation.problem = "the run never ends: " + evaluation.result.lost;
+    return evaluation;
+  }
+  evaluation.deviations = deviations_of(scenario, plan, evaluation.result);
   if (evaluation.deviations)
     evaluation.interval = interval_about(evaluation.result.iteration, *evaluation.deviations);
+  else if ((evaluation.spread = spread_of(scenario, plan, evaluation.result)))
+    evaluation.interval = interval_of(*evaluation.spread);
   return evaluation;
 }
 

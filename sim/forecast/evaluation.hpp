@@ -7,6 +7,7 @@
 
 #include "sim/engine/iteration_result.hpp"
 #include "sim/forecast/estimates.hpp"
+#include "sim/forecast/software_spread.hpp"
 #include "sim/forecast/uncertainty.hpp"
 
 namespace gradcast {
@@ -19,9 +20,12 @@ struct Evaluation {
   std::string collective;
   std::string evidence;  // what the compressor's costs rest on; "" for dense
   std::string outside;   // the range of the cost table that was left; "" for none
-  std::optional<ForecastInterval> interval;        // where the cluster was fitted
-  std::string problem;                             // why there is no answer; "" where there is one
-  std::optional<ForecastDeviations> deviations{};  // what the interval is made from
+  std::optional<ForecastInterval> interval;
+  std::string problem;  // why there is no answer; "" where there is one
+  // What the interval is made from: of a cluster that was fitted itself, else of stacks.
+  std::optional<ForecastDeviations> deviations{};
+  std::optional<SoftwareSpread> spread{};
+  std::string outside_seen{};  // terms of its stack, comma-separated: left at physics
 
   double samples_per_second() const {
     return static_cast<double>(ranks) * batch / result.iteration.count();

@@ -12,6 +12,7 @@
 #include "sim/inputs/cluster_values.hpp"
 #include "sim/inputs/cost_transfer.hpp"
 #include "sim/inputs/fitted_with.hpp"
+#include "sim/plan/stack_use.hpp"
 
 namespace gradcast {
 namespace {
@@ -69,10 +70,11 @@ bool same_choices(const Request& one, const std::string& mode, const Request& me
                           one.selection == measured.selection &&
                           one.costs_device == measured.costs_device;
   return one.model == measured.model && one.trace_name() == measured.trace_name() &&
-         one.cluster == measured.cluster && one.compressor == measured.compressor &&
-         one.collective == measured.collective && (!sparse || same_costs) &&
-         to_text(one.fusion) == to_text(measured.fusion) && one.overlap == measured.overlap &&
-         one.queue == measured.queue && one.encode_stream == measured.encode_stream &&
+         one.cluster == measured.cluster && one.stack == measured.stack &&
+         one.compressor == measured.compressor && one.collective == measured.collective &&
+         (!sparse || same_costs) && to_text(one.fusion) == to_text(measured.fusion) &&
+         one.overlap == measured.overlap && one.queue == measured.queue &&
+         one.encode_stream == measured.encode_stream &&
          one.encode_slowdown == measured.encode_slowdown &&
          one.network_streams == measured.network_streams &&
          one.count_spread == measured.count_spread && one.events == measured.events &&
@@ -132,6 +134,19 @@ TextFile trace_file(const Request& request, DataFiles& files) {
     throw ValueError("no trace is named, and model '" + request.model +
                      "' has none of a V100 here: " + error.what());
   }
+}
+
+constexpr const char* kPopulation = "stack-population";
+
+/// "ddp-nccl" is short for "stack-ddp-nccl". Where none was typed, it is the population's, and ""
+/// where the data folder lacks that.
+std::string stack_name(const std::string& typed, const DataFiles& files) {
+  if (typed.empty()) {
+    const std::vector<std::string> known = files.names(kStacks);
+    return std::find(known.begin(), known.end(), kPopulation) == known.end() ? "" : kPopulation;
+  }
+  return is_path(typed) || typed.starts_with(kStacks.prefix) ? typed
+                                                             : std::string(kStacks.prefix) + typed;
 }
 
 /// None from a broken file: `list` and `selftest` name such a file, and a forecast does not need
@@ -199,7 +214,7 @@ std::string Request::trace_name() const {
 
 std::vector<const TextFile*> RequestFiles::all() const {
   std::vector<const TextFile*> read{&cluster};
-  for (const std::optional<TextFile>* file : {&model, &trace, &events, &costs})
+  for (const std::optional<TextFile>* file : {&stack, &model, &trace, &events, &costs})
     if (*file) read.push_back(&**file);
   return read;
 }
@@ -212,6 +227,8 @@ RequestFiles read_files(const Request& request, DataFiles& files) {
     read.trace = trace_file(request, files);
   }
   read.cluster = files.read(kClusters, request.cluster, request.folder);
+  if (const std::string name = stack_name(request.stack, files); !name.empty())
+    read.stack = files.read(kStacks, name, request.folder);
   if (!request.events.empty()) read.events = files.read(kEvents, request.events);
   if (compressor->aggregation == Aggregation::AllGather)
     read.costs = files.read(kCostTables, request.costs, request.costs_folder);
@@ -277,6 +294,10 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   scenario.network_streams = request.network_streams;
   scenario.count_spread = request.count_spread;
   scenario.count_seed = request.seed;
+  if (read.stack)
+    (request.stack.empty() ? scenario.population : scenario.stack) =
+        std::make_shared<const Stack>(load_stack(*read.stack));
+  apply_stack(scenario);
   return scenario;
 }
 

@@ -21,6 +21,7 @@ struct Request {
   std::string costs_device;  // to which they are scaled; "": as they are
   std::string costs_of;      // the device that they are of; "": as the table says
   std::string cluster = "10gbe-4x4";
+  std::string stack;  // the software; "": physics alone
   std::string compressor = "dense";
   std::string mode;            // "": the cost table's choice
   std::string implementation;  // "": the cost table's choice
@@ -64,6 +65,7 @@ std::optional<MeasuredRun> measured_like(const Request& request, const Scenario&
 /// The files that a request reads.
 struct RequestFiles {
   TextFile cluster;
+  std::optional<TextFile> stack{};  // or the population of stacks, where none is named
   std::optional<TextFile> model{};  // and its trace: not of a collective alone
   std::optional<TextFile> trace{};
   std::optional<TextFile> events{};

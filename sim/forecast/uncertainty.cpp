@@ -5,6 +5,7 @@
 
 #include "kernels/normal_quantile.hpp"
 #include "sim/base/error.hpp"
+#include "sim/forecast/software_spread.hpp"
 #include "sim/inputs/cluster_values.hpp"
 #include "sim/inputs/cost_holdout.hpp"
 
@@ -62,8 +63,8 @@ Seconds kernel_deviation(const Plan& plan, const Scenario& scenario) {
 std::optional<ForecastDeviations> deviations_of(const Scenario& scenario, const Plan& plan,
                                                 const IterationResult& forecast, Seconds jitter) {
   const Cluster& cluster = scenario.cluster;
-  const bool fitted =
-      cluster.forecast_deviation > Seconds{0} || cluster.forecast_deviation_share > 0;
+  const bool fitted = scenario.stack == nullptr && (cluster.forecast_deviation > Seconds{0} ||
+                                                    cluster.forecast_deviation_share > 0);
   if (!fitted || !forecast.lost.empty()) return std::nullopt;
   ForecastDeviations deviations;
   deviations.own =
@@ -95,8 +96,9 @@ ForecastInterval interval_about(Seconds forecast, const ForecastDeviations& devi
 std::optional<ForecastInterval> interval_of(const Scenario& scenario, const Plan& plan,
                                             const IterationResult& forecast, Seconds jitter) {
   const auto deviations = deviations_of(scenario, plan, forecast, jitter);
-  if (!deviations) return std::nullopt;
-  return interval_about(forecast.iteration, *deviations);
+  if (deviations) return interval_about(forecast.iteration, *deviations);
+  if (const auto spread = spread_of(scenario, plan, forecast, jitter)) return interval_of(*spread);
+  return std::nullopt;
 }
 
 }  // namespace gradcast

@@ -6,13 +6,11 @@
 
 #include "sim/engine/engine.hpp"
 #include "sim/engine/iteration_result.hpp"
+#include "sim/forecast/interval.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/plan/scenario.hpp"
 
 namespace gradcast {
-
-/// The nominal share of measurements that lie within a forecast's interval.
-inline constexpr double kIntervalLevel = 0.9;
 
 /// The 95th percentile of a normal distribution lies this many deviations above its median.
 extern const double kDeviationsToP95;
@@ -39,19 +37,14 @@ std::optional<ForecastDeviations> deviations_of(const Scenario& scenario, const 
                                                 const IterationResult& forecast,
                                                 Seconds jitter = Seconds{0});
 
-/// An interval of kIntervalLevel about a forecast.
-struct ForecastInterval {
-  Seconds low{0};
-  Seconds high{0};
-};
-
 /// Normal; never below 0.
 ForecastInterval interval_about(Seconds forecast, const ForecastDeviations& deviations);
 
-/// The interval of a forecast, from the deviations of its kernels, of the cluster's properties, of
-/// what the fit left unexplained, and of its replicas (`jitter`). It is normal. There is none for a
-/// cluster that was not fitted: the time that its software takes beyond the model is unknown, and
-/// an interval without it would be false.
+/// The interval of a forecast. On a cluster that was fitted itself it is normal, from the
+/// deviations of its kernels, of the cluster's properties, of what the fit left unexplained, and of
+/// its replicas (`jitter`). Elsewhere it is that of its stack, or of the population of stacks (see
+/// software_spread.hpp). There is none where the run never ends, or the data folder has no
+/// population.
 std::optional<ForecastInterval> interval_of(const Scenario& scenario, const Plan& plan,
                                             const IterationResult& forecast,
                                             Seconds jitter = Seconds{0});

@@ -63,7 +63,9 @@ std::vector<std::string> DataFiles::names(const DataKind& kind) const {
   std::vector<std::string> names;
   for (const fs::path& entry : entries_of(root_ / kind.folder)) {
     const std::string name = entry.stem().string();
-    if (entry.extension() == ".csv" && name.starts_with(kind.prefix)) names.push_back(name);
+    const bool other = !kind.others.empty() && name.starts_with(kind.others);
+    if (entry.extension() == ".csv" && name.starts_with(kind.prefix) && !other)
+      names.push_back(name);
   }
   std::sort(names.begin(), names.end());
   return names;

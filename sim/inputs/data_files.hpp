@@ -12,16 +12,18 @@ namespace gradcast {
 
 /// A kind of data file: its folder and how its names begin.
 struct DataKind {
-  std::string_view what;    // "model", for messages
-  std::string_view folder;  // "models"
-  std::string_view prefix;  // names begin with it: "iteration-"
+  std::string_view what;      // "model", for messages
+  std::string_view folder;    // "models"
+  std::string_view prefix;    // names begin with it: "iteration-"
+  std::string_view others{};  // names that begin with this are of another kind
 };
 
 inline constexpr DataKind kModels{"model", "models", ""};
 inline constexpr DataKind kIterationTraces{"trace", "traces", "iteration-"};
 inline constexpr DataKind kCostTables{"cost table", "traces", "cost-"};
 inline constexpr DataKind kMeasuredRuns{"measured file", "traces", "measured-"};
-inline constexpr DataKind kClusters{"cluster", "platforms", ""};
+inline constexpr DataKind kStacks{"stack", "platforms", "stack-"};
+inline constexpr DataKind kClusters{"cluster", "platforms", "", kStacks.prefix};
 inline constexpr DataKind kFitStructures{"fit structure", "traces", "fit-"};
 inline constexpr DataKind kEvents{"events file", "traces", "events-"};
 

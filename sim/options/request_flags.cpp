@@ -77,6 +77,9 @@ void add_request_flags(Flags& flags) {
   flags.add("seed", "seed of everything that is drawn at random", "1");
   flags.add("cluster", "a name of `gradcast list`, a .csv file, or SimGrid's platform .xml",
             defaults.cluster);
+  flags.add("stack",
+            "software beside the hardware: a name of `gradcast list`, or a .csv file (default: none, "
+            "physics alone)");
   for (const ClusterProperty& property : properties_of(Cluster{}))
     flags.add(flag_of(property.name), property.help + " (default: the cluster's)");
 }
@@ -114,6 +117,7 @@ Request read_request(const Flags& flags, const std::set<std::string>& lists) {
   request.concurrent_jobs = flags.value("concurrent-jobs", parse_concurrent_jobs);
   request.seed = flags.value("seed", parse_seed);
   request.cluster = flags.text("cluster");
+  request.stack = flags.text("stack");
   for (const ClusterProperty& property : properties_of(Cluster{})) {
     const std::string flag = flag_of(property.name);
     if (!flags.given(flag) || lists.count(flag) > 0) continue;

@@ -1,6 +1,7 @@
 // Everything that decides an iteration's time, in one value.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,16 @@ enum class EncodeStream { Compute, Side };
 EncodeStream parse_encode_stream(std::string_view text);
 std::string to_text(EncodeStream stream);
 
+struct Stack;
+struct StackTerm;
+
+/// A term of a stack in a scenario.
+struct TermUse {
+  const StackTerm* term = nullptr;
+  double physics = 0;   // the number without the stack
+  std::string outside;  // in which numbers the run lies outside of what was seen; "": inside
+};
+
 struct Scenario {
   Model model;
   IterationTrace trace;  // of the batch that is run; of one micro-step where there are several
@@ -68,6 +79,12 @@ struct Scenario {
   double count_spread = 0;
   std::uint64_t count_seed = 0;
   World world;
+  /// What the software costs beside the hardware; nullptr: physics alone. `apply_stack` keeps here
+  /// what it did.
+  std::shared_ptr<const Stack> stack;
+  std::vector<TermUse> stack_uses;
+  /// Stacks that were measured, as one: where there is no stack it says how wide the interval is.
+  std::shared_ptr<const Stack> population;
 
   /// Images a GPU, and what one GPU alone takes: of the whole iteration.
   int batch() const { return trace.batch * accumulation; }

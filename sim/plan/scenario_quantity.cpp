@@ -1,6 +1,8 @@
 #include "sim/plan/scenario_quantity.hpp"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
@@ -84,8 +86,25 @@ ScenarioQuantity quantity(std::string_view name, std::string_view help, Scenario
           Kind::kInverse};
 }
 
+/// Numbers that clusters' files have for the hardware; all others are software.
+constexpr std::array<std::string_view, 4> kHardware = {"nic_bandwidth", "intra_bandwidth",
+                                                       "pcie_bandwidth", "nic_latency"};
+constexpr std::array<std::string_view, 4> kOfCollectives = {
+    "reduction_bandwidth", "per_message_latency", "per_collective_latency", "nic_share"};
+
 constexpr auto kCluster = ScenarioQuantity::Of::Cluster;
 constexpr auto kCosts = ScenarioQuantity::Of::Costs;
+
+std::vector<ScenarioQuantity> marked(std::vector<ScenarioQuantity> all) {
+  const auto among = [](std::span<const std::string_view> names, std::string_view name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  for (ScenarioQuantity& quantity : all) {
+    quantity.software = !among(kHardware, quantity.name);
+    quantity.of_collectives = among(kOfCollectives, quantity.name);
+  }
+  return all;
+}
 
 }  // namespace
 
@@ -96,7 +115,7 @@ std::string ScenarioQuantity::range(double least, double most, int digits) const
 }
 
 const std::vector<ScenarioQuantity>& all_scenario_quantities() {
-  static const std::vector<ScenarioQuantity> kAll = {
+  static const std::vector<ScenarioQuantity> kAll = marked({
       quantity<Rate>(
           "nic_bandwidth", "goodput of a NIC", kCluster, false,
           [](auto& s) -> auto& { return s.cluster.nic.bandwidth; }),
@@ -157,7 +176,7 @@ const std::vector<ScenarioQuantity>& all_scenario_quantities() {
       quantity<Time>(
           "decode_per_rank", "what a call of decoding takes for each rank's set", kCosts, true,
           [](auto& s) -> auto& { return s.codec.decode_per_rank; }),
-  };
+  });
   return kAll;
 }
 

@@ -22,7 +22,9 @@ struct ScenarioQuantity {
   void (*set)(Scenario& scenario, double number) = nullptr;
   /// Returns the scenario's value as such a number; 0 if there is none, as with a rate of 'none'.
   double (*get)(const Scenario& scenario) = nullptr;
-  bool inverse = false;  // a rate: the longer the time of a byte, the lower
+  bool inverse = false;         // a rate: the longer the time of a byte, the lower
+  bool software = false;        // else it is the hardware's, or the network's
+  bool of_collectives = false;  // software that a collective alone pays too
 
   /// The value as text, with this many significant digits.
   std::string text(double number, int digits = kAllDigits) const { return print(number, digits); }

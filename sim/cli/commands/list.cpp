@@ -14,6 +14,7 @@
 #include "sim/inputs/model.hpp"
 #include "sim/inputs/world.hpp"
 #include "sim/network/collective.hpp"
+#include "sim/plan/stack.hpp"
 
 namespace gradcast::commands {
 namespace {
@@ -111,6 +112,14 @@ std::string describe_cluster(const TextFile& file) {
   return what;
 }
 
+std::string describe_stack(const TextFile& file) {
+  const Stack stack = load_stack(file);
+  std::vector<std::string> terms;
+  for (const StackTerm& term : stack.terms)
+    terms.push_back(term.name() + " " + term.quantity->text(term.value, 2));
+  return join(terms);
+}
+
 std::vector<Entry> all_entries(DataFiles& files) {
   std::vector<Entry> entries;
   add_files(entries, files, kModels, describe_model);
@@ -120,6 +129,7 @@ std::vector<Entry> all_entries(DataFiles& files) {
   add_files(entries, files, kFitStructures, describe_structures);
   add_files(entries, files, kEvents, describe_events);
   add_files(entries, files, kClusters, describe_cluster);
+  add_files(entries, files, kStacks, describe_stack);
   for (const Compressor* compressor : all_compressors())
     entries.push_back({"compressor", std::string(compressor->name),
                        std::string(compressor->summary) +

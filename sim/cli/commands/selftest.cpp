@@ -53,6 +53,7 @@ void check_data(std::vector<Check>& checks, DataFiles& files) {
   add(kCostTables, load_cost_table);
   add(kMeasuredRuns, load_measured_runs);
   add(kClusters, load_cluster);
+  add(kStacks, load_stack);
   add(kEvents, [](const TextFile& file) { return load_events(file); });
   add(kFitStructures, load_fit_structures);
   add(kDevices, load_devices);

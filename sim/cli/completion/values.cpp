@@ -29,6 +29,7 @@ constexpr ValueKind kKinds[] = {
     {"structures", "structures", "", kFiles},
     {"events", "events", "", kFiles},
     {"cluster", "clusters", "", kFiles},
+    {"stack", "stacks", "", kFiles},
     {"compressor", "compressors", ""},
     {"compressors", "compressors", "all", false, kList},
     {"collective", "collectives", "auto"},
@@ -101,6 +102,7 @@ const std::vector<NameSource>& sources() {
       {"structures", [] { return of_files(kFitStructures); }},
       {"events", [] { return of_files(kEvents); }},
       {"clusters", [] { return of_files(kClusters); }},
+      {"stacks", [] { return of_files(kStacks); }},
       {"devices",
        [] {
          DataFiles files = DataFiles::standard();

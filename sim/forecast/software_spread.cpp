@@ -1,0 +1,188 @@
+#include "sim/forecast/software_spread.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+
+#include "sim/base/random.hpp"
+#include "sim/base/statistics.hpp"
+#include "sim/engine/iteration_result.hpp"
+#include "sim/forecast/uncertainty.hpp"
+#include "sim/plan/stack_use.hpp"
+
+namespace gradcast {
+namespace {
+
+using Draws = std::vector<double>;
+
+/// Tails heavier than a normal's: a spread that is known from a few groups is itself uncertain.
+constexpr double kDegrees = 5;
+
+/// A number of a name, the same on every machine (FNV-1a).
+std::uint64_t hash_of(const std::string& name) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char letter : name) {
+    hash ^= static_cast<unsigned char>(letter);
+    hash *= 0x100000001b3;
+  }
+  return hash;
+}
+
+/// Deviations of Student's t, one of each of as many equal parts of its distribution.
+const Draws& strata() {
+  static const Draws kStrata = [] {
+    Draws values;
+    for (std::size_t i = 0; i < kSpreadDraws; ++i)
+      values.push_back(t_quantile((static_cast<double>(i) + 0.5) / kSpreadDraws, kDegrees));
+    return values;
+  }();
+  return kStrata;
+}
+
+/// The same values, in an order that belongs to the name (a Latin hypercube).
+const Draws& deviations_of(const std::string& name) {
+  static std::map<std::string, Draws> known;
+  const auto [at, is_new] = known.try_emplace(name);
+  if (!is_new) return at->second;
+  Draws& shuffled = at->second = strata();
+  const std::uint64_t seed = hash_of(name);
+  for (std::size_t i = shuffled.size(); i-- > 1;) {
+    const double share = uniform({seed, 0, Draw::Shuffle, i});
+    std::swap(shuffled[i], shuffled[static_cast<std::size_t>(share * static_cast<double>(i + 1))]);
+  }
+  return shuffled;
+}
+
+double quantile(Draws draws, double share) {
+  const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(draws.size() - 1) + 0.5);
+  std::nth_element(draws.begin(), draws.begin() + at, draws.end());
+  return draws[static_cast<std::size_t>(at)];
+}
+
+constexpr double kTail = (1 - kIntervalLevel) / 2;
+
+double time_of(const Scenario& scenario, const Engine& engine) {
+  return run(scenario, engine).iteration.count();
+}
+
+/// What each term adds to the iteration. Of those in the forecast: the time with all of them less
+/// the time without it, scaled so that together they add what all add together. Of the others: what
+/// it would add to the forecast.
+void measure(SoftwareSpread& spread, const std::vector<const StackTerm*>& terms,
+             const Scenario& inside, const Scenario& physics, const Engine& engine) {
+  const double with_all = time_of(inside, engine);
+  double sum = 0;
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    SpreadTerm& term = spread.terms[i];
+    const ScenarioQuantity& quantity = *terms[i]->quantity;
+    Scenario other = inside;
+    quantity.set(other, term.outside ? terms[i]->value : quantity.get(physics));
+    term.seconds = std::max(0.0, (term.outside ? 1 : -1) * (time_of(other, engine) - with_all));
+    if (!term.outside) sum += term.seconds;
+  }
+  const double added = std::max(0.0, with_all - time_of(physics, engine));
+  for (SpreadTerm& term : spread.terms)
+    if (!term.outside && sum > 0) term.seconds *= added / sum;
+}
+
+/// One that runs the scenario, the closed form if it can.
+const Engine& engine_for(Scenario& scenario, const IterationResult& forecast) {
+  const Engine& analytic = *find_engine("analytic");
+  const Engine* engine = find_engine(forecast.engine);
+  const Engine& own = engine != nullptr ? *engine : analytic;
+  if (!scenario.cluster.platform_file.empty()) return own;
+  // What goes on around the job is in the forecast; it changes little of what software adds.
+  scenario.world = {};
+  return analytic.refusal(make_plan(scenario), scenario.cluster, scenario.world).empty() ? analytic
+                                                                                         : own;
+}
+
+}  // namespace
+
+std::vector<double> draws_of(const SoftwareSpread& spread, bool with_outside) {
+  Draws times(kSpreadDraws, spread.physics);
+  for (const SpreadTerm& term : spread.terms) {
+    if (term.outside && !with_outside) continue;
+    const Draws& its = deviations_of(term.name);
+    for (std::size_t i = 0; i < times.size(); ++i)
+      times[i] += term.seconds * std::exp(term.deviation * its[i]);
+  }
+  const Draws& shared = deviations_of("discrepancy of " + spread.group);
+  for (std::size_t i = 0; i < times.size(); ++i)
+    times[i] *= std::exp(spread.discrepancy * shared[i]);
+  return times;
+}
+
+ForecastInterval interval_of(const SoftwareSpread& spread) {
+  const auto blurred = [&](bool with_outside) {
+    Draws times = draws_of(spread, with_outside);
+    const Draws& scatter = deviations_of("scatter");
+    const Draws& own = deviations_of("own");
+    for (std::size_t i = 0; i < times.size(); ++i)
+      times[i] =
+          std::max(0.0, times[i] * std::exp(spread.scatter * scatter[i]) + spread.own * own[i]);
+    return times;
+  };
+  const bool beyond = std::any_of(spread.terms.begin(), spread.terms.end(),
+                                  [](const SpreadTerm& term) { return term.outside; });
+  const Draws inside = blurred(false);
+  double low = std::min(quantile(inside, kTail), spread.forecast);
+  double high = std::max(quantile(inside, 1 - kTail), spread.forecast);
+  if (beyond) {
+    low = std::min(low, spread.physics);
+    high = std::max({high, quantile(blurred(true), 1 - kTail), spread.physics});
+  }
+  return {Seconds{low}, Seconds{high}};
+}
+
+RatioInterval speedup_interval(const SoftwareSpread& one, const SoftwareSpread& other) {
+  // Each run has a scatter of its own.
+  const Draws& scatter = deviations_of("scatter");
+  const Draws& others_scatter = deviations_of("scatter of the other run");
+  RatioInterval widest{INFINITY, 0};
+  for (const bool one_beyond : {false, true})
+    for (const bool other_beyond : {false, true}) {
+      Draws ratios = draws_of(other, other_beyond);
+      const Draws times = draws_of(one, one_beyond);
+      for (std::size_t i = 0; i < ratios.size(); ++i)
+        ratios[i] *=
+            std::exp(other.scatter * others_scatter[i] - one.scatter * scatter[i]) / times[i];
+      widest.low = std::min(widest.low, quantile(ratios, kTail));
+      widest.high = std::max(widest.high, quantile(ratios, 1 - kTail));
+    }
+  return widest;
+}
+
+std::optional<SoftwareSpread> spread_of(const Scenario& scenario, const Plan& plan,
+                                        const IterationResult& forecast, Seconds jitter) {
+  const bool known = scenario.stack != nullptr;
+  const Stack* stack = known ? scenario.stack.get() : scenario.population.get();
+  if (stack == nullptr || !forecast.lost.empty()) return std::nullopt;
+  SoftwareSpread spread;
+  spread.forecast = forecast.iteration.count();
+  spread.group = scenario.cluster.name;
+  spread.discrepancy = stack->discrepancy;
+  spread.scatter = stack->scatter;
+  spread.own = std::hypot(kernel_deviation(plan, scenario).count(), jitter.count());
+
+  Scenario physics = without_stack(scenario);
+  const Engine& engine = engine_for(physics, forecast);
+  Scenario inside = physics;
+  const std::vector<const StackTerm*> terms = terms_for(*stack, scenario);
+  for (const StackTerm* term : terms) {
+    const bool outside =
+        std::any_of(scenario.stack_uses.begin(), scenario.stack_uses.end(),
+                    [&](const TermUse& use) { return use.term == term && !use.outside.empty(); });
+    spread.terms.push_back({term->name(), 0, term->deviation, outside});
+    if (!outside) term->quantity->set(inside, term->value);
+  }
+  measure(spread, terms, inside, physics, engine);
+  spread.physics = spread.forecast;
+  if (known)  // which the forecast has in it
+    for (const SpreadTerm& term : spread.terms)
+      if (!term.outside) spread.physics = std::max(0.0, spread.physics - term.seconds);
+  return spread;
+}
+
+}  // namespace gradcast

@@ -1,0 +1,59 @@
+// How far a forecast may be off because software differs: the terms of its stack, each with its own
+// uncertainty, and what physics itself gets wrong. Forecasts that share a term share its error, so
+// that a speedup is surer than either of its times.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/engine/engine.hpp"
+#include "sim/forecast/interval.hpp"
+#include "sim/plan/plan.hpp"
+#include "sim/plan/scenario.hpp"
+
+namespace gradcast {
+
+/// What a term of a stack adds to an iteration at its value. Times are linear in a term, or nearly
+/// so, which makes thousands of draws cheap.
+struct SpreadTerm {
+  std::string name;  // terms of one name are the same software, and err together
+  double seconds = 0;
+  double deviation = 0;  // of its logarithm
+  bool outside = false;  // not seen under such conditions: not in the forecast, but in the interval
+};
+
+struct SoftwareSpread {
+  double forecast = 0;  // seconds, as it is said: by a known stack, else by physics
+  double physics = 0;   // seconds, without any term
+  std::vector<SpreadTerm> terms;
+  std::string group;       // runs of one group share the discrepancy
+  double discrepancy = 0;  // standard deviations of logarithms, as a Stack has them
+  double scatter = 0;
+  double own = 0;  // seconds: this run's kernels and random noise
+};
+
+/// The number of joint draws.
+inline constexpr std::size_t kSpreadDraws = 1000;
+
+/// Times that the run may take, in seconds. Draw i of two forecasts is the same world: what has the
+/// same name has the same error there. `with_outside`: also the terms that lie outside.
+std::vector<double> draws_of(const SoftwareSpread& spread, bool with_outside = false);
+
+/// From the 5th to the 95th percentile. It holds physics, the forecast, and what the terms outside
+/// would make of it.
+ForecastInterval interval_of(const SoftwareSpread& spread);
+
+/// The interval of how many times as fast `one` is as `other`, from joint draws.
+struct RatioInterval {
+  double low = 0;
+  double high = 0;
+};
+RatioInterval speedup_interval(const SoftwareSpread& one, const SoftwareSpread& other);
+
+/// The spread of a forecast, by its stack, or without one by the population of stacks. nullopt
+/// where there is neither. `jitter`: the deviation of its replicas.
+std::optional<SoftwareSpread> spread_of(const Scenario& scenario, const Plan& plan,
+                                        const IterationResult& forecast,
+                                        Seconds jitter = Seconds{0});
+
+}  // namespace gradcast

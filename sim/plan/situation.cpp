@@ -1,0 +1,111 @@
+#include "sim/plan/situation.hpp"
+
+#include <algorithm>
+
+#include "sim/base/error.hpp"
+#include "sim/base/text.hpp"
+
+namespace gradcast {
+namespace {
+
+double number_at_least_0(std::string_view text) {
+  const double number = parse_number(text);
+  if (number >= 0) return number;
+  throw ValueError("'" + std::string(text) + "' is below 0");
+}
+
+/// The largest of a number of buckets.
+template <class Number>
+double largest(const Plan& plan, Number number) {
+  double most = 0;
+  for (const PlannedBucket& bucket : plan.buckets) most = std::max(most, number(bucket));
+  return most;
+}
+
+double parse_bits(std::string_view text) { return parse_rate(text).value; }
+std::string print_bits(double rate) { return to_text(BytesPerSecond{rate}); }
+
+constexpr SituationNumber kNumbers[] = {
+    {"calls", "buckets of an iteration",
+     [](const Scenario&, const Plan& plan) { return static_cast<double>(plan.buckets.size()); },
+     number_at_least_0, number_to_text},
+    {"elements", "of the largest bucket",
+     [](const Scenario&, const Plan& plan) {
+       return largest(plan, [](const auto& b) { return static_cast<double>(b.elements); });
+     },
+     number_at_least_0, number_to_text},
+    {"bytes", "that a rank sends of the largest bucket",
+     [](const Scenario&, const Plan& plan) {
+       return largest(plan, [](const auto& b) { return static_cast<double>(b.payload.count); });
+     },
+     number_at_least_0, number_to_text},
+    {"ranks", "GPUs of the job",
+     [](const Scenario& s, const Plan&) { return static_cast<double>(s.cluster.ranks()); },
+     number_at_least_0, number_to_text},
+    {"nodes", "machines of the job",
+     [](const Scenario& s, const Plan&) { return static_cast<double>(s.cluster.nodes); },
+     number_at_least_0, number_to_text},
+    {"density", "share of the elements that is sent",
+     [](const Scenario& s, const Plan&) { return s.sparse() ? s.density : 1; }, number_at_least_0,
+     number_to_text},
+    {"nic", "bandwidth of a NIC",
+     [](const Scenario& s, const Plan&) { return s.cluster.nic.bandwidth.value; }, parse_bits,
+     print_bits},
+};
+
+const SituationNumber& find_number(const std::string& name) {
+  std::vector<std::string> known;
+  for (const SituationNumber& number : kNumbers) {
+    if (number.name == name) return number;
+    known.emplace_back(number.name);
+  }
+  throw ValueError("'" + name + "' is none of " + join(known) + did_you_mean(name, known));
+}
+
+}  // namespace
+
+std::span<const SituationNumber> situation_numbers() { return kNumbers; }
+
+std::string SeenRange::text() const {
+  return std::string(number->name) + "=" + number->print(low) +
+         (high > low ? ".." + number->print(high) : "");
+}
+
+std::vector<SeenRange> parse_seen(std::string_view text) {
+  std::vector<SeenRange> seen;
+  if (text.empty()) return seen;
+  for (const std::string& word : split_words(text, ' ')) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos || equals + 1 == word.size())
+      throw ValueError("'" + word + "' is not a number with its range, like 'calls=1..161'");
+    const SituationNumber& number = find_number(word.substr(0, equals));
+    const std::string range = word.substr(equals + 1);
+    const std::size_t dots = range.find("..");
+    const double low = number.parse(range.substr(0, dots));
+    const double high = dots == std::string::npos ? low : number.parse(range.substr(dots + 2));
+    if (low > high) throw ValueError("'" + range + "' begins above its end");
+    seen.push_back({&number, low, high});
+  }
+  return seen;
+}
+
+std::string to_text(const std::vector<SeenRange>& seen) {
+  std::vector<std::string> words;
+  for (const SeenRange& range : seen) words.push_back(range.text());
+  return join(words, " ");
+}
+
+std::string outside_of(const std::vector<SeenRange>& seen, const Scenario& scenario,
+                       const Plan& plan) {
+  std::vector<std::string> beyond;
+  for (const SeenRange& range : seen) {
+    const double its = range.number->of(scenario, plan);
+    if (its >= range.low / kSeenReach && its <= range.high * kSeenReach) continue;
+    const std::string text = range.text();
+    beyond.push_back(std::string(range.number->name) + " " + range.number->print(its) +
+                     " (seen: " + text.substr(text.find('=') + 1) + ")");
+  }
+  return join(beyond, "; ");
+}
+
+}  // namespace gradcast

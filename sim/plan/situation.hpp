@@ -1,0 +1,48 @@
+// A run in the few numbers that decide whether a software time was ever seen under its conditions.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/plan/plan.hpp"
+
+namespace gradcast {
+
+/// One of these numbers: "calls=161".
+struct SituationNumber {
+  std::string_view name;
+  std::string_view help;
+  double (*of)(const Scenario& scenario, const Plan& plan);
+  double (*parse)(std::string_view text);  // throws ValueError
+  std::string (*print)(double number);
+};
+
+/// calls: buckets of an iteration, each of which is a call of the compressor and a collective;
+/// elements, bytes: of the largest bucket, before and after compression; ranks; nodes; density;
+/// nic: bandwidth of a NIC.
+std::span<const SituationNumber> situation_numbers();
+
+/// The range in which a number was seen.
+struct SeenRange {
+  const SituationNumber* number = nullptr;
+  double low = 0;
+  double high = 0;
+
+  /// "calls=1..161", or "calls=1".
+  std::string text() const;
+};
+
+/// "calls=1..161 ranks=16"; "" for nothing known. Throws ValueError, with a suggestion.
+std::vector<SeenRange> parse_seen(std::string_view text);
+std::string to_text(const std::vector<SeenRange>& seen);
+
+/// What lies within this factor of a seen range counts as seen: nobody measures every size.
+inline constexpr double kSeenReach = 2;
+
+/// In which numbers a run lies outside of what was seen: "calls 161 (seen: 1)", joined by "; "; ""
+/// for none.
+std::string outside_of(const std::vector<SeenRange>& seen, const Scenario& scenario,
+                       const Plan& plan);
+
+}  // namespace gradcast

@@ -1,0 +1,113 @@
+#include "sim/plan/stack.hpp"
+
+#include <array>
+
+#include "kernels/compressor.hpp"
+#include "sim/base/csv.hpp"
+#include "sim/base/text.hpp"
+
+namespace gradcast {
+namespace {
+
+constexpr std::array kStackColumns = {"property", "value", "deviation", "source",
+                                      // optional from here on
+                                      "compressor", "seen"};
+constexpr std::size_t kStackRequired = 4;
+
+/// A figure that is off by a factor of 20 and more says nothing.
+constexpr double kMostDeviation = 3;
+
+/// The digits to write; more than any deviation is sure of.
+constexpr int kDigitsKept = 4;
+
+double parse_deviation(std::string_view text) {
+  const double deviation = text.empty() ? 0 : parse_percent(text);
+  if (deviation <= kMostDeviation) return deviation;
+  throw ValueError("'" + std::string(text) + "' is more than 300%: such a figure says nothing");
+}
+
+std::string parse_compressor(const std::string& name) {
+  if (name.empty() || find_compressor(name) != nullptr) return name;
+  std::vector<std::string> known;
+  for (const Compressor* each : all_compressors()) known.emplace_back(each->name);
+  throw ValueError("unknown compressor '" + name + "'" + did_you_mean(name, known));
+}
+
+/// Software alone: what was bought is in the cluster's file.
+const ScenarioQuantity& find_software(std::string_view name) {
+  std::vector<std::string> known;
+  for (const ScenarioQuantity& quantity : all_scenario_quantities())
+    if (quantity.software) {
+      if (quantity.name == name) return quantity;
+      known.emplace_back(quantity.name);
+    }
+  for (const char* own : {"discrepancy", "scatter", "pipelines"}) known.emplace_back(own);
+  throw ValueError("unknown property '" + std::string(name) + "'" + did_you_mean(name, known) +
+                   " (properties of a stack: " + join(known) + ")");
+}
+
+/// True for a row that is no term.
+bool read_own(Stack& stack, const CsvReader& rows) {
+  const std::string& name = rows.text("property");
+  if (name == "discrepancy")
+    stack.discrepancy = rows.value("value", parse_deviation);
+  else if (name == "scatter")
+    stack.scatter = rows.value("value", parse_deviation);
+  else if (name == "pipelines")
+    stack.pipelines = rows.value("value", parse_yes_no);
+  else
+    return false;
+  return true;
+}
+
+std::string percent(double share) { return percent_to_text(rounded_to(kDigitsKept, share)); }
+
+}  // namespace
+
+std::string StackTerm::name() const {
+  return std::string(quantity->name) + (compressor.empty() ? "" : " of " + compressor);
+}
+
+Stack load_stack(const TextFile& file) {
+  Stack stack;
+  stack.name = file.path.stem().string();
+  CsvReader rows(file, kStackColumns, kStackRequired);
+  while (rows.next()) {
+    rows.word("source");
+    if (read_own(stack, rows)) continue;
+    StackTerm term;
+    term.quantity = &rows.value("property", find_software);
+    term.compressor = rows.value("compressor", parse_compressor);
+    if (!term.compressor.empty() && term.quantity->of != ScenarioQuantity::Of::Costs)
+      throw rows.failure("compressor", in_quotes(term.quantity->name) + " is of no compressor");
+    term.value = rows.value("value", term.quantity->parse);
+    term.deviation = rows.value("deviation", parse_deviation);
+    term.source = rows.text("source");
+    term.seen = rows.value("seen", parse_seen);
+    for (const StackTerm& other : stack.terms)
+      if (other.quantity == term.quantity && other.compressor == term.compressor)
+        throw rows.failure("property", in_quotes(term.name()) + " stands twice");
+    stack.terms.push_back(std::move(term));
+  }
+  if (stack.terms.empty() && stack.discrepancy == 0)
+    throw rows.failure("the stack has no property");
+  return stack;
+}
+
+std::string stack_csv(const Stack& stack, const std::vector<std::string>& provenance) {
+  std::string text = csv_comments(provenance);
+  text += csv_line({"property", "compressor", "value", "deviation", "source", "seen"});
+  for (const StackTerm& term : stack.terms)
+    text += csv_line({std::string(term.quantity->name), term.compressor,
+                      term.quantity->text(term.value, kDigitsKept), percent(term.deviation),
+                      term.source, to_text(term.seen)});
+  const std::string source = "of measured times over their forecasts, on a log scale";
+  text +=
+      csv_line({"discrepancy", "", percent(stack.discrepancy), "", source + ": of a cluster", ""});
+  text += csv_line({"scatter", "", percent(stack.scatter), "", source + ": of a run", ""});
+  if (stack.pipelines)
+    text += csv_line({"pipelines", "", "yes", "", "hides collectives under encoding", ""});
+  return text;
+}
+
+}  // namespace gradcast

@@ -1,0 +1,44 @@
+// A software stack: what a framework and its communication library cost beside the hardware, each
+// figure with how sure it is, where it comes from, and the conditions under which it was seen.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/base/text_file.hpp"
+#include "sim/plan/scenario_quantity.hpp"
+#include "sim/plan/situation.hpp"
+
+namespace gradcast {
+
+struct StackTerm {
+  const ScenarioQuantity* quantity = nullptr;
+  std::string compressor;  // of which it is a cost; "": of all, or of none
+  double value = 0;        // in the quantity's number
+  /// Standard deviation of the value's logarithm. For a small one that is its share of the value.
+  double deviation = 0;
+  std::string source;
+  std::vector<SeenRange> seen;
+
+  /// "encode_per_call of dgc"
+  std::string name() const;
+};
+
+struct Stack {
+  std::string name;
+  std::vector<StackTerm> terms;
+  /// Standard deviation of the logarithm of a measured time over its forecast: of all runs of a
+  /// cluster together, for what physics itself gets wrong there, and of each run beside that.
+  double discrepancy = 0;
+  double scatter = 0;
+  bool pipelines = false;  // hides collectives under encoding even without overlap
+};
+
+/// Reads `platforms/stack-<name>.csv`: property,value,deviation,source, and optionally compressor
+/// and seen ("calls=1 ranks=16"). Throws DataError.
+Stack load_stack(const TextFile& file);
+
+/// The text of such a file; `provenance` becomes its comment lines.
+std::string stack_csv(const Stack& stack, const std::vector<std::string>& provenance);
+
+}  // namespace gradcast

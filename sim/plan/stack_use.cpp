@@ -1,0 +1,60 @@
+#include "sim/plan/stack_use.hpp"
+
+#include <algorithm>
+
+#include "sim/base/text.hpp"
+
+namespace gradcast {
+namespace {
+
+bool concerns(const StackTerm& term, const Scenario& scenario) {
+  const bool collective_alone = scenario.payload.count > 0;
+  if (term.quantity->of == ScenarioQuantity::Of::Costs)
+    return !collective_alone && scenario.sparse() &&
+           (term.compressor.empty() || term.compressor == scenario.compressor->name);
+  return !collective_alone || term.quantity->of_collectives;
+}
+
+}  // namespace
+
+std::vector<const StackTerm*> terms_for(const Stack& stack, const Scenario& scenario) {
+  std::vector<const StackTerm*> terms;
+  for (const StackTerm& term : stack.terms) {
+    if (!concerns(term, scenario)) continue;
+    const auto same = std::find_if(terms.begin(), terms.end(), [&](const StackTerm* other) {
+      return other->quantity == term.quantity;
+    });
+    if (same == terms.end())
+      terms.push_back(&term);
+    else if (!term.compressor.empty())
+      *same = &term;
+  }
+  return terms;
+}
+
+void apply_stack(Scenario& scenario) {
+  if (scenario.stack == nullptr) return;
+  scenario = without_stack(std::move(scenario));
+  const std::vector<const StackTerm*> terms = terms_for(*scenario.stack, scenario);
+  const Plan plan = make_plan(scenario);
+  for (const StackTerm* term : terms)
+    scenario.stack_uses.push_back(
+        {term, term->quantity->get(scenario), outside_of(term->seen, scenario, plan)});
+  for (const TermUse& use : scenario.stack_uses)
+    if (use.outside.empty()) use.term->quantity->set(scenario, use.term->value);
+}
+
+Scenario without_stack(Scenario scenario) {
+  for (const TermUse& use : scenario.stack_uses) use.term->quantity->set(scenario, use.physics);
+  scenario.stack_uses.clear();
+  return scenario;
+}
+
+std::string outside_seen(const Scenario& scenario) {
+  std::vector<std::string> names;
+  for (const TermUse& use : scenario.stack_uses)
+    if (!use.outside.empty()) names.push_back(use.term->name());
+  return join(names);
+}
+
+}  // namespace gradcast

@@ -1,0 +1,26 @@
+// A scenario with the software of its stack: each term where it was seen, physics elsewhere.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sim/plan/scenario.hpp"
+#include "sim/plan/stack.hpp"
+
+namespace gradcast {
+
+/// The terms of a stack that concern this run: its compressor's own before those of all. Without
+/// costs of compressors where nothing is compressed, and without those of an iteration where a
+/// collective alone is run.
+std::vector<const StackTerm*> terms_for(const Stack& stack, const Scenario& scenario);
+
+/// Gives the scenario the numbers of its stack. A term that was not seen under such conditions is
+/// left at physics: it is not multiplied on. The same again after the scenario was changed.
+void apply_stack(Scenario& scenario);
+
+/// The scenario by physics alone.
+Scenario without_stack(Scenario scenario);
+
+/// The names of terms that lie outside, comma-separated; "" for none.
+std::string outside_seen(const Scenario& scenario);
+
+}  // namespace gradcast
