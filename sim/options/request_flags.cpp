@@ -43,9 +43,11 @@ void add_request_flags(Flags& flags) {
   flags.add("implementation",
             "whose kernels the costs are of: gradcast-cuda, torch, ... (default: the project's "
             "own, where the costs have them)");
-  flags.add("fusion",
-            "layer, merged, a bucket size such as 25MiB, mg-wfbp or omgs (planned mergings)",
-            to_text(defaults.fusion));
+  flags.add(
+      "fusion",
+      "layer, merged, a bucket size such as 25MiB, ddp (PyTorch's buckets: 1 MiB, then 25 MiB "
+      "each, or ddp:50MiB), mg-wfbp or omgs (planned mergings)",
+      to_text(defaults.fusion));
   flags.add("selection",
             "merged: k elements of the whole bucket; per-tensor: k of each of its tensors, in one "
             "call where the costs have it",

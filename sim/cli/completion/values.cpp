@@ -46,7 +46,7 @@ constexpr ValueKind kKinds[] = {
     {"color", "", "auto always never"},
     {"config", "", "none", kFiles},
     {"overlap", "", "yes no"},
-    {"fusion", "", "layer merged mg-wfbp omgs"},
+    {"fusion", "", "layer merged ddp mg-wfbp omgs"},
     {"queue", "", "fifo priority"},
     {"selection", "", "merged per-tensor"},
     {"encode-stream", "", "compute side"},
