@@ -145,7 +145,8 @@ TEST_CASE("a collective that does not suit the run is answered with 2, and what 
   refuses({"simulate", "--payload", "0B"}, 2, "a collective carries at least one byte");
   refuses({"simulate", "--payload", "1MiB", "--collective", "gtopk"}, 2, "use --model");
   refuses({"simulate", "--payload", "1MiB", "--compressor", "topk"}, 2, "compresses nothing");
-  simulate_refuses({"--network-streams", "4", "--engine", "analytic"}, 2, "use --engine simgrid");
+  simulate_refuses({"--overlap", "yes", "--network-streams", "4", "--engine", "analytic"}, 2,
+                   "use --engine simgrid");
 }
 
 TEST_CASE("a cluster that cannot be is answered with 2 where flags made it", "[cli]") {
