@@ -73,7 +73,8 @@ bool same_choices(const Request& one, const std::string& mode, const Request& me
          one.cluster == measured.cluster && one.stack == measured.stack &&
          one.compressor == measured.compressor && one.collective == measured.collective &&
          (!sparse || same_costs) && to_text(one.fusion) == to_text(measured.fusion) &&
-         one.overlap == measured.overlap && one.queue == measured.queue &&
+         one.overlap == measured.overlap && one.pipeline == measured.pipeline &&
+         one.queue == measured.queue &&
          one.encode_stream == measured.encode_stream &&
          one.encode_slowdown == measured.encode_slowdown &&
          one.network_streams == measured.network_streams &&
@@ -286,6 +287,7 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   scenario.selection = request.selection;
   scenario.fusion = request.fusion;
   scenario.overlap = request.overlap;
+  scenario.pipeline_without_overlap = request.pipeline;
   scenario.wire_bytes_per_element = request.wire_bytes_per_element;
   scenario.wire_messages = request.wire_messages;
   scenario.queue = request.queue;

@@ -32,6 +32,7 @@ struct Request {
   Fusion fusion;
   SelectionScope selection = SelectionScope::Merged;
   bool overlap = false;
+  bool pipeline = false;  // of buckets, without overlap
   int wire_bytes_per_element = 8;
   int wire_messages = 1;
   Queue queue = Queue::Fifo;

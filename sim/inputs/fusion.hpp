@@ -9,15 +9,16 @@
 
 namespace gradcast {
 
-/// How gradients are fused into buckets: each tensor alone, all in one, by size, or as a planner of
-/// `merging.hpp` finds best.
+/// How gradients are fused into buckets: each tensor alone, all in one, by size, as PyTorch's DDP
+/// does, or as a planner of `merging.hpp` finds best.
 struct Fusion {
-  enum class Kind { Layer, Merged, Size, MgWfbp, Omgs };
+  enum class Kind { Layer, Merged, Size, Ddp, MgWfbp, Omgs };
   Kind kind = Kind::Merged;
-  Bytes size{};  // of Kind::Size
+  Bytes size{};  // of Size; of Ddp: of every bucket but the first
 };
 
-/// "layer", "merged", "mg-wfbp", "omgs", or a size such as "25MiB". Throws ValueError.
+/// "layer", "merged", "ddp", "ddp:50MiB", "mg-wfbp", "omgs", or a size such as "25MiB". Throws
+/// ValueError.
 Fusion parse_fusion(std::string_view text);
 std::string to_text(const Fusion& fusion);
 
@@ -32,7 +33,9 @@ struct Bucket {
 
 /// The buckets in the order in which backward fills them, last layer first. A bucket of a given
 /// size ends with the tensor that fills it to that size or beyond, as in PyTorch's DDP and the
-/// paper's code. Throws std::logic_error for the kinds that need times, which are in `merging.hpp`.
+/// paper's code. DDP's first bucket is small, so that sending begins early: 1 MiB, or the size of
+/// the others where that is less. Throws std::logic_error for the kinds that need times, which are
+/// in `merging.hpp`.
 std::vector<Bucket> make_buckets(const Model& model, const Fusion& fusion);
 
 }  // namespace gradcast

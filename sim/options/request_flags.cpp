@@ -43,14 +43,20 @@ void add_request_flags(Flags& flags) {
   flags.add("implementation",
             "whose kernels the costs are of: gradcast-cuda, torch, ... (default: the project's "
             "own, where the costs have them)");
-  flags.add("fusion",
-            "layer, merged, a bucket size such as 25MiB, mg-wfbp or omgs (planned mergings)",
-            to_text(defaults.fusion));
+  flags.add(
+      "fusion",
+      "layer, merged, a bucket size such as 25MiB, ddp (PyTorch's buckets: 1 MiB, then 25 MiB "
+      "each, or ddp:50MiB), mg-wfbp or omgs (planned mergings)",
+      to_text(defaults.fusion));
   flags.add("selection",
             "merged: k elements of the whole bucket; per-tensor: k of each of its tensors, in one "
             "call where the costs have it",
             to_text(defaults.selection));
   flags.add("overlap", "whether communication overlaps with backward: yes or no", "no");
+  flags.add("pipeline",
+            "without overlap: whether a bucket is sent while others are encoded and decoded; no: "
+            "all are encoded, then sent one at a time, then decoded",
+            "no");
   flags.add("queue",
             "order of the buckets. fifo: as they are ready, and the update waits for all; "
             "priority: nearest to the input first, and the next forward begins layer by layer",
@@ -105,6 +111,7 @@ Request read_request(const Flags& flags, const std::set<std::string>& lists) {
   request.fusion = flags.value("fusion", parse_fusion);
   request.selection = flags.value("selection", parse_selection);
   request.overlap = flags.value("overlap", parse_yes_no);
+  request.pipeline = flags.value("pipeline", parse_yes_no);
   request.collective = flags.text("collective");
   request.wire_bytes_per_element = flags.value("wire-bytes-per-element", parse_wire_bytes);
   request.wire_messages = flags.value("wire-messages", parse_wire_messages);

@@ -1,5 +1,6 @@
 #include "sim/plan/plan.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <stdexcept>
 #include <string>
@@ -23,7 +24,8 @@ class Planner {
                              : scenario.rank_speeds.at(static_cast<std::size_t>(rank));
       plan_.rank_speeds.push_back(its * cluster_.speed_of(rank));
     }
-    plan_.network_streams = scenario.network_streams;
+    in_series_ = !scenario.overlap && !scenario.pipeline_without_overlap;
+    plan_.network_streams = in_series_ ? 1 : scenario.network_streams;
     plan_.coordinated = scenario.queue == Queue::Priority;
     plan_.encode_slowdown = scenario.encode_slowdown;
     plan_.communication_slowdown = cluster_.communication_slowdown;
@@ -52,9 +54,7 @@ class Planner {
     }
     if (!scenario_.overlap)
       for (const Bucket& bucket : buckets) begin_sending(bucket);
-    // Where something is sent before the encoding, a stream that runs in order would wait for it.
-    for (std::size_t i = 0; i < plan_.buckets.size(); ++i)
-      if (plan_.buckets[i].collective->before != nullptr) send(i);
+    send_the_rest();
     if (forward_first)
       end_with_update();
     else
@@ -140,47 +140,93 @@ class Planner {
     if (plan_.ranks() == 1) return;
     const std::size_t number = plan_.buckets.size();
     plan_.buckets.push_back(costs_.plan_bucket(bucket));
-    ready_.push_back(last_computed_);
+    ready_.push_back({last_computed_});
+    encoded_.emplace_back();
+    decoded_.emplace_back();
     collectives_of_.emplace_back();
     const Collective& main = *plan_.buckets.back().collective;
-    if (main.before == nullptr)
+    if (main.before != nullptr) {
+      ready_.back() = {
+          collective(*main.before, number, dense_load(bucket.elements), {last_computed_})};
+    } else if (!in_series_) {
+      encode(number);
       send(number);
-    else
-      ready_.back() =
-          collective(*main.before, number, dense_load(bucket.elements), {last_computed_});
+    }
+  }
+
+  /// The buckets that begin_sending only began.
+  void send_the_rest() {
+    if (in_series_) {
+      for (std::size_t i = 0; i < plan_.buckets.size(); ++i) encode(i);
+      for (std::size_t i = 0; i < plan_.buckets.size(); ++i) send(i);
+      return;
+    }
+    // Where something is sent before the encoding, a stream that runs in order would wait for it.
+    for (std::size_t i = 0; i < plan_.buckets.size(); ++i)
+      if (plan_.buckets[i].collective->before != nullptr) {
+        encode(i);
+        send(i);
+      }
+  }
+
+  /// A bucket's own steps and, in series, those of all buckets. Of all, the first or the last
+  /// bucket's end last: a queue by priority comes to the first bucket last, any other stream takes
+  /// steps that became ready together in their order.
+  Steps after_all(std::size_t number, const std::vector<Steps>& of_buckets) const {
+    Steps steps = of_buckets[number];
+    if (!in_series_) return steps;
+    for (const Steps* others : {&of_buckets.front(), &of_buckets.back()})
+      steps.insert(steps.end(), others->begin(), others->end());
+    std::sort(steps.begin(), steps.end());
+    steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+    return steps;
+  }
+
+  void encode(std::size_t number) {
+    if (!scenario_.sparse()) {
+      encoded_[number] = ready_[number];
+      return;
+    }
+    encoded_[number] = {codec(StepKind::Encode, "encode bucket " + std::to_string(number),
+                              plan_.buckets[number].cost.encode, after_all(number, ready_))};
   }
 
   void send(std::size_t number) {
     const PlannedBucket& planned = plan_.buckets[number];
-    std::size_t encoded = ready_[number];
-    int messages = 1;
-    if (scenario_.sparse()) {
-      messages = scenario_.wire_messages;
-      encoded = codec(StepKind::Encode, "encode bucket " + std::to_string(number),
-                      planned.cost.encode, {encoded});
-    }
+    const Steps begin = after_all(number, encoded_);
+    const int messages = scenario_.sparse() ? scenario_.wire_messages : 1;
     for (int i = 0; i < messages; ++i)
       collectives_of_[number].push_back(collective(
-          *planned.collective, number, costs_.part_of(planned, number, i, messages), {encoded}));
+          *planned.collective, number, costs_.part_of(planned, number, i, messages), begin));
   }
 
-  /// What the update of a bucket waits for.
-  Steps receive(std::size_t number) {
+  void decode(std::size_t number, Steps sent) {
+    if (!scenario_.sparse()) {
+      decoded_[number] = collectives_of_[number];
+      return;
+    }
+    decoded_[number] = {codec(StepKind::Decode, "decode bucket " + std::to_string(number),
+                              plan_.buckets[number].cost.decode, std::move(sent))};
+  }
+
+  /// What the update of a bucket waits for, after it was decoded.
+  Steps receive(std::size_t number, Steps decoded) {
     const PlannedBucket& planned = plan_.buckets[number];
-    if (!scenario_.sparse()) return collectives_of_[number];
-    const std::size_t decoded = codec(StepKind::Decode, "decode bucket " + std::to_string(number),
-                                      planned.cost.decode, collectives_of_[number]);
-    if (planned.collective->after == nullptr) return {decoded};
-    return {
-        collective(*planned.collective->after, number, dense_load(planned.elements), {decoded})};
+    if (!scenario_.sparse() || planned.collective->after == nullptr) return decoded_[number];
+    return {collective(*planned.collective->after, number, dense_load(planned.elements),
+                       std::move(decoded))};
   }
 
   // ---- ends ----
 
   void end_with_update() {
     Steps received;
+    if (in_series_)
+      for (std::size_t i = 0; i < plan_.buckets.size(); ++i)
+        decode(i, after_all(i, collectives_of_));
     for (std::size_t i = 0; i < plan_.buckets.size(); ++i) {
-      const Steps of_bucket = receive(i);
+      if (!in_series_) decode(i, collectives_of_[i]);
+      const Steps of_bucket = receive(i, after_all(i, decoded_));
       received.insert(received.end(), of_bucket.begin(), of_bucket.end());
     }
     compute(StepKind::Update, "update", scenario_.trace.update, std::move(received));
@@ -188,11 +234,16 @@ class Planner {
 
   /// Buckets from the input on: each is updated when it is there, and its layers go on at once.
   /// That forward is of the next iteration's first micro-step. The others follow, up to the last
-  /// one's forward, whose backward this plan began with.
+  /// one's forward, whose backward this plan began with. This is what the queue is for, so that a
+  /// bucket's decode waits for no other bucket, with overlap or without.
   void end_with_forward(const std::vector<Bucket>& buckets) {
     micro_step_ = 1;
     for (std::size_t i = buckets.size(); i-- > 0;) {
-      Steps received = plan_.buckets.empty() ? Steps{} : receive(i);
+      Steps received;
+      if (!plan_.buckets.empty()) {
+        decode(i, collectives_of_[i]);
+        received = receive(i, decoded_[i]);
+      }
       compute(StepKind::Update, "update bucket " + std::to_string(i), costs_.update_of(buckets[i]),
               std::move(received));
       for (std::size_t t = buckets[i].tensors.size(); t-- > 0;) forward(buckets[i].tensors[t]);
@@ -214,10 +265,14 @@ class Planner {
   const Cluster& cluster_;
   BucketCosts costs_;
   Plan plan_;
-  std::size_t last_computed_ = 0;      // step
-  int micro_step_ = 1;                 // from 1 on
-  Steps ready_;                        // by bucket: the step after which it can be encoded
-  std::vector<Steps> collectives_of_;  // by bucket
+  std::size_t last_computed_ = 0;  // step
+  int micro_step_ = 1;             // from 1 on
+  bool in_series_ = false;         // encodes, collectives and decodes hide nothing
+  // By bucket:
+  std::vector<Steps> ready_;    // after these it can be encoded
+  std::vector<Steps> encoded_;  // after these it can be sent
+  std::vector<Steps> collectives_of_;
+  std::vector<Steps> decoded_;
 };
 
 }  // namespace

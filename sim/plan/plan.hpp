@@ -53,13 +53,15 @@ struct Plan {
 };
 
 /// Forward, backward (last layer first), encode, collective, decode, update. With overlap a bucket
-/// is encoded and sent as soon as backward has filled it; without, after the whole of backward.
+/// is encoded and sent as soon as backward has filled it; without, after the whole of backward, and
+/// then all buckets are encoded, then sent one at a time, then decoded: nothing hides anything.
 /// With a priority queue the iteration is cut elsewhere: it begins with backward and ends with the
-/// next forward, whose layers wait for their own update only. Of several micro-steps all but the
-/// last only compute: nothing is sent before the last one's backward. On the compute stream decodes
-/// run after backward and all encodes, on the side stream as soon as they can. One rank alone
-/// neither compresses nor communicates. Throws DataError where the trace is of another model or the
-/// cost table lacks the compressor, ValueError where the collective cannot serve the cluster.
+/// next forward, whose layers wait for their own update only, with overlap or without. Of several
+/// micro-steps all but the last only compute: nothing is sent before the last one's backward. On
+/// the compute stream decodes run after backward and all encodes, on the side stream as soon as
+/// they can. One rank alone neither compresses nor communicates. Throws DataError where the trace
+/// is of another model or the cost table lacks the compressor, ValueError where the collective
+/// cannot serve the cluster.
 Plan make_plan(const Scenario& scenario);
 
 }  // namespace gradcast

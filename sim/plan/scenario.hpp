@@ -64,7 +64,10 @@ struct Scenario {
   SelectionScope selection = SelectionScope::Merged;
   CodecCorrection codec;  // of the compressor's costs
   Fusion fusion;
-  bool overlap = false;            // communication with backward
+  bool overlap = false;  // communication with backward
+  /// Without overlap: whether a bucket may be on its way while others are encoded and decoded. If
+  /// not, encodes, collectives and decodes follow one another.
+  bool pipeline_without_overlap = false;
   int wire_bytes_per_element = 8;  // sparse: fp32 value and int32 index
   int wire_messages = 1;           // sparse: 2 sends values and indices in a collective each
   Queue queue = Queue::Fifo;

@@ -54,8 +54,9 @@ TEST_CASE("a wrong value is answered with 2 and its flag", "[cli]") {
   simulate_refuses({"--nodes", "0"}, 2, "--nodes: '0' is not a count");
   simulate_refuses({"--nodes", "4.5"}, 2, "--nodes: '4.5' is not a whole number");
   simulate_refuses({"--batch", "many"}, 2, "--batch: 'many' is not a whole number");
-  simulate_refuses({"--fusion", "mergd"}, 2,
-                   "--fusion: 'mergd' is not 'layer', 'merged', 'mg-wfbp', 'omgs' or a size");
+  simulate_refuses(
+      {"--fusion", "mergd"}, 2,
+      "--fusion: 'mergd' is not 'layer', 'merged', 'ddp', 'mg-wfbp', 'omgs' or a size");
   simulate_refuses({"--selection", "layer"}, 2,
                    "--selection: 'layer' is not 'merged' or 'per-tensor'");
   simulate_refuses({"--overlap", "true"}, 2, "--overlap: 'true' is not 'yes' or 'no'");
@@ -144,7 +145,8 @@ TEST_CASE("a collective that does not suit the run is answered with 2, and what 
   refuses({"simulate", "--payload", "0B"}, 2, "a collective carries at least one byte");
   refuses({"simulate", "--payload", "1MiB", "--collective", "gtopk"}, 2, "use --model");
   refuses({"simulate", "--payload", "1MiB", "--compressor", "topk"}, 2, "compresses nothing");
-  simulate_refuses({"--network-streams", "4", "--engine", "analytic"}, 2, "use --engine simgrid");
+  simulate_refuses({"--overlap", "yes", "--network-streams", "4", "--engine", "analytic"}, 2,
+                   "use --engine simgrid");
 }
 
 TEST_CASE("a cluster that cannot be is answered with 2 where flags made it", "[cli]") {

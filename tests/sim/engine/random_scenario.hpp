@@ -197,7 +197,7 @@ inline const Collective* draw_collective(const Scenario& scenario, bool training
 }
 
 inline Fusion draw_fusion(bool fixed) {
-  std::vector<const char*> kinds{"layer", "merged", "1B", "100KiB", "4MiB"};
+  std::vector<const char*> kinds{"layer", "merged", "1B", "100KiB", "4MiB", "ddp:1MiB"};
   if (!fixed) kinds.insert(kinds.end(), {"mg-wfbp", "omgs"});
   return parse_fusion(one_of(kinds));
 }
@@ -205,6 +205,7 @@ inline Fusion draw_fusion(bool fixed) {
 inline void draw_schedule(Scenario& scenario, const Wanted& wanted) {
   scenario.fusion = draw_fusion(wanted.plain);
   scenario.overlap = chance(70);
+  scenario.pipeline_without_overlap = chance(30);
   scenario.selection = chance(30) ? SelectionScope::PerTensor : SelectionScope::Merged;
   scenario.wire_bytes_per_element = chance(20) ? 6 : 8;
   scenario.wire_messages = chance(20) ? 2 : 1;

@@ -67,12 +67,17 @@ TEST_CASE("two-level-sparse is dense inside nodes and sparse between them", "[sc
 // Overlap: scatter c 12-15, b 16-18, a 18-19. Encode c 18-19.5, b -20.5, a -21; pairs -19.74,
 // -20.66, -21.08. Decode c 21-21.75, b -22.25, a -22.5; gather c 21.75-24.75, b -26.75, a -27.75;
 // update.
-// Without: scatter c 18-21, b -23, a -24. Encode c 21-22.5, b 23-24, a -24.5; pairs c 24-24.24,
-// b -24.4, a 24.5-24.58. Decode c 24.5-25.25, b -25.75, a -26; gather c 25.25-28.25, b -30.25,
-// a -31.25; update.
+// Without, all in series: scatter 18-24, encode -27, pairs -27.48, decode -28.98, gather -34.98;
+// update.
+// In a pipeline, without overlap: scatter c 18-21, b -23, a -24. Encode c 21-22.5, b 23-24, a
+// -24.5; pairs c 24-24.24, b -24.4, a 24.5-24.58. Decode c 24.5-25.25, b -25.75, a -26; gather
+// c 25.25-28.25, b -30.25, a -31.25; update.
 TEST_CASE("two-level-sparse buckets keep their order in a queue", "[schedule]") {
   CHECK(astray(two_levels("layer", true), 28.75) == kNobody);
-  CHECK(astray(two_levels("layer", false), 32.25) == kNobody);
+  CHECK(astray(two_levels("layer", false), 35.98) == kNobody);
+  Scenario pipeline = two_levels("layer", false);
+  pipeline.pipeline_without_overlap = true;
+  CHECK(astray(pipeline, 32.25) == kNobody);
 }
 
 TEST_CASE("two-level-sparse ends whatever the queue, the stream and the messages", "[schedule]") {

@@ -244,6 +244,7 @@ TEST_CASE("the analytic engine says what it does not know", "[world]") {
   CHECK(refusal("analytic", during(BackgroundFlow{0, 1, {}, {}})) ==
         "the analytic engine knows no events of links and no other flows; use --engine simgrid");
   Scenario scenario = toy::scenario();
+  scenario.overlap = true;
   scenario.network_streams = 2;
   CHECK(refusal("analytic", scenario) ==
         "the analytic engine knows no collectives that share the network; use --engine simgrid");

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/base/error.hpp"
+#include "sim/inputs/data_files.hpp"
 
 using namespace gradcast;
 
@@ -11,14 +12,16 @@ namespace {
 // Forward order; 4, 8, 12 and 16 bytes.
 const Model kFour{"four", {{"a", "a", 1, 0}, {"b", "b", 2, 0}, {"c", "c", 3, 0}, {"d", "d", 4, 0}}};
 
-std::vector<std::vector<std::size_t>> tensors(const char* fusion) {
-  std::vector<std::vector<std::size_t>> all;
-  for (const Bucket& bucket : make_buckets(kFour, parse_fusion(fusion)))
+using Buckets = std::vector<std::vector<std::size_t>>;
+
+Buckets tensors_of(const Model& model, const char* fusion) {
+  Buckets all;
+  for (const Bucket& bucket : make_buckets(model, parse_fusion(fusion)))
     all.push_back(bucket.tensors);
   return all;
 }
 
-using Buckets = std::vector<std::vector<std::size_t>>;
+Buckets tensors(const char* fusion) { return tensors_of(kFour, fusion); }
 
 }  // namespace
 
@@ -34,8 +37,47 @@ TEST_CASE("the tensor that fills a bucket closes it", "[fusion]") {
   CHECK(tensors("1GiB") == Buckets{{3, 2, 1, 0}});
 }
 
+// In units of 256 KiB: d 3 and c 2 make 5, and 4 are 1 MiB. Of the others b has 8 and a 4. Caps of
+// 2 MiB are 8 units, of 3 MiB 12. A cap of 512 KiB, 2 units, holds for the first as well.
+TEST_CASE("DDP closes its first bucket at 1 MiB and every later one at its cap", "[fusion]") {
+  const std::int64_t unit = (256 << 10) / 4;  // elements
+  const Model model{"four",
+                    {{"a", "a", 4 * unit, 0},
+                     {"b", "b", 8 * unit, 0},
+                     {"c", "c", 2 * unit, 0},
+                     {"d", "d", 3 * unit, 0}}};
+  const auto of = [&](const char* fusion) { return tensors_of(model, fusion); };
+  CHECK(of("ddp") == Buckets{{3, 2}, {1, 0}});  // 25 MiB: all that is left
+  CHECK(of("ddp:2MiB") == Buckets{{3, 2}, {1}, {0}});
+  CHECK(of("ddp:3MiB") == Buckets{{3, 2}, {1, 0}});
+  CHECK(of("ddp:512KiB") == Buckets{{3}, {2}, {1}, {0}});
+}
+
+// PyTorch's DDP on two GPUs, as its trace shows the all-reduces. The first is the last layer alone:
+// 4 x (2048 x 1000 + 1000) bytes, for the bias has not filled 1 MiB.
+TEST_CASE("DDP sends ResNet-50 in five buckets", "[fusion]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  const Model model = load_model(files.read(kModels, "resnet-50"));
+  std::vector<std::int64_t> bytes;
+  for (const Bucket& bucket : make_buckets(model, parse_fusion("ddp")))
+    bytes.push_back(bucket.bytes().count);
+  CHECK(bytes ==
+        std::vector<std::int64_t>{8'196'000, 31'502'336, 26'255'360, 26'550'272, 9'724'160});
+}
+
+TEST_CASE("DDP's usual cap is not written, and another is a size above zero", "[fusion]") {
+  CHECK(to_text(parse_fusion("ddp:25MiB")) == "ddp");
+  for (const char* text : {"ddp:", "ddp:0B", "ddp:50", "ddp:merged"}) {
+    CAPTURE(text);
+    CHECK_THROWS_WITH(parse_fusion(text),
+                      "'" + std::string(text) +
+                          "' does not give DDP's buckets a size; write it like 'ddp:50MiB', or "
+                          "'ddp' for 25MiB");
+  }
+}
+
 TEST_CASE("no element is lost or sent twice", "[fusion]") {
-  for (const char* fusion : {"layer", "merged", "1B", "13B", "28B"}) {
+  for (const char* fusion : {"layer", "merged", "1B", "13B", "28B", "ddp", "ddp:13B"}) {
     std::int64_t sum = 0;
     for (const Bucket& bucket : make_buckets(kFour, parse_fusion(fusion))) sum += bucket.elements;
     CAPTURE(fusion);
@@ -44,13 +86,14 @@ TEST_CASE("no element is lost or sent twice", "[fusion]") {
 }
 
 TEST_CASE("a fusion is a word or a size above zero", "[fusion]") {
-  for (const char* text : {"layers", "0B", "25", "", "-1MiB"}) {
+  for (const char* text : {"layers", "0B", "25", "", "-1MiB", "ddp25MiB"}) {
     CAPTURE(text);
     CHECK_THROWS_WITH(parse_fusion(text),
                       "'" + std::string(text) +
-                          "' is not 'layer', 'merged', 'mg-wfbp', 'omgs' or a size like '25MiB'");
+                          "' is not 'layer', 'merged', 'ddp', 'mg-wfbp', 'omgs' or a size like "
+                          "'25MiB'");
   }
-  for (const char* text : {"layer", "merged", "mg-wfbp", "omgs", "25MiB"})
+  for (const char* text : {"layer", "merged", "ddp", "ddp:50MiB", "mg-wfbp", "omgs", "25MiB"})
     CHECK(to_text(parse_fusion(text)) == text);
 }
 

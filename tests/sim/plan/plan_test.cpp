@@ -47,13 +47,47 @@ TEST_CASE("with overlap a bucket is encoded and sent as soon as backward has fil
               "decode bucket 0", "decode bucket 1", "decode bucket 2", "update"});
 }
 
-TEST_CASE("without overlap all encoding follows the whole of backward", "[plan]") {
-  CHECK(names(toy_plan("topk", "layer", false)) ==
+TEST_CASE("without overlap backward, encodes, collectives and decodes follow one another",
+          "[plan]") {
+  const Plan plan = toy_plan("topk", "layer", false);
+  CHECK(names(plan) ==
         Names{"forward a", "forward b", "forward c", "backward c", "backward b", "backward a",  //
-              "encode bucket 0", "ring-all-gather bucket 0",                                    //
-              "encode bucket 1", "ring-all-gather bucket 1",                                    //
-              "encode bucket 2", "ring-all-gather bucket 2",                                    //
+              "encode bucket 0", "encode bucket 1", "encode bucket 2",                          //
+              "ring-all-gather bucket 0", "ring-all-gather bucket 1", "ring-all-gather bucket 2",
               "decode bucket 0", "decode bucket 1", "decode bucket 2", "update"});
+  // Steps 6 to 8 encode, 9 to 11 send, 12 to 14 decode.
+  using Steps = std::vector<std::size_t>;
+  for (const std::size_t encode : {6, 7, 8}) CHECK(plan.steps[encode].after == Steps{5});
+  CHECK(plan.steps[9].after == Steps{6, 8});
+  CHECK(plan.steps[10].after == Steps{6, 7, 8});
+  CHECK(plan.steps[12].after == Steps{9, 11});
+  CHECK(plan.steps[15].after == Steps{12, 13, 14});
+}
+
+TEST_CASE("a pipeline without overlap sends a bucket while the next is encoded", "[plan]") {
+  Scenario scenario = toy::scenario("topk");
+  scenario.fusion = parse_fusion("layer");
+  scenario.pipeline_without_overlap = true;
+  const Plan plan = make_plan(scenario);
+  CHECK(names(plan) == Names{"forward a", "forward b", "forward c", "backward c", "backward b",
+                             "backward a",                                   //
+                             "encode bucket 0", "ring-all-gather bucket 0",  //
+                             "encode bucket 1", "ring-all-gather bucket 1",  //
+                             "encode bucket 2", "ring-all-gather bucket 2",  //
+                             "decode bucket 0", "decode bucket 1", "decode bucket 2", "update"});
+  CHECK(plan.steps[7].after == std::vector<std::size_t>{6});
+  CHECK(plan.steps[12].after == std::vector<std::size_t>{7});
+}
+
+TEST_CASE("collectives share the network with overlap or in a pipeline only", "[plan]") {
+  Scenario scenario = toy::scenario();
+  scenario.network_streams = 2;
+  CHECK(make_plan(scenario).network_streams == 1);
+  scenario.pipeline_without_overlap = true;
+  CHECK(make_plan(scenario).network_streams == 2);
+  scenario.pipeline_without_overlap = false;
+  scenario.overlap = true;
+  CHECK(make_plan(scenario).network_streams == 2);
 }
 
 // 6000 elements at density 0.01 are 60, of 8 bytes each: 480 bytes a rank.

@@ -63,6 +63,12 @@ void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan
     flags.note("forward and backward are taken as proportional to the batch");
   if (scenario.fusion.kind == Fusion::Kind::MgWfbp && scenario.sparse())
     flags.note("mg-wfbp merges for dense all-reduces; omgs weighs what encoding costs");
+  if (scenario.overlap && flags.given("pipeline"))
+    flags.note("--pipeline changes nothing here: with overlap buckets are always pipelined");
+  if (!scenario.overlap && scenario.network_streams > plan.network_streams)
+    flags.note(
+        "--network-streams changes nothing here: without overlap collectives run one at a time, "
+        "but for --pipeline yes");
   if (scenario.encode_stream == EncodeStream::Side && scenario.encode_slowdown == 0 &&
       scenario.sparse())
     flags.note(
