@@ -42,7 +42,11 @@ Json measured_columns(const MeasuredRun& run) {
           {"accumulation", run.accumulation},
           {"outside", run.outside},
           {"measured_encode_seconds", or_null(run.measured_encode)},
-          {"measured_communication_seconds", or_null(run.measured_communication)}};
+          {"measured_communication_seconds", or_null(run.measured_communication)},
+          {"selection", to_text(run.selection)},
+          {"stack", run.stack},
+          {"assumed", run.assumed},
+          {"compressing", run.compressing ? "yes" : "no"}};
 }
 
 /// Where its time goes. A what-if has no shares of the measured time.

@@ -64,10 +64,10 @@ const Collective* choose_collective(const std::string& name, const Compressor& c
 /// its cluster. `mode`: the cost table's choice for the one.
 bool same_choices(const Request& one, const std::string& mode, const Request& measured,
                   bool sparse) {
-  const bool same_costs = one.costs == measured.costs && one.density == measured.density &&
-                          (mode == measured.mode || one.mode == measured.mode) &&
-                          one.selection == measured.selection &&
-                          one.costs_device == measured.costs_device;
+  const bool same_costs =
+      one.costs == measured.costs && one.density == measured.density &&
+      (mode == measured.mode || one.mode == measured.mode) && one.selection == measured.selection &&
+      one.compressing == measured.compressing && one.costs_device == measured.costs_device;
   return one.model == measured.model && one.trace_name() == measured.trace_name() &&
          one.cluster == measured.cluster && one.compressor == measured.compressor &&
          one.collective == measured.collective && (!sparse || same_costs) &&
@@ -159,9 +159,11 @@ Request request_of(const MeasuredRun& run) {
   request.density = run.density;
   request.batch = run.batch;
   request.fusion = run.fusion;
+  request.selection = run.selection;
   request.overlap = run.overlap;
   request.wire_bytes_per_element = run.wire_bytes_per_element;
   request.wire_messages = run.wire_messages;
+  request.compressing = run.compressing;
   if (run.payload.count > 0)
     request.payload = run.payload;
   else
@@ -274,6 +276,7 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   scenario.queue = request.queue;
   scenario.encode_stream = request.encode_stream;
   scenario.encode_slowdown = request.encode_slowdown;
+  scenario.compressing = request.compressing;
   scenario.network_streams = request.network_streams;
   scenario.count_spread = request.count_spread;
   scenario.count_seed = request.seed;

@@ -36,6 +36,7 @@ struct Request {
   Queue queue = Queue::Fifo;
   EncodeStream encode_stream = EncodeStream::Compute;
   double encode_slowdown = 0;
+  bool compressing = true;  // false: what would be sent is sent, and compressing takes no time
   int network_streams = 1;
   double count_spread = 0;
   std::uint64_t seed = 1;

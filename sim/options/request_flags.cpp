@@ -61,6 +61,11 @@ void add_request_flags(Flags& flags) {
             to_text(defaults.encode_stream));
   flags.add("encode-slowdown",
             "how much longer backward takes while a compressor runs on the side stream", "0%");
+  flags.add(
+      "compressing",
+      "no: what the compressor would send is sent, but compressing takes no time (how fast it "
+      "could be at best)",
+      "yes");
   flags.add("count-spread",
             "how far apart the ranks' counts of selected elements are (standard deviation over "
             "mean), where a compressor selects a varying number",
@@ -109,6 +114,7 @@ Request read_request(const Flags& flags, const std::set<std::string>& lists) {
   request.network_streams = flags.value("network-streams", parse_streams);
   request.encode_stream = flags.value("encode-stream", parse_encode_stream);
   request.encode_slowdown = flags.value("encode-slowdown", parse_percent);
+  request.compressing = flags.value("compressing", parse_yes_no);
   request.count_spread = flags.value("count-spread", parse_percent);
   request.events = flags.text("events");
   request.concurrent_jobs = flags.value("concurrent-jobs", parse_concurrent_jobs);

@@ -100,9 +100,13 @@ PlannedBucket BucketCosts::plan_bucket(const Bucket& bucket) const {
   }
   planned.collective = &collective_for(load_of(planned), Aggregation::AllGather);
   planned.cost = codec_cost(bucket, *planned.collective);
-  planned.cost.encode =
-      corrected_encode(planned.cost.encode, bucket.elements, planned.cost.calls, scenario_.codec);
-  planned.cost.decode = corrected_decode(planned.cost.decode, scenario_.codec);
+  if (scenario_.compressing) {
+    planned.cost.encode =
+        corrected_encode(planned.cost.encode, bucket.elements, planned.cost.calls, scenario_.codec);
+    planned.cost.decode = corrected_decode(planned.cost.decode, scenario_.codec);
+  } else {
+    planned.cost.encode = planned.cost.decode = Seconds{0};
+  }
   planned.selected = planned.cost.selected;
   planned.payload = Bytes{planned.selected * scenario_.wire_bytes_per_element};
   return planned;

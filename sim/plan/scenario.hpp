@@ -52,6 +52,9 @@ struct Scenario {
   std::string implementation;  // of the compressor; "" leaves the choice to the cost table
   SelectionScope selection = SelectionScope::Merged;
   CodecCorrection codec;  // of the compressor's costs
+  /// False: what the compressor would send is sent, but encode and decode take no time. That is how
+  /// fast a compressor could be at best.
+  bool compressing = true;
   Fusion fusion;
   bool overlap = false;            // communication with backward
   int wire_bytes_per_element = 8;  // sparse: fp32 value and int32 index

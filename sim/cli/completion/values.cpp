@@ -46,6 +46,7 @@ constexpr ValueKind kKinds[] = {
     {"color", "", "auto always never"},
     {"config", "", "none", kFiles},
     {"overlap", "", "yes no"},
+    {"compressing", "", "yes no"},
     {"fusion", "", "layer merged mg-wfbp omgs"},
     {"queue", "", "fifo priority"},
     {"selection", "", "merged per-tensor"},

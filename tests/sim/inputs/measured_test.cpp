@@ -81,6 +81,32 @@ TEST_CASE("a measured time is at least a nanosecond", "[measured]") {
         Seconds{0});
 }
 
+TEST_CASE("a row may say what selected, what ran, what is assumed, and that nothing compressed",
+          "[measured]") {
+  const std::string columns = kColumns + ",selection,stack,assumed,compressing";
+  const MeasuredRun run =
+      runs(columns, kRow + ",per-tensor,horovod-mpi,\"batch, inferred\",no").runs[0];
+  CHECK(run.selection == SelectionScope::PerTensor);
+  CHECK(run.stack == "horovod-mpi");
+  CHECK(run.assumed == "batch, inferred");
+  CHECK_FALSE(run.compressing);
+  const MeasuredRun usual = runs(columns, kRow + ",,,,").runs[0];
+  CHECK(usual.selection == SelectionScope::Merged);
+  CHECK(usual.stack.empty());
+  CHECK(usual.assumed.empty());
+  CHECK(usual.compressing);
+  // The selection belongs to the compressor; the stack, and whether it compresses, to the set-up.
+  CHECK(same_setup(usual, runs(columns, kRow + ",per-tensor,,x,").runs[0]));
+  CHECK_FALSE(same_setup(usual, runs(columns, kRow + ",,horovod-mpi,,").runs[0]));
+  CHECK_FALSE(same_setup(usual, runs(columns, kRow + ",,,,no").runs[0]));
+  CHECK_THROWS_WITH(runs(columns, kRow + ",layer,,,"),
+                    Contains("column 'selection': 'layer' is not 'merged' or 'per-tensor'"));
+  CHECK_THROWS_WITH(runs(columns, kRow + ",,my stack,,"),
+                    Contains("column 'stack': 'my stack' is not the name of a software stack"));
+  CHECK_THROWS_WITH(runs(columns, kRow + ",,,,0"),
+                    Contains("column 'compressing': '0' is not 'yes' or 'no'"));
+}
+
 TEST_CASE("rows of one set-up differ in the compressor only", "[measured]") {
   const MeasuredRun topk = runs(kColumns, kRow).runs[0];
   CHECK(same_setup(topk, runs(kColumns, with(kRow, "topk,0.001", "dense,1")).runs[0]));
