@@ -35,7 +35,7 @@ Json measured_columns(const MeasuredRun& run) {
           {"collective", run.collective},
           {"nic_bandwidth", run.nic_bandwidth},
           {"nic_latency", run.nic_latency},
-          {"wire_bytes_per_element", run.wire_bytes_per_element},
+          {"wire_bytes_per_element", run.wire_bytes_per_element.value_or(kBytesOfPair)},
           {"wire_messages", run.wire_messages},
           {"payload_bytes", run.payload.count > 0 ? Json(run.payload.count) : Json()},
           {"concurrent_jobs", run.concurrent_jobs},

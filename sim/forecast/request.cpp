@@ -45,7 +45,7 @@ const Collective* choose_collective(const std::string& name, const Compressor& c
     throw ValueError("collective '" + name +
                      "' carries selected elements of a model: use --model, not --payload");
   const std::string usual(default_collective(compressor.aggregation).name);
-  if (collective->serves != compressor.aggregation)
+  if (!carries(*collective, compressor))
     throw ValueError("collective '" + name + "' does not serve compressor '" +
                      std::string(compressor.name) + "': use '" + usual + "'");
   if (training && collective->outcome == Outcome::Scattered)
@@ -233,6 +233,11 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
     throw ValueError("collective '" + request.collective +
                      "' carries index-value pairs: values and indices apart (2 wire messages) do "
                      "not go with it");
+  if (scenario.sends_values_only() && request.wire_messages > 1)
+    throw ValueError(
+        "collective '" + request.collective + "' adds up the values of '" + request.compressor +
+        "', and no indices travel: values and indices apart (2 wire messages) do not go "
+        "with it");
   if (request.payload) {
     if (request.accumulation > 1)
       throw ValueError("a collective alone has no micro-steps: leave accumulation out");
@@ -271,7 +276,8 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   scenario.selection = request.selection;
   scenario.fusion = request.fusion;
   scenario.overlap = request.overlap;
-  scenario.wire_bytes_per_element = request.wire_bytes_per_element;
+  scenario.wire_bytes_per_element = request.wire_bytes_per_element.value_or(
+      scenario.sends_values_only() ? kBytesOfValue : kBytesOfPair);
   scenario.wire_messages = request.wire_messages;
   scenario.queue = request.queue;
   scenario.encode_stream = request.encode_stream;

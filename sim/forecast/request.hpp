@@ -31,7 +31,7 @@ struct Request {
   Fusion fusion;
   SelectionScope selection = SelectionScope::Merged;
   bool overlap = false;
-  int wire_bytes_per_element = 8;
+  std::optional<int> wire_bytes_per_element;  // not given: a pair, or a value that travels alone
   int wire_messages = 1;
   Queue queue = Queue::Fifo;
   EncodeStream encode_stream = EncodeStream::Compute;

@@ -36,7 +36,7 @@ struct MeasuredRun {
   std::string collective;
   std::string nic_bandwidth;
   std::string nic_latency;
-  int wire_bytes_per_element = 8;
+  std::optional<int> wire_bytes_per_element;
   int wire_messages = 1;
   Bytes payload{};          // of a microbenchmark of a collective; 0: a training run
   int concurrent_jobs = 1;  // equal ones, on the same nodes at the same time

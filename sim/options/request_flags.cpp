@@ -72,9 +72,11 @@ void add_request_flags(Flags& flags) {
             "0%");
   flags.add("collective",
             "a name of `gradcast list`, or auto: ring or tree, by size (default: the compressor's "
-            "ring)");
-  flags.add("wire-bytes-per-element", "bytes that one element of a sparse gradient takes when sent",
-            "8");
+            "ring); an all-reduce also adds up the values of randk, whose seed the ranks share");
+  flags.add(
+      "wire-bytes-per-element",
+      "bytes that one element of a sparse gradient takes when sent (default: 8 for a value and "
+      "its index; 4 where an all-reduce adds up values alone)");
   flags.add("wire-messages",
             "1: one collective of index-value pairs; 2: one of values and one of indices", "1");
   flags.add("events", "a .csv file of events around the job: pauses, changed links, other traffic");
@@ -108,7 +110,8 @@ Request read_request(const Flags& flags, const std::set<std::string>& lists) {
   request.selection = flags.value("selection", parse_selection);
   request.overlap = flags.value("overlap", parse_yes_no);
   request.collective = flags.text("collective");
-  request.wire_bytes_per_element = flags.value("wire-bytes-per-element", parse_wire_bytes);
+  if (flags.given("wire-bytes-per-element"))
+    request.wire_bytes_per_element = flags.value("wire-bytes-per-element", parse_wire_bytes);
   request.wire_messages = flags.value("wire-messages", parse_wire_messages);
   request.queue = flags.value("queue", parse_queue);
   request.network_streams = flags.value("network-streams", parse_streams);

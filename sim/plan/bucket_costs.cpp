@@ -69,8 +69,9 @@ std::int64_t BucketCosts::share(std::int64_t elements, const Collective& collect
 
 CostEstimate BucketCosts::codec_cost(const Bucket& bucket, const Collective& collective) const {
   // Whose sets are added up: nobody's but the result's, or one of each rank or node.
+  const bool added_up = collective.sparse || scenario_.sends_values_only();
   const int sets = collective.before != nullptr ? network_.layout().nodes()
-                   : collective.sparse          ? 1
+                   : added_up                   ? 1
                                                 : cluster_.ranks();
   if (scenario_.selection == SelectionScope::Merged)
     return costs_->of(share(bucket.elements, collective), scenario_.density, sets);
@@ -98,7 +99,9 @@ PlannedBucket BucketCosts::plan_bucket(const Bucket& bucket) const {
     planned.collective = &collective_for(load_of(planned), Aggregation::AllReduce);
     return planned;
   }
-  planned.collective = &collective_for(load_of(planned), Aggregation::AllGather);
+  planned.collective =
+      &collective_for(load_of(planned), scenario_.sends_values_only() ? Aggregation::AllReduce
+                                                                      : Aggregation::AllGather);
   planned.cost = codec_cost(bucket, *planned.collective);
   if (scenario_.compressing) {
     planned.cost.encode =
@@ -106,6 +109,10 @@ PlannedBucket BucketCosts::plan_bucket(const Bucket& bucket) const {
     planned.cost.decode = corrected_decode(planned.cost.decode, scenario_.codec);
   } else {
     planned.cost.encode = planned.cost.decode = Seconds{0};
+    if (scenario_.compressor->exact_count) {  // then nothing of the table is used
+      planned.cost.outside.clear();
+      planned.cost.interpolated = false;
+    }
   }
   planned.selected = planned.cost.selected;
   planned.payload = Bytes{planned.selected * scenario_.wire_bytes_per_element};

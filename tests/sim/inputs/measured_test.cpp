@@ -29,7 +29,7 @@ TEST_CASE("a measured run is read, and what is not said is the default", "[measu
   CHECK(run.iteration == Seconds{0.81});
   CHECK(run.compute == Seconds{0.46});
   CHECK_FALSE(run.overlap);
-  CHECK(run.wire_bytes_per_element == 8);
+  CHECK_FALSE(run.wire_bytes_per_element.has_value());
   CHECK(run.wire_messages == 1);
   CHECK(run.mode.empty());
   CHECK(run.line == 2);
