@@ -54,6 +54,9 @@ struct Compressor {
   std::string_view source;
   bool two_modes;    // Mode::Paper and Mode::Code differ; else Mode::Only
   bool exact_count;  // selects exactly k, clamped to 0..elements
+  /// Seed, elements and k alone decide what is selected. Workers with one seed then select the same
+  /// indices: they need not send them, and their values add up.
+  bool shared_seed = false;
   Rule rule;
   /// The definition, in plain loops on the CPU. `residual` has the gradient's length, 1 to 2^31-1,
   /// and is read and written.

@@ -29,6 +29,7 @@ extern constinit const Compressor randk{
     .source = "Stich et al., NeurIPS 2018",
     .two_modes = false,
     .exact_count = true,
+    .shared_seed = true,
     .rule = Rule::Randk,
     .encode = encode,
 };

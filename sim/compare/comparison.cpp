@@ -15,6 +15,7 @@ void fill_in_defaults(MeasuredRun& run, const Request& request, const Scenario& 
                       const Plan& plan) {
   run.trace = request.trace_name();
   run.collective = collectives_of(plan);
+  run.wire_bytes_per_element = scenario.wire_bytes_per_element;
   if (scenario.cluster.platform_file.empty()) {
     run.nic_bandwidth = to_text(scenario.cluster.nic.bandwidth);
     run.nic_latency = to_text(scenario.cluster.nic.latency);

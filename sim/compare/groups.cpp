@@ -33,6 +33,8 @@ const std::vector<Aspect>& setup_aspects() {
       {"ranks", [](const ComparedRun& c) { return std::to_string(c.ranks); }},
       {"jobs", [](const ComparedRun& c) { return std::to_string(c.run.concurrent_jobs); }},
       {"fusion", [](const ComparedRun& c) { return to_text(c.run.fusion); }},
+      {"stack", [](const ComparedRun& c) { return c.run.stack; }},
+      {"compressing", [](const ComparedRun& c) { return c.run.compressing ? "yes" : "no"; }},
   };
   return aspects;
 }

@@ -35,14 +35,18 @@ Json measured_columns(const MeasuredRun& run) {
           {"collective", run.collective},
           {"nic_bandwidth", run.nic_bandwidth},
           {"nic_latency", run.nic_latency},
-          {"wire_bytes_per_element", run.wire_bytes_per_element},
+          {"wire_bytes_per_element", run.wire_bytes_per_element.value_or(kBytesOfPair)},
           {"wire_messages", run.wire_messages},
           {"payload_bytes", run.payload.count > 0 ? Json(run.payload.count) : Json()},
           {"concurrent_jobs", run.concurrent_jobs},
           {"accumulation", run.accumulation},
           {"outside", run.outside},
           {"measured_encode_seconds", or_null(run.measured_encode)},
-          {"measured_communication_seconds", or_null(run.measured_communication)}};
+          {"measured_communication_seconds", or_null(run.measured_communication)},
+          {"selection", to_text(run.selection)},
+          {"stack", run.stack},
+          {"assumed", run.assumed},
+          {"compressing", run.compressing ? "yes" : "no"}};
 }
 
 /// Where its time goes. A what-if has no shares of the measured time.

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "sim/base/table.hpp"
@@ -38,6 +41,14 @@ struct Column {
   std::function<std::string(const ComparedRun&)> text;
 };
 
+/// True where one compressor ran at more than one density.
+bool several_densities(const std::vector<ComparedRun>& runs) {
+  std::map<std::string, std::set<double>> densities;
+  for (const ComparedRun& run : runs) densities[run.run.compressor].insert(run.run.density);
+  return std::any_of(densities.begin(), densities.end(),
+                     [](const auto& of) { return of.second.size() > 1; });
+}
+
 std::vector<Column> naming_columns(const std::vector<ComparedRun>& runs) {
   std::vector<Column> columns{{"model", marked_model}};
   if (const Aspect source = by_source(); values_of(runs, source).size() > 1)
@@ -47,6 +58,10 @@ std::vector<Column> naming_columns(const std::vector<ComparedRun>& runs) {
   columns.push_back({algorithm.name, [algorithm](const ComparedRun& run) {
                        return run.run.payload.count > 0 ? run.run.collective : algorithm.of(run);
                      }});
+  if (several_densities(runs))
+    columns.push_back({"density", [](const ComparedRun& run) {
+                         return run.run.density < 1 ? number_to_text(run.run.density) : "-";
+                       }});
   columns.push_back(
       {"compute*", [](const ComparedRun& run) { return fixed(run.run.compute.count(), 4); }});
   columns.push_back(
@@ -119,14 +134,15 @@ std::string rows_table(const std::vector<ComparedRun>& runs) {
 /// "! Outside the model, ...: no layer-wise schedule", one line a text; where there are several,
 /// each names its rows.
 std::string marks(const std::vector<ComparedRun>& runs, const std::string& what,
-                  std::string ComparedRun::*text) {
+                  const std::function<std::string(const ComparedRun&)>& text_of) {
   std::vector<std::pair<std::string, std::vector<std::string>>> rows_of;
   const Aspect algorithm = by_algorithm(runs);
   for (const ComparedRun& run : runs) {
-    if ((run.*text).empty()) continue;
+    const std::string text = text_of(run);
+    if (text.empty()) continue;
     auto found = std::find_if(rows_of.begin(), rows_of.end(),
-                              [&](const auto& entry) { return entry.first == run.*text; });
-    if (found == rows_of.end()) found = rows_of.insert(found, {run.*text, {}});
+                              [&](const auto& entry) { return entry.first == text; });
+    if (found == rows_of.end()) found = rows_of.insert(found, {text, {}});
     const std::string row = by_model().of(run) + " with " + algorithm.of(run);
     if (std::find(found->second.begin(), found->second.end(), row) == found->second.end())
       found->second.push_back(row);
@@ -164,8 +180,9 @@ std::string legend(const std::vector<ComparedRun>& runs) {
   if (!evidence.empty()) text += "The compressors' own time is " + join(evidence) + ".\n";
   return text +
          marks(runs, "! Outside what the model claims, counted nowhere",
-               &ComparedRun::outside_model) +
-         marks(runs, "^ Extrapolated", &ComparedRun::extrapolated);
+               [](const ComparedRun& run) { return run.outside_model; }) +
+         marks(runs, "^ Extrapolated", [](const ComparedRun& run) { return run.extrapolated; }) +
+         marks(runs, "Assumed", [](const ComparedRun& run) { return run.run.assumed; });
 }
 
 }  // namespace

@@ -12,9 +12,16 @@ namespace {
 constexpr std::array kStructureColumns = {"structure", "errors", "parameter", "applies_to",
                                           "start",     "least",  "most",      "source"};
 
+std::string as_typed(std::string_view text) { return std::string(text); }
+
+std::string yes_or_no(bool value) { return value ? "yes" : "no"; }
+
+/// `written`: a value that was typed, as `of` would write it. Throws ValueError for one that no run
+/// can have.
 struct Column {
   std::string_view name;
   std::string (*of)(const MeasuredRun& run);
+  std::string (*written)(std::string_view typed) = as_typed;
 };
 
 constexpr Column kScopeColumns[] = {
@@ -24,6 +31,15 @@ constexpr Column kScopeColumns[] = {
     {"fusion", [](const MeasuredRun& run) { return to_text(run.fusion); }},
     {"model", [](const MeasuredRun& run) { return run.model; }},
     {"source", [](const MeasuredRun& run) { return run.source; }},
+    {"stack", [](const MeasuredRun& run) { return run.stack; }},
+    {"density", [](const MeasuredRun& run) { return number_to_text(run.density); },
+     [](std::string_view typed) { return number_to_text(parse_density(typed)); }},
+    {"nodes", [](const MeasuredRun& run) { return std::to_string(run.nodes); },
+     [](std::string_view typed) { return std::to_string(parse_count(typed)); }},
+    {"selection", [](const MeasuredRun& run) { return to_text(run.selection); },
+     [](std::string_view typed) { return to_text(parse_selection(typed)); }},
+    {"compressing", [](const MeasuredRun& run) { return yes_or_no(run.compressing); },
+     [](std::string_view typed) { return yes_or_no(parse_yes_no(typed)); }},
 };
 
 const Column& find_column(const std::string& name) {
@@ -70,8 +86,12 @@ FitScope parse_fit_scope(std::string_view text) {
     if (equals == std::string::npos || equals + 1 == condition.size())
       throw ValueError("'" + condition +
                        "' is not a column with its values, like 'compressor=dgc+gaussian'");
-    scope.conditions.push_back({std::string(find_column(condition.substr(0, equals)).name),
-                                split_words(std::string_view(condition).substr(equals + 1), '+')});
+    const Column& column = find_column(condition.substr(0, equals));
+    std::vector<std::string> values;
+    for (const std::string& typed :
+         split_words(std::string_view(condition).substr(equals + 1), '+'))
+      values.push_back(column.written(typed));
+    scope.conditions.push_back({std::string(column.name), std::move(values)});
   }
   return scope;
 }

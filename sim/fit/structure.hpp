@@ -13,7 +13,7 @@ namespace gradcast {
 /// values; if a column is named twice, both conditions must hold. Empty: all runs.
 struct FitScope {
   struct Condition {
-    std::string column;  // compressor, cluster, collective, fusion, model or source
+    std::string column;  // compressor, cluster, density, stack, ...
     std::vector<std::string> values;
   };
   std::vector<Condition> conditions;

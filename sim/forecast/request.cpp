@@ -46,7 +46,7 @@ const Collective* choose_collective(const std::string& name, const Compressor& c
     throw ValueError("collective '" + name +
                      "' carries selected elements of a model: use --model, not --payload");
   const std::string usual(default_collective(compressor.aggregation).name);
-  if (collective->serves != compressor.aggregation)
+  if (!carries(*collective, compressor))
     throw ValueError("collective '" + name + "' does not serve compressor '" +
                      std::string(compressor.name) + "': use '" + usual + "'");
   if (training && collective->outcome == Outcome::Scattered)
@@ -65,17 +65,16 @@ const Collective* choose_collective(const std::string& name, const Compressor& c
 /// its cluster. `mode`: the cost table's choice for the one.
 bool same_choices(const Request& one, const std::string& mode, const Request& measured,
                   bool sparse) {
-  const bool same_costs = one.costs == measured.costs && one.density == measured.density &&
-                          (mode == measured.mode || one.mode == measured.mode) &&
-                          one.selection == measured.selection &&
-                          one.costs_device == measured.costs_device;
+  const bool same_costs =
+      one.costs == measured.costs && one.density == measured.density &&
+      (mode == measured.mode || one.mode == measured.mode) && one.selection == measured.selection &&
+      one.compressing == measured.compressing && one.costs_device == measured.costs_device;
   return one.model == measured.model && one.trace_name() == measured.trace_name() &&
          one.cluster == measured.cluster && one.stack == measured.stack &&
          one.compressor == measured.compressor && one.collective == measured.collective &&
          (!sparse || same_costs) && to_text(one.fusion) == to_text(measured.fusion) &&
          one.overlap == measured.overlap && one.pipeline == measured.pipeline &&
-         one.queue == measured.queue &&
-         one.encode_stream == measured.encode_stream &&
+         one.queue == measured.queue && one.encode_stream == measured.encode_stream &&
          one.encode_slowdown == measured.encode_slowdown &&
          one.network_streams == measured.network_streams &&
          one.count_spread == measured.count_spread && one.events == measured.events &&
@@ -175,9 +174,11 @@ Request request_of(const MeasuredRun& run) {
   request.density = run.density;
   request.batch = run.batch;
   request.fusion = run.fusion;
+  request.selection = run.selection;
   request.overlap = run.overlap;
   request.wire_bytes_per_element = run.wire_bytes_per_element;
   request.wire_messages = run.wire_messages;
+  request.compressing = run.compressing;
   if (run.payload.count > 0)
     request.payload = run.payload;
   else
@@ -249,6 +250,11 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
     throw ValueError("collective '" + request.collective +
                      "' carries index-value pairs: values and indices apart (2 wire messages) do "
                      "not go with it");
+  if (scenario.sends_values_only() && request.wire_messages > 1)
+    throw ValueError(
+        "collective '" + request.collective + "' adds up the values of '" + request.compressor +
+        "', and no indices travel: values and indices apart (2 wire messages) do not go "
+        "with it");
   if (request.payload) {
     if (request.accumulation > 1)
       throw ValueError("a collective alone has no micro-steps: leave accumulation out");
@@ -288,11 +294,13 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   scenario.fusion = request.fusion;
   scenario.overlap = request.overlap;
   scenario.pipeline_without_overlap = request.pipeline;
-  scenario.wire_bytes_per_element = request.wire_bytes_per_element;
+  scenario.wire_bytes_per_element = request.wire_bytes_per_element.value_or(
+      scenario.sends_values_only() ? kBytesOfValue : kBytesOfPair);
   scenario.wire_messages = request.wire_messages;
   scenario.queue = request.queue;
   scenario.encode_stream = request.encode_stream;
   scenario.encode_slowdown = request.encode_slowdown;
+  scenario.compressing = request.compressing;
   scenario.network_streams = request.network_streams;
   scenario.count_spread = request.count_spread;
   scenario.count_seed = request.seed;

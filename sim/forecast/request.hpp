@@ -33,11 +33,12 @@ struct Request {
   SelectionScope selection = SelectionScope::Merged;
   bool overlap = false;
   bool pipeline = false;  // of buckets, without overlap
-  int wire_bytes_per_element = 8;
+  std::optional<int> wire_bytes_per_element;  // not given: a pair, or a value that travels alone
   int wire_messages = 1;
   Queue queue = Queue::Fifo;
   EncodeStream encode_stream = EncodeStream::Compute;
   double encode_slowdown = 0;
+  bool compressing = true;  // false: what would be sent is sent, and compressing takes no time
   int network_streams = 1;
   double count_spread = 0;
   std::uint64_t seed = 1;

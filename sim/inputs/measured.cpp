@@ -1,6 +1,8 @@
 #include "sim/inputs/measured.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "sim/base/csv.hpp"
 #include "sim/base/limits.hpp"
@@ -17,7 +19,8 @@ constexpr std::array kMeasuredColumns = {
     // optional from here on
     "trace", "costs", "mode", "collective", "nic_bandwidth", "nic_latency",
     "wire_bytes_per_element", "wire_messages", "payload_bytes", "concurrent_jobs", "accumulation",
-    "outside", "measured_encode_seconds", "measured_communication_seconds"};
+    "outside", "measured_encode_seconds", "measured_communication_seconds", "selection", "stack",
+    "assumed", "compressing"};
 constexpr std::size_t kMeasuredRequired = 12;
 
 /// A measured time, or 0 where there is none.
@@ -28,6 +31,16 @@ Seconds time_or_none(const CsvReader& rows, const char* column) {
 }
 
 }  // namespace
+
+std::string parse_stack(std::string_view text) {
+  const auto fits = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.';
+  };
+  if (std::all_of(text.begin(), text.end(), fits)) return std::string(text);
+  throw ValueError("'" + std::string(text) +
+                   "' is not the name of a software stack: letters, digits, '-', '_' and '.', like "
+                   "'horovod-mpi'");
+}
 
 int parse_wire_bytes(std::string_view text) { return parse_count_to(64, text); }
 
@@ -41,7 +54,7 @@ MeasuredRuns load_measured_runs(const TextFile& file) {
   MeasuredRuns measured{file.path.string(), {}};
   CsvReader rows(file, kMeasuredColumns, kMeasuredRequired);
   // Where the file does not say, the default of MeasuredRun stays.
-  const auto optional = [&](const char* column, int& value, int (*parse)(std::string_view)) {
+  const auto optional = [&](const char* column, auto& value, auto parse) {
     if (!rows.text(column).empty()) value = rows.value(column, parse);
   };
   while (rows.next()) {
@@ -96,6 +109,10 @@ MeasuredRuns load_measured_runs(const TextFile& file) {
                                              " is not divided by " +
                                              std::to_string(run.accumulation) + " micro-steps");
     run.outside = rows.text("outside");
+    optional("selection", run.selection, parse_selection);
+    run.stack = rows.value("stack", parse_stack);
+    run.assumed = rows.text("assumed");
+    optional("compressing", run.compressing, parse_yes_no);
     const auto part = [&](const char* column) {
       return rows.text(column).empty() ? std::nullopt : std::optional(time_or_none(rows, column));
     };
@@ -114,7 +131,7 @@ bool same_setup(const MeasuredRun& a, const MeasuredRun& b) {
          to_text(a.fusion) == to_text(b.fusion) && a.overlap == b.overlap &&
          a.nic_bandwidth == b.nic_bandwidth && a.nic_latency == b.nic_latency &&
          a.payload == b.payload && a.concurrent_jobs == b.concurrent_jobs &&
-         a.accumulation == b.accumulation;
+         a.accumulation == b.accumulation && a.stack == b.stack && a.compressing == b.compressing;
 }
 
 }  // namespace gradcast

@@ -6,6 +6,7 @@
 
 #include "sim/base/text_file.hpp"
 #include "sim/base/units.hpp"
+#include "sim/inputs/compressor_costs.hpp"
 #include "sim/inputs/fusion.hpp"
 
 namespace gradcast {
@@ -35,7 +36,7 @@ struct MeasuredRun {
   std::string collective;
   std::string nic_bandwidth;
   std::string nic_latency;
-  int wire_bytes_per_element = 8;
+  std::optional<int> wire_bytes_per_element;
   int wire_messages = 1;
   Bytes payload{};          // of a microbenchmark of a collective; 0: a training run
   int concurrent_jobs = 1;  // equal ones, on the same nodes at the same time
@@ -43,6 +44,11 @@ struct MeasuredRun {
   std::string outside;      // why the model does not claim this row; "": it does
   // Of a published breakdown: selecting what is sent, and all communication, hidden or not.
   std::optional<Seconds> measured_encode, measured_communication;
+  SelectionScope selection = SelectionScope::Merged;
+  std::string stack;    // the name of the software that ran it; "": not said
+  std::string assumed;  // what of this row the source does not say; only reported
+  /// False: what the compressor would have sent was sent, without the work of compressing.
+  bool compressing = true;
 };
 
 struct MeasuredRuns {
@@ -56,6 +62,10 @@ int parse_wire_bytes(std::string_view text);
 int parse_wire_messages(std::string_view text);
 int parse_concurrent_jobs(std::string_view text);
 int parse_accumulation(std::string_view text);
+
+/// The name of a software stack: a word of letters, digits, '-', '_' and '.'; "" is none. Throws
+/// ValueError.
+std::string parse_stack(std::string_view text);
 
 /// Reads `traces/measured-<source>.csv`. Throws DataError.
 MeasuredRuns load_measured_runs(const TextFile& file);

@@ -49,6 +49,11 @@ const Collective& default_collective(Aggregation aggregation) {
   throw std::logic_error("collectives.def has nothing for an aggregation");
 }
 
+bool carries(const Collective& collective, const Compressor& compressor) {
+  return collective.serves == compressor.aggregation ||
+         (collective.serves == Aggregation::AllReduce && compressor.shared_seed);
+}
+
 Bytes chunk(Bytes whole, int i, int n) { return chunks(whole, i, i + 1, n); }
 
 Bytes chunks(Bytes whole, int first, int last, int n) {

@@ -87,8 +87,8 @@ struct Collective {
   std::string_view summary{};
   std::string_view source{};  // paper or implementation
   Outcome outcome;
-  /// The compressors whose encoding it can carry in training. A collective with Outcome::Scattered
-  /// can carry none by itself.
+  /// The compressors whose encoding it can carry in training (see also `carries`). A collective
+  /// with Outcome::Scattered can carry none by itself.
   Aggregation serves;
   /// True if it handles selected elements (it adds, merges or drops them on the way), not just
   /// bytes.
@@ -113,6 +113,10 @@ const Collective* find_collective(std::string_view name);
 
 /// The first collective of the table that serves `aggregation`. It is used where none is named.
 const Collective& default_collective(Aggregation aggregation);
+
+/// True if it can carry the compressor's encoding in training: it serves its aggregation, or it
+/// adds up values of elements that a shared seed chooses, the same on all ranks.
+bool carries(const Collective& collective, const Compressor& compressor);
 
 /// The size of chunk i of n. Chunk sizes differ by at most one byte and add up to the whole.
 Bytes chunk(Bytes whole, int i, int n);

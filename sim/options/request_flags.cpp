@@ -67,15 +67,22 @@ void add_request_flags(Flags& flags) {
             to_text(defaults.encode_stream));
   flags.add("encode-slowdown",
             "how much longer backward takes while a compressor runs on the side stream", "0%");
+  flags.add(
+      "compressing",
+      "no: what the compressor would send is sent, but compressing takes no time (how fast it "
+      "could be at best)",
+      "yes");
   flags.add("count-spread",
             "how far apart the ranks' counts of selected elements are (standard deviation over "
             "mean), where a compressor selects a varying number",
             "0%");
   flags.add("collective",
             "a name of `gradcast list`, or auto: ring or tree, by size (default: the compressor's "
-            "ring)");
-  flags.add("wire-bytes-per-element", "bytes that one element of a sparse gradient takes when sent",
-            "8");
+            "ring); an all-reduce also adds up the values of randk, whose seed the ranks share");
+  flags.add(
+      "wire-bytes-per-element",
+      "bytes that one element of a sparse gradient takes when sent (default: 8 for a value and "
+      "its index; 4 where an all-reduce adds up values alone)");
   flags.add("wire-messages",
             "1: one collective of index-value pairs; 2: one of values and one of indices", "1");
   flags.add("events", "a .csv file of events around the job: pauses, changed links, other traffic");
@@ -113,12 +120,14 @@ Request read_request(const Flags& flags, const std::set<std::string>& lists) {
   request.overlap = flags.value("overlap", parse_yes_no);
   request.pipeline = flags.value("pipeline", parse_yes_no);
   request.collective = flags.text("collective");
-  request.wire_bytes_per_element = flags.value("wire-bytes-per-element", parse_wire_bytes);
+  if (flags.given("wire-bytes-per-element"))
+    request.wire_bytes_per_element = flags.value("wire-bytes-per-element", parse_wire_bytes);
   request.wire_messages = flags.value("wire-messages", parse_wire_messages);
   request.queue = flags.value("queue", parse_queue);
   request.network_streams = flags.value("network-streams", parse_streams);
   request.encode_stream = flags.value("encode-stream", parse_encode_stream);
   request.encode_slowdown = flags.value("encode-slowdown", parse_percent);
+  request.compressing = flags.value("compressing", parse_yes_no);
   request.count_spread = flags.value("count-spread", parse_percent);
   request.events = flags.text("events");
   request.concurrent_jobs = flags.value("concurrent-jobs", parse_concurrent_jobs);

@@ -78,9 +78,8 @@ std::int64_t BucketCosts::share(std::int64_t elements, const Collective& collect
 
 /// Whose sets are added up: nobody's but the result's, or one of each rank or node.
 int BucketCosts::sets_of(const Collective& collective) const {
-  return collective.before != nullptr ? network_.layout().nodes()
-         : collective.sparse          ? 1
-                                      : cluster_.ranks();
+  const bool added_up = collective.sparse || scenario_.sends_values_only();
+  return collective.before != nullptr ? network_.layout().nodes() : added_up ? 1 : cluster_.ranks();
 }
 
 CostEstimate BucketCosts::codec_cost(const Bucket& bucket, const Collective& collective) const {
@@ -111,12 +110,22 @@ PlannedBucket BucketCosts::plan_bucket(const Bucket& bucket) const {
     planned.collective = &collective_for(load_of(planned), Aggregation::AllReduce);
     return planned;
   }
-  planned.collective = &collective_for(load_of(planned), Aggregation::AllGather);
+  planned.collective =
+      &collective_for(load_of(planned), scenario_.sends_values_only() ? Aggregation::AllReduce
+                                                                      : Aggregation::AllGather);
   planned.cost = codec_cost(bucket, *planned.collective);
-  const CodecWork work{bucket.elements, planned.cost.calls, static_cast<int>(bucket.tensors.size()),
-                       sets_of(*planned.collective)};
-  planned.cost.encode = corrected_encode(planned.cost.encode, work, scenario_.codec);
-  planned.cost.decode = corrected_decode(planned.cost.decode, work, scenario_.codec);
+  if (scenario_.compressing) {
+    const CodecWork work{bucket.elements, planned.cost.calls,
+                         static_cast<int>(bucket.tensors.size()), sets_of(*planned.collective)};
+    planned.cost.encode = corrected_encode(planned.cost.encode, work, scenario_.codec);
+    planned.cost.decode = corrected_decode(planned.cost.decode, work, scenario_.codec);
+  } else {
+    planned.cost.encode = planned.cost.decode = Seconds{0};
+    if (scenario_.compressor->exact_count) {  // then nothing of the table is used
+      planned.cost.outside.clear();
+      planned.cost.interpolated = false;
+    }
+  }
   planned.selected = planned.cost.selected;
   planned.payload = Bytes{planned.selected * scenario_.wire_bytes_per_element};
   return planned;

@@ -281,7 +281,7 @@ Plan make_plan(const Scenario& scenario) {
   require_same_tensors(scenario.model, scenario.trace);
   const bool training = scenario.payload.count == 0;
   if (training && scenario.collective != nullptr &&
-      scenario.collective->serves != scenario.compressor->aggregation)
+      !carries(*scenario.collective, *scenario.compressor))
     throw std::logic_error("the collective does not serve the compressor");
   Plan plan = Planner(scenario).make();
   require_ordered(plan);

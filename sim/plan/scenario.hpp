@@ -37,6 +37,10 @@ enum class EncodeStream { Compute, Side };
 EncodeStream parse_encode_stream(std::string_view text);
 std::string to_text(EncodeStream stream);
 
+/// Bytes of a selected element on its way: an fp32 value and an int32 index, or the value alone.
+inline constexpr int kBytesOfPair = 8;
+inline constexpr int kBytesOfValue = 4;
+
 struct Stack;
 struct StackTerm;
 
@@ -63,13 +67,16 @@ struct Scenario {
   std::string implementation;  // of the compressor; "" leaves the choice to the cost table
   SelectionScope selection = SelectionScope::Merged;
   CodecCorrection codec;  // of the compressor's costs
+  /// False: what the compressor would send is sent, but encode and decode take no time. That is how
+  /// fast a compressor could be at best.
+  bool compressing = true;
   Fusion fusion;
   bool overlap = false;  // communication with backward
   /// Without overlap: whether a bucket may be on its way while others are encoded and decoded. If
   /// not, encodes, collectives and decodes follow one another.
   bool pipeline_without_overlap = false;
-  int wire_bytes_per_element = 8;  // sparse: fp32 value and int32 index
-  int wire_messages = 1;           // sparse: 2 sends values and indices in a collective each
+  int wire_bytes_per_element = kBytesOfPair;  // sparse
+  int wire_messages = 1;  // sparse: 2 sends values and indices in a collective each
   Queue queue = Queue::Fifo;
   EncodeStream encode_stream = EncodeStream::Compute;
   double encode_slowdown = 0;  // on the side stream: how much longer backward takes meanwhile
@@ -94,6 +101,12 @@ struct Scenario {
   Seconds compute() const { return trace.iteration(accumulation); }
 
   bool sparse() const { return compressor->aggregation == Aggregation::AllGather; }
+
+  /// True if all ranks select the same elements, so that an all-reduce adds up their values and no
+  /// index travels.
+  bool sends_values_only() const {
+    return sparse() && collective != nullptr && collective->serves == Aggregation::AllReduce;
+  }
 };
 
 /// The same run without compression: what a speedup is measured against.

@@ -10,7 +10,7 @@ namespace {
 bool concerns(const StackTerm& term, const Scenario& scenario) {
   const bool collective_alone = scenario.payload.count > 0;
   if (term.quantity->of == ScenarioQuantity::Of::Costs)
-    return !collective_alone && scenario.sparse() &&
+    return !collective_alone && scenario.sparse() && scenario.compressing &&
            (term.compressor.empty() || term.compressor == scenario.compressor->name);
   return !collective_alone || term.quantity->of_collectives;
 }
@@ -35,6 +35,7 @@ std::vector<const StackTerm*> terms_for(const Stack& stack, const Scenario& scen
 void apply_stack(Scenario& scenario) {
   if (scenario.stack == nullptr) return;
   scenario = without_stack(std::move(scenario));
+  if (scenario.stack->pipelines) scenario.pipeline_without_overlap = true;
   const std::vector<const StackTerm*> terms = terms_for(*scenario.stack, scenario);
   const Plan plan = make_plan(scenario);
   for (const StackTerm* term : terms)

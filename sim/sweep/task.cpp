@@ -23,7 +23,8 @@ bool of_compressors(const std::string& flag) {
       "compressor",     "density",        "mode",
       "costs",          "scale-costs-to", "costs-of",
       "implementation", "selection",      "wire-bytes-per-element",
-      "wire-messages",  "count-spread",   "encode-slowdown"};
+      "wire-messages",  "count-spread",   "encode-slowdown",
+      "compressing"};
   return kFlags.contains(flag);
 }
 

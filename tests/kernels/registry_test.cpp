@@ -26,6 +26,13 @@ TEST_CASE("only dense gradients add up; sparse ones are gathered", "[kernels]") 
   }
 }
 
+TEST_CASE("only Rand-k chooses its elements by the seed alone", "[kernels]") {
+  for (const Compressor* compressor : all_compressors()) {
+    CAPTURE(compressor->name);
+    CHECK(compressor->shared_seed == (compressor->name == "randk"));
+  }
+}
+
 TEST_CASE("a build without CUDA sees no device", "[kernels]") {
   if (!built_with_cuda()) CHECK(gpu_devices().empty());
 }

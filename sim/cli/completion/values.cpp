@@ -48,6 +48,7 @@ constexpr ValueKind kKinds[] = {
     {"config", "", "none", kFiles},
     {"overlap", "", "yes no"},
     {"pipeline", "", "yes no"},
+    {"compressing", "", "yes no"},
     {"fusion", "", "layer merged ddp mg-wfbp omgs"},
     {"queue", "", "fifo priority"},
     {"selection", "", "merged per-tensor"},

@@ -40,6 +40,11 @@ TEST_CASE("a wrong command line is answered with 2", "[cli]") {
                    "did you mean 'iteration-resnet-50-v100'?");
   simulate_refuses({"--cluster", "10gbe-4x3"}, 2, "did you mean '10gbe-4x4'?");
   simulate_refuses({"--collective", "ring-all-gather"}, 2, "does not serve compressor 'dense'");
+  simulate_refuses({"--collective", "ring-all-reduce", "--compressor", "topk"}, 2,
+                   "does not serve compressor 'topk'");
+  simulate_refuses(
+      {"--collective", "ring-all-reduce", "--compressor", "randk", "--wire-messages", "2"}, 2,
+      "adds up the values of 'randk', and no indices travel");
   simulate_refuses({"--mode", "paper", "--compressor", "topk"}, 3, "in mode 'paper'");
 }
 

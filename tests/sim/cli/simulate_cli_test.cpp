@@ -48,6 +48,36 @@ TEST_CASE("dense communication is its bytes over the NIC, and the last one's lat
   }
 }
 
+// A tenth of the elements, 4 bytes each: no index travels, and what arrives is the sum.
+TEST_CASE("an all-reduce of Rand-k sends values alone", "[cli]") {
+  for (const std::string& engine : built_engines()) {
+    const Json result = simulated(engine, {"--compressor", "randk", "--density", "0.1",
+                                           "--collective", "ring-all-reduce"})["results"][0];
+    const double expected = 2 * 15.0 / 16 * 4 * 2'555'703 / kNic + kNicLatency;
+    CAPTURE(engine);
+    CHECK(result["communication_seconds"].get<double>() == Approx(expected).epsilon(2e-3));
+    CHECK(result["wire_bytes_per_element"] == 4);
+    CHECK(result["payload_bytes_per_rank"] == 4 * 2'555'703);
+  }
+}
+
+TEST_CASE("a compressor that takes no time sends what it sends", "[cli]") {
+  const std::vector<std::string> topk{"--compressor", "topk", "--density", "0.001"};
+  std::vector<std::string> bound = topk;
+  bound.insert(bound.end(), {"--compressing", "no"});
+  const Json usual = simulated("analytic", topk)["results"][0];
+  const Json best = simulated("analytic", bound)["results"][0];
+  CHECK(usual["compressing"] == "yes");
+  CHECK(best["compressing"] == "no");
+  CHECK(usual["encode_seconds"].get<double>() > 0.1);  // torch.topk of 25,557,032 elements
+  CHECK(best["encode_seconds"] == 0);
+  CHECK(best["decode_seconds"] == 0);
+  CHECK(best["payload_bytes_per_rank"] == usual["payload_bytes_per_rank"]);
+  CHECK(best["iteration_seconds"].get<double>() ==
+        Approx(usual["iteration_seconds"].get<double>() - usual["encode_seconds"].get<double>() -
+               usual["decode_seconds"].get<double>()));
+}
+
 // 15 messages of 8 x 25,557 bytes, 173 us each.
 TEST_CASE("Top-k communication is its bytes over the NIC, and the last one's latency", "[cli]") {
   for (const std::string& engine : built_engines()) {

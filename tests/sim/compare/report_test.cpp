@@ -42,6 +42,19 @@ TEST_CASE("where one is wrong each set-up has a line", "[comparison]") {
   CHECK(summary["rankings"][1]["swapped"][0]["apart_percent"].get<double>() == Approx(100));
 }
 
+TEST_CASE("densities have a column where a compressor has several, and what is assumed is said",
+          "[comparison]") {
+  ComparedRun sparse = compared("topk", 2, 3);
+  sparse.run.density = 0.01;
+  ComparedRun sparser = sparse;
+  sparser.run.density = 0.001;
+  sparser.run.assumed = "its batch";
+  CHECK_THAT(table({compared("dense", 4, 5), sparse}),
+             !Contains("density") && !Contains("Assumed"));
+  CHECK_THAT(table({compared("dense", 4, 5), sparse, sparser}),
+             Contains("density") && Contains("0.001") && Contains("Assumed: its batch\n"));
+}
+
 TEST_CASE("a summary has a group for each algorithm, model and source", "[comparison]") {
   const Json summary = summary_json(two_setups(3));
   CHECK(summary["by_compressor"]["topk"]["rows"] == 2);

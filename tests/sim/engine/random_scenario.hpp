@@ -187,7 +187,7 @@ inline const Collective* draw_collective(const Scenario& scenario, bool training
   std::vector<const Collective*> possible;
   for (const Collective* collective : all_collectives()) {
     const bool fits = training
-                          ? collective->serves == scenario.compressor->aggregation &&
+                          ? carries(*collective, *scenario.compressor) &&
                                 collective->outcome != Outcome::Scattered &&
                                 (!collective->needs_exact_count || scenario.compressor->exact_count)
                           : !collective->sparse;
@@ -209,6 +209,7 @@ inline void draw_schedule(Scenario& scenario, const Wanted& wanted) {
   scenario.selection = chance(30) ? SelectionScope::PerTensor : SelectionScope::Merged;
   scenario.wire_bytes_per_element = chance(20) ? 6 : 8;
   scenario.wire_messages = chance(20) ? 2 : 1;
+  scenario.compressing = chance(90);
   if (!wanted.in_order && chance(40)) scenario.encode_stream = EncodeStream::Side;
   if (chance(40)) scenario.encode_slowdown = number(1, 100) / 100.0;
   if (wanted.plain) return;

@@ -24,9 +24,10 @@ inline std::string described(const Scenario& scenario) {
       << to_text(scenario.fusion) << " overlap " << scenario.overlap << " pipeline "
       << scenario.pipeline_without_overlap << " queue " << to_text(scenario.queue) << " streams "
       << scenario.network_streams << " encode " << to_text(scenario.encode_stream) << " slowdown "
-      << scenario.encode_slowdown << " wire " << scenario.wire_bytes_per_element << " B in "
-      << scenario.wire_messages << " count spread " << scenario.count_spread << " seed "
-      << scenario.count_seed << "\ncluster";
+      << scenario.encode_slowdown << " wire " << scenario.wire_bytes_per_element
+      << " B compressing " << scenario.compressing << " in " << scenario.wire_messages
+      << " count spread " << scenario.count_spread << " seed " << scenario.count_seed
+      << "\ncluster";
   for (const ClusterProperty& property : properties_of(scenario.cluster))
     if (property.value != "none" && property.value != "0" && property.value != "0s")
       out << " " << property.name << "=" << property.value;

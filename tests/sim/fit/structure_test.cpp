@@ -59,6 +59,28 @@ TEST_CASE("A scope holds for the runs that have one of its values in each of its
   CHECK(parse_fit_scope("").holds(run_of("dense", "b")));
 }
 
+TEST_CASE("A scope may name density, nodes, stack, selection, and whether a run compressed",
+          "[fit]") {
+  MeasuredRun run = run_of("topk", "a");
+  run.density = 0.01;
+  run.nodes = 8;
+  run.stack = "horovod-mpi";
+  run.selection = SelectionScope::PerTensor;
+  run.compressing = false;
+  for (const char* holds : {"density=0.01", "density=0.1+0.010", "nodes=4+8", "stack=horovod-mpi",
+                            "selection=per-tensor", "compressing=no"}) {
+    CAPTURE(holds);
+    CHECK(parse_fit_scope(holds).holds(run));
+  }
+  for (const char* not_this :
+       {"density=0.1", "nodes=4", "stack=paper", "selection=merged", "compressing=yes"}) {
+    CAPTURE(not_this);
+    CHECK_FALSE(parse_fit_scope(not_this).holds(run));
+  }
+  CHECK_THROWS_WITH(parse_fit_scope("compressing=maybe"), "'maybe' is not 'yes' or 'no'");
+  CHECK_THROWS_WITH(parse_fit_scope("density=2"), Catch::Contains("'2' is not a density"));
+}
+
 TEST_CASE("What is wrong in a structure's file is said with its line", "[fit]") {
   check_refused("a,absolute,per_iteration_overhed,,5ms,0s,1s,x\n",
                 "fit-x.csv:2: column 'parameter': unknown parameter 'per_iteration_overhed'; did "

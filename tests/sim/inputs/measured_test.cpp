@@ -29,7 +29,7 @@ TEST_CASE("a measured run is read, and what is not said is the default", "[measu
   CHECK(run.iteration == Seconds{0.81});
   CHECK(run.compute == Seconds{0.46});
   CHECK_FALSE(run.overlap);
-  CHECK(run.wire_bytes_per_element == 8);
+  CHECK_FALSE(run.wire_bytes_per_element.has_value());
   CHECK(run.wire_messages == 1);
   CHECK(run.mode.empty());
   CHECK(run.line == 2);
@@ -80,6 +80,32 @@ TEST_CASE("a measured time is at least a nanosecond", "[measured]") {
   CHECK(runs(kColumns, with(kRow, "0.81", "1e-9")).runs[0].iteration == Seconds{1e-9});
   CHECK(runs(kColumns + ",measured_encode_seconds", kRow + ",0").runs[0].measured_encode ==
         Seconds{0});
+}
+
+TEST_CASE("a row may say what selected, what ran, what is assumed, and that nothing compressed",
+          "[measured]") {
+  const std::string columns = kColumns + ",selection,stack,assumed,compressing";
+  const MeasuredRun run =
+      runs(columns, kRow + ",per-tensor,horovod-mpi,\"batch, inferred\",no").runs[0];
+  CHECK(run.selection == SelectionScope::PerTensor);
+  CHECK(run.stack == "horovod-mpi");
+  CHECK(run.assumed == "batch, inferred");
+  CHECK_FALSE(run.compressing);
+  const MeasuredRun usual = runs(columns, kRow + ",,,,").runs[0];
+  CHECK(usual.selection == SelectionScope::Merged);
+  CHECK(usual.stack.empty());
+  CHECK(usual.assumed.empty());
+  CHECK(usual.compressing);
+  // The selection belongs to the compressor; the stack, and whether it compresses, to the set-up.
+  CHECK(same_setup(usual, runs(columns, kRow + ",per-tensor,,x,").runs[0]));
+  CHECK_FALSE(same_setup(usual, runs(columns, kRow + ",,horovod-mpi,,").runs[0]));
+  CHECK_FALSE(same_setup(usual, runs(columns, kRow + ",,,,no").runs[0]));
+  CHECK_THROWS_WITH(runs(columns, kRow + ",layer,,,"),
+                    Contains("column 'selection': 'layer' is not 'merged' or 'per-tensor'"));
+  CHECK_THROWS_WITH(runs(columns, kRow + ",,my stack,,"),
+                    Contains("column 'stack': 'my stack' is not the name of a software stack"));
+  CHECK_THROWS_WITH(runs(columns, kRow + ",,,,0"),
+                    Contains("column 'compressing': '0' is not 'yes' or 'no'"));
 }
 
 TEST_CASE("rows of one set-up differ in the compressor only", "[measured]") {

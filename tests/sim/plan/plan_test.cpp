@@ -108,6 +108,50 @@ TEST_CASE("sparse gradients travel as 8 bytes an element, in one message or two"
   CHECK(plan.steps[9].after == std::vector<std::size_t>{7, 8});
 }
 
+// Random-k with a shared seed: 60 of 6000 elements, values of 4 bytes: 240 bytes, a half of them a
+// message. One set is decoded, of which the table says 3 ms; of 16 it would say 48.
+TEST_CASE("an all-reduce adds up the values of elements that a shared seed chose", "[plan]") {
+  Scenario scenario = toy::scenario("randk");
+  scenario.collective = find_collective("ring-all-reduce");
+  scenario.wire_bytes_per_element = kBytesOfValue;
+  for (CostRow& row : scenario.costs.rows) {
+    row.compressor = "randk";
+    row.decode *= row.workers;
+  }
+  const Plan plan = make_plan(scenario);
+  CHECK(plan.buckets[0].selected == 60);
+  CHECK(plan.buckets[0].payload == Bytes{240});
+  CHECK(plan.buckets[0].collective->name == "ring-all-reduce");
+  CHECK(plan.buckets[0].cost.decode.count() == Approx(3e-3));
+  const std::vector<Phase> phases =
+      plan.buckets[0].collective->phases(even_layout(2, 1), plan.steps[7].load);
+  CHECK(phases[0].messages[0].bytes == Bytes{120});
+  scenario.collective = find_collective("ring-all-gather");
+  CHECK(make_plan(scenario).buckets[0].cost.decode.count() > 3e-3);  // two sets
+  scenario.compressor = find_compressor("topk");
+  scenario.collective = find_collective("ring-all-reduce");
+  CHECK_THROWS_AS(make_plan(scenario), std::logic_error);
+}
+
+// 6000 elements take 6 ms to encode and 3 ms to decode; 60 of 8 bytes travel either way.
+TEST_CASE(
+    "where nothing is worked on, what would be sent is sent, and encode and decode take no time",
+    "[plan]") {
+  Scenario scenario = toy::scenario("topk");
+  scenario.codec.per_call = Seconds{1};  // a correction of a time that is not there
+  scenario.compressing = false;
+  const Plan plan = make_plan(scenario);
+  CHECK(plan.buckets[0].cost.encode == Seconds{0});
+  CHECK(plan.buckets[0].cost.decode == Seconds{0});
+  CHECK(plan.buckets[0].selected == 60);
+  CHECK(plan.buckets[0].payload == Bytes{480});
+  CHECK(names(plan) == names(make_plan(toy::scenario("topk"))));
+  scenario.model.tensors[0].elements = 50'000;  // more than the table has: no time is taken from it
+  CHECK(outside_of(make_plan(scenario)).empty());
+  scenario.compressing = true;
+  CHECK_FALSE(outside_of(make_plan(scenario)).empty());
+}
+
 TEST_CASE("one rank alone neither compresses nor communicates", "[plan]") {
   Scenario scenario = toy::scenario("topk");
   scenario.cluster.nodes = 1;

@@ -28,6 +28,7 @@ void note_costs(const Flags& flags, const Scenario& scenario, const Plan& plan) 
   const std::string compressor(scenario.compressor->name);
   if (const std::string outside = outside_of(plan); !outside.empty())
     flags.note("some costs of '" + compressor + "' lie outside the cost table (" + outside + ")");
+  if (!scenario.compressing) return;  // what follows is about times
   const std::string evidence = evidence_of(plan);
   const bool partly = evidence.find("measured") != std::string::npos;
   if (!evidence.empty() && evidence != "measured")
@@ -78,7 +79,7 @@ void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan
     flags.note("--count-spread changes nothing here: every rank selects as many elements");
   if (scenario.sparse() && plan.ranks() > 1) return;
   for (const char* flag : {"density", "mode", "costs", "scale-costs-to", "implementation",
-                           "selection", "wire-bytes-per-element", "wire-messages"})
+                           "selection", "wire-bytes-per-element", "wire-messages", "compressing"})
     if (flags.given(flag))
       flags.note("--" + std::string(flag) + " changes nothing here: nothing is compressed");
 }

@@ -77,6 +77,7 @@ Json settings_of(const Scenario& scenario, const Request& request, const Plan& p
     settings["encode_calls"] = encode_calls(plan);
     settings["encode_stream"] = to_text(scenario.encode_stream);
     settings["encode_slowdown"] = percent_to_text(scenario.encode_slowdown);
+    settings["compressing"] = scenario.compressing ? "yes" : "no";
     settings["count_spread"] = percent_to_text(scenario.count_spread);
     settings["interpolated_buckets"] =
         std::count_if(plan.buckets.begin(), plan.buckets.end(),
