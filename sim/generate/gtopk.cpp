@@ -37,6 +37,7 @@ std::vector<std::string> provenance() {
       R"(density: of the paper. The code that was published takes 0.004 in the first epoch (allreducer.py), and which)",
       R"(  epoch was timed is not said.)",
       R"(trace: those of a V100 lend their shares only.)",
+      R"(stack: the authors call MPI from Python, without Horovod or NCCL.)",
       R"(measured_encode_seconds, measured_communication_seconds: compress and communicate of plot_breakdown, of)",
       R"(  gTop-k on 32 workers. What it counts as communicate is mostly the CPU's work on what is sent.)",
       R"(Made by generate_data.)",
@@ -80,7 +81,8 @@ std::string row_of(const GtopkModel& model, std::size_t algorithm, std::size_t w
                    model.accumulation > 1 ? count(model.accumulation) : "",
                    dense && kGtopkWorkers[workers] >= 16 ? std::string(kOutside) : "",
                    breakdown == nullptr ? "" : number_to_text(breakdown->compress.count()),
-                   breakdown == nullptr ? "" : number_to_text(breakdown->communicate.count())});
+                   breakdown == nullptr ? "" : number_to_text(breakdown->communicate.count()),
+                   "mpi4py"});
 }
 
 }  // namespace
@@ -114,7 +116,8 @@ GeneratedFile gtopk_file() {
                                                             "accumulation",
                                                             "outside",
                                                             "measured_encode_seconds",
-                                                            "measured_communication_seconds"});
+                                                            "measured_communication_seconds",
+                                                            "stack"});
   for (const GtopkModel& model : kGtopkModels)
     for (std::size_t algorithm = 0; algorithm < kGtopkAlgorithms.size(); ++algorithm)
       for (std::size_t workers = 0; workers < kGtopkWorkers.size(); ++workers)

@@ -19,6 +19,7 @@ std::vector<std::string> provenance() {
       R"(fusion, overlap, wire_messages, mode: from the authors' code, hclhkbu/GaussianK-SGD@3da1fb3. Its default)",
       R"(  threshold merges all gradients into one buffer, so nothing overlaps with backward; values and indices)",
       R"(  travel in an all-gather each; what the code does where it differs from the paper's text is mode "code".)",
+      R"(stack: "paper" is the versions above with that code.)",
       "Made by generate_data.",
   };
 }
@@ -32,7 +33,7 @@ std::string row_of(const Table2Row& row, std::size_t column) {
                    number_to_text(row.single_gpu_iteration().count()), "10gbe-4x4", "4", "4",
                    compressor, dense ? "1" : "0.001", "merged", "no",
                    number_to_text(row.iteration_seconds[column]), two_modes ? "code" : "",
-                   dense ? "" : "2"});
+                   dense ? "" : "2", "paper"});
 }
 
 }  // namespace
@@ -48,7 +49,7 @@ GeneratedFile table2_file() {
   std::string text = csv_comments(provenance()) +
                      csv_line({"source", "model", "batch", "compute_seconds", "cluster", "nodes",
                                "gpus_per_node", "compressor", "density", "fusion", "overlap",
-                               "iteration_seconds", "mode", "wire_messages"});
+                               "iteration_seconds", "mode", "wire_messages", "stack"});
   for (const Table2Row& row : kTable2)
     for (std::size_t i = 0; i < kTable2Compressors.size(); ++i) text += row_of(row, i);
   return {"traces/measured-shi2019-table2.csv", text};
