@@ -10,6 +10,7 @@ std::vector<FitRow> fit_rows_of(const MeasuredRuns& measured, DataFiles& files) 
   for (const MeasuredRun& run : measured.runs)
     rows.push_back(naming_row(measured.path, run, [&] {
       FitRow row{run, request_of(run), {}};
+      row.request.stack.clear();  // what it costs is what is looked for
       row.scenario = make_scenario(row.request, files);
       std::erase_if(row.scenario.costs.rows, [&](const CostRow& cost) {
         return cost.compressor != row.scenario.compressor->name;

@@ -16,9 +16,6 @@ namespace {
 
 using Draws = std::vector<double>;
 
-/// Tails heavier than a normal's: a spread that is known from a few groups is itself uncertain.
-constexpr double kDegrees = 5;
-
 /// A number of a name, the same on every machine (FNV-1a).
 std::uint64_t hash_of(const std::string& name) {
   std::uint64_t hash = 0xcbf29ce484222325;
@@ -34,7 +31,7 @@ const Draws& strata() {
   static const Draws kStrata = [] {
     Draws values;
     for (std::size_t i = 0; i < kSpreadDraws; ++i)
-      values.push_back(t_quantile((static_cast<double>(i) + 0.5) / kSpreadDraws, kDegrees));
+      values.push_back(t_quantile((static_cast<double>(i) + 0.5) / kSpreadDraws, kSpreadDegrees));
     return values;
   }();
   return kStrata;

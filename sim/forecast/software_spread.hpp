@@ -32,8 +32,10 @@ struct SoftwareSpread {
   double own = 0;  // seconds: this run's kernels and random noise
 };
 
-/// The number of joint draws.
+/// The number of joint draws, and the degrees of freedom of their Student's t: a spread that is
+/// known from a few groups is itself uncertain.
 inline constexpr std::size_t kSpreadDraws = 1000;
+inline constexpr double kSpreadDegrees = 5;
 
 /// Times that the run may take, in seconds. Draw i of two forecasts is the same world: what has the
 /// same name has the same error there. `with_outside`: also the terms that lie outside.

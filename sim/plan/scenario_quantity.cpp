@@ -95,6 +95,30 @@ constexpr std::array<std::string_view, 4> kOfCollectives = {
 constexpr auto kCluster = ScenarioQuantity::Of::Cluster;
 constexpr auto kCosts = ScenarioQuantity::Of::Costs;
 
+struct SeenBy {
+  std::string_view quantity;
+  std::string_view numbers;
+};
+
+constexpr SeenBy kSeenBy[] = {
+    {"reduction_bandwidth", "bytes ranks"},
+    {"per_message_latency", "bytes ranks"},
+    {"per_collective_latency", "calls ranks"},
+    {"per_tensor_negotiation", "calls ranks"},
+    {"per_iteration_overhead", "compute ranks"},
+    {"communication_slowdown", "calls"},
+    {"nic_share", "nic"},
+    {"staging_bandwidth", "bytes ranks"},
+    {"encode_factor", "elements density"},
+    {"decode_factor", "elements density ranks"},
+    {"encode_per_call", "calls elements density"},
+    {"encode_per_tensor", "calls elements density"},
+    {"encode_per_element", "calls elements density"},
+    {"decode_per_call", "calls elements density"},
+    {"decode_per_tensor", "calls elements density"},
+    {"decode_per_rank", "calls elements ranks"},
+};
+
 std::vector<ScenarioQuantity> marked(std::vector<ScenarioQuantity> all) {
   const auto among = [](std::span<const std::string_view> names, std::string_view name) {
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -102,6 +126,8 @@ std::vector<ScenarioQuantity> marked(std::vector<ScenarioQuantity> all) {
   for (ScenarioQuantity& quantity : all) {
     quantity.software = !among(kHardware, quantity.name);
     quantity.of_collectives = among(kOfCollectives, quantity.name);
+    for (const SeenBy& seen : kSeenBy)
+      if (seen.quantity == quantity.name) quantity.seen_by = seen.numbers;
   }
   return all;
 }

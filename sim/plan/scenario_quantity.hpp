@@ -25,6 +25,9 @@ struct ScenarioQuantity {
   bool inverse = false;         // a rate: the longer the time of a byte, the lower
   bool software = false;        // else it is the hardware's, or the network's
   bool of_collectives = false;  // software that a collective alone pays too
+  /// The numbers of situation.hpp on which a software time may depend in ways that nobody modelled:
+  /// where a run lies outside of those that were seen, the value says nothing.
+  std::string_view seen_by{};
 
   /// The value as text, with this many significant digits.
   std::string text(double number, int digits = kAllDigits) const { return print(number, digits); }

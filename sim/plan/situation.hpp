@@ -20,7 +20,7 @@ struct SituationNumber {
 
 /// calls: buckets of an iteration, each of which is a call of the compressor and a collective;
 /// elements, bytes: of the largest bucket, before and after compression; ranks; nodes; density;
-/// nic: bandwidth of a NIC.
+/// compute: seconds of one GPU alone; nic: bandwidth of a NIC.
 std::span<const SituationNumber> situation_numbers();
 
 /// The range in which a number was seen.

@@ -7,6 +7,7 @@
 #include "sim/answers/answer.hpp"
 #include "sim/base/paths.hpp"
 #include "sim/base/progress.hpp"
+#include "sim/cli/commands/fit/stacks.hpp"
 #include "sim/compare/report.hpp"
 #include "sim/fit/fit_report.hpp"
 #include "sim/fit/fitted_files.hpp"
@@ -58,6 +59,9 @@ int fit(int argc, const char* const* argv) {
             "(default: fit-x for measured-x, else fit-default)");
   flags.add("structure", "the structure to fit (default: the first of the file)");
   flags.add("leave-one-out", "model, row or source: forecast each by a fit that has not seen it");
+  flags.add_switch("stacks",
+                   "estimate what software stacks cost, from all groups of traces/stack-groups.csv "
+                   "at once; with --leave-one-out source each group is forecast by the others");
   flags.add_switch("claimed-only",
                    "fit one structure only; do not try the others of the file (no nested choice)");
   flags.add("starts", "number of random starts of each search, beside the structure's own start",
@@ -70,6 +74,10 @@ int fit(int argc, const char* const* argv) {
   flags.add_switch("split", "show where each row's time goes");
   add_engine_flag(flags);
   if (!flags.parse(argc, argv)) return 0;
+  if (flags.given("stacks")) {
+    DataFiles files = DataFiles::standard();
+    return fit_stacks(flags, files);
+  }
   const Engine& engine = chosen_engine(flags);
   const double max_error = flags.given("max-error") ? flags.value("max-error", parse_max_error)
                                                     : std::numeric_limits<double>::infinity();

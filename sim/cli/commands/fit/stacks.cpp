@@ -1,0 +1,92 @@
+#include "sim/cli/commands/fit/stacks.hpp"
+
+#include <filesystem>
+#include <memory>
+
+#include "sim/answers/answer.hpp"
+#include "sim/base/paths.hpp"
+#include "sim/base/progress.hpp"
+#include "sim/base/table.hpp"
+#include "sim/base/text.hpp"
+#include "sim/population/judgement.hpp"
+#include "sim/population/judgement_table.hpp"
+#include "sim/population/stack_files.hpp"
+
+namespace gradcast::commands {
+namespace {
+
+constexpr DataKind kPriors{"list of priors", "traces", "stack-"};
+
+Answer judged(const Flags& flags, const std::vector<SourceGroup>& groups,
+              const StackPriors& priors) {
+  if (flags.text("leave-one-out") != "source")
+    throw UsageError(
+        "--stacks leaves out one group of sources at a time: write --leave-one-out source");
+  Progress progress(std::vector<double>(groups.size(), 1), flags.quiet());
+  const Judgement judgement = judge_groups(groups, priors, [&](std::size_t done, std::size_t) {
+    progress.show(done, "estimating without each group");
+  });
+  return {judgement_table(judgement), judgement_rows(judgement), judgement_summary(judgement), 1};
+}
+
+Answer estimated(const std::vector<StackFile>& made) {
+  Answer answer;
+  TextTable table;
+  table.header = {"stack", "property", "value", "deviation", "from", "seen"};
+  for (const StackFile& file : made) {
+    const Stack stack = load_stack({file.path, file.content});
+    for (const StackTerm& term : stack.terms) {
+      const std::vector<std::string> cells{stack.name,
+                                           term.name(),
+                                           term.quantity->text(term.value, 3),
+                                           percent_to_text(rounded_to(2, term.deviation)),
+                                           term.source,
+                                           to_text(term.seen)};
+      table.rows.push_back(cells);
+      answer.rows.push_back({{"stack", cells[0]},
+                             {"property", cells[1]},
+                             {"value", cells[2]},
+                             {"deviation", term.deviation},
+                             {"source", cells[4]},
+                             {"seen", cells[5]}});
+    }
+    answer.rows.push_back({{"stack", stack.name},
+                           {"property", "discrepancy"},
+                           {"value", percent_to_text(rounded_to(2, stack.discrepancy))},
+                           {"deviation", nullptr},
+                           {"source", ""},
+                           {"seen", ""}});
+  }
+  answer.table = to_text(table);
+  answer.seed = 1;
+  return answer;
+}
+
+void save(const Flags& flags, const std::vector<StackFile>& made) {
+  std::vector<TextFile> whole;
+  for (const StackFile& file : made) {
+    whole.push_back({std::filesystem::path(flags.text("save")) / file.path, file.content});
+    make_folder(whole.back().path.parent_path());
+  }
+  write_text_files(whole);
+  for (const TextFile& file : whole) flags.note("saved " + file.path.string());
+}
+
+}  // namespace
+
+int fit_stacks(const Flags& flags, DataFiles& files) {
+  const StackPriors priors = load_stack_priors(files.read(kPriors, "stack-priors"));
+  const std::vector<SourceGroup> groups = load_source_groups(files);
+  if (flags.given("leave-one-out")) {
+    deliver(flags, files.inputs(), "analytic", judged(flags, groups, priors));
+    return 0;
+  }
+  std::vector<const SourceGroup*> all;
+  for (const SourceGroup& group : groups) all.push_back(&group);
+  const std::vector<StackFile> made = stack_files(fit_population(all, priors, 1), groups);
+  deliver(flags, files.inputs(), "analytic", estimated(made));
+  if (flags.given("save")) save(flags, made);
+  return 0;
+}
+
+}  // namespace gradcast::commands

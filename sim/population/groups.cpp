@@ -1,0 +1,46 @@
+#include "sim/population/groups.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "sim/base/csv.hpp"
+
+namespace gradcast {
+namespace {
+
+constexpr std::array kGroupColumns = {"measured", "source", "group"};
+constexpr DataKind kGroups{"list of groups", "traces", "stack-"};
+
+}  // namespace
+
+std::vector<SourceGroup> load_source_groups(DataFiles& files) {
+  const TextFile list = files.read(kGroups, "stack-groups");
+  std::vector<SourceGroup> groups;
+  std::map<std::string, std::vector<FitRow>> known;  // by measured file
+  CsvReader rows(list, kGroupColumns);
+  while (rows.next()) {
+    const std::string& measured = rows.word("measured");
+    if (!known.contains(measured))
+      known[measured] = fit_rows_of(load_measured_runs(files.read(kMeasuredRuns, measured)), files);
+    const std::string name = rows.word("group");
+    auto group = std::find_if(groups.begin(), groups.end(),
+                              [&](const SourceGroup& each) { return each.name == name; });
+    if (group == groups.end()) group = groups.insert(group, {name, "", {}});
+    std::size_t found = 0;
+    for (const FitRow& row : known[measured]) {
+      if (row.run.source != rows.word("source") || !row.run.outside.empty()) continue;
+      if (group->stack.empty()) group->stack = row.run.stack;
+      if (row.run.stack.empty() || row.run.stack != group->stack)
+        throw rows.failure("group", "line " + std::to_string(row.run.line) + " of " + measured +
+                                        " has stack '" + row.run.stack + "', and the group '" +
+                                        group->stack + "'");
+      group->rows.push_back(row);
+      ++found;
+    }
+    if (found == 0) throw rows.failure("source", measured + " has no runs of this source");
+  }
+  return groups;
+}
+
+}  // namespace gradcast

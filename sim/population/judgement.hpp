@@ -1,0 +1,42 @@
+// How good forecasts are on clusters and stacks that nobody fitted: each group of runs, forecast by
+// what all other groups say, beside physics alone.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sim/population/posterior.hpp"
+
+namespace gradcast {
+
+/// How well intervals did. The score (alpha = 0.1, on the logarithm of time; Gneiting and Raftery
+/// 2007) is the width, and 20 times what a measurement lies outside: low is good.
+struct IntervalScore {
+  double coverage_percent = 0;
+  double width_percent = 0;  // median, of the forecast
+  double score = 0;
+};
+
+struct JudgedGroup {
+  std::string name;
+  std::string stack;
+  bool stack_seen = false;  // by another group
+  std::size_t rows = 0;
+  double error_percent = 0;    // mean absolute, of forecasts without this group
+  double physics_percent = 0;  // of physics alone
+  IntervalScore intervals;
+  IntervalScore residuals;  // of physics with the other groups' residuals
+};
+
+struct Judgement {
+  std::vector<JudgedGroup> groups;
+
+  /// The mean over groups, which weigh alike.
+  double mean(double (*of)(const JudgedGroup& group)) const;
+};
+
+/// `progress`: called with how many groups are done, and of how many.
+Judgement judge_groups(const std::vector<SourceGroup>& groups, const StackPriors& priors,
+                       const std::function<void(std::size_t, std::size_t)>& progress);
+
+}  // namespace gradcast

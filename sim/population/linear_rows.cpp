@@ -1,0 +1,69 @@
+#include "sim/population/linear_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/engine/iteration_result.hpp"
+#include "sim/fit/least_squares.hpp"
+
+namespace gradcast {
+namespace {
+
+double time_of(const Scenario& scenario) {
+  return run(scenario, *find_engine("analytic")).iteration.count();
+}
+
+/// Whether a run has work that the term is of.
+bool concerns(const TermPrior& term, const Scenario& scenario) {
+  if (term.quantity->of == ScenarioQuantity::Of::Costs)
+    return scenario.sparse() && scenario.compressing &&
+           (term.compressor.empty() || term.compressor == scenario.compressor->name);
+  return true;
+}
+
+}  // namespace
+
+LinearGroup linear_group(const SourceGroup& group, std::size_t stack, const StackPriors& priors,
+                         const Eigen::VectorXd& about) {
+  const std::size_t count = group.rows.size();
+  LinearGroup linear;
+  linear.stack = stack;
+  linear.measured = linear.physics = Eigen::VectorXd(at(count));
+  Eigen::MatrixXd gain = Eigen::MatrixXd::Zero(at(count), at(priors.terms.size()));
+  for (std::size_t i = 0; i < count; ++i) {
+    const Scenario& physics = group.rows[i].scenario;
+    std::vector<std::size_t> its;
+    Scenario all = physics;
+    for (std::size_t k = 0; k < priors.terms.size(); ++k)
+      if (priors.terms[k].holds_for(group.stack) && concerns(priors.terms[k], physics)) {
+        its.push_back(k);
+        priors.terms[k].quantity->set(all, std::exp(about[at(k)]));
+      }
+    const double alone = time_of(physics);
+    const double with_all = time_of(all);
+    double sum = 0;
+    for (const std::size_t k : its) {
+      Scenario other = all;
+      const ScenarioQuantity& quantity = *priors.terms[k].quantity;
+      quantity.set(other, quantity.get(physics));
+      gain(at(i), at(k)) = std::max(0.0, with_all - time_of(other));
+      sum += gain(at(i), at(k));
+    }
+    // Together they add what all of them add together, whatever hides behind what.
+    const double scale = sum > 0 ? std::max(0.0, with_all - alone) / sum : 0;
+    for (const std::size_t k : its) gain(at(i), at(k)) *= scale * std::exp(-about[at(k)]);
+    linear.measured[at(i)] = std::log(group.rows[i].run.iteration.count());
+    linear.physics[at(i)] = alone;
+  }
+  for (std::size_t k = 0; k < priors.terms.size(); ++k)
+    if (gain.col(at(k)).maxCoeff() > 0) linear.terms.push_back(k);
+  linear.gain = Eigen::MatrixXd(at(count), at(linear.terms.size()));
+  linear.about = Eigen::VectorXd(at(linear.terms.size()));
+  for (std::size_t a = 0; a < linear.terms.size(); ++a) {
+    linear.gain.col(at(a)) = gain.col(at(linear.terms[a]));
+    linear.about[at(a)] = about[at(linear.terms[a])];
+  }
+  return linear;
+}
+
+}  // namespace gradcast

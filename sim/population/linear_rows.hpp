@@ -1,0 +1,27 @@
+// Measured runs as sums: physics, and what each term of software adds. Times are linear in a term,
+// or nearly so, about the values where it was measured.
+#pragma once
+#include <Eigen/Core>
+#include <vector>
+
+#include "sim/population/groups.hpp"
+#include "sim/population/priors.hpp"
+
+namespace gradcast {
+
+/// A group's runs: time of row i = physics[i] + the sum over its terms of gain(i, a) x exp(log of
+/// the term's number).
+struct LinearGroup {
+  std::size_t stack = 0;           // by place among the stacks
+  std::vector<std::size_t> terms;  // of the priors, that any of its runs depends on
+  Eigen::VectorXd measured;        // logarithms of seconds
+  Eigen::VectorXd physics;         // seconds
+  Eigen::MatrixXd gain;            // by row, by term: seconds for each unit of the number
+  Eigen::VectorXd about;           // by term: the logarithms about which this is right
+};
+
+/// `about`: by term of the priors, the logarithm of its number.
+LinearGroup linear_group(const SourceGroup& group, std::size_t stack, const StackPriors& priors,
+                         const Eigen::VectorXd& about);
+
+}  // namespace gradcast

@@ -1,0 +1,27 @@
+// What measured runs say of software stacks: of each that was measured, and of those that were not.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sim/plan/stack.hpp"
+#include "sim/population/sampler.hpp"
+
+namespace gradcast {
+
+struct PopulationFit {
+  const StackPriors* priors = nullptr;
+  std::vector<std::string> stacks;  // that were measured
+  std::vector<PopulationDraw> draws;
+};
+
+/// Estimates all from these groups. The linear parts of the runs are worked out twice: about the
+/// priors, and about what came out.
+PopulationFit fit_population(const std::vector<const SourceGroup*>& groups,
+                             const StackPriors& priors, std::uint64_t seed);
+
+/// The stack of a name on a cluster that was not measured. Where the stack was not measured either,
+/// it is what the population says of a stack with its mechanisms. Each term is a lognormal with the
+/// median of the draws and tails as SoftwareSpread draws them.
+Stack predicted_stack(const PopulationFit& fit, const std::string& name);
+
+}  // namespace gradcast

@@ -1,0 +1,59 @@
+#include "sim/population/priors.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "sim/base/csv.hpp"
+#include "sim/base/text.hpp"
+
+namespace gradcast {
+namespace {
+
+constexpr std::array kPriorColumns = {"property", "compressor", "stacks", "median",
+                                      "spread",   "between",    "source"};
+
+double parse_scale(std::string_view text) {
+  const double scale = parse_percent(text);
+  if (scale > 0 && scale <= 3) return scale;
+  throw ValueError("'" + std::string(text) + "' is not above 0% and at most 300%");
+}
+
+}  // namespace
+
+bool TermPrior::holds_for(const std::string& stack) const {
+  return stacks.empty() || std::any_of(stacks.begin(), stacks.end(), [&](const std::string& part) {
+           return stack.find(part) != std::string::npos;
+         });
+}
+
+std::string TermPrior::name() const {
+  return std::string(quantity->name) + (compressor.empty() ? "" : " of " + compressor);
+}
+
+StackPriors load_stack_priors(const TextFile& file) {
+  StackPriors priors;
+  CsvReader rows(file, kPriorColumns);
+  while (rows.next()) {
+    const std::string& name = rows.word("property");
+    rows.word("source");
+    if (name == "discrepancy" || name == "scatter") {
+      (name == "scatter" ? priors.scatter : priors.discrepancy) = rows.value("median", parse_scale);
+      continue;
+    }
+    TermPrior term;
+    term.quantity = &rows.value("property", find_scenario_quantity);
+    term.compressor = rows.text("compressor");
+    if (!rows.text("stacks").empty()) term.stacks = split_words(rows.text("stacks"), '+');
+    term.median = rows.value("median", term.quantity->parse);
+    if (term.median <= 0) throw rows.failure("median", "the middle of a lognormal is above 0");
+    term.spread = rows.value("spread", parse_scale);
+    term.between = rows.value("between", parse_scale);
+    term.source = rows.text("source");
+    priors.terms.push_back(std::move(term));
+  }
+  if (priors.terms.empty() || priors.discrepancy == 0 || priors.scatter == 0)
+    throw rows.failure("terms, 'discrepancy' and 'scatter' are needed");
+  return priors;
+}
+
+}  // namespace gradcast

@@ -1,0 +1,35 @@
+// What is believed of software stacks before any measured run is looked at.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sim/base/text_file.hpp"
+#include "sim/plan/scenario_quantity.hpp"
+
+namespace gradcast {
+
+/// A term that stacks may have.
+struct TermPrior {
+  const ScenarioQuantity* quantity = nullptr;
+  std::string compressor;           // of which it is a cost; "": of all, or of none
+  std::vector<std::string> stacks;  // that have the mechanism, by a part of their names; none: all
+  double median = 0;                // of stacks, in the quantity's number
+  double spread = 0;                // how sure that is: standard deviation of its logarithm
+  double between = 0;               // scale of a half-normal: how far stacks lie apart
+  std::string source;
+
+  bool holds_for(const std::string& stack) const;
+  std::string name() const;
+};
+
+struct StackPriors {
+  std::vector<TermPrior> terms;
+  double discrepancy = 0;  // half-normal scales of what is left of a cluster, and of a run
+  double scatter = 0;
+};
+
+/// Reads `traces/stack-priors.csv`: property,compressor,stacks,median,spread,between,source. Throws
+/// DataError.
+StackPriors load_stack_priors(const TextFile& file);
+
+}  // namespace gradcast

@@ -1,0 +1,23 @@
+// The files of software stacks that a population fit gives.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sim/population/posterior.hpp"
+
+namespace gradcast {
+
+/// The stack that stands for all that were measured: where no stack is named.
+inline constexpr const char* kPopulationName = "population";
+
+struct StackFile {
+  std::string path;  // in the data folder
+  std::string content;
+};
+
+/// `platforms/stack-<name>.csv` of each stack that was measured, with what its runs have seen, and
+/// of the population.
+std::vector<StackFile> stack_files(const PopulationFit& fit,
+                                   const std::vector<SourceGroup>& groups);
+
+}  // namespace gradcast
