@@ -31,7 +31,8 @@ std::size_t last_class(const Plan& plan, const RunRecord& record) {
     for (std::size_t i = 0; i < plan.steps.size(); ++i) {
       const Interval& interval = record.steps[id][i];
       latest = std::max(latest, interval.end);
-      if (plan.steps[i].kind != StepKind::Collective) work += interval.end - interval.start;
+      if (plan.steps[i].kind != StepKind::Collective && plan.steps[i].kind != StepKind::Wait)
+        work += interval.end - interval.start;
     }
     return std::pair(latest, work);
   };
@@ -71,6 +72,8 @@ Seconds& part_of(IterationResult& result, StepKind kind) {
       return result.encode;
     case StepKind::Collective:
       return result.communication;
+    case StepKind::Wait:
+      return result.wait;
     case StepKind::Decode:
       return result.decode;
     case StepKind::Update:
@@ -101,7 +104,7 @@ IterationResult summarize(const Plan& plan, const RunRecord& record) {
       active.push_back(active_part(record, steps[i], i));
     } else if (step.stream == Stream::Side) {
       on_side.push_back(steps[i]);
-    } else {
+    } else if (step.stream == Stream::Compute) {
       computing.push_back(steps[i]);
       part_of(result, step.kind) += steps[i].end - steps[i].start;
     }

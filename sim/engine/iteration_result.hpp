@@ -12,7 +12,8 @@ namespace gradcast {
 /// The parts are seen from the rank that finishes last. forward + backward + encode + exposed
 /// communication + decode + update + overhead + wait = iteration: each moment counts for the step
 /// of the compute stream; if that is idle, for the step of the side stream; if both are idle, for a
-/// collective that all ranks have entered; else it is waiting.
+/// collective that all ranks have entered; else it is waiting, for a rank or for the end of a
+/// cycle.
 struct IterationResult {
   Seconds iteration{0};
   Seconds forward{0};
@@ -23,7 +24,7 @@ struct IterationResult {
   Seconds decode{0};
   Seconds update{0};
   Seconds overhead{0};
-  Seconds wait{0};          // nothing computed, and some rank had not come to the collective yet
+  Seconds wait{0};  // nothing computed, and some rank or cycle had not come to the collective yet
   Seconds hidden_codec{0};  // encoding and decoding on the side stream, under something else
   int rank = 0;             // the rank that this is seen from
   std::int64_t flows_simulated = 0;

@@ -10,17 +10,27 @@
 namespace gradcast {
 
 /// How gradients are fused into buckets: each tensor alone, all in one, by size, as PyTorch's DDP
-/// does, or as a planner of `merging.hpp` finds best.
+/// does, as Horovod's cycles find them ready, or as a planner of `merging.hpp` finds best.
 struct Fusion {
-  enum class Kind { Layer, Merged, Size, Ddp, MgWfbp, Omgs };
+  enum class Kind { Layer, Merged, Size, Ddp, Cycle, MgWfbp, Omgs };
   Kind kind = Kind::Merged;
-  Bytes size{};  // of Size; of Ddp: of every bucket but the first
+  Bytes size{};      // of Size; of Ddp: of every bucket but the first; of Cycle: the most
+  Seconds cycle{0};  // of Cycle
+
+  /// Whether the buckets depend on when gradients are ready or on what sending costs.
+  bool needs_times() const {
+    return kind == Kind::Cycle || kind == Kind::MgWfbp || kind == Kind::Omgs;
+  }
 };
 
-/// "layer", "merged", "ddp", "ddp:50MiB", "mg-wfbp", "omgs", or a size such as "25MiB". Throws
-/// ValueError.
+/// "layer", "merged", "ddp", "ddp:50MiB", "cycle:5ms,64MiB", "mg-wfbp", "omgs", or a size such as
+/// "25MiB". Throws ValueError.
 Fusion parse_fusion(std::string_view text);
 std::string to_text(const Fusion& fusion);
+
+/// A list "layer,cycle:5ms,64MiB,25MiB..100MiB" at the commas between fusions: a cycle has one of
+/// its own.
+std::vector<std::string> split_fusions(std::string_view list);
 
 /// Tensors that are sent together, by their place in the model.
 struct Bucket {

@@ -46,7 +46,8 @@ void add_request_flags(Flags& flags) {
   flags.add(
       "fusion",
       "layer, merged, a bucket size such as 25MiB, ddp (PyTorch's buckets: 1 MiB, then 25 MiB "
-      "each, or ddp:50MiB), mg-wfbp or omgs (planned mergings)",
+      "each, or ddp:50MiB), cycle:5ms,64MiB (Horovod's: every 5 ms all that is ready, up to 64 MiB "
+      "together), mg-wfbp or omgs (planned mergings)",
       to_text(defaults.fusion));
   flags.add("selection",
             "merged: k elements of the whole bucket; per-tensor: k of each of its tensors, in one "

@@ -30,6 +30,21 @@ struct PlannerNetwork {
 std::vector<Bucket> merge_mg_wfbp(const Model& model, const IterationTrace& trace,
                                   const PlannerNetwork& network);
 
+/// Horovod's tensor fusion (horovod/common: RunLoopOnce in operations.cc, FuseResponses in
+/// controller.cc). A background thread wakes up every `cycle` and takes all gradients that are
+/// ready by then. It goes through them in their order, and a bucket takes in the next one as long
+/// as it stays within `most` bytes; one that is larger goes alone. `ready`: by tensor, since
+/// backward began.
+///
+/// The thread runs whatever backward does, so that its first wake-up may be anywhere. Here cycles
+/// begin with backward, so that the first ends a whole `cycle` later. A cycle does not wait for the
+/// collectives of the one before: with NCCL the thread only launches them.
+std::vector<Bucket> merge_in_cycles(const Model& model, const std::vector<Seconds>& ready,
+                                    Seconds cycle, Bytes most);
+
+/// The end of the cycle that takes what is ready then, since backward began.
+Seconds end_of_cycle(Seconds ready, Seconds cycle);
+
 /// The times of a bucket in a sparse run.
 struct BucketCost {
   Seconds encode{0};

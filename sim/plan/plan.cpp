@@ -47,6 +47,7 @@ class Planner {
       forward_all();
     }
     micro_step_ = scenario_.accumulation;
+    plan_.clock = plan_.steps.size();  // the backward that comes next
     const std::vector<Bucket> buckets = bucketed();
     for (const Bucket& bucket : buckets) {
       for (const std::size_t tensor : bucket.tensors) backward(tensor);
@@ -131,7 +132,35 @@ class Planner {
     if (scenario_.fusion.kind == Fusion::Kind::Omgs)
       return merge_omgs(scenario_.model, scenario_.trace,
                         [&](const Bucket& bucket) { return costs_.whole_cost(bucket); });
+    if (scenario_.fusion.kind == Fusion::Kind::Cycle)
+      return merge_in_cycles(scenario_.model, gradients_ready(), scenario_.fusion.cycle,
+                             scenario_.fusion.size);
     return make_buckets(scenario_.model, scenario_.fusion);
+  }
+
+  /// By tensor, on the slowest rank, since backward began. Without overlap all gradients are handed
+  /// over after the whole of backward.
+  std::vector<Seconds> gradients_ready() const {
+    const double slowest = *std::min_element(plan_.rank_speeds.begin(), plan_.rank_speeds.end());
+    std::vector<Seconds> ready(scenario_.trace.tensors.size());
+    Seconds now{0};
+    for (std::size_t i = ready.size(); i-- > 0;)
+      ready[i] = now += scenario_.trace.tensors[i].backward / slowest;
+    if (!scenario_.overlap) std::fill(ready.begin(), ready.end(), now);
+    return ready;
+  }
+
+  /// What the first collective of a bucket waits for: with cycles, the end of the one that takes
+  /// it. In series the same one takes all buckets.
+  Steps taken(std::size_t number, Steps ready) {
+    if (scenario_.fusion.kind != Fusion::Kind::Cycle) return ready;
+    if (!in_series_ || number == 0) {
+      PlanStep step{StepKind::Wait, "cycle of bucket " + std::to_string(number), std::move(ready),
+                    scenario_.fusion.cycle};
+      step.stream = Stream::Clock;
+      wait_ = add(std::move(step));
+    }
+    return {wait_};
   }
 
   /// After all that was computed so far: what comes before the encoding, else encoding and the
@@ -146,8 +175,8 @@ class Planner {
     collectives_of_.emplace_back();
     const Collective& main = *plan_.buckets.back().collective;
     if (main.before != nullptr) {
-      ready_.back() = {
-          collective(*main.before, number, dense_load(bucket.elements), {last_computed_})};
+      ready_.back() = {collective(*main.before, number, dense_load(bucket.elements),
+                                  taken(number, {last_computed_}))};
     } else if (!in_series_) {
       encode(number);
       send(number);
@@ -193,7 +222,8 @@ class Planner {
 
   void send(std::size_t number) {
     const PlannedBucket& planned = plan_.buckets[number];
-    const Steps begin = after_all(number, encoded_);
+    Steps begin = after_all(number, encoded_);
+    if (planned.collective->before == nullptr) begin = taken(number, std::move(begin));
     const int messages = scenario_.sparse() ? scenario_.wire_messages : 1;
     for (int i = 0; i < messages; ++i)
       collectives_of_[number].push_back(collective(
@@ -267,6 +297,7 @@ class Planner {
   Plan plan_;
   std::size_t last_computed_ = 0;  // step
   int micro_step_ = 1;             // from 1 on
+  std::size_t wait_ = 0;           // step
   bool in_series_ = false;         // encodes, collectives and decodes hide nothing
   // By bucket:
   std::vector<Steps> ready_;    // after these it can be encoded

@@ -8,18 +8,19 @@
 
 namespace gradcast {
 
-enum class StepKind { Overhead, Forward, Backward, Encode, Collective, Decode, Update };
+enum class StepKind { Overhead, Forward, Backward, Encode, Wait, Collective, Decode, Update };
 
-/// A rank has three, as a GPU has. Steps of Compute run in the plan's order, one at a time; of Side
-/// the first that is ready, one at a time; of Network in the plan's order or by priority, as many
-/// at a time as the plan allows.
-enum class Stream { Compute, Side, Network };
+/// A rank has three, as a GPU has, and a clock. Steps of Compute run in the plan's order, one at a
+/// time; of Side the first that is ready, one at a time; of Network in the plan's order or by
+/// priority, as many at a time as the plan allows; of Clock any number, all that are ready.
+enum class Stream { Compute, Side, Network, Clock };
 
 struct PlanStep {
   StepKind kind = StepKind::Forward;
   std::string name;
   std::vector<std::size_t> after;  // earlier steps of the same rank that must be done
-  /// Of a collective: what its software takes before it begins, as part of it.
+  /// Of a collective: what its software takes before it begins, as part of it. Of a wait: the
+  /// cycle at whose end it is over, however fast the rank computes.
   Seconds duration{0};
   const Collective* collective = nullptr;  // of collectives
   CollectiveLoad load{};
@@ -43,6 +44,8 @@ struct Plan {
   /// How fast each rank computes, 1 as the trace says; its size is the number of ranks.
   std::vector<double> rank_speeds;
   int network_streams = 1;  // collectives that a rank may be in at the same time
+  /// The step with which cycles begin: waits end at multiples of theirs after its start.
+  std::size_t clock = 0;
   /// A collective begins when all ranks are ready for it, by priority.
   bool coordinated = false;
   // How much longer backward takes while the same rank encodes on the side, or is in a collective.
@@ -55,6 +58,7 @@ struct Plan {
 /// Forward, backward (last layer first), encode, collective, decode, update. With overlap a bucket
 /// is encoded and sent as soon as backward has filled it; without, after the whole of backward, and
 /// then all buckets are encoded, then sent one at a time, then decoded: nothing hides anything.
+/// With fusion in cycles a bucket waits for the end of its cycle before it is sent.
 /// With a priority queue the iteration is cut elsewhere: it begins with backward and ends with the
 /// next forward, whose layers wait for their own update only, with overlap or without. Of several
 /// micro-steps all but the last only compute: nothing is sent before the last one's backward. On

@@ -19,6 +19,9 @@ void require_ordered(const Plan& plan) {
     for (const std::size_t before : plan.steps[i].after)
       if (before >= i)
         refuse(i, "depends on step " + std::to_string(before) + ", which does not come before it");
+    if (plan.steps[i].kind == StepKind::Wait &&
+        (plan.steps[i].duration <= Seconds{0} || plan.clock >= i))
+      refuse(i, "waits for no cycle");
     const double duration = plan.steps[i].duration.count();
     // A large batch of a slow trace, and no defect of ours.
     if (std::isfinite(duration) && duration > kLongestSeconds)

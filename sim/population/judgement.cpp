@@ -91,7 +91,7 @@ Judgement judge_groups(const std::vector<SourceGroup>& groups, const StackPriors
                              1 / static_cast<double>(groups[h].rows.size())});
     }
     const PopulationFit fit = fit_population(others, priors, 1);
-    const auto stack = std::make_shared<const Stack>(predicted_stack(fit, groups[g].stack));
+    const auto stack = std::make_shared<const Stack>(predicted_stack(fit, groups[g].stack, others));
     const double low = std::exp(quantile(residuals, kAlpha / 2));
     const double high = std::exp(quantile(residuals, 1 - kAlpha / 2));
     std::vector<Judged> by_stack;

@@ -8,6 +8,7 @@
 #include "sim/base/statistics.hpp"
 #include "sim/fit/least_squares.hpp"
 #include "sim/forecast/software_spread.hpp"
+#include "sim/population/seen.hpp"
 
 namespace gradcast {
 namespace {
@@ -66,7 +67,8 @@ PopulationFit fit_population(const std::vector<const SourceGroup*>& groups,
   return fit;
 }
 
-Stack predicted_stack(const PopulationFit& fit, const std::string& name) {
+Stack predicted_stack(const PopulationFit& fit, const std::string& name,
+                      const std::vector<const SourceGroup*>& groups) {
   Stack stack;
   stack.name = name;
   std::mt19937_64 engine(1);
@@ -88,6 +90,7 @@ Stack predicted_stack(const PopulationFit& fit, const std::string& name) {
     }
     stack.terms.push_back(
         {prior.quantity, prior.compressor, std::exp(median(logs)), deviation_of(logs), "", {}});
+    stack.terms.back().seen = seen_of(stack.terms.back(), name, groups);
   }
   std::vector<double> discrepancy;
   std::vector<double> scatter;

@@ -21,7 +21,9 @@ PopulationFit fit_population(const std::vector<const SourceGroup*>& groups,
 
 /// The stack of a name on a cluster that was not measured. Where the stack was not measured either,
 /// it is what the population says of a stack with its mechanisms. Each term is a lognormal with the
-/// median of the draws and tails as SoftwareSpread draws them.
-Stack predicted_stack(const PopulationFit& fit, const std::string& name);
+/// median of the draws and tails as SoftwareSpread draws them, and knows under which conditions
+/// these groups, those of the fit, saw it.
+Stack predicted_stack(const PopulationFit& fit, const std::string& name,
+                      const std::vector<const SourceGroup*>& groups);
 
 }  // namespace gradcast

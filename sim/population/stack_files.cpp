@@ -4,36 +4,10 @@
 #include <set>
 
 #include "sim/base/text.hpp"
+#include "sim/population/seen.hpp"
 
 namespace gradcast {
 namespace {
-
-/// Whether a run pays a term: then it has seen it.
-bool pays(const StackTerm& term, const Scenario& scenario) {
-  if (term.quantity->of == ScenarioQuantity::Of::Costs)
-    return scenario.sparse() && scenario.compressing &&
-           (term.compressor.empty() || term.compressor == scenario.compressor->name);
-  return true;
-}
-
-/// The range of one of situation.hpp's numbers over the runs that pay the term.
-void widen(std::vector<SeenRange>& seen, const StackTerm& term, const FitRow& row) {
-  if (!pays(term, row.scenario)) return;
-  const Plan plan = make_plan(row.scenario);
-  for (const SituationNumber& number : situation_numbers()) {
-    const std::vector<std::string> its = split_words(term.quantity->seen_by, ' ');
-    if (std::find(its.begin(), its.end(), number.name) == its.end()) continue;
-    const double value = number.of(row.scenario, plan);
-    const auto range = std::find_if(seen.begin(), seen.end(),
-                                    [&](const SeenRange& each) { return each.number == &number; });
-    if (range == seen.end()) {
-      seen.push_back({&number, value, value});
-    } else {
-      range->low = std::min(range->low, value);
-      range->high = std::max(range->high, value);
-    }
-  }
-}
 
 std::string runs_text(std::size_t runs, const std::set<std::string>& names) {
   return std::to_string(runs) + " runs of " + join({names.begin(), names.end()});
@@ -45,25 +19,21 @@ std::vector<StackFile> stack_files(const PopulationFit& fit,
                                    const std::vector<SourceGroup>& groups) {
   std::vector<std::string> names = fit.stacks;
   names.emplace_back(kPopulationName);
+  std::vector<const SourceGroup*> all;
+  for (const SourceGroup& group : groups) all.push_back(&group);
   std::vector<StackFile> files;
   for (const std::string& name : names) {
     const bool measured = name != kPopulationName;
-    Stack stack = predicted_stack(fit, name);
+    Stack stack = predicted_stack(fit, name, all);
     std::size_t runs = 0;
     std::set<std::string> of;
     for (StackTerm& term : stack.terms) {
       std::size_t its = 0;
-      for (const SourceGroup& group : groups) {
-        if (measured && group.stack != name) continue;
-        for (const FitRow& row : group.rows) {
-          if (!pays(term, row.scenario)) continue;
-          ++its;
-          if (measured) widen(term.seen, term, row);
-        }
-      }
+      for (const SourceGroup& group : groups)
+        if (!measured || group.stack == name)
+          for (const FitRow& row : group.rows) its += pays(term, row.scenario) ? 1 : 0;
       term.source = its > 0 ? std::to_string(its) + " runs" : "no run of it: what other stacks say";
     }
-    // What no run of the stack paid is the population's: seen elsewhere, under other conditions.
     for (const SourceGroup& group : groups)
       if (!measured || group.stack == name) {
         runs += group.rows.size();

@@ -12,6 +12,7 @@
 #include "sim/base/toml_file.hpp"
 #include "sim/inputs/compressor_costs.hpp"
 #include "sim/inputs/cost_table.hpp"
+#include "sim/inputs/fusion.hpp"
 #include "sim/network/collective.hpp"
 #include "sim/options/request_flags.hpp"
 #include "sim/options/transfer_flags.hpp"
@@ -164,11 +165,27 @@ class Reader {
     }
   }
 
+  /// A cycle's own comma parts nothing, and all other fusions are words or ranges of sizes.
+  static std::vector<std::string> expand_fusions(const std::string& list) {
+    std::vector<std::string> values;
+    for (const std::string& fusion : split_fusions(list))
+      for (const std::string& value : fusion.find(',') == std::string::npos
+                                          ? expand_list(fusion)
+                                          : std::vector<std::string>{fusion})
+        if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+    return values;
+  }
+
+  std::vector<std::string> values_of(const std::string& name, bool all) {
+    const std::string& list = said(name).text;
+    if (all) return all_of(plan_, name, files_);
+    return name == "fusion" ? expand_fusions(list) : expand_list(list);
+  }
+
   void add_axis(const std::string& name, bool all) {
     const Said& it = said(name);
     try {
-      std::vector<std::string> values = all ? all_of(plan_, name, files_) : expand_list(it.text);
-      plan_.axes.push_back({name, std::move(values)});
+      plan_.axes.push_back({name, values_of(name, all)});
     } catch (const ValueError& error) {
       it.refuse(error.what());
     }

@@ -52,9 +52,13 @@ class Sorter {
     return busy_until.size();
   }
 
-  TimelineClass take(bool side, std::size_t networks, const std::vector<Nanoseconds>& all_in) {
+  /// `side`, `clock`: whether the plan uses these streams.
+  TimelineClass take(bool side, bool clock, std::size_t networks,
+                     const std::vector<Nanoseconds>& all_in) {
     its_.lanes = {{"compute"}};
     if (side) its_.lanes.push_back({"codec"});
+    const std::size_t cycles = its_.lanes.size();
+    if (clock) its_.lanes.push_back({"cycle"});
     const std::size_t first_network = its_.lanes.size();
     for (std::size_t i = 0; i < networks; ++i)
       its_.lanes.push_back({networks == 1 ? "network" : "network " + std::to_string(i + 1)});
@@ -63,11 +67,14 @@ class Sorter {
         lane_of_[i] += first_network;
       else if (plan_.steps[i].stream == Stream::Side)
         lane_of_[i] = 1;
+      else if (plan_.steps[i].kind == StepKind::Wait)
+        lane_of_[i] = cycles;
     std::vector<Span> busy;
     Nanoseconds end = 0;
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
       end = std::max(end, its_.steps[i].end);
-      if (plan_.steps[i].kind != StepKind::Collective) busy.push_back(its_.steps[i]);
+      if (plan_.steps[i].kind != StepKind::Collective && plan_.steps[i].kind != StepKind::Wait)
+        busy.push_back(its_.steps[i]);
     }
     const std::vector<Span> idle = outside({{0, end}}, united(std::move(busy)));
     for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
@@ -82,6 +89,7 @@ class Sorter {
       add_arrows(i);
     }
     for (TimelineLane& lane : its_.lanes) put_in_order(lane);
+    if (clock) keep_outermost(its_.lanes[cycles]);
     return std::move(its_);
   }
 
@@ -98,6 +106,16 @@ class Sorter {
     for (const std::size_t before : plan_.steps[collective].after)
       if (seen(before))
         its_.arrows.push_back({lane_of_[before], lane_of_[collective], before, collective});
+  }
+
+  /// Buckets of a cycle wait for the same end: the one that waits longest shows it.
+  static void keep_outermost(TimelineLane& lane) {
+    Nanoseconds until = 0;
+    std::erase_if(lane.slices, [&](const TimelineSlice& slice) {
+      const bool shown = slice.span.end <= until;
+      until = std::max(until, slice.span.end);
+      return shown;
+    });
   }
 
   void put_in_order(TimelineLane& lane) const {
@@ -135,11 +153,15 @@ Timeline make_timeline(const Plan& plan, const RunRecord& record) {
     sorters.emplace_back(plan, steps);
     networks = std::max(networks, sorters.back().place_collectives());
   }
-  const bool side = std::any_of(plan.steps.begin(), plan.steps.end(), [](const PlanStep& step) {
-    return step.kind != StepKind::Collective && step.stream == Stream::Side;
-  });
+  const auto uses = [&](Stream stream) {
+    return std::any_of(plan.steps.begin(), plan.steps.end(), [&](const PlanStep& step) {
+      return step.kind != StepKind::Collective && step.stream == stream;
+    });
+  };
   const std::vector<Nanoseconds> since = all_in(plan, record);
-  for (Sorter& sorter : sorters) timeline.classes.push_back(sorter.take(side, networks, since));
+  for (Sorter& sorter : sorters)
+    timeline.classes.push_back(
+        sorter.take(uses(Stream::Side), uses(Stream::Clock), networks, since));
   timeline.links = record.links;
   if (!record.links_note.empty()) timeline.notes.push_back(record.links_note);
   return timeline;

@@ -25,7 +25,7 @@ struct TimelineSlice {
 /// Slices in order of their start, of equal starts the longer first. Each lies after the one before
 /// it, or inside it.
 struct TimelineLane {
-  std::string name;  // "compute", "codec", "network", "network 2"
+  std::string name;  // "compute", "codec", "cycle", "network", "network 2"
   std::vector<TimelineSlice> slices{};
 };
 

@@ -66,6 +66,8 @@ std::string_view phase_of(StepKind kind) {
       return "encode";
     case StepKind::Collective:
       return "collective";
+    case StepKind::Wait:
+      return "wait";
     case StepKind::Decode:
       return "decode";
     case StepKind::Update:
@@ -173,12 +175,14 @@ class Writer {
   void write_slice(int rank, std::size_t lane, const TimelineSlice& slice) {
     const PlanStep& step = plan_.steps[slice.step];
     const bool whole = slice.part == SlicePart::Step;
+    const bool kernel = whole && step.kind != StepKind::Wait;
     const bool collective = step.kind == StepKind::Collective;
     static constexpr std::string_view kTitles[] = {"", "wait for other ranks", "active", "exposed"};
     static constexpr std::string_view kParts[] = {"", "wait", "active", "exposed"};
     const auto part = static_cast<std::size_t>(slice.part);
     begin_event();
-    sink_ << R"({"ph":"X","cat":")" << (whole ? "kernel" : "gpu_user_annotation") << R"(","name":)";
+    sink_ << R"({"ph":"X","cat":")" << (kernel ? "kernel" : "gpu_user_annotation")
+          << R"(","name":)";
     if (!whole)
       sink_ << '"' << kTitles[part] << '"';
     else

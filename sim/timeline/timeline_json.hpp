@@ -22,12 +22,13 @@ struct TimelineHead {
 /// the longer first. Times are microseconds with three decimals, from whole nanoseconds.
 ///
 /// Every slice has `cat` "kernel" and args.phase (overhead, forward, backward, encode, collective,
-/// decode, update) and args.stream. A collective's are named as NCCL names its kernels, so that
-/// tools tell them from others, and have args.step, bucket, and Kineto's `Collective name`,
-/// `In msg nelems`, `Out msg nelems`, `Group size`, `dtype` (payload in words of 4 bytes). Inside a
-/// collective there are slices without a phase, of `cat` "gpu_user_annotation": args.part is "wait"
-/// until all ranks have come, then "active", and inside that "exposed" where the rank computes
-/// nothing.
+/// decode, update) and args.stream. A wait for the end of a cycle has `cat` "gpu_user_annotation",
+/// for the GPU does nothing, and the phase "wait". A collective's are named as NCCL names its
+/// kernels, so that tools tell them from others, and have args.step, bucket, and Kineto's
+/// `Collective name`, `In msg nelems`, `Out msg nelems`, `Group size`, `dtype` (payload in words of
+/// 4 bytes). Inside a collective there are slices without a phase, of `cat` "gpu_user_annotation":
+/// args.part is "wait" until all ranks have come, then "active", and inside that "exposed" where
+/// the rank computes nothing.
 std::string timeline_to_json(const Timeline& timeline, const Plan& plan, const RankLayout& layout,
                              const TimelineHead& head);
 

@@ -173,6 +173,7 @@ void check_schedules(std::vector<Check>& checks, DataFiles& files) {
          request.changed.push_back({"leaf_uplink_latency", "10us"});
        }},
       {"mg-wfbp", [](Request& request) { request.fusion = parse_fusion("mg-wfbp"); }},
+      {"cycles", [](Request& request) { request.fusion = parse_fusion("cycle:5ms,64MiB"); }},
   };
   for (const Schedule& schedule : kSchedules)
     for (const char* compressor : {"dense", "topk"}) {

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "sim/plan/merging.hpp"
+
 namespace gradcast {
 
 RankClasses RankClasses::separate(const Plan& plan, const World& world) {
@@ -41,7 +43,7 @@ Job::Job(const Plan& plan, const RankClasses& ranks, EventQueue& events, Transpo
     const PlanStep& step = plan.steps[i];
     if (step.kind == StepKind::Collective)
       network_.push_back(i);
-    else if (step.stream != Stream::Side)
+    else if (step.stream == Stream::Compute)
       compute_.push_back(i);
     for (const std::size_t before : step.after) followers_[before].push_back(i);
     at_start.waits_for.push_back(static_cast<std::uint32_t>(step.after.size()));
@@ -93,6 +95,8 @@ void Job::sort_in(Player& player, std::size_t step) const {
     if (plan_.coordinated) player.to_announce.push(step);
   } else if (planned.stream == Stream::Side) {
     player.side_ready.push(step);
+  } else if (planned.stream == Stream::Clock) {
+    player.to_wait.push(step);
   }
 }
 
@@ -101,7 +105,7 @@ void Job::go_on(std::size_t id) {
   Player& player = players_[id];
   if (player.event_speed == 0) return;
   for (const std::size_t step : std::exchange(player.called, {})) enter(id, step);
-  while (begin_compute(id) || begin_side(id) || begin_collective(id)) {
+  while (begin_compute(id) || begin_side(id) || begin_wait(id) || begin_collective(id)) {
   }
 }
 
@@ -121,6 +125,23 @@ bool Job::begin_side(std::size_t id) {
   const std::size_t step = player.side_ready.top();
   player.side_ready.pop();
   begin(id, player.side, step);
+  return true;
+}
+
+/// Its end is the same number, to the last bit, for all that wait for the same cycle.
+bool Job::begin_wait(std::size_t id) {
+  Player& player = players_[id];
+  if (player.to_wait.empty()) return false;
+  const std::size_t step = player.to_wait.top();
+  player.to_wait.pop();
+  const Seconds since = record_[id][plan_.clock].start;
+  record_[id][step].start = events_.now();
+  events_.at(since + end_of_cycle(events_.now() - since, plan_.steps[step].duration),
+             [this, id, step] {
+               record_[id][step].end = events_.now();
+               mark_done(id, step);
+               go_on(id);
+             });
   return true;
 }
 

@@ -81,6 +81,7 @@ class Job {
     std::vector<bool> done;                // by step
     std::vector<std::uint32_t> waits_for;  // by step: how many of `after` are not done
     FirstOf side_ready;                    // steps of Side that can begin
+    FirstOf to_wait;                       // steps of Clock that can begin
     FirstOf to_announce;                   // collectives of a coordinated queue that can begin
     std::vector<std::size_t> called;       // to collectives while it paused
     double event_speed = 1;                // of the events that go on
@@ -96,6 +97,7 @@ class Job {
   void go_on(std::size_t id);
   bool begin_compute(std::size_t id);
   bool begin_side(std::size_t id);
+  bool begin_wait(std::size_t id);
   bool begin_collective(std::size_t id);
   void begin(std::size_t id, Running& running, std::size_t step);
   void finish(std::size_t id, Running& running);

@@ -59,9 +59,15 @@ TEST_CASE("a wrong value is answered with 2 and its flag", "[cli]") {
   simulate_refuses({"--nodes", "0"}, 2, "--nodes: '0' is not a count");
   simulate_refuses({"--nodes", "4.5"}, 2, "--nodes: '4.5' is not a whole number");
   simulate_refuses({"--batch", "many"}, 2, "--batch: 'many' is not a whole number");
+  simulate_refuses({"--fusion", "mergd"}, 2,
+                   "--fusion: 'mergd' is not 'layer', 'merged', 'ddp', 'mg-wfbp', 'omgs', a size");
   simulate_refuses(
-      {"--fusion", "mergd"}, 2,
-      "--fusion: 'mergd' is not 'layer', 'merged', 'ddp', 'mg-wfbp', 'omgs' or a size");
+      {"--fusion", "cycle:5ms"}, 2,
+      "--fusion: 'cycle:5ms' does not give a cycle its time (1us or more) and the most "
+      "bytes of a bucket; write it like 'cycle:5ms,64MiB'");
+  simulate_refuses({"--fusion", "ddp:0B"}, 2,
+                   "--fusion: 'ddp:0B' does not give DDP's buckets a size");
+  simulate_refuses({"--pipeline", "maybe"}, 2, "--pipeline: 'maybe' is not 'yes' or 'no'");
   simulate_refuses({"--selection", "layer"}, 2,
                    "--selection: 'layer' is not 'merged' or 'per-tensor'");
   simulate_refuses({"--overlap", "true"}, 2, "--overlap: 'true' is not 'yes' or 'no'");

@@ -217,6 +217,23 @@ TEST_CASE("a plan's file holds flags as keys, and paths that begin beside it", "
   CHECK(std::count(ran.out.begin(), ran.out.end(), '\n') == 1 + 4);  // flags go before the file
 }
 
+TEST_CASE("a list of fusions may hold cycles, which have a comma", "[cli][sweep]") {
+  const TemporaryFolder folder;
+  const std::string plan = folder.write(
+      "plan.toml", "model = \"resnet-50\"\nfusion = [\"layer\", \"cycle:5ms,64MiB\", \"25MiB\"]\n");
+  for (const Words& more :
+       {Words{plan}, Words{"--model=resnet-50", "--fusion=layer,cycle:5ms,64MiB,25MiB"}}) {
+    const Ran ran =
+        gradcast_with(with(with({"sweep"}, more), {"--engine=analytic", "-q", "--format=json"}));
+    INFO(ran.err);
+    REQUIRE(ran.exit_code == 0);
+    Words fusions;
+    const json document = json::parse(ran.out);
+    for (const json& row : document["results"]) fusions.push_back(row["fusion"]);
+    CHECK(fusions == Words{"layer", "cycle:5ms,64MiB", "25MiB"});
+  }
+}
+
 TEST_CASE("a bad plan is one clear line", "[cli][sweep]") {
   const TemporaryFolder scratch;
   const std::string plan = (scratch.path / "plan.toml").string();

@@ -85,6 +85,8 @@ TEST_CASE("slices of a timeline, read back, add up to the result's parts to a mi
       CAPTURE(name, compressor);
       CHECK(astray({"--compressor", compressor, "--engine", name}) < 1);
       CHECK(astray({"--compressor", compressor, "--engine", name, "--overlap", "yes", "--fusion",
+                    "cycle:5ms,64MiB", "--compute-jitter", "5%", "--events", events}) < 1);
+      CHECK(astray({"--compressor", compressor, "--engine", name, "--overlap", "yes", "--fusion",
                     "layer", "--encode-stream", "side", "--encode-slowdown", "20%", "--queue",
                     "priority", "--events", events}) < 1);
       if (name != "analytic")  // which knows no collectives that share the network

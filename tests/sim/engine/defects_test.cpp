@@ -108,4 +108,13 @@ TEST_CASE("times and speeds that are none are refused by name", "[defect]") {
   Plan plan = make_plan(toy::scenario());
   plan.network_streams = 0;
   CHECK_THAT(defect(plan), Catch::Contains("0 network streams"));
+  Scenario scenario = toy::scenario();
+  scenario.fusion = parse_fusion("cycle:5ms,64MiB");
+  plan = make_plan(scenario);
+  REQUIRE(plan.steps[6].kind == StepKind::Wait);
+  plan.steps[6].duration = Seconds{0};
+  CHECK_THAT(defect(plan), Catch::Contains("('cycle of bucket 0') waits for no cycle"));
+  plan = make_plan(scenario);
+  plan.clock = 6;
+  CHECK_THAT(defect(plan), Catch::Contains("waits for no cycle"));
 }

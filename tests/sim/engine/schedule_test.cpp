@@ -226,7 +226,7 @@ TEST_CASE("a node may compute at a speed of its own", "[schedule]") {
 TEST_CASE("one rank alone computes and does nothing else", "[schedule]") {
   for (const char* compressor : {"dense", "topk"})
     for (const Queue queue : {Queue::Fifo, Queue::Priority})
-      for (const char* fusion : {"merged", "layer", "16kB", "mg-wfbp", "omgs"})
+      for (const char* fusion : {"merged", "layer", "16kB", "mg-wfbp", "omgs", "cycle:5ms,16kB"})
         for (const bool overlap : {false, true})
           CHECK(astray(on_nodes(toy_with(compressor, fusion, overlap, queue), 1, 1), 19) ==
                 kNobody);

@@ -86,19 +86,44 @@ TEST_CASE("no element is lost or sent twice", "[fusion]") {
 }
 
 TEST_CASE("a fusion is a word or a size above zero", "[fusion]") {
-  for (const char* text : {"layers", "0B", "25", "", "-1MiB", "ddp25MiB"}) {
+  for (const char* text : {"layers", "0B", "25", "", "-1MiB", "ddp25MiB", "cycle"}) {
     CAPTURE(text);
     CHECK_THROWS_WITH(parse_fusion(text),
                       "'" + std::string(text) +
-                          "' is not 'layer', 'merged', 'ddp', 'mg-wfbp', 'omgs' or a size like "
-                          "'25MiB'");
+                          "' is not 'layer', 'merged', 'ddp', 'mg-wfbp', 'omgs', a size like "
+                          "'25MiB' or a cycle like 'cycle:5ms,64MiB'");
   }
-  for (const char* text : {"layer", "merged", "ddp", "ddp:50MiB", "mg-wfbp", "omgs", "25MiB"})
+  for (const char* text : {"layer", "merged", "ddp", "ddp:50MiB", "cycle:5ms,64MiB",
+                           "cycle:1.5us,1B", "mg-wfbp", "omgs", "25MiB"})
     CHECK(to_text(parse_fusion(text)) == text);
 }
 
+TEST_CASE("a cycle has a time and a size", "[fusion]") {
+  const Fusion fusion = parse_fusion("cycle:3500us,128MiB");
+  CHECK(fusion.cycle.count() == Approx(3.5e-3));
+  CHECK(fusion.size == Bytes{128 << 20});
+  CHECK(to_text(fusion) == "cycle:3.5ms,128MiB");
+  for (const char* text :
+       {"cycle:", "cycle:5ms", "cycle:64MiB", "cycle:0ms,64MiB", "cycle:5ms,0B", "cycle:5,64MiB",
+        "cycle:64MiB,5ms", "cycle:0.5us,64MiB", "cycle:5ms,64MiB,1B"}) {
+    CAPTURE(text);
+    CHECK_THROWS_WITH(parse_fusion(text),
+                      "'" + std::string(text) +
+                          "' does not give a cycle its time (1us or more) and the most bytes of a "
+                          "bucket; write it like 'cycle:5ms,64MiB'");
+  }
+}
+
+TEST_CASE("a list of fusions leaves a cycle its comma", "[fusion]") {
+  using Words = std::vector<std::string>;
+  CHECK(split_fusions("layer,cycle:5ms,64MiB,cycle:1ms,64MiB,64MiB") ==
+        Words{"layer", "cycle:5ms,64MiB", "cycle:1ms,64MiB", "64MiB"});
+  CHECK(split_fusions("cycle:5ms") == Words{"cycle:5ms"});
+  CHECK(split_fusions("ddp:1MiB,omgs") == Words{"ddp:1MiB", "omgs"});
+}
+
 TEST_CASE("buckets that depend on times are not made without them", "[fusion]") {
-  for (const char* fusion : {"mg-wfbp", "omgs"}) {
+  for (const char* fusion : {"mg-wfbp", "omgs", "cycle:5ms,64MiB"}) {
     CAPTURE(fusion);
     CHECK_THROWS_AS(tensors(fusion), std::logic_error);
   }

@@ -114,6 +114,24 @@ TEST_CASE("collectives at the same time have a network lane each") {
   CHECK(spans_of(lanes[2], SlicePart::Step) == std::vector<Span>{{2 * kMs, 7 * kMs}});
 }
 
+// Cycles of 20 ms begin with backward, at 6. c waits for the first from 12 on, b from 16, a
+// from 18.
+TEST_CASE("waiting for a cycle has a lane of its own, once for all its buckets") {
+  Scenario scenario = overlapping();
+  scenario.fusion = parse_fusion("cycle:20ms,10kB");
+  const Timeline timeline = timeline_of(scenario);
+  const TimelineClass& its = timeline.classes[0];
+  REQUIRE(its.lanes.size() == 3);
+  CHECK(its.lanes[1].name == "cycle");
+  CHECK(spans_of(its.lanes[1], SlicePart::Step) == std::vector<Span>{{12 * kMs, 26 * kMs}});
+  CHECK(spans_of(its.lanes[2], SlicePart::Step) ==
+        std::vector<Span>{{26 * kMs, 38 * kMs}, {38 * kMs, 46 * kMs}, {46 * kMs, 50 * kMs}});
+  CHECK(spans_of(its.lanes[2], SlicePart::Exposed) == spans_of(its.lanes[2], SlicePart::Step));
+  REQUIRE(its.arrows.size() == 3);
+  CHECK(its.arrows[2].from_lane == 1);
+  CHECK(its.steps[its.arrows[2].from_step] == Span{18 * kMs, 26 * kMs});
+}
+
 TEST_CASE("what compresses on the side stream has a lane of its own") {
   Scenario scenario = toy::scenario("topk");
   scenario.encode_stream = EncodeStream::Side;

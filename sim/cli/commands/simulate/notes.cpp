@@ -70,6 +70,8 @@ void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan
     flags.note(
         "--network-streams changes nothing here: without overlap collectives run one at a time, "
         "but for --pipeline yes");
+  if (scenario.fusion.kind == Fusion::Kind::Cycle && scenario.sparse() && scenario.overlap)
+    flags.note("cycle fuses what backward alone would make ready, without the time to encode it");
   if (scenario.encode_stream == EncodeStream::Side && scenario.encode_slowdown == 0 &&
       scenario.sparse())
     flags.note(

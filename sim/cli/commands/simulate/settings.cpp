@@ -53,8 +53,7 @@ Json settings_of(const Scenario& scenario, const Request& request, const Plan& p
   settings["queue"] = to_text(scenario.queue);
   settings["network_streams"] = plan.network_streams;
   settings["collective"] = collectives_of(plan);
-  if (scenario.fusion.kind == Fusion::Kind::MgWfbp || scenario.fusion.kind == Fusion::Kind::Omgs)
-    settings["groups"] = groups_of(plan);
+  if (scenario.fusion.needs_times()) settings["groups"] = groups_of(plan);
   settings["buckets"] = plan.buckets.size();
   std::int64_t payload = 0;
   std::int64_t selected = 0;
