@@ -32,7 +32,7 @@ struct Request {
   Fusion fusion;
   SelectionScope selection = SelectionScope::Merged;
   bool overlap = false;
-  bool pipeline = false;  // of buckets, without overlap
+  bool pipeline = false;                      // of buckets, without overlap
   std::optional<int> wire_bytes_per_element;  // not given: a pair, or a value that travels alone
   int wire_messages = 1;
   Queue queue = Queue::Fifo;

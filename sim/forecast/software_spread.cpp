@@ -102,8 +102,10 @@ std::vector<double> draws_of(const SoftwareSpread& spread, bool with_outside) {
   for (const SpreadTerm& term : spread.terms) {
     if (term.outside && !with_outside) continue;
     const Draws& its = deviations_of(term.name);
+    const Draws& there = deviations_of("presence of " + term.name);
+    const double at_most = term.presence < 1 ? quantile(there, term.presence) : INFINITY;
     for (std::size_t i = 0; i < times.size(); ++i)
-      times[i] += term.seconds * std::exp(term.deviation * its[i]);
+      if (there[i] <= at_most) times[i] += term.seconds * std::exp(term.deviation * its[i]);
   }
   const Draws& shared = deviations_of("discrepancy of " + spread.group);
   for (std::size_t i = 0; i < times.size(); ++i)
@@ -171,7 +173,7 @@ std::optional<SoftwareSpread> spread_of(const Scenario& scenario, const Plan& pl
     const bool outside =
         std::any_of(scenario.stack_uses.begin(), scenario.stack_uses.end(),
                     [&](const TermUse& use) { return use.term == term && !use.outside.empty(); });
-    spread.terms.push_back({term->name(), 0, term->deviation, outside});
+    spread.terms.push_back({term->name(), 0, term->deviation, term->presence, outside});
     if (!outside) term->quantity->set(inside, term->value);
   }
   measure(spread, terms, inside, physics, engine);

@@ -19,6 +19,7 @@ struct SpreadTerm {
   std::string name;  // terms of one name are the same software, and err together
   double seconds = 0;
   double deviation = 0;  // of its logarithm
+  double presence = 1;   // share of stacks that have it
   bool outside = false;  // not seen under such conditions: not in the forecast, but in the interval
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array kStackColumns = {"property", "value", "deviation", "source",
                                       // optional from here on
-                                      "compressor", "seen"};
+                                      "compressor", "seen", "presence"};
 constexpr std::size_t kStackRequired = 4;
 
 /// A figure that is off by a factor of 20 and more says nothing.
@@ -24,6 +24,12 @@ double parse_deviation(std::string_view text) {
   const double deviation = text.empty() ? 0 : parse_percent(text);
   if (deviation <= kMostDeviation) return deviation;
   throw ValueError("'" + std::string(text) + "' is more than 300%: such a figure says nothing");
+}
+
+double parse_presence(std::string_view text) {
+  const double presence = parse_percent(text);
+  if (presence > 0 && presence <= 1) return presence;
+  throw ValueError("'" + std::string(text) + "' is not above 0% and at most 100%");
 }
 
 std::string parse_compressor(const std::string& name) {
@@ -82,6 +88,7 @@ Stack load_stack(const TextFile& file) {
       throw rows.failure("compressor", in_quotes(term.quantity->name) + " is of no compressor");
     term.value = rows.value("value", term.quantity->parse);
     term.deviation = rows.value("deviation", parse_deviation);
+    if (!rows.text("presence").empty()) term.presence = rows.value("presence", parse_presence);
     term.source = rows.text("source");
     term.seen = rows.value("seen", parse_seen);
     for (const StackTerm& other : stack.terms)
@@ -96,17 +103,18 @@ Stack load_stack(const TextFile& file) {
 
 std::string stack_csv(const Stack& stack, const std::vector<std::string>& provenance) {
   std::string text = csv_comments(provenance);
-  text += csv_line({"property", "compressor", "value", "deviation", "source", "seen"});
+  text += csv_line({"property", "compressor", "value", "deviation", "source", "seen", "presence"});
   for (const StackTerm& term : stack.terms)
     text += csv_line({std::string(term.quantity->name), term.compressor,
                       term.quantity->text(term.value, kDigitsKept), percent(term.deviation),
-                      term.source, to_text(term.seen)});
+                      term.source, to_text(term.seen),
+                      term.presence < 1 ? percent(term.presence) : ""});
   const std::string source = "of measured times over their forecasts, on a log scale";
-  text +=
-      csv_line({"discrepancy", "", percent(stack.discrepancy), "", source + ": of a cluster", ""});
-  text += csv_line({"scatter", "", percent(stack.scatter), "", source + ": of a run", ""});
+  text += csv_line(
+      {"discrepancy", "", percent(stack.discrepancy), "", source + ": of a cluster", "", ""});
+  text += csv_line({"scatter", "", percent(stack.scatter), "", source + ": of a run", "", ""});
   if (stack.pipelines)
-    text += csv_line({"pipelines", "", "yes", "", "hides collectives under encoding", ""});
+    text += csv_line({"pipelines", "", "yes", "", "hides collectives under encoding", "", ""});
   return text;
 }
 

@@ -17,6 +17,7 @@ struct StackTerm {
   double value = 0;        // in the quantity's number
   /// Standard deviation of the value's logarithm. For a small one that is its share of the value.
   double deviation = 0;
+  double presence = 1;  // share of stacks that have the term at all: below 1 of a population
   std::string source;
   std::vector<SeenRange> seen;
 

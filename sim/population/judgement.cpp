@@ -70,9 +70,15 @@ double quantile(std::vector<Residual> residuals, double share) {
 
 }  // namespace
 
-double Judgement::mean(double (*of)(const JudgedGroup& group)) const {
+double Judgement::mean(double JudgedGroup::*of) const {
   double sum = 0;
-  for (const JudgedGroup& group : groups) sum += of(group);
+  for (const JudgedGroup& group : groups) sum += group.*of;
+  return sum / static_cast<double>(groups.size());
+}
+
+double Judgement::mean(IntervalScore JudgedGroup::*intervals, double IntervalScore::*of) const {
+  double sum = 0;
+  for (const JudgedGroup& group : groups) sum += group.*intervals.*of;
   return sum / static_cast<double>(groups.size());
 }
 
@@ -92,9 +98,12 @@ Judgement judge_groups(const std::vector<SourceGroup>& groups, const StackPriors
     }
     const PopulationFit fit = fit_population(others, priors, 1);
     const auto stack = std::make_shared<const Stack>(predicted_stack(fit, groups[g].stack, others));
+    const auto population =
+        std::make_shared<const Stack>(predicted_stack(fit, kPopulationName, others));
     const double low = std::exp(quantile(residuals, kAlpha / 2));
     const double high = std::exp(quantile(residuals, 1 - kAlpha / 2));
     std::vector<Judged> by_stack;
+    std::vector<Judged> by_population;
     std::vector<Judged> by_physics;
     for (const FitRow& row : groups[g].rows) {
       const double measured = row.run.iteration.count();
@@ -106,12 +115,17 @@ Judgement judge_groups(const std::vector<SourceGroup>& groups, const StackPriors
       const Evaluation its = evaluate(scenario, engine);
       by_stack.push_back({measured, its.result.iteration.count(), its.interval->low.count(),
                           its.interval->high.count()});
+      Scenario nameless = row.scenario;
+      nameless.population = population;
+      const Evaluation unnamed = evaluate(nameless, engine);
+      by_population.push_back(
+          {measured, physics, unnamed.interval->low.count(), unnamed.interval->high.count()});
     }
     judgement.groups.push_back(
         {groups[g].name, groups[g].stack,
          std::find(fit.stacks.begin(), fit.stacks.end(), groups[g].stack) != fit.stacks.end(),
          groups[g].rows.size(), mean_error(by_stack), mean_error(by_physics), score_of(by_stack),
-         score_of(by_physics)});
+         score_of(by_population), score_of(by_physics)});
     if (progress) progress(g + 1, groups.size());
   }
   return judgement;

@@ -25,14 +25,16 @@ struct JudgedGroup {
   double error_percent = 0;    // mean absolute, of forecasts without this group
   double physics_percent = 0;  // of physics alone
   IntervalScore intervals;
+  IntervalScore unnamed;    // of physics, where nobody says which stack it is
   IntervalScore residuals;  // of physics with the other groups' residuals
 };
 
 struct Judgement {
   std::vector<JudgedGroup> groups;
 
-  /// The mean over groups, which weigh alike.
-  double mean(double (*of)(const JudgedGroup& group)) const;
+  // Means over groups, which weigh alike.
+  double mean(double JudgedGroup::*of) const;
+  double mean(IntervalScore JudgedGroup::*intervals, double IntervalScore::*of) const;
 };
 
 /// `progress`: called with how many groups are done, and of how many.

@@ -4,35 +4,43 @@
 
 namespace gradcast {
 
+namespace {
+
+void add_score(std::vector<std::string>& cells, const IntervalScore& score) {
+  cells.push_back(fixed(score.coverage_percent, 0) + " %");
+  cells.push_back(fixed(score.width_percent, 0));
+  cells.push_back(fixed(score.score, 2));
+}
+
+using Of = IntervalScore JudgedGroup::*;
+constexpr Of kOf[] = {&JudgedGroup::intervals, &JudgedGroup::unnamed, &JudgedGroup::residuals};
+
+}  // namespace
+
 std::string judgement_table(const Judgement& judgement) {
   TextTable table;
-  table.header = {"group",       "stack",   "rows",  "error %",           "physics %",
-                  "inside 90 %", "width %", "score", "residuals: inside", "width %",
-                  "score"};
-  for (const JudgedGroup& group : judgement.groups)
-    table.rows.push_back(
-        {group.name, group.stack + (group.stack_seen ? "" : " (not seen)"),
-         std::to_string(group.rows), fixed(group.error_percent, 1), fixed(group.physics_percent, 1),
-         fixed(group.intervals.coverage_percent, 0) + " %", fixed(group.intervals.width_percent, 0),
-         fixed(group.intervals.score, 2), fixed(group.residuals.coverage_percent, 0) + " %",
-         fixed(group.residuals.width_percent, 0), fixed(group.residuals.score, 2)});
-  const auto mean = [&](double (*of)(const JudgedGroup&), int digits) {
-    return fixed(judgement.mean(of), digits);
-  };
-  table.rows.push_back(
-      {"mean over groups", "", "", mean([](const JudgedGroup& g) { return g.error_percent; }, 1),
-       mean([](const JudgedGroup& g) { return g.physics_percent; }, 1),
-       mean([](const JudgedGroup& g) { return g.intervals.coverage_percent; }, 0) + " %",
-       mean([](const JudgedGroup& g) { return g.intervals.width_percent; }, 0),
-       mean([](const JudgedGroup& g) { return g.intervals.score; }, 2),
-       mean([](const JudgedGroup& g) { return g.residuals.coverage_percent; }, 0) + " %",
-       mean([](const JudgedGroup& g) { return g.residuals.width_percent; }, 0),
-       mean([](const JudgedGroup& g) { return g.residuals.score; }, 2)});
-  return "Each group is forecast by stacks that were estimated without it. Residuals: physics "
-         "alone "
-         "with the\nresiduals of the other groups. The score is an interval's width and 20 times "
-         "what "
-         "a measurement lies\noutside, on the logarithm of time: low is good.\n\n" +
+  table.header = {"group", "stack",   "rows",    "error %", "physics %", "by stack", "width %",
+                  "score", "unnamed", "width %", "score",   "residuals", "width %",  "score"};
+  for (const JudgedGroup& group : judgement.groups) {
+    table.rows.push_back({group.name, group.stack + (group.stack_seen ? "" : " (not seen)"),
+                          std::to_string(group.rows), fixed(group.error_percent, 1),
+                          fixed(group.physics_percent, 1)});
+    for (const Of of : kOf) add_score(table.rows.back(), group.*of);
+  }
+  table.rows.push_back({"mean over groups", "", "",
+                        fixed(judgement.mean(&JudgedGroup::error_percent), 1),
+                        fixed(judgement.mean(&JudgedGroup::physics_percent), 1)});
+  for (const Of of : kOf)
+    add_score(table.rows.back(), {judgement.mean(of, &IntervalScore::coverage_percent),
+                                  judgement.mean(of, &IntervalScore::width_percent),
+                                  judgement.mean(of, &IntervalScore::score)});
+  return "Each group is forecast by stacks that were estimated without it. Three intervals of 90 "
+         "%, "
+         "with how many\nmeasurements they hold: by stack; unnamed, where nobody says which stack "
+         "it "
+         "is; residuals, physics\nwith the residuals of the other groups. The score is the width "
+         "and "
+         "20 times what a measurement lies\noutside, on the logarithm of time: low is good.\n\n" +
          to_text(table);
 }
 
@@ -48,6 +56,9 @@ std::vector<Json> judgement_rows(const Judgement& judgement) {
                     {"coverage_percent", group.intervals.coverage_percent},
                     {"median_interval_width_percent", group.intervals.width_percent},
                     {"interval_score", group.intervals.score},
+                    {"unnamed_coverage_percent", group.unnamed.coverage_percent},
+                    {"unnamed_median_interval_width_percent", group.unnamed.width_percent},
+                    {"unnamed_interval_score", group.unnamed.score},
                     {"residuals_coverage_percent", group.residuals.coverage_percent},
                     {"residuals_median_interval_width_percent", group.residuals.width_percent},
                     {"residuals_interval_score", group.residuals.score}});
@@ -57,15 +68,15 @@ std::vector<Json> judgement_rows(const Judgement& judgement) {
 Json judgement_summary(const Judgement& judgement) {
   return {
       {"groups", judgement.groups.size()},
-      {"mean_absolute_error_percent",
-       judgement.mean([](const JudgedGroup& g) { return g.error_percent; })},
-      {"physics_mean_absolute_error_percent",
-       judgement.mean([](const JudgedGroup& g) { return g.physics_percent; })},
+      {"mean_absolute_error_percent", judgement.mean(&JudgedGroup::error_percent)},
+      {"physics_mean_absolute_error_percent", judgement.mean(&JudgedGroup::physics_percent)},
       {"coverage_percent",
-       judgement.mean([](const JudgedGroup& g) { return g.intervals.coverage_percent; })},
-      {"interval_score", judgement.mean([](const JudgedGroup& g) { return g.intervals.score; })},
-      {"residuals_interval_score",
-       judgement.mean([](const JudgedGroup& g) { return g.residuals.score; })}};
+       judgement.mean(&JudgedGroup::intervals, &IntervalScore::coverage_percent)},
+      {"interval_score", judgement.mean(&JudgedGroup::intervals, &IntervalScore::score)},
+      {"unnamed_coverage_percent",
+       judgement.mean(&JudgedGroup::unnamed, &IntervalScore::coverage_percent)},
+      {"unnamed_interval_score", judgement.mean(&JudgedGroup::unnamed, &IntervalScore::score)},
+      {"residuals_interval_score", judgement.mean(&JudgedGroup::residuals, &IntervalScore::score)}};
 }
 
 }  // namespace gradcast

@@ -44,6 +44,12 @@ double deviation_of(const std::vector<double>& logs) {
   return (quantile(logs, 0.95) - quantile(logs, 0.05)) / 2 / t_quantile(0.95, kSpreadDegrees);
 }
 
+double share_with(const TermPrior& prior, const std::vector<std::string>& stacks) {
+  const auto has = [&](const std::string& stack) { return prior.holds_for(stack); };
+  return static_cast<double>(std::count_if(stacks.begin(), stacks.end(), has)) /
+         static_cast<double>(stacks.size());
+}
+
 }  // namespace
 
 PopulationFit fit_population(const std::vector<const SourceGroup*>& groups,
@@ -79,7 +85,11 @@ Stack predicted_stack(const PopulationFit& fit, const std::string& name,
   const std::size_t measured = place_of(fit.stacks, name);
   for (std::size_t k = 0; k < fit.priors->terms.size(); ++k) {
     const TermPrior& prior = fit.priors->terms[k];
-    if (!prior.holds_for(name)) continue;
+    // Of a stack that nobody named, some have the mechanism.
+    const double presence = name == kPopulationName ? share_with(prior, fit.stacks)
+                            : prior.holds_for(name) ? 1
+                                                    : 0;
+    if (presence == 0) continue;
     std::vector<double> logs;
     for (const PopulationDraw& draw : fit.draws) {
       const double between = draw.between[at(k)];
@@ -88,8 +98,13 @@ Stack predicted_stack(const PopulationFit& fit, const std::string& name,
         value = draw.middle[at(k)] + std::sqrt(kShareOfStacks) * between * normal();
       logs.push_back(value + std::sqrt(1 - kShareOfStacks) * between * normal());
     }
-    stack.terms.push_back(
-        {prior.quantity, prior.compressor, std::exp(median(logs)), deviation_of(logs), "", {}});
+    stack.terms.push_back({prior.quantity,
+                           prior.compressor,
+                           std::exp(median(logs)),
+                           deviation_of(logs),
+                           presence,
+                           "",
+                           {}});
     stack.terms.back().seen = seen_of(stack.terms.back(), name, groups);
   }
   std::vector<double> discrepancy;

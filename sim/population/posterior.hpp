@@ -19,6 +19,9 @@ struct PopulationFit {
 PopulationFit fit_population(const std::vector<const SourceGroup*>& groups,
                              const StackPriors& priors, std::uint64_t seed);
 
+/// The stack that stands for all that were measured: where no stack is named.
+inline constexpr const char* kPopulationName = "population";
+
 /// The stack of a name on a cluster that was not measured. Where the stack was not measured either,
 /// it is what the population says of a stack with its mechanisms. Each term is a lognormal with the
 /// median of the draws and tails as SoftwareSpread draws them, and knows under which conditions

@@ -7,9 +7,6 @@
 
 namespace gradcast {
 
-/// The stack that stands for all that were measured: where no stack is named.
-inline constexpr const char* kPopulationName = "population";
-
 struct StackFile {
   std::string path;  // in the data folder
   std::string content;
