@@ -5,6 +5,7 @@
 #include "sim/forecast/suspects.hpp"
 #include "sim/forecast/uncertainty.hpp"
 #include "sim/plan/plan_summary.hpp"
+#include "sim/plan/stack_use.hpp"
 
 namespace gradcast {
 namespace {
@@ -47,6 +48,9 @@ ComparedRun compare_run(const MeasuredRun& run, const Request& request, const Sc
   compared.evidence = evidence_of(plan);
   compared.outside = outside_of(plan);
   compared.outside_model = run.outside;
+  compared.stack = request.stack;
+  compared.physics = compared.forecast.iteration;
+  compared.outside_seen = outside_seen(scenario);
   fill_in_defaults(compared.run, request, scenario, plan);
   if (!compared.forecast.lost.empty()) throw ValueError(compared.forecast.lost);
   return compared;
@@ -61,6 +65,8 @@ ComparedRun compare_run(const std::string& measured_path, const MeasuredRun& run
     const IterationResult forecast =
         summarize(plan, engine.run(plan, scenario.cluster, scenario.world));
     ComparedRun compared = compare_run(run, request, scenario, plan, forecast);
+    if (scenario.stack != nullptr)
+      compared.physics = gradcast::run(without_stack(scenario), engine).iteration;
     if (const auto interval = interval_of(scenario, plan, forecast)) {
       compared.low = interval->low;
       compared.high = interval->high;

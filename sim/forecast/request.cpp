@@ -173,6 +173,7 @@ Request request_of(const MeasuredRun& run) {
   request.collective = run.collective;
   request.density = run.density;
   request.batch = run.batch;
+  request.stack = run.stack;
   request.fusion = run.fusion;
   request.selection = run.selection;
   request.overlap = run.overlap;
@@ -212,6 +213,13 @@ std::string Request::trace_name() const {
   if (!trace.empty() || payload) return trace;
   return "iteration-" + std::filesystem::path(model).filename().replace_extension().string() +
          "-v100";
+}
+
+bool stack_estimated_from(const Request& request, const std::string& source, DataFiles& files) {
+  if (request.stack.empty()) return false;
+  const std::vector<std::string> sources =
+      load_stack(files.read(kStacks, stack_name(request.stack, files), request.folder)).sources;
+  return std::find(sources.begin(), sources.end(), source) != sources.end();
 }
 
 std::vector<const TextFile*> RequestFiles::all() const {

@@ -64,6 +64,10 @@ Request request_of(const MeasuredRun& run);
 std::optional<MeasuredRun> measured_like(const Request& request, const Scenario& scenario,
                                          const Plan& plan, const DataFiles& files);
 
+/// True if the request's stack was estimated from runs of this source. It must not be held against
+/// them: a forecast never uses the row that it is judged by. Throws as read_files does.
+bool stack_estimated_from(const Request& request, const std::string& source, DataFiles& files);
+
 /// The files that a request reads.
 struct RequestFiles {
   TextFile cluster;

@@ -74,13 +74,13 @@ void measure(SoftwareSpread& spread, const std::vector<const StackTerm*>& terms,
     SpreadTerm& term = spread.terms[i];
     const ScenarioQuantity& quantity = *terms[i]->quantity;
     Scenario other = inside;
-    quantity.set(other, term.outside ? terms[i]->value : quantity.get(physics));
-    term.seconds = std::max(0.0, (term.outside ? 1 : -1) * (time_of(other, engine) - with_all));
-    if (!term.outside) sum += term.seconds;
+    quantity.set(other, term.forecast ? quantity.get(physics) : terms[i]->value);
+    term.seconds = std::max(0.0, (term.forecast ? -1 : 1) * (time_of(other, engine) - with_all));
+    if (term.forecast) sum += term.seconds;
   }
   const double added = std::max(0.0, with_all - time_of(physics, engine));
   for (SpreadTerm& term : spread.terms)
-    if (!term.outside && sum > 0) term.seconds *= added / sum;
+    if (term.forecast && sum > 0) term.seconds *= added / sum;
 }
 
 /// One that runs the scenario, the closed form if it can.
@@ -173,14 +173,15 @@ std::optional<SoftwareSpread> spread_of(const Scenario& scenario, const Plan& pl
     const bool outside =
         std::any_of(scenario.stack_uses.begin(), scenario.stack_uses.end(),
                     [&](const TermUse& use) { return use.term == term && !use.outside.empty(); });
-    spread.terms.push_back({term->name(), 0, term->deviation, term->presence, outside});
-    if (!outside) term->quantity->set(inside, term->value);
+    spread.terms.push_back(
+        {term->name(), 0, term->deviation, term->presence, outside, !outside && is_usual(*term)});
+    if (spread.terms.back().forecast) term->quantity->set(inside, term->value);
   }
   measure(spread, terms, inside, physics, engine);
   spread.physics = spread.forecast;
   if (known)  // which the forecast has in it
     for (const SpreadTerm& term : spread.terms)
-      if (!term.outside) spread.physics = std::max(0.0, spread.physics - term.seconds);
+      if (term.forecast) spread.physics = std::max(0.0, spread.physics - term.seconds);
   return spread;
 }
 

@@ -21,6 +21,7 @@ struct SpreadTerm {
   double deviation = 0;  // of its logarithm
   double presence = 1;   // share of stacks that have it
   bool outside = false;  // not seen under such conditions: not in the forecast, but in the interval
+  bool forecast = true;  // in the forecast: neither outside nor of a mechanism that most lack
 };
 
 struct SoftwareSpread {

@@ -77,6 +77,8 @@ std::string StackTerm::name() const {
 Stack load_stack(const TextFile& file) {
   Stack stack;
   stack.name = file.path.stem().string();
+  if (const std::string sources = comment_value(file, "sources"); !sources.empty())
+    stack.sources = split_words(sources, ' ');
   CsvReader rows(file, kStackColumns, kStackRequired);
   while (rows.next()) {
     rows.word("source");

@@ -32,6 +32,9 @@ struct Stack {
   /// cluster together, for what physics itself gets wrong there, and of each run beside that.
   double discrepancy = 0;
   double scatter = 0;
+  /// The sources of the measured runs from which it was estimated: it must not be held against
+  /// them.
+  std::vector<std::string> sources;
   bool pipelines = false;  // hides collectives under encoding even without overlap
 };
 

@@ -32,6 +32,8 @@ std::vector<const StackTerm*> terms_for(const Stack& stack, const Scenario& scen
   return terms;
 }
 
+bool is_usual(const StackTerm& term) { return term.presence >= 0.5; }
+
 void apply_stack(Scenario& scenario) {
   if (scenario.stack == nullptr) return;
   scenario = without_stack(std::move(scenario));
@@ -42,7 +44,8 @@ void apply_stack(Scenario& scenario) {
     scenario.stack_uses.push_back(
         {term, term->quantity->get(scenario), outside_of(term->seen, scenario, plan)});
   for (const TermUse& use : scenario.stack_uses)
-    if (use.outside.empty()) use.term->quantity->set(scenario, use.term->value);
+    if (use.outside.empty() && is_usual(*use.term))
+      use.term->quantity->set(scenario, use.term->value);
 }
 
 Scenario without_stack(Scenario scenario) {

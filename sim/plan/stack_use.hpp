@@ -13,6 +13,9 @@ namespace gradcast {
 /// collective alone is run.
 std::vector<const StackTerm*> terms_for(const Stack& stack, const Scenario& scenario);
 
+/// Whether most stacks of a population have the term: then it is in their forecast.
+bool is_usual(const StackTerm& term);
+
 /// Gives the scenario the numbers of its stack. A term that was not seen under such conditions is
 /// left at physics: it is not multiplied on. The same again after the scenario was changed.
 void apply_stack(Scenario& scenario);

@@ -105,7 +105,7 @@ Stack predicted_stack(const PopulationFit& fit, const std::string& name,
                            presence,
                            "",
                            {}});
-    stack.terms.back().seen = seen_of(stack.terms.back(), name, groups);
+    stack.terms.back().seen = seen_of(stack.terms.back(), prior, name, groups);
   }
   std::vector<double> discrepancy;
   std::vector<double> scatter;

@@ -26,14 +26,15 @@ bool pays(const StackTerm& term, const Scenario& scenario) {
          (term.compressor.empty() || term.compressor == scenario.compressor->name);
 }
 
-std::vector<SeenRange> seen_of(const StackTerm& term, const std::string& stack,
+std::vector<SeenRange> seen_of(const StackTerm& term, const TermPrior& prior,
+                               const std::string& stack,
                                const std::vector<const SourceGroup*>& groups) {
   const std::vector<std::string> numbers = split_words(term.quantity->seen_by, ' ');
   std::vector<SeenRange> by_stack;
   std::vector<SeenRange> by_all;
   for (const SourceGroup* group : groups)
     for (const FitRow& row : group->rows) {
-      if (!pays(term, row.scenario)) continue;
+      if (!prior.holds_for(group->stack) || !pays(term, row.scenario)) continue;
       const Plan plan = make_plan(row.scenario);
       for (const SituationNumber& number : situation_numbers()) {
         if (std::find(numbers.begin(), numbers.end(), number.name) == numbers.end()) continue;

@@ -5,15 +5,17 @@
 
 #include "sim/plan/stack.hpp"
 #include "sim/population/groups.hpp"
+#include "sim/population/priors.hpp"
 
 namespace gradcast {
 
 /// Whether a run pays a term: then it has seen it.
 bool pays(const StackTerm& term, const Scenario& scenario);
 
-/// The ranges over the runs that paid the term: those of its stack, and where none of them did, or
-/// nobody measured the stack, those of all.
-std::vector<SeenRange> seen_of(const StackTerm& term, const std::string& stack,
+/// The ranges over the runs that paid the term, on stacks that have it: those of its stack, and
+/// where none of them did, or nobody measured the stack, those of all.
+std::vector<SeenRange> seen_of(const StackTerm& term, const TermPrior& prior,
+                               const std::string& stack,
                                const std::vector<const SourceGroup*>& groups);
 
 }  // namespace gradcast

@@ -27,6 +27,7 @@ std::vector<StackFile> stack_files(const PopulationFit& fit,
     Stack stack = predicted_stack(fit, name, all);
     std::size_t runs = 0;
     std::set<std::string> of;
+    std::set<std::string> sources;
     for (StackTerm& term : stack.terms) {
       std::size_t its = 0;
       for (const SourceGroup& group : groups)
@@ -38,6 +39,7 @@ std::vector<StackFile> stack_files(const PopulationFit& fit,
       if (!measured || group.stack == name) {
         runs += group.rows.size();
         of.insert(group.name);
+        for (const FitRow& row : group.rows) sources.insert(row.run.source);
       }
     std::vector<std::string> comments{
         measured ? "The software stack " + name + ", as " + runs_text(runs, of) + " show it."
@@ -49,6 +51,7 @@ std::vector<StackFile> stack_files(const PopulationFit& fit,
         "far such clusters lie apart.",
         "`gradcast fit --stacks --leave-one-out source` judges it fairly: each group by the "
         "others."};
+    comments.push_back("sources: " + join({sources.begin(), sources.end()}, " "));
     files.push_back({"platforms/stack-" + name + ".csv", stack_csv(stack, comments)});
   }
   return files;

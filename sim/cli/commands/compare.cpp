@@ -27,6 +27,9 @@ Flags compare_flags() {
   flags.add(
       "costs",
       "what if: forecast the rows with the costs of this table; the rows then have no errors");
+  flags.add("stack",
+            "the software of all rows, instead of the one that a row names: a name of `gradcast "
+            "list`, a .csv file, or none for physics alone");
   add_transfer_flags(flags);
   return flags;
 }
@@ -101,11 +104,20 @@ int compare(int argc, const char* const* argv) {
       "measured", [&](const std::string& name) { return files.read(kMeasuredRuns, name); }));
   std::vector<ComparedRun> runs;
   runs.reserve(measured.runs.size());
+  std::size_t own_stacks = 0;
   for (const MeasuredRun& run : measured.runs) {
     const auto compared = [&](const Request& request) {
       return compare_run(measured.path, run, request, engine, flags.given("explain"), files);
     };
     Request request = request_of(run);
+    if (flags.given("stack")) {
+      request.stack = flags.text("stack") == "none" ? "" : flags.text("stack");
+    } else if (naming_row(measured.path, run, [&] {
+                 return stack_estimated_from(request, run.source, files);
+               })) {
+      request.stack.clear();
+      ++own_stacks;
+    }
     runs.push_back(compared(request));
     const std::string costs = what_if.apply(request);
     if (costs.empty()) continue;
@@ -125,6 +137,10 @@ int compare(int argc, const char* const* argv) {
   deliver(flags, files.inputs(), engine.name, answer);
   note_engine(flags, engine);
   note_outside(flags, runs);
+  if (own_stacks > 0)
+    flags.note("the stack of " + std::to_string(own_stacks) +
+               " rows was estimated from runs of their own source, so that they are forecast by "
+               "physics alone; `gradcast fit --stacks --leave-one-out source` judges it");
   note_what_if(flags, what_if, runs, files);
   require_within(max_error, runs);
   return 0;
