@@ -68,9 +68,11 @@ void add_breakeven_flags(Flags& flags) {
             "where to begin looking (default: 1Gbps, 1 node, density 0.00001 or what the costs "
             "have, a hundredth of the kernel cost)");
   flags.add("to", "where to end (default: 400Gbps, 64 nodes, density 0.1, a hundredfold)");
-  flags.add("fitted",
-            "whose fitted software a cluster without a fit gets for the second answer, or none",
-            kUsualSoftware);
+  flags.add(
+      "fitted",
+      "the software of the second answer: a stack of `gradcast list` or a file; a fitted cluster, "
+      "for its own and for those without a fit; or none",
+      kUsualSoftware);
   flags.add_switch("map",
                    "who wins over NIC bandwidth and nodes; --nic-bandwidth and --nodes are lists "
                    "then, like 1Gbps..100Gbps and 4..64");

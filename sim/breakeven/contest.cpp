@@ -42,14 +42,51 @@ class Fields {
   std::size_t at_ = 0;
 };
 
+void put(std::string& packed, const SoftwareSpread& spread) {
+  for (const double number :
+       {spread.forecast, spread.physics, spread.discrepancy, spread.scatter, spread.own})
+    put(packed, number);
+  put(packed, spread.group);
+  put(packed, static_cast<double>(spread.terms.size()));
+  for (const SpreadTerm& term : spread.terms) {
+    put(packed, term.name);
+    for (const double number : {term.seconds, term.deviation, term.presence,
+                                term.outside ? 1.0 : 0.0, term.forecast ? 1.0 : 0.0})
+      put(packed, number);
+  }
+}
+
+SoftwareSpread spread_in(Fields& fields) {
+  SoftwareSpread spread;
+  for (double* number :
+       {&spread.forecast, &spread.physics, &spread.discrepancy, &spread.scatter, &spread.own})
+    *number = fields.number();
+  spread.group = fields.text();
+  spread.terms.resize(static_cast<std::size_t>(fields.number()));
+  for (SpreadTerm& term : spread.terms) {
+    term.name = fields.text();
+    for (double* number : {&term.seconds, &term.deviation, &term.presence})
+      *number = fields.number();
+    term.outside = fields.number() != 0;
+    term.forecast = fields.number() != 0;
+  }
+  return spread;
+}
+
 double square(double value) { return value * value; }
 
 }  // namespace
 
 Forecast forecast_of(const Evaluation& evaluation) {
-  return {evaluation.result.iteration, evaluation.deviations, evaluation.ranks,
-          evaluation.result.engine,    evaluation.evidence,   evaluation.outside,
-          evaluation.problem};
+  return {evaluation.result.iteration,
+          evaluation.deviations,
+          evaluation.ranks,
+          evaluation.result.engine,
+          evaluation.evidence,
+          evaluation.outside,
+          evaluation.problem,
+          evaluation.outside_seen,
+          evaluation.stacked ? evaluation.spread : std::nullopt};
 }
 
 std::string pack(const std::vector<Forecast>& forecasts) {
@@ -57,9 +94,11 @@ std::string pack(const std::vector<Forecast>& forecasts) {
   for (const Forecast& forecast : forecasts) {
     put(packed, forecast.iteration.count());
     put(packed, forecast.ranks);
-    for (const std::string* text :
-         {&forecast.engine, &forecast.evidence, &forecast.outside, &forecast.problem})
+    for (const std::string* text : {&forecast.engine, &forecast.evidence, &forecast.outside,
+                                    &forecast.problem, &forecast.outside_seen})
       put(packed, *text);
+    put(packed, forecast.spread ? 1 : 0);
+    if (forecast.spread) put(packed, *forecast.spread);
     put(packed, forecast.deviations ? 1 : 0);
     if (!forecast.deviations) continue;
     put(packed, forecast.deviations->own.count());
@@ -75,9 +114,10 @@ std::vector<Forecast> unpack_forecasts(const std::string& packed) {
     Forecast forecast;
     forecast.iteration = Seconds{fields.number()};
     forecast.ranks = static_cast<int>(fields.number());
-    for (std::string* text :
-         {&forecast.engine, &forecast.evidence, &forecast.outside, &forecast.problem})
+    for (std::string* text : {&forecast.engine, &forecast.evidence, &forecast.outside,
+                              &forecast.problem, &forecast.outside_seen})
       *text = fields.text();
+    if (fields.number() != 0) forecast.spread = spread_in(fields);
     if (fields.number() != 0) {
       ForecastDeviations deviations;
       deviations.own = Seconds{fields.number()};
@@ -112,6 +152,10 @@ std::optional<Seconds> deviation_of_difference(const Forecast& one, const Foreca
 }
 
 std::optional<double> lack_of_difference(const Forecast& one, const Forecast& other) {
+  if (one.answered() && other.answered() && one.spread && other.spread) {
+    const RatioInterval faster = speedup_interval(*one.spread, *other.spread);
+    return std::min(1 - faster.low, faster.high - 1);
+  }
   const std::optional<Seconds> deviation = deviation_of_difference(one, other);
   if (!deviation) return std::nullopt;
   const double deviations_needed = -normal_quantile((1 - kIntervalLevel) / 2);

@@ -14,10 +14,12 @@ struct Forecast {
   Seconds iteration{0};
   std::optional<ForecastDeviations> deviations{};  // where the cluster was fitted
   int ranks = 0;
-  std::string engine{};    // that ran it
-  std::string evidence{};  // what the compressor's costs rest on; "" for dense
-  std::string outside{};   // the range of the cost table that was left; "" for none
-  std::string problem{};   // why there is no answer; "" where there is one
+  std::string engine{};                    // that ran it
+  std::string evidence{};                  // what the compressor's costs rest on; "" for dense
+  std::string outside{};                   // the range of the cost table that was left; "" for none
+  std::string problem{};                   // why there is no answer; "" where there is one
+  std::string outside_seen{};              // terms of the stack that are left at physics
+  std::optional<SoftwareSpread> spread{};  // of a stack that was named
 
   bool answered() const { return problem.empty(); }
 };
@@ -44,8 +46,9 @@ std::optional<double> advantage(const Forecast& its, const Forecast& other);
 std::optional<Seconds> deviation_of_difference(const Forecast& one, const Forecast& other);
 
 /// How far two forecasts are from being told apart at kIntervalLevel: the difference that is needed
-/// minus the actual one, divided by the iteration. Above 0 they cannot be told apart. nullopt as
-/// above.
+/// minus the actual one, divided by the iteration. Above 0 they cannot be told apart. Of
+/// forecasts by stacks: how far 1 lies inside the interval of the speedup, from joint draws.
+/// nullopt as above.
 std::optional<double> lack_of_difference(const Forecast& one, const Forecast& other);
 
 }  // namespace gradcast

@@ -62,6 +62,7 @@ std::vector<Contestant> contestants_of(const Flags& flags, const BreakEvenAsked&
 void require_fitted_software(const Flags& flags, const BreakEvenAsked& asked, DataFiles& files) {
   if (!flags.given("fitted") || asked.software == "none") return;
   DataFiles others(files.root());  // what is looked at here need not be an input of the answer
+  if (is_stack(asked.software, others)) return;
   const Cluster cluster = flags.value("fitted", [&](const std::string& name) {
     return load_cluster(others.read(kClusters, name));
   });
@@ -71,6 +72,7 @@ void require_fitted_software(const Flags& flags, const BreakEvenAsked& asked, Da
 }
 
 std::string software_of(const Asked& fitted) {
+  if (!fitted.request.stack.empty()) return fitted.request.stack;
   return fitted.software.empty() ? fitted.request.cluster : fitted.software;
 }
 

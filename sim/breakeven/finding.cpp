@@ -138,7 +138,7 @@ Finding find_break_evens(const LookedAt& range, const std::function<Duel(double)
   const Course course = course_of(range, ahead);
   Finding finding{range, course.at_start, {}, {}, false, course.unanswered, "", 0, "", "", ""};
   for (const auto& [value, duel] : duels.seen())
-    finding.fitted = finding.fitted || deviation_of_difference(duel.its, duel.other).has_value();
+    finding.fitted = finding.fitted || lack_of_difference(duel.its, duel.other).has_value();
   finding.range = answered_part(range, ahead);
   for (const Crossing& crossing : course.crossings) {
     BreakEven root = break_even_of(crossing, range.whole);
@@ -152,6 +152,7 @@ Finding find_break_evens(const LookedAt& range, const std::function<Duel(double)
   finding.evidence = each_once(duels.seen(), [](const Forecast& of) { return of.evidence; });
   finding.outside = along(duels.seen(), &Forecast::outside);
   finding.problem = along(duels.seen(), &Forecast::problem);
+  finding.outside_seen = along(duels.seen(), &Forecast::outside_seen);
   return finding;
 }
 

@@ -45,6 +45,7 @@ struct Finding {
   std::string problem;
   std::size_t forecasts = 0;              // asked for, each value once
   std::string engine, evidence, outside;  // of the forecasts, each different one once
+  std::string outside_seen;               // terms of the stack that some of them leave at physics
 
   /// The parts of the range in which it pays, both ends included.
   std::vector<std::pair<double, double>> paying() const;

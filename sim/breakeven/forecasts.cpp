@@ -5,6 +5,7 @@
 
 #include "sim/base/process_pool.hpp"
 #include "sim/base/text.hpp"
+#include "sim/plan/stack_use.hpp"
 
 namespace gradcast {
 
@@ -24,6 +25,7 @@ Scenario Probe::with(const std::vector<std::pair<Quantity, double>>& values) {
     }
   }
   for (const auto& [quantity, value] : values) set_value(changed, quantity, value);
+  apply_stack(changed);  // what was seen at 4 nodes may not have been seen at 64
   return changed;
 }
 

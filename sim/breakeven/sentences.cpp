@@ -310,6 +310,11 @@ std::vector<std::string> sentences_of(const Told& told) {
     sentences.push_back(std::to_string(told.physics.unanswered) +
                         " of the values looked at first have no answer: " + told.physics.problem +
                         ".");
+  if (told.fitted && !told.fitted->outside_seen.empty())
+    sentences.push_back("? What this software takes under such conditions was never seen (" +
+                        told.fitted->outside_seen +
+                        "): it is left out of the fitted forecast, so that more than its own "
+                        "error is unknown.");
   if (told.fitted && !told.unfitted.empty())
     sentences.push_back("No run with " + join(told.unfitted, " or ") +
                         " was fitted: the fitted forecast has the kernels, but nothing of what "

@@ -28,8 +28,8 @@ struct ComparedRun {
       own_costs_forecast{};  // in a what-if: the forecast with the row's own costs
   std::string suspects{};  // what would explain the error; "" if not asked for, or if nothing would
   std::optional<Seconds> low{}, high{};  // the forecast's 90 % interval, where one is known
-  std::string stack{};         // whose software the forecast has; "": physics alone
-  Seconds physics{0};          // the forecast without that software
+  std::string stack{};                   // whose software the forecast has; "": physics alone
+  Seconds physics{0};                    // the forecast without that software
   std::string outside_seen{};  // terms of the stack that were not seen under such conditions
   /// Speedup over the dense run of the same set-up, if the file has one (comparison_setups).
   std::optional<double> measured_speedup{};

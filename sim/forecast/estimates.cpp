@@ -8,6 +8,7 @@
 #include "sim/base/error.hpp"
 #include "sim/inputs/cluster_file.hpp"
 #include "sim/inputs/cluster_values.hpp"
+#include "sim/plan/stack.hpp"
 
 namespace gradcast {
 namespace {
@@ -88,14 +89,26 @@ void take_software(Cluster& cluster, const Cluster& from, const Request& request
 
 }  // namespace
 
+bool is_stack(const std::string& name, const DataFiles& files) {
+  if (is_path(name))
+    return std::filesystem::path(name).filename().string().starts_with(kStacks.prefix);
+  return known(files, kStacks, name) || known(files, kStacks, std::string(kStacks.prefix) + name);
+}
+
 Estimates estimates_of(const Request& request, const std::string& software,
                        const DataFiles& files) {
   Estimates both{{request}, std::nullopt};
   if (software == "none") return both;
   both.physics.request.cluster = unfitted(request.cluster, kClusters, files);
   both.physics.request.costs = unfitted(request.costs, kCostTables, files);
+  both.physics.request.stack.clear();
   both.fitted = Asked{request};
   Request& fit = both.fitted->request;
+  if (!request.stack.empty() || is_stack(software, files)) {
+    fit = both.physics.request;
+    fit.stack = request.stack.empty() ? software : request.stack;
+    return both;
+  }
   fit.cluster = fit_of(request.cluster, kClusters, files);
   fit.costs = fit_of(request.costs, kCostTables, files);
   if (!fitted(fit.cluster)) both.fitted->software = software;
@@ -107,6 +120,12 @@ bool costs_fitted(const Estimates& estimates, DataFiles& files) {
   const Request& fitted = estimates.fitted->request;
   const Compressor* compressor = find_compressor(fitted.compressor);
   if (compressor != nullptr && compressor->aggregation != Aggregation::AllGather) return true;
+  if (!fitted.stack.empty()) {
+    const Scenario scenario = make_scenario(fitted, files);
+    return std::any_of(
+        scenario.stack_uses.begin(), scenario.stack_uses.end(),
+        [](const TermUse& use) { return use.outside.empty() && !use.term->compressor.empty(); });
+  }
   return fitted.costs != estimates.physics.request.costs &&
          costs_of(fitted, files) != costs_of(estimates.physics.request, files);
 }

@@ -10,9 +10,9 @@ namespace gradcast {
 
 /// A request on a cluster that may have the software of another one.
 struct Asked {
-  Request request;
+  Request request;  // with the stack, where one is meant
   /// The fitted cluster whose software costs, and whose unexplained error, replace those of the
-  /// request's cluster; "": they stay.
+  /// request's cluster; "": they stay. Files of before there were stacks have it so.
   std::string software{};
 };
 
@@ -21,15 +21,20 @@ struct Estimates {
   std::optional<Asked> fitted;
 };
 
-/// The cluster whose software is used for clusters without a fit: that of the paper's Table 2.
-inline constexpr const char* kUsualSoftware = "10gbe-4x4-fitted";
+/// The software of the second answer where nobody says which: that of stacks in the middle of all
+/// that were measured.
+inline constexpr const char* kUsualSoftware = "population";
 
-/// `physics` is the request itself; if its cluster or costs are fitted ones, it has the files from
-/// which these were made. `fitted` has the cluster's own fit if there is one ("10gbe-4x4-fitted"
-/// for "10gbe-4x4"), else the request's cluster with the software of `software`; and likewise the
-/// cost table's own fit. Paths are recognized by the same "-fitted", and the other file of the pair
-/// is looked for beside them. If a fitted cluster has no such file, both answers have its software.
-/// "none": physics alone.
+/// True for the name of a stack, and for a file that is named like one.
+bool is_stack(const std::string& name, const DataFiles& files);
+
+/// `physics` is the request itself, without its stack; if its cluster or costs are fitted ones, it
+/// has the files from which these were made. `fitted` has the request's own stack, else the stack
+/// `software`. If `software` is a fitted cluster, `fitted` has the cluster's own fit if there is
+/// one ("10gbe-4x4-fitted" for "10gbe-4x4"), else the request's cluster with the software of
+/// `software`; and likewise the cost table's own fit. Paths are recognized by the same "-fitted",
+/// and the other file of the pair is looked for beside them. If a fitted cluster has no such file,
+/// both answers have its software. "none": physics alone.
 Estimates estimates_of(const Request& request, const std::string& software, const DataFiles& files);
 
 /// True if runs with the request's compressor were fitted. The fitted costs then include the time

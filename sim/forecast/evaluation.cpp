@@ -18,6 +18,7 @@ Evaluation evaluate(const Scenario& scenario, const Engine& engine) {
   evaluation.evidence = evidence_of(plan);
   evaluation.outside = outside_of(plan);
   evaluation.outside_seen = outside_seen(scenario);
+  evaluation.stacked = scenario.stack != nullptr;
   if (!evaluation.result.lost.empty()) {
     evaluation.problem = "the run never ends: " + evaluation.result.lost;
     return evaluation;
@@ -51,7 +52,8 @@ Evaluation evaluate(const Asked& asked, const Engine& engine, DataFiles& files) 
 std::string content_of(const Asked& asked, const Engine& engine, DataFiles& files) {
   const Request& request = asked.request;
   std::string content = "engine " + std::string(engine.name) + "\ncluster " + request.cluster +
-                        "\ncosts " + request.costs + "\nsoftware " + asked.software + "\n";
+                        "\ncosts " + request.costs + "\nstack " + request.stack + "\nsoftware " +
+                        asked.software + "\n";
   const auto add = [&](const TextFile& file) {
     content += "file " + files.sha256_of(file.path) + "\n";
   };

@@ -25,6 +25,7 @@ struct Evaluation {
   // What the interval is made from: of a cluster that was fitted itself, else of stacks.
   std::optional<ForecastDeviations> deviations{};
   std::optional<SoftwareSpread> spread{};
+  bool stacked = false;        // by a stack that was named
   std::string outside_seen{};  // terms of its stack, comma-separated: left at physics
 
   double samples_per_second() const {

@@ -21,7 +21,8 @@ void widen(std::vector<SeenRange>& seen, const SituationNumber& number, double v
 }  // namespace
 
 bool pays(const StackTerm& term, const Scenario& scenario) {
-  if (term.quantity->of != ScenarioQuantity::Of::Costs) return true;
+  if (term.quantity->of != ScenarioQuantity::Of::Costs)
+    return term.quantity->name != "nic_share" || scenario.cluster.nodes > 1;
   return scenario.sparse() && scenario.compressing &&
          (term.compressor.empty() || term.compressor == scenario.compressor->name);
 }

@@ -139,6 +139,10 @@ Json row_of(const SweepPlan& plan, const SweepPoint& point, const std::string& k
       compresses && answers.fitted != nullptr ? Json(point.costs_fitted ? "yes" : "no") : Json();
   const bool both = !row["pays"].is_null() && !row["fitted_pays"].is_null();
   row["agree"] = both ? Json(row["pays"] == row["fitted_pays"] ? "yes" : "no") : Json();
+  const std::optional<ForecastInterval>& interval = answers.physics.interval;
+  row["interval_low_seconds"] = interval ? Json(interval->low.count()) : Json();
+  row["interval_high_seconds"] = interval ? Json(interval->high.count()) : Json();
+  row["outside_seen"] = answers.fitted != nullptr ? answers.fitted->outside_seen : "";
   row["evidence"] = answers.physics.evidence;
   row["outside"] = answers.physics.outside;
   row["engine"] = answers.physics.result.engine;
@@ -211,7 +215,8 @@ std::string sweep_table(const SweepPlan& plan, const std::vector<Json>& rows) {
       line.push_back(shown(row.at("iteration_seconds"), 4));
       line.push_back(shown(row.at("scaling_efficiency"), 1, 100));
       line.push_back(shown(row.at("speedup_over_dense"), 2));
-      line.push_back(shown(row.at("fitted_iteration_seconds"), 4));
+      line.push_back(shown(row.at("fitted_iteration_seconds"), 4) +
+                     (row.at("outside_seen") == "" ? "" : " ?"));
       line.push_back(shown(row.at("fitted_speedup_over_dense"), 2));
       const Json& pays = row.at("pays");
       line.push_back(pays.is_null()            ? "-"

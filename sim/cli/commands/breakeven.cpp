@@ -42,7 +42,7 @@ Flags breakeven_flags() {
 
 void note_own_fit(const Flags& flags, const Contestant& contestant) {
   if (const auto& fitted = contestant.estimates.fitted;
-      flags.given("fitted") && fitted && fitted->software.empty())
+      flags.given("fitted") && fitted && fitted->software.empty() && fitted->request.stack.empty())
     flags.note("the cluster has a fit of its own, " + fitted->request.cluster +
                ": --fitted changes nothing");
 }

@@ -112,9 +112,8 @@ int compare(int argc, const char* const* argv) {
     Request request = request_of(run);
     if (flags.given("stack")) {
       request.stack = flags.text("stack") == "none" ? "" : flags.text("stack");
-    } else if (naming_row(measured.path, run, [&] {
-                 return stack_estimated_from(request, run.source, files);
-               })) {
+    } else if (naming_row(measured.path, run,
+                          [&] { return stack_estimated_from(request, run.source, files); })) {
       request.stack.clear();
       ++own_stacks;
     }

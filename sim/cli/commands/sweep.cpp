@@ -40,9 +40,11 @@ Flags sweep_flags() {
        "sweep plan.toml --emit-slurm shards          (scripts of a job array)"});
   add_sweep_axes(flags);
   add_engine_flag(flags);
-  flags.add("fitted",
-            "cluster whose fitted software is used for a cluster without a fit of its own, or none",
-            kUsualSoftware);
+  flags.add(
+      "fitted",
+      "the software of the second answer: a stack of `gradcast list` or a file; a fitted cluster, "
+      "for its own and for those without a fit; or none",
+      kUsualSoftware);
   add_jobs_flag(flags);
   flags.add("shard",
             "I/N: make the I-th of N parts, in the folder of -o; auto: take I and N from Slurm, "

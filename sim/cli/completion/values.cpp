@@ -36,7 +36,7 @@ constexpr ValueKind kKinds[] = {
     {"engine", "engines", ""},
     {"against", "compressors", ""},
     {"over", "", "nic-bandwidth nodes density kernel-cost"},
-    {"fitted", "clusters", "none", kFiles},
+    {"fitted", "stacks", "none", kFiles},
     {"timeline", "", "", kFiles},
     {"paje", "", "", kFiles},
     {"emit-slurm", "", "", kFiles},

@@ -3,6 +3,7 @@
 #include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
 #include "sim/plan/plan_summary.hpp"
+#include "sim/plan/stack_use.hpp"
 
 namespace gradcast::commands {
 namespace {
@@ -23,6 +24,13 @@ IterationForecast make_forecast(const Scenario& scenario, const Plan& plan, cons
   forecast.latency = latency_sensitivity(scenario, plan);
   const Seconds jitter = (forecast.spread.p95 - forecast.spread.p05) / (2 * kDeviationsToP95);
   forecast.interval = interval_of(scenario, plan, forecast.result, jitter);
+  forecast.physics = forecast.result.iteration;
+  if (scenario.stack != nullptr) {
+    const Scenario physics = without_stack(scenario);
+    forecast.physics = run_all(physics, make_plan(physics)).mean.iteration;
+  }
+  for (const TermUse& use : scenario.stack_uses)
+    if (!use.outside.empty()) forecast.outside_seen.push_back(use);
   if (scenario.payload.count > 0) return forecast;
   const Seconds iteration = forecast.result.iteration;
   forecast.samples_per_second =
@@ -30,7 +38,8 @@ IterationForecast make_forecast(const Scenario& scenario, const Plan& plan, cons
   forecast.scaling_efficiency = alone(scenario) / iteration;
   forecast.speedup_over_dense = 1;
   if (scenario.sparse()) {
-    const Scenario twin = dense_twin(scenario);
+    Scenario twin = dense_twin(scenario);
+    apply_stack(twin);
     const IterationResult dense = run_all(twin, make_plan(twin)).mean;
     forecast.speedup_over_dense =
         dense.lost.empty() ? std::optional(dense.iteration / iteration) : std::nullopt;

@@ -27,7 +27,9 @@ struct IterationForecast {
   std::optional<double> speedup_over_dense{};
   std::optional<MeasuredRun> measured{};  // the run that this is a forecast of, where there is one
   std::optional<LatencySensitivity> latency{};
-  std::optional<ForecastInterval> interval{};  // where the cluster was fitted
+  std::optional<ForecastInterval> interval{};
+  Seconds physics{0};                   // the iteration without the software of a stack
+  std::vector<TermUse> outside_seen{};  // terms of the stack that are left at physics
 
   bool lost() const { return !result.lost.empty(); }
   double error_percent() const {

@@ -2,10 +2,12 @@
 
 #include <optional>
 
+#include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
 #include "sim/engine/replicas.hpp"
 #include "sim/forecast/sensitivity.hpp"
 #include "sim/forecast/uncertainty.hpp"
+#include "sim/plan/stack.hpp"
 
 namespace gradcast::commands {
 namespace {
@@ -38,6 +40,10 @@ Json numbers_of(const IterationForecast& forecast, const Plan& plan, const Noise
   numbers["half_latency_seconds"] = latency(&LatencySensitivity::half);
   numbers["twice_latency_seconds"] = latency(&LatencySensitivity::twice);
   numbers["least_sure_of"] = least_sure(forecast, plan);
+  numbers["physics_seconds"] = seconds(forecast.physics);
+  std::vector<std::string> outside;
+  for (const TermUse& use : forecast.outside_seen) outside.push_back(use.term->name());
+  numbers["outside_seen"] = join(outside);
   const auto end = [&](Seconds ForecastInterval::*which) {
     return forecast.interval ? Json(((*forecast.interval).*which).count()) : Json();
   };

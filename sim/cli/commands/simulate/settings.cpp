@@ -94,6 +94,7 @@ Json settings_of(const Scenario& scenario, const Request& request, const Plan& p
   settings["network_jitter"] = percent_to_text(noise.noise.network);
   settings["replicas"] = noise.replicas;
   settings["cluster"] = request.cluster;
+  settings["stack"] = request.stack;
   settings["ranks"] = plan.ranks();
   for (const ClusterProperty& property : properties_of(scenario.cluster))
     settings[property.name] = property.value;

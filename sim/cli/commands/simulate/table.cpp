@@ -6,11 +6,20 @@
 #include "sim/base/units.hpp"
 #include "sim/engine/iteration_result.hpp"
 #include "sim/engine/replicas.hpp"
+#include "sim/plan/stack.hpp"
 
 namespace gradcast::commands {
 namespace {
 
-std::string headline(const IterationForecast& forecast, const Plan& plan,
+/// Whose spread the interval has.
+std::string interval_is_of(const IterationForecast& forecast, const Json& settings) {
+  if (!forecast.interval || settings.at("stack") != "") return "";
+  const bool fitted =
+      settings.at("forecast_deviation") != "0s" || settings.at("forecast_deviation_share") != "0%";
+  return fitted ? "" : "with the software of any stack; --stack NAME makes it narrower";
+}
+
+std::string headline(const IterationForecast& forecast, const Plan& plan, const Json& settings,
                      const NoiseChoice& noise) {
   const IterationResult& result = forecast.result;
   TextTable table{{"forecast", ""}, {}};
@@ -40,7 +49,12 @@ std::string headline(const IterationForecast& forecast, const Plan& plan,
     add("speedup over dense", fixed(*forecast.speedup_over_dense, 2));
   add("90 % interval", forecast.interval ? seconds(forecast.interval->low) + " to " +
                                                seconds(forecast.interval->high) + " s"
-                                         : "none: the cluster was not fitted (`gradcast fit`)");
+                                         : "none: the data folder has no stack-population");
+  if (const std::string whose = interval_is_of(forecast, settings); !whose.empty()) add("", whose);
+  if (forecast.physics != result.iteration)
+    add("by physics alone", seconds(forecast.physics) + " s");
+  for (const TermUse& use : forecast.outside_seen)
+    add("? not seen like this", use.term->name() + ": " + use.outside + "; left at physics");
   if (forecast.measured)
     add("measured (" + forecast.measured->source + ")",
         seconds(forecast.measured->iteration) + " s, error " +
@@ -72,8 +86,8 @@ std::string as_table(const Json& settings, const IterationForecast& forecast, co
   TextTable inputs{{"input", "value"}, {}};
   for (const auto& [name, value] : settings.items())
     inputs.rows.push_back({name, value_to_text(value)});
-  return headline(forecast, plan, noise) + "\n" + (forecast.lost() ? "" : to_text(parts) + "\n") +
-         to_text(inputs);
+  return headline(forecast, plan, settings, noise) + "\n" +
+         (forecast.lost() ? "" : to_text(parts) + "\n") + to_text(inputs);
 }
 
 }  // namespace gradcast::commands
