@@ -5,7 +5,6 @@
 
 #include "sim/base/process_pool.hpp"
 #include "sim/base/text.hpp"
-#include "sim/plan/stack_use.hpp"
 
 namespace gradcast {
 
@@ -25,7 +24,8 @@ Scenario Probe::with(const std::vector<std::pair<Quantity, double>>& values) {
     }
   }
   for (const auto& [quantity, value] : values) set_value(changed, quantity, value);
-  apply_stack(changed);  // what was seen at 4 nodes may not have been seen at 64
+  // Its stack has the terms that were seen under the conditions asked for. If a term came and went
+  // along the range, forecasts would jump, and a jump is no break-even.
   return changed;
 }
 

@@ -104,7 +104,11 @@ Estimates estimates_of(const Request& request, const std::string& software,
   both.physics.request.stack.clear();
   both.fitted = Asked{request};
   Request& fit = both.fitted->request;
-  if (!request.stack.empty() || is_stack(software, files)) {
+  // Whoever fitted a cluster of his own, or names a fit, means that fit.
+  const bool own_fit =
+      fitted(request.cluster) ||
+      (is_path(request.cluster) && fit_of(request.cluster, kClusters, files) != request.cluster);
+  if (!request.stack.empty() || (!own_fit && is_stack(software, files))) {
     fit = both.physics.request;
     fit.stack = request.stack.empty() ? software : request.stack;
     return both;

@@ -101,10 +101,6 @@ std::vector<double> draws_of(const SoftwareSpread& spread, bool with_outside) {
   Draws times(kSpreadDraws, spread.physics);
   for (const SpreadTerm& term : spread.terms) {
     if (term.outside && !with_outside) continue;
-    if (term.outside) {  // as it was seen, multiplied on: more than that nobody knows
-      for (double& time : times) time += term.seconds;
-      continue;
-    }
     const Draws& its = deviations_of(term.name);
     const Draws& there = deviations_of("presence of " + term.name);
     const double at_most = term.presence < 1 ? quantile(there, term.presence) : INFINITY;

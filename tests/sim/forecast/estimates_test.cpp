@@ -11,28 +11,46 @@ namespace {
 struct Names {
   std::string physics;
   std::string fitted;
-  std::string software;
+  std::string software;  // of a fitted cluster
+  std::string stack;
 };
 
-Names clusters_of(const std::string& cluster) {
+Names clusters_of(const std::string& cluster, const std::string& software = kUsualSoftware,
+                  const std::string& stack = "") {
   Request request;
   request.cluster = cluster;
-  const Estimates both = estimates_of(request, kUsualSoftware, DataFiles(GRADCAST_SOURCE_DIR));
-  return {both.physics.request.cluster, both.fitted->request.cluster, both.fitted->software};
+  request.stack = stack;
+  const Estimates both = estimates_of(request, software, DataFiles(GRADCAST_SOURCE_DIR));
+  CHECK(both.physics.request.stack.empty());
+  return {both.physics.request.cluster, both.fitted->request.cluster, both.fitted->software,
+          both.fitted->request.stack};
 }
 
 }  // namespace
 
-TEST_CASE("a cluster has its own fit, or somebody else's software", "[estimates]") {
-  for (const char* name : {"10gbe-4x4", "10gbe-4x4-fitted"}) {
+TEST_CASE("a cluster gets the software of a stack", "[estimates]") {
+  for (const char* name : {"10gbe-4x4", "100gbe"}) {
     const Names names = clusters_of(name);
-    CHECK(names.physics == "10gbe-4x4");
-    CHECK(names.fitted == "10gbe-4x4-fitted");
+    CHECK(names.physics == name);
+    CHECK(names.fitted == name);
     CHECK(names.software.empty());
+    CHECK(names.stack == kUsualSoftware);
+    CHECK(clusters_of(name, "paper").stack == "paper");
+    CHECK(clusters_of(name, "paper", "ddp-nccl").stack == "ddp-nccl");
   }
-  const Names none = clusters_of("100gbe");
-  CHECK(none.fitted == "100gbe");
-  CHECK(none.software == kUsualSoftware);
+}
+
+TEST_CASE("files of before there were stacks are still fits", "[estimates]") {
+  const Names own = clusters_of("10gbe-4x4", "10gbe-4x4-fitted");
+  CHECK(own.physics == "10gbe-4x4");
+  CHECK(own.fitted == "10gbe-4x4-fitted");
+  CHECK(own.software.empty());
+  CHECK(own.stack.empty());
+  const Names named = clusters_of("10gbe-4x4-fitted");
+  CHECK(named.physics == "10gbe-4x4");
+  CHECK(named.fitted == "10gbe-4x4-fitted");
+  CHECK(named.stack.empty());
+  CHECK(clusters_of("100gbe", "10gbe-4x4-fitted").software == "10gbe-4x4-fitted");
 }
 
 TEST_CASE("a fit that a user saved keeps its software", "[estimates]") {
@@ -44,7 +62,7 @@ TEST_CASE("a fit that a user saved keeps its software", "[estimates]") {
   CHECK(clusters_of(fit).physics == fit);
   CHECK(clusters_of(fit).fitted == fit);
   CHECK(clusters_of(fit).software.empty());
-  CHECK(clusters_of((scratch.path / "other.csv").string()).software == kUsualSoftware);
+  CHECK(clusters_of((scratch.path / "other.csv").string()).stack == kUsualSoftware);
 
   write_text_file(as_is, "");
   for (const std::string& name : {as_is, fit}) {

@@ -1,0 +1,137 @@
+// Intervals from software that differs.
+#include "sim/forecast/software_spread.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "sim/base/random.hpp"
+#include "sim/base/statistics.hpp"
+#include "sim/engine/iteration_result.hpp"
+#include "sim/forecast/evaluation.hpp"
+#include "sim/plan/stack_use.hpp"
+#include "tests/sim/plan/toy.hpp"
+
+using namespace gradcast;
+
+namespace {
+
+/// 100 ms by physics, and a term of 10 ms.
+SoftwareSpread spread(double deviation = 0.5) {
+  SoftwareSpread made;
+  made.physics = 0.1;
+  made.forecast = 0.11;
+  made.terms = {{"per_iteration_overhead", 0.01, deviation}};
+  return made;
+}
+
+constexpr const char* kHeader = "property,value,deviation,source,compressor,seen\n";
+
+Scenario on_stack(Scenario scenario, const std::string& rows) {
+  scenario.stack =
+      std::make_shared<const Stack>(load_stack({"platforms/stack-mine.csv", kHeader + rows}));
+  apply_stack(scenario);
+  return scenario;
+}
+
+}  // namespace
+
+TEST_CASE("an interval ends where the term's own percentiles do", "[spread]") {
+  const ForecastInterval interval = interval_of(spread());
+  // The 95th percentile of Student's t of 5 degrees is 2.015: 10 ms x e^(0.5 x 2.015) = 27.4 ms.
+  const double factor = std::exp(0.5 * t_quantile(0.95, kSpreadDegrees));
+  CHECK(interval.low.count() == Approx(0.1 + 0.01 / factor).epsilon(0.01));
+  CHECK(interval.high.count() == Approx(0.1 + 0.01 * factor).epsilon(0.01));
+}
+
+TEST_CASE("the same overhead on both sides leaves a speedup sure", "[spread]") {
+  SoftwareSpread slower = spread(1);
+  slower.physics = 0.105;
+  slower.forecast = 0.115;
+  // Each interval is tens of percent wide, and they overlap.
+  CHECK(interval_of(spread(1)).high > interval_of(slower).low);
+  const RatioInterval same = speedup_interval(spread(1), slower);
+  CHECK(same.low > 1);
+  CHECK(same.high < 1.06);
+  slower.terms[0].name = "another term";
+  CHECK(speedup_interval(spread(1), slower).low < 1);
+}
+
+TEST_CASE("a term that was not seen like this is in the interval and not in the forecast",
+          "[spread]") {
+  SoftwareSpread beyond = spread();
+  beyond.forecast = beyond.physics;
+  beyond.terms[0].outside = true;
+  beyond.terms[0].forecast = false;
+  beyond.terms[0].seconds = 5;
+  const ForecastInterval interval = interval_of(beyond);
+  CHECK(interval.low.count() <= 0.1);
+  CHECK(interval.high.count() >= 5.1);
+  // Nor is it sure which of two is faster.
+  const RatioInterval faster = speedup_interval(beyond, spread());
+  CHECK(faster.low < 1);
+  CHECK(faster.high > 1);
+}
+
+TEST_CASE("of a population, what 40 % have is in 40 % of the draws", "[spread]") {
+  SoftwareSpread population = spread();
+  population.terms[0].presence = 0.4;
+  std::size_t with = 0;
+  for (const double time : draws_of(population)) with += time > 0.1 ? 1 : 0;
+  CHECK(static_cast<double>(with) / kSpreadDraws == Approx(0.4).margin(0.002));
+}
+
+TEST_CASE("the terms of a forecast add up to what the stack adds", "[spread]") {
+  const Scenario scenario = on_stack(
+      toy::scenario("topk"), "per_iteration_overhead,20ms,50%,x,,\nencode_per_call,7ms,50%,x,,\n");
+  const Plan plan = make_plan(scenario);
+  const Engine& engine = *find_engine("analytic");
+  const IterationResult result =
+      summarize(plan, engine.run(plan, scenario.cluster, scenario.world));
+  const auto its = spread_of(scenario, plan, result);
+  REQUIRE(its);
+  REQUIRE(its->terms.size() == 2);
+  CHECK(its->terms[0].seconds == Approx(20e-3));
+  CHECK(its->terms[1].seconds == Approx(7e-3));  // merged: one call
+  CHECK(its->physics == Approx(result.iteration.count() - 27e-3));
+}
+
+// Seeds and all: the same 500 scenarios everywhere.
+TEST_CASE("beyond what was seen no forecast runs away, in 500 random scenarios", "[spread]") {
+  const Engine& engine = *find_engine("analytic");
+  std::size_t outside = 0;
+  for (std::uint64_t number = 0; number < 500; ++number) {
+    const auto pick = [&](std::uint64_t index, double low, double high) {
+      return low * std::pow(high / low, uniform({number, 1, Draw::Shuffle, index}));
+    };
+    const auto text = [](double value) { return std::to_string(value); };
+    Scenario scenario = toy::scenario(number % 3 == 0 ? "dense" : "topk");
+    const char* const fusions[] = {"layer", "merged", "12000B"};
+    scenario.fusion = parse_fusion(fusions[number % 3]);
+    scenario.overlap = number % 2 == 0;
+    scenario.cluster.nodes = static_cast<int>(pick(0, 2, 16));
+    scenario.cluster.nic.bandwidth = {pick(1, 1e5, 1e8)};
+    const Scenario on =
+        on_stack(scenario, "per_iteration_overhead," + text(pick(2, 0.01, 10)) +
+                               "ms,80%,x,,compute=0.02..0.05 ranks=" + text(pick(3, 2, 60)) + "\n" +
+                               "encode_per_call," + text(pick(4, 0.1, 100)) + "ms,80%,x,,calls=" +
+                               text(pick(5, 0.1, 30)) + "\n" + "per_tensor_negotiation," +
+                               text(pick(6, 0.01, 5)) + "ms,50%,x,,calls=1..3\n");
+    const Evaluation its = evaluate(on, engine);
+    if (its.outside_seen.empty()) continue;
+    ++outside;
+    const double physics = evaluate(without_stack(on), engine).result.iteration.count();
+    const double forecast = its.result.iteration.count();
+    CAPTURE(number, physics, forecast, its.outside_seen);
+    CHECK(forecast >= physics / 3);
+    CHECK(forecast <= physics * 3);
+    REQUIRE(its.interval);
+    CHECK(its.interval->low.count() <= std::min(physics, forecast) * (1 + 1e-9));
+    CHECK(its.interval->high.count() >= std::max(physics, forecast) * (1 - 1e-9));
+    // What the term would make of it if it were multiplied on lies inside too.
+    double multiplied = forecast;
+    for (const SpreadTerm& term : its.spread->terms)
+      if (term.outside) multiplied += term.seconds;
+    CHECK(its.interval->high.count() >= multiplied * (1 - 1e-9));
+  }
+  CHECK(outside > 250);
+}

@@ -1,0 +1,128 @@
+// Software stacks: their files, and what they do to a scenario.
+#include "sim/plan/stack.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "sim/plan/stack_use.hpp"
+#include "tests/sim/plan/toy.hpp"
+
+using namespace gradcast;
+using Catch::Contains;
+
+namespace {
+
+constexpr const char* kHeader = "property,value,deviation,source,compressor,seen,presence\n";
+
+Stack stack(const std::string& rows) {
+  return load_stack({"platforms/stack-mine.csv", kHeader + rows});
+}
+
+void refused(const std::string& rows, const std::string& says) {
+  CAPTURE(rows);
+  CHECK_THROWS_WITH(stack(rows), Contains(says));
+}
+
+/// The toy on two ranks: merged, so that it has one call of 6000 elements.
+Scenario on_stack(const std::string& rows, const char* fusion = "merged") {
+  Scenario scenario = toy::scenario("topk");
+  scenario.fusion = parse_fusion(fusion);
+  scenario.stack = std::make_shared<const Stack>(stack(rows));
+  apply_stack(scenario);
+  return scenario;
+}
+
+}  // namespace
+
+TEST_CASE("a stack's file says what software costs, how sure that is, and where it was seen",
+          "[stack]") {
+  const Stack read = stack(
+      "per_iteration_overhead,20ms,50%,seen,,ranks=16,\n"
+      "encode_per_call,3ms,30%,seen,topk,calls=1..161 nic=10Gbps..25Gbps,40%\n"
+      "discrepancy,5%,,left,,,\nscatter,3%,,left,,,\npipelines,yes,,its code,,,\n");
+  CHECK(read.name == "stack-mine");
+  REQUIRE(read.terms.size() == 2);
+  CHECK(read.terms[0].value == 0.02);
+  CHECK(read.terms[0].deviation == 0.5);
+  CHECK(read.terms[0].presence == 1);
+  CHECK(read.terms[1].name() == "encode_per_call of topk");
+  CHECK(to_text(read.terms[1].seen) == "calls=1..161 nic=10Gbps..25Gbps");
+  CHECK(read.terms[1].presence == 0.4);
+  CHECK(read.discrepancy == 0.05);
+  CHECK(read.scatter == 0.03);
+  CHECK(read.pipelines);
+}
+
+TEST_CASE("what is written is read again", "[stack]") {
+  const Stack once = stack(
+      "nic_share,60%,50%,x,,nic=10Gbps,\nstaging_bandwidth,8Gbps,90%,x,,,40%\n"
+      "encode_per_call,3ms,30%,x,dgc,calls=1,\ndiscrepancy,5%,,x,,,\nscatter,3%,,x,,,\n");
+  const std::string text = stack_csv(once, {"mine", "sources: a b"});
+  const Stack again = load_stack({"platforms/stack-mine.csv", text});
+  CHECK(again.sources == std::vector<std::string>{"a", "b"});
+  CHECK(stack_csv(again, {"mine", "sources: a b"}) == text);
+  CHECK(again.terms[0].value == Approx(1 / 0.6 - 1));
+}
+
+TEST_CASE("a stack's mistakes are named", "[stack]") {
+  refused("nic_bandwidth,10Gbps,,x,,,\n", "unknown property 'nic_bandwidth'");
+  refused("per_iteration_overhead,20,,x,,,\n", "stack-mine.csv:2: column 'value'");
+  refused("per_iteration_overhead,20ms,400%,x,,,\n", "is more than 300%");
+  refused("per_iteration_overhead,20ms,,x,topk,,\n",
+          "'per_iteration_overhead' is of no compressor");
+  refused("encode_per_call,20ms,,x,topq,,\n", "did you mean 'topk'?");
+  refused("encode_per_call,1ms,,x,,calls,\n",
+          "is not a number with its range, like 'calls=1..161'");
+  refused("encode_per_call,1ms,,x,,call=1,\n", "'call' is none of calls");
+  refused("encode_per_call,1ms,,x,,calls=9..1,\n", "begins above its end");
+  refused("encode_per_call,1ms,,x,,,0%\n", "is not above 0% and at most 100%");
+  refused("encode_per_call,1ms,,x,,,\nencode_per_call,2ms,,x,,,\n", "stands twice");
+  refused("encode_per_call,1ms,,,,,\n", "column 'source'");
+  refused("", "the stack has no property");
+}
+
+TEST_CASE("a term acts where it was seen, and within a factor of two of that", "[stack]") {
+  // One call; the toy's encode takes 6 ms.
+  const auto encode = [](const std::string& seen, const char* fusion = "merged") {
+    const Scenario scenario = on_stack("encode_per_call,7ms,,x,topk," + seen + ",\n", fusion);
+    double sum = 0;
+    for (const PlannedBucket& bucket : make_plan(scenario).buckets)
+      sum += bucket.cost.encode.count();
+    return sum;
+  };
+  CHECK(encode("calls=1") == Approx(13e-3));
+  CHECK(encode("elements=12000") == Approx(13e-3));
+  CHECK(encode("elements=12001") == Approx(6e-3));
+  CHECK(encode("elements=1..3000") == Approx(13e-3));
+  CHECK(encode("elements=1..2999") == Approx(6e-3));
+  // Three calls of 7 ms each were never seen: they are not multiplied on.
+  CHECK(encode("calls=1", "layer") == Approx(6e-3));
+  CHECK(encode("calls=2", "layer") == Approx(27e-3));
+  CHECK(outside_seen(on_stack("encode_per_call,7ms,,x,topk,calls=1,\n", "layer")) ==
+        "encode_per_call of topk");
+}
+
+TEST_CASE("a compressor's own term comes before that of all", "[stack]") {
+  const Scenario scenario = on_stack(
+      "encode_per_call,7ms,,x,,,\nencode_per_call,1ms,,x,topk,,\n"
+      "encode_per_call,9ms,,x,dgc,,\n");
+  CHECK(scenario.codec.per_call == Seconds{1e-3});
+  CHECK(on_stack("encode_per_call,9ms,,x,dgc,,\n").codec.per_call == Seconds{0});
+}
+
+TEST_CASE("without its stack a scenario is physics again", "[stack]") {
+  Scenario scenario = on_stack("per_iteration_overhead,20ms,,x,,,\nnic_share,50%,,x,,,\n");
+  CHECK(scenario.cluster.per_iteration_overhead == Seconds{20e-3});
+  CHECK(scenario.cluster.node(0).nic.bandwidth.value == Approx(0.5e6));
+  const Scenario physics = without_stack(scenario);
+  CHECK(physics.cluster.per_iteration_overhead == Seconds{0});
+  CHECK(physics.cluster.node(0).nic.bandwidth.value == Approx(1e6));
+  apply_stack(scenario);  // again, as after a change
+  CHECK(scenario.cluster.node(0).nic.bandwidth.value == Approx(0.5e6));
+}
+
+TEST_CASE("what most stacks of a population lack is not in its forecast", "[stack]") {
+  CHECK(on_stack("per_iteration_overhead,20ms,,x,,,40%\n").cluster.per_iteration_overhead ==
+        Seconds{0});
+  CHECK(on_stack("per_iteration_overhead,20ms,,x,,,60%\n").cluster.per_iteration_overhead ==
+        Seconds{20e-3});
+}

@@ -1,0 +1,55 @@
+#include "sim/population/priors.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "sim/base/error.hpp"
+#include "sim/inputs/data_files.hpp"
+#include "sim/population/groups.hpp"
+
+using namespace gradcast;
+using Catch::Contains;
+
+namespace {
+
+constexpr const char* kHeader = "property,compressor,stacks,median,spread,between,source\n";
+constexpr const char* kRest = "discrepancy,,,10%,,,x\nscatter,,,10%,,,x\n";
+
+StackPriors priors(const std::string& rows) {
+  return load_stack_priors({"stack-priors.csv", kHeader + rows + kRest});
+}
+
+}  // namespace
+
+TEST_CASE("a mechanism holds for the stacks that have it", "[population]") {
+  const StackPriors read = priors(
+      "staging_bandwidth,,mpi,4GBps,100%,70%,x\nper_tensor_negotiation,,horovod+paper,1ms,1%,1%,x\n"
+      "per_iteration_overhead,,,10ms,100%,100%,x\n");
+  CHECK(read.terms[0].holds_for("horovod-mpi"));
+  CHECK(read.terms[0].holds_for("mpi4py"));
+  CHECK(!read.terms[0].holds_for("ddp-nccl"));
+  CHECK(read.terms[1].holds_for("paper"));
+  CHECK(!read.terms[1].holds_for("ddp-nccl"));
+  CHECK(read.terms[2].holds_for("ddp-nccl"));
+}
+
+TEST_CASE("what is wrong with priors is named", "[population]") {
+  CHECK_THROWS_WITH(priors("nic_share,,,85%,0%,70%,x\n"), Contains("column 'spread'"));
+  CHECK_THROWS_WITH(priors("staging_bandwidth,,,none,10%,70%,x\n"), Contains("is above 0"));
+  CHECK_THROWS_WITH(load_stack_priors({"p.csv", std::string(kHeader) + kRest}),
+                    Contains("terms, 'discrepancy' and 'scatter' are needed"));
+}
+
+TEST_CASE("the groups of the data folder are whole, and each has one stack", "[population][data]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  const std::vector<SourceGroup> groups = load_source_groups(files);
+  CHECK(groups.size() == 6);
+  for (const SourceGroup& group : groups) {
+    CAPTURE(group.name);
+    CHECK(!group.rows.empty());
+    for (const FitRow& row : group.rows) {
+      CHECK(row.run.stack == group.stack);
+      CHECK(row.request.stack.empty());
+      CHECK(row.run.outside.empty());
+    }
+  }
+}

@@ -1,0 +1,89 @@
+// The Markov chain, on runs that were made from known numbers.
+#include "sim/population/sampler.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "sim/base/statistics.hpp"
+#include "sim/fit/least_squares.hpp"
+
+using namespace gradcast;
+
+namespace {
+
+StackPriors one_term() {
+  StackPriors priors;
+  priors.terms.push_back(
+      {&find_scenario_quantity("per_iteration_overhead"), "", {}, 0.01, 1, 1, ""});
+  priors.discrepancy = 0.02;
+  priors.scatter = 0.02;
+  return priors;
+}
+
+/// Runs of 0.1 to 0.8 s by physics that took `overhead` more.
+LinearGroup runs(std::size_t stack, double overhead) {
+  LinearGroup group;
+  group.stack = stack;
+  group.terms = {0};
+  group.physics = Eigen::VectorXd(8);
+  group.measured = Eigen::VectorXd(8);
+  for (int i = 0; i < 8; ++i) {
+    group.physics[i] = 0.1 * (i + 1);
+    group.measured[i] = std::log(group.physics[i] + overhead);
+  }
+  group.gain = Eigen::MatrixXd::Ones(8, 1);
+  group.about = Eigen::VectorXd::Constant(1, std::log(0.01));
+  return group;
+}
+
+double median_of(const std::vector<PopulationDraw>& draws, double (*of)(const PopulationDraw&)) {
+  std::vector<double> values;
+  for (const PopulationDraw& draw : draws) values.push_back(of(draw));
+  return median(std::move(values));
+}
+
+constexpr SamplerOptions kShort{1000, 3000, 3, 1};
+
+}  // namespace
+
+TEST_CASE("the chain finds what each group's software takes", "[population]") {
+  const StackPriors priors = one_term();
+  const std::vector<LinearGroup> groups{runs(0, 0.02), runs(1, 0.08)};
+  const auto draws = sample_population(groups, 2, priors, kShort);
+  REQUIRE(draws.size() == 1000);
+  const double first =
+      median_of(draws, [](const PopulationDraw& d) { return std::exp(d.groups[0][0]); });
+  const double second =
+      median_of(draws, [](const PopulationDraw& d) { return std::exp(d.groups[1][0]); });
+  CHECK(first == Approx(0.02).epsilon(0.15));
+  CHECK(second == Approx(0.08).epsilon(0.15));
+  // The population's middle lies between: about the geometric mean, 40 ms, drawn to the prior's 10.
+  const double middle =
+      median_of(draws, [](const PopulationDraw& d) { return std::exp(d.middle[0]); });
+  CHECK(middle > 0.01);
+  CHECK(middle < 0.06);
+}
+
+// Restricted maximum likelihood would say that two equal groups have no spread between them.
+TEST_CASE("two groups that agree leave the spread between stacks open", "[population]") {
+  const StackPriors priors = one_term();
+  const auto spread = [&](double one, double other) {
+    const std::vector<LinearGroup> groups{runs(0, one), runs(1, other)};
+    return median_of(sample_population(groups, 2, priors, kShort),
+                     [](const PopulationDraw& d) { return d.between[0]; });
+  };
+  const double agree = spread(0.02, 0.02);
+  const double differ = spread(0.005, 0.2);
+  CHECK(agree > 0.15);
+  CHECK(differ > 1.5 * agree);
+}
+
+TEST_CASE("a chain of the same seed is the same chain", "[population]") {
+  const StackPriors priors = one_term();
+  const std::vector<LinearGroup> groups{runs(0, 0.02)};
+  const SamplerOptions few{50, 20, 1, 7};
+  const auto one = sample_population(groups, 1, priors, few);
+  const auto other = sample_population(groups, 1, priors, few);
+  for (std::size_t i = 0; i < one.size(); ++i) CHECK(one[i].middle[0] == other[i].middle[0]);
+  CHECK(std::isnan(sample_population({runs(0, 0.02)}, 2, priors, few)[0].stacks[1][0]));
+}
