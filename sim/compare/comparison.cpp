@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "sim/forecast/suspects.hpp"
-#include "sim/forecast/uncertainty.hpp"
 #include "sim/plan/plan_summary.hpp"
 
 namespace gradcast {
@@ -37,6 +36,11 @@ double ComparedRun::measured_efficiency() const { return run.compute / run.itera
 
 double ComparedRun::predicted_efficiency() const { return run.compute / predicted(); }
 
+std::string ComparedRun::pays_sure() const {
+  if (!speedup_interval) return "";
+  return speedup_interval->low > 1 ? "yes" : speedup_interval->high < 1 ? "no" : "";
+}
+
 ComparedRun compare_run(const MeasuredRun& run, const Request& request, const Scenario& scenario,
                         const Plan& plan, IterationResult forecast) {
   ComparedRun compared{.run = run, .forecast = std::move(forecast)};
@@ -61,7 +65,8 @@ ComparedRun compare_run(const std::string& measured_path, const MeasuredRun& run
     const IterationResult forecast =
         summarize(plan, engine.run(plan, scenario.cluster, scenario.world));
     ComparedRun compared = compare_run(run, request, scenario, plan, forecast);
-    if (const auto interval = interval_of(scenario, plan, forecast)) {
+    compared.doubt = doubt_of(scenario, plan, forecast);
+    if (const auto interval = interval_of(compared.predicted(), compared.doubt)) {
       compared.low = interval->low;
       compared.high = interval->high;
     }

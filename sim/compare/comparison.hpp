@@ -8,6 +8,7 @@
 #include "sim/base/statistics.hpp"
 #include "sim/engine/iteration_result.hpp"
 #include "sim/forecast/request.hpp"
+#include "sim/forecast/speedup_interval.hpp"
 #include "sim/inputs/measured.hpp"
 
 namespace gradcast {
@@ -28,9 +29,13 @@ struct ComparedRun {
       own_costs_forecast{};  // in a what-if: the forecast with the row's own costs
   std::string suspects{};  // what would explain the error; "" if not asked for, or if nothing would
   std::optional<Seconds> low{}, high{};  // the forecast's 90 % interval, where one is known
-  /// Speedup over the dense run of the same set-up, if the file has one (comparison_setups).
+  ForecastDoubt doubt{};  // what its interval, and those of its speedups, are made of
+  /// Speedup over the fastest dense run of the same set-up, if the file has one (add_speedups).
   std::optional<double> measured_speedup{};
   std::optional<double> predicted_speedup{};
+  std::optional<RatioInterval> speedup_interval{};  // the forecast's, of compressed runs
+  std::string dense_fusion{};  // the fusion of that dense run; "" where there is none
+  bool dense_counts = false;   // whether that dense run counts, too
 
   Seconds predicted() const { return forecast.iteration; }
   double error_percent() const;         // (predicted - measured) / measured
@@ -41,6 +46,12 @@ struct ComparedRun {
   /// Whether the error counts: the model claims the row, and the forecast used the row's own costs.
   bool counts() const { return outside_model.empty() && what_if_costs.empty(); }
   bool has_interval() const { return low && high; }
+  bool is_compressed() const { return run.compressor != "dense"; }
+  /// Whether the work of compressing was left out: how fast it could be at most.
+  bool is_upper_bound() const { return is_compressed() && !run.compressing; }
+  /// "yes" or "no" where the whole interval says that compressing beats dense, or that it does not;
+  /// "" where it leaves that open, and where there is none.
+  std::string pays_sure() const;
 };
 
 /// Above this error, an explanation is looked for.

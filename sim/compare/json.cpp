@@ -124,6 +124,7 @@ void add_rankings(Json& summary, const std::vector<ComparedRun>& runs) {
 Json row_of(const ComparedRun& compared) {
   const IterationResult& result = compared.forecast;
   const bool what_if = !compared.what_if_costs.empty();
+  const std::optional<RatioInterval>& interval = compared.speedup_interval;
   Json row = measured_columns(compared.run);
   row.update({{"ranks", compared.ranks},
               {"measured_seconds", compared.run.iteration.count()},
@@ -135,6 +136,10 @@ Json row_of(const ComparedRun& compared) {
               {"predicted_efficiency", compared.predicted_efficiency()},
               {"measured_speedup", or_null(compared.measured_speedup)},
               {"predicted_speedup", or_null(compared.predicted_speedup)},
+              {"predicted_speedup_low", interval ? Json(interval->low) : Json()},
+              {"predicted_speedup_high", interval ? Json(interval->high) : Json()},
+              {"dense_fusion", compared.dense_fusion},
+              {"pays_sure", compared.pays_sure()},
               {"encode_seconds", result.encode.count()},
               {"communication_seconds", result.communication.count()},
               {"decode_seconds", result.decode.count()}});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
@@ -45,6 +46,19 @@ void append(std::vector<std::string>& row, const std::vector<std::string>& more)
   row.insert(row.end(), more.begin(), more.end());
 }
 
+/// The columns that name the set-ups of rankings; where two look the same, also the compute.
+std::vector<Aspect> setup_names(const std::vector<ComparedRun>& runs,
+                                const std::vector<Ranking>& rankings) {
+  std::vector<Aspect> naming = naming_aspects(runs);
+  std::erase_if(naming, [](const Aspect& aspect) { return !aspect.of_setup; });
+  std::set<std::vector<std::string>> names;
+  for (const Ranking& ranking : rankings) names.insert(values_in(naming, ranking.setup));
+  if (names.size() < rankings.size())
+    naming.push_back(
+        {"compute*", [](const ComparedRun& run) { return fixed(run.run.compute.count(), 4); }});
+  return naming;
+}
+
 /// "gaussian < dgc < dense", each order once; only the first few if there are many.
 std::string orders_of(const std::vector<Ranking>& rankings) {
   constexpr std::size_t kMost = 3;
@@ -58,12 +72,20 @@ std::string orders_of(const std::vector<Ranking>& rankings) {
   return join(orders, "; ") + (more ? "; ..." : ".");
 }
 
+/// The pairs that were measured farthest apart, and how many more there are.
 std::string swapped_text(const Ranking& ranking) {
+  constexpr std::size_t kMost = 3;
+  std::vector<SwappedPair> swapped = ranking.swapped;
+  std::stable_sort(swapped.begin(), swapped.end(), [](const SwappedPair& a, const SwappedPair& b) {
+    return a.apart_percent > b.apart_percent;
+  });
+  const std::size_t more = swapped.size() - std::min(swapped.size(), kMost);
+  swapped.resize(swapped.size() - more);
   std::vector<std::string> pairs;
-  for (const SwappedPair& pair : ranking.swapped)
+  for (const SwappedPair& pair : swapped)
     pairs.push_back(pair.faster + " < " + pair.slower + " (" + fixed(pair.apart_percent, 1) +
                     " % apart)");
-  return join(pairs, ", ");
+  return join(pairs, ", ") + (more > 0 ? " and " + std::to_string(more) + " more" : "");
 }
 
 /// "0.080 (14.1 %)"
@@ -133,7 +155,7 @@ std::string rankings_text(const std::vector<ComparedRun>& runs) {
     return "The ranking of the algorithms came out right in " +
            (rankings.size() == 1 ? "the one set-up: " : "all " + total + " set-ups: ") +
            orders_of(rankings) + "\n";
-  const std::vector<Aspect> naming = naming_aspects(runs);
+  const std::vector<Aspect> naming = setup_names(runs, rankings);
   TextTable table{names_of(naming), {}};
   append(table.header, {"measured, fastest first", "forecast", "the other way round"});
   for (const Ranking& ranking : rankings) {

@@ -55,6 +55,23 @@ TEST_CASE("densities have a column where a compressor has several, and what is a
              Contains("density") && Contains("0.001") && Contains("Assumed: its batch\n"));
 }
 
+// Forecast the other way round: of the six pairs 100 % and 80 %, 60 % apart are shown.
+TEST_CASE("of many swapped pairs the farthest apart are shown", "[comparison]") {
+  const std::string text = table({compared("dense", 10, 4), compared("topk", 16, 3),
+                                  compared("dgc", 18, 2), compared("gaussian", 20, 1)});
+  CHECK_THAT(text, Contains("dense < gaussian (100.0 % apart), dense < dgc (80.0 % apart), dense < "
+                            "topk (60.0 % apart) and 3 more"));
+}
+
+TEST_CASE("set-ups that only their compute tells apart show it", "[comparison]") {
+  std::vector<ComparedRun> runs = two_setups(6);
+  runs[2].run.model = runs[3].run.model = "m";
+  runs[2].run.compute = runs[3].run.compute = Seconds{0.5};
+  const std::string text = table(runs);
+  const std::string rankings = text.substr(text.find("measured, fastest first") - 30);
+  CHECK_THAT(rankings, Contains("compute*") && Contains("0.5000"));
+}
+
 TEST_CASE("a summary has a group for each algorithm, model and source", "[comparison]") {
   const Json summary = summary_json(two_setups(3));
   CHECK(summary["by_compressor"]["topk"]["rows"] == 2);
