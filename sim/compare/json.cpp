@@ -5,6 +5,7 @@
 #include "sim/compare/report.hpp"
 #include "sim/compare/setups.hpp"
 #include "sim/compare/split.hpp"
+#include "sim/compare/verdicts.hpp"
 
 namespace gradcast {
 namespace {
@@ -119,6 +120,18 @@ void add_rankings(Json& summary, const std::vector<ComparedRun>& runs) {
   summary["rankings_total"] = summary["rankings"].size();
 }
 
+void add_verdicts(Json& summary, const std::vector<ComparedRun>& runs) {
+  const Verdicts verdicts = verdicts_of(runs);
+  summary["verdicts"] = {{"pairs", verdicts.pairs()},
+                         {"right", verdicts.right},
+                         {"wrong", verdicts.wrong},
+                         {"sure", verdicts.sure},
+                         {"sure_and_wrong", verdicts.sure_and_wrong},
+                         {"too_close", verdicts.too_close}};
+  const MethodOrders orders = method_orders_of(runs);
+  summary["orders"] = {{"pairs", orders.pairs}, {"right", orders.right}};
+}
+
 }  // namespace
 
 Json row_of(const ComparedRun& compared) {
@@ -175,6 +188,7 @@ Json summary_json(const std::vector<ComparedRun>& runs) {
                                    {"measured", pair.measured},
                                    {"predicted", pair.predicted}});
   add_rankings(summary, runs);
+  add_verdicts(summary, runs);
   return summary;
 }
 

@@ -214,6 +214,7 @@ std::string comparison_table(const std::vector<ComparedRun>& runs, const Compari
   std::vector<std::string> parts{summary_text(runs)};
   if (view.split) parts.push_back(split_text(runs));
   if (view.explain) parts.push_back(suspects_text(runs));
+  parts.push_back(verdicts_text(runs));
   parts.push_back(rankings_text(runs));
   parts.push_back(speedups_text(runs));
   for (const std::string& part : parts)

@@ -9,6 +9,7 @@
 #include "sim/compare/groups.hpp"
 #include "sim/compare/setups.hpp"
 #include "sim/compare/split.hpp"
+#include "sim/compare/verdicts.hpp"
 #include "sim/forecast/suspects.hpp"
 
 namespace gradcast {
@@ -143,6 +144,38 @@ std::string summary_text(const std::vector<ComparedRun>& runs) {
     text += std::to_string(left_out) + " of " + std::to_string(runs.size()) +
             " rows outside the model (!) are in none of these figures.\n";
   return text + coverage_text(runs);
+}
+
+std::string verdicts_text(const std::vector<ComparedRun>& runs) {
+  TextTable table{
+      {"does it beat dense?", "pairs", "right", "wrong", "sure", "sure and wrong", "too close"},
+      {}};
+  const auto add = [&](const std::string& name, const Verdicts& verdicts) {
+    if (verdicts.pairs() + verdicts.too_close == 0) return;
+    table.rows.push_back({name});
+    for (const std::size_t count : {verdicts.pairs(), verdicts.right, verdicts.wrong, verdicts.sure,
+                                    verdicts.sure_and_wrong, verdicts.too_close})
+      table.rows.back().push_back(std::to_string(count));
+  };
+  const Aspect algorithm = by_algorithm(runs);
+  for (const std::string& value : values_of(runs, algorithm))
+    add(value, verdicts_of(runs, algorithm, value));
+  if (table.rows.size() > 1) {
+    table.rows.push_back({});
+    add("overall", verdicts_of(runs));
+  }
+  std::string text;
+  if (!table.rows.empty())
+    text = to_text(table) +
+           "A pair is a compressed run and the fastest measured dense run of its set-up. Sure: the "
+           "90 %\ninterval of the forecast speedup excludes 1. Too close: measured within " +
+           number_to_text(kTooClosePercent) + " % of dense, and no pair.\n";
+  const MethodOrders orders = method_orders_of(runs);
+  if (orders.pairs > 0)
+    text += "Of two compressed methods more than " + number_to_text(kApartPercent) +
+            " % apart, the forecast named the faster one in " + std::to_string(orders.right) +
+            " of " + std::to_string(orders.pairs) + " pairs.\n";
+  return text;
 }
 
 std::string rankings_text(const std::vector<ComparedRun>& runs) {

@@ -233,6 +233,12 @@ TEST_CASE("the forecast ranks Table 2's algorithms as they were measured", "[cli
 TEST_CASE("compressed runs are held against the fastest dense run of another schedule", "[cli]") {
   const Json document =
       compared({"--measured", "measured-grace-resnet50-10g", "--engine", "analytic"});
+  const Json& verdicts = document["summary"]["verdicts"];
+  CHECK(verdicts["pairs"] == 19);
+  CHECK(verdicts["too_close"] == 1);
+  CHECK(verdicts["right"].get<int>() + verdicts["wrong"].get<int>() == 19);
+  // 4 densities of 3 methods, with and without memory as one, all more than 5 % apart: 12 x 11 / 2.
+  CHECK(document["summary"]["orders"]["pairs"] == 66);
   CHECK(document["summary"]["rankings"][0]["measured"].size() == 13);
   for (const Json& row : document["results"]) {
     CHECK(row["dense_fusion"] == document["results"][0]["fusion"]);
@@ -250,6 +256,7 @@ TEST_CASE("summaries are by algorithm, by model and by source", "[cli]") {
   CHECK(summary["by_source"]["shi-tpds-16xV100"]["bias"] == "too fast");
   // There is but one algorithm, with three schedules: four models on two clusters each.
   CHECK(summary["rankings_total"] == 8);
+  CHECK(summary["verdicts"]["pairs"] == 0);
 }
 
 TEST_CASE("rows outside the model are shown, and break no bound", "[cli]") {
