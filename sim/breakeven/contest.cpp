@@ -1,6 +1,5 @@
 #include "sim/breakeven/contest.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <stdexcept>
@@ -73,8 +72,6 @@ SoftwareSpread spread_in(Fields& fields) {
   return spread;
 }
 
-double square(double value) { return value * value; }
-
 }  // namespace
 
 Forecast forecast_of(const Evaluation& evaluation) {
@@ -139,16 +136,7 @@ std::optional<double> advantage(const Forecast& its, const Forecast& other) {
 std::optional<Seconds> deviation_of_difference(const Forecast& one, const Forecast& other) {
   if (!one.answered() || !other.answered() || !one.deviations || !other.deviations)
     return std::nullopt;
-  double variance = square(one.deviations->own.count()) + square(other.deviations->own.count());
-  const auto shift_of = [](const Forecast& forecast, std::size_t property) {
-    const std::vector<Seconds>& shared = forecast.deviations->shared;
-    return property < shared.size() ? shared[property] : Seconds{0};
-  };
-  const std::size_t properties =
-      std::max(one.deviations->shared.size(), other.deviations->shared.size());
-  for (std::size_t i = 0; i < properties; ++i)
-    variance += square((shift_of(one, i) - shift_of(other, i)).count());
-  return Seconds{std::sqrt(variance)};
+  return Seconds{std::sqrt(variance_of_difference(*one.deviations, *other.deviations))};
 }
 
 std::optional<double> lack_of_difference(const Forecast& one, const Forecast& other) {

@@ -38,11 +38,8 @@ inline constexpr double kTie = 1e-9;
 /// answer.
 std::optional<double> advantage(const Forecast& its, const Forecast& other);
 
-/// The standard deviation of the difference of two forecasts on one cluster. The effect of a wrong
-/// property of the cluster cancels as far as it is the same in both. The errors of each run alone
-/// add up as if independent: those of kernels, and what the fit left unexplained. How much of the
-/// latter two runs share is unknown, so this rather widens the result. nullopt if one has no
-/// deviations or no answer.
+/// The standard deviation of the difference of two forecasts on one cluster (see
+/// variance_of_difference). nullopt if one has no deviations or no answer.
 std::optional<Seconds> deviation_of_difference(const Forecast& one, const Forecast& other);
 
 /// How far two forecasts are from being told apart at kIntervalLevel: the difference that is needed

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "sim/forecast/suspects.hpp"
-#include "sim/forecast/uncertainty.hpp"
 #include "sim/plan/plan_summary.hpp"
 #include "sim/plan/stack_use.hpp"
 
@@ -38,6 +37,11 @@ double ComparedRun::measured_efficiency() const { return run.compute / run.itera
 
 double ComparedRun::predicted_efficiency() const { return run.compute / predicted(); }
 
+std::string ComparedRun::pays_sure() const {
+  if (!speedup_interval) return "";
+  return speedup_interval->low > 1 ? "yes" : speedup_interval->high < 1 ? "no" : "";
+}
+
 ComparedRun compare_run(const MeasuredRun& run, const Request& request, const Scenario& scenario,
                         const Plan& plan, IterationResult forecast) {
   ComparedRun compared{.run = run, .forecast = std::move(forecast)};
@@ -67,7 +71,8 @@ ComparedRun compare_run(const std::string& measured_path, const MeasuredRun& run
     ComparedRun compared = compare_run(run, request, scenario, plan, forecast);
     if (scenario.stack != nullptr)
       compared.physics = gradcast::run(without_stack(scenario), engine).iteration;
-    if (const auto interval = interval_of(scenario, plan, forecast)) {
+    compared.doubt = doubt_of(scenario, plan, forecast);
+    if (const auto interval = interval_of(compared.predicted(), compared.doubt)) {
       compared.low = interval->low;
       compared.high = interval->high;
     }

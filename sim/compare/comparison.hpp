@@ -8,6 +8,7 @@
 #include "sim/base/statistics.hpp"
 #include "sim/engine/iteration_result.hpp"
 #include "sim/forecast/request.hpp"
+#include "sim/forecast/speedup_interval.hpp"
 #include "sim/inputs/measured.hpp"
 
 namespace gradcast {
@@ -31,9 +32,13 @@ struct ComparedRun {
   std::string stack{};                   // whose software the forecast has; "": physics alone
   Seconds physics{0};                    // the forecast without that software
   std::string outside_seen{};  // terms of the stack that were not seen under such conditions
-  /// Speedup over the dense run of the same set-up, if the file has one (comparison_setups).
+  ForecastDoubt doubt{};  // what its interval, and those of its speedups, are made of
+  /// Speedup over the fastest dense run of the same set-up, if the file has one (add_speedups).
   std::optional<double> measured_speedup{};
   std::optional<double> predicted_speedup{};
+  std::optional<RatioInterval> speedup_interval{};  // the forecast's, of compressed runs
+  std::string dense_fusion{};  // the fusion of that dense run; "" where there is none
+  bool dense_counts = false;   // whether that dense run counts, too
 
   Seconds predicted() const { return forecast.iteration; }
   double error_percent() const;         // (predicted - measured) / measured
@@ -44,6 +49,12 @@ struct ComparedRun {
   /// Whether the error counts: the model claims the row, and the forecast used the row's own costs.
   bool counts() const { return outside_model.empty() && what_if_costs.empty(); }
   bool has_interval() const { return low && high; }
+  bool is_compressed() const { return run.compressor != "dense"; }
+  /// Whether the work of compressing was left out: how fast it could be at most.
+  bool is_upper_bound() const { return is_compressed() && !run.compressing; }
+  /// "yes" or "no" where the whole interval says that compressing beats dense, or that it does not;
+  /// "" where it leaves that open, and where there is none.
+  std::string pays_sure() const;
 };
 
 /// Above this error, an explanation is looked for.

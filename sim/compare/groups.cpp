@@ -32,9 +32,9 @@ const std::vector<Aspect>& setup_aspects() {
       {"cluster", [](const ComparedRun& c) { return c.run.cluster; }},
       {"ranks", [](const ComparedRun& c) { return std::to_string(c.ranks); }},
       {"jobs", [](const ComparedRun& c) { return std::to_string(c.run.concurrent_jobs); }},
-      {"fusion", [](const ComparedRun& c) { return to_text(c.run.fusion); }},
+      {"fusion", [](const ComparedRun& c) { return to_text(c.run.fusion); }, false},
       {"stack", [](const ComparedRun& c) { return c.run.stack; }},
-      {"compressing", [](const ComparedRun& c) { return c.run.compressing ? "yes" : "no"; }},
+      {"compressing", [](const ComparedRun& c) { return c.run.compressing ? "yes" : "no"; }, false},
   };
   return aspects;
 }

@@ -14,6 +14,7 @@ namespace gradcast {
 struct Aspect {
   std::string name;
   std::function<std::string(const ComparedRun& compared)> of;
+  bool of_setup = true;  // the same in all runs of a set-up
 };
 
 /// The compressor; if these rows have a compressor with several collectives, also the collective as
@@ -24,7 +25,7 @@ Aspect by_algorithm(const std::vector<ComparedRun>& runs);
 Aspect by_model();
 Aspect by_source();
 
-/// Cluster, ranks, concurrent jobs, fusion.
+/// Cluster, ranks, concurrent jobs, ...; and, not of the set-up, fusion and compressing.
 const std::vector<Aspect>& setup_aspects();
 
 /// The values of an aspect, in the order of their first row.

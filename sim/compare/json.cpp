@@ -5,6 +5,7 @@
 #include "sim/compare/report.hpp"
 #include "sim/compare/setups.hpp"
 #include "sim/compare/split.hpp"
+#include "sim/compare/verdicts.hpp"
 
 namespace gradcast {
 namespace {
@@ -119,11 +120,24 @@ void add_rankings(Json& summary, const std::vector<ComparedRun>& runs) {
   summary["rankings_total"] = summary["rankings"].size();
 }
 
+void add_verdicts(Json& summary, const std::vector<ComparedRun>& runs) {
+  const Verdicts verdicts = verdicts_of(runs);
+  summary["verdicts"] = {{"pairs", verdicts.pairs()},
+                         {"right", verdicts.right},
+                         {"wrong", verdicts.wrong},
+                         {"sure", verdicts.sure},
+                         {"sure_and_wrong", verdicts.sure_and_wrong},
+                         {"too_close", verdicts.too_close}};
+  const MethodOrders orders = method_orders_of(runs);
+  summary["orders"] = {{"pairs", orders.pairs}, {"right", orders.right}};
+}
+
 }  // namespace
 
 Json row_of(const ComparedRun& compared) {
   const IterationResult& result = compared.forecast;
   const bool what_if = !compared.what_if_costs.empty();
+  const std::optional<RatioInterval>& interval = compared.speedup_interval;
   Json row = measured_columns(compared.run);
   row.update({{"ranks", compared.ranks},
               {"measured_seconds", compared.run.iteration.count()},
@@ -138,6 +152,10 @@ Json row_of(const ComparedRun& compared) {
               {"predicted_efficiency", compared.predicted_efficiency()},
               {"measured_speedup", or_null(compared.measured_speedup)},
               {"predicted_speedup", or_null(compared.predicted_speedup)},
+              {"predicted_speedup_low", interval ? Json(interval->low) : Json()},
+              {"predicted_speedup_high", interval ? Json(interval->high) : Json()},
+              {"dense_fusion", compared.dense_fusion},
+              {"pays_sure", compared.pays_sure()},
               {"encode_seconds", result.encode.count()},
               {"communication_seconds", result.communication.count()},
               {"decode_seconds", result.decode.count()}});
@@ -173,6 +191,7 @@ Json summary_json(const std::vector<ComparedRun>& runs) {
                                    {"measured", pair.measured},
                                    {"predicted", pair.predicted}});
   add_rankings(summary, runs);
+  add_verdicts(summary, runs);
   return summary;
 }
 

@@ -35,6 +35,11 @@ std::string interval(const ComparedRun& run) {
                             : "-";
 }
 
+std::string speedup_range(const ComparedRun& run) {
+  const auto& interval = run.speedup_interval;
+  return interval ? fixed(interval->low, 2) + " to " + fixed(interval->high, 2) : "-";
+}
+
 /// A column and its content.
 struct Column {
   std::string header;
@@ -119,6 +124,9 @@ std::string rows_table(const std::vector<ComparedRun>& runs) {
     columns.push_back({what_if ? "x dense what if" : "x dense fcst", [](const ComparedRun& run) {
                          return optional_fixed(run.predicted_speedup);
                        }});
+    if (std::any_of(runs.begin(), runs.end(),
+                    [](const ComparedRun& run) { return run.speedup_interval.has_value(); }))
+      columns.push_back({"x dense 90 %", speedup_range});
   }
   TextTable table;
   for (const Column& column : columns) table.header.push_back(column.header);
@@ -175,7 +183,7 @@ std::string legend(const std::vector<ComparedRun>& runs) {
         "times as fast as that the other costs are. X measured: as fast as what was measured, and "
         "in it is\nwhat the forecast leaves unexplained. Neither is an error, and rows that "
         "compress nothing are\nordinary forecasts.";
-  if (speedups) text += " X dense: how many times as fast as the dense run.";
+  if (speedups) text += " X dense: how many times as fast as the fastest dense run of its set-up.";
   text += "\n";
   if (!evidence.empty()) text += "The compressors' own time is " + join(evidence) + ".\n";
   return text +
@@ -206,6 +214,7 @@ std::string comparison_table(const std::vector<ComparedRun>& runs, const Compari
   std::vector<std::string> parts{summary_text(runs)};
   if (view.split) parts.push_back(split_text(runs));
   if (view.explain) parts.push_back(suspects_text(runs));
+  parts.push_back(verdicts_text(runs));
   parts.push_back(rankings_text(runs));
   parts.push_back(speedups_text(runs));
   for (const std::string& part : parts)

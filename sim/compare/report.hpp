@@ -17,14 +17,15 @@ struct ComparisonView {
   bool split = false;
 };
 
-/// The rows, notes on them, summaries, rankings and speedups. For a what-if (rows with other costs
-/// than they were measured with) only the rows, because it has no errors.
+/// The rows, notes on them, summaries, verdicts, rankings and speedups. For a what-if (rows with
+/// other costs than they were measured with) only the rows, because it has no errors.
 std::string comparison_table(const std::vector<ComparedRun>& runs, const ComparisonView& view);
 
 /// One row of CSV and JSON: the measured file's columns, then the forecast's.
 Json row_of(const ComparedRun& compared);
 
-/// Errors of all rows, of each algorithm, model and source, intervals, speedups, rankings.
+/// Errors of all rows, of each algorithm, model and source, intervals, speedups, rankings,
+/// verdicts.
 Json summary_json(const std::vector<ComparedRun>& runs);
 
 /// "20" or "20%", above zero. Throws ValueError.

@@ -1,5 +1,5 @@
-// Compares the algorithms of a set-up: speedups, and whether the forecast ranks them as the
-// measurement did.
+// Compares the runs of a set-up: speedups, and whether the forecast ranks them as the measurement
+// did.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,7 +8,9 @@
 
 namespace gradcast {
 
-/// Fills in the speedups over dense.
+/// Fills in the speedups over dense: over the run that was measured fastest among the dense runs of
+/// the same set-up, whatever its schedule. Who need not compress would run that one. The forecast
+/// speedup is of the same two rows.
 void add_speedups(std::vector<ComparedRun>& runs);
 
 /// The speedup of one algorithm over another of the same set-up.
@@ -21,8 +23,8 @@ struct SpeedupPair {
   double predicted = 0;
 };
 
-/// For each set-up: the algorithm that was measured fastest, over each of the others. Only rows
-/// that count are used.
+/// For each set-up: the algorithm that was measured fastest, over each of the others (see
+/// entrants_of).
 std::vector<SpeedupPair> speedups_of_fastest(const std::vector<ComparedRun>& runs);
 
 /// Two algorithms that the forecast puts in the wrong order.
@@ -42,9 +44,8 @@ struct Ranking {
   bool right() const { return swapped.empty(); }
 };
 
-/// The ranking of each set-up with two algorithms or more, among rows that count. Repeated runs are
-/// ranked by their mean. Algorithms that are equally fast, measured or forecast, have no order that
-/// could be wrong.
+/// The ranking of each set-up with two entrants or more (see entrants_of). Those that are equally
+/// fast, measured or forecast, have no order that could be wrong.
 std::vector<Ranking> rankings_of(const std::vector<ComparedRun>& runs);
 
 }  // namespace gradcast

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
 #include "sim/compare/groups.hpp"
 #include "sim/compare/setups.hpp"
 #include "sim/compare/split.hpp"
+#include "sim/compare/verdicts.hpp"
 #include "sim/forecast/suspects.hpp"
 
 namespace gradcast {
@@ -45,6 +47,19 @@ void append(std::vector<std::string>& row, const std::vector<std::string>& more)
   row.insert(row.end(), more.begin(), more.end());
 }
 
+/// The columns that name the set-ups of rankings; where two look the same, also the compute.
+std::vector<Aspect> setup_names(const std::vector<ComparedRun>& runs,
+                                const std::vector<Ranking>& rankings) {
+  std::vector<Aspect> naming = naming_aspects(runs);
+  std::erase_if(naming, [](const Aspect& aspect) { return !aspect.of_setup; });
+  std::set<std::vector<std::string>> names;
+  for (const Ranking& ranking : rankings) names.insert(values_in(naming, ranking.setup));
+  if (names.size() < rankings.size())
+    naming.push_back(
+        {"compute*", [](const ComparedRun& run) { return fixed(run.run.compute.count(), 4); }});
+  return naming;
+}
+
 /// "gaussian < dgc < dense", each order once; only the first few if there are many.
 std::string orders_of(const std::vector<Ranking>& rankings) {
   constexpr std::size_t kMost = 3;
@@ -58,12 +73,20 @@ std::string orders_of(const std::vector<Ranking>& rankings) {
   return join(orders, "; ") + (more ? "; ..." : ".");
 }
 
+/// The pairs that were measured farthest apart, and how many more there are.
 std::string swapped_text(const Ranking& ranking) {
+  constexpr std::size_t kMost = 3;
+  std::vector<SwappedPair> swapped = ranking.swapped;
+  std::stable_sort(swapped.begin(), swapped.end(), [](const SwappedPair& a, const SwappedPair& b) {
+    return a.apart_percent > b.apart_percent;
+  });
+  const std::size_t more = swapped.size() - std::min(swapped.size(), kMost);
+  swapped.resize(swapped.size() - more);
   std::vector<std::string> pairs;
-  for (const SwappedPair& pair : ranking.swapped)
+  for (const SwappedPair& pair : swapped)
     pairs.push_back(pair.faster + " < " + pair.slower + " (" + fixed(pair.apart_percent, 1) +
                     " % apart)");
-  return join(pairs, ", ");
+  return join(pairs, ", ") + (more > 0 ? " and " + std::to_string(more) + " more" : "");
 }
 
 /// "0.080 (14.1 %)"
@@ -123,6 +146,38 @@ std::string summary_text(const std::vector<ComparedRun>& runs) {
   return text + coverage_text(runs);
 }
 
+std::string verdicts_text(const std::vector<ComparedRun>& runs) {
+  TextTable table{
+      {"does it beat dense?", "pairs", "right", "wrong", "sure", "sure and wrong", "too close"},
+      {}};
+  const auto add = [&](const std::string& name, const Verdicts& verdicts) {
+    if (verdicts.pairs() + verdicts.too_close == 0) return;
+    table.rows.push_back({name});
+    for (const std::size_t count : {verdicts.pairs(), verdicts.right, verdicts.wrong, verdicts.sure,
+                                    verdicts.sure_and_wrong, verdicts.too_close})
+      table.rows.back().push_back(std::to_string(count));
+  };
+  const Aspect algorithm = by_algorithm(runs);
+  for (const std::string& value : values_of(runs, algorithm))
+    add(value, verdicts_of(runs, algorithm, value));
+  if (table.rows.size() > 1) {
+    table.rows.push_back({});
+    add("overall", verdicts_of(runs));
+  }
+  std::string text;
+  if (!table.rows.empty())
+    text = to_text(table) +
+           "A pair is a compressed run and the fastest measured dense run of its set-up. Sure: the "
+           "90 %\ninterval of the forecast speedup excludes 1. Too close: measured within " +
+           number_to_text(kTooClosePercent) + " % of dense, and no pair.\n";
+  const MethodOrders orders = method_orders_of(runs);
+  if (orders.pairs > 0)
+    text += "Of two compressed methods more than " + number_to_text(kApartPercent) +
+            " % apart, the forecast named the faster one in " + std::to_string(orders.right) +
+            " of " + std::to_string(orders.pairs) + " pairs.\n";
+  return text;
+}
+
 std::string rankings_text(const std::vector<ComparedRun>& runs) {
   const std::vector<Ranking> rankings = rankings_of(runs);
   if (rankings.empty()) return "";
@@ -133,7 +188,7 @@ std::string rankings_text(const std::vector<ComparedRun>& runs) {
     return "The ranking of the algorithms came out right in " +
            (rankings.size() == 1 ? "the one set-up: " : "all " + total + " set-ups: ") +
            orders_of(rankings) + "\n";
-  const std::vector<Aspect> naming = naming_aspects(runs);
+  const std::vector<Aspect> naming = setup_names(runs, rankings);
   TextTable table{names_of(naming), {}};
   append(table.header, {"measured, fastest first", "forecast", "the other way round"});
   for (const Ranking& ranking : rankings) {

@@ -11,6 +11,10 @@ namespace gradcast {
 /// number of rows that are not counted; how often the measured time lay in the 90 % interval.
 std::string summary_text(const std::vector<ComparedRun>& runs);
 
+/// How often the forecast said rightly whether compressing beats dense, and which of two methods is
+/// faster.
+std::string verdicts_text(const std::vector<ComparedRun>& runs);
+
 /// Whether the forecast ranks the algorithms of each set-up as they were measured.
 std::string rankings_text(const std::vector<ComparedRun>& runs);
 

@@ -7,6 +7,7 @@
 
 #include "sim/fit/least_squares.hpp"
 #include "sim/fit/row_model.hpp"
+#include "sim/forecast/uncertainty.hpp"
 
 namespace gradcast {
 
@@ -66,6 +67,9 @@ struct FitForecast {
   /// The values in which the run lies beyond the runs of the fit: "compute_seconds 0.0804 below
   /// 0.46"; "" for none.
   std::string extrapolated;
+  /// What the interval is made of. Student's t is in them: a normal distribution of these has the
+  /// interval above.
+  ForecastDeviations deviations{};
 };
 
 /// Forecasts a run by `engine`. The interval is Student's t. It includes what the fit left

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/normal_quantile.hpp"
 #include "sim/base/statistics.hpp"
 #include "sim/base/text.hpp"
 #include "sim/fit/fit.hpp"
@@ -11,6 +12,7 @@ namespace gradcast {
 namespace {
 
 using Eigen::Index;
+using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 /// A value of a run. A fit should not be used beyond the range of this value in its own runs.
@@ -84,6 +86,20 @@ std::string extrapolation_of(const Fit& fit, const FitRow& row) {
   return join(beyond, "; ");
 }
 
+/// The triangle L with L Lᵀ = covariance (Cholesky's); 0 where a parameter was not estimated.
+MatrixXd root_of(const MatrixXd& covariance) {
+  MatrixXd root = MatrixXd::Zero(covariance.rows(), covariance.cols());
+  for (Index i = 0; i < root.rows(); ++i)
+    for (Index j = 0; j <= i; ++j) {
+      const double left = covariance(i, j) - root.row(i).head(j).dot(root.row(j).head(j));
+      if (i == j)
+        root(i, i) = std::sqrt(std::max(0.0, left));
+      else if (root(j, j) > 0)
+        root(i, j) = left / root(j, j);
+    }
+  return root;
+}
+
 }  // namespace
 
 FitForecast forecast(const Fit& fit, const FitRow& row, const Engine& engine,
@@ -99,10 +115,11 @@ FitForecast forecast(const Fit& fit, const FitRow& row, const Engine& engine,
   const Unexplained like = unexplained_like(fit, row);
   const double unexplained =
       structure.errors == FitErrors::Relative ? like.deviation * time : like.deviation;
-  double variance = unexplained * unexplained;
+  double own = unexplained * unexplained;
 
   // How the forecast moves with each parameter, to both sides of where it stands.
   VectorXd gradient = VectorXd::Zero(fit.values.size());
+  VectorXd not_estimated = VectorXd::Zero(fit.values.size());
   const std::vector<bool> in_scope = scope_of(structure, row.run);
   for (std::size_t i = 0; i < in_scope.size(); ++i) {
     if (!in_scope[i]) continue;
@@ -119,14 +136,22 @@ FitForecast forecast(const Fit& fit, const FitRow& row, const Engine& engine,
     gradient[at(i)] = (at_high - at_low) / (high - low);
     // A parameter that was not estimated is taken as uniform between its bounds.
     if (!fit.parameters[i].fixed.empty())
-      variance += gradient[at(i)] * gradient[at(i)] * room * room / 12;
+      not_estimated[at(i)] = gradient[at(i)] * room / std::sqrt(12.0);
   }
-  variance += gradient.dot(fit.covariance * gradient);
   const double kernels = kernel_deviation(plan, scenario).count();
-  variance += kernels * kernels;
-  const double half = t_quantile((1 + kIntervalLevel) / 2, like.degrees) * std::sqrt(variance);
-  forecast.low = Seconds{std::max(0.0, time - half)};
-  forecast.high = Seconds{time + half};
+  own += kernels * kernels;
+
+  // Wrong parameters err in every run of the cluster; the covariance's root tells them apart.
+  const double as_normal = t_quantile((1 + kIntervalLevel) / 2, like.degrees) /
+                           -normal_quantile((1 - kIntervalLevel) / 2);
+  forecast.deviations.own = Seconds{as_normal * std::sqrt(own)};
+  const VectorXd estimated = root_of(fit.covariance).transpose() * gradient;
+  for (const VectorXd& shifts : {estimated, not_estimated})
+    for (const double shift : shifts)
+      forecast.deviations.shared.push_back(Seconds{as_normal * shift});
+  const ForecastInterval interval = interval_about(forecast.result.iteration, forecast.deviations);
+  forecast.low = interval.low;
+  forecast.high = interval.high;
   return forecast;
 }
 

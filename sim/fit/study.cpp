@@ -17,6 +17,7 @@ ComparedRun compared(const FitRow& row, const Fit& fit, const FitForecast& forec
       compare_run(row.run, row.request, scenario, make_plan(scenario), forecast.result);
   run.low = forecast.low;
   run.high = forecast.high;
+  run.doubt.deviations = forecast.deviations;
   run.extrapolated = forecast.extrapolated;
   return run;
 }

@@ -125,10 +125,10 @@ bool costs_fitted(const Estimates& estimates, DataFiles& files) {
   const Compressor* compressor = find_compressor(fitted.compressor);
   if (compressor != nullptr && compressor->aggregation != Aggregation::AllGather) return true;
   if (!fitted.stack.empty()) {
-    const Scenario scenario = make_scenario(fitted, files);
-    return std::any_of(
-        scenario.stack_uses.begin(), scenario.stack_uses.end(),
-        [](const TermUse& use) { return use.outside.empty() && !use.term->compressor.empty(); });
+    const Stack stack = stack_of(fitted, files);
+    return std::any_of(stack.terms.begin(), stack.terms.end(), [&](const StackTerm& term) {
+      return term.compressor == fitted.compressor;
+    });
   }
   return fitted.costs != estimates.physics.request.costs &&
          costs_of(fitted, files) != costs_of(estimates.physics.request, files);

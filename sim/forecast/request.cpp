@@ -70,11 +70,11 @@ bool same_choices(const Request& one, const std::string& mode, const Request& me
       (mode == measured.mode || one.mode == measured.mode) && one.selection == measured.selection &&
       one.compressing == measured.compressing && one.costs_device == measured.costs_device;
   return one.model == measured.model && one.trace_name() == measured.trace_name() &&
-         one.cluster == measured.cluster && one.stack == measured.stack &&
-         one.compressor == measured.compressor && one.collective == measured.collective &&
-         (!sparse || same_costs) && to_text(one.fusion) == to_text(measured.fusion) &&
-         one.overlap == measured.overlap && one.pipeline == measured.pipeline &&
-         one.queue == measured.queue && one.encode_stream == measured.encode_stream &&
+         one.cluster == measured.cluster && one.compressor == measured.compressor &&
+         one.collective == measured.collective && (!sparse || same_costs) &&
+         to_text(one.fusion) == to_text(measured.fusion) && one.overlap == measured.overlap &&
+         one.pipeline == measured.pipeline && one.queue == measured.queue &&
+         one.encode_stream == measured.encode_stream &&
          one.encode_slowdown == measured.encode_slowdown &&
          one.network_streams == measured.network_streams &&
          one.count_spread == measured.count_spread && one.events == measured.events &&
@@ -195,6 +195,7 @@ Request request_of(const MeasuredRun& run) {
 
 std::optional<MeasuredRun> measured_like(const Request& request, const Scenario& scenario,
                                          const Plan& plan, const DataFiles& files) {
+  if (!request.stack.empty()) return std::nullopt;  // it may have been estimated from that very run
   const std::string mode = plan.buckets.empty() ? "" : plan.buckets[0].cost.mode;
   if (!usual_implementation(request, scenario)) return std::nullopt;
   DataFiles others(files.root());  // these files are not inputs of the forecast
@@ -215,10 +216,13 @@ std::string Request::trace_name() const {
          "-v100";
 }
 
+Stack stack_of(const Request& request, DataFiles& files) {
+  return load_stack(files.read(kStacks, stack_name(request.stack, files), request.folder));
+}
+
 bool stack_estimated_from(const Request& request, const std::string& source, DataFiles& files) {
   if (request.stack.empty()) return false;
-  const std::vector<std::string> sources =
-      load_stack(files.read(kStacks, stack_name(request.stack, files), request.folder)).sources;
+  const std::vector<std::string> sources = stack_of(request, files).sources;
   return std::find(sources.begin(), sources.end(), source) != sources.end();
 }
 

@@ -9,6 +9,7 @@
 #include "sim/inputs/measured.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/plan/scenario.hpp"
+#include "sim/plan/stack.hpp"
 
 namespace gradcast {
 
@@ -63,6 +64,9 @@ Request request_of(const MeasuredRun& run);
 /// request's.
 std::optional<MeasuredRun> measured_like(const Request& request, const Scenario& scenario,
                                          const Plan& plan, const DataFiles& files);
+
+/// The stack that the request names. Throws as read_files does.
+Stack stack_of(const Request& request, DataFiles& files);
 
 /// True if the request's stack was estimated from runs of this source. It must not be held against
 /// them: a forecast never uses the row that it is judged by. Throws as read_files does.

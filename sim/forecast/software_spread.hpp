@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/engine/engine.hpp"
+#include "sim/engine/iteration_result.hpp"
 #include "sim/forecast/interval.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/plan/scenario.hpp"

@@ -5,7 +5,7 @@
 
 #include "kernels/normal_quantile.hpp"
 #include "sim/base/error.hpp"
-#include "sim/forecast/software_spread.hpp"
+#include "sim/forecast/speedup_interval.hpp"
 #include "sim/inputs/cluster_values.hpp"
 #include "sim/inputs/cost_holdout.hpp"
 
@@ -86,19 +86,29 @@ std::optional<ForecastDeviations> deviations_of(const Scenario& scenario, const 
   return deviations;
 }
 
+double variance_of(const ForecastDeviations& deviations) {
+  return variance_of_difference(deviations, {});
+}
+
+double variance_of_difference(const ForecastDeviations& one, const ForecastDeviations& other) {
+  double variance = square(one.own.count()) + square(other.own.count());
+  const auto shift_of = [](const ForecastDeviations& deviations, std::size_t property) {
+    return property < deviations.shared.size() ? deviations.shared[property] : Seconds{0};
+  };
+  for (std::size_t i = 0; i < std::max(one.shared.size(), other.shared.size()); ++i)
+    variance += square((shift_of(one, i) - shift_of(other, i)).count());
+  return variance;
+}
+
 ForecastInterval interval_about(Seconds forecast, const ForecastDeviations& deviations) {
-  double variance = square(deviations.own.count());
-  for (const Seconds shift : deviations.shared) variance += square(shift.count());
-  const double half = -normal_quantile((1 - kIntervalLevel) / 2) * std::sqrt(variance);
+  const double half =
+      -normal_quantile((1 - kIntervalLevel) / 2) * std::sqrt(variance_of(deviations));
   return {Seconds{std::max(0.0, forecast.count() - half)}, Seconds{forecast.count() + half}};
 }
 
 std::optional<ForecastInterval> interval_of(const Scenario& scenario, const Plan& plan,
                                             const IterationResult& forecast, Seconds jitter) {
-  const auto deviations = deviations_of(scenario, plan, forecast, jitter);
-  if (deviations) return interval_about(forecast.iteration, *deviations);
-  if (const auto spread = spread_of(scenario, plan, forecast, jitter)) return interval_of(*spread);
-  return std::nullopt;
+  return interval_of(forecast.iteration, doubt_of(scenario, plan, forecast, jitter));
 }
 
 }  // namespace gradcast

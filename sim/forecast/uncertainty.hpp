@@ -37,6 +37,15 @@ std::optional<ForecastDeviations> deviations_of(const Scenario& scenario, const 
                                                 const IterationResult& forecast,
                                                 Seconds jitter = Seconds{0});
 
+/// The variance of a forecast, in s².
+double variance_of(const ForecastDeviations& deviations);
+
+/// The variance of the difference of two forecasts on one cluster, in s². The effect of a wrong
+/// property of the cluster cancels as far as it is the same in both. The errors of each run alone
+/// add up as if independent: those of kernels, and what the fit left unexplained. How much of the
+/// latter two runs share is unknown, so this rather widens the result.
+double variance_of_difference(const ForecastDeviations& one, const ForecastDeviations& other);
+
 /// Normal; never below 0.
 ForecastInterval interval_about(Seconds forecast, const ForecastDeviations& deviations);
 

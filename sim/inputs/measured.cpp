@@ -128,10 +128,9 @@ bool same_setup(const MeasuredRun& a, const MeasuredRun& b) {
   return a.source == b.source && a.model == b.model && a.batch == b.batch &&
          a.compute == b.compute && a.trace == b.trace && a.cluster == b.cluster &&
          a.nodes == b.nodes && a.gpus_per_node == b.gpus_per_node &&
-         to_text(a.fusion) == to_text(b.fusion) && a.overlap == b.overlap &&
          a.nic_bandwidth == b.nic_bandwidth && a.nic_latency == b.nic_latency &&
          a.payload == b.payload && a.concurrent_jobs == b.concurrent_jobs &&
-         a.accumulation == b.accumulation && a.stack == b.stack && a.compressing == b.compressing;
+         a.accumulation == b.accumulation && a.stack == b.stack;
 }
 
 }  // namespace gradcast

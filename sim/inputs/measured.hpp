@@ -70,8 +70,8 @@ std::string parse_stack(std::string_view text);
 /// Reads `traces/measured-<source>.csv`. Throws DataError.
 MeasuredRuns load_measured_runs(const TextFile& file);
 
-/// True where two rows have the same set-up, except for the compressor, the density and what
-/// belongs to them.
+/// True where two rows have the same set-up: what a compressor is chosen for. Each compressor may
+/// have a density, a fusion and an overlap of its own, because those who train choose the fastest.
 bool same_setup(const MeasuredRun& a, const MeasuredRun& b);
 
 }  // namespace gradcast

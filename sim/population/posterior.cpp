@@ -57,7 +57,7 @@ PopulationFit fit_population(const std::vector<const SourceGroup*>& groups,
   PopulationFit fit{&priors, stacks_of(groups), {}};
   std::vector<VectorXd> about(groups.size(), logs_of(priors));
   for (const SamplerOptions& options :
-       {SamplerOptions{1500, 3000, 10, seed}, SamplerOptions{3000, 12000, 8, seed}}) {
+       {SamplerOptions{1500, 3000, 10, seed}, SamplerOptions{4000, 24000, 16, seed}}) {
     std::vector<LinearGroup> linear;
     for (std::size_t g = 0; g < groups.size(); ++g)
       linear.push_back(

@@ -56,6 +56,12 @@ class GroupChain {
   }
 
   const VectorXd& x() const { return x_; }
+  double misfit() const { return misfit_; }
+  double misfit_at(const VectorXd& x) const { return misfit(x, shift_, scatter_); }
+  void set(const VectorXd& x, double its_misfit) {
+    x_ = x;
+    misfit_ = its_misfit;
+  }
   double shift() const { return shift_; }
   double scatter() const { return scatter_; }
   const LinearGroup& group() const { return group_; }
@@ -166,7 +172,10 @@ class Chain {
  public:
   Chain(const std::vector<LinearGroup>& groups, std::size_t stacks, const StackPriors& priors,
         std::uint64_t seed)
-      : priors_(priors), dice_(seed), between_walkers_(priors.terms.size()) {
+      : priors_(priors),
+        dice_(seed),
+        between_walkers_(priors.terms.size()),
+        stretch_walkers_(priors.terms.size()) {
     for (const LinearGroup& group : groups) chains_.emplace_back(group, priors);
     const Eigen::Index terms = at(priors.terms.size());
     middle_ = between_ = VectorXd(terms);
@@ -188,6 +197,7 @@ class Chain {
       draw_stacks(k);
       draw_middle(k);
       move_between(k, learning);
+      stretch(k, learning);
     }
     move_discrepancy(learning);
   }
@@ -270,6 +280,39 @@ class Chain {
     if (learning) walker.learn(taken);
   }
 
+  /// Moves the spread and all that lies apart by it together, so that a chain in which all have
+  /// come to agree finds out again (interweaving; Yu and Meng 2011). Steps of the spread alone
+  /// would stay near 0 for ever, and intervals would be too narrow.
+  void stretch(std::size_t k, bool learning) {
+    Walker& walker = stretch_walkers_[k];
+    const double factor = std::exp(walker.step * dice_.normal());
+    const double between = between_[at(k)];
+    std::vector<VectorXd> stacks = stacks_;
+    for (std::size_t s = 0; s < stacks.size(); ++s)
+      stacks[s][at(k)] = middle_[at(k)] + factor * (stacks_[s][at(k)] - middle_[at(k)]);
+    double ratio = log_half_normal(between * factor, priors_.terms[k].between) -
+                   log_half_normal(between, priors_.terms[k].between);
+    std::vector<VectorXd> values;
+    std::vector<double> misfits;
+    for (const GroupChain& chain : chains_) {
+      VectorXd x = chain.x();
+      const std::size_t s = chain.group().stack;
+      for (std::size_t a = 0; a < chain.group().terms.size(); ++a)
+        if (chain.group().terms[a] == k)
+          x[at(a)] = stacks[s][at(k)] + factor * (x[at(a)] - stacks_[s][at(k)]);
+      misfits.push_back(x == chain.x() ? chain.misfit() : chain.misfit_at(x));
+      ratio += chain.misfit() - misfits.back();
+      values.push_back(std::move(x));
+    }
+    const bool taken = dice_.takes(ratio);
+    if (taken) {
+      between_[at(k)] *= factor;
+      stacks_ = std::move(stacks);
+      for (std::size_t g = 0; g < chains_.size(); ++g) chains_[g].set(values[g], misfits[g]);
+    }
+    if (learning) walker.learn(taken);
+  }
+
   void move_discrepancy(bool learning) {
     const auto log_density = [&](double discrepancy) {
       double sum = log_half_normal(discrepancy, priors_.discrepancy);
@@ -292,6 +335,7 @@ class Chain {
   std::vector<std::vector<bool>> has_;  // by stack, by term
   double discrepancy_ = 0.1;
   std::vector<Walker> between_walkers_;
+  std::vector<Walker> stretch_walkers_;
   Walker discrepancy_walker_;
 };
 

@@ -171,7 +171,7 @@ Figure measured_speedup_figure(const ResultFile& compared) {
   std::size_t right = 0;
   const auto wanted = [](const Json& row) {
     return positive_of(row, "measured_speedup") && positive_of(row, "predicted_speedup") &&
-           text_of(row, "compressor") != "dense";
+           text_of(row, "compressor") != "dense" && text_of(row, "compressing") != "no";
   };
   for (const NamedRows& group : panels_of(compared, "compressor", "model", wanted)) {
     FigurePanel& panel = figure.panels.emplace_back(FigurePanel{group.title, {}});

@@ -35,8 +35,8 @@ const std::vector<std::string> kColumns = {"model",    "compressor", "against", 
 
 // What the answer claims, asked of `simulate`.
 TEST_CASE("1 % beside a bandwidth that breaks even, simulate names another winner", "[cli]") {
-  const Json document =
-      answered({"--compressor", "dgc", "--over", "nic-bandwidth", "--engine", "analytic"});
+  const Json document = answered({"--compressor", "dgc", "--over", "nic-bandwidth", "--engine",
+                                  "analytic", "--fitted", "10gbe-4x4-fitted"});
   CHECK(document["schema"]["name"] == "gradcast/breakeven");
   REQUIRE(document["results"].size() == 2);
   for (const Json& row : document["results"]) {

@@ -194,7 +194,8 @@ TEST_CASE("the example is the same from any directory, and its paths are printed
                             compared(GRADCAST_SOURCE_DIR, "traces/examples/measured.csv"),
                             compared(kExample.parent_path(), "../traces/examples/measured.csv")})
     CHECK(other["results"] == there["results"]);
-  REQUIRE(there["inputs"].size() == 9);  // measured, cluster, three models and traces, and costs
+  REQUIRE(there["inputs"].size() ==
+          10);  // measured, cluster, three models and traces, stacks, costs
   CHECK(there["inputs"][0]["path"] == "measured.csv");
   CHECK(there["inputs"][1]["path"] == "my-transformer-512.csv");
   CHECK(there["inputs"][2]["path"] == "my-transformer-512-my-gpu.csv");
@@ -212,13 +213,17 @@ TEST_CASE("a row's files are those beside it, whatever the current directory hol
   CHECK(there["results"][0]["nic_bandwidth"] == "10Gbps");
 }
 
-TEST_CASE("the example needs nothing of the project but the cost table", "[example]") {
+TEST_CASE("the example needs nothing of the project but costs, and stacks for its intervals",
+          "[example]") {
   const Copy copy;
   const TemporaryFolder data;
   fs::create_directory(data.path / "models");
   fs::create_directory(data.path / "traces");
   fs::copy(fs::path(GRADCAST_SOURCE_DIR) / "traces" / "cost-v100-pytorch-1.1.csv",
            data.path / "traces");
+  fs::create_directory(data.path / "platforms");
+  fs::copy(fs::path(GRADCAST_SOURCE_DIR) / "platforms" / "stack-population.csv",
+           data.path / "platforms");
   const Json with_all = answer_to({"compare", "--measured", kMeasured});
   const WithData only(data.path);
   const InFolder in(data.path);

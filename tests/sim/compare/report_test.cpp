@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "sim/compare/setups.hpp"
 #include "tests/sim/compare/compared.hpp"
 
 using namespace gradcast;
@@ -42,6 +43,37 @@ TEST_CASE("where one is wrong each set-up has a line", "[comparison]") {
   CHECK(summary["rankings"][1]["swapped"][0]["apart_percent"].get<double>() == Approx(100));
 }
 
+// Top-k and DGC are measured twice as fast as dense, which only the first is forecast to be; the
+// forecast interval of that, 1.2 to 3, excludes 1. Both take 2 s, so neither is the faster one.
+TEST_CASE("verdicts are a table, and an interval of a speedup has its columns", "[comparison]") {
+  std::vector<ComparedRun> runs{compared("dense", 4, 4), compared("topk", 2, 2),
+                                compared("dgc", 2, 5)};
+  add_speedups(runs);
+  CHECK_THAT(table(runs), !Contains("x dense 90 %"));
+  runs[1].speedup_interval = {1.2, 3};
+  const std::string text = table(runs);
+  CHECK_THAT(text, Contains("does it beat dense?") && Contains("x dense 90 %") &&
+                       Contains("1.20 to 3.00") && !Contains("Of two compressed methods"));
+  CHECK_THAT(text, Contains("overall                  2      1      1     1               0"));
+  const Json verdicts = summary_json(runs)["verdicts"];
+  CHECK(verdicts == Json{{"pairs", 2},
+                         {"right", 1},
+                         {"wrong", 1},
+                         {"sure", 1},
+                         {"sure_and_wrong", 0},
+                         {"too_close", 0}});
+  CHECK(summary_json(runs)["orders"]["pairs"] == 0);
+  const Json row = row_of(runs[1]);
+  CHECK(row["predicted_speedup_low"] == 1.2);
+  CHECK(row["predicted_speedup_high"] == 3);
+  CHECK(row["pays_sure"] == "yes");
+  CHECK(row["dense_fusion"] == "merged");
+  CHECK(row_of(runs[2])["predicted_speedup_low"].is_null());
+  runs[2].run.iteration = Seconds{3};
+  CHECK_THAT(table(runs), Contains("Of two compressed methods more than 5 % apart, the forecast "
+                                   "named the faster one in 1 of 1 pairs."));
+}
+
 TEST_CASE("densities have a column where a compressor has several, and what is assumed is said",
           "[comparison]") {
   ComparedRun sparse = compared("topk", 2, 3);
@@ -53,6 +85,23 @@ TEST_CASE("densities have a column where a compressor has several, and what is a
              !Contains("density") && !Contains("Assumed"));
   CHECK_THAT(table({compared("dense", 4, 5), sparse, sparser}),
              Contains("density") && Contains("0.001") && Contains("Assumed: its batch\n"));
+}
+
+// Forecast the other way round: of the six pairs 100 % and 80 %, 60 % apart are shown.
+TEST_CASE("of many swapped pairs the farthest apart are shown", "[comparison]") {
+  const std::string text = table({compared("dense", 10, 4), compared("topk", 16, 3),
+                                  compared("dgc", 18, 2), compared("gaussian", 20, 1)});
+  CHECK_THAT(text, Contains("dense < gaussian (100.0 % apart), dense < dgc (80.0 % apart), dense < "
+                            "topk (60.0 % apart) and 3 more"));
+}
+
+TEST_CASE("set-ups that only their compute tells apart show it", "[comparison]") {
+  std::vector<ComparedRun> runs = two_setups(6);
+  runs[2].run.model = runs[3].run.model = "m";
+  runs[2].run.compute = runs[3].run.compute = Seconds{0.5};
+  const std::string text = table(runs);
+  const std::string rankings = text.substr(text.find("measured, fastest first") - 30);
+  CHECK_THAT(rankings, Contains("compute*") && Contains("0.5000"));
 }
 
 TEST_CASE("a summary has a group for each algorithm, model and source", "[comparison]") {

@@ -156,6 +156,25 @@ TEST_CASE("As many parameters as runs leave nothing that says how sure they are"
         Approx(6.314 * 100e-3 / std::sqrt(12)).epsilon(1e-3));
 }
 
+TEST_CASE("A parameter that nobody knows leaves two runs as far apart as they are", "[fit]") {
+  // The overhead above, evenly 0 to 100 ms, is the same in a compressed run: root(2) times as much
+  // if the two were independent, but nothing of their difference.
+  const FitStructure structure{"one",
+                               FitErrors::Relative,
+                               "",
+                               {parameter("per_iteration_overhead", "", "1ms", "0s", "100ms")},
+                               0};
+  std::vector<FitRow> rows = fit_table({"dense", "topk"}, 1);
+  measure(rows, structure, Eigen::VectorXd::Constant(1, 4e-3));
+  const Engine& engine = *find_engine("analytic");
+  const Fit fit = fit_rows({&rows[0]}, structure, kSearch);
+  const FitForecast dense = forecast(fit, rows[0], engine, engine);
+  const FitForecast topk = forecast(fit, rows[1], engine, engine);
+  const double alone = 6.314 / 1.644854 * 100e-3 / std::sqrt(12);
+  CHECK(std::sqrt(variance_of(dense.deviations)) == Approx(alone).epsilon(1e-3));
+  CHECK(std::sqrt(variance_of_difference(dense.deviations, topk.deviations)) < 1e-3 * alone);
+}
+
 TEST_CASE("A parameter that works only beyond a kink is found from a start on the flat side",
           "[fit]") {
   // By its start PCIe is faster than the NIC, and moves nothing; measured, it was slower.

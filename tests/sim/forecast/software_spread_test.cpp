@@ -98,7 +98,6 @@ TEST_CASE("the terms of a forecast add up to what the stack adds", "[spread]") {
 // Seeds and all: the same 500 scenarios everywhere.
 TEST_CASE("beyond what was seen no forecast runs away, in 500 random scenarios", "[spread]") {
   const Engine& engine = *find_engine("analytic");
-  std::size_t outside = 0;
   for (std::uint64_t number = 0; number < 500; ++number) {
     const auto pick = [&](std::uint64_t index, double low, double high) {
       return low * std::pow(high / low, uniform({number, 1, Draw::Shuffle, index}));
@@ -110,15 +109,17 @@ TEST_CASE("beyond what was seen no forecast runs away, in 500 random scenarios",
     scenario.overlap = number % 2 == 0;
     scenario.cluster.nodes = static_cast<int>(pick(0, 2, 16));
     scenario.cluster.nic.bandwidth = {pick(1, 1e5, 1e8)};
+    // The iteration takes 28 ms and more. What was seen like this adds less than twice that; a call
+    // of other runs, and an overhead of longer ones, may be a thousand times that.
+    const bool other_calls = number % 5 == 0;
     const Scenario on =
-        on_stack(scenario, "per_iteration_overhead," + text(pick(2, 0.01, 10)) +
-                               "ms,80%,x,,compute=0.02..0.05 ranks=" + text(pick(3, 2, 60)) + "\n" +
-                               "encode_per_call," + text(pick(4, 0.1, 100)) + "ms,80%,x,,calls=" +
-                               text(pick(5, 0.1, 30)) + "\n" + "per_tensor_negotiation," +
-                               text(pick(6, 0.01, 5)) + "ms,50%,x,,calls=1..3\n");
+        on_stack(scenario,
+                 "per_iteration_overhead," + text(pick(2, 1, 10'000)) + "ms,80%,x,,compute=2..5\n" +
+                     "encode_per_call," + text(pick(3, 0.1, other_calls ? 10'000 : 6)) +
+                     "ms,80%,x,," + (other_calls ? "calls=500" : "calls=1..3") + "\n" +
+                     "per_tensor_negotiation," + text(pick(4, 0.01, 5)) + "ms,50%,x,,calls=1..3\n");
     const Evaluation its = evaluate(on, engine);
-    if (its.outside_seen.empty()) continue;
-    ++outside;
+    REQUIRE(!its.outside_seen.empty());
     const double physics = evaluate(without_stack(on), engine).result.iteration.count();
     const double forecast = its.result.iteration.count();
     CAPTURE(number, physics, forecast, its.outside_seen);
@@ -133,5 +134,4 @@ TEST_CASE("beyond what was seen no forecast runs away, in 500 random scenarios",
       if (term.outside) multiplied += term.seconds;
     CHECK(its.interval->high.count() >= multiplied * (1 - 1e-9));
   }
-  CHECK(outside > 250);
 }

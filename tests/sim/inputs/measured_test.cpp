@@ -95,10 +95,10 @@ TEST_CASE("a row may say what selected, what ran, what is assumed, and that noth
   CHECK(usual.stack.empty());
   CHECK(usual.assumed.empty());
   CHECK(usual.compressing);
-  // The selection belongs to the compressor; the stack, and whether it compresses, to the set-up.
+  // The selection, and whether it compresses, belong to the compressor; the stack to the set-up.
   CHECK(same_setup(usual, runs(columns, kRow + ",per-tensor,,x,").runs[0]));
   CHECK_FALSE(same_setup(usual, runs(columns, kRow + ",,horovod-mpi,,").runs[0]));
-  CHECK_FALSE(same_setup(usual, runs(columns, kRow + ",,,,no").runs[0]));
+  CHECK(same_setup(usual, runs(columns, kRow + ",,,,no").runs[0]));
   CHECK_THROWS_WITH(runs(columns, kRow + ",layer,,,"),
                     Contains("column 'selection': 'layer' is not 'merged' or 'per-tensor'"));
   CHECK_THROWS_WITH(runs(columns, kRow + ",,my stack,,"),
@@ -107,11 +107,13 @@ TEST_CASE("a row may say what selected, what ran, what is assumed, and that noth
                     Contains("column 'compressing': '0' is not 'yes' or 'no'"));
 }
 
-TEST_CASE("rows of one set-up differ in the compressor only", "[measured]") {
+TEST_CASE("rows of one set-up differ in the compressor and the schedule only", "[measured]") {
   const MeasuredRun topk = runs(kColumns, kRow).runs[0];
   CHECK(same_setup(topk, runs(kColumns, with(kRow, "topk,0.001", "dense,1")).runs[0]));
   CHECK_FALSE(same_setup(topk, runs(kColumns, with(kRow, "resnet-50", "vgg-16")).runs[0]));
-  CHECK_FALSE(same_setup(topk, runs(kColumns, with(kRow, ",no,", ",yes,")).runs[0]));
+  CHECK(same_setup(topk, runs(kColumns, with(kRow, ",no,", ",yes,")).runs[0]));
+  CHECK(same_setup(topk, runs(kColumns, with(kRow, "merged", "25MiB")).runs[0]));
+  CHECK_FALSE(same_setup(topk, runs(kColumns, with(kRow, "0.46", "0.47")).runs[0]));
 }
 
 TEST_CASE("a collective alone has bytes and jobs, and computes nothing", "[measured]") {
