@@ -113,8 +113,10 @@ int fit(int argc, const char* const* argv) {
   const std::vector<FitRow> rows = fit_rows_of(measured, files);
   const std::string structures_name =
       flags.given("structures") ? flags.text("structures") : structures_for(name, files);
-  const FitStructures structures = load_fit_structures(flags.value(
-      "structures", [&](const auto&) { return files.read(kFitStructures, structures_name); }));
+  const FitStructures structures = for_runs(
+      load_fit_structures(flags.value(
+          "structures", [&](const auto&) { return files.read(kFitStructures, structures_name); })),
+      measured.runs);
   const FitStructure* structure =
       flags.value("structure", [&](const std::string& typed) { return &structures.find(typed); });
   options.search.engine = &engine_for_search(rows, engine);
