@@ -17,13 +17,11 @@ using Eigen::VectorXd;
 class Search {
  public:
   Search(const std::vector<const FitRow*>& rows, const FitStructure& structure,
-         const FitOptions& options)
+         const FitOptions& options, RowForecasters& forecasters)
       : rows_(rows), structure_(structure), options_(options), start_(at(size())) {
     for (std::size_t i = 0; i < size(); ++i) start_[at(i)] = structure.parameters[i].start;
-    for (const FitRow* row : rows) scopes_.push_back(scope_of(structure, row->run));
+    for (const FitRow* row : rows) forecasters_.push_back(&forecasters.of(*row));
     held_.resize(size());
-    times_.assign(rows.size(), kUnknown);
-    times_at_.resize(rows.size());
   }
 
   std::size_t size() const { return structure_.parameters.size(); }
@@ -54,7 +52,14 @@ class Search {
       problem.most[at(i)] = structure_.parameters[which[i]].most;
       begin[at(i)] = from[at(which[i])];
     }
-    problem.residuals = [&](const VectorXd& some) { return residuals(whole(some)); };
+    // The first forecasts, at the start and a step beside it in each direction, are those of every
+    // other fit that begins there.
+    std::size_t shared = 1 + which.size();
+    problem.residuals = [&](const VectorXd& some) {
+      const bool keep = shared > 0;
+      if (keep) --shared;
+      return residuals(whole(some), keep ? RowForecaster::Keep::Always : RowForecaster::Keep::Last);
+    };
     return minimize(problem, begin);
   }
 
@@ -70,22 +75,13 @@ class Search {
   }
 
  private:
-  /// The differences, in the unit of the structure's errors. A run is forecast again only if one of
-  /// its own parameters changed, because most steps of a search change only one parameter.
-  VectorXd residuals(const VectorXd& parameters) {
+  /// The differences, in the unit of the structure's errors.
+  VectorXd residuals(const VectorXd& parameters, RowForecaster::Keep keep) {
     VectorXd differences(at(rows_.size()));
     for (std::size_t r = 0; r < rows_.size(); ++r) {
-      bool same = times_[r] != kUnknown;
-      for (std::size_t i = 0; i < size() && same; ++i)
-        same = !scopes_[r][i] || parameters[at(i)] == times_at_[r][at(i)];
-      if (!same) {
-        times_[r] = run(with_parameters(*rows_[r], structure_, parameters), *options_.engine)
-                        .iteration.count();
-        times_at_[r] = parameters;
-      }
       const double measured = rows_[r]->run.iteration.count();
       const double unit = structure_.errors == FitErrors::Relative ? measured : 1;
-      differences[at(r)] = (times_[r] - measured) / unit;
+      differences[at(r)] = (forecasters_[r]->at(parameters, keep) - measured) / unit;
     }
     return differences;
   }
@@ -94,11 +90,8 @@ class Search {
   const FitStructure& structure_;
   const FitOptions& options_;
   VectorXd start_;
-  std::vector<std::vector<bool>> scopes_;  // by run, by parameter
+  std::vector<RowForecaster*> forecasters_;  // by run
   std::vector<std::string> held_;
-  static constexpr double kUnknown = -1;
-  std::vector<double> times_;       // by run
-  std::vector<VectorXd> times_at_;  // and at which parameters that was
 };
 
 std::string names_of(const FitStructure& structure, const std::vector<std::size_t>& which) {
@@ -129,17 +122,21 @@ bool hold_unidentified(Search& search, const FitStructure& structure,
 }
 
 /// How far the forecasts of parameters that fit equally well are apart, in percent.
-double spread_percent(const std::vector<const FitRow*>& rows, const FitStructure& structure,
-                      const std::vector<VectorXd>& solutions, const Engine& engine) {
-  if (solutions.size() < 2 || rows.empty()) return 0;
-  VectorXd least;
-  VectorXd most;
-  for (const VectorXd& each : solutions) {
-    const VectorXd times = forecasts(rows, structure, each, engine);
-    least = least.size() == 0 ? times : VectorXd(least.cwiseMin(times));
-    most = most.size() == 0 ? times : VectorXd(most.cwiseMax(times));
+double spread_percent(const std::vector<const FitRow*>& rows,
+                      const std::vector<VectorXd>& solutions, RowForecasters& forecasters) {
+  if (solutions.size() < 2) return 0;
+  double widest = 0;
+  for (const FitRow* row : rows) {
+    double least = INFINITY;
+    double most = 0;
+    for (const VectorXd& each : solutions) {
+      const double time = forecasters.of(*row).at(each);
+      least = std::min(least, time);
+      most = std::max(most, time);
+    }
+    widest = std::max(widest, 100 * (most - least) / least);
   }
-  return 100 * ((most - least).cwiseQuotient(least)).maxCoeff();
+  return widest;
 }
 
 /// The parameter that differs most between solutions, as a share of the room between its bounds.
@@ -241,11 +238,18 @@ void tell_how_sure(Fit& fit, Search& search, const LeastSquaresSolution& best) {
 
 Fit fit_rows(const std::vector<const FitRow*>& rows, const FitStructure& structure,
              const FitOptions& options, const std::vector<const FitRow*>& targets) {
+  RowForecasters forecasters(structure, *options.engine);
+  return fit_rows(rows, structure, options, targets, forecasters);
+}
+
+Fit fit_rows(const std::vector<const FitRow*>& rows, const FitStructure& structure,
+             const FitOptions& options, const std::vector<const FitRow*>& targets,
+             RowForecasters& forecasters) {
   Fit fit;
   fit.structure = &structure;
   fit.runs = rows.size();
   fit.rows = rows;
-  Search search(rows, structure, options);
+  Search search(rows, structure, options, forecasters);
   LeastSquaresSolution best;
   while (true) {
     const Ends ends = search_from_everywhere(search, options, rows.size());
@@ -259,7 +263,7 @@ Fit fit_rows(const std::vector<const FitRow*>& rows, const FitStructure& structu
         lowest.push_back(search.whole(end.parameters));
     fit.starts = static_cast<int>(ends.all.size());
     fit.starts_that_agree = static_cast<int>(lowest.size());
-    fit.start_spread_percent = spread_percent(targets, structure, lowest, *options.engine);
+    fit.start_spread_percent = spread_percent(targets, lowest, forecasters);
     if (fit.start_spread_percent <= kMostStartSpreadPercent) break;
     search.held()[most_apart(structure, search.searched(), lowest)] =
         "forecasts depend on where the search for it begins";

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/fit/least_squares.hpp"
+#include "sim/fit/row_forecaster.hpp"
 #include "sim/fit/row_model.hpp"
 #include "sim/forecast/uncertainty.hpp"
 
@@ -57,6 +58,12 @@ inline constexpr double kMostStartSpreadPercent = 0.5;
 /// where the search began.
 Fit fit_rows(const std::vector<const FitRow*>& rows, const FitStructure& structure,
              const FitOptions& options, const std::vector<const FitRow*>& targets = {});
+
+/// The same, for one of many fits on runs of the same structure and engine. All begin at the same
+/// places, so that each forecast there is made once.
+Fit fit_rows(const std::vector<const FitRow*>& rows, const FitStructure& structure,
+             const FitOptions& options, const std::vector<const FitRow*>& targets,
+             RowForecasters& forecasters);
 
 inline constexpr std::size_t kFewRuns = 6;
 

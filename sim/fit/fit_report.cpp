@@ -72,11 +72,16 @@ std::string chosen_text(const std::vector<std::string>& chosen) {
 }
 
 std::string left_out_text(const FitStudy& study) {
-  std::string text =
-      "Mean absolute error, left out by " + to_text(*study.left_out) +
-      " (95 % by bootstrap of whole groups): " + in_words(study.fitted) +
-      ".\nWithout the fit, clusters and costs as their files say: " + in_words(study.unfitted) +
-      "; " + gain_text(study.fitted.interval, study.unfitted.interval);
+  std::string text = study.folds_missing == 0
+                         ? ""
+                         : std::to_string(study.folds.size()) + " of " +
+                               std::to_string(study.folds.size() + study.folds_missing) +
+                               " folds were done before this was interrupted; all that follows is "
+                               "of those.\n";
+  text += "Mean absolute error, left out by " + to_text(*study.left_out) +
+          " (95 % by bootstrap of whole groups): " + in_words(study.fitted) +
+          ".\nWithout the fit, clusters and costs as their files say: " + in_words(study.unfitted) +
+          "; " + gain_text(study.fitted.interval, study.unfitted.interval);
   if (!study.nested) return text;
   const std::string tried = std::to_string(study.structures_tried);
   return text + "Structures tried: " + tried +
@@ -169,6 +174,7 @@ void add_fit_summary(Json& summary, const FitStudy& study) {
   summary["unfitted"] = error_json(study.unfitted);
   if (!study.left_out) return;
   summary["bootstrap_95_percent"] = interval_json(study.fitted.interval);
+  summary["folds_missing"] = study.folds_missing;
   summary["folds"] = Json::array();
   for (std::size_t i = 0; i < study.folds.size(); ++i) {
     Json fold = fit_json(study.folds[i]);

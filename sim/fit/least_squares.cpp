@@ -126,9 +126,12 @@ LeastSquaresSolution minimize(const LeastSquaresProblem& problem, const VectorXd
                          (problem.most - best.parameters).cwiseQuotient(room));
       const VectorXd moved =
           clipped(best.parameters + step.cwiseProduct(room), problem.least, problem.most);
+      if (step.cwiseAbs().maxCoeff() < 1e-9) break;  // a billionth of the room is no step
+      // A gain that would drown in rounding is not worth a forecast, nor a shorter step.
+      const double promised = best.sum_of_squares - (best.residuals + scaled * step).squaredNorm();
+      if (promised < 1e-12 * best.sum_of_squares) break;
       const VectorXd residuals = problem.residuals(moved);
       const double sum = residuals.squaredNorm();
-      if (step.cwiseAbs().maxCoeff() < 1e-9) break;  // a billionth of the room is no step
       if (sum < best.sum_of_squares * (1 - 1e-12)) {
         better = true;
         best.parameters = moved;

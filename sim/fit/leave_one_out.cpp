@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "sim/base/error.hpp"
+#include "sim/base/process_pool.hpp"
 #include "sim/base/random.hpp"
 #include "sim/compare/comparison.hpp"
+#include "sim/fit/fold_bytes.hpp"
 
 namespace gradcast {
 namespace {
@@ -33,6 +36,12 @@ std::vector<std::size_t> without(const Groups& groups, const std::vector<std::si
 
 std::vector<double> errors_of(const Fit& fit, const Rows& rows, const Engine& engine) {
   return errors_percent(rows, *fit.structure, fit.values, engine);
+}
+
+std::vector<std::size_t> first_numbers(std::size_t count) {
+  std::vector<std::size_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+  return numbers;
 }
 
 double mean_absolute(const std::vector<double>& errors) {
@@ -87,66 +96,124 @@ Groups groups_of(const std::vector<FitRow>& rows, LeaveOut what, bool all) {
 }
 
 LeftOut leave_one_out(const std::vector<FitRow>& rows, LeaveOut what, const FitStructure& structure,
-                      const FitOptions& options, const Engine& engine,
-                      const FitProgress& progress) {
+                      const FitOptions& options, const Engine& engine, const ManyFits& many) {
   const Groups groups = groups_of(rows, what, true);
   if (groups.size() < 2)
     throw ValueError("all runs are of one " + to_text(what) + ", so no run is left to fit on");
   LeftOut left;
+  left.fits.resize(groups.size());
+  left.done.resize(groups.size());
   left.fit_of.resize(rows.size());
   left.forecasts.resize(rows.size());
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    left.fits.push_back(fit_rows(rows_of(rows, without(groups, {g})), structure, options,
-                                 rows_of(rows, groups[g])));
-    for (const std::size_t i : groups[g]) {
-      left.fit_of[i] = g;
-      left.forecasts[i] = forecast(left.fits.back(), rows[i], engine, *options.engine);
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    for (const std::size_t i : groups[g]) left.fit_of[i] = g;
+
+  // Item 0 leaves out nothing, item g + 1 group g.
+  const auto fitted_on = [&](std::size_t item) {
+    return item == 0 ? claimed(rows) : rows_of(rows, without(groups, {item - 1}));
+  };
+  RowForecasters forecasters(structure, *options.engine);
+  const auto make = [&](std::size_t item) {
+    Fold fold;
+    if (item == 0) {
+      fold.fit = fit_rows(fitted_on(item), structure, options, {}, forecasters);
+      return to_bytes(std::move(fold));
     }
-    if (progress) progress(g + 1, groups.size());
-  }
+    const std::vector<std::size_t>& group = groups[item - 1];
+    fold.fit = fit_rows(fitted_on(item), structure, options, rows_of(rows, group), forecasters);
+    for (const std::size_t i : group)
+      fold.forecasts.push_back(forecast(fold.fit, rows[i], engine, *options.engine));
+    return to_bytes(std::move(fold));
+  };
+  std::size_t done = 0;
+  const auto take = [&](std::size_t item, const std::string& bytes) {
+    Fold fold = fold_from_bytes(bytes);
+    fold.fit.structure = &structure;
+    fold.fit.rows = fitted_on(item);
+    many.progress(++done, groups.size() + 1);
+    if (item == 0) {
+      left.whole = std::move(fold.fit);
+      return;
+    }
+    left.done[item - 1] = true;
+    left.fits[item - 1] = std::move(fold.fit);
+    for (std::size_t i = 0; i < fold.forecasts.size(); ++i)
+      left.forecasts[groups[item - 1][i]] = std::move(fold.forecasts[i]);
+  };
+  run_in_pool(many.processes, first_numbers(groups.size() + 1), {make, take, many.stop});
   return left;
 }
 
-Nested nested_leave_one_out(const std::vector<FitRow>& rows, LeaveOut what,
-                            const std::vector<FitStructure>& structures, const FitOptions& options,
-                            const FitProgress& progress) {
+std::optional<Nested> nested_leave_one_out(const std::vector<FitRow>& rows, LeaveOut what,
+                                           const std::vector<FitStructure>& structures,
+                                           const FitOptions& options, const ManyFits& many) {
   const Groups groups = groups_of(rows, what);
   if (groups.size() < 3)
     throw ValueError(
         "a nested leave-one-out needs three groups: one to forecast, two to choose by");
   FitOptions single = options;
   single.random_starts = 0;  // a choice among structures needs no check of each start
+
+  // A fit without two groups serves both: each forecasts the other's choice. A fit without one
+  // group (the two are the same) forecasts the group itself.
+  struct Item {
+    std::size_t structure, g, h;
+  };
+  std::vector<Item> items;
+  for (std::size_t s = 0; s < structures.size(); ++s)
+    for (std::size_t g = 0; g < groups.size(); ++g)
+      for (std::size_t h = g; h < groups.size(); ++h) items.push_back({s, g, h});
+  std::vector<RowForecasters> forecasters;
+  for (const FitStructure& structure : structures)
+    forecasters.emplace_back(structure, *options.engine);
+  const auto make = [&](std::size_t number) {
+    const Item& item = items[number];
+    const Fit fit = fit_rows(rows_of(rows, without(groups, {item.g, item.h})),
+                             structures[item.structure], single, {}, forecasters[item.structure]);
+    std::vector<double> errors = errors_of(fit, rows_of(rows, groups[item.g]), *options.engine);
+    if (item.h != item.g) {
+      const auto others = errors_of(fit, rows_of(rows, groups[item.h]), *options.engine);
+      errors.insert(errors.end(), others.begin(), others.end());
+    }
+    return to_bytes(std::move(errors));
+  };
+  // By structure, by group that was left out, by group that is forecast: errors by row.
+  using Errors = std::vector<double>;
+  std::vector<std::vector<std::vector<Errors>>> errors(
+      structures.size(), std::vector(groups.size(), std::vector<Errors>(groups.size())));
+  std::size_t done = 0;
+  const auto take = [&](std::size_t number, const std::string& bytes) {
+    const Item& item = items[number];
+    const Errors both = numbers_from_bytes(bytes);
+    const auto middle = both.begin() + static_cast<std::ptrdiff_t>(groups[item.g].size());
+    errors[item.structure][item.h][item.g] = Errors(both.begin(), middle);
+    if (item.h != item.g) errors[item.structure][item.g][item.h] = Errors(middle, both.end());
+    many.progress(++done, items.size());
+  };
+  run_in_pool(many.processes, first_numbers(items.size()), {make, take, many.stop});
+  if (done < items.size()) return std::nullopt;
+
   Nested nested;
   nested.errors_percent.resize(rows.size());
-  std::vector<std::vector<double>> plain(structures.size());  // of what the model claims alone
-  std::size_t done = 0;
+  std::vector<Errors> plain(structures.size());  // of what the model claims alone
   for (std::size_t g = 0; g < groups.size(); ++g) {
-    const Rows out = rows_of(rows, groups[g]);
     double least = INFINITY;
     std::size_t best = 0;
-    std::vector<std::vector<double>> outer(structures.size());
     for (std::size_t s = 0; s < structures.size(); ++s) {
-      std::vector<double> inner;
-      for (std::size_t h = 0; h < groups.size(); ++h) {
-        if (h == g) continue;
-        const Fit fit = fit_rows(rows_of(rows, without(groups, {g, h})), structures[s], single);
-        const auto errors = errors_of(fit, rows_of(rows, groups[h]), *options.engine);
-        inner.insert(inner.end(), errors.begin(), errors.end());
-      }
-      const Fit fit = fit_rows(rows_of(rows, without(groups, {g})), structures[s], single);
-      outer[s] = errors_of(fit, out, *options.engine);
-      plain[s].insert(plain[s].end(), outer[s].begin(), outer[s].end());
+      Errors inner;
+      for (std::size_t h = 0; h < groups.size(); ++h)
+        if (h != g) inner.insert(inner.end(), errors[s][g][h].begin(), errors[s][g][h].end());
+      plain[s].insert(plain[s].end(), errors[s][g][g].begin(), errors[s][g][g].end());
       if (mean_absolute(inner) < least) {
         least = mean_absolute(inner);
         best = s;
       }
-      if (progress) progress(++done, groups.size() * structures.size());
     }
     nested.chosen.push_back(structures[best].name);
     for (std::size_t i = 0; i < groups[g].size(); ++i)
-      nested.errors_percent[groups[g][i]] = outer[best][i];
+      nested.errors_percent[groups[g][i]] = errors[best][g][g][i];
   }
-  for (const auto& errors : plain) nested.mean_absolute.push_back(mean_absolute(errors));
+  for (const Errors& each : plain) nested.mean_absolute.push_back(mean_absolute(each));
   return nested;
 }
 

@@ -1,6 +1,7 @@
 // Tests a structure on runs on which it was not fitted.
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,20 +24,29 @@ std::vector<std::vector<std::size_t>> groups_of(const std::vector<FitRow>& rows,
 /// The runs that the model claims. A run that the file puts outside the model is not fitted.
 std::vector<const FitRow*> claimed(const std::vector<FitRow>& rows);
 
-/// Called after each fit of many, with how many are done and how many there are.
-using FitProgress = std::function<void(std::size_t done, std::size_t all)>;
-
-struct LeftOut {
-  std::vector<Fit> fits;               // one a group: without it
-  std::vector<std::size_t> fit_of;     // by row: the fit that has not seen it
-  std::vector<FitForecast> forecasts;  // by row
+/// How many fits are made. Each is made in some process beside this one, and no fit heeds another,
+/// so that the number of processes changes no answer.
+struct ManyFits {
+  std::size_t processes = 1;
+  /// Called after each fit, with how many are done and how many there are.
+  std::function<void(std::size_t done, std::size_t all)> progress = [](std::size_t, std::size_t) {};
+  /// True ends the work. What is done by then is the answer.
+  std::function<bool()> stop = [] { return false; };
 };
 
-/// For each group, fits the structure without the group and forecasts it. Runs outside the model
-/// are forecast too, but nothing is fitted on them. Throws ValueError if there is only one group.
+struct LeftOut {
+  std::optional<Fit> whole;            // on all runs that the model claims; none: it was stopped
+  std::vector<Fit> fits;               // one a group: without it
+  std::vector<bool> done;              // by group: false where it was stopped before
+  std::vector<std::size_t> fit_of;     // by row: the fit that has not seen it
+  std::vector<FitForecast> forecasts;  // by row, where its fit is done
+};
+
+/// Fits the structure on all runs. For each group, fits it without the group and forecasts the
+/// group. Runs outside the model are forecast too, but nothing is fitted on them. Throws ValueError
+/// if there is only one group.
 LeftOut leave_one_out(const std::vector<FitRow>& rows, LeaveOut what, const FitStructure& structure,
-                      const FitOptions& options, const Engine& engine,
-                      const FitProgress& progress = {});
+                      const FitOptions& options, const Engine& engine, const ManyFits& many = {});
 
 /// The choice of a structure is part of a fit. So each group is forecast by the structure that was
 /// best, by leave-one-out, on the other groups alone.
@@ -47,10 +57,11 @@ struct Nested {
   std::vector<double> mean_absolute;
 };
 
-/// Forecasts with the engine of the search. Needs three groups; throws ValueError for fewer.
-Nested nested_leave_one_out(const std::vector<FitRow>& rows, LeaveOut what,
-                            const std::vector<FitStructure>& structures, const FitOptions& options,
-                            const FitProgress& progress = {});
+/// Forecasts with the engine of the search. Needs three groups; throws ValueError for fewer. None
+/// if it was stopped: there is no choice by a part of the fits.
+std::optional<Nested> nested_leave_one_out(const std::vector<FitRow>& rows, LeaveOut what,
+                                           const std::vector<FitStructure>& structures,
+                                           const FitOptions& options, const ManyFits& many = {});
 
 /// The bootstrap interval of the mean absolute error: 95 % of draws of whole groups, and of rows
 /// within them, lie in it.

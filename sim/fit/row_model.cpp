@@ -28,24 +28,33 @@ std::vector<bool> scope_of(const FitStructure& structure, const MeasuredRun& run
   return in_scope;
 }
 
-Scenario with_parameters(const FitRow& row, const FitStructure& structure,
-                         const Eigen::VectorXd& parameters) {
-  Scenario scenario = row.scenario;
-  const std::vector<bool> in_scope = scope_of(structure, row.run);
+void QuantityUse::set(Scenario& scenario, const Eigen::VectorXd& values) const {
+  double number = 0;
+  for (const Eigen::Index i : parameters) number += values[i];
+  quantity->set(scenario, number);
+}
+
+std::vector<QuantityUse> uses_of(const FitStructure& structure, const MeasuredRun& run) {
+  const std::vector<bool> in_scope = scope_of(structure, run);
+  std::vector<QuantityUse> uses;
   for (const ScenarioQuantity& quantity : all_scenario_quantities()) {
-    double number = 0;
-    int of_it = 0;
-    for (std::size_t i = 0; i < structure.parameters.size(); ++i) {
-      if (!in_scope[i] || structure.parameters[i].quantity != &quantity) continue;
-      number += parameters[static_cast<Eigen::Index>(i)];
-      ++of_it;
-    }
-    if (of_it > 1 && !quantity.adds_up)
+    QuantityUse use{&quantity, {}};
+    for (std::size_t i = 0; i < structure.parameters.size(); ++i)
+      if (in_scope[i] && structure.parameters[i].quantity == &quantity)
+        use.parameters.push_back(static_cast<Eigen::Index>(i));
+    if (use.parameters.size() > 1 && !quantity.adds_up)
       throw ValueError("structure '" + structure.name + "' has two parameters '" +
                        std::string(quantity.name) +
                        "' for this run; their scopes must not overlap");
-    if (of_it > 0) quantity.set(scenario, number);
+    if (!use.parameters.empty()) uses.push_back(std::move(use));
   }
+  return uses;
+}
+
+Scenario with_parameters(const FitRow& row, const FitStructure& structure,
+                         const Eigen::VectorXd& parameters) {
+  Scenario scenario = row.scenario;
+  for (const QuantityUse& use : uses_of(structure, row.run)) use.set(scenario, parameters);
   return scenario;
 }
 

@@ -26,6 +26,18 @@ std::vector<FitRow> fit_rows_of(const MeasuredRuns& measured, DataFiles& files);
 /// By parameter of the structure: whether a run depends on it.
 std::vector<bool> scope_of(const FitStructure& structure, const MeasuredRun& run);
 
+/// A number of a run's scenario, and the parameters that add up to it.
+struct QuantityUse {
+  const ScenarioQuantity* quantity = nullptr;
+  std::vector<Eigen::Index> parameters;
+
+  void set(Scenario& scenario, const Eigen::VectorXd& values) const;
+};
+
+/// The numbers that a structure's parameters set in a run. Throws ValueError where two parameters
+/// set one that does not add up.
+std::vector<QuantityUse> uses_of(const FitStructure& structure, const MeasuredRun& run);
+
 /// The scenario of a run with the values of the parameters that apply to the run. Overheads of
 /// several parameters add up, and replace the cluster's own.
 Scenario with_parameters(const FitRow& row, const FitStructure& structure,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 
 #include "sim/base/csv.hpp"
 #include "sim/base/text.hpp"
@@ -11,6 +12,8 @@ namespace {
 
 constexpr std::array kStructureColumns = {"structure", "errors", "parameter", "applies_to",
                                           "start",     "least",  "most",      "source"};
+
+constexpr std::string_view kEach = "each";
 
 std::string as_typed(std::string_view text) { return std::string(text); }
 
@@ -51,6 +54,38 @@ const Column& find_column(const std::string& name) {
   throw ValueError("'" + name + "' is none of " + join(known) + did_you_mean(name, known));
 }
 
+/// "compressor=dgc+gaussian cluster=ddl-10gbe"
+std::string to_text(const FitScope& scope) {
+  std::vector<std::string> words;
+  for (const FitScope::Condition& condition : scope.conditions)
+    words.push_back(condition.column + "=" +
+                    (condition.values.empty() ? std::string(kEach) : join(condition.values, "+")));
+  return join(words, " ");
+}
+
+/// The parameter, or one of each value that the runs have in its first column of `each`.
+std::vector<FitParameter> for_each_value(const FitParameter& parameter,
+                                         const std::vector<MeasuredRun>& runs) {
+  const auto& conditions = parameter.scope.conditions;
+  const auto each =
+      std::find_if(conditions.begin(), conditions.end(),
+                   [](const FitScope::Condition& condition) { return condition.values.empty(); });
+  if (each == conditions.end()) return {parameter};
+  const Column& column = find_column(each->column);
+  std::vector<std::string> known;
+  std::vector<FitParameter> all;
+  for (const MeasuredRun& run : runs) {
+    const std::string value = column.of(run);
+    if (std::find(known.begin(), known.end(), value) != known.end()) continue;
+    known.push_back(value);
+    FitParameter one = parameter;
+    one.scope.conditions[static_cast<std::size_t>(each - conditions.begin())].values = {value};
+    one.applies_to = to_text(one.scope);
+    for (FitParameter& made : for_each_value(one, runs)) all.push_back(std::move(made));
+  }
+  return all;
+}
+
 FitErrors parse_errors(std::string_view text) {
   if (text == "absolute") return FitErrors::Absolute;
   if (text == "relative") return FitErrors::Relative;
@@ -72,6 +107,7 @@ void require_no_double(const FitStructure& structure, const CsvReader& rows) {
 
 bool FitScope::holds(const MeasuredRun& run) const {
   return std::all_of(conditions.begin(), conditions.end(), [&](const Condition& condition) {
+    if (condition.values.empty()) throw std::logic_error("for_runs has not replaced 'each'");
     const std::string value = find_column(condition.column).of(run);
     return std::find(condition.values.begin(), condition.values.end(), value) !=
            condition.values.end();
@@ -88,9 +124,13 @@ FitScope parse_fit_scope(std::string_view text) {
                        "' is not a column with its values, like 'compressor=dgc+gaussian'");
     const Column& column = find_column(condition.substr(0, equals));
     std::vector<std::string> values;
-    for (const std::string& typed :
-         split_words(std::string_view(condition).substr(equals + 1), '+'))
-      values.push_back(column.written(typed));
+    const std::vector<std::string> typed =
+        split_words(std::string_view(condition).substr(equals + 1), '+');
+    if (std::find(typed.begin(), typed.end(), kEach) == typed.end())
+      for (const std::string& word : typed) values.push_back(column.written(word));
+    else if (typed.size() > 1)
+      throw ValueError("'" + condition + "': '" + std::string(kEach) +
+                       "' stands for all values, so it stands alone");
     scope.conditions.push_back({std::string(column.name), std::move(values)});
   }
   return scope;
@@ -109,6 +149,17 @@ const FitStructure& FitStructures::find(const std::string& name) const {
   }
   throw ValueError("unknown structure '" + name + "'" + did_you_mean(name, known) + " (" + path +
                    " has " + join(known) + ")");
+}
+
+FitStructures for_runs(FitStructures all, const std::vector<MeasuredRun>& runs) {
+  for (FitStructure& structure : all.structures) {
+    std::vector<FitParameter> parameters;
+    for (const FitParameter& parameter : structure.parameters)
+      for (FitParameter& made : for_each_value(parameter, runs))
+        parameters.push_back(std::move(made));
+    structure.parameters = std::move(parameters);
+  }
+  return all;
 }
 
 FitStructures load_fit_structures(const TextFile& file) {

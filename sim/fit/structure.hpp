@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "sim/base/text_file.hpp"
-#include "sim/plan/scenario_quantity.hpp"
 #include "sim/inputs/measured.hpp"
+#include "sim/plan/scenario_quantity.hpp"
 
 namespace gradcast {
 
@@ -13,15 +13,17 @@ namespace gradcast {
 /// values; if a column is named twice, both conditions must hold. Empty: all runs.
 struct FitScope {
   struct Condition {
-    std::string column;  // compressor, cluster, density, stack, ...
-    std::vector<std::string> values;
+    std::string column;               // compressor, cluster, density, stack, ...
+    std::vector<std::string> values;  // none: `each`, which for_runs replaces
   };
   std::vector<Condition> conditions;
 
+  /// Of no scope with `each`: throws std::logic_error.
   bool holds(const MeasuredRun& run) const;
 };
 
-/// "compressor=dgc+gaussian cluster=ddl-10gbe"; "" is all. Throws ValueError.
+/// "compressor=dgc+gaussian cluster=ddl-10gbe"; "cluster=each" stands for a scope of each cluster;
+/// "" is all. Throws ValueError.
 FitScope parse_fit_scope(std::string_view text);
 
 struct FitParameter {
@@ -57,6 +59,10 @@ struct FitStructures {
   /// Throws ValueError, with a suggestion. "" is the first.
   const FitStructure& find(const std::string& name) const;
 };
+
+/// The structures for these runs: a parameter of `column=each` becomes one parameter for each value
+/// that the runs have there, in their order.
+FitStructures for_runs(FitStructures all, const std::vector<MeasuredRun>& runs);
 
 /// Reads `traces/fit-<source>.csv`: structure,errors,parameter,applies_to,start,least,most,source;
 /// `# <structure>: why` comment lines give the reasons. Throws DataError.

@@ -62,22 +62,56 @@ std::vector<double> unfitted_errors(const std::vector<FitRow>& rows, const Engin
   return errors_percent(all, FitStructure{}, Eigen::VectorXd(), engine);
 }
 
-FitProgress progress_of(const StudyOptions& options, const std::string& what) {
-  if (!options.progress) return {};
-  return [&options, what](std::size_t done, std::size_t all) { options.progress(what, done, all); };
+ManyFits many_fits(const StudyOptions& options, const std::string& what) {
+  ManyFits many{.processes = options.processes, .stop = options.stop};
+  if (options.progress)
+    many.progress = [&options, what](std::size_t done, std::size_t all) {
+      options.progress(what, done, all);
+    };
+  return many;
 }
 
-FitStudy::Chosen choose(const std::vector<FitRow>& rows, const Groups& groups,
-                        const std::vector<FitStructure>& structures, const StudyOptions& options) {
-  const Nested nested = nested_leave_one_out(rows, *options.left_out, structures, options.search,
-                                             progress_of(options, "choosing among structures"));
+std::optional<FitStudy::Chosen> choose(const std::vector<FitRow>& rows, const Groups& groups,
+                                       const std::vector<FitStructure>& structures,
+                                       const StudyOptions& options) {
+  const std::optional<Nested> nested =
+      nested_leave_one_out(rows, *options.left_out, structures, options.search,
+                           many_fits(options, "choosing among structures"));
+  if (!nested) return std::nullopt;
   FitStudy::Chosen chosen;
-  chosen.error = mean_error(nested.errors_percent, groups, options.search.seed);
-  chosen.worst_percent = summarize_errors(nested.errors_percent).worst;
-  chosen.by_fold = nested.chosen;
+  chosen.error = mean_error(nested->errors_percent, groups, options.search.seed);
+  chosen.worst_percent = summarize_errors(nested->errors_percent).worst;
+  chosen.by_fold = nested->chosen;
   for (std::size_t i = 0; i < structures.size(); ++i)
-    chosen.tried.emplace_back(structures[i].name, nested.mean_absolute[i]);
+    chosen.tried.emplace_back(structures[i].name, nested->mean_absolute[i]);
   return chosen;
+}
+
+/// The folds into the study. Returns the errors by row of all rows; 0 where a fold is missing,
+/// whose group is taken out of `groups`.
+std::vector<double> add_folds(FitStudy& study, const std::vector<FitRow>& rows, LeftOut left,
+                              Groups& groups) {
+  const auto missing = [&](std::size_t row) { return !left.done[left.fit_of[row]]; };
+  std::erase_if(groups, [&](const auto& group) { return missing(group.front()); });
+  if (!left.whole || groups.empty())
+    throw Error(ExitCode::Interrupted, "interrupted: nothing was written");
+  study.fit = std::move(*left.whole);
+  std::vector<double> errors(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (missing(i)) continue;
+    study.rows.push_back(compared(rows[i], left.fits[left.fit_of[i]], left.forecasts[i]));
+    errors[i] = study.rows.back().error_percent();
+  }
+  const Groups folds = groups_of(rows, *study.left_out, true);
+  for (std::size_t g = 0; g < folds.size(); ++g) {
+    if (!left.done[g]) {
+      ++study.folds_missing;
+      continue;
+    }
+    study.folds.push_back(std::move(left.fits[g]));
+    study.groups.push_back(group_name(rows[folds[g].front()], *study.left_out));
+  }
+  return errors;
 }
 
 }  // namespace
@@ -102,27 +136,30 @@ FitStudy study_of(const std::string& measured, const std::vector<FitRow>& rows,
   study.structure = &structure;
   study.structures_tried = structures.structures.size();
   study.left_out = options.left_out;
-  study.fit = fit_rows(all, structure, options.search);
   const LeaveOut what = options.left_out.value_or(LeaveOut::Row);
-  const Groups groups = groups_of(rows, what);
-  study.unfitted =
-      mean_error(unfitted_errors(rows, *options.search.engine), groups, options.search.seed);
+  Groups groups = groups_of(rows, what);
+  std::vector<double> errors;
   if (options.left_out) {
-    LeftOut left = leave_one_out(rows, what, structure, options.search, *options.engine,
-                                 progress_of(options, "fitting without each " + to_text(what)));
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      study.rows.push_back(compared(rows[i], left.fits[left.fit_of[i]], left.forecasts[i]));
-    study.folds = std::move(left.fits);
-    for (const auto& group : groups_of(rows, what, true))
-      study.groups.push_back(group_name(rows[group.front()], what));
-    if (options.nested && structures.structures.size() > 1 && groups.size() > 2)
+    const bool choice = options.nested && structures.structures.size() > 1 && groups.size() > 2;
+    errors = add_folds(study, rows,
+                       leave_one_out(rows, what, structure, options.search, *options.engine,
+                                     many_fits(options, "fitting without each " + to_text(what))),
+                       groups);
+    study.stopped = study.folds_missing > 0;
+    if (choice && !study.stopped) {
       study.nested = choose(rows, groups, structures.structures, options);
+      study.stopped = !study.nested;
+    }
   } else {
+    study.fit = fit_rows(all, structure, options.search);
     for (const FitRow& row : rows)
       study.rows.push_back(compared(
           row, study.fit, forecast(study.fit, row, *options.engine, *options.search.engine)));
+    errors = errors_of(study.rows);
   }
-  study.fitted = mean_error(errors_of(study.rows), groups, options.search.seed);
+  study.unfitted =
+      mean_error(unfitted_errors(rows, *options.search.engine), groups, options.search.seed);
+  study.fitted = mean_error(errors, groups, options.search.seed);
   add_speedups(study.rows);
   return study;
 }

@@ -19,9 +19,12 @@ struct StudyOptions {
   const Engine* engine = nullptr;    // of the forecasts
   std::optional<LeaveOut> left_out;  // none: the rows are the fit's own
   bool nested = true;                // also choose among all structures, where three groups allow
+  std::size_t processes = 1;         // that leave runs out side by side
   /// Called as the work proceeds, with what is being done, how much of it is done, and how much
   /// there is.
   std::function<void(const std::string& what, std::size_t done, std::size_t all)> progress{};
+  /// True ends the leaving out. The study is then of what is done.
+  std::function<bool()> stop = [] { return false; };
 };
 
 /// A mean absolute error in percent, with its bootstrap interval.
@@ -39,7 +42,9 @@ struct FitStudy {
   std::vector<ComparedRun> rows;     // forecast without their group, else by the fit itself
   std::vector<std::string> groups;   // what was left out, by fold
   std::vector<Fit> folds;
-  MeanError unfitted;  // physics alone, of the same runs
+  std::size_t folds_missing = 0;  // stopped before they were done; their rows are missing too
+  bool stopped = false;           // these, or the choice among structures
+  MeanError unfitted;             // physics alone, of the same runs
   MeanError fitted;
   struct Chosen {
     MeanError error;
@@ -52,7 +57,8 @@ struct FitStudy {
   std::size_t structures_tried = 1;
 };
 
-/// Throws ValueError for groups that cannot be left out, and if the model claims no run.
+/// Throws ValueError for groups that cannot be left out, and if the model claims no run. Throws
+/// Error (Interrupted) if it was stopped before anything was forecast.
 FitStudy study_of(const std::string& measured, const std::vector<FitRow>& rows,
                   const FitStructures& structures, const FitStructure& structure,
                   const StudyOptions& options);

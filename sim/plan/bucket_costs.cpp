@@ -16,12 +16,16 @@ Bytes dense_bytes(std::int64_t elements) { return Bytes{elements * std::int64_t{
 
 CollectiveLoad dense_load(std::int64_t elements) { return {.payload = dense_bytes(elements)}; }
 
-BucketCosts::BucketCosts(const Scenario& scenario)
-    : scenario_(scenario), cluster_(scenario.cluster), network_(scenario.cluster) {
-  if (scenario.sparse() && cluster_.ranks() > 1)
-    costs_.emplace(scenario.costs, CostChoice{.compressor = std::string(scenario.compressor->name),
-                                              .mode = scenario.mode,
-                                              .implementation = scenario.implementation});
+KnownCosts::KnownCosts(const Scenario& scenario)
+    : table_(scenario.costs, CostChoice{.compressor = std::string(scenario.compressor->name),
+                                        .mode = scenario.mode,
+                                        .implementation = scenario.implementation}) {}
+
+BucketCosts::BucketCosts(const Scenario& scenario, KnownCosts* known)
+    : scenario_(scenario), cluster_(scenario.cluster), network_(scenario.cluster), known_(known) {
+  if (known_ != nullptr || !scenario.sparse() || cluster_.ranks() == 1) return;
+  own_ = std::make_unique<KnownCosts>(scenario);
+  known_ = own_.get();
 }
 
 /// What the cluster's planner believes, else what the network costs: a collective of no bytes and
@@ -83,13 +87,23 @@ int BucketCosts::sets_of(const Collective& collective) const {
 }
 
 CostEstimate BucketCosts::codec_cost(const Bucket& bucket, const Collective& collective) const {
+  if (own_ != nullptr) return table_cost(bucket, collective);  // one plan asks for a bucket once
+  std::pair asked{bucket.tensors, &collective};
+  auto at = known_->of_buckets_.find(asked);
+  if (at == known_->of_buckets_.end())
+    at = known_->of_buckets_.emplace(std::move(asked), table_cost(bucket, collective)).first;
+  return at->second;
+}
+
+CostEstimate BucketCosts::table_cost(const Bucket& bucket, const Collective& collective) const {
+  const CompressorCosts& costs = known_->table_;
   const int sets = sets_of(collective);
   if (scenario_.selection == SelectionScope::Merged)
-    return costs_->of(share(bucket.elements, collective), scenario_.density, sets);
+    return costs.of(share(bucket.elements, collective), scenario_.density, sets);
   std::vector<std::int64_t> tensors;
   for (const std::size_t tensor : bucket.tensors)
     tensors.push_back(share(scenario_.model.tensors[tensor].elements, collective));
-  return costs_->of_each(tensors, scenario_.density, sets);
+  return costs.of_each(tensors, scenario_.density, sets);
 }
 
 CollectiveLoad BucketCosts::load_of(const PlannedBucket& planned) const {

@@ -3,7 +3,10 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "sim/base/units.hpp"
 #include "sim/inputs/cluster.hpp"
@@ -20,10 +23,24 @@ namespace gradcast {
 /// What a collective carries of gradients that are not compressed.
 CollectiveLoad dense_load(std::int64_t elements);
 
+/// What the cost table says of the compressor of one run, and of the buckets that were asked for.
+/// Plans of the same run may share it while neither its model nor its compressor, density, layout
+/// or cost table changes; rates, software times and corrections may.
+class KnownCosts {
+ public:
+  /// Throws as CompressorCosts does.
+  explicit KnownCosts(const Scenario& scenario);
+
+ private:
+  friend class BucketCosts;
+  CompressorCosts table_;
+  std::map<std::pair<std::vector<std::size_t>, const Collective*>, CostEstimate> of_buckets_;
+};
+
 class BucketCosts {
  public:
-  /// The scenario must outlive it.
-  explicit BucketCosts(const Scenario& scenario);
+  /// The scenario must outlive it, and so must `known`.
+  explicit BucketCosts(const Scenario& scenario, KnownCosts* known = nullptr);
 
   PlannedBucket plan_bucket(const Bucket& bucket) const;
   /// The one bucket of a microbenchmark: every rank comes with a buffer of its own.
@@ -47,12 +64,14 @@ class BucketCosts {
   std::int64_t share(std::int64_t elements, const Collective& collective) const;
   int sets_of(const Collective& collective) const;
   CostEstimate codec_cost(const Bucket& bucket, const Collective& collective) const;
+  CostEstimate table_cost(const Bucket& bucket, const Collective& collective) const;
   CollectiveLoad load_of(const PlannedBucket& planned) const;
 
   const Scenario& scenario_;
   const Cluster& cluster_;
   CollectiveChoice network_;
-  std::optional<CompressorCosts> costs_;  // where anything is compressed
+  std::unique_ptr<KnownCosts> own_;
+  KnownCosts* known_ = nullptr;  // where anything is compressed
 };
 
 }  // namespace gradcast

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -16,8 +17,11 @@ namespace {
 
 class Planner {
  public:
-  explicit Planner(const Scenario& scenario)
-      : scenario_(scenario), cluster_(scenario.cluster), costs_(scenario) {
+  Planner(const Scenario& scenario, const PlanShortcuts& shortcuts)
+      : scenario_(scenario),
+        cluster_(scenario.cluster),
+        coarse_(shortcuts.coarse && scenario.fusion.kind != Fusion::Kind::Cycle),
+        costs_(scenario, shortcuts.costs) {
     for (int rank = 0; rank < cluster_.ranks(); ++rank) {
       const double its = scenario.rank_speeds.empty()
                              ? 1
@@ -50,7 +54,7 @@ class Planner {
     plan_.clock = plan_.steps.size();  // the backward that comes next
     const std::vector<Bucket> buckets = bucketed();
     for (const Bucket& bucket : buckets) {
-      for (const std::size_t tensor : bucket.tensors) backward(tensor);
+      backward(bucket);
       if (scenario_.overlap) begin_sending(bucket);
     }
     if (!scenario_.overlap)
@@ -84,6 +88,12 @@ class Planner {
     return pass + time.tensor + of_step;
   }
 
+  /// "encode bucket 3"
+  std::string bucket_name(std::string_view what, std::size_t bucket) const {
+    if (coarse_) return {};
+    return std::string(what) + " bucket " + std::to_string(bucket);
+  }
+
   void forward(std::size_t tensor) {
     const TensorTime& time = scenario_.trace.tensors[tensor];
     compute(StepKind::Forward, pass_name("forward ", time), time.forward);
@@ -94,12 +104,41 @@ class Planner {
     compute(StepKind::Backward, pass_name("backward ", time), time.backward);
   }
 
+  /// A bucket's tensors, in the order in which backward comes to them.
+  void backward(const Bucket& bucket) {
+    if (!coarse_) {
+      for (const std::size_t tensor : bucket.tensors) backward(tensor);
+      return;
+    }
+    Seconds sum{0};
+    for (const std::size_t tensor : bucket.tensors) sum += scenario_.trace.tensors[tensor].backward;
+    compute(StepKind::Backward, {}, sum);
+  }
+
+  void forward(const Bucket& bucket) {
+    if (!coarse_) {
+      for (std::size_t t = bucket.tensors.size(); t-- > 0;) forward(bucket.tensors[t]);
+      return;
+    }
+    Seconds sum{0};
+    for (const std::size_t tensor : bucket.tensors) sum += scenario_.trace.tensors[tensor].forward;
+    compute(StepKind::Forward, {}, sum);
+  }
+
   void forward_all() {
+    if (coarse_) {
+      compute(StepKind::Forward, {}, scenario_.trace.forward());
+      return;
+    }
     for (std::size_t i = 0; i < scenario_.trace.tensors.size(); ++i) forward(i);
   }
 
   /// Of a micro-step that sends nothing, so that no bucket matters.
   void backward_all() {
+    if (coarse_) {
+      compute(StepKind::Backward, {}, scenario_.trace.backward());
+      return;
+    }
     for (std::size_t i = scenario_.trace.tensors.size(); i-- > 0;) backward(i);
   }
 
@@ -115,7 +154,7 @@ class Planner {
   std::size_t collective(const Collective& which, std::size_t bucket, CollectiveLoad load,
                          Steps after) {
     PlanStep step{StepKind::Collective,
-                  std::string(which.name) + " bucket " + std::to_string(bucket),
+                  bucket_name(which.name, bucket),
                   std::move(after),
                   costs_.software_time(which, load),
                   &which,
@@ -216,7 +255,7 @@ class Planner {
       encoded_[number] = ready_[number];
       return;
     }
-    encoded_[number] = {codec(StepKind::Encode, "encode bucket " + std::to_string(number),
+    encoded_[number] = {codec(StepKind::Encode, bucket_name("encode", number),
                               plan_.buckets[number].cost.encode, after_all(number, ready_))};
   }
 
@@ -235,7 +274,7 @@ class Planner {
       decoded_[number] = collectives_of_[number];
       return;
     }
-    decoded_[number] = {codec(StepKind::Decode, "decode bucket " + std::to_string(number),
+    decoded_[number] = {codec(StepKind::Decode, bucket_name("decode", number),
                               plan_.buckets[number].cost.decode, std::move(sent))};
   }
 
@@ -274,9 +313,9 @@ class Planner {
         decode(i, collectives_of_[i]);
         received = receive(i, decoded_[i]);
       }
-      compute(StepKind::Update, "update bucket " + std::to_string(i), costs_.update_of(buckets[i]),
+      compute(StepKind::Update, bucket_name("update", i), costs_.update_of(buckets[i]),
               std::move(received));
-      for (std::size_t t = buckets[i].tensors.size(); t-- > 0;) forward(buckets[i].tensors[t]);
+      forward(buckets[i]);
     }
     while (micro_step_ < scenario_.accumulation) {
       backward_all();
@@ -293,6 +332,7 @@ class Planner {
 
   const Scenario& scenario_;
   const Cluster& cluster_;
+  bool coarse_ = false;
   BucketCosts costs_;
   Plan plan_;
   std::size_t last_computed_ = 0;  // step
@@ -308,13 +348,13 @@ class Planner {
 
 }  // namespace
 
-Plan make_plan(const Scenario& scenario) {
+Plan make_plan(const Scenario& scenario, const PlanShortcuts& shortcuts) {
   require_same_tensors(scenario.model, scenario.trace);
   const bool training = scenario.payload.count == 0;
   if (training && scenario.collective != nullptr &&
       !carries(*scenario.collective, *scenario.compressor))
     throw std::logic_error("the collective does not serve the compressor");
-  Plan plan = Planner(scenario).make();
+  Plan plan = Planner(scenario, shortcuts).make();
   require_ordered(plan);
   return plan;
 }

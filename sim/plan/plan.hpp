@@ -55,6 +55,17 @@ struct Plan {
   int ranks() const { return static_cast<int>(rank_speeds.size()); }
 };
 
+class KnownCosts;
+
+/// What a caller spares who makes thousands of plans of one run, as the search of a fit does.
+struct PlanShortcuts {
+  /// Forward is one step, so is the backward of a bucket, and no step has a name. The sums of times
+  /// are rounded in another order; nothing else changes. Plans with cycles stay as they are, where
+  /// a rounding may decide which cycle takes a gradient.
+  bool coarse = false;
+  KnownCosts* costs = nullptr;  // what compressing took in earlier plans of the same run
+};
+
 /// Forward, backward (last layer first), encode, collective, decode, update. With overlap a bucket
 /// is encoded and sent as soon as backward has filled it; without, after the whole of backward, and
 /// then all buckets are encoded, then sent one at a time, then decoded: nothing hides anything.
@@ -66,6 +77,6 @@ struct Plan {
 /// they can. One rank alone neither compresses nor communicates. Throws DataError where the trace
 /// is of another model or the cost table lacks the compressor, ValueError where the collective
 /// cannot serve the cluster.
-Plan make_plan(const Scenario& scenario);
+Plan make_plan(const Scenario& scenario, const PlanShortcuts& shortcuts = {});
 
 }  // namespace gradcast

@@ -60,8 +60,9 @@ struct Validated {
 Validated validate(const Subject& subject, DataFiles& files, std::vector<ComparedRun>& all) {
   const MeasuredRuns measured = load_measured_runs(files.read(kMeasuredRuns, subject.measured));
   const std::vector<FitRow> rows = fit_rows_of(measured, files);
-  const FitStructures structures =
-      load_fit_structures(files.read(kFitStructures, structures_for(subject.measured, files)));
+  const FitStructures structures = for_runs(
+      load_fit_structures(files.read(kFitStructures, structures_for(subject.measured, files))),
+      measured.runs);
   StudyOptions options;
   options.engine = options.search.engine = find_engine("analytic");
   options.left_out = subject.left_out;

@@ -3,8 +3,11 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <optional>
 
 #include "sim/answers/answer.hpp"
+#include "sim/base/error.hpp"
+#include "sim/base/interruption.hpp"
 #include "sim/base/paths.hpp"
 #include "sim/base/progress.hpp"
 #include "sim/cli/commands/fit/stacks.hpp"
@@ -12,6 +15,7 @@
 #include "sim/fit/fit_report.hpp"
 #include "sim/fit/fitted_files.hpp"
 #include "sim/options/engine_flag.hpp"
+#include "sim/options/jobs_flag.hpp"
 
 namespace gradcast::commands {
 namespace {
@@ -29,6 +33,15 @@ void save(const std::string& folder, const FitStudy& study, const Flags& flags, 
   // The clusters last: they name what the cost tables hold, which a forecast checks.
   write_text_files({whole.rbegin(), whole.rend()});
   for (const TextFile& file : whole) flags.note("saved " + file.path.string());
+}
+
+/// What an interrupted leave-one-out lacks.
+std::string interrupted_text(const FitStudy& study) {
+  const std::size_t done = study.folds.size();
+  if (study.folds_missing == 0)
+    return "interrupted: all folds are done; the choice among structures is missing";
+  return "interrupted: " + std::to_string(done) + " of " +
+         std::to_string(done + study.folds_missing) + " folds done; the others are missing";
 }
 
 /// Notes a value that no run has, because that is mostly a typing error.
@@ -71,6 +84,7 @@ int fit(int argc, const char* const* argv) {
       "save",
       "a folder: write platforms/<cluster>-fitted.csv and traces/cost-...-fitted.csv into it");
   flags.add("max-error", "exit with 4 when a row's error is larger, like 20%");
+  add_jobs_flag(flags);
   flags.add_switch("split", "show where each row's time goes");
   add_engine_flag(flags);
   if (!flags.parse(argc, argv)) return 0;
@@ -99,12 +113,19 @@ int fit(int argc, const char* const* argv) {
   const std::vector<FitRow> rows = fit_rows_of(measured, files);
   const std::string structures_name =
       flags.given("structures") ? flags.text("structures") : structures_for(name, files);
-  const FitStructures structures = load_fit_structures(flags.value(
-      "structures", [&](const auto&) { return files.read(kFitStructures, structures_name); }));
+  const FitStructures structures = for_runs(
+      load_fit_structures(flags.value(
+          "structures", [&](const auto&) { return files.read(kFitStructures, structures_name); })),
+      measured.runs);
   const FitStructure* structure =
       flags.value("structure", [&](const std::string& typed) { return &structures.find(typed); });
   options.search.engine = &engine_for_search(rows, engine);
 
+  // From here on an interrupted leave-one-out answers with the folds that are done.
+  std::optional<Interruption> interruption;
+  if (options.left_out) interruption.emplace();
+  options.processes = chosen_jobs(flags);
+  options.stop = &Interruption::asked;
   std::unique_ptr<Progress> progress;
   options.progress = [&](const std::string& what, std::size_t done, std::size_t all) {
     if (done == 1) {
@@ -132,7 +153,9 @@ int fit(int argc, const char* const* argv) {
                 flags.value("seed", parse_seed)};
   add_fit_summary(answer.summary, study);
   for (const ComparedRun& run : study.rows) answer.rows.push_back(row_of(run));
+  progress.reset();
   deliver(flags, files.inputs(), engine.name, answer);
+  if (study.stopped) throw Error(ExitCode::Interrupted, interrupted_text(study));
   if (flags.given("save")) save(flags.text("save"), study, flags, files);
   note_engine(flags, engine);
   note_idle_scopes(flags, *structure, rows);

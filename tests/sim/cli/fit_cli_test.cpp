@@ -379,6 +379,52 @@ TEST_CASE("Left out, the one model that is claimed is forecast by what was fitte
   CHECK_THAT(ran.out, Contains("no run of dense in the fit"));
 }
 
+TEST_CASE("Each cluster has a NIC of its own, by default, and it is saved as its own", "[cli]") {
+  // Two clusters that differ in their NICs alone, measured as they are forecast.
+  const TemporaryFolder folder;
+  const std::string cluster =
+      content(std::string(GRADCAST_SOURCE_DIR) + "/platforms/10gbe-4x4.csv");
+  folder.write("slow.csv", cluster);
+  folder.write("fast.csv", cluster);
+  const std::string head =
+      "source,model,batch,compute_seconds,cluster,nodes,gpus_per_node,compressor,density,fusion,"
+      "overlap,iteration_seconds";
+  std::vector<std::pair<std::string, std::string>> runs;  // a row but its time, and its NIC
+  for (const auto& [name, rate] : {std::pair{"slow.csv", "2Gbps"}, {"fast.csv", "4Gbps"}})
+    for (const char* model : {"alexnet", "resnet-50", "vgg-16"})
+      runs.emplace_back(
+          std::string("mine,") + model + ",128,0.3," + name + ",4,4,dense,1,merged,no,", rate);
+  std::string asked = head + ",nic_bandwidth\n";
+  for (const auto& [row, rate] : runs) asked += row + "1," + rate + "\n";
+  const Ran ran =
+      gradcast_runs("compare", "--measured", folder.write("measured-asked.csv", asked).c_str(),
+                    "--engine", "analytic", "--format", "json");
+  CAPTURE(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  const Json forecast = Json::parse(ran.out)["results"];
+  std::string text = head + "\n";
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    text += runs[i].first +
+            gradcast::number_to_text(forecast[i]["predicted_seconds"].get<double>()) + "\n";
+  const Json document = fitted({"--measured", folder.write("measured-two.csv", text), "--starts",
+                                "0", "--engine", "analytic", "--save", folder.path.string()});
+  const Json& parameters = document["summary"]["fit"]["parameters"];
+  REQUIRE(parameters[0]["applies_to"] == "cluster=slow.csv");
+  REQUIRE(parameters[1]["applies_to"] == "cluster=fast.csv");
+  const auto rate = [&](std::size_t i) {
+    return 8 * gradcast::parse_rate(parameters[i]["value"].get<std::string>()).value;
+  };
+  CHECK(rate(0) == Approx(2e9).epsilon(0.01));
+  CHECK(rate(1) == Approx(4e9).epsilon(0.01));
+  const auto saved = [&](const std::string& name) {
+    const std::string file = content((folder.path / "platforms" / (name + "-fitted.csv")).string());
+    const std::size_t at = file.find("\nnic_bandwidth,") + 15;
+    return 8 * gradcast::parse_rate(file.substr(at, file.find(',', at) - at)).value;
+  };
+  CHECK(saved("slow") == Approx(2e9).epsilon(0.01));
+  CHECK(saved("fast") == Approx(4e9).epsilon(0.01));
+}
+
 TEST_CASE("A place that cannot be made to save in is said, with 1", "[cli]") {
   const TemporaryFolder folder;
   const std::string file = folder.write("taken", "a file, no folder\n");

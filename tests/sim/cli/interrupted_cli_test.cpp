@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "sim/base/text_file.hpp"
@@ -99,6 +100,31 @@ TEST_CASE("ctrl-C and SIGTERM end a command within a second, with a line and 130
       CHECK(end.err == "gradcast: interrupted: nothing was written\n");
       CHECK(end.seconds < kSoon);
     }
+}
+
+TEST_CASE("an interrupted leave-one-out answers with the folds that are done",
+          "[cli][interrupted]") {
+  // Longer than the test waits: first all folds of 60 rows, then the choice among structures. How
+  // many folds are done by then depends on the machine.
+  const TemporaryFolder folder;
+  const std::string answer = (folder.path / "fit.json").string();
+  const Stopped end =
+      stopped({"fit", "--measured", "measured-gtopk-1gbe", "--leave-one-out", "row", "--starts",
+               "30", "--engine", "analytic", "-q", "-j", "2", "--format", "json", "-o", answer},
+              SIGINT, std::chrono::milliseconds(2500));
+  CAPTURE(end.err);
+  CHECK(end.exit_code == 130);
+  CHECK_THAT(end.err, Contains("interrupted: "));
+  CHECK(end.seconds < kSoon);
+  if (end.err.find("nothing was written") != std::string::npos) return;
+  const auto document = nlohmann::json::parse(gradcast::read_text_file(answer).content);
+  const std::size_t missing = document["summary"]["folds_missing"];
+  const std::size_t done = document["results"].size();
+  CHECK(done + missing == 60);
+  CHECK(document["summary"]["folds"].size() == done);
+  if (missing > 0)
+    CHECK_THAT(end.err,
+               Contains(std::to_string(done) + " of 60 folds done; the others are missing"));
 }
 
 TEST_CASE("an interrupted command leaves no temporary file", "[cli][interrupted]") {

@@ -73,6 +73,47 @@ TEST_CASE("Runs outside of the model are forecast, and nothing is fitted on them
   CHECK(after.back() == Approx(before[0]));  // the dense run of the same model
 }
 
+TEST_CASE("The number of processes changes no forecast, to the last bit", "[fit]") {
+  const std::vector<FitRow> rows = four_models();
+  const Engine& engine = *find_engine("analytic");
+  const LeftOut one = leave_one_out(rows, LeaveOut::Row, overhead(), kSearch, engine);
+  const LeftOut three =
+      leave_one_out(rows, LeaveOut::Row, overhead(), kSearch, engine, {.processes = 3});
+  CHECK(three.whole.value().values == one.whole.value().values);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    CHECK(three.forecasts[i].result.iteration == one.forecasts[i].result.iteration);
+    CHECK(three.forecasts[i].low == one.forecasts[i].low);
+    CHECK(three.fits[i].covariance == one.fits[i].covariance);
+  }
+}
+
+TEST_CASE("The fit on all runs is the same whether it is made beside folds or alone", "[fit]") {
+  const std::vector<FitRow> rows = four_models();
+  const LeftOut left =
+      leave_one_out(rows, LeaveOut::Row, overhead(), kSearch, *find_engine("analytic"));
+  CHECK(left.whole.value().values == fit_rows(pointers(rows), overhead(), kSearch).values);
+  CHECK(left.whole.value().rows == pointers(rows));
+}
+
+TEST_CASE("A leave-one-out that is stopped has the folds that were done", "[fit]") {
+  const std::vector<FitRow> rows = four_models();  // 8 folds, after the fit on all runs
+  std::size_t finished = 0;
+  ManyFits many;
+  many.progress = [&](std::size_t done, std::size_t all) {
+    finished = done;
+    CHECK(all == 9);
+  };
+  many.stop = [&] { return finished >= 4; };
+  const LeftOut left =
+      leave_one_out(rows, LeaveOut::Row, overhead(), kSearch, *find_engine("analytic"), many);
+  CHECK(left.whole.has_value());
+  CHECK(left.done == std::vector<bool>{true, true, true, false, false, false, false, false});
+  CHECK(left.forecasts[2].result.iteration > Seconds{0});
+  CHECK(left.forecasts[3].result.iteration == Seconds{0});
+  CHECK_FALSE(
+      nested_leave_one_out(rows, LeaveOut::Row, {overhead(), overhead("b")}, kSearch, many));
+}
+
 TEST_CASE("One group alone leaves nothing to fit on", "[fit]") {
   const std::vector<FitRow> rows = fit_table({"dense", "topk"}, 1);
   const Engine& engine = *find_engine("analytic");
@@ -84,7 +125,7 @@ TEST_CASE("A nested choice takes in each fold what was best without it", "[fit]"
   const std::vector<FitRow> rows = four_models();
   // The second structure can put the overhead on top-k only: worse wherever one looks.
   const std::vector<FitStructure> both{overhead("half", "compressor=topk"), overhead()};
-  const Nested nested = nested_leave_one_out(rows, LeaveOut::Model, both, kSearch);
+  const Nested nested = nested_leave_one_out(rows, LeaveOut::Model, both, kSearch).value();
   CHECK(nested.chosen == std::vector<std::string>(4, "overhead"));
   const auto times = forecast_seconds(rows);
   for (std::size_t i = 0; i < rows.size(); ++i)
@@ -96,7 +137,7 @@ TEST_CASE("A nested choice takes in each fold what was best without it", "[fit]"
 TEST_CASE("The mean errors of structures are of what the model claims alone", "[fit]") {
   std::vector<FitRow> rows = four_models();
   const std::vector<FitStructure> both{overhead("half", "compressor=topk"), overhead()};
-  const Nested before = nested_leave_one_out(rows, LeaveOut::Model, both, kSearch);
+  const Nested before = nested_leave_one_out(rows, LeaveOut::Model, both, kSearch).value();
   double sum = 0;
   for (const double error : before.errors_percent) sum += std::abs(error);
   CHECK(before.mean_absolute[1] == Approx(sum / 8));  // eight runs, all forecast by the second
@@ -104,7 +145,7 @@ TEST_CASE("The mean errors of structures are of what the model claims alone", "[
   rows.push_back(fit_row("dense", 1));
   rows.back().run.iteration = Seconds{3600};
   rows.back().run.outside = "the switch was on fire";
-  const Nested after = nested_leave_one_out(rows, LeaveOut::Model, both, kSearch);
+  const Nested after = nested_leave_one_out(rows, LeaveOut::Model, both, kSearch).value();
   CHECK(after.mean_absolute[0] == before.mean_absolute[0]);
   CHECK(after.mean_absolute[1] == before.mean_absolute[1]);
 }

@@ -81,6 +81,28 @@ TEST_CASE("A scope may name density, nodes, stack, selection, and whether a run 
   CHECK_THROWS_WITH(parse_fit_scope("density=2"), Catch::Contains("'2' is not a density"));
 }
 
+TEST_CASE("A column of each value becomes one parameter for each that the runs have", "[fit]") {
+  const FitStructures all =
+      for_runs(structures("a,absolute,nic_bandwidth,cluster=each,8Gbps,1Gbps,10Gbps,x\n"
+                          "a,absolute,encode_factor,compressor=topk cluster=each,1,0.5,2,x\n"
+                          "a,absolute,encode_per_call,compressor=each cluster=each,1ms,0s,1s,x\n"),
+               {run_of("dense", "b"), run_of("topk", "a.csv"), run_of("topk", "b")});
+  std::vector<std::string> names;
+  for (const FitParameter& parameter : all.structures[0].parameters)
+    names.push_back(parameter.name());
+  CHECK(names == std::vector<std::string>{"nic_bandwidth (cluster=b)",
+                                          "nic_bandwidth (cluster=a.csv)",
+                                          "encode_factor (compressor=topk cluster=b)",
+                                          "encode_factor (compressor=topk cluster=a.csv)",
+                                          "encode_per_call (compressor=dense cluster=b)",
+                                          "encode_per_call (compressor=dense cluster=a.csv)",
+                                          "encode_per_call (compressor=topk cluster=b)",
+                                          "encode_per_call (compressor=topk cluster=a.csv)"});
+  CHECK(all.structures[0].parameters[1].scope.holds(run_of("dense", "a.csv")));
+  CHECK_FALSE(all.structures[0].parameters[1].scope.holds(run_of("dense", "b")));
+  CHECK_THROWS_WITH(parse_fit_scope("cluster=each+b"), Catch::Contains("stands alone"));
+}
+
 TEST_CASE("What is wrong in a structure's file is said with its line", "[fit]") {
   check_refused("a,absolute,per_iteration_overhed,,5ms,0s,1s,x\n",
                 "fit-x.csv:2: column 'parameter': unknown parameter 'per_iteration_overhed'; did "

@@ -1,0 +1,22 @@
+// What a process that fits without some runs sends back.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sim/fit/fit.hpp"
+
+namespace gradcast {
+
+struct Fold {
+  Fit fit;  // without its structure and rows, which are pointers
+  std::vector<FitForecast> forecasts;
+};
+
+/// Keep every number to its last bit. Of this program, for this program: nothing is checked.
+std::string to_bytes(Fold fold);
+Fold fold_from_bytes(const std::string& bytes);
+
+std::string to_bytes(std::vector<double> numbers);
+std::vector<double> numbers_from_bytes(const std::string& bytes);
+
+}  // namespace gradcast
