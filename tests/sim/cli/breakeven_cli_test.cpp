@@ -125,8 +125,8 @@ TEST_CASE("the range of densities is what the costs have", "[cli]") {
 }
 
 TEST_CASE("a compressor of which no run was fitted is told apart", "[cli]") {
-  const Json randk = answered(
-      {"--compressor", "randk,gaussian", "--over", "nodes", "--to", "4", "--engine", "analytic"});
+  const Json randk = answered({"--compressor", "randk,gaussian", "--over", "nodes", "--to", "4",
+                               "--engine", "analytic", "--fitted", "10gbe-4x4-fitted"});
   for (const Json& row : randk["results"])
     if (row["estimate"] == "fitted")
       CHECK(row["costs_fitted"] == (row["compressor"] == "randk" ? "no" : "yes"));
@@ -165,7 +165,7 @@ TEST_CASE("a map names the fastest of each cell, as simulate has it", "[cli]") {
     CHECK((cell["sure"] == "yes" || cell["sure"] == "no"));
   }
   const Ran table = gradcast_runs("breakeven", "--model", "resnet-50", "--map", "--nodes", "1..4",
-                                  "--engine", "analytic");
+                                  "--engine", "analytic", "--fitted", "10gbe-4x4-fitted");
   CHECK(table.exit_code == 0);
   CHECK_THAT(table.out, Contains("physics alone\n") && Contains("G gaussian") &&
                             Contains("No run with randk or trimmed or rtopk was fitted"));

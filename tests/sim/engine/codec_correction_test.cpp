@@ -10,7 +10,10 @@ using namespace gradcast;
 namespace {
 
 /// Ten times the table, 7 ms a call and 2 us an element; decoding at half of the table.
-const CodecCorrection kCorrection{10, 0.5, Seconds{7e-3}, Seconds{2e-6}};
+const CodecCorrection kCorrection{.encode_factor = 10,
+                                  .decode_factor = 0.5,
+                                  .per_call = Seconds{7e-3},
+                                  .per_element = Seconds{2e-6}};
 
 }  // namespace
 
