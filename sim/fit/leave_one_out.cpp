@@ -51,9 +51,9 @@ double mean_absolute(const std::vector<double>& errors) {
 }  // namespace
 
 LeaveOut parse_leave_out(std::string_view text) {
-  for (const LeaveOut what : {LeaveOut::Row, LeaveOut::Model, LeaveOut::Source})
+  for (const LeaveOut what : {LeaveOut::Row, LeaveOut::Model, LeaveOut::Source, LeaveOut::Method})
     if (text == to_text(what)) return what;
-  throw ValueError("'" + std::string(text) + "' is not 'model', 'row' or 'source'");
+  throw ValueError("'" + std::string(text) + "' is not 'model', 'row', 'source' or 'method'");
 }
 
 std::string to_text(LeaveOut what) {
@@ -62,10 +62,17 @@ std::string to_text(LeaveOut what) {
       return "row";
     case LeaveOut::Model:
       return "model";
+    case LeaveOut::Method:
+      return "method";
     case LeaveOut::Source:
       break;
   }
   return "source";
+}
+
+std::string method_of(const MeasuredRun& run) {
+  return run.compressor == "dense" ? run.compressor
+                                   : run.compressor + " " + number_to_text(run.density);
 }
 
 std::vector<const FitRow*> claimed(const std::vector<FitRow>& rows) {
@@ -81,9 +88,10 @@ Groups groups_of(const std::vector<FitRow>& rows, LeaveOut what, bool all) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const MeasuredRun& run = rows[i].run;
     if (!all && !run.outside.empty()) continue;
-    const std::string name = what == LeaveOut::Row     ? std::to_string(i)
-                             : what == LeaveOut::Model ? run.model
-                                                       : run.source;
+    const std::string name = what == LeaveOut::Row      ? std::to_string(i)
+                             : what == LeaveOut::Model  ? run.model
+                             : what == LeaveOut::Method ? method_of(run)
+                                                        : run.source;
     const auto at = std::find(names.begin(), names.end(), name);
     if (at == names.end()) {
       names.push_back(name);

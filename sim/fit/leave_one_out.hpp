@@ -10,11 +10,15 @@
 namespace gradcast {
 
 /// The group that is left out together.
-enum class LeaveOut { Row, Model, Source };
+/// Method: a compressor at a density, whatever else its rows differ in.
+enum class LeaveOut { Row, Model, Source, Method };
 
-/// "row", "model" or "source". Throws ValueError.
+/// "row", "model", "source" or "method". Throws ValueError.
 LeaveOut parse_leave_out(std::string_view text);
 std::string to_text(LeaveOut what);
+
+/// "topk 0.01", "dense".
+std::string method_of(const MeasuredRun& run);
 
 /// The groups of the runs, as indices of rows, in the order of their first run. Only runs that the
 /// model claims, unless `all`.

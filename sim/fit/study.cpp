@@ -28,6 +28,8 @@ std::string group_name(const FitRow& row, LeaveOut what) {
       return "line " + std::to_string(row.run.line);
     case LeaveOut::Model:
       return row.run.model;
+    case LeaveOut::Method:
+      return method_of(row.run);
     case LeaveOut::Source:
       break;
   }

@@ -71,7 +71,10 @@ int fit(int argc, const char* const* argv) {
             "file that says what may be fitted, with bounds and reasons: a name or a .csv file "
             "(default: fit-x for measured-x, else fit-default)");
   flags.add("structure", "the structure to fit (default: the first of the file)");
-  flags.add("leave-one-out", "model, row or source: forecast each by a fit that has not seen it");
+  flags.add("leave-one-out",
+            "model, row, source or method (a compressor at a density): forecast each by a fit that "
+            "has not "
+            "seen it");
   flags.add_switch("stacks",
                    "estimate what software stacks cost, from all groups of traces/stack-groups.csv "
                    "at once; with --leave-one-out source each group is forecast by the others");

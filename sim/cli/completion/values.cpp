@@ -58,7 +58,7 @@ constexpr ValueKind kKinds[] = {
     {"wire-messages", "", "1 2"},
     {"device", "", "cpu gpu"},
     {"baselines", "", "cub torch none", false, kList},
-    {"leave-one-out", "", "model row source"},
+    {"leave-one-out", "", "model row source method"},
     {"save", "", "", kFiles},
     {"names", "kinds", ""},
     {"SHELL", "", "bash zsh fish"},

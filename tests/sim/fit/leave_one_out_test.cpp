@@ -44,6 +44,16 @@ TEST_CASE("Runs are left out together with those of their model, row or source",
   CHECK(groups_of(rows, LeaveOut::Model) == Groups{{0, 1}, {2, 3}});
   CHECK(groups_of(rows, LeaveOut::Row) == Groups{{0}, {1}, {2}, {3}});
   CHECK(groups_of(rows, LeaveOut::Source) == Groups{{0, 1, 2}, {3}});
+  // A compressor at a density, whatever else differs: an upper bound goes with its run.
+  const char* const compressors[] = {"topk", "dense", "topk", "topk"};
+  const double densities[] = {0.01, 1, 0.1, 0.01};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].run.compressor = compressors[i];
+    rows[i].run.density = densities[i];
+  }
+  rows[3].run.compressing = false;
+  CHECK(groups_of(rows, LeaveOut::Method) == Groups{{0, 3}, {1}, {2}});
+  CHECK(method_of(rows[3].run) == "topk 0.01");
 }
 
 TEST_CASE("A model's own forecasts do not heed its own measurements", "[fit]") {
