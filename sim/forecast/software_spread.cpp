@@ -59,6 +59,11 @@ double quantile(Draws draws, double share) {
 
 constexpr double kTail = (1 - kIntervalLevel) / 2;
 
+bool has_outside(const SoftwareSpread& spread) {
+  return std::any_of(spread.terms.begin(), spread.terms.end(),
+                     [](const SpreadTerm& term) { return term.outside; });
+}
+
 double time_of(const Scenario& scenario, const Engine& engine) {
   return run(scenario, engine).iteration.count();
 }
@@ -123,8 +128,7 @@ ForecastInterval interval_of(const SoftwareSpread& spread) {
           std::max(0.0, times[i] * std::exp(spread.scatter * scatter[i]) + spread.own * own[i]);
     return times;
   };
-  const bool beyond = std::any_of(spread.terms.begin(), spread.terms.end(),
-                                  [](const SpreadTerm& term) { return term.outside; });
+  const bool beyond = has_outside(spread);
   const Draws inside = blurred(false);
   double low = std::min(quantile(inside, kTail), spread.forecast);
   double high = std::max(quantile(inside, 1 - kTail), spread.forecast);
@@ -142,6 +146,7 @@ RatioInterval speedup_interval(const SoftwareSpread& one, const SoftwareSpread& 
   RatioInterval widest{INFINITY, 0};
   for (const bool one_beyond : {false, true})
     for (const bool other_beyond : {false, true}) {
+      if ((one_beyond && !has_outside(one)) || (other_beyond && !has_outside(other))) continue;
       Draws ratios = draws_of(other, other_beyond);
       const Draws times = draws_of(one, one_beyond);
       for (std::size_t i = 0; i < ratios.size(); ++i)
