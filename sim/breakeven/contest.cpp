@@ -76,14 +76,14 @@ SoftwareSpread spread_in(Fields& fields) {
 
 Forecast forecast_of(const Evaluation& evaluation) {
   return {evaluation.result.iteration,
-          evaluation.deviations,
+          evaluation.doubt.deviations,
           evaluation.ranks,
           evaluation.result.engine,
           evaluation.evidence,
           evaluation.outside,
           evaluation.problem,
           evaluation.outside_seen,
-          evaluation.stacked ? evaluation.spread : std::nullopt};
+          evaluation.stacked ? evaluation.doubt.spread : std::nullopt};
 }
 
 std::string pack(const std::vector<Forecast>& forecasts) {

@@ -136,7 +136,7 @@ Finding find_break_evens(const LookedAt& range, const std::function<Duel(double)
     return lack_of_difference(duel.its, duel.other);
   };
   const Course course = course_of(range, ahead);
-  Finding finding{range, course.at_start, {}, {}, false, course.unanswered, "", 0, "", "", ""};
+  Finding finding{range, course.at_start, {}, {}, false, course.unanswered, "", 0, "", "", "", ""};
   for (const auto& [value, duel] : duels.seen())
     finding.fitted = finding.fitted || lack_of_difference(duel.its, duel.other).has_value();
   finding.range = answered_part(range, ahead);

@@ -9,7 +9,11 @@
 namespace gradcast {
 
 const Scenario& Probe::scenario() {
-  if (!scenario_) scenario_ = make_scenario(asked_, *files_);
+  if (!scenario_) {
+    scenario_ = make_scenario(asked_, *files_);
+    // Nothing here asks how wide physics alone is, and to work it out takes most of a forecast.
+    scenario_->population = nullptr;
+  }
   return *scenario_;
 }
 

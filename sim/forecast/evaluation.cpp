@@ -23,11 +23,8 @@ Evaluation evaluate(const Scenario& scenario, const Engine& engine) {
     evaluation.problem = "the run never ends: " + evaluation.result.lost;
     return evaluation;
   }
-  evaluation.deviations = deviations_of(scenario, plan, evaluation.result);
-  if (evaluation.deviations)
-    evaluation.interval = interval_about(evaluation.result.iteration, *evaluation.deviations);
-  else if ((evaluation.spread = spread_of(scenario, plan, evaluation.result)))
-    evaluation.interval = interval_of(*evaluation.spread);
+  evaluation.doubt = doubt_of(scenario, plan, evaluation.result);
+  evaluation.interval = interval_of(evaluation.result.iteration, evaluation.doubt);
   return evaluation;
 }
 

@@ -7,7 +7,7 @@
 
 #include "sim/engine/iteration_result.hpp"
 #include "sim/forecast/estimates.hpp"
-#include "sim/forecast/software_spread.hpp"
+#include "sim/forecast/speedup_interval.hpp"
 #include "sim/forecast/uncertainty.hpp"
 
 namespace gradcast {
@@ -21,10 +21,8 @@ struct Evaluation {
   std::string evidence;  // what the compressor's costs rest on; "" for dense
   std::string outside;   // the range of the cost table that was left; "" for none
   std::optional<ForecastInterval> interval;
-  std::string problem;  // why there is no answer; "" where there is one
-  // What the interval is made from: of a cluster that was fitted itself, else of stacks.
-  std::optional<ForecastDeviations> deviations{};
-  std::optional<SoftwareSpread> spread{};
+  std::string problem;         // why there is no answer; "" where there is one
+  ForecastDoubt doubt{};       // what the interval is made from
   bool stacked = false;        // by a stack that was named
   std::string outside_seen{};  // terms of its stack, comma-separated: left at physics
 

@@ -25,6 +25,7 @@ inline constexpr DataKind kMeasuredRuns{"measured file", "traces", "measured-"};
 inline constexpr DataKind kStacks{"stack", "platforms", "stack-"};
 inline constexpr DataKind kClusters{"cluster", "platforms", "", kStacks.prefix};
 inline constexpr DataKind kFitStructures{"fit structure", "traces", "fit-"};
+inline constexpr DataKind kStackLists{"list for stacks", "traces", "stack-"};
 inline constexpr DataKind kEvents{"events file", "traces", "events-"};
 
 /// True for a path, false for a name. A path has a '/', or ends in ".csv" or ".xml".

@@ -5,22 +5,19 @@
 #include "sim/base/text.hpp"
 
 namespace gradcast {
-namespace {
-
-bool concerns(const StackTerm& term, const Scenario& scenario) {
+bool pays(const ScenarioQuantity& quantity, const std::string& compressor,
+          const Scenario& scenario) {
   const bool collective_alone = scenario.payload.count > 0;
-  if (term.quantity->of == ScenarioQuantity::Of::Costs)
+  if (quantity.of == ScenarioQuantity::Of::Costs)
     return !collective_alone && scenario.sparse() && scenario.compressing &&
-           (term.compressor.empty() || term.compressor == scenario.compressor->name);
-  return !collective_alone || term.quantity->of_collectives;
+           (compressor.empty() || compressor == scenario.compressor->name);
+  return !collective_alone || quantity.of_collectives;
 }
-
-}  // namespace
 
 std::vector<const StackTerm*> terms_for(const Stack& stack, const Scenario& scenario) {
   std::vector<const StackTerm*> terms;
   for (const StackTerm& term : stack.terms) {
-    if (!concerns(term, scenario)) continue;
+    if (!pays(*term.quantity, term.compressor, scenario)) continue;
     const auto same = std::find_if(terms.begin(), terms.end(), [&](const StackTerm* other) {
       return other->quantity == term.quantity;
     });

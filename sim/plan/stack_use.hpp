@@ -8,6 +8,11 @@
 
 namespace gradcast {
 
+/// Whether a run has work that a quantity is of: one of a compressor's costs (`compressor`; "": of
+/// any) is of runs in which it works.
+bool pays(const ScenarioQuantity& quantity, const std::string& compressor,
+          const Scenario& scenario);
+
 /// The terms of a stack that concern this run: its compressor's own before those of all. Without
 /// costs of compressors where nothing is compressed, and without those of an iteration where a
 /// collective alone is run.

@@ -5,17 +5,24 @@
 #include <map>
 
 #include "sim/base/csv.hpp"
+#include "sim/plan/situation.hpp"
 
 namespace gradcast {
 namespace {
 
 constexpr std::array kGroupColumns = {"measured", "source", "group"};
-constexpr DataKind kGroups{"list of groups", "traces", "stack-"};
+std::vector<double> situation_of(const Scenario& scenario) {
+  const Plan plan = make_plan(scenario);
+  std::vector<double> values;
+  for (const SituationNumber& number : situation_numbers())
+    values.push_back(number.of(scenario, plan));
+  return values;
+}
 
 }  // namespace
 
 std::vector<SourceGroup> load_source_groups(DataFiles& files) {
-  const TextFile list = files.read(kGroups, "stack-groups");
+  const TextFile list = files.read(kStackLists, "stack-groups");
   std::vector<SourceGroup> groups;
   std::map<std::string, std::vector<FitRow>> known;  // by measured file
   CsvReader rows(list, kGroupColumns);
@@ -26,7 +33,7 @@ std::vector<SourceGroup> load_source_groups(DataFiles& files) {
     const std::string name = rows.word("group");
     auto group = std::find_if(groups.begin(), groups.end(),
                               [&](const SourceGroup& each) { return each.name == name; });
-    if (group == groups.end()) group = groups.insert(group, {name, "", {}});
+    if (group == groups.end()) group = groups.insert(group, {name, "", {}, {}});
     std::size_t found = 0;
     for (const FitRow& row : known[measured]) {
       if (row.run.source != rows.word("source") || !row.run.outside.empty()) continue;
@@ -36,6 +43,7 @@ std::vector<SourceGroup> load_source_groups(DataFiles& files) {
                                         " has stack '" + row.run.stack + "', and the group '" +
                                         group->stack + "'");
       group->rows.push_back(row);
+      group->situations.push_back(situation_of(row.scenario));
       ++found;
     }
     if (found == 0) throw rows.failure("source", measured + " has no runs of this source");

@@ -14,6 +14,7 @@ struct SourceGroup {
   std::string name;
   std::string stack;  // without "stack-"
   std::vector<FitRow> rows;
+  std::vector<std::vector<double>> situations;  // by row: situation_numbers(), in their order
 };
 
 /// Reads `traces/stack-groups.csv` (measured,source,group) and the runs that it names, without

@@ -5,20 +5,13 @@
 
 #include "sim/engine/iteration_result.hpp"
 #include "sim/fit/least_squares.hpp"
+#include "sim/plan/stack_use.hpp"
 
 namespace gradcast {
 namespace {
 
 double time_of(const Scenario& scenario) {
   return run(scenario, *find_engine("analytic")).iteration.count();
-}
-
-/// Whether a run has work that the term is of.
-bool concerns(const TermPrior& term, const Scenario& scenario) {
-  if (term.quantity->of == ScenarioQuantity::Of::Costs)
-    return scenario.sparse() && scenario.compressing &&
-           (term.compressor.empty() || term.compressor == scenario.compressor->name);
-  return true;
 }
 
 }  // namespace
@@ -35,7 +28,8 @@ LinearGroup linear_group(const SourceGroup& group, std::size_t stack, const Stac
     std::vector<std::size_t> its;
     Scenario all = physics;
     for (std::size_t k = 0; k < priors.terms.size(); ++k)
-      if (priors.terms[k].holds_for(group.stack) && concerns(priors.terms[k], physics)) {
+      if (priors.terms[k].holds_for(group.stack) &&
+          pays(*priors.terms[k].quantity, priors.terms[k].compressor, physics)) {
         its.push_back(k);
         priors.terms[k].quantity->set(all, std::exp(about[at(k)]));
       }

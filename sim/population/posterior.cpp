@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
-#include <random>
 
 #include "sim/base/statistics.hpp"
 #include "sim/fit/least_squares.hpp"
 #include "sim/forecast/software_spread.hpp"
+#include "sim/population/dice.hpp"
 #include "sim/population/seen.hpp"
 
 namespace gradcast {
@@ -77,11 +76,7 @@ Stack predicted_stack(const PopulationFit& fit, const std::string& name,
                       const std::vector<const SourceGroup*>& groups) {
   Stack stack;
   stack.name = name;
-  std::mt19937_64 engine(1);
-  const auto uniform = [&] { return (static_cast<double>(engine() >> 11) + 0.5) * 0x1p-53; };
-  const auto normal = [&] {
-    return std::sqrt(-2 * std::log(uniform())) * std::cos(2 * std::numbers::pi * uniform());
-  };
+  Dice dice(1);
   const std::size_t measured = place_of(fit.stacks, name);
   for (std::size_t k = 0; k < fit.priors->terms.size(); ++k) {
     const TermPrior& prior = fit.priors->terms[k];
@@ -95,8 +90,8 @@ Stack predicted_stack(const PopulationFit& fit, const std::string& name,
       const double between = draw.between[at(k)];
       double value = measured < fit.stacks.size() ? draw.stacks[measured][at(k)] : std::nan("");
       if (std::isnan(value))
-        value = draw.middle[at(k)] + std::sqrt(kShareOfStacks) * between * normal();
-      logs.push_back(value + std::sqrt(1 - kShareOfStacks) * between * normal());
+        value = draw.middle[at(k)] + std::sqrt(kShareOfStacks) * between * dice.normal();
+      logs.push_back(value + std::sqrt(1 - kShareOfStacks) * between * dice.normal());
     }
     stack.terms.push_back({prior.quantity,
                            prior.compressor,
@@ -110,11 +105,10 @@ Stack predicted_stack(const PopulationFit& fit, const std::string& name,
   std::vector<double> discrepancy;
   std::vector<double> scatter;
   for (const PopulationDraw& draw : fit.draws) {
-    discrepancy.push_back(draw.discrepancy * normal());
+    discrepancy.push_back(draw.discrepancy * dice.normal());
     // A run's own scatter: that of one of the groups, by Student's t of 4 degrees.
-    const auto group =
-        static_cast<std::size_t>(uniform() * static_cast<double>(draw.scatter.size()));
-    scatter.push_back(draw.scatter[group] * t_quantile(uniform(), 4));
+    const auto group = dice.below(draw.scatter.size());
+    scatter.push_back(draw.scatter[group] * t_quantile(dice.uniform(), 4));
   }
   stack.discrepancy = deviation_of(discrepancy);
   stack.scatter = deviation_of(scatter);

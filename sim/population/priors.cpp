@@ -26,10 +26,6 @@ bool TermPrior::holds_for(const std::string& stack) const {
          });
 }
 
-std::string TermPrior::name() const {
-  return std::string(quantity->name) + (compressor.empty() ? "" : " of " + compressor);
-}
-
 StackPriors load_stack_priors(const TextFile& file) {
   StackPriors priors;
   CsvReader rows(file, kPriorColumns);
@@ -54,6 +50,10 @@ StackPriors load_stack_priors(const TextFile& file) {
   if (priors.terms.empty() || priors.discrepancy == 0 || priors.scatter == 0)
     throw rows.failure("terms, 'discrepancy' and 'scatter' are needed");
   return priors;
+}
+
+StackPriors load_stack_priors(DataFiles& files) {
+  return load_stack_priors(files.read(kStackLists, "stack-priors"));
 }
 
 }  // namespace gradcast

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/base/text_file.hpp"
+#include "sim/inputs/data_files.hpp"
 #include "sim/plan/scenario_quantity.hpp"
 
 namespace gradcast {
@@ -19,7 +20,6 @@ struct TermPrior {
   std::string source;
 
   bool holds_for(const std::string& stack) const;
-  std::string name() const;
 };
 
 struct StackPriors {
@@ -31,5 +31,8 @@ struct StackPriors {
 /// Reads `traces/stack-priors.csv`: property,compressor,stacks,median,spread,between,source. Throws
 /// DataError.
 StackPriors load_stack_priors(const TextFile& file);
+
+/// Those of the data folder. Throws as DataFiles::read does, too.
+StackPriors load_stack_priors(DataFiles& files);
 
 }  // namespace gradcast

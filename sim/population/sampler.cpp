@@ -2,10 +2,9 @@
 
 #include <cmath>
 #include <limits>
-#include <numbers>
-#include <random>
 
 #include "sim/fit/least_squares.hpp"
+#include "sim/population/dice.hpp"
 
 namespace gradcast {
 namespace {
@@ -14,26 +13,6 @@ using Eigen::VectorXd;
 
 constexpr double kDegrees = 4;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-
-/// Numbers of a seed. The library's own distributions differ between libraries.
-class Dice {
- public:
-  explicit Dice(std::uint64_t seed) : engine_(seed) {}
-
-  /// Between 0 and 1, never either.
-  double uniform() { return (static_cast<double>(engine_() >> 11) + 0.5) * 0x1p-53; }
-  double normal() {
-    return std::sqrt(-2 * std::log(uniform())) * std::cos(2 * std::numbers::pi * uniform());
-  }
-  std::size_t below(std::size_t count) {
-    return static_cast<std::size_t>(uniform() * static_cast<double>(count));
-  }
-  /// Takes a step of this logarithm of a ratio of probabilities.
-  bool takes(double log_ratio) { return log_ratio >= 0 || std::log(uniform()) < log_ratio; }
-
- private:
-  std::mt19937_64 engine_;
-};
 
 /// A number that is moved by random steps, which learn their length while the chain burns in.
 struct Walker {

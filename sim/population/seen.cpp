@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/base/text.hpp"
+#include "sim/plan/stack_use.hpp"
 
 namespace gradcast {
 namespace {
@@ -20,28 +21,26 @@ void widen(std::vector<SeenRange>& seen, const SituationNumber& number, double v
 
 }  // namespace
 
-bool pays(const StackTerm& term, const Scenario& scenario) {
-  if (term.quantity->of != ScenarioQuantity::Of::Costs)
-    return term.quantity->name != "nic_share" || scenario.cluster.nodes > 1;
-  return scenario.sparse() && scenario.compressing &&
-         (term.compressor.empty() || term.compressor == scenario.compressor->name);
+bool has_seen(const StackTerm& term, const Scenario& scenario) {
+  // A single node crosses no NIC.
+  if (term.quantity->name == "nic_share" && scenario.cluster.nodes == 1) return false;
+  return pays(*term.quantity, term.compressor, scenario);
 }
 
 std::vector<SeenRange> seen_of(const StackTerm& term, const TermPrior& prior,
                                const std::string& stack,
                                const std::vector<const SourceGroup*>& groups) {
-  const std::vector<std::string> numbers = split_words(term.quantity->seen_by, ' ');
+  const std::vector<std::string> names = split_words(term.quantity->seen_by, ' ');
   std::vector<SeenRange> by_stack;
   std::vector<SeenRange> by_all;
   for (const SourceGroup* group : groups)
-    for (const FitRow& row : group->rows) {
-      if (!prior.holds_for(group->stack) || !pays(term, row.scenario)) continue;
-      const Plan plan = make_plan(row.scenario);
-      for (const SituationNumber& number : situation_numbers()) {
-        if (std::find(numbers.begin(), numbers.end(), number.name) == numbers.end()) continue;
-        const double value = number.of(row.scenario, plan);
-        widen(by_all, number, value);
-        if (group->stack == stack) widen(by_stack, number, value);
+    for (std::size_t i = 0; i < group->rows.size(); ++i) {
+      if (!prior.holds_for(group->stack) || !has_seen(term, group->rows[i].scenario)) continue;
+      for (std::size_t n = 0; n < situation_numbers().size(); ++n) {
+        const SituationNumber& number = situation_numbers()[n];
+        if (std::find(names.begin(), names.end(), number.name) == names.end()) continue;
+        widen(by_all, number, group->situations[i][n]);
+        if (group->stack == stack) widen(by_stack, number, group->situations[i][n]);
       }
     }
   return by_stack.empty() ? by_all : by_stack;

@@ -9,8 +9,8 @@
 
 namespace gradcast {
 
-/// Whether a run pays a term: then it has seen it.
-bool pays(const StackTerm& term, const Scenario& scenario);
+/// Whether a run shows what a term is.
+bool has_seen(const StackTerm& term, const Scenario& scenario);
 
 /// The ranges over the runs that paid the term, on stacks that have it: those of its stack, and
 /// where none of them did, or nobody measured the stack, those of all.

@@ -15,13 +15,13 @@ std::string runs_text(std::size_t runs, const std::set<std::string>& names) {
 
 }  // namespace
 
-std::vector<StackFile> stack_files(const PopulationFit& fit,
-                                   const std::vector<SourceGroup>& groups) {
+std::vector<FittedFile> stack_files(const PopulationFit& fit,
+                                    const std::vector<SourceGroup>& groups) {
   std::vector<std::string> names = fit.stacks;
   names.emplace_back(kPopulationName);
   std::vector<const SourceGroup*> all;
   for (const SourceGroup& group : groups) all.push_back(&group);
-  std::vector<StackFile> files;
+  std::vector<FittedFile> files;
   for (const std::string& name : names) {
     const bool measured = name != kPopulationName;
     Stack stack = predicted_stack(fit, name, all);
@@ -32,7 +32,7 @@ std::vector<StackFile> stack_files(const PopulationFit& fit,
       std::size_t its = 0;
       for (const SourceGroup& group : groups)
         if (!measured || group.stack == name)
-          for (const FitRow& row : group.rows) its += pays(term, row.scenario) ? 1 : 0;
+          for (const FitRow& row : group.rows) its += has_seen(term, row.scenario) ? 1 : 0;
       term.source = its > 0 ? std::to_string(its) + " runs" : "no run of it: what other stacks say";
     }
     for (const SourceGroup& group : groups)

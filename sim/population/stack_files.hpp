@@ -3,18 +3,14 @@
 #include <string>
 #include <vector>
 
+#include "sim/fit/fitted_files.hpp"
 #include "sim/population/posterior.hpp"
 
 namespace gradcast {
 
-struct StackFile {
-  std::string path;  // in the data folder
-  std::string content;
-};
-
 /// `platforms/stack-<name>.csv` of each stack that was measured, with what its runs have seen, and
 /// of the population.
-std::vector<StackFile> stack_files(const PopulationFit& fit,
-                                   const std::vector<SourceGroup>& groups);
+std::vector<FittedFile> stack_files(const PopulationFit& fit,
+                                    const std::vector<SourceGroup>& groups);
 
 }  // namespace gradcast

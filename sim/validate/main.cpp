@@ -158,10 +158,8 @@ std::string with_table(const std::string& readme, const std::string& table,
 
 /// Each group of runs, forecast by stacks that were estimated without it.
 std::string stacks_as_markdown(DataFiles& files) {
-  constexpr DataKind kPriors{"list of priors", "traces", "stack-"};
   std::fprintf(stderr, "validating stacks, without each group\n");
-  const Judgement judgement = judge_groups(
-      load_source_groups(files), load_stack_priors(files.read(kPriors, "stack-priors")), {});
+  const Judgement judgement = judge_groups(load_source_groups(files), load_stack_priors(files), {});
   std::string text = std::string(kStacksBegin) +
                      "\n| group of runs | its stack | rows | physics alone | forecast by the other "
                      "groups | inside 90 % | width |\n|---|---|---:|---:|---:|---:|---:|\n";

@@ -1,6 +1,5 @@
 // `gradcast fit`: what a cluster and its software cost, estimated from measured runs.
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -8,8 +7,8 @@
 #include "sim/answers/answer.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/interruption.hpp"
-#include "sim/base/paths.hpp"
 #include "sim/base/progress.hpp"
+#include "sim/cli/commands/fit/save.hpp"
 #include "sim/cli/commands/fit/stacks.hpp"
 #include "sim/compare/report.hpp"
 #include "sim/fit/fit_report.hpp"
@@ -20,19 +19,12 @@
 namespace gradcast::commands {
 namespace {
 
-void save(const std::string& folder, const FitStudy& study, const Flags& flags, DataFiles& files) {
+void save(const FitStudy& study, const Flags& flags, DataFiles& files) {
   const auto made = flags.value("save", [&](const std::string&) {
     return fitted_files(study.fit, flags.text("measured"), files);
   });
   if (made.empty()) flags.note("nothing to save: the fit changed no cluster and no cost table");
-  std::vector<TextFile> whole;
-  for (const FittedFile& file : made) {
-    whole.push_back({std::filesystem::path(folder) / file.path, file.content});
-    make_folder(whole.back().path.parent_path());
-  }
-  // The clusters last: they name what the cost tables hold, which a forecast checks.
-  write_text_files({whole.rbegin(), whole.rend()});
-  for (const TextFile& file : whole) flags.note("saved " + file.path.string());
+  save_files(flags, made);
 }
 
 /// What an interrupted leave-one-out lacks.
@@ -73,8 +65,7 @@ int fit(int argc, const char* const* argv) {
   flags.add("structure", "the structure to fit (default: the first of the file)");
   flags.add("leave-one-out",
             "model, row, source or method (a compressor at a density): forecast each by a fit that "
-            "has not "
-            "seen it");
+            "has not seen it");
   flags.add_switch("stacks",
                    "estimate what software stacks cost, from all groups of traces/stack-groups.csv "
                    "at once; with --leave-one-out source each group is forecast by the others");
@@ -85,7 +76,8 @@ int fit(int argc, const char* const* argv) {
   flags.add("seed", "seed of random starts and bootstraps", "1");
   flags.add(
       "save",
-      "a folder: write platforms/<cluster>-fitted.csv and traces/cost-...-fitted.csv into it");
+      "a folder: write platforms/<cluster>-fitted.csv and traces/cost-...-fitted.csv into it; of "
+      "--stacks, platforms/stack-<name>.csv");
   flags.add("max-error", "exit with 4 when a row's error is larger, like 20%");
   add_jobs_flag(flags);
   flags.add_switch("split", "show where each row's time goes");
@@ -159,7 +151,7 @@ int fit(int argc, const char* const* argv) {
   progress.reset();
   deliver(flags, files.inputs(), engine.name, answer);
   if (study.stopped) throw Error(ExitCode::Interrupted, interrupted_text(study));
-  if (flags.given("save")) save(flags.text("save"), study, flags, files);
+  if (flags.given("save")) save(study, flags, files);
   note_engine(flags, engine);
   note_idle_scopes(flags, *structure, rows);
   require_within(max_error, study.rows);

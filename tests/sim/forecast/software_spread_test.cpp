@@ -130,7 +130,7 @@ TEST_CASE("beyond what was seen no forecast runs away, in 500 random scenarios",
     CHECK(its.interval->high.count() >= std::max(physics, forecast) * (1 - 1e-9));
     // What the term would make of it if it were multiplied on lies inside too.
     double multiplied = forecast;
-    for (const SpreadTerm& term : its.spread->terms)
+    for (const SpreadTerm& term : its.doubt.spread->terms)
       if (term.outside) multiplied += term.seconds;
     CHECK(its.interval->high.count() >= multiplied * (1 - 1e-9));
   }

@@ -1,21 +1,16 @@
 #include "sim/cli/commands/fit/stacks.hpp"
 
-#include <filesystem>
-#include <memory>
-
 #include "sim/answers/answer.hpp"
-#include "sim/base/paths.hpp"
 #include "sim/base/progress.hpp"
 #include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
+#include "sim/cli/commands/fit/save.hpp"
 #include "sim/population/judgement.hpp"
 #include "sim/population/judgement_table.hpp"
 #include "sim/population/stack_files.hpp"
 
 namespace gradcast::commands {
 namespace {
-
-constexpr DataKind kPriors{"list of priors", "traces", "stack-"};
 
 Answer judged(const Flags& flags, const std::vector<SourceGroup>& groups,
               const StackPriors& priors) {
@@ -29,11 +24,11 @@ Answer judged(const Flags& flags, const std::vector<SourceGroup>& groups,
   return {judgement_table(judgement), judgement_rows(judgement), judgement_summary(judgement), 1};
 }
 
-Answer estimated(const std::vector<StackFile>& made) {
+Answer estimated(const std::vector<FittedFile>& made) {
   Answer answer;
   TextTable table;
   table.header = {"stack", "property", "value", "deviation", "from", "seen"};
-  for (const StackFile& file : made) {
+  for (const FittedFile& file : made) {
     const Stack stack = load_stack({file.path, file.content});
     for (const StackTerm& term : stack.terms) {
       const std::vector<std::string> cells{stack.name,
@@ -62,20 +57,10 @@ Answer estimated(const std::vector<StackFile>& made) {
   return answer;
 }
 
-void save(const Flags& flags, const std::vector<StackFile>& made) {
-  std::vector<TextFile> whole;
-  for (const StackFile& file : made) {
-    whole.push_back({std::filesystem::path(flags.text("save")) / file.path, file.content});
-    make_folder(whole.back().path.parent_path());
-  }
-  write_text_files(whole);
-  for (const TextFile& file : whole) flags.note("saved " + file.path.string());
-}
-
 }  // namespace
 
 int fit_stacks(const Flags& flags, DataFiles& files) {
-  const StackPriors priors = load_stack_priors(files.read(kPriors, "stack-priors"));
+  const StackPriors priors = load_stack_priors(files);
   const std::vector<SourceGroup> groups = load_source_groups(files);
   if (flags.given("leave-one-out")) {
     deliver(flags, files.inputs(), "analytic", judged(flags, groups, priors));
@@ -83,9 +68,9 @@ int fit_stacks(const Flags& flags, DataFiles& files) {
   }
   std::vector<const SourceGroup*> all;
   for (const SourceGroup& group : groups) all.push_back(&group);
-  const std::vector<StackFile> made = stack_files(fit_population(all, priors, 1), groups);
+  const std::vector<FittedFile> made = stack_files(fit_population(all, priors, 1), groups);
   deliver(flags, files.inputs(), "analytic", estimated(made));
-  if (flags.given("save")) save(flags, made);
+  if (flags.given("save")) save_files(flags, made);
   return 0;
 }
 
