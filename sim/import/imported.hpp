@@ -1,0 +1,75 @@
+// What somebody else's file says of a training run, in gradcast's terms. Every reader returns this.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/base/units.hpp"
+#include "sim/inputs/iteration_trace.hpp"
+#include "sim/inputs/model.hpp"
+
+namespace gradcast {
+
+/// Where the sizes of the gradient tensors come from.
+enum class ShapesFrom {
+  Recorded,  // the file has the shapes
+  Inferred,  // worked out from launch grids, buckets, NCCL's counts
+  Given,     // --params
+  Unknown,   // nothing to work them out from: there is no model
+};
+
+/// "recorded", "inferred", "given", "unknown".
+std::string to_string(ShapesFrom shapes);
+
+/// The collectives of one name, in one iteration.
+struct ImportedCollective {
+  std::string name;    // "all-reduce", "broadcast", ...: the names of `gradcast list collectives`
+  int count = 0;       // an iteration
+  Bytes bytes;         // an iteration, all of them, as handed over by one rank
+  Seconds seconds{0};  // an iteration, all of them; on one rank this includes waiting for others
+};
+
+/// Medians over the steps that were used. window = compute + exposed + idle, and
+/// window = busy + host + wait + other (on the compute stream).
+struct ImportedTimes {
+  Seconds window{0};   // first kernel of a step on the compute stream to that of the next
+  Seconds compute{0};  // a compute kernel runs
+  Seconds exposed{0};  // a collective runs and no compute kernel does
+  Seconds idle{0};     // neither runs
+  Seconds busy{0};     // the compute stream has a kernel
+  Seconds host{0};     // it waits for the host to launch the next one
+  Seconds wait{0};     // it waits while a collective runs
+  Seconds other{0};    // the rest
+  Seconds forward{0};
+  Seconds backward{0};
+  Seconds update{0};  // the optimizer's step
+};
+
+/// Sentences for a person, each once, in the order in which they were met.
+struct ImportNotes {
+  std::vector<std::string> used;      // "steps 4 and 5 of 3"
+  std::vector<std::string> dropped;   // "step 3: the profiler began inside it"
+  std::vector<std::string> inferred;  // "sizes of 161 tensors, from launch grids"
+  std::vector<std::string> unknown;   // "one rank only: collectives include waiting"
+};
+
+struct Imported {
+  std::string kind;    // "kineto", "safetensors", ...: the name that --kind takes
+  std::string device;  // "Tesla V100-SXM2-32GB"; "" where the file does not say
+  int world_size = 1;  // ranks of the run
+  int steps_used = 0;
+  int steps_dropped = 0;
+  int linked = 0;  // operations on the GPU whose launch was found
+  ShapesFrom shapes = ShapesFrom::Unknown;
+  std::optional<Model> model;           // none where sizes are unknown
+  std::optional<IterationTrace> trace;  // none where the file has no times
+  std::optional<ImportedTimes> times;   // likewise
+  std::vector<ImportedCollective> collectives;
+  std::vector<std::int64_t> buckets;    // elements, in order of sending
+  std::vector<std::string> provenance;  // comment lines of the files that are written
+  ImportNotes notes;
+};
+
+}  // namespace gradcast
