@@ -13,7 +13,8 @@ void deliver(const Flags& flags, const std::vector<InputFile>& inputs, std::stri
       break;
     case Format::Json: {
       const auto& arguments = answer.arguments.empty() ? flags.arguments() : answer.arguments;
-      Json document = make_document({flags.command(), arguments, inputs, std::string(engine)});
+      Json document = make_document({answer.schema.empty() ? flags.command() : answer.schema,
+                                     arguments, inputs, std::string(engine)});
       document["seed"] = answer.seed;
       document["results"] = answer.rows;
       if (!answer.summary.is_null()) document["summary"] = answer.summary;

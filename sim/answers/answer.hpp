@@ -14,6 +14,7 @@ struct Answer {
   Json summary{};                        // of the JSON document; null for none
   Json seed{};                           // null where nothing is random
   Json more{};                           // an object: further members of the JSON document
+  std::string schema{};                  // of the JSON document; "": that of the command
   std::vector<std::string> arguments{};  // where the answer is another command line's than ours
 };
 

@@ -30,7 +30,7 @@ Json make_document(const DocumentHead& head) {
     inputs.push_back({{"path", input.typed},
                       {"sha256", input.sha256.empty() ? Json(nullptr) : Json(input.sha256)}});
   Json document;
-  document["schema"] = {{"name", "gradcast/" + head.command}, {"version", 1}};
+  document["schema"] = {{"name", "gradcast/" + head.schema}, {"version", 1}};
   document["tool"] = {{"name", "gradcast"}, {"version", program_version()}};
   document["argv"] = head.arguments;
   document["inputs"] = inputs;

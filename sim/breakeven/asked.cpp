@@ -63,7 +63,11 @@ void require_free(const Flags& flags, Quantity over) {
 void add_breakeven_flags(Flags& flags) {
   flags.add("over",
             "what to vary: nic-bandwidth, nodes, density or kernel-cost (times the costs')");
-  flags.add("against", "what it is to pay against: dense or another compressor", "dense");
+  flags.add("against",
+            "what it is to pay against: best (the fastest dense run: merged, ddp or layer, "
+            "overlapped; the stack's own too), same (dense by the compressor's own schedule), or "
+            "another compressor",
+            to_text(Against::Best));
   flags.add("from",
             "where to begin looking (default: 1Gbps, 1 node, density 0.00001 or what the costs "
             "have, a hundredth of the kernel cost)");
@@ -105,6 +109,12 @@ BreakEvenAsked read_breakeven(const Flags& flags) {
   }
   asked.compressors = read_compressors(flags, asked.map);
   asked.against = flags.text("against");
+  if (asked.against == "best" || asked.against == "same") {
+    asked.dense = parse_against(asked.against);
+    asked.against = "dense";
+  } else if (asked.against_dense()) {
+    asked.dense = Against::Same;
+  }
   if (std::find(asked.compressors.begin(), asked.compressors.end(), asked.against) !=
       asked.compressors.end())
     throw UsageError("--against " + asked.against + ": nothing pays against itself");

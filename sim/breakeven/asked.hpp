@@ -6,6 +6,7 @@
 
 #include "sim/breakeven/quantity.hpp"
 #include "sim/forecast/request.hpp"
+#include "sim/forecast/schedule.hpp"
 #include "sim/options/flags.hpp"
 
 namespace gradcast {
@@ -16,7 +17,8 @@ struct BreakEvenAsked {
   Request request;                       // its compressor is none of those below
   std::optional<Quantity> over;          // none: a map alone
   std::vector<std::string> compressors;  // empty: all that the cost table has
-  std::string against;
+  std::string against;                   // "dense", or another compressor
+  Against dense = Against::Best;         // by which schedule dense runs
   std::optional<double> from;
   std::optional<double> to;
   std::string software;  // "none": physics alone
@@ -26,6 +28,11 @@ struct BreakEvenAsked {
   std::vector<double> map_bandwidths;  // bits a second
 
   bool all() const { return compressors.empty(); }
+  bool against_dense() const { return against == "dense"; }
+  /// "the fastest dense run", "dense", "topk"
+  std::string against_words() const {
+    return against_dense() && dense == Against::Best ? "the fastest dense run" : against;
+  }
 };
 
 /// Throws UsageError.

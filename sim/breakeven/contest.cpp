@@ -83,7 +83,8 @@ Forecast forecast_of(const Evaluation& evaluation) {
           evaluation.outside,
           evaluation.problem,
           evaluation.outside_seen,
-          evaluation.stacked ? evaluation.doubt.spread : std::nullopt};
+          evaluation.stacked ? evaluation.doubt.spread : std::nullopt,
+          ""};
 }
 
 std::string pack(const std::vector<Forecast>& forecasts) {
@@ -92,7 +93,7 @@ std::string pack(const std::vector<Forecast>& forecasts) {
     put(packed, forecast.iteration.count());
     put(packed, forecast.ranks);
     for (const std::string* text : {&forecast.engine, &forecast.evidence, &forecast.outside,
-                                    &forecast.problem, &forecast.outside_seen})
+                                    &forecast.problem, &forecast.outside_seen, &forecast.schedule})
       put(packed, *text);
     put(packed, forecast.spread ? 1 : 0);
     if (forecast.spread) put(packed, *forecast.spread);
@@ -112,7 +113,7 @@ std::vector<Forecast> unpack_forecasts(const std::string& packed) {
     forecast.iteration = Seconds{fields.number()};
     forecast.ranks = static_cast<int>(fields.number());
     for (std::string* text : {&forecast.engine, &forecast.evidence, &forecast.outside,
-                              &forecast.problem, &forecast.outside_seen})
+                              &forecast.problem, &forecast.outside_seen, &forecast.schedule})
       *text = fields.text();
     if (fields.number() != 0) forecast.spread = spread_in(fields);
     if (fields.number() != 0) {

@@ -20,6 +20,7 @@ struct Forecast {
   std::string problem{};                   // why there is no answer; "" where there is one
   std::string outside_seen{};              // terms of the stack that are left at physics
   std::optional<SoftwareSpread> spread{};  // of a stack that was named
+  std::string schedule{};                  // "merged", "ddp, overlapped"
 
   bool answered() const { return problem.empty(); }
 };

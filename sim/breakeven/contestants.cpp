@@ -20,10 +20,36 @@ void require_costs(const Scenario& scenario) {
                                          .implementation = scenario.implementation});
 }
 
+std::vector<Asked> by_schedules(const Asked& asked, const std::vector<Schedule>& schedules) {
+  std::vector<Asked> all;
+  for (const Schedule& schedule : schedules)
+    all.push_back({with_schedule(asked.request, schedule), asked.software});
+  return all;
+}
+
 }  // namespace
+
+std::vector<Asked> Contestant::physics() const {
+  return by_schedules(estimates.physics, schedules);
+}
+
+std::vector<Asked> Contestant::fitted() const {
+  if (!estimates.fitted) return {};
+  return by_schedules(*estimates.fitted, schedules);
+}
+
+Contestant opponent_of(const BreakEvenAsked& asked, DataFiles& files) {
+  const Request request = with_compressor(asked.request, asked.against, true);
+  Contestant opponent = contestant_of(request, asked, files);
+  if (asked.dense == Against::Best && asked.against_dense())
+    opponent.schedules = schedules_of(request, opponent.estimates, files);
+  return opponent;
+}
 
 Contestant contestant_of(const Request& request, const BreakEvenAsked& asked, DataFiles& files) {
   Contestant contestant{request.compressor, estimates_of(request, asked.software, files)};
+  contestant.schedules = request.best_schedule ? schedules_of(request, contestant.estimates, files)
+                                               : std::vector<Schedule>{schedule_of(request)};
   const Scenario physics = make_scenario(contestant.estimates.physics, files);
   require_costs(physics);
   if (!contestant.estimates.fitted) return contestant;

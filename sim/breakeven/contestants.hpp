@@ -6,6 +6,7 @@
 #include "sim/breakeven/asked.hpp"
 #include "sim/forecast/estimates.hpp"
 #include "sim/forecast/request.hpp"
+#include "sim/forecast/schedule.hpp"
 #include "sim/inputs/data_files.hpp"
 #include "sim/options/flags.hpp"
 
@@ -16,10 +17,19 @@ struct Contestant {
   std::string name;
   Estimates estimates;
   bool costs_fitted = false;  // runs with it were fitted, so that its fitted costs are others
+  std::vector<Schedule> schedules{};  // among which it may choose
+
+  /// Its run by each schedule.
+  std::vector<Asked> physics() const;
+  std::vector<Asked> fitted() const;  // empty: none
 };
 
-/// Throws what a forecast would.
+/// With the schedule of the request, or all that there are where the best is asked for. Throws what
+/// a forecast would.
 Contestant contestant_of(const Request& request, const BreakEvenAsked& asked, DataFiles& files);
+
+/// What the compressors are held against: dense by the best or the same schedule, or a compressor.
+Contestant opponent_of(const BreakEvenAsked& asked, DataFiles& files);
 
 /// The compressors asked for. Of `all` those that the costs and the collective allow: the others
 /// are told.

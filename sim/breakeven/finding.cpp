@@ -94,6 +94,13 @@ std::string along(const std::map<double, Duel>& duels, std::string Forecast::*te
   return said.front() == said.back() ? said.front() : said.front() + " ... " + said.back();
 }
 
+/// Schedules have commas of their own.
+void add_once(std::string& list, const std::string& word) {
+  const std::string whole = "; " + list + "; ";
+  if (word.empty() || whole.find("; " + word + "; ") != std::string::npos) return;
+  list += (list.empty() ? "" : "; ") + word;
+}
+
 }  // namespace
 
 std::vector<std::pair<double, double>> Finding::paying() const {
@@ -136,7 +143,9 @@ Finding find_break_evens(const LookedAt& range, const std::function<Duel(double)
     return lack_of_difference(duel.its, duel.other);
   };
   const Course course = course_of(range, ahead);
-  Finding finding{range, course.at_start, {}, {}, false, course.unanswered, "", 0, "", "", "", ""};
+  Finding finding;
+  finding.pays_at_start = course.at_start;
+  finding.unanswered = course.unanswered;
   for (const auto& [value, duel] : duels.seen())
     finding.fitted = finding.fitted || lack_of_difference(duel.its, duel.other).has_value();
   finding.range = answered_part(range, ahead);
@@ -152,6 +161,10 @@ Finding find_break_evens(const LookedAt& range, const std::function<Duel(double)
   finding.evidence = each_once(duels.seen(), [](const Forecast& of) { return of.evidence; });
   finding.outside = along(duels.seen(), &Forecast::outside);
   finding.problem = along(duels.seen(), &Forecast::problem);
+  for (const auto& [value, duel] : duels.seen()) {
+    add_once(finding.schedules, duel.its.schedule);
+    add_once(finding.against_schedules, duel.other.schedule);
+  }
   finding.outside_seen = along(duels.seen(), &Forecast::outside_seen);
   return finding;
 }

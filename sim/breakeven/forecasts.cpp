@@ -1,10 +1,12 @@
 #include "sim/breakeven/forecasts.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "sim/base/process_pool.hpp"
 #include "sim/base/text.hpp"
+#include "sim/forecast/schedule.hpp"
 
 namespace gradcast {
 
@@ -42,8 +44,64 @@ Forecast Probe::at(const std::vector<std::pair<Quantity, double>>& values, const
   return none;
 }
 
-std::size_t Forecasts::add(const Asked& asked, bool varies) {
-  runs_.push_back({Probe(asked, files_), varies});
+Choices::Choices(const std::vector<Asked>& by_schedule, DataFiles& files)
+    : dense_(by_schedule.front().request.compressor == "dense") {
+  for (const Asked& asked : by_schedule) {
+    probes_.emplace_back(asked, files);
+    schedules_.push_back(to_text(schedule_of(asked.request)));
+  }
+}
+
+void Choices::prepare() {
+  for (Probe& probe : probes_) probe.scenario();
+}
+
+/// Whether one beats the other by a factor, both answered.
+bool Choices::better(const Forecast& one, const Forecast& other, double slack) const {
+  const Seconds its = one.iteration * slack;
+  if (dense_) return its < other.iteration;
+  return better_choice(its, one.outside_seen, other.iteration, other.outside_seen);
+}
+
+/// All where the closed form says nothing. The engines lie apart by less than kSlack.
+std::vector<std::size_t> Choices::worth_simulating(
+    const std::vector<std::pair<Quantity, double>>& values, const Engine& engine) {
+  constexpr double kSlack = 1.1;
+  std::vector<std::size_t> all(probes_.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  const Engine* closed_form = find_engine("analytic");
+  if (!several() || &engine == closed_form) return all;
+  std::vector<Forecast> quick;
+  for (Probe& probe : probes_) quick.push_back(probe.at(values, *closed_form));
+  std::size_t best = 0;
+  for (std::size_t i = 0; i < quick.size(); ++i) {
+    if (!quick[i].answered()) return all;
+    if (better(quick[i], quick[best], 1)) best = i;
+  }
+  std::erase_if(all, [&](std::size_t i) { return better(quick[best], quick[i], kSlack); });
+  return all;
+}
+
+Forecast Choices::at(const std::vector<std::pair<Quantity, double>>& values, const Engine& engine) {
+  Forecast best;
+  std::string flows;  // the engine of a choice that is simulated as flows
+  bool first = true;
+  for (const std::size_t i : worth_simulating(values, engine)) {
+    Forecast forecast = probes_[i].at(values, engine);
+    forecast.schedule = schedules_[i];
+    if (forecast.engine == "simgrid-fluid") flows = forecast.engine;
+    if (first || forecast.answered() > best.answered() ||
+        (forecast.answered() && better(forecast, best, 1)))
+      best = forecast;
+    first = false;
+  }
+  // One grain for all choices: see answers_to, which drops such forecasts.
+  if (!flows.empty() && best.answered()) best.engine = flows;
+  return best;
+}
+
+std::size_t Forecasts::add(const std::vector<Asked>& by_schedule, bool varies) {
+  runs_.push_back({Choices(by_schedule, files_), varies});
   return runs_.size() - 1;
 }
 
@@ -61,12 +119,14 @@ const Forecast& Forecasts::at(std::size_t run, double value) {
   std::vector<std::pair<Quantity, double>> values;
   if (runs_[run].varies) values.emplace_back(over_, value);
   news_.push_back(key);
-  return known_[key] = runs_[run].probe.at(values, *engine_);
+  return known_[key] = runs_[run].choices.at(values, *engine_);
 }
 
 void Forecasts::use(const Engine& engine) {
   engine_ = &engine;
-  std::erase_if(known_, [&](const auto& entry) { return entry.second.engine != engine.name; });
+  std::erase_if(known_, [&](const auto& entry) {
+    return entry.second.engine != engine.name || runs_[entry.first.first].choices.several();
+  });
   news_.clear();
 }
 
@@ -132,7 +192,7 @@ Finding answer_to(const Question& question, Forecasts& forecasts) {
 
 std::vector<Finding> answers_to(const std::vector<Question>& questions, Forecasts& forecasts,
                                 const Searching& searching) {
-  for (const std::size_t run : runs_of(questions)) forecasts.probe(run).scenario();
+  for (const std::size_t run : runs_of(questions)) forecasts.choices(run).prepare();
   const auto pool = [&](std::size_t items, const std::function<void(std::size_t)>& ask,
                         const std::function<void()>& after) {
     std::vector<std::size_t> numbers(items);

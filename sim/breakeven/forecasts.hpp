@@ -32,6 +32,31 @@ class Probe {
   std::optional<Scenario> scenario_;
 };
 
+/// A run by each of the schedules among which it may choose. The best counts: for dense the fastest
+/// one, else as better_choice has it.
+class Choices {
+ public:
+  Choices(const std::vector<Asked>& by_schedule, DataFiles& files);
+
+  /// Reads the files, once for all processes. Throws as make_scenario does.
+  void prepare();
+  /// Of the first choice.
+  const Scenario& scenario() { return probes_.front().scenario(); }
+  bool several() const { return probes_.size() > 1; }
+  /// If no choice can have the value, the forecast holds the first one's problem.
+  Forecast at(const std::vector<std::pair<Quantity, double>>& values, const Engine& engine);
+
+ private:
+  std::vector<std::size_t> worth_simulating(const std::vector<std::pair<Quantity, double>>& values,
+                                            const Engine& engine);
+
+  bool better(const Forecast& one, const Forecast& other, double slack) const;
+
+  bool dense_;
+  std::vector<Probe> probes_;
+  std::vector<std::string> schedules_;
+};
+
 /// The runs that compete over one quantity.
 class Forecasts {
  public:
@@ -40,8 +65,8 @@ class Forecasts {
 
   /// Adds a run and returns its number. `varies`: false for a run that the quantity does not
   /// change.
-  std::size_t add(const Asked& asked, bool varies);
-  Probe& probe(std::size_t run) { return runs_[run].probe; }
+  std::size_t add(const std::vector<Asked>& by_schedule, bool varies);
+  Choices& choices(std::size_t run) { return runs_[run].choices; }
 
   const Forecast& at(std::size_t run, double value);
   bool knows(std::size_t run, double value) const;
@@ -57,7 +82,7 @@ class Forecasts {
  private:
   using Key = std::pair<std::size_t, double>;
   struct Run {
-    Probe probe;
+    Choices choices;
     bool varies = true;
   };
 

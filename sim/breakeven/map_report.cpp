@@ -69,6 +69,8 @@ std::vector<Json> map_rows(const WinMap& map) {
         row[prefix + "winner"] = some ? Json(map.candidates[*verdict->winner]) : Json();
         row[prefix + "speedup_over_dense"] =
             some && verdict->speedup_over_first ? rounded(*verdict->speedup_over_first) : Json();
+        row[prefix + "schedule"] = some ? Json(verdict->schedule) : Json();
+        row[prefix + "dense_schedule"] = some ? Json(verdict->first_schedule) : Json();
         row[prefix + "margin_percent"] = some ? rounded(100 * verdict->margin) : Json();
       };
       const Verdict* fitted = map.fitted.empty() ? nullptr : &map.fitted[i][j];

@@ -17,7 +17,7 @@
 namespace gradcast {
 namespace {
 
-/// [probe][row][column]
+/// [run][row][column]
 using Seen = std::vector<std::vector<std::vector<Forecast>>>;
 
 /// Where `simgrid` is asked for, flows.
@@ -26,17 +26,15 @@ const Engine& map_engine(const Engine& engine) {
 }
 
 /// Physics of all candidates, then fitted of all.
-std::vector<Probe> probes_of(const Estimates& dense, const std::vector<Contestant>& contestants,
+std::vector<Choices> runs_of(const Contestant& dense, const std::vector<Contestant>& contestants,
                              DataFiles& files) {
-  std::vector<Probe> probes;
-  probes.emplace_back(dense.physics, files);
-  for (const Contestant& contestant : contestants)
-    probes.emplace_back(contestant.estimates.physics, files);
-  if (!dense.fitted) return probes;
-  probes.emplace_back(*dense.fitted, files);
-  for (const Contestant& contestant : contestants)
-    probes.emplace_back(*contestant.estimates.fitted, files);
-  return probes;
+  std::vector<Choices> runs;
+  runs.emplace_back(dense.physics(), files);
+  for (const Contestant& contestant : contestants) runs.emplace_back(contestant.physics(), files);
+  if (!dense.estimates.fitted) return runs;
+  runs.emplace_back(dense.fitted(), files);
+  for (const Contestant& contestant : contestants) runs.emplace_back(contestant.fitted(), files);
+  return runs;
 }
 
 /// 1, 2, 4, ... as far as there may be as many ranks.
@@ -49,38 +47,39 @@ std::vector<int> usual_nodes(int gpus_per_node) {
 
 /// A map without verdicts.
 WinMap empty_map(const BreakEvenAsked& asked, const std::vector<Contestant>& contestants,
-                 const Estimates& dense, const Scenario& scenario) {
+                 const Contestant& dense, const Scenario& scenario) {
   WinMap map;
   map.bandwidths = asked.map_bandwidths;
   map.candidates.emplace_back("dense");
   for (const Contestant& contestant : contestants) map.candidates.push_back(contestant.name);
-  if (dense.fitted) map.software = software_of(*dense.fitted);
+  if (dense.estimates.fitted) map.software = software_of(*dense.estimates.fitted);
   map.model = scenario.model.name;
   const int gpus = scenario.cluster.gpus_per_node;
   map.setting = map.model + " on " + scenario.cluster.name + " (" + std::to_string(gpus) +
                 (gpus == 1 ? " GPU" : " GPUs") + " a node, " +
-                in_words(Quantity::Density, asked.request.density, 0) + ")";
+                in_words(Quantity::Density, asked.request.density, 0) +
+                (dense.schedules.size() > 1 ? "; dense by its fastest schedule)" : ")");
   map.nodes = asked.map_nodes.empty() ? usual_nodes(gpus) : asked.map_nodes;
   return map;
 }
 
 /// A piece of work is one candidate on so many nodes.
-Seen forecast_all(const WinMap& map, std::vector<Probe>& probes, const Engine& engine,
+Seen forecast_all(const WinMap& map, std::vector<Choices>& runs, const Engine& engine,
                   std::size_t processes, bool quiet) {
-  for (Probe& probe : probes) probe.scenario();  // read here, once for all processes
+  for (Choices& run : runs) run.prepare();
   const std::size_t rows = map.nodes.size();
-  std::vector<std::size_t> items(probes.size() * rows);
+  std::vector<std::size_t> items(runs.size() * rows);
   for (std::size_t i = 0; i < items.size(); ++i) items[i] = i;
-  Seen seen(probes.size(), std::vector<std::vector<Forecast>>(rows));
+  Seen seen(runs.size(), std::vector<std::vector<Forecast>>(rows));
   Progress progress(std::vector<double>(items.size(), 1), quiet);
   std::size_t done = 0;
   run_in_pool(processes, items,
               {[&](std::size_t item) {
                  std::vector<Forecast> row;
                  for (const double bandwidth : map.bandwidths)
-                   row.push_back(probes[item / rows].at({{Quantity::Nodes, map.nodes[item % rows]},
-                                                         {Quantity::NicBandwidth, bandwidth}},
-                                                        engine));
+                   row.push_back(runs[item / rows].at({{Quantity::Nodes, map.nodes[item % rows]},
+                                                       {Quantity::NicBandwidth, bandwidth}},
+                                                      engine));
                  return pack(row);
                },
                [&](std::size_t item, const std::string& answer) {
@@ -105,7 +104,7 @@ void leave_out_unfitted(WinMap& map, const std::vector<Contestant>& contestants,
   }
 }
 
-/// Of all candidates, whose probes begin with number `first`.
+/// Of all candidates, whose runs begin with number `first`.
 std::vector<std::vector<Verdict>> verdicts_of(const WinMap& map, const Seen& seen,
                                               std::size_t first) {
   std::vector<std::vector<Verdict>> cells(map.nodes.size());
@@ -123,15 +122,17 @@ std::vector<std::vector<Verdict>> verdicts_of(const WinMap& map, const Seen& see
 
 WinMap make_map(const BreakEvenAsked& asked, const std::vector<Contestant>& contestants,
                 const Engine& engine, DataFiles& files, bool quiet) {
-  const Estimates dense =
-      estimates_of(with_compressor(asked.request, "dense", true), asked.software, files);
-  std::vector<Probe> probes = probes_of(dense, contestants, files);
-  const Scenario& scenario = probes[0].scenario();
+  BreakEvenAsked against_dense = asked;
+  against_dense.against = "dense";
+  const Contestant opponent = opponent_of(against_dense, files);
+  const Estimates& dense = opponent.estimates;
+  std::vector<Choices> runs = runs_of(opponent, contestants, files);
+  const Scenario& scenario = runs[0].scenario();
   for (const Quantity axis : {Quantity::Nodes, Quantity::NicBandwidth})
     require_settable(scenario, axis);
-  WinMap map = empty_map(asked, contestants, dense, scenario);
+  WinMap map = empty_map(asked, contestants, opponent, scenario);
   map.engine = std::string(map_engine(engine).name);
-  Seen seen = forecast_all(map, probes, map_engine(engine), asked.processes, quiet);
+  Seen seen = forecast_all(map, runs, map_engine(engine), asked.processes, quiet);
   if (dense.fitted) leave_out_unfitted(map, contestants, seen);
   map.physics = verdicts_of(map, seen, 0);
   if (dense.fitted) map.fitted = verdicts_of(map, seen, map.candidates.size());

@@ -66,24 +66,22 @@ struct Posed {
 Posed pose(const BreakEvenAsked& asked, const std::vector<Contestant>& contestants,
            Forecasts& forecasts, DataFiles& files) {
   const Quantity over = *asked.over;
-  Posed posed{
-      contestant_of(with_compressor(asked.request, asked.against, true), asked, files), {}, {}};
-  const Estimates& against = posed.opponent.estimates;
+  Posed posed{opponent_of(asked, files), {}, {}};
+  const Contestant& against = posed.opponent;
   // What kernels cost is the compressor's alone, so that the other stays as it is.
   const bool other_varies = over != Quantity::KernelCost;
-  const std::size_t other = forecasts.add(against.physics, other_varies);
+  const std::size_t other = forecasts.add(against.physics(), other_varies);
   const std::size_t other_fitted =
-      against.fitted ? forecasts.add(*against.fitted, other_varies) : other;
+      against.estimates.fitted ? forecasts.add(against.fitted(), other_varies) : other;
   for (const Contestant& contestant : contestants) {
-    const std::size_t its = forecasts.add(contestant.estimates.physics, true);
-    posed.scenarios.push_back(forecasts.probe(its).scenario());
+    const std::size_t its = forecasts.add(contestant.physics(), true);
+    posed.scenarios.push_back(forecasts.choices(its).scenario());
     const Scenario& scenario = posed.scenarios.back();
     require_settable(scenario, over);
-    const LookedAt range = range_of(asked, {&scenario, &forecasts.probe(other).scenario()});
+    const LookedAt range = range_of(asked, {&scenario, &forecasts.choices(other).scenario()});
     posed.questions.push_back({its, other, range});
     if (!contestant.estimates.fitted) continue;
-    posed.questions.push_back(
-        {forecasts.add(*contestant.estimates.fitted, true), other_fitted, range});
+    posed.questions.push_back({forecasts.add(contestant.fitted(), true), other_fitted, range});
   }
   return posed;
 }
@@ -116,7 +114,8 @@ Answered unanswered(const BreakEvenAsked& asked, const Contestant& contestant,
   told.setting = scenario.model.name + " on " + scenario.cluster.name + " (" +
                  shape_of(scenario, told.over) + ")";
   told.compressor = contestant.name;
-  told.against = asked.against;
+  told.against = asked.against_words();
+  told.could_choose = contestant.schedules.size() < opponent.schedules.size();
   told.gpus_per_node = scenario.cluster.nodes_alike() ? scenario.cluster.gpus_per_node : 0;
   if (!contestant.estimates.fitted) return answered;
   told.software = software_of(*contestant.estimates.fitted);

@@ -23,6 +23,8 @@ Json row_with(const Answered& answered, const Finding& finding, bool fitted,
   row["model"] = answered.model;
   row["compressor"] = told.compressor;
   row["against"] = told.against;
+  row["schedules"] = finding.schedules;
+  row["against_schedules"] = finding.against_schedules;
   row["over"] = to_text(told.over);
   row["estimate"] = fitted ? "fitted" : "physics";
   row["finding"] = root != nullptr          ? "root"

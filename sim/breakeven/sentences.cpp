@@ -217,6 +217,35 @@ std::string agreement_of(const Told& told, const Words& words) {
   return "The two disagree " + join(parts, "; and ") + ".";
 }
 
+/// "ddp (overlapped) or layer (overlapped)"
+std::string told_schedules(const std::string& list) {
+  std::vector<std::string> words;
+  for (std::string word : split_words(list, ';')) {
+    if (const std::size_t comma = word.find(", overlapped"); comma != std::string::npos)
+      word = word.substr(0, comma) + " (overlapped)";
+    words.push_back(word.starts_with(" ") ? word.substr(1) : word);
+  }
+  return join(words, " or ");
+}
+
+/// "merged against layer, overlapped"; "" where both run alike.
+std::string held_schedules(const Finding& finding) {
+  if (finding.schedules == finding.against_schedules) return "";
+  return told_schedules(finding.schedules) + " against " +
+         told_schedules(finding.against_schedules);
+}
+
+/// Which schedules were held against each other.
+std::string schedules_words(const Told& told) {
+  const std::string physics = held_schedules(told.physics);
+  const std::string fitted = told.fitted ? held_schedules(*told.fitted) : physics;
+  if (physics.empty() && fitted.empty()) return "";
+  std::string words = "Schedules held against each other: " + (physics.empty() ? fitted : physics);
+  if (!physics.empty() && !fitted.empty() && fitted != physics) words += "; fitted " + fitted;
+  if (told.could_choose) words += "; with --fusion best " + told.compressor + " chooses too";
+  return words + ".";
+}
+
 }  // namespace
 
 std::string in_words(Quantity quantity, double value, int gpus_per_node) {
@@ -319,12 +348,14 @@ std::vector<std::string> sentences_of(const Told& told) {
     sentences.push_back("No run with " + join(told.unfitted, " or ") +
                         " was fitted: the fitted forecast has the kernels, but nothing of what "
                         "software takes beside them.");
+  if (const std::string schedules = schedules_words(told); !schedules.empty())
+    sentences.push_back(schedules);
   const std::string& evidence = told.physics.evidence;
   if (!evidence.empty() && evidence != "measured")
     sentences.push_back("What these compressors cost is " + evidence + ", not measured here.");
   if (!told.physics.outside.empty())
-    sentences.push_back("Some of these costs lie outside the cost table (" + told.physics.outside +
-                        ").");
+    sentences.push_back("? Some of these costs lie outside the cost table (" +
+                        told.physics.outside + ").");
   return sentences;
 }
 

@@ -22,8 +22,9 @@ struct Told {
   std::string setting;     // "resnet-50 on 10gbe-4x4 (4 nodes of 4 GPUs)"
   std::string compressor;  // "gaussian", or "gaussian at density 0.001"
   std::string against;
-  int gpus_per_node = 0;  // 0: nodes differ
-  std::string software;   // of the fitted forecasts: "10gbe-4x4-fitted"
+  bool could_choose = false;  // among schedules, as what it is held against does
+  int gpus_per_node = 0;      // 0: nodes differ
+  std::string software;       // of the fitted forecasts: "10gbe-4x4-fitted"
   /// Compressors without fitted runs: neither answer includes the time that their software takes
   /// besides their kernels.
   std::vector<std::string> unfitted{};

@@ -38,6 +38,8 @@ Verdict verdict_of(const std::vector<Forecast>& candidates) {
     if (const auto lack = lack_of_difference(best, candidates[i]))
       verdict.sure = verdict.sure.value_or(true) && *lack <= 0;
   }
+  verdict.schedule = best.schedule;
+  verdict.first_schedule = candidates[0].schedule;
   verdict.margin = second ? std::expm1(std::max(0.0, *second)) : 0;
   if (!candidates.empty() && candidates[0].answered())
     verdict.speedup_over_first = candidates[0].iteration / best.iteration;

@@ -12,8 +12,10 @@ namespace gradcast {
 struct Verdict {
   std::optional<std::size_t> winner;  // none: nobody has an answer
   std::optional<double> speedup_over_first{};
-  double margin = 0;           // by which share of its time the second takes longer
-  std::optional<bool> sure{};  // beyond the forecasts' own error; not of physics alone
+  std::string schedule{};        // of the winner
+  std::string first_schedule{};  // of dense
+  double margin = 0;             // by which share of its time the second takes longer
+  std::optional<bool> sure{};    // beyond the forecasts' own error; not of physics alone
 };
 
 /// The first candidate, dense, wins ties. `sure`: the winner can be told apart from all others.

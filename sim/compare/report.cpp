@@ -27,7 +27,7 @@ std::string efficiency(const MeasuredRun& run, double share) {
 /// The model with what the legend says of its row: "resnet-50 !".
 std::string marked_model(const ComparedRun& run) {
   return by_model().of(run) + (run.outside_model.empty() ? "" : " !") +
-         (run.extrapolated.empty() ? "" : " ^");
+         (run.extrapolated.empty() ? "" : " ^") + (run.outside.empty() ? "" : " ?");
 }
 
 std::string interval(const ComparedRun& run) {
@@ -190,6 +190,8 @@ std::string legend(const std::vector<ComparedRun>& runs) {
          marks(runs, "! Outside what the model claims, counted nowhere",
                [](const ComparedRun& run) { return run.outside_model; }) +
          marks(runs, "^ Extrapolated", [](const ComparedRun& run) { return run.extrapolated; }) +
+         marks(runs, "? Costs beyond the cost table",
+               [](const ComparedRun& run) { return run.outside; }) +
          marks(runs, "Assumed", [](const ComparedRun& run) { return run.run.assumed; });
 }
 

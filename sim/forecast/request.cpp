@@ -129,10 +129,16 @@ Cluster changed_cluster(const Request& request, const TextFile& file) {
 TextFile trace_file(const Request& request, DataFiles& files) {
   try {
     return files.read(kIterationTraces, request.trace_name(), request.folder);
-  } catch (const ValueError& error) {
+  } catch (const ValueError&) {
     if (!request.trace.empty()) throw;
+    // Another network's name may look alike, but its times are another network's.
+    std::string own;
+    const std::string begin = request.trace_name().substr(0, request.trace_name().size() - 4);
+    for (const std::string& name : files.names(kIterationTraces))
+      if (name.starts_with(begin)) own += (own.empty() ? " (there is " : ", ") + name;
     throw ValueError("no trace is named, and model '" + request.model +
-                     "' has none of a V100 here: " + error.what());
+                     "' has none of a V100 here, '" + request.trace_name() +
+                     "': name one with --trace" + own + (own.empty() ? "" : ")"));
   }
 }
 
@@ -180,6 +186,7 @@ Request request_of(const MeasuredRun& run) {
   request.wire_bytes_per_element = run.wire_bytes_per_element;
   request.wire_messages = run.wire_messages;
   request.compressing = run.compressing;
+  request.extrapolate = true;  // its row says how far off the answer is
   if (run.payload.count > 0)
     request.payload = run.payload;
   else
@@ -312,6 +319,7 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   scenario.queue = request.queue;
   scenario.encode_stream = request.encode_stream;
   scenario.encode_slowdown = request.encode_slowdown;
+  scenario.extrapolate = request.extrapolate;
   scenario.compressing = request.compressing;
   scenario.network_streams = request.network_streams;
   scenario.count_spread = request.count_spread;

@@ -31,6 +31,11 @@ struct Request {
   std::optional<int> batch;  // images a GPU, of the whole iteration; not given: the trace's
   int accumulation = 1;      // micro-steps, among which the batch is divided
   Fusion fusion;
+  /// The fastest schedule that the software can run takes the place of fusion and overlap.
+  bool best_schedule = false;
+  /// Whether somebody chose them. If not, those of the stack take their place.
+  bool fusion_given = false;
+  bool overlap_given = false;
   SelectionScope selection = SelectionScope::Merged;
   bool overlap = false;
   bool pipeline = false;                      // of buckets, without overlap
@@ -39,6 +44,7 @@ struct Request {
   Queue queue = Queue::Fifo;
   EncodeStream encode_stream = EncodeStream::Compute;
   double encode_slowdown = 0;
+  bool extrapolate = false;  // far beyond a cost table too
   bool compressing = true;  // false: what would be sent is sent, and compressing takes no time
   int network_streams = 1;
   double count_spread = 0;

@@ -134,6 +134,7 @@ CostEstimate CompressorCosts::answer(const CostGrid& grid, const std::vector<Cos
   estimate.implementation = choice_.implementation;
   estimate.evidence = evidence_of(rows, grid.densities_for(density));
   estimate.outside = grid.outside(density, size, workers);
+  estimate.far_outside = grid.far_outside(density, size);
   estimate.interpolated = !grid.has(density, size, workers);
   return estimate;
 }
@@ -170,6 +171,7 @@ CostEstimate CompressorCosts::of_each(const std::vector<std::int64_t>& tensors, 
     sum.calls += one.calls;
     sum.interpolated = sum.interpolated || one.interpolated;
     if (sum.outside.empty()) sum.outside = one.outside;
+    if (sum.far_outside.empty()) sum.far_outside = one.far_outside;
     sum.evidence = one.evidence;  // the same density: the same for all
   }
   sum.mode = choice_.mode;

@@ -145,6 +145,21 @@ std::string CostGrid::outside(double density, double elements, double workers) c
   return join(left, "; ");
 }
 
+std::string CostGrid::far_outside(double density, double elements) const {
+  const auto far = [](const char* what, double at, double end, const char* side) {
+    return std::string(what) + " " + number_to_text(at) + " is more than " +
+           number_to_text(kFarBeyond) + " times " + side + " the table's " + number_to_text(end);
+  };
+  const double least = cells_.begin()->first;
+  const double most = cells_.rbegin()->first;
+  if (density < least / kFarBeyond) return far("density", density, least, "below");
+  if (density > most * kFarBeyond) return far("density", density, most, "above");
+  for (const double used : densities_for(density))
+    if (const double largest = cells_.at(used).rbegin()->first; elements > largest * kFarBeyond)
+      return far("a size of", elements, largest, "above");
+  return "";
+}
+
 std::vector<double> CostGrid::densities_for(double density) const {
   const auto found = bracket(cells_, density, Below::GoesOn);
   if (found.low == found.high) return {found.low->first};

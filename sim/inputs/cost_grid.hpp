@@ -16,6 +16,9 @@ struct CostPoint {
 };
 
 /// Rows of one compressor, mode, implementation and distribution, nested by axis.
+/// How far beyond a table's range an answer may lie that nobody insists on.
+inline constexpr double kFarBeyond = 3;
+
 class CostGrid {
  public:
   /// `wanted`: k of the row, of which `selected` is a share.
@@ -41,6 +44,11 @@ class CostGrid {
   /// The ranges that a query lies outside of, among the densities from which it is answered; "" for
   /// none.
   std::string outside(double density, double elements, double workers) const;
+
+  /// A density that is beyond the range by more than kFarBeyond, or a size above it by as much: an
+  /// answer for it is no measurement's. "" for none. Sizes below the range do no harm: a call takes
+  /// as long as one of the smallest.
+  std::string far_outside(double density, double elements) const;
 
   /// The one or two densities of the grid from which a query is answered.
   std::vector<double> densities_for(double density) const;

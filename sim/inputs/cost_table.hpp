@@ -55,6 +55,7 @@ struct CostEstimate {
   std::string implementation;
   std::string evidence;       // of the one or two densities it is made from
   std::string outside;        // "" within the table's range, else which range was left
+  std::string far_outside{};  // why an answer should be refused; "" where it need not be
   bool interpolated = false;  // false: the table has this very point
 };
 

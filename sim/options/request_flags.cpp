@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
+#include "sim/forecast/schedule.hpp"
 #include "sim/inputs/cluster_values.hpp"
 
 namespace gradcast {
@@ -19,6 +21,16 @@ Bytes parse_payload(std::string_view text) {
   const Bytes payload = parse_bytes(text);
   if (payload.count > 0) return payload;
   throw ValueError("a collective carries at least one byte; write a size like '100MiB'");
+}
+
+void read_schedule(const Flags& flags, Request& request) {
+  request.best_schedule = flags.text("fusion") == kBestFusion;
+  request.fusion_given = flags.given("fusion");
+  request.overlap_given = flags.given("overlap");
+  if (request.best_schedule && request.overlap_given)
+    throw UsageError("--fusion best chooses the overlap too: leave --overlap out");
+  if (!request.best_schedule) request.fusion = flags.value("fusion", parse_fusion);
+  request.overlap = flags.value("overlap", parse_yes_no);
 }
 
 }  // namespace
@@ -47,13 +59,21 @@ void add_request_flags(Flags& flags) {
       "fusion",
       "layer, merged, a bucket size such as 25MiB, ddp (PyTorch's buckets: 1 MiB, then 25 MiB "
       "each, or ddp:50MiB), cycle:5ms,64MiB (Horovod's: every 5 ms all that is ready, up to 64 MiB "
-      "together), mg-wfbp or omgs (planned mergings)",
+      "together), mg-wfbp or omgs (planned mergings), best (the fastest of merged, ddp and layer, "
+      "overlapped where that helps; the stack's own too)",
       to_text(defaults.fusion));
   flags.add("selection",
             "merged: k elements of the whole bucket; per-tensor: k of each of its tensors, in one "
             "call where the costs have it",
             to_text(defaults.selection));
-  flags.add("overlap", "whether communication overlaps with backward: yes or no", "no");
+  flags.add("overlap",
+            "whether communication overlaps with backward: yes or no (a stack may have another "
+            "default, as for the fusion)",
+            "no");
+  flags.add("extrapolate",
+            "yes: also answer where a density is beyond the cost table by more than a factor of 3, "
+            "or a size above it by as much",
+            "no");
   flags.add("pipeline",
             "without overlap: whether a bucket is sent while others are encoded and decoded; no: "
             "all are encoded, then sent one at a time, then decoded",
@@ -91,9 +111,10 @@ void add_request_flags(Flags& flags) {
   flags.add("seed", "seed of everything that is drawn at random", "1");
   flags.add("cluster", "a name of `gradcast list`, a .csv file, or SimGrid's platform .xml",
             defaults.cluster);
-  flags.add("stack",
-            "software beside the hardware: a name of `gradcast list`, or a .csv file (default: none, "
-            "physics alone)");
+  flags.add(
+      "stack",
+      "software beside the hardware: a name of `gradcast list`, or a .csv file (default: none, "
+      "physics alone)");
   for (const ClusterProperty& property : properties_of(Cluster{}))
     flags.add(flag_of(property.name), property.help + " (default: the cluster's)");
 }
@@ -116,9 +137,8 @@ Request read_request(const Flags& flags, const std::set<std::string>& lists) {
   request.mode = flags.value("mode", parse_mode);
   request.costs = flags.text("costs");
   request.implementation = flags.text("implementation");
-  request.fusion = flags.value("fusion", parse_fusion);
+  read_schedule(flags, request);
   request.selection = flags.value("selection", parse_selection);
-  request.overlap = flags.value("overlap", parse_yes_no);
   request.pipeline = flags.value("pipeline", parse_yes_no);
   request.collective = flags.text("collective");
   if (flags.given("wire-bytes-per-element"))
@@ -128,6 +148,7 @@ Request read_request(const Flags& flags, const std::set<std::string>& lists) {
   request.network_streams = flags.value("network-streams", parse_streams);
   request.encode_stream = flags.value("encode-stream", parse_encode_stream);
   request.encode_slowdown = flags.value("encode-slowdown", parse_percent);
+  request.extrapolate = flags.value("extrapolate", parse_yes_no);
   request.compressing = flags.value("compressing", parse_yes_no);
   request.count_spread = flags.value("count-spread", parse_percent);
   request.events = flags.text("events");

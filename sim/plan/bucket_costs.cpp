@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/error.hpp"
 #include "sim/base/random.hpp"
 
 namespace gradcast {
@@ -137,9 +138,15 @@ PlannedBucket BucketCosts::plan_bucket(const Bucket& bucket) const {
     planned.cost.encode = planned.cost.decode = Seconds{0};
     if (scenario_.compressor->exact_count) {  // then nothing of the table is used
       planned.cost.outside.clear();
+      planned.cost.far_outside.clear();
       planned.cost.interpolated = false;
     }
   }
+  if (!scenario_.extrapolate && !planned.cost.far_outside.empty())
+    throw ValueError("costs of '" + std::string(scenario_.compressor->name) +
+                     "': " + planned.cost.far_outside +
+                     ": name a cost table that has it, or let it be extrapolated (--extrapolate "
+                     "yes)");
   planned.selected = planned.cost.selected;
   planned.payload = Bytes{planned.selected * scenario_.wire_bytes_per_element};
   return planned;

@@ -67,6 +67,8 @@ struct Scenario {
   std::string implementation;  // of the compressor; "" leaves the choice to the cost table
   SelectionScope selection = SelectionScope::Merged;
   CodecCorrection codec;  // of the compressor's costs
+  /// True: costs are answered far beyond the cost table too.
+  bool extrapolate = false;
   /// False: what the compressor would send is sent, but encode and decode take no time. That is how
   /// fast a compressor could be at best.
   bool compressing = true;

@@ -32,13 +32,6 @@ double parse_presence(std::string_view text) {
   throw ValueError("'" + std::string(text) + "' is not above 0% and at most 100%");
 }
 
-std::string parse_compressor(const std::string& name) {
-  if (name.empty() || find_compressor(name) != nullptr) return name;
-  std::vector<std::string> known;
-  for (const Compressor* each : all_compressors()) known.emplace_back(each->name);
-  throw ValueError("unknown compressor '" + name + "'" + did_you_mean(name, known));
-}
-
 /// Software alone: what was bought is in the cluster's file.
 const ScenarioQuantity& find_software(std::string_view name) {
   std::vector<std::string> known;
@@ -47,9 +40,16 @@ const ScenarioQuantity& find_software(std::string_view name) {
       if (quantity.name == name) return quantity;
       known.emplace_back(quantity.name);
     }
-  for (const char* own : {"discrepancy", "scatter", "pipelines"}) known.emplace_back(own);
+  for (const char* own : {"discrepancy", "scatter", "pipelines", "fusion", "overlap"})
+    known.emplace_back(own);
   throw ValueError("unknown property '" + std::string(name) + "'" + did_you_mean(name, known) +
                    " (properties of a stack: " + join(known) + ")");
+}
+
+UsualSchedule& schedule_of(Stack& stack, const CsvReader& rows) {
+  if (!stack.schedule) stack.schedule.emplace();
+  stack.schedule->source = rows.text("source");
+  return *stack.schedule;
 }
 
 /// True for a row that is no term.
@@ -61,6 +61,10 @@ bool read_own(Stack& stack, const CsvReader& rows) {
     stack.scatter = rows.value("value", parse_deviation);
   else if (name == "pipelines")
     stack.pipelines = rows.value("value", parse_yes_no);
+  else if (name == "fusion")
+    schedule_of(stack, rows).fusion = rows.value("value", parse_fusion);
+  else if (name == "overlap")
+    schedule_of(stack, rows).overlap = rows.value("value", parse_usual_overlap);
   else
     return false;
   return true;
@@ -69,6 +73,23 @@ bool read_own(Stack& stack, const CsvReader& rows) {
 std::string percent(double share) { return percent_to_text(rounded_to(kDigitsKept, share)); }
 
 }  // namespace
+
+UsualOverlap parse_usual_overlap(std::string_view text) {
+  for (const UsualOverlap overlap : {UsualOverlap::Yes, UsualOverlap::No, UsualOverlap::Never})
+    if (text == to_text(overlap)) return overlap;
+  throw ValueError("'" + std::string(text) + "' is not 'yes', 'no' or 'never'");
+}
+
+std::string to_text(UsualOverlap overlap) {
+  return overlap == UsualOverlap::Yes ? "yes" : overlap == UsualOverlap::No ? "no" : "never";
+}
+
+std::string parse_term_compressor(const std::string& name) {
+  if (name.empty() || find_compressor(name) != nullptr) return name;
+  std::vector<std::string> known;
+  for (const Compressor* each : all_compressors()) known.emplace_back(each->name);
+  throw ValueError("unknown compressor '" + name + "'" + did_you_mean(name, known));
+}
 
 std::string StackTerm::name() const {
   return std::string(quantity->name) + (compressor.empty() ? "" : " of " + compressor);
@@ -85,7 +106,7 @@ Stack load_stack(const TextFile& file) {
     if (read_own(stack, rows)) continue;
     StackTerm term;
     term.quantity = &rows.value("property", find_software);
-    term.compressor = rows.value("compressor", parse_compressor);
+    term.compressor = rows.value("compressor", parse_term_compressor);
     if (!term.compressor.empty() && term.quantity->of != ScenarioQuantity::Of::Costs)
       throw rows.failure("compressor", in_quotes(term.quantity->name) + " is of no compressor");
     term.value = rows.value("value", term.quantity->parse);
@@ -117,6 +138,10 @@ std::string stack_csv(const Stack& stack, const std::vector<std::string>& proven
   text += csv_line({"scatter", "", percent(stack.scatter), "", source + ": of a run", "", ""});
   if (stack.pipelines)
     text += csv_line({"pipelines", "", "yes", "", "hides collectives under encoding", "", ""});
+  if (const auto& usual = stack.schedule) {
+    text += csv_line({"fusion", "", to_text(usual->fusion), "", usual->source, "", ""});
+    text += csv_line({"overlap", "", to_text(usual->overlap), "", usual->source, "", ""});
+  }
   return text;
 }
 

@@ -3,9 +3,11 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/base/text_file.hpp"
+#include "sim/inputs/fusion.hpp"
 #include "sim/plan/scenario_quantity.hpp"
 #include "sim/plan/situation.hpp"
 
@@ -25,6 +27,23 @@ struct StackTerm {
   std::string name() const;
 };
 
+/// A compressor's name; "": a term of all, or of none. Throws ValueError.
+std::string parse_term_compressor(const std::string& name);
+
+/// Never: its code sends nothing before backward is done.
+enum class UsualOverlap { Yes, No, Never };
+
+/// "yes", "no" or "never". Throws ValueError.
+UsualOverlap parse_usual_overlap(std::string_view text);
+std::string to_text(UsualOverlap overlap);
+
+/// The schedule that a stack runs where nobody chooses another.
+struct UsualSchedule {
+  Fusion fusion;
+  UsualOverlap overlap = UsualOverlap::No;
+  std::string source;
+};
+
 struct Stack {
   std::string name;
   std::vector<StackTerm> terms;
@@ -35,7 +54,8 @@ struct Stack {
   /// The sources of the measured runs from which it was estimated: it must not be held against
   /// them.
   std::vector<std::string> sources;
-  bool pipelines = false;  // hides collectives under encoding even without overlap
+  bool pipelines = false;                   // hides collectives under encoding even without overlap
+  std::optional<UsualSchedule> schedule{};  // none where it is not known
 };
 
 /// Reads `platforms/stack-<name>.csv`: property,value,deviation,source, and optionally compressor

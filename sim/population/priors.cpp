@@ -38,7 +38,7 @@ StackPriors load_stack_priors(const TextFile& file) {
     }
     TermPrior term;
     term.quantity = &rows.value("property", find_scenario_quantity);
-    term.compressor = rows.text("compressor");
+    term.compressor = rows.value("compressor", parse_term_compressor);
     if (!rows.text("stacks").empty()) term.stacks = split_words(rows.text("stacks"), '+');
     term.median = rows.value("median", term.quantity->parse);
     if (term.median <= 0) throw rows.failure("median", "the middle of a lognormal is above 0");

@@ -6,6 +6,7 @@
 #include "sim/base/text_file.hpp"
 #include "sim/inputs/data_files.hpp"
 #include "sim/plan/scenario_quantity.hpp"
+#include "sim/plan/stack.hpp"
 
 namespace gradcast {
 

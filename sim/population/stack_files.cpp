@@ -16,7 +16,8 @@ std::string runs_text(std::size_t runs, const std::set<std::string>& names) {
 }  // namespace
 
 std::vector<FittedFile> stack_files(const PopulationFit& fit,
-                                    const std::vector<SourceGroup>& groups) {
+                                    const std::vector<SourceGroup>& groups,
+                                    const UsualSchedules& schedules) {
   std::vector<std::string> names = fit.stacks;
   names.emplace_back(kPopulationName);
   std::vector<const SourceGroup*> all;
@@ -25,6 +26,8 @@ std::vector<FittedFile> stack_files(const PopulationFit& fit,
   for (const std::string& name : names) {
     const bool measured = name != kPopulationName;
     Stack stack = predicted_stack(fit, name, all);
+    if (const auto usual = schedules.find(name); usual != schedules.end())
+      stack.schedule = usual->second;
     std::size_t runs = 0;
     std::set<std::string> of;
     std::set<std::string> sources;

@@ -121,13 +121,16 @@ Figure speedup_figure(const std::vector<AnsweredPoint>& all, const Which& which,
   std::vector<AnsweredPoint> points;
   for (const AnsweredPoint& point : at_density(all, density))
     if (point.workers == workers && !point.dense()) points.push_back(point);
-  Figure figure{"speedup" + std::string(which.id),
-                FigureKind::Bars,
-                titled("Speedup over dense on " + count_text(workers) + " workers", which, both),
-                "",
-                {"", AxisScale::Category},
-                {"speedup over dense", AxisScale::Linear}};
-  figure.table.header = {"model", "setting", "compressor", "speedup over dense", "iteration (s)"};
+  const std::string speedup =
+      "speedup over " + std::string(points.empty() ? "dense" : points.front().opponent());
+  Figure figure{
+      "speedup" + std::string(which.id),
+      FigureKind::Bars,
+      titled("S" + speedup.substr(1) + " on " + count_text(workers) + " workers", which, both),
+      "",
+      {"", AxisScale::Category},
+      {speedup, AxisScale::Linear}};
+  figure.table.header = {"model", "setting", "compressor", speedup, "iteration (s)"};
   const AnsweredPoint* best = nullptr;
   std::size_t paying = 0;
   for (const AnsweredPoint& point : points) {
@@ -169,8 +172,8 @@ Figure speedup_figure(const std::vector<AnsweredPoint>& all, const Which& which,
   figure.summary = "Compression pays in " + std::to_string(paying) + " of " + std::to_string(rows) +
                    (rows == 1 ? " case" : " cases") + " on " + count_text(workers) +
                    " workers; most where " + where(*best) + ": " +
-                   times_text(*(best->*which.estimate).speedup) + " the speed of dense." +
-                   density_note(all, density);
+                   times_text(*(best->*which.estimate).speedup) + " the speed of " +
+                   best->opponent() + "." + density_note(all, density);
   figure.summary += cut_to_fit(figure);
   return figure;
 }

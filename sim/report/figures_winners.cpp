@@ -99,7 +99,7 @@ Cell cell_of(const PointGroup& group, double workers, const std::string& bandwid
   const AnsweredPoint* dense = nullptr;
   const AnsweredPoint* sparse = nullptr;  // the fastest
   const auto faster = [&](const AnsweredPoint* a, const AnsweredPoint* b) {
-    return b == nullptr || *(a->*which).seconds < *(b->*which).seconds;
+    return b == nullptr || a->seconds_held(which) < b->seconds_held(which);
   };
   for (const AnsweredPoint* point : group.points) {
     if (point->workers != workers || point->bandwidth != bandwidth || !(point->*which).seconds ||
@@ -115,8 +115,8 @@ Cell cell_of(const PointGroup& group, double workers, const std::string& bandwid
   cell.bandwidth = bandwidth;
   cell.bits_per_second = first->bits_per_second;
   cell.winner = first->compressor;
-  cell.speedup = *(first->*which).speedup;
-  const double margin = *(other->*which).seconds / *(first->*which).seconds - 1;
+  cell.speedup = first->dense() ? 1 : *(first->*which).speedup;
+  const double margin = other->seconds_held(which) / first->seconds_held(which) - 1;
   cell.margin_percent = 100 * margin;
   // Physics alone has no error of its own, so it takes that of the fitted forecast of the same
   // point.

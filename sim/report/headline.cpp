@@ -59,7 +59,8 @@ std::string winners_sentence(const std::vector<Best>& best, double workers) {
   for (const Best& one : best)
     if (one.speedup > 1 && one.surely())
       winners.push_back("with " + one.point->compressor + at_bandwidth(*one.point) + " (" +
-                        times_text(one.speedup) + (winners.empty() ? " dense)" : ")"));
+                        times_text(one.speedup) +
+                        (winners.empty() ? " " + std::string(one.point->opponent()) + ")" : ")"));
     else
       without.push_back(one.point->bandwidth);
   const std::string where =
@@ -75,11 +76,10 @@ std::map<std::string, std::string> winners_by(const std::vector<AnsweredPoint>& 
                                               Estimate AnsweredPoint::*estimate) {
   std::map<std::string, std::pair<double, std::string>> fastest;
   for (const AnsweredPoint& point : points) {
-    const auto seconds = (point.*estimate).seconds;
-    if (!seconds) continue;
+    if (!(point.*estimate).seconds || !(point.*estimate).speedup) continue;
     const std::string setting =
         join({point.model, point.bandwidth, count_text(point.workers), point.others}, "|");
-    const std::pair mine{*seconds, point.compressor};
+    const std::pair mine{point.seconds_held(estimate), point.compressor};
     const auto [known, fresh] = fastest.try_emplace(setting, mine);
     if (!fresh && mine < known->second) known->second = mine;
   }
@@ -153,9 +153,10 @@ void add_sweep(Headline& headline, const ResultFile& result, bool with_sentences
   }
   if (most.point != nullptr)
     headline.numbers.push_back(
-        {times_text(most.speedup), "the speed of dense at best on " + count_text(workers) +
-                                       " workers (" + most.point->model + ", " +
-                                       most.point->compressor + at_bandwidth(*most.point) + ")"});
+        {times_text(most.speedup), "the speed of " + std::string(most.point->opponent()) +
+                                       " at best on " + count_text(workers) + " workers (" +
+                                       most.point->model + ", " + most.point->compressor +
+                                       at_bandwidth(*most.point) + ")"});
   if (cases > 0)
     headline.numbers.push_back({std::to_string(paying) + " of " + std::to_string(cases),
                                 "points where compression pays" +

@@ -19,13 +19,16 @@ std::vector<std::string> further_columns(const std::vector<Json>& rows) {
                                                "nodes", "workers",    "nic_bandwidth"};
   // These columns are answers, not questions.
   static const std::set<std::string> kAnswers = {
-      "pays",    "fitted_pays", "fitted_costs", "agree", "evidence",
-      "outside", "engine",      "problem",      "key",   "outside_seen"};
+      "pays",       "fitted_pays",       "fitted_costs", "agree",
+      "evidence",   "outside",           "engine",       "problem",
+      "key",        "outside_seen",      "schedule",     "fitted_schedule",
+      "best_dense", "fitted_best_dense", "against"};
   std::vector<std::string> columns;
   if (rows.empty()) return columns;
   for (const auto& [name, value] : rows.front().items()) {
     const bool number = name.ends_with("_seconds") || name.ends_with("_per_second") ||
-                        name.ends_with("_efficiency") || name.ends_with("_over_dense");
+                        name.ends_with("_efficiency") || name.ends_with("_over_dense") ||
+                        name.ends_with("_over_best_dense");
     if (!number && !kDrawn.contains(name) && !kAnswers.contains(name)) columns.push_back(name);
   }
   return columns;
@@ -55,6 +58,12 @@ std::string words_of(std::string column) {
   return column;
 }
 
+/// The speedup that decides. Results of before there was a choice have one alone.
+std::optional<double> speedup_in(const Json& row, const std::string& prefix) {
+  const bool best = text_of(row, "against") == "best";
+  return positive_of(row, prefix + (best ? "speedup_over_best_dense" : "speedup_over_dense"));
+}
+
 }  // namespace
 
 double bits_per_second_of(const std::string& bandwidth) {
@@ -79,6 +88,11 @@ std::vector<std::pair<std::string, double>> parts_of(const Json& row) {
   return parts;
 }
 
+double AnsweredPoint::seconds_held(Estimate AnsweredPoint::*which) const {
+  const Estimate& estimate = this->*which;
+  return dense() ? *estimate.seconds * *estimate.speedup : *estimate.seconds;
+}
+
 std::vector<AnsweredPoint> points_of(const ResultFile& sweep) {
   const std::vector<std::string> columns = further_columns(sweep.rows);
   const std::set<std::string> others = varied(sweep.rows, columns);
@@ -91,12 +105,13 @@ std::vector<AnsweredPoint> points_of(const ResultFile& sweep) {
   for (const Json& row : sweep.rows) {
     AnsweredPoint point;
     point.physics = {positive_of(row, "iteration_seconds"), positive_of(row, "scaling_efficiency"),
-                     positive_of(row, "speedup_over_dense"), std::nullopt, std::nullopt};
+                     speedup_in(row, ""), std::nullopt, std::nullopt};
+    point.against_best = text_of(row, "against") == "best";
     if (!point.physics.seconds) continue;
-    point.fitted = {
-        positive_of(row, "fitted_iteration_seconds"), positive_of(row, "fitted_scaling_efficiency"),
-        positive_of(row, "fitted_speedup_over_dense"), positive_of(row, "fitted_low_seconds"),
-        positive_of(row, "fitted_high_seconds")};
+    point.fitted = {positive_of(row, "fitted_iteration_seconds"),
+                    positive_of(row, "fitted_scaling_efficiency"), speedup_in(row, "fitted_"),
+                    positive_of(row, "fitted_low_seconds"),
+                    positive_of(row, "fitted_high_seconds")};
     point.left_out = some_fitted && text_of(row, "fitted_costs") == "no";
     if (point.left_out) point.fitted = {};
     point.model = text_of(row, "model");

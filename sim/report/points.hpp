@@ -13,7 +13,7 @@ namespace gradcast {
 struct Estimate {
   std::optional<double> seconds;     // of an iteration
   std::optional<double> efficiency;  // 0..1
-  std::optional<double> speedup;     // over dense
+  std::optional<double> speedup;     // over the dense run that it is held against
   std::optional<double> low;         // of seconds, where there is an interval
   std::optional<double> high;
 
@@ -35,8 +35,14 @@ struct AnsweredPoint {
   /// True if no run with this compressor was fitted, but runs with others were. It then has no
   /// fitted estimate here.
   bool left_out = false;
-  std::string agree;                                  // "yes", "no" or ""
+  bool against_best = false;  // held against the fastest dense run, else that of its schedule
+  std::string agree;          // "yes", "no" or ""
   std::vector<std::pair<std::string, double>> parts;  // seconds, in the iteration's order
+  /// The seconds of one of its estimates; of a dense point those of the run that compressors are
+  /// held against, which may have another schedule. Needs seconds and, of dense, a speedup.
+  double seconds_held(Estimate AnsweredPoint::*which) const;
+  /// What it is held against, in words: "dense", "the fastest dense run".
+  const char* opponent() const { return against_best ? "the fastest dense run" : "dense"; }
   bool dense() const { return compressor == "dense" || compressor.starts_with("dense ("); }
 };
 

@@ -290,7 +290,7 @@ Request request_of(const SweepSettings& settings, DataFiles& files) {
   flags.parse(static_cast<int>(argv.size()), argv.data());
   Request request = read_request(flags);
   read_transfer(flags, files).apply(request);
-  return request;
+  return with_usual_schedule(request, files);
 }
 
 }  // namespace gradcast

@@ -7,6 +7,7 @@
 
 #include "sim/base/limits.hpp"
 #include "sim/forecast/request.hpp"
+#include "sim/forecast/schedule.hpp"
 #include "sim/inputs/data_files.hpp"
 #include "sim/options/flags.hpp"
 
@@ -26,6 +27,7 @@ struct SweepPlan {
   std::vector<SweepAxis> axes;
   std::string engine;
   std::string software;                // that the fitted answers take; "none": physics alone
+  Against against = Against::Best;     // which dense run decides whether compressing pays
   std::vector<std::string> arguments;  // as results record them
   std::vector<InputFile> inputs;       // read to make the plan: its file, what `all` looked at
 

@@ -1,6 +1,7 @@
 #include "sim/sweep/rows.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -35,12 +36,15 @@ bool sparse(const Request& request) {
   return compressor != nullptr && compressor->aggregation == Aggregation::AllGather;
 }
 
-/// A point's answers, by their tasks.
+/// A run by the schedule that was chosen, and the dense runs that it is held against.
 struct Answers {
-  const Evaluation& physics;
-  const Evaluation& dense;
-  const Evaluation* fitted;
-  const Evaluation* fitted_dense;
+  Schedule schedule;
+  const Evaluation& own;
+  const Evaluation& dense;         // by the same schedule
+  const Evaluation* best_dense;    // nullptr: not asked for
+  std::string best_dense_by = "";  // its schedule
+
+  const Evaluation& opponent() const { return best_dense != nullptr ? *best_dense : dense; }
 };
 
 bool answered(const Evaluation& evaluation) { return evaluation.problem.empty(); }
@@ -59,15 +63,17 @@ Json pays(bool compresses, const std::optional<double>& speedup) {
 void add_settings(Json& row, const SweepPlan& plan, const SweepPoint& point,
                   const Answers& answers) {
   const Request& request = point.request;
-  const bool known = answered(answers.physics);
+  const bool known = answered(answers.own);
   row["model"] = request.model;
-  const bool trains = known && answers.physics.batch > 0;  // not a collective alone
-  row["batch"] = trains ? Json(answers.physics.batch) : Json();
+  const bool trains = known && answers.own.batch > 0;  // not a collective alone
+  row["batch"] = trains ? Json(answers.own.batch) : Json();
   row["compressor"] = request.compressor;
   row["density"] = sparse(request) ? request.density : 1.0;
-  row["collective"] = known ? answers.physics.collective : request.collective;
-  row["fusion"] = to_text(request.fusion);
-  row["overlap"] = request.overlap ? "yes" : "no";
+  row["collective"] = known ? answers.own.collective : request.collective;
+  const bool best = request.best_schedule;  // which one, says `schedule`
+  row["fusion"] = best ? std::string(kBestFusion) : to_text(request.fusion);
+  row["overlap"] = best ? Json() : Json(request.overlap ? "yes" : "no");
+  row["schedule"] = known ? to_text(answers.schedule) : "";
   row["cluster"] = request.cluster;
   const std::optional<Cluster>& cluster = point.cluster;
   row["nodes"] = cluster ? Json(cluster->nodes) : Json();
@@ -76,8 +82,8 @@ void add_settings(Json& row, const SweepPlan& plan, const SweepPoint& point,
   row["nic_bandwidth"] = cluster ? Json(to_text(cluster->nic.bandwidth)) : Json();
   for (const SweepAxis& axis : plan.axes) {
     const std::string column = column_of(axis.flag);
-    if (axis.values.size() > 1 && !usual_columns().contains(column))
-      row[column] = setting(point.settings, axis.flag);
+    const bool usual = usual_columns().contains(column);
+    if (axis.values.size() > 1 && !usual) row[column] = setting(point.settings, axis.flag);
   }
 }
 
@@ -102,51 +108,88 @@ void add_times(Json& row, const Evaluation& answer) {
   row["scaling_efficiency"] = trains ? Json(answer.scaling_efficiency()) : Json();
 }
 
-void add_fitted(Json& row, const Answers& answers, const std::optional<double>& faster) {
-  const Evaluation* fitted = answers.fitted;
+/// Over the dense run of the same schedule, and over the best one.
+struct Speedups {
+  std::optional<double> same;
+  std::optional<double> best;
+};
+
+Speedups speedups_of(const Answers& answers) {
+  Speedups speedups{speedup(answers.own, answers.dense), std::nullopt};
+  if (answers.best_dense != nullptr) speedups.best = speedup(answers.own, *answers.best_dense);
+  return speedups;
+}
+
+/// The columns of both answers, the fitted one's with a prefix.
+void add_speedups(Json& row, const std::string& prefix, const Answers* answers,
+                  const Speedups& speedups) {
+  const auto add = [&](const char* name, const std::optional<double>& speedup) {
+    row[prefix + name] = speedup ? Json(*speedup) : Json();
+  };
+  add("speedup_over_dense", speedups.same);
+  add("speedup_over_best_dense", speedups.best);
+  row[prefix + "best_dense"] = answers != nullptr ? answers->best_dense_by : "";
+}
+
+void add_fitted(Json& row, const std::optional<Answers>& answers) {
+  const Evaluation* fitted = answers ? &answers->own : nullptr;
   const bool known = fitted != nullptr && answered(*fitted);
   const bool trains = known && fitted->compute > Seconds{0};
   const bool interval = known && fitted->interval.has_value();
   row["fitted_iteration_seconds"] = known ? Json(fitted->result.iteration.count()) : Json();
   row["fitted_scaling_efficiency"] = trains ? Json(fitted->scaling_efficiency()) : Json();
-  row["fitted_speedup_over_dense"] = faster ? Json(*faster) : Json();
   row["fitted_low_seconds"] = interval ? Json(fitted->interval->low.count()) : Json();
   row["fitted_high_seconds"] = interval ? Json(fitted->interval->high.count()) : Json();
+  row["fitted_schedule"] = answers ? to_text(answers->schedule) : "";
 }
 
-std::string problem_of(const Answers& answers) {
-  if (!answered(answers.physics)) return answers.physics.problem;
-  if (!answered(answers.dense)) return "without compression: " + answers.dense.problem;
-  if (answers.fitted != nullptr && !answered(*answers.fitted))
-    return "with fitted software: " + answers.fitted->problem;
+std::string problem_of(const Answers& physics, const std::optional<Answers>& fitted) {
+  if (!answered(physics.own)) return physics.own.problem;
+  if (!answered(physics.dense)) return "without compression: " + physics.dense.problem;
+  if (fitted && !answered(fitted->own)) return "with fitted software: " + fitted->own.problem;
   return "";
 }
 
+std::vector<std::string> terms_in(const std::string& list) {
+  return list.empty() ? std::vector<std::string>{} : split_words(list, ',');
+}
+
+/// The terms that either run leaves at physics, each once.
+std::string outside_seen_of(const Answers& answers) {
+  std::vector<std::string> terms = terms_in(answers.own.outside_seen);
+  for (const std::string& term : terms_in(answers.opponent().outside_seen))
+    if (std::find(terms.begin(), terms.end(), term) == terms.end()) terms.push_back(term);
+  return join(terms, ",");
+}
+
 Json row_of(const SweepPlan& plan, const SweepPoint& point, const std::string& key,
-            const Answers& answers) {
+            const Answers& physics, const std::optional<Answers>& fitted) {
   const bool compresses = sparse(point.request);
+  const auto decides = [&](const Speedups& speedups) {
+    return plan.against == Against::Best ? speedups.best : speedups.same;
+  };
   Json row;
-  add_settings(row, plan, point, answers);
-  add_times(row, answers.physics);
-  const std::optional<double> faster = speedup(answers.physics, answers.dense);
-  std::optional<double> fitted_faster;
-  if (answers.fitted != nullptr) fitted_faster = speedup(*answers.fitted, *answers.fitted_dense);
-  row["speedup_over_dense"] = faster ? Json(*faster) : Json();
-  add_fitted(row, answers, fitted_faster);
-  row["pays"] = pays(compresses, faster);
-  row["fitted_pays"] = pays(compresses, fitted_faster);
-  row["fitted_costs"] =
-      compresses && answers.fitted != nullptr ? Json(point.costs_fitted ? "yes" : "no") : Json();
+  add_settings(row, plan, point, physics);
+  add_times(row, physics.own);
+  const Speedups faster = speedups_of(physics);
+  const Speedups fitted_faster = fitted ? speedups_of(*fitted) : Speedups{};
+  add_speedups(row, "", &physics, faster);
+  add_fitted(row, fitted);
+  add_speedups(row, "fitted_", fitted ? &*fitted : nullptr, fitted_faster);
+  row["against"] = to_text(plan.against);
+  row["pays"] = pays(compresses, decides(faster));
+  row["fitted_pays"] = pays(compresses, decides(fitted_faster));
+  row["fitted_costs"] = compresses && fitted ? Json(point.costs_fitted ? "yes" : "no") : Json();
   const bool both = !row["pays"].is_null() && !row["fitted_pays"].is_null();
   row["agree"] = both ? Json(row["pays"] == row["fitted_pays"] ? "yes" : "no") : Json();
-  const std::optional<ForecastInterval>& interval = answers.physics.interval;
+  const std::optional<ForecastInterval>& interval = physics.own.interval;
   row["interval_low_seconds"] = interval ? Json(interval->low.count()) : Json();
   row["interval_high_seconds"] = interval ? Json(interval->high.count()) : Json();
-  row["outside_seen"] = answers.fitted != nullptr ? answers.fitted->outside_seen : "";
-  row["evidence"] = answers.physics.evidence;
-  row["outside"] = answers.physics.outside;
-  row["engine"] = answers.physics.result.engine;
-  row["problem"] = problem_of(answers);
+  row["outside_seen"] = fitted ? outside_seen_of(*fitted) : "";
+  row["evidence"] = physics.own.evidence;
+  row["outside"] = physics.own.outside;
+  row["engine"] = physics.own.result.engine;
+  row["problem"] = problem_of(physics, fitted);
   row["key"] = key;
   return row;
 }
@@ -161,6 +204,67 @@ std::string shown(const Json& value, int digits, double factor = 1) {
   return value.is_null() ? "-" : fixed(value.get<double>() * factor, digits);
 }
 
+/// The evaluations of a task pair's physics, or of its fitted half.
+using AnswerOf = std::function<const Evaluation&(const TaskPair&)>;
+
+/// The best choice that has an answer; the first where none has. Of dense runs the fastest one, so
+/// that a compressor is never held against less.
+std::size_t best_of(const std::vector<ScheduledTasks>& tasks, bool dense, const AnswerOf& answer) {
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < tasks.size(); ++i) {
+    const Evaluation& one = answer(tasks[i].own);
+    const Evaluation& other = answer(tasks[best].own);
+    if (answered(one) > answered(other)) best = i;
+    if (!answered(one) || !answered(other)) continue;
+    const bool better = dense ? one.result.iteration < other.result.iteration
+                              : better_choice(one.result.iteration, one.outside_seen,
+                                              other.result.iteration, other.outside_seen);
+    if (better) best = i;
+  }
+  return best;
+}
+
+struct ChosenAnswers {
+  std::size_t schedule;
+  Answers answers;
+};
+
+ChosenAnswers chosen(const PointTasks& tasks, bool dense, const AnswerOf& answer) {
+  const std::size_t own = best_of(tasks.schedules, dense, answer);
+  const ScheduledTasks& its = tasks.schedules[own];
+  Answers answers{its.schedule, answer(its.own), answer(its.dense), nullptr};
+  if (!tasks.dense.empty()) {
+    const ScheduledTasks& best = tasks.dense[best_of(tasks.dense, true, answer)];
+    answers.best_dense = &answer(best.own);
+    answers.best_dense_by = to_text(best.schedule);
+  }
+  return {own, answers};
+}
+
+/// What the table's columns and marks mean.
+std::string legend(const SweepPlan& plan, const std::vector<Json>& rows) {
+  const auto some = [&](const char* column) {
+    return std::any_of(rows.begin(), rows.end(), [&](const Json& row) {
+      return row.at(column).is_string() && row.at(column) != "";
+    });
+  };
+  std::string text;
+  if (std::any_of(rows.begin(), rows.end(),
+                  [](const Json& row) { return !row.at("pays").is_null(); }))
+    text += plan.against == Against::Best
+                ? "Speedup, pays: over the fastest dense run, whatever its schedule (column "
+                  "best_dense; --against same: by the row's own).\n"
+                : "Speedup, pays: over the dense run of the same schedule, which need not be the "
+                  "fastest (--against best).\n";
+  if (some("outside"))
+    text += "?  beside an iteration: its costs lie beyond the cost table (column outside).\n";
+  if (some("outside_seen"))
+    text +=
+        "?  beside a fitted one: terms of the software that nobody saw like this are left at "
+        "physics (column outside_seen).\n";
+  return text.empty() ? "" : "\n" + text;
+}
+
 }  // namespace
 
 std::vector<Json> sweep_rows(const SweepPlan& plan, const SweepTasks& tasks,
@@ -170,12 +274,20 @@ std::vector<Json> sweep_rows(const SweepPlan& plan, const SweepTasks& tasks,
   const auto answer = [&](std::size_t task) -> const Evaluation& {
     return done.at(tasks.tasks[task].key);
   };
+  const AnswerOf by_physics = [&](const TaskPair& pair) -> const Evaluation& {
+    return answer(pair.physics);
+  };
+  const AnswerOf by_fit = [&](const TaskPair& pair) -> const Evaluation& {
+    return answer(*pair.fitted);
+  };
   for (const SweepPoint& point : tasks.points) {
-    const PointTasks& its = point.tasks;
-    rows.push_back(
-        row_of(plan, point, tasks.tasks[its.physics].key,
-               {answer(its.physics), answer(its.dense), its.fitted ? &answer(*its.fitted) : nullptr,
-                its.fitted ? &answer(*its.fitted_dense) : nullptr}));
+    const std::vector<ScheduledTasks>& schedules = point.tasks.schedules;
+    const bool dense = !sparse(point.request);
+    const ChosenAnswers physics = chosen(point.tasks, dense, by_physics);
+    std::optional<Answers> fitted;
+    if (schedules.front().own.fitted) fitted.emplace(chosen(point.tasks, dense, by_fit).answers);
+    rows.push_back(row_of(plan, point, tasks.tasks[schedules[physics.schedule].own.physics].key,
+                          physics.answers, fitted));
   }
   return rows;
 }
@@ -185,6 +297,7 @@ Json sweep_summary(const std::vector<Json>& rows) {
   for (const Json& row : rows)
     if (row.at("iteration_seconds").is_null()) ++without;
   return {{"points", rows.size()},
+          {"against", rows.front().at("against")},
           {"points_without_answer", without},
           {"pays", count(rows, "pays", "yes")},
           {"fitted_pays", count(rows, "fitted_pays", "yes")},
@@ -192,6 +305,8 @@ Json sweep_summary(const std::vector<Json>& rows) {
 }
 
 std::string sweep_table(const SweepPlan& plan, const std::vector<Json>& rows) {
+  const std::string speedup =
+      plan.against == Against::Best ? "speedup_over_best_dense" : "speedup_over_dense";
   TextTable table;
   std::vector<std::string> columns;
   for (const SweepAxis& axis : plan.axes) {
@@ -212,12 +327,12 @@ std::string sweep_table(const SweepPlan& plan, const std::vector<Json>& rows) {
       for (int i = 0; i < 5; ++i) line.emplace_back("-");
       line.push_back("no answer: " + row.at("problem").get<std::string>());
     } else {
-      line.push_back(shown(row.at("iteration_seconds"), 4));
+      line.push_back(shown(row.at("iteration_seconds"), 4) + (row.at("outside") == "" ? "" : " ?"));
       line.push_back(shown(row.at("scaling_efficiency"), 1, 100));
-      line.push_back(shown(row.at("speedup_over_dense"), 2));
+      line.push_back(shown(row.at(speedup), 2));
       line.push_back(shown(row.at("fitted_iteration_seconds"), 4) +
                      (row.at("outside_seen") == "" ? "" : " ?"));
-      line.push_back(shown(row.at("fitted_speedup_over_dense"), 2));
+      line.push_back(shown(row.at("fitted_" + speedup), 2));
       const Json& pays = row.at("pays");
       line.push_back(pays.is_null()            ? "-"
                      : row.at("agree") == "no" ? pays.get<std::string>() + ", fitted " +
@@ -226,7 +341,7 @@ std::string sweep_table(const SweepPlan& plan, const std::vector<Json>& rows) {
     }
     table.rows.push_back(std::move(line));
   }
-  return to_text(table);
+  return to_text(table) + legend(plan, rows);
 }
 
 }  // namespace gradcast

@@ -105,6 +105,7 @@ Json as_json(const KeptPlan& kept, const std::string& made_by) {
           {"inputs", inputs},
           {"engine", plan.engine},
           {"software", plan.software},
+          {"against", to_text(plan.against)},
           {"shards", kept.shards},
           {"axes", axes}};
 }
@@ -208,6 +209,7 @@ KeptPlan kept_plan(const fs::path& folder, const std::string& made_by) {
       kept.plan.inputs.push_back({input.at("path"), input.at("sha256")});
     kept.plan.engine = json.at("engine");
     kept.plan.software = json.at("software");
+    kept.plan.against = parse_against(json.at("against").get<std::string>());
     // As a double: any number fits, and one that is no count is refused below.
     const double shards = json.at("shards");
     for (const auto& [flag, values] : json.at("axes").items())

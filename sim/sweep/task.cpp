@@ -1,5 +1,6 @@
 #include "sim/sweep/task.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -38,6 +39,21 @@ SweepSettings without_compression(const SweepSettings& settings) {
   return dense;
 }
 
+/// The same by another schedule.
+SweepSettings by_schedule(SweepSettings settings, const Schedule& schedule) {
+  const auto set = [&](const std::string& flag, const std::string& value) {
+    const auto typed = std::find_if(settings.begin(), settings.end(),
+                                    [&](const auto& each) { return each.first == flag; });
+    if (typed == settings.end())
+      settings.emplace_back(flag, value);
+    else
+      typed->second = value;
+  };
+  set("fusion", to_text(schedule.fusion));
+  set("overlap", schedule.overlap ? "yes" : "no");
+  return settings;
+}
+
 std::string compressor_of(const SweepSettings& settings) {
   for (const auto& [flag, value] : settings)
     if (flag == "compressor") return value;
@@ -69,33 +85,50 @@ class Tasks {
   }
 
  private:
-  struct Pair {
-    std::size_t physics = 0;
-    std::optional<std::size_t> fitted{};
-  };
-
   void add_point(SweepSettings settings, bool dense) {
     try {
       const Request request = request_of(settings, files_);
       const Estimates estimates = estimates_of(request, plan_.software, files_);
-      const Pair own = both(settings, estimates);
-      Pair base = own;
-      if (!dense) {
-        const SweepSettings twin = without_compression(settings);
-        const auto [known, fresh] = twins_.try_emplace(as_text(twin));
-        if (fresh)
-          known->second =
-              both(twin, estimates_of(request_of(twin, files_), plan_.software, files_));
-        base = known->second;
-      }
-      all_.points.push_back({std::move(settings),
-                             request,
-                             possible_cluster(request),
-                             {own.physics, base.physics, own.fitted, base.fitted},
-                             fitted(estimates)});
+      PointTasks tasks;
+      for (const Schedule& schedule : own_schedules(request, estimates))
+        tasks.schedules.push_back(scheduled(settings, schedule, dense));
+      if (plan_.against == Against::Best) tasks.dense = dense_runs(without_compression(settings));
+      all_.points.push_back({std::move(settings), request, possible_cluster(request),
+                             std::move(tasks), fitted(estimates)});
     } catch (const ValueError& error) {
       throw UsageError(error.what());
     }
+  }
+
+  std::vector<Schedule> own_schedules(const Request& request, const Estimates& estimates) {
+    if (!request.best_schedule) return {schedule_of(request)};
+    return schedules_of(request, estimates, files_);
+  }
+
+  ScheduledTasks scheduled(const SweepSettings& settings, const Schedule& schedule, bool dense) {
+    const SweepSettings own = by_schedule(settings, schedule);
+    ScheduledTasks tasks{schedule, both(own), {}};
+    tasks.dense = dense ? tasks.own : dense_run(without_compression(own));
+    return tasks;
+  }
+
+  TaskPair dense_run(const SweepSettings& settings) {
+    const auto [known, fresh] = twins_.try_emplace(as_text(settings));
+    if (fresh) known->second = both(settings);
+    return known->second;
+  }
+
+  /// Of the runs among which the fastest is what one would run without a compressor.
+  std::vector<ScheduledTasks> dense_runs(const SweepSettings& settings) {
+    const auto [known, fresh] = dense_.try_emplace(as_text(settings));
+    if (!fresh) return known->second;
+    const Request request = request_of(settings, files_);
+    const Estimates estimates = estimates_of(request, plan_.software, files_);
+    for (const Schedule& schedule : schedules_of(request, estimates, files_)) {
+      const TaskPair tasks = dense_run(by_schedule(settings, schedule));
+      known->second.push_back({schedule, tasks, tasks});
+    }
+    return known->second;
   }
 
   std::optional<Cluster> possible_cluster(const Request& request) {
@@ -117,8 +150,9 @@ class Tasks {
     return known->second;
   }
 
-  Pair both(const SweepSettings& settings, const Estimates& estimates) {
-    Pair pair{number_of(settings, estimates.physics), std::nullopt};
+  TaskPair both(const SweepSettings& settings) {
+    const Estimates estimates = estimates_of(request_of(settings, files_), plan_.software, files_);
+    TaskPair pair{number_of(settings, estimates.physics), std::nullopt};
     if (estimates.fitted) pair.fitted = number_of(settings, *estimates.fitted);
     return pair;
   }
@@ -137,7 +171,8 @@ class Tasks {
   DataFiles& files_;
   std::map<std::string, std::size_t> numbers_;
   std::map<std::string, bool> fitted_;
-  std::map<std::string, Pair> twins_;  // dense runs that points share
+  std::map<std::string, TaskPair> twins_;  // dense runs that points share
+  std::map<std::string, std::vector<ScheduledTasks>> dense_;
   SweepTasks all_;
 };
 

@@ -17,12 +17,23 @@ struct SweepTask {
   Asked asked;
 };
 
-/// The numbers of the tasks that a point needs.
-struct PointTasks {
+/// The numbers of the tasks of one run: by physics alone, and with fitted software.
+struct TaskPair {
   std::size_t physics = 0;
-  std::size_t dense = 0;  // the same without compression
   std::optional<std::size_t> fitted{};
-  std::optional<std::size_t> fitted_dense{};
+};
+
+/// A run by one schedule.
+struct ScheduledTasks {
+  Schedule schedule;
+  TaskPair own;
+  TaskPair dense;  // the same without compression
+};
+
+/// The tasks that a point needs.
+struct PointTasks {
+  std::vector<ScheduledTasks> schedules;  // one, or of the best all among which it is chosen
+  std::vector<ScheduledTasks> dense;      // among which the best dense run is; empty: not asked for
 };
 
 struct SweepPoint {

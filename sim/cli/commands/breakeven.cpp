@@ -67,6 +67,7 @@ int breakeven(int argc, const char* const* argv) {
   try {
     const TransferChoice transfer = read_transfer(flags, files);
     transfer.apply(asked.request);
+    asked.request = with_usual_schedule(asked.request, files);
     require_fitted_software(flags, asked, files);
     const std::vector<Contestant> contestants = contestants_of(flags, asked, files);
 

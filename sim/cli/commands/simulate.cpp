@@ -11,6 +11,7 @@
 #include "sim/cli/commands/simulate/settings.hpp"
 #include "sim/cli/commands/simulate/table.hpp"
 #include "sim/forecast/request.hpp"
+#include "sim/forecast/schedule.hpp"
 #include "sim/inputs/data_files.hpp"
 #include "sim/options/engine_flag.hpp"
 #include "sim/options/noise_flags.hpp"
@@ -54,6 +55,8 @@ int simulate(int argc, const char* const* argv) {
   try {
     const TransferChoice transfer = read_transfer(flags, files);
     transfer.apply(request);
+    request = with_usual_schedule(request, files);
+    if (request.best_schedule) request = fastest(request, engine, files);
     const Scenario scenario = make_scenario(request, files);
     const Plan plan = make_plan(scenario);
     note_long_run(flags, engine, plan, scenario.cluster);

@@ -45,6 +45,11 @@ Flags sweep_flags() {
       "the software of the second answer: a stack of `gradcast list` or a file; a fitted cluster, "
       "for its own and for those without a fit; or none",
       kUsualSoftware);
+  flags.add(
+      "against",
+      "the dense run that a compressor must beat: best (the fastest of merged, ddp and layer, "
+      "overlapped; the stack's own too) or same (by the compressor's own schedule)",
+      to_text(Against::Best));
   add_jobs_flag(flags);
   flags.add("shard",
             "I/N: make the I-th of N parts, in the folder of -o; auto: take I and N from Slurm, "
@@ -86,6 +91,7 @@ class Sweep {
     plan_ = read_sweep_plan(flags_, words.empty() ? "" : words[0], files_);
     plan_.engine = chosen_engine(flags_).name;
     plan_.software = flags_.text("fitted");
+    plan_.against = flags_.value("against", parse_against);
     plan_.arguments = flags_.arguments();
     if (flags_.given("emit-slurm")) return emit_slurm();
     make_tasks();

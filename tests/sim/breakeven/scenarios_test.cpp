@@ -116,8 +116,8 @@ void hold_scenarios(std::uint64_t first, std::uint64_t end) {
     const Estimates other = estimates_of(dense, kUsualSoftware, files);
     Forecasts forecasts(drawn.over, *drawn.engine, files);
     const std::vector<Question> questions{
-        {forecasts.add(its.physics, true), forecasts.add(other.physics, true), drawn.range},
-        {forecasts.add(*its.fitted, true), forecasts.add(*other.fitted, true), drawn.range}};
+        {forecasts.add({its.physics}, true), forecasts.add({other.physics}, true), drawn.range},
+        {forecasts.add({*its.fitted}, true), forecasts.add({*other.fitted}, true), drawn.range}};
     const std::vector<Finding> findings = answers_to(questions, forecasts, {});
     REQUIRE(findings.size() == 2);
     hold(findings[0], make_scenario(its.physics, files), drawn, counted);
@@ -154,7 +154,7 @@ TEST_CASE("an answer does not depend on the number of processes", "[breakeven]")
   const auto find = [&](std::size_t processes) {
     Forecasts forecasts(Quantity::NicBandwidth, *find_engine("analytic"), files);
     const Question question{
-        forecasts.add({request}, true), forecasts.add({dense}, true), {1e9, 400e9}};
+        forecasts.add({Asked{request}}, true), forecasts.add({Asked{dense}}, true), {1e9, 400e9}};
     Searching searching;
     searching.processes = processes;
     return answers_to({question}, forecasts, searching).at(0);

@@ -339,7 +339,7 @@ TEST_CASE("mistakes in one's own files are named with file and line", "[example]
           "you mean");
   refused("measured.csv", ",my-transformer-512-my-gpu.csv,", ",,", 3,
           "measured.csv:10: no trace is named, and model 'my-transformer-512.csv' has none of a "
-          "V100 here: unknown trace");
+          "V100 here, 'iteration-my-transformer-512-v100': name one with --trace");
   refused("measured.csv", "my-lab,", "my-lab,", 2,
           "'modell' is not 'model', 'row', 'source' or 'method'", {"--leave-one-out", "modell"});
   refused("measured.csv", "my-lab,", "my-lab,", 2, "unknown structure 'softwre'",

@@ -94,6 +94,21 @@ TEST_CASE("beyond the sizes of the table times go on in proportion, and it is sa
   CHECK_THAT(at.outside, Contains("elements 1000000 outside 1000..100000"));
 }
 
+TEST_CASE("what is beyond a table by more than a factor of 3 is no answer, but small sizes are",
+          "[cost_table]") {
+  const auto far = [](std::int64_t elements, double density) {
+    return table(kTwoSizes)
+        .estimate({.compressor = "topk", .elements = elements, .density = density})
+        .far_outside;
+  };
+  CHECK(far(300'000, 0.01).empty());  // three times 100,000
+  CHECK(far(300'001, 0.01) == "a size of 300001 is more than 3 times above the table's 100000");
+  CHECK(far(1, 0.01).empty());  // as long as the smallest: nobody is misled
+  CHECK(far(1000, 0.03).empty());
+  CHECK(far(1000, 0.031) == "density 0.031 is more than 3 times above the table's 0.01");
+  CHECK(far(1000, 0.003) == "density 0.003 is more than 3 times below the table's 0.01");
+}
+
 TEST_CASE("one density says nothing of others, and it is said", "[cost_table]") {
   const CostEstimate at =
       table(kTwoSizes).estimate({.compressor = "topk", .elements = 1000, .density = 0.1});

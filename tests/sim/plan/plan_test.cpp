@@ -146,7 +146,7 @@ TEST_CASE(
   CHECK(plan.buckets[0].selected == 60);
   CHECK(plan.buckets[0].payload == Bytes{480});
   CHECK(names(plan) == names(make_plan(toy::scenario("topk"))));
-  scenario.model.tensors[0].elements = 50'000;  // more than the table has: no time is taken from it
+  scenario.model.tensors[0].elements = 20'000;  // more than the table has: no time is taken from it
   CHECK(outside_of(make_plan(scenario)).empty());
   scenario.compressing = true;
   CHECK_FALSE(outside_of(make_plan(scenario)).empty());
@@ -173,9 +173,19 @@ TEST_CASE("a plan says what its costs rest on, and whether any bucket leaves the
   CHECK(outside_of(within).empty());
   Scenario scenario = toy::scenario("topk");
   scenario.fusion = parse_fusion("layer");
-  scenario.model.tensors[0].elements = 50'000;  // the last bucket to be filled
-  CHECK_THAT(outside_of(make_plan(scenario)), Catch::Contains("elements 50000 outside 100..10000"));
+  scenario.model.tensors[0].elements = 30'000;  // the last bucket to be filled
+  CHECK_THAT(outside_of(make_plan(scenario)), Catch::Contains("elements 30000 outside 100..10000"));
   CHECK(evidence_of(toy_plan("dense", "merged", false)).empty());
+}
+
+TEST_CASE("far beyond a cost table there is no plan, unless one insists", "[plan]") {
+  Scenario scenario = toy::scenario("topk");
+  scenario.fusion = parse_fusion("layer");
+  scenario.model.tensors[0].elements = 30'001;  // more than three times the table's 10,000
+  CHECK_THROWS_WITH(make_plan(scenario), Catch::Contains("costs of 'topk': a size of 30001") &&
+                                             Catch::Contains("--extrapolate yes"));
+  scenario.extrapolate = true;
+  CHECK_FALSE(outside_of(make_plan(scenario)).empty());
 }
 
 // k of 1000 + 2000 + 3000 elements at 0.0015: 1 + 3 + 4 of each, 9 of all as one.
@@ -183,6 +193,7 @@ TEST_CASE("a selection per tensor has the k of each, and a call each where costs
           "[plan]") {
   Scenario scenario = toy::scenario("topk");
   scenario.density = 0.0015;
+  scenario.extrapolate = true;  // the toy's costs are of 0.01
   CHECK(make_plan(scenario).buckets[0].selected == 9);
   CHECK(encode_calls(make_plan(scenario)) == 1);
   scenario.selection = SelectionScope::PerTensor;

@@ -50,6 +50,22 @@ TEST_CASE("a stack's file says what software costs, how sure that is, and where 
   CHECK(read.discrepancy == 0.05);
   CHECK(read.scatter == 0.03);
   CHECK(read.pipelines);
+  CHECK_FALSE(read.schedule);
+}
+
+TEST_CASE("a stack's file may say which schedule it runs by itself", "[stack]") {
+  const std::string term = "per_iteration_overhead,20ms,50%,seen,,,\n";
+  const Stack ddp = stack(term + "fusion,ddp,,its documentation,,,\noverlap,yes,,as above,,,\n");
+  REQUIRE(ddp.schedule);
+  CHECK(to_text(ddp.schedule->fusion) == "ddp");
+  CHECK(ddp.schedule->overlap == UsualOverlap::Yes);
+  const Stack never = stack(term + "overlap,never,,its code,,,\n");
+  CHECK(never.schedule->overlap == UsualOverlap::Never);
+  CHECK(to_text(never.schedule->fusion) == "merged");
+  const Stack again = load_stack({"platforms/stack-mine.csv", stack_csv(ddp, {})});
+  CHECK(to_text(again.schedule->fusion) == "ddp");
+  CHECK_THROWS_WITH(stack(term + "overlap,often,,x,,,\n"),
+                    Contains("'often' is not 'yes', 'no' or 'never'"));
 }
 
 TEST_CASE("what is written is read again", "[stack]") {

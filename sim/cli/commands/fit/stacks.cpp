@@ -1,6 +1,7 @@
 #include "sim/cli/commands/fit/stacks.hpp"
 
 #include "sim/answers/answer.hpp"
+#include "sim/base/error.hpp"
 #include "sim/base/progress.hpp"
 #include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
@@ -12,6 +13,18 @@
 namespace gradcast::commands {
 namespace {
 
+constexpr const char* kSchema = "fit-stacks";
+
+/// What a fit of one measured file takes. Here the list of groups says what is measured.
+void require_own_flags(const Flags& flags) {
+  for (const char* flag : {"measured", "structures", "structure", "claimed-only", "starts", "seed",
+                           "max-error", "split", "engine", "jobs"})
+    if (flags.typed(flag))
+      throw UsageError("--" + std::string(flag) +
+                       " is not for --stacks, which estimates from all groups of "
+                       "traces/stack-groups.csv by the closed form: leave it out");
+}
+
 Answer judged(const Flags& flags, const std::vector<SourceGroup>& groups,
               const StackPriors& priors) {
   if (flags.text("leave-one-out") != "source")
@@ -21,7 +34,12 @@ Answer judged(const Flags& flags, const std::vector<SourceGroup>& groups,
   const Judgement judgement = judge_groups(groups, priors, [&](std::size_t done, std::size_t) {
     progress.show(done, "estimating without each group");
   });
-  return {judgement_table(judgement), judgement_rows(judgement), judgement_summary(judgement), 1};
+  return {judgement_table(judgement),
+          judgement_rows(judgement),
+          judgement_summary(judgement),
+          1,
+          Json(),
+          kSchema};
 }
 
 Answer estimated(const std::vector<FittedFile>& made) {
@@ -54,12 +72,14 @@ Answer estimated(const std::vector<FittedFile>& made) {
   }
   answer.table = to_text(table);
   answer.seed = 1;
+  answer.schema = kSchema;
   return answer;
 }
 
 }  // namespace
 
 int fit_stacks(const Flags& flags, DataFiles& files) {
+  require_own_flags(flags);
   const StackPriors priors = load_stack_priors(files);
   const std::vector<SourceGroup> groups = load_source_groups(files);
   if (flags.given("leave-one-out")) {
@@ -68,7 +88,8 @@ int fit_stacks(const Flags& flags, DataFiles& files) {
   }
   std::vector<const SourceGroup*> all;
   for (const SourceGroup& group : groups) all.push_back(&group);
-  const std::vector<FittedFile> made = stack_files(fit_population(all, priors, 1), groups);
+  const std::vector<FittedFile> made =
+      stack_files(fit_population(all, priors, 1), groups, load_usual_schedules(files));
   deliver(flags, files.inputs(), "analytic", estimated(made));
   if (flags.given("save")) save_files(flags, made);
   return 0;

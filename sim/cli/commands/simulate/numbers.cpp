@@ -7,6 +7,7 @@
 #include "sim/engine/replicas.hpp"
 #include "sim/forecast/sensitivity.hpp"
 #include "sim/forecast/uncertainty.hpp"
+#include "sim/plan/plan_summary.hpp"
 #include "sim/plan/stack.hpp"
 
 namespace gradcast::commands {
@@ -44,6 +45,7 @@ Json numbers_of(const IterationForecast& forecast, const Plan& plan, const Noise
   std::vector<std::string> outside;
   for (const TermUse& use : forecast.outside_seen) outside.push_back(use.term->name());
   numbers["outside_seen"] = join(outside);
+  numbers["outside"] = outside_of(plan);
   const auto end = [&](Seconds ForecastInterval::*which) {
     return forecast.interval ? Json(((*forecast.interval).*which).count()) : Json();
   };

@@ -6,6 +6,7 @@
 #include "sim/base/units.hpp"
 #include "sim/engine/iteration_result.hpp"
 #include "sim/engine/replicas.hpp"
+#include "sim/plan/plan_summary.hpp"
 #include "sim/plan/stack.hpp"
 
 namespace gradcast::commands {
@@ -55,6 +56,8 @@ std::string headline(const IterationForecast& forecast, const Plan& plan, const 
     add("by physics alone", seconds(forecast.physics) + " s");
   for (const TermUse& use : forecast.outside_seen)
     add("? not seen like this", use.term->name() + ": " + use.outside + "; left at physics");
+  if (const std::string beyond = outside_of(plan); !beyond.empty())
+    add("? beyond the cost table", beyond);
   if (forecast.measured)
     add("measured (" + forecast.measured->source + ")",
         seconds(forecast.measured->iteration) + " s, error " +

@@ -1,0 +1,20 @@
+// room: population
+// seeds: traces/stack-schedules.csv
+// words: sim/population/usual_schedules.cpp sim/plan/stack.cpp
+
+#include "sim/population/usual_schedules.hpp"
+#include "tests/fuzz/harness.hpp"
+
+namespace gradcast::fuzz {
+namespace {
+
+void read(const std::string& bytes) {
+  for (const auto& [stack, schedule] :
+       load_usual_schedules(text_file(bytes, "stack-schedules.csv")))
+    require(!schedule.source.empty() && !to_text(schedule.fusion).empty(), "a source and a fusion");
+}
+
+const Harness harness("stack_schedules", read);
+
+}  // namespace
+}  // namespace gradcast::fuzz
