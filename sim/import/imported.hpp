@@ -80,6 +80,7 @@ struct Imported {
   std::vector<std::int64_t> buckets;        // elements, in order of sending
   std::vector<ImportedTransfer> transfers;  // of the buckets: the least seconds over the steps
   std::vector<std::string> provenance;      // comment lines of the files that are written
+  bool weights_unread = false;              // files of weights are long, and nothing reads them
   ImportNotes notes;
 };
 

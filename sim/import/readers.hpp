@@ -10,6 +10,7 @@
 #include "sim/base/text_file.hpp"
 #include "sim/base/units.hpp"
 #include "sim/import/imported.hpp"
+#include "sim/import/weights/derive.hpp"
 
 namespace gradcast {
 
@@ -19,6 +20,8 @@ struct ImportOptions {
   std::string name;                // of the model that is made
   std::optional<TextFile> params;  // names and sizes of the gradients
   std::optional<int> batch;        // samples a GPU, where the file does not say
+  DeriveChoice derive{};           // of checkpoints and graphs: the device to derive times for
+  std::optional<Seconds> tick{};   // what a text workload's times count
 };
 
 /// The beginning of a file, after unpacking: enough to tell whose it is.

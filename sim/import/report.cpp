@@ -36,6 +36,11 @@ Json head_of(const Imported& imported) {
       {"forward_seconds", &ImportedTimes::forward}, {"backward_seconds", &ImportedTimes::backward},
       {"update_seconds", &ImportedTimes::update}};
   for (const auto& [name, member] : times) row[name] = seconds_of(imported, member);
+  if (!imported.times && imported.trace) {  // of layers only: nothing says when they ran
+    row["forward_seconds"] = rounded_to(9, imported.trace->forward().count());
+    row["backward_seconds"] = rounded_to(9, imported.trace->backward().count());
+    row["update_seconds"] = rounded_to(9, imported.trace->update.count());
+  }
   return row;
 }
 
@@ -174,6 +179,11 @@ std::string to_text(const Imported& imported, const ImportedFiles& files,
     if (const std::string host = host_sentence(*imported.times); !host.empty())
       text += host + ".\n\n";
   }
+  if (!imported.times && imported.trace)
+    text += "An iteration on one GPU, in ms: forward " + milliseconds(imported.trace->forward()) +
+            ", backward " + milliseconds(imported.trace->backward()) + ", update " +
+            milliseconds(imported.trace->update) + "; batch " +
+            std::to_string(imported.trace->batch) + "\n\n";
   if (!imported.collectives.empty()) text += collectives_table(imported.collectives) + "\n";
   if (!imported.buckets.empty()) {
     std::vector<std::string> buckets;

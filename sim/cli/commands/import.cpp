@@ -10,6 +10,8 @@
 #include "sim/import/readers.hpp"
 #include "sim/import/report.hpp"
 #include "sim/import/written.hpp"
+#include "sim/inputs/data_files.hpp"
+#include "sim/inputs/devices.hpp"
 #include "sim/inputs/iteration_trace.hpp"
 
 namespace gradcast::commands {
@@ -34,7 +36,8 @@ Flags import_flags() {
                "import rank*.json -o my                (all ranks of a job: waiting is told from "
                "sending)",
                "import trace.json -o my --iteration-seconds 0.18",
-               "import trace.json -o my --params parameters.csv"},
+               "import trace.json -o my --params parameters.csv",
+               "import model.safetensors -o my --device h100-sxm --tokens 8192"},
               "the folder that models/, traces/ and platforms/ are written to");
   flags.add_words("FILE...", "files of one run", kMostImported);
   flags.add("name", "name of the model (default: the file's)");
@@ -46,6 +49,18 @@ Flags import_flags() {
   flags.add("batch", "samples per GPU and step, where the file does not say");
   flags.add("iteration-seconds",
             "what a step takes without the profiler: all times are scaled to it");
+  flags.add("device",
+            "of checkpoints and ONNX: the device of traces/devices.csv, like h100-sxm, for which "
+            "times are derived");
+  flags.add("tokens", "with --device, for language models: tokens of a step on one GPU");
+  flags.add("sequence", "tokens of a sample: attention's own arithmetic depends on it");
+  flags.add("mfu", "with --device: the share of its peak that training reaches (default: 40%)");
+  flags.add("dtype",
+            "with --device: the type of the arithmetic, fp32, tf32, fp16 or bf16 (default: as the "
+            "weights are stored)");
+  flags.add("experts-per-token", "of a mixture of experts: how many a token uses");
+  flags.add("image", "height x width of images, where an ONNX graph leaves them open: 224x224");
+  flags.add("tick", "what times of a text workload count: 1ns (SimAI) or 1us (Chakra's converter)");
   flags.add("gpus-per-node", "how the ranks lie on machines (default: in one, up to 8)");
   return flags;
 }
@@ -75,7 +90,8 @@ std::string name_of(const Flags& flags, const fs::path& first) {
     return name;
   }
   std::string stem = first.filename().string();
-  for (const char* ending : {".gz", ".json", ".trace", ".pt"})
+  for (const char* ending :
+       {".gz", ".json", ".trace", ".pt", ".index", ".safetensors", ".onnx", ".et", ".txt"})
     if (stem.ends_with(ending)) stem.erase(stem.size() - std::string_view(ending).size());
   const std::string name = file_name_of(stem);
   return name.empty() ? "imported" : name;
@@ -93,9 +109,67 @@ std::string sha256_of_file(const fs::path& path) {
   return sum.finish();
 }
 
-ImportOptions options_of(const Flags& flags, const std::string& name) {
+/// "224x224" as height and width.
+std::pair<int, int> parse_image(const std::string& text) {
+  const std::size_t cross = text.find('x');
+  if (cross == std::string::npos)
+    throw ValueError("'" + text + "' is no height x width, like 224x224");
+  constexpr int kMostPixels = 100'000;
+  return {parse_count_to(kMostPixels, text.substr(0, cross)),
+          parse_count_to(kMostPixels, text.substr(cross + 1))};
+}
+
+/// What only a person knows of a run that never was. `data` gets the list of devices.
+DeriveChoice derive_choice_of(const Flags& flags, DataFiles& data) {
+  DeriveChoice choice;
+  const auto count = [&](const char* flag) -> std::optional<int> {
+    if (!flags.given(flag)) return std::nullopt;
+    return flags.value(flag, parse_count);
+  };
+  choice.tokens = count("tokens");
+  choice.batch = count("batch");
+  choice.weights.sequence = count("sequence");
+  choice.weights.experts_per_token = count("experts-per-token");
+  choice.weights.whole_sequences = choice.batch && choice.weights.sequence && !choice.tokens;
+  if (flags.given("mfu")) choice.mfu = flags.value("mfu", parse_percent);
+  if (flags.given("dtype")) choice.type = flags.value("dtype", parse_number_type);
+  if (flags.given("image")) {
+    const auto [height, width] = flags.value("image", parse_image);
+    choice.weights.height = height;
+    choice.weights.width = width;
+  }
+  if (flags.given("device")) {
+    const std::vector<Device> devices = load_devices(data.read(kDevices, "devices"));
+    choice.device =
+        flags.value("device", [&](const std::string& name) { return device_named(devices, name); });
+  }
+  return choice;
+}
+
+/// A flag that these files have no use for would be taken for one that did something.
+void refuse_useless(const Flags& flags, const ImportReader& reader) {
+  const bool weights = reader.name == "safetensors" || reader.name == "onnx";
+  const auto refuse = [&](const char* flag, const char* kinds) {
+    if (flags.typed(flag))
+      throw UsageError("--" + std::string(flag) + " is for " + kinds + ", and these files are " +
+                       std::string(reader.name));
+  };
+  if (!weights)
+    for (const char* flag : {"device", "tokens", "sequence", "mfu", "dtype", "experts-per-token"})
+      refuse(flag, "checkpoints and ONNX");
+  if (reader.name != "onnx") refuse("image", "ONNX");
+  if (reader.name != "astra_sim") refuse("tick", "text workloads (astra_sim)");
+  if (weights && !flags.given("device"))
+    for (const char* flag : {"tokens", "mfu", "dtype"})
+      if (flags.typed(flag))
+        throw UsageError("--" + std::string(flag) + " needs --device: times are derived for one");
+}
+
+ImportOptions options_of(const Flags& flags, const std::string& name, DataFiles& data) {
   ImportOptions options;
   options.name = name;
+  options.derive = derive_choice_of(flags, data);
+  if (flags.given("tick")) options.tick = flags.value("tick", parse_time);
   if (flags.given("params")) options.params = read_text_file(flags.text("params"));
   if (flags.given("batch")) options.batch = flags.value("batch", parse_count);
   return options;
@@ -160,9 +234,12 @@ int import(int argc, const char* const* argv) {
   const std::string name = name_of(flags, paths.front());
   const ImportReader& reader =
       flags.given("kind") ? flags.value("kind", import_reader_named) : import_reader_for(paths);
-  Imported imported = reader.read(paths, options_of(flags, name));
+  refuse_useless(flags, reader);
+  DataFiles data = DataFiles::standard();
+  Imported imported = reader.read(paths, options_of(flags, name, data));
   std::vector<InputFile> inputs;
-  for (const fs::path& path : paths) inputs.push_back({path.string(), sha256_of_file(path), path});
+  for (const fs::path& path : paths)
+    inputs.push_back({path.string(), imported.weights_unread ? "" : sha256_of_file(path), path});
 
   std::optional<int> gpus_per_node;
   if (flags.given("gpus-per-node")) gpus_per_node = flags.value("gpus-per-node", parse_count);

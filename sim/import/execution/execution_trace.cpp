@@ -166,8 +166,12 @@ class Reading {
     }
     // The last step's, in order: the first may have buckets of its own, before DDP reorders them.
     const std::size_t each_step = reductions.size() / static_cast<std::size_t>(steps);
-    for (std::size_t i = reductions.size() - each_step; i < reductions.size(); ++i)
+    for (std::size_t i = reductions.size() - each_step; i < reductions.size(); ++i) {
       imported_.buckets.push_back(reductions[i]->bytes / parameters_.element_bytes);
+      if (reductions[i]->microseconds > 0)
+        imported_.transfers.push_back(
+            {Bytes{reductions[i]->bytes}, seconds_of(reductions[i]->microseconds, 1)});
+    }
     if (ranks > 0) imported_.world_size = static_cast<int>(ranks);
     if (!order.empty() && ranks == 0)
       imported_.notes.unknown.push_back("how many ranks the collectives join: the trace is one's");

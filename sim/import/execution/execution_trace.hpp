@@ -40,7 +40,7 @@ struct ExecutionNode {
 
 struct ExecutionTrace {
   std::string file;
-  std::string kind;    // "chakra", "pytorch-et"
+  std::string kind;    // "chakra", "pytorch_et"
   std::string schema;  // "1.0.1"
   bool timed = false;  // durations and the GPU's kernels are there
   std::vector<ExecutionNode> nodes;

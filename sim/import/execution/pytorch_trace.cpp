@@ -164,7 +164,7 @@ bool is_pytorch_trace(std::string_view begin) {
 ExecutionTrace read_pytorch_trace(const std::filesystem::path& path) {
   ExecutionTrace trace;
   trace.file = path.string();
-  trace.kind = "pytorch-et";
+  trace.kind = "pytorch_et";
   BlockReader file(path);
   const Json head = read_json(
       file, {{"nodes"}, [&](std::size_t, Json& node) {

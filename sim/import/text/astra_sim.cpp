@@ -142,7 +142,7 @@ Imported read_astra_sim(const std::filesystem::path& path, const std::string& na
                      "(Chakra's converter)");
   if (*tick <= Seconds{0}) throw UsageError("--tick takes more than 0 s");
   Imported imported;
-  imported.kind = "astra-sim";
+  imported.kind = "astra_sim";
   imported.steps_used = 1;
   imported.shapes = ShapesFrom::Recorded;
   Model model{name, {}};

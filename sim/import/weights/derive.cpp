@@ -85,7 +85,7 @@ IterationTrace derive(const WeightsNetwork& network, const std::string& stored,
        "  batch: " + std::to_string(samples) + (tokens ? " tokens" : " samples") +
            " on a GPU. Each operator takes FLOPs / (" + to_text(peak) + " in " +
            std::string(to_text(type)) + " x " + percent(mfu) + "), or its bytes / " +
-           to_text(device.memory_bandwidth) + ", whichever is longer",
+           number_to_text(device.memory_bandwidth.value / 1e9) + " GB/s, whichever is longer",
        "  " + percent(mfu) + " of the peak (MFU) is " +
            std::string(choice.mfu ? "what --mfu says" : "assumed: --mfu says another") +
            ". Such shares are of whole iterations, so that the update has no time of its own"});
@@ -95,6 +95,10 @@ IterationTrace derive(const WeightsNetwork& network, const std::string& stored,
   imported.notes.used.push_back(device.name + ": " + to_text(peak) + " in " +
                                 std::string(to_text(type)) + " at " + percent(mfu) + ", " +
                                 number_to_text(device.memory_bandwidth.value / 1e9) + " GB/s");
+  if (bytes_of(type) < static_cast<int>(sizeof(float)))
+    imported.notes.inferred.push_back(
+        "gradients travel as fp32, 4 bytes an element, as in all of gradcast's models; sent as " +
+        std::string(to_text(type)) + " they take half of that");
   imported.notes.unknown.push_back(
       "what activation functions, softmax and sums beside a layer take: a list of weights does "
       "not show them, and the MFU stands for them");
@@ -116,6 +120,7 @@ Imported imported_from(WeightsNetwork network, const std::string& name, const st
                        const DeriveChoice& choice) {
   Imported imported;
   imported.kind = network.kind;
+  imported.weights_unread = true;
   imported.shapes = ShapesFrom::Recorded;
   imported.notes = network.notes;
   imported.model = Model{name, tensors_of(network.operators)};
