@@ -25,4 +25,8 @@ bool event_reader_built();
 /// it names the file, the event's number from 1, what was found and what would be right.
 Head read_events(const std::filesystem::path& path, const std::function<void(const Event&)>& take);
 
+/// Such a reader, of whichever profiler's files.
+using ReadEvents = std::function<Head(const std::filesystem::path& path,
+                                      const std::function<void(const Event&)>& take)>;
+
 }  // namespace gradcast::kineto

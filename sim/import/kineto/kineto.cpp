@@ -13,6 +13,7 @@
 #include "sim/import/kineto/linking.hpp"
 #include "sim/import/kineto/model.hpp"
 #include "sim/import/kineto/params.hpp"
+#include "sim/import/kineto/profile.hpp"
 #include "sim/import/kineto/sizes.hpp"
 #include "sim/import/kineto/window_times.hpp"
 #include "sim/import/readers.hpp"
@@ -48,8 +49,8 @@ void require_one_device(const Recording& recording) {
                         "forecasts a process a GPU");
 }
 
-Rank read_rank(const std::filesystem::path& path) {
-  Recording recording = read_recording(path);
+Rank read_rank(const std::filesystem::path& path, const ReadEvents& read) {
+  Recording recording = read_recording(path, read);
   Rank rank;
   rank.file = recording.file;
   rank.head = recording.head;
@@ -373,10 +374,11 @@ void note_world(const std::vector<Rank>& ranks, Imported& imported) {
                                      " collectives a step that send no gradients");
 }
 
-Imported imported_from(std::vector<Rank> ranks, const ImportOptions& options) {
+Imported imported_from(std::vector<Rank> ranks, const ImportOptions& options,
+                       const std::string& kind) {
   sort_ranks(ranks);
   Imported imported;
-  imported.kind = "kineto";
+  imported.kind = kind;
   Rank& rank = ranks.front();
   imported.device = rank.device;
   drop_odd_steps(rank, imported.notes);
@@ -401,6 +403,15 @@ Imported imported_from(std::vector<Rank> ranks, const ImportOptions& options) {
 }
 
 }  // namespace
+
+Imported import_profile(const std::vector<std::filesystem::path>& paths,
+                        const ImportOptions& options, const std::string& kind,
+                        const ReadEvents& read) {
+  std::vector<Rank> ranks;
+  for (const std::filesystem::path& path : paths) ranks.push_back(read_rank(path, read));
+  return imported_from(std::move(ranks), options, kind);
+}
+
 }  // namespace gradcast::kineto
 
 namespace gradcast::import_readers {
@@ -417,9 +428,7 @@ bool kineto_recognises(const FileHead& head) {
 
 Imported kineto_read(const std::vector<std::filesystem::path>& paths,
                      const ImportOptions& options) {
-  std::vector<kineto::Rank> ranks;
-  for (const std::filesystem::path& path : paths) ranks.push_back(kineto::read_rank(path));
-  return kineto::imported_from(std::move(ranks), options);
+  return kineto::import_profile(paths, options, "kineto", kineto::read_events);
 }
 
 }  // namespace gradcast::import_readers

@@ -254,11 +254,11 @@ std::string to_string(CollectiveKind kind) {
   return "other";
 }
 
-Recording read_recording(const std::filesystem::path& path) {
+Recording read_recording(const std::filesystem::path& path, const ReadEvents& read) {
   Recording recording;
   recording.file = path.string();
   Recorder recorder(recording);
-  recording.head = read_events(path, [&](const Event& event) { recorder.take(event); });
+  recording.head = read(path, [&](const Event& event) { recorder.take(event); });
   return recording;
 }
 

@@ -130,6 +130,6 @@ struct Recording {
 };
 
 /// Reads a trace. What comes back is in the order of the file. Throws DataError, MissingError.
-Recording read_recording(const std::filesystem::path& path);
+Recording read_recording(const std::filesystem::path& path, const ReadEvents& read = read_events);
 
 }  // namespace gradcast::kineto
