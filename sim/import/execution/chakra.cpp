@@ -149,7 +149,7 @@ ExecutionNode read_chakra_node(WireMessage proto) {
         break;
     }
   }
-  constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
+  constexpr std::int64_t kMostBytes = std::int64_t{1} << 40;
   constexpr std::int64_t kMostMicroseconds = std::int64_t{1} << 40;  // 12 days
   if (node.microseconds < 0 || node.microseconds > kMostMicroseconds)
     throw proto.failure("node " + std::to_string(node.id) + " takes " +

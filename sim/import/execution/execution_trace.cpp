@@ -256,6 +256,9 @@ class Reading {
       imported_.notes.unknown.push_back("times: no kernel of the GPU belongs to a layer");
       return;
     }
+    if (trace.iteration() > Seconds{kLongestSeconds})
+      throw DataError(trace_.file, 0,
+                      "takes " + number_to_text(trace.iteration().count()) + " s for an iteration");
     const auto us = [&](Phase phase) { return std::to_string(sums[phase]) + " us"; };
     imported_.notes.used.push_back("kernels by what launched them: forward " + us(Phase::Forward) +
                                    ", backward " + us(Phase::Backward) + ", update " +

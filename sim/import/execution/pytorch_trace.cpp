@@ -55,7 +55,7 @@ std::optional<TensorInput> tensor_of(const Json& value) {
     if (!number) return std::nullopt;
     if (places[i] != nullptr) *places[i] = *number;
   }
-  constexpr std::int64_t kMostElements = std::int64_t{1} << 48;
+  constexpr std::int64_t kMostElements = std::int64_t{1} << 36;
   if (tensor.elements < 0 || tensor.elements > kMostElements || tensor.element_bytes < 1 ||
       tensor.element_bytes > 16)
     return std::nullopt;
@@ -124,7 +124,8 @@ void take_collective(const Json& inputs, ExecutionNode& node) {
       node.collective = known.ours;
       for (const TensorInput& tensor : node.tensors)
         if (tensor.argument == 0) node.bytes += tensor.elements * tensor.element_bytes;
-      node.sized = node.bytes > 0;
+      constexpr std::int64_t kMostBytes = std::int64_t{1} << 40;
+      node.sized = node.bytes > 0 && node.bytes <= kMostBytes;
       return;
     }
   }

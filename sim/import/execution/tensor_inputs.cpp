@@ -85,7 +85,7 @@ void append_tensors(std::string_view values, std::string_view shapes,
   ListReader reader(values);
   reader.each_list([&](const ListReader& list) {
     if (list.numbers() != kNumbersOfTensor || list.texts() != 1 || list.nested()) return;
-    constexpr std::int64_t kMostElements = std::int64_t{1} << 48;
+    constexpr std::int64_t kMostElements = std::int64_t{1} << 36;
     constexpr std::int64_t kMostBytes = 16;
     TensorInput tensor{list.number(0),
                        list.number(1),

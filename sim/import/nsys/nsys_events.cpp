@@ -6,6 +6,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "sim/base/clean_text.hpp"
 #include "sim/base/error.hpp"
 #include "sim/import/nsys/sqlite_file.hpp"
 
@@ -48,7 +49,7 @@ class Export {
     file_.each_row(kGpus, {"id", "name"}, [&](const SqliteRow& row) {
       constexpr std::size_t kMostGpus = 64;
       if (head.devices.size() < kMostGpus)
-        head.devices.emplace_back(row.integer(0, 0), std::string(row.text(1)));
+        head.devices.emplace_back(row.integer(0, 0), shortened(clean_text(row.text(1)), 80));
     });
     return head;
   }
@@ -61,7 +62,7 @@ class Export {
       bytes += text.size() + 64;
       if (bytes > kMostTextBytes)
         throw DataError(file_.path(), 0, "has more than 256 MiB of names, as no run has");
-      texts_.emplace(row.integer(0, -1), text);
+      texts_.emplace(row.integer(0, -1), clean_text(text));
     });
   }
 
@@ -150,15 +151,15 @@ class Export {
 
   void read_ranges() {
     std::string thread;
-    file_.each_row(kRanges, {"start", "end", "globalTid", "text", "textId"},
-                   [&](const SqliteRow& row) {
-                     Event event;
-                     if (!set_times(row, event, "range")) return;
-                     event.thread = digits_of(row.integer(2, 0), thread);
-                     const std::string_view its = row.text(3);
-                     set_range(its.empty() ? text(row.integer(4, -1)) : its, event);
-                     if (!event.name.empty()) take_(event);
-                   });
+    file_.each_row(
+        kRanges, {"start", "end", "globalTid", "text", "textId"}, [&](const SqliteRow& row) {
+          Event event;
+          if (!set_times(row, event, "range")) return;
+          event.thread = digits_of(row.integer(2, 0), thread);
+          const std::string own = clean_text(row.text(3));
+          set_range(own.empty() ? text(row.integer(4, -1)) : std::string_view(own), event);
+          if (!event.name.empty()) take_(event);
+        });
   }
 
   /// emit_nvtx writes "NAME, seq = 5, sizes = [[64, 3], []], input_op_ids = [...]"; recent ones

@@ -1,5 +1,6 @@
 #include "sim/import/text/astra_sim.hpp"
 
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -71,7 +72,7 @@ class AstraReader {
   }
 
   std::int64_t number(std::size_t line, const std::string& word, const char* what) const {
-    constexpr std::int64_t kMost = std::int64_t{1} << 50;
+    constexpr std::int64_t kMost = std::int64_t{1} << 42;
     try {
       const std::int64_t value = parse_integer(word);
       if (value >= 0 && value <= kMost) return value;
@@ -102,7 +103,7 @@ class AstraReader {
                                   ": name, dependency, and time, collective, bytes of forward, "
                                   "input and weight gradients, and the update's time");
     AstraLayer read;
-    read.name = words[0];
+    read.name = shortened(clean_text(one_line(words[0])), 200);
     read.forward = number(line, words[2], "ticks");
     collective(line, words, 3, false);
     read.input_gradient = number(line, words[5], "ticks");
@@ -150,6 +151,7 @@ Imported read_astra_sim(const std::filesystem::path& path, const std::string& na
   trace.device = "unnamed";
   trace.batch = 1;
   std::set<std::string> names;
+  std::map<std::string, int> seen;
   AstraLayer sums;
   int reductions = 0;
   // Layers without gradients fold into the one before them, and into the first what comes before
@@ -172,8 +174,9 @@ Imported read_astra_sim(const std::filesystem::path& path, const std::string& na
     }
     ++reductions;
     std::string unique = layer.name;
-    for (int i = 2; !names.insert(unique).second; ++i)
-      unique = layer.name + "-" + std::to_string(i);
+    // Counted, since a file of a million equal names would be tried over and over.
+    while (!names.insert(unique).second)
+      unique = layer.name + "-" + std::to_string(++seen.emplace(layer.name, 1).first->second);
     const std::int64_t elements = layer.bytes / kBytesOfGradient;
     model.tensors.push_back({unique, unique, elements, 0});
     trace.tensors.push_back({unique, forward + forward_before, backward + backward_before});

@@ -197,6 +197,9 @@ Imported read_pipedream(const std::filesystem::path& path, const std::string& na
     trace.tensors.push_back({its + ".bias", Seconds{0}, backward});
   }
   if (trace.iteration() <= Seconds{0}) throw DataError(path.string(), 0, "has no times: all are 0");
+  if (trace.iteration() > Seconds{kLongestSeconds})
+    throw DataError(path.string(), 0,
+                    "takes " + number_to_text(trace.iteration().count()) + " s for an iteration");
   imported.provenance = {"PipeDream profile: forward and backward time of each operator, batch " +
                          std::to_string(trace.batch) +
                          ", each timed with a device synchronisation"};

@@ -77,6 +77,9 @@ IterationTrace derive(const WeightsNetwork& network, const std::string& stored,
     time.forward = to_nanoseconds(time.forward);
     time.backward = to_nanoseconds(time.backward);
   }
+  if (trace.iteration() <= Seconds{0} || trace.iteration() > Seconds{kLongestSeconds})
+    throw UsageError("an iteration would take " + number_to_text(trace.iteration().count()) +
+                     " s on " + device.name + "; are --tokens or --batch right?");
   const bool tokens = network.language && !choice.weights.whole_sequences;
   imported.provenance.insert(
       imported.provenance.end(),

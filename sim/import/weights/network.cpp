@@ -155,7 +155,8 @@ class Builder {
   /// as wide as what the projection behind it takes.
   void add_attention(std::int64_t width) {
     ++attentions_;
-    if (!choice_.sequence || network_.operators.empty()) return;
+    constexpr std::int64_t kWidest = 1'000'000;  // nobody's is; products of wider ones overflow
+    if (!choice_.sequence || network_.operators.empty() || width > kWidest) return;
     Operator attention{OperatorKind::Attention, "", {3 * width, 1, positions_},
                        {width, 1, positions_},  0,  {}};
     attention.multiply_accumulates = 2 * *choice_.sequence * width * positions_;

@@ -10,6 +10,7 @@
 #include "sim/import/weights/onnx_graph.hpp"
 #include "sim/import/weights/onnx_shapes.hpp"
 #include "sim/import/weights/weight.hpp"
+#include "sim/import/weights/weight_notes.hpp"
 
 namespace gradcast {
 namespace {
@@ -46,6 +47,9 @@ std::string layer_of_node(const OnnxNode& node) {
   return name;
 }
 
+/// Elements of a value of one sample. Nobody's has more, and products of more overflow.
+constexpr std::int64_t kMostOfSample = std::int64_t{1} << 34;
+
 class Conversion {
  public:
   Conversion(const std::filesystem::path& path, const WeightsChoice& choice)
@@ -64,6 +68,7 @@ class Conversion {
       throw DataError(file_, 0,
                       "has no initializer that could be trained; was it exported with its weights "
                       "(export_params)?");
+    require_sane_sum(weights_, file_);
     network_.images = has_convolutions_;
     say();
     return {std::move(network_), stored_type(weights_)};
@@ -141,7 +146,8 @@ class Conversion {
 
   void add(const OnnxNode& node, std::vector<Weight> taken) {
     for (const Weight& weight : taken)
-      if (std::any_of(weight.name.begin(), weight.name.end(), is_control) || weight.name.empty())
+      if (std::any_of(weight.name.begin(), weight.name.end(), is_control) || weight.name.empty() ||
+          clean_text(weight.name) != weight.name)
         throw DataError(file_, 0, "has an initializer whose name is no plain text");
     if (taken.empty() && !has_convolutions_) return;
     if (!taken.empty() && joins(node, taken)) {
@@ -174,9 +180,13 @@ class Conversion {
     if (!is_known(shapes_, value)) return {};
     const OnnxShape& shape = shapes_.at(value);
     Shape sample{shape[1], 1, 1};
-    for (std::size_t i = 2; i < shape.size(); ++i)
+    std::int64_t elements = shape[1];
+    for (std::size_t i = 2; i < shape.size(); ++i) {
+      if (elements > kMostOfSample / shape[i]) return {};
+      elements *= shape[i];
       (i == 2 ? sample.height : sample.width) *= shape[i];
-    return sample;
+    }
+    return elements > kMostOfSample ? Shape{} : sample;
   }
 
   Operator operator_of(const OnnxNode& node, const std::vector<Weight>& taken) {
@@ -210,7 +220,7 @@ class Conversion {
       each.kind = OperatorKind::Convolution;
       const Shape& moves = node.type == "Conv" ? each.out : each.in;
       if (moves.elements() == 0) lack(node);
-      each.multiply_accumulates = matrix * moves.height * moves.width;
+      each.multiply_accumulates = product(matrix, moves.height * moves.width);
     } else if (node.type == "Gather") {
       each.kind = OperatorKind::Embedding;
       network_.language = true;
@@ -225,7 +235,7 @@ class Conversion {
       }
       each.in = {in, 1, rows};
       each.out = {out, 1, rows};
-      each.multiply_accumulates = matrix * rows;
+      each.multiply_accumulates = product(matrix, rows);
     } else {
       each.kind = OperatorKind::BatchNorm;
       if (each.in.elements() == 0) each.in = {elements, 1, tokens()};
@@ -233,6 +243,13 @@ class Conversion {
       each.multiply_accumulates = each.in.elements();
     }
     return each;
+  }
+
+  std::int64_t product(std::int64_t weights, std::int64_t times) const {
+    constexpr std::int64_t kMost = std::int64_t{1} << 60;
+    if (times > 0 && weights > kMost / times)
+      throw DataError(file_, 0, "has a layer of more than 2^60 multiply-accumulates a sample");
+    return weights * times;
   }
 
   /// Tokens of a sample: a token, or a sequence of them.
@@ -244,7 +261,10 @@ class Conversion {
     if (!is_known(shapes_, value)) return node.type == "Gemm" ? 1 : 0;
     const OnnxShape& shape = shapes_.at(value);
     std::int64_t rows = 1;
-    for (std::size_t i = 1; i + 1 < shape.size(); ++i) rows *= shape[i];
+    for (std::size_t i = 1; i + 1 < shape.size(); ++i) {
+      if (rows > kMostOfSample / shape[i]) return 0;
+      rows *= shape[i];
+    }
     return rows;
   }
 

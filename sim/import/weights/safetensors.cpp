@@ -109,6 +109,7 @@ std::vector<Weight> read_safetensors(const std::vector<std::filesystem::path>& n
                        (files.size() == 1 ? " file" : " files") + "; no weights were read");
   refuse_quantised(weights, files.front().string());
   drop_untrained(weights, notes);
+  require_sane_sum(weights, files.front().string());
   if (weights.empty())
     throw DataError(files.front().string(), 0, "has no tensor that could be trained");
   sort_in_forward_order(weights);

@@ -41,6 +41,15 @@ void refuse_quantised(const std::vector<Weight>& weights, const std::string& fil
                             "original one");
 }
 
+void require_sane_sum(const std::vector<Weight>& weights, const std::string& file) {
+  constexpr std::int64_t kMost = 4'000'000'000'000;
+  std::int64_t sum = 0;
+  for (const Weight& weight : weights)
+    if ((sum += weight.elements()) > kMost)
+      throw DataError(file, 0,
+                      "has more than " + std::to_string(kMost) + " elements, as no network has");
+}
+
 void drop_untrained(std::vector<Weight>& weights, ImportNotes& notes) {
   std::vector<std::string> reasons;  // in the order in which they were met
   std::map<std::string, std::vector<std::string>> dropped;

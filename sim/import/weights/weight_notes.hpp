@@ -12,6 +12,9 @@ namespace gradcast {
 /// not those that are trained.
 void refuse_quantised(const std::vector<Weight>& weights, const std::string& file);
 
+/// Throws DataError for more elements than any network has: with them, counts of FLOPs overflow.
+void require_sane_sum(const std::vector<Weight>& weights, const std::string& file);
+
 /// Removes what is not trained; a note for each reason counts and names some.
 void drop_untrained(std::vector<Weight>& weights, ImportNotes& notes);
 
