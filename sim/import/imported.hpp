@@ -79,6 +79,7 @@ struct Imported {
   std::vector<ImportedCollective> collectives;
   std::vector<std::int64_t> buckets;        // elements, in order of sending
   std::vector<ImportedTransfer> transfers;  // of the buckets: the least seconds over the steps
+  bool transfers_with_waiting = true;       // for other ranks: not all ranks' files were read
   std::vector<std::string> provenance;      // comment lines of the files that are written
   bool weights_unread = false;              // files of weights are long, and nothing reads them
   ImportNotes notes;

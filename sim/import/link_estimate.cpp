@@ -1,13 +1,27 @@
 #include "sim/import/link_estimate.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace gradcast {
+namespace {
 
-std::optional<Link> link_of_ring(const std::vector<ImportedTransfer>& transfers, int ranks) {
+/// Seconds a byte of the fastest.
+double fastest(const std::vector<ImportedTransfer>& transfers) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const ImportedTransfer& one : transfers)
+    least = std::min(least, one.seconds.count() / static_cast<double>(one.bytes.count));
+  return least;
+}
+
+}  // namespace
+
+std::optional<Link> link_of_ring(const std::vector<ImportedTransfer>& transfers, int ranks,
+                                 bool with_waiting) {
   if (transfers.empty() || ranks < 2) return std::nullopt;
   double bytes = 0, seconds = 0;  // means
   for (const ImportedTransfer& one : transfers) {
+    if (one.bytes.count <= 0 || one.seconds <= Seconds{0}) return std::nullopt;
     bytes += static_cast<double>(one.bytes.count);
     seconds += one.seconds.count();
   }
@@ -20,14 +34,12 @@ std::optional<Link> link_of_ring(const std::vector<ImportedTransfer>& transfers,
     rise += aside * (one.seconds.count() - seconds);
     width += aside * aside;
   }
-  // Through the origin where there is one size, or the line would begin below it.
   double slope = width > 0 ? rise / width : 0;
   double start = seconds - slope * bytes;
-  if (slope <= 0 || start < 0) {
-    slope = bytes > 0 ? seconds / bytes : 0;
+  if (with_waiting || slope <= 0 || start < 0) {
+    slope = fastest(transfers);
     start = 0;
   }
-  if (slope <= 0) return std::nullopt;
   const double steps = 2.0 * (ranks - 1);
   return Link{BytesPerSecond{steps / ranks / slope}, Seconds{start / steps}};
 }

@@ -13,8 +13,8 @@ namespace gradcast {
 namespace {
 
 constexpr int kGpusOfNode = 8;
-constexpr const char* kLinkSource =
-    "the all-reduces of this run as a ring: the least time of each bucket";
+constexpr const char* kBandwidthSource =
+    "the all-reduces of this run as a ring: bytes over the least time";
 
 std::vector<std::string> with(std::vector<std::string> lines,
                               const std::vector<std::string>& more) {
@@ -31,23 +31,24 @@ std::string cluster_csv(const Imported& imported, const ImportedShape& shape, co
                                                        " ranks, not how they lie on machines"
                                                  : "--gpus-per-node";
   const bool one_node = shape.nodes == 1;
+  const bool bound = imported.transfers_with_waiting;
   const std::string rate = to_text(BytesPerSecond{rounded_to(4, link.bandwidth.value)});
   const std::string latency = to_text(Seconds{rounded_to(3, link.latency.count())});
-  std::string text =
-      csv_comments(with(provenance, {"One rank's collectives include waiting for others, so that "
-                                     "links may be faster than this."})) +
-      csv_line({"property", "value", "source"});
+  const std::string rate_source = std::string(kBandwidthSource) +
+                                  (bound ? "; one rank's include waiting, so at least this" : "");
+  const std::string latency_source =
+      bound ? "not known: one rank's times include waiting" : kBandwidthSource;
+  std::string text = csv_comments(provenance) + csv_line({"property", "value", "source"});
   const auto row = [&](const std::string& property, const std::string& value,
                        const std::string& source) {
     text += csv_line({property, value, source});
   };
   row("nodes", std::to_string(shape.nodes), shape_source);
   row("gpus_per_node", std::to_string(shape.gpus_per_node), shape_source);
-  row("nic_bandwidth", rate, one_node ? "not crossed: any value gives the same" : kLinkSource);
-  row("nic_latency", latency, one_node ? "not crossed" : kLinkSource);
-  row("intra_bandwidth", rate,
-      one_node ? kLinkSource : "not known: as between nodes, where the run's ring was slowest");
-  row("intra_latency", latency, one_node ? kLinkSource : "not known: as between nodes");
+  row("nic_bandwidth", rate, one_node ? "not crossed: any value gives the same" : rate_source);
+  row("nic_latency", latency, one_node ? "not crossed" : latency_source);
+  row("intra_bandwidth", rate, one_node ? rate_source : "not known: as between nodes");
+  row("intra_latency", latency, one_node ? latency_source : "not known: as between nodes");
   return text;
 }
 
@@ -120,7 +121,9 @@ ImportedFiles files_of(const Imported& imported, const std::string& name,
                   ("iteration-" + name + "-" + (device.empty() ? "gpu" : device) + ".csv");
     made.files.push_back({paths.trace, iteration_trace_csv(*imported.trace, lines)});
   }
-  if (imported.world_size > 1) made.link = link_of_ring(imported.transfers, imported.world_size);
+  if (imported.world_size > 1)
+    made.link =
+        link_of_ring(imported.transfers, imported.world_size, imported.transfers_with_waiting);
   if (made.link) {
     paths.cluster = folder / "platforms" / (name + ".csv");
     made.files.push_back({paths.cluster, cluster_csv(imported, shape, *made.link, lines)});

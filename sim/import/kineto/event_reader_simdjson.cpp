@@ -24,6 +24,10 @@ constexpr std::size_t kLongestTrace = std::size_t{1} << 38;
 /// Microseconds. Dates since 1970 are about 2e15; no sum of two of these overflows nanoseconds.
 constexpr std::int64_t kLatestDate = 4'000'000'000'000'000;
 
+/// Nanoseconds of a slice that is looked at. No step takes so long, and the sum of as many as are
+/// kept is still a number.
+constexpr Nanoseconds kLongestSlice = 1'000'000'000'000;
+
 /// "123.456", with or without quotes, as nanoseconds. A double has too few digits for the
 /// nanoseconds of a date. False for what is no such number.
 bool parse_microseconds(std::string_view text, Nanoseconds& time) {
@@ -188,9 +192,10 @@ class EventParser {
   }
 
   DataError time_failure(const char* key, std::string_view found, std::string_view name) const {
-    const std::string what = found.empty() ? "missing" : shortened(clean_text(found), 40);
-    return failure("\"" + std::string(key) + "\" of '" + shortened(clean_text(name), 60) + "' is " +
-                   what + ", not microseconds");
+    const std::string whose =
+        "\"" + std::string(key) + "\" of '" + shortened(clean_text(name), 60) + "'";
+    if (found.empty()) return failure(whose + " is missing; it is a number of microseconds");
+    return failure(whose + " is " + shortened(clean_text(found), 40) + ", not microseconds");
   }
 
   void take_event(od::object fields) {
@@ -237,6 +242,9 @@ class EventParser {
     if (event.duration < 0)
       throw failure("\"dur\" of '" + shortened(clean_text(event.name), 60) +
                     "' is negative; a duration is 0 or more microseconds");
+    if (event.category != Category::Other && event.duration > kLongestSlice)
+      throw failure("'" + shortened(clean_text(event.name), 60) +
+                    "' takes more than 1000 s, as no part of a step does");
     take_(event);
   }
 
@@ -256,7 +264,8 @@ Head parse_head(const std::string& file, const std::string& text) {
                     std::string("is no valid JSON around its list of events: ") +
                         simdjson::error_message(error));
   std::int64_t number = 0;
-  if (document["baseTimeNanoseconds"].get_int64().get(number) == simdjson::SUCCESS)
+  if (document["baseTimeNanoseconds"].get_int64().get(number) == simdjson::SUCCESS && number >= 0 &&
+      number <= kLatestDate * 1000)
     head.base = number;
   if (document["distributedInfo"]["rank"].get_int64().get(number) == simdjson::SUCCESS &&
       number >= 0 && number < 1'000'000)

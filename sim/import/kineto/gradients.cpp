@@ -123,7 +123,10 @@ class StepReader {
     with_gradients.erase(std::unique(with_gradients.begin(), with_gradients.end()),
                          with_gradients.end());
     for (const std::size_t one : with_gradients)
-      its_.layers.push_back({outermost_[one]->start, 0, outermost_[one]->elements,
+      its_.layers.push_back({outermost_[one]->start,
+                             0,
+                             {},
+                             outermost_[one]->elements,
                              short_name(recording_.names.text(outermost_[one]->name))});
     for (std::size_t i = 0; i < forward_of_.size(); ++i) {
       const auto its = outermost_of_.find(forward_of_[i]);
@@ -137,7 +140,10 @@ class StepReader {
       if (one->collective >= 0 || one->phase != Phase::Forward) continue;
       while (layer + 1 < its_.layers.size() && its_.layers[layer + 1].start <= one->launched)
         ++layer;
-      if (!its_.layers.empty()) its_.layers[layer].forward += one->end - one->start;
+      if (!its_.layers.empty()) {
+        its_.layers[layer].forward += one->end - one->start;
+        its_.layers[layer].launch.take(*one);
+      }
       its_.forward += one->end - one->start;
     }
   }
@@ -149,12 +155,15 @@ class StepReader {
     const std::vector<Span> mul_out = spans_of(OperatorKind::MulOut);
     for (const GpuOperation* one : work_.gpu) {
       if (one->collective >= 0) continue;
+      if (one->phase == Phase::CopyBack || one->phase == Phase::Update)
+        its_.update_launch.take(*one);
       if (one->phase == Phase::CopyBack && one->is_copy) its_.copied_back.push_back(one->size);
       if (one->phase == Phase::Update && one->size > 0 && !one->is_copy)
         its_.optimizer_rooms.push_back(one->size);
       if (one->phase != Phase::Backward || its_.groups.empty()) continue;
       while (group + 1 < its_.groups.size() && its_.groups[group].over <= one->launched) ++group;
       its_.groups[group].backward += one->end - one->start;
+      its_.groups[group].launch.take(*one);
       while (copies < mul_out.size() && mul_out[copies].end < one->launched) ++copies;
       if (copies == mul_out.size() || one->launched < mul_out[copies].start || one->size <= 0 ||
           one->is_copy)
@@ -193,6 +202,12 @@ std::vector<StepGradients> gradients_of_steps(const Recording& recording, const 
   std::vector<StepGradients> all;
   for (const StepWork& work : work_of(recording, steps))
     all.push_back(StepReader(recording, work, steps.thread).read());
+  std::size_t number = 0;
+  for (const Step& step : steps.steps)
+    if (step.used) {
+      all[number].window = step.window;
+      all[number++].next_launch = step.next_launch;
+    }
   return all;
 }
 

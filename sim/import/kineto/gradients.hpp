@@ -1,12 +1,39 @@
 // The gradients of each step: in which order they are done, which operator they belong to, what
 // their forward and backward take.
 #pragma once
+#include <algorithm>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "sim/import/kineto/steps.hpp"
 
 namespace gradcast::kineto {
+
+/// When a part of a step can begin, as far as the host decides. Its operations run one after
+/// another, each no earlier than its launch: as if all of them began no earlier than this date.
+class LaunchDate {
+ public:
+  void take(const GpuOperation& operation) {
+    date_ = std::max(date_, operation.launched - before_);
+    before_ += operation.end - operation.start;
+    any_ = true;
+  }
+  /// What comes after this, as one part with it.
+  void take(const LaunchDate& next) {
+    if (!next.any_) return;
+    date_ = std::max(date_, next.date_ - before_);
+    before_ += next.before_;
+    any_ = true;
+  }
+  bool any() const { return any_; }
+  Nanoseconds date() const { return date_; }
+
+ private:
+  Nanoseconds date_ = std::numeric_limits<Nanoseconds>::min() / 2;
+  Nanoseconds before_ = 0;  // work of the operations so far
+  bool any_ = false;
+};
 
 struct Gradient {
   std::int64_t recorded = -1;  // elements, where shapes were recorded
@@ -19,6 +46,7 @@ struct Gradient {
 struct GradientGroup {
   Nanoseconds over = 0;      // what is launched from here on is the next group's
   Nanoseconds backward = 0;  // work on the GPU
+  LaunchDate launch{};       // of that work
   int layer = -1;            // a number of StepGradients::layers; -1: no operator is known
   std::string node;          // "Convolution"
 };
@@ -27,6 +55,7 @@ struct GradientGroup {
 struct ForwardLayer {
   Nanoseconds start = 0;
   Nanoseconds forward = 0;  // its work on the GPU, and that of what has no gradients behind it
+  LaunchDate launch{};
   std::int64_t batch = -1;  // the first dimension of its input; -1: not recorded
   std::string name;         // "conv2d"
 };
@@ -36,6 +65,9 @@ struct StepGradients {
   std::vector<GradientGroup> groups;          // likewise
   std::vector<ForwardLayer> layers;           // in forward order
   Nanoseconds forward = 0;                    // all work of the forward pass
+  Span window{};                              // of the step
+  Nanoseconds next_launch = 0;                // of the next step's first kernel
+  LaunchDate update_launch{};                 // of the optimizer, and of copying out of buckets
   std::vector<std::int64_t> copied_back;      // bytes, in order
   std::vector<std::int64_t> optimizer_rooms;  // elements, of its elementwise kernels in order
 

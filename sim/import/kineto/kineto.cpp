@@ -1,5 +1,6 @@
 // The reader of PyTorch profiler traces: one rank's file, or those of all ranks.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -21,6 +22,9 @@
 namespace gradcast::kineto {
 namespace {
 
+/// The share of a step that the GPU waits for its host from which launches are part of the trace.
+constexpr double kHostMatters = 0.1;
+
 /// What is kept of one rank's file when it was looked through.
 struct Rank {
   std::string file;
@@ -29,6 +33,7 @@ struct Rank {
   std::int64_t events = 0;
   std::size_t gpu_operations = 0;
   std::size_t linked = 0;
+  Nanoseconds launch_latency = 0;
   Steps steps;
   std::vector<WindowTimes> times;            // of the used steps
   std::vector<StepGradients> gradients;      // likewise
@@ -63,6 +68,7 @@ Rank read_rank(const std::filesystem::path& path, const ReadEvents& read) {
   rank.steps = find_steps(recording);
   set_phases(recording, rank.steps.thread);
   rank.times = times_of_windows(recording, rank.steps);
+  rank.launch_latency = launch_latency(recording, rank.steps);
   rank.gradients = gradients_of_steps(recording, rank.steps);
   rank.collectives = collectives_of_steps(recording, rank.steps, true);
   refuse_hybrids(recording, collectives_of_steps(recording, rank.steps, false),
@@ -258,7 +264,7 @@ void set_model(const Rank& rank, const ImportOptions& options, int element_bytes
   const double update = median_of(rank, &WindowTimes::update);
   const double beside =
       median_of(rank, &WindowTimes::copy_back) + median_of(rank, &WindowTimes::zero);
-  trace.update = Seconds{update + beside};
+  trace.update = Seconds{std::round((update + beside) * 1e9) / 1e9};
   if (beside > 0)
     imported.notes.used.push_back(
         "the update has what clearing gradients and copying them out of "
@@ -279,6 +285,13 @@ void set_model(const Rank& rank, const ImportOptions& options, int element_bytes
     imported.notes.unknown.push_back(
         "the batch: 1 stands for whatever it was, so that --batch cannot scale it; give --batch "
         "here");
+  }
+  // Where the GPU hardly waits for its host, launches run ahead and say nothing of the host's pace.
+  if (imported.times->host > kHostMatters * imported.times->window) {
+    set_launches(rank.gradients, rank.launch_latency, trace);
+    imported.notes.used.push_back(
+        "the dates of the host's launches, and " + to_text(to_seconds(rank.launch_latency)) +
+        " from a launch to its kernel: no part of a forecast begins earlier");
   }
   imported.trace = trace;
 }
@@ -319,6 +332,7 @@ void set_shared(const std::vector<Rank>& ranks, Imported& imported) {
         "how long data moved: the ranks' steps or collectives do not match each other");
     return;
   }
+  imported.transfers_with_waiting = static_cast<int>(ranks.size()) < imported.world_size;
   for (ImportedCollective& collective : imported.collectives)
     for (const auto& [kind, its] : sums)
       if (to_string(kind) == collective.name) {

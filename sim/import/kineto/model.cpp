@@ -1,6 +1,7 @@
 #include "sim/import/kineto/model.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -39,7 +40,8 @@ std::string tensor_name(const Layer& layer, std::size_t number, std::size_t coun
 }
 
 Seconds median_seconds(std::vector<double> nanoseconds) {
-  return Seconds{median(std::move(nanoseconds)) * 1e-9};
+  // Whole nanoseconds, as the trace has them, divided so that they print in nine digits.
+  return Seconds{std::round(median(std::move(nanoseconds))) / 1e9};
 }
 
 }  // namespace
@@ -54,6 +56,45 @@ std::vector<std::size_t> forward_places(const std::vector<Gradient>& gradients) 
     end = begin;
   }
   return places;
+}
+
+void set_launches(const std::vector<StepGradients>& steps, Nanoseconds latency,
+                  IterationTrace& trace) {
+  const auto since_begin = [&](const StepGradients& step, const LaunchDate& launch) {
+    return static_cast<double>(
+        std::max<Nanoseconds>(0, launch.any() ? launch.date() + latency - step.window.start : 0));
+  };
+  const auto median_of = [&](auto date_in) {
+    std::vector<double> dates;
+    for (const StepGradients& step : steps) dates.push_back(date_in(step));
+    return median_seconds(std::move(dates));
+  };
+  std::size_t place = 0;
+  std::set<int> launched;  // operators
+  for (const Layer& layer : layers_of(steps.front())) {
+    const std::size_t begin = place;
+    for (const std::size_t group : layer.groups)
+      place += static_cast<std::size_t>(
+          std::count_if(steps.front().gradients.begin(), steps.front().gradients.end(),
+                        [&](const Gradient& gradient) { return gradient.group == group; }));
+    trace.tensors[place - 1].backward_launch = median_of([&](const StepGradients& step) {
+      LaunchDate whole;  // backward comes to the layer's last group first
+      for (std::size_t i = layer.groups.size(); i-- > 0;)
+        whole.take(step.groups[layer.groups[i]].launch);
+      return since_begin(step, whole);
+    });
+    if (layer.operator_number >= 0 && launched.insert(layer.operator_number).second)
+      trace.tensors[begin].forward_launch = median_of([&](const StepGradients& step) {
+        const int its = step.groups[layer.groups.front()].layer;
+        return its < 0 ? 0.0 : since_begin(step, step.layers[static_cast<std::size_t>(its)].launch);
+      });
+  }
+  trace.update_launch =
+      median_of([&](const StepGradients& step) { return since_begin(step, step.update_launch); });
+  trace.host = median_of([&](const StepGradients& step) {
+    return static_cast<double>(
+        std::max<Nanoseconds>(0, step.next_launch + latency - step.window.start));
+  });
 }
 
 TimedModel timed_model(const std::vector<StepGradients>& steps,

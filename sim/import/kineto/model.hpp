@@ -22,6 +22,11 @@ TimedModel timed_model(const std::vector<StepGradients>& steps,
                        const std::vector<std::int64_t>& elements,
                        const std::vector<Parameter>& parameters);
 
+/// Gives the trace the dates at which the host has launched its parts, medians of the steps, since
+/// the step's first kernel began. `latency`: from a launch to the begin of its kernel.
+void set_launches(const std::vector<StepGradients>& steps, Nanoseconds latency,
+                  IterationTrace& trace);
+
 /// For each gradient in the order of readiness, its place in forward order: groups turn round, and
 /// the gradients of a group keep their order.
 std::vector<std::size_t> forward_places(const std::vector<Gradient>& gradients);

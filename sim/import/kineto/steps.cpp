@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
-#include <optional>
 
 #include "sim/base/clean_text.hpp"
 #include "sim/base/error.hpp"
@@ -76,7 +75,7 @@ std::uint32_t busiest_stream(const Recording& recording) {
 
 /// The first kernel on the compute stream that each step launched.
 void set_windows(const Recording& recording, Steps& steps) {
-  std::vector<std::optional<Nanoseconds>> first(steps.steps.size());
+  std::vector<const GpuOperation*> first(steps.steps.size(), nullptr);
   for (const GpuOperation& operation : recording.gpu) {
     if (!operation.linked || operation.stream != steps.compute_stream || operation.collective >= 0)
       continue;
@@ -85,11 +84,12 @@ void set_windows(const Recording& recording, Steps& steps) {
                          [](Nanoseconds date, const Step& step) { return date < step.host.start; });
     if (after == steps.steps.begin() || operation.launched >= (after - 1)->host.end) continue;
     auto& its = first[static_cast<std::size_t>(after - 1 - steps.steps.begin())];
-    if (!its || operation.start < *its) its = operation.start;
+    if (its == nullptr || operation.start < its->start) its = &operation;
   }
   for (std::size_t i = 0; i + 1 < steps.steps.size(); ++i)
-    if (first[i] && first[i + 1] && *first[i] < *first[i + 1]) {
-      steps.steps[i].window = {*first[i], *first[i + 1]};
+    if (first[i] != nullptr && first[i + 1] != nullptr && first[i]->start < first[i + 1]->start) {
+      steps.steps[i].window = {first[i]->start, first[i + 1]->start};
+      steps.steps[i].next_launch = first[i + 1]->launched;
       steps.steps[i].full = true;
     }
 }

@@ -11,8 +11,9 @@ namespace gradcast::kineto {
 struct Step {
   std::string name;  // "ProfilerStep#4"
   Span host;
-  Span window{};      // its first kernel on the compute stream to the next step's; where full
-  bool full = false;  // both are there
+  Span window{};  // its first kernel on the compute stream to the next step's; where full
+  Nanoseconds next_launch = 0;  // of the next step's first kernel
+  bool full = false;            // both are there
   bool used = false;
 };
 

@@ -107,6 +107,26 @@ std::size_t first_touching(const Recording& recording, const Span& window, Nanos
   return static_cast<std::size_t>(first - recording.gpu.begin());
 }
 
+Nanoseconds launch_latency(const Recording& recording, const Steps& steps) {
+  std::vector<Nanoseconds> latencies;
+  const Nanoseconds longest = longest_operation(recording);
+  for (const Step& step : steps.steps) {
+    if (!step.used) continue;
+    Nanoseconds until = step.window.start;
+    for (std::size_t i = first_touching(recording, step.window, longest);
+         i < recording.gpu.size() && recording.gpu[i].start < step.window.end; ++i) {
+      const GpuOperation& one = recording.gpu[i];
+      if (one.stream != steps.compute_stream || one.collective >= 0) continue;
+      if (one.linked && one.launched > until) latencies.push_back(one.start - one.launched);
+      until = std::max(until, one.end);
+    }
+  }
+  if (latencies.empty()) return 0;
+  const auto middle = latencies.begin() + static_cast<std::ptrdiff_t>(latencies.size() / 2);
+  std::nth_element(latencies.begin(), middle, latencies.end());
+  return std::max<Nanoseconds>(0, *middle);
+}
+
 std::vector<WindowTimes> times_of_windows(const Recording& recording, const Steps& steps) {
   std::vector<WindowTimes> times;
   const Nanoseconds longest = longest_operation(recording);

@@ -22,6 +22,10 @@ struct WindowTimes {
 /// Of each used step, in their order. Needs phases.
 std::vector<WindowTimes> times_of_windows(const Recording& recording, const Steps& steps);
 
+/// From a launch to the kernel's begin, where the compute stream waited for that launch: the median
+/// over the used windows. 0 where it never waited.
+Nanoseconds launch_latency(const Recording& recording, const Steps& steps);
+
 /// The operations that touch a window begin here; Recording::gpu is sorted by start. One that began
 /// earlier than `longest` before the window does not reach it.
 std::size_t first_touching(const Recording& recording, const Span& window, Nanoseconds longest);
