@@ -13,7 +13,7 @@ quietly() {
 }
 
 gradcast_packages="g++ cmake ninja-build libsimgrid-dev libboost-dev libcxxopts-dev \
-nlohmann-json3-dev libtomlplusplus-dev libssl-dev zlib1g-dev libeigen3-dev catch2 librapidcheck-dev libboost-context-dev"
+nlohmann-json3-dev libtomlplusplus-dev libssl-dev zlib1g-dev libeigen3-dev catch2 librapidcheck-dev libboost-context-dev libsimdjson-dev libsqlite3-dev"
 
 # Says what it installs, and nothing when all is there. Sets gradcast_installed to yes or no.
 install_missing_packages() {

@@ -99,6 +99,19 @@ BytesPerSecond parse_rate(std::string_view text) {
   return {rate};
 }
 
+FlopsPerSecond parse_flop_rate(std::string_view text) {
+  constexpr std::string_view kExample = "312TFLOPS";
+  static constexpr Prefix kBases[] = {
+      {"FLOPS", 1}, {"FLOP/s", 1}, {"PFLOPS", 1e15}, {"PFLOP/s", 1e15}};
+  const auto [number, unit] = split(text, "a peak", kExample);
+  const double factor = factor_of(unit, kBases);
+  if (factor == 0) refuse_unit(text, unit, "arithmetic", kExample);
+  const double rate = number * factor;
+  if (rate < 1e6 || rate > 1e18)
+    throw ValueError(quoted(text) + " is not a peak from 1 MFLOPS to 1000 PFLOPS");
+  return {rate};
+}
+
 Seconds parse_time(std::string_view text) {
   constexpr std::string_view kExample = "25us";
   static constexpr Prefix kUnits[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
@@ -178,6 +191,11 @@ bool parse_yes_no(std::string_view text) {
 }
 
 std::string to_text(BytesPerSecond rate) { return with_prefix(rate.value * 8, "bps"); }
+
+std::string to_text(FlopsPerSecond rate) {
+  return rate.value >= 1e12 ? short_number(rate.value / 1e12) + "TFLOPS"
+                            : with_prefix(rate.value, "FLOPS");
+}
 
 std::string to_text(Seconds time) {
   const double seconds = time.count();

@@ -1,4 +1,4 @@
-// Time and data have types, and text has units: "9.43Gbps", "25us", "64MiB".
+// Time and data have types, and text has units: "9.43Gbps", "25us", "64MiB", "312TFLOPS".
 #pragma once
 #include <chrono>
 #include <compare>
@@ -29,15 +29,22 @@ struct BytesPerSecond {
   friend auto operator<=>(BytesPerSecond, BytesPerSecond) = default;
 };
 
+/// Arithmetic: floating-point operations, two a multiply-accumulate.
+struct FlopsPerSecond {
+  double value = 0;
+  friend auto operator<=>(FlopsPerSecond, FlopsPerSecond) = default;
+};
+
 constexpr Seconds operator/(Bytes amount, BytesPerSecond rate) {
   return Seconds{static_cast<double>(amount.count) / rate.value};
 }
 
 /// Parsers of a number and its unit, with at most one blank between them. All throw ValueError with
 /// an example of what would be right. A number without a unit is refused (except a time of 0).
-BytesPerSecond parse_rate(std::string_view text);  // > 0
-Seconds parse_time(std::string_view text);         // >= 0
-Bytes parse_bytes(std::string_view text);          // >= 0
+BytesPerSecond parse_rate(std::string_view text);       // > 0
+FlopsPerSecond parse_flop_rate(std::string_view text);  // > 0: "989.4TFLOPS"
+Seconds parse_time(std::string_view text);              // >= 0
+Bytes parse_bytes(std::string_view text);               // >= 0
 
 /// A finite number and nothing else. Throws ValueError.
 double parse_number(std::string_view text);
@@ -59,6 +66,7 @@ bool parse_yes_no(std::string_view text);
 /// The canonical spelling of a value ("26.6us"; rates in bits per second, "9.43Gbps"). The parsers
 /// above read it back.
 std::string to_text(BytesPerSecond rate);
+std::string to_text(FlopsPerSecond rate);
 std::string to_text(Seconds time);
 std::string to_text(Bytes amount);
 /// 0.05 as "5%".

@@ -65,7 +65,7 @@ unit is in the column's name (_seconds, _bytes) or in the value (9.43Gbps).
   traces/fit-SOURCE.csv               structure,errors,parameter,applies_to,start,least,most,
                                       source
   traces/events-NAME.csv              event,target,at,lasting,value
-  traces/devices.csv                  device,memory_bandwidth,launch,source
+  traces/devices.csv                  device,memory_bandwidth,launch,fp32,tf32,fp16,bf16,source
   platforms/NAME.csv                  property,value,source
 
 The README.md files of models, traces and platforms say what each column means, and list optional

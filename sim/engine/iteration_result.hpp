@@ -12,8 +12,8 @@ namespace gradcast {
 /// The parts are seen from the rank that finishes last. forward + backward + encode + exposed
 /// communication + decode + update + overhead + wait = iteration: each moment counts for the step
 /// of the compute stream; if that is idle, for the step of the side stream; if both are idle, for a
-/// collective that all ranks have entered; else it is waiting, for a rank or for the end of a
-/// cycle.
+/// collective that all ranks have entered; else it is waiting, for a rank, for the end of a cycle
+/// or for the host.
 struct IterationResult {
   Seconds iteration{0};
   Seconds forward{0};

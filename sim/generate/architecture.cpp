@@ -34,12 +34,6 @@ Window square(std::int64_t size, std::int64_t stride, std::int64_t padding) {
   return {size, size, stride, padding, padding};
 }
 
-std::int64_t Operator::parameters() const {
-  std::int64_t sum = 0;
-  for (const GradientTensor& tensor : tensors) sum += tensor.elements;
-  return sum;
-}
-
 Operator& Architecture::append(OperatorKind kind, const std::string& layer, Shape out) {
   operators_.push_back({kind, layer, at_, out, 0, {}});
   at_ = out;
@@ -121,10 +115,7 @@ void Architecture::concatenate(std::int64_t channels) {
 }
 
 Model model_of(const std::string& name, const Architecture& architecture) {
-  Model model{name, {}};
-  for (const Operator& each : architecture.operators())
-    model.tensors.insert(model.tensors.end(), each.tensors.begin(), each.tensors.end());
-  return model;
+  return {name, tensors_of(architecture.operators())};
 }
 
 }  // namespace gradcast

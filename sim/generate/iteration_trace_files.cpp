@@ -134,18 +134,6 @@ Seconds update_time(const Model& model, const PublishedGpu& device) {
   return rounded(sum);
 }
 
-/// The times of every operator with parameters, with the others folded into the one before them.
-std::vector<ComputeTime> roofline_times(const Architecture& architecture, const Total& total) {
-  std::vector<ComputeTime> times;
-  for (const Operator& each : architecture.operators()) {
-    const ComputeTime time = roofline(each, total.batch, times.empty(), total.device);
-    if (!each.tensors.empty()) times.emplace_back();
-    times.back().forward += time.forward;
-    times.back().backward += time.backward;
-  }
-  return times;
-}
-
 /// `times`: one for each operator with parameters.
 IterationTrace trace_of(const Network& network, const Total& total,
                         const std::vector<ComputeTime>& times) {
@@ -160,20 +148,9 @@ IterationTrace trace_of(const Network& network, const Total& total,
     raw.backward += time.backward;
   }
   const double factor = (total.iteration - trace.update) / (raw.forward + raw.backward);
-  std::size_t layer = 0;
-  for (const Operator& each : network.architecture.operators()) {
-    if (each.tensors.empty()) continue;
-    for (std::size_t i = 0; i < each.tensors.size(); ++i) {
-      // A layer's gradients are there when all of its backward is done, and backward comes to the
-      // last tensor first: that one carries the backward time, the first the forward.
-      const bool first = i == 0;
-      const bool last = i + 1 == each.tensors.size();
-      trace.tensors.push_back({each.tensors[i].tensor,
-                               first ? rounded(times[layer].forward * factor) : Seconds{0},
-                               last ? rounded(times[layer].backward * factor) : Seconds{0}});
-    }
-    ++layer;
-  }
+  for (const TensorTime& time : tensor_times(network.architecture.operators(), times))
+    trace.tensors.push_back(
+        {time.tensor, rounded(time.forward * factor), rounded(time.backward * factor)});
   return trace;
 }
 
@@ -207,7 +184,7 @@ std::vector<GeneratedFile> iteration_trace_files(const std::filesystem::path& da
     const std::string_view profile = profile_of(total);
     const std::vector<ComputeTime> times =
         profile.empty()
-            ? roofline_times(network.architecture, total)
+            ? roofline_times(network.architecture.operators(), total.batch, peaks_of(total.device))
             : match_profile(network.architecture, read_text_file(data_root / "traces" / profile));
     files.push_back(
         {"traces/" + total.file + ".csv",

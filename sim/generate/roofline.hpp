@@ -1,18 +1,13 @@
-// The least time of an operator: its arithmetic at the peak, or its traffic at full bandwidth.
+// The roofline of a GPU whose figures are published here.
 #pragma once
-#include "sim/base/units.hpp"
-#include "sim/generate/architecture.hpp"
 #include "sim/generate/published_gpu.hpp"
+#include "sim/import/roofline/roofline.hpp"
 
 namespace gradcast {
 
-struct ComputeTime {
-  Seconds forward{0};
-  Seconds backward{0};
-};
-
-/// The time of a whole batch in fp32. `first`: no gradient of the input is needed.
-ComputeTime roofline(const Operator& each, int batch, bool first,
-                     const PublishedGpu& device = kV100);
+/// In fp32.
+inline RooflinePeaks peaks_of(const PublishedGpu& device) {
+  return {device.flops_per_second, device.bandwidth};
+}
 
 }  // namespace gradcast

@@ -29,6 +29,15 @@ struct ImportedCollective {
   int count = 0;       // an iteration
   Bytes bytes;         // an iteration, all of them, as handed over by one rank
   Seconds seconds{0};  // an iteration, all of them; on one rank this includes waiting for others
+  /// Where the files of several ranks were read: from the last rank's start to the first one's end,
+  /// and what ranks waited for each other before that. Sums, like `seconds`.
+  std::optional<Seconds> transfer{}, skew{};
+};
+
+/// An all-reduce of gradients: how much it carried, and how fast it ever was.
+struct ImportedTransfer {
+  Bytes bytes;
+  Seconds seconds{0};
 };
 
 /// Medians over the steps that were used. window = compute + exposed + idle, and
@@ -62,13 +71,17 @@ struct Imported {
   int steps_used = 0;
   int steps_dropped = 0;
   int linked = 0;  // operations on the GPU whose launch was found
+  int gradients = 0;
   ShapesFrom shapes = ShapesFrom::Unknown;
   std::optional<Model> model;           // none where sizes are unknown
   std::optional<IterationTrace> trace;  // none where the file has no times
   std::optional<ImportedTimes> times;   // likewise
   std::vector<ImportedCollective> collectives;
-  std::vector<std::int64_t> buckets;    // elements, in order of sending
-  std::vector<std::string> provenance;  // comment lines of the files that are written
+  std::vector<std::int64_t> buckets;        // elements, in order of sending
+  std::vector<ImportedTransfer> transfers;  // of the buckets: the least seconds over the steps
+  bool transfers_with_waiting = true;       // for other ranks: not all ranks' files were read
+  std::vector<std::string> provenance;      // comment lines of the files that are written
+  bool weights_unread = false;              // files of weights are long, and nothing reads them
   ImportNotes notes;
 };
 

@@ -10,14 +10,63 @@
 namespace gradcast {
 namespace {
 
-constexpr std::array kDeviceColumns = {"device", "memory_bandwidth", "launch", "source"};
+constexpr std::array kDeviceColumns = {
+    "device", "memory_bandwidth", "launch", "source", "fp32", "tf32", "fp16", "bf16"};
+constexpr std::size_t kRequired = 4;  // peaks may be missing
+
+std::optional<FlopsPerSecond> peak_in(const CsvReader& rows, NumberType type) {
+  if (rows.text(to_text(type)).empty()) return std::nullopt;
+  return rows.value(to_text(type), parse_flop_rate);
+}
 
 }  // namespace
+
+std::string_view to_text(NumberType type) {
+  switch (type) {
+    case NumberType::Tf32:
+      return "tf32";
+    case NumberType::Fp16:
+      return "fp16";
+    case NumberType::Bf16:
+      return "bf16";
+    case NumberType::Fp32:
+      break;
+  }
+  return "fp32";
+}
+
+NumberType parse_number_type(std::string_view text) {
+  std::vector<std::string> known;
+  for (const NumberType type : kNumberTypes) {
+    if (text == to_text(type)) return type;
+    known.emplace_back(to_text(type));
+  }
+  throw ValueError("unknown type of numbers '" + std::string(text) + "'" +
+                   did_you_mean(text, known) + " (known: " + join(known) + ")");
+}
+
+int bytes_of(NumberType type) {
+  return type == NumberType::Fp16 || type == NumberType::Bf16 ? 2 : 4;
+}
+
+std::optional<FlopsPerSecond> Device::peak(NumberType type) const {
+  switch (type) {
+    case NumberType::Tf32:
+      return tf32;
+    case NumberType::Fp16:
+      return fp16;
+    case NumberType::Bf16:
+      return bf16;
+    case NumberType::Fp32:
+      break;
+  }
+  return fp32;
+}
 
 std::vector<Device> load_devices(const TextFile& file) {
   std::vector<Device> devices;
   std::set<std::string> seen;
-  CsvReader rows(file, kDeviceColumns);
+  CsvReader rows(file, kDeviceColumns, kRequired);
   while (rows.next()) {
     Device device;
     device.name = rows.word("device");
@@ -27,6 +76,10 @@ std::vector<Device> load_devices(const TextFile& file) {
     device.launch = rows.value("launch", parse_time);
     if (device.launch <= Seconds{0}) throw rows.failure("launch", "takes more than 0 s");
     device.source = rows.word("source");
+    device.fp32 = peak_in(rows, NumberType::Fp32);
+    device.tf32 = peak_in(rows, NumberType::Tf32);
+    device.fp16 = peak_in(rows, NumberType::Fp16);
+    device.bf16 = peak_in(rows, NumberType::Bf16);
     devices.push_back(std::move(device));
   }
   if (devices.empty()) throw rows.failure("the file has no device");

@@ -1,6 +1,9 @@
-// Devices, as far as costs are carried over from one to another: memory bandwidth and launches.
+// Devices: memory bandwidth and launches, by which costs are carried over from one to another, and
+// peaks of arithmetic, by which times are derived where none were measured.
 #pragma once
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/base/units.hpp"
@@ -8,11 +11,30 @@
 
 namespace gradcast {
 
+/// The types of numbers that networks are trained in. Tf32 and the 16-bit ones are tensor cores'.
+enum class NumberType { Fp32, Tf32, Fp16, Bf16 };
+
+inline constexpr NumberType kNumberTypes[] = {NumberType::Fp32, NumberType::Tf32, NumberType::Fp16,
+                                              NumberType::Bf16};
+
+/// "fp32", "tf32", "fp16", "bf16".
+std::string_view to_text(NumberType type);
+
+/// The reverse. Throws ValueError.
+NumberType parse_number_type(std::string_view text);
+
+/// Of an activation: a TF32 product reads and writes 4 bytes.
+int bytes_of(NumberType type);
+
 struct Device {
   std::string name;  // "a100-80gb"
   BytesPerSecond memory_bandwidth{};
   Seconds launch{0};
   std::string source;
+  // Dense peaks, without sparsity; none where no figure is known or the device lacks the type.
+  std::optional<FlopsPerSecond> fp32{}, tf32{}, fp16{}, bf16{};
+
+  std::optional<FlopsPerSecond> peak(NumberType type) const;
 };
 
 /// One file, `traces/devices.csv`.

@@ -1,5 +1,6 @@
 #include "sim/inputs/iteration_trace.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "sim/base/csv.hpp"
@@ -8,7 +9,10 @@
 namespace gradcast {
 namespace {
 
-constexpr std::array kTraceColumns = {"tensor", "forward_seconds", "backward_seconds"};
+constexpr std::array kTraceColumns = {"tensor", "forward_seconds", "backward_seconds",
+                                      // optional
+                                      "forward_launch_seconds", "backward_launch_seconds"};
+constexpr std::size_t kTraceRequired = 3;
 
 template <class Parse>
 auto comment(const TextFile& file, const char* key, Parse parse, const char* example) {
@@ -42,18 +46,56 @@ Seconds IterationTrace::iteration(int micro_steps) const {
   return micro_steps * (forward() + backward()) + update;
 }
 
+bool IterationTrace::has_launches() const {
+  return host > Seconds{0} || update_launch > Seconds{0} ||
+         std::any_of(tensors.begin(), tensors.end(), [](const TensorTime& time) {
+           return time.forward_launch > Seconds{0} || time.backward_launch > Seconds{0};
+         });
+}
+
+Seconds IterationTrace::launch_of_micro_step(int micro_step) const {
+  Seconds last{0};
+  for (const TensorTime& time : tensors)
+    last = std::max({last, time.forward_launch, time.backward_launch});
+  return (micro_step - 1) * last;
+}
+
+Seconds IterationTrace::iteration_alone(double speed, int micro_steps) const {
+  Seconds now{0};
+  const auto work = [&](Seconds launch, Seconds time) {
+    now = std::max(now, launch) + time / speed;
+  };
+  for (int micro_step = 1; micro_step <= micro_steps; ++micro_step) {
+    const Seconds from = launch_of_micro_step(micro_step);
+    for (const TensorTime& time : tensors) work(from + time.forward_launch, time.forward);
+    for (auto time = tensors.rbegin(); time != tensors.rend(); ++time)
+      work(from + time->backward_launch, time->backward);
+  }
+  const Seconds from = launch_of_micro_step(micro_steps);
+  work(from + update_launch, update);
+  return std::max(now, from + host);
+}
+
 IterationTrace load_iteration_trace(const TextFile& file) {
   IterationTrace trace;
   trace.name = file.path.string();
   trace.device = comment_value(file, "device");
   trace.batch = comment(file, "batch", parse_count, "128");
-  if (!comment_value(file, "update").empty())
-    trace.update = comment(file, "update", parse_time, "1.5ms");
-  CsvReader rows(file, kTraceColumns);
+  const auto optional_comment = [&](const char* key, Seconds& time) {
+    if (!comment_value(file, key).empty()) time = comment(file, key, parse_time, "1.5ms");
+  };
+  optional_comment("update", trace.update);
+  optional_comment("update_launch", trace.update_launch);
+  optional_comment("host", trace.host);
+  CsvReader rows(file, kTraceColumns, kTraceRequired);
+  const auto launch = [&](const char* column) {
+    return Seconds{rows.text(column).empty() ? 0 : rows.number(column, 0, kLongestSeconds)};
+  };
   while (rows.next())
     trace.tensors.push_back({rows.word("tensor"),
                              Seconds{rows.number("forward_seconds", 0, kLongestSeconds)},
-                             Seconds{rows.number("backward_seconds", 0, kLongestSeconds)}});
+                             Seconds{rows.number("backward_seconds", 0, kLongestSeconds)},
+                             launch("forward_launch_seconds"), launch("backward_launch_seconds")});
   if (trace.iteration() <= Seconds{0}) throw rows.failure("the trace has no time in it");
   if (trace.iteration() < Seconds{kShortestMeasuredSeconds})
     throw rows.failure("all times of the trace are " + number_to_text(trace.iteration().count()) +
@@ -64,13 +106,24 @@ IterationTrace load_iteration_trace(const TextFile& file) {
 
 std::string iteration_trace_csv(const IterationTrace& trace,
                                 const std::vector<std::string>& provenance) {
-  std::string text =
-      csv_comments({"device: " + trace.device, "batch: " + std::to_string(trace.batch),
-                    "update: " + number_to_text(trace.update.count()) + "s"}) +
-      csv_comments(provenance) + csv_line({kTraceColumns.begin(), kTraceColumns.end()});
-  for (const TensorTime& time : trace.tensors)
-    text += csv_line(
-        {time.tensor, number_to_text(time.forward.count()), number_to_text(time.backward.count())});
+  const auto seconds = [](Seconds time) { return number_to_text(time.count()); };
+  const bool launches = trace.has_launches();
+  std::vector<std::string> head = {"device: " + trace.device,
+                                   "batch: " + std::to_string(trace.batch),
+                                   "update: " + seconds(trace.update) + "s"};
+  if (launches) {
+    head.push_back("update_launch: " + seconds(trace.update_launch) + "s");
+    head.push_back("host: " + seconds(trace.host) + "s");
+  }
+  const std::size_t columns = launches ? kTraceColumns.size() : kTraceRequired;
+  std::string text = csv_comments(head) + csv_comments(provenance) +
+                     csv_line({kTraceColumns.begin(), kTraceColumns.begin() + columns});
+  for (const TensorTime& time : trace.tensors) {
+    std::vector<std::string> row = {time.tensor, seconds(time.forward), seconds(time.backward)};
+    if (launches)
+      row.insert(row.end(), {seconds(time.forward_launch), seconds(time.backward_launch)});
+    text += csv_line(row);
+  }
   return text;
 }
 
@@ -92,8 +145,12 @@ IterationTrace scaled_to(IterationTrace trace, Seconds iteration, int micro_step
   for (TensorTime& time : trace.tensors) {
     time.forward *= factor;
     time.backward *= factor;
+    time.forward_launch *= factor;
+    time.backward_launch *= factor;
   }
   trace.update *= factor;
+  trace.update_launch *= factor;
+  trace.host *= factor;
   return trace;
 }
 

@@ -16,6 +16,9 @@ struct TensorTime {
   std::string tensor;
   Seconds forward{0};
   Seconds backward{0};
+  /// When the host has launched them, since the iteration began: neither begins earlier.
+  Seconds forward_launch{0};
+  Seconds backward_launch{0};
 };
 
 struct IterationTrace {
@@ -24,16 +27,27 @@ struct IterationTrace {
   int batch = 0;                    // images per GPU
   Seconds update{0};                // the optimizer's step
   std::vector<TensorTime> tensors;  // forward order, as the model's
+  Seconds update_launch{0};         // likewise, of the update
+  Seconds host{0};                  // ... and of the next iteration: this one is no shorter
 
   Seconds forward() const;
   Seconds backward() const;
   /// forward + backward + update. With several micro-steps: forward and backward of each, and one
   /// update.
   Seconds iteration(int micro_steps = 1) const;
+
+  /// Whether the trace says when the host launches what.
+  bool has_launches() const;
+  /// The host launches the micro-steps one after another: so much later each.
+  Seconds launch_of_micro_step(int micro_step) const;  // from 1
+  /// An iteration of a GPU of that speed alone, which also waits for its host.
+  Seconds iteration_alone(double speed, int micro_steps = 1) const;
 };
 
 /// Reads `traces/iteration-<model>-<device>.csv`: tensor,forward_seconds,backward_seconds, with
-/// `# device:`, `# batch:` and (optional) `# update:` comment lines. Throws DataError.
+/// `# device:`, `# batch:` and (optional) `# update:` comment lines. Of a run that waits for its
+/// host also forward_launch_seconds,backward_launch_seconds, `# update_launch:` and `# host:`.
+/// Throws DataError.
 IterationTrace load_iteration_trace(const TextFile& file);
 
 /// The text of such a file; `provenance` becomes further comment lines.
@@ -47,8 +61,8 @@ void require_same_tensors(const Model& model, const IterationTrace& trace);
 /// is multiplied by iteration / trace.iteration(micro_steps).
 IterationTrace scaled_to(IterationTrace trace, Seconds iteration, int micro_steps = 1);
 
-/// The trace for another batch: forward and backward scale with the images, the update stays as it
-/// is.
+/// The trace for another batch: forward and backward scale with the images; the update and what the
+/// host takes stay as they are.
 IterationTrace with_batch(IterationTrace trace, int batch);
 
 }  // namespace gradcast

@@ -20,7 +20,8 @@ class Planner {
   Planner(const Scenario& scenario, const PlanShortcuts& shortcuts)
       : scenario_(scenario),
         cluster_(scenario.cluster),
-        coarse_(shortcuts.coarse && scenario.fusion.kind != Fusion::Kind::Cycle),
+        launches_(scenario.trace.has_launches()),
+        coarse_(shortcuts.coarse && scenario.fusion.kind != Fusion::Kind::Cycle && !launches_),
         costs_(scenario, shortcuts.costs) {
     for (int rank = 0; rank < cluster_.ranks(); ++rank) {
       const double its = scenario.rank_speeds.empty()
@@ -81,6 +82,20 @@ class Planner {
     return last_computed_ = add({kind, std::move(name), std::move(after), duration});
   }
 
+  /// When the host has launched it: dates of the trace begin with forward, those of a plan that
+  /// begins with backward begin there.
+  void launch(std::size_t step, Seconds date, bool before_backward) {
+    if (!launches_) return;
+    const IterationTrace& trace = scenario_.trace;
+    date += trace.launch_of_micro_step(micro_step_);
+    if (scenario_.queue == Queue::Priority) {
+      date -= trace.launch_of_micro_step(scenario_.accumulation);
+      date -= trace.tensors.back().backward_launch;
+      if (before_backward) date += trace.host;
+    }
+    plan_.steps[step].launch = std::max(Seconds{0}, date);
+  }
+
   /// "forward a", or "forward a of micro-step 3".
   std::string pass_name(const char* pass, const TensorTime& time) const {
     const std::string of_step =
@@ -96,12 +111,14 @@ class Planner {
 
   void forward(std::size_t tensor) {
     const TensorTime& time = scenario_.trace.tensors[tensor];
-    compute(StepKind::Forward, pass_name("forward ", time), time.forward);
+    launch(compute(StepKind::Forward, pass_name("forward ", time), time.forward),
+           time.forward_launch, true);
   }
 
   void backward(std::size_t tensor) {
     const TensorTime& time = scenario_.trace.tensors[tensor];
-    compute(StepKind::Backward, pass_name("backward ", time), time.backward);
+    launch(compute(StepKind::Backward, pass_name("backward ", time), time.backward),
+           time.backward_launch, false);
   }
 
   /// A bucket's tensors, in the order in which backward comes to them.
@@ -181,12 +198,27 @@ class Planner {
   /// over after the whole of backward.
   std::vector<Seconds> gradients_ready() const {
     const double slowest = *std::min_element(plan_.rank_speeds.begin(), plan_.rank_speeds.end());
-    std::vector<Seconds> ready(scenario_.trace.tensors.size());
+    const IterationTrace& trace = scenario_.trace;
+    std::vector<Seconds> ready(trace.tensors.size());
+    const Seconds begun = launches_ ? backward_begun(slowest) : Seconds{0};
+    const Seconds from = trace.launch_of_micro_step(scenario_.accumulation) - begun;
     Seconds now{0};
-    for (std::size_t i = ready.size(); i-- > 0;)
-      ready[i] = now += scenario_.trace.tensors[i].backward / slowest;
+    for (std::size_t i = ready.size(); i-- > 0;) {
+      if (launches_) now = std::max(now, from + trace.tensors[i].backward_launch);
+      ready[i] = now += trace.tensors[i].backward / slowest;
+    }
     if (!scenario_.overlap) std::fill(ready.begin(), ready.end(), now);
     return ready;
+  }
+
+  /// When the last micro-step's backward begins, where it waits for the host as its forward does.
+  Seconds backward_begun(double speed) const {
+    const IterationTrace& trace = scenario_.trace;
+    const Seconds from = trace.launch_of_micro_step(scenario_.accumulation);
+    Seconds now = cluster_.per_iteration_overhead / speed;
+    for (const TensorTime& time : trace.tensors)
+      now = std::max(now, from + time.forward_launch) + time.forward / speed;
+    return std::max(now, from + trace.tensors.back().backward_launch);
   }
 
   /// What the first collective of a bucket waits for: with cycles, the end of the one that takes
@@ -298,7 +330,11 @@ class Planner {
       const Steps of_bucket = receive(i, after_all(i, decoded_));
       received.insert(received.end(), of_bucket.begin(), of_bucket.end());
     }
-    compute(StepKind::Update, "update", scenario_.trace.update, std::move(received));
+    launch(compute(StepKind::Update, "update", scenario_.trace.update, std::move(received)),
+           scenario_.trace.update_launch, true);
+    // The next iteration's first kernel ends this one.
+    if (launches_)
+      launch(compute(StepKind::Overhead, "next launch", Seconds{0}), scenario_.trace.host, true);
   }
 
   /// Buckets from the input on: each is updated when it is there, and its layers go on at once.
@@ -332,6 +368,7 @@ class Planner {
 
   const Scenario& scenario_;
   const Cluster& cluster_;
+  bool launches_ = false;  // the trace says when the host launches what
   bool coarse_ = false;
   BucketCosts costs_;
   Plan plan_;

@@ -26,6 +26,9 @@ struct PlanStep {
   CollectiveLoad load{};
   Stream stream = Stream::Compute;  // collectives are on Network, whatever this says
   int priority = 0;                 // of collectives in a coordinated queue: highest first
+  /// Of steps of Compute: when the host has launched it, since the iteration began. It begins no
+  /// earlier.
+  Seconds launch{0};
 };
 
 /// What travels together, and what compressing it takes.

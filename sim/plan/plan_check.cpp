@@ -22,6 +22,8 @@ void require_ordered(const Plan& plan) {
     if (plan.steps[i].kind == StepKind::Wait &&
         (plan.steps[i].duration <= Seconds{0} || plan.clock >= i))
       refuse(i, "waits for no cycle");
+    if (const double launch = plan.steps[i].launch.count(); !(launch >= 0 && std::isfinite(launch)))
+      refuse(i, "is launched at " + number_to_text(launch) + " s, which is no date");
     const double duration = plan.steps[i].duration.count();
     // A large batch of a slow trace, and no defect of ours.
     if (std::isfinite(duration) && duration > kLongestSeconds)

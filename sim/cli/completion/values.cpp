@@ -57,7 +57,7 @@ constexpr ValueKind kKinds[] = {
     {"mode", "", "paper code"},
     {"implementation", "", "gradcast-cuda gradcast-cpu torch cub"},
     {"wire-messages", "", "1 2"},
-    {"device", "", "cpu gpu"},
+    {"device", "devices", "cpu gpu"},
     {"baselines", "", "cub torch none", false, kList},
     {"leave-one-out", "", "model row source method"},
     {"save", "", "", kFiles},

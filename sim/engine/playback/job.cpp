@@ -113,10 +113,20 @@ bool Job::begin_compute(std::size_t id) {
   Player& player = players_[id];
   if (player.compute.step != kNone || player.next_compute == compute_.size()) return false;
   const std::size_t step = compute_[player.next_compute];
-  if (!ready(player, step)) return false;
+  if (!ready(player, step) || !launched(id, step)) return false;
   ++player.next_compute;
   begin(id, player.compute, step);
   return true;
+}
+
+/// If the host has not launched the step yet, the rank comes back when it has.
+bool Job::launched(std::size_t id, std::size_t step) {
+  const Seconds date = plan_.steps[step].launch;
+  if (events_.now() >= date) return true;
+  Player& player = players_[id];
+  if (std::exchange(player.launch_awaited, step) != step)
+    events_.at(date, [this, id] { go_on(id); });
+  return false;
 }
 
 bool Job::begin_side(std::size_t id) {

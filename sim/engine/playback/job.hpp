@@ -87,15 +87,17 @@ class Job {
     double event_speed = 1;                // of the events that go on
     Running compute;
     Running side;
-    std::size_t next_compute = 0;  // of compute_
-    std::size_t next_network = 0;  // of network_
-    int in_flight = 0;             // collectives that it is in
+    std::size_t next_compute = 0;        // of compute_
+    std::size_t launch_awaited = kNone;  // the step for whose launch it comes back
+    std::size_t next_network = 0;        // of network_
+    int in_flight = 0;                   // collectives that it is in
   };
 
   static bool ready(const Player& player, std::size_t step) { return player.waits_for[step] == 0; }
   void sort_in(Player& player, std::size_t step) const;
   void go_on(std::size_t id);
   bool begin_compute(std::size_t id);
+  bool launched(std::size_t id, std::size_t step);
   bool begin_side(std::size_t id);
   bool begin_wait(std::size_t id);
   bool begin_collective(std::size_t id);

@@ -14,6 +14,16 @@ TEST_CASE("bits and bytes are told apart", "[units]") {
   CHECK(parse_rate("1GiB/s").value == 1024.0 * 1024 * 1024);
 }
 
+TEST_CASE("arithmetic is counted in FLOPS", "[units]") {
+  CHECK(parse_flop_rate("989.4TFLOPS").value == Approx(989.4e12));
+  CHECK(parse_flop_rate("2.25 PFLOP/s").value == Approx(2.25e15));
+  CHECK(to_text(parse_flop_rate("989.4TFLOPS")) == "989.4TFLOPS");
+  CHECK(to_text(parse_flop_rate("870 GFLOPS")) == "870GFLOPS");
+  CHECK_THROWS_WITH(parse_flop_rate("312"), Contains("'312' has no unit") && Contains("312TFLOPS"));
+  CHECK_THROWS_WITH(parse_flop_rate("312TOPS"), Contains("'TOPS' is not a unit of arithmetic"));
+  CHECK_THROWS_AS(parse_flop_rate("0FLOPS"), ValueError);
+}
+
 TEST_CASE("sizes know powers of ten and of two", "[units]") {
   CHECK(parse_bytes("25MiB") == Bytes{25 * 1024 * 1024});
   CHECK(parse_bytes("25MB") == Bytes{25'000'000});

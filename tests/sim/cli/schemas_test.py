@@ -30,6 +30,7 @@ SCHEMAS = {path.name: json.loads(path.read_text()) for path in FOLDER.glob("*.sc
 COMMANDS = subprocess.run([PROGRAM, "completion", "--names", "commands"], capture_output=True, text=True,
                           check=True).stdout.split()
 
+IMPORTED = pathlib.Path(__file__).parents[1] / "import" / "traces"
 ANALYTIC = ["--engine", "analytic"]
 CPU = ["--device", "cpu", "--compressors", "topk", "--seconds", "0.001"]
 RUNS = {
@@ -57,6 +58,10 @@ RUNS = {
         ["--models", "lenet-5", "--workers", "1", "-o", "costs.csv", *CPU],
         ["--models", "lenet-5", "--roofline", *CPU],
         ["--per-layer", "lenet-5", "--trace", "lenet.csv", *CPU],
+    ],
+    "import": [
+        [str(IMPORTED / "resnet50-ddp-a100x2.json.gz"), "-o", "my"],
+        [str(IMPORTED / "resnet50-v100-shapes.json.gz"), "-o", "my"],
     ],
     "list": [[]],
     "selftest": [[]],

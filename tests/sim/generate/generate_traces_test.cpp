@@ -116,8 +116,10 @@ TEST_CASE("batch normalisation takes three passes forward and five backward", "[
   Architecture net({64, 56, 56});
   net.batch_norm("b");
   const double pass = 4.0 * 128 * 56 * 56 * 64 / 765e9;
-  CHECK(roofline(net.operators()[0], 128, false).forward.count() == Approx(3 * pass));
-  CHECK(roofline(net.operators()[0], 128, false).backward.count() == Approx(5 * pass));
+  CHECK(roofline(net.operators()[0], 128, false, peaks_of(kV100)).forward.count() ==
+        Approx(3 * pass));
+  CHECK(roofline(net.operators()[0], 128, false, peaks_of(kV100)).backward.count() ==
+        Approx(5 * pass));
 }
 
 // 1 x 1, 64 to 256 channels of 56 x 56, batch 128: 51.4 M multiply-accumulates an image, 13.15
@@ -128,15 +130,18 @@ TEST_CASE("a roofline takes the slower of arithmetic and memory", "[generate]") 
   net.convolution("c", 256, square(1), false);
   net.relu();
   const double product = 2.0 * 128 * 56 * 56 * 64 * 256 / 14e12;
-  const ComputeTime convolution = roofline(net.operators()[0], 128, false);
+  const ComputeTime convolution = roofline(net.operators()[0], 128, false, peaks_of(kV100));
   CHECK(convolution.forward.count() == Approx(product));
   CHECK(convolution.backward.count() == Approx(2 * product));
-  CHECK(roofline(net.operators()[0], 128, true).backward.count() == Approx(product));
+  CHECK(roofline(net.operators()[0], 128, true, peaks_of(kV100)).backward.count() ==
+        Approx(product));
 
   // ReLU: 411 MB an activation, read and written: 822 MB at 765 GB/s; backward a third pass.
   const double pass = 4.0 * 128 * 56 * 56 * 256 / 765e9;
-  CHECK(roofline(net.operators()[1], 128, false).forward.count() == Approx(2 * pass));
-  CHECK(roofline(net.operators()[1], 128, false).backward.count() == Approx(3 * pass));
+  CHECK(roofline(net.operators()[1], 128, false, peaks_of(kV100)).forward.count() ==
+        Approx(2 * pass));
+  CHECK(roofline(net.operators()[1], 128, false, peaks_of(kV100)).backward.count() ==
+        Approx(3 * pass));
 }
 
 // 128 images at 1317.333 and 920.632 images/s, 64 sequences at 392.
@@ -157,8 +162,10 @@ TEST_CASE("an LSTM reads the weights on its own output at every step", "[generat
   Architecture net({1000, 1, 2});
   net.lstm("rnn", 0, 1000);
   const double bytes = 4.0 * (8'008'000 + 4'000'000 + 2000 + 2000);
-  CHECK(roofline(net.operators()[0], 1, false).forward.count() == Approx(bytes / 765e9));
-  CHECK(roofline(net.operators()[0], 1, false).backward.count() == Approx(2 * bytes / 765e9));
+  CHECK(roofline(net.operators()[0], 1, false, peaks_of(kV100)).forward.count() ==
+        Approx(bytes / 765e9));
+  CHECK(roofline(net.operators()[0], 1, false, peaks_of(kV100)).backward.count() ==
+        Approx(2 * bytes / 765e9));
 }
 
 // Three words of 10 values, of a table of 100 rows: 30 read and 30 written; backward fills 1000
@@ -166,7 +173,7 @@ TEST_CASE("an LSTM reads the weights on its own output at every step", "[generat
 TEST_CASE("an embedding copies rows, and clears a gradient of the whole table", "[generate]") {
   Architecture net({1, 1, 3});
   net.embedding("e", 100, 10);
-  const ComputeTime time = roofline(net.operators()[0], 1, true);
+  const ComputeTime time = roofline(net.operators()[0], 1, true, peaks_of(kV100));
   CHECK(time.forward.count() == Approx(4.0 * 60 / 765e9));
   CHECK(time.backward.count() == Approx(4.0 * (1000 + 90) / 765e9));
   CHECK(net.here().channels == 10);

@@ -138,4 +138,22 @@ TEST_CASE("a devices file that is wrong is named with its line", "[cost_transfer
   refused("a,900GBps,1us,\n", "column 'source': is empty");
   refused("a,900GBps,1us,x\na,900GBps,1us,x\n", "devices.csv:3: column 'device': 'a' stands twice");
   refused("", "has no device");
+  CHECK_THROWS_WITH(load_devices({"devices.csv",
+                                  "device,memory_bandwidth,launch,source,bf16\na,9GBps,1us,x,7\n"}),
+                    Contains("devices.csv:2: column 'bf16': '7' has no unit"));
+}
+
+// 80 SMs x 1024 FLOP a cycle x 1.53 GHz = 125 TFLOPS; 108 SMs x 2048 x 1.41 GHz = 312; 528 tensor
+// cores x 1024 x 1.83 GHz = 989.4; TF32 has half of that.
+TEST_CASE("a device has a dense peak for each type of numbers, or none", "[cost_transfer]") {
+  const std::vector<Device> devices = committed();
+  const auto peak = [&](const char* device, NumberType type) {
+    return device_named(devices, device).peak(type);
+  };
+  CHECK(peak("v100", NumberType::Fp16)->value == Approx(80 * 1024 * 1.53e9).epsilon(0.01));
+  CHECK_FALSE(peak("v100", NumberType::Bf16));
+  CHECK(peak("a100-40gb", NumberType::Bf16)->value == Approx(108 * 2048 * 1.41e9).epsilon(0.01));
+  CHECK(peak("h100-sxm", NumberType::Bf16)->value == Approx(528 * 1024 * 1.83e9).epsilon(0.001));
+  CHECK(peak("h100-sxm", NumberType::Tf32)->value == Approx(528 * 512 * 1.83e9).epsilon(0.001));
+  CHECK_FALSE(peak("h20", NumberType::Fp32));
 }

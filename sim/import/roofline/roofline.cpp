@@ -1,4 +1,4 @@
-#include "sim/generate/roofline.hpp"
+#include "sim/import/roofline/roofline.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -6,8 +6,8 @@
 namespace gradcast {
 namespace {
 
-Seconds bound(const PublishedGpu& device, double flops, double elements_moved) {
-  const double bytes = elements_moved * sizeof(float);
+Seconds bound(const RooflinePeaks& device, double flops, double elements_moved) {
+  const double bytes = elements_moved * device.element_bytes;
   return Seconds{std::max(flops / device.flops_per_second, bytes / device.bandwidth.value)};
 }
 
@@ -37,6 +37,7 @@ Passes passes_of(OperatorKind kind) {
     case OperatorKind::Linear:
     case OperatorKind::Lstm:
     case OperatorKind::Embedding:
+    case OperatorKind::Attention:
       break;
   }
   throw std::logic_error("an operator with weights is not counted in passes");
@@ -53,26 +54,54 @@ double weights_read(const Operator& each) {
 
 }  // namespace
 
-ComputeTime roofline(const Operator& each, int batch, bool first, const PublishedGpu& device) {
-  const double in = static_cast<double>(batch) * static_cast<double>(each.in.elements());
-  const double out = static_cast<double>(batch) * static_cast<double>(each.out.elements());
+ComputeTime roofline(const Operator& each, double batch, bool first, const RooflinePeaks& device) {
+  const double in = batch * static_cast<double>(each.in.elements());
+  const double out = batch * static_cast<double>(each.out.elements());
   // Forward copies the rows that the input names. Backward fills a gradient of the whole table with
   // zeros, and adds those rows to it.
   if (each.kind == OperatorKind::Embedding)
     return {bound(device, 0, 2 * out),
             bound(device, 0, static_cast<double>(each.parameters()) + 3 * out)};
   if (each.kind == OperatorKind::Convolution || each.kind == OperatorKind::Linear ||
-      each.kind == OperatorKind::Lstm) {
+      each.kind == OperatorKind::Lstm || each.kind == OperatorKind::Attention) {
     // Forward, the weights' gradient and the input's gradient: the same product thrice, each of
     // which moves input, output and weights once.
-    const double flops =
-        2.0 * static_cast<double>(each.multiply_accumulates) * static_cast<double>(batch);
+    const double flops = 2.0 * static_cast<double>(each.multiply_accumulates) * batch;
     const Seconds product = bound(device, flops, in + out + weights_read(each));
     return {product, first ? product : 2 * product};
   }
   const Passes passes = passes_of(each.kind);
   return {bound(device, 0, passes.forward_in * in + passes.forward_out * out),
           bound(device, 0, passes.backward_in * in + passes.backward_out * out)};
+}
+
+std::vector<ComputeTime> roofline_times(const std::vector<Operator>& operators, double batch,
+                                        const RooflinePeaks& device) {
+  std::vector<ComputeTime> times;
+  for (const Operator& each : operators) {
+    const ComputeTime time = roofline(each, batch, times.empty(), device);
+    if (!each.tensors.empty() || times.empty()) times.emplace_back();
+    times.back().forward += time.forward;
+    times.back().backward += time.backward;
+  }
+  return times;
+}
+
+std::vector<TensorTime> tensor_times(const std::vector<Operator>& operators,
+                                     const std::vector<ComputeTime>& times) {
+  std::vector<TensorTime> all;
+  std::size_t layer = 0;
+  for (const Operator& each : operators) {
+    if (each.tensors.empty()) continue;
+    for (std::size_t i = 0; i < each.tensors.size(); ++i) {
+      const bool first = i == 0;
+      const bool last = i + 1 == each.tensors.size();
+      all.push_back({each.tensors[i].tensor, first ? times[layer].forward : Seconds{0},
+                     last ? times[layer].backward : Seconds{0}});
+    }
+    ++layer;
+  }
+  return all;
 }
 
 }  // namespace gradcast

@@ -1,0 +1,110 @@
+#include "sim/import/kineto/collectives.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "sim/base/statistics.hpp"
+
+namespace gradcast::kineto {
+namespace {
+
+struct Sum {
+  double count = 0;
+  double bytes = 0;
+  double seconds = 0;
+};
+
+}  // namespace
+
+std::vector<StepCollectives> collectives_of_steps(const Recording& recording, const Steps& steps,
+                                                  bool only_used) {
+  std::vector<const Step*> wanted;
+  for (const Step& step : steps.steps)
+    if (step.used || !only_used) wanted.push_back(&step);
+  std::vector<StepCollectives> all;
+  for (const Step* step : wanted) all.push_back({step->name, {}});
+  std::vector<std::vector<std::pair<Nanoseconds, CollectiveCall>>> calls(wanted.size());
+  for (const GpuOperation& operation : recording.gpu) {
+    if (operation.collective < 0 || !operation.linked) continue;
+    const auto after = std::upper_bound(
+        wanted.begin(), wanted.end(), operation.launched,
+        [](Nanoseconds date, const Step* step) { return date < step->host.start; });
+    if (after == wanted.begin() || operation.launched >= (*(after - 1))->host.end) continue;
+    calls[static_cast<std::size_t>(after - 1 - wanted.begin())].emplace_back(
+        operation.launched,
+        CollectiveCall{{operation.start + recording.head.base, operation.end + recording.head.base},
+                       recording.collectives[static_cast<std::size_t>(operation.collective)],
+                       operation.phase == Phase::Backward});
+  }
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    std::stable_sort(calls[i].begin(), calls[i].end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [launched, call] : calls[i]) all[i].calls.push_back(call);
+  }
+  return all;
+}
+
+std::vector<std::int64_t> buckets_of(const StepCollectives& step) {
+  std::vector<std::int64_t> buckets;
+  for (const CollectiveCall& call : step.calls) {
+    if (call.what.kind != CollectiveKind::AllReduce || !call.of_gradients) continue;
+    if (call.what.elements < 1) return {};
+    buckets.push_back(call.what.elements);
+  }
+  return buckets;
+}
+
+std::vector<ImportedCollective> summary_of(const std::vector<StepCollectives>& steps) {
+  std::map<CollectiveKind, std::vector<Sum>> sums;
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    for (const CollectiveCall& call : steps[i].calls) {
+      std::vector<Sum>& of_kind = sums[call.what.kind];
+      of_kind.resize(steps.size());
+      of_kind[i].count += 1;
+      if (call.what.elements > 0)
+        of_kind[i].bytes += static_cast<double>(call.what.elements) * call.what.element_bytes;
+      of_kind[i].seconds += to_seconds(call.span.end - call.span.start).count();
+    }
+  std::vector<ImportedCollective> summary;
+  for (const auto& [kind, of_kind] : sums) {
+    const auto median_of = [&steps = of_kind](double Sum::*member) {
+      std::vector<double> values;
+      for (const Sum& sum : steps) values.push_back(sum.*member);
+      return median(values);
+    };
+    summary.push_back({to_string(kind), static_cast<int>(median_of(&Sum::count)),
+                       Bytes{static_cast<std::int64_t>(median_of(&Sum::bytes))},
+                       Seconds{median_of(&Sum::seconds)}});
+  }
+  return summary;
+}
+
+std::vector<SharedCall> shared_calls(const std::vector<StepCollectives>& ranks) {
+  if (ranks.size() < 2) return {};
+  std::vector<SharedCall> shared;
+  const std::size_t count = ranks.front().calls.size();
+  for (const StepCollectives& rank : ranks)
+    if (rank.calls.size() != count) return {};
+  for (std::size_t i = 0; i < count; ++i) {
+    const CollectiveCall& first = ranks.front().calls[i];
+    SharedCall call{first.what.kind, first.span.end - first.span.start, 0, 0, 0};
+    Nanoseconds first_start = first.span.start, last_start = first.span.start;
+    Nanoseconds first_end = first.span.end;
+    for (const StepCollectives& rank : ranks) {
+      const CollectiveCall& its = rank.calls[i];
+      if (its.what.kind != call.kind) return {};
+      const Nanoseconds length = its.span.end - its.span.start;
+      call.shortest = std::min(call.shortest, length);
+      call.longest = std::max(call.longest, length);
+      first_start = std::min(first_start, its.span.start);
+      last_start = std::max(last_start, its.span.start);
+      first_end = std::min(first_end, its.span.end);
+    }
+    call.transfer = std::max<Nanoseconds>(0, first_end - last_start);
+    call.skew = last_start - first_start;
+    shared.push_back(call);
+  }
+  return shared;
+}
+
+}  // namespace gradcast::kineto

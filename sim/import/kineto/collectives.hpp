@@ -1,0 +1,50 @@
+// The collectives of each step, on one rank and beside those of the others.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/import/imported.hpp"
+#include "sim/import/kineto/steps.hpp"
+
+namespace gradcast::kineto {
+
+/// One collective of a step on one rank.
+struct CollectiveCall {
+  Span span;
+  Collective what;
+  bool of_gradients = false;  // launched by the backward pass
+};
+
+struct StepCollectives {
+  std::string step;
+  std::vector<CollectiveCall> calls;  // by launch
+};
+
+/// Of the steps for which `wanted` is true, in their order. Needs phases.
+std::vector<StepCollectives> collectives_of_steps(const Recording& recording, const Steps& steps,
+                                                  bool only_used);
+
+/// Elements of the all-reduces of gradients of a step, in order; empty where the trace does not
+/// say, or has none.
+std::vector<std::int64_t> buckets_of(const StepCollectives& step);
+
+/// By kind, medians over the steps.
+std::vector<ImportedCollective> summary_of(const std::vector<StepCollectives>& steps);
+
+/// The collectives of a step on several ranks, brought together: the n-th of a kind on one rank is
+/// the n-th of that kind on the others. Each rank's kernel begins when that rank comes, so that the
+/// data can move only from the last start on.
+struct SharedCall {
+  CollectiveKind kind = CollectiveKind::Other;
+  Nanoseconds shortest = 0;  // of the ranks' kernels
+  Nanoseconds longest = 0;
+  Nanoseconds transfer = 0;  // the last start to the first end
+  Nanoseconds skew = 0;      // the first start to the last
+};
+
+/// Ranks whose n-th collectives differ in kind are not brought together: an empty list. A transfer
+/// that would be negative comes of clocks that differ, and is left at 0.
+std::vector<SharedCall> shared_calls(const std::vector<StepCollectives>& ranks);
+
+}  // namespace gradcast::kineto

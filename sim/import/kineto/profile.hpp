@@ -1,0 +1,17 @@
+// What the events of a profiler say of a run, whichever profiler wrote them.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "sim/import/kineto/event_reader.hpp"
+#include "sim/import/readers.hpp"
+
+namespace gradcast::kineto {
+
+/// The files of one rank or of all. Throws DataError, MissingError.
+Imported import_profile(const std::vector<std::filesystem::path>& paths,
+                        const ImportOptions& options, const std::string& kind,
+                        const ReadEvents& read);
+
+}  // namespace gradcast::kineto

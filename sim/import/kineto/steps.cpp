@@ -1,0 +1,139 @@
+#include "sim/import/kineto/steps.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+
+#include "sim/base/clean_text.hpp"
+#include "sim/base/error.hpp"
+
+namespace gradcast::kineto {
+namespace {
+
+/// More steps than anybody profiles.
+constexpr std::size_t kMostSteps = 100'000;
+
+/// "step#12" without its number; "" for a name without.
+std::string stem_of(const std::string& name) {
+  std::size_t end = name.size();
+  while (end > 0 && std::isdigit(static_cast<unsigned char>(name[end - 1])) != 0) --end;
+  return end == name.size() || end == 0 ? "" : name.substr(0, end);
+}
+
+/// The annotations of one stem and thread, which are steps if they come one after another.
+using Candidates = std::map<std::pair<std::string, std::uint32_t>, std::vector<Annotation>>;
+
+bool one_after_another(const std::vector<Annotation>& steps) {
+  for (std::size_t i = 1; i < steps.size(); ++i)
+    if (steps[i].start < steps[i - 1].end) return false;
+  return true;
+}
+
+Nanoseconds covered(const std::vector<Annotation>& steps) {
+  Nanoseconds sum = 0;
+  for (const Annotation& step : steps) sum += step.end - step.start;
+  return sum;
+}
+
+/// PyTorch's own steps, else those of the stem that covers most time.
+std::vector<Annotation> annotated_steps(const Recording& recording) {
+  Candidates candidates;
+  for (const Annotation& annotation : recording.annotations) {
+    const std::string& name = recording.names.text(annotation.name);
+    if (const std::string stem = stem_of(name); !stem.empty())
+      candidates[{stem, annotation.thread}].push_back(annotation);
+  }
+  std::vector<Annotation> best;
+  bool best_is_own = false;
+  for (auto& [stem, steps] : candidates) {
+    std::sort(steps.begin(), steps.end(),
+              [](const Annotation& a, const Annotation& b) { return a.start < b.start; });
+    const bool own = stem.first == "ProfilerStep#";
+    if (!own && (steps.size() < 2 || !one_after_another(steps))) continue;
+    if (best.empty() || own > best_is_own ||
+        (own == best_is_own && covered(steps) > covered(best))) {
+      best = steps;
+      best_is_own = own;
+    }
+  }
+  return best;
+}
+
+/// Where most of the compute time is; collectives have streams of their own.
+std::uint32_t busiest_stream(const Recording& recording) {
+  std::map<std::uint32_t, Nanoseconds> busy;
+  for (const GpuOperation& operation : recording.gpu)
+    if (operation.collective < 0) busy[operation.stream] += operation.end - operation.start;
+  if (busy.empty())
+    throw DataError(recording.file, 0,
+                    "has no kernel of a GPU: it is a trace of the CPU alone; record it with "
+                    "ProfilerActivity.CUDA");
+  return std::max_element(busy.begin(), busy.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->first;
+}
+
+/// The first kernel on the compute stream that each step launched.
+void set_windows(const Recording& recording, Steps& steps) {
+  std::vector<const GpuOperation*> first(steps.steps.size(), nullptr);
+  for (const GpuOperation& operation : recording.gpu) {
+    if (!operation.linked || operation.stream != steps.compute_stream || operation.collective >= 0)
+      continue;
+    const auto after =
+        std::upper_bound(steps.steps.begin(), steps.steps.end(), operation.launched,
+                         [](Nanoseconds date, const Step& step) { return date < step.host.start; });
+    if (after == steps.steps.begin() || operation.launched >= (after - 1)->host.end) continue;
+    auto& its = first[static_cast<std::size_t>(after - 1 - steps.steps.begin())];
+    if (its == nullptr || operation.start < its->start) its = &operation;
+  }
+  for (std::size_t i = 0; i + 1 < steps.steps.size(); ++i)
+    if (first[i] != nullptr && first[i + 1] != nullptr && first[i]->start < first[i + 1]->start) {
+      steps.steps[i].window = {first[i]->start, first[i + 1]->start};
+      steps.steps[i].next_launch = first[i + 1]->launched;
+      steps.steps[i].full = true;
+    }
+}
+
+/// Steps that only trained are used; the first full one may be short, and is left out where others
+/// remain.
+void choose(Steps& steps) {
+  const auto full =
+      std::count_if(steps.steps.begin(), steps.steps.end(), [](const Step& s) { return s.full; });
+  bool first = true;
+  for (Step& step : steps.steps) {
+    step.used = step.full && !(first && full > 2);
+    if (step.full) first = false;
+  }
+}
+
+}  // namespace
+
+Steps find_steps(const Recording& recording) {
+  const std::string how =
+      "; call prof.step() after each iteration, and let the schedule record three or more";
+  Steps steps;
+  steps.compute_stream = busiest_stream(recording);
+  const std::vector<Annotation> annotations = annotated_steps(recording);
+  if (annotations.empty())
+    throw DataError(recording.file, 0, "has no steps (ProfilerStep#N)" + how);
+  if (annotations.size() > kMostSteps)
+    throw DataError(recording.file, 0,
+                    "has more than " + std::to_string(kMostSteps) + " steps; profile fewer");
+  steps.thread = annotations.front().thread;
+  for (const Annotation& annotation : annotations)
+    steps.steps.push_back({shortened(clean_text(recording.names.text(annotation.name)), 60),
+                           {annotation.start, annotation.end}});
+  if (steps.steps.size() == 1)
+    throw DataError(recording.file, 0,
+                    "has one step only, '" + steps.steps.front().name +
+                        "': where it ends on the GPU is told by the next one's first kernel" + how);
+  set_windows(recording, steps);
+  choose(steps);
+  if (std::none_of(steps.steps.begin(), steps.steps.end(), [](const Step& s) { return s.used; }))
+    throw DataError(recording.file, 0,
+                    "has " + std::to_string(steps.steps.size()) +
+                        " steps, but no two in a row launched a kernel, so none is complete" + how);
+  return steps;
+}
+
+}  // namespace gradcast::kineto

@@ -1,0 +1,148 @@
+#include "sim/import/weights/derive.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "sim/base/error.hpp"
+#include "sim/base/text.hpp"
+#include "sim/import/roofline/roofline.hpp"
+
+namespace gradcast {
+namespace {
+
+/// To the nanosecond, so that files stay readable.
+Seconds to_nanoseconds(Seconds time) { return Seconds{std::round(time.count() * 1e9) / 1e9}; }
+
+/// The type that the arithmetic is done in. PyTorch trains fp32 weights in fp32 unless it is told
+/// otherwise.
+NumberType type_meant(const std::string& stored, const DeriveChoice& choice, ImportNotes& notes) {
+  if (choice.type) return *choice.type;
+  NumberType type = NumberType::Fp32;
+  if (stored == "F16") type = NumberType::Fp16;
+  if (stored == "BF16") type = NumberType::Bf16;
+  if (stored.starts_with("F8")) type = NumberType::Bf16;  // what such weights were rounded from
+  notes.inferred.push_back("arithmetic in " + std::string(to_text(type)) +
+                           ", as the weights are stored (" + stored + "); --dtype says another");
+  return type;
+}
+
+FlopsPerSecond peak_of(const Device& device, NumberType type) {
+  if (const auto peak = device.peak(type)) return *peak;
+  std::vector<std::string> known;
+  for (const NumberType each : kNumberTypes)
+    if (device.peak(each)) known.emplace_back(to_text(each));
+  throw UsageError("traces/devices.csv has no peak of " + device.name + " in " +
+                   std::string(to_text(type)) +
+                   (known.empty() ? ", nor in another type" : "; --dtype " + join(known, " or ")));
+}
+
+/// Samples of an iteration on one GPU.
+int samples_of(const WeightsNetwork& network, const DeriveChoice& choice) {
+  if (choice.tokens && choice.batch)
+    throw UsageError("--tokens and --batch are two ways to say the same: give one");
+  if (network.language && choice.batch && !choice.weights.sequence)
+    throw UsageError("--batch " + std::to_string(*choice.batch) +
+                     " of a language model needs --sequence: the tokens of a sample");
+  if (network.images && choice.tokens)
+    throw UsageError("--tokens is for language models; this graph works on images: --batch N");
+  if (choice.tokens) return *choice.tokens;
+  if (choice.batch) return *choice.batch;
+  throw UsageError(network.language
+                       ? "--device needs --tokens N: tokens of an iteration on one GPU (or "
+                         "--batch N with --sequence N)"
+                       : "--device needs --batch N: samples of an iteration on one GPU");
+}
+
+std::string percent(double share) { return percent_to_text(share); }
+
+IterationTrace derive(const WeightsNetwork& network, const std::string& stored,
+                      const DeriveChoice& choice, Imported& imported) {
+  const Device& device = *choice.device;
+  if (!network.lacking.empty()) throw UsageError("no times can be derived: " + network.lacking);
+  const int samples = samples_of(network, choice);
+  const NumberType type = type_meant(stored, choice, imported.notes);
+  const FlopsPerSecond peak = peak_of(device, type);
+  const double mfu = choice.mfu.value_or(kUsualMfu);
+  if (!(mfu > 0 && mfu <= 1))
+    throw UsageError("--mfu " + percent(mfu) + " is no share of a peak; write one like 40%");
+  const RooflinePeaks peaks{peak.value * mfu, device.memory_bandwidth,
+                            static_cast<double>(bytes_of(type))};
+  IterationTrace trace;
+  trace.device = device.name;
+  trace.batch = samples;
+  trace.tensors =
+      tensor_times(network.operators, roofline_times(network.operators, samples, peaks));
+  for (TensorTime& time : trace.tensors) {
+    time.forward = to_nanoseconds(time.forward);
+    time.backward = to_nanoseconds(time.backward);
+  }
+  if (trace.iteration() <= Seconds{0} || trace.iteration() > Seconds{kLongestSeconds})
+    throw UsageError("an iteration would take " + number_to_text(trace.iteration().count()) +
+                     " s on " + device.name + "; are --tokens or --batch right?");
+  const bool tokens = network.language && !choice.weights.whole_sequences;
+  imported.provenance.insert(
+      imported.provenance.end(),
+      {"evidence: derived. Nothing here was measured: a roofline of traces/devices.csv's " +
+           device.name + " (" + device.source + ")",
+       "  batch: " + std::to_string(samples) + (tokens ? " tokens" : " samples") +
+           " on a GPU. Each operator takes FLOPs / (" + to_text(peak) + " in " +
+           std::string(to_text(type)) + " x " + percent(mfu) + "), or its bytes / " +
+           number_to_text(device.memory_bandwidth.value / 1e9) + " GB/s, whichever is longer",
+       "  " + percent(mfu) + " of the peak (MFU) is " +
+           std::string(choice.mfu ? "what --mfu says" : "assumed: --mfu says another") +
+           ". Such shares are of whole iterations, so that the update has no time of its own"});
+  if (!choice.mfu)
+    imported.notes.inferred.push_back(percent(mfu) +
+                                      " of the device's peak is assumed (MFU); --mfu says another");
+  imported.notes.used.push_back(device.name + ": " + to_text(peak) + " in " +
+                                std::string(to_text(type)) + " at " + percent(mfu) + ", " +
+                                number_to_text(device.memory_bandwidth.value / 1e9) + " GB/s");
+  if (bytes_of(type) < static_cast<int>(sizeof(float)))
+    imported.notes.inferred.push_back(
+        "gradients travel as fp32, 4 bytes an element, as in all of gradcast's models; sent as " +
+        std::string(to_text(type)) + " they take half of that");
+  imported.notes.unknown.push_back(
+      "what activation functions, softmax and sums beside a layer take: a list of weights does "
+      "not show them, and the MFU stands for them");
+  return trace;
+}
+
+}  // namespace
+
+std::string stored_type(const std::vector<Weight>& weights) {
+  std::map<std::string, std::int64_t> elements;
+  for (const Weight& weight : weights) elements[weight.type] += weight.elements();
+  const auto most =
+      std::max_element(elements.begin(), elements.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == elements.end() ? "" : most->first;
+}
+
+Imported imported_from(WeightsNetwork network, const std::string& name, const std::string& stored,
+                       const DeriveChoice& choice) {
+  Imported imported;
+  imported.kind = network.kind;
+  imported.weights_unread = true;
+  imported.shapes = ShapesFrom::Recorded;
+  imported.notes = network.notes;
+  imported.model = Model{name, tensors_of(network.operators)};
+  const std::string sample = !network.language                ? "sample"
+                             : choice.weights.whole_sequences ? "sequence"
+                                                              : "token";
+  imported.provenance.push_back("forward_flops: of one " + sample +
+                                ", 2 per multiply-accumulate, on a layer's first tensor");
+  if (choice.device) {
+    imported.device = choice.device->name;
+    imported.trace = derive(network, stored, choice, imported);
+  } else {
+    if (!network.lacking.empty())
+      imported.notes.unknown.push_back("times: " + network.lacking);
+    else
+      imported.notes.unknown.push_back(
+          "times: --device NAME --tokens N (or --batch N) derives them");
+  }
+  return imported;
+}
+
+}  // namespace gradcast

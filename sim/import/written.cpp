@@ -1,0 +1,138 @@
+#include "sim/import/written.hpp"
+
+#include <cctype>
+
+#include "sim/base/csv.hpp"
+#include "sim/base/error.hpp"
+#include "sim/base/text.hpp"
+#include "sim/import/link_estimate.hpp"
+#include "sim/inputs/iteration_trace.hpp"
+#include "sim/inputs/model.hpp"
+
+namespace gradcast {
+namespace {
+
+constexpr int kGpusOfNode = 8;
+constexpr const char* kBandwidthSource =
+    "the all-reduces of this run as a ring: bytes over the least time";
+
+std::vector<std::string> with(std::vector<std::string> lines,
+                              const std::vector<std::string>& more) {
+  for (const std::string& line : more) lines.push_back(one_line(line));
+  return lines;
+}
+
+/// What the trace does not say takes the place of a value that is not known, and its source says
+/// so.
+std::string cluster_csv(const Imported& imported, const ImportedShape& shape, const Link& link,
+                        const std::vector<std::string>& provenance) {
+  const std::string shape_source = shape.assumed ? "assumed: the trace says " +
+                                                       std::to_string(imported.world_size) +
+                                                       " ranks, not how they lie on machines"
+                                                 : "--gpus-per-node";
+  const bool one_node = shape.nodes == 1;
+  const bool bound = imported.transfers_with_waiting;
+  const std::string rate = to_text(BytesPerSecond{rounded_to(4, link.bandwidth.value)});
+  const std::string latency = to_text(Seconds{rounded_to(3, link.latency.count())});
+  const std::string rate_source = std::string(kBandwidthSource) +
+                                  (bound ? "; one rank's include waiting, so at least this" : "");
+  const std::string latency_source =
+      bound ? "not known: one rank's times include waiting" : kBandwidthSource;
+  std::string text = csv_comments(provenance) + csv_line({"property", "value", "source"});
+  const auto row = [&](const std::string& property, const std::string& value,
+                       const std::string& source) {
+    text += csv_line({property, value, source});
+  };
+  row("nodes", std::to_string(shape.nodes), shape_source);
+  row("gpus_per_node", std::to_string(shape.gpus_per_node), shape_source);
+  row("nic_bandwidth", rate, one_node ? "not crossed: any value gives the same" : rate_source);
+  row("nic_latency", latency, one_node ? "not crossed" : latency_source);
+  row("intra_bandwidth", rate, one_node ? rate_source : "not known: as between nodes");
+  row("intra_latency", latency, one_node ? latency_source : "not known: as between nodes");
+  return text;
+}
+
+std::string measured_csv(const Imported& imported, const std::string& name,
+                         const ImportedShape& shape, const ImportedPaths& paths,
+                         const std::vector<std::string>& provenance) {
+  const auto seconds = [](Seconds time) { return number_to_text(rounded_to(6, time.count())); };
+  const std::string fusion = imported.buckets.size() > 1 ? "ddp" : "merged";
+  // A file's own folder is where the paths in it begin.
+  const auto beside = [](const std::filesystem::path& path) {
+    return (std::filesystem::path("..") / path.parent_path().filename() / path.filename()).string();
+  };
+  return csv_comments(
+             with(provenance, {"iteration_seconds: the window on the GPU, under the profiler.",
+                               "compute_seconds: forward, backward and update of one GPU, its work "
+                               "alone: an input, not a forecast."})) +
+         csv_line({"source", "model", "trace", "batch", "compute_seconds", "cluster", "nodes",
+                   "gpus_per_node", "compressor", "density", "fusion", "overlap",
+                   "iteration_seconds"}) +
+         csv_line({name, beside(paths.model), beside(paths.trace),
+                   std::to_string(imported.trace->batch), seconds(imported.trace->iteration()),
+                   beside(paths.cluster), std::to_string(shape.nodes),
+                   std::to_string(shape.gpus_per_node), "dense", "1", fusion, "yes",
+                   seconds(imported.times->window)});
+}
+
+}  // namespace
+
+ImportedShape shape_of(const Imported& imported, std::optional<int> gpus_per_node) {
+  const int ranks = imported.world_size;
+  if (!gpus_per_node) {
+    if (ranks <= kGpusOfNode) return {1, ranks, true};
+    if (ranks % kGpusOfNode == 0) return {ranks / kGpusOfNode, kGpusOfNode, true};
+    return {ranks, 1, true};
+  }
+  if (ranks % *gpus_per_node != 0)
+    throw ValueError(std::to_string(ranks) + " ranks do not fill nodes of " +
+                     std::to_string(*gpus_per_node) + " GPUs");
+  return {ranks / *gpus_per_node, *gpus_per_node, false};
+}
+
+std::string file_name_of(std::string_view text) {
+  std::string name;
+  for (const char letter : text.substr(0, 80)) {
+    const auto its = static_cast<unsigned char>(letter);
+    const bool plain = its < 128 && (std::isalnum(its) != 0 || letter == '_' || letter == '.');
+    if (plain)
+      name += static_cast<char>(std::tolower(its));
+    else if (!name.empty() && name.back() != '-')
+      name += '-';
+  }
+  while (!name.empty() && (name.back() == '-' || name.back() == '.')) name.pop_back();
+  while (!name.empty() && name.front() == '.') name.erase(0, 1);
+  return name;
+}
+
+ImportedFiles files_of(const Imported& imported, const std::string& name,
+                       const ImportedShape& shape, const std::filesystem::path& folder,
+                       const std::vector<std::string>& provenance) {
+  ImportedFiles made;
+  ImportedPaths& paths = made.paths;
+  const std::vector<std::string> lines = with(provenance, imported.provenance);
+  if (imported.model) {
+    paths.model = folder / "models" / (name + ".csv");
+    made.files.push_back({paths.model, model_csv(*imported.model, lines)});
+  }
+  if (imported.model && imported.trace) {
+    const std::string device = file_name_of(imported.trace->device);
+    paths.trace = folder / "traces" /
+                  ("iteration-" + name + "-" + (device.empty() ? "gpu" : device) + ".csv");
+    made.files.push_back({paths.trace, iteration_trace_csv(*imported.trace, lines)});
+  }
+  if (imported.world_size > 1)
+    made.link =
+        link_of_ring(imported.transfers, imported.world_size, imported.transfers_with_waiting);
+  if (made.link) {
+    paths.cluster = folder / "platforms" / (name + ".csv");
+    made.files.push_back({paths.cluster, cluster_csv(imported, shape, *made.link, lines)});
+  }
+  if (made.link && !paths.trace.empty() && imported.times) {
+    paths.measured = folder / "traces" / ("measured-" + name + ".csv");
+    made.files.push_back({paths.measured, measured_csv(imported, name, shape, paths, lines)});
+  }
+  return made;
+}
+
+}  // namespace gradcast

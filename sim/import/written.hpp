@@ -1,0 +1,46 @@
+// The files that an import leaves, in gradcast's formats.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/base/text_file.hpp"
+#include "sim/import/imported.hpp"
+#include "sim/inputs/cluster.hpp"
+
+namespace gradcast {
+
+/// How the ranks of an imported run lie on machines.
+struct ImportedShape {
+  int nodes = 1;
+  int gpus_per_node = 1;
+  bool assumed = true;  // nobody said so
+};
+
+/// `gpus_per_node`: what the user said; none: all in one node up to 8, else 8 a node. Throws
+/// ValueError where the ranks do not fill the nodes.
+ImportedShape shape_of(const Imported& imported, std::optional<int> gpus_per_node);
+
+/// Where they lie in the folder; "" for those that are not written.
+struct ImportedPaths {
+  std::filesystem::path model, trace, measured, cluster;
+};
+
+struct ImportedFiles {
+  ImportedPaths paths;
+  std::vector<TextFile> files;  // what is to be written, with the folder before their names
+  std::optional<Link> link;     // of the cluster, as estimated
+};
+
+/// A name for files: small letters, digits, '-', '_' and '.'; others become '-'. "" where none is
+/// left.
+std::string file_name_of(std::string_view text);
+
+/// models/NAME.csv, traces/iteration-NAME-DEVICE.csv; of a run of several ranks also
+/// traces/measured-NAME.csv and platforms/NAME.csv. `provenance` becomes their first lines.
+ImportedFiles files_of(const Imported& imported, const std::string& name,
+                       const ImportedShape& shape, const std::filesystem::path& folder,
+                       const std::vector<std::string>& provenance);
+
+}  // namespace gradcast
