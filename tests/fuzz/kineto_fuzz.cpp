@@ -25,7 +25,7 @@ void read(const std::string& bytes) {
     require(std::isfinite(time.count()) && time >= Seconds{0}, "a time is one");
   // What is written can be read.
   const ImportedFiles files = files_of(imported, "fuzzed", shape_of(imported, {}), "my", {});
-  if (!files.paths.model.empty()) load_model(files.files.at(0));
+  require_readable(files);
 }
 
 const Harness harness("kineto", read);
