@@ -6,7 +6,9 @@
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/import/link_estimate.hpp"
+#include "sim/inputs/cluster_file.hpp"
 #include "sim/inputs/iteration_trace.hpp"
+#include "sim/inputs/measured.hpp"
 #include "sim/inputs/model.hpp"
 
 namespace gradcast {
@@ -133,6 +135,15 @@ ImportedFiles files_of(const Imported& imported, const std::string& name,
     made.files.push_back({paths.measured, measured_csv(imported, name, shape, paths, lines)});
   }
   return made;
+}
+
+void require_readable(const ImportedFiles& files) {
+  for (const TextFile& file : files.files) {
+    if (file.path == files.paths.model) load_model(file);
+    if (file.path == files.paths.trace) load_iteration_trace(file);
+    if (file.path == files.paths.cluster) load_cluster(file);
+    if (file.path == files.paths.measured) load_measured_runs(file);
+  }
 }
 
 }  // namespace gradcast

@@ -43,4 +43,8 @@ ImportedFiles files_of(const Imported& imported, const std::string& name,
                        const ImportedShape& shape, const std::filesystem::path& folder,
                        const std::vector<std::string>& provenance);
 
+/// Reads what is to be written as forecasts will. Throws DataError for what they would refuse: a
+/// tensor of more elements than there are, a step of years.
+void require_readable(const ImportedFiles& files);
+
 }  // namespace gradcast

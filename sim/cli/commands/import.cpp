@@ -9,6 +9,7 @@
 #include "sim/base/text.hpp"
 #include "sim/import/readers.hpp"
 #include "sim/import/report.hpp"
+#include "sim/import/rescale.hpp"
 #include "sim/import/written.hpp"
 #include "sim/inputs/data_files.hpp"
 #include "sim/inputs/devices.hpp"
@@ -47,8 +48,7 @@ Flags import_flags() {
             "CSV file with the columns tensor and elements, one row a trained parameter, in the "
             "order of the forward pass");
   flags.add("batch", "samples per GPU and step, where the file does not say");
-  flags.add("iteration-seconds",
-            "what a step takes without the profiler: all times are scaled to it");
+  flags.add("iteration-seconds", "what a step takes without the profiler, like 0.18");
   flags.add("device",
             "of checkpoints and ONNX: the device of traces/devices.csv, like h100-sxm, for which "
             "times are derived");
@@ -175,30 +175,15 @@ ImportOptions options_of(const Flags& flags, const std::string& name, DataFiles&
   return options;
 }
 
-/// Every time of the profiled run, times what makes its step as long as the user says.
-void rescale(const Flags& flags, Imported& imported) {
+void rescale_as_asked(const Flags& flags, Imported& imported) {
   if (!flags.given("iteration-seconds")) return;
-  const double asked = flags.value("iteration-seconds", [](const std::string& text) {
+  flags.value("iteration-seconds", [&](const std::string& text) {
     const double seconds = parse_number(text);
     if (!(seconds >= kShortestMeasuredSeconds && seconds <= kLongestSeconds))
       throw ValueError("'" + text + "' is no time of a step in seconds, like 0.18");
+    rescale(imported, Seconds{seconds});
     return seconds;
   });
-  if (!imported.times || imported.times->window <= Seconds{0})
-    throw UsageError("--iteration-seconds: these files have no times that could be scaled");
-  ImportedTimes& times = *imported.times;
-  const double factor = asked / times.window.count();
-  for (Seconds ImportedTimes::*member :
-       {&ImportedTimes::window, &ImportedTimes::compute, &ImportedTimes::exposed,
-        &ImportedTimes::idle, &ImportedTimes::busy, &ImportedTimes::host, &ImportedTimes::wait,
-        &ImportedTimes::other, &ImportedTimes::forward, &ImportedTimes::backward,
-        &ImportedTimes::update})
-    times.*member *= factor;
-  if (imported.trace)
-    imported.trace = scaled_to(*imported.trace, imported.trace->iteration() * factor);
-  imported.notes.inferred.push_back("all times, scaled by " +
-                                    number_to_text(rounded_to(4, factor)) + " to a step of " +
-                                    flags.text("iteration-seconds") + " s without the profiler");
 }
 
 std::vector<std::string> provenance_of(const std::vector<InputFile>& inputs,
@@ -250,11 +235,18 @@ int import(int argc, const char* const* argv) {
         "how the " + std::to_string(imported.world_size) + " ranks lie on machines: taken as " +
         std::to_string(shape.nodes) + " x " + std::to_string(shape.gpus_per_node) +
         "; --gpus-per-node says");
-  rescale(flags, imported);
+  rescale_as_asked(flags, imported);
   std::vector<std::string> provenance = provenance_of(inputs, reader);
   for (std::string& line : notes_as_provenance(imported.notes))
     provenance.push_back(std::move(line));
   const ImportedFiles files = files_of(imported, name, shape, flags.text("output"), provenance);
+  try {
+    require_readable(files);
+  } catch (const DataError& error) {
+    throw DataError(
+        paths.front().string(), 0,
+        std::string("says what no forecast can use; as it would be written, ") + error.what());
+  }
   for (const char* folder : {"models", "traces", "platforms"})
     make_folder(fs::path(flags.text("output")) / folder);
   write_text_files(files.files);

@@ -83,3 +83,41 @@ TEST_CASE("a trace is written as it was read", "[trace]") {
   CHECK(again.update.count() == 2e-3);
   CHECK(iteration_trace_csv(again, {"a note"}) == text);
 }
+
+// Two layers; the host has launched backward of the first at 12 ms. Forward 0-1, 2-4 (launched at
+// 2); backward 6-10 (launched at 6), 12-15; update 15-17. The next iteration is launched at 20 ms.
+TEST_CASE("a trace may say when the host launches what", "[trace]") {
+  const TextFile file{"traces/iteration-x.csv",
+                      "# device: V100\n# batch: 128\n# update: 2ms\n# update_launch: 3ms\n"
+                      "# host: 20ms\n"
+                      "tensor,forward_seconds,backward_seconds,forward_launch_seconds,"
+                      "backward_launch_seconds\n"
+                      "a,0.001,0.003,0,0.012\nb,0.002,0.004,0.002,0.006\n"};
+  const IterationTrace read = load_iteration_trace(file);
+  CHECK(read.has_launches());
+  CHECK(read.iteration().count() == Approx(12e-3));  // work alone
+  CHECK(read.iteration_alone(1).count() == Approx(20e-3));
+  // Twice as fast: backward 12-13.5, update -14.5; the host is no faster.
+  CHECK(read.iteration_alone(2).count() == Approx(20e-3));
+  IterationTrace quick = read;
+  quick.host = Seconds{0};
+  CHECK(quick.iteration_alone(1).count() == Approx(17e-3));
+  CHECK(quick.iteration_alone(2).count() == Approx(14.5e-3));
+  // Written and read, it is the same.
+  const IterationTrace again =
+      load_iteration_trace({"traces/iteration-y.csv", iteration_trace_csv(read, {})});
+  CHECK(again.tensors[0].backward_launch == read.tensors[0].backward_launch);
+  CHECK(again.tensors[1].forward_launch == read.tensors[1].forward_launch);
+  CHECK(again.update_launch == read.update_launch);
+  CHECK(again.host == read.host);
+  // Scaled, all times are; of another batch, the host takes as long.
+  CHECK(scaled_to(read, Seconds{24e-3}).host.count() == Approx(40e-3));
+  CHECK(with_batch(read, 64).tensors[0].backward_launch.count() == Approx(12e-3));
+}
+
+TEST_CASE("without launches a trace is written as before, and waits for nobody", "[trace]") {
+  const IterationTrace read = trace(kComments, kRows);
+  CHECK_FALSE(read.has_launches());
+  CHECK(read.iteration_alone(2).count() == Approx(6e-3));
+  CHECK_THAT(iteration_trace_csv(read, {}), !Contains("launch") && !Contains("host"));
+}

@@ -1,0 +1,171 @@
+// `gradcast import` as a user runs it.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "sim/base/gzip.hpp"
+#include "sim/import/kineto/event_reader.hpp"
+#include "tests/run_program.hpp"
+#include "tests/sim/import/toy_run.hpp"
+#include "tests/temporary_folder.hpp"
+
+using namespace gradcast;
+using Catch::Contains;
+
+namespace {
+
+const std::string kA100 =
+    GRADCAST_SOURCE_DIR "/tests/sim/import/traces/resnet50-ddp-a100x2.json.gz";
+
+bool can_read() { return kineto::event_reader_built() && gzip_built(); }
+
+/// The commands under "Next:", as words.
+std::vector<std::vector<std::string>> next_of(const std::string& out) {
+  std::vector<std::vector<std::string>> commands;
+  for (std::size_t at = out.find("  gradcast "); at != std::string::npos;
+       at = out.find("  gradcast ", at + 1)) {
+    std::istringstream line(out.substr(at, out.find('\n', at) - at));
+    std::vector<std::string> words;
+    for (std::string word; line >> word;) words.push_back(word);
+    words.erase(words.begin());
+    commands.push_back(words);
+  }
+  return commands;
+}
+
+}  // namespace
+
+TEST_CASE("an import prints what it knows, and the commands that go on from there work") {
+  if (!can_read()) return;
+  const TemporaryFolder folder;
+  const std::string my = (folder.path / "my").string();
+  const Ran ran = gradcast_runs("import", kA100, "-o", my, "--name", "resnet");
+  CAPTURE(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  CHECK_THAT(ran.out, Contains("77 % of the step the GPU waits for the host: a faster GPU or "
+                               "network changes little"));
+  CHECK_THAT(ran.out, Contains("2049000, 7875584, 6563840, 6637568, 2431040"));
+  CHECK_THAT(ran.out, Contains("one rank only, of 2: collectives include waiting"));
+  CHECK(std::filesystem::exists(folder.path / "my/models/resnet.csv"));
+  CHECK(std::filesystem::exists(folder.path / "my/platforms/resnet.csv"));
+  const auto commands = next_of(ran.out);
+  REQUIRE(commands.size() == 3);
+  for (std::vector<std::string> words : commands) {
+    words.insert(words.end(), {"--engine", "analytic", "-q"});
+    const Ran next = gradcast_with(words);
+    CAPTURE(words, next.err);
+    CHECK(next.exit_code == 0);
+  }
+}
+
+// Its own measured step, on its own cluster: by physics alone within a tenth.
+TEST_CASE("what an import says of a run forecasts that run") {
+  if (!can_read()) return;
+  const TemporaryFolder folder;
+  REQUIRE(
+      gradcast_runs("import", kA100, "-o", folder.path.string(), "--name", "resnet").exit_code ==
+      0);
+  const Ran ran =
+      gradcast_runs("compare", "--measured", (folder.path / "traces/measured-resnet.csv").string(),
+                    "--engine", "analytic", "--format", "json", "-q");
+  REQUIRE(ran.exit_code == 0);
+  const auto row = nlohmann::json::parse(ran.out)["results"][0];
+  CHECK(row["measured_seconds"].get<double>() == Approx(0.220893));
+  CHECK(row["predicted_seconds"].get<double>() == Approx(0.220893).epsilon(0.1));
+}
+
+TEST_CASE("GRADCAST_DATA finds what was imported by its names") {
+  if (!can_read()) return;
+  const TemporaryFolder folder;
+  REQUIRE(
+      gradcast_runs("import", kA100, "-o", folder.path.string(), "--name", "resnet").exit_code ==
+      0);
+  setenv("GRADCAST_DATA", folder.path.c_str(), 1);
+  const Ran ran = gradcast_runs("list");
+  unsetenv("GRADCAST_DATA");
+  CHECK_THAT(ran.out, Contains("resnet") && Contains("iteration-resnet-nvidia-a100-pg509-200") &&
+                          Contains("measured-resnet") && !Contains("BROKEN"));
+}
+
+// 220.893 - 110.893 = 110 ms are taken from the 170.449 that the GPU waits for its host.
+TEST_CASE("--iteration-seconds takes the profiler's share from the host") {
+  if (!can_read()) return;
+  const TemporaryFolder folder;
+  const Ran ran = gradcast_runs("import", kA100, "-o", folder.path.string(), "--iteration-seconds",
+                                "0.110893", "--format", "json", "-q");
+  REQUIRE(ran.exit_code == 0);
+  const auto row = nlohmann::json::parse(ran.out)["results"][0];
+  CHECK(row["window_seconds"].get<double>() == Approx(0.110893));
+  CHECK(row["backward_seconds"].get<double>() == Approx(0.02524).epsilon(0.001));
+  CHECK(row["host_seconds"].get<double>() == Approx(0.060449).epsilon(0.001));
+}
+
+TEST_CASE("the result has the figures, in JSON and as a row of CSV") {
+  if (!can_read()) return;
+  const TemporaryFolder folder;
+  const Ran json =
+      gradcast_runs("import", kA100, "-o", folder.path.string(), "--format", "json", "-q");
+  const auto row = nlohmann::json::parse(json.out)["results"][0];
+  CHECK(row["kind"] == "kineto");
+  CHECK(row["world_size"] == 2);
+  CHECK(row["linked"] == 3774);
+  CHECK(row["gradients"] == 161);
+  CHECK(row["elements"] == 25'557'032);
+  CHECK(row["shapes"] == "inferred");
+  const Ran csv =
+      gradcast_runs("import", kA100, "-o", folder.path.string(), "--format", "csv", "-q");
+  CHECK_THAT(csv.out, Contains("2049000 7875584 6563840 6637568 2431040"));
+}
+
+TEST_CASE("an import that fails writes nothing") {
+  if (!can_read()) return;
+  const TemporaryFolder folder;
+  const auto refuses_text = [&](const std::string& text, const std::string& says) {
+    const std::string file = folder.write("trace.json", text);
+    refuses({"import", file, "-o", (folder.path / "my").string()}, 3, says);
+    CHECK_FALSE(std::filesystem::exists(folder.path / "my"));
+  };
+  const std::string whole = ToyRun{}.text();
+  refuses_text(whole.substr(0, whole.size() / 2), "is cut off");
+  refuses_text("", "is empty");
+  refuses_text("tensor,elements\na,1\n", "is none of the kinds that can be imported");
+  refuses_text(R"({"schema":"1.0.1","nodes":[]})", "is none of the kinds");
+  ToyRun one;
+  one.steps = 1;
+  refuses_text(one.text(), "has one step only");
+  ToyRun vast;  // 2^40 elements
+  vast.gradient_dims[0] = R"("Input Dims":[[1048576,1048576]])";
+  refuses_text(vast.text(), "says what no forecast can use");
+  refuses({"import", "no-such.json", "-o", "my"}, 3, "no such file");
+  refuses({"import", folder.path.string(), "-o", "my"}, 3, "is not a regular file");
+}
+
+TEST_CASE("flags of an import that make no sense are refused") {
+  refuses({"import"}, 2, "a file is missing");
+  refuses({"import", kA100}, 2, "-o is missing");
+  refuses({"import", kA100, "-o", "my", "--name", "../x"}, 2, "cannot name files");
+  refuses({"import", kA100, "-o", "my", "--kind", "kinet"}, 2, "did you mean 'kineto'?");
+  if (!can_read()) return;
+  const TemporaryFolder folder;
+  const std::string my = (folder.path / "my").string();
+  refuses({"import", kA100, "-o", my, "--gpus-per-node", "3"}, 2, "2 ranks do not fill");
+  refuses({"import", kA100, "-o", my, "--iteration-seconds", "0"}, 2, "is no time of a step");
+  CHECK_FALSE(std::filesystem::exists(my));
+}
+
+TEST_CASE("a build without the JSON library says what is missing") {
+  if (kineto::event_reader_built()) return;
+  const TemporaryFolder folder;
+  refuses({"import", folder.write("t.json", "[{\"ph\":\"X\"}]"), "-o", "my"}, 5, "simdjson");
+}
+
+// 1,000 blanks pack into a few bytes.
+TEST_CASE("a gzip bomb is refused before it fills the memory") {
+  if (!can_read()) return;
+  Gzip gzip;
+  gzip.add("{\"traceEvents\": [");
+  const std::string blanks(std::size_t{1} << 20, ' ');
+  for (int i = 0; i < 64; ++i) gzip.add(blanks);
+  const TemporaryFolder folder;
+  const std::string file = folder.write("bomb.json.gz", gzip.finish());
+  refuses({"import", file, "-o", "my", "--kind", "kineto"}, 3, "unpacks to more than");
+}
