@@ -14,6 +14,7 @@
 #include "sim/breakeven/win_map.hpp"
 #include "sim/inputs/data_files.hpp"
 #include "sim/options/engine_flag.hpp"
+#include "sim/options/evidence_note.hpp"
 #include "sim/options/flags.hpp"
 #include "sim/options/request_flags.hpp"
 #include "sim/options/transfer_flags.hpp"
@@ -81,6 +82,7 @@ int breakeven(int argc, const char* const* argv) {
     deliver(flags, files.inputs(), engines_of(answers, map), answer);
     note_engine(flags, engine);
     note_own_fit(flags, contestants.front());
+    note_trace_evidence(flags, asked.request, files);
     note_transfer(flags, transfer, used_costs(asked.request, contestants), files);
   } catch (const ValueError& error) {
     throw UsageError(error.what());

@@ -14,6 +14,7 @@
 #include "sim/forecast/schedule.hpp"
 #include "sim/inputs/data_files.hpp"
 #include "sim/options/engine_flag.hpp"
+#include "sim/options/evidence_note.hpp"
 #include "sim/options/noise_flags.hpp"
 #include "sim/options/request_flags.hpp"
 #include "sim/options/transfer_flags.hpp"
@@ -77,6 +78,7 @@ int simulate(int argc, const char* const* argv) {
     for (const std::string& line : written) flags.note(line);
     note_engine(flags, engine);
     note_costs(flags, scenario, plan);
+    note_trace_evidence(flags, request, files);
     if (scenario.sparse() && !plan.buckets.empty())
       note_transfer(flags, transfer,
                     {{request.costs, request.compressor, plan.buckets[0].cost.implementation}},

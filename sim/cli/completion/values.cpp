@@ -9,6 +9,7 @@
 #include "sim/cli/completion/completion.hpp"
 #include "sim/cli/help_topics.hpp"
 #include "sim/engine/engine.hpp"
+#include "sim/import/readers.hpp"
 #include "sim/inputs/data_files.hpp"
 #include "sim/inputs/devices.hpp"
 #include "sim/network/collective.hpp"
@@ -33,6 +34,8 @@ constexpr ValueKind kKinds[] = {
     {"compressor", "compressors", ""},
     {"compressors", "compressors", "all", false, kList},
     {"collective", "collectives", "auto"},
+    {"kind", "import-kinds", ""},
+    {"params", "", "", kFiles},
     {"engine", "engines", ""},
     {"against", "compressors", ""},
     {"over", "", "nic-bandwidth nodes density kernel-cost"},
@@ -114,6 +117,7 @@ const std::vector<NameSource>& sources() {
       {"compressors", [] { return names_behind(all_compressors()); }},
       {"collectives", [] { return names_behind(all_collectives()); }},
       {"engines", [] { return names_in(all_engines()); }},
+      {"import-kinds", [] { return names_in(import_readers_in_order()); }},
       {"commands", [] { return names_in(all_commands()); }},
       {"topics", [] { return names_in(all_commands()) + names_in(all_help_topics()); }},
       {"pages",

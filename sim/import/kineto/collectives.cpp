@@ -1,9 +1,11 @@
 #include "sim/import/kineto/collectives.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 
 #include "sim/base/statistics.hpp"
+#include "sim/base/text.hpp"
 
 namespace gradcast::kineto {
 namespace {
@@ -16,11 +18,30 @@ struct Sum {
 
 }  // namespace
 
+bool names_data_parallel(std::string_view description) {
+  std::string text;
+  for (const char letter : description)
+    text += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  if (text.find("data_parallel") != std::string::npos) return true;
+  for (char& letter : text)
+    if (std::isalnum(static_cast<unsigned char>(letter)) == 0) letter = ' ';
+  for (const std::string& word : split_words(text, ' '))
+    if (word == "dp" || word == "ddp") return true;
+  return false;
+}
+
+bool has_data_parallel_group(const Recording& recording) {
+  return std::any_of(
+      recording.collectives.begin(), recording.collectives.end(),
+      [&](const Collective& one) { return names_data_parallel(recording.names.text(one.group)); });
+}
+
 std::vector<StepCollectives> collectives_of_steps(const Recording& recording, const Steps& steps,
                                                   bool only_used) {
   std::vector<const Step*> wanted;
   for (const Step& step : steps.steps)
     if (step.used || !only_used) wanted.push_back(&step);
+  const bool named = has_data_parallel_group(recording);
   std::vector<StepCollectives> all;
   for (const Step* step : wanted) all.push_back({step->name, {}});
   std::vector<std::vector<std::pair<Nanoseconds, CollectiveCall>>> calls(wanted.size());
@@ -30,11 +51,14 @@ std::vector<StepCollectives> collectives_of_steps(const Recording& recording, co
         wanted.begin(), wanted.end(), operation.launched,
         [](Nanoseconds date, const Step* step) { return date < step->host.start; });
     if (after == wanted.begin() || operation.launched >= (*(after - 1))->host.end) continue;
+    const Collective& what = recording.collectives[static_cast<std::size_t>(operation.collective)];
+    const bool data_parallel = names_data_parallel(recording.names.text(what.group));
     calls[static_cast<std::size_t>(after - 1 - wanted.begin())].emplace_back(
         operation.launched,
         CollectiveCall{{operation.start + recording.head.base, operation.end + recording.head.base},
-                       recording.collectives[static_cast<std::size_t>(operation.collective)],
-                       operation.phase == Phase::Backward});
+                       what,
+                       operation.phase == Phase::Backward && (data_parallel || !named),
+                       data_parallel});
   }
   for (std::size_t i = 0; i < calls.size(); ++i) {
     std::stable_sort(calls[i].begin(), calls[i].end(),

@@ -13,13 +13,21 @@ namespace gradcast::kineto {
 struct CollectiveCall {
   Span span;
   Collective what;
-  bool of_gradients = false;  // launched by the backward pass
+  bool of_gradients = false;   // launched by the backward pass, in the data-parallel group
+  bool data_parallel = false;  // the trace calls its group so
 };
 
 struct StepCollectives {
   std::string step;
   std::vector<CollectiveCall> calls;  // by launch
 };
+
+/// Whether the description of a process group says that it is the data-parallel one:
+/// "DATA_PARALLEL_GROUP", "mesh_dp".
+bool names_data_parallel(std::string_view description);
+
+/// Whether the trace names one, beside others that a hybrid has.
+bool has_data_parallel_group(const Recording& recording);
 
 /// Of the steps for which `wanted` is true, in their order. Needs phases.
 std::vector<StepCollectives> collectives_of_steps(const Recording& recording, const Steps& steps,

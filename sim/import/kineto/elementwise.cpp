@@ -13,8 +13,9 @@ std::int64_t elementwise_elements(std::string_view kernel, std::int64_t blocks,
   // Others than these divide their work in ways of their own.
   const bool known = kernel.find("vectorized_elementwise_kernel") != std::string_view::npos ||
                      kernel.find("unrolled_elementwise_kernel") != std::string_view::npos;
-  if (!known || threads * kElementsOfThread != kElementsOfBlock) return -1;
-  return blocks * kElementsOfBlock;
+  // 64 threads until PyTorch 1.8, 128 since.
+  if (!known || (threads != 64 && threads != 128)) return -1;
+  return blocks * threads * kElementsOfThread;
 }
 
 }  // namespace gradcast::kineto

@@ -10,7 +10,7 @@ namespace gradcast::kineto {
 std::int64_t elementwise_elements(std::string_view kernel, std::int64_t blocks,
                                   std::int64_t threads);
 
-/// What a block takes of vectorized_elementwise_kernel: 128 threads with 4 elements each
+/// What a block takes at most: 128 threads with 4 elements each
 /// (ATen/native/cuda/thread_constants.h). The true count is less than this below the room.
 inline constexpr std::int64_t kElementsOfBlock = 512;
 

@@ -33,14 +33,16 @@ void refuse_hybrids(const Recording& recording, const std::vector<StepCollective
                     "is no plain data-parallel run: it has " + found + ", which tells of " +
                         meaning + "; gradcast forecasts the all-reduce of gradients only");
   };
-  if (recording.on_host_to_all) refuse("nccl:all_to_all", kReasons[0].what);
+  const bool named = has_data_parallel_group(recording);
+  if (recording.on_host_to_all && !named) refuse("nccl:all_to_all", kReasons[0].what);
   for (const StepCollectives& step : steps)
     for (const CollectiveCall& call : step.calls) {
+      if (named && !call.data_parallel) continue;
       for (const Reason& reason : kReasons)
         if (call.what.kind == reason.kind)
           refuse("'" + to_string(call.what.kind) + "' in " + step.step, reason.what);
       if (call.what.kind == CollectiveKind::AllReduce && call.what.group_size > 0 &&
-          world_size > 0 && call.what.group_size < world_size)
+          world_size > 0 && call.what.group_size < world_size && !named)
         refuse("all-reduces among " + std::to_string(call.what.group_size) + " of " +
                    std::to_string(world_size) + " ranks",
                "tensor parallelism or a mesh of groups");

@@ -367,11 +367,21 @@ void sort_ranks(std::vector<Rank>& ranks) {
 void note_world(const std::vector<Rank>& ranks, Imported& imported) {
   const Rank& rank = ranks.front();
   imported.world_size = std::max(1, rank.head.world_size);
+  int named = 0;  // ranks of the group that the trace calls the data-parallel one
   for (const StepCollectives& step : rank.collectives)
-    for (const CollectiveCall& call : step.calls)
-      imported.world_size =
-          std::max(imported.world_size,
-                   static_cast<int>(std::clamp<std::int64_t>(call.what.group_size, 1, 1'000'000)));
+    for (const CollectiveCall& call : step.calls) {
+      const auto size =
+          static_cast<int>(std::clamp<std::int64_t>(call.what.group_size, 1, 1'000'000));
+      imported.world_size = std::max(imported.world_size, size);
+      if (call.data_parallel) named = std::max(named, size);
+    }
+  if (named > 0 && named < imported.world_size) {
+    imported.notes.dropped.push_back(
+        "everything but the data-parallel group of " + std::to_string(named) + " of " +
+        std::to_string(imported.world_size) +
+        " ranks: the model is this rank's part, and what other groups send is in no forecast");
+    imported.world_size = named;
+  }
   if (imported.world_size > 1 && ranks.size() == 1)
     imported.notes.unknown.push_back(
         "one rank only, of " + std::to_string(imported.world_size) +

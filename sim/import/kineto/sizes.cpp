@@ -81,27 +81,36 @@ bool add_up(const std::vector<std::int64_t>& sizes, const StepGradients& step,
 /// The rooms, cut so that each bucket has the sum that NCCL was given.
 std::vector<std::int64_t> bucket_sizes(const std::vector<std::int64_t>& rooms,
                                        const StepGradients& step,
-                                       const std::vector<std::int64_t>& buckets) {
+                                       const std::vector<std::int64_t>& buckets,
+                                       std::int64_t most) {
   std::vector<std::int64_t> sizes(rooms.size());
   const auto members = members_of(step, buckets.size());
   if (members.empty()) return {};
   for (std::size_t b = 0; b < buckets.size(); ++b) {
     std::vector<std::int64_t> its;
     for (const std::size_t i : members[b]) its.push_back(rooms[i]);
-    const std::vector<std::int64_t> fitted = fitted_to_sum(its, buckets[b], kElementsOfBlock - 1);
+    const std::vector<std::int64_t> fitted = fitted_to_sum(its, buckets[b], most);
     if (fitted.empty()) return {};
     for (std::size_t i = 0; i < fitted.size(); ++i) sizes[members[b][i]] = fitted[i];
   }
   return sizes;
 }
 
+/// Where the sums are known, they also tell kernels whose threads take 8 or 16 elements instead
+/// of 4. Rooms that no such kernel had are of something else, and nothing follows from them.
 Sizes from_rooms(const std::vector<std::int64_t>& rooms, const StepGradients& step,
                  const std::vector<std::int64_t>& buckets, const std::string& how) {
-  const std::string within = ", each to within " + std::to_string(kElementsOfBlock - 1);
-  if (!buckets.empty())
-    if (const auto sizes = bucket_sizes(rooms, step, buckets); !sizes.empty())
-      return {ShapesFrom::Inferred, sizes, how + within + "; they add up to what NCCL was given"};
-  return {ShapesFrom::Inferred, rooms, how + within};
+  const auto within = [](std::int64_t most) { return ", each to within " + std::to_string(most); };
+  if (buckets.empty()) return {ShapesFrom::Inferred, rooms, how + within(kElementsOfBlock - 1)};
+  for (const std::int64_t factor : {1, 2, 4}) {
+    std::vector<std::int64_t> larger;
+    for (const std::int64_t room : rooms) larger.push_back(room * factor);
+    const std::int64_t most = factor * kElementsOfBlock - 1;
+    if (const auto sizes = bucket_sizes(larger, step, buckets, most); !sizes.empty())
+      return {ShapesFrom::Inferred, sizes,
+              how + within(most) + "; they add up to what NCCL was given"};
+  }
+  return {};
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ SCHEMAS = {path.name: json.loads(path.read_text()) for path in FOLDER.glob("*.sc
 COMMANDS = subprocess.run([PROGRAM, "completion", "--names", "commands"], capture_output=True, text=True,
                           check=True).stdout.split()
 
+CORPUS = pathlib.Path(__file__).parents[2] / "fuzz" / "corpus"
 IMPORTED = pathlib.Path(__file__).parents[1] / "import" / "traces"
 ANALYTIC = ["--engine", "analytic"]
 CPU = ["--device", "cpu", "--compressors", "topk", "--seconds", "0.001"]
@@ -62,6 +63,12 @@ RUNS = {
     "import": [
         [str(IMPORTED / "resnet50-ddp-a100x2.json.gz"), "-o", "my"],
         [str(IMPORTED / "resnet50-v100-shapes.json.gz"), "-o", "my"],
+        [str(CORPUS / "safetensors" / "tied"), "-o", "my", "--device", "t4", "--tokens", "100"],
+        [str(CORPUS / "onnx" / "language"), "-o", "my"],
+        [str(CORPUS / "chakra" / "two-layers"), "-o", "my"],
+        [str(CORPUS / "pytorch_et" / "one-layer"), "-o", "my"],
+        [str(CORPUS / "astra_sim" / "two-layers"), "-o", "my", "--tick", "1us"],
+        [str(CORPUS / "pipedream" / "four-nodes"), "-o", "my"],
     ],
     "list": [[]],
     "selftest": [[]],

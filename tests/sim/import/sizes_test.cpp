@@ -25,6 +25,7 @@ StepGradients with_rooms(const Numbers& rooms) {
 TEST_CASE("an elementwise kernel has room for 512 elements a block") {
   const char* kernel = "void at::native::vectorized_elementwise_kernel<4, ...>";
   CHECK(elementwise_elements(kernel, 2, 128) == 1024);
+  CHECK(elementwise_elements(kernel, 2, 64) == 512);  // of PyTorch 1.8
   CHECK(elementwise_elements(kernel, 2, 256) == -1);
   CHECK(elementwise_elements("gemm", 2, 128) == -1);
   CHECK(elementwise_elements(kernel, -1, 128) == -1);
@@ -52,6 +53,12 @@ TEST_CASE("copies into buckets give sizes that add up to what NCCL was given") {
   const Sizes sizes = sizes_of(step, {1000, 100}, 4);
   CHECK(sizes.from == ShapesFrom::Inferred);
   CHECK(sizes.elements == Numbers{500, 500, 100});
+}
+
+// 3000 elements do not fit into 512 + 1024; with 8 elements a thread there is room for 3072.
+TEST_CASE("sums tell how many elements a thread takes") {
+  CHECK(sizes_of(with_rooms({512, 1024}), {3000}, 4).elements == Numbers{952, 2048});
+  CHECK(sizes_of(with_rooms({512, 1024}), {9000}, 4).from == ShapesFrom::Unknown);
 }
 
 TEST_CASE("what DDP copies back is the exact size, where it agrees with the copies in") {

@@ -191,6 +191,36 @@ TEST_CASE("all-to-all, pipelines, shards and groups of ranks are refused with th
   refused(groups, "2 of 8 ranks");
 }
 
+// Eight ranks, two of which hold the same parameters.
+TEST_CASE("a hybrid is imported for the data-parallel group that its trace names") {
+  if (!kineto::event_reader_built()) return;
+  ToyRun run;
+  std::string text = run.text();
+  const auto replace = [&](const std::string& old, const std::string& with) {
+    for (std::size_t at = 0; (at = text.find(old, at)) != std::string::npos; at += with.size())
+      text.replace(at, old.size(), with);
+  };
+  replace(R"("world_size":2)", R"("world_size":8)");
+  replace(R"("dtype":"Float")",
+          R"("dtype":"Float","Process Group Description":"DATA_PARALLEL_GROUP")");
+  const std::string other = ToyRun::kernel(
+      "ncclDevKernel_x", 21, 240, 5, 1, 80,
+      R"("Collective name":"allreduce","Process Group Description":"TENSOR_MODEL_PARALLEL_GROUP")");
+  text.replace(text.find("],\"traceName"), 1, other + "]");
+  const Imported toy = imported_text(text);
+  CHECK(toy.world_size == 2);
+  CHECK(toy.buckets == std::vector<std::int64_t>{48});
+  CHECK(says(toy.notes.dropped, "everything but the data-parallel group of 2 of 8 ranks"));
+}
+
+TEST_CASE("groups are named in many ways") {
+  CHECK(kineto::names_data_parallel("DATA_PARALLEL_GROUP_WITH_CP"));
+  CHECK(kineto::names_data_parallel("mesh_dp"));
+  CHECK_FALSE(kineto::names_data_parallel("default_pg"));
+  CHECK_FALSE(kineto::names_data_parallel("mesh_tp"));
+  CHECK_FALSE(kineto::names_data_parallel(""));
+}
+
 // The figures of one of DLRM's all-reduces on eight V100 (facebookresearch/param@1e115ff): kernels
 // last 20 to 602 us, and the data moves for 18.
 TEST_CASE("kernels of very different lengths have one short transfer") {
