@@ -24,7 +24,7 @@ struct IterationResult {
   Seconds decode{0};
   Seconds update{0};
   Seconds overhead{0};
-  Seconds wait{0};  // nothing computed, and some rank or cycle had not come to the collective yet
+  Seconds wait{0};  // nothing computed, and some rank, cycle or host had not come so far yet
   Seconds hidden_codec{0};  // encoding and decoding on the side stream, under something else
   int rank = 0;             // the rank that this is seen from
   std::int64_t flows_simulated = 0;

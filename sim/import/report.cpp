@@ -96,7 +96,8 @@ std::string collectives_table(const std::vector<ImportedCollective>& collectives
 std::string figures_of(const Imported& imported) {
   std::string text = imported.kind;
   if (!imported.device.empty()) text += ", " + imported.device;
-  if (imported.world_size > 1) text += ", a run of " + std::to_string(imported.world_size) + " ranks";
+  if (imported.world_size > 1)
+    text += ", a run of " + std::to_string(imported.world_size) + " ranks";
   if (imported.model)
     text += "; " + std::to_string(imported.model->tensors.size()) + " gradients of " +
             std::to_string(imported.model->elements()) + " elements, " + to_string(imported.shapes);

@@ -29,7 +29,8 @@ Flags simulate_flags() {
       "simulate",
       "Forecasts one iteration of synchronous data-parallel SGD, as the rank that finishes last\n"
       "sees it. Exposed communication: nothing was computed meanwhile. Wait: nor had every rank\n"
-      "come to the collective yet. Overhead: the cluster's per-iteration overhead.",
+      "come to the collective yet, or the host had launched nothing. Overhead: the cluster's\n"
+      "per-iteration overhead.",
       {"simulate --model resnet-50 --compressor gaussian",
        "simulate --model vgg-16 --nodes 8 --nic-bandwidth 25Gbps --fusion 25MiB --overlap yes",
        "simulate --model alexnet --compressor topk --density 0.01 --format json",
