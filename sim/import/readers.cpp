@@ -50,12 +50,9 @@ const ImportReader& reader_for(const std::filesystem::path& path) {
   if (head.bytes.empty()) throw DataError(path.string(), 0, "is empty");
   for (const ImportReader& reader : kReaders)
     if (reader.recognises(head)) return reader;
-  std::vector<std::string> kinds;
-  for (const ImportReader& reader : kReaders)
-    kinds.push_back(std::string(reader.name) + ", " + std::string(reader.what));
-  throw DataError(
-      path.string(), 0,
-      "is none of the kinds that can be imported (" + join(kinds, "; ") + "); --kind forces one");
+  throw DataError(path.string(), 0,
+                  "is none of the kinds that can be imported (" + join(known_kinds()) +
+                      "; `gradcast import --help` says what they are); --kind forces one");
 }
 
 }  // namespace

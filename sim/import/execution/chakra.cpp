@@ -99,7 +99,10 @@ Attribute read_chakra_attribute(WireMessage proto) {
   return attribute;
 }
 
-enum ChakraType { kSend = 5, kReceive = 6, kCollective = 7 };
+/// Types of nodes; the others compute.
+constexpr std::int64_t kSend = 5;
+constexpr std::int64_t kReceive = 6;
+constexpr std::int64_t kCollective = 7;
 
 ExecutionNode read_chakra_node(WireMessage proto) {
   ExecutionNode node;

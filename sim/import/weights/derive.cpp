@@ -119,8 +119,8 @@ std::string stored_type(const std::vector<Weight>& weights) {
   return most == elements.end() ? "" : most->first;
 }
 
-Imported imported_from(WeightsNetwork network, const std::string& name, const std::string& stored,
-                       const DeriveChoice& choice) {
+Imported imported_from(const WeightsNetwork& network, const std::string& name,
+                       const std::string& stored, const DeriveChoice& choice) {
   Imported imported;
   imported.kind = network.kind;
   imported.weights_unread = true;

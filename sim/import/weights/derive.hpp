@@ -29,8 +29,8 @@ struct DeriveChoice {
 /// The model, and with a device the derived trace. `stored`: the type of numbers that the file's
 /// weights have, as safetensors calls it; without --dtype it says which peak counts. Throws
 /// UsageError for what only the person knows, with the flag that says it.
-Imported imported_from(WeightsNetwork network, const std::string& name, const std::string& stored,
-                       const DeriveChoice& choice);
+Imported imported_from(const WeightsNetwork& network, const std::string& name,
+                       const std::string& stored, const DeriveChoice& choice);
 
 /// The type that most elements have: "BF16".
 std::string stored_type(const std::vector<Weight>& weights);

@@ -159,7 +159,7 @@ class Builder {
     if (!choice_.sequence || network_.operators.empty() || width > kWidest) return;
     Operator attention{OperatorKind::Attention, "", {3 * width, 1, positions_},
                        {width, 1, positions_},  0,  {}};
-    attention.multiply_accumulates = 2 * *choice_.sequence * width * positions_;
+    attention.multiply_accumulates = 2 * std::int64_t{*choice_.sequence} * width * positions_;
     for (auto it = network_.operators.rbegin(); it != network_.operators.rend(); ++it)
       if (!it->tensors.empty()) {
         it->tensors.front().forward_flops +=

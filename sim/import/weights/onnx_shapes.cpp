@@ -134,7 +134,7 @@ class Shapes {
   }
 
   OnnxShape of(const OnnxNode& node) const {
-    const OnnxShape in = input(node, 0);
+    OnnxShape in = input(node, 0);
     if (node.type == "Constant") {
       const auto at = node.integers.find("value.shape");
       return at == node.integers.end() ? OnnxShape{} : at->second;

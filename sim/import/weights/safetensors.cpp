@@ -85,6 +85,8 @@ bool is_safetensors(const std::filesystem::path& path, std::string_view begin) {
   if (is_index(path))
     return begin.find("weight_map") != std::string_view::npos ||
            path.filename().string().find("safetensors") != std::string::npos;
+  // Whatever stands in a file of that name: what is wrong with it is worth a line of its own.
+  if (path.extension() == ".safetensors") return true;
   // The length of a header has three zeros or more behind its 100,000,000 at most.
   return begin.size() > 9 && begin[8] == '{' &&
          begin.substr(4, 4) == std::string_view("\0\0\0\0", 4);

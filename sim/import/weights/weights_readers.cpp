@@ -25,7 +25,7 @@ Imported onnx_read(const std::vector<std::filesystem::path>& paths, const Import
   if (paths.size() > 1)
     throw UsageError("an ONNX model is one file (weights in others are found by it, and not read)");
   OnnxNetwork read = read_onnx(paths.front(), options.derive.weights);
-  return imported_from(std::move(read.network), options.name, read.stored_type, options.derive);
+  return imported_from(read.network, options.name, read.stored_type, options.derive);
 }
 
 }  // namespace gradcast::import_readers

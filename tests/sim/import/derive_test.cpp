@@ -166,8 +166,7 @@ TEST_CASE("ResNet-50's ONNX gives a V100's iteration by its FLOPs", "[derive]") 
   choice.mfu = 0.35;
   OnnxNetwork read =
       read_onnx(folder.write("r.onnx", resnet_50_onnx({1, 3, 224, 224})), choice.weights);
-  const Imported result =
-      imported_from(std::move(read.network), "resnet", read.stored_type, choice);
+  const Imported result = imported_from(read.network, "resnet", read.stored_type, choice);
   CHECK(result.trace->iteration().count() > 0.29);
   CHECK(result.trace->iteration().count() < 0.40);
   require_same_tensors(*result.model, *result.trace);
@@ -175,6 +174,6 @@ TEST_CASE("ResNet-50's ONNX gives a V100's iteration by its FLOPs", "[derive]") 
   choice.tokens = 64;
   OnnxNetwork again =
       read_onnx(folder.write("r.onnx", resnet_50_onnx({1, 3, 224, 224})), choice.weights);
-  CHECK_THROWS_WITH(imported_from(std::move(again.network), "r", "F32", choice),
+  CHECK_THROWS_WITH(imported_from(again.network, "r", "F32", choice),
                     Contains("works on images: --batch N"));
 }
