@@ -25,6 +25,9 @@ double largest(const Plan& plan, Number number) {
 double parse_bits(std::string_view text) { return parse_rate(text).value; }
 std::string print_bits(double rate) { return to_text(BytesPerSecond{rate}); }
 
+/// More digits than anybody measured would hide the ones that matter.
+std::string print_rounded(double value) { return number_to_text(rounded_to(4, value)); }
+
 constexpr SituationNumber kNumbers[] = {
     {"calls", "buckets of an iteration",
      [](const Scenario&, const Plan& plan) { return static_cast<double>(plan.buckets.size()); },
@@ -50,7 +53,7 @@ constexpr SituationNumber kNumbers[] = {
      number_to_text},
     {"compute", "seconds of one GPU alone",
      [](const Scenario& s, const Plan&) { return s.payload.count > 0 ? 0 : s.compute().count(); },
-     number_at_least_0, number_to_text},
+     number_at_least_0, print_rounded},
     {"nic", "bandwidth of a NIC",
      [](const Scenario& s, const Plan&) { return s.cluster.nic.bandwidth.value; }, parse_bits,
      print_bits},
