@@ -248,8 +248,7 @@ int import(int argc, const char* const* argv) {
         paths.front().string(), 0,
         std::string("says what no forecast can use; as it would be written, ") + error.what());
   }
-  for (const char* folder : {"models", "traces", "platforms"})
-    make_folder(fs::path(flags.text("output")) / folder);
+  for (const TextFile& file : files.files) make_folder(file.path.parent_path());
   write_text_files(files.files);
   const Format format = flags.format();
   deliver(flags, inputs, "",

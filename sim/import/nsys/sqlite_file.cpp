@@ -47,12 +47,11 @@ int authorize(void* tables, int action, const char* table, const char*, const ch
   return std::find(named.begin(), named.end(), wanted) != named.end() ? SQLITE_OK : SQLITE_DENY;
 }
 
-struct Closed {
-  void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+struct Finalized {
   void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 };
 
-using Statement = std::unique_ptr<sqlite3_stmt, Closed>;
+using Statement = std::unique_ptr<sqlite3_stmt, Finalized>;
 
 class Row : public SqliteRow {
  public:
@@ -89,7 +88,7 @@ class Row : public SqliteRow {
 bool sqlite_built() { return true; }
 
 struct SqliteFile::State {
-  std::unique_ptr<sqlite3, Closed> database;
+  std::unique_ptr<sqlite3, decltype(&sqlite3_close_v2)> database{nullptr, &sqlite3_close_v2};
   std::vector<std::string> tables;
   std::string path;
 
