@@ -1,6 +1,7 @@
 """A recording: from a model's name to its trace."""
 import time
 
+from .ddp_buckets import record_buckets
 from .device import device_name, open_device, release
 from .errors import USAGE, TraceError
 from .layers import require_all_layers, tensor_times, time_layers
@@ -71,6 +72,10 @@ def record_all(flags):
     torch.backends.cudnn.benchmark = True
     for model in flags.models:
         network = build_network(model)
-        record_times(model, network, device, flags)
+        if flags.ddp_buckets:
+            path, line = record_buckets(model, network, device, flags)
+            print(f"{path}: {line}", flush=True)
+        else:
+            record_times(model, network, device, flags)
         del network
         release(device)
