@@ -20,7 +20,7 @@ endfunction()
 find_python_with(torch PYTHON_WITH_TORCH)
 find_python_with(jsonschema PYTHON_WITH_JSONSCHEMA)
 
-foreach(test kernels/torch_baseline traces/record_trace)
+foreach(test kernels/torch_baseline traces/record_trace traces/ddp_buckets)
   get_filename_component(name ${test} NAME)
   add_test(NAME ${name}
     COMMAND ${PYTHON_WITH_TORCH} ${CMAKE_CURRENT_SOURCE_DIR}/${test}_test.py)

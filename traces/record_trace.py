@@ -4,11 +4,14 @@
 usage: record_trace.py [--models LIST] [--precision fp32|amp|fp32,amp] [--batch N] [--tf32]
                        [--device cuda:N|cpu] [--seconds S] [--warm-up N] [--slug NAME]
                        [--out DIR] [--models-dir DIR]
+       record_trace.py --ddp-buckets [--models LIST] [--device cuda:N|cpu]
+                       [--out DIR] [--models-dir DIR]
 
 examples:
   record_trace.py --precision fp32,amp                 all four models, eight files: minutes
   record_trace.py --models resnet-50 --batch 64 --out /tmp
   record_trace.py --models alexnet --device cpu --batch 2 --seconds 5 --out /tmp
+  record_trace.py --models resnet-50 --device cpu --ddp-buckets --out /tmp
 
 Needs torch and, for alexnet, vgg-16 and resnet-50, torchvision; for inception-v4, timm. Weights
 and images (3 x 224 x 224) are random, nothing is downloaded. The networks' parameters must be the
@@ -29,6 +32,11 @@ median of forward + backward without hooks; the file states it.
 Files: iteration-<model>-<device>.csv; -tf32 and -amp are added where TF32 was allowed or autocast
 used. Mixed precision is torch.autocast to bfloat16 (to float16 where the GPU has no bfloat16)
 without loss scaling: weights, gradients and the step stay fp32.
+
+--ddp-buckets times nothing. It trains three iterations under DistributedDataParallel, in a world of
+one process, and writes what DDP's logger says of its buckets: buckets-<model>-ddp.csv, a gradient a
+row, in order of sending. Its columns are bucket (from 1), tensor, elements, bytes and ready: the
+place, from 1, in which the gradient became ready. Bucket sizes are DDP's defaults.
 
 exit codes: 0 done, 1 a failure, 2 a wrong flag, 3 a file that is not the network's, 5 no torch, no
 such device, no torchvision or timm, 130 interrupted.
@@ -104,7 +112,14 @@ def parse_flags(arguments):
         help="default: where this script is")
     add("--models-dir", type=pathlib.Path, default=HERE.parent / "models", metavar="DIR",
         help="default: models/ beside it")
-    return parser.parse_args(arguments)
+    add("--ddp-buckets", action="store_true",
+        help="write the buckets that DDP makes of the gradients; time nothing")
+    flags = parser.parse_args(arguments)
+    if flags.ddp_buckets:
+        for name in ("precision", "batch", "tf32", "seconds", "warm_up", "slug"):
+            if getattr(flags, name) != parser.get_default(name):
+                parser.error(f"--{name.replace('_', '-')} is of no use with --ddp-buckets")
+    return flags
 
 
 def main(arguments):

@@ -28,6 +28,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "traces" / "record_trace.py"
 PROGRAM = pathlib.Path(os.environ.get("GRADCAST_PROGRAM", ROOT / "build" / "gradcast"))
 MODELS = ROOT / "models"
+PROFILE = ROOT / "tests" / "sim" / "import" / "traces" / "resnet50-ddp-a100x2.json.gz"
 sys.path.insert(0, str(SCRIPT.parent))
 sys.dont_write_bytecode = True
 from recording import layers, networks, trace_file  # noqa: E402
@@ -35,6 +36,7 @@ from recording.clocks import CpuClock, GpuClock  # noqa: E402
 from recording.device import slug_of  # noqa: E402
 from recording.errors import TraceError  # noqa: E402
 from recording.precision import rounds_to_tf32  # noqa: E402
+from recording.provenance import comments  # noqa: E402
 from recording.record import record  # noqa: E402
 from recording.training import CLASSES, Training, time_parts, warm_up  # noqa: E402
 
@@ -48,6 +50,18 @@ def read_trace(path):
     assert rows[0] == ["tensor", "forward_seconds", "backward_seconds"], rows[0]
     return ([line for line in lines if line.startswith("#")],
             [(tensor, float(forward), float(backward)) for tensor, forward, backward in rows[1:]])
+
+
+def kinds_of(comments):
+    """What each comment line says something of, once, in order: a key, or the source."""
+    kinds = []
+    for line in comments:
+        text = line[len("# "):]
+        kind = ("what was read" if text.startswith("  ") else
+                "source" if text.endswith(" from:") else text.split(":")[0])
+        if kind not in kinds:
+            kinds.append(kind)
+    return kinds
 
 
 def tensors_of(model):
@@ -272,19 +286,18 @@ class Files(unittest.TestCase):
 
     def require_trace(self, path, model):
         """The file is a trace of the model, and its parts add up to what its comment says."""
-        comments, rows = read_trace(path)
+        lines, rows = read_trace(path)
         self.assertEqual([tensor for tensor, _, _ in rows], tensors_of(model))
-        self.assertEqual([line.split(":")[0] for line in comments[:3]],
+        self.assertEqual([line.split(":")[0] for line in lines[:3]],
                          ["# device", "# batch", "# update"])
-        told = next(line for line in comments if line.startswith("# without hooks: "))
-        text = " ".join(line.lstrip("# ") for line in comments)
-        together = float(text.split("together ")[1].split("s")[0])
+        told = next(line for line in lines if line.startswith("# without hooks: "))
+        together = float(told.split("together ")[1].split("s")[0])
         self.assertAlmostEqual(sum(f + b for _, f, b in rows), together, delta=1e-6, msg=told)
         if PROGRAM.exists():
             done = subprocess.run([str(PROGRAM), "simulate", "--model", model, "--trace", str(path),
                                    "--engine", "analytic"], capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stderr)
-        return comments
+        return lines
 
     def test_alexnet_in_both_precisions(self):
         done = self.run_it("--models", "alexnet", "--batch", "1", "--seconds", "0.2", "--warm-up",
@@ -298,6 +311,26 @@ class Files(unittest.TestCase):
         self.assertIn("# precision: fp32", plain)
         self.assertIn("bfloat16", "".join(mixed))
 
+    def test_comment_lines_stand_in_the_importers_order(self):
+        shared = ["device", "batch", "update", "source", "what was read", "used", "left out",
+                  "inferred"]
+        done = self.run_it("--models", "alexnet", "--batch", "1", "--seconds", "0", "--warm-up",
+                           "1", "--slug", "test")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        recorded, _ = read_trace(self.folder / "iteration-alexnet-test.csv")
+        self.assertEqual(kinds_of(recorded)[:len(shared)], shared)
+        self.assertIn("#   torchvision alexnet, random weights", "\n".join(recorded))
+        if PROGRAM.exists():
+            subprocess.run([str(PROGRAM), "import", str(PROFILE), "-o", str(self.folder), "--name",
+                            "net", "-q"], check=True, capture_output=True)
+            imported = next((self.folder / "traces").glob("iteration-net-*.csv"))
+            lines = imported.read_text("utf-8").splitlines()
+            kinds = kinds_of(line for line in lines if line.startswith("#"))
+            self.assertEqual([kind for kind in kinds if kind in shared], shared)
+
+    def test_a_comment_is_one_line_whatever_a_device_is_called(self):
+        self.assertEqual(comments(["device: a\nb\tc"]), "# device: a b c\n")
+
     def record_inception(self, timm):
         flags = argparse.Namespace(models_dir=MODELS, batch=2, warm_up=1, seconds=0.0,
                                    out=self.folder, slug="test", tf32=False, tf32_text="")
@@ -307,11 +340,11 @@ class Files(unittest.TestCase):
         return "".join(self.require_trace(path, "inception-v4"))
 
     def test_inception_v4_by_a_stand_in_for_timm(self):
-        self.assertIn("inception-v4.csv by name", self.record_inception(stand_in_for_timm()))
+        self.assertIn("inception-v4.csv, by name", self.record_inception(stand_in_for_timm()))
 
     def test_inception_v4_where_timm_names_it_otherwise(self):
         timm = stand_in_for_timm(lambda name: name.replace("features.", "blocks."))
-        self.assertIn("inception-v4.csv in order", self.record_inception(timm))
+        self.assertIn("inception-v4.csv, in order", self.record_inception(timm))
 
     def test_a_file_that_cannot_be_written_leaves_nothing(self):
         target = self.folder / "trace.csv"

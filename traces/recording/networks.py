@@ -43,6 +43,12 @@ def build_network(model):
     return importlib.import_module(package).create_model(function, pretrained=False)
 
 
+def network_text(model):
+    """Of what a file was recorded, in words."""
+    package, function = SOURCES[model]
+    return f"{package} {function}, random weights; images random, 3 x 224 x 224, NCHW"
+
+
 def names_of_tensors(network, rows, path):
     """({parameter's name: row}, how it was found)."""
     counts = {name: parameter.numel() for name, parameter in network.named_parameters()}

@@ -1,21 +1,14 @@
 """The file of a trace: its name, its text, written whole."""
 import os
-import textwrap
 
 from .device import device_name, slug_of
 from .errors import FAILURE, TraceError, one_line
+from .provenance import comments
 
 
 def file_name(model, precision, device, flags):
     suffix = "-amp" if precision == "amp" else "-tf32" if flags.tf32 else ""
     return f"iteration-{model}-{flags.slug or slug_of(device_name(device))}{suffix}.csv"
-
-
-def comments(paragraphs):
-    """Wrapped; further lines of a paragraph are indented, so that none looks like a key."""
-    return "".join(textwrap.fill(text, width=100, initial_indent="# ", subsequent_indent="#   ",
-                                 break_long_words=False, break_on_hyphens=False) + "\n"
-                   for text in paragraphs)
 
 
 def plain(seconds):
