@@ -101,6 +101,17 @@ std::string to_text(const std::vector<SeenRange>& seen) {
   return join(words, " ");
 }
 
+void widen(std::vector<SeenRange>& seen, const SituationNumber& number, double value) {
+  const auto range = std::find_if(seen.begin(), seen.end(),
+                                  [&](const SeenRange& each) { return each.number == &number; });
+  if (range == seen.end()) {
+    seen.push_back({&number, value, value});
+    return;
+  }
+  range->low = std::min(range->low, value);
+  range->high = std::max(range->high, value);
+}
+
 std::string outside_of(const std::vector<SeenRange>& seen, const Scenario& scenario,
                        const Plan& plan) {
   std::vector<std::string> beyond;

@@ -37,6 +37,9 @@ struct SeenRange {
 std::vector<SeenRange> parse_seen(std::string_view text);
 std::string to_text(const std::vector<SeenRange>& seen);
 
+/// Takes a number that was seen into its range.
+void widen(std::vector<SeenRange>& seen, const SituationNumber& number, double value);
+
 /// What lies within this factor of a seen range counts as seen: nobody measures every size.
 inline constexpr double kSeenReach = 2;
 

@@ -6,21 +6,6 @@
 #include "sim/plan/stack_use.hpp"
 
 namespace gradcast {
-namespace {
-
-void widen(std::vector<SeenRange>& seen, const SituationNumber& number, double value) {
-  const auto range = std::find_if(seen.begin(), seen.end(),
-                                  [&](const SeenRange& each) { return each.number == &number; });
-  if (range == seen.end()) {
-    seen.push_back({&number, value, value});
-    return;
-  }
-  range->low = std::min(range->low, value);
-  range->high = std::max(range->high, value);
-}
-
-}  // namespace
-
 bool has_seen(const StackTerm& term, const Scenario& scenario) {
   // A single node crosses no NIC.
   if (term.quantity->name == "nic_share" && scenario.cluster.nodes == 1) return false;

@@ -13,6 +13,7 @@
 #include "sim/compare/report.hpp"
 #include "sim/fit/fit_report.hpp"
 #include "sim/fit/fitted_files.hpp"
+#include "sim/fit/fitted_stack.hpp"
 #include "sim/options/engine_flag.hpp"
 #include "sim/options/jobs_flag.hpp"
 
@@ -20,9 +21,13 @@ namespace gradcast::commands {
 namespace {
 
 void save(const FitStudy& study, const Flags& flags, DataFiles& files) {
-  const auto made = flags.value("save", [&](const std::string&) {
+  auto made = flags.value("save", [&](const std::string&) {
     return fitted_files(study.fit, flags.text("measured"), files);
   });
+  if (const auto stack = fitted_stack(study.fit, flags.text("measured")))
+    made.push_back(*stack);
+  else if (!made.empty())
+    flags.note("no stack is saved: what was fitted of software is of some clusters only");
   if (made.empty()) flags.note("nothing to save: the fit changed no cluster and no cost table");
   save_files(flags, made);
 }
@@ -76,8 +81,8 @@ int fit(int argc, const char* const* argv) {
   flags.add("seed", "seed of random starts and bootstraps", "1");
   flags.add(
       "save",
-      "a folder: write platforms/<cluster>-fitted.csv and traces/cost-...-fitted.csv into it; of "
-      "--stacks, platforms/stack-<name>.csv");
+      "a folder: write platforms/<cluster>-fitted.csv, traces/cost-...-fitted.csv and the software "
+      "alone, platforms/stack-<measured>.csv, into it; of --stacks, platforms/stack-<name>.csv");
   flags.add("max-error", "exit with 4 when a row's error is larger, like 20%");
   add_jobs_flag(flags);
   flags.add_switch("split", "show where each row's time goes");

@@ -256,6 +256,16 @@ TEST_CASE("what the example's fit saves is what compare and simulate go on with"
        copy.at("saved/platforms/my-cluster-fitted.csv"), "--costs",
        copy.at("saved/traces/cost-v100-pytorch-1.1-fitted.csv"), "--compressor", "gaussian"});
   CHECK(simulated["results"][0]["iteration_seconds"].get<double>() == Approx(0.0263).epsilon(0.02));
+
+  // The software alone is a stack, which goes with any cluster; what it cannot say, it says.
+  const std::string stack = copy.at("saved/platforms/stack-measured.csv");
+  const std::string text = read_text_file(stack).content;
+  CHECK_THAT(text, Contains("per_iteration_overhead,,") && Contains("sources: my-lab"));
+  const Json elsewhere =
+      answer_to({"simulate", "--model", copy.at("my-transformer-768.csv"), "--trace",
+                 copy.at("my-transformer-768-my-gpu.csv"), "--cluster", "25gbe", "--stack", stack});
+  CHECK(elsewhere["results"][0]["iteration_seconds"].get<double>() >
+        elsewhere["results"][0]["physics_seconds"].get<double>());
 }
 
 TEST_CASE("a row's path that leads nowhere is named as it was tried", "[example]") {

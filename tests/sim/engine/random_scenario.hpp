@@ -211,6 +211,7 @@ inline void draw_schedule(Scenario& scenario, const Wanted& wanted) {
   scenario.wire_bytes_per_element = chance(20) ? 6 : 8;
   scenario.wire_messages = chance(20) ? 2 : 1;
   scenario.compressing = chance(90);
+  scenario.extrapolate = true;  // tensors are drawn larger than the costs are
   if (!wanted.in_order && chance(40)) scenario.encode_stream = EncodeStream::Side;
   if (chance(40)) scenario.encode_slowdown = number(1, 100) / 100.0;
   if (wanted.plain) return;
