@@ -168,6 +168,26 @@ TEST_CASE("GRACE's rows are its throughputs, and half of the sparse ones compres
   CHECK(measured.runs[0].iteration.count() == Approx(8 * 128 / 2200.5328).epsilon(1e-5));
 }
 
+TEST_CASE("GRACE's serial rows are the same runs: only what is assumed of their schedule differs",
+          "[data]") {
+  DataFiles files(kRoot);
+  const auto runs = [&](const char* name) {
+    return load_measured_runs(files.read(kMeasuredRuns, name)).runs;
+  };
+  const std::vector<MeasuredRun> one = runs("measured-grace-resnet50-10g");
+  const std::vector<MeasuredRun> other = runs("measured-grace-resnet50-10g-serial");
+  REQUIRE(one.size() == other.size());
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    CAPTURE(one[i].line);
+    CHECK(other[i].iteration == one[i].iteration);
+    CHECK(other[i].compute == one[i].compute);
+    CHECK(other[i].compressor == one[i].compressor);
+    CHECK(other[i].density == one[i].density);
+    CHECK(other[i].compressing == one[i].compressing);
+    CHECK_FALSE(other[i].overlap);
+  }
+}
+
 // 3 lengths, each in 7 ways: buckets of 1 to 1000 MiB, a tensor at a time with and without overlap,
 // all in one. The trace of a length adds up to what one GPU takes.
 TEST_CASE("the transformer's rows are of three lengths, each with a trace of its own", "[data]") {
