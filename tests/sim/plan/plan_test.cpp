@@ -180,6 +180,7 @@ TEST_CASE("a plan says what its costs rest on, and whether any bucket leaves the
 
 TEST_CASE("far beyond a cost table there is no plan, unless one insists", "[plan]") {
   Scenario scenario = toy::scenario("topk");
+  scenario.extrapolate = false;
   scenario.fusion = parse_fusion("layer");
   scenario.model.tensors[0].elements = 30'001;  // more than three times the table's 10,000
   CHECK_THROWS_WITH(make_plan(scenario), Catch::Contains("costs of 'topk': a size of 30001") &&
@@ -193,7 +194,6 @@ TEST_CASE("a selection per tensor has the k of each, and a call each where costs
           "[plan]") {
   Scenario scenario = toy::scenario("topk");
   scenario.density = 0.0015;
-  scenario.extrapolate = true;  // the toy's costs are of 0.01
   CHECK(make_plan(scenario).buckets[0].selected == 9);
   CHECK(encode_calls(make_plan(scenario)) == 1);
   scenario.selection = SelectionScope::PerTensor;

@@ -10,6 +10,7 @@ inline constexpr double kMilli = 1e-3;
 /// 1 ms. Two nodes of one GPU over 1 MB/s and no latency: 1000 bytes are 1 ms.
 inline Scenario scenario(const char* compressor = "dense") {
   Scenario scenario;
+  scenario.extrapolate = true;  // its costs are of one density and few sizes
   scenario.model = {"toy", {{"a", "a", 1000, 0}, {"b", "b", 2000, 0}, {"c", "c", 3000, 0}}};
   scenario.trace = {"toy-trace",
                     "toy",
