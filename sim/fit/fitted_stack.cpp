@@ -34,9 +34,9 @@ std::vector<std::string> compressors_of(const FitParameter& parameter) {
   return {};
 }
 
-std::vector<SeenRange> seen_by(const Fit& fit, const StackTerm& term, const FitScope& scope) {
+std::vector<SeenBox> seen_by(const Fit& fit, const StackTerm& term, const FitScope& scope) {
   const std::vector<std::string> names = split_words(term.quantity->seen_by, ' ');
-  std::vector<SeenRange> seen;
+  SeenBox seen;
   for (const FitRow* row : fit.rows) {
     if (!scope.holds(row->run) || !pays(*term.quantity, term.compressor, row->scenario)) continue;
     const Plan plan = make_plan(row->scenario);
@@ -44,7 +44,8 @@ std::vector<SeenRange> seen_by(const Fit& fit, const StackTerm& term, const FitS
       if (std::find(names.begin(), names.end(), number.name) != names.end())
         widen(seen, number, number.of(row->scenario, plan));
   }
-  return seen;
+  if (seen.empty()) return {};
+  return {seen};
 }
 
 double deviation_of(const FittedParameter& fitted) {

@@ -1,6 +1,7 @@
 #include "sim/plan/situation.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
@@ -77,9 +78,10 @@ std::string SeenRange::text() const {
          (high > low ? ".." + number->print(high) : "");
 }
 
-std::vector<SeenRange> parse_seen(std::string_view text) {
-  std::vector<SeenRange> seen;
-  if (text.empty()) return seen;
+namespace {
+
+SeenBox parse_box(const std::string& text) {
+  SeenBox seen;
   for (const std::string& word : split_words(text, ' ')) {
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos || equals + 1 == word.size())
@@ -95,13 +97,43 @@ std::vector<SeenRange> parse_seen(std::string_view text) {
   return seen;
 }
 
-std::string to_text(const std::vector<SeenRange>& seen) {
-  std::vector<std::string> words;
-  for (const SeenRange& range : seen) words.push_back(range.text());
-  return join(words, " ");
+/// The numbers of a run that lie outside of one box.
+std::vector<std::string> beyond(const SeenBox& box, const Scenario& scenario, const Plan& plan) {
+  std::vector<std::string> numbers;
+  for (const SeenRange& range : box) {
+    const double its = range.number->of(scenario, plan);
+    if (its >= range.low / kSeenReach && its <= range.high * kSeenReach) continue;
+    const std::string text = range.text();
+    numbers.push_back(std::string(range.number->name) + " " + range.number->print(its) +
+                      " (seen: " + text.substr(text.find('=') + 1) + ")");
+  }
+  return numbers;
 }
 
-void widen(std::vector<SeenRange>& seen, const SituationNumber& number, double value) {
+}  // namespace
+
+std::vector<SeenBox> parse_seen(std::string_view text) {
+  std::vector<SeenBox> boxes;
+  if (text.empty()) return boxes;
+  for (std::string part : split_words(std::string(text), '|')) {
+    while (part.starts_with(' ')) part.erase(0, 1);
+    while (part.ends_with(' ')) part.pop_back();
+    boxes.push_back(parse_box(part));
+  }
+  return boxes;
+}
+
+std::string to_text(const std::vector<SeenBox>& seen) {
+  std::vector<std::string> boxes;
+  for (const SeenBox& box : seen) {
+    std::vector<std::string> words;
+    for (const SeenRange& range : box) words.push_back(range.text());
+    boxes.push_back(join(words, " "));
+  }
+  return join(boxes, " | ");
+}
+
+void widen(SeenBox& seen, const SituationNumber& number, double value) {
   const auto range = std::find_if(seen.begin(), seen.end(),
                                   [&](const SeenRange& each) { return each.number == &number; });
   if (range == seen.end()) {
@@ -112,17 +144,14 @@ void widen(std::vector<SeenRange>& seen, const SituationNumber& number, double v
   range->high = std::max(range->high, value);
 }
 
-std::string outside_of(const std::vector<SeenRange>& seen, const Scenario& scenario,
+std::string outside_of(const std::vector<SeenBox>& seen, const Scenario& scenario,
                        const Plan& plan) {
-  std::vector<std::string> beyond;
-  for (const SeenRange& range : seen) {
-    const double its = range.number->of(scenario, plan);
-    if (its >= range.low / kSeenReach && its <= range.high * kSeenReach) continue;
-    const std::string text = range.text();
-    beyond.push_back(std::string(range.number->name) + " " + range.number->print(its) +
-                     " (seen: " + text.substr(text.find('=') + 1) + ")");
+  std::optional<std::vector<std::string>> least;
+  for (const SeenBox& box : seen) {
+    const std::vector<std::string> numbers = beyond(box, scenario, plan);
+    if (!least || numbers.size() < least->size()) least = numbers;
   }
-  return join(beyond, "; ");
+  return least ? join(*least, "; ") : "";
 }
 
 }  // namespace gradcast

@@ -33,19 +33,24 @@ struct SeenRange {
   std::string text() const;
 };
 
-/// "calls=1..161 ranks=16"; "" for nothing known. Throws ValueError, with a suggestion.
-std::vector<SeenRange> parse_seen(std::string_view text);
-std::string to_text(const std::vector<SeenRange>& seen);
+/// Conditions that were seen together: one range of each number.
+using SeenBox = std::vector<SeenRange>;
+
+/// "calls=1 density=0.001 | calls=161 density=0.01..0.5": the boxes of several groups of runs. A
+/// run that has the calls of one and the density of another was seen by nobody. "" for nothing
+/// known. Throws ValueError, with a suggestion.
+std::vector<SeenBox> parse_seen(std::string_view text);
+std::string to_text(const std::vector<SeenBox>& seen);
 
 /// Takes a number that was seen into its range.
-void widen(std::vector<SeenRange>& seen, const SituationNumber& number, double value);
+void widen(SeenBox& seen, const SituationNumber& number, double value);
 
 /// What lies within this factor of a seen range counts as seen: nobody measures every size.
 inline constexpr double kSeenReach = 2;
 
 /// In which numbers a run lies outside of what was seen: "calls 161 (seen: 1)", joined by "; "; ""
-/// for none.
-std::string outside_of(const std::vector<SeenRange>& seen, const Scenario& scenario,
+/// for none. Of several boxes the one that it leaves in the fewest numbers.
+std::string outside_of(const std::vector<SeenBox>& seen, const Scenario& scenario,
                        const Plan& plan);
 
 }  // namespace gradcast

@@ -21,7 +21,7 @@ struct StackTerm {
   double deviation = 0;
   double presence = 1;  // share of stacks that have the term at all: below 1 of a population
   std::string source;
-  std::vector<SeenRange> seen;
+  std::vector<SeenBox> seen;
 
   /// "encode_per_call of dgc"
   std::string name() const;

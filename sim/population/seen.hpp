@@ -12,10 +12,11 @@ namespace gradcast {
 /// Whether a run shows what a term is.
 bool has_seen(const StackTerm& term, const Scenario& scenario);
 
-/// The ranges over the runs that paid the term, on stacks that have it: those of its stack, and
-/// where none of them did, or nobody measured the stack, those of all.
-std::vector<SeenRange> seen_of(const StackTerm& term, const TermPrior& prior,
-                               const std::string& stack,
-                               const std::vector<const SourceGroup*>& groups);
+/// The ranges over the runs of each group that paid the term, on stacks that have it: of its
+/// stack's groups, and where none of them did, or nobody measured the stack, of all. Groups with
+/// the same ranges are one.
+std::vector<SeenBox> seen_of(const StackTerm& term, const TermPrior& prior,
+                             const std::string& stack,
+                             const std::vector<const SourceGroup*>& groups);
 
 }  // namespace gradcast

@@ -13,7 +13,8 @@ void read(const std::string& bytes) {
   for (const StackTerm& term : stack.terms) {
     require(term.quantity->software, "a stack has software alone");
     require(term.presence > 0 && term.presence <= 1, "a presence is a share");
-    for (const SeenRange& range : term.seen) require(range.low <= range.high, "a range has an end");
+    for (const SeenBox& box : term.seen)
+      for (const SeenRange& range : box) require(range.low <= range.high, "a range has an end");
   }
 }
 

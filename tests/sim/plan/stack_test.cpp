@@ -117,6 +117,18 @@ TEST_CASE("a term acts where it was seen, and within a factor of two of that", "
         "encode_per_call of topk");
 }
 
+TEST_CASE("what two groups saw apart, nobody saw together", "[stack]") {
+  // Three calls of up to 3,000 elements at density 0.01. One group saw one call, another three
+  // calls at density 0.5: each number was seen, but not both.
+  const auto left = [](const std::string& seen) {
+    return outside_seen(on_stack("encode_per_call,7ms,,x,topk," + seen + ",\n", "layer"));
+  };
+  CHECK(left("calls=1..3 density=0.01..0.5").empty());
+  CHECK(left("calls=1 density=0.01 | calls=3 density=0.5") == "encode_per_call of topk");
+  CHECK(left("calls=1 density=0.01 | calls=3 density=0.01..0.5").empty());
+  CHECK(to_text(parse_seen("calls=1 ranks=2|calls=3..161")) == "calls=1 ranks=2 | calls=3..161");
+}
+
 TEST_CASE("a compressor's own term comes before that of all", "[stack]") {
   const Scenario scenario = on_stack(
       "encode_per_call,7ms,,x,,,\nencode_per_call,1ms,,x,topk,,\n"
