@@ -11,7 +11,8 @@ namespace gradcast {
 
 using Json = nlohmann::ordered_json;
 
-/// `schema` is named gradcast/<schema>: a command, or one of its several answers. `engine` is "" for commands that run none.
+/// `schema` is named gradcast/<schema>: a command, or one of its several answers. `engine` is ""
+/// for commands that run none.
 struct DocumentHead {
   std::string schema;
   std::vector<std::string> arguments;

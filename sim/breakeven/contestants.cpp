@@ -22,8 +22,7 @@ void require_costs(const Scenario& scenario) {
 
 std::vector<Asked> by_schedules(const Asked& asked, const std::vector<Schedule>& schedules) {
   std::vector<Asked> all;
-  for (const Schedule& schedule : schedules)
-    all.push_back({with_schedule(asked.request, schedule), asked.software});
+  for (const Schedule& schedule : schedules) all.push_back(with_schedule(asked, schedule));
   return all;
 }
 

@@ -94,11 +94,9 @@ std::string along(const std::map<double, Duel>& duels, std::string Forecast::*te
   return said.front() == said.back() ? said.front() : said.front() + " ... " + said.back();
 }
 
-/// Schedules have commas of their own.
-void add_once(std::string& list, const std::string& word) {
-  const std::string whole = "; " + list + "; ";
-  if (word.empty() || whole.find("; " + word + "; ") != std::string::npos) return;
-  list += (list.empty() ? "" : "; ") + word;
+void add_once(std::vector<std::string>& list, const std::string& word) {
+  if (!word.empty() && std::find(list.begin(), list.end(), word) == list.end())
+    list.push_back(word);
 }
 
 }  // namespace

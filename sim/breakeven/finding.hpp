@@ -43,9 +43,10 @@ struct Finding {
   bool fitted = false;         // the forecasts have deviations
   std::size_t unanswered = 0;  // values of the grid that have no answer, and why
   std::string problem;
-  std::size_t forecasts = 0;                 // asked for, each value once
-  std::string engine, evidence, outside;     // of the forecasts, each different one once
-  std::string schedules, against_schedules;  // that the two ran by, each different one once
+  std::size_t forecasts = 0;              // asked for, each value once
+  std::string engine, evidence, outside;  // of the forecasts, each different one once
+  std::vector<std::string> schedules,
+      against_schedules;     // that the two ran by, each different one once
   std::string outside_seen;  // terms of the stack that some of them leave at physics
 
   /// The parts of the range in which it pays, both ends included.

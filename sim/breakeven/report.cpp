@@ -1,6 +1,7 @@
 #include "sim/breakeven/report.hpp"
 
 #include "sim/base/table.hpp"
+#include "sim/base/text.hpp"
 #include "sim/breakeven/finding.hpp"
 #include "sim/breakeven/quantity.hpp"
 #include "sim/breakeven/sentences.hpp"
@@ -23,8 +24,8 @@ Json row_with(const Answered& answered, const Finding& finding, bool fitted,
   row["model"] = answered.model;
   row["compressor"] = told.compressor;
   row["against"] = told.against;
-  row["schedules"] = finding.schedules;
-  row["against_schedules"] = finding.against_schedules;
+  row["schedules"] = join(finding.schedules, "; ");
+  row["against_schedules"] = join(finding.against_schedules, "; ");
   row["over"] = to_text(told.over);
   row["estimate"] = fitted ? "fitted" : "physics";
   row["finding"] = root != nullptr          ? "root"

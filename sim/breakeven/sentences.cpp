@@ -218,14 +218,11 @@ std::string agreement_of(const Told& told, const Words& words) {
 }
 
 /// "ddp (overlapped) or layer (overlapped)"
-std::string told_schedules(const std::string& list) {
-  std::vector<std::string> words;
-  for (std::string word : split_words(list, ';')) {
-    if (const std::size_t comma = word.find(", overlapped"); comma != std::string::npos)
-      word = word.substr(0, comma) + " (overlapped)";
-    words.push_back(word.starts_with(" ") ? word.substr(1) : word);
-  }
-  return join(words, " or ");
+std::string told_schedules(std::vector<std::string> schedules) {
+  for (std::string& schedule : schedules)
+    if (const std::size_t comma = schedule.find(", overlapped"); comma != std::string::npos)
+      schedule = schedule.substr(0, comma) + " (overlapped)";
+  return join(schedules, " or ");
 }
 
 /// "merged against layer, overlapped"; "" where both run alike.

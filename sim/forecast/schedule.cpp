@@ -21,6 +21,11 @@ Request with_schedule(Request request, const Schedule& schedule) {
   return request;
 }
 
+Asked with_schedule(Asked asked, const Schedule& schedule) {
+  asked.request = with_schedule(std::move(asked.request), schedule);
+  return asked;
+}
+
 Against parse_against(std::string_view text) {
   if (text == "best") return Against::Best;
   if (text == "same") return Against::Same;

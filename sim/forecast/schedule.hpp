@@ -23,6 +23,7 @@ std::string to_text(const Schedule& schedule);
 
 Schedule schedule_of(const Request& request);
 Request with_schedule(Request request, const Schedule& schedule);
+Asked with_schedule(Asked asked, const Schedule& schedule);
 
 /// What `--fusion` takes beside fusions: the fastest schedule of `schedules_of`.
 inline constexpr std::string_view kBestFusion = "best";

@@ -91,7 +91,7 @@ class Tasks {
       const Estimates estimates = estimates_of(request, plan_.software, files_);
       PointTasks tasks;
       for (const Schedule& schedule : own_schedules(request, estimates))
-        tasks.schedules.push_back(scheduled(settings, schedule, dense));
+        tasks.schedules.push_back(scheduled(settings, estimates, schedule, dense));
       if (plan_.against == Against::Best) tasks.dense = dense_runs(without_compression(settings));
       all_.points.push_back({std::move(settings), request, possible_cluster(request),
                              std::move(tasks), fitted(estimates)});
@@ -105,16 +105,31 @@ class Tasks {
     return schedules_of(request, estimates, files_);
   }
 
-  ScheduledTasks scheduled(const SweepSettings& settings, const Schedule& schedule, bool dense) {
-    const SweepSettings own = by_schedule(settings, schedule);
-    ScheduledTasks tasks{schedule, both(own), {}};
-    tasks.dense = dense ? tasks.own : dense_run(without_compression(own));
+  ScheduledTasks scheduled(const SweepSettings& settings, const Estimates& estimates,
+                           const Schedule& schedule, bool dense) {
+    ScheduledTasks tasks{schedule, both(settings, estimates, schedule), {}};
+    tasks.dense = dense ? tasks.own : dense_run(without_compression(settings), schedule);
     return tasks;
   }
 
-  TaskPair dense_run(const SweepSettings& settings) {
-    const auto [known, fresh] = twins_.try_emplace(as_text(settings));
-    if (fresh) known->second = both(settings);
+  /// `settings`: without compression.
+  TaskPair dense_run(const SweepSettings& settings, const Schedule& schedule) {
+    const auto [known, fresh] = twins_.try_emplace(as_text(by_schedule(settings, schedule)));
+    if (fresh) known->second = both(settings, dense_asked(settings).estimates, schedule);
+    return known->second;
+  }
+
+  struct DenseAsked {
+    Request request;
+    Estimates estimates;
+  };
+
+  const DenseAsked& dense_asked(const SweepSettings& settings) {
+    const auto [known, fresh] = dense_asked_.try_emplace(as_text(settings));
+    if (fresh) {
+      const Request request = request_of(settings, files_);
+      known->second = {request, estimates_of(request, plan_.software, files_)};
+    }
     return known->second;
   }
 
@@ -122,10 +137,9 @@ class Tasks {
   std::vector<ScheduledTasks> dense_runs(const SweepSettings& settings) {
     const auto [known, fresh] = dense_.try_emplace(as_text(settings));
     if (!fresh) return known->second;
-    const Request request = request_of(settings, files_);
-    const Estimates estimates = estimates_of(request, plan_.software, files_);
-    for (const Schedule& schedule : schedules_of(request, estimates, files_)) {
-      const TaskPair tasks = dense_run(by_schedule(settings, schedule));
+    const DenseAsked& asked = dense_asked(settings);
+    for (const Schedule& schedule : schedules_of(asked.request, asked.estimates, files_)) {
+      const TaskPair tasks = dense_run(settings, schedule);
       known->second.push_back({schedule, tasks, tasks});
     }
     return known->second;
@@ -150,10 +164,11 @@ class Tasks {
     return known->second;
   }
 
-  TaskPair both(const SweepSettings& settings) {
-    const Estimates estimates = estimates_of(request_of(settings, files_), plan_.software, files_);
-    TaskPair pair{number_of(settings, estimates.physics), std::nullopt};
-    if (estimates.fitted) pair.fitted = number_of(settings, *estimates.fitted);
+  TaskPair both(const SweepSettings& settings, const Estimates& estimates,
+                const Schedule& schedule) {
+    const SweepSettings own = by_schedule(settings, schedule);
+    TaskPair pair{number_of(own, with_schedule(estimates.physics, schedule)), std::nullopt};
+    if (estimates.fitted) pair.fitted = number_of(own, with_schedule(*estimates.fitted, schedule));
     return pair;
   }
 
@@ -172,6 +187,7 @@ class Tasks {
   std::map<std::string, std::size_t> numbers_;
   std::map<std::string, bool> fitted_;
   std::map<std::string, TaskPair> twins_;  // dense runs that points share
+  std::map<std::string, DenseAsked> dense_asked_;
   std::map<std::string, std::vector<ScheduledTasks>> dense_;
   SweepTasks all_;
 };

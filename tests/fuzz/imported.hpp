@@ -2,11 +2,21 @@
 #pragma once
 #include <cmath>
 
+#include "sim/import/readers.hpp"
 #include "sim/import/report.hpp"
 #include "sim/import/written.hpp"
 #include "tests/fuzz/harness.hpp"
 
 namespace gradcast::fuzz {
+
+/// As a person asks who names a device.
+inline ImportOptions options_for_a_device() {
+  ImportOptions options;
+  options.name = "m";
+  options.derive.device = Device{"gpu", {1e12}, Seconds{1e-6}, "nowhere", FlopsPerSecond{1e14}};
+  options.derive.type = NumberType::Fp32;
+  return options;
+}
 
 /// What is written can be read back, and what is printed is JSON.
 inline void require_sound(const Imported& imported) {

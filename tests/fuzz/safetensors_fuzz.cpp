@@ -10,10 +10,7 @@ namespace gradcast::fuzz {
 namespace {
 
 void read(const std::string& bytes) {
-  ImportOptions options;
-  options.name = "m";
-  options.derive.device = Device{"gpu", {1e12}, Seconds{1e-6}, "nowhere", FlopsPerSecond{1e14}};
-  options.derive.type = NumberType::Fp32;
+  ImportOptions options = options_for_a_device();
   options.derive.tokens = 1000;
   options.derive.weights.sequence = 10;
   options.derive.weights.experts_per_token = 1;
