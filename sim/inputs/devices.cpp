@@ -21,34 +21,6 @@ std::optional<FlopsPerSecond> peak_in(const CsvReader& rows, NumberType type) {
 
 }  // namespace
 
-std::string_view to_text(NumberType type) {
-  switch (type) {
-    case NumberType::Tf32:
-      return "tf32";
-    case NumberType::Fp16:
-      return "fp16";
-    case NumberType::Bf16:
-      return "bf16";
-    case NumberType::Fp32:
-      break;
-  }
-  return "fp32";
-}
-
-NumberType parse_number_type(std::string_view text) {
-  std::vector<std::string> known;
-  for (const NumberType type : kNumberTypes) {
-    if (text == to_text(type)) return type;
-    known.emplace_back(to_text(type));
-  }
-  throw ValueError("unknown type of numbers '" + std::string(text) + "'" +
-                   did_you_mean(text, known) + " (known: " + join(known) + ")");
-}
-
-int bytes_of(NumberType type) {
-  return type == NumberType::Fp16 || type == NumberType::Bf16 ? 2 : 4;
-}
-
 std::optional<FlopsPerSecond> Device::peak(NumberType type) const {
   switch (type) {
     case NumberType::Tf32:

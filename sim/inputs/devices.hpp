@@ -8,23 +8,9 @@
 
 #include "sim/base/units.hpp"
 #include "sim/inputs/data_files.hpp"
+#include "sim/inputs/number_type.hpp"
 
 namespace gradcast {
-
-/// The types of numbers that networks are trained in. Tf32 and the 16-bit ones are tensor cores'.
-enum class NumberType { Fp32, Tf32, Fp16, Bf16 };
-
-inline constexpr NumberType kNumberTypes[] = {NumberType::Fp32, NumberType::Tf32, NumberType::Fp16,
-                                              NumberType::Bf16};
-
-/// "fp32", "tf32", "fp16", "bf16".
-std::string_view to_text(NumberType type);
-
-/// The reverse. Throws ValueError.
-NumberType parse_number_type(std::string_view text);
-
-/// Of an activation: a TF32 product reads and writes 4 bytes.
-int bytes_of(NumberType type);
 
 struct Device {
   std::string name;  // "a100-80gb"

@@ -9,12 +9,54 @@
 
 namespace gradcast {
 namespace {
-constexpr std::array kModelColumns = {"layer", "tensor", "elements", "forward_flops"};
+
+constexpr std::array kModelColumns = {"layer", "tensor", "elements", "forward_flops",
+                                      "dtype", "unit",   "frozen"};
+constexpr std::size_t kRequired = 4;
+
+NumberType type_in(const CsvReader& rows) {
+  if (rows.text("dtype").empty()) return NumberType::Fp32;
+  return rows.value("dtype", parse_tensor_type);
+}
+
+bool frozen_in(const CsvReader& rows) {
+  return !rows.text("frozen").empty() && rows.value("frozen", parse_yes_no);
+}
+
+/// The optional columns that say anything of a model.
+struct ColumnsInUse {
+  bool type = false;
+  bool unit = false;
+  bool frozen = false;
+
+  explicit ColumnsInUse(const Model& model) {
+    for (const GradientTensor& tensor : model.tensors) {
+      type = type || tensor.type != NumberType::Fp32;
+      unit = unit || !tensor.unit.empty();
+      frozen = frozen || tensor.frozen;
+    }
+  }
+
+  /// The fields of a row, or of the header where there is no tensor.
+  void append(std::vector<std::string>& fields, const GradientTensor* tensor) const {
+    if (type) fields.emplace_back(tensor == nullptr ? "dtype" : to_text(tensor->type));
+    if (unit) fields.emplace_back(tensor == nullptr ? "unit" : tensor->unit);
+    if (frozen) fields.emplace_back(tensor == nullptr ? "frozen" : tensor->frozen ? "yes" : "no");
+  }
+};
+
 }  // namespace
 
 std::int64_t Model::elements() const {
   std::int64_t sum = 0;
   for (const GradientTensor& tensor : tensors) sum += tensor.elements;
+  return sum;
+}
+
+std::int64_t Model::gradient_elements() const {
+  std::int64_t sum = 0;
+  for (const GradientTensor& tensor : tensors)
+    if (!tensor.frozen) sum += tensor.elements;
   return sum;
 }
 
@@ -26,26 +68,45 @@ double Model::forward_flops() const {
 
 Model load_model(const TextFile& file) {
   Model model{file.path.stem().string(), {}};
-  CsvReader rows(file, kModelColumns);
+  CsvReader rows(file, kModelColumns, kRequired);
   std::set<std::string> seen;
+  std::set<std::string> units;
   while (rows.next()) {
     const std::string& tensor = rows.word("tensor");
     if (!seen.insert(tensor).second)
       throw rows.failure("tensor",
                          "'" + tensor + "' stands twice; tensors need names of their own");
+    const std::string& unit = rows.text("unit");
+    const bool goes_on = !model.tensors.empty() && model.tensors.back().unit == unit;
+    if (!goes_on && !unit.empty() && !units.insert(unit).second)
+      throw rows.failure("unit", "'" + unit +
+                                     "' stands further up too, with other units between; the rows "
+                                     "of a unit follow one another");
+    if (!model.tensors.empty() && unit.empty() != model.tensors.back().unit.empty())
+      throw rows.failure("unit",
+                         "a unit is named in some rows only; name one in every row or in "
+                         "none");
     model.tensors.push_back({rows.word("layer"), tensor, rows.integer("elements", 1, INT32_MAX),
-                             rows.number("forward_flops", 0, 1e18)});
+                             rows.number("forward_flops", 0, 1e18), type_in(rows), unit,
+                             frozen_in(rows)});
   }
   if (model.tensors.empty()) throw rows.failure("the model has no tensors");
+  if (model.gradient_elements() == 0)
+    throw rows.failure("all tensors are frozen: there is nothing to train");
   return model;
 }
 
 std::string model_csv(const Model& model, const std::vector<std::string>& provenance) {
-  std::string text =
-      csv_comments(provenance) + csv_line({kModelColumns.begin(), kModelColumns.end()});
-  for (const GradientTensor& tensor : model.tensors)
-    text += csv_line({tensor.layer, tensor.tensor, std::to_string(tensor.elements),
-                      number_to_text(tensor.forward_flops)});
+  const ColumnsInUse columns(model);
+  std::vector<std::string> header(kModelColumns.begin(), kModelColumns.begin() + kRequired);
+  columns.append(header, nullptr);
+  std::string text = csv_comments(provenance) + csv_line(header);
+  for (const GradientTensor& tensor : model.tensors) {
+    std::vector<std::string> fields{tensor.layer, tensor.tensor, std::to_string(tensor.elements),
+                                    number_to_text(tensor.forward_flops)};
+    columns.append(fields, &tensor);
+    text += csv_line(fields);
+  }
   return text;
 }
 

@@ -5,27 +5,35 @@
 #include <vector>
 
 #include "sim/base/text_file.hpp"
+#include "sim/base/units.hpp"
+#include "sim/inputs/number_type.hpp"
 
 namespace gradcast {
 
 struct GradientTensor {
   std::string layer;
   std::string tensor;
-  std::int64_t elements = 0;  // fp32 values
+  std::int64_t elements = 0;
   double forward_flops =
       0;  // per image, 2 per multiply-accumulate; 0 for a layer's further tensors
+  NumberType type = NumberType::Fp32;  // of the parameters and their gradients
+  /// What is sharded and gathered as one, as a block of a transformer. Rows of a unit follow one
+  /// another. "": the model names none.
+  std::string unit{};
+  bool frozen = false;  // a parameter that gets no gradient
 };
 
 struct Model {
   std::string name;
   std::vector<GradientTensor> tensors;  // forward order
 
-  std::int64_t elements() const;
-  double forward_flops() const;  // per image
+  std::int64_t elements() const;           // parameters
+  std::int64_t gradient_elements() const;  // those that are not frozen
+  double forward_flops() const;            // per image
 };
 
-/// Reads `models/<name>.csv`: layer,tensor,elements,forward_flops. The model is named after its
-/// file. Throws DataError.
+/// Reads `models/<name>.csv`: layer,tensor,elements,forward_flops, and optionally dtype (fp32),
+/// unit and frozen (yes or no). The model is named after its file. Throws DataError.
 Model load_model(const TextFile& file);
 
 /// The text of such a file; `provenance` becomes its comment lines.

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/network/rank_groups.hpp"
 #include "sim/plan/scenario.hpp"
 
 namespace gradcast {
@@ -12,7 +13,8 @@ enum class StepKind { Overhead, Forward, Backward, Encode, Wait, Collective, Dec
 
 /// A rank has three, as a GPU has, and a clock. Steps of Compute run in the plan's order, one at a
 /// time; of Side the first that is ready, one at a time; of Network in the plan's order or by
-/// priority, as many at a time as the plan allows; of Clock any number, all that are ready.
+/// priority, as many at a time of each communicator as the plan allows; of Clock any number, all
+/// that are ready.
 enum class Stream { Compute, Side, Network, Clock };
 
 struct PlanStep {
@@ -24,8 +26,12 @@ struct PlanStep {
   Seconds duration{0};
   const Collective* collective = nullptr;  // of collectives
   CollectiveLoad load{};
+  RankGroups groups{};              // in which ranks run it
   Stream stream = Stream::Compute;  // collectives are on Network, whatever this says
   int priority = 0;                 // of collectives in a coordinated queue: highest first
+  /// Of collectives: their communicator. Those of one go in the plan's order; those of another run
+  /// beside them.
+  int communicator = 0;
   /// Of steps of Compute: when the host has launched it, since the iteration began. It begins no
   /// earlier.
   Seconds launch{0};
