@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <optional>
+#include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
@@ -117,28 +121,39 @@ std::vector<std::string> split_fusions(std::string_view list) {
 void Bucket::add(const Model& model, std::size_t tensor) {
   tensors.push_back(tensor);
   elements += model.tensors[tensor].elements;
+  bytes = bytes + model.tensors[tensor].sum_bytes();
 }
-
-Bytes Bucket::bytes() const { return Bytes{elements * std::int64_t{sizeof(float)}}; }
 
 std::vector<Bucket> make_buckets(const Model& model, const Fusion& fusion) {
   if (fusion.needs_times())
     throw std::logic_error("buckets of '" + to_text(fusion) + "' depend on times");
   std::vector<Bucket> buckets;
-  const auto full = [&](const Bucket& bucket) {
+  const bool ddp = fusion.kind == Fusion::Kind::Ddp;
+  std::set<NumberType> begun;  // types of which DDP has filled a bucket
+  const auto full = [&](const Bucket& bucket, NumberType type) {
     if (fusion.kind == Fusion::Kind::Merged) return false;
     if (fusion.kind == Fusion::Kind::Layer) return true;
-    const bool small = fusion.kind == Fusion::Kind::Ddp && buckets.empty();
-    return bucket.bytes() >= (small ? std::min(kDdpFirstBucket, fusion.size) : fusion.size);
+    const bool small = ddp && !begun.contains(type);
+    return bucket.bytes >= (small ? std::min(kDdpFirstBucket, fusion.size) : fusion.size);
   };
-  Bucket open;
+  std::map<NumberType, Bucket> open;  // by type, of which only DDP tells more than one apart
   for (std::size_t i = model.tensors.size(); i-- > 0;) {
-    open.add(model, i);
-    if (full(open) || i == 0) {
-      buckets.push_back(std::move(open));
-      open = {};
-    }
+    const GradientTensor& tensor = model.tensors[i];
+    if (tensor.frozen) continue;
+    const NumberType type = ddp ? tensor.sum_type : NumberType::Fp32;
+    Bucket& bucket = open[type];
+    bucket.add(model, i);
+    if (!full(bucket, type)) continue;
+    begun.insert(type);
+    buckets.push_back(std::exchange(bucket, {}));
   }
+  // The rest, by the tensor that came last.
+  std::vector<Bucket> rest;
+  for (auto& [type, bucket] : open)
+    if (!bucket.tensors.empty()) rest.push_back(std::move(bucket));
+  std::sort(rest.begin(), rest.end(),
+            [](const Bucket& a, const Bucket& b) { return a.tensors.back() > b.tensors.back(); });
+  std::move(rest.begin(), rest.end(), std::back_inserter(buckets));
   return buckets;
 }
 

@@ -86,8 +86,9 @@ Model load_model(const TextFile& file) {
       throw rows.failure("unit",
                          "a unit is named in some rows only; name one in every row or in "
                          "none");
+    const NumberType type = type_in(rows);
     model.tensors.push_back({rows.word("layer"), tensor, rows.integer("elements", 1, INT32_MAX),
-                             rows.number("forward_flops", 0, 1e18), type_in(rows), unit,
+                             rows.number("forward_flops", 0, 1e18), type, type, type, unit,
                              frozen_in(rows)});
   }
   if (model.tensors.empty()) throw rows.failure("the model has no tensors");

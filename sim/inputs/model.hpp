@@ -16,11 +16,20 @@ struct GradientTensor {
   std::int64_t elements = 0;
   double forward_flops =
       0;  // per image, 2 per multiply-accumulate; 0 for a layer's further tensors
-  NumberType type = NumberType::Fp32;  // of the parameters and their gradients
+  NumberType type = NumberType::Fp32;  // of the parameters, and of their gradients
+  /// What backward leaves its gradients in, and what they are added up in and sent. The same type
+  /// in a file; a run may have others.
+  NumberType gradient_type = NumberType::Fp32;
+  NumberType sum_type = NumberType::Fp32;
   /// What is sharded and gathered as one, as a block of a transformer. Rows of a unit follow one
   /// another. "": the model names none.
   std::string unit{};
   bool frozen = false;  // a parameter that gets no gradient
+
+  /// Its own, those of its gradients in memory, and those of its gradients on the wire.
+  Bytes bytes() const { return Bytes{elements * bytes_of(type)}; }
+  Bytes gradient_bytes() const { return Bytes{frozen ? 0 : elements * bytes_of(gradient_type)}; }
+  Bytes sum_bytes() const { return Bytes{frozen ? 0 : elements * bytes_of(sum_type)}; }
 };
 
 struct Model {

@@ -8,6 +8,7 @@
 #include "sim/inputs/topology.hpp"
 #include "sim/network/collective.hpp"
 #include "sim/network/collective_time.hpp"
+#include "sim/network/rank_groups.hpp"
 
 namespace gradcast {
 
@@ -21,11 +22,17 @@ class CollectiveChoice {
   const RankLayout& layout() const { return layout_; }
 
   /// The time on a network that carries nothing else. Throws ValueError for a SimGrid platform.
-  Seconds time(const Collective& collective, const CollectiveLoad& load) const;
+  Seconds time(const Collective& collective, const CollectiveLoad& load,
+               const RankGroups& groups = {}) const;
 
   /// Chooses as NCCL does: the one of its algorithms that is faster for the load. For an all-reduce
   /// these are ring and double binary tree; for an all-gather it is the ring.
-  const Collective& choose(Aggregation aggregation, const CollectiveLoad& load) const;
+  const Collective& choose(Aggregation aggregation, const CollectiveLoad& load,
+                           const RankGroups& groups = {}) const;
+
+  /// The fastest reduce-scatter and the fastest all-gather of NCCL's.
+  const Collective& scatter(const CollectiveLoad& load, const RankGroups& groups) const;
+  const Collective& gather(const CollectiveLoad& load, const RankGroups& groups) const;
 
  private:
   const Cluster& cluster_;

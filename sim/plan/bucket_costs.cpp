@@ -11,11 +11,10 @@
 namespace gradcast {
 namespace {
 
-Bytes dense_bytes(std::int64_t elements) { return Bytes{elements * std::int64_t{sizeof(float)}}; }
+/// The largest of the shards of some bytes.
+Bytes shard_of(Bytes whole, int shards) { return chunk(whole, 0, shards); }
 
 }  // namespace
-
-CollectiveLoad dense_load(std::int64_t elements) { return {.payload = dense_bytes(elements)}; }
 
 KnownCosts::KnownCosts(const Scenario& scenario)
     : table_(scenario.costs, CostChoice{.compressor = std::string(scenario.compressor->name),
@@ -23,7 +22,12 @@ KnownCosts::KnownCosts(const Scenario& scenario)
                                         .implementation = scenario.implementation}) {}
 
 BucketCosts::BucketCosts(const Scenario& scenario, KnownCosts* known)
-    : scenario_(scenario), cluster_(scenario.cluster), network_(scenario.cluster), known_(known) {
+    : scenario_(scenario),
+      cluster_(scenario.cluster),
+      network_(scenario.cluster),
+      shards_(scenario.shards()),
+      known_(known) {
+  if (shards_ > 1) groups_ = replica_groups(shards_, cluster_.ranks());
   if (known_ != nullptr || !scenario.sparse() || cluster_.ranks() == 1) return;
   own_ = std::make_unique<KnownCosts>(scenario);
   known_ = own_.get();
@@ -35,7 +39,8 @@ PlannerNetwork BucketCosts::planner_network() const {
   if (cluster_.planner_bandwidth.value > 0)
     return {cluster_.planner_startup, Bytes{1} / cluster_.planner_bandwidth};
   if (cluster_.ranks() == 1) return {};
-  const Bytes all = dense_bytes(scenario_.model.elements());
+  Bytes all{};
+  for (const GradientTensor& tensor : scenario_.model.tensors) all = all + tensor.sum_bytes();
   const auto time = [&](Bytes payload) {
     const CollectiveLoad load{.payload = payload};
     return network_.time(collective_for(load, Aggregation::AllReduce), load);
@@ -45,25 +50,26 @@ PlannerNetwork BucketCosts::planner_network() const {
           (time(all) + cluster_.per_tensor_negotiation - startup) / static_cast<double>(all.count)};
 }
 
-Seconds BucketCosts::software_time(const Collective& collective, const CollectiveLoad& load) const {
+Seconds BucketCosts::software_time(const Collective& collective, const CollectiveLoad& load,
+                                   const RankGroups& groups) const {
   const bool gathers = collective.serves == Aggregation::AllGather && !collective.sparse;
   if (!gathers || cluster_.staging_bandwidth.value <= 0) return cluster_.per_tensor_negotiation;
-  // Each rank's host gets one payload from every rank.
-  return cluster_.per_tensor_negotiation +
-         Bytes{load.payload.count * cluster_.ranks()} / cluster_.staging_bandwidth;
+  // Each rank's host gets one payload from every rank of its group.
+  const int members = groups.all() ? cluster_.ranks() : groups.length;
+  return cluster_.per_tensor_negotiation + load.payload * members / cluster_.staging_bandwidth;
 }
 
 BucketCost BucketCosts::whole_cost(const Bucket& bucket) const {
   if (cluster_.ranks() == 1) return {};
   const PlannedBucket planned = plan_bucket(bucket);
   const Collective& main = *planned.collective;
-  Seconds communicate = network_.time(main, load_of(planned)) +
+  Seconds communicate = network_.time(main, load_of(planned), planned.groups) +
                         (scenario_.wire_messages - 1) * cluster_.per_tensor_negotiation +
-                        software_time(main, load_of(planned));
-  for (const Collective* around : {main.before, main.after})
-    if (around != nullptr)
-      communicate +=
-          network_.time(*around, dense_load(bucket.elements)) + cluster_.per_tensor_negotiation;
+                        software_time(main, load_of(planned), planned.groups);
+  for (const DenseCollective* around : {&planned.before, &planned.after})
+    if (around->collective != nullptr)
+      communicate += network_.time(*around->collective, around->load, around->groups) +
+                     cluster_.per_tensor_negotiation;
   return {planned.cost.encode, communicate, planned.cost.decode};
 }
 
@@ -71,20 +77,23 @@ const Collective& BucketCosts::collective_for(const CollectiveLoad& load,
                                               Aggregation aggregation) const {
   if (scenario_.collective != nullptr && scenario_.collective->serves == aggregation)
     return *scenario_.collective;
-  return network_.choose(aggregation, load);
+  return network_.choose(aggregation, load, groups_);
 }
 
-/// Ranks of a node share the encoding where the collective adds up inside the node first.
+/// Ranks that share the encoding, because what they encode was added up among them first.
+int BucketCosts::sharers(const Collective& collective) const {
+  return collective.before == nullptr ? shards_ : network_.layout().gpus_of(0);
+}
+
 std::int64_t BucketCosts::share(std::int64_t elements, const Collective& collective) const {
-  return collective.before == nullptr
-             ? elements
-             : std::max<std::int64_t>(1, elements / network_.layout().gpus_of(0));
+  return std::max<std::int64_t>(1, elements / sharers(collective));
 }
 
 /// Whose sets are added up: nobody's but the result's, or one of each rank or node.
 int BucketCosts::sets_of(const Collective& collective) const {
   const bool added_up = collective.sparse || scenario_.sends_values_only();
-  return collective.before != nullptr ? network_.layout().nodes() : added_up ? 1 : cluster_.ranks();
+  if (collective.before != nullptr) return network_.layout().nodes();
+  return added_up ? 1 : cluster_.ranks() / shards_;
 }
 
 CostEstimate BucketCosts::codec_cost(const Bucket& bucket, const Collective& collective) const {
@@ -109,18 +118,32 @@ CostEstimate BucketCosts::table_cost(const Bucket& bucket, const Collective& col
 
 CollectiveLoad BucketCosts::load_of(const PlannedBucket& planned) const {
   CollectiveLoad load{.payload = planned.payload};
-  load.elements = planned.elements;
+  load.elements = planned.share;
   load.bytes_per_element = scenario_.wire_bytes_per_element;
   return load;
 }
 
+/// With nothing but shards: every rank gets its sums, and nothing is left to send.
+PlannedBucket BucketCosts::plan_scatter(PlannedBucket planned, const Bucket& bucket) const {
+  planned.payload = bucket.bytes;
+  planned.groups = shard_groups(shards_);
+  planned.collective = &network_.scatter(load_of(planned), planned.groups);
+  return planned;
+}
+
 PlannedBucket BucketCosts::plan_bucket(const Bucket& bucket) const {
-  PlannedBucket planned{bucket.tensors.size(),
-                        bucket.elements,
-                        bucket.elements,
-                        dense_bytes(bucket.elements),
-                        {},
-                        nullptr};
+  PlannedBucket planned;
+  planned.tensors = bucket.tensors.size();
+  planned.elements = bucket.elements;
+  planned.share = planned.selected = std::max<std::int64_t>(1, bucket.elements / shards_);
+  planned.payload = shard_of(bucket.bytes, shards_);
+  if (shards_ == cluster_.ranks() && shards_ > 1) return plan_scatter(planned, bucket);
+  planned.groups = groups_;
+  if (shards_ > 1) {
+    const RankGroups groups = shard_groups(shards_);
+    const CollectiveLoad load{.payload = bucket.bytes};
+    planned.before = {&network_.scatter(load, groups), load, groups};
+  }
   if (!scenario_.sparse()) {
     planned.collective = &collective_for(load_of(planned), Aggregation::AllReduce);
     return planned;
@@ -128,9 +151,14 @@ PlannedBucket BucketCosts::plan_bucket(const Bucket& bucket) const {
   planned.collective =
       &collective_for(load_of(planned), scenario_.sends_values_only() ? Aggregation::AllReduce
                                                                       : Aggregation::AllGather);
+  planned.share = share(bucket.elements, *planned.collective);
+  if (const Collective* before = planned.collective->before; before != nullptr)
+    planned.before = {before, {.payload = bucket.bytes}, {}};
+  if (const Collective* after = planned.collective->after; after != nullptr)
+    planned.after = {after, {.payload = bucket.bytes}, {}};
   planned.cost = codec_cost(bucket, *planned.collective);
   if (scenario_.compressing) {
-    const CodecWork work{bucket.elements, planned.cost.calls,
+    const CodecWork work{shards_ > 1 ? planned.share : bucket.elements, planned.cost.calls,
                          static_cast<int>(bucket.tensors.size()), sets_of(*planned.collective)};
     planned.cost.encode = corrected_encode(planned.cost.encode, work, scenario_.codec);
     planned.cost.decode = corrected_decode(planned.cost.decode, work, scenario_.codec);
@@ -163,7 +191,7 @@ CollectiveLoad BucketCosts::part_of(const PlannedBucket& planned, std::size_t nu
     const double factor =
         lognormal_factor(scenario_.count_spread, {scenario_.count_seed, number, Draw::Count, rank});
     const auto count = std::min(
-        share(planned.elements, *planned.collective),
+        planned.share,
         static_cast<std::int64_t>(std::llround(static_cast<double>(planned.selected) * factor)));
     load.contributions.push_back(
         chunk(Bytes{count * scenario_.wire_bytes_per_element}, part, parts));
@@ -174,7 +202,9 @@ CollectiveLoad BucketCosts::part_of(const PlannedBucket& planned, std::size_t nu
 
 PlannedBucket BucketCosts::plan_payload() const {
   const CollectiveLoad load{.payload = scenario_.payload};
-  PlannedBucket planned{1, 0, 0, scenario_.payload, {}, nullptr};
+  PlannedBucket planned;
+  planned.tensors = 1;
+  planned.payload = scenario_.payload;
   planned.collective = scenario_.collective != nullptr
                            ? scenario_.collective
                            : &network_.choose(scenario_.compressor->aggregation, load);
@@ -182,8 +212,18 @@ PlannedBucket BucketCosts::plan_payload() const {
 }
 
 Seconds BucketCosts::update_of(const Bucket& bucket) const {
-  const auto all = static_cast<double>(scenario_.model.elements());
+  const auto all = static_cast<double>(scenario_.model.gradient_elements());
   return scenario_.trace.update * (static_cast<double>(bucket.elements) / all);
+}
+
+DenseCollective BucketCosts::parameter_gather(const std::vector<std::size_t>& tensors) const {
+  Bytes all{};
+  for (const std::size_t tensor : tensors) all = all + scenario_.model.tensors[tensor].bytes();
+  DenseCollective gather;
+  gather.groups = shard_groups(shards_);
+  gather.load.payload = shard_of(all, shards_);
+  gather.collective = &network_.gather(gather.load, gather.groups);
+  return gather;
 }
 
 }  // namespace gradcast

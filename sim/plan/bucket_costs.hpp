@@ -20,9 +20,6 @@
 
 namespace gradcast {
 
-/// What a collective carries of gradients that are not compressed.
-CollectiveLoad dense_load(std::int64_t elements);
-
 /// What the cost table says of the compressor of one run, and of the buckets that were asked for.
 /// Plans of the same run may share it while neither its model nor its compressor, density, layout
 /// or cost table changes; rates, software times and corrections may.
@@ -51,9 +48,14 @@ class BucketCosts {
                          int parts) const;
   /// What software takes for a collective in series with the wire: agreeing on its tensor, and the
   /// way of gathered bytes through the host's memory.
-  Seconds software_time(const Collective& collective, const CollectiveLoad& load) const;
+  Seconds software_time(const Collective& collective, const CollectiveLoad& load,
+                        const RankGroups& groups) const;
   /// The bucket's share of the whole update.
   Seconds update_of(const Bucket& bucket) const;
+
+  /// The all-gather that gives every rank of a group the parameters of these tensors, of which each
+  /// has a shard.
+  DenseCollective parameter_gather(const std::vector<std::size_t>& tensors) const;
 
   // What merging planners ask for.
   PlannerNetwork planner_network() const;
@@ -61,6 +63,8 @@ class BucketCosts {
 
  private:
   const Collective& collective_for(const CollectiveLoad& load, Aggregation aggregation) const;
+  PlannedBucket plan_scatter(PlannedBucket planned, const Bucket& bucket) const;
+  int sharers(const Collective& collective) const;
   std::int64_t share(std::int64_t elements, const Collective& collective) const;
   int sets_of(const Collective& collective) const;
   CostEstimate codec_cost(const Bucket& bucket, const Collective& collective) const;
@@ -70,6 +74,8 @@ class BucketCosts {
   const Scenario& scenario_;
   const Cluster& cluster_;
   CollectiveChoice network_;
+  int shards_ = 1;       // ranks that share a copy
+  RankGroups groups_{};  // that run a bucket's own collective
   std::unique_ptr<KnownCosts> own_;
   KnownCosts* known_ = nullptr;  // where anything is compressed
 };

@@ -18,10 +18,11 @@ std::vector<Bucket> merge_in_cycles(const Model& model, const std::vector<Second
   std::vector<Bucket> buckets;
   Seconds taken{0};  // when the last bucket is
   for (std::size_t i = model.tensors.size(); i-- > 0;) {
+    if (model.tensors[i].frozen) continue;
     Bucket alone;
     alone.add(model, i);
     const Seconds its = end_of_cycle(ready[i], cycle);
-    if (buckets.empty() || its != taken || buckets.back().bytes() + alone.bytes() > most)
+    if (buckets.empty() || its != taken || buckets.back().bytes + alone.bytes > most)
       buckets.push_back(std::move(alone));
     else
       buckets.back().add(model, i);

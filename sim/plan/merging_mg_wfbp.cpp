@@ -14,8 +14,9 @@ std::vector<Bucket> merge_mg_wfbp(const Model& model, const IterationTrace& trac
   Seconds ready{0};         // when backward is done so far
   for (std::size_t i = model.tensors.size(); i-- > 0;) {
     ready += trace.tensors[i].backward;
+    if (model.tensors[i].frozen) continue;
     if (!open.tensors.empty() && ready - start >= network.startup) {
-      const auto bytes = static_cast<double>(open.bytes().count);
+      const auto bytes = static_cast<double>(open.bytes.count);
       network_free = start + (network.startup + bytes * network.per_byte);
       buckets.push_back(std::move(open));
       open = {};

@@ -51,10 +51,16 @@ class OmgsPlanner {
  public:
   OmgsPlanner(const Model& model, const IterationTrace& trace,
               const std::function<BucketCost(const Bucket&)>& cost)
-      : model_(model), tensors_(model.tensors.size()) {
+      : model_(model) {
     ready_.push_back(Seconds{0});
-    for (std::size_t i = tensors_; i-- > 0;)
-      ready_.push_back(ready_.back() + trace.tensors[i].backward);
+    Seconds now{0};
+    for (std::size_t i = model.tensors.size(); i-- > 0;) {
+      now += trace.tensors[i].backward;
+      if (model.tensors[i].frozen) continue;
+      order_.push_back(i);
+      ready_.push_back(now);
+    }
+    tensors_ = order_.size();
     ask(cost);
     bound();
   }
@@ -74,7 +80,7 @@ class OmgsPlanner {
   static constexpr Seconds kNever{std::numeric_limits<double>::infinity()};
 
   /// Tensor p of backward order.
-  std::size_t tensor(std::size_t p) const { return tensors_ - 1 - p; }
+  std::size_t tensor(std::size_t p) const { return order_[p]; }
 
   const BucketCost& cost(std::size_t from, std::size_t to) const {
     return costs_[from][to - from - 1];
@@ -233,7 +239,8 @@ class OmgsPlanner {
   }
 
   const Model& model_;
-  std::size_t tensors_;
+  std::vector<std::size_t> order_;  // tensors with gradients, in backward order
+  std::size_t tensors_ = 0;
   std::vector<Seconds> ready_;                  // when backward is at a position, without encodes
   std::vector<std::vector<BucketCost>> costs_;  // from a position, to each later one
   std::vector<std::vector<Rest>> rest_;  // from a position, the next bucket up to a later or beyond

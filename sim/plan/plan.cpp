@@ -4,190 +4,94 @@
 #include <cstddef>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "sim/plan/bucket_costs.hpp"
+#include "sim/plan/fsdp.hpp"
 #include "sim/plan/merging.hpp"
 #include "sim/plan/plan_check.hpp"
+#include "sim/plan/plan_steps.hpp"
 
 namespace gradcast {
 namespace {
 
-class Planner {
+using Steps = PlanSteps::Steps;
+
+/// Every rank has all parameters: nothing is sharded, or what the update needs (ZeRO-1, ZeRO-2).
+class ReplicatedPlanner {
  public:
-  Planner(const Scenario& scenario, const PlanShortcuts& shortcuts)
+  ReplicatedPlanner(const Scenario& scenario, const PlanShortcuts& shortcuts)
       : scenario_(scenario),
-        cluster_(scenario.cluster),
-        launches_(scenario.trace.has_launches()),
-        coarse_(shortcuts.coarse && scenario.fusion.kind != Fusion::Kind::Cycle && !launches_),
-        costs_(scenario, shortcuts.costs) {
-    for (int rank = 0; rank < cluster_.ranks(); ++rank) {
-      const double its = scenario.rank_speeds.empty()
-                             ? 1
-                             : scenario.rank_speeds.at(static_cast<std::size_t>(rank));
-      plan_.rank_speeds.push_back(its * cluster_.speed_of(rank));
-    }
-    in_series_ = !scenario.overlap && !scenario.pipeline_without_overlap;
-    plan_.network_streams = in_series_ ? 1 : scenario.network_streams;
-    plan_.coordinated = scenario.queue == Queue::Priority;
-    plan_.encode_slowdown = scenario.encode_slowdown;
-    plan_.communication_slowdown = cluster_.communication_slowdown;
+        steps_(scenario, shortcuts),
+        in_series_(!scenario.overlap && !scenario.pipeline_without_overlap) {
+    if (in_series_) plan_.network_streams = 1;
   }
 
   Plan make() {
-    if (cluster_.per_iteration_overhead > Seconds{0})
-      compute(StepKind::Overhead, "overhead", cluster_.per_iteration_overhead);
-    if (scenario_.payload.count > 0) {
-      if (plan_.ranks() > 1) send_payload();
-      return std::move(plan_);
-    }
     const bool forward_first = scenario_.queue == Queue::Fifo;
+    const bool every = scenario_.synchronises_every();
+    Steps synchronised;
     if (forward_first) {
-      for (micro_step_ = 1; micro_step_ < scenario_.accumulation; ++micro_step_) {
-        forward_all();
-        backward_all();
+      for (steps_.micro_step = 1; steps_.micro_step < scenario_.accumulation; ++steps_.micro_step) {
+        forward_all(std::exchange(synchronised, {}));
+        if (every) {
+          send_all(bucketed());
+          synchronised = receive_all();
+        } else {
+          steps_.backward_all();
+        }
       }
-      forward_all();
+      forward_all(std::move(synchronised));
     }
-    micro_step_ = scenario_.accumulation;
+    steps_.micro_step = scenario_.accumulation;
     plan_.clock = plan_.steps.size();  // the backward that comes next
     const std::vector<Bucket> buckets = bucketed();
-    for (const Bucket& bucket : buckets) {
-      backward(bucket);
-      if (scenario_.overlap) begin_sending(bucket);
-    }
-    if (!scenario_.overlap)
-      for (const Bucket& bucket : buckets) begin_sending(bucket);
-    send_the_rest();
+    send_all(buckets);
     if (forward_first)
-      end_with_update();
+      end_with_update(buckets);
     else
       end_with_forward(buckets);
     return std::move(plan_);
   }
 
  private:
-  using Steps = std::vector<std::size_t>;
+  // ---- computing ----
 
-  // ---- steps ----
-
-  std::size_t add(PlanStep step) {
-    plan_.steps.push_back(std::move(step));
-    return plan_.steps.size() - 1;
+  void forward_all(Steps after) {
+    if (!after.empty())
+      steps_.compute(StepKind::Overhead, "gradients synchronised", Seconds{0}, std::move(after));
+    steps_.forward_all();
   }
 
-  std::size_t compute(StepKind kind, std::string name, Seconds duration, Steps after = {}) {
-    return last_computed_ = add({kind, std::move(name), std::move(after), duration});
-  }
-
-  /// When the host has launched it: dates of the trace begin with forward, those of a plan that
-  /// begins with backward begin there.
-  void launch(std::size_t step, Seconds date, bool before_backward) {
-    if (!launches_) return;
-    const IterationTrace& trace = scenario_.trace;
-    date += trace.launch_of_micro_step(micro_step_);
-    if (scenario_.queue == Queue::Priority) {
-      date -= trace.launch_of_micro_step(scenario_.accumulation);
-      date -= trace.tensors.back().backward_launch;
-      if (before_backward) date += trace.host;
-    }
-    plan_.steps[step].launch = std::max(Seconds{0}, date);
-  }
-
-  /// "forward a", or "forward a of micro-step 3".
-  std::string pass_name(const char* pass, const TensorTime& time) const {
-    const std::string of_step =
-        scenario_.accumulation > 1 ? " of micro-step " + std::to_string(micro_step_) : "";
-    return pass + time.tensor + of_step;
-  }
-
-  /// "encode bucket 3"
-  std::string bucket_name(std::string_view what, std::size_t bucket) const {
-    if (coarse_) return {};
-    return std::string(what) + " bucket " + std::to_string(bucket);
-  }
-
-  void forward(std::size_t tensor) {
-    const TensorTime& time = scenario_.trace.tensors[tensor];
-    launch(compute(StepKind::Forward, pass_name("forward ", time), time.forward),
-           time.forward_launch, true);
-  }
-
-  void backward(std::size_t tensor) {
-    const TensorTime& time = scenario_.trace.tensors[tensor];
-    launch(compute(StepKind::Backward, pass_name("backward ", time), time.backward),
-           time.backward_launch, false);
-  }
-
-  /// A bucket's tensors, in the order in which backward comes to them.
-  void backward(const Bucket& bucket) {
-    if (!coarse_) {
-      for (const std::size_t tensor : bucket.tensors) backward(tensor);
+  /// All tensors that backward reaches up to this one; the frozen ones among them are in no bucket.
+  void backward_to(std::size_t tensor) {
+    if (!steps_.coarse()) {
+      while (backward_at_ > tensor) steps_.backward(--backward_at_);
       return;
     }
     Seconds sum{0};
-    for (const std::size_t tensor : bucket.tensors) sum += scenario_.trace.tensors[tensor].backward;
-    compute(StepKind::Backward, {}, sum);
+    while (backward_at_ > tensor) sum += scenario_.trace.tensors[--backward_at_].backward;
+    steps_.compute(StepKind::Backward, {}, sum);
   }
 
-  void forward(const Bucket& bucket) {
-    if (!coarse_) {
-      for (std::size_t t = bucket.tensors.size(); t-- > 0;) forward(bucket.tensors[t]);
+  void forward_past(std::size_t tensor) {
+    if (!steps_.coarse()) {
+      while (forward_at_ <= tensor) steps_.forward(forward_at_++);
       return;
     }
     Seconds sum{0};
-    for (const std::size_t tensor : bucket.tensors) sum += scenario_.trace.tensors[tensor].forward;
-    compute(StepKind::Forward, {}, sum);
-  }
-
-  void forward_all() {
-    if (coarse_) {
-      compute(StepKind::Forward, {}, scenario_.trace.forward());
-      return;
-    }
-    for (std::size_t i = 0; i < scenario_.trace.tensors.size(); ++i) forward(i);
-  }
-
-  /// Of a micro-step that sends nothing, so that no bucket matters.
-  void backward_all() {
-    if (coarse_) {
-      compute(StepKind::Backward, {}, scenario_.trace.backward());
-      return;
-    }
-    for (std::size_t i = scenario_.trace.tensors.size(); i-- > 0;) backward(i);
-  }
-
-  /// Encodes or decodes, on the stream where that is done.
-  std::size_t codec(StepKind kind, std::string name, Seconds duration, Steps after) {
-    if (scenario_.encode_stream == EncodeStream::Compute)
-      return compute(kind, std::move(name), duration, std::move(after));
-    PlanStep step{kind, std::move(name), std::move(after), duration};
-    step.stream = Stream::Side;
-    return add(std::move(step));
-  }
-
-  std::size_t collective(const Collective& which, std::size_t bucket, CollectiveLoad load,
-                         Steps after) {
-    PlanStep step{StepKind::Collective,
-                  bucket_name(which.name, bucket),
-                  std::move(after),
-                  costs_.software_time(which, load),
-                  &which,
-                  load};
-    step.priority = static_cast<int>(bucket);  // later buckets are nearer to the input
-    return add(std::move(step));
+    while (forward_at_ <= tensor) sum += scenario_.trace.tensors[forward_at_++].forward;
+    steps_.compute(StepKind::Forward, {}, sum);
   }
 
   // ---- buckets ----
 
   std::vector<Bucket> bucketed() const {
     if (scenario_.fusion.kind == Fusion::Kind::MgWfbp)
-      return merge_mg_wfbp(scenario_.model, scenario_.trace, costs_.planner_network());
+      return merge_mg_wfbp(scenario_.model, scenario_.trace, steps_.costs.planner_network());
     if (scenario_.fusion.kind == Fusion::Kind::Omgs)
       return merge_omgs(scenario_.model, scenario_.trace,
-                        [&](const Bucket& bucket) { return costs_.whole_cost(bucket); });
+                        [&](const Bucket& bucket) { return steps_.costs.whole_cost(bucket); });
     if (scenario_.fusion.kind == Fusion::Kind::Cycle)
       return merge_in_cycles(scenario_.model, gradients_ready(), scenario_.fusion.cycle,
                              scenario_.fusion.size);
@@ -200,11 +104,11 @@ class Planner {
     const double slowest = *std::min_element(plan_.rank_speeds.begin(), plan_.rank_speeds.end());
     const IterationTrace& trace = scenario_.trace;
     std::vector<Seconds> ready(trace.tensors.size());
-    const Seconds begun = launches_ ? backward_begun(slowest) : Seconds{0};
+    const Seconds begun = steps_.launches() ? backward_begun(slowest) : Seconds{0};
     const Seconds from = trace.launch_of_micro_step(scenario_.accumulation) - begun;
     Seconds now{0};
     for (std::size_t i = ready.size(); i-- > 0;) {
-      if (launches_) now = std::max(now, from + trace.tensors[i].backward_launch);
+      if (steps_.launches()) now = std::max(now, from + trace.tensors[i].backward_launch);
       ready[i] = now += trace.tensors[i].backward / slowest;
     }
     if (!scenario_.overlap) std::fill(ready.begin(), ready.end(), now);
@@ -215,10 +119,24 @@ class Planner {
   Seconds backward_begun(double speed) const {
     const IterationTrace& trace = scenario_.trace;
     const Seconds from = trace.launch_of_micro_step(scenario_.accumulation);
-    Seconds now = cluster_.per_iteration_overhead / speed;
+    Seconds now = scenario_.cluster.per_iteration_overhead / speed;
     for (const TensorTime& time : trace.tensors)
       now = std::max(now, from + time.forward_launch) + time.forward / speed;
     return std::max(now, from + trace.tensors.back().backward_launch);
+  }
+
+  /// Backward, with all that is sent of it; what a micro-step before sent is over.
+  void send_all(const std::vector<Bucket>& buckets) {
+    first_ = plan_.buckets.size();
+    backward_at_ = scenario_.trace.tensors.size();
+    for (const Bucket& bucket : buckets) {
+      backward_to(bucket.tensors.back());
+      if (scenario_.overlap) begin_sending(bucket);
+    }
+    if (backward_at_ > 0) backward_to(0);
+    if (!scenario_.overlap)
+      for (const Bucket& bucket : buckets) begin_sending(bucket);
+    send_the_rest();
   }
 
   /// What the first collective of a bucket waits for: with cycles, the end of the one that takes
@@ -229,7 +147,7 @@ class Planner {
       PlanStep step{StepKind::Wait, "cycle of bucket " + std::to_string(number), std::move(ready),
                     scenario_.fusion.cycle};
       step.stream = Stream::Clock;
-      wait_ = add(std::move(step));
+      wait_ = steps_.add(std::move(step));
     }
     return {wait_};
   }
@@ -239,31 +157,35 @@ class Planner {
   void begin_sending(const Bucket& bucket) {
     if (plan_.ranks() == 1) return;
     const std::size_t number = plan_.buckets.size();
-    plan_.buckets.push_back(costs_.plan_bucket(bucket));
-    ready_.push_back({last_computed_});
+    plan_.buckets.push_back(steps_.costs.plan_bucket(bucket));
+    ready_.push_back({steps_.last_computed});
     encoded_.emplace_back();
     decoded_.emplace_back();
     collectives_of_.emplace_back();
-    const Collective& main = *plan_.buckets.back().collective;
-    if (main.before != nullptr) {
-      ready_.back() = {collective(*main.before, number, dense_load(bucket.elements),
-                                  taken(number, {last_computed_}))};
-    } else if (!in_series_) {
+    const DenseCollective& before = plan_.buckets.back().before;
+    if (before.collective != nullptr)
+      ready_.back() = {steps_.collective(before, number, taken(number, {steps_.last_computed}))};
+    if (sent_at_once(number)) {
       encode(number);
       send(number);
     }
   }
 
+  /// Where something is sent before the encoding, a stream that runs in order would wait for it.
+  bool sent_at_once(std::size_t number) const {
+    return !in_series_ &&
+           (plan_.buckets[number].before.collective == nullptr || !scenario_.sparse());
+  }
+
   /// The buckets that begin_sending only began.
   void send_the_rest() {
     if (in_series_) {
-      for (std::size_t i = 0; i < plan_.buckets.size(); ++i) encode(i);
-      for (std::size_t i = 0; i < plan_.buckets.size(); ++i) send(i);
+      for (std::size_t i = first_; i < plan_.buckets.size(); ++i) encode(i);
+      for (std::size_t i = first_; i < plan_.buckets.size(); ++i) send(i);
       return;
     }
-    // Where something is sent before the encoding, a stream that runs in order would wait for it.
-    for (std::size_t i = 0; i < plan_.buckets.size(); ++i)
-      if (plan_.buckets[i].collective->before != nullptr) {
+    for (std::size_t i = first_; i < plan_.buckets.size(); ++i)
+      if (!sent_at_once(i)) {
         encode(i);
         send(i);
       }
@@ -275,7 +197,7 @@ class Planner {
   Steps after_all(std::size_t number, const std::vector<Steps>& of_buckets) const {
     Steps steps = of_buckets[number];
     if (!in_series_) return steps;
-    for (const Steps* others : {&of_buckets.front(), &of_buckets.back()})
+    for (const Steps* others : {&of_buckets[first_], &of_buckets.back()})
       steps.insert(steps.end(), others->begin(), others->end());
     std::sort(steps.begin(), steps.end());
     steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
@@ -287,18 +209,14 @@ class Planner {
       encoded_[number] = ready_[number];
       return;
     }
-    encoded_[number] = {codec(StepKind::Encode, bucket_name("encode", number),
-                              plan_.buckets[number].cost.encode, after_all(number, ready_))};
+    encoded_[number] = {steps_.codec(StepKind::Encode, steps_.bucket_name("encode", number),
+                                     plan_.buckets[number].cost.encode, after_all(number, ready_))};
   }
 
   void send(std::size_t number) {
-    const PlannedBucket& planned = plan_.buckets[number];
     Steps begin = after_all(number, encoded_);
-    if (planned.collective->before == nullptr) begin = taken(number, std::move(begin));
-    const int messages = scenario_.sparse() ? scenario_.wire_messages : 1;
-    for (int i = 0; i < messages; ++i)
-      collectives_of_[number].push_back(collective(
-          *planned.collective, number, costs_.part_of(planned, number, i, messages), begin));
+    if (plan_.buckets[number].before.collective == nullptr) begin = taken(number, std::move(begin));
+    collectives_of_[number] = steps_.exchange(number, begin);
   }
 
   void decode(std::size_t number, Steps sent) {
@@ -306,35 +224,42 @@ class Planner {
       decoded_[number] = collectives_of_[number];
       return;
     }
-    decoded_[number] = {codec(StepKind::Decode, bucket_name("decode", number),
-                              plan_.buckets[number].cost.decode, std::move(sent))};
+    decoded_[number] = {steps_.codec(StepKind::Decode, steps_.bucket_name("decode", number),
+                                     plan_.buckets[number].cost.decode, std::move(sent))};
   }
 
   /// What the update of a bucket waits for, after it was decoded.
   Steps receive(std::size_t number, Steps decoded) {
-    const PlannedBucket& planned = plan_.buckets[number];
-    if (!scenario_.sparse() || planned.collective->after == nullptr) return decoded_[number];
-    return {collective(*planned.collective->after, number, dense_load(planned.elements),
-                       std::move(decoded))};
+    const DenseCollective& after = plan_.buckets[number].after;
+    if (after.collective == nullptr) return decoded_[number];
+    return {steps_.collective(after, number, std::move(decoded))};
   }
 
-  // ---- ends ----
-
-  void end_with_update() {
+  /// Everything that the last send_all sent.
+  Steps receive_all() {
     Steps received;
     if (in_series_)
-      for (std::size_t i = 0; i < plan_.buckets.size(); ++i)
+      for (std::size_t i = first_; i < plan_.buckets.size(); ++i)
         decode(i, after_all(i, collectives_of_));
-    for (std::size_t i = 0; i < plan_.buckets.size(); ++i) {
+    for (std::size_t i = first_; i < plan_.buckets.size(); ++i) {
       if (!in_series_) decode(i, collectives_of_[i]);
       const Steps of_bucket = receive(i, after_all(i, decoded_));
       received.insert(received.end(), of_bucket.begin(), of_bucket.end());
     }
-    launch(compute(StepKind::Update, "update", scenario_.trace.update, std::move(received)),
-           scenario_.trace.update_launch, true);
-    // The next iteration's first kernel ends this one.
-    if (launches_)
-      launch(compute(StepKind::Overhead, "next launch", Seconds{0}), scenario_.trace.host, true);
+    return received;
+  }
+
+  // ---- ends ----
+
+  /// With ZeRO a rank updates its shard, and every bucket's parameters are gathered from all.
+  void end_with_update(const std::vector<Bucket>& buckets) {
+    const int shards = scenario_.shards();
+    steps_.update(1.0 / shards, receive_all());
+    if (shards > 1)
+      for (std::size_t i = 0; i < buckets.size(); ++i)
+        steps_.collective(steps_.costs.parameter_gather(buckets[i].tensors), first_ + i,
+                          steps_.computed());
+    steps_.next_launch();
   }
 
   /// Buckets from the input on: each is updated when it is there, and its layers go on at once.
@@ -342,46 +267,58 @@ class Planner {
   /// one's forward, whose backward this plan began with. This is what the queue is for, so that a
   /// bucket's decode waits for no other bucket, with overlap or without.
   void end_with_forward(const std::vector<Bucket>& buckets) {
-    micro_step_ = 1;
+    steps_.micro_step = 1;
     for (std::size_t i = buckets.size(); i-- > 0;) {
       Steps received;
       if (!plan_.buckets.empty()) {
         decode(i, collectives_of_[i]);
         received = receive(i, decoded_[i]);
       }
-      compute(StepKind::Update, bucket_name("update", i), costs_.update_of(buckets[i]),
-              std::move(received));
-      forward(buckets[i]);
+      steps_.compute(StepKind::Update, steps_.bucket_name("update", i),
+                     steps_.costs.update_of(buckets[i]), std::move(received));
+      forward_past(buckets[i].tensors.front());
     }
-    while (micro_step_ < scenario_.accumulation) {
-      backward_all();
-      ++micro_step_;
-      forward_all();
+    if (forward_at_ < scenario_.trace.tensors.size())
+      forward_past(scenario_.trace.tensors.size() - 1);
+    while (steps_.micro_step < scenario_.accumulation) {
+      steps_.backward_all();
+      ++steps_.micro_step;
+      steps_.forward_all();
     }
-  }
-
-  /// A microbenchmark: every rank comes with a buffer of its own.
-  void send_payload() {
-    plan_.buckets.push_back(costs_.plan_payload());
-    collective(*plan_.buckets.back().collective, 0, {.payload = scenario_.payload}, {});
   }
 
   const Scenario& scenario_;
-  const Cluster& cluster_;
-  bool launches_ = false;  // the trace says when the host launches what
-  bool coarse_ = false;
-  BucketCosts costs_;
-  Plan plan_;
-  std::size_t last_computed_ = 0;  // step
-  int micro_step_ = 1;             // from 1 on
-  std::size_t wait_ = 0;           // step
-  bool in_series_ = false;         // encodes, collectives and decodes hide nothing
+  PlanSteps steps_;
+  Plan& plan_ = steps_.plan;
+  bool in_series_ = false;       // encodes, collectives and decodes hide nothing
+  std::size_t first_ = 0;        // bucket of the micro-step
+  std::size_t backward_at_ = 0;  // tensors that backward has not reached
+  std::size_t forward_at_ = 0;   // tensors that the next forward is past
+  std::size_t wait_ = 0;         // step
   // By bucket:
   std::vector<Steps> ready_;    // after these it can be encoded
-  std::vector<Steps> encoded_;  // after these it can be sent
+  std::vector<Steps> encoded_;  // after these its collectives begin
   std::vector<Steps> collectives_of_;
   std::vector<Steps> decoded_;
 };
+
+/// A microbenchmark: every rank comes with a buffer of its own.
+Plan plan_of_payload(const Scenario& scenario, const PlanShortcuts& shortcuts) {
+  PlanSteps steps(scenario, shortcuts);
+  if (!scenario.overlap && !scenario.pipeline_without_overlap) steps.plan.network_streams = 1;
+  if (steps.plan.ranks() > 1) {
+    steps.plan.buckets.push_back(steps.costs.plan_payload());
+    steps.collective(*steps.plan.buckets.back().collective, 0, {.payload = scenario.payload}, {},
+                     {});
+  }
+  return std::move(steps.plan);
+}
+
+Plan planned(const Scenario& scenario, const PlanShortcuts& shortcuts) {
+  if (scenario.payload.count > 0) return plan_of_payload(scenario, shortcuts);
+  if (scenario.sharding.kind == Sharding::Fsdp) return plan_of_fsdp(scenario, shortcuts);
+  return ReplicatedPlanner(scenario, shortcuts).make();
+}
 
 }  // namespace
 
@@ -391,7 +328,7 @@ Plan make_plan(const Scenario& scenario, const PlanShortcuts& shortcuts) {
   if (training && scenario.collective != nullptr &&
       !carries(*scenario.collective, *scenario.compressor))
     throw std::logic_error("the collective does not serve the compressor");
-  Plan plan = Planner(scenario, shortcuts).make();
+  Plan plan = planned(scenario, shortcuts);
   require_ordered(plan);
   return plan;
 }

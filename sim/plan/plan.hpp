@@ -37,14 +37,25 @@ struct PlanStep {
   Seconds launch{0};
 };
 
+/// A collective that goes before or after a bucket's own, on what is not compressed.
+struct DenseCollective {
+  const Collective* collective = nullptr;  // nullptr: none
+  CollectiveLoad load{};
+  RankGroups groups{};
+};
+
 /// What travels together, and what compressing it takes.
 struct PlannedBucket {
   std::size_t tensors = 0;
-  std::int64_t elements = 0;
-  std::int64_t selected = 0;  // elements that travel
+  std::int64_t elements = 0;  // of its tensors
+  std::int64_t share = 0;     // of them, that a rank encodes and sends in its own collective
+  std::int64_t selected = 0;  // of the share, that travel
   Bytes payload{};            // one rank's
   CostEstimate cost;          // zero for dense
   const Collective* collective = nullptr;
+  RankGroups groups{};       // that run it: all ranks, or replicas of a shard
+  DenseCollective before{};  // encoding
+  DenseCollective after{};   // decoding
 };
 
 struct Plan {

@@ -22,6 +22,11 @@ std::string to_text(EncodeStream stream) {
   return stream == EncodeStream::Compute ? "compute" : "side";
 }
 
+bool Scenario::synchronises_every() const {
+  if (synchronise != Synchronise::Usual) return synchronise == Synchronise::Every;
+  return sharding.kind == Sharding::Zero2 || sharding.kind == Sharding::Fsdp;
+}
+
 Scenario dense_twin(Scenario scenario) {
   scenario.compressor = find_compressor("dense");
   if (scenario.collective != nullptr)  // else it is chosen by size

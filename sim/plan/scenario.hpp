@@ -14,6 +14,7 @@
 #include "sim/inputs/model.hpp"
 #include "sim/inputs/world.hpp"
 #include "sim/network/collective.hpp"
+#include "sim/plan/sharding.hpp"
 
 namespace gradcast {
 
@@ -54,9 +55,17 @@ struct TermUse {
 struct Scenario {
   Model model;
   IterationTrace trace;  // of the batch that is run; of one micro-step where there are several
-  /// Micro-steps of an iteration: forward and backward each, whose gradients add up before anything
-  /// is sent.
+  /// Micro-steps of an iteration: forward and backward each, whose gradients add up.
   int accumulation = 1;
+  Synchronise synchronise = Synchronise::Usual;
+  ShardingChoice sharding;
+  /// Of FSDP: parameters of a unit, at least, where the model names no units; 0: it must.
+  std::int64_t unit_elements = 0;
+  /// Of FSDP: how many units' parameters are gathered ahead of the one that is computed, and
+  /// whether a unit's are dropped after its forward.
+  int prefetch = 0;
+  bool reshard_after_forward = true;
+  Optimizer optimizer = Optimizer::Momentum;  // only memory depends on it
   CostTable costs;
   Cluster cluster;
   const Compressor* compressor = nullptr;
@@ -101,6 +110,12 @@ struct Scenario {
   /// Images a GPU, and what one GPU alone takes: of the whole iteration.
   int batch() const { return trace.batch * accumulation; }
   Seconds compute() const { return trace.iteration(accumulation); }
+
+  /// Ranks that share a copy of what is sharded, and copies.
+  int shards() const { return shards_of(sharding, cluster); }
+  int replicas() const { return cluster.ranks() / shards(); }
+  /// Whether gradients are sent in every micro-step.
+  bool synchronises_every() const;
 
   bool sparse() const { return compressor->aggregation == Aggregation::AllGather; }
 

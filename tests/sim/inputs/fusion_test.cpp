@@ -60,7 +60,7 @@ TEST_CASE("DDP sends ResNet-50 in five buckets", "[fusion]") {
   const Model model = load_model(files.read(kModels, "resnet-50"));
   std::vector<std::int64_t> bytes;
   for (const Bucket& bucket : make_buckets(model, parse_fusion("ddp")))
-    bytes.push_back(bucket.bytes().count);
+    bytes.push_back(bucket.bytes.count);
   CHECK(bytes ==
         std::vector<std::int64_t>{8'196'000, 31'502'336, 26'255'360, 26'550'272, 9'724'160});
 }

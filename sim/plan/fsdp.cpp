@@ -1,0 +1,155 @@
+#include "sim/plan/fsdp.hpp"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "sim/plan/plan_steps.hpp"
+#include "sim/plan/shard_units.hpp"
+
+namespace gradcast {
+namespace {
+
+using Steps = PlanSteps::Steps;
+
+class FsdpPlanner {
+ public:
+  FsdpPlanner(const Scenario& scenario, const PlanShortcuts& shortcuts)
+      : scenario_(scenario),
+        steps_(scenario, shortcuts),
+        units_(shard_units(scenario.model, scenario.unit_elements)),
+        shards_(scenario.shards()),
+        gathered_(units_.size()) {}
+
+  Plan make() {
+    const bool every = scenario_.synchronises_every();
+    for (steps_.micro_step = 1; steps_.micro_step <= scenario_.accumulation; ++steps_.micro_step) {
+      const bool last = steps_.micro_step == scenario_.accumulation;
+      pass(Pass::Forward, false);
+      pass(Pass::Backward, every || last);
+    }
+    steps_.micro_step = scenario_.accumulation;
+    encode_waiting();
+    Steps received;
+    for (std::size_t i = 0; i < plan_.buckets.size(); ++i) {
+      if (decoded_[i].empty()) decoded_[i] = decode(i);
+      received.insert(received.end(), decoded_[i].begin(), decoded_[i].end());
+    }
+    steps_.update(1.0 / shards_, std::move(received));
+    steps_.next_launch();
+    return std::move(plan_);
+  }
+
+ private:
+  enum class Pass { Forward, Backward };
+
+  /// The unit that a pass computes as its n-th.
+  std::size_t unit_at(Pass pass, std::size_t n) const {
+    return pass == Pass::Forward ? n : units_.size() - 1 - n;
+  }
+
+  void pass(Pass pass, bool sends) {
+    std::size_t issued = 0;
+    for (std::size_t n = 0; n < units_.size(); ++n) {
+      const std::size_t ahead = n + static_cast<std::size_t>(scenario_.prefetch);
+      for (; issued <= ahead && issued < units_.size(); ++issued) gather(unit_at(pass, issued));
+      const std::size_t unit = unit_at(pass, n);
+      compute(pass, unit);
+      // What is dropped now is gathered again when it is next needed.
+      if (pass == Pass::Backward || scenario_.reshard_after_forward) gathered_[unit].reset();
+      if (sends) send(unit);
+    }
+  }
+
+  void gather(std::size_t unit) {
+    if (shards_ == 1 || gathered_[unit]) return;
+    gathered_[unit] = steps_.collective(steps_.costs.parameter_gather(units_[unit].tensors), unit,
+                                        scenario_.overlap ? steps_.computed() : all_so_far());
+  }
+
+  /// What computing waits for without overlap.
+  Steps all_so_far() const {
+    Steps all = steps_.computed();
+    all.insert(all.end(), serial_.begin(), serial_.end());
+    return all;
+  }
+
+  void compute(Pass pass, std::size_t unit) {
+    Steps after;
+    if (gathered_[unit]) after.push_back(*gathered_[unit]);
+    if (!scenario_.overlap) after.insert(after.end(), serial_.begin(), serial_.end());
+    const ShardUnit& its = units_[unit];
+    if (pass == Pass::Forward) {
+      for (std::size_t i = its.first; i < its.end; ++i) steps_.forward(i, std::exchange(after, {}));
+    } else {
+      for (std::size_t i = its.end; i-- > its.first;) steps_.backward(i, std::exchange(after, {}));
+    }
+  }
+
+  /// After a unit's backward: its gradients, so far as it has any.
+  void send(std::size_t unit) {
+    if (plan_.ranks() == 1 || units_[unit].gradients.tensors.empty()) return;
+    const std::size_t number = plan_.buckets.size();
+    plan_.buckets.push_back(steps_.costs.plan_bucket(units_[unit].gradients));
+    decoded_.emplace_back();
+    const DenseCollective& before = plan_.buckets.back().before;
+    const Steps computed = steps_.computed();
+    const Steps ready = before.collective == nullptr
+                            ? computed
+                            : Steps{steps_.collective(before, number, computed)};
+    if (!scenario_.sparse()) {
+      settle(number, steps_.exchange(number, ready));
+      return;
+    }
+    const bool delayed = scenario_.overlap && scenario_.encode_stream == EncodeStream::Compute;
+    if (delayed) encode_waiting();  // the unit before this one
+    waiting_ = {number, ready};
+    if (!delayed) encode_waiting();
+  }
+
+  struct Waiting {
+    std::size_t number;
+    Steps ready;
+  };
+
+  void encode_waiting() {
+    if (!waiting_) return;
+    const auto [number, ready] = *std::exchange(waiting_, std::nullopt);
+    const std::size_t encoded = steps_.codec(StepKind::Encode, steps_.bucket_name("encode", number),
+                                             plan_.buckets[number].cost.encode, ready);
+    sent_.resize(plan_.buckets.size());
+    sent_[number] = steps_.exchange(number, {encoded});
+    const bool at_end = scenario_.overlap && scenario_.encode_stream == EncodeStream::Compute;
+    if (!at_end) settle(number, decode(number));
+  }
+
+  Steps decode(std::size_t number) {
+    return {steps_.codec(StepKind::Decode, steps_.bucket_name("decode", number),
+                         plan_.buckets[number].cost.decode, sent_[number])};
+  }
+
+  /// What the update waits for and, without overlap, whatever comes next.
+  void settle(std::size_t number, Steps steps) {
+    decoded_[number] = steps;
+    serial_ = std::move(steps);
+  }
+
+  const Scenario& scenario_;
+  PlanSteps steps_;
+  Plan& plan_ = steps_.plan;
+  std::vector<ShardUnit> units_;
+  int shards_ = 1;
+  std::vector<std::optional<std::size_t>> gathered_;  // by unit: the step that did it
+  std::optional<Waiting> waiting_;  // the bucket whose encoding comes after the next backward
+  std::vector<Steps> sent_;         // by bucket
+  std::vector<Steps> decoded_;      // by bucket; empty: not yet
+  Steps serial_;                    // the last that was sent
+};
+
+}  // namespace
+
+Plan plan_of_fsdp(const Scenario& scenario, const PlanShortcuts& shortcuts) {
+  return FsdpPlanner(scenario, shortcuts).make();
+}
+
+}  // namespace gradcast

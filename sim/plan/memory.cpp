@@ -1,0 +1,109 @@
+#include "sim/plan/memory.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "sim/plan/shard_units.hpp"
+
+namespace gradcast {
+namespace {
+
+/// Whole sizes of the model.
+struct Sizes {
+  Bytes parameters{};
+  Bytes gradients{};
+  Bytes state{};
+  std::int64_t trained = 0;  // elements
+};
+
+Sizes sizes_of(const Scenario& scenario) {
+  Sizes all;
+  for (const GradientTensor& tensor : scenario.model.tensors) {
+    all.parameters = all.parameters + tensor.bytes();
+    all.gradients = all.gradients + tensor.gradient_bytes();
+    if (tensor.frozen) continue;
+    all.trained += tensor.elements;
+    all.state =
+        all.state + Bytes{tensor.elements * state_bytes(scenario.optimizer, bytes_of(tensor.type))};
+  }
+  return all;
+}
+
+Bytes shard(Bytes whole, int shards) { return chunk(whole, 0, shards); }
+
+Bytes gradient_bytes(const Model& model, const ShardUnit& unit) {
+  Bytes sum{};
+  for (const std::size_t tensor : unit.tensors) sum = sum + model.tensors[tensor].gradient_bytes();
+  return sum;
+}
+
+/// The units that are whole at the same time, where they take most.
+Bytes whole_units(const Scenario& scenario) {
+  const std::vector<ShardUnit> units = shard_units(scenario.model, scenario.unit_elements);
+  const std::size_t together = scenario.reshard_after_forward
+                                   ? 1 + static_cast<std::size_t>(scenario.prefetch)
+                                   : units.size();
+  Bytes parameters{};
+  Bytes gradients{};
+  for (std::size_t first = 0; first < units.size(); ++first) {
+    Bytes sum{};
+    for (std::size_t i = first; i < std::min(first + together, units.size()); ++i)
+      sum = sum + units[i].parameters;
+    parameters = std::max(parameters, sum);
+    gradients = std::max(gradients, gradient_bytes(scenario.model, units[first]));
+  }
+  return parameters + gradients;
+}
+
+/// Of all buckets of a micro-step: what a rank sends, and what it gets from the others.
+Bytes compressed_bytes(const Scenario& scenario, const Plan& plan) {
+  Bytes sum{};
+  for (const PlannedBucket& bucket : plan.buckets) {
+    const bool gathers =
+        bucket.collective->serves == Aggregation::AllGather && !bucket.collective->sparse;
+    const int members = bucket.groups.all() ? plan.ranks() : bucket.groups.length;
+    sum = sum + bucket.payload * (gathers ? 1 + members : 2);
+  }
+  return scenario.synchronises_every() ? Bytes{sum.count / scenario.accumulation} : sum;
+}
+
+}  // namespace
+
+const std::vector<MemoryPart>& memory_parts() {
+  static const std::vector<MemoryPart> kParts{
+      {"parameters", "parameters that it keeps", &MemoryUse::parameters},
+      {"gradients", "gradients that it keeps", &MemoryUse::gradients},
+      {"optimizer", "the optimizer's state, with a master copy of parameters below fp32",
+       &MemoryUse::optimizer},
+      {"unsharded", "units or buckets that are whole for a while", &MemoryUse::unsharded},
+      {"residual", "residual of error feedback", &MemoryUse::residual},
+      {"compressor", "what compressors send and receive", &MemoryUse::compressor},
+  };
+  return kParts;
+}
+
+MemoryUse memory_of(const Scenario& scenario, const Plan& plan) {
+  MemoryUse use;
+  if (scenario.payload.count > 0) return use;
+  const Sizes all = sizes_of(scenario);
+  const int shards = scenario.shards();
+  const Sharding kind = scenario.sharding.kind;
+  const bool adds_up = scenario.accumulation > 1 && !scenario.synchronises_every();
+  const bool shards_gradients = (kind == Sharding::Zero2 || kind == Sharding::Fsdp) && !adds_up;
+  use.parameters = kind == Sharding::Fsdp ? shard(all.parameters, shards) : all.parameters;
+  use.gradients = shards_gradients ? shard(all.gradients, shards) : all.gradients;
+  use.optimizer = shard(all.state, shards);
+  if (shards > 1 && kind == Sharding::Fsdp) use.unsharded = whole_units(scenario);
+  if (shards > 1 && kind == Sharding::Zero2 && shards_gradients)
+    for (const PlannedBucket& bucket : plan.buckets) {
+      const Bytes whole =
+          bucket.before.collective == nullptr ? bucket.payload : bucket.before.load.payload;
+      use.unsharded = std::max(use.unsharded, whole);
+    }
+  if (!scenario.sparse() || plan.ranks() == 1) return use;
+  use.residual = Bytes{(all.trained + shards - 1) / shards * 4};
+  use.compressor = compressed_bytes(scenario, plan);
+  return use;
+}
+
+}  // namespace gradcast

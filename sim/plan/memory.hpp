@@ -1,0 +1,47 @@
+// What a run keeps on each GPU, beside activations.
+#pragma once
+#include <string_view>
+#include <vector>
+
+#include "sim/plan/plan.hpp"
+
+namespace gradcast {
+
+/// Bytes a GPU. Activations, the framework and what an allocator wastes are not in it.
+///
+/// Of E elements whose parameters take p bytes each, gradients g and the optimizer's state o (see
+/// `state_bytes`), with N ranks that share a copy (ZeRO, SC 2020, figure 1):
+///   none: p E + g E + o E          zero1: p E + g E + o E / N
+///   zero2: p E + (g + o) E / N     fsdp: (p + g + o) E / N
+/// Gradients that add up over micro-steps before they are sent are whole on every rank.
+struct MemoryUse {
+  Bytes parameters{};
+  Bytes gradients{};
+  Bytes optimizer{};
+  /// What is whole for a while: FSDP's gathered units (the one in use and those ahead of it) and
+  /// the gradients of the largest unit; the largest bucket of ZeRO-2.
+  Bytes unsharded{};
+  /// Error feedback: 4 bytes for each element that the rank encodes. With fp32 gradients that
+  /// doubles them.
+  Bytes residual{};
+  /// What compressors send and receive in an iteration.
+  Bytes compressor{};
+
+  Bytes total() const {
+    return parameters + gradients + optimizer + unsharded + residual + compressor;
+  }
+};
+
+/// A part of it, with the word under which results have it.
+struct MemoryPart {
+  std::string_view name;
+  std::string_view help;
+  Bytes MemoryUse::*part;
+};
+
+const std::vector<MemoryPart>& memory_parts();
+
+/// Of any rank: the largest shard. `plan` is the scenario's. A collective alone keeps nothing.
+MemoryUse memory_of(const Scenario& scenario, const Plan& plan);
+
+}  // namespace gradcast

@@ -1,0 +1,136 @@
+#include "sim/plan/plan_steps.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gradcast {
+
+PlanSteps::PlanSteps(const Scenario& scenario, const PlanShortcuts& shortcuts)
+    : costs(scenario, shortcuts.costs),
+      scenario_(scenario),
+      launches_(scenario.trace.has_launches()),
+      coarse_(shortcuts.coarse && scenario.fusion.kind != Fusion::Kind::Cycle && !launches_) {
+  const Cluster& cluster = scenario.cluster;
+  for (int rank = 0; rank < cluster.ranks(); ++rank) {
+    const double its =
+        scenario.rank_speeds.empty() ? 1 : scenario.rank_speeds.at(static_cast<std::size_t>(rank));
+    plan.rank_speeds.push_back(its * cluster.speed_of(rank));
+  }
+  plan.network_streams = scenario.network_streams;
+  plan.coordinated = scenario.queue == Queue::Priority;
+  plan.encode_slowdown = scenario.encode_slowdown;
+  plan.communication_slowdown = cluster.communication_slowdown;
+  if (cluster.per_iteration_overhead > Seconds{0})
+    compute(StepKind::Overhead, "overhead", cluster.per_iteration_overhead);
+}
+
+std::size_t PlanSteps::add(PlanStep step) {
+  plan.steps.push_back(std::move(step));
+  return plan.steps.size() - 1;
+}
+
+std::size_t PlanSteps::compute(StepKind kind, std::string name, Seconds duration, Steps after) {
+  return last_computed = add({kind, std::move(name), std::move(after), duration});
+}
+
+void PlanSteps::launch(std::size_t step, Seconds date, bool before_backward) {
+  if (!launches_) return;
+  const IterationTrace& trace = scenario_.trace;
+  date += trace.launch_of_micro_step(micro_step);
+  if (scenario_.queue == Queue::Priority) {
+    date -= trace.launch_of_micro_step(scenario_.accumulation);
+    date -= trace.tensors.back().backward_launch;
+    if (before_backward) date += trace.host;
+  }
+  plan.steps[step].launch = std::max(Seconds{0}, date);
+}
+
+/// "forward a", or "forward a of micro-step 3".
+std::string PlanSteps::pass_name(const char* pass, const TensorTime& time) const {
+  const std::string of_step =
+      scenario_.accumulation > 1 ? " of micro-step " + std::to_string(micro_step) : "";
+  return pass + time.tensor + of_step;
+}
+
+std::string PlanSteps::bucket_name(std::string_view what, std::size_t bucket) const {
+  if (coarse_) return {};
+  return std::string(what) + " bucket " + std::to_string(bucket);
+}
+
+void PlanSteps::forward(std::size_t tensor, Steps after) {
+  const TensorTime& time = scenario_.trace.tensors[tensor];
+  launch(compute(StepKind::Forward, pass_name("forward ", time), time.forward, std::move(after)),
+         time.forward_launch, true);
+}
+
+void PlanSteps::backward(std::size_t tensor, Steps after) {
+  const TensorTime& time = scenario_.trace.tensors[tensor];
+  launch(compute(StepKind::Backward, pass_name("backward ", time), time.backward, std::move(after)),
+         time.backward_launch, false);
+}
+
+void PlanSteps::forward_all() {
+  if (coarse_) {
+    compute(StepKind::Forward, {}, scenario_.trace.forward());
+    return;
+  }
+  for (std::size_t i = 0; i < scenario_.trace.tensors.size(); ++i) forward(i);
+}
+
+void PlanSteps::backward_all() {
+  if (coarse_) {
+    compute(StepKind::Backward, {}, scenario_.trace.backward());
+    return;
+  }
+  for (std::size_t i = scenario_.trace.tensors.size(); i-- > 0;) backward(i);
+}
+
+void PlanSteps::update(double share, Steps after) {
+  launch(compute(StepKind::Update, "update", scenario_.trace.update * share, std::move(after)),
+         scenario_.trace.update_launch, true);
+}
+
+void PlanSteps::next_launch() {
+  if (launches_)
+    launch(compute(StepKind::Overhead, "next launch", Seconds{0}), scenario_.trace.host, true);
+}
+
+std::size_t PlanSteps::codec(StepKind kind, std::string name, Seconds duration, Steps after) {
+  if (scenario_.encode_stream == EncodeStream::Compute)
+    return compute(kind, std::move(name), duration, std::move(after));
+  PlanStep step{kind, std::move(name), std::move(after), duration};
+  step.stream = Stream::Side;
+  return add(std::move(step));
+}
+
+std::size_t PlanSteps::collective(const Collective& which, std::size_t bucket, CollectiveLoad load,
+                                  const RankGroups& groups, Steps after) {
+  PlanStep step{StepKind::Collective,
+                bucket_name(which.name, bucket),
+                std::move(after),
+                costs.software_time(which, load, groups),
+                &which,
+                std::move(load)};
+  step.groups = groups;
+  // Neighbours share a copy; replicas of a shard are further apart.
+  step.communicator = groups.stride > 1 ? kReplicas : kShards;
+  step.priority = static_cast<int>(bucket);  // later buckets are nearer to the input
+  return add(std::move(step));
+}
+
+std::size_t PlanSteps::collective(const DenseCollective& which, std::size_t bucket, Steps after) {
+  return collective(*which.collective, bucket, which.load, which.groups, std::move(after));
+}
+
+PlanSteps::Steps PlanSteps::exchange(std::size_t bucket, const Steps& after) {
+  const PlannedBucket& planned = plan.buckets[bucket];
+  const int messages = scenario_.sparse() ? scenario_.wire_messages : 1;
+  Steps collectives;
+  for (int i = 0; i < messages; ++i)
+    collectives.push_back(collective(*planned.collective, bucket,
+                                     costs.part_of(planned, bucket, i, messages), planned.groups,
+                                     after));
+  return collectives;
+}
+
+}  // namespace gradcast

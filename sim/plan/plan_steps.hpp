@@ -1,0 +1,70 @@
+// The steps of a plan under way: what planners of every kind append.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/plan/bucket_costs.hpp"
+#include "sim/plan/plan.hpp"
+
+namespace gradcast {
+
+class PlanSteps {
+ public:
+  using Steps = std::vector<std::size_t>;
+
+  /// The communicators: shards gather and scatter in the first, replicas exchange in the second.
+  /// Without sharding there is one.
+  static constexpr int kShards = 0;
+  static constexpr int kReplicas = 1;
+
+  /// The scenario must outlive it.
+  PlanSteps(const Scenario& scenario, const PlanShortcuts& shortcuts);
+
+  Plan plan;
+  BucketCosts costs;
+  int micro_step = 1;             // from 1 on
+  std::size_t last_computed = 0;  // step
+
+  bool launches() const { return launches_; }
+  bool coarse() const { return coarse_; }
+  /// After all that was computed so far; nothing before the first step.
+  Steps computed() const { return plan.steps.empty() ? Steps{} : Steps{last_computed}; }
+
+  std::size_t add(PlanStep step);
+  std::size_t compute(StepKind kind, std::string name, Seconds duration, Steps after = {});
+  /// When the host has launched it: dates of the trace begin with forward, those of a plan that
+  /// begins with backward begin there.
+  void launch(std::size_t step, Seconds date, bool before_backward);
+
+  /// One tensor's.
+  void forward(std::size_t tensor, Steps after = {});
+  void backward(std::size_t tensor, Steps after = {});
+  /// Of all tensors, in an iteration or a micro-step in which nobody waits for any of them.
+  void forward_all();
+  void backward_all();
+  /// The update of a share of the parameters.
+  void update(double share, Steps after);
+  /// The next iteration's first kernel ends this one, where the trace has launches.
+  void next_launch();
+
+  /// Encodes or decodes, on the stream where that is done.
+  std::size_t codec(StepKind kind, std::string name, Seconds duration, Steps after);
+  /// "encode bucket 3"
+  std::string bucket_name(std::string_view what, std::size_t bucket) const;
+  std::size_t collective(const Collective& which, std::size_t bucket, CollectiveLoad load,
+                         const RankGroups& groups, Steps after);
+  std::size_t collective(const DenseCollective& which, std::size_t bucket, Steps after);
+  /// The bucket's own collectives: one, or one of values and one of indices.
+  Steps exchange(std::size_t bucket, const Steps& after);
+
+ private:
+  std::string pass_name(const char* pass, const TensorTime& time) const;
+
+  const Scenario& scenario_;
+  bool launches_ = false;  // the trace says when the host launches what
+  bool coarse_ = false;
+};
+
+}  // namespace gradcast

@@ -1,0 +1,87 @@
+#include "sim/plan/sharding.hpp"
+
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "sim/base/error.hpp"
+#include "sim/base/text.hpp"
+
+namespace gradcast {
+namespace {
+
+/// The values of a flag, by their words.
+template <class Value, std::size_t kCount>
+using Words = std::array<std::pair<std::string_view, Value>, kCount>;
+
+constexpr Words<ShardingChoice, 5> kShardings{{{"none", {Sharding::None, false, 0}},
+                                               {"zero1", {Sharding::Zero1, false, 0}},
+                                               {"zero2", {Sharding::Zero2, false, 0}},
+                                               {"fsdp", {Sharding::Fsdp, false, 0}},
+                                               {"hsdp", {Sharding::Fsdp, true, 0}}}};
+constexpr Words<Synchronise, 3> kSynchronise{
+    {{"usual", Synchronise::Usual}, {"every", Synchronise::Every}, {"last", Synchronise::Last}}};
+constexpr Words<Optimizer, 3> kOptimizers{
+    {{"sgd", Optimizer::Sgd}, {"momentum", Optimizer::Momentum}, {"adam", Optimizer::Adam}}};
+
+template <class Value, std::size_t kCount>
+Value parse_word(const Words<Value, kCount>& words, std::string_view text) {
+  std::vector<std::string> known;
+  for (const auto& [word, value] : words) {
+    if (word == text) return value;
+    known.emplace_back(word);
+  }
+  throw ValueError("'" + std::string(text) + "' is none of " + join(known) +
+                   did_you_mean(text, known));
+}
+
+template <class Value, std::size_t kCount>
+std::string word_of(const Words<Value, kCount>& words, const Value& sought) {
+  for (const auto& [word, value] : words)
+    if (value == sought) return std::string(word);
+  return {};
+}
+
+}  // namespace
+
+ShardingChoice parse_sharding(std::string_view text) { return parse_word(kShardings, text); }
+
+std::string to_text(const ShardingChoice& sharding) {
+  return word_of(kShardings, {sharding.kind, sharding.hybrid, 0});
+}
+
+int shards_of(const ShardingChoice& sharding, const Cluster& cluster) {
+  if (sharding.kind == Sharding::None) return 1;
+  const int ranks = cluster.ranks();
+  if (sharding.group > 0) {
+    if (ranks % sharding.group == 0) return sharding.group;
+    throw ValueError("shards of " + std::to_string(sharding.group) +
+                     " ranks (shard-group) do not divide " + std::to_string(ranks) + " GPUs");
+  }
+  if (!sharding.hybrid) return ranks;
+  for (int node = 1; node < cluster.nodes; ++node)
+    if (cluster.gpus_of(node) != cluster.gpus_of(0))
+      throw ValueError(
+          "hsdp shards inside nodes, and here nodes differ in their number of GPUs: use fsdp, or "
+          "name the shard-group");
+  return cluster.gpus_of(0);
+}
+
+RankGroups shard_groups(int shards) { return {1, shards}; }
+
+RankGroups replica_groups(int shards, int ranks) { return {shards, ranks / shards}; }
+
+Synchronise parse_synchronise(std::string_view text) { return parse_word(kSynchronise, text); }
+std::string to_text(Synchronise synchronise) { return word_of(kSynchronise, synchronise); }
+
+Optimizer parse_optimizer(std::string_view text) { return parse_word(kOptimizers, text); }
+std::string to_text(Optimizer optimizer) { return word_of(kOptimizers, optimizer); }
+
+int state_bytes(Optimizer optimizer, int bytes_of_parameter) {
+  constexpr int kFp32 = 4;
+  const int moments = optimizer == Optimizer::Adam ? 2 : optimizer == Optimizer::Momentum ? 1 : 0;
+  const int master = bytes_of_parameter < kFp32 ? 1 : 0;
+  return kFp32 * (moments + master);
+}
+
+}  // namespace gradcast

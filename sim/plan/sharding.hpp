@@ -1,0 +1,65 @@
+// Who keeps what of a model: all of it on every rank, or shards of it (ZeRO, FSDP), and which ranks
+// share a copy.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "sim/inputs/cluster.hpp"
+#include "sim/network/rank_groups.hpp"
+
+namespace gradcast {
+
+/// What is kept in shards. S. Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training
+/// Trillion Parameter Models", SC 2020, stages 1 to 3; Y. Zhao et al., "PyTorch FSDP", VLDB 2023.
+enum class Sharding {
+  None,   // nothing: data parallelism as DDP has it
+  Zero1,  // the optimizer's state
+  Zero2,  // and gradients
+  Fsdp,   // and parameters (ZeRO-3), unit by unit
+};
+
+/// A sharding with the ranks that share a copy, as it was asked for. `Hsdp` is FSDP whose shards
+/// are those of a node and whose replicas are the nodes.
+struct ShardingChoice {
+  Sharding kind = Sharding::None;
+  bool hybrid = false;  // hsdp: a node's GPUs share a copy where no group is given
+  int group = 0;        // ranks that share a copy; 0: all, or a node's
+
+  friend bool operator==(const ShardingChoice&, const ShardingChoice&) = default;
+};
+
+/// "none", "zero1", "zero2", "fsdp" or "hsdp". Throws ValueError.
+ShardingChoice parse_sharding(std::string_view text);
+std::string to_text(const ShardingChoice& sharding);
+
+/// How many ranks share a copy. 1 without sharding. Throws ValueError where the group does not
+/// divide the ranks, or nodes differ where a node's GPUs are meant.
+int shards_of(const ShardingChoice& sharding, const Cluster& cluster);
+
+/// Neighbours that share a copy, and the ranks that have the same shard of different copies.
+RankGroups shard_groups(int shards);
+RankGroups replica_groups(int shards, int ranks);
+
+/// When gradients of several micro-steps are sent.
+enum class Synchronise {
+  Usual,  // every micro-step where gradients are sharded (ZeRO-2, FSDP), else the last
+  Every,
+  Last,
+};
+
+/// "usual", "every" or "last". Throws ValueError.
+Synchronise parse_synchronise(std::string_view text);
+std::string to_text(Synchronise synchronise);
+
+/// What the optimizer keeps of each element.
+enum class Optimizer { Sgd, Momentum, Adam };
+
+/// "sgd", "momentum" or "adam". Throws ValueError.
+Optimizer parse_optimizer(std::string_view text);
+std::string to_text(Optimizer optimizer);
+
+/// Bytes of state beside parameter and gradient: fp32 moments, and a master copy in fp32 of
+/// parameters that have fewer bytes (ZeRO, section 3.1: 12 for Adam in mixed precision).
+int state_bytes(Optimizer optimizer, int bytes_of_parameter);
+
+}  // namespace gradcast
