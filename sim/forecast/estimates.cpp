@@ -126,9 +126,8 @@ bool costs_fitted(const Estimates& estimates, DataFiles& files) {
   if (compressor != nullptr && compressor->aggregation != Aggregation::AllGather) return true;
   if (!fitted.stack.empty()) {
     const Stack stack = stack_of(fitted, files);
-    return std::any_of(stack.terms.begin(), stack.terms.end(), [&](const StackTerm& term) {
-      return term.compressor == fitted.compressor;
-    });
+    return std::any_of(stack.terms.begin(), stack.terms.end(),
+                       [&](const StackTerm& term) { return term.compressor == fitted.compressor; });
   }
   return fitted.costs != estimates.physics.request.costs &&
          costs_of(fitted, files) != costs_of(estimates.physics.request, files);

@@ -7,6 +7,7 @@
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/engine/simgrid_platform.hpp"
+#include "sim/forecast/training.hpp"
 #include "sim/inputs/cluster_faults.hpp"
 #include "sim/inputs/cluster_file.hpp"
 #include "sim/inputs/cluster_values.hpp"
@@ -79,7 +80,8 @@ bool same_choices(const Request& one, const std::string& mode, const Request& me
          one.network_streams == measured.network_streams &&
          one.count_spread == measured.count_spread && one.events == measured.events &&
          one.concurrent_jobs == measured.concurrent_jobs && one.payload == measured.payload &&
-         one.accumulation == measured.accumulation;
+         one.accumulation == measured.accumulation && one.synchronise == measured.synchronise &&
+         one.sharding == measured.sharding && one.precision == measured.precision;
 }
 
 /// Whether the kernels asked for are those that the cost table chooses by itself.
@@ -193,6 +195,8 @@ Request request_of(const MeasuredRun& run) {
     request.compute = run.compute;
   request.concurrent_jobs = run.concurrent_jobs;
   request.accumulation = run.accumulation;
+  request.sharding = run.sharding;
+  request.precision = run.precision;
   request.changed = {{"nodes", std::to_string(run.nodes)},
                      {"gpus_per_node", std::to_string(run.gpus_per_node)}};
   if (!run.nic_bandwidth.empty()) request.changed.push_back({"nic_bandwidth", run.nic_bandwidth});
@@ -298,6 +302,7 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
       scenario.trace = scaled_to(scenario.trace, *request.compute, request.accumulation);
   }
   scenario.cluster = changed_cluster(request, read.cluster);
+  set_training(request, scenario);
   if (read.events) scenario.world = load_events(*read.events, scenario.cluster);
   scenario.world.concurrent_jobs = request.concurrent_jobs;
   if (read.costs) {

@@ -30,6 +30,10 @@ struct Request {
   double density = 0.001;
   std::optional<int> batch;  // images a GPU, of the whole iteration; not given: the trace's
   int accumulation = 1;      // micro-steps, among which the batch is divided
+  Synchronise synchronise = Synchronise::Usual;
+  ShardingChoice sharding;
+  Precision precision;
+  Optimizer optimizer = Optimizer::Momentum;
   Fusion fusion;
   /// The fastest schedule that the software can run takes the place of fusion and overlap.
   bool best_schedule = false;

@@ -44,8 +44,8 @@ struct Bucket {
 /// The buckets in the order in which backward fills them, last layer first. A bucket of a given
 /// size ends with the tensor that fills it to that size or beyond, as in PyTorch's DDP and the
 /// paper's code. DDP's first bucket is small, so that sending begins early: 1 MiB, or the size of
-/// the others where that is less; each type of gradients has buckets of its own. A frozen tensor is in none. Throws std::logic_error
-/// for the kinds that need times, which are in `merging.hpp`.
+/// the others where that is less; each type of gradients has buckets of its own. A frozen tensor is
+/// in none. Throws std::logic_error for the kinds that need times, which are in `merging.hpp`.
 std::vector<Bucket> make_buckets(const Model& model, const Fusion& fusion);
 
 }  // namespace gradcast

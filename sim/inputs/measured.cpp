@@ -20,7 +20,8 @@ constexpr std::array kMeasuredColumns = {
     "trace", "costs", "mode", "collective", "nic_bandwidth", "nic_latency",
     "wire_bytes_per_element", "wire_messages", "payload_bytes", "concurrent_jobs", "accumulation",
     "outside", "measured_encode_seconds", "measured_communication_seconds", "selection", "stack",
-    "assumed", "compressing"};
+    "assumed", "compressing", "sharding", "reshard_after_forward", "parameter_type",
+    "gradient_type", "sum_type"};
 constexpr std::size_t kMeasuredRequired = 12;
 
 /// A measured time, or 0 where there is none.
@@ -113,6 +114,11 @@ MeasuredRuns load_measured_runs(const TextFile& file) {
     run.stack = rows.value("stack", parse_stack);
     run.assumed = rows.text("assumed");
     optional("compressing", run.compressing, parse_yes_no);
+    optional("sharding", run.sharding, parse_sharding);
+    optional("reshard_after_forward", run.sharding.reshard_after_forward, parse_yes_no);
+    optional("parameter_type", run.precision.parameter, parse_tensor_type);
+    optional("gradient_type", run.precision.gradient, parse_tensor_type);
+    optional("sum_type", run.precision.sum, parse_tensor_type);
     const auto part = [&](const char* column) {
       return rows.text(column).empty() ? std::nullopt : std::optional(time_or_none(rows, column));
     };
@@ -130,7 +136,8 @@ bool same_setup(const MeasuredRun& a, const MeasuredRun& b) {
          a.nodes == b.nodes && a.gpus_per_node == b.gpus_per_node &&
          a.nic_bandwidth == b.nic_bandwidth && a.nic_latency == b.nic_latency &&
          a.payload == b.payload && a.concurrent_jobs == b.concurrent_jobs &&
-         a.accumulation == b.accumulation && a.stack == b.stack;
+         a.accumulation == b.accumulation && a.stack == b.stack && a.sharding == b.sharding &&
+         a.precision == b.precision;
 }
 
 }  // namespace gradcast

@@ -8,6 +8,7 @@
 #include "sim/base/units.hpp"
 #include "sim/inputs/compressor_costs.hpp"
 #include "sim/inputs/fusion.hpp"
+#include "sim/inputs/sharding.hpp"
 
 namespace gradcast {
 
@@ -49,6 +50,8 @@ struct MeasuredRun {
   std::string assumed;  // what of this row the source does not say; only reported
   /// False: what the compressor would have sent was sent, without the work of compressing.
   bool compressing = true;
+  ShardingChoice sharding;
+  Precision precision;
 };
 
 struct MeasuredRuns {

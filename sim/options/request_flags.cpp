@@ -6,6 +6,7 @@
 #include "sim/base/text.hpp"
 #include "sim/forecast/schedule.hpp"
 #include "sim/inputs/cluster_values.hpp"
+#include "sim/options/training_flags.hpp"
 
 namespace gradcast {
 namespace {
@@ -45,6 +46,7 @@ void add_request_flags(Flags& flags) {
             "micro-steps that the batch is divided into: their gradients add up and are sent after "
             "the last",
             "1");
+  add_training_flags(flags);
   flags.add("compressor", "a name of `gradcast list`", defaults.compressor);
   flags.add("density", "share of the elements that a sparse compressor keeps",
             number_to_text(defaults.density));
@@ -132,6 +134,7 @@ Request read_request(const Flags& flags, const std::set<std::string>& lists) {
   request.trace = flags.text("trace");
   if (flags.given("batch")) request.batch = flags.value("batch", parse_count);
   request.accumulation = flags.value("accumulation", parse_accumulation);
+  read_training(flags, request);
   request.compressor = flags.text("compressor");
   request.density = flags.value("density", parse_density);
   request.mode = flags.value("mode", parse_mode);

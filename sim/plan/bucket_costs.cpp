@@ -7,6 +7,7 @@
 
 #include "sim/base/error.hpp"
 #include "sim/base/random.hpp"
+#include "sim/plan/shard_groups.hpp"
 
 namespace gradcast {
 namespace {

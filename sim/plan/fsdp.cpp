@@ -17,7 +17,7 @@ class FsdpPlanner {
   FsdpPlanner(const Scenario& scenario, const PlanShortcuts& shortcuts)
       : scenario_(scenario),
         steps_(scenario, shortcuts),
-        units_(shard_units(scenario.model, scenario.unit_elements)),
+        units_(shard_units(scenario.model, scenario.sharding.unit_elements)),
         shards_(scenario.shards()),
         gathered_(units_.size()) {}
 
@@ -51,12 +51,13 @@ class FsdpPlanner {
   void pass(Pass pass, bool sends) {
     std::size_t issued = 0;
     for (std::size_t n = 0; n < units_.size(); ++n) {
-      const std::size_t ahead = n + static_cast<std::size_t>(scenario_.prefetch);
+      const std::size_t ahead = n + scenario_.prefetch();
       for (; issued <= ahead && issued < units_.size(); ++issued) gather(unit_at(pass, issued));
       const std::size_t unit = unit_at(pass, n);
       compute(pass, unit);
       // What is dropped now is gathered again when it is next needed.
-      if (pass == Pass::Backward || scenario_.reshard_after_forward) gathered_[unit].reset();
+      if (pass == Pass::Backward || scenario_.sharding.reshard_after_forward)
+        gathered_[unit].reset();
       if (sends) send(unit);
     }
   }

@@ -39,10 +39,9 @@ Bytes gradient_bytes(const Model& model, const ShardUnit& unit) {
 
 /// The units that are whole at the same time, where they take most.
 Bytes whole_units(const Scenario& scenario) {
-  const std::vector<ShardUnit> units = shard_units(scenario.model, scenario.unit_elements);
-  const std::size_t together = scenario.reshard_after_forward
-                                   ? 1 + static_cast<std::size_t>(scenario.prefetch)
-                                   : units.size();
+  const std::vector<ShardUnit> units = shard_units(scenario.model, scenario.sharding.unit_elements);
+  const std::size_t together =
+      scenario.sharding.reshard_after_forward ? 1 + scenario.prefetch() : units.size();
   Bytes parameters{};
   Bytes gradients{};
   for (std::size_t first = 0; first < units.size(); ++first) {

@@ -12,9 +12,9 @@
 #include "sim/inputs/fusion.hpp"
 #include "sim/inputs/iteration_trace.hpp"
 #include "sim/inputs/model.hpp"
+#include "sim/inputs/sharding.hpp"
 #include "sim/inputs/world.hpp"
 #include "sim/network/collective.hpp"
-#include "sim/plan/sharding.hpp"
 
 namespace gradcast {
 
@@ -59,12 +59,6 @@ struct Scenario {
   int accumulation = 1;
   Synchronise synchronise = Synchronise::Usual;
   ShardingChoice sharding;
-  /// Of FSDP: parameters of a unit, at least, where the model names no units; 0: it must.
-  std::int64_t unit_elements = 0;
-  /// Of FSDP: how many units' parameters are gathered ahead of the one that is computed, and
-  /// whether a unit's are dropped after its forward.
-  int prefetch = 0;
-  bool reshard_after_forward = true;
   Optimizer optimizer = Optimizer::Momentum;  // only memory depends on it
   CostTable costs;
   Cluster cluster;
@@ -114,6 +108,10 @@ struct Scenario {
   /// Ranks that share a copy of what is sharded, and copies.
   int shards() const { return shards_of(sharding, cluster); }
   int replicas() const { return cluster.ranks() / shards(); }
+  /// Units that FSDP gathers ahead of the one that is computed.
+  std::size_t prefetch() const {
+    return static_cast<std::size_t>(sharding.prefetch.value_or(overlap ? 1 : 0));
+  }
   /// Whether gradients are sent in every micro-step.
   bool synchronises_every() const;
 

@@ -1,11 +1,13 @@
 // Who keeps what of a model: all of it on every rank, or shards of it (ZeRO, FSDP), and which ranks
 // share a copy.
 #pragma once
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "sim/inputs/cluster.hpp"
-#include "sim/network/rank_groups.hpp"
+#include "sim/inputs/model.hpp"
 
 namespace gradcast {
 
@@ -24,6 +26,13 @@ struct ShardingChoice {
   Sharding kind = Sharding::None;
   bool hybrid = false;  // hsdp: a node's GPUs share a copy where no group is given
   int group = 0;        // ranks that share a copy; 0: all, or a node's
+  /// Of FSDP: parameters of a unit, at least; 0: the units that the model names.
+  std::int64_t unit_elements = 0;
+  /// Of FSDP: how many units are gathered ahead of the one that is computed. Not given: one where
+  /// communication overlaps, else none.
+  std::optional<int> prefetch{};
+  /// Of FSDP: whether a unit's parameters are dropped after its forward.
+  bool reshard_after_forward = true;
 
   friend bool operator==(const ShardingChoice&, const ShardingChoice&) = default;
 };
@@ -32,13 +41,12 @@ struct ShardingChoice {
 ShardingChoice parse_sharding(std::string_view text);
 std::string to_text(const ShardingChoice& sharding);
 
+/// Units to gather ahead: 0 to 64. Throws ValueError.
+int parse_prefetch(std::string_view text);
+
 /// How many ranks share a copy. 1 without sharding. Throws ValueError where the group does not
 /// divide the ranks, or nodes differ where a node's GPUs are meant.
 int shards_of(const ShardingChoice& sharding, const Cluster& cluster);
-
-/// Neighbours that share a copy, and the ranks that have the same shard of different copies.
-RankGroups shard_groups(int shards);
-RankGroups replica_groups(int shards, int ranks);
 
 /// When gradients of several micro-steps are sent.
 enum class Synchronise {
@@ -57,6 +65,18 @@ enum class Optimizer { Sgd, Momentum, Adam };
 /// "sgd", "momentum" or "adam". Throws ValueError.
 Optimizer parse_optimizer(std::string_view text);
 std::string to_text(Optimizer optimizer);
+
+/// The types of a run, where they are not the model's.
+struct Precision {
+  std::optional<NumberType> parameter{};  // gathered in it; its gradients have it too
+  std::optional<NumberType> gradient{};
+  std::optional<NumberType> sum{};  // in which gradients are added up, and so sent
+
+  friend bool operator==(const Precision&, const Precision&) = default;
+};
+
+/// Gives a model's tensors the types of a run.
+void set_types(Model& model, const Precision& precision);
 
 /// Bytes of state beside parameter and gradient: fp32 moments, and a master copy in fp32 of
 /// parameters that have fewer bytes (ZeRO, section 3.1: 12 for Adam in mixed precision).

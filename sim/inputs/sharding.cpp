@@ -1,4 +1,4 @@
-#include "sim/plan/sharding.hpp"
+#include "sim/inputs/sharding.hpp"
 
 #include <array>
 #include <utility>
@@ -6,6 +6,7 @@
 
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
+#include "sim/base/units.hpp"
 
 namespace gradcast {
 namespace {
@@ -14,11 +15,12 @@ namespace {
 template <class Value, std::size_t kCount>
 using Words = std::array<std::pair<std::string_view, Value>, kCount>;
 
-constexpr Words<ShardingChoice, 5> kShardings{{{"none", {Sharding::None, false, 0}},
-                                               {"zero1", {Sharding::Zero1, false, 0}},
-                                               {"zero2", {Sharding::Zero2, false, 0}},
-                                               {"fsdp", {Sharding::Fsdp, false, 0}},
-                                               {"hsdp", {Sharding::Fsdp, true, 0}}}};
+using Kind = std::pair<Sharding, bool>;  // and whether it is hybrid
+constexpr Words<Kind, 5> kShardings{{{"none", {Sharding::None, false}},
+                                     {"zero1", {Sharding::Zero1, false}},
+                                     {"zero2", {Sharding::Zero2, false}},
+                                     {"fsdp", {Sharding::Fsdp, false}},
+                                     {"hsdp", {Sharding::Fsdp, true}}}};
 constexpr Words<Synchronise, 3> kSynchronise{
     {{"usual", Synchronise::Usual}, {"every", Synchronise::Every}, {"last", Synchronise::Last}}};
 constexpr Words<Optimizer, 3> kOptimizers{
@@ -44,10 +46,16 @@ std::string word_of(const Words<Value, kCount>& words, const Value& sought) {
 
 }  // namespace
 
-ShardingChoice parse_sharding(std::string_view text) { return parse_word(kShardings, text); }
+ShardingChoice parse_sharding(std::string_view text) {
+  const auto [kind, hybrid] = parse_word(kShardings, text);
+  ShardingChoice choice;
+  choice.kind = kind;
+  choice.hybrid = hybrid;
+  return choice;
+}
 
 std::string to_text(const ShardingChoice& sharding) {
-  return word_of(kShardings, {sharding.kind, sharding.hybrid, 0});
+  return word_of(kShardings, Kind{sharding.kind, sharding.hybrid});
 }
 
 int shards_of(const ShardingChoice& sharding, const Cluster& cluster) {
@@ -67,9 +75,21 @@ int shards_of(const ShardingChoice& sharding, const Cluster& cluster) {
   return cluster.gpus_of(0);
 }
 
-RankGroups shard_groups(int shards) { return {1, shards}; }
+int parse_prefetch(std::string_view text) {
+  constexpr int kMost = 64;
+  const double number = parse_number(text);
+  if (number >= 0 && number <= kMost && number == static_cast<int>(number))
+    return static_cast<int>(number);
+  throw ValueError("'" + std::string(text) + "' is not a count from 0 to " + std::to_string(kMost));
+}
 
-RankGroups replica_groups(int shards, int ranks) { return {shards, ranks / shards}; }
+void set_types(Model& model, const Precision& precision) {
+  for (GradientTensor& tensor : model.tensors) {
+    if (precision.parameter) tensor.type = tensor.gradient_type = *precision.parameter;
+    if (precision.gradient) tensor.gradient_type = *precision.gradient;
+    tensor.sum_type = precision.sum.value_or(tensor.gradient_type);
+  }
+}
 
 Synchronise parse_synchronise(std::string_view text) { return parse_word(kSynchronise, text); }
 std::string to_text(Synchronise synchronise) { return word_of(kSynchronise, synchronise); }

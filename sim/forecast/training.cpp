@@ -1,0 +1,51 @@
+#include "sim/forecast/training.hpp"
+
+#include "sim/base/error.hpp"
+#include "sim/plan/shard_units.hpp"
+
+namespace gradcast {
+namespace {
+
+/// What every kind of sharding needs.
+void require_shardable(const Request& request, const Scenario& scenario) {
+  const std::string kind = to_text(request.sharding);
+  if (request.payload)
+    throw ValueError("a collective alone has no parameters to shard: leave sharding out");
+  if (request.queue == Queue::Priority)
+    throw ValueError("the priority queue is for whole gradients: leave it or sharding '" + kind +
+                     "' out");
+  if (request.fusion.kind == Fusion::Kind::MgWfbp || request.fusion.kind == Fusion::Kind::Omgs)
+    throw ValueError("fusion '" + to_text(request.fusion) +
+                     "' plans all-reduces, and with sharding '" + kind +
+                     "' there are others: use a bucket size, or ddp");
+  if (scenario.collective != nullptr && scenario.collective->before != nullptr)
+    throw ValueError("collective '" + request.collective +
+                     "' shards gradients by itself: leave it or sharding '" + kind + "' out");
+  if (scenario.sparse() && scenario.replicas() == 1)
+    throw ValueError("with sharding '" + kind +
+                     "' over all ranks gradients are reduce-scattered, and nothing is left for "
+                     "compressor '" +
+                     request.compressor +
+                     "': use hsdp on several nodes (or a shard-group), which compresses across "
+                     "replicas");
+  if (request.sharding.kind == Sharding::Fsdp)
+    shard_units(scenario.model, request.sharding.unit_elements);
+}
+
+}  // namespace
+
+void set_training(const Request& request, Scenario& scenario) {
+  set_types(scenario.model, request.precision);
+  scenario.sharding = request.sharding;
+  scenario.synchronise = request.synchronise;
+  scenario.optimizer = request.optimizer;
+  if (scenario.synchronises_every() && scenario.accumulation > 1 &&
+      (request.queue == Queue::Priority || request.fusion.needs_times()))
+    throw ValueError(
+        "gradients are sent in every micro-step only first come, first served and in buckets that "
+        "depend on no times: leave queue and fusion '" +
+        to_text(request.fusion) + "' out, or synchronise the last only");
+  if (request.sharding.kind != Sharding::None) require_shardable(request, scenario);
+}
+
+}  // namespace gradcast
