@@ -2,12 +2,13 @@
 #pragma once
 #include <cstdint>
 #include <map>
-#include <utility>
+#include <tuple>
 
 #include "sim/inputs/cluster.hpp"
 #include "sim/inputs/topology.hpp"
 #include "sim/network/collective.hpp"
 #include "sim/network/collective_time.hpp"
+#include "sim/network/rank_groups.hpp"
 
 namespace gradcast {
 
@@ -20,18 +21,23 @@ class CollectiveChoice {
 
   const RankLayout& layout() const { return layout_; }
 
-  /// The time on a network that carries nothing else. Throws ValueError for a SimGrid platform.
-  Seconds time(const Collective& collective, const CollectiveLoad& load) const;
+  /// The time in all groups at once, on a network that carries nothing else. Throws ValueError for
+  /// a SimGrid platform.
+  Seconds time(const Collective& collective, const CollectiveLoad& load,
+               const RankGroups& groups = {}) const;
 
   /// Chooses as NCCL does: the one of its algorithms that is faster for the load. For an all-reduce
   /// these are ring and double binary tree; for an all-gather it is the ring.
-  const Collective& choose(Aggregation aggregation, const CollectiveLoad& load) const;
+  const Collective& choose(Aggregation aggregation, const CollectiveLoad& load,
+                           const RankGroups& groups = {}) const;
 
  private:
   const Cluster& cluster_;
   RankLayout layout_;
   mutable Topology topology_;
-  mutable std::map<std::pair<Aggregation, std::int64_t>, const Collective*> chosen_;  // by bytes
+  /// Which collective, of a group's stride and length, with how many bytes.
+  using Case = std::tuple<Aggregation, int, int, std::int64_t>;
+  mutable std::map<Case, const Collective*> chosen_;
 };
 
 }  // namespace gradcast
