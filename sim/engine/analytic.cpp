@@ -20,7 +20,7 @@ class ClosedForms : public WholeCollectives {
  private:
   void carry_out(Job& job, std::size_t step) override {
     const PlanStep& planned = job.plan().steps[step];
-    const auto phases = planned.collective->phases(layout_, planned.load);
+    const auto phases = phases_in(planned.groups, *planned.collective, layout_, planned.load);
     CollectiveCourse course = collective_course(phases, topology_, software_, sharing_,
                                                 lead_of(job, step, events_.now()));
     set_lead(job, events_.now() + course.total, std::move(course.lead_seconds));

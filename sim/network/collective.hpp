@@ -64,6 +64,9 @@ struct Phase {
   /// (from + g, to + g), modulo the ranks, of as many bytes (except for remainders of a division).
   /// One node then stands for all.
   bool rotational = false;
+  /// Of collectives in groups: messages stay in blocks of so many ranks, all blocks do the same,
+  /// and "modulo the ranks" means those of a block. 0: all ranks.
+  int turning_ranks = 0;
   /// The messages of one round, at most one from a rank to another. `bytes` is the largest size of
   /// the message in any round.
   std::vector<Message> messages{};

@@ -21,8 +21,10 @@ Seconds CollectiveChoice::time(const Collective& collective, const CollectiveLoa
 const Collective& CollectiveChoice::choose(Aggregation aggregation, const CollectiveLoad& load,
                                            const RankGroups& groups) const {
   const Collective& ring = default_collective(aggregation);
-  if (aggregation == Aggregation::AllGather || layout_.ranks() == 1) return ring;
-  const Collective*& chosen = chosen_[{aggregation, load.payload.count}];
+  if (aggregation == Aggregation::AllGather || layout_.ranks() == 1 || groups.length == 1)
+    return ring;
+  const Collective*& chosen =
+      chosen_[{aggregation, groups.stride, groups.length, load.payload.count}];
   if (chosen == nullptr) {
     const Collective& tree = *find_collective("double-binary-tree");
     chosen = time(tree, load, groups) < time(ring, load, groups) ? &tree : &ring;

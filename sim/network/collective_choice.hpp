@@ -2,7 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
-#include <utility>
+#include <tuple>
 
 #include "sim/inputs/cluster.hpp"
 #include "sim/inputs/topology.hpp"
@@ -21,7 +21,8 @@ class CollectiveChoice {
 
   const RankLayout& layout() const { return layout_; }
 
-  /// The time on a network that carries nothing else. Throws ValueError for a SimGrid platform.
+  /// The time in all groups at once, on a network that carries nothing else. Throws ValueError for
+  /// a SimGrid platform.
   Seconds time(const Collective& collective, const CollectiveLoad& load,
                const RankGroups& groups = {}) const;
 
@@ -38,7 +39,9 @@ class CollectiveChoice {
   const Cluster& cluster_;
   RankLayout layout_;
   mutable Topology topology_;
-  mutable std::map<std::pair<Aggregation, std::int64_t>, const Collective*> chosen_;  // by bytes
+  /// Which collective, of a group's stride and length, with how many bytes.
+  using Case = std::tuple<Aggregation, int, int, std::int64_t>;
+  mutable std::map<Case, const Collective*> chosen_;
 };
 
 }  // namespace gradcast

@@ -95,6 +95,7 @@ std::vector<Flow> flows_of_one_node(const Phase& phase, const Topology& topology
     auto ends() const { return std::pair{from, to}; }
   };
   const int g = topology.gpus_per_node;
+  const int turning = phase.turning_ranks > 0 ? phase.turning_ranks : topology.ranks;
   std::vector<Message> leaving;
   std::vector<Coming> coming;
   for (const Message& message : phase.messages) {
@@ -110,8 +111,7 @@ std::vector<Flow> flows_of_one_node(const Phase& phase, const Topology& topology
   flows.reserve(leaving.size());
   for (const Message& message : leaving) {
     const int turn = message.to - message.to % g;
-    const std::pair ends{(message.from - turn + topology.ranks) % topology.ranks,
-                         message.to - turn};
+    const std::pair ends{(message.from - turn + turning) % turning, message.to - turn};
     const auto mirrored = std::lower_bound(
         coming.begin(), coming.end(), ends,
         [](const Coming& a, const std::pair<int, int>& sought) { return a.ends() < sought; });

@@ -14,8 +14,21 @@ struct RankGroups {
   int length = 0;  // 0: all ranks are one group
 
   bool all() const { return length == 0; }
+  /// The ranks of a block.
+  int block() const { return stride * length; }
+
+  // Where there are groups:
+  int group_of(int rank) const { return rank / block() * stride + rank % stride; }
+  int rank_of(int group, int member) const {
+    return group / stride * block() + group % stride + member * stride;
+  }
+
   friend bool operator==(const RankGroups&, const RankGroups&) = default;
 };
+
+/// The same groups, where "all" is spelled out as one group of `ranks`. Throws ValueError where
+/// they do not divide the ranks.
+RankGroups groups_among(int ranks, const RankGroups& groups);
 
 /// Where the ranks of the first group stand: a node is one that holds any of them. Throws
 /// ValueError where the groups do not divide the ranks.
@@ -23,7 +36,8 @@ RankLayout layout_in(const RankGroups& groups, const RankLayout& layout);
 
 /// What the collective does in all groups at the same time, on the ranks of the whole job. A load
 /// with unequal contributions has one for every rank of the job. Throws ValueError as the
-/// collective does, and where the groups do not divide the ranks.
+/// collective does, where the groups do not divide the ranks, and where they stand so differently
+/// on their nodes that their phases do not go side by side.
 std::vector<Phase> phases_in(const RankGroups& groups, const Collective& collective,
                              const RankLayout& layout, const CollectiveLoad& load);
 

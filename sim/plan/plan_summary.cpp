@@ -39,7 +39,7 @@ std::int64_t messages_of(const Plan& plan, const Cluster& cluster) {
   std::int64_t messages = 0;
   for (const PlanStep& step : plan.steps)
     if (step.kind == StepKind::Collective)
-      messages += messages_in(step.collective->phases(layout, step.load));
+      messages += messages_in(phases_in(step.groups, *step.collective, layout, step.load));
   return messages;
 }
 

@@ -89,8 +89,9 @@ Check check_collective(const Collective& collective, int nodes, int gpus_per_nod
   step.load.payload = Bytes{1'008'000};
   step.load.elements = 10'000'000;
   plan.steps.push_back(step);
-  const Seconds expected = collective_time(collective.phases(layout_of(cluster), step.load),
-                                           make_topology(cluster), software_of(cluster));
+  const Seconds expected =
+      collective_time(phases_in(step.groups, collective, layout_of(cluster), step.load),
+                      make_topology(cluster), software_of(cluster));
   double largest = 0;
   for (const Engine* engine : own_engines()) {
     const double its = relative(summarize(plan, engine->run(plan, cluster)).iteration, expected);

@@ -41,9 +41,11 @@ class ExactTransport::Exchange {
   Exchange(ExactTransport& transport, Job& job, std::size_t step)
       : transport_(transport), job_(job), step_(step) {
     const PlanStep& planned = job.plan().steps[step];
-    phases_ = planned.collective->phases(transport.layout_, planned.load);
+    phases_ = phases_in(planned.groups, *planned.collective, transport.layout_, planned.load);
     const auto ranks = static_cast<std::size_t>(transport.layout_.ranks());
     ranks_.resize(ranks);
+    groups_ = groups_among(transport.layout_.ranks(), planned.groups);
+    waiting_.resize(ranks / static_cast<std::size_t>(groups_.length));
     std::vector<std::uint32_t> links;
     for (const Phase& phase : phases_) {
       Edges edges{by_end(phase.messages, &Message::from, ranks),
@@ -99,9 +101,12 @@ class ExactTransport::Exchange {
       begin_round(rank);
       return;
     }
-    if (++waiting_ < ranks_.size()) return;
-    waiting_ = 0;
-    for (std::size_t each = 0; each < ranks_.size(); ++each) begin_round(each);
+    const int group = groups_.group_of(static_cast<int>(rank));
+    int& waiting = waiting_[static_cast<std::size_t>(group)];
+    if (++waiting < groups_.length) return;
+    waiting = 0;
+    for (int member = 0; member < groups_.length; ++member)
+      begin_round(static_cast<std::size_t>(groups_.rank_of(group, member)));
   }
 
   void begin_round(std::size_t rank) {
@@ -193,7 +198,8 @@ class ExactTransport::Exchange {
   std::vector<Phase> phases_;
   std::vector<Edges> edges_;
   std::vector<Place> ranks_;
-  std::size_t waiting_ = 0;  // at the barrier of a lockstep round
+  RankGroups groups_;
+  std::vector<int> waiting_;  // by group: at the barrier of a lockstep round
   std::size_t left_ = 0;
 };
 

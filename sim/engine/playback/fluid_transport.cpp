@@ -18,7 +18,7 @@ FluidTransport::FluidTransport(const Topology& topology, RankLayout layout,
 void FluidTransport::carry_out(Job& job, std::size_t step) {
   const PlanStep& planned = job.plan().steps[step];
   auto course = std::make_shared<Course>(
-      Course{job, step, planned.collective->phases(layout_, planned.load)});
+      Course{job, step, phases_in(planned.groups, *planned.collective, layout_, planned.load)});
   CollectiveCourse alone =
       collective_course(course->phases, topology_, software_, 1, lead_of(job, step, events_.now()));
   Seconds flowing{0};
