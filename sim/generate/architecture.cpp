@@ -1,6 +1,7 @@
 #include "sim/generate/architecture.hpp"
 
 #include <stdexcept>
+#include <utility>
 
 namespace gradcast {
 namespace {
@@ -40,27 +41,43 @@ Operator& Architecture::append(OperatorKind kind, const std::string& layer, Shap
   return operators_.back();
 }
 
+void Architecture::give(Operator& to, std::vector<GradientTensor> tensors) const {
+  to.tensors = std::move(tensors);
+  for (GradientTensor& tensor : to.tensors) {
+    tensor.type = type_;
+    tensor.unit = unit_;
+  }
+}
+
+void Architecture::charge_layer_before(std::int64_t multiply_accumulates) {
+  for (auto it = operators_.rbegin(); it != operators_.rend(); ++it) {
+    if (it->tensors.empty()) continue;
+    it->tensors.front().forward_flops += 2 * static_cast<double>(multiply_accumulates);
+    return;
+  }
+  throw std::logic_error("nothing stands before an operator without tensors");
+}
+
 void Architecture::convolution(const std::string& layer, std::int64_t out_channels,
                                const Window& window, bool bias) {
   const std::int64_t weights = at_.channels * window.height * window.width * out_channels;
   Operator& added = append(OperatorKind::Convolution, layer, slide(at_, window, out_channels));
   added.multiply_accumulates = weights * added.out.height * added.out.width;
-  added.tensors =
-      weight_and_bias(layer, weights, bias ? out_channels : 0, added.multiply_accumulates);
+  give(added, weight_and_bias(layer, weights, bias ? out_channels : 0, added.multiply_accumulates));
 }
 
 /// One multiply-accumulate an element: scale and shift.
 void Architecture::batch_norm(const std::string& layer) {
   Operator& added = append(OperatorKind::BatchNorm, layer, at_);
   added.multiply_accumulates = at_.elements();
-  added.tensors = weight_and_bias(layer, at_.channels, at_.channels, added.multiply_accumulates);
+  give(added, weight_and_bias(layer, at_.channels, at_.channels, added.multiply_accumulates));
 }
 
 void Architecture::linear(const std::string& layer, std::int64_t out_features) {
   const std::int64_t weights = at_.elements() * out_features;
   Operator& added = append(OperatorKind::Linear, layer, {out_features, 1, 1});
   added.multiply_accumulates = weights;
-  added.tensors = weight_and_bias(layer, weights, out_features, weights);
+  give(added, weight_and_bias(layer, weights, out_features, weights));
 }
 
 void Architecture::linear_of_steps(const std::string& layer, std::int64_t out_features, bool bias) {
@@ -70,7 +87,7 @@ void Architecture::linear_of_steps(const std::string& layer, std::int64_t out_fe
 /// Nothing is multiplied: rows are copied.
 void Architecture::embedding(const std::string& layer, std::int64_t rows, std::int64_t features) {
   Operator& added = append(OperatorKind::Embedding, layer, {features, 1, at_.width});
-  added.tensors = {{layer, layer + ".weight", rows * features, 0}};
+  give(added, {{layer, layer + ".weight", rows * features, 0}});
 }
 
 /// Four gates of `hidden` rows each, on the input and on the layer's own last output. The gates'
@@ -81,18 +98,55 @@ void Architecture::lstm(const std::string& module, int number, std::int64_t hidd
   const std::string suffix = "_l" + std::to_string(number);
   Operator& added = append(OperatorKind::Lstm, layer, {hidden, 1, at_.width});
   added.multiply_accumulates = rows * (added.in.channels + hidden) * added.out.width;
-  added.tensors = {{layer, module + ".weight_ih" + suffix, rows * added.in.channels,
-                    2 * static_cast<double>(added.multiply_accumulates)},
-                   {layer, module + ".weight_hh" + suffix, rows * hidden, 0},
-                   {layer, module + ".bias_ih" + suffix, rows, 0},
-                   {layer, module + ".bias_hh" + suffix, rows, 0}};
+  give(added, {{layer, module + ".weight_ih" + suffix, rows * added.in.channels,
+                2 * static_cast<double>(added.multiply_accumulates)},
+               {layer, module + ".weight_hh" + suffix, rows * hidden, 0},
+               {layer, module + ".bias_ih" + suffix, rows, 0},
+               {layer, module + ".bias_hh" + suffix, rows, 0}});
 }
 
 void Architecture::lookahead(const std::string& layer, std::int64_t context) {
   const std::int64_t weights = at_.channels * (context + 1);
   Operator& added = append(OperatorKind::Convolution, layer, at_);
   added.multiply_accumulates = weights * at_.width;
-  added.tensors = weight_and_bias(layer, weights, 0, added.multiply_accumulates);
+  give(added, weight_and_bias(layer, weights, 0, added.multiply_accumulates));
+}
+
+/// One multiply-accumulate an element, as batch normalisation.
+void Architecture::layer_norm(const std::string& layer, bool bias) {
+  Operator& added = append(OperatorKind::LayerNorm, layer, at_);
+  added.multiply_accumulates = at_.elements();
+  give(added,
+       weight_and_bias(layer, at_.channels, bias ? at_.channels : 0, added.multiply_accumulates));
+}
+
+/// Nothing is saved by a causal mask, as where others count a model's FLOPs.
+void Architecture::attention(std::int64_t width, std::int64_t key_value_width) {
+  at_.channels = width + 2 * key_value_width;
+  Operator& added = append(OperatorKind::Attention, "", {width, 1, at_.width});
+  added.multiply_accumulates = 2 * at_.width * at_.width * width;
+  charge_layer_before(added.multiply_accumulates);
+}
+
+void Architecture::activation(std::int64_t out_channels) {
+  append(OperatorKind::Activation, "", {out_channels, 1, at_.width});
+}
+
+void Architecture::learned_rows(const std::string& tensor, std::int64_t rows) {
+  Operator& added = append(OperatorKind::Add, tensor, at_);
+  give(added, {{tensor, tensor, rows * at_.channels, 0}});
+}
+
+void Architecture::tied_linear(std::int64_t out_features) {
+  Operator& added = append(OperatorKind::Linear, "", {out_features, 1, at_.width});
+  added.multiply_accumulates = added.in.channels * out_features * at_.width;
+  charge_layer_before(added.multiply_accumulates);
+}
+
+void Architecture::bias(const std::string& layer) {
+  Operator& added = append(OperatorKind::Add, layer, at_);
+  added.multiply_accumulates = at_.elements();
+  give(added, {{layer, layer + ".bias", at_.channels, 2 * static_cast<double>(at_.elements())}});
 }
 
 void Architecture::columns_as_steps() { at_ = {at_.channels * at_.height, 1, at_.width}; }

@@ -26,7 +26,12 @@ Window square(std::int64_t size, std::int64_t stride = 1, std::int64_t padding =
 /// Appends operators one after another, each working on what the one before put out.
 class Architecture {
  public:
-  explicit Architecture(Shape sample) : at_(sample) {}
+  /// `type`: of the parameters and their gradients.
+  explicit Architecture(Shape sample, NumberType type = NumberType::Fp32)
+      : at_(sample), type_(type) {}
+
+  /// What follows belongs to this unit: what sharded training gathers as one.
+  void unit(const std::string& name) { unit_ = name; }
 
   void convolution(const std::string& layer, std::int64_t out_channels, const Window& window,
                    bool bias);
@@ -41,6 +46,24 @@ class Architecture {
   /// Each feature of a step is a sum over that step and the next `context` steps, with its own
   /// weights.
   void lookahead(const std::string& layer, std::int64_t context);
+  /// LayerNorm; RMSNorm has no bias.
+  void layer_norm(const std::string& layer, bool bias);
+  /// Each step meets each step of its sequence, in all heads together: query x key and weights x
+  /// value. It works on queries, keys and values side by side; the last two may be narrower, where
+  /// heads share them.
+  void attention(std::int64_t width, std::int64_t key_value_width);
+  /// GELU and the like, of one value each; SwiGLU makes one of two.
+  void activation(std::int64_t out_channels);
+  /// A row that is learned and added to each sample (the positions), or put before it (the token
+  /// whose output is classified): a tensor without arithmetic.
+  void learned_rows(const std::string& tensor, std::int64_t rows);
+  /// A product with the table of an embedding, whose gradient it shares: no tensor of its own. Its
+  /// arithmetic stands on the tensor before it.
+  void tied_linear(std::int64_t out_features);
+  /// A bias alone.
+  void bias(const std::string& layer);
+  /// Goes on with so many steps of the sequence.
+  void steps(std::int64_t steps) { at_.width = steps; }
   /// An image's rows become channels, and its columns the steps of a sequence.
   void columns_as_steps();
   void relu();
@@ -61,8 +84,14 @@ class Architecture {
 
  private:
   Operator& append(OperatorKind kind, const std::string& layer, Shape out);
+  /// The operator's tensors, with the type and unit of where it stands.
+  void give(Operator& to, std::vector<GradientTensor> tensors) const;
+  /// Arithmetic without tensors stands on the first tensor of the layer before it.
+  void charge_layer_before(std::int64_t multiply_accumulates);
 
   Shape at_;
+  NumberType type_;
+  std::string unit_;
   std::vector<Operator> operators_;
 };
 

@@ -1,6 +1,8 @@
 #include "sim/generate/networks.hpp"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace gradcast {
 namespace {
@@ -31,6 +33,7 @@ void bottleneck(Architecture& net, const std::string& name, std::int64_t width, 
 /// `blocks`: bottlenecks in each of the four stages, whose width doubles from 64.
 Architecture resnet(const std::array<int, 4>& blocks) {
   Architecture net(kImage);
+  net.unit("stem");
   net.convolution("conv1", 64, square(7, 2, 3), false);
   net.batch_norm("bn1");
   net.relu();
@@ -38,13 +41,16 @@ Architecture resnet(const std::array<int, 4>& blocks) {
   int stage = 1;
   std::int64_t width = 64;
   for (const int count : blocks) {
-    for (int block = 0; block < count; ++block)
-      bottleneck(net, "layer" + std::to_string(stage) + "." + std::to_string(block), width,
-                 block == 0 && stage > 1 ? 2 : 1, block == 0);
+    for (int block = 0; block < count; ++block) {
+      const std::string name = "layer" + std::to_string(stage) + "." + std::to_string(block);
+      net.unit(name);
+      bottleneck(net, name, width, block == 0 && stage > 1 ? 2 : 1, block == 0);
+    }
     ++stage;
     width *= 2;
   }
   net.pool_to(1, 1);
+  net.unit("head");
   net.linear("fc", 1000);
   return net;
 }
@@ -54,24 +60,28 @@ Architecture resnet(const std::array<int, 4>& blocks) {
 std::vector<Network> all_networks() {
   const std::string cifar = "one image of 32 x 32";
   const std::string mnist = "one image of 28 x 28 in grey";
-  return {{"alexnet", "torchvision alexnet, 1000 classes", alexnet()},
-          {"vgg-16", "torchvision vgg16, 1000 classes", vgg_16()},
-          {"resnet-50", "torchvision resnet50, 1000 classes", resnet_50()},
-          {"inception-v4",
-           "Szegedy et al., AAAI 2017, as in Cadene's pretrained-models.pytorch, 1000 classes",
-           inception_v4()},
-          {"resnet-152", "torchvision resnet152, 1000 classes", resnet_152()},
-          {"densenet-161", "torchvision densenet161, 1000 classes", densenet_161()},
-          {"densenet-201", "torchvision densenet201, 1000 classes", densenet_201()},
-          {"fnn-3", "784-200-200-10 for MNIST", fnn_3(), mnist},
-          {"lenet-5", "LeCun et al. 1998, with all maps connected, for MNIST", lenet_5(), mnist},
-          {"resnet-20", "He et al. 2016, section 4.2, for CIFAR-10", resnet_20(), cifar},
-          {"vgg-16-cifar", "VGG-16 with batch normalisation and one dense layer, for CIFAR-10",
-           vgg_16_cifar(), cifar},
-          {"lstm-ptb", "Zaremba et al. 2014, large, for Penn Treebank with 10000 words", lstm_ptb(),
-           "one sequence of 35 words"},
-          {"lstm-an4", "SeanNaren/deepspeech.pytorch with 5 LSTM layers of 800, 29 labels, for AN4",
-           lstm_an4(), "one second of speech"}};
+  std::vector<Network> all{
+      {"alexnet", "torchvision alexnet, 1000 classes", alexnet()},
+      {"vgg-16", "torchvision vgg16, 1000 classes", vgg_16()},
+      {"resnet-50", "torchvision resnet50, 1000 classes", resnet_50()},
+      {"inception-v4",
+       "Szegedy et al., AAAI 2017, as in Cadene's pretrained-models.pytorch, 1000 classes",
+       inception_v4()},
+      {"resnet-152", "torchvision resnet152, 1000 classes", resnet_152()},
+      {"densenet-161", "torchvision densenet161, 1000 classes", densenet_161()},
+      {"densenet-201", "torchvision densenet201, 1000 classes", densenet_201()},
+      {"fnn-3", "784-200-200-10 for MNIST", fnn_3(), mnist},
+      {"lenet-5", "LeCun et al. 1998, with all maps connected, for MNIST", lenet_5(), mnist},
+      {"resnet-20", "He et al. 2016, section 4.2, for CIFAR-10", resnet_20(), cifar},
+      {"vgg-16-cifar", "VGG-16 with batch normalisation and one dense layer, for CIFAR-10",
+       vgg_16_cifar(), cifar},
+      {"lstm-ptb", "Zaremba et al. 2014, large, for Penn Treebank with 10000 words", lstm_ptb(),
+       "one sequence of 35 words"},
+      {"lstm-an4", "SeanNaren/deepspeech.pytorch with 5 LSTM layers of 800, 29 labels, for AN4",
+       lstm_an4(), "one second of speech"},
+      {"resnet-101", "torchvision resnet101, 1000 classes", resnet_101()}};
+  std::ranges::move(transformers(), std::back_inserter(all));
+  return all;
 }
 
 // Krizhevsky's "one weird trick" variant. Layers are numbered as in torchvision's Sequentials,
@@ -119,6 +129,8 @@ Architecture vgg_16() {
 }
 
 Architecture resnet_50() { return resnet({3, 4, 6, 3}); }
+
+Architecture resnet_101() { return resnet({3, 4, 23, 3}); }
 
 Architecture resnet_152() { return resnet({3, 8, 36, 3}); }
 

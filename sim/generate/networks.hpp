@@ -15,12 +15,14 @@ struct Network {
 };
 
 /// Those of the paper's Table 2 (AlexNet, VGG-16, ResNet-50, Inception-V4), then those of MG-WFBP's
-/// measurements (ResNet-152, DenseNet-161, DenseNet-201), then the others of the paper's Table 1.
+/// measurements (ResNet-152, DenseNet-161, DenseNet-201), then the others of the paper's Table 1,
+/// then those of today: ResNet-101 and transformers.
 std::vector<Network> all_networks();
 
 Architecture alexnet();
 Architecture vgg_16();
 Architecture resnet_50();
+Architecture resnet_101();
 Architecture resnet_152();
 Architecture inception_v4();
 Architecture densenet_161();
@@ -31,5 +33,8 @@ Architecture resnet_20();
 Architecture vgg_16_cifar();
 Architecture lstm_ptb();
 Architecture lstm_an4();
+
+/// GPT-2, BERT, Llama and vision transformers.
+std::vector<Network> transformers();
 
 }  // namespace gradcast

@@ -28,7 +28,9 @@ enum class OperatorKind {
   Concatenate,
   Embedding,
   Lstm,
-  Attention
+  Attention,
+  LayerNorm,
+  Activation
 };
 
 struct Operator {

@@ -30,6 +30,11 @@ Passes passes_of(OperatorKind kind) {
     // Two inputs are read, one output written; the gradient goes to both as it is.
     case OperatorKind::Add:
       return {2, 1, 0, 0};
+    // One kernel each, which keeps a row on the chip: read, write. Backward reads input and
+    // gradient, and writes. The gate of a SwiGLU is a second half of its input.
+    case OperatorKind::LayerNorm:
+    case OperatorKind::Activation:
+      return {1, 1, 2, 1};
     // Every channel is copied, and its gradient copied back.
     case OperatorKind::Concatenate:
       return {1, 1, 1, 1};
