@@ -32,7 +32,7 @@ struct ComparedRun {
   std::string stack{};                   // whose software the forecast has; "": physics alone
   Seconds physics{0};                    // the forecast without that software
   std::string outside_seen{};  // terms of the stack that were not seen under such conditions
-  ForecastDoubt doubt{};  // what its interval, and those of its speedups, are made of
+  ForecastDoubt doubt{};       // what its interval, and those of its speedups, are made of
   /// Speedup over the fastest dense run of the same set-up, if the file has one (add_speedups).
   std::optional<double> measured_speedup{};
   std::optional<double> predicted_speedup{};

@@ -2,6 +2,7 @@
 
 #include "sim/base/error.hpp"
 #include "sim/inputs/devices.hpp"
+#include "sim/plan/memory.hpp"
 #include "sim/plan/plan_summary.hpp"
 #include "sim/plan/stack_use.hpp"
 
@@ -18,6 +19,7 @@ Evaluation evaluate(const Scenario& scenario, const Engine& engine) {
   evaluation.evidence = evidence_of(plan);
   evaluation.outside = outside_of(plan);
   evaluation.outside_seen = outside_seen(scenario);
+  evaluation.memory = memory_of(scenario, plan).total();
   evaluation.stacked = scenario.stack != nullptr;
   if (!evaluation.result.lost.empty()) {
     evaluation.problem = "the run never ends: " + evaluation.result.lost;

@@ -24,6 +24,7 @@ struct Evaluation {
   std::string problem;         // why there is no answer; "" where there is one
   ForecastDoubt doubt{};       // what the interval is made from
   bool stacked = false;        // by a stack that was named
+  Bytes memory{};              // a GPU's, without activations
   std::string outside_seen{};  // terms of its stack, comma-separated: left at physics
 
   double samples_per_second() const {

@@ -49,7 +49,7 @@ struct Request {
   EncodeStream encode_stream = EncodeStream::Compute;
   double encode_slowdown = 0;
   bool extrapolate = false;  // far beyond a cost table too
-  bool compressing = true;  // false: what would be sent is sent, and compressing takes no time
+  bool compressing = true;   // false: what would be sent is sent, and compressing takes no time
   int network_streams = 1;
   double count_spread = 0;
   std::uint64_t seed = 1;

@@ -43,6 +43,11 @@ std::vector<Schedule> schedules_of(const Request& request, DataFiles& files) {
     });
     if (!known) all.push_back(schedule);
   };
+  if (request.sharding.kind == Sharding::Fsdp) {  // its units are its buckets
+    if (!request.best_schedule) add(schedule_of(request));
+    add({request.fusion, true});
+    return all;
+  }
   std::optional<Stack> stack;
   if (!request.stack.empty()) stack = stack_of(request, files);
   const std::optional<UsualSchedule> usual = stack ? stack->schedule : std::nullopt;

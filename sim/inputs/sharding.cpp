@@ -75,6 +75,26 @@ int shards_of(const ShardingChoice& sharding, const Cluster& cluster) {
   return cluster.gpus_of(0);
 }
 
+std::int64_t parse_unit_size(std::string_view text) {
+  constexpr double kMost = 1e12;
+  double each = 1;
+  std::string_view digits = text;
+  for (const auto& [letter, factor] :
+       {std::pair{'k', 1e3}, std::pair{'M', 1e6}, std::pair{'B', 1e9}})
+    if (text.ends_with(letter)) {
+      each = factor;
+      digits.remove_suffix(1);
+    }
+  try {
+    const double elements = each * parse_number(digits);
+    if (elements >= 1 && elements <= kMost) return static_cast<std::int64_t>(elements);
+  } catch (const ValueError&) {
+    // said better below
+  }
+  throw ValueError("'" + std::string(text) +
+                   "' is not a number of parameters; write it like '300000', '20M' or '1B'");
+}
+
 int parse_prefetch(std::string_view text) {
   constexpr int kMost = 64;
   const double number = parse_number(text);

@@ -41,6 +41,9 @@ struct ShardingChoice {
 ShardingChoice parse_sharding(std::string_view text);
 std::string to_text(const ShardingChoice& sharding);
 
+/// Parameters of a unit: "20M", "1B", "300000". Throws ValueError.
+std::int64_t parse_unit_size(std::string_view text);
+
 /// Units to gather ahead: 0 to 64. Throws ValueError.
 int parse_prefetch(std::string_view text);
 

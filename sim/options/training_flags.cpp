@@ -17,7 +17,7 @@ void add_training_flags(Flags& flags) {
             "how many neighbouring ranks share a copy of what is sharded (default: all; with hsdp "
             "those of a node)");
   flags.add("unit-size",
-            "of fsdp and hsdp: parameters of a unit, at least, like 20000000 (default: the units "
+            "of fsdp and hsdp: parameters of a unit, at least, like 20M (default: the units "
             "that the model names)");
   flags.add("prefetch",
             "of fsdp and hsdp: how many units are gathered ahead of the one that is computed "
@@ -42,7 +42,7 @@ void read_training(const Flags& flags, Request& request) {
   request.sharding = flags.value("sharding", parse_sharding);
   if (flags.given("shard-group")) request.sharding.group = flags.value("shard-group", parse_count);
   if (flags.given("unit-size"))
-    request.sharding.unit_elements = flags.value("unit-size", parse_count);
+    request.sharding.unit_elements = flags.value("unit-size", parse_unit_size);
   if (flags.given("prefetch")) request.sharding.prefetch = flags.value("prefetch", parse_prefetch);
   request.sharding.reshard_after_forward = flags.value("reshard-after-forward", parse_yes_no);
   const auto type = [&](const char* flag, std::optional<NumberType>& asked) {

@@ -19,9 +19,12 @@ std::string evidence_of(const Plan& plan);
 /// The first range of the cost table that its buckets leave; "" for none.
 std::string outside_of(const Plan& plan);
 
-/// The collectives of its buckets, each once: "ring-all-reduce", "double-binary-tree+ring-..."; ""
-/// where nothing is sent.
+/// The collectives of its buckets and of what is sharded, each once: "ring-all-reduce",
+/// "double-binary-tree+ring-..."; "" where nothing is sent.
 std::string collectives_of(const Plan& plan);
+
+/// Bytes that a rank sends in an iteration: the mean over all ranks.
+double sent_bytes_per_rank(const Plan& plan, const Cluster& cluster);
 
 /// Messages that all ranks together send.
 std::int64_t messages_of(const Plan& plan, const Cluster& cluster);

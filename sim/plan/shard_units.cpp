@@ -23,7 +23,7 @@ std::vector<ShardUnit> shard_units(const Model& model, std::int64_t least_elemen
   if (!by_size && model.tensors.front().unit.empty())
     throw ValueError("model '" + model.name +
                      "' names no units (column 'unit'), and FSDP gathers unit by unit: say how "
-                     "many parameters make one with unit-size, like 20000000");
+                     "many parameters make one with unit-size, like 20M");
   std::vector<ShardUnit> units;
   std::size_t first = 0;
   std::int64_t elements = 0;

@@ -26,9 +26,9 @@ std::vector<std::string> further_columns(const std::vector<Json>& rows) {
   std::vector<std::string> columns;
   if (rows.empty()) return columns;
   for (const auto& [name, value] : rows.front().items()) {
-    const bool number = name.ends_with("_seconds") || name.ends_with("_per_second") ||
-                        name.ends_with("_efficiency") || name.ends_with("_over_dense") ||
-                        name.ends_with("_over_best_dense");
+    const bool number = name.ends_with("_seconds") || name.ends_with("_bytes") ||
+                        name.ends_with("_per_second") || name.ends_with("_efficiency") ||
+                        name.ends_with("_over_dense") || name.ends_with("_over_best_dense");
     if (!number && !kDrawn.contains(name) && !kAnswers.contains(name)) columns.push_back(name);
   }
   return columns;

@@ -106,6 +106,7 @@ void add_times(Json& row, const Evaluation& answer) {
   const bool trains = known && answer.compute > Seconds{0};
   row["samples_per_second"] = trains ? Json(answer.samples_per_second()) : Json();
   row["scaling_efficiency"] = trains ? Json(answer.scaling_efficiency()) : Json();
+  row["memory_bytes"] = trains ? Json(answer.memory.count) : Json();
 }
 
 /// Over the dense run of the same schedule, and over the best one.

@@ -83,6 +83,7 @@ Evaluation from_json(const Json& line) {
   evaluation.collective = line.at("collective");
   evaluation.evidence = line.at("evidence");
   evaluation.outside = line.at("outside");
+  if (line.contains("memory")) evaluation.memory = Bytes{whole(line, "memory", kMostCounted)};
   if (line.contains("outside_seen")) evaluation.outside_seen = line.at("outside_seen");
   if (line.contains("low")) {
     evaluation.interval = ForecastInterval{time(line, "low"), time(line, "high")};
@@ -168,6 +169,7 @@ std::string to_line(const std::string& key, const Evaluation& evaluation) {
   line["collective"] = evaluation.collective;
   line["evidence"] = evaluation.evidence;
   line["outside"] = evaluation.outside;
+  if (evaluation.memory.count > 0) line["memory"] = evaluation.memory.count;
   if (!evaluation.outside_seen.empty()) line["outside_seen"] = evaluation.outside_seen;
   if (evaluation.interval) {
     line["low"] = evaluation.interval->low.count();

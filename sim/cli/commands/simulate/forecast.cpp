@@ -21,6 +21,7 @@ IterationForecast make_forecast(const Scenario& scenario, const Plan& plan, cons
   const Replicated replicated = run_all(scenario, plan);
   IterationForecast forecast{replicated.mean, replicated.spread};
   if (forecast.lost()) return forecast;
+  forecast.memory = memory_of(scenario, plan);
   forecast.latency = latency_sensitivity(scenario, plan);
   const Seconds jitter = (forecast.spread.p95 - forecast.spread.p05) / (2 * kDeviationsToP95);
   forecast.interval = interval_of(scenario, plan, forecast.result, jitter);

@@ -13,6 +13,7 @@
 #include "sim/forecast/uncertainty.hpp"
 #include "sim/inputs/measured.hpp"
 #include "sim/options/noise_flags.hpp"
+#include "sim/plan/memory.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/plan/scenario.hpp"
 
@@ -28,6 +29,7 @@ struct IterationForecast {
   std::optional<MeasuredRun> measured{};  // the run that this is a forecast of, where there is one
   std::optional<LatencySensitivity> latency{};
   std::optional<ForecastInterval> interval{};
+  MemoryUse memory{};                   // of a GPU
   Seconds physics{0};                   // the iteration without the software of a stack
   std::vector<TermUse> outside_seen{};  // terms of the stack that are left at physics
 

@@ -63,6 +63,9 @@ Json numbers_of(const IterationForecast& forecast, const Plan& plan, const Noise
   numbers["lost"] = forecast.result.lost;
   numbers["engine"] = forecast.result.engine;
   numbers["flows_simulated"] = forecast.result.flows_simulated;
+  numbers["memory_bytes"] = forecast.memory.total().count;
+  for (const MemoryPart& part : memory_parts())
+    numbers[std::string(part.name) + "_memory_bytes"] = (forecast.memory.*part.part).count;
   return numbers;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 #include "sim/base/statistics.hpp"
@@ -13,6 +14,7 @@
 #include "sim/inputs/cost_holdout.hpp"
 #include "sim/inputs/fusion.hpp"
 #include "sim/plan/plan_summary.hpp"
+#include "sim/plan/shard_units.hpp"
 
 namespace gradcast::commands {
 namespace {
@@ -34,6 +36,29 @@ std::string groups_of(const Plan& plan) {
   return join(sizes, "+");
 }
 
+/// The type that all tensors have, or "mixed".
+std::string type_of(const Scenario& scenario, NumberType GradientTensor::*which) {
+  std::set<NumberType> types;
+  for (const GradientTensor& tensor : scenario.model.tensors) types.insert(tensor.*which);
+  if (types.empty()) return "";
+  return types.size() > 1 ? "mixed" : std::string(to_text(*types.begin()));
+}
+
+void add_sharding(Json& settings, const Scenario& scenario) {
+  settings["parameter_type"] = type_of(scenario, &GradientTensor::type);
+  settings["gradient_type"] = type_of(scenario, &GradientTensor::gradient_type);
+  settings["sum_type"] = type_of(scenario, &GradientTensor::sum_type);
+  settings["sharding"] = to_text(scenario.sharding);
+  settings["shards"] = scenario.shards();
+  settings["replicas_of_shards"] = scenario.replicas();
+  if (scenario.sharding.kind == Sharding::Fsdp) {
+    settings["units"] = shard_units(scenario.model, scenario.sharding.unit_elements).size();
+    settings["prefetch"] = scenario.prefetch();
+    settings["reshard_after_forward"] = scenario.sharding.reshard_after_forward ? "yes" : "no";
+  }
+  settings["optimizer"] = to_text(scenario.optimizer);
+}
+
 }  // namespace
 
 Json settings_of(const Scenario& scenario, const Request& request, const Plan& plan,
@@ -46,6 +71,8 @@ Json settings_of(const Scenario& scenario, const Request& request, const Plan& p
   settings["device"] = scenario.trace.device;
   settings["batch"] = scenario.batch();
   settings["accumulation"] = scenario.accumulation;
+  settings["synchronise"] = scenario.synchronises_every() ? "every" : "last";
+  add_sharding(settings, scenario);
   settings["compressor"] = scenario.compressor->name;
   settings["fusion"] = to_text(scenario.fusion);
   settings["overlap"] = scenario.overlap ? "yes" : "no";
@@ -62,6 +89,7 @@ Json settings_of(const Scenario& scenario, const Request& request, const Plan& p
     selected += bucket.selected;
   }
   settings["payload_bytes_per_rank"] = payload;
+  settings["sent_bytes_per_rank"] = std::llround(sent_bytes_per_rank(plan, scenario.cluster));
   if (scenario.sparse()) {
     settings["density"] = scenario.density;
     settings["selected_elements"] = selected;
