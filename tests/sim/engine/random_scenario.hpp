@@ -17,40 +17,13 @@
 #include "sim/inputs/topology.hpp"
 #include "sim/network/collective_time.hpp"
 #include "sim/plan/scenario.hpp"
+#include "tests/sim/engine/random_choice.hpp"
+#include "tests/sim/engine/random_training.hpp"
 #include "tests/sim/engine/scenario_in_words.hpp"
 
 namespace gradcast::scenarios {
 
 inline constexpr int kMostScenarioRanks = 24;
-
-// RapidCheck draws from a part of a range while its size is small, and its sizes grow slowly: here
-// always from all of it.
-inline int number(int least, int most) {
-  return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(least, most + 1));
-}
-
-/// Shrinks to no.
-inline bool chance(int percent) { return number(0, 99) >= 100 - percent; }
-
-template <class Value>
-Value one_of(const std::vector<Value>& values) {
-  return values[static_cast<std::size_t>(number(0, static_cast<int>(values.size()) - 1))];
-}
-
-/// Two digits, evenly spread over orders of magnitude: 1.0e(least) to 9.9e(most).
-inline double rough(int least_exponent, int most_exponent) {
-  return number(10, 99) / 10.0 * std::pow(10, number(least_exponent, most_exponent));
-}
-
-inline Seconds rough_time(int least_exponent, int most_exponent) {
-  return Seconds{rough(least_exponent, most_exponent)};
-}
-
-inline Seconds time_or_none(int least_exponent, int most_exponent) {
-  return chance(75) ? rough_time(least_exponent, most_exponent) : Seconds{0};
-}
-
-inline BytesPerSecond rate() { return {rough(8, 10)}; }
 
 /// What a property asks of its scenarios.
 struct Wanted {
@@ -214,13 +187,17 @@ inline void draw_schedule(Scenario& scenario, const Wanted& wanted) {
   scenario.extrapolate = true;  // tensors are drawn larger than the costs are
   if (!wanted.in_order && chance(40)) scenario.encode_stream = EncodeStream::Side;
   if (chance(40)) scenario.encode_slowdown = number(1, 100) / 100.0;
-  if (wanted.plain) return;
+  if (wanted.plain) {
+    draw_training(scenario, true);
+    return;
+  }
   if (chance(40)) scenario.queue = Queue::Priority;
   if (chance(30)) scenario.network_streams = number(2, 4);
   if (chance(30)) {
     scenario.count_spread = number(1, 50) / 100.0;
     scenario.count_seed = static_cast<std::uint64_t>(number(0, 1000));
   }
+  draw_training(scenario, false);
 }
 
 inline Period draw_period() {

@@ -27,7 +27,10 @@ inline std::string described(const Scenario& scenario) {
       << scenario.encode_slowdown << " wire " << scenario.wire_bytes_per_element
       << " B compressing " << scenario.compressing << " in " << scenario.wire_messages
       << " count spread " << scenario.count_spread << " seed " << scenario.count_seed
-      << "\ncluster";
+      << "\nsharding " << to_text(scenario.sharding) << " group " << scenario.sharding.group
+      << " prefetch " << scenario.prefetch() << " reshard "
+      << scenario.sharding.reshard_after_forward << " micro-steps " << scenario.accumulation
+      << " synchronise " << to_text(scenario.synchronise) << "\ncluster";
   for (const ClusterProperty& property : properties_of(scenario.cluster))
     if (property.value != "none" && property.value != "0" && property.value != "0s")
       out << " " << property.name << "=" << property.value;
@@ -39,8 +42,10 @@ inline std::string described(const Scenario& scenario) {
   list("rank speeds", scenario.rank_speeds);
   if (scenario.payload.count > 0) out << "\npayload " << scenario.payload.count << " B";
   for (std::size_t i = 0; i < scenario.model.tensors.size(); ++i)
-    out << "\ntensor " << scenario.model.tensors[i].elements << " forward "
-        << number_to_text(scenario.trace.tensors[i].forward.count()) << " backward "
+    out << "\ntensor " << scenario.model.tensors[i].elements << " "
+        << to_text(scenario.model.tensors[i].sum_type) << " unit '"
+        << scenario.model.tensors[i].unit << "' frozen " << scenario.model.tensors[i].frozen
+        << " forward " << number_to_text(scenario.trace.tensors[i].forward.count()) << " backward "
         << number_to_text(scenario.trace.tensors[i].backward.count());
   out << "\nupdate " << number_to_text(scenario.trace.update.count());
   if (!scenario.costs.rows.empty())

@@ -1,0 +1,117 @@
+// Bytes and memory of sharded training, by hand.
+#include <catch2/catch.hpp>
+
+#include "sim/plan/memory.hpp"
+#include "sim/plan/plan_summary.hpp"
+#include "sim/plan/shard_units.hpp"
+#include "tests/sim/plan/toy.hpp"
+
+using namespace gradcast;
+using Catch::Contains;
+
+namespace {
+
+/// A model of 7.5 B parameters in 30 equal units, fp16, with Adam.
+Scenario billions(const char* sharding, int ranks) {
+  Scenario scenario = toy::scenario();
+  scenario.model.tensors.clear();
+  scenario.trace.tensors.clear();
+  for (int i = 0; i < 30; ++i) {
+    const std::string name = "block" + std::to_string(i);
+    GradientTensor tensor{name, name, 250'000'000, 0};
+    tensor.unit = name;
+    scenario.model.tensors.push_back(tensor);
+    scenario.trace.tensors.push_back({name, Seconds{0.01}, Seconds{0.02}});
+  }
+  set_types(scenario.model, {.parameter = NumberType::Fp16});
+  scenario.optimizer = Optimizer::Adam;
+  scenario.cluster.nodes = ranks;
+  scenario.sharding = parse_sharding(sharding);
+  scenario.fusion = parse_fusion("25MiB");
+  return scenario;
+}
+
+/// Of what ZeRO counts: not what is whole for a while.
+double gigabytes(const Scenario& scenario) {
+  const MemoryUse use = memory_of(scenario, make_plan(scenario));
+  const Bytes kept = use.parameters + use.gradients + use.optimizer;
+  return static_cast<double>(kept.count) / 1e9;
+}
+
+}  // namespace
+
+TEST_CASE("memory of 7.5 B parameters on 64 GPUs is as ZeRO's figure 1 has it") {
+  // 2 + 2 + 12 bytes an element: 120 GB; 4 + 12/64; 2 + 14/64; 16/64 (SC 2020, figure 1: 120, 31.4,
+  // 16.6, 1.9 GB).
+  CHECK(gigabytes(billions("none", 64)) == Approx(120).epsilon(1e-6));
+  CHECK(gigabytes(billions("zero1", 64)) == Approx(31.4).margin(0.05));
+  CHECK(gigabytes(billions("zero2", 64)) == Approx(16.6).margin(0.05));
+  CHECK(gigabytes(billions("fsdp", 64)) == Approx(1.9).margin(0.05));
+}
+
+TEST_CASE("gradients that add up over micro-steps are whole on every rank") {
+  Scenario scenario = billions("zero2", 64);
+  scenario.accumulation = 4;
+  scenario.synchronise = Synchronise::Last;
+  CHECK(gigabytes(scenario) == Approx(31.4).margin(0.05));
+  scenario.synchronise = Synchronise::Usual;
+  CHECK(gigabytes(scenario) == Approx(16.6).margin(0.05));
+}
+
+TEST_CASE("FSDP keeps as many units whole as it gathers ahead, and one") {
+  Scenario scenario = billions("fsdp", 64);
+  scenario.overlap = true;  // one unit ahead
+  // Two units of 500 MB, and the gradients of one.
+  CHECK(memory_of(scenario, make_plan(scenario)).unsharded == Bytes{1'500'000'000});
+  scenario.sharding.prefetch = 3;
+  CHECK(memory_of(scenario, make_plan(scenario)).unsharded == Bytes{2'500'000'000});
+  scenario.sharding.reshard_after_forward = false;
+  CHECK(memory_of(scenario, make_plan(scenario)).unsharded == Bytes{15'500'000'000});
+}
+
+TEST_CASE("error feedback doubles the memory of fp32 gradients") {
+  const Scenario scenario = toy::scenario("topk");  // 6000 elements
+  const MemoryUse use = memory_of(scenario, make_plan(scenario));
+  CHECK(use.gradients == Bytes{24'000});
+  CHECK(use.residual == Bytes{24'000});
+  CHECK(use.optimizer == Bytes{24'000});       // momentum
+  CHECK(use.compressor == Bytes{60 * 8 * 3});  // sends 60 pairs, and gets those of both ranks
+  CHECK(use.total() == Bytes{4 * 24'000 + 1'440});
+}
+
+TEST_CASE("bf16 gradients halve what is sent, and pairs stay pairs") {
+  Scenario dense = toy::scenario();
+  Scenario sparse = toy::scenario("topk");
+  for (Scenario* scenario : {&dense, &sparse})
+    set_types(scenario->model, {.gradient = NumberType::Bf16});
+  CHECK(make_plan(dense).buckets[0].payload == Bytes{12'000});
+  CHECK(make_plan(sparse).buckets[0].payload == Bytes{60 * 8});
+}
+
+TEST_CASE("mixed types add up tensor by tensor") {
+  Scenario scenario = toy::scenario();
+  GradientTensor& b = scenario.model.tensors[1];
+  b.type = b.gradient_type = b.sum_type = NumberType::Bf16;
+  CHECK(make_plan(scenario).buckets[0].payload == Bytes{4'000 + 2 * 2'000 + 12'000});
+}
+
+TEST_CASE("DDP has buckets of its own for each type") {
+  Scenario scenario = toy::scenario();
+  GradientTensor& b = scenario.model.tensors[1];
+  b.type = b.gradient_type = b.sum_type = NumberType::Bf16;
+  scenario.fusion = parse_fusion("ddp");
+  const Plan plan = make_plan(scenario);
+  REQUIRE(plan.buckets.size() == 2);
+  CHECK(plan.buckets[0].payload == Bytes{2 * 2'000});  // b, ready before a
+  CHECK(plan.buckets[1].payload == Bytes{4 * 4'000});  // a and c
+}
+
+TEST_CASE("units are those of the model, or end with a layer of at least a size") {
+  Model model = toy::scenario().model;  // layers of 1000, 2000, 3000
+  CHECK_THROWS_WITH(shard_units(model, 0), Contains("names no units") && Contains("unit-size"));
+  CHECK(shard_units(model, 1).size() == 3);
+  CHECK(shard_units(model, 2'500).size() == 2);  // a and b together, c
+  for (GradientTensor& tensor : model.tensors) tensor.unit = "all";
+  CHECK(shard_units(model, 0).size() == 1);
+  CHECK(shard_units(model, 0)[0].parameters == Bytes{24'000});
+}
