@@ -53,8 +53,8 @@ void check_compute(const MeasuredRuns& measured, const std::string& source, std:
 }  // namespace
 
 TEST_CASE("committed data is what `generate_data` makes, to the byte", "[data]") {
-  for (const auto& files :
-       {model_files(), measured_files(), iteration_trace_files(kRoot), cost_table_files()})
+  for (const auto& files : {model_files(), measured_files(), iteration_trace_files(kRoot),
+                            derived_trace_files(kRoot), cost_table_files()})
     for (const GeneratedFile& file : files) {
       CAPTURE(file.path);
       const bool same = read_text_file(kRoot / file.path).content == file.content;
