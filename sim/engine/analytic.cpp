@@ -23,7 +23,7 @@ class ClosedForms : public WholeCollectives {
     const auto phases = phases_in(planned.groups, *planned.collective, layout_, planned.load);
     CollectiveCourse course = collective_course(phases, topology_, software_, sharing_,
                                                 lead_of(job, step, events_.now()));
-    set_lead(job, events_.now() + course.total, std::move(course.lead_seconds));
+    set_lead(job, step, events_.now() + course.total, std::move(course.lead_seconds));
     events_.in(course.total, [this, &job, step] { finish(job, step); });
   }
 

@@ -19,6 +19,10 @@ std::vector<GeneratedFile> model_files();
 /// `traces/profile-*.csv` below `data_root`.
 std::vector<GeneratedFile> iteration_trace_files(const std::filesystem::path& data_root);
 
+/// `traces/iteration-<model>-a100.csv` and `-h100.csv` of today's models. Reads
+/// `traces/devices.csv` below `data_root`.
+std::vector<GeneratedFile> derived_trace_files(const std::filesystem::path& data_root);
+
 /// `traces/measured-shi2019-table2.csv` and `traces/measured-gtopk-1gbe.csv`: both, and each.
 std::vector<GeneratedFile> measured_files();
 GeneratedFile table2_file();

@@ -35,7 +35,7 @@ void FluidTransport::carry_out(Job& job, std::size_t step) {
 
 void FluidTransport::begin_phase(const std::shared_ptr<Course>& course) {
   if (course->phase == course->phases.size()) {
-    set_lead(course->job, events_.now(), std::move(course->lead_seconds));
+    set_lead(course->job, course->step, events_.now(), std::move(course->lead_seconds));
     finish(course->job, course->step);
     return;
   }

@@ -39,16 +39,23 @@ Job::Job(const Plan& plan, const RankClasses& ranks, EventQueue& events, Transpo
   followers_.resize(steps);
   Player at_start;
   at_start.done.assign(steps, false);
+  queue_of_.resize(steps);
+  std::map<int, std::size_t> queues;  // by communicator
   for (std::size_t i = 0; i < steps; ++i) {
     const PlanStep& step = plan.steps[i];
-    if (step.kind == StepKind::Collective)
-      network_.push_back(i);
-    else if (step.stream == Stream::Compute)
+    if (step.kind == StepKind::Collective) {
+      queue_of_[i] = queues.try_emplace(step.communicator, network_.size()).first->second;
+      network_.resize(queues.size());
+      network_[queue_of_[i]].push_back(i);
+    } else if (step.stream == Stream::Compute) {
       compute_.push_back(i);
+    }
     for (const std::size_t before : step.after) followers_[before].push_back(i);
     at_start.waits_for.push_back(static_cast<std::uint32_t>(step.after.size()));
     if (step.after.empty()) sort_in(at_start, i);
   }
+  at_start.next_network.resize(network_.size());
+  at_start.in_flight_of.resize(network_.size());
   const std::size_t classes = ranks.classes.size();
   players_.assign(classes, at_start);
   active_.resize(classes);
@@ -167,11 +174,19 @@ bool Job::begin_collective(std::size_t id) {
     }
     return true;
   }
-  if (player.in_flight == plan_.network_streams || player.next_network == network_.size())
-    return false;
-  const std::size_t step = network_[player.next_network];
+  for (std::size_t queue = 0; queue < network_.size(); ++queue)
+    if (begin_collective_of(id, queue)) return true;
+  return false;
+}
+
+bool Job::begin_collective_of(std::size_t id, std::size_t queue) {
+  Player& player = players_[id];
+  const std::vector<std::size_t>& steps = network_[queue];
+  std::size_t& next = player.next_network[queue];
+  if (player.in_flight_of[queue] == plan_.network_streams || next == steps.size()) return false;
+  const std::size_t step = steps[next];
   if (!ready(player, step)) return false;
-  ++player.next_network;
+  ++next;
   enter(id, step);
   return true;
 }
@@ -207,6 +222,7 @@ void Job::dispatch() {
 
 void Job::enter(std::size_t id, std::size_t step) {
   ++players_[id].in_flight;
+  ++players_[id].in_flight_of[queue_of_[step]];
   record_[id][step].start = events_.now();
   change_rates(id);
   const Seconds software = plan_.steps[step].duration;
@@ -219,6 +235,7 @@ void Job::enter(std::size_t id, std::size_t step) {
 void Job::leave(std::size_t step, std::size_t id) {
   record_[id][step].end = events_.now();
   --players_[id].in_flight;
+  --players_[id].in_flight_of[queue_of_[step]];
   mark_done(id, step);
   change_rates(id);
   if (--still_in_[step] == 0 && plan_.coordinated) {

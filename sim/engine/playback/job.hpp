@@ -87,10 +87,11 @@ class Job {
     double event_speed = 1;                // of the events that go on
     Running compute;
     Running side;
-    std::size_t next_compute = 0;        // of compute_
-    std::size_t launch_awaited = kNone;  // the step for whose launch it comes back
-    std::size_t next_network = 0;        // of network_
-    int in_flight = 0;                   // collectives that it is in
+    std::size_t next_compute = 0;           // of compute_
+    std::size_t launch_awaited = kNone;     // the step for whose launch it comes back
+    std::vector<std::size_t> next_network;  // by queue of network_: in it
+    std::vector<int> in_flight_of;          // by queue: collectives that it is in
+    int in_flight = 0;                      // in all
   };
 
   static bool ready(const Player& player, std::size_t step) { return player.waits_for[step] == 0; }
@@ -101,6 +102,7 @@ class Job {
   bool begin_side(std::size_t id);
   bool begin_wait(std::size_t id);
   bool begin_collective(std::size_t id);
+  bool begin_collective_of(std::size_t id, std::size_t queue);
   void begin(std::size_t id, Running& running, std::size_t step);
   void finish(std::size_t id, Running& running);
   void mark_done(std::size_t id, std::size_t step);
@@ -121,8 +123,9 @@ class Job {
   const RankClasses& ranks_;
   EventQueue& events_;
   Transport& transport_;
-  std::vector<std::size_t> compute_;  // steps of the plan, by stream
-  std::vector<std::size_t> network_;
+  std::vector<std::size_t> compute_;                 // steps of the plan, by stream
+  std::vector<std::vector<std::size_t>> network_;    // a queue for each communicator
+  std::vector<std::size_t> queue_of_;                // by step, of collectives: which of network_
   std::vector<std::vector<std::size_t>> followers_;  // by step: those that come after it
   std::vector<Player> players_;
   std::vector<ActivePeriods> active_;  // by class: of its events

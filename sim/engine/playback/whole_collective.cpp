@@ -16,7 +16,7 @@ void WholeCollectives::finish(Job& job, std::size_t step) {
 }
 
 std::vector<double> WholeCollectives::lead_of(const Job& job, std::size_t step, Seconds now) const {
-  const auto last = ended_.find(&job);
+  const auto last = ended_.find({&job, job.plan().steps[step].communicator});
   const bool queued = last != ended_.end() &&
                       last->second.at + job.plan().steps[step].duration == now &&
                       job.plan().network_streams == 1 && !job.plan().coordinated;
@@ -28,8 +28,9 @@ std::vector<double> WholeCollectives::lead_of(const Job& job, std::size_t step, 
   return lead;
 }
 
-void WholeCollectives::set_lead(const Job& job, Seconds end, std::vector<double> lead_seconds) {
-  ended_[&job] = {end, std::move(lead_seconds)};
+void WholeCollectives::set_lead(const Job& job, std::size_t step, Seconds end,
+                                std::vector<double> lead_seconds) {
+  ended_[{&job, job.plan().steps[step].communicator}] = {end, std::move(lead_seconds)};
 }
 
 }  // namespace gradcast

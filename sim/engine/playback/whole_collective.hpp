@@ -19,10 +19,11 @@ class WholeCollectives : public Transport {
   void finish(Job& job, std::size_t step);
 
   /// By how much each rank is ahead of the last one when a collective begins. If the collective
-  /// waited for the stream, each rank came to it by itself from the collective before.
+  /// waited for the stream, each rank came to it by itself from the collective before, of the same
+  /// communicator.
   std::vector<double> lead_of(const Job& job, std::size_t step, Seconds now) const;
-  /// Keeps what the next collective needs to know about one that ends.
-  void set_lead(const Job& job, Seconds end, std::vector<double> lead_seconds);
+  /// Keeps what the next collective of the same communicator needs to know about one that ends.
+  void set_lead(const Job& job, std::size_t step, Seconds end, std::vector<double> lead_seconds);
 
  private:
   struct Ended {
@@ -30,7 +31,7 @@ class WholeCollectives : public Transport {
     std::vector<double> lead_seconds;
   };
 
-  std::map<const Job*, Ended> ended_;
+  std::map<std::pair<const Job*, int>, Ended> ended_;  // the last one, by communicator
   std::map<std::pair<const Job*, std::size_t>, std::size_t> present_;  // classes
 };
 

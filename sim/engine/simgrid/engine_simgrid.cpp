@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <stdexcept>
+#include <tuple>
 
 #include "sim/base/child_process.hpp"
 #include "sim/engine/playback/exact_transport.hpp"
@@ -25,10 +26,16 @@ enum class Grain { Exact, Fluid };
 /// Equal jobs do the same at the same time, so they do not count as other traffic to one another.
 Company company_of(const Plan& plan, const World& world) {
   if (world.network_disturbed()) return Company::Anyone;
-  if (plan.network_streams == 1) return Company::None;
-  std::set<const Collective*> used;
+  std::set<int> communicators;
+  std::set<std::tuple<const Collective*, int, int>> used;  // in groups of a stride and a length
   for (const PlanStep& step : plan.steps)
-    if (step.kind == StepKind::Collective) used.insert(step.collective);
+    if (step.kind == StepKind::Collective) {
+      communicators.insert(step.communicator);
+      used.insert({step.collective, step.groups.stride, step.groups.length});
+    }
+  // In a coordinated queue communicators share what goes at a time.
+  if (plan.network_streams == 1 && (communicators.size() <= 1 || plan.coordinated))
+    return Company::None;
   return used.size() > 1 ? Company::Anyone : Company::Alike;
 }
 

@@ -28,7 +28,8 @@ Cluster nodes_of_one(int count) {
   return cluster;
 }
 
-void check_all(const std::vector<int>& ranks, const std::vector<std::int64_t>& payloads) {
+void check_all(const std::vector<int>& ranks, const std::vector<std::int64_t>& payloads,
+               const RankGroups& groups = {}) {
   for (const Collective* collective : every_collective())
     for (const int count : ranks)
       for (const std::int64_t bytes : payloads) {
@@ -38,15 +39,16 @@ void check_all(const std::vector<int>& ranks, const std::vector<std::int64_t>& p
         PlanStep step{StepKind::Collective, "it", {}, Seconds{0}, collective, {}};
         step.load.payload = Bytes{bytes};
         step.load.elements = std::max<std::int64_t>(1, bytes);  // 8 bytes each of one in 8
+        step.groups = groups;
         plan.steps.push_back(step);
-        const auto phases = collective->phases(layout_of(cluster), step.load);
+        const auto phases = phases_in(groups, *collective, layout_of(cluster), step.load);
         const double expected =
             collective_time(phases, make_topology(cluster), software_of(cluster)).count();
         for (const char* name : {"simgrid-exact", "simgrid-fluid"}) {
           const Engine& engine = *find_engine(name);
           if (!engine.built()) continue;
           const RunRecord record = engine.run(plan, cluster);
-          CAPTURE(collective->name, count, bytes, name);
+          CAPTURE(collective->name, count, bytes, name, groups.stride, groups.length);
           // Where a payload is cut in unequal chunks, some have a byte more: up to two for each
           // rank on one link.
           const double remainders = 2.0 * count / cluster.nic.bandwidth.value;
@@ -60,6 +62,12 @@ void check_all(const std::vector<int>& ranks, const std::vector<std::int64_t>& p
 
 TEST_CASE("every collective alone takes its closed form on both SimGrid engines", "[engine]") {
   check_all({2, 3, 5, 8, 12}, {0, 1'000, 5'000'000});
+}
+
+TEST_CASE("so does every collective in groups of ranks", "[engine]") {
+  for (const RankGroups& groups :
+       {RankGroups{1, 4}, {2, 4}, {3, 4}, {4, 3}, {8, 3}, {1, 12}, {12, 2}})
+    check_all({24}, {0, 1'000, 5'000'000}, groups);
 }
 
 TEST_CASE("the same for 2 to 64 ranks, from a byte to a gigabyte", "[engine][slow]") {

@@ -53,8 +53,8 @@ void check_compute(const MeasuredRuns& measured, const std::string& source, std:
 }  // namespace
 
 TEST_CASE("committed data is what `generate_data` makes, to the byte", "[data]") {
-  for (const auto& files :
-       {model_files(), measured_files(), iteration_trace_files(kRoot), cost_table_files()})
+  for (const auto& files : {model_files(), measured_files(), iteration_trace_files(kRoot),
+                            derived_trace_files(kRoot), cost_table_files()})
     for (const GeneratedFile& file : files) {
       CAPTURE(file.path);
       const bool same = read_text_file(kRoot / file.path).content == file.content;
@@ -212,6 +212,35 @@ TEST_CASE("OSU's rows change their collective where OpenMPI does", "[data]") {
   for (const MeasuredRun& run : measured.runs)
     CHECK(run.collective ==
           (run.payload < Bytes{10'000} ? "recursive-doubling-all-reduce" : "ring-all-reduce"));
+}
+
+// Two models, two sizes of buckets, each on 1, 2, 4, 8 and 16 GPUs. One GPU without DDP takes 0.097
+// s and 0.162 s: more GPUs are never faster.
+TEST_CASE("PyTorch's DDP rows are of one to sixteen GPUs, slower than one alone", "[data]") {
+  DataFiles files(kRoot);
+  const MeasuredRuns measured =
+      load_measured_runs(files.read(kMeasuredRuns, "measured-pytorch-ddp"));
+  REQUIRE(measured.runs.size() == 2 * 2 * 5);
+  for (const MeasuredRun& run : measured.runs) {
+    CAPTURE(run.line);
+    CHECK(run.compute.count() == (run.model == "resnet-50" ? 0.097 : 0.162));
+    CHECK(run.iteration > run.compute);
+    CHECK(run.fusion.kind == Fusion::Kind::Ddp);
+    CHECK(run.stack == "ddp-nccl");
+  }
+}
+
+// 8 GiB on 32 nodes: 8,589,934,592 bytes at 161.18 GB/s. A ring on 2 nodes is not what NCCL does
+// there, and one row is where the cluster's rate is from: 9 + 1.
+TEST_CASE("NCCL's rows on P5 are its algorithm bandwidths, and ten are not claimed", "[data]") {
+  DataFiles files(kRoot);
+  const MeasuredRuns measured = load_measured_runs(files.read(kMeasuredRuns, "measured-nccl-p5"));
+  REQUIRE(measured.runs.size() == 5 * 9);
+  CHECK(measured.runs.back().iteration.count() == Approx(8'589'934'592 / 161.18e9).epsilon(1e-4));
+  CHECK(std::ranges::count_if(
+            measured.runs, [](const MeasuredRun& run) { return !run.outside.empty(); }) == 9 + 1);
+  for (const MeasuredRun& run : measured.runs)
+    if (run.nodes == 2) CHECK_FALSE(run.outside.empty());
 }
 
 TEST_CASE("the paper's 0.2 s are of all of ResNet-50's gradients", "[data]") {
