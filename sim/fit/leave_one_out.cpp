@@ -51,9 +51,11 @@ double mean_absolute(const std::vector<double>& errors) {
 }  // namespace
 
 LeaveOut parse_leave_out(std::string_view text) {
-  for (const LeaveOut what : {LeaveOut::Row, LeaveOut::Model, LeaveOut::Source, LeaveOut::Method})
+  for (const LeaveOut what :
+       {LeaveOut::Row, LeaveOut::Model, LeaveOut::Source, LeaveOut::Method, LeaveOut::Trace})
     if (text == to_text(what)) return what;
-  throw ValueError("'" + std::string(text) + "' is not 'model', 'row', 'source' or 'method'");
+  throw ValueError("'" + std::string(text) +
+                   "' is not 'model', 'row', 'source', 'method' or 'trace'");
 }
 
 std::string to_text(LeaveOut what) {
@@ -64,6 +66,8 @@ std::string to_text(LeaveOut what) {
       return "model";
     case LeaveOut::Method:
       return "method";
+    case LeaveOut::Trace:
+      return "trace";
     case LeaveOut::Source:
       break;
   }
@@ -91,6 +95,7 @@ Groups groups_of(const std::vector<FitRow>& rows, LeaveOut what, bool all) {
     const std::string name = what == LeaveOut::Row      ? std::to_string(i)
                              : what == LeaveOut::Model  ? run.model
                              : what == LeaveOut::Method ? method_of(run)
+                             : what == LeaveOut::Trace  ? run.trace
                                                         : run.source;
     const auto at = std::find(names.begin(), names.end(), name);
     if (at == names.end()) {

@@ -11,9 +11,9 @@ namespace gradcast {
 
 /// The group that is left out together.
 /// Method: a compressor at a density, whatever else its rows differ in.
-enum class LeaveOut { Row, Model, Source, Method };
+enum class LeaveOut { Row, Model, Source, Method, Trace };
 
-/// "row", "model", "source" or "method". Throws ValueError.
+/// "row", "model", "source", "method" or "trace". Throws ValueError.
 LeaveOut parse_leave_out(std::string_view text);
 std::string to_text(LeaveOut what);
 

@@ -30,6 +30,8 @@ std::string group_name(const FitRow& row, LeaveOut what) {
       return row.run.model;
     case LeaveOut::Method:
       return method_of(row.run);
+    case LeaveOut::Trace:
+      return row.run.trace;
     case LeaveOut::Source:
       break;
   }

@@ -49,13 +49,18 @@ std::string fit_of(const std::string& name, const DataKind& kind, const DataFile
   return !fitted(name) && known(files, kind, its_fit) ? its_fit : name;
 }
 
-constexpr std::array<std::string_view, 11> kSoftware = {
-    "per_message_latency",     "per_collective_latency",
-    "per_tensor_negotiation",  "per_iteration_overhead",
-    "communication_slowdown",  "eager_limit",
-    "reduction_bandwidth",     "nic_share",
-    "staging_bandwidth",       "forecast_deviation",
-    "forecast_deviation_share"};
+constexpr std::array<std::string_view, 12> kSoftware = {"per_message_latency",
+                                                        "per_collective_latency",
+                                                        "per_tensor_negotiation",
+                                                        "per_iteration_overhead",
+                                                        "communication_slowdown",
+                                                        "computing_slowdown",
+                                                        "eager_limit",
+                                                        "reduction_bandwidth",
+                                                        "nic_share",
+                                                        "staging_bandwidth",
+                                                        "forecast_deviation",
+                                                        "forecast_deviation_share"};
 
 bool is_software(const std::string& property) {
   return std::find(kSoftware.begin(), kSoftware.end(), property) != kSoftware.end();

@@ -74,6 +74,8 @@ struct Cluster : NodeProperties {
   Seconds per_iteration_overhead{0};
   /// Share by which backward takes longer while a collective runs.
   double communication_slowdown = 0;
+  /// Share by which a collective takes longer while its rank computes.
+  double computing_slowdown = 0;
   /// Messages as long as this, or longer, are sent only when the receiver was asked; 0: none is.
   Bytes eager_limit{};
   /// How fast a rank adds up what it received in an all-reduce, between rounds; 0: at no cost.

@@ -150,6 +150,9 @@ constexpr PropertyRow kProperties[] = {
     of_cluster<Percent>(
         "communication_slowdown", "how much longer backward takes while a collective runs, like 5%",
         kSoftware, [](auto& c) -> auto& { return c.communication_slowdown; }),
+    of_cluster<Percent>(
+        "computing_slowdown", "how much longer a collective takes while its GPU computes, like 20%",
+        kSoftware, [](auto& c) -> auto& { return c.computing_slowdown; }),
     of_cluster<OrNone<Rate>>(
         "reduction_bandwidth",
         "rate at which a rank adds up what it received, like 5GBps; none: "

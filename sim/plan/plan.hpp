@@ -71,6 +71,7 @@ struct Plan {
   // How much longer backward takes while the same rank encodes on the side, or is in a collective.
   double encode_slowdown = 0;
   double communication_slowdown = 0;
+  double computing_slowdown = 0;  // how much longer a collective takes while its rank computes
 
   int ranks() const { return static_cast<int>(rank_speeds.size()); }
 };

@@ -20,6 +20,7 @@ PlanSteps::PlanSteps(const Scenario& scenario, const PlanShortcuts& shortcuts)
   plan.coordinated = scenario.queue == Queue::Priority;
   plan.encode_slowdown = scenario.encode_slowdown;
   plan.communication_slowdown = cluster.communication_slowdown;
+  plan.computing_slowdown = cluster.computing_slowdown;
   if (cluster.per_iteration_overhead > Seconds{0})
     compute(StepKind::Overhead, "overhead", cluster.per_iteration_overhead);
 }

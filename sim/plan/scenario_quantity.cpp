@@ -107,6 +107,7 @@ constexpr SeenBy kSeenBy[] = {
     {"per_tensor_negotiation", "calls ranks"},
     {"per_iteration_overhead", "compute ranks"},
     {"communication_slowdown", "calls"},
+    {"computing_slowdown", "calls"},
     {"nic_share", "nic"},
     {"staging_bandwidth", "bytes ranks"},
     {"encode_factor", "elements density"},
@@ -172,6 +173,9 @@ const std::vector<ScenarioQuantity>& all_scenario_quantities() {
       quantity<Share>(
           "communication_slowdown", "of backward while a collective runs", kCluster, true,
           [](auto& s) -> auto& { return s.cluster.communication_slowdown; }),
+      quantity<Share>(
+          "computing_slowdown", "of a collective while its GPU computes", kCluster, true,
+          [](auto& s) -> auto& { return s.cluster.computing_slowdown; }),
       quantity<ShareOfRate>(
           "nic_share", "of its NIC's bandwidth that the transport reaches", kCluster, true,
           [](auto& s) -> auto& { return s.cluster.nic_share; }),

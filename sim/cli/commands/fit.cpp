@@ -69,7 +69,8 @@ int fit(int argc, const char* const* argv) {
             "(default: fit-x for measured-x, else fit-default)");
   flags.add("structure", "the structure to fit (default: the first of the file)");
   flags.add("leave-one-out",
-            "model, row, source or method (a compressor at a density): forecast each by a fit that "
+            "model, row, source, method (a compressor at a density) or trace (of a model at "
+            "several lengths of a sequence): forecast each by a fit that "
             "has not seen it");
   flags.add_switch("stacks",
                    "estimate what software stacks cost, from all groups of traces/stack-groups.csv "

@@ -69,7 +69,7 @@ constexpr ValueKind kKinds[] = {
     {"wire-messages", "", "1 2"},
     {"device", "devices", "cpu gpu"},
     {"baselines", "", "cub torch none", false, kList},
-    {"leave-one-out", "", "model row source method"},
+    {"leave-one-out", "", "model row source method trace"},
     {"save", "", "", kFiles},
     {"names", "kinds", ""},
     {"SHELL", "", "bash zsh fish"},

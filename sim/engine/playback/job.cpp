@@ -7,6 +7,12 @@
 #include "sim/plan/merging.hpp"
 
 namespace gradcast {
+namespace {
+
+/// Overhead is the host's.
+bool uses_gpu(StepKind kind) { return kind != StepKind::Overhead; }
+
+}  // namespace
 
 RankClasses RankClasses::separate(const Plan& plan, const World& world) {
   RankClasses ranks;
@@ -39,6 +45,7 @@ Job::Job(const Plan& plan, const RankClasses& ranks, EventQueue& events, Transpo
   followers_.resize(steps);
   Player at_start;
   at_start.done.assign(steps, false);
+  at_start.drag = Drag(plan.computing_slowdown, events);
   queue_of_.resize(steps);
   std::map<int, std::size_t> queues;  // by communicator
   for (std::size_t i = 0; i < steps; ++i) {
@@ -227,12 +234,21 @@ void Job::enter(std::size_t id, std::size_t step) {
   change_rates(id);
   const Seconds software = plan_.steps[step].duration;
   if (software > Seconds{0})
-    events_.in(software, [this, id, step] { transport_.enter(*this, step, id); });
+    events_.in(software, [this, id, step] { hand_over(id, step); });
   else
-    transport_.enter(*this, step, id);
+    hand_over(id, step);
+}
+
+void Job::hand_over(std::size_t id, std::size_t step) {
+  players_[id].drag.begin(step);
+  transport_.enter(*this, step, id);
 }
 
 void Job::leave(std::size_t step, std::size_t id) {
+  players_[id].drag.end(step, [this, step, id] { left(step, id); });
+}
+
+void Job::left(std::size_t step, std::size_t id) {
   record_[id][step].end = events_.now();
   --players_[id].in_flight;
   --players_[id].in_flight_of[queue_of_[step]];
@@ -253,7 +269,10 @@ void Job::begin(std::size_t id, Running& running, std::size_t step) {
   running.since = events_.now();
   running.rate = rate_of(id, step);
   record_[id][step].start = events_.now();
-  if (&running == &players_[id].side) change_rate(id, players_[id].compute);
+  if (&running == &players_[id].side)
+    change_rate(id, players_[id].compute);
+  else
+    players_[id].drag.computing(uses_gpu(plan_.steps[step].kind));
   if (running.left > Seconds{0})
     date_end(id, running);
   else
@@ -265,7 +284,10 @@ void Job::finish(std::size_t id, Running& running) {
   mark_done(id, running.step);
   running.step = kNone;
   ++running.turn;
-  if (&running == &players_[id].side) change_rate(id, players_[id].compute);
+  if (&running == &players_[id].side)
+    change_rate(id, players_[id].compute);
+  else
+    players_[id].drag.computing(false);
 }
 
 void Job::mark_done(std::size_t id, std::size_t step) {

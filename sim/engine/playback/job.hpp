@@ -9,6 +9,7 @@
 
 #include "sim/engine/engine.hpp"
 #include "sim/engine/playback/active_periods.hpp"
+#include "sim/engine/playback/drag.hpp"
 #include "sim/engine/playback/event_queue.hpp"
 #include "sim/inputs/world.hpp"
 #include "sim/plan/plan.hpp"
@@ -87,6 +88,7 @@ class Job {
     double event_speed = 1;                // of the events that go on
     Running compute;
     Running side;
+    Drag drag;                              // of computing on collectives
     std::size_t next_compute = 0;           // of compute_
     std::size_t launch_awaited = kNone;     // the step for whose launch it comes back
     std::vector<std::size_t> next_network;  // by queue of network_: in it
@@ -112,6 +114,8 @@ class Job {
   void change_rate(std::size_t id, Running& running);
   void date_end(std::size_t id, Running& running);
   void enter(std::size_t id, std::size_t step);
+  void hand_over(std::size_t id, std::size_t step);
+  void left(std::size_t step, std::size_t id);
   /// For a coordinated queue: gives a free stream a collective for which all ranks are ready. It
   /// does so after all that is due now has happened, so that the best of those that become ready
   /// together goes first.

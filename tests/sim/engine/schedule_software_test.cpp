@@ -93,3 +93,20 @@ TEST_CASE("a rank adds up what it received in the reducing rounds", "[schedule]"
   scenario.cluster.reduction_bandwidth = BytesPerSecond{2e6};
   CHECK(astray(scenario, 28.48) == kNobody);
 }
+
+TEST_CASE("computing slows collectives down", "[engine]") {
+  Scenario scenario = wait_free();
+  scenario.cluster.computing_slowdown = 1;
+  // Backward c 6-12, b 12-16, a 16-18. c goes out from 12, at half speed until 18: 3 of 12 ms are
+  // done, and 9 follow, to 27; b 27-35, a 35-39, update 39-40. Without the slowdown: 37.
+  CHECK(astray(scenario, 40) == kNobody);
+}
+
+TEST_CASE("a collective that ends while its GPU computes ends later by as much", "[engine]") {
+  Scenario scenario = wait_free();
+  scenario.cluster.computing_slowdown = 0.5;
+  scenario.cluster.nic.bandwidth = BytesPerSecond{12e6};
+  // All-reduces of c 1 ms, b 2/3, a 1/3. c from 12 takes 1.5, under backward of b; b from 16 takes
+  // 1, under a; a from 18, when nothing is computed, 1/3; update 1.
+  CHECK(astray(scenario, 18 + 1.0 / 3 + 1) == kNobody);
+}

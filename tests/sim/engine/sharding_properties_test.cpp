@@ -20,6 +20,7 @@ Scenario draw_fsdp() {
   scenario.sharding = parse_sharding("fsdp");
   scenario.sharding.reshard_after_forward = chance(70);
   scenario.overlap = true;
+  scenario.cluster.computing_slowdown = 0;
   scenario.cluster.communication_slowdown = 0;  // which makes computing longer when more is hidden
   draw_units(scenario.model);
   return scenario;

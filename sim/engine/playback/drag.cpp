@@ -1,0 +1,68 @@
+#include "sim/engine/playback/drag.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gradcast {
+namespace {
+
+constexpr Seconds kNothing{1e-15};  // less is rounding
+
+}  // namespace
+
+void Drag::computing(bool yes) {
+  if (slowdown_ == 0 || yes == computes_) return;
+  bring_up_to_date();
+  computes_ = yes;
+  date_next();
+}
+
+void Drag::begin(std::size_t step) {
+  if (slowdown_ == 0) return;
+  bring_up_to_date();
+  begun_[step] = computed_;
+}
+
+void Drag::end(std::size_t step, EventQueue::Action over) {
+  if (slowdown_ == 0) {
+    over();
+    return;
+  }
+  bring_up_to_date();
+  const auto begun = begun_.find(step);
+  const Seconds meanwhile = computed_ - begun->second;
+  begun_.erase(begun);
+  const Seconds left = meanwhile * (slowdown_ / (1 + slowdown_));
+  if (left <= kNothing) {
+    over();
+    return;
+  }
+  rests_.push_back({left, std::move(over)});
+  date_next();
+}
+
+void Drag::bring_up_to_date() {
+  const Seconds passed = events_->now() - since_;
+  since_ = events_->now();
+  if (computes_) computed_ += passed;
+  for (Rest& rest : rests_) rest.left -= passed * rate();
+}
+
+void Drag::date_next() {
+  ++turn_;
+  if (rests_.empty()) return;
+  const auto first = std::min_element(rests_.begin(), rests_.end(),
+                                      [](const Rest& a, const Rest& b) { return a.left < b.left; });
+  events_->in(std::max(Seconds{0}, first->left / rate()), [this, turn = turn_] {
+    if (turn != turn_) return;
+    bring_up_to_date();
+    const auto done = std::min_element(
+        rests_.begin(), rests_.end(), [](const Rest& a, const Rest& b) { return a.left < b.left; });
+    const EventQueue::Action over = std::move(done->over);
+    rests_.erase(done);
+    date_next();
+    over();
+  });
+}
+
+}  // namespace gradcast
