@@ -49,6 +49,7 @@ struct Message {
   int from = 0;
   int to = 0;
   Bytes bytes{};
+  int channel = 0;
 };
 
 /// Rounds that use the same edges. A rank begins a round when it has sent and received all its
@@ -56,19 +57,22 @@ struct Message {
 /// it has arrived, its latency later. The messages of a round are sent at the same time.
 struct Phase {
   int rounds = 1;
+  /// A rank goes through the rounds of each channel by itself, and through the phase when it is
+  /// through with all. Its channels share its links, and what it adds up with.
+  int channels = 1;
   /// In this many first rounds, received data is added to the data of the receiver.
   int reducing_rounds = 0;
   /// Every rank begins a round together with all others, as in a clocked pipeline.
   bool lockstep = false;
   /// True where all nodes have g GPUs and, for each message (from, to), there is also a message
-  /// (from + g, to + g), modulo the ranks, of as many bytes (except for remainders of a division).
-  /// One node then stands for all.
+  /// (from + g, to + g), modulo the ranks, in the same channel and of as many bytes (except for
+  /// remainders of a division). One node then stands for all.
   bool rotational = false;
   /// Of collectives in groups: messages stay in blocks of so many ranks, all blocks do the same,
   /// and "modulo the ranks" means those of a block. 0: all ranks.
   int turning_ranks = 0;
-  /// The messages of one round, at most one from a rank to another. `bytes` is the largest size of
-  /// the message in any round.
+  /// The messages of one round, at most one from a rank to another in a channel. `bytes` is the
+  /// largest size of the message in any round.
   std::vector<Message> messages{};
   /// The bytes of a message in a round, where rounds differ; empty: those of `messages` in every
   /// round.

@@ -26,8 +26,10 @@ class CollectiveChoice {
   Seconds time(const Collective& collective, const CollectiveLoad& load,
                const RankGroups& groups = {}) const;
 
-  /// Chooses as NCCL does: the one of its algorithms that is faster for the load. For an all-reduce
-  /// these are ring and double binary tree; for an all-gather it is the ring.
+  /// Chooses as NCCL does: the one of its algorithms that is fastest for the load. For an
+  /// all-reduce these are ring and double binary tree, for an all-gather it is the ring; where a
+  /// node has several NICs, also what goes over all of them: rail rings, and NCCL's tree over
+  /// nodes.
   const Collective& choose(Aggregation aggregation, const CollectiveLoad& load,
                            const RankGroups& groups = {}) const;
 
@@ -38,6 +40,7 @@ class CollectiveChoice {
  private:
   const Cluster& cluster_;
   RankLayout layout_;
+  bool several_nics_;  // on some node
   mutable Topology topology_;
   /// Which collective, of a group's stride and length, with how many bytes.
   using Case = std::tuple<Aggregation, int, int, std::int64_t>;

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <limits>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 namespace gradcast {
@@ -19,7 +20,8 @@ namespace {
 
 std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
-/// The work of one round for each class of ranks that begin it together.
+/// The work of one round for each class of ranks that begin it together. Each channel of a rank is
+/// in a class of its own.
 struct Round {
   struct Arrival {
     std::size_t from;  // class of the sender
@@ -89,10 +91,10 @@ struct Flow {
 std::vector<Flow> flows_of_one_node(const Phase& phase, const Topology& topology,
                                     LinkLoads& loads) {
   struct Coming {
-    int from, to;
+    int from, to, channel;
     double bytes;
     LinkLoads::Passed passed;
-    auto ends() const { return std::pair{from, to}; }
+    auto ends() const { return std::tuple{channel, from, to}; }
   };
   const int g = topology.gpus_per_node;
   const int turning = phase.turning_ranks > 0 ? phase.turning_ranks : topology.ranks;
@@ -101,7 +103,8 @@ std::vector<Flow> flows_of_one_node(const Phase& phase, const Topology& topology
   for (const Message& message : phase.messages) {
     if (message.from < g) leaving.push_back(message);
     if (message.to < g)
-      coming.push_back({message.from, message.to, static_cast<double>(message.bytes.count),
+      coming.push_back({message.from, message.to, message.channel,
+                        static_cast<double>(message.bytes.count),
                         loads.add(message.from, message.to, message.bytes)});
   }
   std::sort(coming.begin(), coming.end(),
@@ -111,34 +114,38 @@ std::vector<Flow> flows_of_one_node(const Phase& phase, const Topology& topology
   flows.reserve(leaving.size());
   for (const Message& message : leaving) {
     const int turn = message.to - message.to % g;
-    const std::pair ends{(message.from - turn + turning) % turning, message.to - turn};
-    const auto mirrored = std::lower_bound(
-        coming.begin(), coming.end(), ends,
-        [](const Coming& a, const std::pair<int, int>& sought) { return a.ends() < sought; });
+    const std::tuple ends{message.channel, (message.from - turn + turning) % turning,
+                          message.to - turn};
+    const auto mirrored =
+        std::lower_bound(coming.begin(), coming.end(), ends,
+                         [](const Coming& a, const auto& sought) { return a.ends() < sought; });
     if (mirrored == coming.end() || mirrored->ends() != ends)
       throw std::logic_error("a phase is said to be the same for all nodes and is not");
     const LinkLoads::Passed passed =
         turn == 0 ? mirrored->passed : loads.add(message.from, message.to, message.bytes);
     // Remainders of divisions may make one of them larger.
     const double bytes = std::max(mirrored->bytes, static_cast<double>(message.bytes.count));
-    flows.push_back({index(message.from), index(message.to % g), bytes, passed, mirrored->passed});
+    const std::size_t first = index(message.channel * g);
+    flows.push_back({first + index(message.from), first + index(message.to % g), bytes, passed,
+                     mirrored->passed});
   }
   return flows;
 }
 
-std::vector<Flow> flows_of_all(const Phase& phase, LinkLoads& loads) {
+std::vector<Flow> flows_of_all(const Phase& phase, const Topology& topology, LinkLoads& loads) {
   std::vector<Flow> flows;
   flows.reserve(phase.messages.size());
   for (const Message& message : phase.messages) {
     const LinkLoads::Passed passed = loads.add(message.from, message.to, message.bytes);
-    flows.push_back({index(message.from), index(message.to),
+    const std::size_t first = index(message.channel) * index(topology.ranks);
+    flows.push_back({first + index(message.from), first + index(message.to),
                      static_cast<double>(message.bytes.count), passed, passed});
   }
   return flows;
 }
 
 Round round_of(const std::vector<Flow>& flows, std::size_t classes, const LinkLoads& loads,
-               const CollectiveSoftware& software, int sharing) {
+               const CollectiveSoftware& software, int sharing, int channels) {
   Round round;
   round.sending.resize(classes);
   round.adding.resize(classes);
@@ -161,7 +168,7 @@ Round round_of(const std::vector<Flow>& flows, std::size_t classes, const LinkLo
                                        Seconds{flow.passed.latency}, software);
     round.arrivals[next[flow.to]++] = {flow.from, leaving + latency.count()};
     if (software.reduction_bandwidth.value > 0)
-      round.adding[flow.to] += flow.bytes / software.reduction_bandwidth.value;
+      round.adding[flow.to] += channels * flow.bytes / software.reduction_bandwidth.value;
   }
   return round;
 }
@@ -193,6 +200,13 @@ class Clock {
       if (begin_[i] != begin_[i % classes]) return false;
     begin_.resize(std::min(classes, begin_.size()));
     return true;
+  }
+
+  /// Ranks go on when all their channels are through.
+  void join_channels(std::size_t ranks) {
+    for (std::size_t i = ranks; i < begin_.size(); ++i)
+      begin_[i % ranks] = std::max(begin_[i % ranks], begin_[i]);
+    begin_.resize(std::min(ranks, begin_.size()));
   }
 
   void pass_in_lockstep(const Round& round, int rounds, Received received) {
@@ -272,11 +286,11 @@ double pass_phase(Clock& clock, const Phase& phase, const Topology& topology,
   LinkLoads loads(topology);
   const bool one_node_tells =
       phase.rotational && topology.nodes_alike && clock.fold_to(index(topology.gpus_per_node));
+  const std::size_t ranks = index(one_node_tells ? topology.gpus_per_node : topology.ranks);
   const Round round =
-      one_node_tells
-          ? round_of(flows_of_one_node(phase, topology, loads), index(topology.gpus_per_node),
-                     loads, software, sharing)
-          : round_of(flows_of_all(phase, loads), index(topology.ranks), loads, software, sharing);
+      round_of(one_node_tells ? flows_of_one_node(phase, topology, loads)
+                              : flows_of_all(phase, topology, loads),
+               ranks * index(phase.channels), loads, software, sharing, phase.channels);
   const bool adding_takes_time = software.reduction_bandwidth.value > 0;
   const int added = adding_takes_time ? std::min(phase.reducing_rounds, phase.rounds) : 0;
   if (phase.lockstep) {
@@ -286,6 +300,7 @@ double pass_phase(Clock& clock, const Phase& phase, const Topology& topology,
     clock.pass(round, added, Received::Added);
     clock.pass(round, phase.rounds - added, Received::Kept);
   }
+  clock.join_channels(ranks);
   return phase.rounds * round.busiest;
 }
 

@@ -1,5 +1,6 @@
 #include "sim/engine/playback/exact_transport.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <stdexcept>
@@ -9,27 +10,33 @@ namespace gradcast {
 
 using Index = std::uint32_t;
 
-/// Lists of numbers, one list per rank, in one piece of memory.
-struct ListsByRank {
+/// Lists of numbers, one for each channel of each rank, in one piece of memory.
+struct NumberLists {
   std::vector<Index> begins;  // of each list, then the end of the last
   std::vector<Index> items;
 
-  std::span<const Index> of(std::size_t rank) const {
-    return {items.data() + begins[rank], items.data() + begins[rank + 1]};
+  std::span<const Index> of(std::size_t list) const {
+    return {items.data() + begins[list], items.data() + begins[list + 1]};
   }
 };
 
 namespace {
 
-/// Messages of each rank, by one of their ends.
-ListsByRank by_end(const std::vector<Message>& messages, int Message::*end, std::size_t ranks) {
-  ListsByRank lists{std::vector<Index>(ranks + 1, 0), std::vector<Index>(messages.size())};
-  for (const Message& message : messages)
-    ++lists.begins[static_cast<std::size_t>(message.*end) + 1];
-  for (std::size_t rank = 0; rank < ranks; ++rank) lists.begins[rank + 1] += lists.begins[rank];
+/// Messages of each channel of each rank, by one of their ends. The second channels of all ranks
+/// follow the first.
+NumberLists by_end(const Phase& phase, int Message::*end, std::size_t ranks) {
+  const std::vector<Message>& messages = phase.messages;
+  const std::size_t strands = ranks * static_cast<std::size_t>(phase.channels);
+  const auto list = [&](const Message& message) {
+    return static_cast<std::size_t>(message.channel) * ranks +
+           static_cast<std::size_t>(message.*end);
+  };
+  NumberLists lists{std::vector<Index>(strands + 1, 0), std::vector<Index>(messages.size())};
+  for (const Message& message : messages) ++lists.begins[list(message) + 1];
+  for (std::size_t i = 0; i < strands; ++i) lists.begins[i + 1] += lists.begins[i];
   std::vector<Index> next(lists.begins.begin(), lists.begins.end() - 1);
   for (std::size_t i = 0; i < messages.size(); ++i)
-    lists.items[next[static_cast<std::size_t>(messages[i].*end)]++] = static_cast<Index>(i);
+    lists.items[next[list(messages[i])]++] = static_cast<Index>(i);
   return lists;
 }
 
@@ -47,9 +54,11 @@ class ExactTransport::Exchange {
     groups_ = groups_among(transport.layout_.ranks(), planned.groups);
     waiting_.resize(ranks / static_cast<std::size_t>(groups_.length));
     std::vector<std::uint32_t> links;
+    int channels = 1;
     for (const Phase& phase : phases_) {
-      Edges edges{by_end(phase.messages, &Message::from, ranks),
-                  by_end(phase.messages, &Message::to, ranks),
+      channels = std::max(channels, phase.channels);
+      Edges edges{by_end(phase, &Message::from, ranks),
+                  by_end(phase, &Message::to, ranks),
                   {},
                   std::vector<int>(phase.messages.size(), 0)};
       edges.latency.reserve(phase.messages.size());
@@ -59,26 +68,31 @@ class ExactTransport::Exchange {
       }
       edges_.push_back(std::move(edges));
     }
+    strands_.resize(ranks * static_cast<std::size_t>(channels));
   }
 
   void enter(std::size_t rank) {
     const Seconds base = transport_.software_.per_collective;
     if (base > Seconds{0})
-      transport_.events_.in(base, [this, rank = static_cast<Index>(rank)] { come_to_round(rank); });
+      transport_.events_.in(base, [this, rank = static_cast<Index>(rank)] { come_to_phase(rank); });
     else
-      come_to_round(rank);
+      come_to_phase(rank);
   }
 
  private:
-  /// A phase's messages as the ranks see them.
+  /// A phase's messages as the channels of the ranks see them.
   struct Edges {
-    ListsByRank sends;
-    ListsByRank receives;
+    NumberLists sends;
+    NumberLists receives;
     std::vector<Seconds> latency;
     std::vector<int> arrived;  // rounds of each message that have come
   };
   struct Place {
     Index phase = 0;
+    int channels_left = 0;  // that are not through with the phase
+  };
+  /// Of one channel of a rank: what is said here of a "strand".
+  struct Strand {
     int round = 0;
     bool in_round = false;
     int to_send = 0;
@@ -86,7 +100,13 @@ class ExactTransport::Exchange {
     bool to_add = false;  // what it receives in this round
   };
 
-  void come_to_round(std::size_t rank) {
+  std::size_t rank_of(std::size_t strand) const { return strand % ranks_.size(); }
+  Place& place_of(std::size_t strand) { return ranks_[rank_of(strand)]; }
+  std::size_t strand_of(int rank, int channel) const {
+    return static_cast<std::size_t>(channel) * ranks_.size() + static_cast<std::size_t>(rank);
+  }
+
+  void come_to_phase(std::size_t rank) {
     Place& place = ranks_[rank];
     if (place.phase == phases_.size()) {
       // Not at once: it is still on the stack.
@@ -97,36 +117,46 @@ class ExactTransport::Exchange {
       job_.leave(step_, rank);
       return;
     }
-    if (!phases_[place.phase].lockstep) {
-      begin_round(rank);
-      return;
-    }
-    const int group = groups_.group_of(static_cast<int>(rank));
-    int& waiting = waiting_[static_cast<std::size_t>(group)];
-    if (++waiting < groups_.length) return;
-    waiting = 0;
-    for (int member = 0; member < groups_.length; ++member)
-      begin_round(static_cast<std::size_t>(groups_.rank_of(group, member)));
+    const int channels = phases_[place.phase].channels;
+    place.channels_left = channels;
+    for (int channel = 0; channel < channels; ++channel)
+      come_to_round(strand_of(static_cast<int>(rank), channel));
   }
 
-  void begin_round(std::size_t rank) {
-    Place& place = ranks_[rank];
-    const Phase& phase = phases_[place.phase];
-    const Edges& edges = edges_[place.phase];
-    const auto sends = edges.sends.of(rank);
-    place.in_round = true;
-    place.to_send = static_cast<int>(sends.size());
-    place.to_receive = 0;
-    place.to_add = false;
-    for (const Index message : edges.receives.of(rank))
-      if (edges.arrived[message] <= place.round) ++place.to_receive;
-    if (place.round < phase.reducing_rounds && bytes_added(rank).count > 0) {
-      place.to_add = true;
-      add_if_received(rank);
+  void come_to_round(std::size_t strand) {
+    const Phase& phase = phases_[place_of(strand).phase];
+    if (!phase.lockstep) {
+      begin_round(strand);
+      return;
     }
-    const Index phase_number = place.phase;
-    for (const Index message : sends) send(phase_number, message, place.round);
-    finish_round(rank);  // where there was nothing to do
+    const int group = groups_.group_of(static_cast<int>(rank_of(strand)));
+    int& waiting = waiting_[static_cast<std::size_t>(group)];
+    if (++waiting < groups_.length * phase.channels) return;
+    waiting = 0;
+    const int channels = phase.channels;
+    for (int channel = 0; channel < channels; ++channel)
+      for (int member = 0; member < groups_.length; ++member)
+        begin_round(strand_of(groups_.rank_of(group, member), channel));
+  }
+
+  void begin_round(std::size_t number) {
+    Strand& strand = strands_[number];
+    const Index phase_number = place_of(number).phase;
+    const Phase& phase = phases_[phase_number];
+    const Edges& edges = edges_[phase_number];
+    const auto sends = edges.sends.of(number);
+    strand.in_round = true;
+    strand.to_send = static_cast<int>(sends.size());
+    strand.to_receive = 0;
+    strand.to_add = false;
+    for (const Index message : edges.receives.of(number))
+      if (edges.arrived[message] <= strand.round) ++strand.to_receive;
+    if (strand.round < phase.reducing_rounds && bytes_added(number).count > 0) {
+      strand.to_add = true;
+      add_if_received(number);
+    }
+    for (const Index message : sends) send(phase_number, message, strand.round);
+    finish_round(number);  // where there was nothing to do
   }
 
   void send(Index phase, Index message, int round) {
@@ -145,51 +175,57 @@ class ExactTransport::Exchange {
     const Seconds latency = latency_of(bytes, edges_[phase].latency[message], transport_.software_);
     if (latency > Seconds{0})
       transport_.events_.in(latency, [this, phase, message] { arrive(phase, message); });
-    const auto from = static_cast<std::size_t>(phases_[phase].messages[message].from);
+    const Message& what = phases_[phase].messages[message];
+    const std::size_t from = strand_of(what.from, what.channel);
     if (latency == Seconds{0}) arrive(phase, message);
-    --ranks_[from].to_send;
+    --strands_[from].to_send;
     finish_round(from);
   }
 
   void arrive(Index phase, Index message) {
     const int round = edges_[phase].arrived[message]++;
-    const auto to = static_cast<std::size_t>(phases_[phase].messages[message].to);
-    Place& place = ranks_[to];
-    if (!place.in_round || place.phase != phase || place.round != round) return;  // it is early
-    --place.to_receive;
-    if (place.to_add) add_if_received(to);
+    const Message& what = phases_[phase].messages[message];
+    const std::size_t to = strand_of(what.to, what.channel);
+    Strand& strand = strands_[to];
+    if (!strand.in_round || place_of(to).phase != phase || strand.round != round) return;  // early
+    --strand.to_receive;
+    if (strand.to_add) add_if_received(to);
     finish_round(to);
   }
 
-  /// The time to add up all that a rank receives in its round; 0 if adding costs nothing.
-  Bytes bytes_added(std::size_t rank) const {
-    const Place& place = ranks_[rank];
+  /// What adding up all that a channel receives in its round costs; 0 if adding costs nothing.
+  Bytes bytes_added(std::size_t strand) {
+    const Phase& phase = phases_[place_of(strand).phase];
     Bytes added{};
     if (transport_.software_.reduction_bandwidth.value == 0) return added;
-    for (const Index message : edges_[place.phase].receives.of(rank))
-      added = added + phases_[place.phase].bytes_of(message, place.round);
-    return added;
+    for (const Index message : edges_[place_of(strand).phase].receives.of(strand))
+      added = added + phase.bytes_of(message, strands_[strand].round);
+    return added * phase.channels;  // which share what adds
   }
 
   /// Sending may continue during this time.
-  void add_if_received(std::size_t rank) {
-    if (ranks_[rank].to_receive > 0) return;
-    transport_.events_.in(bytes_added(rank) / transport_.software_.reduction_bandwidth,
-                          [this, rank = static_cast<Index>(rank)] {
-                            ranks_[rank].to_add = false;
-                            finish_round(rank);
+  void add_if_received(std::size_t strand) {
+    if (strands_[strand].to_receive > 0) return;
+    transport_.events_.in(bytes_added(strand) / transport_.software_.reduction_bandwidth,
+                          [this, strand = static_cast<Index>(strand)] {
+                            strands_[strand].to_add = false;
+                            finish_round(strand);
                           });
   }
 
-  void finish_round(std::size_t rank) {
-    Place& place = ranks_[rank];
-    if (!place.in_round || place.to_send > 0 || place.to_receive > 0 || place.to_add) return;
-    place.in_round = false;
-    if (++place.round == phases_[place.phase].rounds) {
-      place.round = 0;
-      ++place.phase;
+  void finish_round(std::size_t number) {
+    Strand& strand = strands_[number];
+    if (!strand.in_round || strand.to_send > 0 || strand.to_receive > 0 || strand.to_add) return;
+    strand.in_round = false;
+    Place& place = place_of(number);
+    if (++strand.round < phases_[place.phase].rounds) {
+      come_to_round(number);
+      return;
     }
-    come_to_round(rank);
+    strand.round = 0;
+    if (--place.channels_left > 0) return;
+    ++place.phase;
+    come_to_phase(rank_of(number));
   }
 
   ExactTransport& transport_;
@@ -198,8 +234,9 @@ class ExactTransport::Exchange {
   std::vector<Phase> phases_;
   std::vector<Edges> edges_;
   std::vector<Place> ranks_;
+  std::vector<Strand> strands_;
   RankGroups groups_;
-  std::vector<int> waiting_;  // by group: at the barrier of a lockstep round
+  std::vector<int> waiting_;  // by group: strands at the barrier of a lockstep round
   std::size_t left_ = 0;
 };
 

@@ -22,6 +22,11 @@ void require_even(const RankLayout& layout, std::string_view collective) {
                    "; use a collective of one level, as ring-all-reduce, ring-all-gather or gtopk");
 }
 
+/// What a channel passes of a block.
+Bytes share_of(const Rings& rings, const Turns& turns, int rank, int block, int channel) {
+  return chunk(turns.block(rank, block, channel), channel, rings.channels);
+}
+
 /// The bytes of all blocks of a ring.
 struct Extremes {
   Bytes largest{-1};
@@ -31,11 +36,11 @@ struct Extremes {
   Bytes sum{};
 };
 
-Extremes extremes_of(const Rings& rings, const Turns& turns, int rank) {
+Extremes extremes_of(const Rings& rings, const Turns& turns, int rank, int channel) {
   Extremes of;
-  of.smallest = turns.block(rank, 0);
+  of.smallest = share_of(rings, turns, rank, 0, channel);
   for (int i = 0; i < rings.length; ++i) {
-    const Bytes bytes = turns.block(rank, i);
+    const Bytes bytes = share_of(rings, turns, rank, i, channel);
     if (bytes > of.largest) {
       of.second = std::exchange(of.largest, bytes);
       of.index_of_largest = i;
@@ -48,15 +53,38 @@ Extremes extremes_of(const Rings& rings, const Turns& turns, int rank) {
   return of;
 }
 
-std::function<Bytes(int, int)> chunks_of(const Rings& rings, std::function<Bytes(int rank)> whole) {
-  return [n = rings.length, whole = std::move(whole)](int rank, int i) {
+std::function<Bytes(int, int, int)> chunks_of(const Rings& rings,
+                                              std::function<Bytes(int rank)> whole) {
+  return [n = rings.length, whole = std::move(whole)](int rank, int i, int) {
     return chunk(whole(rank), i, n);
   };
 }
 
 }  // namespace
 
+int Rings::position(int rank, int channel) const {
+  if (channels == 1) return rank / stride % length;
+  const int node = nodes.node_of(rank);
+  const int first = nodes.first_rank[static_cast<std::size_t>(node)];
+  const int gpus = nodes.gpus_of(node);
+  return first + (rank - first - channel % gpus + gpus) % gpus;
+}
+
+int Rings::member(int rank, int position, int channel) const {
+  if (channels == 1) return rank + (position - this->position(rank)) * stride;
+  const int node = nodes.node_of(position);
+  const int first = nodes.first_rank[static_cast<std::size_t>(node)];
+  return first + (position - first + channel) % nodes.gpus_of(node);
+}
+
 Rings ring_of_all(const RankLayout& layout) { return {.stride = 1, .length = layout.ranks()}; }
+
+Rings rails(const RankLayout& layout) {
+  int gpus = 1;
+  for (int node = 0; node < layout.nodes(); ++node) gpus = std::max(gpus, layout.gpus_of(node));
+  if (gpus == 1 || layout.nodes() == 1) return ring_of_all(layout);
+  return {.stride = 1, .length = layout.ranks(), .channels = gpus, .nodes = layout};
+}
 
 Rings rings_inside_nodes(const RankLayout& layout, std::string_view collective) {
   require_even(layout, collective);
@@ -72,33 +100,37 @@ void append_turns(std::vector<Phase>& phases, const RankLayout& layout, const Ri
                   const Turns& turns) {
   const int n = rings.length;
   if (n == 1) return;
-  const auto index = [rings, n, ahead = turns.ahead](int rank, int round) {
-    return ((rings.position(rank) + ahead - round) % n + n) % n;
+  const auto index = [n, ahead = turns.ahead](int position, int round) {
+    return ((position + ahead - round) % n + n) % n;
   };
 
   Phase phase{.rounds = turns.rounds,
+              .channels = rings.channels,
               .reducing_rounds = turns.reducing_rounds,
               .rotational = turns.blocks_alike && layout.even()};
-  phase.messages.resize(static_cast<std::size_t>(layout.ranks()));
+  const auto ranks = static_cast<std::size_t>(layout.ranks());
+  phase.messages.resize(ranks * static_cast<std::size_t>(rings.channels));
   Bytes sum{};
   bool equal = true;
-  for (int first = 0; first < layout.ranks(); ++first) {
-    if (rings.position(first) != 0) continue;
-    const Extremes of = extremes_of(rings, turns, first);
-    for (int i = 0; i < n; ++i) {
-      const int rank = rings.member(first, i);
-      // In n - 1 rounds all blocks but one pass: that which would be next.
-      const bool largest_passes = turns.rounds >= n || index(rank, n - 1) != of.index_of_largest;
-      phase.messages[static_cast<std::size_t>(rank)] = {rank, rings.member(rank, (i + 1) % n),
-                                                        largest_passes ? of.largest : of.second};
+  for (int channel = 0; channel < rings.channels; ++channel)
+    for (int first = 0; first < layout.ranks(); ++first) {
+      if (rings.position(first, channel) != 0) continue;
+      const Extremes of = extremes_of(rings, turns, first, channel);
+      for (int i = 0, rank = first, next = 0; i < n; ++i, rank = next) {
+        next = rings.member(first, (i + 1) % n, channel);
+        // In n - 1 rounds all blocks but one pass: that which would be next.
+        const bool largest_passes = turns.rounds >= n || index(i, n - 1) != of.index_of_largest;
+        phase.messages[static_cast<std::size_t>(channel) * ranks + static_cast<std::size_t>(rank)] =
+            {rank, next, largest_passes ? of.largest : of.second, channel};
+      }
+      sum = sum + of.sum;
+      equal = equal && of.smallest == of.largest;
     }
-    sum = sum + of.sum;
-    equal = equal && of.smallest == of.largest;
-  }
   if (!equal) {
-    phase.size = [index, block = turns.block](std::size_t message, int round) {
-      const int rank = static_cast<int>(message);
-      return block(rank, index(rank, round));
+    phase.size = [index, rings, turns, ranks](std::size_t message, int round) {
+      const int rank = static_cast<int>(message % ranks);
+      const int channel = static_cast<int>(message / ranks);
+      return share_of(rings, turns, rank, index(rings.position(rank, channel), round), channel);
     };
     phase.sum = sum * turns.rounds;  // every block is passed once in a round
   }
@@ -122,10 +154,11 @@ Turns reducing_turns(const Rings& rings, std::function<Bytes(int rank)> whole) {
 }
 
 Turns contribution_turns(const Rings& rings, const CollectiveLoad& load) {
-  return {
-      .rounds = rings.length - 1,
-      .blocks_alike = load.contributions.empty(),
-      .block = [rings, load](int rank, int i) { return load.contribution(rings.member(rank, i)); }};
+  return {.rounds = rings.length - 1,
+          .blocks_alike = load.contributions.empty(),
+          .block = [rings, load](int rank, int i, int channel) {
+            return load.contribution(rings.member(rank, i, channel));
+          }};
 }
 
 }  // namespace gradcast::collectives

@@ -9,19 +9,25 @@
 
 namespace gradcast::collectives {
 
-/// Rings of one length; every rank is in one of them.
+/// Rings of one length; every rank is in one of them, or in one of each channel.
 struct Rings {
   int stride = 1;  // from a rank to the next
   int length = 1;
+  int channels = 1;
+  /// With several channels: the nodes of rails (see below).
+  RankLayout nodes{};
 
-  int position(int rank) const { return rank / stride % length; }
-  /// The rank at a position of the ring that `rank` is in.
-  int member(int rank, int position) const {
-    return rank + (position - this->position(rank)) * stride;
-  }
+  int position(int rank, int channel = 0) const;
+  /// The rank at a position of the channel's ring that `rank` is in.
+  int member(int rank, int position, int channel = 0) const;
 };
 
 Rings ring_of_all(const RankLayout& layout);
+/// As many rings through all ranks as a node has GPUs, each a channel for its share of every block.
+/// Ring j comes into each node at GPU j, goes through all of its GPUs and leaves from GPU j - 1. So
+/// all GPUs of a node, and all of its NICs, send and receive as much. One ring where no node has
+/// several GPUs, or where there is one node.
+Rings rails(const RankLayout& layout);
 /// One ring in each node; and one ring through the ranks of equal local index. Both throw
 /// ValueError with the collective's name where nodes have different numbers of GPUs.
 Rings rings_inside_nodes(const RankLayout& layout, std::string_view collective);
@@ -34,8 +40,9 @@ struct Turns {
   int ahead = 0;
   /// False where blocks differ by more than remainders of a division.
   bool blocks_alike = true;
-  /// Size of a block of the ring that `rank` is in.
-  std::function<Bytes(int rank, int block)> block;
+  /// Size of a block of the channel's ring that `rank` is in. Of several channels each passes an
+  /// equal share of it.
+  std::function<Bytes(int rank, int block, int channel)> block;
 };
 
 /// Appends the rounds. There are length - 1 of them, or at least length; none for rings of one

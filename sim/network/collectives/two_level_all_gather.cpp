@@ -19,8 +19,9 @@ std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) 
   std::vector<Phase> phases;
   append_turns(phases, layout, across, contribution_turns(across, load));
   append_turns(phases, layout, inside,
-               {.rounds = inside.length - 1,
-                .block = [bundles](int, int i) { return bundles[static_cast<std::size_t>(i)]; }});
+               {.rounds = inside.length - 1, .block = [bundles](int, int i, int) {
+                  return bundles[static_cast<std::size_t>(i)];
+                }});
   return phases;
 }
 

@@ -230,6 +230,59 @@ TEST_CASE("PyTorch's DDP rows are of one to sixteen GPUs, slower than one alone"
   }
 }
 
+// 6 servers of ResNet-50; BERT of 128 and of 512 tokens, each in two precisions on 1 to 32 nodes.
+// 32 nodes in mixed precision: 256 ranks x 256 sequences / 138,294 a second, and one of them 256 /
+// 580. Ranks x micro-steps are alike in all runs of a kind: 8 x 32, ... 256 x 1.
+TEST_CASE("NVIDIA's rows are its throughputs, and BERT's batch is shared out among the ranks",
+          "[data]") {
+  DataFiles files(kRoot);
+  const MeasuredRuns measured =
+      load_measured_runs(files.read(kMeasuredRuns, "measured-nvidia-examples"));
+  REQUIRE(measured.runs.size() == 6 + 2 * 2 * 6);
+  const MeasuredRun& last = measured.runs[6 + 5];
+  CHECK(last.nodes == 32);
+  CHECK(last.iteration.count() == Approx(256 * 256 / 138'294.0).epsilon(1e-5));
+  CHECK(last.compute.count() == Approx(256 / 580.0).epsilon(1e-5));
+  CHECK(last.precision.gradient == NumberType::Fp16);
+  for (std::size_t i = 6; i < measured.runs.size(); ++i) {
+    const MeasuredRun& run = measured.runs[i];
+    const MeasuredRun& first = measured.runs[i - (i - 6) % 6];
+    CHECK(run.nodes * run.accumulation == first.accumulation);
+    CHECK(run.nodes * run.batch == first.batch);
+  }
+}
+
+// 448 images on each of two RTX 4090 at 2468 images/s, one alone has 1301.
+TEST_CASE("Lambda's rows are images a second", "[data]") {
+  DataFiles files(kRoot);
+  const MeasuredRuns measured =
+      load_measured_runs(files.read(kMeasuredRuns, "measured-lambda-resnet50"));
+  REQUIRE(measured.runs.size() == 3 + 3 + 1);
+  CHECK(measured.runs.back().iteration.count() == Approx(2 * 448 / 2468.0).epsilon(1e-5));
+  CHECK(measured.runs.back().compute.count() == Approx(448 / 1301.0).epsilon(1e-5));
+}
+
+// 2 x 8192 tokens at 6514 tokens/s on 128 GPUs, compiled. Alone: so that forward, backward and an
+// eighth of the update, which is 3.111 % of the trace, are the 2 x 8192 / 6667 s of 8 GPUs.
+TEST_CASE("torchtitan's rows are tokens a second, and compute is from those of 8 GPUs", "[data]") {
+  DataFiles files(kRoot);
+  const MeasuredRuns measured =
+      load_measured_runs(files.read(kMeasuredRuns, "measured-torchtitan-fsdp"));
+  REQUIRE(measured.runs.size() == 2 * 2);
+  const IterationTrace trace =
+      load_iteration_trace(files.read(kIterationTraces, "iteration-llama-3-8b-h100"));
+  const double update = trace.update / trace.iteration();
+  CHECK(update == Approx(0.03111).epsilon(1e-3));
+  for (const MeasuredRun& run : measured.runs) {
+    CAPTURE(run.line);
+    CHECK(run.sharding.kind == Sharding::Fsdp);
+    CHECK(run.outside.empty() == (run.nodes == 16));
+  }
+  CHECK(measured.runs[3].iteration.count() == Approx(2 * 8192 / 6514.0).epsilon(1e-5));
+  CHECK(measured.runs[3].compute.count() * (1 - 7.0 / 8 * update) ==
+        Approx(2 * 8192 / 6667.0).epsilon(1e-5));
+}
+
 // 8 GiB on 32 nodes: 8,589,934,592 bytes at 161.18 GB/s. A ring on 2 nodes is not what NCCL does
 // there, and one row is where the cluster's rate is from: 9 + 1.
 TEST_CASE("NCCL's rows on P5 are its algorithm bandwidths, and ten are not claimed", "[data]") {

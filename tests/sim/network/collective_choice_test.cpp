@@ -35,6 +35,41 @@ TEST_CASE("a tree for the small, a ring for the large", "[collective]") {
   CHECK(chosen(cluster(1), Aggregation::AllReduce, 4'000) == "ring-all-reduce");
 }
 
+// 8 nodes of 4 GPUs over 4 NICs. One ring crosses one NIC of each node, rail rings all four of
+// them: a quarter of the time. A few bytes go up and down the tree over 8 nodes and 3 more of a
+// chain, 12 messages, where one over 32 ranks has 5 levels between nodes, too, and rings have 62
+// rounds.
+TEST_CASE("where nodes have several NICs, rails are chosen for the large", "[collective]") {
+  Cluster rails = cluster(8);
+  rails.gpus_per_node = 4;
+  rails.nics_per_node = 4;
+  rails.intra.bandwidth = {100e9};
+  CHECK(chosen(rails, Aggregation::AllReduce, 1'000'000'000) == "rail-ring-all-reduce");
+  CHECK(chosen(rails, Aggregation::AllGather, 100'000'000) == "rail-ring-all-gather");
+  CHECK(chosen(rails, Aggregation::AllReduce, 4'000) == "nccl-tree");
+  rails.nics_per_node = 1;
+  CHECK(chosen(rails, Aggregation::AllReduce, 1'000'000'000) == "ring-all-reduce");
+  CHECK(chosen(rails, Aggregation::AllGather, 100'000'000) == "ring-all-gather");
+  CHECK(chosen(rails, Aggregation::AllReduce, 4'000) == "double-binary-tree");
+}
+
+// The same by groups: in a node there is no rail, and what is 4 apart has one GPU in each node.
+TEST_CASE("groups choose for themselves", "[collective]") {
+  Cluster rails = cluster(8);
+  rails.gpus_per_node = 4;
+  rails.nics_per_node = 4;
+  rails.intra.bandwidth = {100e9};
+  const CollectiveChoice choice(rails);
+  const CollectiveLoad large{.payload = Bytes{1'000'000'000}};
+  CHECK(choice.choose(Aggregation::AllReduce, large, {1, 4}).name == "ring-all-reduce");
+  CHECK(choice.choose(Aggregation::AllReduce, large, {4, 8}).name == "ring-all-reduce");
+  CHECK(choice.choose(Aggregation::AllReduce, large, {1, 16}).name == "rail-ring-all-reduce");
+  CHECK(choice.choose(Aggregation::AllReduce, large, {1, 1}).name == "ring-all-reduce");
+  // Eight ranks a node apart: 14 rounds of 50 us and 125 MB at 1 GB/s, on a NIC of their own.
+  CHECK(choice.time(*find_collective("ring-all-reduce"), large, {4, 8}).count() ==
+        Approx(14 * (50e-6 + 0.125)).epsilon(1e-9));
+}
+
 TEST_CASE("a platform of SimGrid's has no costs here, and says what to name instead",
           "[collective]") {
   Cluster platform = cluster(4);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "sim/base/error.hpp"
@@ -34,7 +35,8 @@ void check_well_formed(const RankLayout& layout, const std::vector<Phase>& phase
     REQUIRE(phase.reducing_rounds >= 0);
     REQUIRE(phase.reducing_rounds <= phase.rounds);
     REQUIRE_FALSE(phase.messages.empty());
-    std::map<std::pair<int, int>, int> edges;
+    REQUIRE(phase.channels >= 1);
+    std::map<std::tuple<int, int, int>, int> edges;
     for (std::size_t i = 0; i < phase.messages.size(); ++i) {
       const Message& message = phase.messages[i];
       std::int64_t most = 0;
@@ -45,7 +47,9 @@ void check_well_formed(const RankLayout& layout, const std::vector<Phase>& phase
       }
       const bool right = message.from >= 0 && message.from < layout.ranks() && message.to >= 0 &&
                          message.to < layout.ranks() && message.from != message.to &&
-                         message.bytes.count == most && ++edges[{message.from, message.to}] == 1;
+                         message.channel >= 0 && message.channel < phase.channels &&
+                         message.bytes.count == most &&
+                         ++edges[{message.channel, message.from, message.to}] == 1;
       if (!right) FAIL("message " << i << ": " << message.from << " to " << message.to);
     }
   }
@@ -73,13 +77,13 @@ TEST_CASE("where a phase says that one node tells all, it does", "[collective]")
     for (const Phase& phase : phases) {
       if (!phase.rotational) continue;
       REQUIRE(layout.even());
-      std::map<std::pair<int, int>, std::int64_t> sizes;
+      std::map<std::tuple<int, int, int>, std::int64_t> sizes;
       for (const Message& message : phase.messages)
-        sizes[{message.from, message.to}] = message.bytes.count;
+        sizes[{message.channel, message.from, message.to}] = message.bytes.count;
       const int turn = layout.gpus_of(0);
       for (const Message& message : phase.messages) {
-        const auto turned = sizes.find(
-            {(message.from + turn) % layout.ranks(), (message.to + turn) % layout.ranks()});
+        const auto turned = sizes.find({message.channel, (message.from + turn) % layout.ranks(),
+                                        (message.to + turn) % layout.ranks()});
         // A division inside a division may leave two bytes.
         if (turned == sizes.end() || std::abs(turned->second - message.bytes.count) > 2)
           FAIL(message.from << " to " << message.to);
@@ -99,7 +103,8 @@ TEST_CASE("where a phase says that one node tells all, it does", "[collective]")
 TEST_CASE("rings look the same from all nodes, which makes large ones cheap", "[collective]") {
   for (const char* name :
        {"ring-all-reduce", "ring-all-gather", "ring-reduce-scatter", "two-level-all-reduce",
-        "two-level-all-gather", "two-level-sparse", "bruck-all-gather", "parameter-server"})
+        "two-level-all-gather", "two-level-sparse", "bruck-all-gather", "parameter-server",
+        "rail-ring-all-reduce", "rail-ring-all-gather", "rail-ring-reduce-scatter"})
     for (const Phase& phase : find_collective(name)->phases(even_layout(4, 8), equal_load(1001))) {
       CAPTURE(name);
       CHECK(phase.rotational);
@@ -120,12 +125,17 @@ std::int64_t reduced(const RankLayout& layout, std::int64_t S, std::int64_t) {
 std::int64_t gathered(const RankLayout& layout, std::int64_t, std::int64_t T) {
   return (layout.ranks() - 1) * T;
 }
+std::int64_t scattered(const RankLayout& layout, std::int64_t S, std::int64_t) {
+  return (layout.ranks() - 1) * S;
+}
 std::int64_t scattered_in_nodes(const RankLayout& layout, std::int64_t S, std::int64_t) {
   return (layout.ranks() - layout.nodes()) * S;
 }
 
 const std::map<std::string_view, Due> kDue{
     {"ring-all-reduce", reduced},
+    {"rail-ring-all-reduce", reduced},
+    {"nccl-tree", reduced},
     {"recursive-halving-doubling", reduced},
     {"double-binary-tree", reduced},
     {"two-level-all-reduce", reduced},
@@ -138,9 +148,10 @@ const std::map<std::string_view, Due> kDue{
        const auto p = std::bit_floor(n);
        return (p * std::countr_zero(p) + 2 * (n - p)) * S;
      }},
-    {"ring-reduce-scatter", [](const RankLayout& layout, std::int64_t S,
-                               std::int64_t) { return (layout.ranks() - 1) * S; }},
+    {"ring-reduce-scatter", scattered},
+    {"rail-ring-reduce-scatter", scattered},
     {"ring-all-gather", gathered},
+    {"rail-ring-all-gather", gathered},
     {"bruck-all-gather", gathered},
     {"recursive-doubling-all-gather", gathered},
     {"two-level-all-gather", gathered},

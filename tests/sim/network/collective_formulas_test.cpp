@@ -141,6 +141,11 @@ const std::map<std::string_view, Formula> kFormulas{
      [](const Case& c) { return ring_rounds(c, 2 * (c.n - 1), std::ceil(c.S / c.n)); }},
     {"two-level-all-reduce",  // one GPU a node
      [](const Case& c) { return ring_rounds(c, 2 * (c.n - 1), std::ceil(c.S / c.n)); }},
+    {"rail-ring-all-reduce",  // one GPU a node: one ring
+     [](const Case& c) { return ring_rounds(c, 2 * (c.n - 1), std::ceil(c.S / c.n)); }},
+    {"rail-ring-reduce-scatter",
+     [](const Case& c) { return ring_rounds(c, c.n - 1, std::ceil(c.S / c.n)); }},
+    {"rail-ring-all-gather", [](const Case& c) { return ring_rounds(c, c.n - 1, c.S); }},
     {"ring-reduce-scatter",
      [](const Case& c) { return ring_rounds(c, c.n - 1, std::ceil(c.S / c.n)); }},
     {"ring-all-gather", [](const Case& c) { return ring_rounds(c, c.n - 1, c.S); }},
@@ -154,6 +159,7 @@ const std::map<std::string_view, Formula> kFormulas{
     {"recursive-doubling-all-reduce",
      [](const Case& c) { return (c.log_p() + (c.n > c.p() ? 2 : 0)) * (c.a + c.x(c.S)); }},
     {"double-binary-tree", double_tree},
+    {"nccl-tree", double_tree},  // one GPU a node
     {"parameter-server",
      [](const Case& c) { return 2 * (c.a + c.x((c.n - 1) * std::ceil(c.S / c.n))); }},
     {"bruck-all-gather", [](const Case& c) { return c.levels() * c.a + c.x((c.n - 1) * c.S); }},
@@ -189,8 +195,9 @@ TEST_CASE("every collective alone on equal links takes what its formula says",
         const double expected = kFormulas.at(collective->name)(
             {n, static_cast<double>(payload), kBetween.bandwidth, kBetween.latency});
         // The tree cuts larger buffers into a number of chunks that depends on the size.
-        const bool divides =
-            payload % unit == 0 && (collective->name != "double-binary-tree" || payload < 131'072);
+        const bool tree =
+            collective->name == "double-binary-tree" || collective->name == "nccl-tree";
+        const bool divides = payload % unit == 0 && (!tree || payload < 131'072);
         const double tolerance = divides ? 1e-9 : 1e-3;
         const CollectiveLoad load{.payload = {payload},
                                   .elements = std::max<std::int64_t>(1, payload / 8 * 50)};
@@ -266,4 +273,96 @@ TEST_CASE("an empty ring takes its slowest walk, close above NCCL's count", "[co
   }
   for (const int nodes : {2, 3, 16, 64})
     CHECK(empty_ring(nodes, 1) == Approx(2 * (nodes - 1) * kBetween.latency).epsilon(1e-9));
+}
+
+namespace {
+
+/// The same with several NICs a node, of which GPU i uses NIC i mod `nics`.
+Topology with_nics(int nodes, int gpus, int nics) {
+  Topology topology = cluster(nodes, gpus);
+  const std::size_t first = topology.links.size();
+  for (int nic = 0; nic < nodes * nics; ++nic)
+    for (const char* way : {"out", "in"})
+      topology.links.push_back({"nic" + std::to_string(nic) + way, {kBetween.bandwidth}});
+  topology.route = [=](int from, int to, std::vector<std::uint32_t>& links) {
+    const bool same = from / gpus == to / gpus;
+    const auto link = [&](int rank, int way) {
+      const int nic = rank / gpus * nics + rank % gpus % nics;
+      const std::size_t number =
+          same ? 2 * static_cast<std::size_t>(rank) : first + 2 * static_cast<std::size_t>(nic);
+      links.push_back(static_cast<std::uint32_t>(number) + static_cast<std::uint32_t>(way));
+    };
+    link(from, 0);
+    link(to, 1);
+    return Seconds{same ? kInside.latency : kBetween.latency};
+  };
+  return topology;
+}
+
+}  // namespace
+
+// n ranks, S bytes in each buffer: every NIC passes S / n / r bytes in each of 2(n-1) rounds,
+// without a pause; the last of them has to arrive.
+TEST_CASE("rail rings fill all NICs of a node", "[collective_time]") {
+  for (const auto& [nodes, gpus] : {std::pair{2, 2}, {2, 8}, {4, 8}, {3, 4}, {8, 8}})
+    for (int nics = 1; nics <= gpus; nics *= 2) {
+      if (gpus % nics != 0) continue;
+      const int n = nodes * gpus;
+      const std::int64_t payload = std::int64_t{1'000'000} * n * gpus;
+      const auto S = static_cast<double>(payload);
+      const Topology topology = with_nics(nodes, gpus, nics);
+      const double round = S / n / nics / kBetween.bandwidth;
+      CAPTURE(nodes, gpus, nics);
+      CHECK(time_of("rail-ring-all-reduce", nodes, gpus, {.payload = {payload}}, topology) ==
+            Approx(2 * (n - 1) * round + kBetween.latency).epsilon(1e-9));
+      CHECK(time_of("rail-ring-reduce-scatter", nodes, gpus, {.payload = {payload}}, topology) ==
+            Approx((n - 1) * round + kBetween.latency).epsilon(1e-9));
+      CHECK(time_of("rail-ring-all-gather", nodes, gpus, {.payload = {payload / n}}, topology) ==
+            Approx((n - 1) * round + kBetween.latency).epsilon(1e-9));
+      // One ring has one NIC of each node.
+      CHECK(time_of("ring-all-reduce", nodes, gpus, {.payload = {payload}}, topology) ==
+            Approx(2 * (n - 1) * S / n / kBetween.bandwidth + kBetween.latency).epsilon(1e-9));
+    }
+}
+
+// A chunk's slowest walk: see the empty ring above. Each of the rings turns by itself, so that no
+// GPU waits between nodes in every round.
+TEST_CASE("empty rail rings take what an empty ring takes", "[collective_time]") {
+  for (const auto& [nodes, gpus] : {std::pair{2, 2}, {2, 8}, {4, 4}, {4, 8}, {7, 3}}) {
+    CAPTURE(nodes, gpus);
+    const Topology topology = with_nics(nodes, gpus, gpus);
+    for (const char* what : {"ring-all-reduce", "ring-reduce-scatter", "ring-all-gather"})
+      CHECK(time_of("rail-" + std::string(what), nodes, gpus, {}, topology) ==
+            Approx(time_of(what, nodes, gpus, {}, topology)).epsilon(1e-9));
+    CHECK(time_of("rail-ring-all-reduce", nodes, gpus, {}, topology) ==
+          Approx((gpus > 2 ? 2 * nodes : 2 * nodes - 1) * (kBetween.latency - kInside.latency) +
+                 2 * (nodes * gpus - 1) * kInside.latency)
+              .epsilon(1e-9));
+  }
+}
+
+// 2^D nodes of two GPUs. Each tree of each channel has a quarter of the buffer, 2 MB: in 4 chunks
+// or, of more than 4 levels, as many. Up: a round inside nodes, from each chain's second GPU, of
+// one chunk; then m + D - 1 rounds between nodes, in which the busiest node passes two chunks of
+// each channel, one in the last. Down is the same backwards.
+TEST_CASE("NCCL's tree on nodes of two GPUs has a closed form", "[collective_time]") {
+  const std::int64_t payload = 8'000'000;
+  for (const int levels : {2, 3, 4})
+    for (const int nics : {1, 2}) {
+      CAPTURE(levels, nics);
+      const int m = std::max(4, levels + 1);
+      const double c = 2e6 / m;
+      const double channels = 2.0 / nics;  // on a NIC
+      const double up =
+          kInside.latency + c / kInside.bandwidth +
+          (m + levels - 1) * (kBetween.latency + 2 * channels * c / kBetween.bandwidth) -
+          channels * c / kBetween.bandwidth;
+      CHECK(time_of("nccl-tree", 1 << levels, 2, {.payload = {payload}},
+                    with_nics(1 << levels, 2, nics)) == Approx(2 * up).epsilon(1e-9));
+    }
+}
+
+// One node: no tree, chains of g - 1 edges. An empty buffer walks up and down.
+TEST_CASE("NCCL's tree in one node is a chain", "[collective_time]") {
+  CHECK(time_of("nccl-tree", 1, 8, {}, cluster(1, 8)) == Approx(14 * kInside.latency));
 }

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,8 +18,16 @@ namespace {
 /// The definition, written out: every round of every message.
 Seconds plain_time(const std::vector<Phase>& phases, const Topology& topology,
                    const CollectiveSoftware& software, int sharing) {
-  std::vector<double> begin(static_cast<std::size_t>(topology.ranks));
+  const auto ranks = static_cast<std::size_t>(topology.ranks);
+  std::vector<double> ready(ranks);
   for (const Phase& phase : phases) {
+    // Each channel of a rank goes on by itself.
+    std::vector<double> begin;
+    for (int channel = 0; channel < phase.channels; ++channel)
+      begin.insert(begin.end(), ready.begin(), ready.end());
+    const auto strand = [&](int rank, int channel) {
+      return static_cast<std::size_t>(channel) * ranks + static_cast<std::size_t>(rank);
+    };
     std::vector<std::vector<std::uint32_t>> routes;
     std::vector<double> latencies, loads(topology.links.size());
     for (const Message& message : phase.messages) {
@@ -32,21 +41,24 @@ Seconds plain_time(const std::vector<Phase>& phases, const Topology& topology,
         std::fill(begin.begin(), begin.end(), *std::max_element(begin.begin(), begin.end()));
       std::vector<double> sent = begin, received = begin, adding(begin.size());
       for (std::size_t i = 0; i < phase.messages.size(); ++i) {
-        const auto from = static_cast<std::size_t>(phase.messages[i].from);
-        const auto to = static_cast<std::size_t>(phase.messages[i].to);
+        const std::size_t from = strand(phase.messages[i].from, phase.messages[i].channel);
+        const std::size_t to = strand(phase.messages[i].to, phase.messages[i].channel);
         double flow = 0;
         for (const std::uint32_t link : routes[i])
           flow = std::max(flow, sharing * loads[link] / topology.links[link].bandwidth.value);
         sent[from] = std::max(sent[from], begin[from] + flow);
         received[to] = std::max(received[to], begin[from] + flow + latencies[i]);
         if (round < phase.reducing_rounds && software.reduction_bandwidth.value > 0)
-          adding[to] += phase.messages[i].bytes / software.reduction_bandwidth / Seconds{1};
+          adding[to] +=
+              phase.messages[i].bytes * phase.channels / software.reduction_bandwidth / Seconds{1};
       }
       for (std::size_t rank = 0; rank < begin.size(); ++rank)
         begin[rank] = std::max(sent[rank], received[rank] + adding[rank]);
     }
+    for (std::size_t i = 0; i < begin.size(); ++i)
+      ready[i % ranks] = i < ranks ? begin[i] : std::max(ready[i % ranks], begin[i]);
   }
-  return software.per_collective + Seconds{*std::max_element(begin.begin(), begin.end())};
+  return software.per_collective + Seconds{*std::max_element(ready.begin(), ready.end())};
 }
 
 /// A cluster in which no two links or latencies are equal.
@@ -99,18 +111,22 @@ TEST_CASE("shortcuts change nothing: any edges, over many rounds", "[collective_
     const Topology topology = alike ? cluster(nodes, gpus) : irregular(nodes, gpus, random);
     std::vector<Phase> phases;
     for (int p = 0; p < 3; ++p) {
-      Phase phase{.rounds = 1 + below(700), .lockstep = below(4) == 0, .rotational = p != 1};
+      Phase phase{.rounds = 1 + below(700),
+                  .channels = 1 + below(3),
+                  .lockstep = below(4) == 0,
+                  .rotational = p != 1};
       phase.reducing_rounds = below(phase.rounds + 1);
-      std::set<std::pair<int, int>> edges_taken;
+      std::set<std::tuple<int, int, int>> edges_taken;
       for (int i = 0, edges = 1 + below(2 * gpus); i < edges; ++i) {
         const int from = below(gpus), to = below(ranks);
-        if (from == to || !edges_taken.emplace(from, to).second) continue;
+        const int channel = below(phase.channels);
+        if (from == to || !edges_taken.emplace(from, to, channel).second) continue;
         const Bytes bytes{below(100'000)};
         // The same from all nodes, or from some.
         for (int node = 0; node < nodes; ++node)
           if (phase.rotational || below(2) == 0)
             phase.messages.push_back(
-                {(from + node * gpus) % ranks, (to + node * gpus) % ranks, bytes});
+                {(from + node * gpus) % ranks, (to + node * gpus) % ranks, bytes, channel});
       }
       phases.push_back(std::move(phase));
     }

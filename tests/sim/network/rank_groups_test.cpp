@@ -50,7 +50,7 @@ std::vector<std::vector<int>> members_of(const RankGroups& groups, int ranks) {
 }
 
 /// Every message of every round: phase, round, channel, from and to, and what it carries.
-using Traffic = std::map<std::tuple<std::size_t, int, int, int>, std::int64_t>;
+using Traffic = std::map<std::tuple<std::size_t, int, int, int, int>, std::int64_t>;
 
 void add_traffic(Traffic& traffic, const std::vector<Phase>& phases,
                  const std::vector<int>& members) {
@@ -61,7 +61,7 @@ void add_traffic(Traffic& traffic, const std::vector<Phase>& phases,
         const int from =
             members.empty() ? message.from : members[static_cast<std::size_t>(message.from)];
         const int to = members.empty() ? message.to : members[static_cast<std::size_t>(message.to)];
-        traffic[{p, round, from, to}] += phases[p].bytes_of(i, round).count + 1;
+        traffic[{p, round, message.channel, from, to}] += phases[p].bytes_of(i, round).count + 1;
       }
 }
 
@@ -95,7 +95,7 @@ TEST_CASE("every rank of a group sends and receives what it does when the group 
           Traffic expected;
           std::int64_t bytes = 0;
           bool served = true;
-          std::vector<std::vector<std::tuple<int, int, bool>>> rounds;
+          std::vector<std::vector<std::tuple<int, int, int, bool>>> rounds;
           for (const std::vector<int>& members : members_of(groups, layout.ranks())) {
             try {
               const std::vector<Phase> phases =
@@ -104,7 +104,8 @@ TEST_CASE("every rank of a group sends and receives what it does when the group 
               bytes += bytes_in(phases).count;
               rounds.emplace_back();
               for (const Phase& phase : phases)
-                rounds.back().emplace_back(phase.rounds, phase.reducing_rounds, phase.lockstep);
+                rounds.back().emplace_back(phase.rounds, phase.channels, phase.reducing_rounds,
+                                           phase.lockstep);
             } catch (const ValueError&) {
               served = false;
             }
@@ -122,8 +123,8 @@ TEST_CASE("every rank of a group sends and receives what it does when the group 
           CHECK(bytes_in(phases).count == bytes);
           REQUIRE(phases.size() == rounds.front().size());
           for (std::size_t p = 0; p < phases.size(); ++p)
-            CHECK(std::tuple(phases[p].rounds, phases[p].reducing_rounds, phases[p].lockstep) ==
-                  rounds.front()[p]);
+            CHECK(std::tuple(phases[p].rounds, phases[p].channels, phases[p].reducing_rounds,
+                             phases[p].lockstep) == rounds.front()[p]);
         }
 }
 
@@ -146,19 +147,20 @@ TEST_CASE("where groups say that one node tells all, it does", "[groups]") {
           const int turn = layout.gpus_of(0);
           const int block = phase.turning_ranks > 0 ? phase.turning_ranks : layout.ranks();
           REQUIRE(layout.ranks() % block == 0);
-          std::map<std::pair<int, int>, std::int64_t> sizes;
+          std::map<std::tuple<int, int, int>, std::int64_t> sizes;
           for (const Message& message : phase.messages)
-            sizes[{message.from, message.to}] += message.bytes.count;
+            sizes[{message.channel, message.from, message.to}] += message.bytes.count;
           for (const auto& [ends, bytes] : sizes) {
-            const int first = ends.first / block * block;
-            REQUIRE(ends.second / block * block == first);
-            const auto turned = sizes.find({first + (ends.first - first + turn) % block,
-                                            first + (ends.second - first + turn) % block});
+            const auto [channel, from, to] = ends;
+            const int first = from / block * block;
+            REQUIRE(to / block * block == first);
+            const auto turned = sizes.find({channel, first + (from - first + turn) % block,
+                                            first + (to - first + turn) % block});
             const auto next = sizes.find(
-                {(ends.first + block) % layout.ranks(), (ends.second + block) % layout.ranks()});
+                {channel, (from + block) % layout.ranks(), (to + block) % layout.ranks()});
             if (turned == sizes.end() || std::abs(turned->second - bytes) > 2 ||
                 next == sizes.end() || std::abs(next->second - bytes) > 2)
-              FAIL(ends.first << " to " << ends.second);
+              FAIL(from << " to " << to);
           }
         }
       }
@@ -178,7 +180,8 @@ TEST_CASE("rings in groups that fit the nodes look the same from all nodes", "[g
                                    {32, 4},
                                    {8, 4},
                                    {16, 2}})
-    for (const char* name : {"ring-all-reduce", "ring-all-gather", "ring-reduce-scatter"})
+    for (const char* name : {"ring-all-reduce", "ring-all-gather", "ring-reduce-scatter",
+                             "rail-ring-all-reduce", "rail-ring-all-gather"})
       for (const Phase& phase :
            phases_in(groups, *find_collective(name), layout, equal_load(1001))) {
         CAPTURE(name, groups.stride, groups.length);

@@ -1,0 +1,28 @@
+// All-gather by rail rings (see rail_ring_all_reduce.cpp): each ring passes its share of every
+// contribution around. FSDP gathers parameters so.
+//
+// Alone, as there, with contributions of m bytes: (n-1) m / (r B) + A.
+#include "sim/network/collectives/rings.hpp"
+
+namespace gradcast::collectives {
+namespace {
+
+std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
+  std::vector<Phase> phases;
+  const Rings rings = rails(layout);
+  append_turns(phases, layout, rings, contribution_turns(rings, load));
+  return phases;
+}
+
+}  // namespace
+
+extern constinit const Collective rail_ring_all_gather{
+    .name = "rail-ring-all-gather",
+    .summary = "every rank's contribution around rail rings",
+    .source = "NCCL's Ring on nodes of several NICs: src/graph/search.cc, src/graph/connect.cc",
+    .outcome = Outcome::AllGathered,
+    .serves = Aggregation::AllGather,
+    .phases = phases,
+};
+
+}  // namespace gradcast::collectives
