@@ -103,14 +103,27 @@ CompressorCosts::CompressorCosts(const CostTable& table, const CostChoice& choic
   if (choice.implementation.empty())
     choice_.implementation = preferred_implementation(values_of(rows_, &CostRow::implementation));
   keep(rows_, &CostRow::implementation, choice_.implementation);
+  choose_input_type();
 
   for (const CostRow& row : table.rows)
     if (row.tensors > 1 && row.compressor == choice_.compressor && row.mode == choice_.mode &&
-        row.distribution == choice_.distribution && row.implementation == choice_.implementation)
+        row.distribution == choice_.distribution && row.implementation == choice_.implementation &&
+        row.input_type == choice_.input_type)
       together_.push_back(row);
   CostGrid grid;
   for (const CostRow& row : rows_) grid.add(row);
   grid_ = finished(std::move(grid));
+}
+
+void CompressorCosts::choose_input_type() {
+  const auto of_type = [this](const CostRow& row) { return row.input_type == choice_.input_type; };
+  if (std::none_of(rows_.begin(), rows_.end(), of_type)) {
+    const NumberType known = rows_.front().input_type;
+    other_input_ = "input " + std::string(to_text(choice_.input_type)) + ", and its costs are of " +
+                   std::string(to_text(known));
+    choice_.input_type = known;
+  }
+  std::erase_if(rows_, [&](const CostRow& row) { return !of_type(row); });
 }
 
 CostGrid CompressorCosts::finished(CostGrid grid) const {
@@ -134,6 +147,8 @@ CostEstimate CompressorCosts::answer(const CostGrid& grid, const std::vector<Cos
   estimate.implementation = choice_.implementation;
   estimate.evidence = evidence_of(rows, grid.densities_for(density));
   estimate.outside = grid.outside(density, size, workers);
+  if (!other_input_.empty())
+    estimate.outside = other_input_ + (estimate.outside.empty() ? "" : "; " + estimate.outside);
   estimate.far_outside = grid.far_outside(density, size);
   estimate.interpolated = !grid.has(density, size, workers);
   return estimate;

@@ -44,8 +44,10 @@ class CompressorCosts {
   CostEstimate answer(const CostGrid& grid, const std::vector<CostRow>& rows, std::int64_t elements,
                       std::int64_t wanted, double density, int workers) const;
   CostGrid finished(CostGrid grid) const;
+  void choose_input_type();
 
-  std::string table_;  // its name, for messages
+  std::string table_;        // its name, for messages
+  std::string other_input_;  // "" where the rows are of the gradients' type
   CostChoice choice_;
   std::vector<CostRow> rows_;      // of one tensor
   std::vector<CostRow> together_;  // of several in one call

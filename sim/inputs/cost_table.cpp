@@ -26,7 +26,9 @@ constexpr std::array kCostColumns = {"compressor",
                                      "decode_seconds",
                                      "decode_p95_seconds",
                                      "samples",
-                                     "evidence"};
+                                     "evidence",
+                                     "input_type"};
+constexpr std::size_t kRequiredCostColumns = 15;  // the input is fp32 where the file does not say
 
 }  // namespace
 
@@ -56,7 +58,7 @@ std::string parse_mode(std::string_view text) {
 CostTable load_cost_table(const TextFile& file) {
   CostTable table{file.path.string(), {}, comment_value(file, "device")};
   std::set<std::string> seen;
-  CsvReader rows(file, kCostColumns);
+  CsvReader rows(file, kCostColumns, kRequiredCostColumns);
   while (rows.next()) {
     CostRow row;
     row.compressor = rows.word("compressor");
@@ -66,6 +68,8 @@ CostTable load_cost_table(const TextFile& file) {
     row.elements = rows.integer("elements", 1, INT32_MAX);
     row.density = rows.value("density", parse_density);
     row.workers = rows.value("workers", parse_count);
+    if (!rows.text("input_type").empty())
+      row.input_type = rows.value("input_type", parse_tensor_type);
     row.distribution = rows.word("distribution");
     row.selected = rows.number("selected", 0, static_cast<double>(row.elements));
     row.encode = Seconds{rows.number("encode_seconds", 0, kLongestSeconds)};
@@ -80,7 +84,8 @@ CostTable load_cost_table(const TextFile& file) {
     const std::string point =
         join({row.compressor, row.mode, row.implementation, std::to_string(row.tensors),
               std::to_string(row.elements), number_to_text(row.density),
-              std::to_string(row.workers), row.distribution});
+              std::to_string(row.workers), row.distribution}) +
+        (row.input_type == NumberType::Fp32 ? "" : ", " + std::string(to_text(row.input_type)));
     if (!seen.insert(point).second) throw rows.failure("the point " + point + " stands twice");
     table.rows.push_back(row);
   }
@@ -89,15 +94,32 @@ CostTable load_cost_table(const TextFile& file) {
 }
 
 std::string cost_table_csv(const CostTable& table, const std::vector<std::string>& provenance) {
-  std::string text =
-      csv_comments(provenance) + csv_line({kCostColumns.begin(), kCostColumns.end()});
-  for (const CostRow& row : table.rows)
-    text += csv_line({row.compressor, row.mode, row.implementation, std::to_string(row.tensors),
-                      std::to_string(row.elements), number_to_text(row.density),
-                      std::to_string(row.workers), row.distribution, number_to_text(row.selected),
-                      number_to_text(row.encode.count()), number_to_text(row.encode_p95.count()),
-                      number_to_text(row.decode.count()), number_to_text(row.decode_p95.count()),
-                      std::to_string(row.samples), row.evidence});
+  const bool types = std::any_of(table.rows.begin(), table.rows.end(), [](const CostRow& row) {
+    return row.input_type != NumberType::Fp32;
+  });
+  std::vector<std::string> header(kCostColumns.begin(),
+                                  kCostColumns.begin() + kRequiredCostColumns);
+  if (types) header.emplace_back(kCostColumns.back());
+  std::string text = csv_comments(provenance) + csv_line(header);
+  for (const CostRow& row : table.rows) {
+    std::vector<std::string> fields{row.compressor,
+                                    row.mode,
+                                    row.implementation,
+                                    std::to_string(row.tensors),
+                                    std::to_string(row.elements),
+                                    number_to_text(row.density),
+                                    std::to_string(row.workers),
+                                    row.distribution,
+                                    number_to_text(row.selected),
+                                    number_to_text(row.encode.count()),
+                                    number_to_text(row.encode_p95.count()),
+                                    number_to_text(row.decode.count()),
+                                    number_to_text(row.decode_p95.count()),
+                                    std::to_string(row.samples),
+                                    row.evidence};
+    if (types) fields.emplace_back(to_text(row.input_type));
+    text += csv_line(fields);
+  }
   return text;
 }
 

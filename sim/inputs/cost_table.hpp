@@ -7,6 +7,7 @@
 
 #include "sim/base/text_file.hpp"
 #include "sim/base/units.hpp"
+#include "sim/inputs/number_type.hpp"
 
 namespace gradcast {
 
@@ -24,6 +25,8 @@ struct CostRow {
   Seconds encode{0}, encode_p95{0}, decode{0}, decode_p95{0};
   std::int64_t samples = 0;  // 0 where nothing was timed
   std::string evidence;      // "measured", "published" or "derived"
+  /// Of the gradients that encode read: fewer bytes where they are 16-bit.
+  NumberType input_type = NumberType::Fp32;
 };
 
 /// A choice of rows of a table.
@@ -33,6 +36,9 @@ struct CostChoice {
       mode{};  // "": the only mode there is, or "code", what really ran, where there are more
   std::string implementation{};  // "": the project's own, where the table has it
   std::string distribution = "normal";
+  /// Of the gradients. Where the table has no rows of it, those of fp32 answer, and the answer says
+  /// so.
+  NumberType input_type = NumberType::Fp32;
 };
 
 /// A choice of rows and a point.

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::array kModelColumns = {"layer", "tensor", "elements", "forward_flops",
                                       "dtype", "unit",   "frozen"};
-constexpr std::size_t kRequired = 4;
+constexpr std::size_t kRequiredModelColumns = 4;
 
 NumberType type_in(const CsvReader& rows) {
   if (rows.text("dtype").empty()) return NumberType::Fp32;
@@ -68,7 +68,7 @@ double Model::forward_flops() const {
 
 Model load_model(const TextFile& file) {
   Model model{file.path.stem().string(), {}};
-  CsvReader rows(file, kModelColumns, kRequired);
+  CsvReader rows(file, kModelColumns, kRequiredModelColumns);
   std::set<std::string> seen;
   std::set<std::string> units;
   while (rows.next()) {
@@ -99,7 +99,8 @@ Model load_model(const TextFile& file) {
 
 std::string model_csv(const Model& model, const std::vector<std::string>& provenance) {
   const ColumnsInUse columns(model);
-  std::vector<std::string> header(kModelColumns.begin(), kModelColumns.begin() + kRequired);
+  std::vector<std::string> header(kModelColumns.begin(),
+                                  kModelColumns.begin() + kRequiredModelColumns);
   columns.append(header, nullptr);
   std::string text = csv_comments(provenance) + csv_line(header);
   for (const GradientTensor& tensor : model.tensors) {

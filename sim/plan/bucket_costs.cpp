@@ -15,12 +15,24 @@ namespace {
 /// The largest of the shards of some bytes.
 Bytes shard_of(Bytes whole, int shards) { return chunk(whole, 0, shards); }
 
+/// That most elements of gradients have.
+NumberType usual_type(const Model& model) {
+  std::map<NumberType, std::int64_t> elements;
+  for (const GradientTensor& tensor : model.tensors)
+    if (!tensor.frozen) elements[tensor.gradient_type] += tensor.elements;
+  const auto most =
+      std::max_element(elements.begin(), elements.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == elements.end() ? NumberType::Fp32 : most->first;
+}
+
 }  // namespace
 
 KnownCosts::KnownCosts(const Scenario& scenario)
     : table_(scenario.costs, CostChoice{.compressor = std::string(scenario.compressor->name),
                                         .mode = scenario.mode,
-                                        .implementation = scenario.implementation}) {}
+                                        .implementation = scenario.implementation,
+                                        .input_type = usual_type(scenario.model)}) {}
 
 BucketCosts::BucketCosts(const Scenario& scenario, KnownCosts* known)
     : scenario_(scenario),

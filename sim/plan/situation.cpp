@@ -55,6 +55,9 @@ constexpr SituationNumber kNumbers[] = {
     {"compute", "seconds of one GPU alone",
      [](const Scenario& s, const Plan&) { return s.payload.count > 0 ? 0 : s.compute().count(); },
      number_at_least_0, print_rounded},
+    {"shards", "ranks that share a copy of the model",
+     [](const Scenario& s, const Plan&) { return static_cast<double>(s.shards()); },
+     number_at_least_0, number_to_text},
     {"nic", "bandwidth of a NIC",
      [](const Scenario& s, const Plan&) { return s.cluster.nic.bandwidth.value; }, parse_bits,
      print_bits},
@@ -107,6 +110,10 @@ std::vector<std::string> beyond(const SeenBox& box, const Scenario& scenario, co
     numbers.push_back(std::string(range.number->name) + " " + range.number->print(its) +
                       " (seen: " + text.substr(text.find('=') + 1) + ")");
   }
+  // Nobody says that nothing was sharded.
+  const auto of_shards = [](const SeenRange& range) { return range.number->name == "shards"; };
+  if (scenario.shards() > 1 && std::none_of(box.begin(), box.end(), of_shards))
+    numbers.push_back("shards " + std::to_string(scenario.shards()) + " (seen: 1)");
   return numbers;
 }
 

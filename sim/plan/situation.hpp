@@ -20,7 +20,8 @@ struct SituationNumber {
 
 /// calls: buckets of an iteration, each of which is a call of the compressor and a collective;
 /// elements, bytes: of the largest bucket, before and after compression; ranks; nodes; density;
-/// compute: seconds of one GPU alone; nic: bandwidth of a NIC.
+/// compute: seconds of one GPU alone; shards: ranks that share a
+/// copy, 1 where a box does not say; nic: bandwidth of a NIC.
 std::span<const SituationNumber> situation_numbers();
 
 /// The range in which a number was seen.

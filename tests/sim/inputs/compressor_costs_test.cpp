@@ -81,3 +81,32 @@ TEST_CASE("a scope of selection is read as it is written", "[compressor_costs]")
     CHECK(parse_selection(to_text(scope)) == scope);
   CHECK_THROWS_WITH(parse_selection("layer"), "'layer' is not 'merged' or 'per-tensor'");
 }
+
+TEST_CASE("costs know the type of the gradients that they read", "[costs]") {
+  const auto row = [](NumberType type, double seconds, std::int64_t elements) {
+    CostRow made{.compressor = "topk",
+                 .mode = "",
+                 .implementation = "toy",
+                 .tensors = 1,
+                 .elements = elements,
+                 .density = 0.01,
+                 .workers = 1,
+                 .distribution = "normal",
+                 .selected = 1,
+                 .encode = Seconds{seconds},
+                 .evidence = "derived"};
+    made.input_type = type;
+    return made;
+  };
+  CostTable table{"toy", {row(NumberType::Fp32, 0.004, 100), row(NumberType::Bf16, 0.002, 100)}};
+  const auto encode = [&](NumberType type) {
+    return CompressorCosts(table, {.compressor = "topk", .input_type = type}).of(100, 0.01, 1);
+  };
+  CHECK(encode(NumberType::Fp32).encode == Seconds{0.004});
+  CHECK(encode(NumberType::Bf16).encode == Seconds{0.002});
+  CHECK(encode(NumberType::Bf16).outside.empty());
+  // fp16 is in no row: fp32 answers, and says so.
+  CHECK(encode(NumberType::Fp16).encode == Seconds{0.004});
+  CHECK(encode(NumberType::Fp16).outside == "input fp16, and its costs are of fp32");
+  CHECK(load_cost_table({"toy", cost_table_csv(table, {})}).rows[1].input_type == NumberType::Bf16);
+}
