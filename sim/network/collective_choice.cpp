@@ -16,16 +16,25 @@ bool has_several_nics(const Cluster& cluster) {
 
 /// What NCCL has, the default first. With one NIC a node there are no rails, and a single ring and
 /// a tree over all ranks stand for it.
-std::vector<const Collective*> algorithms_of(Aggregation aggregation, bool rails) {
-  std::vector<const Collective*> all{&default_collective(aggregation)};
+std::vector<const Collective*> algorithms_for(Outcome outcome, bool rails) {
+  std::vector<const Collective*> all;
   const auto add = [&](std::string_view name) { all.push_back(find_collective(name)); };
-  if (aggregation == Aggregation::AllGather) {
-    if (rails) add("rail-ring-all-gather");
-    return all;
+  switch (outcome) {
+    case Outcome::AllReduced:
+      add("ring-all-reduce");
+      add("double-binary-tree");
+      if (rails) add("rail-ring-all-reduce");
+      if (rails) add("nccl-tree");
+      break;
+    case Outcome::AllGathered:
+      add("ring-all-gather");
+      if (rails) add("rail-ring-all-gather");
+      break;
+    case Outcome::Scattered:
+      add("ring-reduce-scatter");
+      if (rails) add("rail-ring-reduce-scatter");
+      break;
   }
-  add("double-binary-tree");
-  if (rails) add("rail-ring-all-reduce");
-  if (rails) add("nccl-tree");
   return all;
 }
 
@@ -45,13 +54,12 @@ Seconds CollectiveChoice::time(const Collective& collective, const CollectiveLoa
                          software_of(cluster_));
 }
 
-const Collective& CollectiveChoice::choose(Aggregation aggregation, const CollectiveLoad& load,
-                                           const RankGroups& groups) const {
-  const std::vector<const Collective*> algorithms = algorithms_of(aggregation, several_nics_);
+const Collective& CollectiveChoice::fastest(Outcome outcome, const CollectiveLoad& load,
+                                            const RankGroups& groups) const {
+  const std::vector<const Collective*> algorithms = algorithms_for(outcome, several_nics_);
   if (algorithms.size() == 1 || layout_.ranks() == 1 || groups.length == 1)
     return *algorithms.front();
-  const Collective*& chosen =
-      chosen_[{aggregation, groups.stride, groups.length, load.payload.count}];
+  const Collective*& chosen = chosen_[{outcome, groups.stride, groups.length, load.payload.count}];
   if (chosen != nullptr) return *chosen;
   Seconds least = Seconds::max();
   for (const Collective* algorithm : algorithms)
@@ -62,12 +70,20 @@ const Collective& CollectiveChoice::choose(Aggregation aggregation, const Collec
   return *chosen;
 }
 
-const Collective& CollectiveChoice::scatter(const CollectiveLoad&, const RankGroups&) const {
-  return *find_collective("ring-reduce-scatter");
+const Collective& CollectiveChoice::choose(Aggregation aggregation, const CollectiveLoad& load,
+                                           const RankGroups& groups) const {
+  return fastest(aggregation == Aggregation::AllGather ? Outcome::AllGathered : Outcome::AllReduced,
+                 load, groups);
 }
 
-const Collective& CollectiveChoice::gather(const CollectiveLoad&, const RankGroups&) const {
-  return *find_collective("ring-all-gather");
+const Collective& CollectiveChoice::scatter(const CollectiveLoad& load,
+                                            const RankGroups& groups) const {
+  return fastest(Outcome::Scattered, load, groups);
+}
+
+const Collective& CollectiveChoice::gather(const CollectiveLoad& load,
+                                           const RankGroups& groups) const {
+  return fastest(Outcome::AllGathered, load, groups);
 }
 
 }  // namespace gradcast

@@ -33,17 +33,20 @@ class CollectiveChoice {
   const Collective& choose(Aggregation aggregation, const CollectiveLoad& load,
                            const RankGroups& groups = {}) const;
 
-  /// The fastest reduce-scatter and the fastest all-gather of NCCL's.
+  /// The same of reduce-scatters and all-gathers that training shards with.
   const Collective& scatter(const CollectiveLoad& load, const RankGroups& groups) const;
   const Collective& gather(const CollectiveLoad& load, const RankGroups& groups) const;
 
  private:
+  const Collective& fastest(Outcome outcome, const CollectiveLoad& load,
+                            const RankGroups& groups) const;
+
   const Cluster& cluster_;
   RankLayout layout_;
   bool several_nics_;  // on some node
   mutable Topology topology_;
   /// Which collective, of a group's stride and length, with how many bytes.
-  using Case = std::tuple<Aggregation, int, int, std::int64_t>;
+  using Case = std::tuple<Outcome, int, int, std::int64_t>;
   mutable std::map<Case, const Collective*> chosen_;
 };
 
