@@ -32,9 +32,27 @@ void require_shardable(const Request& request, const Scenario& scenario) {
     shard_units(scenario.model, request.sharding.unit_elements);
 }
 
+/// What goes through layers in forward order, or launches them in it, has no other.
+void require_orderable(const Request& request, const Scenario& scenario) {
+  require_same_tensors(scenario.model, scenario.trace);
+  const std::string has_order = "the trace has an order of its own for gradients (backward_place)";
+  if (request.queue == Queue::Priority)
+    throw ValueError(has_order + ", and the priority queue is for the reverse of forward");
+  if (request.sharding.kind == Sharding::Fsdp)
+    throw ValueError(has_order +
+                     ", and units go through layers in forward order: leave sharding '" +
+                     to_text(request.sharding) + "' out");
+  if (scenario.trace.has_launches())
+    throw ValueError(has_order + " and dates of launches: a forecast takes one of the two");
+}
+
 }  // namespace
 
 void set_training(const Request& request, Scenario& scenario) {
+  if (scenario.trace.has_order()) {
+    require_orderable(request, scenario);
+    put_in_backward_order(scenario.model, scenario.trace);
+  }
   set_types(scenario.model, request.precision);
   scenario.sharding = request.sharding;
   scenario.synchronise = request.synchronise;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "sim/base/csv.hpp"
 #include "sim/base/limits.hpp"
@@ -11,7 +12,8 @@ namespace {
 
 constexpr std::array kTraceColumns = {"tensor", "forward_seconds", "backward_seconds",
                                       // optional
-                                      "forward_launch_seconds", "backward_launch_seconds"};
+                                      "forward_launch_seconds", "backward_launch_seconds",
+                                      "backward_place"};
 constexpr std::size_t kTraceRequired = 3;
 
 template <class Parse>
@@ -25,6 +27,21 @@ auto comment(const TextFile& file, const char* key, Parse parse, const char* exa
     throw DataError(file.path.string(), 0,
                     std::string("the comment line '# ") + key + ": " + text + "': " + error.what() +
                         "; write it like " + wanted);
+  }
+}
+
+/// All places from 1 on, each once, or none at all.
+void require_order(const CsvReader& rows, const IterationTrace& trace) {
+  if (!trace.has_order()) return;
+  std::vector<bool> taken(trace.tensors.size() + 1);
+  for (const TensorTime& time : trace.tensors) {
+    const auto place = static_cast<std::size_t>(time.backward_place);
+    if (place < 1 || place >= taken.size() || taken[place])
+      throw rows.failure("backward_place", "tensor '" + time.tensor + "' has place " +
+                                               std::to_string(place) +
+                                               "; each place from 1 to the number of tensors "
+                                               "stands once");
+    taken[place] = true;
   }
 }
 
@@ -44,6 +61,11 @@ Seconds IterationTrace::backward() const {
 
 Seconds IterationTrace::iteration(int micro_steps) const {
   return micro_steps * (forward() + backward()) + update;
+}
+
+bool IterationTrace::has_order() const {
+  return std::any_of(tensors.begin(), tensors.end(),
+                     [](const TensorTime& time) { return time.backward_place != 0; });
 }
 
 bool IterationTrace::has_launches() const {
@@ -95,7 +117,11 @@ IterationTrace load_iteration_trace(const TextFile& file) {
     trace.tensors.push_back({rows.word("tensor"),
                              Seconds{rows.number("forward_seconds", 0, kLongestSeconds)},
                              Seconds{rows.number("backward_seconds", 0, kLongestSeconds)},
-                             launch("forward_launch_seconds"), launch("backward_launch_seconds")});
+                             launch("forward_launch_seconds"), launch("backward_launch_seconds"),
+                             rows.text("backward_place").empty()
+                                 ? 0
+                                 : static_cast<int>(rows.integer("backward_place", 1, INT32_MAX))});
+  require_order(rows, trace);
   if (trace.iteration() <= Seconds{0}) throw rows.failure("the trace has no time in it");
   if (trace.iteration() < Seconds{kShortestMeasuredSeconds})
     throw rows.failure("all times of the trace are " + number_to_text(trace.iteration().count()) +
@@ -115,13 +141,16 @@ std::string iteration_trace_csv(const IterationTrace& trace,
     head.push_back("update_launch: " + seconds(trace.update_launch) + "s");
     head.push_back("host: " + seconds(trace.host) + "s");
   }
-  const std::size_t columns = launches ? kTraceColumns.size() : kTraceRequired;
-  std::string text = csv_comments(head) + csv_comments(provenance) +
-                     csv_line({kTraceColumns.begin(), kTraceColumns.begin() + columns});
+  const bool order = trace.has_order();
+  std::vector<std::string> columns(kTraceColumns.begin(), kTraceColumns.begin() + kTraceRequired);
+  if (launches) columns.insert(columns.end(), {kTraceColumns[3], kTraceColumns[4]});
+  if (order) columns.emplace_back(kTraceColumns[5]);
+  std::string text = csv_comments(head) + csv_comments(provenance) + csv_line(columns);
   for (const TensorTime& time : trace.tensors) {
     std::vector<std::string> row = {time.tensor, seconds(time.forward), seconds(time.backward)};
     if (launches)
       row.insert(row.end(), {seconds(time.forward_launch), seconds(time.backward_launch)});
+    if (order) row.push_back(std::to_string(time.backward_place));
     text += csv_line(row);
   }
   return text;
@@ -138,6 +167,20 @@ void require_same_tensors(const Model& model, const IterationTrace& trace) {
     if (model.tensors[i].tensor != trace.tensors[i].tensor)
       throw refuse("tensor " + std::to_string(i + 1) + " is '" + trace.tensors[i].tensor +
                    "', the model's is '" + model.tensors[i].tensor + "'");
+}
+
+void put_in_backward_order(Model& model, IterationTrace& trace) {
+  if (!trace.has_order()) return;
+  const std::size_t count = trace.tensors.size();
+  std::vector<GradientTensor> tensors(count);
+  std::vector<TensorTime> times(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t to = count - static_cast<std::size_t>(trace.tensors[i].backward_place);
+    tensors[to] = std::move(model.tensors[i]);
+    times[to] = std::move(trace.tensors[i]);
+  }
+  model.tensors = std::move(tensors);
+  trace.tensors = std::move(times);
 }
 
 IterationTrace scaled_to(IterationTrace trace, Seconds iteration, int micro_steps) {

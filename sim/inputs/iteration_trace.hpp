@@ -19,6 +19,8 @@ struct TensorTime {
   /// When the host has launched them, since the iteration began: neither begins earlier.
   Seconds forward_launch{0};
   Seconds backward_launch{0};
+  /// 1 for the gradient that is ready first, where that was measured; 0: the last in the model is.
+  int backward_place = 0;
 };
 
 struct IterationTrace {
@@ -38,6 +40,8 @@ struct IterationTrace {
 
   /// Whether the trace says when the host launches what.
   bool has_launches() const;
+  /// Whether it says in which order gradients are ready.
+  bool has_order() const;
   /// The host launches the micro-steps one after another: so much later each.
   Seconds launch_of_micro_step(int micro_step) const;  // from 1
   /// An iteration of a GPU of that speed alone, which also waits for its host.
@@ -45,8 +49,9 @@ struct IterationTrace {
 };
 
 /// Reads `traces/iteration-<model>-<device>.csv`: tensor,forward_seconds,backward_seconds, with
-/// `# device:`, `# batch:` and (optional) `# update:` comment lines. Of a run that waits for its
-/// host also forward_launch_seconds,backward_launch_seconds, `# update_launch:` and `# host:`.
+/// `# device:`, `# batch:` and (optional) `# update:` comment lines. Where gradients
+/// are ready in another order than the reverse of forward: backward_place. Of a run that waits for
+/// its host also forward_launch_seconds,backward_launch_seconds, `# update_launch:` and `# host:`.
 /// Throws DataError.
 IterationTrace load_iteration_trace(const TextFile& file);
 
@@ -56,6 +61,10 @@ std::string iteration_trace_csv(const IterationTrace& trace,
 
 /// Throws DataError unless the trace has the model's tensors, by name and in order.
 void require_same_tensors(const Model& model, const IterationTrace& trace);
+
+/// Puts model and trace into the order in which gradients are ready, the first of them last: as if
+/// forward were the reverse of backward. Nothing changes where the trace has no order.
+void put_in_backward_order(Model& model, IterationTrace& trace);
 
 /// The trace scaled to another total time, that of an iteration of so many micro-steps: every time
 /// is multiplied by iteration / trace.iteration(micro_steps).

@@ -18,6 +18,7 @@
 #include "sim/import/kineto/sizes.hpp"
 #include "sim/import/kineto/window_times.hpp"
 #include "sim/import/readers.hpp"
+#include "sim/inputs/sharding.hpp"
 
 namespace gradcast::kineto {
 namespace {
@@ -398,6 +399,19 @@ void note_world(const std::vector<Rank>& ranks, Imported& imported) {
                                      " collectives a step that send no gradients");
 }
 
+/// Both 16-bit types take as long.
+void set_element_type(int element_bytes, Imported& imported) {
+  if (element_bytes == 4) return;
+  if (element_bytes != 2 || !imported.model) {
+    imported.notes.unknown.push_back("gradients of " + std::to_string(element_bytes) +
+                                     " bytes an element: forecasts send 4 bytes an element");
+    return;
+  }
+  set_types(*imported.model, {.parameter = NumberType::Bf16});
+  imported.notes.inferred.push_back(
+      "gradients of 2 bytes an element are taken to be bf16, and so are the parameters");
+}
+
 Imported imported_from(std::vector<Rank> ranks, const ImportOptions& options,
                        const std::string& kind) {
   sort_ranks(ranks);
@@ -416,11 +430,9 @@ Imported imported_from(std::vector<Rank> ranks, const ImportOptions& options,
   note_world(ranks, imported);
   imported.collectives = summary_of(rank.collectives);
   const int element_bytes = element_bytes_of(rank);
-  if (element_bytes != 4)
-    imported.notes.unknown.push_back("gradients of " + std::to_string(element_bytes) +
-                                     " bytes an element: forecasts send 4 bytes an element");
   set_buckets(rank, element_bytes, imported);
   set_model(rank, options, element_bytes, imported);
+  set_element_type(element_bytes, imported);
   if (ranks.size() > 1) set_shared(ranks, imported);
   if (rank.device.empty()) imported.notes.unknown.push_back("the GPU: the trace does not name it");
   return imported;

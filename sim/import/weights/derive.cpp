@@ -7,6 +7,7 @@
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/import/roofline/roofline.hpp"
+#include "sim/inputs/sharding.hpp"
 
 namespace gradcast {
 namespace {
@@ -14,14 +15,18 @@ namespace {
 /// To the nanosecond, so that files stay readable.
 Seconds to_nanoseconds(Seconds time) { return Seconds{std::round(time.count() * 1e9) / 1e9}; }
 
+NumberType type_stored(const std::string& stored) {
+  if (stored == "F16") return NumberType::Fp16;
+  if (stored == "BF16") return NumberType::Bf16;
+  if (stored.starts_with("F8")) return NumberType::Bf16;  // what such weights were rounded from
+  return NumberType::Fp32;
+}
+
 /// The type that the arithmetic is done in. PyTorch trains fp32 weights in fp32 unless it is told
 /// otherwise.
 NumberType type_meant(const std::string& stored, const DeriveChoice& choice, ImportNotes& notes) {
   if (choice.type) return *choice.type;
-  NumberType type = NumberType::Fp32;
-  if (stored == "F16") type = NumberType::Fp16;
-  if (stored == "BF16") type = NumberType::Bf16;
-  if (stored.starts_with("F8")) type = NumberType::Bf16;  // what such weights were rounded from
+  const NumberType type = type_stored(stored);
   notes.inferred.push_back("arithmetic in " + std::string(to_text(type)) +
                            ", as the weights are stored (" + stored + "); --dtype says another");
   return type;
@@ -98,10 +103,6 @@ IterationTrace derive(const WeightsNetwork& network, const std::string& stored,
   imported.notes.used.push_back(device.name + ": " + to_text(peak) + " in " +
                                 std::string(to_text(type)) + " at " + percent(mfu) + ", " +
                                 number_to_text(device.memory_bandwidth.value / 1e9) + " GB/s");
-  if (bytes_of(type) < static_cast<int>(sizeof(float)))
-    imported.notes.inferred.push_back(
-        "gradients travel as fp32, 4 bytes an element, as in all of gradcast's models; sent as " +
-        std::string(to_text(type)) + " they take half of that");
   imported.notes.unknown.push_back(
       "what activation functions, softmax and sums beside a layer take: a list of weights does "
       "not show them, and the MFU stands for them");
@@ -127,6 +128,13 @@ Imported imported_from(const WeightsNetwork& network, const std::string& name,
   imported.shapes = ShapesFrom::Recorded;
   imported.notes = network.notes;
   imported.model = Model{name, tensors_of(network.operators)};
+  if (const NumberType type = type_stored(stored); type != NumberType::Fp32) {
+    set_types(*imported.model, {.parameter = type});
+    imported.notes.inferred.push_back(
+        "parameters and gradients are " + std::string(to_text(type)) +
+        ", as the weights are stored (" + stored +
+        "); --parameter-type and --gradient-type of a forecast say another");
+  }
   const std::string sample = !network.language                ? "sample"
                              : choice.weights.whole_sequences ? "sequence"
                                                               : "token";

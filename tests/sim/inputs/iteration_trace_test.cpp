@@ -121,3 +121,21 @@ TEST_CASE("without launches a trace is written as before, and waits for nobody",
   CHECK(read.iteration_alone(2).count() == Approx(6e-3));
   CHECK_THAT(iteration_trace_csv(read, {}), !Contains("launch") && !Contains("host"));
 }
+
+TEST_CASE("a trace may say in which order gradients are ready", "[trace]") {
+  const std::string text =
+      "# device: toy\n# batch: 1\n# update: 0s\n"
+      "tensor,forward_seconds,backward_seconds,backward_place\n"
+      "a,1,2,2\nb,1,4,3\nc,1,6,1\n";
+  IterationTrace trace = load_iteration_trace({"toy.csv", text});
+  CHECK(iteration_trace_csv(trace, {}) == text);
+  Model model{"toy", {{"a", "a", 1, 0}, {"b", "b", 1, 0}, {"c", "c", 1, 0}}};
+  put_in_backward_order(model, trace);  // c first, then a, then b: backward goes from the end
+  CHECK(trace.tensors[2].tensor == "c");
+  CHECK(trace.tensors[1].tensor == "a");
+  CHECK(model.tensors[0].tensor == "b");
+  CHECK_THROWS_WITH(load_iteration_trace({"toy.csv",
+                                          "# device: toy\n# batch: 1\ntensor,forward_seconds,"
+                                          "backward_seconds,backward_place\na,1,2,1\nb,1,4,1\n"}),
+                    Catch::Contains("tensor 'b' has place 1"));
+}
