@@ -98,18 +98,16 @@ std::vector<std::string> provenance(const Derived& derived) {
     lines.push_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
-  lines.insert(
-      lines.end(),
-      {"  A published MFU is of whole iterations: what they lose to communication is in these "
-       "times "
-       "too.",
-       "shares: a roofline (derived): each operator at " + peak + " or " + bandwidth +
-           " of 2-byte values, whichever is slower",
-       "The update is derived: " + std::string(derived.optimizer.name) +
-           " of the whole model in "
-           "one kernel, " +
-           number_to_text(derived.optimizer.bytes) + " bytes a parameter at " + bandwidth + ":",
-       "  it " + std::string(derived.optimizer.why), "Made by generate_data."});
+  lines.emplace_back(
+      "  A published MFU is of whole iterations: what they lose to communication is in these times "
+      "too.");
+  lines.push_back("shares: a roofline (derived): each operator at " + peak + " or " + bandwidth +
+                  " of 2-byte values, whichever is slower");
+  lines.push_back("The update is derived: " + std::string(derived.optimizer.name) +
+                  " of the whole model in one kernel, " + number_to_text(derived.optimizer.bytes) +
+                  " bytes a parameter at " + bandwidth + ":");
+  lines.push_back("  it " + std::string(derived.optimizer.why));
+  lines.emplace_back("Made by generate_data.");
   return lines;
 }
 

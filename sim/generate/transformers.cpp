@@ -158,7 +158,7 @@ Architecture llama(const LlamaShape& shape) {
 // 14 x 14 patches of 16 x 16 become a sequence, and one learned token that is classified in the end
 // makes 197.
 Architecture vit(int blocks, std::int64_t width) {
-  constexpr std::int64_t kPatches = 14 * 14;
+  constexpr std::int64_t kPatches = 196;
   Architecture net({3, 224, 224});
   net.unit("embeddings");
   net.convolution("conv_proj", width, square(16, 16), true);
