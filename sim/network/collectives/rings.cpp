@@ -114,6 +114,8 @@ void append_turns(std::vector<Phase>& phases, const RankLayout& layout, const Ri
   bool equal = true;
   for (int channel = 0; channel < rings.channels; ++channel)
     for (int first = 0; first < layout.ranks(); ++first) {
+      // Of rails there is one in a channel.
+      if (rings.channels > 1) first = rings.member(0, 0, channel);
       if (rings.position(first, channel) != 0) continue;
       const Extremes of = extremes_of(rings, turns, first, channel);
       for (int i = 0, rank = first, next = 0; i < n; ++i, rank = next) {
@@ -125,6 +127,7 @@ void append_turns(std::vector<Phase>& phases, const RankLayout& layout, const Ri
       }
       sum = sum + of.sum;
       equal = equal && of.smallest == of.largest;
+      if (rings.channels > 1) break;
     }
   if (!equal) {
     phase.size = [index, rings, turns, ranks](std::size_t message, int round) {
