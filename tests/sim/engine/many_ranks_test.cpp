@@ -71,7 +71,8 @@ TEST_CASE("a network that is folded to one node takes as long as the whole one",
             for (const int jobs : {1, 2}) {
               CAPTURE(nodes, gpus, nics, pcie, gather, streams, jobs);
               plan.network_streams = streams;
-              const World world{.concurrent_jobs = jobs};
+              World world;
+              world.concurrent_jobs = jobs;
               CHECK(
                   iteration("simgrid-fluid", plan, cluster, world).count() ==
                   Approx(iteration("simgrid-fluid", plan, cluster, world, {.links = true}).count())
