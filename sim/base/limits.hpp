@@ -70,8 +70,8 @@ inline constexpr std::size_t kMostEventsAtOnce = 100;
 /// message of the job: 1000 take a tenth of a second, 20,000 take minutes.
 inline constexpr std::size_t kMostFlowsAtOnce = 1000;
 
-/// NICs of a cluster: four for each of the most ranks (16,384). A GPU sends through one, so that
-/// more carry nothing; but each is two links of every network that is built.
+/// NICs of a cluster: one for each of the most ranks. A GPU sends through one, so that more carry
+/// nothing; but each is two links of every network that is built.
 inline constexpr int kMostNics = 65'536;
 
 /// Pairs of GPUs of a node with several NICs, and of all such nodes. SimGrid keeps a route for

@@ -2,6 +2,7 @@
 // always built, so that any machine has an answer and the SimGrid engines have a check.
 #include "sim/base/error.hpp"
 #include "sim/engine/playback/outcome.hpp"
+#include "sim/engine/playback/planned_phases.hpp"
 #include "sim/engine/playback/whole_collective.hpp"
 #include "sim/network/collective_time.hpp"
 
@@ -10,18 +11,17 @@ namespace {
 
 class ClosedForms : public WholeCollectives {
  public:
-  ClosedForms(const Cluster& cluster, int sharing, EventQueue& events)
+  ClosedForms(const Plan& plan, const Cluster& cluster, int sharing, EventQueue& events)
       : topology_(make_topology(cluster)),
         layout_(layout_of(cluster)),
+        planned_(plan, layout_),
         software_(software_of(cluster)),
         sharing_(sharing),
         events_(events) {}
 
  private:
   void carry_out(Job& job, std::size_t step) override {
-    const PlanStep& planned = job.plan().steps[step];
-    const auto phases = phases_in(planned.groups, *planned.collective, layout_, planned.load);
-    CollectiveCourse course = collective_course(phases, topology_, software_, sharing_,
+    CollectiveCourse course = collective_course(*planned_.of(step), topology_, software_, sharing_,
                                                 lead_of(job, step, events_.now()));
     set_lead(job, step, events_.now() + course.total, std::move(course.lead_seconds));
     events_.in(course.total, [this, &job, step] { finish(job, step); });
@@ -29,6 +29,7 @@ class ClosedForms : public WholeCollectives {
 
   Topology topology_;
   RankLayout layout_;
+  PlannedPhases planned_;
   CollectiveSoftware software_;
   int sharing_;
   EventQueue& events_;
@@ -43,7 +44,7 @@ RunRecord run_analytic(const Plan& plan, const Cluster& cluster, const World& wo
   if (!observation.paje.empty())
     throw ValueError("the analytic engine writes no Paje trace; use --engine simgrid");
   EventQueue events;
-  ClosedForms transport(cluster, world.concurrent_jobs, events);
+  ClosedForms transport(plan, cluster, world.concurrent_jobs, events);
   const RankClasses ranks = RankClasses::grouped(plan, world);
   Job job(plan, ranks, events, transport);
   job.start();

@@ -1,5 +1,8 @@
 #include "sim/engine/engine.hpp"
 
+#include <algorithm>
+#include <functional>
+
 #include "sim/base/error.hpp"
 #include "sim/plan/plan_check.hpp"
 
@@ -29,6 +32,12 @@ constexpr std::string_view kNeedsSimGrid =
 
 std::string nothing_refused(const Plan&, const Cluster&, const World&) { return {}; }
 
+std::string refused_by_exact(const Plan& plan, const Cluster&, const World&) {
+  if (plan.ranks() <= kMostRanks) return {};
+  return "simgrid-exact plays every rank by itself, up to " + std::to_string(kMostRanks) +
+         " of them, and here are " + std::to_string(plan.ranks()) + "; use --engine simgrid-fluid";
+}
+
 std::string refused_by_analytic(const Plan& plan, const Cluster& cluster, const World& world) {
   const std::string instead = "; use --engine simgrid";
   if (!cluster.platform_file.empty())
@@ -42,9 +51,34 @@ std::string refused_by_analytic(const Plan& plan, const Cluster& cluster, const 
 
 }  // namespace
 
+namespace {
+
+/// What tells ranks apart; "" where all are alike.
+std::string difference_of_ranks(const Plan& plan, const Cluster& cluster, const World& world) {
+  const auto& speeds = plan.rank_speeds;
+  if (std::adjacent_find(speeds.begin(), speeds.end(), std::not_equal_to<>()) != speeds.end())
+    return "ranks compute at different speeds";
+  if (!cluster.nodes_alike()) return "nodes differ";
+  if (!world.ranks.empty()) return "events slow some of them down";
+  if (world.network_disturbed()) return "events change some of their links, or others send on them";
+  return {};
+}
+
+void require_few_or_alike(const Plan& plan, const Cluster& cluster, const World& world) {
+  if (plan.ranks() <= kMostRanks) return;
+  const std::string difference = difference_of_ranks(plan, cluster, world);
+  if (difference.empty()) return;
+  throw ValueError(std::to_string(plan.ranks()) + " ranks are too many where " + difference +
+                   ": the most is " + std::to_string(kMostRanks) + ", and " +
+                   std::to_string(kMostAlikeRanks) + " where all are alike");
+}
+
+}  // namespace
+
 RunRecord Engine::run(const Plan& plan, const Cluster& cluster, const World& world,
                       const Observation& observation) const {
   if (const std::string why = refusal(plan, cluster, world); !why.empty()) throw ValueError(why);
+  require_few_or_alike(plan, cluster, world);
   require_ordered(plan);
   require_targets(world, cluster);
   return play(plan, cluster, world, observation);
@@ -55,7 +89,7 @@ std::span<const Engine> all_engines() {
       {"simgrid", "every message, or beyond 400,000 of them fluid, simulated",
        WITH_SIMGRID(run_simgrid), kNeedsSimGrid, nothing_refused},
       {"simgrid-exact", "every message of every rank, simulated", WITH_SIMGRID(run_simgrid_exact),
-       kNeedsSimGrid, nothing_refused},
+       kNeedsSimGrid, refused_by_exact},
       {"simgrid-fluid", "one set of flows for each phase of a collective, simulated",
        WITH_SIMGRID(run_simgrid_fluid), kNeedsSimGrid, nothing_refused},
       {"analytic", "closed form, no contention but a collective's own", run_analytic, "",

@@ -128,8 +128,9 @@ struct Cluster : NodeProperties {
   std::vector<int> first_ranks_;  // by node and one more; empty where nodes have as many GPUs
 };
 
-/// More ranks than anybody trains with by data parallelism alone; what is kept of a run grows with
-/// them.
+/// Where ranks differ, in nodes, speed or events: what is kept of a run grows with them.
 inline constexpr int kMostRanks = 16'384;
+/// Where all are alike, so that one is kept for all: more than anybody has trained with.
+inline constexpr int kMostAlikeRanks = 65'536;
 
 }  // namespace gradcast

@@ -26,24 +26,28 @@ std::int64_t sum_of(const Cluster& cluster, std::string_view property, int usual
 
 /// "4 nodes of 8 GPUs are 32 ranks; the most is 16"
 ClusterFault too_many(const Cluster& cluster, const std::string& property, int each,
-                      const std::string& of, const std::string& are, int most) {
+                      const std::string& of, const std::string& are, const std::string& most) {
   const std::string counted = cluster.nodes_alike() ? std::to_string(each) : "so many";
   return {property, std::to_string(cluster.nodes) + " nodes of " + counted + " " + of + " " + are +
-                        "; the most is " + std::to_string(most)};
+                        "; the most is " + most};
 }
 
 std::optional<ClusterFault> too_many_ranks(const Cluster& cluster) {
   const std::int64_t ranks = sum_of(cluster, "gpus_per_node", cluster.gpus_per_node);
-  if (ranks <= kMostRanks) return {};
+  const bool alike = cluster.nodes_alike();
+  if (ranks <= (alike ? kMostAlikeRanks : kMostRanks)) return {};
   return too_many(cluster, "nodes", cluster.gpus_per_node, "GPUs",
-                  "are " + std::to_string(ranks) + " ranks", kMostRanks);
+                  "are " + std::to_string(ranks) + " ranks",
+                  alike ? std::to_string(kMostAlikeRanks)
+                        : std::to_string(kMostRanks) + " where nodes differ, and " +
+                              std::to_string(kMostAlikeRanks) + " where all are alike");
 }
 
 std::optional<ClusterFault> too_many_nics(const Cluster& cluster) {
   const std::int64_t nics = sum_of(cluster, "nics_per_node", cluster.nics_per_node);
   if (nics <= kMostNics) return {};
   return too_many(cluster, "nics_per_node", cluster.nics_per_node, "NICs",
-                  "have " + std::to_string(nics) + " NICs", kMostNics);
+                  "have " + std::to_string(nics) + " NICs", std::to_string(kMostNics));
 }
 
 std::optional<ClusterFault> too_many_routes(const Cluster& cluster) {

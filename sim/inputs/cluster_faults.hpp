@@ -13,8 +13,9 @@ struct ClusterFault {
   std::string what;
 };
 
-/// Where there are more ranks than kMostRanks, where an override is of a node that is not there,
-/// and where a property lacks another that it needs. nullopt where nothing is wrong.
+/// Where there are more ranks than kMostAlikeRanks, or kMostRanks where nodes differ, where an
+/// override is of a node that is not there, and where a property lacks another that it needs.
+/// nullopt where nothing is wrong.
 std::optional<ClusterFault> fault_of(const Cluster& cluster);
 
 /// Throws ValueError where there is a fault.

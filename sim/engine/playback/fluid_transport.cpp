@@ -5,22 +5,20 @@
 
 namespace gradcast {
 
-FluidTransport::FluidTransport(const Topology& topology, RankLayout layout,
+FluidTransport::FluidTransport(const Topology& topology, const PlannedPhases& planned,
                                CollectiveSoftware software, Company company, FlowNetwork& network,
                                EventQueue& events)
     : topology_(topology),
-      layout_(std::move(layout)),
+      planned_(planned),
       software_(software),
       company_(company),
       network_(network),
       events_(events) {}
 
 void FluidTransport::carry_out(Job& job, std::size_t step) {
-  const PlanStep& planned = job.plan().steps[step];
-  auto course = std::make_shared<Course>(
-      Course{job, step, phases_in(planned.groups, *planned.collective, layout_, planned.load)});
-  CollectiveCourse alone =
-      collective_course(course->phases, topology_, software_, 1, lead_of(job, step, events_.now()));
+  auto course = std::make_shared<Course>(Course{job, step, planned_.of(step)});
+  CollectiveCourse alone = collective_course(*course->phases, topology_, software_, 1,
+                                             lead_of(job, step, events_.now()));
   Seconds flowing{0};
   for (const Seconds busy : alone.flowing) flowing += busy;
   // Ranks that were ahead have sent some of it already. So the phase may be over in less time than
@@ -28,13 +26,13 @@ void FluidTransport::carry_out(Job& job, std::size_t step) {
   const Seconds rest = alone.total - software_.per_collective;
   if (rest < flowing) course->share = rest / flowing;
   course->waiting = std::max(Seconds{0}, rest - flowing) /
-                    static_cast<double>(std::max<std::size_t>(1, course->phases.size()));
+                    static_cast<double>(std::max<std::size_t>(1, course->phases->size()));
   course->lead_seconds = std::move(alone.lead_seconds);
   events_.in(software_.per_collective, [this, course] { begin_phase(course); });
 }
 
 void FluidTransport::begin_phase(const std::shared_ptr<Course>& course) {
-  if (course->phase == course->phases.size()) {
+  if (course->phase == course->phases->size()) {
     set_lead(course->job, course->step, events_.now(), std::move(course->lead_seconds));
     finish(course->job, course->step);
     return;
@@ -43,7 +41,7 @@ void FluidTransport::begin_phase(const std::shared_ptr<Course>& course) {
 }
 
 void FluidTransport::start_flows(const std::shared_ptr<Course>& course) {
-  const Phase& phase = course->phases[course->phase++];
+  const Phase& phase = (*course->phases)[course->phase++];
   course->flows_left = 1;  // until all have started
   for (const std::size_t number : representatives(phase, topology_, company_)) {
     const Message& message = phase.messages[number];

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "sim/engine/playback/flow_network.hpp"
+#include "sim/engine/playback/planned_phases.hpp"
 #include "sim/engine/playback/representatives.hpp"
 #include "sim/engine/playback/whole_collective.hpp"
 #include "sim/network/collective.hpp"
@@ -18,8 +19,9 @@ namespace gradcast {
 class FluidTransport : public WholeCollectives {
  public:
   /// All arguments must outlive it. `company`: what is on the network besides one collective.
-  FluidTransport(const Topology& topology, RankLayout layout, CollectiveSoftware software,
-                 Company company, FlowNetwork& network, EventQueue& events);
+  FluidTransport(const Topology& topology, const PlannedPhases& planned,
+                 CollectiveSoftware software, Company company, FlowNetwork& network,
+                 EventQueue& events);
 
   std::int64_t flows() const { return flows_; }
 
@@ -28,7 +30,7 @@ class FluidTransport : public WholeCollectives {
   struct Course {
     Job& job;
     std::size_t step;
-    std::vector<Phase> phases;
+    Phases phases;
     Seconds waiting{0};                  // of each phase, before its bytes
     double share = 1;                    // of its bytes, that no lead has carried before
     std::vector<double> lead_seconds{};  // when it ends
@@ -42,7 +44,7 @@ class FluidTransport : public WholeCollectives {
   void end_flow(const std::shared_ptr<Course>& course);
 
   const Topology& topology_;
-  RankLayout layout_;
+  const PlannedPhases& planned_;
   CollectiveSoftware software_;
   Company company_;
   FlowNetwork& network_;

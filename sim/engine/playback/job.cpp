@@ -26,14 +26,21 @@ RankClasses RankClasses::separate(const Plan& plan, const World& world) {
 }
 
 RankClasses RankClasses::grouped(const Plan& plan, const World& world) {
-  const RankClasses all = separate(plan, world);
+  std::map<std::size_t, std::vector<RankEvent>> events;  // by rank
+  for (const RankEvent& event : world.ranks)
+    events[static_cast<std::size_t>(event.rank)].push_back(event);
   RankClasses ranks;
+  ranks.class_of.reserve(plan.rank_speeds.size());
   std::map<double, std::size_t> undisturbed;  // class by speed
-  for (const RankClass& rank : all.classes) {
+  for (std::size_t rank = 0; rank < plan.rank_speeds.size(); ++rank) {
+    const double speed = plan.rank_speeds[rank];
     std::size_t its_class = ranks.classes.size();
-    if (rank.events.empty())  // a rank with events is a class of its own
-      its_class = undisturbed.try_emplace(rank.speed, its_class).first->second;
-    if (its_class == ranks.classes.size()) ranks.classes.push_back(rank);
+    const auto its = events.find(rank);
+    if (its == events.end())  // a rank with events is a class of its own
+      its_class = undisturbed.try_emplace(speed, its_class).first->second;
+    if (its_class == ranks.classes.size())
+      ranks.classes.push_back(
+          {speed, its == events.end() ? std::vector<RankEvent>{} : its->second});
     ranks.class_of.push_back(its_class);
   }
   return ranks;

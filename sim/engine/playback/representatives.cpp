@@ -57,6 +57,7 @@ Numbers on_busiest_link(const Phase& phase, const Topology& topology) {
 
 std::vector<std::size_t> representatives(const Phase& phase, const Topology& topology,
                                          Company company) {
+  if (company == Company::Folded) return of_first_node(phase, topology);
   if (company == Company::Anyone) return all_of(phase);
   if (phase.rotational && topology.nodes_alike) return of_first_node(phase, topology);
   if (company == Company::None) return on_busiest_link(phase, topology);

@@ -1,6 +1,7 @@
 #include "sim/engine/simgrid/disturbances.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace gradcast {
 namespace {
@@ -20,9 +21,10 @@ constexpr Bytes kEndless{std::int64_t{1} << 60};
 Disturbances::Disturbances(const World& world, const SimulatedNetwork& network,
                            SimulatedFlows& flows, EventQueue& events, std::function<bool()> over)
     : flows_(flows), events_(events), over_(std::move(over)) {
-  const LinkNames links(network.topology);
+  std::optional<LinkNames> links;
+  if (!world.links.empty()) links.emplace(network.topology);  // of all links, which may be many
   for (const LinkEvent& event : world.links)
-    for (const std::string& name : links.find(event.link)) {
+    for (const std::string& name : links->find(event.link)) {
       simgrid::s4u::Link* link = find_link(name);
       Disturbed& disturbed =
           links_.try_emplace(name, Disturbed{link, link->get_bandwidth(), 0, {}, {}}).first->second;

@@ -8,11 +8,13 @@
 #include <tuple>
 
 #include "sim/base/child_process.hpp"
+#include "sim/base/error.hpp"
 #include "sim/engine/playback/exact_transport.hpp"
 #include "sim/engine/playback/fluid_transport.hpp"
 #include "sim/engine/playback/outcome.hpp"
 #include "sim/engine/simgrid/disturbances.hpp"
 #include "sim/engine/simgrid/flows.hpp"
+#include "sim/engine/simgrid/folded_network.hpp"
 #include "sim/engine/simgrid/link_observer.hpp"
 #include "sim/engine/simgrid/network.hpp"
 #include "sim/network/collective_time.hpp"
@@ -39,23 +41,57 @@ Company company_of(const Plan& plan, const World& world) {
   return used.size() > 1 ? Company::Anyone : Company::Alike;
 }
 
+/// What is simulated on which network.
+struct Setting {
+  /// The engine must be there. What it is made for must outlive it.
+  Setting(const Plan& plan, const Cluster& cluster, const World& world, Grain grain,
+          const simgrid::s4u::Engine& engine, const Observation& observation)
+      : layout(layout_of(cluster)), planned(plan, layout) {
+    const bool may_fold = grain == Grain::Fluid && cluster.nodes > 1 &&
+                          cluster.platform_file.empty() && !world.network_disturbed() &&
+                          !observation.links && observation.paje.empty();
+    if (may_fold) {
+      Topology topology = make_topology(cluster);
+      folded = planned.keep_one_node(topology);
+      if (folded) network = fold_network(engine, cluster, std::move(topology));
+    }
+    if (folded) return;
+    // A zone of SimGrid's for each of 8,192 nodes would take minutes.
+    if (plan.ranks() > kMostRanks)
+      throw ValueError("SimGrid goes beyond " + std::to_string(kMostRanks) +
+                       " ranks only where nodes at one switch all do the same, as in rings, and "
+                       "here they do not; use rings, or --engine analytic");
+    network = build_network(engine, cluster);
+  }
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
+
+  RankLayout layout;
+  PlannedPhases planned;
+  bool folded = false;
+  SimulatedNetwork network;
+};
+
 /// Equal jobs on the same network; the record is the first's.
 class Simulation {
  public:
   Simulation(const Plan& plan, const Cluster& cluster, const World& world, Grain grain,
-             const SimulatedNetwork& network, const simgrid::s4u::Engine& engine,
+             const Setting& setting, const simgrid::s4u::Engine& engine,
              const Observation& observation)
       : world_(world),
-        flows_(engine, network.hosts, events_),
-        disturbances_(world, network, flows_, events_, [this] { return done(); }),
+        flows_(engine, setting.network.hosts, events_),
+        folded_(flows_, cluster.gpus_per_node),
+        disturbances_(world, setting.network, flows_, events_, [this] { return done(); }),
         ranks_(grain == Grain::Exact ? RankClasses::separate(plan, world)
                                      : RankClasses::grouped(plan, world)) {
     const CollectiveSoftware software = software_of(cluster);
+    const SimulatedNetwork& network = setting.network;
     if (grain == Grain::Exact)
       exact_.emplace(network.topology, layout_of(cluster), software, flows_, events_);
     else
-      fluid_.emplace(network.topology, layout_of(cluster), software, company_of(plan, world),
-                     flows_, events_);
+      fluid_.emplace(network.topology, setting.planned, software,
+                     setting.folded ? Company::Folded : company_of(plan, world),
+                     setting.folded ? static_cast<FlowNetwork&>(folded_) : flows_, events_);
     Transport& transport = exact_ ? static_cast<Transport&>(*exact_) : *fluid_;
     if (observation.links) observer_.emplace(network, [this] { return done(); });
     for (int i = 0; i < world.concurrent_jobs; ++i)
@@ -88,6 +124,7 @@ class Simulation {
   const World& world_;
   EventQueue events_;
   SimulatedFlows flows_;
+  FoldedFlows folded_;
   Disturbances disturbances_;
   RankClasses ranks_;
   std::optional<ExactTransport> exact_;
@@ -115,8 +152,8 @@ RunRecord simulate_here(const Plan& plan, const Cluster& cluster, const World& w
   const simgrid::s4u::Engine engine("gradcast");
   configure_simgrid();
   if (!observation.paje.empty()) trace_to(observation.paje);
-  const SimulatedNetwork network = build_network(engine, cluster);
-  return Simulation(plan, cluster, world, grain, network, engine, observation).run();
+  const Setting setting(plan, cluster, world, grain, engine, observation);
+  return Simulation(plan, cluster, world, grain, setting, engine, observation).run();
 }
 
 // ---- a record as the numbers that cross the pipe, and back ----
@@ -212,12 +249,16 @@ RunRecord run_simgrid_exact(const Plan& plan, const Cluster& cluster, const Worl
 
 RunRecord run_simgrid_fluid(const Plan& plan, const Cluster& cluster, const World& world,
                             const Observation& observation) {
+  if (plan.ranks() > kMostRanks && (observation.links || !observation.paje.empty()))
+    throw ValueError("what links carry is recorded of up to " + std::to_string(kMostRanks) +
+                     " ranks, and here are " + std::to_string(plan.ranks()));
   return simulate_apart(plan, cluster, world, Grain::Fluid, observation, "simgrid-fluid");
 }
 
 RunRecord run_simgrid(const Plan& plan, const Cluster& cluster, const World& world,
                       const Observation& observation) {
-  const bool few = messages_of(plan, cluster) * world.concurrent_jobs <= kMostMessages;
+  const bool few = plan.ranks() <= kMostRanks &&
+                   messages_of(plan, cluster) * world.concurrent_jobs <= kMostMessages;
   return (few ? run_simgrid_exact : run_simgrid_fluid)(plan, cluster, world, observation);
 }
 

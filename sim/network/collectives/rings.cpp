@@ -77,6 +77,27 @@ int Rings::member(int rank, int position, int channel) const {
   return first + (position - first + channel) % nodes.gpus_of(node);
 }
 
+std::vector<int> Rings::firsts(int ranks, int channel) const {
+  if (channels > 1) return {member(0, 0, channel)};  // one ring of all
+  std::vector<int> firsts;
+  for (int rank = 0; rank < ranks; ++rank)
+    if (position(rank) == 0) firsts.push_back(rank);
+  return firsts;
+}
+
+std::vector<int> Rings::order(int first, int channel) const {
+  std::vector<int> order;
+  order.reserve(static_cast<std::size_t>(length));
+  if (channels == 1)
+    for (int i = 0; i < length; ++i) order.push_back(first + i * stride);
+  else
+    for (int node = 0; node < nodes.nodes(); ++node)
+      for (int i = 0; i < nodes.gpus_of(node); ++i)
+        order.push_back(nodes.first_rank[static_cast<std::size_t>(node)] +
+                        (i + channel) % nodes.gpus_of(node));
+  return order;
+}
+
 Rings ring_of_all(const RankLayout& layout) { return {.stride = 1, .length = layout.ranks()}; }
 
 Rings rails(const RankLayout& layout) {
@@ -113,11 +134,12 @@ void append_turns(std::vector<Phase>& phases, const RankLayout& layout, const Ri
   Bytes sum{};
   bool equal = true;
   for (int channel = 0; channel < rings.channels; ++channel)
-    for (int first = 0; first < layout.ranks(); ++first) {
-      if (rings.position(first, channel) != 0) continue;
+    for (const int first : rings.firsts(layout.ranks(), channel)) {
+      const std::vector<int> order = rings.order(first, channel);
       const Extremes of = extremes_of(rings, turns, first, channel);
-      for (int i = 0, rank = first, next = 0; i < n; ++i, rank = next) {
-        next = rings.member(first, (i + 1) % n, channel);
+      for (int i = 0; i < n; ++i) {
+        const int rank = order[static_cast<std::size_t>(i)];
+        const int next = order[static_cast<std::size_t>((i + 1) % n)];
         // In n - 1 rounds all blocks but one pass: that which would be next.
         const bool largest_passes = turns.rounds >= n || index(i, n - 1) != of.index_of_largest;
         phase.messages[static_cast<std::size_t>(channel) * ranks + static_cast<std::size_t>(rank)] =

@@ -20,6 +20,9 @@ struct Rings {
   int position(int rank, int channel = 0) const;
   /// The rank at a position of the channel's ring that `rank` is in.
   int member(int rank, int position, int channel = 0) const;
+  /// The first rank of each of a channel's rings, and all ranks of the ring of such a one.
+  std::vector<int> firsts(int ranks, int channel) const;
+  std::vector<int> order(int first, int channel) const;
 };
 
 Rings ring_of_all(const RankLayout& layout);

@@ -35,9 +35,9 @@ enum class Direction { Up, Down };
 
 struct Pipeline {
   std::vector<TreeEdge> edges;  // by their ends
-  std::vector<Bytes> parts;
   int levels = 0;
   int chunks = 0;
+  std::vector<Bytes> before;  // by part and chunk, and at its end: the bytes of the chunks before
 
   /// Levels whose edges are in use in a round, both included; counted from where chunks come in.
   std::pair<int, int> stages(int round) const {
@@ -46,10 +46,11 @@ struct Pipeline {
   int stage_of(const TreeEdge& edge, Direction direction) const {
     return direction == Direction::Up ? levels - edge.depth : edge.depth - 1;
   }
-  /// What passes an edge in a round.
-  Bytes passed(const TreeEdge& edge, Direction direction, int round) const {
-    return chunk(parts[static_cast<std::size_t>(edge.part)], round - stage_of(edge, direction),
-                 chunks);
+  /// What passes an edge in some rounds.
+  Bytes passed(const TreeEdge& edge, Direction direction, int round, int rounds = 1) const {
+    const int first = edge.part * (chunks + 1) + round - stage_of(edge, direction);
+    return {before[static_cast<std::size_t>(first + rounds)].count -
+            before[static_cast<std::size_t>(first)].count};
   }
 };
 
@@ -79,9 +80,7 @@ Phase lockstep(const std::shared_ptr<const Pipeline>& pipeline, Direction direct
     // The first chunks are the larger ones.
     Bytes& most = phase.messages.back().bytes;
     most = most + pipeline->passed(edge, direction, first_round);
-    const int first = first_round - stage;
-    sum = sum + chunks(pipeline->parts[static_cast<std::size_t>(edge.part)], first, first + rounds,
-                       pipeline->chunks);
+    sum = sum + pipeline->passed(edge, direction, first_round, rounds);
   }
   if (rounds > 1) {
     first_of.push_back(static_cast<std::uint32_t>(used.size()));
@@ -124,10 +123,12 @@ std::vector<Phase> up_and_down(std::vector<TreeEdge> edges, int parts, Bytes pay
     return std::tie(a.child, a.parent) < std::tie(b.child, b.parent);
   });
   pipeline->edges = std::move(edges);
-  for (int part = 0; part < parts; ++part) pipeline->parts.push_back(chunk(payload, part, parts));
   for (const TreeEdge& edge : pipeline->edges)
     pipeline->levels = std::max(pipeline->levels, edge.depth);
-  pipeline->chunks = chunks_in(pipeline->parts[0], pipeline->levels);
+  pipeline->chunks = chunks_in(chunk(payload, 0, parts), pipeline->levels);
+  for (int part = 0; part < parts; ++part)
+    for (int i = 0; i <= pipeline->chunks; ++i)
+      pipeline->before.push_back(chunks(chunk(payload, part, parts), 0, i, pipeline->chunks));
 
   const int all = pipeline->chunks + pipeline->levels - 1;
   for (const Direction direction : {Direction::Up, Direction::Down})

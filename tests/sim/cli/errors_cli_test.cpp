@@ -109,7 +109,7 @@ TEST_CASE("a wrong file is answered with 3, its name and its line", "[cli]") {
 TEST_CASE("more than can be simulated is refused, not computed wrongly", "[cli]") {
   // 402905 x 10660 would be 4 in 32 bits.
   simulate_refuses({"--nodes", "402905", "--gpus-per-node", "10660"}, 2,
-                   "402905 nodes of 10660 GPUs are 4294967300 ranks; the most is 16384");
+                   "402905 nodes of 10660 GPUs are 4294967300 ranks; the most is 65536");
   simulate_refuses({"--nic-bandwidth", "1e308Tbps"}, 2, "is not a bandwidth from");
   simulate_refuses({"--nic-bandwidth", "1e-300bps"}, 2, "is not a bandwidth from");
   simulate_refuses({"--nic-latency", "1e300s"}, 2, "is longer than");

@@ -134,6 +134,16 @@ TEST_CASE("too many ranks are refused, however they are written", "[cluster]") {
   CHECK_THROWS_WITH(cluster(kGood + "gpus_per_node@1,16381,test\n"),
                     Contains("16385 ranks; the most is 16384"));
   CHECK(cluster(kGood + "gpus_per_node@1,16380,test\n").ranks() == kMostRanks);
+  CHECK_THROWS_WITH(cluster(kGood + "gpus_per_node@1,16381,test\n"),
+                    Contains("where nodes differ, and 65536 where all are alike"));
+  Cluster alike = cluster(kGood);
+  set_property(alike, "gpus_per_node", "8");
+  set_property(alike, "nodes", "8192");
+  CHECK_NOTHROW(require_possible(alike));
+  CHECK(alike.ranks() == kMostAlikeRanks);
+  set_property(alike, "nodes", "8193");
+  CHECK_THROWS_WITH(require_possible(alike),
+                    Contains("8193 nodes of 8 GPUs are 65544 ranks; the most is 65536"));
   Cluster many = cluster(kGood);
   set_property(many, "nodes", "402905");
   set_property(many, "gpus_per_node", "10660");
@@ -189,7 +199,8 @@ TEST_CASE("switches need their uplinks, and uplinks their switches", "[cluster]"
   refused("planner_startup,1ms,test\n", "'planner_startup' says nothing without");
 }
 
-TEST_CASE("a transport that reaches a share of its NIC slows it down, and no latency", "[cluster]") {
+TEST_CASE("a transport that reaches a share of its NIC slows it down, and no latency",
+          "[cluster]") {
   Cluster cluster;
   cluster.nic = {BytesPerSecond{1e9}, Seconds{5e-6}};
   set_property(cluster, "nic_share", "60%");

@@ -55,7 +55,7 @@ TEST_CASE("what is wrong in a measured row is named with its line", "[measured]"
   refused("topk,0.001", "dense,0.5", "a dense run sends all: its density is 1");
   CHECK_THROWS_WITH(runs(kColumns + ",nic_latency", kRow + ",25"),
                     Contains("measured-x.csv:2: column 'nic_latency': '25' has no unit"));
-  refused(",4,4,", ",4000,4000,", "16000000 ranks; the most is 16384");
+  refused(",4,4,", ",4000,4000,", "16000000 ranks; the most is 65536");
   CHECK_THROWS_WITH(runs(with(kColumns, ",compressor", ""), kRow),
                     Contains("lacks the column 'compressor'"));
   CHECK_THROWS_WITH(runs(kColumns + ",wire_messages", kRow + ",3"),

@@ -1,0 +1,62 @@
+#include "sim/engine/playback/planned_phases.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace gradcast {
+namespace {
+
+/// What decides the phases of a collective in one job.
+auto key_of(const PlanStep& step) {
+  const CollectiveLoad& load = step.load;
+  return std::tuple(step.collective, step.groups.stride, step.groups.length, load.payload,
+                    load.contributions, load.elements, load.bytes_per_element);
+}
+
+/// The same for all nodes, and so small that it can be kept.
+std::vector<Phase> of_one_node(std::vector<Phase> phases, int gpus) {
+  for (Phase& phase : phases) {
+    std::erase_if(phase.messages, [gpus](const Message& message) {
+      return message.from >= gpus && message.to >= gpus;
+    });
+    phase.messages.shrink_to_fit();
+    phase.size = {};  // by the numbers that messages had
+    phase.sum.reset();
+  }
+  return phases;
+}
+
+}  // namespace
+
+bool PlannedPhases::keep_one_node(const Topology& topology) {
+  if (!topology.nodes_alike) return false;
+  std::map<decltype(key_of(PlanStep{})), Phases> known;
+  std::vector<Phases> kept(plan_.steps.size());
+  for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+    const PlanStep& step = plan_.steps[i];
+    if (step.kind != StepKind::Collective) continue;
+    Phases& phases = known[key_of(step)];
+    if (phases == nullptr) {
+      std::vector<Phase> all = phases_in(step.groups, *step.collective, layout_, step.load);
+      const bool turns =
+          std::all_of(all.begin(), all.end(), [](const Phase& phase) { return phase.rotational; });
+      if (!turns) return false;
+      phases = std::make_shared<const std::vector<Phase>>(
+          of_one_node(std::move(all), topology.gpus_per_node));
+    }
+    kept[i] = phases;
+  }
+  kept_ = std::move(kept);
+  return true;
+}
+
+Phases PlannedPhases::of(std::size_t step) const {
+  if (!kept_.empty()) return kept_[step];
+  const PlanStep& planned = plan_.steps[step];
+  return std::make_shared<const std::vector<Phase>>(
+      phases_in(planned.groups, *planned.collective, layout_, planned.load));
+}
+
+}  // namespace gradcast

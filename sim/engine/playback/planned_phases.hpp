@@ -1,0 +1,36 @@
+// The phases of a plan's collectives, where one node's messages stand for all.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "sim/inputs/topology.hpp"
+#include "sim/network/collective.hpp"
+#include "sim/plan/plan.hpp"
+
+namespace gradcast {
+
+using Phases = std::shared_ptr<const std::vector<Phase>>;
+
+/// Describes each collective when it is asked for, or all at first, equal ones once.
+class PlannedPhases {
+ public:
+  /// Both must outlive it.
+  PlannedPhases(const Plan& plan, const RankLayout& layout) : plan_(plan), layout_(layout) {}
+
+  /// Where nodes are alike and every phase of the plan is the same for all of them, keeps of each
+  /// phase the messages that leave or enter the first node, and returns true. They are enough for
+  /// the closed form, and on a network that is folded to one node. Of thousands of nodes all
+  /// messages of a plan would fill the memory.
+  bool keep_one_node(const Topology& topology);
+
+  /// Of a collective. Of messages that are kept only the largest size is known.
+  Phases of(std::size_t step) const;
+
+ private:
+  const Plan& plan_;
+  const RankLayout& layout_;
+  std::vector<Phases> kept_;  // by step; empty where none is kept
+};
+
+}  // namespace gradcast
