@@ -58,7 +58,7 @@ struct Message {
 struct Phase {
   int rounds = 1;
   /// A rank goes through the rounds of each channel by itself, and through the phase when it is
-  /// through with all. Its channels share its links, and what it adds up with.
+  /// through with all. Its channels share its links, and those that receive share what adds.
   int channels = 1;
   /// In this many first rounds, received data is added to the data of the receiver.
   int reducing_rounds = 0;

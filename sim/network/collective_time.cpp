@@ -156,6 +156,11 @@ Round round_of(const std::vector<Flow>& flows, std::size_t classes, const LinkLo
     round.one_each = round.one_each && round.first_arrival[i + 1] == 1;
     round.first_arrival[i + 1] += round.first_arrival[i];
   }
+  // By rank: in how many channels it receives.
+  const std::size_t ranks = classes / index(channels);
+  std::vector<int> receiving(ranks);
+  for (std::size_t i = 0; i < classes; ++i)
+    if (round.first_arrival[i + 1] > round.first_arrival[i]) ++receiving[i % ranks];
 
   std::vector<std::size_t> next = round.first_arrival;
   for (const Flow& flow : flows) {
@@ -168,7 +173,8 @@ Round round_of(const std::vector<Flow>& flows, std::size_t classes, const LinkLo
                                        Seconds{flow.passed.latency}, software);
     round.arrivals[next[flow.to]++] = {flow.from, leaving + latency.count()};
     if (software.reduction_bandwidth.value > 0)
-      round.adding[flow.to] += channels * flow.bytes / software.reduction_bandwidth.value;
+      round.adding[flow.to] +=
+          receiving[flow.to % ranks] * flow.bytes / software.reduction_bandwidth.value;
   }
   return round;
 }

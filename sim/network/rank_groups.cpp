@@ -98,7 +98,7 @@ void require_side_by_side(const Kinds& kinds, const Collective& collective,
   const std::vector<Phase>& first = *kinds.phases.front();
   const auto goes_with = [](const Phase& a, const Phase& b) {
     return a.rounds == b.rounds && a.reducing_rounds == b.reducing_rounds &&
-           a.lockstep == b.lockstep && a.channels == b.channels;
+           a.lockstep == b.lockstep;
   };
   for (const auto& phases : kinds.phases)
     if (!std::equal(first.begin(), first.end(), phases->begin(), phases->end(), goes_with))
@@ -114,6 +114,8 @@ Phase side_by_side(const Kinds& kinds, std::size_t number, const RankGroups& gro
     return (*kinds.phases[kind])[number];
   };
   Phase all = phase_of(0);
+  for (std::size_t kind = 0; kind < kinds.phases.size(); ++kind)
+    all.channels = std::max(all.channels, phase_of(kind).channels);
   all.rotational = false;
   all.messages.clear();
   all.size = {};

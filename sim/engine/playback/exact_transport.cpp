@@ -117,10 +117,19 @@ class ExactTransport::Exchange {
       job_.leave(step_, rank);
       return;
     }
-    const int channels = phases_[place.phase].channels;
-    place.channels_left = channels;
-    for (int channel = 0; channel < channels; ++channel)
-      come_to_round(strand_of(static_cast<int>(rank), channel));
+    const Index phase = place.phase;
+    const int channels = phases_[phase].channels;
+    std::vector<std::size_t> strands{rank};
+    for (int channel = 1; channel < channels; ++channel)
+      if (const std::size_t strand = strand_of(static_cast<int>(rank), channel);
+          phases_[phase].lockstep || is_used(phase, strand))
+        strands.push_back(strand);
+    place.channels_left = static_cast<int>(strands.size());
+    for (const std::size_t strand : strands) come_to_round(strand);
+  }
+
+  bool is_used(Index phase, std::size_t strand) const {
+    return !edges_[phase].sends.of(strand).empty() || !edges_[phase].receives.of(strand).empty();
   }
 
   void come_to_round(std::size_t strand) {
@@ -198,9 +207,14 @@ class ExactTransport::Exchange {
     const Phase& phase = phases_[place_of(strand).phase];
     Bytes added{};
     if (transport_.software_.reduction_bandwidth.value == 0) return added;
-    for (const Index message : edges_[place_of(strand).phase].receives.of(strand))
+    const Edges& edges = edges_[place_of(strand).phase];
+    for (const Index message : edges.receives.of(strand))
       added = added + phase.bytes_of(message, strands_[strand].round);
-    return added * phase.channels;  // which share what adds
+    int receiving = 0;  // channels, which share what adds
+    for (int channel = 0; channel < phase.channels; ++channel)
+      if (!edges.receives.of(strand_of(static_cast<int>(rank_of(strand)), channel)).empty())
+        ++receiving;
+    return added * receiving;
   }
 
   /// Sending may continue during this time.

@@ -36,6 +36,15 @@ Seconds plain_time(const std::vector<Phase>& phases, const Topology& topology,
       for (const std::uint32_t link : routes.back())
         loads[link] += static_cast<double>(message.bytes.count);
     }
+    std::set<std::size_t> receives;  // channels of ranks
+    for (const Message& message : phase.messages)
+      receives.insert(strand(message.to, message.channel));
+    const auto receiving = [&](int rank) {
+      int count = 0;
+      for (int channel = 0; channel < phase.channels; ++channel)
+        count += receives.contains(strand(rank, channel)) ? 1 : 0;
+      return count;
+    };
     for (int round = 0; round < phase.rounds; ++round) {
       if (phase.lockstep)
         std::fill(begin.begin(), begin.end(), *std::max_element(begin.begin(), begin.end()));
@@ -49,8 +58,8 @@ Seconds plain_time(const std::vector<Phase>& phases, const Topology& topology,
         sent[from] = std::max(sent[from], begin[from] + flow);
         received[to] = std::max(received[to], begin[from] + flow + latencies[i]);
         if (round < phase.reducing_rounds && software.reduction_bandwidth.value > 0)
-          adding[to] +=
-              phase.messages[i].bytes * phase.channels / software.reduction_bandwidth / Seconds{1};
+          adding[to] += phase.messages[i].bytes * receiving(phase.messages[i].to) /
+                        software.reduction_bandwidth / Seconds{1};
       }
       for (std::size_t rank = 0; rank < begin.size(); ++rank)
         begin[rank] = std::max(sent[rank], received[rank] + adding[rank]);
