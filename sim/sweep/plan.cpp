@@ -290,7 +290,11 @@ Request request_of(const SweepSettings& settings, DataFiles& files) {
   flags.parse(static_cast<int>(argv.size()), argv.data());
   Request request = read_request(flags);
   read_transfer(flags, files).apply(request);
-  return with_usual_schedule(request, files);
+  try {
+    return with_usual_schedule(request, files);
+  } catch (const ValueError& error) {  // an unknown stack
+    throw UsageError(error.what());
+  }
 }
 
 }  // namespace gradcast

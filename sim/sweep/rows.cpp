@@ -242,6 +242,16 @@ ChosenAnswers chosen(const PointTasks& tasks, bool dense, const AnswerOf& answer
   return {own, answers};
 }
 
+/// Whether who keeps what is what the sweep is about.
+bool memory_varies(const SweepPlan& plan) {
+  static const std::set<std::string> kDeciding = {
+      "sharding",       "shard-group",   "unit-size", "prefetch", "reshard-after-forward",
+      "parameter-type", "gradient-type", "optimizer"};
+  return std::any_of(plan.axes.begin(), plan.axes.end(), [](const SweepAxis& axis) {
+    return axis.values.size() > 1 && kDeciding.contains(axis.flag);
+  });
+}
+
 /// What the table's columns and marks mean.
 std::string legend(const SweepPlan& plan, const std::vector<Json>& rows) {
   const auto some = [&](const char* column) {
@@ -259,6 +269,7 @@ std::string legend(const SweepPlan& plan, const std::vector<Json>& rows) {
                   "fastest (--against best).\n";
   if (some("outside"))
     text += "?  beside an iteration: its costs lie beyond the cost table (column outside).\n";
+  if (memory_varies(plan)) text += "Memory: of a GPU, beside activations.\n";
   if (some("outside_seen"))
     text +=
         "?  beside a fitted one: terms of the software that nobody saw like this are left at "
@@ -320,6 +331,8 @@ std::string sweep_table(const SweepPlan& plan, const std::vector<Json>& rows) {
   for (const char* name :
        {"iteration s", "efficiency %", "speedup", "fitted s", "fitted speedup", "pays"})
     table.header.emplace_back(name);
+  const bool memory = memory_varies(plan);
+  if (memory) table.header.emplace_back("memory GB");
   for (const Json& row : rows) {
     std::vector<std::string> line;
     for (const std::string& column : columns)
@@ -339,6 +352,7 @@ std::string sweep_table(const SweepPlan& plan, const std::vector<Json>& rows) {
                      : row.at("agree") == "no" ? pays.get<std::string>() + ", fitted " +
                                                      row.at("fitted_pays").get<std::string>()
                                                : pays.get<std::string>());
+      if (memory) line.push_back(shown(row.at("memory_bytes"), 2, 1e-9));
     }
     table.rows.push_back(std::move(line));
   }
