@@ -87,9 +87,9 @@ std::vector<std::string> provenance(const Derived& derived) {
   const std::string peak = digits(derived.peak() / 1e12, 1) + " TFLOP/s";
   const std::string bandwidth = digits(derived.bandwidth() / 1e9, 0) + " GB/s";
   std::vector<std::string> lines{
-      "evidence: derived. Nothing here was measured: forward and backward = 3 x forward_flops x "
-      "batch /",
-      "  (mfu x " + peak + " of " + derived.device.name +
+      "evidence: derived from operations and an assumed share of the peak; nothing was measured",
+      "  forward and backward = 3 x forward_flops x batch / (mfu x " + peak + " of " +
+          derived.device.name +
           " in bf16 and fp16, traces/devices.csv) = " + digits(derived.total().count(), 4) + " s",
       "mfu: " + number_to_text(derived.assumed.percent) + "%"};
   std::string text = "  " + std::string(derived.assumed.source);
