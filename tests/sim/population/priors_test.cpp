@@ -42,7 +42,7 @@ TEST_CASE("what is wrong with priors is named", "[population]") {
 TEST_CASE("the groups of the data folder are whole, and each has one stack", "[population][data]") {
   DataFiles files(GRADCAST_SOURCE_DIR);
   const std::vector<SourceGroup> groups = load_source_groups(files);
-  CHECK(groups.size() == 6);
+  CHECK(groups.size() == 7);
   for (const SourceGroup& group : groups) {
     CAPTURE(group.name);
     CHECK(!group.rows.empty());
