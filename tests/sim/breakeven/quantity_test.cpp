@@ -46,5 +46,5 @@ TEST_CASE("a value is given to a run", "[breakeven]") {
   CHECK(own_value(Quantity::Nodes, scenario) == 5);
   set_value(scenario, Quantity::Density, 0.02);
   CHECK(own_value(Quantity::Density, scenario) == 0.02);
-  CHECK_THROWS_AS(set_value(scenario, Quantity::Nodes, 20'000), ValueError);
+  CHECK_THROWS_AS(set_value(scenario, Quantity::Nodes, 70'000), ValueError);
 }

@@ -320,7 +320,7 @@ TEST_CASE("fit says what is wrong in one line", "[cli]") {
   refuses({"fit", "--structure", "cal-each"}, 2,
           "--structure: unknown structure 'cal-each'; did you mean 'call-each'?");
   refuses({"fit", "--leave-one-out", "modle"}, 2,
-          "--leave-one-out: 'modle' is not 'model', 'row', 'source' or 'method'");
+          "--leave-one-out: 'modle' is not 'model', 'row', 'source', 'method' or 'trace'");
   refuses({"fit", "--starts", "abc"}, 2, "--starts: 'abc'");
   refuses({"fit", "--starts", "-1"}, 2, "--starts: '-1'");
   refuses({"fit", "--seed", "x"}, 2, "--seed: 'x'");

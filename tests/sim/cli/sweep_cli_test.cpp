@@ -289,7 +289,7 @@ TEST_CASE("a disk that is full is one clear line, and nothing is half written", 
 }
 
 TEST_CASE("a point without an answer says why, and the others have theirs", "[cli][sweep]") {
-  const Ran ran = gradcast_runs("sweep", "--model=resnet-50", "--nodes=1,4,16000",
+  const Ran ran = gradcast_runs("sweep", "--model=resnet-50", "--nodes=1,4,17000",
                                 "--engine=analytic", "--format=json");
   CHECK(ran.exit_code == 0);
   const json document = json::parse(ran.out);
