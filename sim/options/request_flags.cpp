@@ -44,7 +44,7 @@ void add_request_flags(Flags& flags) {
   flags.add("batch", "images per GPU (default: the trace's)");
   flags.add("accumulation",
             "micro-steps that the batch is divided into: their gradients add up and are sent after "
-            "the last",
+            "the last, or each time (--synchronise)",
             "1");
   add_training_flags(flags);
   flags.add("compressor", "a name of `gradcast list`", defaults.compressor);

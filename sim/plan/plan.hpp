@@ -93,8 +93,10 @@ struct PlanShortcuts {
 /// With fusion in cycles a bucket waits for the end of its cycle before it is sent.
 /// With a priority queue the iteration is cut elsewhere: it begins with backward and ends with the
 /// next forward, whose layers wait for their own update only, with overlap or without. Of several
-/// micro-steps all but the last only compute: nothing is sent before the last one's backward. On
-/// the compute stream decodes run after backward and all encodes, on the side stream as soon as
+/// micro-steps all but the last only compute, unless every one synchronises: then each sends, and
+/// the next begins when it has received. With ZeRO gradients are reduce-scattered among the ranks
+/// that share a copy, and parameters gathered after the update; `fsdp.hpp` plans FSDP. On the
+/// compute stream decodes run after backward and all encodes, on the side stream as soon as
 /// they can. One rank alone neither compresses nor communicates. Throws DataError where the trace
 /// is of another model or the cost table lacks the compressor, ValueError where the collective
 /// cannot serve the cluster.

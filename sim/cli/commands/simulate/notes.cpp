@@ -15,8 +15,8 @@ void note_long_run(const Flags& flags, const Engine& engine, const Plan& plan,
   constexpr int kManyNodes = 1'500;  // each a zone of SimGrid's, of which it looks through all
   if (engine.name.starts_with("simgrid") && cluster.nodes > kManyNodes &&
       plan.ranks() > cluster.nodes)
-    flags.note("building a network of " + std::to_string(cluster.nodes) +
-               " nodes takes a while; --engine analytic answers sooner");
+    flags.note("a network of " + std::to_string(cluster.nodes) +
+               " nodes may take a while to build; --engine analytic answers sooner");
   if (engine.name != "simgrid-exact") return;
   const std::int64_t messages = messages_of(plan, cluster);
   if (messages > kMany)
