@@ -49,10 +49,6 @@ std::string refused_by_analytic(const Plan& plan, const Cluster& cluster, const 
   return {};
 }
 
-}  // namespace
-
-namespace {
-
 /// What tells ranks apart; "" where all are alike.
 std::string difference_of_ranks(const Plan& plan, const Cluster& cluster, const World& world) {
   const auto& speeds = plan.rank_speeds;

@@ -1,7 +1,6 @@
 #include "sim/forecast/training.hpp"
 
 #include "sim/base/error.hpp"
-#include "sim/plan/shard_units.hpp"
 
 namespace gradcast {
 namespace {
@@ -28,8 +27,6 @@ void require_shardable(const Request& request, const Scenario& scenario) {
                      request.compressor +
                      "': use hsdp on several nodes (or a shard-group), which compresses across "
                      "replicas");
-  if (request.sharding.kind == Sharding::Fsdp)
-    shard_units(scenario.model, request.sharding.unit_elements);
 }
 
 /// What goes through layers in forward order, or launches them in it, has no other.

@@ -9,6 +9,7 @@ namespace gradcast {
 namespace {
 
 bool has_several_nics(const Cluster& cluster) {
+  if (cluster.nodes_alike()) return cluster.nics_per_node > 1;
   for (int node = 0; node < cluster.nodes; ++node)
     if (cluster.node(node).nics_per_node > 1) return true;
   return false;

@@ -12,9 +12,6 @@
 namespace gradcast {
 namespace {
 
-/// The largest of the shards of some bytes.
-Bytes shard_of(Bytes whole, int shards) { return chunk(whole, 0, shards); }
-
 /// That most elements of gradients have.
 NumberType usual_type(const Model& model) {
   std::map<NumberType, std::int64_t> elements;

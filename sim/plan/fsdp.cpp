@@ -19,6 +19,7 @@ class FsdpPlanner {
         steps_(scenario, shortcuts),
         units_(shard_units(scenario.model, scenario.sharding.unit_elements)),
         shards_(scenario.shards()),
+        codecs_wait_(scenario.overlap && scenario.encode_stream == EncodeStream::Compute),
         gathered_(units_.size()) {}
 
   Plan make() {
@@ -102,10 +103,9 @@ class FsdpPlanner {
       settle(number, steps_.exchange(number, ready));
       return;
     }
-    const bool delayed = scenario_.overlap && scenario_.encode_stream == EncodeStream::Compute;
-    if (delayed) encode_waiting();  // the unit before this one
+    if (codecs_wait_) encode_waiting();  // the unit before this one
     waiting_ = {number, ready};
-    if (!delayed) encode_waiting();
+    if (!codecs_wait_) encode_waiting();
   }
 
   struct Waiting {
@@ -120,8 +120,7 @@ class FsdpPlanner {
                                              plan_.buckets[number].cost.encode, ready);
     sent_.resize(plan_.buckets.size());
     sent_[number] = steps_.exchange(number, {encoded});
-    const bool at_end = scenario_.overlap && scenario_.encode_stream == EncodeStream::Compute;
-    if (!at_end) settle(number, decode(number));
+    if (!codecs_wait_) settle(number, decode(number));
   }
 
   Steps decode(std::size_t number) {
@@ -140,6 +139,7 @@ class FsdpPlanner {
   Plan& plan_ = steps_.plan;
   std::vector<ShardUnit> units_;
   int shards_ = 1;
+  bool codecs_wait_ = false;  // so that the compute stream does not wait for a scatter or exchange
   std::vector<std::optional<std::size_t>> gathered_;  // by unit: the step that did it
   std::optional<Waiting> waiting_;  // the bucket whose encoding comes after the next backward
   std::vector<Steps> sent_;         // by bucket

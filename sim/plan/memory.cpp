@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "sim/plan/shard_groups.hpp"
 #include "sim/plan/shard_units.hpp"
 
 namespace gradcast {
@@ -28,8 +29,6 @@ Sizes sizes_of(const Scenario& scenario) {
   }
   return all;
 }
-
-Bytes shard(Bytes whole, int shards) { return chunk(whole, 0, shards); }
 
 Bytes gradient_bytes(const Model& model, const ShardUnit& unit) {
   Bytes sum{};
@@ -89,9 +88,9 @@ MemoryUse memory_of(const Scenario& scenario, const Plan& plan) {
   const Sharding kind = scenario.sharding.kind;
   const bool adds_up = scenario.accumulation > 1 && !scenario.synchronises_every();
   const bool shards_gradients = (kind == Sharding::Zero2 || kind == Sharding::Fsdp) && !adds_up;
-  use.parameters = kind == Sharding::Fsdp ? shard(all.parameters, shards) : all.parameters;
-  use.gradients = shards_gradients ? shard(all.gradients, shards) : all.gradients;
-  use.optimizer = shard(all.state, shards);
+  use.parameters = kind == Sharding::Fsdp ? shard_of(all.parameters, shards) : all.parameters;
+  use.gradients = shards_gradients ? shard_of(all.gradients, shards) : all.gradients;
+  use.optimizer = shard_of(all.state, shards);
   if (shards > 1 && kind == Sharding::Fsdp) use.unsharded = whole_units(scenario);
   if (shards > 1 && kind == Sharding::Zero2 && shards_gradients)
     for (const PlannedBucket& bucket : plan.buckets) {

@@ -37,7 +37,8 @@ void require_ordered(const Plan& plan) {
     if (const double speed = plan.rank_speeds[rank]; !(speed > 0 && std::isfinite(speed)))
       throw std::logic_error("rank " + std::to_string(rank) + " computes at " +
                              number_to_text(speed) + " times its speed, which is none");
-  for (const double slowdown : {plan.encode_slowdown, plan.communication_slowdown, plan.computing_slowdown})
+  for (const double slowdown :
+       {plan.encode_slowdown, plan.communication_slowdown, plan.computing_slowdown})
     if (!(slowdown >= 0 && std::isfinite(slowdown)))
       throw std::logic_error("backward is lengthened by " + number_to_text(slowdown) +
                              ", which is no share");

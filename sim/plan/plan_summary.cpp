@@ -2,7 +2,6 @@
 
 #include <map>
 #include <set>
-#include <tuple>
 
 #include "sim/base/text.hpp"
 #include "sim/network/collective.hpp"
@@ -41,23 +40,14 @@ std::string collectives_of(const Plan& plan) {
 double sent_bytes_per_rank(const Plan& plan, const Cluster& cluster) {
   const RankLayout layout = layout_of(cluster);
   // Blocks of a network are alike, and so is what is sent of them.
-  std::map<std::tuple<const Collective*, int, int, std::int64_t, std::int64_t>, double> known;
+  std::map<decltype(phases_key(PlanStep{})), double> known;
   double sum = 0;
   for (const PlanStep& step : plan.steps) {
     if (step.kind != StepKind::Collective) continue;
-    const auto bytes = [&] {
-      return static_cast<double>(
+    const auto [at, added] = known.try_emplace(phases_key(step), 0);
+    if (added)
+      at->second = static_cast<double>(
           bytes_in(phases_in(step.groups, *step.collective, layout, step.load)).count);
-    };
-    if (!step.load.contributions.empty()) {
-      sum += bytes();
-      continue;
-    }
-    const auto [at, added] =
-        known.try_emplace({step.collective, step.groups.stride, step.groups.length,
-                           step.load.payload.count, step.load.elements},
-                          0);
-    if (added) at->second = bytes();
     sum += at->second;
   }
   return sum / plan.ranks();

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <tuple>
 
 #include "sim/inputs/cluster.hpp"
 #include "sim/plan/plan.hpp"
@@ -22,6 +23,13 @@ std::string outside_of(const Plan& plan);
 /// The collectives of its buckets and of what is sharded, each once: "ring-all-reduce",
 /// "double-binary-tree+ring-..."; "" where nothing is sent.
 std::string collectives_of(const Plan& plan);
+
+/// What decides the phases of a collective in one job: steps that have the same do the same.
+inline auto phases_key(const PlanStep& step) {
+  const CollectiveLoad& load = step.load;
+  return std::tuple(step.collective, step.groups.stride, step.groups.length, load.payload,
+                    load.contributions, load.elements, load.bytes_per_element);
+}
 
 /// Bytes that a rank sends in an iteration: the mean over all ranks.
 double sent_bytes_per_rank(const Plan& plan, const Cluster& cluster);

@@ -48,16 +48,18 @@ void Drag::bring_up_to_date() {
   for (Rest& rest : rests_) rest.left -= passed * rate();
 }
 
+std::vector<Drag::Rest>::iterator Drag::first_over() {
+  return std::min_element(rests_.begin(), rests_.end(),
+                          [](const Rest& a, const Rest& b) { return a.left < b.left; });
+}
+
 void Drag::date_next() {
   ++turn_;
   if (rests_.empty()) return;
-  const auto first = std::min_element(rests_.begin(), rests_.end(),
-                                      [](const Rest& a, const Rest& b) { return a.left < b.left; });
-  events_->in(std::max(Seconds{0}, first->left / rate()), [this, turn = turn_] {
+  events_->in(std::max(Seconds{0}, first_over()->left / rate()), [this, turn = turn_] {
     if (turn != turn_) return;
     bring_up_to_date();
-    const auto done = std::min_element(
-        rests_.begin(), rests_.end(), [](const Rest& a, const Rest& b) { return a.left < b.left; });
+    const auto done = first_over();
     const EventQueue::Action over = std::move(done->over);
     rests_.erase(done);
     date_next();

@@ -32,6 +32,7 @@ class Drag {
 
   double rate() const { return computes_ ? 1 / (1 + slowdown_) : 1; }
   void bring_up_to_date();
+  std::vector<Rest>::iterator first_over();
   void date_next();
 
   double slowdown_ = 0;

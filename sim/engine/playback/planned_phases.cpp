@@ -2,18 +2,12 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 #include <utility>
+
+#include "sim/plan/plan_summary.hpp"
 
 namespace gradcast {
 namespace {
-
-/// What decides the phases of a collective in one job.
-auto key_of(const PlanStep& step) {
-  const CollectiveLoad& load = step.load;
-  return std::tuple(step.collective, step.groups.stride, step.groups.length, load.payload,
-                    load.contributions, load.elements, load.bytes_per_element);
-}
 
 /// The same for all nodes, and so small that it can be kept.
 std::vector<Phase> of_one_node(std::vector<Phase> phases, int gpus) {
@@ -32,12 +26,12 @@ std::vector<Phase> of_one_node(std::vector<Phase> phases, int gpus) {
 
 bool PlannedPhases::keep_one_node(const Topology& topology) {
   if (!topology.nodes_alike) return false;
-  std::map<decltype(key_of(PlanStep{})), Phases> known;
+  std::map<decltype(phases_key(PlanStep{})), Phases> known;
   std::vector<Phases> kept(plan_.steps.size());
   for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
     const PlanStep& step = plan_.steps[i];
     if (step.kind != StepKind::Collective) continue;
-    Phases& phases = known[key_of(step)];
+    Phases& phases = known[phases_key(step)];
     if (phases == nullptr) {
       std::vector<Phase> all = phases_in(step.groups, *step.collective, layout_, step.load);
       const bool turns =

@@ -8,10 +8,8 @@ namespace gradcast::collectives {
 namespace {
 
 std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
-  std::vector<Phase> phases;
   const Rings rings = rails(layout);
-  append_turns(phases, layout, rings, contribution_turns(rings, load));
-  return phases;
+  return turned(layout, rings, contribution_turns(rings, load));
 }
 
 }  // namespace

@@ -9,11 +9,8 @@ namespace gradcast::collectives {
 namespace {
 
 std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
-  std::vector<Phase> phases;
   const Rings rings = rails(layout);
-  append_turns(phases, layout, rings,
-               scattering_turns(rings, [all = load.payload](int) { return all; }));
-  return phases;
+  return turned(layout, rings, scattering_turns(rings, [all = load.payload](int) { return all; }));
 }
 
 }  // namespace

@@ -8,10 +8,8 @@ namespace gradcast::collectives {
 namespace {
 
 std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
-  std::vector<Phase> phases;
   const Rings ring = ring_of_all(layout);
-  append_turns(phases, layout, ring, contribution_turns(ring, load));
-  return phases;
+  return turned(layout, ring, contribution_turns(ring, load));
 }
 
 }  // namespace

@@ -8,11 +8,8 @@ namespace gradcast::collectives {
 namespace {
 
 std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
-  std::vector<Phase> phases;
   const Rings ring = ring_of_all(layout);
-  append_turns(phases, layout, ring,
-               reducing_turns(ring, [all = load.payload](int) { return all; }));
-  return phases;
+  return turned(layout, ring, reducing_turns(ring, [all = load.payload](int) { return all; }));
 }
 
 }  // namespace

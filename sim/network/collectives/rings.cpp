@@ -159,6 +159,12 @@ void append_turns(std::vector<Phase>& phases, const RankLayout& layout, const Ri
   phases.push_back(std::move(phase));
 }
 
+std::vector<Phase> turned(const RankLayout& layout, const Rings& rings, const Turns& turns) {
+  std::vector<Phase> phases;
+  append_turns(phases, layout, rings, turns);
+  return phases;
+}
+
 Turns scattering_turns(const Rings& rings, std::function<Bytes(int rank)> whole) {
   return {.rounds = rings.length - 1,
           .reducing_rounds = rings.length - 1,

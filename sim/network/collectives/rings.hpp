@@ -53,6 +53,9 @@ struct Turns {
 void append_turns(std::vector<Phase>& phases, const RankLayout& layout, const Rings& rings,
                   const Turns& turns);
 
+/// The phases of a collective that is nothing but these rounds.
+std::vector<Phase> turned(const RankLayout& layout, const Rings& rings, const Turns& turns);
+
 /// Reduce-scatter: blocks are chunks of `whole(rank)`. The rank at position i ends with chunk i
 /// + 1.
 Turns scattering_turns(const Rings& rings, std::function<Bytes(int rank)> whole);

@@ -11,26 +11,19 @@ namespace gradcast::collectives {
 namespace {
 
 std::vector<Phase> scatter_phases(const RankLayout& layout, const CollectiveLoad& load) {
-  std::vector<Phase> phases;
   const Rings inside = rings_inside_nodes(layout, "two-level-sparse");
-  append_turns(phases, layout, inside,
-               scattering_turns(inside, [all = load.payload](int) { return all; }));
-  return phases;
+  return turned(layout, inside,
+                scattering_turns(inside, [all = load.payload](int) { return all; }));
 }
 
 std::vector<Phase> pair_phases(const RankLayout& layout, const CollectiveLoad& load) {
-  std::vector<Phase> phases;
   const Rings across = rings_across_nodes(layout, "two-level-sparse");
-  append_turns(phases, layout, across, contribution_turns(across, load));
-  return phases;
+  return turned(layout, across, contribution_turns(across, load));
 }
 
 std::vector<Phase> gather_phases(const RankLayout& layout, const CollectiveLoad& load) {
-  std::vector<Phase> phases;
   const Rings inside = rings_inside_nodes(layout, "two-level-sparse");
-  append_turns(phases, layout, inside,
-               gathering_turns(inside, [all = load.payload](int) { return all; }));
-  return phases;
+  return turned(layout, inside, gathering_turns(inside, [all = load.payload](int) { return all; }));
 }
 
 // Parts of the whole and no choices by themselves, so they are not in the table. The payload of
