@@ -35,15 +35,6 @@ bool is_transformer(const Network& network) {
   return false;
 }
 
-const Network& network_of(const std::vector<Network>& networks, std::string_view name) {
-  for (const Network& network : networks)
-    if (network.name == name) return network;
-  throw std::logic_error("no network '" + std::string(name) + "'");
-}
-
-/// To the nanosecond, so that files stay readable.
-Seconds rounded(Seconds time) { return Seconds{std::round(time.count() * 1e9) / 1e9}; }
-
 /// What is derived for one model on one device.
 struct Derived {
   const Network& network;
@@ -68,13 +59,13 @@ IterationTrace trace_of(const Derived& derived) {
   IterationTrace trace;
   trace.device = derived.device.name;
   trace.batch = derived.assumed.batch;
-  trace.update =
-      rounded(Seconds{derived.optimizer.bytes * static_cast<double>(derived.model.elements()) /
-                      derived.bandwidth()});
+  trace.update = rounded_to_nanosecond(
+      Seconds{derived.optimizer.bytes * static_cast<double>(derived.model.elements()) /
+              derived.bandwidth()});
   const double factor = derived.total() / raw;
   for (const TensorTime& time : tensor_times(operators, times))
-    trace.tensors.push_back(
-        {time.tensor, rounded(time.forward * factor), rounded(time.backward * factor)});
+    trace.tensors.push_back({time.tensor, rounded_to_nanosecond(time.forward * factor),
+                             rounded_to_nanosecond(time.backward * factor)});
   return trace;
 }
 
@@ -114,12 +105,11 @@ std::vector<std::string> provenance(const Derived& derived) {
 }  // namespace
 
 std::vector<GeneratedFile> derived_trace_files(const std::filesystem::path& data_root) {
-  const std::vector<Network> networks = all_networks();
   const std::vector<Device> devices =
       load_devices(read_text_file(data_root / "traces" / "devices.csv"));
   std::vector<GeneratedFile> files;
   for (const AssumedMfu& assumed : assumed_mfus()) {
-    const Network& network = network_of(networks, assumed.model);
+    const Network& network = network_named(assumed.model);
     const Derived derived{network, assumed, device_named(devices, std::string(assumed.device)),
                           is_transformer(network) ? kAdamW : kSgd,
                           model_of(network.name, network.architecture)};

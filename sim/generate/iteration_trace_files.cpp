@@ -112,15 +112,6 @@ std::string_view profile_of(const Total& total) {
   return shares == std::end(kShares) ? "" : shares->profile;
 }
 
-Network network_of(const Total& total) {
-  for (const Network& network : all_networks())
-    if (network.name == total.model) return network;
-  throw std::logic_error("no network '" + total.model + "'");
-}
-
-/// To the nanosecond, so that files stay readable.
-Seconds rounded(Seconds time) { return Seconds{std::round(time.count() * 1e9) / 1e9}; }
-
 /// SGD with momentum and weight decay as PyTorch 1.1 launches it, tensor by tensor.
 Seconds update_time(const Model& model, const PublishedGpu& device) {
   constexpr TorchOperator kSteps[] = {{"gradient += decay x parameter", 12},
@@ -131,7 +122,7 @@ Seconds update_time(const Model& model, const PublishedGpu& device) {
   for (const GradientTensor& tensor : model.tensors)
     for (const TorchOperator& step : kSteps)
       sum += time_of({step, static_cast<double>(tensor.elements)}, device);
-  return rounded(sum);
+  return rounded_to_nanosecond(sum);
 }
 
 /// `times`: one for each operator with parameters.
@@ -149,8 +140,8 @@ IterationTrace trace_of(const Network& network, const Total& total,
   }
   const double factor = (total.iteration - trace.update) / (raw.forward + raw.backward);
   for (const TensorTime& time : tensor_times(network.architecture.operators(), times))
-    trace.tensors.push_back(
-        {time.tensor, rounded(time.forward * factor), rounded(time.backward * factor)});
+    trace.tensors.push_back({time.tensor, rounded_to_nanosecond(time.forward * factor),
+                             rounded_to_nanosecond(time.backward * factor)});
   return trace;
 }
 
@@ -180,7 +171,7 @@ std::vector<std::string> provenance(const Total& total, std::string_view profile
 std::vector<GeneratedFile> iteration_trace_files(const std::filesystem::path& data_root) {
   std::vector<GeneratedFile> files;
   for (const Total& total : totals()) {
-    const Network network = network_of(total);
+    const Network& network = network_named(total.model);
     const std::string_view profile = profile_of(total);
     const std::vector<ComputeTime> times =
         profile.empty()

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <stdexcept>
 
 namespace gradcast {
 namespace {
@@ -82,6 +83,13 @@ std::vector<Network> all_networks() {
       {"resnet-101", "torchvision resnet101, 1000 classes", resnet_101()}};
   std::ranges::move(transformers(), std::back_inserter(all));
   return all;
+}
+
+const Network& network_named(std::string_view name) {
+  static const std::vector<Network> kAll = all_networks();
+  for (const Network& network : kAll)
+    if (network.name == name) return network;
+  throw std::logic_error("no network '" + std::string(name) + "'");
 }
 
 // Krizhevsky's "one weird trick" variant. Layers are numbered as in torchvision's Sequentials,

@@ -1,6 +1,7 @@
 // The networks whose model files are generated.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/generate/architecture.hpp"
@@ -18,6 +19,9 @@ struct Network {
 /// measurements (ResNet-152, DenseNet-161, DenseNet-201), then the others of the paper's Table 1,
 /// then those of today: ResNet-101 and transformers.
 std::vector<Network> all_networks();
+
+/// Throws std::logic_error where there is none of that name.
+const Network& network_named(std::string_view name);
 
 Architecture alexnet();
 Architecture vgg_16();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "sim/base/csv.hpp"
@@ -128,6 +129,10 @@ IterationTrace load_iteration_trace(const TextFile& file) {
                        " s together; an iteration takes at least " +
                        number_to_text(kShortestMeasuredSeconds) + " s");
   return trace;
+}
+
+Seconds rounded_to_nanosecond(Seconds time) {
+  return Seconds{std::round(time.count() * 1e9) / 1e9};
 }
 
 std::string iteration_trace_csv(const IterationTrace& trace,

@@ -55,6 +55,9 @@ struct IterationTrace {
 /// Throws DataError.
 IterationTrace load_iteration_trace(const TextFile& file);
 
+/// As exact as such a file has times, so that it stays readable.
+Seconds rounded_to_nanosecond(Seconds time);
+
 /// The text of such a file; `provenance` becomes further comment lines.
 std::string iteration_trace_csv(const IterationTrace& trace,
                                 const std::vector<std::string>& provenance);

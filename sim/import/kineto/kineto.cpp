@@ -265,7 +265,7 @@ void set_model(const Rank& rank, const ImportOptions& options, int element_bytes
   const double update = median_of(rank, &WindowTimes::update);
   const double beside =
       median_of(rank, &WindowTimes::copy_back) + median_of(rank, &WindowTimes::zero);
-  trace.update = Seconds{std::round((update + beside) * 1e9) / 1e9};
+  trace.update = rounded_to_nanosecond(Seconds{update + beside});
   if (beside > 0)
     imported.notes.used.push_back(
         "the update has what clearing gradients and copying them out of "

@@ -12,9 +12,6 @@
 namespace gradcast {
 namespace {
 
-/// To the nanosecond, so that files stay readable.
-Seconds to_nanoseconds(Seconds time) { return Seconds{std::round(time.count() * 1e9) / 1e9}; }
-
 NumberType type_stored(const std::string& stored) {
   if (stored == "F16") return NumberType::Fp16;
   if (stored == "BF16") return NumberType::Bf16;
@@ -79,8 +76,8 @@ IterationTrace derive(const WeightsNetwork& network, const std::string& stored,
   trace.tensors =
       tensor_times(network.operators, roofline_times(network.operators, samples, peaks));
   for (TensorTime& time : trace.tensors) {
-    time.forward = to_nanoseconds(time.forward);
-    time.backward = to_nanoseconds(time.backward);
+    time.forward = rounded_to_nanosecond(time.forward);
+    time.backward = rounded_to_nanosecond(time.backward);
   }
   if (trace.iteration() <= Seconds{0} || trace.iteration() > Seconds{kLongestSeconds})
     throw UsageError("an iteration would take " + number_to_text(trace.iteration().count()) +

@@ -1,23 +1,11 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-#include "sim/generate/networks.hpp"
+#include "tests/sim/generate/network_tensors.hpp"
 
 using namespace gradcast;
 
 namespace {
-
-Model model(const std::string& name) {
-  for (const Network& network : all_networks())
-    if (network.name == name) return model_of(network.name, network.architecture);
-  throw std::logic_error("no network '" + name + "'");
-}
-
-const GradientTensor& tensor(const Model& model, const std::string& name) {
-  for (const GradientTensor& each : model.tensors)
-    if (each.tensor == name) return each;
-  throw std::logic_error("no tensor '" + name + "'");
-}
 
 std::vector<std::string> units(const Model& model) {
   std::vector<std::string> all;
