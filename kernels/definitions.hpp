@@ -75,16 +75,18 @@ GRADCAST_BOTH Key random_key(std::uint64_t seed, std::uint32_t index) {
 // ---- sums, in an order that every grid keeps ----------------------------------------------------
 
 inline constexpr int kLanes = 32;
-inline constexpr int kTileElements = 1024;  // what one warp reads in one go
-inline constexpr int kTreeWidth = 256;      // tiles, or sums of sums, that are added in one tree
+inline constexpr int kMomentElements = 1024;  // that one warp adds up: a moment tile
+inline constexpr int kTreeWidth = 256;        // sums, or sums of sums, that are added in one tree
 
 /// What threshold compressors know about u. Elements that are not finite are counted and left out.
 ///
 /// Additions of doubles depend on their order, so the order is part of the definition:
-///  1. of each tile of 1024 elements, lane l (0 to 31) adds those at 128 r + 4 l + c for r = 0..7,
+///  1. of each moment tile, 1024 elements, lane l (0 to 31) adds those at 128 r + 4 l + c for r =
+///  0..7,
 ///     c = 0..3, in this order; elements past the end add nothing;
 ///  2. the 32 lanes are added by lane[l] += lane[l ^ o] for o = 16, 8, 4, 2, 1;
-///  3. 256 tiles (missing ones are zero) are added the same way: within each 32, then the 8 sums of
+///  3. 256 moment tiles (missing ones are zero) are added the same way: within each 32, then the 8
+///  sums of
 ///     32 for o = 4, 2, 1; the results are again taken by 256, until one is left.
 struct Moments {
   double sum = 0;              // Gaussian-k: of u; Trimmed: of |u|

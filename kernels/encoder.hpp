@@ -32,9 +32,24 @@ struct EncoderTensor {
 
 /// Options for tests, which force rare cases, and for measurements. They never change the answer.
 struct EncoderTuning {
-  int slots = 0;                         // candidates a tile holds: 1, 2, 4, ... 32; 0: as fits k
+  int slots = 0;                         // candidates a tile holds: 1, 2, 4, ... 256; 0: as fits k
   std::optional<Key> first_threshold{};  // instead of a sampled one
-  int finish_blocks = 0;                 // of the last kernel; 0: as many as are resident
+  /// Blocks of the last kernel; 0: as many as the device holds at once, two on each multiprocessor.
+  /// They wait for one another, so all must be resident: where other kernels hold multiprocessors
+  /// for long (NCCL's do, while they wait for other ranks), the last kernel waits for them. Fewer
+  /// blocks leave it room.
+  int finish_blocks = 0;
+  /// Samples a new threshold in every encode, as the first one does.
+  bool sample_always = false;
+};
+
+/// What the last encode did, beyond what every encode does.
+struct EncoderWork {
+  std::int64_t tiles = 0;  // of all large tensors
+  std::int64_t tile_elements = 0;
+  std::int64_t tiles_reread = 0;  // with more candidates than slots
+  std::int64_t candidates = 0;    // written into slots
+  std::int64_t samples_next = 0;  // elements that the next encode will sample for its thresholds
 };
 
 class Encoder {
@@ -47,6 +62,8 @@ class Encoder {
   /// draws can differ from iteration to iteration. It is enqueued; a captured graph reads the value
   /// at the time it runs.
   virtual void set_round(std::uint64_t round, void* stream) = 0;
+  /// Waits for the device. For measurements and tests.
+  virtual EncoderWork work() const = 0;
   virtual std::int64_t scratch_bytes() const = 0;
   virtual int launches() const = 0;
 };

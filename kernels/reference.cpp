@@ -87,9 +87,9 @@ Moments add_tiles(std::span<const Moments> tiles) {
 
 Moments moments_of(std::span<const float> u, bool of_magnitudes) {
   std::vector<Moments> sums;
-  for (std::size_t begin = 0; begin < u.size(); begin += kTileElements)
+  for (std::size_t begin = 0; begin < u.size(); begin += kMomentElements)
     sums.push_back(moments_of_tile(
-        u.subspan(begin, std::min<std::size_t>(kTileElements, u.size() - begin)), of_magnitudes));
+        u.subspan(begin, std::min<std::size_t>(kMomentElements, u.size() - begin)), of_magnitudes));
   while (sums.size() > 1) {
     std::vector<Moments> next;
     for (std::size_t begin = 0; begin < sums.size(); begin += kTreeWidth)

@@ -1,40 +1,55 @@
 // What the kernels of one encode share: the tensors, how they are cut up, and the scratch memory.
 //
-//   segment   one tensor. Those of at most 8192 elements are small: one block does all of each.
-//   group     8192 elements of a large segment: a block of the streaming kernel, 8 tiles
-//   tile      1024 elements: a warp, and a row of slots for its candidates
-//   chunk     256 tiles, whose moments are added in one tree
+//   segment      one tensor. Those of at most 8192 elements are small: one block does all of each.
+//   group        8192 elements of a large segment, 16 tiles: what the last kernel's blocks share
+//   out tile         512 elements: a warp of the streaming kernel, and its slots for candidates
+//   moment tile  1024 elements, two tiles, whose moments one warp adds up
+//   chunk        256 moment tiles, whose moments are added in one tree
 //
 // Segments, groups and tiles are numbered through all large segments; a segment's last group may
-// have tiles past its end, which are empty.
+// have tiles past its end, which are empty. Tiles begin `pad` elements before the segment, at an
+// address of 16 bytes.
 #pragma once
 #include "kernels/device/radix.cuh"
 #include "kernels/device/rules.cuh"
 
 namespace gradcast::GRADCAST_DEVICE {
 
-inline constexpr int kGroupTiles = kBlockWarps;
+inline constexpr int kTileElements = 512;
+inline constexpr int kGroupTiles = 16;
 inline constexpr int kGroupElements = kGroupTiles * kTileElements;
+inline constexpr int kGroupMomentTiles = kGroupElements / kMomentElements;
 inline constexpr int kSmallElements = kGroupElements;
-inline constexpr int kBlockSamples = 4096;  // that one block looks at before the stream
+inline constexpr int kBlockSamples = 1024;  // that one block looks at before the stream
+/// Slots of a tile: a power of two up to 32, or a multiple of 32 up to this.
+inline constexpr int kMostSlots = 256;
+/// Candidates of one bin that are listed, so that every block finds the last one that is sent.
+inline constexpr int kListed = 4096;
 
 // Histograms of keys. Sampled: 16 bins an octave.
 inline constexpr int kSampleShift = 19;
 inline constexpr int kSampleBins = 4096;
 inline constexpr int kCandidateBins = 4096;
-/// The candidates' histogram goes from the threshold up, with all larger keys in the last bin. A
-/// second histogram has every key of one such bin. Magnitudes: 1024 bins an octave, so four
-/// octaves. Random keys: the top 1/32 of all keys, which holds the candidates if one in 40 elements
-/// or fewer is wanted.
+/// The candidates' histogram goes from the threshold up, with all larger keys in the last bin.
+/// Magnitudes: 1024 bins an octave, so four octaves. Random keys: as fine as all keys fit in.
 template <bool kRandomKeys>
 struct CandidateBins {
-  static constexpr int kShift = kRandomKeys ? 15 : 13;
-  static constexpr int kLow = 1 << kShift;
+  static constexpr int kBits = kRandomKeys ? 24 : 16;  // enough for what is within a bin
+  Key floor;
+  int shift;
 
-  __device__ static std::uint32_t of(Key key, Key floor) {
-    const std::uint32_t bin = (key - floor) >> kShift;
+  explicit __device__ CandidateBins(Key threshold) : floor(threshold), shift(13) {
+    if (kRandomKeys) {
+      const int bits = kLanes - leading_zeros(~threshold);
+      shift = bits > 12 ? bits - 12 : 0;
+    }
+  }
+  __device__ std::uint32_t of(Key key) const {
+    const std::uint32_t bin = (key - floor) >> shift;
     return bin < kCandidateBins ? bin : kCandidateBins - 1;
   }
+  /// The least key of a bin.
+  __device__ Key from(std::uint32_t bin) const { return floor + (bin << shift); }
 };
 // A radix select of whole keys: 12, 12 and 8 bits.
 inline constexpr int kRadixBins = 4096;
@@ -56,7 +71,8 @@ struct Segment {
   double quantile;  // Gaussian-k's
   Sample sample;    // DGC's
   std::int64_t sample_rank;
-  bool aligned;  // gradient and residual to 16 bytes
+  bool aligned;      // gradient and residual to 16 bytes, from `pad` elements before their first on
+  std::int32_t pad;  // 0 to 3
   std::int32_t first_group;
   std::int32_t groups;
   std::int32_t first_block;  // of the last kernel's blocks, the first that has a share of it
@@ -74,25 +90,35 @@ struct Segment {
 /// The findings about a segment, cleared before each encode.
 struct SegmentFindings {
   std::uint32_t path;                       // Status bits
+  std::uint32_t listed;                     // candidates of the bin that holds the wanted rank
+  std::uint32_t last_tie;                   // index of the last element sent of several equals
   std::uint32_t counts[Thresholds::kMost];  // among the candidates, at or above each threshold
   std::uint32_t exact_counts[Thresholds::kMost];  // in all of u
 };
 
+/// What is sent of a segment: keys above `key`, and its equals with an index below `end`.
+struct Cut {
+  Key key;
+  std::uint32_t end;
+};
+inline constexpr std::uint32_t kNoEnd = 0xffffffffu;
+__device__ __forceinline__ Cut cut_from(Key least) { return {least, kNoEnd}; }
+__device__ __forceinline__ Cut cut_nothing() { return {kLargestKey, 0}; }
+
 /// A block's own notes on the part of a segment that it works on.
 struct Notes {
   Thresholds thresholds;
-  Selected selected;
-  std::uint32_t rank;        // wanted of the k largest; 0: decided by a threshold
-  std::uint32_t bin, above;  // of the candidates' histogram
-  bool needs_counts;         // Decision::Unknown
-  bool needs_radix;          // more than the candidates can tell
-  bool rereads;              // the selection reaches below the candidates
+  Cut cut;
+  Key listed_from;          // keys from here to below the cut's are listed
+  std::uint32_t list_rank;  // wanted of the listed ones; 0: nothing is listed
+  std::uint32_t listed;     // how many they are
+  std::uint32_t ties;       // wanted of those equal to the cut's key, where not all are
+  bool needs_counts;        // Decision::Unknown
+  bool needs_radix;         // more than the candidates' histogram can tell
+  bool needs_ties;          // which of the equals are sent is not known yet
+  bool was_open;            // one of these, before falling back
+  bool rereads;             // the selection reaches below the candidates
   RadixSearch radix;
-};
-
-/// The totals of a block's last part, with which the next blocks continue.
-struct BlockTotal {
-  std::uint32_t above, ties;
 };
 
 struct Batch {
@@ -102,21 +128,21 @@ struct Batch {
   const std::int32_t* group_segment;
   const std::int32_t* chunk_segment;
   const std::int32_t* sample_block_segment;
-  int slots;  // of a tile, a power of two up to 32
+  int slots;  // of a tile
 
   // Cleared by the first kernel of an encode.
   std::uint32_t* cleared;
   std::int64_t cleared_words;
   SegmentFindings* findings;      // [large]
   std::uint32_t* candidate_bins;  // [large][kCandidateBins]
-  std::uint32_t* low_bins;        // [large][CandidateBins::kLow]
   std::uint32_t* rule_bins;       // [large][kRadixLevels][kRadixBins]: DGC, rTop-k
   std::uint32_t* meetings;        // of the last kernel's blocks
-  std::uint32_t* unusual;         // some segment cannot be answered from its candidates
+  std::uint32_t* unusual;         // some segment's candidates and list do not tell its selection
 
   const std::int32_t* shares;  // of the last kernel's blocks: first groups, and the end
   // A threshold that caught well is kept for the next encode. Otherwise a new sample is taken.
   std::uint32_t* keep_threshold;  // [large]
+  bool sample_always;
 
   // Cleared by the last kernel for the next encode.
   std::uint32_t* sample_bins;  // [large][kSampleBins]
@@ -126,18 +152,25 @@ struct Batch {
   Key* first_threshold;            // [large]
   std::uint32_t* tile_candidates;  // [tiles], may be more than slots
   Candidate* candidates;           // [tiles][slots], by rising index
-  std::uint32_t* tile_selected;    // [tiles] above | ties << 16
-  std::uint32_t* tile_ties;        // [tiles] ties in the segment's tiles before
-  Moments* tile_moments;           // [tiles]
+  Candidate* listed;               // [large][kListed]
+  std::uint32_t* tile_selected;    // [tiles]
+  Moments* tile_moments;           // [moment tiles]
   Moments* chunk_moments;          // [chunks]
-  BlockTotal* block_totals;        // [blocks of the last kernel]
+  std::uint32_t* block_totals;     // [blocks of the last kernel] sent of the block's last part
+  std::uint32_t* block_ties;       // [blocks of the last kernel] ties in it
   Notes* notes;                    // [blocks of the last kernel][most_parts]
   int most_parts;
   const std::uint64_t* round;  // added to the seeds
 };
 
-GRADCAST_BOTH std::int64_t tiles_of(const Segment& segment) {
-  return static_cast<std::int64_t>(segment.groups) * kGroupTiles;
+GRADCAST_BOTH std::int64_t moment_tiles_of(const Segment& segment) {
+  return static_cast<std::int64_t>(segment.groups) * kGroupMomentTiles;
+}
+
+/// The first element of a tile: below 0 where it begins before its segment.
+GRADCAST_BOTH std::int64_t first_of_tile(const Segment& segment, std::int64_t tile) {
+  return (tile - static_cast<std::int64_t>(segment.first_group) * kGroupTiles) * kTileElements -
+         segment.pad;
 }
 
 template <bool kRandomKeys>

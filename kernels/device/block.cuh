@@ -4,12 +4,20 @@
 
 namespace gradcast::GRADCAST_DEVICE {
 
+/// The place at which the count from the top of a histogram reaches a rank.
+struct Crossing {
+  std::uint32_t bin;    // kNowhere: all bins together do not reach it
+  std::uint32_t above;  // counted in the bins above; all of them where it is nowhere
+  std::uint32_t held;   // counted in the bin
+  std::uint32_t total;  // counted in all bins
+};
+inline constexpr std::uint32_t kNowhere = 0xffffffffu;
+
 /// Scratch memory of the functions below. Each leaves it free for the next.
 struct BlockScratch {
   std::uint64_t warp_sums[kBlockWarps];
   Moments moments[kBlockWarps];
-  std::uint32_t crossing_bin;
-  std::uint32_t crossing_above;
+  Crossing crossing;
 };
 
 template <class T>
@@ -18,17 +26,23 @@ struct Scan {
   T total;
 };
 
+/// Sum over this lane and the lanes below it.
+template <class T>
+__device__ __forceinline__ T warp_scan(T value) {
+  const int lane = lane_of_thread();
+  for (int distance = 1; distance < kLanes; distance *= 2) {
+    const T below = from_lane_below(value, distance);
+    if (lane >= distance) value += below;
+  }
+  return value;
+}
+
 /// Prefix sum over the block's threads. Every thread calls it.
 template <class T>
 __device__ Scan<T> block_scan(T value, BlockScratch& scratch) {
-  const int lane = lane_of_thread();
   const int warp = warp_of_thread();
-  T sum = value;
-  for (int distance = 1; distance < kLanes; distance *= 2) {
-    const T below = from_lane_below(sum, distance);
-    if (lane >= distance) sum += below;
-  }
-  if (lane == kLanes - 1) scratch.warp_sums[warp] = static_cast<std::uint64_t>(sum);
+  const T sum = warp_scan(value);
+  if (lane_of_thread() == kLanes - 1) scratch.warp_sums[warp] = static_cast<std::uint64_t>(sum);
   block_barrier();
   Scan<T> scan{static_cast<T>(sum - value), 0};
   for (int w = 0; w < kBlockWarps; ++w) {
@@ -76,36 +90,76 @@ __device__ __forceinline__ void count_in(std::uint32_t* bins, std::uint32_t bin,
   if (counts && bin != common) add_atomic(&bins[bin], 1);
 }
 
-/// The place at which the count from the top of a histogram reaches a rank.
-struct Crossing {
-  std::uint32_t bin;    // kNowhere: all bins together do not reach it
-  std::uint32_t above;  // counted in the bins above; all of them where it is nowhere
-  std::uint32_t total;  // counted in all bins
-};
-inline constexpr std::uint32_t kNowhere = 0xffffffffu;
-
-/// Finds the bin of the rank-th largest key, rank >= 1. Every thread of the block must call it.
+/// Finds the bin of the rank-th largest key, rank >= 1. `bins` are aligned to 16 bytes. Every
+/// thread of the block must call it. A warp takes an eighth of the bins from the top down, four
+/// neighbours a lane and turn, so that its loads are of whole lines and meet in no bank.
 template <int kBins>
 __device__ Crossing find_from_top(const std::uint32_t* bins, std::uint32_t rank,
                                   BlockScratch& scratch) {
-  constexpr int kEach = (kBins + kBlockThreads - 1) / kBlockThreads;
-  const int top = kBins - 1 - static_cast<int>(threadIdx.x) * kEach;  // this thread's first bin
-  std::uint32_t own = 0;
-  for (int i = 0; i < kEach; ++i)
-    if (top - i >= 0) own += bins[top - i];
-  if (threadIdx.x == 0) scratch.crossing_bin = kNowhere;
-  const Scan<std::uint32_t> scan = block_scan(own, scratch);  // its barriers order the lines around
-  if (scan.before < rank && rank - scan.before <= own) {
-    std::uint32_t above = scan.before;
-    int bin = top;
-    while (rank - above > bins[bin]) above += bins[bin--];
-    scratch.crossing_bin = static_cast<std::uint32_t>(bin);
-    scratch.crossing_above = above;
+  constexpr int kTurnBins = 4 * kLanes;
+  constexpr int kTurns = kBins >= kBlockWarps * kTurnBins ? kBins / (kBlockWarps * kTurnBins) : 1;
+  const int first = (warp_of_thread() * kTurns * kLanes + lane_of_thread()) * 4;  // from the top
+  QuadOfCounts held[kTurns];
+  std::uint32_t sums[kTurns];
+  GRADCAST_UNROLL
+  for (int turn = 0; turn < kTurns; ++turn) {
+    const int at = kBins - 4 - first - turn * kTurnBins;
+    held[turn] = kBins > kBlockThreads || at >= 0
+                     ? *reinterpret_cast<const QuadOfCounts*>(bins + at)
+                     : QuadOfCounts{};
+    sums[turn] = held[turn].x + held[turn].y + held[turn].z + held[turn].w;
+  }
+  // The turns' scans go on side by side, so that none waits for a shuffle.
+  std::uint32_t before[kTurns];
+  GRADCAST_UNROLL
+  for (int turn = 0; turn < kTurns; ++turn) before[turn] = sums[turn];
+  GRADCAST_UNROLL
+  for (int distance = 1; distance < kLanes; distance *= 2) {
+    std::uint32_t below[kTurns];
+    GRADCAST_UNROLL
+    for (int turn = 0; turn < kTurns; ++turn) below[turn] = from_lane_below(before[turn], distance);
+    GRADCAST_UNROLL
+    for (int turn = 0; turn < kTurns; ++turn)
+      before[turn] += lane_of_thread() >= distance ? below[turn] : 0;
+  }
+  std::uint32_t of_warp = 0;
+  GRADCAST_UNROLL
+  for (int turn = 0; turn < kTurns; ++turn) {
+    const std::uint32_t sum = from_lane(before[turn], kLanes - 1);
+    before[turn] += of_warp - sums[turn];
+    of_warp += sum;
+  }
+  if (lane_of_thread() == 0) scratch.warp_sums[warp_of_thread()] = of_warp;
+  if (threadIdx.x == 0) scratch.crossing = {kNowhere, 0, 0, 0};
+  block_barrier();
+  std::uint32_t warps_before = 0;
+  std::uint32_t total = 0;
+  GRADCAST_UNROLL
+  for (int w = 0; w < kBlockWarps; ++w) {
+    const auto sum = static_cast<std::uint32_t>(scratch.warp_sums[w]);
+    if (w < warp_of_thread()) warps_before += sum;
+    total += sum;
+  }
+  GRADCAST_UNROLL
+  for (int turn = 0; turn < kTurns; ++turn) {
+    std::uint32_t above = warps_before + before[turn];
+    if (above >= rank || rank - above > sums[turn]) continue;
+    const std::uint32_t counts[4] = {held[turn].w, held[turn].z, held[turn].y, held[turn].x};
+    std::uint32_t bin = static_cast<std::uint32_t>(kBins - 1 - first - turn * kTurnBins);
+    bool found = false;
+    GRADCAST_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      if (!found && rank - above <= counts[i]) {
+        scratch.crossing = {bin - static_cast<std::uint32_t>(i), above, counts[i], 0};
+        found = true;
+      }
+      if (!found) above += counts[i];
+    }
   }
   block_barrier();
-  const Crossing crossing{scratch.crossing_bin,
-                          scratch.crossing_bin == kNowhere ? scan.total : scratch.crossing_above,
-                          scan.total};
+  Crossing crossing = scratch.crossing;
+  if (crossing.bin == kNowhere) crossing.above = total;
+  crossing.total = total;
   block_barrier();
   return crossing;
 }

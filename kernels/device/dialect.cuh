@@ -14,6 +14,7 @@
 #define GRADCAST_DEVICE on_cuda
 #define GRADCAST_UNROLL _Pragma("unroll")
 #define GRADCAST_NO_UNROLL _Pragma("unroll 1")
+#define GRADCAST_UNROLL_BY_4 _Pragma("unroll 4")
 #else
 #include <cstdlib>
 #include <new>
@@ -22,6 +23,7 @@
 #define GRADCAST_DEVICE on_emulator
 #define GRADCAST_UNROLL
 #define GRADCAST_NO_UNROLL
+#define GRADCAST_UNROLL_BY_4
 // NOLINTBEGIN(bugprone-reserved-identifier): these are CUDA's names
 #define __global__
 #define __device__
@@ -42,6 +44,11 @@ inline constexpr std::uint32_t kEveryLane = 0xffffffffu;
 /// Four neighbours of a vector, read and written as 16 bytes where that is aligned.
 struct alignas(16) Quad {
   float x, y, z, w;
+};
+
+/// Four neighbouring words of a histogram.
+struct alignas(16) QuadOfCounts {
+  std::uint32_t x, y, z, w;
 };
 
 /// A value of u that may be selected, with its index.
@@ -76,10 +83,15 @@ __device__ __forceinline__ T from_lane_across(T value, int distance) {
   return __shfl_xor_sync(kEveryLane, value, distance);
 }
 __device__ __forceinline__ int count_bits(std::uint32_t bits) { return __popc(bits); }
+__device__ __forceinline__ int leading_zeros(std::uint32_t bits) {
+  return __clz(static_cast<int>(bits));
+}
 __device__ __forceinline__ int lowest_bit(std::uint32_t bits) {
   return __ffs(static_cast<int>(bits)) - 1;
 }
 __device__ __forceinline__ void block_barrier() { __syncthreads(); }
+/// The warp's lanes wait for one another and see what each wrote before.
+__device__ __forceinline__ void warp_barrier() { __syncwarp(); }
 __device__ __forceinline__ void memory_fence() { __threadfence(); }
 __device__ __forceinline__ std::uint32_t add_atomic(std::uint32_t* to, std::uint32_t amount) {
   return atomicAdd(to, amount);
@@ -90,16 +102,28 @@ __device__ __forceinline__ void or_atomic(std::uint32_t* to, std::uint32_t bits)
 __device__ __forceinline__ std::uint32_t read_now(const std::uint32_t* word) {
   return *reinterpret_cast<const volatile std::uint32_t*>(word);
 }
+/// Reads past L1, which may hold what was there before. Several such loads can be under way.
+__device__ __forceinline__ QuadOfCounts read_now(const QuadOfCounts* quad) {
+  const uint4 q = __ldcg(reinterpret_cast<const uint4*>(quad));
+  return {q.x, q.y, q.z, q.w};
+}
 __device__ __forceinline__ void pause() { __nanosleep(20); }
 
-/// Loads that bypass L1, in whole 128-byte lines, because the gradient is read only once.
+/// Loads that bypass L1, because the gradient is read only once; in whole 128-byte lines where the
+/// device knows that hint (Turing and later).
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 750
+#define GRADCAST_WHOLE_LINES ""
+#else
+#define GRADCAST_WHOLE_LINES ".L2::128B"
+#endif
 __device__ __forceinline__ Quad read_once(const Quad* from) {
   Quad q;
-  asm volatile("ld.global.nc.L1::no_allocate.L2::128B.v4.f32 {%0,%1,%2,%3}, [%4];"
+  asm volatile("ld.global.nc.L1::no_allocate" GRADCAST_WHOLE_LINES ".v4.f32 {%0,%1,%2,%3}, [%4];"
                : "=f"(q.x), "=f"(q.y), "=f"(q.z), "=f"(q.w)
                : "l"(from));
   return q;
 }
+#undef GRADCAST_WHOLE_LINES
 /// Loads without the read-only path, because the kernel that reads the residual also writes it.
 __device__ __forceinline__ Quad read_old(const Quad* from) {
   Quad q;
@@ -166,6 +190,10 @@ inline void upload_bytes(void* to, const void* from, std::size_t bytes) {
   // A copy from pageable memory may still be under way, and other streams do not wait for it.
   CUDA_CHECK(cudaStreamSynchronize(cudaStreamLegacy));
 }
+inline void download_bytes(void* to, const void* from, std::size_t bytes) {
+  CUDA_CHECK(cudaDeviceSynchronize());
+  CUDA_CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost));
+}
 inline void clear_bytes(void* memory, std::size_t bytes) {
   CUDA_CHECK(cudaMemset(memory, 0, bytes));
 }
@@ -191,8 +219,10 @@ T from_lane_across(T value, int distance) {
   return emulator::exchange(value, threadIdx.x % kLanes ^ static_cast<unsigned>(distance));
 }
 inline int count_bits(std::uint32_t bits) { return __builtin_popcount(bits); }
+inline int leading_zeros(std::uint32_t bits) { return bits == 0 ? kLanes : __builtin_clz(bits); }
 inline int lowest_bit(std::uint32_t bits) { return __builtin_ffs(static_cast<int>(bits)) - 1; }
 inline void block_barrier() { emulator::meet_block(); }
+inline void warp_barrier() { emulator::meet_warp(); }
 inline void memory_fence() {}
 inline std::uint32_t add_atomic(std::uint32_t* to, std::uint32_t amount) {
   return std::exchange(*to, *to + amount);
@@ -201,6 +231,7 @@ inline void or_atomic(std::uint32_t* to, std::uint32_t bits) { *to |= bits; }
 inline std::uint32_t read_now(const std::uint32_t* word) {
   return *static_cast<const volatile std::uint32_t*>(word);
 }
+inline QuadOfCounts read_now(const QuadOfCounts* quad) { return *quad; }
 inline void pause() { emulator::pause(); }
 
 inline Quad read_once(const Quad* from) { return *from; }
@@ -235,6 +266,9 @@ inline void* allocate_bytes(std::size_t bytes) {
 }
 inline void free_bytes(void* memory) { ::operator delete (memory, std::align_val_t{256}); }
 inline void upload_bytes(void* to, const void* from, std::size_t bytes) {
+  std::memcpy(to, from, bytes);
+}
+inline void download_bytes(void* to, const void* from, std::size_t bytes) {
   std::memcpy(to, from, bytes);
 }
 inline void clear_bytes(void* memory, std::size_t bytes) { std::memset(memory, 0, bytes); }

@@ -42,12 +42,17 @@ class EncoderHere final : public Encoder {
     batch_.large = plan.large;
     batch_.small = plan.small;
     batch_.slots = plan.slots;
+    batch_.sample_always = tuning.sample_always;
     batch_.groups = static_cast<int>(plan.group_segment.size());
     batch_.chunks = static_cast<int>(plan.chunk_segment.size());
     batch_.sample_blocks = static_cast<int>(plan.sample_block_segment.size());
     const int resident =
         tuning.finish_blocks > 0 ? tuning.finish_blocks : resident_blocks(finish<kRule, kMode>);
     finish_blocks_ = std::min(resident, batch_.groups);
+    for (int i = 0; i < plan.large; ++i) {
+      const Segment& segment = plan.segments[static_cast<std::size_t>(i)];
+      samples_.push_back(segment.first_sample_block >= 0 ? 8 * segment.sample_runs : 0);
+    }
     const std::vector<std::int32_t> shares = share_out(plan);
     batch_.most_parts = most_parts(plan, shares);
 
@@ -69,13 +74,15 @@ class EncoderHere final : public Encoder {
     load_kernel(prepare<kRule, kMode>);
     load_kernel(streaming());
     load_kernel(finish<kRule, kMode>);
+    load_kernel(store_round);
   }
 
   void encode(void* stream_of_caller) override {
     const auto on = static_cast<Stream>(stream_of_caller);
     launch(prepare<kRule, kMode>, {prepare_blocks()}, on, batch_);
     if (batch_.large == 0) return;
-    launch(streaming(), {static_cast<unsigned>(batch_.groups)}, on, batch_);
+    constexpr int kBlocksOfGroup = kGroupTiles / kStreamBlockTiles<Traits::kTakesMoments>;
+    launch(streaming(), {static_cast<unsigned>(batch_.groups * kBlocksOfGroup)}, on, batch_);
     launch(finish<kRule, kMode>, {static_cast<unsigned>(finish_blocks_), true}, on, batch_);
   }
 
@@ -83,6 +90,23 @@ class EncoderHere final : public Encoder {
     launch(store_round, {1}, static_cast<Stream>(stream_of_caller), tables_.round, round);
   }
 
+  EncoderWork work() const override {
+    EncoderWork work;
+    work.tile_elements = kTileElements;
+    work.tiles = static_cast<std::int64_t>(batch_.groups) * kGroupTiles;
+    const auto large = static_cast<std::size_t>(batch_.large);
+    std::vector<std::uint32_t> held(static_cast<std::size_t>(work.tiles));
+    std::vector<std::uint32_t> kept(large);
+    download(held, batch_.tile_candidates);
+    download(kept, batch_.keep_threshold);
+    for (const std::uint32_t candidates : held) {
+      const bool overflows = candidates > static_cast<std::uint32_t>(batch_.slots);
+      work.tiles_reread += overflows ? 1 : 0;
+      work.candidates += overflows ? 0 : candidates;
+    }
+    for (std::size_t i = 0; i < large; ++i) work.samples_next += kept[i] == 0 ? samples_[i] : 0;
+    return work;
+  }
   std::int64_t scratch_bytes() const override { return static_cast<std::int64_t>(memory_.size()); }
   int launches() const override { return batch_.large == 0 ? 1 : 3; }
 
@@ -91,10 +115,10 @@ class EncoderHere final : public Encoder {
     return stream<Traits::kRandomKeys, Traits::kTakesMoments, Traits::kOfMagnitudes>;
   }
 
-  /// One block for each small tensor, one for every 4096 samples, and enough blocks to clear the
+  /// One block for each small tensor, one for every 1024 samples, and enough blocks to clear the
   /// scratch memory quickly.
   unsigned prepare_blocks() const {
-    constexpr std::int64_t kWordsOfBlock = 16 * kBlockThreads;
+    constexpr std::int64_t kWordsOfBlock = 4 * kBlockThreads;
     const std::int64_t clearing = (batch_.cleared_words + kWordsOfBlock - 1) / kWordsOfBlock;
     return static_cast<unsigned>(std::max<std::int64_t>(
         {1, batch_.small + batch_.sample_blocks, std::min<std::int64_t>(clearing, 264)}));
@@ -158,7 +182,6 @@ class EncoderHere final : public Encoder {
     const std::size_t before = carver.used();
     batch_.findings = carver.take<SegmentFindings>(large);
     batch_.candidate_bins = carver.take<std::uint32_t>(large * kCandidateBins);
-    batch_.low_bins = carver.take<std::uint32_t>(large * CandidateBins<Traits::kRandomKeys>::kLow);
     constexpr bool kSearches = Traits::kTakesSample || Traits::kDrawsFromTop;
     batch_.rule_bins = carver.take<std::uint32_t>(kSearches ? large * kRadixWords : 0);
     batch_.meetings = carver.take<std::uint32_t>(1);
@@ -174,11 +197,13 @@ class EncoderHere final : public Encoder {
     batch_.tile_candidates = carver.take<std::uint32_t>(tiles);
     batch_.candidates = carver.take<Candidate>(tiles * static_cast<std::size_t>(plan.slots));
     batch_.tile_selected = carver.take<std::uint32_t>(tiles);
-    batch_.tile_ties = carver.take<std::uint32_t>(Traits::kDrawsFromTop ? tiles : 0);
-    batch_.tile_moments = carver.take<Moments>(Traits::kTakesMoments ? tiles : 0);
+    batch_.listed = carver.take<Candidate>(Traits::kMayRank ? large * kListed : 0);
+    batch_.tile_moments = carver.take<Moments>(
+        Traits::kTakesMoments ? plan.group_segment.size() * kGroupMomentTiles : 0);
     batch_.chunk_moments =
         carver.take<Moments>(Traits::kTakesMoments ? plan.chunk_segment.size() : 0);
-    batch_.block_totals = carver.take<BlockTotal>(blocks);
+    batch_.block_totals = carver.take<std::uint32_t>(blocks);
+    batch_.block_ties = carver.take<std::uint32_t>(blocks);
     batch_.notes = carver.take<Notes>(blocks * static_cast<std::size_t>(batch_.most_parts));
   }
 
@@ -192,12 +217,18 @@ class EncoderHere final : public Encoder {
     if (!from.empty()) upload_bytes(to, from.data(), from.size() * sizeof(T));
   }
 
+  template <class T>
+  static void download(std::vector<T>& to, const T* from) {
+    if (!to.empty()) download_bytes(to.data(), from, to.size() * sizeof(T));
+  }
+
   struct {
     Segment* segments;
     std::int32_t *group_segment, *chunk_segment, *sample_block_segment, *shares;
     std::uint64_t* round;
   } tables_{};  // what the kernels only read, and the host writes
   Batch batch_{};
+  std::vector<std::int64_t> samples_;  // of the large segments
   int finish_blocks_ = 0;
   DeviceBytes memory_;
 };

@@ -10,13 +10,15 @@
 //   sample        DGC: the key of the wanted rank in its sample
 //   count         those three: how many candidates pass each threshold that may be needed
 //   settle        threshold or rank; for a rank, the bin of the candidates' histogram that holds it
-//   resolve       the key in that bin, and how many of its equals
-//   fall back     (unusual) where the candidates do not tell: count in u, radix select over u
+//   fall back     (unusual) where that does not tell: count in u, radix select, search among equals
+//   find in list  the last candidate that is sent, of those listed from that bin
 // tally.cuh:
-//   tally         what each tile sends
+//   tally         what each tile sends for sure; lists the candidates of that bin
 // send.cuh:
 //   draw          rTop-k: of what would be sent, the k of the largest random keys
 //   send          values, indices, and zeros in the residual
+//
+// Mostly, Top-k's blocks meet once: after the tally.
 #pragma once
 #include "kernels/device/select.cuh"
 #include "kernels/device/send.cuh"
@@ -41,8 +43,8 @@ __global__ void __launch_bounds__(kBlockThreads, 2) finish(const Batch batch) {
   // Each step is an object of its own. If they were members of one object and held each other by
   // reference, nvcc would keep them in local memory.
   Share<kRule, kMode> share(batch, shared_memory<FinishShared>());
-  Selecting<kRule, kMode> selecting(share);
   Tally<kRule, kMode> tally(share);
+  Selecting<kRule, kMode> selecting(share, tally);
   Sending<kRule, kMode> sending(share, tally);
   if (Traits::kTakesMoments) {
     add_chunks(share);
@@ -54,28 +56,23 @@ __global__ void __launch_bounds__(kBlockThreads, 2) finish(const Batch batch) {
     share.meet();
   }
   share.for_each_part([&](const Part& part) { selecting.settle(part); });
-  if (Traits::kMayRank) {
-    share.meet();
-    share.for_each_part([&](const Part& part) { selecting.resolve(part); });
-    if (share.is_unusual()) selecting.fall_back();
-    tally.count_all(false);
-    share.meet();
-  } else {
-    tally.count_all(false);
-    share.meet();
-    if (share.is_unusual()) {
-      selecting.fall_back();
-      tally.count_all(false);
-      share.meet();
-    }
-  }
-  if (Traits::kDrawsFromTop) {
-    share.for_each_part([&](const Part& part) { sending.place_ties(part); });
-    sending.draw();
+  tally.count_all(false);
+  share.meet();
+  if (share.is_unusual()) {
+    selecting.fall_back();
     tally.count_all(true);
     share.meet();
   }
-  share.for_each_part([&](const Part& part) { sending.send(part); });
+  if (Traits::kDrawsFromTop) {
+    share.for_each_part([&](const Part& part) { selecting.find_in_list(part); });
+    sending.draw();
+    tally.count_drawn_all();
+    share.meet();
+  }
+  share.for_each_part([&](const Part& part) {
+    const int listed = Traits::kDrawsFromTop ? 0 : selecting.find_in_list(part);
+    sending.send(part, listed);
+  });
   clear_samples(share);
 }
 

@@ -13,8 +13,9 @@ __device__ void add_chunks(Share<kRule, kMode>& share) {
     const std::int64_t tile =
         static_cast<std::int64_t>(chunk - segment.first_chunk) * kTreeWidth + threadIdx.x;
     Moments own;
-    if (tile < tiles_of(segment))
-      own = batch.tile_moments[static_cast<std::int64_t>(segment.first_group) * kGroupTiles + tile];
+    if (tile < moment_tiles_of(segment))
+      own = batch.tile_moments[static_cast<std::int64_t>(segment.first_group) * kGroupMomentTiles +
+                               tile];
     own = block_tree(own, share.shared().scratch);
     if (threadIdx.x == 0) batch.chunk_moments[chunk] = own;
   }
@@ -25,7 +26,7 @@ __device__ void add_chunks(Share<kRule, kMode>& share) {
 template <Rule kRule, Mode kMode>
 __device__ Moments moments_of(Share<kRule, kMode>& share, const Segment& segment) {
   FinishShared& shared = share.shared();
-  const int chunks = static_cast<int>((tiles_of(segment) + kTreeWidth - 1) / kTreeWidth);
+  const int chunks = static_cast<int>((moment_tiles_of(segment) + kTreeWidth - 1) / kTreeWidth);
   const int trees = (chunks + kTreeWidth - 1) / kTreeWidth;
   const int thread = static_cast<int>(threadIdx.x);
   for (int tree = 0; tree < trees; ++tree) {

@@ -22,19 +22,25 @@ struct BatchPlan {
   int slots = 8;
 };
 
-/// The number of candidates to aim at in a segment, as a multiple of the number wanted.
-/// Gaussian-k's threshold moves around the wanted rank, so it aims at more.
-inline double catch_factor(Rule rule) { return rule == Rule::Gaussian ? 4.0 : 2.0; }
+/// The share of a segment's elements to catch, of which `wanted` are wanted. Twice as many leave
+/// room for gradients that change from call to call; Gaussian-k's threshold moves around the wanted
+/// rank, so it aims at four times. Where much is wanted, less is enough: each caught element costs
+/// 16 bytes, and the noise of a sample is small there.
+inline double share_to_catch(Rule rule, double wanted) {
+  return rule == Rule::Gaussian ? std::min(4 * wanted, wanted + 0.15)
+                                : std::min(2 * wanted, wanted + 0.06);
+}
 
 /// With more candidates than this share of a segment, a radix select over all of it is cheaper.
-inline constexpr double kMostCaught = 0.25;
+inline constexpr double kMostCaught = 0.4;
 
-/// The slots that are enough for most tiles of a segment of which `share` is caught: mean + 4
+/// The slots that are enough for nearly all tiles of a segment of which `share` is to be caught:
+/// the sample's noise and its coarse bins may let through a quarter more; of that, mean + 4
 /// deviations.
 inline int slots_for(double share) {
-  const double mean = share * kTileElements;
+  const double mean = 1.25 * share * kTileElements;
   int slots = 8;
-  while (slots < kLanes && slots < mean + 4 * std::sqrt(mean) + 2) slots *= 2;
+  while (slots < kMostSlots && slots < mean + 4 * std::sqrt(mean) + 2) slots *= 2;
   return slots;
 }
 
@@ -68,8 +74,8 @@ inline double plan_sample(Segment& segment, Rule rule, std::int64_t wanted) {
   // wanted, and 1.76 to 2.21 with 2^18.
   const std::int64_t samples = std::clamp<std::int64_t>(segment.elements / 32, 4096, 1 << 17);
   const double mean = static_cast<double>(samples) * rank / elements;
-  const double at_least =
-      std::ceil(std::max(catch_factor(rule) * mean, mean + 6 * std::sqrt(mean) + 8));
+  const double aim = share_to_catch(rule, rank / elements) * static_cast<double>(samples);
+  const double at_least = std::ceil(std::max(aim, mean + 6 * std::sqrt(mean) + 8));
   const double share = at_least / static_cast<double>(samples);
   if (share > kMostCaught) return 0;
   segment.sample_runs = static_cast<std::int32_t>(samples / 8);
@@ -93,10 +99,17 @@ inline Segment make_segment(const EncoderTensor& tensor, Rule rule, Mode mode) {
   s.k = std::clamp<std::int64_t>(tensor.k, 0, tensor.elements);
   s.capacity = tensor.capacity;
   s.seed = tensor.seed;
-  const auto unaligned = [](const void* p) {
-    return reinterpret_cast<std::uintptr_t>(p) % 16 != 0;
+  // Where both are misaligned alike, tiles begin before them. Moments have an order of addition
+  // that begins with the first element, so there a warp's elements must as well.
+  const auto misaligned = [](const void* p) {
+    return static_cast<std::int32_t>(reinterpret_cast<std::uintptr_t>(p) % 16 / sizeof(float));
   };
-  s.aligned = !unaligned(tensor.gradient) && !unaligned(tensor.residual);
+  s.aligned = misaligned(tensor.gradient) == misaligned(tensor.residual);
+  if (s.aligned) s.pad = misaligned(tensor.gradient);
+  if (s.pad != 0 && (rule == Rule::Gaussian || rule == Rule::Trimmed)) {
+    s.aligned = false;
+    s.pad = 0;
+  }
   s.given_threshold = kLargestKey;
   s.first_sample_block = -1;
   if (s.k == 0 || s.k == s.elements) return s;
@@ -127,10 +140,12 @@ inline BatchPlan plan_batch(Rule rule, Mode mode, const std::vector<EncoderTenso
   for (int i = 0; i < plan.large; ++i) {
     Segment& s = plan.segments[static_cast<std::size_t>(i)];
     s.first_group = static_cast<std::int32_t>(plan.group_segment.size());
-    s.groups = static_cast<std::int32_t>((s.elements + kGroupElements - 1) / kGroupElements);
+    s.groups =
+        static_cast<std::int32_t>((s.elements + s.pad + kGroupElements - 1) / kGroupElements);
     plan.group_segment.resize(plan.group_segment.size() + static_cast<std::size_t>(s.groups), i);
     s.first_chunk = static_cast<std::int32_t>(plan.chunk_segment.size());
-    const auto chunks = static_cast<std::size_t>((tiles_of(s) + kTreeWidth - 1) / kTreeWidth);
+    const auto chunks =
+        static_cast<std::size_t>((moment_tiles_of(s) + kTreeWidth - 1) / kTreeWidth);
     plan.chunk_segment.resize(plan.chunk_segment.size() + chunks, i);
     if (s.k > 0 && s.k < s.elements && rule != Rule::Everything) {
       const double share = plan_sample(s, rule, rule == Rule::Rtopk ? s.draw_from : s.k);
@@ -149,8 +164,8 @@ inline BatchPlan plan_batch(Rule rule, Mode mode, const std::vector<EncoderTenso
     plan.first_threshold.push_back(s.given_threshold);
   }
   if (tuning.slots > 0) plan.slots = tuning.slots;
-  if (plan.slots > kLanes || (plan.slots & (plan.slots - 1)) != 0)
-    throw std::invalid_argument("slots are a power of two up to 32");
+  if (plan.slots > kMostSlots || (plan.slots & (plan.slots - 1)) != 0)
+    throw std::invalid_argument("slots are a power of two up to 256");
   return plan;
 }
 

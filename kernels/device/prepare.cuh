@@ -16,61 +16,114 @@ union PrepareShared {
 };
 
 /// Elements for one block of a segment's sample, in runs of 8 (32 bytes, one sector of memory), one
-/// run from each stratum. Eight loads of each array are in flight before the first is used.
-__device__ inline void sample_into(const Segment& segment, int block, std::uint32_t* bins) {
-  constexpr int kAtOnce = 8;
-  const float* gradient = segment.gradient;
-  const float* residual = segment.residual;
-  const std::uint32_t stride = static_cast<std::uint32_t>(segment.sample_stride);
-  const int first_run = block * (kBlockSamples / 8);
-  const int left = segment.sample_runs - first_run;
-  const int samples = 8 * (left < kBlockSamples / 8 ? left : kBlockSamples / 8);
-  for (int at = static_cast<int>(threadIdx.x); at - lane_of_thread() < samples;
-       at += kAtOnce * kBlockThreads) {
+/// run from each stratum. All loads are in flight before the first is used.
+class SampleReader {
+ public:
+  __device__ SampleReader(const Segment& segment, int block)
+      : gradient_(segment.gradient),
+        residual_(segment.residual),
+        stride_(static_cast<std::uint32_t>(segment.sample_stride)),
+        first_run_(block * (kBlockSamples / 8)),
+        runs_(segment.sample_runs) {}
+
+  __device__ void count_into(std::uint32_t* bins) const {
+    constexpr int kAtOnce = kBlockSamples / kBlockThreads;
     float g[kAtOnce];
     float e[kAtOnce];
     GRADCAST_UNROLL
     for (int n = 0; n < kAtOnce; ++n) {
-      const int j = at + n * kBlockThreads;
-      const std::uint32_t run = static_cast<std::uint32_t>(first_run + j / 8);
-      const std::int64_t place = static_cast<std::int64_t>(run) * stride + mix_bits(run) % stride;
-      const std::int64_t i = 8 * place + j % 8;
-      g[n] = j < samples ? gradient[i] : 0.0f;
-      e[n] = j < samples ? residual[i] : 0.0f;
+      const std::int64_t at = place(run(n) < runs_ ? run(n) : 0);
+      g[n] = gradient_[at];
+      e[n] = residual_[at];
     }
     GRADCAST_UNROLL
     for (int n = 0; n < kAtOnce; ++n)
-      count_in(bins, magnitude_key(add_feedback(g[n], e[n])) >> kSampleShift,
-               at + n * kBlockThreads < samples);
+      count_in(bins, magnitude_key(add_feedback(g[n], e[n])) >> kSampleShift, run(n) < runs_);
   }
+
+ private:
+  __device__ int run(int n) const {
+    return first_run_ + n * (kBlockThreads / 8) + static_cast<int>(threadIdx.x) / 8;
+  }
+  /// A stratum has `stride` runs. One is drawn without a division, which takes long.
+  __device__ std::int64_t place(int run) const {
+    const std::uint64_t draw =
+        static_cast<std::uint64_t>(mix_bits(static_cast<std::uint32_t>(run)));
+    const std::int64_t of_stratum = static_cast<std::int64_t>(draw * stride_ >> 32);
+    return 8 * (static_cast<std::int64_t>(run) * stride_ + of_stratum) + threadIdx.x % 8;
+  }
+
+  const float* gradient_;
+  const float* residual_;
+  std::uint32_t stride_;
+  int first_run_;
+  int runs_;
+};
+
+/// A thread's share of a sample's histogram: its loads are in flight together.
+struct BinsOfThread {
+  static constexpr int kQuads = kSampleBins / 4 / kBlockThreads;
+  QuadOfCounts quads[kQuads];
+
+  __device__ static int first_of(int quad) {
+    return 4 * (quad * kBlockThreads + static_cast<int>(threadIdx.x));
+  }
+};
+
+/// Adds a block's counts to the segment's.
+__device__ inline void add_bins(const std::uint32_t* own, std::uint32_t* all) {
+  BinsOfThread bins;
+  GRADCAST_UNROLL
+  for (int i = 0; i < BinsOfThread::kQuads; ++i)
+    bins.quads[i] = *reinterpret_cast<const QuadOfCounts*>(own + BinsOfThread::first_of(i));
+  GRADCAST_UNROLL
+  for (int i = 0; i < BinsOfThread::kQuads; ++i) {
+    std::uint32_t* to = all + BinsOfThread::first_of(i);
+    const QuadOfCounts& quad = bins.quads[i];
+    if ((quad.x | quad.y | quad.z | quad.w) == 0) continue;
+    if (quad.x != 0) add_atomic(to, quad.x);
+    if (quad.y != 0) add_atomic(to + 1, quad.y);
+    if (quad.z != 0) add_atomic(to + 2, quad.z);
+    if (quad.w != 0) add_atomic(to + 3, quad.w);
+  }
+}
+
+__device__ inline void copy_bins_now(const std::uint32_t* all, std::uint32_t* own) {
+  BinsOfThread bins;
+  GRADCAST_UNROLL
+  for (int i = 0; i < BinsOfThread::kQuads; ++i)
+    bins.quads[i] =
+        read_now(reinterpret_cast<const QuadOfCounts*>(all + BinsOfThread::first_of(i)));
+  GRADCAST_UNROLL
+  for (int i = 0; i < BinsOfThread::kQuads; ++i)
+    *reinterpret_cast<QuadOfCounts*>(own + BinsOfThread::first_of(i)) = bins.quads[i];
 }
 
 __device__ inline void sample_block(const Batch& batch, int number, PrepareShared& shared) {
   auto& own = shared.sample;
   const int which = batch.sample_block_segment[number];
-  if (batch.keep_threshold[which] != 0) return;
   const Segment& segment = batch.segments[which];
+  const SampleReader reader(segment, number - segment.first_sample_block);
+  const auto blocks = static_cast<std::uint32_t>(segment.sample_blocks);
+  const std::uint32_t wanted = segment.sample_wanted;
+  if (batch.keep_threshold[which] != 0) return;
   for (int i = static_cast<int>(threadIdx.x); i < kSampleBins; i += kBlockThreads) own.bins[i] = 0;
   block_barrier();
-  sample_into(segment, number - segment.first_sample_block, own.bins);
+  reader.count_into(own.bins);
   block_barrier();
-
-  const std::uint32_t* bins = own.bins;
-  if (segment.sample_blocks > 1) {
+  if (blocks > 1) {
     std::uint32_t* all = batch.sample_bins + static_cast<std::int64_t>(which) * kSampleBins;
-    for (int i = static_cast<int>(threadIdx.x); i < kSampleBins; i += kBlockThreads)
-      if (own.bins[i] != 0) add_atomic(&all[i], own.bins[i]);
+    add_bins(own.bins, all);
     memory_fence();
     block_barrier();
     if (threadIdx.x == 0) own.blocks_done = add_atomic(&batch.sample_done[which], 1);
     block_barrier();
-    if (own.blocks_done + 1 != static_cast<std::uint32_t>(segment.sample_blocks)) return;
+    if (own.blocks_done + 1 != blocks) return;
     memory_fence();  // the last block sees what all have added
-    for (int i = static_cast<int>(threadIdx.x); i < kSampleBins; i += kBlockThreads)
-      own.bins[i] = read_now(&all[i]);
+    copy_bins_now(all, own.bins);
     block_barrier();
   }
-  const Crossing crossing = find_from_top<kSampleBins>(bins, segment.sample_wanted, own.scratch);
+  const Crossing crossing = find_from_top<kSampleBins>(own.bins, wanted, own.scratch);
   if (threadIdx.x == 0) {
     const Key threshold = crossing.bin == kNowhere ? 0 : crossing.bin << kSampleShift;
     batch.first_threshold[which] = threshold > 0 ? threshold : 1;  // zeros are no candidates

@@ -9,6 +9,7 @@ namespace gradcast::GRADCAST_DEVICE {
 struct RadixSearch {
   Key prefix;
   std::uint32_t rank;
+  std::uint32_t equals;  // keys that begin with it; known after a level
 };
 
 /// Bits [shift, shift + bits) of a key are a level's bin; those above are the prefix.
@@ -16,15 +17,15 @@ __device__ __forceinline__ bool is_under(Key key, const RadixSearch& search, int
   return shift + bits >= 32 || key >> (shift + bits) == search.prefix;
 }
 
-/// One block's select among few keys, 8 bits a level. `for_each(f)` calls f(key, valid) with whole
-/// warps; `bins` are 256 of shared memory. At the end, `prefix` is the whole key, and `rank` is how
-/// many of its equals are wanted.
-template <class ForEach>
+/// One block's select among few keys below 2^kBits, 8 bits a level. `for_each(f)` calls f(key,
+/// valid) with whole warps; `bins` are 256 of shared memory. At the end, `prefix` is the whole key,
+/// and `rank` is how many of its equals are wanted.
+template <int kBits = 32, class ForEach>
 __device__ RadixSearch block_radix_select(std::uint32_t rank, std::uint32_t* bins,
                                           BlockScratch& scratch, const ForEach& for_each) {
   static_assert(kBlockThreads == 256);
-  RadixSearch search{0, rank};
-  for (int shift = 24; shift >= 0; shift -= 8) {
+  RadixSearch search{0, rank, 0};
+  for (int shift = kBits - 8; shift >= 0; shift -= 8) {
     bins[threadIdx.x] = 0;
     block_barrier();
     for_each([&](Key key, bool valid) {
@@ -32,7 +33,7 @@ __device__ RadixSearch block_radix_select(std::uint32_t rank, std::uint32_t* bin
     });
     block_barrier();
     const Crossing crossing = find_from_top<256>(bins, search.rank, scratch);
-    search = {search.prefix << 8 | crossing.bin, search.rank - crossing.above};
+    search = {search.prefix << 8 | crossing.bin, search.rank - crossing.above, crossing.held};
   }
   return search;
 }

@@ -112,7 +112,7 @@ __device__ inline Decision decide(const Thresholds& thresholds, const std::uint3
   return {known(0) ? Decision::Least : Decision::Unknown, thresholds.least[0]};
 }
 
-/// The selection of a segment: keys above `key`, and the first `ties` of those equal to it.
+/// The selection of a small tensor: keys above `key`, and the first `ties` of those equal to it.
 struct Selected {
   Key key;
   std::uint32_t ties;
@@ -120,7 +120,6 @@ struct Selected {
 inline constexpr std::uint32_t kAllTies = 0xffffffffu;
 
 __device__ __forceinline__ Selected select_from(Key least) { return {least, kAllTies}; }
-__device__ __forceinline__ Selected select_nothing() { return {kLargestKey, 0}; }
 __device__ __forceinline__ Selected select_everything() { return {0, kAllTies}; }
 
 }  // namespace gradcast::GRADCAST_DEVICE

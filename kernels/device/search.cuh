@@ -42,7 +42,7 @@ __device__ void search(Share<kRule, kMode>& share, std::uint32_t* all, const Tak
           find_from_top<kRadixBins>(radix_bins_of(all, part, level), search.rank, shared.scratch);
       if (threadIdx.x == 0)
         share.notes_of(part).radix = {search.prefix << bits | crossing.bin,
-                                      search.rank - crossing.above};
+                                      search.rank - crossing.above, crossing.held};
       block_barrier();
     });
   }

@@ -3,6 +3,7 @@
 #pragma once
 #include "kernels/device/moment_sums.cuh"
 #include "kernels/device/search.cuh"
+#include "kernels/device/tally.cuh"
 
 namespace gradcast::GRADCAST_DEVICE {
 
@@ -16,16 +17,19 @@ class Selecting {
                                      : kRule == Rule::Dgc     ? 2
                                                               : 1;
 
+  /// With so few listed candidates, comparing each with all is quicker than a radix select.
+  static constexpr int kFewListed = 128;
+
  public:
-  explicit __device__ Selecting(Share<kRule, kMode>& share)
-      : share_(share), batch_(share.batch()), shared_(share.shared()) {}
+  __device__ Selecting(Share<kRule, kMode>& share, Tally<kRule, kMode>& tally)
+      : share_(share), tally_(tally), batch_(share.batch()), shared_(share.shared()) {}
 
   /// DGC: the key of the wanted rank in its sample.
   __device__ void search_samples() {
     share_.for_each_part([&](const Part& part) {
       if (threadIdx.x == 0)
         share_.notes_of(part).radix = {
-            0, static_cast<std::uint32_t>(share_.segment_of(part).sample_rank)};
+            0, static_cast<std::uint32_t>(share_.segment_of(part).sample_rank), 0};
       block_barrier();
     });
     search(
@@ -73,7 +77,7 @@ class Selecting {
   __device__ void settle(const Part& part) {
     const Segment& segment = share_.segment_of(part);
     Notes own{};
-    own.selected = segment.k == 0 ? select_nothing() : select_everything();
+    own.cut = segment.k == 0 ? cut_nothing() : cut_from(0);
     own.rereads = segment.k != 0;
     std::uint32_t caught = 0;
     if (share_.is_ruled(segment)) {
@@ -88,38 +92,82 @@ class Selecting {
       if (decision.kind == Decision::Rank) {
         caught = find_bin(part, own);
       } else if (decision.kind == Decision::Least) {
-        own.selected = select_from(decision.least);
+        own.cut = cut_from(decision.least);
         own.rereads = decision.least < share_.floor_of(part);
       } else {
         own.needs_counts = true;
       }
     }
+    own.was_open = own.needs_counts || own.needs_radix || own.needs_ties;
     if (own.needs_counts) own.thresholds = share_.notes_of(part).thresholds;
     block_barrier();  // everybody has read the notes
     if (threadIdx.x == 0) {
       share_.notes_of(part) = own;
       if (part.first_group == segment.first_group)
-        batch_.keep_threshold[part.which] = caught_well(segment, caught) ? 1 : 0;
-      if (own.needs_counts || own.needs_radix) or_atomic(batch_.unusual, 1);
+        batch_.keep_threshold[part.which] =
+            !batch_.sample_always && caught_well(segment, caught) ? 1 : 0;
+      if (own.was_open) or_atomic(batch_.unusual, 1);
     }
     block_barrier();
-    if (own.rank > 0 && !own.needs_radix) count_low_bits(part);
   }
 
-  /// The key in that bin, and how many of its equals.
-  __device__ void resolve(const Part& part) {
+  /// Finds the cut among the listed candidates of its bin, and leaves them in shared memory.
+  /// Returns how many they are: 0 where the cut was known.
+  __device__ int find_in_list(const Part& part) {
     Notes& notes = share_.notes_of(part);
-    if (notes.rank == 0 || notes.needs_radix) return;  // the same for all threads of the block
-    const std::uint32_t rank = notes.rank - notes.above;
-    const Crossing crossing = find_from_top<Bins::kLow>(low_bins_of(part), rank, shared_.scratch);
-    if (threadIdx.x == 0)
-      notes.selected = {share_.floor_of(part) + (notes.bin << Bins::kShift) + crossing.bin,
-                        rank - crossing.above};
+    if (!Traits::kMayRank || notes.list_rank == 0) return 0;  // the same for all threads
+    const std::uint64_t seed = share_.segment_of(part).seed + *batch_.round;
+    const int count = static_cast<int>(notes.listed);
+    const Candidate* listed = batch_.listed + static_cast<std::int64_t>(part.which) * kListed;
+    for (int i = static_cast<int>(threadIdx.x); i < count; i += kBlockThreads)
+      shared_.list[i] = listed[i];
     block_barrier();
+    const auto key = [&](int i) {
+      const Candidate& own = shared_.list[i];
+      return key_of<Traits::kRandomKeys>(float_of(own.bits), seed, own.index);
+    };
+    if (count <= kFewListed) {
+      // Each thread finds the place of its entry among all.
+      const int own = static_cast<int>(threadIdx.x);
+      if (own < count) {
+        const Key own_key = key(own);
+        const std::uint32_t own_index = shared_.list[own].index;
+        std::uint32_t before = 0;
+        GRADCAST_UNROLL_BY_4
+        for (int i = 0; i < count; ++i)
+          before += is_above({own_key, own_index}, key(i), shared_.list[i].index) ? 1 : 0;
+        if (before + 1 == notes.list_rank) notes.cut = {own_key, own_index + 1};
+      }
+      block_barrier();
+      return count;
+    }
+    const auto for_each = [&](const auto& f) {
+      for (int i = static_cast<int>(threadIdx.x); i - lane_of_thread() < count; i += kBlockThreads)
+        f(i < count ? i : 0, i < count);
+    };
+    const Key from = notes.listed_from;
+    const RadixSearch found = block_radix_select<Bins::kBits>(
+        notes.list_rank, shared_.few_bins, shared_.scratch,
+        [&](const auto& f) { for_each([&](int i, bool valid) { f(key(i) - from, valid); }); });
+    const Key last = from + found.prefix;
+    std::uint32_t end = kNoEnd;
+    // Of several equals, those with the lowest indices.
+    if (found.equals > found.rank)
+      end = ~block_radix_select(found.rank, shared_.few_bins, shared_.scratch,
+                                [&](const auto& f) {
+                                  for_each([&](int i, bool valid) {
+                                    f(~shared_.list[i].index, valid && key(i) == last);
+                                  });
+                                })
+                 .prefix +
+            1;
+    if (threadIdx.x == 0) notes.cut = {last, end};
+    block_barrier();
+    return count;
   }
 
-  /// For the unusual case in which candidates are not enough: counts in u, and a radix select over
-  /// u.
+  /// For the unusual case in which histogram and list are not enough: counts in u, a radix select
+  /// over the candidates or u, and a search for the last of many equals.
   __device__ void fall_back() {
     share_.for_each_part([&](const Part& part) {
       if (part.first_group == share_.segment_of(part).first_group) {
@@ -133,25 +181,43 @@ class Selecting {
     });
     share_.meet();
     if (Traits::kCounts) share_.for_each_part([&](const Part& part) { settle_exactly(part); });
+    if (Traits::kMayRank) search_everything();
+  }
+
+ private:
+  /// The cut of the parts that need it, by a radix select and a search for the last of many equals.
+  __device__ void search_everything() {
     search(
         share_, batch_.fallback_bins,
         [&](const Part& part) { return share_.notes_of(part).needs_radix; },
         [&](const Part& part, const auto& f) {
           const auto body = [&](const Visit& v) { f(v.key, v.valid); };
-          share_.visit_part(part, true, body);
+          share_.visit_part(part, share_.notes_of(part).rereads, body);
         });
     share_.for_each_part([&](const Part& part) {
       Notes& notes = share_.notes_of(part);
       if (threadIdx.x == 0 && notes.needs_radix) {
-        notes.selected = {notes.radix.prefix, notes.radix.rank};
-        notes.rereads = notes.selected.key < share_.floor_of(part);
-        or_atomic(&share_.findings_of(part).path, kGeneric);
+        const RadixSearch& found = notes.radix;
+        notes.cut = {found.prefix, kNoEnd};
+        notes.needs_ties = found.equals > found.rank;
+        notes.ties = found.rank;
+        if (notes.rereads) or_atomic(&share_.findings_of(part).path, kGeneric);
+        notes.rereads = found.prefix < share_.floor_of(part);
       }
+      block_barrier();
+      if (notes.needs_ties) tally_.count_ties(part);
+    });
+    share_.meet();
+    share_.for_each_part([&](const Part& part) { find_last_tie(part); });
+    share_.meet();
+    share_.for_each_part([&](const Part& part) {
+      Notes& notes = share_.notes_of(part);
+      if (threadIdx.x == 0 && notes.needs_ties)
+        notes.cut.end = share_.findings_of(part).last_tie + 1;
       block_barrier();
     });
   }
 
- private:
   /// Adds to counts[i] how many of the part's candidates (or elements) reach threshold i.
   __device__ void count(const Part& part, bool reread, std::uint32_t* counts) {
     const Thresholds& thresholds = share_.notes_of(part).thresholds;
@@ -194,36 +260,51 @@ class Selecting {
   /// there are.
   __device__ std::uint32_t find_bin(const Part& part, Notes& own) {
     const Segment& segment = share_.segment_of(part);
+    const Key floor = share_.floor_of(part);
     const auto rank =
         static_cast<std::uint32_t>(Traits::kDrawsFromTop ? segment.draw_from : segment.k);
-    own.rereads = false;
-    own.rank = rank;
     const Crossing crossing =
         find_from_top<kCandidateBins>(candidate_bins_of(part), rank, shared_.scratch);
-    if (crossing.bin == kNowhere && share_.floor_of(part) <= 1) {
+    own.rereads = crossing.bin == kNowhere;
+    if (own.rereads && floor <= 1) {
       // Every key above 0 is a candidate: the others are the first zeros.
-      own.rank = 0;
-      own.selected = {0, rank - crossing.above};
-      own.rereads = true;
-    } else if (crossing.bin == kNowhere || crossing.bin == kCandidateBins - 1) {
+      own.cut = {0, kNoEnd};
+      own.ties = rank - crossing.above;
+      own.needs_ties = true;
+    } else if (own.rereads || crossing.bin == kCandidateBins - 1 || crossing.held > kListed) {
       own.needs_radix = true;
-      own.radix = {0, rank};
+      own.radix = {0, rank, 0};
     } else {
-      own.bin = crossing.bin;
-      own.above = crossing.above;
+      const Bins bins(floor);
+      own.listed_from = bins.from(crossing.bin);
+      own.cut = {bins.from(crossing.bin + 1) - 1, 0};
+      own.list_rank = rank - crossing.above;
+      own.listed = crossing.held;
     }
     return crossing.total;
   }
 
-  __device__ void count_low_bits(const Part& part) {
-    const Key floor = share_.floor_of(part);
-    const std::uint32_t bin = share_.notes_of(part).bin;
-    std::uint32_t* low = low_bins_of(part);
-    const auto body = [&](const Visit& v) {
-      count_in(low, (v.key - floor) & (Bins::kLow - 1),
-               v.valid && v.key >= floor && Bins::of(v.key, floor) == bin);
-    };
-    share_.visit_part(part, false, body);
+  /// The index of the last of a part's equals that is sent, for the part that has it.
+  __device__ void find_last_tie(const Part& part) {
+    const Notes& notes = share_.notes_of(part);
+    if (!notes.needs_ties) return;  // the same for all threads
+    const std::uint32_t before = share_.before(part, batch_.block_ties, 0);
+    const Key key = notes.cut.key;
+    tally_.for_each_run(part, before, 0, [&](std::int64_t tile, int count) {
+      std::uint32_t in_rows = 0;
+      const auto body = [&](const Visit& v) {
+        const bool tie = v.valid && v.key == key;
+        const std::uint32_t all = ballot(tie) & v.peers;
+        if (v.first) in_rows = 0;
+        const std::uint32_t number =
+            shared_.offset[v.tile] + in_rows +
+            static_cast<std::uint32_t>(count_bits(all & ((1u << lane_of_thread()) - 1)));
+        if (tie && number + 1 == notes.ties) share_.findings_of(part).last_tie = v.index;
+        in_rows += static_cast<std::uint32_t>(count_bits(all));
+      };
+      TileVisitor<Traits::kRandomKeys>(batch_, share_.segment_of(part), notes.rereads)
+          .visit(tile, count, body);
+    });
   }
 
   __device__ void settle_exactly(const Part& part) {
@@ -233,11 +314,11 @@ class Selecting {
       const Decision decision = decide<kRule, kMode>(
           notes.thresholds, share_.findings_of(part).exact_counts, 0, segment.k);
       notes.needs_counts = false;
-      notes.selected = select_from(decision.least);
+      notes.cut = cut_from(decision.least);
       notes.rereads = decision.least < share_.floor_of(part);
       if (decision.kind == Decision::Rank) {
-        notes.needs_radix = true;
-        notes.radix = {0, static_cast<std::uint32_t>(segment.k)};
+        notes.needs_radix = notes.rereads = true;
+        notes.radix = {0, static_cast<std::uint32_t>(segment.k), 0};
       }
     }
     block_barrier();
@@ -246,11 +327,9 @@ class Selecting {
   __device__ std::uint32_t* candidate_bins_of(const Part& part) const {
     return batch_.candidate_bins + static_cast<std::int64_t>(part.which) * kCandidateBins;
   }
-  __device__ std::uint32_t* low_bins_of(const Part& part) const {
-    return batch_.low_bins + static_cast<std::int64_t>(part.which) * Bins::kLow;
-  }
 
   Share<kRule, kMode>& share_;
+  Tally<kRule, kMode>& tally_;
   const Batch& batch_;
   FinishShared& shared_;
 };

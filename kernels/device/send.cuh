@@ -15,64 +15,55 @@ class Sending {
   __device__ Sending(Share<kRule, kMode>& share, Tally<kRule, kMode>& tally)
       : share_(share), tally_(tally), batch_(share.batch()), shared_(share.shared()) {}
 
-  /// Finds which of the equals would be sent, because the draw is among the selected elements.
-  __device__ void place_ties(const Part& part) {
-    // Runs without ties are skipped, because their numbers are not needed.
-    tally_.for_each_run(part, [&](std::int64_t tile, int count) {
-      if (static_cast<int>(threadIdx.x) < count)
-        batch_.tile_ties[tile + threadIdx.x] = shared_.ties[threadIdx.x];
-    });
-    block_barrier();
-    if (threadIdx.x == 0)
-      share_.notes_of(part).radix = {0, static_cast<std::uint32_t>(share_.segment_of(part).k)};
-    block_barrier();
-  }
-
   /// Draws the k elements with the largest random keys among those that would be sent.
   __device__ void draw() {
+    share_.for_each_part([&](const Part& part) {
+      if (threadIdx.x == 0)
+        share_.notes_of(part).radix = {0, static_cast<std::uint32_t>(share_.segment_of(part).k), 0};
+      block_barrier();
+    });
     search(
         share_, batch_.rule_bins,
         [&](const Part& part) { return share_.is_ruled(share_.segment_of(part)); },
         [&](const Part& part, const auto& f) {
           const std::uint64_t seed = share_.segment_of(part).seed + *batch_.round;
-          Taking taking(share_.notes_of(part).selected, tile_ties_of(batch_, part));
+          const Cut cut = share_.notes_of(part).cut;
           const auto body = [&](const Visit& v) {
-            const bool taken = taking.takes(v);
-            f(random_key(seed, v.index), taken);
+            f(random_key(seed, v.index), v.valid && is_above(cut, v.key, v.index));
           };
           share_.visit_part(part, share_.notes_of(part).rereads, body);
         });
   }
 
-  __device__ void send(const Part& part) {
+  /// `listed` entries of the shared list belong to the part's segment.
+  __device__ void send(const Part& part, int listed) {
     const Segment& segment = share_.segment_of(part);
     const Notes& notes = share_.notes_of(part);
-    const Selected selected = notes.selected;
+    const Cut cut = notes.cut;
     const std::uint32_t below = (1u << lane_of_thread()) - 1;
-    const bool draws = Traits::kDrawsFromTop;
-    // After a draw the tiles' counts hold no ties any more, so none need be distinguished here.
-    const std::uint32_t sent = tally_.for_each_run(part, [&](std::int64_t tile, int count) {
-      const std::int64_t in_part = tile - static_cast<std::int64_t>(part.first_group) * kGroupTiles;
-      Taking taking(selected, draws ? tile_ties_of(batch_, part) + in_part : shared_.ties);
-      std::uint32_t in_rows = 0;
-      const auto body = [&](const Visit& v) {
-        bool taken = taking.takes(v);
-        if (draws) taken = taken && is_drawn(share_, part, v);
-        const std::uint32_t all = ballot(taken) & v.peers;
-        if (v.first) in_rows = 0;
-        if (taken) {
-          const std::int64_t at =
-              static_cast<std::int64_t>(shared_.offset[v.tile]) + in_rows + count_bits(all & below);
-          if (at < segment.capacity) {
-            segment.values[at] = float_of(v.bits);
-            segment.indices[at] = static_cast<std::int32_t>(v.index);
-            segment.residual[v.index] = 0.0f;
-          }
-        }
-        in_rows += count_bits(all);
-      };
-      Visitor(batch_, segment, notes.rereads).visit(tile, count, body);
-    });
+    const std::uint32_t before =
+        share_.before(part, batch_.block_totals, tally_.listed_before(part, listed));
+    const std::uint32_t sent =
+        tally_.for_each_run(part, before, listed, [&](std::int64_t tile, int count) {
+          std::uint32_t in_rows = 0;
+          const auto body = [&](const Visit& v) {
+            bool taken = v.valid && is_above(cut, v.key, v.index);
+            if (Traits::kDrawsFromTop) taken = taken && is_drawn(share_, part, v);
+            const std::uint32_t all = ballot(taken) & v.peers;
+            if (v.first) in_rows = 0;
+            if (taken) {
+              const std::int64_t at = static_cast<std::int64_t>(shared_.offset[v.tile]) + in_rows +
+                                      count_bits(all & below);
+              if (at < segment.capacity) {
+                segment.values[at] = float_of(v.bits);
+                segment.indices[at] = static_cast<std::int32_t>(v.index);
+                segment.residual[v.index] = 0.0f;
+              }
+            }
+            in_rows += static_cast<std::uint32_t>(count_bits(all));
+          };
+          Visitor(batch_, segment, notes.rereads).visit(tile, count, body);
+        });
     if (part.end_group == segment.first_group + segment.groups && threadIdx.x == 0) {
       const bool fits = sent <= segment.capacity;
       *segment.count = fits ? sent : segment.capacity;

@@ -9,9 +9,13 @@ inline constexpr int kSharedNotes = 8;  // a block with more parts keeps its not
 
 /// The shared memory of a block's threads.
 struct FinishShared {
-  std::uint32_t bins[kRadixBins];
+  union {
+    std::uint32_t bins[kRadixBins];
+    Candidate list[kListed];
+  };
+  std::uint32_t few_bins[256];
   std::uint32_t offset[kBlockThreads];
-  std::uint32_t ties[kBlockThreads];
+  std::uint32_t added[kBlockThreads];
   Moments sums[kLanes];
   BlockScratch scratch;
   Notes notes[kSharedNotes];
@@ -86,12 +90,31 @@ class Share {
     return kRule != Rule::Everything && segment.k > 0 && segment.k < segment.elements;
   }
 
+  /// True for the last of the block's parts, whose segment may go on in the next block.
+  __device__ bool is_last(const Part& part) const {
+    return part.end_group == batch_.shares[block_ + 1];
+  }
+  __device__ static std::int64_t first_tile(const Part& part) {
+    return static_cast<std::int64_t>(part.first_group) * kGroupTiles;
+  }
+
+  /// The sum of a part's segment over the blocks before, whose last part it is, and of what this
+  /// block's threads add: `own`.
+  __device__ std::uint32_t before(const Part& part, const std::uint32_t* of_blocks,
+                                  std::uint32_t own) {
+    const Segment& segment = segment_of(part);
+    if (part.first_group == segment.first_group) return 0;
+    for (int block = segment.first_block + static_cast<int>(threadIdx.x); block < block_;
+         block += kBlockThreads)
+      own += of_blocks[block];
+    return block_scan(own, shared_.scratch).total;
+  }
+
   /// Visits every tile of a part. Returns true if one had more candidates than slots.
   template <class Body>
   __device__ bool visit_part(const Part& part, bool reread, Body& body) {
     Visitor visitor(batch_, segment_of(part), reread);
-    return visitor.visit(static_cast<std::int64_t>(part.first_group) * kGroupTiles,
-                         (part.end_group - part.first_group) * kGroupTiles, body);
+    return visitor.visit(first_tile(part), (part.end_group - part.first_group) * kGroupTiles, body);
   }
 
  private:

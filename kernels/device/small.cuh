@@ -10,7 +10,7 @@ struct SmallShared {
   std::uint32_t bins[256];
   std::uint32_t counts[Thresholds::kMost];
   Thresholds thresholds;
-  Moments tiles[kGroupTiles];
+  Moments tiles[kGroupMomentTiles];
   BlockScratch scratch;
 
   /// One word of padding in 33, so that threads that walk runs of 32 meet in no bank.
@@ -161,7 +161,7 @@ class SmallTensor {
 
   __device__ Moments take_moments() {
     const int lane = lane_of_thread();
-    const int tile = warp_of_thread() * kTileElements;
+    const int tile = warp_of_thread() * kMomentElements;
     Moments own;
     for (int r = 0; r < 8; ++r)
       for (int c = 0; c < 4; ++c) {
@@ -171,7 +171,7 @@ class SmallTensor {
     own = warp_tree(own);
     if (lane == 0) shared_.tiles[warp_of_thread()] = own;
     block_barrier();
-    return block_tree(threadIdx.x < kGroupTiles ? shared_.tiles[threadIdx.x] : Moments{},
+    return block_tree(threadIdx.x < kGroupMomentTiles ? shared_.tiles[threadIdx.x] : Moments{},
                       shared_.scratch);
   }
 

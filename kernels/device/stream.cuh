@@ -7,118 +7,187 @@
 
 namespace gradcast::GRADCAST_DEVICE {
 
-/// One warp's tile.
+/// Where each warp puts a tile's candidates in order, before it writes them out together. There is
+/// room for a tile's elements as well.
+struct StreamShared {
+  Candidate caught[kBlockWarps][kMostSlots];
+};
+static_assert(kMostSlots * sizeof(Candidate) >= kTileElements * sizeof(float));
+
+/// One warp's tiles, one after another. Of a tile each lane has 16 elements, of four rows of 128.
 template <bool kRandomKeys, bool kTakesMoments, bool kOfMagnitudes>
 class TileStream {
  public:
-  __device__ TileStream(const Batch& batch, int which, std::int64_t tile)
+  __device__ TileStream(const Batch& batch, int which, Candidate* caught)
       : batch_(batch),
         segment_(batch.segments[which]),
         seed_(segment_.seed + (kRandomKeys ? *batch.round : 0)),
         floor_(batch.first_threshold[which]),
         bins_(batch.candidate_bins + static_cast<std::int64_t>(which) * kCandidateBins),
-        tile_(tile),
-        first_((tile - static_cast<std::int64_t>(segment_.first_group) * kGroupTiles) *
-               kTileElements),
+        caught_(caught),
         lane_(lane_of_thread()) {}
 
-  __device__ void run() {
-    if (segment_.aligned && first_ + kTileElements <= segment_.elements) {
-      whole_tile();
+  __device__ void take_tile(std::int64_t tile) {
+    const std::int64_t first = first_of_tile(segment_, tile);
+    float u[16];
+    std::uint32_t valid = 0xffffu;
+    if (segment_.aligned && first >= 0 && first + kTileElements <= segment_.elements) {
+      form_whole(first, u);
     } else {
-      part_of_tile();
+      valid = form_part(first, u);
     }
-    if (lane_ == 0) batch_.tile_candidates[tile_] = static_cast<std::uint32_t>(caught_);
     if (kTakesMoments) {
-      moments_ = warp_tree(moments_);
-      if (lane_ == 0) batch_.tile_moments[tile_] = moments_;
+      GRADCAST_UNROLL
+      for (int i = 0; i < 16; ++i)
+        if (valid >> i & 1u) take<kOfMagnitudes>(moments_, u[i]);
     }
+    catch_candidates(tile, static_cast<std::uint32_t>(first) + 4 * lane_, u, valid);
   }
+
+  __device__ Moments moments() const { return moments_; }
 
  private:
-  /// Rows of 128 elements, four to a lane, four rows' loads in flight before the first is used.
-  __device__ void whole_tile() {
-    const Quad* gradient = reinterpret_cast<const Quad*>(segment_.gradient + first_) + lane_;
-    Quad* residual = reinterpret_cast<Quad*>(segment_.residual + first_) + lane_;
-    for (int half = 0; half < 2; ++half) {
-      Quad g[4];
-      Quad e[4];
-      GRADCAST_UNROLL
-      for (int r = 0; r < 4; ++r) {
-        g[r] = read_once(gradient + (4 * half + r) * kLanes);
-        e[r] = read_old(residual + (4 * half + r) * kLanes);
-      }
-      GRADCAST_UNROLL
-      for (int r = 0; r < 4; ++r) {
-        const float u[4] = {add_feedback(g[r].x, e[r].x), add_feedback(g[r].y, e[r].y),
-                            add_feedback(g[r].z, e[r].z), add_feedback(g[r].w, e[r].w)};
-        write_through(residual + (4 * half + r) * kLanes, Quad{u[0], u[1], u[2], u[3]});
-        row(u, 4 * half + r, 4);
-      }
+  /// All loads are in flight before the first is used.
+  __device__ void form_whole(std::int64_t first, float (&u)[16]) {
+    const Quad* gradient = reinterpret_cast<const Quad*>(segment_.gradient + first) + lane_;
+    Quad* residual = reinterpret_cast<Quad*>(segment_.residual + first) + lane_;
+    Quad g[4];
+    Quad e[4];
+    GRADCAST_UNROLL
+    for (int r = 0; r < 4; ++r) {
+      g[r] = read_once(gradient + r * kLanes);
+      e[r] = read_old(residual + r * kLanes);
+    }
+    GRADCAST_UNROLL
+    for (int r = 0; r < 4; ++r) {
+      u[4 * r] = add_feedback(g[r].x, e[r].x);
+      u[4 * r + 1] = add_feedback(g[r].y, e[r].y);
+      u[4 * r + 2] = add_feedback(g[r].z, e[r].z);
+      u[4 * r + 3] = add_feedback(g[r].w, e[r].w);
+      write_through(residual + r * kLanes,
+                    Quad{u[4 * r], u[4 * r + 1], u[4 * r + 2], u[4 * r + 3]});
     }
   }
 
-  /// The end of a segment, or one that is not aligned: element by element.
-  __device__ void part_of_tile() {
-    for (int r = 0; r < 8; ++r) {
-      const std::int64_t at = first_ + 128 * r + 4 * lane_;
-      const std::int64_t left = segment_.elements - at;
-      const int valid = left >= 4 ? 4 : left > 0 ? static_cast<int>(left) : 0;
-      const float* gradient = segment_.gradient + at;
-      float* residual = segment_.residual + at;
-      float u[4] = {};
-      float e[4] = {};
+  /// The ends of a segment, or one that is not aligned: lanes read neighbours, and exchange them
+  /// through shared memory. Places outside load an element inside, so that no load waits for a
+  /// branch. Returns which of u's 16 are elements.
+  __device__ std::uint32_t form_part(std::int64_t first, float (&u)[16]) {
+    constexpr int kAtOnce = 4;
+    float* exchanged = reinterpret_cast<float*>(caught_);
+    GRADCAST_NO_UNROLL
+    for (int row = 0; row < kTileElements / kLanes; row += kAtOnce) {
+      float g[kAtOnce];
+      float e[kAtOnce];
       GRADCAST_UNROLL
-      for (int c = 0; c < 4; ++c) {
-        if (c >= valid) continue;
-        u[c] = gradient[c];
-        e[c] = residual[c];
+      for (int n = 0; n < kAtOnce; ++n) {
+        const std::int64_t at = first + (row + n) * kLanes + lane_;
+        g[n] = segment_.gradient[is_inside(at) ? at : 0];
+        e[n] = segment_.residual[is_inside(at) ? at : 0];
       }
       GRADCAST_UNROLL
-      for (int c = 0; c < 4; ++c) {
-        if (c >= valid) continue;
-        u[c] = add_feedback(u[c], e[c]);
-        residual[c] = u[c];
+      for (int n = 0; n < kAtOnce; ++n) {
+        const std::int64_t at = first + (row + n) * kLanes + lane_;
+        g[n] = add_feedback(g[n], e[n]);
+        exchanged[(row + n) * kLanes + lane_] = g[n];
+        if (is_inside(at)) segment_.residual[at] = g[n];
       }
-      row(u, r, valid);
+    }
+    warp_barrier();
+    std::uint32_t valid = 0;
+    GRADCAST_UNROLL
+    for (int i = 0; i < 16; ++i) {
+      const int place = 128 * (i / 4) + 4 * lane_ + i % 4;
+      u[i] = exchanged[place];
+      if (is_inside(first + place)) valid |= 1u << i;
+    }
+    warp_barrier();
+    return valid;
+  }
+
+  __device__ bool is_inside(std::int64_t at) const { return at >= 0 && at < segment_.elements; }
+
+  /// Writes the tile's candidates into its slots, by rising index. Where there are more than slots,
+  /// it writes none.
+  __device__ void catch_candidates(std::int64_t tile, std::uint32_t index, const float (&u)[16],
+                                   std::uint32_t valid) {
+    std::uint32_t own = 0;
+    GRADCAST_UNROLL
+    for (int i = 0; i < 16; ++i)
+      if (key_at(u, i, index) >= floor_) own |= 1u << i;
+    own &= valid;
+    std::uint32_t held = 0;
+    if (any(own != 0)) held = place(tile, index, u, own);
+    if (lane_ == 0) batch_.tile_candidates[tile] = held;
+  }
+
+  /// Returns how many candidates there are.
+  __device__ std::uint32_t place(std::int64_t tile, std::uint32_t index, const float (&u)[16],
+                                 std::uint32_t own) {
+    const std::uint32_t counts = counts_of_rows(own);
+    const std::uint32_t sums = warp_scan(counts);
+    const std::uint32_t rows = from_lane(sums, kLanes - 1);
+    const std::uint32_t before = sums - counts;
+    std::uint32_t held = 0;
+    std::uint32_t first_of_row[4];
+    GRADCAST_UNROLL
+    for (int r = 0; r < 4; ++r) {
+      first_of_row[r] = held + (before >> 8 * r & 0xffu);
+      held += rows >> 8 * r & 0xffu;
+    }
+    if (held > static_cast<std::uint32_t>(batch_.slots)) {
+      if (!kTakesMoments) count_all(index, u, own);
+      return held;
+    }
+    GRADCAST_UNROLL
+    for (int r = 0; r < 4; ++r) {
+      if ((own >> 4 * r & 0xfu) == 0) continue;
+      std::uint32_t at = first_of_row[r];
+      GRADCAST_UNROLL
+      for (int i = 4 * r; i < 4 * r + 4; ++i)
+        if (own >> i & 1u) caught_[at++] = {bits_of(u[i]), index_at(i, index)};
+    }
+    warp_barrier();
+    write_out(tile, held);
+    warp_barrier();
+    return held;
+  }
+
+  /// Four counts of candidates, of 8 bits each: of each row's four bits in `own`.
+  __device__ static std::uint32_t counts_of_rows(std::uint32_t own) {
+    std::uint32_t counts = own - (own >> 1 & 0x5555u);
+    counts = (counts & 0x3333u) + (counts >> 2 & 0x3333u);
+    counts = (counts | counts << 8) & 0x00ff00ffu;
+    return (counts | counts << 4) & 0x0f0f0f0fu;
+  }
+
+  /// A lane has a candidate each. The rules that decide by thresholds need no histogram.
+  __device__ void write_out(std::int64_t tile, std::uint32_t held) {
+    Candidate* slots = batch_.candidates + tile * batch_.slots;
+    const CandidateBins<kRandomKeys> bins(floor_);
+    for (std::uint32_t first = 0; first < held; first += kLanes) {
+      const bool has = first + lane_ < held;
+      const Candidate own = caught_[has ? first + lane_ : first];
+      if (!kTakesMoments)
+        count_in(bins_, bins.of(key_of<kRandomKeys>(float_of(own.bits), seed_, own.index)), has);
+      if (has) slots[first + lane_] = own;
     }
   }
 
-  /// `valid` of this lane's four are elements. Whole warps call it.
-  __device__ void row(const float (&u)[4], int r, int valid) {
-    const std::uint32_t index = static_cast<std::uint32_t>(first_) + 128 * r + 4 * lane_;
-    Key keys[4];
-    bool may_be = false;
+  /// For a tile with more candidates than slots: all of them go into the histogram.
+  __device__ void count_all(std::uint32_t index, const float (&u)[16], std::uint32_t own) {
+    const CandidateBins<kRandomKeys> bins(floor_);
     GRADCAST_UNROLL
-    for (int c = 0; c < 4; ++c) {
-      keys[c] = key_of<kRandomKeys>(u[c], seed_, index + c);
-      may_be = may_be || (c < valid && keys[c] >= floor_);
-      if (kTakesMoments && c < valid) take<kOfMagnitudes>(moments_, u[c]);
-    }
-    if (any(may_be)) catch_candidates(u, keys, index, valid);
+    for (int i = 0; i < 16; ++i)
+      count_in(bins_, bins.of(key_at(u, i, index)), (own >> i & 1u) != 0);
   }
 
-  /// Puts candidates into the tile's slots, by rising index, as far as there is room, and counts
-  /// all of them. This is rare.
-  __device__ void catch_candidates(const float (&u)[4], const Key (&keys)[4], std::uint32_t index,
-                                   int valid) {
-    const std::uint32_t below = (1u << lane_) - 1;
-    int before = caught_;
-    std::uint32_t votes[4];
-    GRADCAST_UNROLL
-    for (int c = 0; c < 4; ++c) {
-      votes[c] = ballot(c < valid && keys[c] >= floor_);
-      before += count_bits(votes[c] & below);
-      caught_ += count_bits(votes[c]);
-    }
-    Candidate* slots = batch_.candidates + tile_ * batch_.slots;
-    GRADCAST_UNROLL
-    for (int c = 0; c < 4; ++c) {
-      const bool own = (votes[c] >> lane_ & 1u) != 0;
-      count_in(bins_, CandidateBins<kRandomKeys>::of(keys[c], floor_), own);
-      if (own && before < batch_.slots) slots[before] = {bits_of(u[c]), index + c};
-      if (own) ++before;
-    }
+  /// Index in the segment of the lane's element i.
+  __device__ static std::uint32_t index_at(int i, std::uint32_t index) {
+    return index + 128 * (i / 4) + i % 4;
+  }
+  __device__ Key key_at(const float (&u)[16], int i, std::uint32_t index) const {
+    return key_of<kRandomKeys>(u[i], seed_, index_at(i, index));
   }
 
   const Batch& batch_;
@@ -126,19 +195,30 @@ class TileStream {
   std::uint64_t seed_;
   Key floor_;
   std::uint32_t* bins_;
-  std::int64_t tile_;
-  std::int64_t first_;  // element
+  Candidate* caught_;
   int lane_;
-  int caught_ = 0;
   Moments moments_;
 };
 
+/// A warp takes a tile or, where it adds moments up, the two of a moment tile.
+template <bool kTakesMoments>
+inline constexpr int kStreamBlockTiles = kBlockWarps*(kTakesMoments ? 2 : 1);
+
 template <bool kRandomKeys, bool kTakesMoments, bool kOfMagnitudes>
 __global__ void __launch_bounds__(kBlockThreads, 4) stream(const Batch batch) {
-  const std::int64_t tile = static_cast<std::int64_t>(blockIdx.x) * kGroupTiles + warp_of_thread();
-  TileStream<kRandomKeys, kTakesMoments, kOfMagnitudes>(batch, batch.group_segment[blockIdx.x],
-                                                        tile)
-      .run();
+  constexpr int kOfWarp = kStreamBlockTiles<kTakesMoments> / kBlockWarps;
+  const std::int64_t tile =
+      static_cast<std::int64_t>(blockIdx.x) * kStreamBlockTiles<kTakesMoments> +
+      kOfWarp * warp_of_thread();
+  TileStream<kRandomKeys, kTakesMoments, kOfMagnitudes> warp(
+      batch, batch.group_segment[tile / kGroupTiles],
+      shared_memory<StreamShared>().caught[warp_of_thread()]);
+  GRADCAST_NO_UNROLL
+  for (int i = 0; i < kOfWarp; ++i) warp.take_tile(tile + i);
+  if (kTakesMoments) {
+    const Moments moments = warp_tree(warp.moments());
+    if (lane_of_thread() == 0) batch.tile_moments[tile / kOfWarp] = moments;
+  }
 }
 
 }  // namespace gradcast::GRADCAST_DEVICE

@@ -4,31 +4,9 @@
 
 namespace gradcast::GRADCAST_DEVICE {
 
-/// Says for each visited element whether the selection takes it. Ties are numbered by the ties in
-/// the tiles before, `ties_before[v.tile]`, and by those in rows before.
-class Taking {
- public:
-  __device__ Taking(const Selected& selected, const std::uint32_t* ties_before)
-      : selected_(selected), ties_before_(ties_before), below_((1u << lane_of_thread()) - 1) {}
-
-  __device__ bool takes(const Visit& v) {
-    if (v.first) ties_in_rows_ = 0;
-    const bool tie = v.valid && v.key == selected_.key;
-    const std::uint32_t ties = ballot(tie) & v.peers;
-    bool taken = v.valid && v.key > selected_.key;
-    if (tie)
-      taken = selected_.ties == kAllTies ||
-              ties_before_[v.tile] + ties_in_rows_ + count_bits(ties & below_) < selected_.ties;
-    ties_in_rows_ += count_bits(ties);
-    return taken;
-  }
-
- private:
-  Selected selected_;
-  const std::uint32_t* ties_before_;
-  std::uint32_t below_;
-  std::uint32_t ties_in_rows_ = 0;
-};
+__device__ __forceinline__ bool is_above(const Cut& cut, Key key, std::uint32_t index) {
+  return key > cut.key || (key == cut.key && index < cut.end);
+}
 
 /// True for the elements that rTop-k draws among those that Top-r takes.
 template <Rule kRule, Mode kMode>
@@ -38,125 +16,165 @@ __device__ bool is_drawn(Share<kRule, kMode>& share, const Part& part, const Vis
                                          share.notes_of(part).radix.prefix;
 }
 
-__device__ inline const std::uint32_t* tile_ties_of(const Batch& batch, const Part& part) {
-  return batch.tile_ties + static_cast<std::int64_t>(part.first_group) * kGroupTiles;
-}
-
 template <Rule kRule, Mode kMode>
 class Tally {
+  using Traits = RuleTraits<kRule, kMode>;
+
  public:
   explicit __device__ Tally(Share<kRule, kMode>& share)
       : share_(share), batch_(share.batch()), shared_(share.shared()) {}
 
-  /// Tallies the selected elements or, after rTop-k's draw, the drawn ones.
-  __device__ void count_all(bool drawn) {
-    if (threadIdx.x == 0) batch_.block_totals[share_.block()] = {0, 0};
+  /// Tallies what lies above the cut, and lists the keys among which the cut is to be found. Parts
+  /// whose cut is not known yet are left out; the others, `late`, are tallied after falling back.
+  __device__ void count_all(bool late) {
+    if (!late && threadIdx.x == 0 &&
+        batch_.shares[share_.block()] == batch_.shares[share_.block() + 1])
+      batch_.block_totals[share_.block()] = batch_.block_ties[share_.block()] = 0;
     share_.for_each_part([&](const Part& part) {
-      if (drawn) {
-        count_drawn(part);
-      } else {
-        count(part);
-      }
+      const Notes& notes = share_.notes_of(part);
+      const bool open = notes.needs_counts || notes.needs_radix || notes.needs_ties;
+      if (late ? notes.was_open : !open) count(part);
     });
   }
 
+  /// Tallies what rTop-k has drawn.
+  __device__ void count_drawn_all() {
+    share_.for_each_part([&](const Part& part) {
+      const Notes& notes = share_.notes_of(part);
+      std::uint32_t* tiles = batch_.tile_selected + share_.first_tile(part);
+      const Cut cut = notes.cut;
+      Counting counting{tiles};
+      const auto body = [&](const Visit& v) {
+        counting.take(v, v.valid && is_above(cut, v.key, v.index) && is_drawn(share_, part, v));
+      };
+      share_.visit_part(part, notes.rereads, body);
+      keep_total(part, counting.total, batch_.block_totals);
+    });
+  }
+
+  /// Counts a part's ties, tile by tile, instead of what it sends.
+  __device__ void count_ties(const Part& part) {
+    const Notes& notes = share_.notes_of(part);
+    const Key key = notes.cut.key;
+    Counting counting{batch_.tile_selected + share_.first_tile(part)};
+    const auto body = [&](const Visit& v) { counting.take(v, v.valid && v.key == key); };
+    share_.visit_part(part, notes.rereads, body);
+    keep_total(part, counting.total, batch_.block_ties);
+  }
+
   /// Walks a part in runs of 256 tiles: body(first tile of the run, tiles) with the shared memory's
-  /// `ties` and `offset` filled in for them. Returns how many elements of the segment are sent up
-  /// to the part's end.
+  /// `offset` filled in for them. `before` is what the segment's parts before count. `listed`
+  /// entries of the shared list are added where they are above the cut. Returns the count up to
+  /// the part's end.
   template <class Body>
-  __device__ std::uint32_t for_each_run(const Part& part, const Body& body) {
-    const std::uint32_t quota = share_.notes_of(part).selected.ties;
-    const auto ties_sent = [&](std::uint32_t ties) { return ties < quota ? ties : quota; };
-    BlockTotal before = total_before(part);
-    const std::int64_t first = static_cast<std::int64_t>(part.first_group) * kGroupTiles;
-    const std::int64_t end = static_cast<std::int64_t>(part.end_group) * kGroupTiles;
+  __device__ std::uint32_t for_each_run(const Part& part, std::uint32_t before, int listed,
+                                        const Body& body) {
+    const std::int64_t first = share_.first_tile(part);
+    const std::int64_t end = first + (part.end_group - part.first_group) * kGroupTiles;
+    const int thread = static_cast<int>(threadIdx.x);
     for (std::int64_t tile = first; tile < end; tile += kBlockThreads) {
       const int count = end - tile < kBlockThreads ? static_cast<int>(end - tile) : kBlockThreads;
-      const std::uint32_t packed =
-          static_cast<int>(threadIdx.x) < count ? batch_.tile_selected[tile + threadIdx.x] : 0;
-      const auto scan = block_scan(
-          static_cast<std::uint64_t>(packed & 0xffffu) << 32 | packed >> 16, shared_.scratch);
-      const std::uint32_t ties = before.ties + static_cast<std::uint32_t>(scan.before);
-      shared_.ties[threadIdx.x] = ties;
-      shared_.offset[threadIdx.x] =
-          before.above + static_cast<std::uint32_t>(scan.before >> 32) + ties_sent(ties);
+      std::uint32_t own = thread < count ? batch_.tile_selected[tile + thread] : 0;
+      if (listed > 0) own += listed_of_tile(part, tile, listed);
+      const auto scan = block_scan(own, shared_.scratch);
+      shared_.offset[thread] = before + scan.before;
       block_barrier();
       if (scan.total != 0) body(tile, count);
       block_barrier();
-      before.above += static_cast<std::uint32_t>(scan.total >> 32);
-      before.ties += static_cast<std::uint32_t>(scan.total);
+      before += scan.total;
     }
-    return before.above + ties_sent(before.ties);
+    return before;
+  }
+
+  /// Of this thread's entries of the list, those above the cut and in tiles before the part.
+  __device__ std::uint32_t listed_before(const Part& part, int listed) {
+    const Segment& segment = share_.segment_of(part);
+    const Cut cut = share_.notes_of(part).cut;
+    const std::int64_t first = first_of_tile(segment, share_.first_tile(part));
+    std::uint32_t own = 0;
+    for (int i = static_cast<int>(threadIdx.x); i < listed; i += kBlockThreads)
+      own += is_listed_above(segment, cut, i) && shared_.list[i].index < first ? 1 : 0;
+    return own;
   }
 
  private:
-  /// Counts keys above the selection's and equal to it, tile by tile.
+  /// A warp's counts of what is taken.
+  struct Counting {
+    std::uint32_t* tiles;
+    std::uint32_t in_rows = 0;
+    std::uint32_t total = 0;  // the same in all lanes
+
+    __device__ void take(const Visit& v, bool taken) {
+      const std::uint32_t all = ballot(taken);
+      total += static_cast<std::uint32_t>(count_bits(all));
+      if (v.first) in_rows = 0;
+      in_rows += static_cast<std::uint32_t>(count_bits(all & v.peers));
+      if (v.in_range && v.last && v.leader) tiles[v.tile] = in_rows;
+    }
+  };
+
   __device__ void count(const Part& part) {
     const Notes& notes = share_.notes_of(part);
-    if (notes.needs_counts) return;  // not decided yet: once more after falling back
-    const Selected selected = notes.selected;
-    std::uint32_t* tiles =
-        batch_.tile_selected + static_cast<std::int64_t>(part.first_group) * kGroupTiles;
-    std::uint32_t above_in_rows = 0;
-    std::uint32_t ties_in_rows = 0;
-    BlockTotal total{0, 0};
+    const Cut cut = notes.cut;
+    const Key listed_from = notes.listed_from;
+    const bool lists = Traits::kMayRank && notes.list_rank > 0;
+    Counting counting{batch_.tile_selected + share_.first_tile(part)};
     const auto body = [&](const Visit& v) {
-      const std::uint32_t above = ballot(v.valid && v.key > selected.key);
-      const std::uint32_t ties = ballot(v.valid && v.key == selected.key);
-      total.above += count_bits(above);
-      total.ties += count_bits(ties);
-      if (v.first) above_in_rows = ties_in_rows = 0;
-      above_in_rows += count_bits(above & v.peers);
-      ties_in_rows += count_bits(ties & v.peers);
-      if (v.in_range && v.last && v.leader) tiles[v.tile] = above_in_rows | ties_in_rows << 16;
+      const bool taken = v.valid && is_above(cut, v.key, v.index);
+      counting.take(v, taken);
+      if (lists) append(part, v, v.valid && !taken && v.key >= listed_from);
     };
     const bool overflowed = share_.visit_part(part, notes.rereads, body);
     if (overflowed && lane_of_thread() == 0)
       or_atomic(&share_.findings_of(part).path, notes.rereads ? kFullReread : kTilesReread);
-    keep_total(total);
+    keep_total(part, counting.total, batch_.block_totals);
   }
 
-  __device__ void count_drawn(const Part& part) {
-    const Notes& notes = share_.notes_of(part);
-    std::uint32_t* tiles =
-        batch_.tile_selected + static_cast<std::int64_t>(part.first_group) * kGroupTiles;
-    Taking taking(notes.selected, tile_ties_of(batch_, part));
-    std::uint32_t in_rows = 0;
-    BlockTotal total{0, 0};
-    const auto body = [&](const Visit& v) {
-      const bool taken = taking.takes(v) && is_drawn(share_, part, v);
-      const std::uint32_t all = ballot(taken);
-      total.above += count_bits(all);
-      if (v.first) in_rows = 0;
-      in_rows += count_bits(all & v.peers);
-      if (v.in_range && v.last && v.leader) tiles[v.tile] = in_rows;
-    };
-    share_.visit_part(part, notes.rereads, body);
-    keep_total(total);
+  /// The list's order does not matter. It has room: the histogram has counted its entries.
+  __device__ void append(const Part& part, const Visit& v, bool listed) {
+    const std::uint32_t votes = ballot(listed);
+    if (votes == 0) return;
+    const int first = lowest_bit(votes);
+    std::uint32_t at = 0;
+    if (lane_of_thread() == first)
+      at = add_atomic(&share_.findings_of(part).listed,
+                      static_cast<std::uint32_t>(count_bits(votes)));
+    at = from_lane(at, first) +
+         static_cast<std::uint32_t>(count_bits(votes & ((1u << lane_of_thread()) - 1)));
+    if (listed)
+      batch_.listed[static_cast<std::int64_t>(part.which) * kListed + at] = {v.bits, v.index};
   }
 
-  /// `total` is the same in all lanes of a warp. Of the block's parts the last one's stays.
-  __device__ void keep_total(const BlockTotal& total) {
-    const bool counts = lane_of_thread() == 0;
-    const std::uint32_t above = block_scan(counts ? total.above : 0, shared_.scratch).total;
-    const std::uint32_t ties = block_scan(counts ? total.ties : 0, shared_.scratch).total;
-    if (threadIdx.x == 0) batch_.block_totals[share_.block()] = {above, ties};
-    block_barrier();
+  __device__ bool is_listed_above(const Segment& segment, const Cut& cut, int i) const {
+    const Candidate& entry = shared_.list[i];
+    const std::uint64_t seed = segment.seed + *batch_.round;
+    return is_above(cut, key_of<Traits::kRandomKeys>(float_of(entry.bits), seed, entry.index),
+                    entry.index);
   }
 
-  /// The totals of this part's segment in the blocks before. The segment is the last part of each
-  /// of them.
-  __device__ BlockTotal total_before(const Part& part) {
+  /// How many of the list's entries above the cut lie in this thread's tile of a run.
+  __device__ std::uint32_t listed_of_tile(const Part& part, std::int64_t run, int listed) {
     const Segment& segment = share_.segment_of(part);
-    if (part.first_group == segment.first_group) return {0, 0};
-    BlockTotal own{0, 0};
-    for (int block = segment.first_block + static_cast<int>(threadIdx.x); block < share_.block();
-         block += kBlockThreads) {
-      own.above += batch_.block_totals[block].above;
-      own.ties += batch_.block_totals[block].ties;
+    const Cut cut = share_.notes_of(part).cut;
+    const std::int64_t first = first_of_tile(segment, run);
+    shared_.added[threadIdx.x] = 0;
+    block_barrier();
+    for (int i = static_cast<int>(threadIdx.x); i < listed; i += kBlockThreads) {
+      const std::int64_t from_run = static_cast<std::int64_t>(shared_.list[i].index) - first;
+      if (from_run >= 0 && from_run < kBlockThreads * kTileElements &&
+          is_listed_above(segment, cut, i))
+        add_atomic(&shared_.added[from_run / kTileElements], 1);
     }
-    return {block_scan(own.above, shared_.scratch).total,
-            block_scan(own.ties, shared_.scratch).total};
+    block_barrier();
+    return shared_.added[threadIdx.x];
+  }
+
+  /// `total` is the same in all lanes of a warp. Other blocks read the total of a block's last
+  /// part.
+  __device__ void keep_total(const Part& part, std::uint32_t total, std::uint32_t* of_blocks) {
+    const std::uint32_t sum = block_scan(lane_of_thread() == 0 ? total : 0, shared_.scratch).total;
+    if (threadIdx.x == 0 && share_.is_last(part)) of_blocks[share_.block()] = sum;
+    block_barrier();
   }
 
   Share<kRule, kMode>& share_;

@@ -72,7 +72,7 @@ class RandomBatch {
   RandomBatch(Device& device, unsigned seed, int most_tensors)
       : device_(device), random_(seed), method_(all_methods()[seed % all_methods().size()]) {
     EncoderTuning tuning;
-    if (one_in(2)) tuning.slots = 1 << draw(0, 5);
+    if (one_in(2)) tuning.slots = 1 << draw(0, 8);
     if (one_in(3))
       tuning.first_threshold = std::vector<Key>{0, 1, 0x3a000000u, kLargestKey}[draw(0, 3)];
     tuning.finish_blocks = static_cast<int>(draw(0, 40));
@@ -123,9 +123,11 @@ class RandomBatch {
                   {k, method_.mode, random_(), one_in(3) ? draw(1, elements) : 0},
                   one_in(5) ? draw(0, elements / 10) : -1,
                   nullptr};
+    Offsets offsets;
+    if (one_in(5)) offsets.gradient = 4 * static_cast<std::size_t>(draw(1, 3));
+    if (!one_in(3)) offsets.residual = offsets.gradient;
     one.on_device =
-        std::make_unique<DeviceTensor>(device_, one.vectors, one.selection, one.capacity,
-                                       one_in(5) ? 4 * static_cast<std::size_t>(draw(1, 3)) : 0);
+        std::make_unique<DeviceTensor>(device_, one.vectors, one.selection, one.capacity, offsets);
     const EncoderTensor described = one.on_device->describe();
     tensors_.push_back(std::move(one));
     return described;

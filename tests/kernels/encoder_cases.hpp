@@ -18,6 +18,8 @@ inline std::vector<Road> all_roads() {
           {"a threshold of 1: every non-zero is a candidate", {32, Key{1}, 0}},
           {"a NaN as threshold: hardly any candidate", {0, Key{0x7fc00000u}, 0}},
           {"the largest key as threshold: no candidate", {0, kLargestKey, 0}},
+          {"room for half of a tile", {256, Key{1}, 0}},
+          {"tiles whose candidates take two rows", {64, {}, 0}},
           {"one block", {0, {}, 1}},
           {"two blocks, a slot a tile", {1, {}, 2}},
           {"five blocks, too low a threshold", {2, Key{1}, 5}}};
@@ -66,12 +68,63 @@ inline void check_size(Device& device, std::int64_t elements) {
 inline void check_unaligned(Device& device) {
   for (const Method& method : all_methods())
     for (const std::int64_t elements : {std::int64_t{1000}, std::int64_t{9000}})
-      for (const std::size_t offset : {4u, 8u, 12u}) {
-        INFO(name_of(method) << ", " << elements << " elements, off by " << offset);
+      for (const Offsets& offsets : {Offsets{4, 4}, {8, 8}, {12, 12}, {4, 0}, {8, 12}}) {
+        INFO(name_of(method) << ", " << elements << " elements, gradient off by "
+                             << offsets.gradient << ", residual by " << offsets.residual);
         const Vectors vectors = make_vectors(Input::normal, elements, 3);
         const Selection selection{elements / 50, method.mode, 7, 0};
         require_same(reference_answer(method, vectors, selection),
-                     device_answer(device, method, vectors, selection, {}, -1, offset));
+                     device_answer(device, method, vectors, selection, {}, -1, offsets));
+      }
+}
+
+/// Of many equal magnitudes, some are sent: those with the lowest indices. How many equals there
+/// are decides how they are told apart (Notes::list_rank, kListed).
+inline void check_equals(Device& device) {
+  constexpr std::int64_t kElements = 60'000;
+  for (const char* name : {"topk", "dgc", "rtopk"})
+    for (const std::int64_t equals : {2, 100, 600, 6000}) {
+      INFO(name << ", " << equals << " equals");
+      const Compressor* compressor = find_compressor(name);
+      Vectors vectors = make_vectors(Input::normal, kElements, 3);
+      std::fill(vectors.residual.begin(), vectors.residual.end(), 0.0f);
+      // Every ninth element is 2 or -2, some 4.6 % of the others are larger.
+      for (std::int64_t i = 0; i < equals; ++i)
+        vectors.gradient[static_cast<std::size_t>(9 * i)] = i % 2 == 0 ? 2.0f : -2.0f;
+      const auto larger = std::count_if(vectors.gradient.begin(), vectors.gradient.end(),
+                                        [](float g) { return std::abs(g) > 2.0f; });
+      const Method method{compressor, compressor->two_modes ? Mode::Code : Mode::Only};
+      const std::int64_t wanted = larger + (equals + 1) / 3;
+      const Selection selection{name == std::string("rtopk") ? wanted / 5 : wanted, method.mode, 7,
+                                wanted};
+      require_same(reference_answer(method, vectors, selection),
+                   device_answer(device, method, vectors, selection));
+    }
+}
+
+/// Tiles have room for their candidates: of ordinary gradients, one in a hundred has too many at
+/// most, whatever part is wanted.
+inline void check_room(Device& device) {
+  for (const Method& method : all_methods())
+    for (const Input input : {Input::normal, Input::laplace})
+      for (const double density : {0.001, 0.01, 0.05, 0.1}) {
+        const Rule rule = method.compressor->rule;
+        if (rule == Rule::Everything) continue;
+        // rTop-k's r is half of the elements: it searches u instead.
+        if (rule == Rule::Rtopk && density == 0.1) continue;
+        constexpr std::int64_t kElements = 131'072;
+        const Selection selection{static_cast<std::int64_t>(density * kElements), method.mode, 3,
+                                  0};
+        INFO(name_of(method) << ", density " << density << ", input " << static_cast<int>(input));
+        DeviceTensor tensor(device, make_vectors(input, kElements, 5), selection);
+        const auto encoder =
+            device.make_encoder(method.compressor->rule, method.mode, {tensor.describe()}, {});
+        encoder->encode(device.queue->stream());
+        device.queue->wait();
+        const EncoderWork work = encoder->work();
+        CHECK(work.tiles == kElements / 512);
+        CHECK(100 * work.tiles_reread <= work.tiles);
+        CHECK(work.candidates >= selection.k);
       }
 }
 

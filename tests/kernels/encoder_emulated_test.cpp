@@ -32,6 +32,16 @@ TEST_CASE("emulated kernels take pointers off their alignment", "[emulated]") {
   check_unaligned(device);
 }
 
+TEST_CASE("emulated kernels send the first of many equals", "[emulated]") {
+  Device device = emulated(2);
+  check_equals(device);
+}
+
+TEST_CASE("emulated: tiles have room for their candidates", "[emulated]") {
+  Device device = emulated(0);
+  check_room(device);
+}
+
 TEST_CASE("emulated kernels leave in the residual what the output does not hold", "[emulated]") {
   Device device = emulated(3);
   check_capacity(device);

@@ -40,6 +40,16 @@ TEST_CASE("the GPU takes pointers off their alignment", "[gpu][sanitize]") {
   check_unaligned(device);
 }
 
+TEST_CASE("the GPU sends the first of many equals", "[gpu][sanitize]") {
+  Device device = gpu();
+  check_equals(device);
+}
+
+TEST_CASE("the GPU's tiles have room for their candidates", "[gpu]") {
+  Device device = gpu();
+  check_room(device);
+}
+
 TEST_CASE("the GPU leaves in the residual what the output does not hold", "[gpu][sanitize]") {
   Device device = gpu();
   check_capacity(device);

@@ -64,13 +64,19 @@ class Banded {
   std::byte* memory_;
 };
 
+/// Bytes by which a tensor's memory is off its alignment.
+struct Offsets {
+  std::size_t gradient = 0;
+  std::size_t residual = 0;
+};
+
 /// A tensor with its outputs on a device.
 class DeviceTensor {
  public:
   DeviceTensor(Device& device, const Vectors& vectors, const Selection& selection,
-               std::int64_t capacity = -1, std::size_t offset_bytes = 0)
-      : gradient_(device, vectors.gradient.size(), offset_bytes),
-        residual_(device, vectors.residual.size(), offset_bytes),
+               std::int64_t capacity = -1, const Offsets& offsets = {})
+      : gradient_(device, vectors.gradient.size(), offsets.gradient),
+        residual_(device, vectors.residual.size(), offsets.residual),
         values_(device, room(vectors, capacity)),
         indices_(device, room(vectors, capacity)),
         count_(device, 1),
@@ -123,8 +129,8 @@ class DeviceTensor {
 
 inline Answer device_answer(Device& device, const Method& method, const Vectors& vectors,
                             const Selection& selection, const EncoderTuning& tuning = {},
-                            std::int64_t capacity = -1, std::size_t offset_bytes = 0) {
-  DeviceTensor tensor(device, vectors, selection, capacity, offset_bytes);
+                            std::int64_t capacity = -1, const Offsets& offsets = {}) {
+  DeviceTensor tensor(device, vectors, selection, capacity, offsets);
   const auto encoder =
       device.make_encoder(method.compressor->rule, method.mode, {tensor.describe()}, tuning);
   encoder->encode(device.queue->stream());
