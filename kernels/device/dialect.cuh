@@ -15,10 +15,11 @@
 #define GRADCAST_UNROLL _Pragma("unroll")
 #define GRADCAST_NO_UNROLL _Pragma("unroll 1")
 #else
-#include <cstdlib>
-#include <new>
+#include <cstring>
 
 #include "kernels/emulator/emulator.hpp"
+#include "kernels/emulator/memory.hpp"
+#include "kernels/emulator/weak_memory.hpp"
 #define GRADCAST_DEVICE on_emulator
 #define GRADCAST_UNROLL
 #define GRADCAST_NO_UNROLL
@@ -193,14 +194,15 @@ T from_lane_across(T value, int distance) {
 inline int count_bits(std::uint32_t bits) { return __builtin_popcount(bits); }
 inline int lowest_bit(std::uint32_t bits) { return __builtin_ffs(static_cast<int>(bits)) - 1; }
 inline void block_barrier() { emulator::meet_block(); }
-inline void memory_fence() {}
+inline void memory_fence() { emulator::fence(); }
 inline std::uint32_t add_atomic(std::uint32_t* to, std::uint32_t amount) {
-  return std::exchange(*to, *to + amount);
+  return emulator::atomically(
+      to, [&](std::uint32_t& word) { return std::exchange(word, word + amount); });
 }
-inline void or_atomic(std::uint32_t* to, std::uint32_t bits) { *to |= bits; }
-inline std::uint32_t read_now(const std::uint32_t* word) {
-  return *static_cast<const volatile std::uint32_t*>(word);
+inline void or_atomic(std::uint32_t* to, std::uint32_t bits) {
+  emulator::atomically(to, [&](std::uint32_t& word) { return word |= bits; });
 }
+inline std::uint32_t read_now(const std::uint32_t* word) { return emulator::load_volatile(word); }
 inline void pause() { emulator::pause(); }
 
 inline Quad read_once(const Quad* from) { return *from; }
@@ -227,13 +229,8 @@ int resident_blocks(void (*)(Parameters...)) {
 template <class... Parameters>
 void load_kernel(void (*)(Parameters...)) {}
 
-/// The memory holds garbage at first, as a device's does, so that a read before a write shows.
-inline void* allocate_bytes(std::size_t bytes) {
-  void* memory = ::operator new (bytes, std::align_val_t{256});
-  std::memset(memory, 0xA5, bytes);
-  return memory;
-}
-inline void free_bytes(void* memory) { ::operator delete (memory, std::align_val_t{256}); }
+inline void* allocate_bytes(std::size_t bytes) { return emulator::allocate(bytes); }
+inline void free_bytes(void* memory) { emulator::release(memory); }
 inline void upload_bytes(void* to, const void* from, std::size_t bytes) {
   std::memcpy(to, from, bytes);
 }

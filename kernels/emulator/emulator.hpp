@@ -23,6 +23,7 @@ struct Grid {
 struct Schedule {
   std::uint64_t seed = 0;
   unsigned resident_blocks = 4;  // at once, of a grid that is not cooperative
+  bool weak_memory = false;      // blocks see each other's stores late: weak_memory.hpp
 };
 
 struct Index {
