@@ -22,6 +22,7 @@ constexpr std::size_t kSharedBytes = 49'152;  // what any CUDA device gives a bl
 constexpr std::byte kGarbage{0xA5};
 constexpr int kIdleSweeps = 1'000'000;  // of threads that only pause: nobody will wake them
 constexpr int kIdleSweepsWeak = 2'000;  // on weak memory, where each takes longer
+constexpr int kPatientSweeps = 8;       // after which it must be memory that all wait for
 constexpr int kMostSweepsOfTurn = 64;   // on weak memory: views are not exchanged in every sweep
 
 /// A thread's fiber and what it waits for.
@@ -43,7 +44,10 @@ struct Block {
   Meeting meeting;
   std::vector<std::byte> shared;
   std::size_t shared_used = 0;
+  // On weak memory, where blocks take turns:
   WeakMemory::View view;
+  std::uint64_t late_warps = 0;
+  bool asleep = false;
 
   bool done() const {
     return std::all_of(fibers.begin(), fibers.end(), [](const Fiber& f) { return f.done; });
@@ -51,6 +55,7 @@ struct Block {
 };
 
 Fiber* running = nullptr;
+bool stalled = false;  // a thread wants its block to fall behind
 std::exception_ptr failure;
 
 void leave() {
@@ -97,6 +102,7 @@ class Run {
       if (failure) std::rethrow_exception(std::exchange(failure, nullptr));
       if (progress == Progress::None) throw std::logic_error("emulator: " + stuck());
       idle = progress == Progress::OnlyPauses ? idle + 1 : 0;
+      if (memory_) memory_->set_waiting(idle > kPatientSweeps);
       if (idle > (memory_ ? kIdleSweepsWeak : kIdleSweeps))
         throw std::logic_error("emulator: threads pause for ever");
     }
@@ -153,21 +159,30 @@ class Run {
       }
     }
     std::erase(resident_, nullptr);
+    // No block stays behind when all others wait.
+    if (progress != Progress::Some)
+      for (auto& place : resident_) place->asleep = false;
     return progress;
   }
 
-  /// A block's turn with its view of memory. Warps that stay behind do so all the while.
+  /// A block's turn with its view of memory. What stays behind, a warp or the whole block, may do
+  /// so until all others wait for it.
   Progress turn(Block& block) {
-    memory_->enter(block.view);
-    const std::uint64_t late = draw_late_warps();
+    if (block.asleep && random_() % 64 != 0) return Progress::OnlyPauses;
     const int sweeps = shuffled_ ? 1 << random_() % 7 : 1;  // as exchanging views takes long
+    memory_->enter(block.view);
     Progress progress = Progress::None;
-    for (int i = 0; i < sweeps && !failure; ++i) {
-      const Progress now = sweep(block, late);
+    stalled = false;
+    for (int i = 0; i < sweeps && !failure && !stalled; ++i) {
+      const Progress now = sweep(block, block.late_warps);
       progress = std::max(progress, now);
       if (now != Progress::Some) break;
     }
     memory_->leave();
+    if (shuffled_) {
+      if (progress != Progress::Some || random_() % 4 == 0) block.late_warps = draw_late_warps();
+      block.asleep = random_() % (stalled ? 2 : 8) == 0;
+    }
     return progress;
   }
 
@@ -241,6 +256,11 @@ void run(const Grid& grid, const Schedule& schedule, const std::function<void()>
 void pause() {
   running->paused = true;
   leave();
+}
+
+void stall() {
+  stalled = true;
+  pause();
 }
 
 void meet_block() { wait_at(*self().block_meeting, self().block_threads.x); }

@@ -61,6 +61,9 @@ void run(const Grid& grid, const Schedule& schedule, const std::function<void()>
 /// Lets other threads run. A thread that waits for a word in memory calls it.
 void pause();
 
+/// Lets other threads run, and at times other blocks for long.
+void stall();
+
 /// __syncthreads
 void meet_block();
 

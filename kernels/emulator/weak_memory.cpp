@@ -217,7 +217,9 @@ void WeakMemory::renew(const Page& page, SeenPage& seen, Unasked how_many) {
 void WeakMemory::drift(View& view) {
   const Unasked out = draw_unasked();
   const Unasked in = draw_unasked();
-  const Unasked atomics = random_() % 2 == 0 ? Unasked::Some : Unasked::None;
+  const Unasked atomics = all_wait_             ? Unasked::All
+                          : random_() % 16 == 0 ? Unasked::Some
+                                                : Unasked::None;
   for (std::size_t p = 0; p < pages_.size(); ++p) {
     if (out != Unasked::None) publish_stores(pages_[p], view[p], out);
     if (atomics != Unasked::None) publish_atomics(pages_[p], view[p], atomics);
@@ -226,9 +228,9 @@ void WeakMemory::drift(View& view) {
 }
 
 void WeakMemory::drift_late_atomics() {
-  if (random_() % 2 == 0) return;
+  if (!all_wait_ && random_() % 16 != 0) return;
   std::erase_if(late_atomics_, [&](const Late& late) {
-    if (random_() % 2 == 0) return false;
+    if (!all_wait_ && random_() % 2 == 0) return false;
     Page& page = pages_[late.page];
     page.main[late.word] = page.newest[late.word];
     page.version = ++last_version_;

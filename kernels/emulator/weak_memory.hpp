@@ -77,6 +77,9 @@ class WeakMemory {
   /// What the block whose turn was last has not published will reach main memory later.
   void end(View& view);
 
+  /// `all_wait`: atomics that somebody may wait for reach main memory now.
+  void set_waiting(bool all_wait) { all_wait_ = all_wait; }
+
   /// During a turn: a fence of the block.
   void fence();
   /// A volatile load. Words of shared memory, which it does not know, are as they are.
@@ -123,6 +126,7 @@ class WeakMemory {
   std::uint32_t draw_words(Unasked how_many);
 
   std::mt19937_64 random_;
+  bool all_wait_ = false;
   bool only_asked_;  // stores and loads do not drift: the staler, the more shows
   std::vector<Range> ranges_;
   std::vector<Page> pages_;
@@ -142,7 +146,7 @@ extern WeakMemory* weak_memory;
 template <class F>
 auto atomically(std::uint32_t* word, const F& f) {
   if (weak_memory == nullptr) return f(*word);
-  if (weak_memory->gives_way(word)) pause();
+  if (weak_memory->gives_way(word)) stall();
   weak_memory->begin_atomic(word);
   const auto result = f(*word);
   weak_memory->end_atomic(word);
@@ -151,7 +155,7 @@ auto atomically(std::uint32_t* word, const F& f) {
 
 inline std::uint32_t load_volatile(const std::uint32_t* word) {
   if (weak_memory == nullptr) return *static_cast<const volatile std::uint32_t*>(word);
-  if (weak_memory->gives_way(word)) pause();
+  if (weak_memory->gives_way(word)) stall();
   return weak_memory->load(word);
 }
 

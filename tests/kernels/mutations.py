@@ -21,6 +21,8 @@ LARGE = "large tensors"
 OVERFLOWING = "tiles with more candidates than slots"
 BELOW = "selections that reach below the candidates"
 SMALL = "small tensors"
+SMALL_TIES = "small tensors with ties"
+TIES = "ties"
 SAMPLED = "the threshold is from the samples of all blocks"
 DECODE = "sparse sets add up in the order of the workers"
 
@@ -50,7 +52,7 @@ TABLE = [
     Mutation("share.cuh", "meet: what others published is not read anew",
              "pause();\n      memory_fence();", "pause();", TOPK, LARGE),
     Mutation("share.cuh", "meet: the block arrives before all its threads are there",
-             "    ++meetings_;\n    block_barrier();", "    ++meetings_;", TOPK, LARGE),
+             "    ++meetings_;\n    block_barrier();", "    ++meetings_;", TOPK, TIES),
     Mutation("share.cuh", "meet: threads go on while their first one waits",
              "      memory_fence();\n    }\n    block_barrier();", "      memory_fence();\n    }", TOPK, LARGE),
     Mutation("share.cuh", "meet: a plain load waits",
@@ -103,12 +105,12 @@ TABLE = [
              SMALL),
     # ---- small tensors
     Mutation("small.cuh", "small: of equal keys the last ones are taken",
-             "ties & (~ties + 1)", "1u << (31 - __builtin_clz(ties))", TOPK, SMALL),
+             "ties & (~ties + 1)", "1u << (31 - __builtin_clz(ties))", TOPK, SMALL_TIES),
     Mutation("small.cuh", "small: what was sent stays in the residual",
              "      shared_.at(index) = 0.0f;\n", "", TOPK, SMALL),
     Mutation("small.cuh", "small: u is read before all of it is formed",
              "add_feedback(g[n], e[n]);\n    }\n    block_barrier();",
-             "add_feedback(g[n], e[n]);\n    }", TOPK, SMALL),
+             "add_feedback(g[n], e[n]);\n    }", GAUSSIAN, SMALL),
     # ---- large tensors
     Mutation("stream.cuh", "stream: a tile that lacks one element is taken for a whole one",
              "first_ + kTileElements <= segment_.elements",
@@ -117,7 +119,7 @@ TABLE = [
              "const bool again = tile < count && (reread_ || held[i] > batch_.slots);",
              "const bool again = tile < count && reread_;", TOPK, OVERFLOWING),
     Mutation("tally.cuh", "tally: one tie too many", "count_bits(ties & below_) < selected_.ties",
-             "count_bits(ties & below_) <= selected_.ties", TOPK, BELOW),
+             "count_bits(ties & below_) <= selected_.ties", TOPK, TIES),
     Mutation("send.cuh", "send: what was sent stays in the residual",
              "            segment.residual[v.index] = 0.0f;\n", "", TOPK, LARGE),
     # ---- decoding
