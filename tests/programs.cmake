@@ -85,6 +85,12 @@ if(TARGET emulator)
   add_test_program(tests_emulated kernels ${test_main} ${emulated_tests})
   target_link_libraries(tests_emulated PRIVATE emulator)
   set_tests_properties(tests_emulated_slow PROPERTIES COST 180)
+  # What the tests on weak memory would notice.
+  add_test(NAME mutations COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/kernels/mutations.py
+    --tests $<TARGET_FILE:tests_emulated> --compiler ${CMAKE_CXX_COMPILER} "--flags=${CMAKE_CXX_FLAGS}"
+    --work ${CMAKE_BINARY_DIR}/mutations -- ${test_main} $<TARGET_OBJECTS:tests_emulated>
+    $<TARGET_FILE:emulator> $<TARGET_FILE:kernels> ${BOOST_CONTEXT_LIB} COMMAND_EXPAND_LISTS)
+  set_tests_properties(mutations PROPERTIES LABELS slow COST 120)
 else()
   message(STATUS "gradcast: no Boost.Context, so kernels are not run on the CPU")
 endif()

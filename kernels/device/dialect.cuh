@@ -16,10 +16,11 @@
 #define GRADCAST_NO_UNROLL _Pragma("unroll 1")
 #define GRADCAST_UNROLL_BY_4 _Pragma("unroll 4")
 #else
-#include <cstdlib>
-#include <new>
+#include <cstring>
 
 #include "kernels/emulator/emulator.hpp"
+#include "kernels/emulator/memory.hpp"
+#include "kernels/emulator/weak_memory.hpp"
 #define GRADCAST_DEVICE on_emulator
 #define GRADCAST_UNROLL
 #define GRADCAST_NO_UNROLL
@@ -223,14 +224,16 @@ inline int leading_zeros(std::uint32_t bits) { return bits == 0 ? kLanes : __bui
 inline int lowest_bit(std::uint32_t bits) { return __builtin_ffs(static_cast<int>(bits)) - 1; }
 inline void block_barrier() { emulator::meet_block(); }
 inline void warp_barrier() { emulator::meet_warp(); }
-inline void memory_fence() {}
+inline void memory_fence() { emulator::fence(); }
 inline std::uint32_t add_atomic(std::uint32_t* to, std::uint32_t amount) {
-  return std::exchange(*to, *to + amount);
+  return emulator::atomically(
+      to, [&](std::uint32_t& word) { return std::exchange(word, word + amount); });
 }
-inline void or_atomic(std::uint32_t* to, std::uint32_t bits) { *to |= bits; }
-inline std::uint32_t read_now(const std::uint32_t* word) {
-  return *static_cast<const volatile std::uint32_t*>(word);
+inline void or_atomic(std::uint32_t* to, std::uint32_t bits) {
+  emulator::atomically(to, [&](std::uint32_t& word) { return word |= bits; });
 }
+inline std::uint32_t read_now(const std::uint32_t* word) { return emulator::load_volatile(word); }
+/// What lies past L1 is no newer than a fence says.
 inline QuadOfCounts read_now(const QuadOfCounts* quad) { return *quad; }
 inline void pause() { emulator::pause(); }
 
@@ -258,13 +261,8 @@ int resident_blocks(void (*)(Parameters...)) {
 template <class... Parameters>
 void load_kernel(void (*)(Parameters...)) {}
 
-/// The memory holds garbage at first, as a device's does, so that a read before a write shows.
-inline void* allocate_bytes(std::size_t bytes) {
-  void* memory = ::operator new (bytes, std::align_val_t{256});
-  std::memset(memory, 0xA5, bytes);
-  return memory;
-}
-inline void free_bytes(void* memory) { ::operator delete (memory, std::align_val_t{256}); }
+inline void* allocate_bytes(std::size_t bytes) { return emulator::allocate(bytes); }
+inline void free_bytes(void* memory) { emulator::release(memory); }
 inline void upload_bytes(void* to, const void* from, std::size_t bytes) {
   std::memcpy(to, from, bytes);
 }

@@ -1,18 +1,17 @@
-// The emulator's memory is the host's, and its work is done when it is enqueued.
+// The emulator's work is done when it is enqueued.
 #include <cstring>
-#include <new>
 
-#include "kernels/device_memory.hpp"
-#include "kernels/emulator/emulator.hpp"
+#include "kernels/emulator/memory.hpp"
+#include "kernels/emulator/queue.hpp"
 
 namespace gradcast::on_emulator {
 namespace {
 
 class Queue final : public DeviceQueue {
  public:
-  explicit Queue(unsigned seed) { schedule_.seed = seed; }
-  void* allocate(std::size_t bytes) override { return ::operator new(bytes, kAlignment); }
-  void release(void* memory) override { ::operator delete(memory, kAlignment); }
+  explicit Queue(const emulator::Schedule& schedule) : schedule_(schedule) {}
+  void* allocate(std::size_t bytes) override { return emulator::allocate(bytes); }
+  void release(void* memory) override { emulator::release(memory); }
   void upload(void* to, const void* from, std::size_t bytes) override { copy(to, from, bytes); }
   void download(void* to, const void* from, std::size_t bytes) override { copy(to, from, bytes); }
   void copy(void* to, const void* from, std::size_t bytes) override {
@@ -23,12 +22,19 @@ class Queue final : public DeviceQueue {
   std::unique_ptr<Recording> record(const std::function<void()>&) override { return nullptr; }
 
  private:
-  static constexpr std::align_val_t kAlignment{256};
   emulator::Schedule schedule_;
 };
 
 }  // namespace
 
-std::unique_ptr<DeviceQueue> make_queue(unsigned seed) { return std::make_unique<Queue>(seed); }
+std::unique_ptr<DeviceQueue> make_queue(const emulator::Schedule& schedule) {
+  return std::make_unique<Queue>(schedule);
+}
+
+std::unique_ptr<DeviceQueue> make_queue(unsigned seed) {
+  emulator::Schedule schedule;
+  schedule.seed = seed;
+  return make_queue(schedule);
+}
 
 }  // namespace gradcast::on_emulator

@@ -5,9 +5,12 @@
 #include <boost/context/pooled_fixedsize_stack.hpp>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <vector>
+
+#include "kernels/emulator/weak_memory.hpp"
 
 namespace gradcast::emulator {
 namespace {
@@ -18,6 +21,9 @@ constexpr std::size_t kStackBytes = 65'536;
 constexpr std::size_t kSharedBytes = 49'152;  // what any CUDA device gives a block unasked
 constexpr std::byte kGarbage{0xA5};
 constexpr int kIdleSweeps = 1'000'000;  // of threads that only pause: nobody will wake them
+constexpr int kIdleSweepsWeak = 2'000;  // on weak memory, where each takes longer
+constexpr int kPatientSweeps = 8;       // after which it must be memory that all wait for
+constexpr int kMostSweepsOfTurn = 64;   // on weak memory: views are not exchanged in every sweep
 
 /// A thread's fiber and what it waits for.
 struct Fiber {
@@ -38,6 +44,10 @@ struct Block {
   Meeting meeting;
   std::vector<std::byte> shared;
   std::size_t shared_used = 0;
+  // On weak memory, where blocks take turns:
+  WeakMemory::View view;
+  std::uint64_t late_warps = 0;
+  bool asleep = false;
 
   bool done() const {
     return std::all_of(fibers.begin(), fibers.end(), [](const Fiber& f) { return f.done; });
@@ -45,6 +55,7 @@ struct Block {
 };
 
 Fiber* running = nullptr;
+bool stalled = false;  // a thread wants its block to fall behind
 std::exception_ptr failure;
 
 void leave() {
@@ -77,7 +88,11 @@ class Run {
     if (schedule.seed != 0) std::shuffle(order_.begin(), order_.end(), random_);
     shuffled_ = schedule.seed != 0;
     resident_.resize(std::min(std::max(1u, at_once), grid.blocks));
+    if (schedule.weak_memory) weak_memory = &memory_.emplace(schedule.seed);
   }
+  ~Run() { weak_memory = nullptr; }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
 
   void go() {
     for (auto& block : resident_) start_next(block);
@@ -87,7 +102,9 @@ class Run {
       if (failure) std::rethrow_exception(std::exchange(failure, nullptr));
       if (progress == Progress::None) throw std::logic_error("emulator: " + stuck());
       idle = progress == Progress::OnlyPauses ? idle + 1 : 0;
-      if (idle > kIdleSweeps) throw std::logic_error("emulator: threads pause for ever");
+      if (memory_) memory_->set_waiting(idle > kPatientSweeps);
+      if (idle > (memory_ ? kIdleSweepsWeak : kIdleSweeps))
+        throw std::logic_error("emulator: threads pause for ever");
     }
   }
 
@@ -103,6 +120,7 @@ class Run {
     block.shared.assign(kSharedBytes, kGarbage);
     block.warps.resize(grid_.threads / kWarpThreads);
     block.fibers.resize(grid_.threads);
+    if (memory_) block.view = memory_->begin();
     for (unsigned t = 0; t < grid_.threads; ++t) {
       Fiber& fiber = block.fibers[t];
       fiber.thread = {{t},
@@ -127,39 +145,70 @@ class Run {
     }
   }
 
-  /// Lets every thread that can run do so once.
+  /// Lets every thread that can run do so once, or on weak memory some times.
   Progress sweep() {
-    bool ran = false;
-    bool worked = false;
+    Progress progress = Progress::None;
     if (shuffled_) std::shuffle(resident_.begin(), resident_.end(), random_);
     for (auto& place : resident_) {
-      std::vector<Fiber>& fibers = place->fibers;
-      const bool backwards = shuffled_ && (random_() & 1u) != 0;
-      const std::uint64_t waits = shuffled_ ? random_() & random_() : 0;  // a quarter of the warps
-      for (std::size_t i = 0; i < fibers.size(); ++i) {
-        Fiber& fiber = fibers[backwards ? fibers.size() - 1 - i : i];
-        if (!fiber.can_run()) continue;
-        ran = true;
-        // Some warps stay behind, so that what another warp has not done yet is not there.
-        if ((waits >> (fiber.thread.thread.x / kWarpThreads % 64) & 1u) != 0) {
-          worked = true;
-          continue;
-        }
-        fiber.paused = false;
-        running = &fiber;
-        fiber.inside = std::move(fiber.inside).resume();
-        running = nullptr;
-        if (failure) return Progress::Some;
-        worked = worked || !fiber.paused;
-      }
+      progress = std::max(progress, memory_ ? turn(*place) : sweep(*place, draw_late_warps()));
+      if (failure) return progress;
       if (place->done()) {
         require_no_overrun(*place);
+        if (memory_) memory_->end(place->view);
         start_next(place);
       }
     }
     std::erase(resident_, nullptr);
-    if (!ran) return Progress::None;
-    return worked ? Progress::Some : Progress::OnlyPauses;
+    // No block stays behind when all others wait.
+    if (progress != Progress::Some)
+      for (auto& place : resident_) place->asleep = false;
+    return progress;
+  }
+
+  /// A block's turn with its view of memory. What stays behind, a warp or the whole block, may do
+  /// so until all others wait for it.
+  Progress turn(Block& block) {
+    if (block.asleep && random_() % 64 != 0) return Progress::OnlyPauses;
+    const int sweeps = shuffled_ ? 1 << random_() % 7 : 1;  // as exchanging views takes long
+    memory_->enter(block.view);
+    Progress progress = Progress::None;
+    stalled = false;
+    for (int i = 0; i < sweeps && !failure && !stalled; ++i) {
+      const Progress now = sweep(block, block.late_warps);
+      progress = std::max(progress, now);
+      if (now != Progress::Some) break;
+    }
+    memory_->leave();
+    if (shuffled_) {
+      if (progress != Progress::Some || random_() % 4 == 0) block.late_warps = draw_late_warps();
+      block.asleep = random_() % (stalled ? 2 : 8) == 0;
+    }
+    return progress;
+  }
+
+  /// Some warps stay behind, so that what another warp has not done yet is not there: a bit of
+  /// each.
+  std::uint64_t draw_late_warps() { return shuffled_ ? random_() & random_() : 0; }  // a quarter
+
+  Progress sweep(Block& block, std::uint64_t late_warps) {
+    std::vector<Fiber>& fibers = block.fibers;
+    const bool backwards = shuffled_ && (random_() & 1u) != 0;
+    Progress progress = Progress::None;
+    for (std::size_t i = 0; i < fibers.size(); ++i) {
+      Fiber& fiber = fibers[backwards ? fibers.size() - 1 - i : i];
+      if (!fiber.can_run()) continue;
+      if ((late_warps >> (fiber.thread.thread.x / kWarpThreads % 64) & 1u) != 0) {
+        progress = std::max(progress, Progress::OnlyPauses);
+        continue;
+      }
+      fiber.paused = false;
+      running = &fiber;
+      fiber.inside = std::move(fiber.inside).resume();
+      running = nullptr;
+      if (failure) return Progress::Some;
+      progress = std::max(progress, fiber.paused ? Progress::OnlyPauses : Progress::Some);
+    }
+    return progress;
   }
 
   /// Throws if the bytes after the requested shared memory have changed.
@@ -186,6 +235,7 @@ class Run {
   Grid grid_;
   const std::function<void()>& body_;
   std::mt19937_64 random_;
+  std::optional<WeakMemory> memory_;
   context::pooled_fixedsize_stack stacks_;
   std::vector<unsigned> order_;
   std::size_t next_ = 0;
@@ -206,6 +256,11 @@ void run(const Grid& grid, const Schedule& schedule, const std::function<void()>
 void pause() {
   running->paused = true;
   leave();
+}
+
+void stall() {
+  stalled = true;
+  pause();
 }
 
 void meet_block() { wait_at(*self().block_meeting, self().block_threads.x); }

@@ -23,6 +23,7 @@ struct Grid {
 struct Schedule {
   std::uint64_t seed = 0;
   unsigned resident_blocks = 4;  // at once, of a grid that is not cooperative
+  bool weak_memory = false;      // blocks see each other's stores late: weak_memory.hpp
 };
 
 struct Index {
@@ -59,6 +60,9 @@ void run(const Grid& grid, const Schedule& schedule, const std::function<void()>
 
 /// Lets other threads run. A thread that waits for a word in memory calls it.
 void pause();
+
+/// Lets other threads run, and at times other blocks for long.
+void stall();
 
 /// __syncthreads
 void meet_block();

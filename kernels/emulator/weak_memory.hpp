@@ -1,0 +1,166 @@
+// What a memory order weaker than the emulator's own could do. The blocks of a GPU do not see one
+// memory: a load may return an older value, and a store may reach others late, until fences say
+// otherwise.
+//
+// Each resident block has a view of the device's memory, as if it had a cache that nobody keeps
+// coherent and a buffer of its stores. Beside the views there is main memory. Kernels use plain
+// pointers, so the view of the block whose turn it is lies at the memory's own addresses, and is
+// exchanged when another block's turn comes. What has changed there since is what the block stored.
+//
+//   plain load     of the own view. A word that another block wrote is new there after a fence of
+//                  this block; before that, word by word, at times drawn from the seed or never.
+//   plain store    to the own view. It is in main memory after a fence of this block; before that,
+//                  word by word and in any order, at times drawn from the seed or at the kernel's
+//                  end.
+//   volatile load  of the own view or of main memory, as drawn: what it waits for comes.
+//   atomic         of all atomics on a word the newest value, at once, for other atomics. For loads
+//                  it is a store, but one that reaches main memory some time without a fence.
+//   fence          The own stores and atomics come to main memory, then main memory to the own
+//   view. barrier        orders the threads of a block, which share a view. Of main memory it says
+//                  nothing.
+//
+// All of this the PTX memory model allows. It orders a store before another block's load if from
+// the one to the other there is a chain of program order, barriers, and a fence, an atomic, an
+// atomic or volatile load that sees it, and a fence. Along such a chain the store is in main memory
+// when the atomic is made, and in the other view after the second fence. Fences are in one order,
+// as __threadfence's are. So kernels that are right are right here.
+//
+// It does not show all that the model allows:
+//   - As threads share their block's view, one thread's fence serves stores of others that no
+//     barrier puts before it, and loads of others that no barrier puts after it. The drawn order of
+//     warps shows most barriers that are missing.
+//   - Loads happen no later than the program says: they do not move behind stores that follow.
+//   - Every fence is a __threadfence. Narrower scopes are not modelled, nor what a compiler moves.
+//   - A store of the value that a view already has is no store.
+//   - A word is 4 bytes. Where accesses race, a double may be half old.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "kernels/emulator/emulator.hpp"
+
+namespace gradcast::emulator {
+
+class WeakMemory {
+  static constexpr std::size_t kPageWords = 256;
+  using Words = std::array<std::uint32_t, kPageWords>;
+  using Bits = std::array<std::uint32_t, kPageWords / 32>;  // one for each word
+
+ public:
+  /// What one block sees of a page.
+  struct SeenPage {
+    Words words;
+    Bits stored, modified;  // by stores, by atomics, and not in main memory yet
+    // Of main memory, whose words these are but for those of the block's own; or kMixed.
+    std::uint64_t version;
+
+    std::uint32_t own(std::size_t i) const { return stored[i] | modified[i]; }
+    bool has_own() const { return stored != Bits{} || modified != Bits{}; }
+  };
+  using View = std::vector<SeenPage>;
+
+  /// A kernel begins. The views are of all emulator memory in use.
+  explicit WeakMemory(std::uint64_t seed);
+  /// It ends: all that was stored is in memory.
+  ~WeakMemory();
+  WeakMemory(const WeakMemory&) = delete;
+  WeakMemory& operator=(const WeakMemory&) = delete;
+
+  /// A new block sees memory as it was when the kernel began, or newer.
+  View begin();
+  /// The turn of a block begins and ends.
+  void enter(View& view);
+  void leave();
+  /// What the block whose turn was last has not published will reach main memory later.
+  void end(View& view);
+
+  /// `all_wait`: atomics that somebody may wait for reach main memory now.
+  void set_waiting(bool all_wait) { all_wait_ = all_wait; }
+
+  /// During a turn: a fence of the block.
+  void fence();
+  /// A volatile load. Words of shared memory, which it does not know, are as they are.
+  std::uint32_t load(const std::uint32_t* word);
+  /// Before and after an atomic: the newest value comes to the word, and the word's is the newest.
+  void begin_atomic(std::uint32_t* word);
+  void end_atomic(const std::uint32_t* word);
+  /// True if other threads are to run before an atomic or a volatile load, as the seed has it.
+  bool gives_way(const std::uint32_t* word);
+
+ private:
+  static constexpr std::uint64_t kMixed = 0;  // words of several versions
+
+  struct Page {
+    std::byte* at;  // where kernels see it
+    std::size_t bytes;
+    Words at_start, main;
+    Words newest;           // for atomics
+    std::uint64_t version;  // of main: another after each change
+    std::uint64_t shown;    // that lies at `at` between turns, or kMixed
+  };
+  struct Range {
+    std::byte *begin, *end;
+    std::size_t first_page;
+  };
+  struct Place {
+    Page* page;
+    SeenPage* seen;
+    std::size_t word;
+  };
+  /// How many of the words that could reach or leave main memory unasked do so.
+  enum class Unasked { None, Some, All };
+
+  Place find(const void* word);
+  void collect_stores();
+  void changed(Page& page, SeenPage& seen);
+  void store(const Place& place, std::uint32_t value);
+  void publish_stores(Page& page, SeenPage& seen, Unasked how_many);
+  void publish_atomics(Page& page, SeenPage& seen, Unasked how_many);
+  void renew(const Page& page, SeenPage& seen, Unasked how_many);
+  void drift(View& view);
+  void drift_late_atomics();
+  Unasked draw_unasked();
+  std::uint32_t draw_words(Unasked how_many);
+
+  std::mt19937_64 random_;
+  bool all_wait_ = false;
+  bool only_asked_;  // stores and loads do not drift: the staler, the more shows
+  std::vector<Range> ranges_;
+  std::vector<Page> pages_;
+  std::uint64_t last_version_ = 1;
+  View* running_ = nullptr;
+  struct Late {
+    std::size_t page, word;
+    std::uint32_t value;
+  };
+  std::vector<Late> late_stores_, late_atomics_;  // of blocks that have ended
+};
+
+/// While a kernel runs on weak memory: that.
+extern WeakMemory* weak_memory;
+
+/// f(word), an atomic.
+template <class F>
+auto atomically(std::uint32_t* word, const F& f) {
+  if (weak_memory == nullptr) return f(*word);
+  if (weak_memory->gives_way(word)) stall();
+  weak_memory->begin_atomic(word);
+  const auto result = f(*word);
+  weak_memory->end_atomic(word);
+  return result;
+}
+
+inline std::uint32_t load_volatile(const std::uint32_t* word) {
+  if (weak_memory == nullptr) return *static_cast<const volatile std::uint32_t*>(word);
+  if (weak_memory->gives_way(word)) stall();
+  return weak_memory->load(word);
+}
+
+inline void fence() {
+  if (weak_memory != nullptr) weak_memory->fence();
+}
+
+}  // namespace gradcast::emulator

@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""Shows that the tests of the kernels on weak memory would notice.
+
+Each row of TABLE breaks one line of the kernels. The script makes the change in a copy, builds one
+compressor's kernels from it, links them with the objects of tests_emulated, and runs the cases that
+are to notice: they must fail. ctest -R mutations runs it; -V shows the table."""
+import argparse
+import concurrent.futures
+import dataclasses
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# Test cases, all of weak_encoder_emulated_test.cpp.
+LARGE = "large tensors"
+OVERFLOWING = "tiles with more candidates than slots"
+BELOW = "selections that reach below the candidates"
+SMALL = "small tensors"
+SMALL_TIES = "small tensors with ties"
+TIES = "ties"
+SAMPLED = "the threshold is from the samples of all blocks"
+DECODE = "sparse sets add up in the order of the workers"
+
+# A compressor: the section of the test case, and the kernels that are built.
+TOPK = ("topk", "Rule::Topk, Mode::Only")
+RTOPK = ("rtopk", "Rule::Rtopk, Mode::Only")
+DGC = ("dgc (paper)", "Rule::Dgc, Mode::Paper")
+GAUSSIAN = ("gaussian (code)", "Rule::Gaussian, Mode::Code")
+NONE = (None, "Rule::Topk, Mode::Only")  # the case has no sections
+
+
+@dataclasses.dataclass
+class Mutation:
+    file: str  # of kernels/device
+    breaks: str
+    text: str  # occurs in the file exactly once
+    instead: str
+    compressor: tuple
+    case: str
+
+
+TABLE = [
+    # ---- the meetings of the last kernel's blocks
+    Mutation("share.cuh", "meet: what a block wrote is not published",
+             "      memory_fence();\n      add_atomic(batch_.meetings, 1);",
+             "      add_atomic(batch_.meetings, 1);", TOPK, LARGE),
+    Mutation("share.cuh", "meet: what others published is not read anew",
+             "pause();\n      memory_fence();", "pause();", TOPK, LARGE),
+    Mutation("share.cuh", "meet: the block arrives before all its threads are there",
+             "    ++meetings_;\n    block_barrier();", "    ++meetings_;", TOPK, TIES),
+    Mutation("share.cuh", "meet: threads go on while their first one waits",
+             "      memory_fence();\n    }\n    block_barrier();", "      memory_fence();\n    }", TOPK, LARGE),
+    Mutation("share.cuh", "meet: a plain load waits",
+             "while (read_now(batch_.meetings) < everybody)",
+             "while (*batch_.meetings < everybody)", TOPK, LARGE),
+    Mutation("share.cuh", "meet: blocks count themselves without an atomic",
+             "add_atomic(batch_.meetings, 1);", "++*batch_.meetings;", TOPK, LARGE),
+    Mutation("share.cuh", "meet: one block too few is waited for",
+             "read_now(batch_.meetings) < everybody", "read_now(batch_.meetings) + 1 < everybody",
+             TOPK, LARGE),
+    # ---- the sample before the stream
+    Mutation("prepare.cuh", "sample: what a block counted is not published",
+             "    memory_fence();\n    block_barrier();", "    block_barrier();", NONE, SAMPLED),
+    Mutation("prepare.cuh", "sample: the last block does not read anew",
+             "    memory_fence();  // the last block sees what all have added\n", "", NONE, SAMPLED),
+    Mutation("prepare.cuh", "sample: a block is done before all its threads are",
+             "    memory_fence();\n    block_barrier();", "    memory_fence();", NONE, SAMPLED),
+    Mutation("prepare.cuh", "sample: threads look before the first one knows who is last",
+             "own.blocks_done = add_atomic(&batch.sample_done[which], 1);\n    block_barrier();",
+             "own.blocks_done = add_atomic(&batch.sample_done[which], 1);", NONE, SAMPLED),
+    Mutation("prepare.cuh", "sample: the counts of the second block are lost",
+             "own.bins[i] = read_now(&all[i]);", "own.bins[i] += 0;", NONE, SAMPLED),
+    # ---- sums, scans, histograms of a block
+    Mutation("block.cuh", "scan: sums are read before all warps have written theirs",
+             "scratch.warp_sums[warp] = static_cast<std::uint64_t>(sum);\n  block_barrier();",
+             "scratch.warp_sums[warp] = static_cast<std::uint64_t>(sum);", TOPK, LARGE),
+    Mutation("block.cuh", "scan: the next one writes before all have read",
+             "    scan.total += of_warp;\n  }\n  block_barrier();",
+             "    scan.total += of_warp;\n  }", TOPK, LARGE),
+    Mutation("block.cuh", "histogram: the crossing is read before it is written",
+             "    scratch.crossing_above = above;\n  }\n  block_barrier();",
+             "    scratch.crossing_above = above;\n  }", TOPK, LARGE),
+    Mutation("block.cuh", "histogram: the next search writes before all have read",
+             "                          scan.total};\n  block_barrier();",
+             "                          scan.total};", TOPK, SMALL),
+    Mutation("block.cuh", "tree of moments: read before all warps have written",
+             "scratch.moments[warp_of_thread()] = of_warp;\n  block_barrier();",
+             "scratch.moments[warp_of_thread()] = of_warp;", GAUSSIAN, LARGE),
+    Mutation("block.cuh", "histogram: the crossing one bin off",
+             "while (rank - above > bins[bin])", "while (rank - above >= bins[bin])", TOPK, LARGE),
+    # ---- radix select
+    Mutation("search.cuh", "radix: counting begins before all bins are cleared",
+             "        shared.bins[i] = 0;\n      block_barrier();", "        shared.bins[i] = 0;",
+             TOPK, BELOW),
+    Mutation("search.cuh", "radix: the rank among a bin's keys still counts those above it",
+             "search.rank - crossing.above};\n      block_barrier();",
+             "search.rank};\n      block_barrier();", TOPK, BELOW),
+    Mutation("radix.cuh", "radix of a block: counting begins before the bins are cleared",
+             "    bins[threadIdx.x] = 0;\n    block_barrier();", "    bins[threadIdx.x] = 0;", TOPK,
+             SMALL),
+    # ---- small tensors
+    Mutation("small.cuh", "small: of equal keys the last ones are taken",
+             "ties & (~ties + 1)", "1u << (31 - __builtin_clz(ties))", TOPK, SMALL_TIES),
+    Mutation("small.cuh", "small: what was sent stays in the residual",
+             "      shared_.at(index) = 0.0f;\n", "", TOPK, SMALL),
+    Mutation("small.cuh", "small: u is read before all of it is formed",
+             "add_feedback(g[n], e[n]);\n    }\n    block_barrier();",
+             "add_feedback(g[n], e[n]);\n    }", GAUSSIAN, SMALL),
+    # ---- large tensors
+    Mutation("stream.cuh", "stream: a tile that lacks one element is taken for a whole one",
+             "first_ + kTileElements <= segment_.elements",
+             "first_ + kTileElements <= segment_.elements + 1", TOPK, OVERFLOWING),
+    Mutation("visit.cuh", "visit: a tile with more candidates than slots is not read again",
+             "const bool again = tile < count && (reread_ || held[i] > batch_.slots);",
+             "const bool again = tile < count && reread_;", TOPK, OVERFLOWING),
+    Mutation("tally.cuh", "tally: one tie too many", "count_bits(ties & below_) < selected_.ties",
+             "count_bits(ties & below_) <= selected_.ties", TOPK, TIES),
+    Mutation("send.cuh", "send: what was sent stays in the residual",
+             "            segment.residual[v.index] = 0.0f;\n", "", TOPK, LARGE),
+    # ---- decoding
+    Mutation("decode.cuh", "decode: a set is added before the one before it",
+             "add_feedback(shared_.dense[index - base], value);\n      block_barrier();",
+             "add_feedback(shared_.dense[index - base], value);", NONE, DECODE),
+    Mutation("decode.cuh", "decode: runs are looked up before all are there",
+             "    shared_.before[threadIdx.x] = scan.before;\n    block_barrier();",
+             "    shared_.before[threadIdx.x] = scan.before;", NONE, DECODE),
+    Mutation("decode.cuh", "decode: a range has one element too many",
+             "end < tensor.elements ? end : tensor.elements);",
+             "end < tensor.elements ? end : tensor.elements + 1);", NONE, DECODE),
+]
+
+KERNELS = """#include "kernels/device/decode.cuh"
+#include "kernels/device/encoder.cuh"
+namespace gradcast::on_emulator {
+std::unique_ptr<Encoder> make_encoder(Rule, Mode, const std::vector<EncoderTensor>& tensors,
+                                      const EncoderTuning& tuning) {
+  return make<%s>(tensors, tuning);
+}
+std::unique_ptr<Decoder> make_decoder(const std::vector<DecoderTensor>& tensors) {
+  return std::make_unique<DecoderHere>(tensors);
+}
+}  // namespace gradcast::on_emulator
+"""
+
+
+def mutate(mutation, folder):
+    """A copy of the kernels with the mutation in it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT / "kernels", folder / "kernels")
+    file = folder / "kernels" / "device" / mutation.file
+    source = file.read_text()
+    times = source.count(mutation.text)
+    if times != 1:
+        sys.exit(f"kernels/device/{mutation.file}: {times} times, where the table of {__file__} "
+                 f"wants once:\n{mutation.text}")
+    file.write_text(source.replace(mutation.text, mutation.instead))
+
+
+def run_cases(program, mutation):
+    """The exit status of the mutation's test case; None if it takes too long."""
+    command = [program, "weak memory: " + mutation.case, "--abort"]
+    if mutation.compressor[0]:
+        command += ["-c", mutation.compressor[0]]
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+    except subprocess.TimeoutExpired:
+        return None
+    if b"No tests ran" in done.stdout or b"No test cases matched" in done.stdout:
+        sys.exit(f"{shlex.join(map(str, command))}: no such case")
+    return done.returncode
+
+
+def try_out(number, mutation, options):
+    """How the mutation was caught, or None."""
+    folder = options.work / str(number)
+    mutate(mutation, folder)
+    (folder / "kernels.cpp").write_text(KERNELS % mutation.compressor[1])
+    program = folder / "tests"
+    flags = shlex.split(options.flags)
+    build = [options.compiler, "-std=c++20", "-O1", "-ffp-contract=off", *flags, f"-I{folder}",
+             folder / "kernels.cpp", *options.link, "-o", program]
+    built = subprocess.run(build, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if built.returncode != 0:
+        sys.exit(f"{mutation.breaks}: does not build\n{built.stdout}")
+    status = run_cases(program, mutation)
+    shutil.rmtree(folder)
+    if status == 0:
+        return None
+    return "hangs" if status is None else "crashes" if status < 0 else "fails"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tests", required=True, help="the program without a mutation")
+    parser.add_argument("--compiler", default="c++")
+    parser.add_argument("--flags", default="", help="for compiling and linking, in one word")
+    parser.add_argument("--work", type=pathlib.Path, required=True, help="folder for copies")
+    parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
+    parser.add_argument("--only", default="", help="rows with this in file or description")
+    parser.add_argument("link", nargs="+", help="objects of the tests, and libraries")
+    options = parser.parse_args()
+    rows = [m for m in TABLE if options.only in m.file + " " + m.breaks]
+
+    caught = 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        # A case that fails anyway catches nothing.
+        needed = {(m.compressor, m.case): m for m in rows}.values()
+        for mutation, status in zip(needed, pool.map(lambda m: run_cases(options.tests, m), needed)):
+            if status != 0:
+                sys.exit(f"'{mutation.case}' fails without any mutation")
+        outcomes = pool.map(lambda row: try_out(*row, options), enumerate(rows))
+        for mutation, outcome in zip(rows, outcomes):
+            print(f"{outcome or 'NOT CAUGHT':10}  {mutation.file:11}  {mutation.breaks}", flush=True)
+            caught += outcome is not None
+    print(f"{caught} of {len(rows)} mutations caught")
+    return 0 if caught == len(rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
