@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct BenchPoint {
   Input input = Input::normal;        // of gradient and residual together
   std::vector<int> workers;           // decode is timed for each of these numbers
   std::uint32_t seed = 1;             // of the input and of what is drawn at random
+  bool warm_and_cold = false;         // also time BenchResult::warm and cold
 };
 
 struct BenchTiming {
@@ -33,12 +35,19 @@ struct BenchTiming {
 };
 
 struct BenchResult {
+  /// As training calls it: the input drifts from call to call (kernels/bench/drift.hpp), so what an
+  /// encoder keeps of the last call is of another gradient. Where nothing is kept (the CPU's
+  /// reference, PyTorch's operators) the input stays the same.
   BenchTiming encode;
+  std::optional<BenchTiming> warm;  // the same input in each call; only of what keeps something
+  std::optional<BenchTiming> cold;  // nothing is kept from call to call; likewise
   std::vector<BenchTiming> decode;  // as BenchPoint::workers
-  double selected = 0;              // elements of all tensors
+  double selected = 0;              // elements of all tensors; mean of the calls of `encode`
   double recall = 0;  // share of the k largest of each tensor that was selected, 0 to 1
   double bytes = 0;   // counted, that one encode moves through memory; 0: not counted
-  std::string path;   // "fast", "tiles re-read", ... ; "" where there is but one
+  /// That the calls of `encode` took: "fast", or where they differ "fast 19, tiles re-read 2"; ""
+  /// where there is but one path.
+  std::string path;
 };
 
 /// The machine, as the comment lines of a cost table describe it.
@@ -72,8 +81,8 @@ class Bench {
                                                    Mode mode) const = 0;
   /// The memory that a point needs at one time.
   virtual std::int64_t memory_needed(const BenchPoint& point) const = 0;
-  /// Times a point with a cold cache. The residual is restored before each sample. Throws
-  /// BenchInterrupted.
+  /// Times a point with a cold cache. Gradient and residual are made or restored before each
+  /// sample. Throws BenchInterrupted.
   virtual BenchResult measure(const BenchPoint& point, const BenchLimits& limits) = 0;
   /// Times e = g + e and nothing else, 12 bytes an element. No compressor with a residual is
   /// faster.

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
+#include "kernels/bench/call_tally.hpp"
 #include "kernels/bench/decode_inputs.hpp"
 #include "kernels/bench/device_tensors.hpp"
-#include "kernels/bench/encode_path.hpp"
 #include "kernels/bench/sampling.hpp"
 #include "kernels/bench/worker_sets.hpp"
 #include "kernels/compressor.hpp"
@@ -76,17 +77,11 @@ class DeviceBench final : public Bench {
         compressor.exact_count || (compressor.rule == Rule::Trimmed && point.mode == Mode::Paper);
     DeviceTensors tensors(*parts_.queue, *parts_.timer, point, exact);
     BenchResult result;
-    result.encode = point.implementation == kCub
-                        ? time_cub(point, tensors, limits)
-                        : time_encoder(compressor.rule, point.mode, tensors, limits);
+    if (point.implementation == kCub)
+      time_cub(point, tensors, limits, result);
+    else
+      time_encoder(compressor.rule, point, tensors, limits, result);
     const std::vector<WorkerSets::Set> selected = tensors.selected();
-    for (const WorkerSets::Set& set : selected)
-      result.selected += static_cast<double>(set.values.size());
-    if (point.implementation != kCub) {
-      result.path = encode_path(tensors.status());
-      result.bytes =
-          encode_bytes(static_cast<double>(sum(point.tensors)), result.selected, tensors.status());
-    }
     result.recall = recall(point, tensors, selected);
     if (!point.workers.empty()) time_decoders(point, selected, limits, result);
     return result;
@@ -109,11 +104,15 @@ class DeviceBench final : public Bench {
     return *compressor;
   }
 
+  using Step = std::function<void()>;
+
   /// `prepare` and the eviction keep the device busy while what is timed is enqueued, so that the
-  /// host's share of a launch is not measured: in training the host runs ahead as well.
-  BenchTiming time(const std::function<void()>& prepare, const std::function<void()>& enqueue,
-                   const BenchLimits& limits) {
+  /// host's share of a launch is not measured: in training the host runs ahead as well. `answered`
+  /// is called after each sample but the first, which does not count.
+  BenchTiming time(const Step& prepare, const Step& enqueue, const BenchLimits& limits,
+                   const Step& answered) {
     GpuTimer& timer = *parts_.timer;
+    bool counts = false;
     const auto sample = [&] {
       prepare();
       timer.evict();
@@ -121,47 +120,79 @@ class DeviceBench final : public Bench {
       enqueue();
       timer.end();
       const double seconds = timer.seconds();
-      return timer.throttled() ? -seconds : seconds;
+      const bool throttled = timer.throttled();
+      if (std::exchange(counts, true) && answered) answered();
+      return throttled ? -seconds : seconds;
     };
     return take_samples(sample, limits);
   }
 
   /// One replay of the recorded launches, as in a training loop that captures its iteration.
-  BenchTiming time_recorded(const std::function<void()>& prepare,
-                            const std::function<void()>& enqueue, const BenchLimits& limits) {
+  BenchTiming time_recorded(const Step& prepare, const Step& enqueue, const BenchLimits& limits,
+                            const Step& answered = {}) {
     enqueue();  // what is loaded on the first call is loaded now
     parts_.queue->wait();
     const std::unique_ptr<Recording> recording = parts_.queue->record(enqueue);
-    return time(prepare, recording ? [&] { recording->replay(); } : enqueue, limits);
+    return time(prepare, recording ? [&] { recording->replay(); } : enqueue, limits, answered);
   }
 
-  BenchTiming time_encoder(Rule rule, Mode mode, DeviceTensors& tensors,
-                           const BenchLimits& limits) {
-    const auto encoder = parts_.make_encoder(rule, mode, tensors.describe(), {});
-    tensors.restore_residual();
-    return time_recorded([&] { tensors.restore_residual(); },
-                         [&] { encoder->encode(parts_.queue->stream()); }, limits);
+  /// Leaves the selection of turn 0 in `tensors`.
+  void time_encoder(Rule rule, const BenchPoint& point, DeviceTensors& tensors,
+                    const BenchLimits& limits, BenchResult& result) {
+    void* const stream = parts_.queue->stream();
+    const Step restore = [&] { tensors.restore_residual(); };
+    {
+      const auto encoder = parts_.make_encoder(rule, point.mode, tensors.describe(), {});
+      const Step encode = [&] { encoder->encode(stream); };
+      const auto turn_to = [&](std::int64_t turn) {
+        encoder->set_round(static_cast<std::uint64_t>(turn), stream);
+        tensors.drift_to(turn);
+      };
+      CallTally tally(static_cast<double>(sum(point.tensors)), rule);
+      std::int64_t turn = 0;
+      result.encode =
+          time_recorded([&] { turn_to(++turn); }, encode, limits,
+                        [&] { tally.add(tensors.count(), tensors.status(), encoder->work()); });
+      result.selected = tally.selected();
+      result.bytes = tally.bytes();
+      result.path = tally.path();
+      turn_to(0);
+      encode();
+      if (point.warm_and_cold) result.warm = time_recorded(restore, encode, limits);
+      parts_.queue->wait();
+    }  // makes room for the other encoder's scratch memory
+    if (!point.warm_and_cold) return;
+    EncoderTuning samples_always;
+    samples_always.sample_always = true;
+    const auto encoder = parts_.make_encoder(rule, point.mode, tensors.describe(), samples_always);
+    result.cold = time_recorded(
+        restore, [&] { encoder->encode(stream); }, limits);
   }
 
-  BenchTiming time_cub(const BenchPoint& point, DeviceTensors& tensors, const BenchLimits& limits) {
+  /// CUB keeps nothing from call to call. It gets the same inputs as an encoder.
+  void time_cub(const BenchPoint& point, DeviceTensors& tensors, const BenchLimits& limits,
+                BenchResult& result) {
     std::vector<std::unique_ptr<CubTopk>> calls;
     for (const EncoderTensor& tensor : tensors.describe())
       calls.push_back(parts_.make_cub_topk(tensor.gradient, tensor.residual, tensor.elements,
                                            tensor.k, tensor.values, tensor.indices));
+    const Step encode = [&] {
+      for (const auto& call : calls) call->encode(parts_.queue->stream());
+    };
     tensors.set_counts(point.wanted);
-    tensors.restore_residual();
-    return time_recorded([&] { tensors.restore_residual(); },
-                         [&] {
-                           for (const auto& call : calls) call->encode(parts_.queue->stream());
-                         },
-                         limits);
+    std::int64_t turn = 0;
+    result.encode = time_recorded([&] { tensors.drift_to(++turn); }, encode, limits);
+    result.selected = static_cast<double>(tensors.count());
+    tensors.drift_to(0);
+    encode();
+    parts_.queue->wait();
   }
 
-  /// Against exact Top-k, which takes the outputs' place.
+  /// Of the selection of turn 0, against exact Top-k, which takes the outputs' place.
   double recall(const BenchPoint& point, DeviceTensors& tensors,
                 const std::vector<WorkerSets::Set>& selected) {
     const auto encoder = parts_.make_encoder(Rule::Topk, Mode::Only, tensors.describe(), {});
-    tensors.restore_residual();
+    tensors.drift_to(0);
     encoder->encode(parts_.queue->stream());
     parts_.queue->wait();
     const std::vector<WorkerSets::Set> exact = tensors.selected();

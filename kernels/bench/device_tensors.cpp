@@ -2,12 +2,16 @@
 
 #include <numeric>
 
+#include "kernels/bench/drift.hpp"
+
 namespace gradcast {
 
 DeviceTensors::DeviceTensors(DeviceQueue& queue, GpuTimer& timer, const BenchPoint& point,
                              bool exact)
     : queue_(queue),
+      timer_(timer),
       point_(point),
+      elements_(std::accumulate(point.tensors.begin(), point.tensors.end(), std::int64_t{0})),
       begins_(places(point.tensors)),
       room_begins_(places(exact ? point.wanted : point.tensors)),
       gradient_(queue, begins_.back()),
@@ -18,11 +22,15 @@ DeviceTensors::DeviceTensors(DeviceQueue& queue, GpuTimer& timer, const BenchPoi
       counts_(queue, static_cast<std::int64_t>(point.tensors.size())),
       statuses_(queue, static_cast<std::int64_t>(point.tensors.size())),
       exact_(exact) {
-  const std::int64_t elements =
-      std::accumulate(point.tensors.begin(), point.tensors.end(), std::int64_t{0});
-  timer.fill(gradient_.get(), begins_.back(), point.input, 2 * point.seed, elements);
-  timer.fill(pristine_.get(), begins_.back(), point.input, 2 * point.seed + 1, elements);
+  timer.fill(pristine_.get(), begins_.back(), point.input, 2 * point.seed + 1, elements_);
+  drift_to(0);
   queue.wait();
+}
+
+void DeviceTensors::drift_to(std::int64_t turn) {
+  const auto [gradient_seed, scale] = drifted_input(point_.seed, turn);
+  timer_.fill(gradient_.get(), begins_.back(), point_.input, gradient_seed, elements_, scale);
+  timer_.fill(residual_.get(), begins_.back(), point_.input, 2 * point_.seed + 1, elements_, scale);
 }
 
 void DeviceTensors::restore_residual() {
@@ -56,6 +64,12 @@ std::vector<WorkerSets::Set> DeviceTensors::selected() const {
     sets.push_back({downloaded(queue_, values_.get() + room_begins_[t], counts[t]),
                     downloaded(queue_, indices_.get() + room_begins_[t], counts[t])});
   return sets;
+}
+
+std::int64_t DeviceTensors::count() const {
+  const auto counts =
+      downloaded(queue_, counts_.get(), static_cast<std::int64_t>(point_.tensors.size()));
+  return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
 }
 
 std::uint32_t DeviceTensors::status() const {

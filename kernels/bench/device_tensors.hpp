@@ -16,14 +16,18 @@ class DeviceTensors {
  public:
   DeviceTensors(DeviceQueue& queue, GpuTimer& timer, const BenchPoint& point, bool exact);
 
-  /// Restores the residual. Every encode changes it, and a residual that grows from sample to
-  /// sample would be another input.
+  /// Enqueues the gradient and the residual of a turn (kernels/bench/drift.hpp).
+  void drift_to(std::int64_t turn);
+  /// Enqueues the residual of turn 0. Every encode changes it, and a residual that grows from
+  /// sample to sample would be another input.
   void restore_residual();
 
   std::vector<EncoderTensor> describe() const;
 
   std::vector<WorkerSets::Set> selected() const;
 
+  /// The number of selected elements of all tensors.
+  std::int64_t count() const;
   std::uint32_t status() const;
 
   /// For what is not counted on the device.
@@ -31,7 +35,9 @@ class DeviceTensors {
 
  private:
   DeviceQueue& queue_;
+  GpuTimer& timer_;
   const BenchPoint& point_;
+  std::int64_t elements_;
   std::vector<std::int64_t> begins_, room_begins_;
   DeviceArray<float> gradient_, pristine_, residual_, values_;
   DeviceArray<std::int32_t> indices_;

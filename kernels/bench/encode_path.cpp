@@ -1,7 +1,5 @@
 #include "kernels/bench/encode_path.hpp"
 
-#include <algorithm>
-
 #include "kernels/selection.hpp"
 
 namespace gradcast {
@@ -12,14 +10,25 @@ std::string encode_path(std::uint32_t status) {
   return (status & kTilesReread) != 0 ? "tiles re-read" : "fast";
 }
 
-double encode_bytes(double elements, double selected, std::uint32_t status) {
-  constexpr double kTile = 1024;
-  constexpr double kSector = 32;  // what a lone element costs
-  const double sampled = std::min(elements / 32, 131072.0);
-  const double looks_back = (status & kFullReread) != 0 ? 2 : 0;  // to count, and to send
+int looks_of(Rule rule) {
+  if (rule == Rule::Gaussian || rule == Rule::Trimmed || rule == Rule::Dgc) return 3;
+  return rule == Rule::Rtopk ? 6 : 2;
+}
+
+double encode_bytes(double elements, double sampled, double selected, std::uint32_t status,
+                    const EncoderWork& work, int looks) {
+  constexpr double kSector = 32;    // what a lone element costs
+  constexpr double kCandidate = 8;  // value and index
+  constexpr double kTileCount = 4;  // candidates held, elements sent
+  const double looks_at_tiles = looks;
+  const double looks_at_u = (status & kFullReread) != 0 ? 2 : 0;  // to tally, and to send
   const double searches = (status & kGeneric) != 0 ? 3 : 0;
-  return 12 * elements + 8 * sampled + elements / kTile * (3 * 4 + 3 * kSector) +
-         selected * (8 + kSector) + 4 * elements * (looks_back + searches);
+  const auto tiles = static_cast<double>(work.tiles);
+  const double reread = static_cast<double>(work.tiles_reread * work.tile_elements);
+  return 12 * elements + 8 * sampled + tiles * kTileCount * (looks_at_tiles + 3) +
+         static_cast<double>(work.candidates) * kCandidate * (1 + looks_at_tiles) +
+         4 * reread * looks_at_tiles + selected * (kCandidate + kSector) +
+         4 * elements * (looks_at_u + searches);
 }
 
 }  // namespace gradcast

@@ -13,7 +13,8 @@ namespace gradcast {
 class GpuTimer {
  public:
   virtual ~GpuTimer() = default;
-  /// Overwrites more memory than the cache holds.
+  /// Reads more memory than the cache holds, so that it holds nothing of before and nothing that is
+  /// yet to be written back.
   virtual void evict() = 0;
   virtual void begin() = 0;
   virtual void end() = 0;
@@ -21,9 +22,9 @@ class GpuTimer {
   virtual double seconds() = 0;
   /// True if the clock is now below three quarters of the device's own; waits.
   virtual bool throttled() = 0;
-  /// Fills in the first elements of an input of `of_elements`.
+  /// Fills in the first elements of an input of `of_elements`, each times `scale`.
   virtual void fill(float* to, std::int64_t elements, Input input, std::uint32_t seed,
-                    std::int64_t of_elements) = 0;
+                    std::int64_t of_elements, float scale = 1) = 0;
   /// residual = gradient + residual, and nothing else: the ceiling.
   virtual void add(const float* gradient, float* residual, std::int64_t elements) = 0;
   virtual BenchDevice device() const = 0;

@@ -28,8 +28,8 @@ place, torch.topk(sorted=False), index_fill_, std_mean in one, the threshold nev
 index_add_ in decode.
 
 How it is timed. Before each sample gradient and residual are restored from a pristine copy, a
-scratch buffer (on a GPU 256 MiB or 4 x L2, on a CPU 2 x L3, at most 64 MiB) is overwritten, and
-the device is waited for. On a GPU two CUDA events lie around the call. Where an operator waits for
+scratch buffer is read (on a GPU: 256 MiB or 4 x L2) or overwritten (on a CPU: 2 x L3, at most 64
+MiB), and the device is waited for. On a GPU two CUDA events lie around the call. Where an operator waits for
 the device (nonzero, item), the second event is recorded after that wait, so the wait and the
 device's idleness are in the time between them; it is the wall time, which the table shows beside
 it, but for the last synchronisation. As a sample starts on an idle device, launches count: they

@@ -102,7 +102,9 @@ Flags calibration_flags() {
               "Times the compressors on this machine and writes a cost table for `simulate "
               "--costs`. It times\nevery tensor of the models, the buckets that fusion makes of "
               "them (all in one, 25 MiB and\n64 MiB), and all tensors of a model in one call. "
-              "Times are medians of cold-cache samples.\nThe table grows point by point: ctrl-C "
+              "Times are medians of cold-cache samples.\nOn a GPU the gradient drifts from call to "
+              "call, as "
+              "in training.\nThe table grows point by point: ctrl-C "
               "keeps what is done, and the same command continues.",
               {"calibrate --device cpu --models resnet-50 --compressors gaussian -o my-costs.csv",
                "simulate --model resnet-50 --compressor gaussian --costs my-costs.csv",
@@ -127,9 +129,10 @@ Flags calibration_flags() {
   flags.add("per-layer",
             "a model: show each tensor's encode beside its layer's backward, and write no costs");
   flags.add("trace", "iteration trace for --per-layer (default: iteration-<model>-v100)");
-  flags.add_switch("roofline",
-                   "show bytes, shares of the memory's speed and recall of whole models (and "
-                   "--sweep), and write no costs");
+  flags.add_switch(
+      "roofline",
+      "show bytes, shares of the memory's speed, warm and cold calls and recall of whole "
+      "models (and --sweep), and write no costs");
   flags.add("seconds", "seconds that the samples of one point may take", "1");
   flags.add("seed", "seed of gradients, residuals and what compressors draw", "1");
   return flags;

@@ -40,8 +40,11 @@ BenchLimits Meter::limits(std::size_t timings) const {
 std::optional<BenchResult> Meter::measure(const BenchPoint& point, const Note& note) {
   if (point.implementation == kTorch) return measure_torch(point, note);
   try {
-    BenchResult result = bench_.measure(point, limits(1 + point.workers.size()));
+    const std::size_t encodes = point.warm_and_cold ? 3 : 1;
+    BenchResult result = bench_.measure(point, limits(encodes + point.workers.size()));
     discarded_ += result.encode.discarded;
+    for (const auto& timing : {result.warm, result.cold})
+      if (timing) discarded_ += timing->discarded;
     for (const BenchTiming& decode : result.decode) discarded_ += decode.discarded;
     return result;
   } catch (const std::bad_alloc&) {

@@ -23,7 +23,7 @@ class Meter {
  public:
   using Note = std::function<void(const std::string&)>;
 
-  /// `point`: time for the samples of one point, encode and all decodes together.
+  /// `point`: time for the samples of one point, encodes and all decodes together.
   /// `elements_per_second`: a rough speed of the device, with which work() estimates the time of
   /// points that last longer than `point`.
   Meter(Bench& bench, Seconds point, double elements_per_second)

@@ -147,6 +147,7 @@ CalibrationPoints make_points(const PointsAsked& asked, const PointsOffered& off
         point.call.input = input;
         point.call.workers = asked.workers;
         point.call.seed = asked.seed;
+        point.call.warm_and_cold = asked.warm_and_cold;
         add(set, density, std::move(point));
       }
     }

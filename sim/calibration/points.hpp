@@ -47,6 +47,7 @@ struct PointsAsked {
   std::vector<Input> inputs;
   std::vector<int> workers;
   std::uint32_t seed = 1;
+  bool warm_and_cold = false;  // as in BenchPoint
 };
 
 /// What the device can measure.

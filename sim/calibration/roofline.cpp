@@ -9,6 +9,9 @@ namespace gradcast {
 namespace {
 
 Json known(double value) { return value > 0 ? Json(value) : Json(); }
+Json median_of(const std::optional<BenchTiming>& timing) {
+  return timing ? Json(timing->median_seconds) : Json();
+}
 
 std::string shown(const Json& value, double scale, int digits) {
   return value.is_null() ? "-" : fixed(scale * value.get<double>(), digits);
@@ -25,6 +28,8 @@ Json ceiling_row(std::int64_t elements, const BenchTiming& ceiling, double best_
   row["distribution"] = "normal";
   row["encode_seconds"] = ceiling.median_seconds;
   row["encode_p95_seconds"] = ceiling.p95_seconds;
+  row["warm_seconds"] = nullptr;
+  row["cold_seconds"] = nullptr;
   row["samples"] = ceiling.samples;
   row["bytes"] = kCeilingBytes * static_cast<double>(elements);
   row["share_of_ceiling"] = 1.0;
@@ -52,6 +57,8 @@ Json entry_row(const RooflineEntry& entry, const BenchTiming& ceiling, double be
   row["distribution"] = input_text(call.input);
   row["encode_seconds"] = result.encode.median_seconds;
   row["encode_p95_seconds"] = result.encode.p95_seconds;
+  row["warm_seconds"] = median_of(result.warm);
+  row["cold_seconds"] = median_of(result.cold);
   row["samples"] = result.encode.samples;
   row["bytes"] = known(result.bytes);
   row["share_of_ceiling"] = ceiling.median_seconds / result.encode.median_seconds;
@@ -71,6 +78,8 @@ std::vector<std::string> table_row(const Json& row) {
           value_to_text(row["density"]),
           row["distribution"],
           shown(row["encode_seconds"], 1e6, 1),
+          shown(row["warm_seconds"], 1e6, 1),
+          shown(row["cold_seconds"], 1e6, 1),
           shown(row["bytes"], 1e-6, 1),
           shown(row["share_of_ceiling"], 1, 3),
           shown(row["share_of_floor"], 1, 3),
@@ -87,10 +96,10 @@ Answer roofline_answer(const std::vector<RooflineEntry>& entries,
   for (const auto& [elements, ceiling] : ceilings)
     best_bandwidth = std::max(
         best_bandwidth, kCeilingBytes * static_cast<double>(elements) / ceiling.median_seconds);
-  TextTable table{
-      {"compressor", "mode", "implementation", "tensors", "elements", "density", "distribution",
-       "encode us", "MB moved", "of ceiling", "of floor", "selected/k", "recall", "path"},
-      {}};
+  TextTable table{{"compressor", "mode", "implementation", "tensors", "elements", "density",
+                   "distribution", "encode us", "warm us", "cold us", "MB moved", "of ceiling",
+                   "of floor", "selected/k", "recall", "path"},
+                  {}};
   Answer answer;
   const auto add = [&](const Json& row) {
     table.rows.push_back(table_row(row));
@@ -107,11 +116,15 @@ Answer roofline_answer(const std::vector<RooflineEntry>& entries,
     size = elements;
     add(entry_row(entry, ceiling, best_bandwidth));
   }
-  answer.table = to_text(table) +
-                 "\nof ceiling: the time of e = g + e at this size over the encode's. of floor: 12 "
-                 "bytes an element\nat " +
-                 fixed(best_bandwidth / 1e9, 1) +
-                 " GB/s, the most that e = g + e reached here, over the encode's.\n";
+  answer.table =
+      to_text(table) +
+      "\nof ceiling: the time of e = g + e at this size over the encode's. of floor: 12 "
+      "bytes an element\nat " +
+      fixed(best_bandwidth / 1e9, 1) +
+      " GB/s, the most that e = g + e reached here, over the encode's.\n"
+      "encode: gradients drift from call to call, as in training. warm: the same gradient "
+      "again, whose\nthreshold was kept. cold: every call samples its threshold anew. A "
+      "'-' there: nothing is kept.\n";
   answer.summary = {{"best_bandwidth_bytes_per_second", best_bandwidth}};
   return answer;
 }

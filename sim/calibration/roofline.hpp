@@ -19,6 +19,7 @@ struct RooflineEntry {
 /// The bytes an element that e = g + e moves: it reads two values and writes one.
 inline constexpr double kCeilingBytes = 12;
 
+/// The shares are of `encode`, whose inputs drift; warm and cold times stand beside it.
 /// `ceilings`: the times of e = g + e, by elements; one for the elements of every entry. The share
 /// of the ceiling is relative to the ceiling's time at the same size. The share of the floor is
 /// relative to 12 bytes an element at the best bandwidth that any of the ceilings reached.

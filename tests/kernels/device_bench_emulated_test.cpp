@@ -1,42 +1,67 @@
 // The measurement of encoders, on the emulator and with a clock that the test sets.
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <set>
 
+#include "kernels/bench/call_tally.hpp"
 #include "kernels/bench/device_bench.hpp"
+#include "kernels/bench/drift.hpp"
+#include "kernels/bench/encode_path.hpp"
 #include "kernels/compressor.hpp"
 
 using namespace gradcast;
 
 namespace {
 
-/// Every sample takes 2 us, but each third is throttled and takes 5.
+/// Every sample takes 2 us, and 3 us where the input was made anew for it. Each third is throttled
+/// and takes 5.
 class FakeTimer final : public GpuTimer {
  public:
-  void evict() override { ++evictions; }
-  void begin() override { ++samples_; }
+  void evict() override {}
+  void begin() override {
+    ++samples_;
+    drifted_ = filled_;
+    filled_ = false;
+  }
   void end() override {}
-  double seconds() override { return samples_ % 3 == 0 ? 5e-6 : 2e-6; }
+  double seconds() override {
+    if (throttled()) return 5e-6;
+    return drifted_ ? 3e-6 : 2e-6;
+  }
   bool throttled() override { return samples_ % 3 == 0; }
   void fill(float* to, std::int64_t elements, Input input, std::uint32_t seed,
-            std::int64_t of_elements) override {
-    for (std::int64_t i = 0; i < elements; ++i) to[i] = input_element(input, seed, of_elements, i);
+            std::int64_t of_elements, float scale) override {
+    for (std::int64_t i = 0; i < elements; ++i)
+      to[i] = scale * input_element(input, seed, of_elements, i);
+    filled_ = true;
   }
   void add(const float* gradient, float* residual, std::int64_t elements) override {
     for (std::int64_t i = 0; i < elements; ++i) residual[i] += gradient[i];
   }
   BenchDevice device() const override { return {"emulator", "emulator", "", "", "", 1 << 30}; }
 
-  int evictions = 0;
-
  private:
   int samples_ = 0;
+  bool filled_ = false;
+  bool drifted_ = false;
 };
 
+std::vector<EncoderTuning> tunings;  // of the encoders that were made since it was cleared
+
+std::unique_ptr<Encoder> make_noted_encoder(Rule rule, Mode mode,
+                                            const std::vector<EncoderTensor>& tensors,
+                                            const EncoderTuning& tuning) {
+  tunings.push_back(tuning);
+  return on_emulator::make_encoder(rule, mode, tensors, tuning);
+}
+
 std::unique_ptr<Bench> emulated_bench() {
+  tunings.clear();
   DeviceBenchParts parts;
   parts.implementation = "gradcast-emulated";
   parts.queue = on_emulator::make_queue(0);
   parts.timer = std::make_unique<FakeTimer>();
-  parts.make_encoder = on_emulator::make_encoder;
+  parts.make_encoder = make_noted_encoder;
   parts.make_decoder = on_emulator::make_decoder;
   return make_device_bench(std::move(parts));
 }
@@ -65,11 +90,82 @@ TEST_CASE("a measured point tells its times, and leaves out throttled samples",
           "[emulated][bench]") {
   const auto bench = emulated_bench();
   const BenchResult result = bench->measure(point_of("topk", Mode::Only, {20'000}), few_samples());
-  CHECK(result.encode.median_seconds == 2e-6);
-  CHECK(result.encode.p95_seconds == 2e-6);
+  CHECK(result.encode.median_seconds == 3e-6);
+  CHECK(result.encode.p95_seconds == 3e-6);
   CHECK(result.encode.samples == 4);
   CHECK(result.encode.discarded >= 1);
   CHECK(result.decode.size() == 2);
+  CHECK(result.decode[0].median_seconds == 2e-6);
+}
+
+TEST_CASE("encode is timed with inputs that drift, and on request also warm and cold",
+          "[emulated][bench]") {
+  const auto bench = emulated_bench();
+  BenchPoint point = point_of("topk", Mode::Only, {20'000});
+  point.workers.clear();
+  const BenchResult drifting = bench->measure(point, few_samples());
+  CHECK_FALSE(drifting.warm);
+  CHECK_FALSE(drifting.cold);
+  REQUIRE(tunings.size() == 2);  // the second finds the recall
+  CHECK_FALSE(tunings[0].sample_always);
+
+  tunings.clear();
+  point.warm_and_cold = true;
+  const BenchResult all = bench->measure(point, few_samples());
+  CHECK(all.encode.median_seconds == 3e-6);
+  REQUIRE(all.warm);
+  CHECK(all.warm->median_seconds == 2e-6);  // nothing is made anew
+  REQUIRE(all.cold);
+  CHECK(all.cold->median_seconds == 2e-6);
+  REQUIRE(tunings.size() == 3);
+  CHECK_FALSE(tunings[0].sample_always);
+  CHECK(tunings[1].sample_always);
+  CHECK(all.recall == 1);  // whatever was timed last
+}
+
+// 8 calls up, 8 down; 7 draws in turn.
+TEST_CASE("inputs drift by 1 % a call, and by other values each time", "[emulated][bench]") {
+  CHECK(drifted_input(5, 0).gradient_seed == 10);
+  CHECK(drifted_input(5, 0).scale == 1.0f);
+  CHECK(drifted_input(5, 8).scale == Approx(1.0829).margin(1e-4));  // 1.01^8
+  CHECK(drifted_input(5, 16).scale == 1.0f);
+  std::set<std::uint32_t> seeds;
+  for (std::int64_t turn = 0; turn < 112; ++turn) {
+    const DriftedInput now = drifted_input(5, turn);
+    const DriftedInput next = drifted_input(5, turn + 1);
+    CHECK(std::max(now.scale, next.scale) / std::min(now.scale, next.scale) ==
+          Approx(1.01).margin(1e-5));
+    CHECK(now.gradient_seed != next.gradient_seed);
+    CHECK(now.gradient_seed % 2 == 0);  // odd ones are residuals'
+    seeds.insert(now.gradient_seed);
+  }
+  CHECK(seeds.size() == 7);
+}
+
+TEST_CASE("calls that differ are told by their means, and their paths by how often", "[bench]") {
+  CallTally tally(1000, Rule::Topk);
+  tally.add(10, 0, {});
+  CHECK(tally.path() == "fast");
+  tally.add(16, kFullReread, {});
+  tally.add(13, 0, {});
+  CHECK(tally.selected() == 13);
+  CHECK(tally.path() == "fast 2, u re-read 1");
+  CallTally same(1000, Rule::Topk);
+  same.add(13, 0, {});
+  CHECK(tally.bytes() > same.bytes());  // one of three read u again
+}
+
+// A tile of 512 elements, read again by the two looks of Top-k's last kernel, is 2 x 4 x 512 bytes;
+// 100 samples, of gradient and residual, are 800.
+TEST_CASE("bytes count tiles that are read again, and the sample that a call takes", "[bench]") {
+  EncoderWork work;
+  work.tiles = 16;
+  work.tile_elements = 512;
+  const double as_planned = encode_bytes(8192, 0, 8, 0, work, looks_of(Rule::Topk));
+  CHECK(as_planned == 12 * 8192 + 16 * 4 * 5 + 8 * 40);
+  CHECK(encode_bytes(8192, 100, 8, 0, work, looks_of(Rule::Topk)) == as_planned + 800);
+  work.tiles_reread = 1;
+  CHECK(encode_bytes(8192, 0, 8, 0, work, looks_of(Rule::Topk)) == as_planned + 2 * 4 * 512);
 }
 
 // 20 of 20,000 and 1 of 1000: exact Top-k finds all of them.

@@ -40,8 +40,13 @@ std::filesystem::path output_of(const Flags& flags, const BenchDevice& device) {
 std::vector<Provenance> provenance_of(const Session& session) {
   const auto known = [](const std::string& text) { return text.empty() ? "none" : text; };
   return {
-      {"", "Measured by `gradcast calibrate`: medians and 95th percentiles of cold-cache samples,"},
-      {"", "  the residual restored before each."},
+      {"", "Measured by `gradcast calibrate`: medians and 95th percentiles of cold-cache samples."},
+      {"",
+       "  Encode is timed as training calls it: gradient and residual drift from call to call, so"},
+      {"",
+       "  that what an encoder on a GPU keeps of the last call is of another gradient. Where "
+       "nothing"},
+      {"", "  is kept (the CPU, PyTorch) each call has the same input."},
       {"device", known(session.device.name), true},
       {"driver", known(session.device.driver), true},
       {"toolkit", known(session.device.toolkit), true},
@@ -150,6 +155,7 @@ int print_roofline(Session& session) {
   PointsAsked wanted = session.asked.points;
   wanted.sets = merged_sets(whole_models(session.asked.models),
                             session.asked.sweep ? sweep_sets() : std::vector<TensorSet>{});
+  wanted.warm_and_cold = true;
   std::map<std::int64_t, BenchTiming> ceilings;
   const Measured measured = measure_entries(session, wanted, [&](const CalibrationPoint& point) {
     if (!ceilings.contains(point.elements()))

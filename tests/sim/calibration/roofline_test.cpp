@@ -23,6 +23,23 @@ TEST_CASE("shares are of the ceiling at this size, and of the floor at the best 
   CHECK(answer.rows[1]["share_of_ceiling"].get<double>() == Approx(0.5));
   CHECK(answer.rows[1]["share_of_floor"].get<double>() == Approx(8.0 / 20));
   CHECK(answer.rows[1]["selected_share"].get<double>() == Approx(0.5));
-  CHECK(answer.rows[1]["bytes"].is_null());  // not counted
+  CHECK(answer.rows[1]["bytes"].is_null());         // not counted
+  CHECK(answer.rows[1]["warm_seconds"].is_null());  // it keeps nothing
   CHECK(answer.summary["best_bandwidth_bytes_per_second"].get<double>() == Approx(1.5e12));
+}
+
+TEST_CASE("warm and cold calls stand beside the encode whose inputs drift") {
+  CalibrationPoint point;
+  point.call = bench_point("topk", {1'000'000});
+  BenchResult result;
+  result.encode = {22e-6, 23e-6, 20, 0};
+  result.warm = BenchTiming{20e-6, 21e-6, 20, 0};
+  result.cold = BenchTiming{28e-6, 29e-6, 20, 0};
+  const Answer answer = roofline_answer({{point, result}}, {{1'000'000, {11e-6, 12e-6, 20, 0}}});
+  CHECK(answer.rows[0]["warm_seconds"].is_null());  // the ceiling's
+  CHECK(answer.rows[1]["encode_seconds"].get<double>() == 22e-6);
+  CHECK(answer.rows[1]["warm_seconds"].get<double>() == 20e-6);
+  CHECK(answer.rows[1]["cold_seconds"].get<double>() == 28e-6);
+  CHECK(answer.rows[1]["share_of_ceiling"].get<double>() == Approx(0.5));  // of the encode
+  CHECK_THAT(answer.table, Catch::Contains("28.0"));
 }
