@@ -114,12 +114,14 @@ __device__ inline void sample_block(const Batch& batch, int number, PrepareShare
   if (blocks > 1) {
     std::uint32_t* all = batch.sample_bins + static_cast<std::int64_t>(which) * kSampleBins;
     add_bins(own.bins, all);
-    memory_fence();
     block_barrier();
-    if (threadIdx.x == 0) own.blocks_done = add_atomic(&batch.sample_done[which], 1);
+    if (threadIdx.x == 0) {
+      memory_fence();
+      own.blocks_done = add_atomic(&batch.sample_done[which], 1);
+      memory_fence();  // the last block sees what all have added
+    }
     block_barrier();
     if (own.blocks_done + 1 != blocks) return;
-    memory_fence();  // the last block sees what all have added
     copy_bins_now(all, own.bins);
     block_barrier();
   }

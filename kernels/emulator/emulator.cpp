@@ -168,7 +168,7 @@ class Run {
   /// A block's turn with its view of memory. What stays behind, a warp or the whole block, may do
   /// so until all others wait for it.
   Progress turn(Block& block) {
-    if (block.asleep && random_() % 64 != 0) return Progress::OnlyPauses;
+    if (block.asleep && random_() % 1024 != 0) return Progress::OnlyPauses;
     const int sweeps = shuffled_ ? 1 << random_() % 7 : 1;  // as exchanging views takes long
     memory_->enter(block.view);
     Progress progress = Progress::None;

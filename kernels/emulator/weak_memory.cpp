@@ -32,7 +32,8 @@ void for_each_bit(std::size_t first, std::uint32_t bits, const F& f) {
 
 WeakMemory* weak_memory = nullptr;
 
-WeakMemory::WeakMemory(std::uint64_t seed) : random_(seed), only_asked_((random_() & 1u) != 0) {
+WeakMemory::WeakMemory(std::uint64_t seed)
+    : random_(seed), eager_atomics_((random_() & 1u) != 0), only_asked_((random_() & 1u) != 0) {
   for (const auto& [begin, bytes] : memory_in_use()) {
     ranges_.push_back({begin, begin + bytes, pages_.size()});
     for (std::size_t at = 0; at < bytes; at += sizeof(Words)) {
@@ -78,7 +79,11 @@ void WeakMemory::enter(View& view) {
 void WeakMemory::leave() {
   collect_stores();
   for (std::size_t p = 0; p < pages_.size(); ++p) {
-    const SeenPage& seen = (*running_)[p];
+    SeenPage& seen = (*running_)[p];
+    if (eager_atomics_ && seen.modified != Bits{}) {
+      publish_atomics(pages_[p], seen, Unasked::All);
+      std::memcpy(pages_[p].at, seen.words.data(), pages_[p].bytes);
+    }
     pages_[p].shown = seen.has_own() ? kMixed : seen.version;
   }
   running_ = nullptr;
@@ -143,7 +148,7 @@ void WeakMemory::end_atomic(const std::uint32_t* word) {
 }
 
 bool WeakMemory::gives_way(const std::uint32_t* word) {
-  return find(word).page != nullptr && random_() % 8 == 0;
+  return find(word).page != nullptr && gives_way();
 }
 
 WeakMemory::Place WeakMemory::find(const void* word) {

@@ -87,8 +87,10 @@ class WeakMemory {
   /// Before and after an atomic: the newest value comes to the word, and the word's is the newest.
   void begin_atomic(std::uint32_t* word);
   void end_atomic(const std::uint32_t* word);
-  /// True if other threads are to run before an atomic or a volatile load, as the seed has it.
+  /// True if other threads are to run before an atomic, a volatile load or a fence, as the seed has
+  /// it.
   bool gives_way(const std::uint32_t* word);
+  bool gives_way() { return random_() % 4 == 0; }
 
  private:
   static constexpr std::uint64_t kMixed = 0;  // words of several versions
@@ -127,7 +129,8 @@ class WeakMemory {
 
   std::mt19937_64 random_;
   bool all_wait_ = false;
-  bool only_asked_;  // stores and loads do not drift: the staler, the more shows
+  bool eager_atomics_;  // in main memory at a turn's end; a kernel may have either kind
+  bool only_asked_;     // stores and loads do not drift: the staler, the more shows
   std::vector<Range> ranges_;
   std::vector<Page> pages_;
   std::uint64_t last_version_ = 1;
@@ -160,7 +163,9 @@ inline std::uint32_t load_volatile(const std::uint32_t* word) {
 }
 
 inline void fence() {
-  if (weak_memory != nullptr) weak_memory->fence();
+  if (weak_memory == nullptr) return;
+  if (weak_memory->gives_way()) stall();
+  weak_memory->fence();
 }
 
 }  // namespace gradcast::emulator

@@ -23,7 +23,7 @@ BELOW = "selections that reach below the candidates"
 SMALL = "small tensors"
 SMALL_TIES = "small tensors with ties"
 TIES = "ties"
-SAMPLED = "the threshold is from the samples of all blocks"
+SAMPLED = "the threshold is from the samples of all blocks under many orders"
 DECODE = "sparse sets add up in the order of the workers"
 
 # A compressor: the section of the test case, and the kernels that are built.
@@ -48,61 +48,48 @@ TABLE = [
     # ---- the meetings of the last kernel's blocks
     Mutation("share.cuh", "meet: what a block wrote is not published",
              "      memory_fence();\n      add_atomic(batch_.meetings, 1);",
-             "      add_atomic(batch_.meetings, 1);", TOPK, LARGE),
+             "      add_atomic(batch_.meetings, 1);", GAUSSIAN, LARGE),
     Mutation("share.cuh", "meet: what others published is not read anew",
-             "pause();\n      memory_fence();", "pause();", TOPK, LARGE),
-    Mutation("share.cuh", "meet: the block arrives before all its threads are there",
-             "    ++meetings_;\n    block_barrier();", "    ++meetings_;", TOPK, TIES),
+             "pause();\n      memory_fence();", "pause();", GAUSSIAN, LARGE),
     Mutation("share.cuh", "meet: threads go on while their first one waits",
-             "      memory_fence();\n    }\n    block_barrier();", "      memory_fence();\n    }", TOPK, LARGE),
+             "      memory_fence();\n    }\n    block_barrier();", "      memory_fence();\n    }", GAUSSIAN, LARGE),
     Mutation("share.cuh", "meet: a plain load waits",
              "while (read_now(batch_.meetings) < everybody)",
-             "while (*batch_.meetings < everybody)", TOPK, LARGE),
+             "while (*batch_.meetings < everybody)", GAUSSIAN, LARGE),
     Mutation("share.cuh", "meet: blocks count themselves without an atomic",
-             "add_atomic(batch_.meetings, 1);", "++*batch_.meetings;", TOPK, LARGE),
+             "add_atomic(batch_.meetings, 1);", "++*batch_.meetings;", GAUSSIAN, LARGE),
     Mutation("share.cuh", "meet: one block too few is waited for",
              "read_now(batch_.meetings) < everybody", "read_now(batch_.meetings) + 1 < everybody",
-             TOPK, LARGE),
+             GAUSSIAN, LARGE),
     # ---- the sample before the stream
-    Mutation("prepare.cuh", "sample: what a block counted is not published",
-             "    memory_fence();\n    block_barrier();", "    block_barrier();", NONE, SAMPLED),
-    Mutation("prepare.cuh", "sample: the last block does not read anew",
-             "    memory_fence();  // the last block sees what all have added\n", "", NONE, SAMPLED),
     Mutation("prepare.cuh", "sample: a block is done before all its threads are",
-             "    memory_fence();\n    block_barrier();", "    memory_fence();", NONE, SAMPLED),
+             "    add_bins(own.bins, all);\n    block_barrier();", "    add_bins(own.bins, all);", NONE,
+             SAMPLED),
     Mutation("prepare.cuh", "sample: threads look before the first one knows who is last",
-             "own.blocks_done = add_atomic(&batch.sample_done[which], 1);\n    block_barrier();",
-             "own.blocks_done = add_atomic(&batch.sample_done[which], 1);", NONE, SAMPLED),
+             "    }\n    block_barrier();\n    if (own.blocks_done + 1 != blocks) return;",
+             "    }\n    if (own.blocks_done + 1 != blocks) return;", NONE, SAMPLED),
     Mutation("prepare.cuh", "sample: the counts of the second block are lost",
-             "own.bins[i] = read_now(&all[i]);", "own.bins[i] += 0;", NONE, SAMPLED),
+             "    copy_bins_now(all, own.bins);\n", "", NONE, SAMPLED),
     # ---- sums, scans, histograms of a block
     Mutation("block.cuh", "scan: sums are read before all warps have written theirs",
              "scratch.warp_sums[warp] = static_cast<std::uint64_t>(sum);\n  block_barrier();",
              "scratch.warp_sums[warp] = static_cast<std::uint64_t>(sum);", TOPK, LARGE),
-    Mutation("block.cuh", "scan: the next one writes before all have read",
-             "    scan.total += of_warp;\n  }\n  block_barrier();",
-             "    scan.total += of_warp;\n  }", TOPK, LARGE),
     Mutation("block.cuh", "histogram: the crossing is read before it is written",
-             "    scratch.crossing_above = above;\n  }\n  block_barrier();",
-             "    scratch.crossing_above = above;\n  }", TOPK, LARGE),
-    Mutation("block.cuh", "histogram: the next search writes before all have read",
-             "                          scan.total};\n  block_barrier();",
-             "                          scan.total};", TOPK, SMALL),
+             "      if (!found) above += counts[i];\n    }\n  }\n  block_barrier();",
+             "      if (!found) above += counts[i];\n    }\n  }", TOPK, LARGE),
     Mutation("block.cuh", "tree of moments: read before all warps have written",
              "scratch.moments[warp_of_thread()] = of_warp;\n  block_barrier();",
              "scratch.moments[warp_of_thread()] = of_warp;", GAUSSIAN, LARGE),
     Mutation("block.cuh", "histogram: the crossing one bin off",
-             "while (rank - above > bins[bin])", "while (rank - above >= bins[bin])", TOPK, LARGE),
+             "scratch.crossing = {bin - static_cast<std::uint32_t>(i), above",
+             "scratch.crossing = {bin - static_cast<std::uint32_t>(i) + 1, above", TOPK, LARGE),
     # ---- radix select
     Mutation("search.cuh", "radix: counting begins before all bins are cleared",
              "        shared.bins[i] = 0;\n      block_barrier();", "        shared.bins[i] = 0;",
              TOPK, BELOW),
     Mutation("search.cuh", "radix: the rank among a bin's keys still counts those above it",
-             "search.rank - crossing.above};\n      block_barrier();",
-             "search.rank};\n      block_barrier();", TOPK, BELOW),
-    Mutation("radix.cuh", "radix of a block: counting begins before the bins are cleared",
-             "    bins[threadIdx.x] = 0;\n    block_barrier();", "    bins[threadIdx.x] = 0;", TOPK,
-             SMALL),
+             "search.rank - crossing.above, crossing.held};", "search.rank, crossing.held};", TOPK,
+             BELOW),
     # ---- small tensors
     Mutation("small.cuh", "small: of equal keys the last ones are taken",
              "ties & (~ties + 1)", "1u << (31 - __builtin_clz(ties))", TOPK, SMALL_TIES),
@@ -113,15 +100,27 @@ TABLE = [
              "add_feedback(g[n], e[n]);\n    }", GAUSSIAN, SMALL),
     # ---- large tensors
     Mutation("stream.cuh", "stream: a tile that lacks one element is taken for a whole one",
-             "first_ + kTileElements <= segment_.elements",
-             "first_ + kTileElements <= segment_.elements + 1", TOPK, OVERFLOWING),
+             "first + kTileElements <= segment_.elements",
+             "first + kTileElements <= segment_.elements + 1", TOPK, OVERFLOWING),
+    Mutation("stream.cuh", "stream: candidates are written out before all lanes have placed theirs",
+             "    warp_barrier();\n    write_out(tile, held);", "    write_out(tile, held);", TOPK,
+             LARGE),
+    Mutation("stream.cuh", "stream: a row's candidates begin where the row before began",
+             "      held += rows >> 8 * r & 0xffu;", "      held += r == 1 ? 0 : rows >> 8 * r & 0xffu;",
+             TOPK, LARGE),
     Mutation("visit.cuh", "visit: a tile with more candidates than slots is not read again",
-             "const bool again = tile < count && (reread_ || held[i] > batch_.slots);",
+             "const bool again = tile < count && (reread_ || held[i] > slots_);",
              "const bool again = tile < count && reread_;", TOPK, OVERFLOWING),
-    Mutation("tally.cuh", "tally: one tie too many", "count_bits(ties & below_) < selected_.ties",
-             "count_bits(ties & below_) <= selected_.ties", TOPK, TIES),
+    Mutation("select.cuh", "list: of the last candidate sent only those before it are",
+             "notes.cut = {own_key, own_index + 1};", "notes.cut = {own_key, own_index};", TOPK,
+             LARGE),
+    Mutation("tally.cuh", "tally: what the list adds to the tiles before is left out",
+             "shared_.list[i].index < first ? 1 : 0", "shared_.list[i].index < first ? 0 : 0", TOPK,
+             LARGE),
+    Mutation("select.cuh", "list: the cut is one candidate too high",
+             "before + 1 == notes.list_rank", "before + 2 == notes.list_rank", TOPK, LARGE),
     Mutation("send.cuh", "send: what was sent stays in the residual",
-             "            segment.residual[v.index] = 0.0f;\n", "", TOPK, LARGE),
+             "                segment.residual[v.index] = 0.0f;\n", "", TOPK, LARGE),
     # ---- decoding
     Mutation("decode.cuh", "decode: a set is added before the one before it",
              "add_feedback(shared_.dense[index - base], value);\n      block_barrier();",
@@ -167,7 +166,7 @@ def run_cases(program, mutation):
     if mutation.compressor[0]:
         command += ["-c", mutation.compressor[0]]
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=240)
     except subprocess.TimeoutExpired:
         return None
     if b"No tests ran" in done.stdout or b"No test cases matched" in done.stdout:

@@ -142,7 +142,7 @@ TEST_CASE("weak memory: small tensors with ties", "[emulated]") {
   check_every_method(kSmallTied, 35, 2);
 }
 
-TEST_CASE("weak memory: ties", "[emulated][slow]") { check_every_method(kTied, 41, 3); }
+TEST_CASE("weak memory: ties", "[emulated][slow]") { check_every_method(kTied, 41, 12); }
 
 TEST_CASE("weak memory: nothing but candidates", "[emulated][slow]") {
   check_every_method(kAllCandidates, 51, 3);
@@ -156,32 +156,43 @@ TEST_CASE("weak memory: a second call", "[emulated][slow]") {
   check_every_method(kTwoCalls, 71, 3);
 }
 
-// 200,000 elements are sampled by two blocks: 6250 samples, 4096 of the first 131,072 elements. Of
-// the last 65,000 elements, every 40th is large, and all of these keys are in one bin of the
-// sample's histogram: 1 to 1.02, in a bin to 1.0625. Of some 2030 samples there, some 50 are large,
-// and the 25th largest sample gives the threshold, so a tile has 26 candidates for its 32 slots.
-// With the samples of the first block alone, or without that one bin, nearly all elements would be
+// 16,400 elements are sampled by four blocks: 4096 samples, 1024 of each quarter. Every 16th
+// element is large, so some 64 of a block's samples. They are in a bin of the sample's histogram of
+// their own (from 1, 1.125, 1.25 and 1.375), so that no block adds to another's bin. The 235th
+// largest sample gives the threshold (twice k, of a quarter of the elements): a tile has 32
+// candidates for its 64 slots. With the samples of three blocks alone, all elements would be
 // candidates, which the status tells.
-TEST_CASE("weak memory: the threshold is from the samples of all blocks", "[emulated]") {
-  const std::int64_t elements = 200'000;
+void check_sampled(unsigned first_seed, unsigned seeds) {
+  const std::int64_t elements = 16'400;
   const Method method{find_compressor("topk"), Mode::Only};
   Vectors vectors = make_vectors(Input::normal, elements, 1);
   for (std::int64_t i = 0; i < elements; ++i) {
     const auto at = static_cast<std::size_t>(i);
     vectors.residual[at] = 0;
     vectors.gradient[at] *= 1e-6f;
-    if (i >= elements - 65'000 && i % 40 == 0)
-      vectors.gradient[at] = 1 + 1e-7f * static_cast<float>(i);
+    if (i % 16 == 0)
+      vectors.gradient[at] =
+          1 + 0.125f * static_cast<float>(i / 4096 % 4) + 1e-6f * static_cast<float>(i % 4096);
   }
-  const Selection selection{140, Mode::Only, 3, 0};
-  const Answer expected = reference_answer(method, vectors, selection, 140);
-  for (unsigned seed = 1; seed <= 16; ++seed) {
+  const Selection selection{470, Mode::Only, 3, 0};
+  const Answer expected = reference_answer(method, vectors, selection, 470);
+  for (unsigned seed = first_seed; seed < first_seed + seeds; ++seed) {
     INFO("order drawn from " << seed);
     Device device = weak(seed);
-    const Answer answer = device_answer(device, method, vectors, selection, {32, {}, 0}, 140);
+    const Answer answer = device_answer(device, method, vectors, selection, {64, {}, 0}, 470);
     require_same(expected, answer);
     CHECK((answer.encoded.status & ~kResultStatus) == 0);
   }
+}
+
+TEST_CASE("weak memory: the threshold is from the samples of all blocks", "[emulated]") {
+  check_sampled(1, 4);
+}
+
+// What is missing there shows only if one block stops at one place for long: rarely.
+TEST_CASE("weak memory: the threshold is from the samples of all blocks under many orders",
+          "[emulated][slow]") {
+  check_sampled(5, 300);
 }
 
 TEST_CASE("weak memory: sparse sets add up in the order of the workers", "[emulated]") {
