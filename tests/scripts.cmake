@@ -28,6 +28,15 @@ foreach(test kernels/torch_baseline traces/record_trace traces/ddp_buckets)
     ENVIRONMENT "OMP_NUM_THREADS=1;GRADCAST_PROGRAM=$<TARGET_FILE:gradcast>")
 endforeach()
 
+# What nvcc makes of the kernels: registers, spills, wide loads. It needs no GPU, and compiles only what changed.
+add_test(NAME compiled_kernels COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/kernels/compiled_kernels_test.py
+  --folder ${CMAKE_BINARY_DIR}/compiled_kernels)
+set_tests_properties(compiled_kernels PROPERTIES SKIP_RETURN_CODE 77 LABELS slow COST 200 PROCESSORS 2)
+
+# What a machine with a GPU is asked to do, with stand-ins for all that it has.
+add_test(NAME measure_gpu COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/scripts/measure_gpu_test.py)
+set_tests_properties(measure_gpu PROPERTIES LABELS scripts COST 40)
+
 # A job array on a real Slurm, of four emulated nodes.
 add_test(NAME slurm
   COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/slurm/slurm_test.sh $<TARGET_FILE:gradcast>)
