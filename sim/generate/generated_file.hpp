@@ -34,4 +34,7 @@ std::vector<GeneratedFile> cost_table_files();
 /// `traces/cost-v100-floor.csv`.
 std::vector<GeneratedFile> floor_cost_files();
 
+/// `traces/cost-v100-simulated.csv`. Reads `traces/simulated-v100.csv` below `data_root`.
+std::vector<GeneratedFile> simulated_cost_files(const std::filesystem::path& data_root);
+
 }  // namespace gradcast

@@ -78,9 +78,11 @@ CostTable load_cost_table(const TextFile& file) {
     row.decode_p95 = Seconds{rows.number("decode_p95_seconds", 0, kLongestSeconds)};
     row.samples = rows.integer("samples", 0, INT64_MAX);
     row.evidence = rows.word("evidence");
-    if (row.evidence != "measured" && row.evidence != "published" && row.evidence != "derived")
-      throw rows.failure("evidence",
-                         "'" + row.evidence + "' is not 'measured', 'published' or 'derived'");
+    if (row.evidence != "measured" && row.evidence != "simulated" && row.evidence != "published" &&
+        row.evidence != "derived")
+      throw rows.failure("evidence", "'" + row.evidence +
+                                         "' is not 'measured', 'simulated', 'published' or "
+                                         "'derived'");
     const std::string point =
         join({row.compressor, row.mode, row.implementation, std::to_string(row.tensors),
               std::to_string(row.elements), number_to_text(row.density),

@@ -24,7 +24,7 @@ struct CostRow {
   double selected = 0;         // elements really selected (mean)
   Seconds encode{0}, encode_p95{0}, decode{0}, decode_p95{0};
   std::int64_t samples = 0;  // 0 where nothing was timed
-  std::string evidence;      // "measured", "published" or "derived"
+  std::string evidence;      // "measured", "simulated", "published" or "derived"
   /// Of the gradients that encode read: fewer bytes where they are 16-bit.
   NumberType input_type = NumberType::Fp32;
 };

@@ -304,7 +304,7 @@ TEST_CASE("wrong rows are refused with their line", "[cost_table]") {
   refused("1.000000,", "nan,", "encode_seconds");
   refused("0.010000", "0", "density");
   refused("0.010000", "2", "density");
-  refused("derived", "guessed", "'guessed' is not 'measured', 'published' or 'derived'");
+  refused("derived", "guessed", "'guessed' is not 'measured', 'simulated', 'published' or 'derived'");
   CHECK_THROWS_WITH(table(""), Contains("no rows"));
 }
 
