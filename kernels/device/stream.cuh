@@ -112,9 +112,16 @@ class TileStream {
   __device__ void catch_candidates(std::int64_t tile, std::uint32_t index, const float (&u)[16],
                                    std::uint32_t valid) {
     std::uint32_t own = 0;
-    GRADCAST_UNROLL
-    for (int i = 0; i < 16; ++i)
-      if (key_at(u, i, index) >= floor_) own |= 1u << i;
+    if (kRandomKeys) {
+      // No u is needed for these, and all 16 at once would need too many registers.
+      GRADCAST_UNROLL_BY_4
+      for (int i = 0; i < 16; ++i)
+        if (random_key(seed_, index_at(i, index)) >= floor_) own |= 1u << i;
+    } else {
+      GRADCAST_UNROLL
+      for (int i = 0; i < 16; ++i)
+        if (magnitude_key(u[i]) >= floor_) own |= 1u << i;
+    }
     own &= valid;
     std::uint32_t held = 0;
     if (any(own != 0)) held = place(tile, index, u, own);
