@@ -62,9 +62,10 @@ class DeviceBench final : public Bench {
     const std::int64_t room = rule_of(point).exact_count ? sum(point.wanted) : elements;
     const int workers =
         point.workers.empty() ? 0 : *std::max_element(point.workers.begin(), point.workers.end());
-    // Gradient, pristine, residual, dense; notes of tiles and segments; values and indices; CUB's
-    // keys and indices twice, and its own scratch.
-    return std::int64_t{16} * (elements + places) + elements / 2 + (std::int64_t{256} << 20) +
+    // Gradient, pristine, residual, dense; slots and notes of tiles (256 slots of 8 bytes in 512
+    // elements where very much is wanted), notes of segments; values and indices; CUB's keys and
+    // indices twice, and its own scratch.
+    return std::int64_t{16} * (elements + places) + elements / 2 * 9 + (std::int64_t{256} << 20) +
            (std::int64_t{256} << 10) * static_cast<std::int64_t>(point.tensors.size()) +
            8 * (room + places) +
            std::min(WorkerSets::kMostBytes, std::int64_t{8} * workers * sum(point.wanted)) +

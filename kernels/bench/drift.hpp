@@ -13,16 +13,15 @@ struct DriftedInput {
 /// In training no call sees the gradient of the call before, so a threshold that was kept is always
 /// one of another gradient. Here:
 ///  - The gradient's values are one of 7 draws in turn. Other mini-batches give other values.
-///  - The residual keeps its values: it is the sum of many gradients, and one more changes it
-///  little.
+///  - The residual keeps its values: it sums many gradients, and one more changes it little.
 ///  - Gradient and residual together grow by 1 % a call for 8 calls and shrink by 1 % for the next
 ///    8. Above a fixed threshold there are then 12 % more elements a call, or 11 % fewer (normal
 ///    elements, density 0.001), so most calls find that a kept threshold fits, and some do not.
 ///    This step is chosen, not taken from a training run.
 /// Turn 0 is the point's own input, unscaled.
 inline DriftedInput drifted_input(std::uint32_t seed, std::int64_t turn) {
-  constexpr std::int64_t kDraws =
-      7;  // shares no divisor with 16: 112 calls pass before one returns
+  // Shares no divisor with 16, so that 112 calls pass before one returns.
+  constexpr std::int64_t kDraws = 7;
   constexpr std::int64_t kSteps = 8;
   constexpr float kStep = 1.01f;
   const std::int64_t at = turn % (2 * kSteps);

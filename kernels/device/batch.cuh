@@ -1,8 +1,8 @@
 // What the kernels of one encode share: the tensors, how they are cut up, and the scratch memory.
 //
 //   segment      one tensor. Those of at most 8192 elements are small: one block does all of each.
-//   group        8192 elements of a large segment, 16 tiles: what the last kernel's blocks share
-//   out tile         512 elements: a warp of the streaming kernel, and its slots for candidates
+//   group        8192 elements of a large segment, 16 tiles: a unit of the last kernel's shares
+//   tile         512 elements: a warp of the streaming kernel, and its slots for candidates
 //   moment tile  1024 elements, two tiles, whose moments one warp adds up
 //   chunk        256 moment tiles, whose moments are added in one tree
 //
@@ -21,7 +21,7 @@ inline constexpr int kGroupElements = kGroupTiles * kTileElements;
 inline constexpr int kGroupMomentTiles = kGroupElements / kMomentElements;
 inline constexpr int kSmallElements = kGroupElements;
 inline constexpr int kBlockSamples = 1024;  // that one block looks at before the stream
-/// Slots of a tile: a power of two up to 32, or a multiple of 32 up to this.
+/// Slots of a tile: a power of two up to this.
 inline constexpr int kMostSlots = 256;
 /// Candidates of one bin that are listed, so that every block finds the last one that is sent.
 inline constexpr int kListed = 4096;
@@ -116,9 +116,11 @@ struct Notes {
   bool needs_counts;        // Decision::Unknown
   bool needs_radix;         // more than the candidates' histogram can tell
   bool needs_ties;          // which of the equals are sent is not known yet
-  bool was_open;            // one of these, before falling back
   bool rereads;             // the selection reaches below the candidates
   RadixSearch radix;
+
+  /// True if the cut is known only after falling back, during it and afterwards.
+  __device__ bool falls_back() const { return needs_counts || needs_radix || needs_ties; }
 };
 
 struct Batch {

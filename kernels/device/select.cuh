@@ -98,7 +98,6 @@ class Selecting {
         own.needs_counts = true;
       }
     }
-    own.was_open = own.needs_counts || own.needs_radix || own.needs_ties;
     if (own.needs_counts) own.thresholds = share_.notes_of(part).thresholds;
     block_barrier();  // everybody has read the notes
     if (threadIdx.x == 0) {
@@ -106,7 +105,7 @@ class Selecting {
       if (part.first_group == segment.first_group)
         batch_.keep_threshold[part.which] =
             !batch_.sample_always && caught_well(segment, caught) ? 1 : 0;
-      if (own.was_open) or_atomic(batch_.unusual, 1);
+      if (own.falls_back()) or_atomic(batch_.unusual, 1);
     }
     block_barrier();
   }
@@ -291,16 +290,11 @@ class Selecting {
     const std::uint32_t before = share_.before(part, batch_.block_ties, 0);
     const Key key = notes.cut.key;
     tally_.for_each_run(part, before, 0, [&](std::int64_t tile, int count) {
-      std::uint32_t in_rows = 0;
+      Placing placing{shared_.offset};
       const auto body = [&](const Visit& v) {
         const bool tie = v.valid && v.key == key;
-        const std::uint32_t all = ballot(tie) & v.peers;
-        if (v.first) in_rows = 0;
-        const std::uint32_t number =
-            shared_.offset[v.tile] + in_rows +
-            static_cast<std::uint32_t>(count_bits(all & ((1u << lane_of_thread()) - 1)));
+        const std::uint32_t number = placing.place(v, tie);
         if (tie && number + 1 == notes.ties) share_.findings_of(part).last_tie = v.index;
-        in_rows += static_cast<std::uint32_t>(count_bits(all));
       };
       TileVisitor<Traits::kRandomKeys>(batch_, share_.segment_of(part), notes.rereads)
           .visit(tile, count, body);
@@ -313,7 +307,6 @@ class Selecting {
       const Segment& segment = share_.segment_of(part);
       const Decision decision = decide<kRule, kMode>(
           notes.thresholds, share_.findings_of(part).exact_counts, 0, segment.k);
-      notes.needs_counts = false;
       notes.cut = cut_from(decision.least);
       notes.rereads = decision.least < share_.floor_of(part);
       if (decision.kind == Decision::Rank) {

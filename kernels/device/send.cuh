@@ -40,27 +40,20 @@ class Sending {
     const Segment& segment = share_.segment_of(part);
     const Notes& notes = share_.notes_of(part);
     const Cut cut = notes.cut;
-    const std::uint32_t below = (1u << lane_of_thread()) - 1;
     const std::uint32_t before =
         share_.before(part, batch_.block_totals, tally_.listed_before(part, listed));
     const std::uint32_t sent =
         tally_.for_each_run(part, before, listed, [&](std::int64_t tile, int count) {
-          std::uint32_t in_rows = 0;
+          Placing placing{shared_.offset};
           const auto body = [&](const Visit& v) {
             bool taken = v.valid && is_above(cut, v.key, v.index);
             if (Traits::kDrawsFromTop) taken = taken && is_drawn(share_, part, v);
-            const std::uint32_t all = ballot(taken) & v.peers;
-            if (v.first) in_rows = 0;
-            if (taken) {
-              const std::int64_t at = static_cast<std::int64_t>(shared_.offset[v.tile]) + in_rows +
-                                      count_bits(all & below);
-              if (at < segment.capacity) {
-                segment.values[at] = float_of(v.bits);
-                segment.indices[at] = static_cast<std::int32_t>(v.index);
-                segment.residual[v.index] = 0.0f;
-              }
+            const std::uint32_t at = placing.place(v, taken);
+            if (taken && at < segment.capacity) {
+              segment.values[at] = float_of(v.bits);
+              segment.indices[at] = static_cast<std::int32_t>(v.index);
+              segment.residual[v.index] = 0.0f;
             }
-            in_rows += static_cast<std::uint32_t>(count_bits(all));
           };
           Visitor(batch_, segment, notes.rereads).visit(tile, count, body);
         });

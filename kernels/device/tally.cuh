@@ -8,6 +8,23 @@ __device__ __forceinline__ bool is_above(const Cut& cut, Key key, std::uint32_t 
   return key > cut.key || (key == cut.key && index < cut.end);
 }
 
+/// Numbers what is taken, by rising index, from the count of the tiles before on: `offset[v.tile]`.
+struct Placing {
+  const std::uint32_t* offset;
+  std::uint32_t in_rows = 0;  // of the tile, before
+
+  /// The number of this lane's element; 0 where it is not taken.
+  __device__ std::uint32_t place(const Visit& v, bool taken) {
+    const std::uint32_t all = ballot(taken) & v.peers;
+    if (v.first) in_rows = 0;
+    const std::uint32_t below = all & ((1u << lane_of_thread()) - 1);
+    const std::uint32_t number =
+        taken ? offset[v.tile] + in_rows + static_cast<std::uint32_t>(count_bits(below)) : 0;
+    in_rows += static_cast<std::uint32_t>(count_bits(all));
+    return number;
+  }
+};
+
 /// True for the elements that rTop-k draws among those that Top-r takes.
 template <Rule kRule, Mode kMode>
 __device__ bool is_drawn(Share<kRule, kMode>& share, const Part& part, const Visit& v) {
@@ -31,35 +48,24 @@ class Tally {
         batch_.shares[share_.block()] == batch_.shares[share_.block() + 1])
       batch_.block_totals[share_.block()] = batch_.block_ties[share_.block()] = 0;
     share_.for_each_part([&](const Part& part) {
-      const Notes& notes = share_.notes_of(part);
-      const bool open = notes.needs_counts || notes.needs_radix || notes.needs_ties;
-      if (late ? notes.was_open : !open) count(part);
+      if (share_.notes_of(part).falls_back() == late) count(part);
     });
   }
 
   /// Tallies what rTop-k has drawn.
   __device__ void count_drawn_all() {
     share_.for_each_part([&](const Part& part) {
-      const Notes& notes = share_.notes_of(part);
-      std::uint32_t* tiles = batch_.tile_selected + share_.first_tile(part);
-      const Cut cut = notes.cut;
-      Counting counting{tiles};
-      const auto body = [&](const Visit& v) {
-        counting.take(v, v.valid && is_above(cut, v.key, v.index) && is_drawn(share_, part, v));
-      };
-      share_.visit_part(part, notes.rereads, body);
-      keep_total(part, counting.total, batch_.block_totals);
+      const Cut cut = share_.notes_of(part).cut;
+      count_where(part, batch_.block_totals, [&](const Visit& v) {
+        return v.valid && is_above(cut, v.key, v.index) && is_drawn(share_, part, v);
+      });
     });
   }
 
   /// Counts a part's ties, tile by tile, instead of what it sends.
   __device__ void count_ties(const Part& part) {
-    const Notes& notes = share_.notes_of(part);
-    const Key key = notes.cut.key;
-    Counting counting{batch_.tile_selected + share_.first_tile(part)};
-    const auto body = [&](const Visit& v) { counting.take(v, v.valid && v.key == key); };
-    share_.visit_part(part, notes.rereads, body);
-    keep_total(part, counting.total, batch_.block_ties);
+    const Key key = share_.notes_of(part).cut.key;
+    count_where(part, batch_.block_ties, [&](const Visit& v) { return v.valid && v.key == key; });
   }
 
   /// Walks a part in runs of 256 tiles: body(first tile of the run, tiles) with the shared memory's
@@ -98,36 +104,39 @@ class Tally {
   }
 
  private:
-  /// A warp's counts of what is taken.
-  struct Counting {
-    std::uint32_t* tiles;
+  /// Counts the elements that `takes` names, by whole warps: tile by tile, and in the block's last
+  /// part for the other blocks. True if a tile was read again.
+  template <class Takes>
+  __device__ bool count_where(const Part& part, std::uint32_t* of_blocks, const Takes& takes) {
+    std::uint32_t* tiles = batch_.tile_selected + share_.first_tile(part);
     std::uint32_t in_rows = 0;
     std::uint32_t total = 0;  // the same in all lanes
-
-    __device__ void take(const Visit& v, bool taken) {
-      const std::uint32_t all = ballot(taken);
+    const auto body = [&](const Visit& v) {
+      const std::uint32_t all = ballot(takes(v));
       total += static_cast<std::uint32_t>(count_bits(all));
       if (v.first) in_rows = 0;
       in_rows += static_cast<std::uint32_t>(count_bits(all & v.peers));
       if (v.in_range && v.last && v.leader) tiles[v.tile] = in_rows;
-    }
-  };
+    };
+    const bool reread = share_.visit_part(part, share_.notes_of(part).rereads, body);
+    const std::uint32_t sum = block_scan(lane_of_thread() == 0 ? total : 0, shared_.scratch).total;
+    if (threadIdx.x == 0 && share_.is_last(part)) of_blocks[share_.block()] = sum;
+    block_barrier();
+    return reread;
+  }
 
   __device__ void count(const Part& part) {
     const Notes& notes = share_.notes_of(part);
     const Cut cut = notes.cut;
     const Key listed_from = notes.listed_from;
     const bool lists = Traits::kMayRank && notes.list_rank > 0;
-    Counting counting{batch_.tile_selected + share_.first_tile(part)};
-    const auto body = [&](const Visit& v) {
+    const bool reread = count_where(part, batch_.block_totals, [&](const Visit& v) {
       const bool taken = v.valid && is_above(cut, v.key, v.index);
-      counting.take(v, taken);
       if (lists) append(part, v, v.valid && !taken && v.key >= listed_from);
-    };
-    const bool overflowed = share_.visit_part(part, notes.rereads, body);
-    if (overflowed && lane_of_thread() == 0)
+      return taken;
+    });
+    if (reread && lane_of_thread() == 0)
       or_atomic(&share_.findings_of(part).path, notes.rereads ? kFullReread : kTilesReread);
-    keep_total(part, counting.total, batch_.block_totals);
   }
 
   /// The list's order does not matter. It has room: the histogram has counted its entries.
@@ -167,14 +176,6 @@ class Tally {
     }
     block_barrier();
     return shared_.added[threadIdx.x];
-  }
-
-  /// `total` is the same in all lanes of a warp. Other blocks read the total of a block's last
-  /// part.
-  __device__ void keep_total(const Part& part, std::uint32_t total, std::uint32_t* of_blocks) {
-    const std::uint32_t sum = block_scan(lane_of_thread() == 0 ? total : 0, shared_.scratch).total;
-    if (threadIdx.x == 0 && share_.is_last(part)) of_blocks[share_.block()] = sum;
-    block_barrier();
   }
 
   Share<kRule, kMode>& share_;

@@ -191,21 +191,21 @@ void WeakMemory::store(const Place& place, std::uint32_t value) {
 }
 
 void WeakMemory::publish_stores(Page& page, SeenPage& seen, Unasked how_many) {
-  for (std::size_t i = 0; i < seen.stored.size(); ++i) {
-    if (seen.stored[i] == 0) continue;
-    const std::uint32_t words = seen.stored[i] & draw_words(how_many);
-    seen.stored[i] &= ~words;
-    for_each_bit(32 * i, words, [&](std::size_t w) { store({&page, &seen, w}, seen.words[w]); });
-  }
+  publish(page, seen, seen.stored, seen.words, how_many);
 }
 
 /// With those of others on the same word before them.
 void WeakMemory::publish_atomics(Page& page, SeenPage& seen, Unasked how_many) {
-  for (std::size_t i = 0; i < seen.modified.size(); ++i) {
-    if (seen.modified[i] == 0) continue;
-    const std::uint32_t words = seen.modified[i] & draw_words(how_many);
-    seen.modified[i] &= ~words;
-    for_each_bit(32 * i, words, [&](std::size_t w) { store({&page, &seen, w}, page.newest[w]); });
+  publish(page, seen, seen.modified, page.newest, how_many);
+}
+
+void WeakMemory::publish(Page& page, SeenPage& seen, Bits& of, const Words& values,
+                         Unasked how_many) {
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    if (of[i] == 0) continue;
+    const std::uint32_t words = of[i] & draw_words(how_many);
+    of[i] &= ~words;
+    for_each_bit(32 * i, words, [&](std::size_t w) { store({&page, &seen, w}, values[w]); });
   }
 }
 

@@ -15,9 +15,8 @@
 //   volatile load  of the own view or of main memory, as drawn: what it waits for comes.
 //   atomic         of all atomics on a word the newest value, at once, for other atomics. For loads
 //                  it is a store, but one that reaches main memory some time without a fence.
-//   fence          The own stores and atomics come to main memory, then main memory to the own
-//   view. barrier        orders the threads of a block, which share a view. Of main memory it says
-//                  nothing.
+//   fence          publishes the own stores and atomics, then renews the own view.
+//   barrier        orders the threads of a block, which share a view; nothing in main memory.
 //
 // All of this the PTX memory model allows. It orders a store before another block's load if from
 // the one to the other there is a chain of program order, barriers, and a fence, an atomic, an
@@ -121,6 +120,7 @@ class WeakMemory {
   void store(const Place& place, std::uint32_t value);
   void publish_stores(Page& page, SeenPage& seen, Unasked how_many);
   void publish_atomics(Page& page, SeenPage& seen, Unasked how_many);
+  void publish(Page& page, SeenPage& seen, Bits& of, const Words& values, Unasked how_many);
   void renew(const Page& page, SeenPage& seen, Unasked how_many);
   void drift(View& view);
   void drift_late_atomics();

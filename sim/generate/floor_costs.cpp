@@ -4,6 +4,7 @@
 
 #include "sim/base/text.hpp"
 #include "sim/generate/generated_file.hpp"
+#include "sim/generate/kernel_bytes.hpp"
 #include "sim/generate/published_gpu.hpp"
 #include "sim/inputs/cost_table.hpp"
 
@@ -12,15 +13,6 @@ namespace {
 
 constexpr std::string_view kName = "cost-v100-floor";
 constexpr std::string_view kPointsOf = "traces/cost-v100-pytorch-1.1.csv";
-
-// kernels/README.md: gradient and residual are read, the residual is written, 4 bytes each. A
-// tensor that one block does whole takes one launch, a larger one three.
-constexpr double kEncodeBytes = 12;
-constexpr std::int64_t kWholeTensor = 8192;
-// The sum is written once. Of each selected element of each worker value and index are read; they
-// are added in shared memory.
-constexpr double kSumBytes = 4;
-constexpr double kPairBytes = 8;
 
 constexpr std::string_view kProvenance =
     R"(NOT MEASURED: no GPU has run these kernels. What the project's compressors (kernels/README.md) would cost on
@@ -46,8 +38,7 @@ CostRow floor_of(CostRow row) {
   row.implementation = "gradcast-cuda";
   row.encode = row.encode_p95 =
       time_of_bytes(kEncodeBytes * elements, row.elements <= kWholeTensor ? 1 : 3);
-  row.decode = row.decode_p95 =
-      time_of_bytes(kSumBytes * elements + kPairBytes * row.selected * row.workers, 1);
+  row.decode = row.decode_p95 = time_of_bytes(decode_bytes(elements, row.selected, row.workers), 1);
   row.evidence = "derived";
   return row;
 }

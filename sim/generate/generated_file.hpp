@@ -12,6 +12,9 @@ struct GeneratedFile {
   std::string content;
 };
 
+/// All that follow.
+std::vector<GeneratedFile> all_generated_files(const std::filesystem::path& data_root);
+
 /// `models/<model>.csv` of all_networks().
 std::vector<GeneratedFile> model_files();
 

@@ -16,13 +16,10 @@ int main(int argc, char** argv) {
   }
   end_when_interrupted("generate_data:");
   try {
-    for (const auto& files : {model_files(), measured_files(), iteration_trace_files(argv[1]),
-                              derived_trace_files(argv[1]), cost_table_files(), floor_cost_files(),
-                              simulated_cost_files(argv[1])})
-      for (const GeneratedFile& file : files) {
-        write_text_file(std::filesystem::path(argv[1]) / file.path, file.content);
-        std::printf("%s\n", file.path.c_str());
-      }
+    for (const GeneratedFile& file : all_generated_files(argv[1])) {
+      write_text_file(std::filesystem::path(argv[1]) / file.path, file.content);
+      std::printf("%s\n", file.path.c_str());
+    }
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "generate_data: %s\n", error.what());

@@ -6,9 +6,11 @@
 #include <map>
 #include <stdexcept>
 
+#include "kernels/compressor.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/generate/generated_file.hpp"
+#include "sim/generate/kernel_bytes.hpp"
 #include "sim/generate/simulated_kernels.hpp"
 #include "sim/inputs/cost_table.hpp"
 
@@ -16,8 +18,6 @@ namespace gradcast {
 namespace {
 
 constexpr std::string_view kSource = "traces/simulated-v100.csv";
-/// Small tensors take one kernel, so the law of three does not hold for them.
-constexpr std::int64_t kWholeTensor = 8192;
 constexpr std::int64_t kDerivedElements[] = {4'194'304,  16'777'216,  25'557'032,
                                              61'100'840, 138'357'544, 400'000'000};
 constexpr int kWorkers[] = {1, 16, 256};
@@ -35,21 +35,18 @@ decode did not run: all of it is derived, as in cost-v100-floor (4 bytes an elem
 Seconds decoded(double elements, double selected, int workers) {
   constexpr double kLaunchCycles = 5000;
   return Seconds{kLaunchCycles / SimulatedV100::kHertz +
-                 (4 * elements + 8 * selected * workers) / SimulatedV100::kBytesPerSecond};
+                 decode_bytes(elements, selected, workers) / SimulatedV100::kBytesPerSecond};
 }
 
 /// To a nanosecond: more digits would say more than is known.
 Seconds rounded(Seconds time) { return Seconds{std::round(time.count() * 1e9) / 1e9}; }
 
-bool has_two_modes(const std::string& compressor) {
-  return compressor == "dgc" || compressor == "gaussian" || compressor == "trimmed";
-}
-
 void add_rows(CostTable& table, const SimulatedEncode& encode, const char* evidence) {
+  const Compressor& compressor = *find_compressor(encode.compressor);
   for (const int workers : kWorkers) {
     CostRow row;
     row.compressor = encode.compressor;
-    row.mode = has_two_modes(encode.compressor) ? "code" : "";
+    row.mode = compressor.two_modes ? "code" : "";
     row.implementation = "gradcast-cuda";
     row.elements = encode.elements;
     row.density = encode.density;
@@ -92,7 +89,7 @@ std::vector<GeneratedFile> simulated_cost_files(const std::filesystem::path& dat
   for (auto& [key, line] : lines) {
     std::ranges::sort(line, {}, &SimulatedEncode::elements);
     for (const SimulatedEncode& encode : line) add_rows(table, encode, "simulated");
-    std::vector<SimulatedEncode> large = line;
+    std::vector<SimulatedEncode> large = line;  // the law is of three kernels, not of one
     std::erase_if(large, [](const SimulatedEncode& e) { return e.elements <= kWholeTensor; });
     if (large.empty())
       throw DataError(file.path.string(), 0, "has no large tensor of " + key.first);

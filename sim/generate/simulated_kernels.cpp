@@ -4,8 +4,10 @@
 #include <array>
 #include <cmath>
 
+#include "kernels/compressor.hpp"
 #include "sim/base/csv.hpp"
 #include "sim/base/error.hpp"
+#include "sim/generate/kernel_bytes.hpp"
 
 namespace gradcast {
 namespace {
@@ -23,6 +25,8 @@ std::vector<SimulatedKernel> load_simulated_kernels(const TextFile& file) {
   while (rows.next()) {
     SimulatedKernel kernel;
     kernel.compressor = rows.word("compressor");
+    if (find_compressor(kernel.compressor) == nullptr)
+      throw rows.failure("compressor", "there is no compressor '" + kernel.compressor + "'");
     kernel.elements = rows.integer("elements", 1, INT32_MAX);
     kernel.density = rows.number("density", 0, 1);
     kernel.kernel = rows.word("kernel");
@@ -59,7 +63,7 @@ std::vector<SimulatedEncode> simulated_encodes(const std::vector<SimulatedKernel
 }
 
 Seconds EncodeLaw::at(double elements) const {
-  return fixed + Seconds{kBytes * elements / (share * SimulatedV100::kBytesPerSecond)};
+  return fixed + Seconds{kEncodeBytes * elements / (share * SimulatedV100::kBytesPerSecond)};
 }
 
 EncodeLaw fit_encode_law(const std::vector<SimulatedEncode>& points, double most_share) {
@@ -75,12 +79,12 @@ EncodeLaw fit_encode_law(const std::vector<SimulatedEncode>& points, double most
     wxx += weight * x * x;
     wxy += weight * x * y;
   }
-  const double least = EncodeLaw::kBytes / (most_share * SimulatedV100::kBytesPerSecond);
+  const double least = kEncodeBytes / (most_share * SimulatedV100::kBytesPerSecond);
   const double fitted = points.size() > 1 ? (w * wxy - wx * wy) / (w * wxx - wx * wx) : least;
   const double slope = std::max(fitted, least);
   EncodeLaw law;
   law.fixed = Seconds{(wy - slope * wx) / w};
-  law.share = EncodeLaw::kBytes / (slope * SimulatedV100::kBytesPerSecond);
+  law.share = kEncodeBytes / (slope * SimulatedV100::kBytesPerSecond);
   for (const SimulatedEncode& point : points) {
     const double at = law.at(static_cast<double>(point.elements)).count();
     law.worst_error = std::max(law.worst_error, std::abs(at / point.time.count() - 1));
@@ -93,7 +97,7 @@ double streamed_share(const std::vector<SimulatedKernel>& kernels, const TextFil
   for (const SimulatedKernel& kernel : kernels) {
     if (kernel.kernel != "stream" || kernel.elements < kStreamed) continue;
     const double seconds = static_cast<double>(kernel.cycles) / SimulatedV100::kHertz;
-    share = std::max(share, EncodeLaw::kBytes * static_cast<double>(kernel.elements) /
+    share = std::max(share, kEncodeBytes * static_cast<double>(kernel.elements) /
                                 (seconds * SimulatedV100::kBytesPerSecond));
   }
   if (share == 0)

@@ -41,11 +41,9 @@ struct SimulatedV100 {
 /// The whole encodes among them.
 std::vector<SimulatedEncode> simulated_encodes(const std::vector<SimulatedKernel>& kernels);
 
-/// The time of an encode of tensors that one block does not handle whole: `fixed`, and `bytes` of
-/// each element at a share of the bandwidth.
+/// The time of an encode of tensors that one block does not handle whole: `fixed`, and the bytes of
+/// each element (kEncodeBytes) at a share of the bandwidth.
 struct EncodeLaw {
-  static constexpr double kBytes = 12;  // gradient and residual read, residual written
-
   Seconds fixed{0};
   double share = 0;        // of the bandwidth
   double worst_error = 0;  // relative, at the points it was fitted to

@@ -120,7 +120,7 @@ TABLE = [
     Mutation("select.cuh", "list: the cut is one candidate too high",
              "before + 1 == notes.list_rank", "before + 2 == notes.list_rank", TOPK, LARGE),
     Mutation("send.cuh", "send: what was sent stays in the residual",
-             "                segment.residual[v.index] = 0.0f;\n", "", TOPK, LARGE),
+             "              segment.residual[v.index] = 0.0f;\n", "", TOPK, LARGE),
     # ---- decoding
     Mutation("decode.cuh", "decode: a set is added before the one before it",
              "add_feedback(shared_.dense[index - base], value);\n      block_barrier();",

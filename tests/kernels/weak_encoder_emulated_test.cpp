@@ -97,7 +97,7 @@ void check_every_method(const Scene& scene, unsigned first_seed, unsigned seeds)
     }
 }
 
-// 20,001 elements are 3 groups, the last of them of 3.5 tiles; 16,383 are a tile's end but for one.
+// 20,001 elements are 3 groups, the last of them of 7 tiles and 33 elements; 16,383 are a tile's end but for one.
 const Scene kOrdinary{Input::layermix, {{20'001, 200}}, {0, {}, 3}};
 const Scene kOverflowing{Input::laplace, {{16'383, 300}}, {1, {}, 2}};
 const Scene kTied{Input::ties, {{17'000, 500}}, {0, {}, 3}};

@@ -53,13 +53,11 @@ void check_compute(const MeasuredRuns& measured, const std::string& source, std:
 }  // namespace
 
 TEST_CASE("committed data is what `generate_data` makes, to the byte", "[data]") {
-  for (const auto& files : {model_files(), measured_files(), iteration_trace_files(kRoot),
-                            derived_trace_files(kRoot), cost_table_files()})
-    for (const GeneratedFile& file : files) {
-      CAPTURE(file.path);
-      const bool same = read_text_file(kRoot / file.path).content == file.content;
-      CHECK(same);  // not the texts themselves: they are long
-    }
+  for (const GeneratedFile& file : all_generated_files(kRoot)) {
+    CAPTURE(file.path);
+    const bool same = read_text_file(kRoot / file.path).content == file.content;
+    CHECK(same);  // not the texts themselves: they are long
+  }
 }
 
 TEST_CASE("every committed file can be read, and names its source in a comment", "[data]") {

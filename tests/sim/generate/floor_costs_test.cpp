@@ -25,12 +25,6 @@ CostEstimate at(const char* compressor, std::int64_t elements, int workers = 16)
 
 }  // namespace
 
-TEST_CASE("the committed floor costs are what `generate_data` makes", "[generate]") {
-  const std::string path = std::string(GRADCAST_SOURCE_DIR) + "/" + file().path;
-  const bool same = read_text_file(path).content == file().content;
-  CHECK(same);
-}
-
 // ResNet-50: 12 x 25,557,032 bytes at 765 GB/s are 400.9 us, three launches 5.5 us.
 TEST_CASE("at the floor every compressor takes 12 bytes an element and its launches",
           "[generate]") {

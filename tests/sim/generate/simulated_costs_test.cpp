@@ -29,12 +29,6 @@ TextFile kernels_file(const std::string& rows) {
 
 }  // namespace
 
-TEST_CASE("the committed simulated costs are what `generate_data` makes", "[generate]") {
-  const std::string path = std::string(GRADCAST_SOURCE_DIR) + "/" + file().path;
-  const bool same = read_text_file(path).content == file().content;
-  CHECK(same);
-}
-
 // 1132 + 2264 + 3396 cycles at 1132 MHz are 1 + 2 + 3 us.
 TEST_CASE("an encode takes its kernels' cycles together; a stream alone is no encode",
           "[generate]") {
