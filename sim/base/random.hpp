@@ -12,7 +12,12 @@ enum class Draw : std::uint64_t {
   Count = 3,
   FitStart = 4,
   Bootstrap = 5,
-  Shuffle = 6
+  Shuffle = 6,
+  Parameters = 7,
+  Shards = 8,
+  Epoch = 9,
+  Selection = 10,
+  Samples = 11
 };
 
 /// The name of one draw. `replica` and `index` (a rank, a node) count from 0.

@@ -16,7 +16,7 @@ int parse_jobs(std::string_view text) { return parse_count_to(kMostJobs, text); 
 }  // namespace
 
 void add_jobs_flag(Flags& flags) {
-  flags.add("j,jobs", "processes (default: as many as there are cores); changes no answer");
+  flags.add("j,jobs", "processes or threads (default: as many as there are cores); changes no answer");
 }
 
 std::size_t chosen_jobs(const Flags& flags) {

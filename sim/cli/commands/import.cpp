@@ -5,7 +5,7 @@
 #include "sim/answers/version.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/paths.hpp"
-#include "sim/base/sha256.hpp"
+#include "sim/base/sha256_of_file.hpp"
 #include "sim/base/text.hpp"
 #include "sim/import/readers.hpp"
 #include "sim/import/report.hpp"
@@ -96,18 +96,6 @@ std::string name_of(const Flags& flags, const fs::path& first) {
     if (stem.ends_with(ending)) stem.erase(stem.size() - std::string_view(ending).size());
   const std::string name = file_name_of(stem);
   return name.empty() ? "imported" : name;
-}
-
-/// A trace may be longer than memory.
-std::string sha256_of_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  Sha256 sum;
-  std::string block(std::size_t{1} << 20, '\0');
-  while (file) {
-    file.read(block.data(), static_cast<std::streamsize>(block.size()));
-    sum.add(std::string_view(block).substr(0, static_cast<std::size_t>(file.gcount())));
-  }
-  return sum.finish();
 }
 
 /// "224x224" as height and width.

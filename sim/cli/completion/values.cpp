@@ -12,6 +12,7 @@
 #include "sim/import/readers.hpp"
 #include "sim/inputs/data_files.hpp"
 #include "sim/inputs/devices.hpp"
+#include "sim/lab/networks.hpp"
 #include "sim/network/collective.hpp"
 
 namespace gradcast {
@@ -69,6 +70,16 @@ constexpr ValueKind kKinds[] = {
     {"wire-messages", "", "1 2"},
     {"device", "devices", "cpu gpu"},
     {"baselines", "", "cub torch none", false, kList},
+    {"network", "networks", ""},
+    {"dataset", "", "fashion-mnist made"},
+    {"data", "", "", kFiles},
+    {"aggregation", "", "gather gtopk global"},
+    {"feedback", "", "yes no"},
+    {"momentum-correction", "", "yes no"},
+    {"masking", "", "yes no"},
+    {"shared-seed", "", "yes no"},
+    {"checkpoint", "", "", kFiles},
+    {"counts", "", "", kFiles},
     {"leave-one-out", "", "model row source method trace"},
     {"save", "", "", kFiles},
     {"names", "kinds", ""},
@@ -124,6 +135,7 @@ const std::vector<NameSource>& sources() {
       {"compressors", [] { return names_behind(all_compressors()); }},
       {"collectives", [] { return names_behind(all_collectives()); }},
       {"engines", [] { return names_in(all_engines()); }},
+      {"networks", [] { return names_in(lab::all_networks()); }},
       {"import-kinds", [] { return names_in(import_readers_in_order()); }},
       {"commands", [] { return names_in(all_commands()); }},
       {"topics", [] { return names_in(all_commands()) + names_in(all_help_topics()); }},

@@ -80,6 +80,10 @@ RUNS = {
         ["--model", "alexnet", "--compressor", "topk", "--over", "nic-bandwidth", *ANALYTIC],
         ["--model", "alexnet", "--map", "--nodes", "1..4", "--nic-bandwidth", "1Gbps..10Gbps", *ANALYTIC],
     ],
+    "train": [
+        ["--dataset", "made", "--workers", "2", "--batch", "500", "--epochs", "1"],
+        ["--dataset", "made", "--workers", "2", "--batch", "500", "--epochs", "1", "--compressor", "gaussian"],
+    ],
     "config": [["simulate"]],
     "version": [[]],
 }

@@ -1,0 +1,99 @@
+// `gradcast train`: how many iterations a compressor costs. It asks here; sim/lab/ trains.
+#include <csignal>
+#include <filesystem>
+
+#include "sim/answers/answer.hpp"
+#include "sim/base/error.hpp"
+#include "sim/base/interruption.hpp"
+#include "sim/base/progress.hpp"
+#include "sim/base/table.hpp"
+#include "sim/base/text_file.hpp"
+#include "sim/lab/answer.hpp"
+#include "sim/lab/asked.hpp"
+#include "sim/lab/checkpoint.hpp"
+#include "sim/lab/training.hpp"
+#include "sim/options/jobs_flag.hpp"
+
+namespace gradcast::commands {
+namespace {
+
+using lab::Training;
+
+/// Keeps the state where the user wants it kept.
+class Keeper {
+ public:
+  Keeper(const lab::TrainAsked& asked, std::string identity)
+      : path_(asked.checkpoint), identity_(std::move(identity)) {}
+
+  /// True if there was a state to go on from.
+  bool resume(Training& training, int workers) const {
+    if (path_.empty()) return false;
+    auto state = lab::read_checkpoint(path_, identity_, training.parameters(),
+                                      static_cast<std::size_t>(workers));
+    if (!state) return false;
+    training.resume(std::move(*state));
+    return true;
+  }
+  void keep(const Training& training) const {
+    if (!path_.empty()) lab::write_checkpoint(path_, identity_, training.state());
+  }
+  bool keeps() const { return !path_.empty(); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  std::string identity_;
+};
+
+std::string what_is_done(const Training& training) {
+  std::string text = "iteration " + std::to_string(training.iteration());
+  if (!training.evaluations().empty())
+    text += ", accuracy " + fixed(training.evaluations().back().test_accuracy_percent, 1) + " %";
+  return text;
+}
+
+void train_to_the_end(Training& training, const Keeper& keeper, bool quiet) {
+  Progress progress(std::vector<double>(static_cast<std::size_t>(training.iterations()), 1.0),
+                    quiet);
+  while (!training.finished()) {
+    if (Interruption::asked()) {
+      keeper.keep(training);
+      throw Error(ExitCode::Interrupted,
+                  "interrupted after iteration " + std::to_string(training.iteration()) + " of " +
+                      std::to_string(training.iterations()) +
+                      (keeper.keeps() ? "; the same command goes on from " + keeper.path()
+                                      : "; nothing is kept without --checkpoint"));
+    }
+    training.step();
+    if (training.iteration() % training.iterations_in_epoch() == 0) keeper.keep(training);
+    progress.show(static_cast<std::size_t>(training.iteration()), what_is_done(training));
+  }
+}
+
+}  // namespace
+
+int train(int argc, const char* const* argv) {
+  const Interruption interruption;
+  Flags flags = lab::train_flags();
+  if (!flags.parse(argc, argv)) return 0;
+  try {
+    const lab::TrainAsked asked = lab::read_train_asked(flags);
+    std::vector<InputFile> inputs;
+    const lab::Dataset dataset = lab::read_dataset(asked, inputs);
+    Training training(asked.settings, dataset, chosen_jobs(flags));
+    const Keeper keeper(asked, lab::identity_of(asked.settings, dataset, inputs));
+    if (keeper.resume(training, asked.settings.workers))
+      flags.note("goes on after " + what_is_done(training) + ", from " + keeper.path());
+    train_to_the_end(training, keeper, flags.quiet());
+    if (!asked.counts.empty()) {
+      write_text_file(asked.counts, lab::counts_csv(asked.settings, training));
+      note_written(asked.counts);
+    }
+    deliver(flags, inputs, "", lab::training_answer(asked.settings, dataset, training));
+  } catch (const ValueError& error) {
+    throw UsageError(error.what());
+  }
+  return 0;
+}
+
+}  // namespace gradcast::commands

@@ -1,0 +1,217 @@
+#include "sim/lab/asked.hpp"
+
+#include <algorithm>
+
+#include "sim/base/error.hpp"
+#include "sim/base/text.hpp"
+#include "sim/base/units.hpp"
+#include "sim/inputs/cost_table.hpp"
+#include "sim/lab/networks.hpp"
+#include "sim/options/jobs_flag.hpp"
+
+namespace gradcast::lab {
+namespace {
+
+constexpr int kMostWorkers = 1024;
+constexpr int kMostEpochs = 10'000;
+constexpr const char* kMade = "made";
+constexpr const char* kFashion = "fashion-mnist";
+/// Where Debian's package dataset-fashion-mnist puts its files.
+constexpr const char* kFashionFolder = "/usr/share/datasets/fashion-mnist";
+
+int parse_workers(std::string_view text) { return parse_count_to(kMostWorkers, text); }
+int parse_epochs(std::string_view text) { return parse_count_to(kMostEpochs, text); }
+
+/// 0 to the longest training.
+int parse_warmup(std::string_view text) { return text == "0" ? 0 : parse_epochs(text); }
+
+const Compressor* parse_compressor(std::string_view text) {
+  const Compressor* compressor = find_compressor(text);
+  if (compressor != nullptr) return compressor;
+  std::vector<std::string> known;
+  for (const Compressor* each : all_compressors()) known.emplace_back(each->name);
+  throw ValueError("unknown compressor '" + std::string(text) + "'" + did_you_mean(text, known) +
+                   " (known: " + join(known) + ")");
+}
+
+template <class Value>
+Value parse_word(std::string_view text, const std::vector<std::pair<std::string, Value>>& words) {
+  std::vector<std::string> known;
+  for (const auto& [word, value] : words) {
+    if (word == text) return value;
+    known.push_back(word);
+  }
+  throw ValueError("unknown word '" + std::string(text) + "'" + did_you_mean(text, known) +
+                   " (known: " + join(known) + ")");
+}
+
+Scope parse_scope(std::string_view text) {
+  return parse_word<Scope>(text, {{"merged", Scope::Model}, {"per-tensor", Scope::Layer}});
+}
+
+Combination parse_combination(std::string_view text) {
+  return parse_word<Combination>(text, {{"gather", Combination::Gather},
+                                        {"gtopk", Combination::GTopK},
+                                        {"global", Combination::Global}});
+}
+
+/// A number from 0 to below `end`.
+auto parse_below(double end) {
+  return [end](std::string_view text) {
+    const double number = parse_number(text);
+    if (number >= 0 && number < end) return number;
+    throw ValueError("'" + std::string(text) + "' is not a number from 0 to below " +
+                     number_to_text(end));
+  };
+}
+
+double parse_learning_rate(std::string_view text) {
+  const double rate = parse_number(text);
+  if (rate > 0 && rate <= 1000) return rate;
+  throw ValueError("'" + std::string(text) + "' is not a learning rate above 0, like 0.01");
+}
+
+Mode mode_for(const Compressor& compressor, const Flags& flags) {
+  const std::string mode = flags.value("mode", parse_mode);
+  if (compressor.two_modes) return mode == "paper" ? Mode::Paper : Mode::Code;
+  if (!mode.empty() && flags.typed("mode"))
+    throw UsageError("--mode: " + std::string(compressor.name) + " has one definition");
+  return Mode::Only;
+}
+
+/// Says which flag changes nothing with these settings.
+void require_sense(const Flags& flags, const TrainingSettings& settings) {
+  const auto refuse = [&](const std::string& flag, const std::string& why) {
+    if (flags.typed(flag)) throw UsageError("--" + flag + ": " + why);
+  };
+  if (!settings.compresses())
+    for (const char* flag : {"density", "density-warmup", "feedback", "selection", "aggregation",
+                             "momentum-correction", "masking"})
+      refuse(flag, "dense sends everything; name a --compressor");
+  if (settings.compressor->rule != Rule::Rtopk)
+    refuse("candidates", "only rtopk draws from candidates");
+  if (settings.compressor->rule != Rule::Randk && settings.compressor->rule != Rule::Rtopk &&
+      settings.compressor->rule != Rule::Dgc)
+    refuse("shared-seed", std::string(settings.compressor->name) + " draws nothing");
+  if (settings.masking && !settings.momentum_correction)
+    throw UsageError(
+        "--masking forgets momentum of what was sent: it needs --momentum-correction yes");
+  if (settings.combination == Combination::Gather) return;
+  if (settings.compressor->rule != Rule::Topk)
+    throw UsageError("--aggregation gtopk and global are defined for topk alone");
+  if (settings.scope == Scope::Layer)
+    throw UsageError("--aggregation gtopk and global select over the model, not per tensor");
+  if (!settings.feedback)
+    throw UsageError("--aggregation gtopk and global return what is not kept: they need feedback");
+}
+
+}  // namespace
+
+Flags train_flags() {
+  std::vector<std::string> networks;
+  for (const NetworkKind& kind : all_networks()) networks.emplace_back(kind.name);
+  Flags flags(
+      "train",
+      "Trains a network with simulated workers that exchange compressed gradients, and shows loss\n"
+      "and accuracy after each epoch: how many iterations a compressor costs. Each worker has its\n"
+      "shard of the data, its residual and its draws. It takes no time of a cluster into account:\n"
+      "`gradcast simulate` forecasts that. The data of fashion-mnist are Debian's package\n"
+      "dataset-fashion-mnist.",
+      {"train --network fnn-3 --dataset fashion-mnist --compressor topk --density 0.001",
+       "train --dataset made --compressor gaussian --workers 4 --epochs 3",
+       "train --compressor randk --feedback no --seed 2 --format json -o randk-2.json",
+       "train --network lenet-5 --data my-mnist --checkpoint lenet.state --epochs 30"});
+  flags.add("network", join(networks), "fnn-3");
+  flags.add("dataset", "fashion-mnist, or made: computed samples that need no files", kFashion);
+  flags.add("data", "a folder with the four IDX files of MNIST or the like, in place of --dataset");
+  flags.add("compressor", "a name of `gradcast list`", "dense");
+  flags.add("mode", "paper or code, of compressors where the two differ (default: code)");
+  flags.add("density", "share of the elements that each worker is to send", "0.001");
+  flags.add("candidates", "rTop-k's r (default: 5 k)");
+  flags.add("selection", "merged: k of all elements; per-tensor: of each tensor its own k",
+            "merged");
+  flags.add("aggregation",
+            "gather: the sum of all that was sent; gtopk: its k largest, by a tree; global: the k "
+            "largest of the sum of all u",
+            "gather");
+  flags.add("feedback", "yes: what is not sent stays in the residual; no: it is lost", "yes");
+  flags.add("momentum-correction", "yes: workers accumulate momentum before they select (DGC)",
+            "no");
+  flags.add("masking", "yes: a worker forgets its momentum of what it sent (DGC)", "no");
+  flags.add("shared-seed", "yes: all workers draw alike", "no");
+  flags.add("workers", "workers, each with its shard", "16");
+  flags.add("batch", "samples of a worker in an iteration", "128");
+  flags.add("epochs", "times that all samples are gone through", "10");
+  flags.add("learning-rate", "of the mean gradient", "0.01");
+  flags.add("learning-rate-warmup", "epochs in which the learning rate rises to its value", "0");
+  flags.add("density-warmup", "epochs in which the density falls to its value", "0");
+  flags.add("momentum", "of the mean gradient, after aggregation", "0.9");
+  flags.add("weight-decay", "of weights, not of biases", "0.0001");
+  flags.add("evaluate-every", "iterations between two looks at the test set (default: an epoch)");
+  flags.add("seed", "of the first parameters, the shards, their order, and the compressors' draws",
+            "1");
+  flags.add("checkpoint",
+            "a file that keeps the state after each epoch and at ctrl-C; the same command goes on "
+            "from it");
+  flags.add("counts", "a CSV file for the elements that each worker sent in each iteration");
+  add_jobs_flag(flags);
+  return flags;
+}
+
+TrainAsked read_train_asked(const Flags& flags) {
+  TrainAsked asked;
+  TrainingSettings& settings = asked.settings;
+  settings.network = flags.value(
+      "network", [](const std::string& name) { return std::string(find_network(name).name); });
+  asked.data = flags.text("data");
+  asked.dataset = flags.value("dataset", [](const std::string& text) {
+    if (text == kFashion || text == kMade) return text;
+    throw ValueError("unknown dataset '" + text + "'" + did_you_mean(text, {kFashion, kMade}) +
+                     " (known: fashion-mnist, made; or a folder: --data)");
+  });
+  if (flags.typed("data") && flags.typed("dataset"))
+    throw UsageError("--data and --dataset both say what to learn from");
+  settings.compressor = flags.value("compressor", parse_compressor);
+  settings.mode = mode_for(*settings.compressor, flags);
+  settings.density = settings.compresses() ? flags.value("density", parse_density) : 1;
+  if (!flags.text("candidates").empty())
+    settings.candidates = flags.value("candidates", parse_count);
+  settings.scope = flags.value("selection", parse_scope);
+  settings.combination = flags.value("aggregation", parse_combination);
+  settings.feedback = flags.value("feedback", parse_yes_no);
+  settings.momentum_correction = flags.value("momentum-correction", parse_yes_no);
+  settings.masking = flags.value("masking", parse_yes_no);
+  settings.shared_seed = flags.value("shared-seed", parse_yes_no);
+  settings.workers = flags.value("workers", parse_workers);
+  settings.batch = flags.value("batch", parse_count);
+  settings.epochs = flags.value("epochs", parse_epochs);
+  settings.learning_rate = flags.value("learning-rate", parse_learning_rate);
+  settings.learning_rate_warmup = flags.value("learning-rate-warmup", parse_warmup);
+  settings.density_warmup = flags.value("density-warmup", parse_warmup);
+  settings.momentum = flags.value("momentum", parse_below(1));
+  settings.weight_decay = flags.value("weight-decay", parse_below(1));
+  if (!flags.text("evaluate-every").empty())
+    settings.evaluate_every = flags.value("evaluate-every", parse_count);
+  settings.seed = flags.value("seed", parse_seed);
+  asked.checkpoint = flags.text("checkpoint");
+  asked.counts = flags.text("counts");
+  require_sense(flags, settings);
+  return asked;
+}
+
+Dataset read_dataset(const TrainAsked& asked, std::vector<InputFile>& inputs) {
+  if (!asked.data.empty()) {
+    const std::filesystem::path folder = asked.data;
+    const auto name = (folder.has_filename() ? folder : folder.parent_path()).filename().string();
+    return read_idx_dataset(name, folder, inputs);
+  }
+  if (asked.dataset == kMade) return made_dataset();
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(kFashionFolder, ignored))
+    throw MissingError(std::string("there is no ") + kFashionFolder +
+                       ": install the package dataset-fashion-mnist, name a folder with --data, or "
+                       "try --dataset made");
+  return read_idx_dataset(kFashion, kFashionFolder, inputs);
+}
+
+}  // namespace gradcast::lab

@@ -1,0 +1,73 @@
+// What workers send each other in an iteration: each encodes its gradient with the project's own
+// reference of the compressor, and all receive one mean gradient.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sim/lab/layer.hpp"
+#include "sim/lab/settings.hpp"
+#include "sim/lab/team.hpp"
+
+namespace gradcast::lab {
+
+/// What a worker keeps from iteration to iteration.
+struct WorkerMemory {
+  std::vector<float> residual;  // empty for dense
+  std::vector<float> velocity;  // with momentum correction; else empty
+};
+
+class Exchange {
+ public:
+  /// `tensors`: of the network, in the order of the parameters.
+  Exchange(const TrainingSettings& settings, const std::vector<ParameterTensor>& tensors);
+
+  /// Where a worker's gradient is to be written before encode.
+  std::span<float> gradient(std::size_t worker) { return gradients_[worker]; }
+
+  /// Encodes a worker's gradient. Different workers may be encoded at a time.
+  void encode(std::size_t worker, int iteration, double density);
+
+  /// Writes the mean of what all have sent: (1 / P) x the sum, added in the order of the workers.
+  void combine(double density, Team& team, std::span<float> mean);
+
+  /// How many elements each worker sent last.
+  const std::vector<std::int64_t>& sent() const { return sent_; }
+  /// How many elements the density asks of a worker: k.
+  std::int64_t wanted(double density) const;
+
+  /// The last u = gradient + residual of a worker, from which it selected; after encode and before
+  /// combine. For dense, the gradient.
+  std::vector<float> last_u(std::size_t worker) const;
+
+  std::vector<WorkerMemory>& memories() { return memories_; }
+  const std::vector<WorkerMemory>& memories() const { return memories_; }
+
+ private:
+  /// Elements that are selected together: all, or those of a tensor.
+  struct Part {
+    std::size_t first;
+    std::size_t elements;
+  };
+  struct Sent {
+    std::vector<float> values;
+    std::vector<std::int32_t> indices;  // within the whole model
+  };
+  std::int64_t wanted_of(const Part& part, double density) const;
+  void select_of(const Part& part, const Selection& selection, std::span<const float> input,
+                 std::span<float> residual, Sent& sent) const;
+  void combine_dense(Team& team, std::span<float> sum) const;
+  void combine_by_tree(double density, std::span<float> sum);
+  void combine_globally(double density, std::span<float> sum);
+  Sent largest_of(std::span<const float> sum, double density) const;
+
+  TrainingSettings settings_;
+  std::size_t elements_ = 0;
+  std::vector<Part> parts_;
+  std::vector<std::vector<float>> gradients_;
+  std::vector<WorkerMemory> memories_;
+  std::vector<Sent> sets_;
+  std::vector<std::int64_t> sent_;
+};
+
+}  // namespace gradcast::lab

@@ -1,0 +1,64 @@
+// A layer of a network: a function of its input and its parameters, and that function's gradient.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/lab/shape.hpp"
+
+namespace gradcast::lab {
+
+/// How parameters begin, and whether weight decay applies to them.
+enum class ParameterKind {
+  Weight,  // uniform within +-sqrt(6 / fan in): He et al., 2015, for rectifiers
+  Bias,    // 0; no decay
+  Scale,   // 1; no decay
+  Shift,   // 0; no decay
+};
+
+/// A tensor of parameters, as data-parallel training sees it: its gradient is one tensor.
+struct ParameterTensor {
+  std::string name;  // "weight"; within a network "fc1.weight"
+  std::size_t elements = 0;
+  ParameterKind kind = ParameterKind::Weight;
+  std::size_t fan_in = 1;
+};
+
+/// Real is float for trainings, double where gradients are checked. A layer keeps what backward
+/// needs of the last forward, so two threads use two copies of a network.
+template <class Real>
+class Layer {
+ public:
+  Layer(Shape input, Shape output) : input_(input), output_(output) {}
+  virtual ~Layer() = default;
+  Layer(const Layer&) = delete;
+  Layer& operator=(const Layer&) = delete;
+
+  Shape input() const { return input_; }
+  Shape output() const { return output_; }
+
+  /// Tensors of parameters, in the order in which they lie in memory.
+  virtual std::vector<ParameterTensor> parameters() const { return {}; }
+
+  /// out = f(in) for each of `samples` samples, one after another in memory.
+  virtual void forward(const Real* parameters, const Real* in, int samples, Real* out) = 0;
+
+  /// After forward of the same samples. `d_out` is the loss's gradient by `out`. Writes that by
+  /// `in` (unless `d_in` is null) and that by the parameters, added up over the samples.
+  virtual void backward(const Real* parameters, const Real* in, const Real* out, const Real* d_out,
+                        int samples, Real* d_in, Real* d_parameters) = 0;
+
+ private:
+  Shape input_;
+  Shape output_;
+};
+
+/// The number of all parameters of a layer.
+template <class Real>
+std::size_t parameter_count(const Layer<Real>& layer) {
+  std::size_t count = 0;
+  for (const ParameterTensor& tensor : layer.parameters()) count += tensor.elements;
+  return count;
+}
+
+}  // namespace gradcast::lab

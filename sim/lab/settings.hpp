@@ -1,0 +1,58 @@
+// What a training is to do: everything that decides its result.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "kernels/compressor.hpp"
+
+namespace gradcast::lab {
+
+/// Over what a compressor selects.
+enum class Scope {
+  Model,  // k of all elements
+  Layer,  // of each tensor its own k, at least one element
+};
+
+/// How the workers' selections become one gradient.
+enum class Combination {
+  Gather,  // the sum of all that was sent
+  GTopK,   // k of the sum, by a tree of pairs (gTop-k)
+  Global,  // each sends the k places where the sum of all u is largest: what no worker could know
+};
+
+struct TrainingSettings {
+  std::string network;
+  const Compressor* compressor = nullptr;
+  Mode mode = Mode::Only;
+  double density = 1;           // k / elements; 1 for dense
+  std::int64_t candidates = 0;  // rTop-k's r; 0: 5 k
+  Scope scope = Scope::Model;
+  Combination combination = Combination::Gather;
+  bool feedback = true;              // what is not sent stays in the residual
+  bool momentum_correction = false;  // DGC: each worker's momentum is accumulated before it sends
+  bool masking = false;              // DGC: momentum of what was sent is forgotten
+  bool shared_seed = false;          // all workers draw alike
+
+  int workers = 16;
+  int batch = 128;  // of a worker
+  int epochs = 10;
+  double learning_rate = 0.01;
+  double momentum = 0.9;
+  double weight_decay = 1e-4;    // not of biases
+  int learning_rate_warmup = 0;  // epochs in which it rises to its value
+  int density_warmup = 0;        // epochs in which density falls to its value
+  std::uint32_t seed = 1;
+  int evaluate_every = 0;  // iterations; 0: once an epoch
+
+  bool compresses() const { return compressor->rule != Rule::Everything; }
+};
+
+/// Of an iteration (from 0), with `in_epoch` iterations an epoch: the share of a warm-up's way that
+/// lies behind, rising linearly to 1. Goyal et al., "Accurate, Large Minibatch SGD", 2017.
+double learning_rate_at(const TrainingSettings& settings, int iteration, int in_epoch);
+
+/// The density of an epoch (from 0): it falls geometrically, as Lin et al., "Deep Gradient
+/// Compression", 2018, section 3.3: 25 %, 6.25 %, ... 0.1 %.
+double density_at(const TrainingSettings& settings, int epoch);
+
+}  // namespace gradcast::lab

@@ -1,0 +1,145 @@
+#include "sim/lab/training.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "sim/base/error.hpp"
+#include "sim/lab/networks.hpp"
+
+namespace gradcast::lab {
+namespace {
+
+/// Samples of the test set that are looked at together.
+constexpr std::size_t kTestBatch = 500;
+
+std::vector<Network<float>> networks_for(const TrainingSettings& settings, const Dataset& dataset,
+                                         std::size_t count) {
+  const NetworkKind& kind = find_network(settings.network);
+  std::vector<Network<float>> networks;
+  for (std::size_t i = 0; i < count; ++i)
+    networks.push_back(kind.make(dataset.shape, dataset.classes));
+  return networks;
+}
+
+}  // namespace
+
+Training::Training(const TrainingSettings& settings, const Dataset& dataset, std::size_t threads)
+    : settings_(settings),
+      dataset_(dataset),
+      team_(threads),
+      shards_(settings.seed, dataset.training.count(), settings.workers, settings.batch),
+      networks_(networks_for(settings, dataset, team_.members())),
+      inputs_(team_.members()),
+      exchange_(settings, tensors()),
+      mean_(parameters()) {
+  if (shards_.iterations_in_epoch() == 0)
+    throw ValueError(std::to_string(settings.workers) + " workers with a batch of " +
+                     std::to_string(settings.batch) + " need " +
+                     std::to_string(std::int64_t{settings.workers} * settings.batch) +
+                     " samples, and " + dataset.name + " has " +
+                     std::to_string(dataset.training.count()));
+  for (const ParameterTensor& tensor : tensors())
+    decays_.insert(decays_.end(), tensor.elements, tensor.kind == ParameterKind::Weight);
+  state_.parameters = networks_.front().first_parameters(settings.seed);
+  state_.velocity.assign(parameters(), 0.0f);
+}
+
+TrainingState Training::state() const {
+  TrainingState state = state_;
+  state.memories = exchange_.memories();
+  return state;
+}
+
+void Training::resume(TrainingState state) {
+  exchange_.memories() = std::move(state.memories);
+  state_ = std::move(state);
+}
+
+double Training::compute_gradients(double density,
+                                   const std::function<void(const Exchange&)>& look) {
+  const auto workers = static_cast<std::size_t>(settings_.workers);
+  std::vector<double> losses(workers);
+  const std::size_t sample = dataset_.shape.size();
+  team_.each(workers, [&](std::size_t member, std::size_t worker) {
+    const auto places = shards_.batch_of(static_cast<int>(worker), state_.iteration);
+    std::vector<float>& inputs = inputs_[member];
+    inputs.resize(places.size() * sample);
+    dataset_.copy(dataset_.training, places.data(), places.size(), inputs.data());
+    std::vector<std::uint8_t> labels;
+    for (const std::uint32_t place : places) labels.push_back(dataset_.training.labels[place]);
+    losses[worker] = networks_[member].loss_and_gradient(state_.parameters, inputs, labels,
+                                                         exchange_.gradient(worker));
+    exchange_.encode(worker, state_.iteration, density);
+  });
+  if (look) look(exchange_);
+  exchange_.combine(density, team_, mean_);
+  return std::accumulate(losses.begin(), losses.end(), 0.0) / static_cast<double>(workers);
+}
+
+void Training::update(double learning_rate) {
+  // With momentum correction the workers have accumulated it already.
+  const auto momentum = static_cast<float>(settings_.momentum_correction ? 0 : settings_.momentum);
+  const auto decay = static_cast<float>(settings_.weight_decay);
+  const auto rate = static_cast<float>(learning_rate);
+  for (std::size_t i = 0; i < mean_.size(); ++i) {
+    float& parameter = state_.parameters[i];
+    const float gradient = decays_[i] ? mean_[i] + decay * parameter : mean_[i];
+    state_.velocity[i] = momentum * state_.velocity[i] + gradient;
+    parameter -= rate * state_.velocity[i];
+  }
+}
+
+void Training::step(const std::function<void(const Exchange&)>& look) {
+  const int in_epoch = shards_.iterations_in_epoch();
+  const double density = density_at(settings_, state_.iteration / in_epoch);
+  const double learning_rate = learning_rate_at(settings_, state_.iteration, in_epoch);
+  state_.losses.push_back(compute_gradients(density, look));
+  state_.counts.push_back(exchange_.sent());
+  update(learning_rate);
+  ++state_.iteration;
+  const int every = settings_.evaluate_every > 0 ? settings_.evaluate_every : in_epoch;
+  if (state_.iteration % every == 0 || finished()) evaluate(learning_rate, density);
+}
+
+double Training::test_accuracy_percent() {
+  const Samples& test = dataset_.test;
+  const std::size_t batches = (test.count() + kTestBatch - 1) / kTestBatch;
+  std::vector<std::size_t> right(batches);
+  team_.each(batches, [&](std::size_t member, std::size_t batch) {
+    const std::size_t begin = batch * kTestBatch;
+    const std::size_t count = std::min(kTestBatch, test.count() - begin);
+    std::vector<std::uint32_t> places(count);
+    std::iota(places.begin(), places.end(), static_cast<std::uint32_t>(begin));
+    std::vector<float>& inputs = inputs_[member];
+    inputs.resize(count * dataset_.shape.size());
+    dataset_.copy(test, places.data(), count, inputs.data());
+    right[batch] = networks_[member].count_right(state_.parameters, inputs,
+                                                 std::span(test.labels).subspan(begin, count));
+  });
+  const std::size_t all = std::accumulate(right.begin(), right.end(), std::size_t{0});
+  return 100 * static_cast<double>(all) / static_cast<double>(test.count());
+}
+
+void Training::evaluate(double learning_rate, double density) {
+  const std::size_t begin = state_.evaluations.empty()
+                                ? 0
+                                : static_cast<std::size_t>(state_.evaluations.back().iteration);
+  const auto since = static_cast<double>(state_.losses.size() - begin);
+  double loss = 0;
+  double sent = 0;
+  for (std::size_t i = begin; i < state_.losses.size(); ++i) {
+    loss += state_.losses[i];
+    for (const std::int64_t count : state_.counts[i]) sent += static_cast<double>(count);
+  }
+  state_.evaluations.push_back(
+      {.epoch = static_cast<double>(state_.iteration) / shards_.iterations_in_epoch(),
+       .iteration = state_.iteration,
+       .train_loss = loss / since,
+       .test_accuracy_percent = test_accuracy_percent(),
+       .sent_elements_mean = sent / (since * settings_.workers),
+       .learning_rate = learning_rate,
+       .density = density});
+}
+
+}  // namespace gradcast::lab

@@ -1,0 +1,86 @@
+// Synchronous data-parallel SGD with simulated workers: each has its shard, its residual and its
+// draws; all have the same parameters.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "sim/lab/dataset.hpp"
+#include "sim/lab/exchange.hpp"
+#include "sim/lab/network.hpp"
+#include "sim/lab/settings.hpp"
+#include "sim/lab/shards.hpp"
+#include "sim/lab/team.hpp"
+
+namespace gradcast::lab {
+
+/// After an iteration in which the test set was looked at.
+struct Evaluation {
+  double epoch = 0;       // iterations / those in an epoch
+  int iteration = 0;      // that are done
+  double train_loss = 0;  // mean over workers and iterations since the evaluation before
+  double test_accuracy_percent = 0;
+  double sent_elements_mean = 0;  // by a worker in an iteration, since the evaluation before
+  double learning_rate = 0;       // of the last iteration
+  double density = 0;             // of the last iteration
+};
+
+/// Everything that a training must have to go on as if it had never stopped.
+struct TrainingState {
+  int iteration = 0;  // that are done
+  std::vector<float> parameters;
+  std::vector<float> velocity;  // of the optimiser
+  std::vector<WorkerMemory> memories;
+  std::vector<Evaluation> evaluations;
+  std::vector<double> losses;  // of each iteration: mean over workers
+  std::vector<std::vector<std::int64_t>>
+      counts;  // of each iteration: elements that each worker sent
+};
+
+class Training {
+ public:
+  /// `threads` share the work and do not change the result. Throws ValueError where the settings do
+  /// not fit the dataset.
+  Training(const TrainingSettings& settings, const Dataset& dataset, std::size_t threads);
+
+  int iterations() const { return settings_.epochs * shards_.iterations_in_epoch(); }
+  bool finished() const { return state_.iteration == iterations(); }
+
+  /// One iteration: gradients, exchange, update; and the evaluation where one is due. Before the
+  /// exchange, `look` is called where it is given.
+  void step(const std::function<void(const Exchange&)>& look = {});
+
+  /// All of it, to be kept.
+  TrainingState state() const;
+  const std::vector<Evaluation>& evaluations() const { return state_.evaluations; }
+  /// Of each iteration that is done: the elements that each worker sent.
+  const std::vector<std::vector<std::int64_t>>& counts() const { return state_.counts; }
+  int iteration() const { return state_.iteration; }
+  /// Goes on from a state of a training with the same settings and data.
+  void resume(TrainingState state);
+
+  const std::vector<ParameterTensor>& tensors() const { return networks_.front().tensors(); }
+  std::size_t parameters() const { return networks_.front().size(); }
+  int iterations_in_epoch() const { return shards_.iterations_in_epoch(); }
+  /// k of a worker at this density.
+  std::int64_t wanted(double density) const { return exchange_.wanted(density); }
+
+ private:
+  double compute_gradients(double density, const std::function<void(const Exchange&)>& look);
+  void update(double learning_rate);
+  void evaluate(double learning_rate, double density);
+  double test_accuracy_percent();
+
+  TrainingSettings settings_;
+  const Dataset& dataset_;
+  Team team_;
+  Shards shards_;
+  std::vector<Network<float>> networks_;    // of each member of the team
+  std::vector<std::vector<float>> inputs_;  // of each member
+  std::vector<bool> decays_;                // of each parameter
+  Exchange exchange_;
+  std::vector<float> mean_;
+  TrainingState state_;
+};
+
+}  // namespace gradcast::lab

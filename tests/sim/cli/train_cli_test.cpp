@@ -1,0 +1,83 @@
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/run_program.hpp"
+#include "tests/temporary_folder.hpp"
+
+using Catch::Contains;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+/// A training of a second on computed samples.
+std::vector<std::string> training(const std::vector<std::string>& more = {}) {
+  std::vector<std::string> words{"train",   "--dataset", "made",     "--workers", "2",
+                                 "--batch", "200",       "--epochs", "2",         "--compressor",
+                                 "topk",    "--density", "0.01"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE("train has a row each epoch, and says how it ended", "[cli]") {
+  const Ran ran = gradcast_with(training({"--format", "json"}));
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  const Json document = Json::parse(ran.out);
+  REQUIRE(document["results"].size() == 2);
+  // 6,000 samples: 3,000 a worker, 15 batches of 200.
+  CHECK(document["results"][1]["iteration"] == 30);
+  CHECK(document["results"][1]["sent_elements_mean"] == 1992.0);  // 1 % of 199,210, truncated
+  CHECK(document["summary"]["parameters"] == 199210);
+  CHECK(document["summary"]["final_test_accuracy_percent"] ==
+        document["results"][1]["test_accuracy_percent"]);
+  CHECK(document["summary"]["final_test_accuracy_percent"] > 20.0);  // of ten classes
+}
+
+TEST_CASE("the number of threads changes no byte of train's answer", "[cli]") {
+  const Ran one = gradcast_with(training({"--format", "json", "-j", "1"}));
+  CHECK(one.exit_code == 0);
+  CHECK(gradcast_with(training({"--format", "json", "-j", "2"})).out == one.out);
+}
+
+TEST_CASE("train goes on from its checkpoint, also to more epochs", "[cli]") {
+  const TemporaryFolder folder;
+  const std::string state = (folder.path / "state").string();
+  std::vector<std::string> shorter = training({"--checkpoint", state, "--format", "csv"});
+  *(std::find(shorter.begin(), shorter.end(), "--epochs") + 1) = "1";
+  CHECK(gradcast_with(shorter).exit_code == 0);
+  const Ran resumed = gradcast_with(training({"--checkpoint", state, "--format", "csv"}));
+  CHECK_THAT(resumed.err, Contains("goes on after iteration 15"));
+  CHECK(resumed.out == gradcast_with(training({"--format", "csv"})).out);
+  refuses(training({"--checkpoint", state, "--seed", "9"}), 3, "is of another training");
+}
+
+TEST_CASE("train writes what each worker sent in each iteration", "[cli]") {
+  const TemporaryFolder folder;
+  const std::string counts = (folder.path / "counts.csv").string();
+  CHECK(gradcast_with(training({"--counts", counts})).exit_code == 0);
+  std::ifstream file(counts);
+  std::string line;
+  std::getline(file, line);
+  CHECK(line == "iteration,worker,elements,density,wanted,sent");
+  std::getline(file, line);
+  CHECK(line == "1,1,199210,0.01,1992,1992");
+  int lines = 1;
+  while (std::getline(file, line)) ++lines;
+  CHECK(lines == 30 * 2);
+}
+
+TEST_CASE("train refuses in one line what makes no sense", "[cli]") {
+  refuses({"train", "--network", "fnn3"}, 2, "did you mean 'fnn-3'?");
+  refuses({"train", "--dataset", "mnist"}, 2, "known: fashion-mnist, made");
+  refuses({"train", "--data", "/nowhere"}, 3, "/nowhere: there is no train-images-idx3-ubyte");
+  refuses({"train", "--density", "0.1"}, 2, "--density: dense sends everything");
+  refuses({"train", "--compressor", "gaussian", "--aggregation", "gtopk"}, 2, "topk alone");
+  refuses({"train", "--compressor", "topk", "--masking", "yes"}, 2, "--momentum-correction yes");
+  refuses({"train", "--compressor", "topk", "--shared-seed", "yes"}, 2, "topk draws nothing");
+  refuses({"train", "--momentum", "1"}, 2, "0 to below 1");
+  refuses({"train", "--dataset", "made", "--workers", "2", "--batch", "4000"}, 2,
+          "need 8000 samples, and made has 6000");
+}

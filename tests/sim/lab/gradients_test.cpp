@@ -1,0 +1,157 @@
+// Gradients against finite differences, in double.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sim/base/random.hpp"
+#include "sim/lab/draws.hpp"
+#include "sim/lab/layers/convolution.hpp"
+#include "sim/lab/layers/fully_connected.hpp"
+#include "sim/lab/layers/group_norm.hpp"
+#include "sim/lab/layers/max_pooling.hpp"
+#include "sim/lab/layers/mean_pooling.hpp"
+#include "sim/lab/layers/rectifier.hpp"
+#include "sim/lab/layers/residual.hpp"
+#include "sim/lab/networks.hpp"
+
+using namespace gradcast;
+using namespace gradcast::lab;
+
+namespace {
+
+constexpr int kSamples = 3;
+constexpr double kStep = 1e-5;
+constexpr double kTolerance = 1e-6;  // relative to the largest derivative
+
+std::vector<double> drawn(std::size_t count, std::uint64_t part) {
+  Draws draws(1, Draw::Samples, part);
+  std::vector<double> values(count);
+  for (double& value : values) value = 2 * draws.next() - 1;
+  return values;
+}
+
+/// d f / d x at x, from f half a step to either side of each element, to the fourth order:
+/// (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / 12 h.
+template <class F>
+std::vector<double> differences(std::vector<double> x, F f) {
+  std::vector<double> result;
+  for (double& element : x) {
+    const double kept = element;
+    const auto at = [&](double step) {
+      element = kept + step;
+      return f(x);
+    };
+    const double near = at(kStep) - at(-kStep);
+    const double far = at(2 * kStep) - at(-2 * kStep);
+    result.push_back((8 * near - far) / (12 * kStep));
+    element = kept;
+  }
+  return result;
+}
+
+void require_close(const std::vector<double>& found, const std::vector<double>& wanted) {
+  REQUIRE(found.size() == wanted.size());
+  double largest = 0;
+  for (const double value : wanted) largest = std::max(largest, std::abs(value));
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    CAPTURE(i);
+    CHECK(std::abs(found[i] - wanted[i]) <= kTolerance * std::max(largest, 1e-3));
+  }
+}
+
+/// The loss is the sum of outputs, each times a number drawn for it.
+void check_layer(Layer<double>& layer) {
+  const std::vector<double> in = drawn(kSamples * layer.input().size(), 1);
+  const std::vector<double> parameters = drawn(parameter_count(layer), 2);
+  const std::vector<double> d_out = drawn(kSamples * layer.output().size(), 3);
+  std::vector<double> out(d_out.size());
+  const auto loss = [&](const std::vector<double>& p, const std::vector<double>& x) {
+    layer.forward(p.data(), x.data(), kSamples, out.data());
+    double sum = 0;
+    for (std::size_t i = 0; i < out.size(); ++i) sum += d_out[i] * out[i];
+    return sum;
+  };
+  loss(parameters, in);
+  std::vector<double> d_in(in.size());
+  std::vector<double> d_parameters(parameters.size());
+  layer.backward(parameters.data(), in.data(), out.data(), d_out.data(), kSamples, d_in.data(),
+                 d_parameters.data());
+  require_close(d_in, differences(in, [&](const auto& x) { return loss(parameters, x); }));
+  require_close(d_parameters, differences(parameters, [&](const auto& p) { return loss(p, in); }));
+
+  // Without the inputs' gradient, that of the parameters is the same.
+  std::vector<double> alone(parameters.size());
+  loss(parameters, in);
+  layer.backward(parameters.data(), in.data(), out.data(), d_out.data(), kSamples, nullptr,
+                 alone.data());
+  CHECK(alone == d_parameters);
+}
+
+}  // namespace
+
+TEST_CASE("each layer's gradient is that of finite differences", "[lab]") {
+  const Shape planes{4, 6, 6};
+  std::vector<std::unique_ptr<Layer<double>>> layers;
+  layers.push_back(std::make_unique<FullyConnected<double>>(Shape{7, 1, 1}, 5));
+  layers.push_back(std::make_unique<Rectifier<double>>(planes));
+  layers.push_back(std::make_unique<MaxPooling<double>>(planes));
+  layers.push_back(std::make_unique<MeanPooling<double>>(planes));
+  layers.push_back(std::make_unique<GroupNorm<double>>(planes, 2));
+  layers.push_back(std::make_unique<Convolution<double>>(planes, 3, Kernel{.size = 3}));
+  layers.push_back(
+      std::make_unique<Convolution<double>>(planes, 3, Kernel{.size = 5, .padding = 2}));
+  layers.push_back(std::make_unique<Convolution<double>>(
+      planes, 3, Kernel{.size = 3, .stride = 2, .padding = 1, .bias = false}));
+  layers.push_back(std::make_unique<Residual<double>>(planes, 4, 1));
+  layers.push_back(std::make_unique<Residual<double>>(planes, 8, 2));
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    CAPTURE(i);
+    check_layer(*layers[i]);
+  }
+}
+
+TEST_CASE("a whole network's gradient is that of finite differences", "[lab]") {
+  for (const NetworkKind& kind : all_networks()) {
+    CAPTURE(kind.name);
+    const Shape input{1, 12, 12};
+    Network<double> network = kind.make_double(input, 4);
+    const std::vector<double> in = drawn(kSamples * input.size(), 4);
+    const std::vector<std::uint8_t> labels{0, 3, 1};
+    std::vector<double> parameters = network.first_parameters(1);
+    std::vector<double> gradient(network.size());
+    network.loss_and_gradient(parameters, in, labels, gradient);
+    std::vector<double> unused(network.size());
+    // Some of each tensor: all of them would take minutes.
+    std::size_t first = 0;
+    for (const ParameterTensor& tensor : network.tensors()) {
+      for (std::size_t n = 0; n < std::min<std::size_t>(tensor.elements, 4); ++n) {
+        const std::size_t place = first + n * (tensor.elements - 1) / 4;
+        const double kept = parameters[place];
+        const auto at = [&](double step) {
+          parameters[place] = kept + step;
+          return network.loss_and_gradient(parameters, in, labels, unused);
+        };
+        const double wanted =
+            (8 * (at(kStep) - at(-kStep)) - (at(2 * kStep) - at(-2 * kStep))) / (12 * kStep);
+        parameters[place] = kept;
+        CAPTURE(tensor.name, n, gradient[place]);
+        CHECK(std::abs(gradient[place] - wanted) <= kTolerance * std::max(std::abs(wanted), 1e-3));
+      }
+      first += tensor.elements;
+    }
+  }
+}
+
+TEST_CASE("networks have the parameters that the paper counts", "[lab]") {
+  const Shape image{1, 28, 28};
+  // Understanding Top-k Sparsification, Table 1.
+  CHECK(find_network("fnn-3").make(image, 10).size() == 199'210);
+  CHECK(find_network("lenet-5").make(image, 10).size() == 61'706);
+  // conv1 72, its norm 16; blocks: 2 x 576 + 32; 1152 + 2304 + 128 + 64 + 32; 4608 + 9216 + 512
+  // + 128 + 64; the last layer 330.
+  CHECK(find_network("resnet-8").make(image, 10).size() == 72 + 16 + (2 * 576 + 2 * 16) +
+                                                               (1152 + 2304 + 128 + 3 * 32) +
+                                                               (4608 + 9216 + 512 + 3 * 64) + 330);
+}

@@ -1,0 +1,142 @@
+#include "sim/lab/training.hpp"
+
+#include <catch2/catch.hpp>
+#include <numeric>
+#include <set>
+
+#include "sim/base/error.hpp"
+#include "sim/lab/checkpoint.hpp"
+
+using namespace gradcast;
+using namespace gradcast::lab;
+using Catch::Contains;
+
+namespace {
+
+TrainingSettings small(const char* compressor) {
+  TrainingSettings settings;
+  settings.network = "fnn-3";
+  settings.compressor = find_compressor(compressor);
+  settings.mode = settings.compressor->two_modes ? Mode::Code : Mode::Only;
+  settings.density = settings.compresses() ? 0.01 : 1;
+  settings.workers = 3;
+  settings.batch = 8;
+  settings.epochs = 1;
+  settings.evaluate_every = 2;
+  return settings;
+}
+
+/// The first of the made samples: a few iterations.
+Dataset few_samples() {
+  static const Dataset all = made_dataset();
+  Dataset dataset = all;
+  const auto keep = [&](Samples& samples, std::size_t count) {
+    samples.labels.resize(count);
+    samples.bytes.resize(count * dataset.shape.size());
+  };
+  keep(dataset.training, 100);  // 33 a worker: 4 iterations, a sample is left
+  keep(dataset.test, 40);
+  return dataset;
+}
+
+TrainingState trained(const TrainingSettings& settings, std::size_t threads) {
+  const Dataset dataset = few_samples();
+  Training training(settings, dataset, threads);
+  while (!training.finished()) training.step();
+  return training.state();
+}
+
+}  // namespace
+
+TEST_CASE("any number of threads gives the same bits, for every compressor", "[lab]") {
+  for (const Compressor* compressor : all_compressors()) {
+    const std::string name(compressor->name);
+    CAPTURE(name);
+    const TrainingState one = trained(small(name.c_str()), 1);
+    const TrainingState two = trained(small(name.c_str()), 2);
+    CHECK(checkpoint_bytes("", one) == checkpoint_bytes("", two));
+    CHECK(one.iteration == 4);
+    CHECK(one.evaluations.size() == 2);
+    TrainingSettings other = small(name.c_str());
+    other.seed = 2;
+    CHECK(trained(other, 1).parameters != one.parameters);
+  }
+}
+
+TEST_CASE("a training goes on from its state as if it had never stopped", "[lab]") {
+  TrainingSettings settings = small("topk");
+  settings.momentum_correction = settings.masking = true;
+  settings.epochs = 2;
+  settings.density_warmup = 2;
+  const Dataset dataset = few_samples();
+  Training whole(settings, dataset, 1);
+  Training first(settings, dataset, 1);
+  for (int i = 0; i < 3; ++i) first.step();
+  const std::string kept = checkpoint_bytes("its settings", first.state());
+  Training second(settings, dataset, 1);
+  second.resume(checkpoint_state("x", kept, "its settings", second.parameters(), 3));
+  while (!whole.finished()) whole.step();
+  while (!second.finished()) second.step();
+  CHECK(checkpoint_bytes("", second.state()) == checkpoint_bytes("", whole.state()));
+
+  const auto read = [&](const std::string& bytes, const std::string& identity, std::size_t size) {
+    return checkpoint_state("x", bytes, identity, size, 3);
+  };
+  CHECK_THROWS_WITH(read(kept, "other settings", second.parameters()),
+                    Contains("x: is of another training: its settings"));
+  CHECK_THROWS_WITH(read(kept, "its settings", 7), Contains("is of another network"));
+  CHECK_THROWS_WITH(read("nonsense", "its settings", 7), Contains("is no checkpoint"));
+  std::string damaged = kept;
+  damaged[damaged.size() / 2] ^= 1;
+  CHECK_THROWS_AS(read(damaged, "its settings", second.parameters()), DataError);
+  CHECK_THROWS_AS(read(kept.substr(0, kept.size() - 9), "its settings", second.parameters()),
+                  DataError);
+}
+
+TEST_CASE("one worker with density 1 does what dense does", "[lab]") {
+  TrainingSettings settings = small("topk");
+  settings.density = 1;
+  settings.workers = 1;
+  TrainingSettings dense = small("dense");
+  dense.workers = 1;
+  CHECK(trained(settings, 1).parameters == trained(dense, 1).parameters);
+}
+
+TEST_CASE("shards share no sample, and an epoch takes each of a shard at most once", "[lab]") {
+  const Shards shards(1, 100, 3, 8);
+  REQUIRE(shards.iterations_in_epoch() == 4);  // 33 / 8
+  std::set<std::uint32_t> seen;
+  for (int worker = 0; worker < 3; ++worker)
+    for (int iteration = 0; iteration < 4; ++iteration)
+      for (const std::uint32_t place : shards.batch_of(worker, iteration)) {
+        CHECK(place < 100);
+        CHECK(seen.insert(place).second);
+      }
+  CHECK(seen.size() == 3 * 4 * 8);
+  CHECK(shards.batch_of(0, 0) != shards.batch_of(0, 4));  // the next epoch has another order
+}
+
+TEST_CASE("a dataset with less than a batch for each worker is refused", "[lab]") {
+  TrainingSettings settings = small("dense");
+  settings.batch = 34;
+  const Dataset dataset = few_samples();
+  CHECK_THROWS_WITH(Training(settings, dataset, 1),
+                    Contains("3 workers with a batch of 34 need 102 samples, and made has 100"));
+}
+
+TEST_CASE("warm-ups rise and fall as their papers say", "[lab]") {
+  TrainingSettings settings = small("topk");
+  settings.density = 0.001;
+  settings.density_warmup = 5;
+  // Lin et al.: 25 %, 6.25 %, 1.5625 %, 0.4 %, 0.1 %: fifth roots of a thousandth.
+  CHECK(density_at(settings, 0) == Approx(0.2512).epsilon(1e-3));
+  CHECK(density_at(settings, 1) == Approx(0.0631).epsilon(1e-3));
+  CHECK(density_at(settings, 4) == 0.001);
+  CHECK(density_at(settings, 9) == 0.001);
+  settings.learning_rate = 0.1;
+  settings.learning_rate_warmup = 2;
+  CHECK(learning_rate_at(settings, 0, 10) == Approx(0.1 / 20));
+  CHECK(learning_rate_at(settings, 9, 10) == Approx(0.05));
+  CHECK(learning_rate_at(settings, 19, 10) == Approx(0.1));
+  CHECK(learning_rate_at(settings, 500, 10) == 0.1);
+}
