@@ -56,6 +56,11 @@ GRADCAST_SCHEMAS=${CMAKE_SOURCE_DIR}/sim/cli/schemas;${plain_environment}")
 set_tests_properties(schemas PROPERTIES LABELS schema)
 set_tests_properties(install package PROPERTIES LABELS install)
 
+# A training on data that a package has.
+add_test(NAME fashion_mnist COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/sim/lab/fashion_mnist_test.py)
+set_tests_properties(fashion_mnist PROPERTIES SKIP_RETURN_CODE 77 LABELS lab
+  ENVIRONMENT "GRADCAST_PROGRAM=$<TARGET_FILE:gradcast>;${plain_environment}")
+
 # Reports in a browser; needs Node and Chromium.
 add_test(NAME report_browser COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/browser/report_browser_test.sh
   $<TARGET_FILE:gradcast> ${CMAKE_BINARY_DIR}/web ${CMAKE_BINARY_DIR}/browser)
