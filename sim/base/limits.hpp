@@ -15,6 +15,10 @@ inline constexpr std::size_t kLongestTextFile = std::size_t{1} << 30;
 /// 13 to 28 fold; a file that is made to fill a memory packs 1,000 fold.
 inline constexpr std::size_t kMostUnpacking = 250;
 
+/// Elements of a vector that is read from a file: twice those of VGG-16's gradient. In memory, its
+/// bytes and its elements take 2 GiB.
+inline constexpr std::size_t kMostVectorElements = std::size_t{1} << 28;
+
 /// Objects and lists inside each other, in JSON. Our results nest 5 deep, the foreign traces that
 /// we have 7. Who releases or prints such a tree needs stack for each level.
 inline constexpr std::size_t kDeepestJson = 100;

@@ -14,6 +14,7 @@ namespace {
 
 constexpr int kMostWorkers = 1024;
 constexpr int kMostEpochs = 10'000;
+constexpr int kMostIterations = 100'000'000;
 constexpr const char* kMade = "made";
 constexpr const char* kFashion = "fashion-mnist";
 /// Where Debian's package dataset-fashion-mnist puts its files.
@@ -21,6 +22,10 @@ constexpr const char* kFashionFolder = "/usr/share/datasets/fashion-mnist";
 
 int parse_workers(std::string_view text) { return parse_count_to(kMostWorkers, text); }
 int parse_epochs(std::string_view text) { return parse_count_to(kMostEpochs, text); }
+
+std::vector<int> parse_iterations(std::string_view text) {
+  return parse_counts_to(kMostIterations, text);
+}
 
 /// 0 to the longest training.
 int parse_warmup(std::string_view text) { return text == "0" ? 0 : parse_epochs(text); }
@@ -154,6 +159,9 @@ Flags train_flags() {
             "a file that keeps the state after each epoch and at ctrl-C; the same command goes on "
             "from it");
   flags.add("counts", "a CSV file for the elements that each worker sent in each iteration");
+  flags.add("observe", "iterations in which to look at u of the first worker, like 200,400");
+  flags.add("observations", "a CSV file for what was seen: moments and histogram of each tensor");
+  flags.add("record", "a folder for u itself: u-<iteration>.npy, for `gradcast theory`");
   add_jobs_flag(flags);
   return flags;
 }
@@ -195,6 +203,11 @@ TrainAsked read_train_asked(const Flags& flags) {
   settings.seed = flags.value("seed", parse_seed);
   asked.checkpoint = flags.text("checkpoint");
   asked.counts = flags.text("counts");
+  asked.observations = flags.text("observations");
+  asked.record = flags.text("record");
+  if (flags.given("observe")) asked.observe = flags.value("observe", parse_iterations);
+  if (asked.observe.empty() != (asked.observations.empty() && asked.record.empty()))
+    throw UsageError("--observe says when, --observations and --record where to: give both");
   require_sense(flags, settings);
   return asked;
 }

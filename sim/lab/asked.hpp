@@ -13,8 +13,11 @@ struct TrainAsked {
   TrainingSettings settings;
   std::string dataset;  // a name, or "" with a folder
   std::string data;     // a folder of IDX files; "": where Debian's package puts those of `dataset`
-  std::string checkpoint;  // a file to keep the state in; "": none
-  std::string counts;      // a file for the elements sent; "": none
+  std::string checkpoint;    // a file to keep the state in; "": none
+  std::string counts;        // a file for the elements sent; "": none
+  std::vector<int> observe;  // iterations in which u is looked at, rising
+  std::string observations;  // a file for what was seen; "": none
+  std::string record;        // a folder for u itself; "": none
 };
 
 Flags train_flags();

@@ -1,5 +1,5 @@
 // `gradcast train`: how many iterations a compressor costs. It asks here; sim/lab/ trains.
-#include <csignal>
+#include <algorithm>
 #include <filesystem>
 
 #include "sim/answers/answer.hpp"
@@ -11,6 +11,7 @@
 #include "sim/lab/answer.hpp"
 #include "sim/lab/asked.hpp"
 #include "sim/lab/checkpoint.hpp"
+#include "sim/lab/observation.hpp"
 #include "sim/lab/training.hpp"
 #include "sim/options/jobs_flag.hpp"
 
@@ -52,7 +53,37 @@ std::string what_is_done(const Training& training) {
   return text;
 }
 
-void train_to_the_end(Training& training, const Keeper& keeper, bool quiet) {
+/// What a user wants to see of u on the way.
+class Observer {
+ public:
+  Observer(const lab::TrainAsked& asked, const Training& training)
+      : asked_(asked), training_(training) {
+    std::error_code ignored;
+    if (!asked.record.empty()) std::filesystem::create_directories(asked.record, ignored);
+  }
+
+  /// Called before the iteration's exchange.
+  void look(const lab::Exchange& exchange) {
+    const int iteration = training_.iteration() + 1;
+    if (!std::binary_search(asked_.observe.begin(), asked_.observe.end(), iteration)) return;
+    if (!asked_.record.empty()) note_written(record_u(exchange, iteration, asked_.record).string());
+    for (auto& seen : observe(exchange, training_.tensors(), iteration))
+      seen_.push_back(std::move(seen));
+  }
+
+  void write() const {
+    if (asked_.observations.empty()) return;
+    write_text_file(asked_.observations, observations_csv(seen_));
+    note_written(asked_.observations);
+  }
+
+ private:
+  const lab::TrainAsked& asked_;
+  const Training& training_;
+  std::vector<lab::Observation> seen_;
+};
+
+void train_to_the_end(Training& training, const Keeper& keeper, Observer& observer, bool quiet) {
   Progress progress(std::vector<double>(static_cast<std::size_t>(training.iterations()), 1.0),
                     quiet);
   while (!training.finished()) {
@@ -64,7 +95,7 @@ void train_to_the_end(Training& training, const Keeper& keeper, bool quiet) {
                       (keeper.keeps() ? "; the same command goes on from " + keeper.path()
                                       : "; nothing is kept without --checkpoint"));
     }
-    training.step();
+    training.step([&](const lab::Exchange& exchange) { observer.look(exchange); });
     if (training.iteration() % training.iterations_in_epoch() == 0) keeper.keep(training);
     progress.show(static_cast<std::size_t>(training.iteration()), what_is_done(training));
   }
@@ -84,7 +115,9 @@ int train(int argc, const char* const* argv) {
     const Keeper keeper(asked, lab::identity_of(asked.settings, dataset, inputs));
     if (keeper.resume(training, asked.settings.workers))
       flags.note("goes on after " + what_is_done(training) + ", from " + keeper.path());
-    train_to_the_end(training, keeper, flags.quiet());
+    Observer observer(asked, training);
+    train_to_the_end(training, keeper, observer, flags.quiet());
+    observer.write();
     if (!asked.counts.empty()) {
       write_text_file(asked.counts, lab::counts_csv(asked.settings, training));
       note_written(asked.counts);

@@ -80,6 +80,8 @@ constexpr ValueKind kKinds[] = {
     {"shared-seed", "", "yes no"},
     {"checkpoint", "", "", kFiles},
     {"counts", "", "", kFiles},
+    {"observations", "", "", kFiles},
+    {"record", "", "", kFiles},
     {"leave-one-out", "", "model row source method trace"},
     {"save", "", "", kFiles},
     {"names", "kinds", ""},

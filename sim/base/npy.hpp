@@ -1,0 +1,24 @@
+// NumPy's files of one array, for one-dimensional vectors of float32 or float64. The format:
+// numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+#pragma once
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gradcast {
+
+/// The bytes of a .npy file (format 1.0, 2.0 or 3.0, little-endian) as its vector. A float64 is
+/// rounded to the nearest float32. Infinities and NaNs stay. `file` is named in errors. Throws
+/// DataError: what was found, what would be right.
+std::vector<float> npy_vector(std::string_view bytes, const std::string& file);
+
+/// The vector of a file. Throws DataError as npy_vector does, and where the file cannot be read or
+/// has more than kMostVectorElements.
+std::vector<float> read_npy(const std::filesystem::path& path);
+
+/// The bytes of a file of format 1.0 with this vector as float32.
+std::string npy_of(std::span<const float> vector);
+
+}  // namespace gradcast
