@@ -12,10 +12,11 @@ enum class Draw : std::uint64_t {
   Count = 3,
   FitStart = 4,
   Bootstrap = 5,
-  Shuffle = 6
+  Shuffle = 6,
+  Element = 7
 };
 
-/// The name of one draw. `replica` and `index` (a rank, a node) count from 0.
+/// The name of one draw. `replica` and `index` (a rank, a node, an element) count from 0.
 struct DrawName {
   std::uint64_t seed = 0;
   std::uint64_t replica = 0;

@@ -13,6 +13,7 @@
 #include "sim/inputs/data_files.hpp"
 #include "sim/inputs/devices.hpp"
 #include "sim/network/collective.hpp"
+#include "sim/theory/laws.hpp"
 
 namespace gradcast {
 namespace {
@@ -38,6 +39,7 @@ constexpr ValueKind kKinds[] = {
     {"params", "", "", kFiles},
     {"engine", "engines", ""},
     {"against", "compressors", ""},
+    {"distribution", "distributions", "", kFiles, kList},
     {"over", "", "nic-bandwidth nodes density kernel-cost"},
     {"fitted", "stacks", "none", kFiles},
     {"timeline", "", "", kFiles},
@@ -124,6 +126,7 @@ const std::vector<NameSource>& sources() {
       {"compressors", [] { return names_behind(all_compressors()); }},
       {"collectives", [] { return names_behind(all_collectives()); }},
       {"engines", [] { return names_in(all_engines()); }},
+      {"distributions", law_names},
       {"import-kinds", [] { return names_in(import_readers_in_order()); }},
       {"commands", [] { return names_in(all_commands()); }},
       {"topics", [] { return names_in(all_commands()) + names_in(all_help_topics()); }},
