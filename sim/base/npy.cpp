@@ -9,7 +9,6 @@
 
 #include "sim/base/block_reader.hpp"
 #include "sim/base/error.hpp"
-#include "sim/base/limits.hpp"
 #include "sim/base/npy_header.hpp"
 #include "sim/base/units.hpp"
 
@@ -22,8 +21,6 @@ constexpr std::string_view kNpyMagic{"\x93NUMPY", 6};
 constexpr std::size_t kNpyVersionEnd = 8;  // magic and version
 /// NumPy pads the header so that the elements begin at a multiple of it.
 constexpr std::size_t kNpyAlignment = 64;
-/// The header of a vector has some 70 letters. NumPy itself warns above 10,000.
-constexpr std::size_t kLongestNpyHeader = 10'000;
 
 std::size_t little_endian(std::string_view bytes) {
   std::size_t number = 0;
@@ -107,7 +104,7 @@ std::vector<float> npy_vector(std::string_view bytes, const std::string& file) {
 }
 
 std::vector<float> read_npy(const std::filesystem::path& path) {
-  BlockReader file(path, kMostVectorElements * sizeof(double) + kLongestNpyHeader);
+  BlockReader file(path, kLongestNpyFile);
   std::string bytes;
   for (std::string_view block = file.next(); !block.empty(); block = file.next()) bytes += block;
   return npy_vector(bytes, path.string());

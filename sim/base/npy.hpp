@@ -7,7 +7,14 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/base/limits.hpp"
+
 namespace gradcast {
+
+/// The header of a vector has some 70 letters. NumPy itself warns above 10,000.
+inline constexpr std::size_t kLongestNpyHeader = 10'000;
+inline constexpr std::size_t kLongestNpyFile =
+    kMostVectorElements * sizeof(double) + kLongestNpyHeader;
 
 /// The bytes of a .npy file (format 1.0, 2.0 or 3.0, little-endian) as its vector. A float64 is
 /// rounded to the nearest float32. Infinities and NaNs stay. `file` is named in errors. Throws

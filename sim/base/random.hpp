@@ -17,10 +17,11 @@ enum class Draw : std::uint64_t {
   Shards = 8,
   Epoch = 9,
   Selection = 10,
-  Samples = 11
+  Samples = 11,
+  Element = 12
 };
 
-/// The name of one draw. `replica` and `index` (a rank, a node) count from 0.
+/// The name of one draw. `replica` and `index` (a rank, a node, an element) count from 0.
 struct DrawName {
   std::uint64_t seed = 0;
   std::uint64_t replica = 0;

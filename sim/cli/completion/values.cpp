@@ -14,6 +14,7 @@
 #include "sim/inputs/devices.hpp"
 #include "sim/lab/networks.hpp"
 #include "sim/network/collective.hpp"
+#include "sim/theory/laws.hpp"
 
 namespace gradcast {
 namespace {
@@ -39,6 +40,7 @@ constexpr ValueKind kKinds[] = {
     {"params", "", "", kFiles},
     {"engine", "engines", ""},
     {"against", "compressors", ""},
+    {"distribution", "distributions", "", kFiles, kList},
     {"over", "", "nic-bandwidth nodes density kernel-cost"},
     {"fitted", "stacks", "none", kFiles},
     {"timeline", "", "", kFiles},
@@ -138,6 +140,7 @@ const std::vector<NameSource>& sources() {
       {"collectives", [] { return names_behind(all_collectives()); }},
       {"engines", [] { return names_in(all_engines()); }},
       {"networks", [] { return names_in(lab::all_networks()); }},
+      {"distributions", law_names},
       {"import-kinds", [] { return names_in(import_readers_in_order()); }},
       {"commands", [] { return names_in(all_commands()); }},
       {"topics", [] { return names_in(all_commands()) + names_in(all_help_topics()); }},

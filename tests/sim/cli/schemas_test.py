@@ -76,6 +76,13 @@ RUNS = {
         ["--model", "alexnet,resnet-50", "--compressor", "all", "--nodes", "2,16000", "--fitted", "none", *ANALYTIC],
         ["--payload", "1MiB", *ANALYTIC],
     ],
+    "theory": [
+        ["--distribution", "normal:8,1,signs", "--density", "0.001,0.1", "--elements", "1000"],
+        ["--distribution", "u.npy"],
+        ["--counter-examples", "--elements", "1000"],
+        ["--curve", "--elements", "1000"],
+        ["--curve", "--distribution", "u.npy"],
+    ],
     "breakeven": [
         ["--model", "alexnet", "--compressor", "topk", "--over", "nic-bandwidth", *ANALYTIC],
         ["--model", "alexnet", "--map", "--nodes", "1..4", "--nic-bandwidth", "1Gbps..10Gbps", *ANALYTIC],
@@ -120,6 +127,7 @@ def documents(command):
         tensors = [line.split(",")[1] for line in lenet.read_text().splitlines() if not line.startswith("#")][1:]
         (pathlib.Path(folder) / "lenet.csv").write_text(
             TRACE_OF_LENET + "".join(tensor + ",1,1\n" for tensor in tensors))
+        (pathlib.Path(folder) / "u.npy").write_bytes((CORPUS / "npy" / "float32").read_bytes())
         for arguments in RUNS[command]:
             ran = subprocess.run([PROGRAM, command, "--format", "json", "-q", *arguments], cwd=folder,
                                  capture_output=True, text=True)

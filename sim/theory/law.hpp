@@ -1,0 +1,32 @@
+// How the elements of u are distributed, where that has a name.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace gradcast {
+
+/// A value that elements have with a probability above 0.
+struct Atom {
+  double at = 0;
+  double mass = 0;
+};
+
+struct Law {
+  std::string name;  // as it was typed: "normal:8,1"
+  /// Of one element, apart from the atoms; null where there are only atoms. Its scale is free where
+  /// there are no atoms.
+  std::function<double(double)> density;
+  /// Rising; between two of them the density is smooth and of one scale, and outside it is 0, or so
+  /// small that doubles lose it.
+  std::vector<double> edges;
+  std::vector<Atom> atoms;
+  /// An element from two uniform numbers between 0 and 1.
+  std::function<double(double, double)> draw;
+  bool has_kurtosis = true;  // its fourth moment is finite
+};
+
+/// E (u - mean)^4 / variance^2; 3 for a normal one. NaN where it is not finite.
+double kurtosis_of(const Law& law);
+
+}  // namespace gradcast

@@ -1,0 +1,16 @@
+// Verdicts as rows, and as a table for people.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sim/answers/document.hpp"
+#include "sim/theory/verdict.hpp"
+
+namespace gradcast {
+
+/// A row a density.
+std::vector<Json> verdict_rows(const Verdict& verdict);
+
+std::string verdict_table(const std::vector<Verdict>& verdicts);
+
+}  // namespace gradcast

@@ -1,0 +1,29 @@
+// What --distribution names: laws, and files of u.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/inputs/data_files.hpp"
+#include "sim/theory/law.hpp"
+
+namespace gradcast {
+
+/// A law or the vector of a file.
+struct Subject {
+  std::string name;
+  std::optional<Law> law;
+  std::vector<float> vector;  // of a file
+  InputFile input;            // of a file
+};
+
+/// "normal:8,1,uniform,u.npy" as "normal:8,1", "uniform", "u.npy", each once: a number belongs to
+/// the name before it. Throws ValueError for an empty entry or a number without a name.
+std::vector<std::string> subject_words(std::string_view text);
+
+/// A word that ends in ".npy" is a file. Throws ValueError for a wrong law, DataError for a file
+/// that is no vector, or has no ratio.
+Subject read_subject(const std::string& word);
+
+}  // namespace gradcast
