@@ -39,6 +39,8 @@ constexpr ValueKind kKinds[] = {
     {"engine", "engines", ""},
     {"against", "compressors", ""},
     {"over", "", "nic-bandwidth nodes density kernel-cost"},
+    {"training", "", "", kFiles, kList},
+    {"target", "", "best best-1"},
     {"fitted", "stacks", "none", kFiles},
     {"timeline", "", "", kFiles},
     {"paje", "", "", kFiles},

@@ -32,6 +32,8 @@ COMMANDS = subprocess.run([PROGRAM, "completion", "--names", "commands"], captur
 
 CORPUS = pathlib.Path(__file__).parents[2] / "fuzz" / "corpus"
 IMPORTED = pathlib.Path(__file__).parents[1] / "import" / "traces"
+TRAININGS = pathlib.Path(__file__).parents[1] / "tta" / "trainings"
+TRAINED = ["--model", "fnn-3", "--training", ",".join(map(str, sorted(TRAININGS.glob("*.json"))))]
 ANALYTIC = ["--engine", "analytic"]
 CPU = ["--device", "cpu", "--compressors", "topk", "--seconds", "0.001"]
 RUNS = {
@@ -79,6 +81,11 @@ RUNS = {
     "breakeven": [
         ["--model", "alexnet", "--compressor", "topk", "--over", "nic-bandwidth", *ANALYTIC],
         ["--model", "alexnet", "--map", "--nodes", "1..4", "--nic-bandwidth", "1Gbps..10Gbps", *ANALYTIC],
+    ],
+    "tta": [
+        [*TRAINED, "--target", "85,87", *ANALYTIC],
+        [*TRAINED, "--curve", "--over", "nic-bandwidth", *ANALYTIC],
+        [*TRAINED[:3], str(TRAININGS / "gaussian-1.json"), "--fitted", "none", *ANALYTIC],
     ],
     "config": [["simulate"]],
     "version": [[]],
@@ -146,7 +153,7 @@ class Schemas(unittest.TestCase):
                         self.assertFalse(fits(schema, with_key_renamed(document, key)), key)
                     # Of one row, so that this stays quick.
                     short = copy.deepcopy(document)
-                    for rows in ("results", "map"):
+                    for rows in ("results", "map", "break_evens", "curves"):
                         if not short.get(rows):
                             continue
                         short[rows] = short[rows][:1]
