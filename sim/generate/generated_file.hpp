@@ -26,6 +26,9 @@ std::vector<GeneratedFile> iteration_trace_files(const std::filesystem::path& da
 /// `traces/devices.csv` below `data_root`.
 std::vector<GeneratedFile> derived_trace_files(const std::filesystem::path& data_root);
 
+/// `traces/iteration-<model>-v100.csv` of the networks for MNIST, whose time nobody published.
+std::vector<GeneratedFile> small_trace_files();
+
 /// `traces/measured-shi2019-table2.csv` and `traces/measured-gtopk-1gbe.csv`: both, and each.
 std::vector<GeneratedFile> measured_files();
 GeneratedFile table2_file();

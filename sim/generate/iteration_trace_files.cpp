@@ -112,19 +112,6 @@ std::string_view profile_of(const Total& total) {
   return shares == std::end(kShares) ? "" : shares->profile;
 }
 
-/// SGD with momentum and weight decay as PyTorch 1.1 launches it, tensor by tensor.
-Seconds update_time(const Model& model, const PublishedGpu& device) {
-  constexpr TorchOperator kSteps[] = {{"gradient += decay x parameter", 12},
-                                      {"momentum *= factor", 8},
-                                      {"momentum += gradient", 12},
-                                      {"parameter -= rate x momentum", 12}};
-  Seconds sum{0};
-  for (const GradientTensor& tensor : model.tensors)
-    for (const TorchOperator& step : kSteps)
-      sum += time_of({step, static_cast<double>(tensor.elements)}, device);
-  return rounded_to_nanosecond(sum);
-}
-
 /// `times`: one for each operator with parameters.
 IterationTrace trace_of(const Network& network, const Total& total,
                         const std::vector<ComputeTime>& times) {
@@ -132,7 +119,7 @@ IterationTrace trace_of(const Network& network, const Total& total,
   IterationTrace trace;
   trace.device = total.device.name;
   trace.batch = total.batch;
-  trace.update = update_time(model, total.device);
+  trace.update = torch_update_time(model, total.device);
   ComputeTime raw;
   for (const ComputeTime& time : times) {
     raw.forward += time.forward;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/inputs/iteration_trace.hpp"
+
 namespace gradcast {
 
 Seconds time_of(const OperatorCall& call, const PublishedGpu& device) {
@@ -12,6 +14,18 @@ Seconds time_of(const OperatorCall& call, const PublishedGpu& device) {
   const bool compares = call.op.compares && n > 1;
   const Seconds comparisons = (compares ? n * std::log2(n) : 0.0) * device.topk_comparison;
   return std::max({memory, launches, comparisons});
+}
+
+Seconds torch_update_time(const Model& model, const PublishedGpu& device) {
+  constexpr TorchOperator kSteps[] = {{"gradient += decay x parameter", 12},
+                                      {"momentum *= factor", 8},
+                                      {"momentum += gradient", 12},
+                                      {"parameter -= rate x momentum", 12}};
+  Seconds sum{0};
+  for (const GradientTensor& tensor : model.tensors)
+    for (const TorchOperator& step : kSteps)
+      sum += time_of({step, static_cast<double>(tensor.elements)}, device);
+  return rounded_to_nanosecond(sum);
 }
 
 }  // namespace gradcast

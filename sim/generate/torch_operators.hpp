@@ -5,6 +5,7 @@
 
 #include "sim/base/units.hpp"
 #include "sim/generate/published_gpu.hpp"
+#include "sim/inputs/model.hpp"
 
 namespace gradcast {
 
@@ -23,6 +24,9 @@ struct OperatorCall {
 
 /// The time of a call: the longest of memory traffic, launches and the fit.
 Seconds time_of(const OperatorCall& call, const PublishedGpu& device = kV100);
+
+/// SGD with momentum and weight decay as PyTorch 1.1 launches it, tensor by tensor.
+Seconds torch_update_time(const Model& model, const PublishedGpu& device);
 
 namespace torch_operators {
 

@@ -42,6 +42,8 @@ constexpr ValueKind kKinds[] = {
     {"against", "compressors", ""},
     {"distribution", "distributions", "", kFiles, kList},
     {"over", "", "nic-bandwidth nodes density kernel-cost"},
+    {"training", "", "", kFiles, kList},
+    {"target", "", "best best-1"},
     {"fitted", "stacks", "none", kFiles},
     {"timeline", "", "", kFiles},
     {"paje", "", "", kFiles},

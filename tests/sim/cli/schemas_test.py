@@ -32,6 +32,8 @@ COMMANDS = subprocess.run([PROGRAM, "completion", "--names", "commands"], captur
 
 CORPUS = pathlib.Path(__file__).parents[2] / "fuzz" / "corpus"
 IMPORTED = pathlib.Path(__file__).parents[1] / "import" / "traces"
+TRAININGS = pathlib.Path(__file__).parents[1] / "tta" / "trainings"
+TRAINED = ["--model", "fnn-3", "--training", ",".join(map(str, sorted(TRAININGS.glob("*.json"))))]
 ANALYTIC = ["--engine", "analytic"]
 CPU = ["--device", "cpu", "--compressors", "topk", "--seconds", "0.001"]
 RUNS = {
@@ -90,6 +92,11 @@ RUNS = {
     "train": [
         ["--dataset", "made", "--workers", "2", "--batch", "500", "--epochs", "1"],
         ["--dataset", "made", "--workers", "2", "--batch", "500", "--epochs", "1", "--compressor", "gaussian"],
+    ],
+    "tta": [
+        [*TRAINED, "--target", "85,87", *ANALYTIC],
+        [*TRAINED, "--curve", "--over", "nic-bandwidth", *ANALYTIC],
+        [*TRAINED[:3], str(TRAININGS / "gaussian-1.json"), "--fitted", "none", *ANALYTIC],
     ],
     "config": [["simulate"]],
     "version": [[]],
@@ -158,7 +165,7 @@ class Schemas(unittest.TestCase):
                         self.assertFalse(fits(schema, with_key_renamed(document, key)), key)
                     # Of one row, so that this stays quick.
                     short = copy.deepcopy(document)
-                    for rows in ("results", "map"):
+                    for rows in ("results", "map", "break_evens", "curves"):
                         if not short.get(rows):
                             continue
                         short[rows] = short[rows][:1]

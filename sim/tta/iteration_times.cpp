@@ -1,0 +1,107 @@
+#include "sim/tta/iteration_times.hpp"
+
+#include "sim/base/error.hpp"
+#include "sim/forecast/schedule.hpp"
+
+namespace gradcast {
+namespace {
+
+std::string count_text(int number, const std::string& one, const std::string& several) {
+  return std::to_string(number) + " " + (number == 1 ? one : several);
+}
+
+void require_same_workers(const Scenario& scenario, const TrainedSetups& setups) {
+  const int workers = setups.common().workers;
+  const Cluster& cluster = scenario.cluster;
+  if (cluster.ranks() == workers) return;
+  const std::string first = count_text(workers, "worker", "workers") + " trained " +
+                            setups.all.front().seeds[0].file + ", and the cluster has " +
+                            count_text(cluster.ranks(), "GPU", "GPUs") +
+                            ": how many iterations it takes depends on the workers; ";
+  if (cluster.nodes_alike() && workers % cluster.gpus_per_node == 0)
+    throw ValueError(first + "use --nodes " + std::to_string(workers / cluster.gpus_per_node) +
+                     ", as a node has " + count_text(cluster.gpus_per_node, "GPU", "GPUs"));
+  throw ValueError(first + "choose --nodes and --gpus-per-node whose product is " +
+                   std::to_string(workers));
+}
+
+void require_same_network(const Scenario& scenario, const TrainedSetups& setups) {
+  for (const TrainedSetup& setup : setups.all)
+    for (const TrainingRun& run : setup.seeds)
+      if (run.parameters && *run.parameters != scenario.model.elements())
+        throw ValueError("--model " + scenario.model.name + " has " +
+                         std::to_string(scenario.model.elements()) + " parameters, and " +
+                         run.setup.network + " of " + run.file + " has " +
+                         std::to_string(*run.parameters) + ": name the network that was trained");
+  const std::string& network = setups.common().network;
+  const bool counted = setups.all.front().seeds.front().parameters.has_value();
+  if (!counted && scenario.model.name != network)
+    throw ValueError("--model is " + scenario.model.name + ", and " +
+                     setups.all.front().seeds.front().file + " trained " + network +
+                     ": name the network that was trained");
+}
+
+/// The best of several schedules: for dense the fastest, else as better_choice has it.
+IterationTime best_of(const std::vector<Asked>& by_schedule, bool dense, const Engine& engine,
+                      DataFiles& files) {
+  std::optional<IterationTime> best;
+  std::string problem;
+  for (const Asked& asked : by_schedule) {
+    const Evaluation evaluation = evaluate(asked, engine, files);
+    if (!evaluation.problem.empty()) {
+      if (problem.empty()) problem = asked.request.compressor + ": " + evaluation.problem;
+      continue;
+    }
+    const IterationTime time{evaluation, to_text(schedule_of(asked.request))};
+    if (!best || (dense ? time.seconds() < best->seconds()
+                        : better_choice(time.seconds(), evaluation.outside_seen, best->seconds(),
+                                        best->evaluation.outside_seen)))
+      best = time;
+  }
+  if (!best) throw ValueError(problem);
+  return *best;
+}
+
+}  // namespace
+
+BreakEvenAsked contest_of(const TtaAsked& asked, const TrainedSetups& setups) {
+  BreakEvenAsked contest;
+  contest.request = asked.request;
+  contest.request.batch = setups.common().batch;
+  contest.over = asked.over;
+  contest.against = "dense";
+  contest.dense = asked.against;
+  contest.from = asked.from;
+  contest.to = asked.to;
+  contest.software = asked.software;
+  contest.processes = asked.processes;
+  return contest;
+}
+
+std::vector<TimedSetup> iteration_times(const TtaAsked& asked, const TrainedSetups& setups,
+                                        const Engine& engine, DataFiles& files) {
+  const BreakEvenAsked contest = contest_of(asked, setups);
+  std::vector<TimedSetup> all;
+  for (const TrainedSetup& trained : setups.all) {
+    const TrainingSetup& setup = trained.setup;
+    Request request = contest.request;
+    request.mode = setup.mode;
+    if (!setup.dense()) request.density = setup.density;
+    // What a compressor of one definition only is called with changes nothing.
+    request = with_compressor(request, setup.compressor, true);
+    TimedSetup timed{
+        setup.dense() ? opponent_of(contest, files) : contestant_of(request, contest, files), {}};
+    if (all.empty()) {
+      const Scenario scenario = make_scenario(timed.contestant.estimates.physics, files);
+      require_same_workers(scenario, setups);
+      require_same_network(scenario, setups);
+    }
+    timed.physics = best_of(timed.contestant.physics(), setup.dense(), engine, files);
+    if (timed.contestant.estimates.fitted)
+      timed.fitted = best_of(timed.contestant.fitted(), setup.dense(), engine, files);
+    all.push_back(timed);
+  }
+  return all;
+}
+
+}  // namespace gradcast

@@ -1,0 +1,50 @@
+// How many iterations trainings took to an accuracy, and how sure that is.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/forecast/software_spread.hpp"
+#include "sim/tta/trained_setups.hpp"
+
+namespace gradcast {
+
+/// The iterations to the first evaluation at or above a target. Nothing is extrapolated: a training
+/// that did not get there says only that it takes more than it ran.
+struct IterationsNeeded {
+  std::size_t seeds = 0;    // trainings
+  std::size_t reached = 0;  // that reached it
+  /// Of those that reached it. Where some did not, the median of all is larger.
+  std::optional<double> median{};
+  std::int64_t least = 0;
+  std::int64_t most = 0;
+  /// The last evaluation of those that did not reach it: the shortest such training.
+  std::optional<std::int64_t> not_within{};
+  // Logarithms of the iterations of those that reached it:
+  double mean_log = 0;
+  double deviation_log = 0;  // 0 for fewer than two
+  /// Between evaluations nobody looked. The evaluation before the first that reached it came after
+  /// this share of its iterations; the least of all trainings.
+  double looked_share = 1;
+
+  bool complete() const { return reached == seeds; }
+  /// What is surely needed, at the least: of a typical training.
+  double at_least() const { return median ? *median : static_cast<double>(*not_within); }
+  /// "n of m"
+  std::string counted() const;
+};
+
+IterationsNeeded iterations_needed(const TrainedSetup& setup, double percent);
+
+/// Where the iterations of one more training lie with a probability of kIntervalLevel, if their
+/// logarithms are normal (Student's t), stretched down by what may have happened between two
+/// evaluations. nullopt where fewer than two trainings, or not all, reached the target: their
+/// spread is not known then.
+std::optional<RatioInterval> interval_of(const IterationsNeeded& needed);
+
+/// The same of how many times as many iterations one more training takes as one more of dense.
+std::optional<RatioInterval> ratio_interval(const IterationsNeeded& its,
+                                            const IterationsNeeded& dense);
+
+}  // namespace gradcast

@@ -1,0 +1,61 @@
+// Iterations to an accuracy times seconds an iteration, beside dense.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/tta/iteration_times.hpp"
+#include "sim/tta/iterations_needed.hpp"
+
+namespace gradcast {
+
+/// Whether something takes less than dense, beyond what the two are known to be off.
+enum class Pays { Yes, No, NotSure };
+std::string to_text(Pays pays);  // "yes", "no", "not sure"
+
+/// A number with its interval of kIntervalLevel, where that is known.
+struct RatioWithInterval {
+  double value = 0;
+  std::optional<RatioInterval> interval{};
+
+  /// A ratio of times: below 1 it pays. Without an interval nobody is sure.
+  Pays pays() const;
+};
+
+/// How one setup is held against dense.
+struct AgainstDense {
+  RatioWithInterval iteration_time;  // its seconds an iteration over dense's
+  /// nullopt where dense or all of its trainings did not get there.
+  std::optional<RatioWithInterval> iterations{};
+  std::optional<RatioWithInterval> time{};  // to the accuracy
+  /// How short its iteration must be, as a share of dense's, to pay.
+  std::optional<double> needed_iteration_ratio{};
+  Pays by_iteration = Pays::NotSure;
+  Pays by_time = Pays::NotSure;
+};
+
+/// One setup, one target, one estimate.
+struct TimeToAccuracy {
+  std::size_t setup = 0;  // its place
+  double target = 0;      // percent
+  bool fitted = false;
+  IterationsNeeded needed;
+  Seconds iteration{0};
+  std::optional<ForecastInterval> iteration_interval{};
+  std::optional<Seconds> time{};  // nullopt where no training got there
+  std::optional<ForecastInterval> interval{};
+  /// It takes more than this: trainings that did not get there ran so long.
+  std::optional<Seconds> at_least{};
+  std::optional<AgainstDense> against_dense{};  // not of dense, nor where there is none
+};
+
+/// The ends of two intervals multiplied: wide on purpose. If both are of 90 % and independent, the
+/// product is inside more often than that.
+RatioInterval product_of(const RatioInterval& one, const RatioInterval& other);
+
+/// All of them: by target, estimate (physics first), setup.
+std::vector<TimeToAccuracy> times_to_accuracy(const TrainedSetups& setups,
+                                              const std::vector<TimedSetup>& timed,
+                                              const std::vector<double>& targets);
+
+}  // namespace gradcast

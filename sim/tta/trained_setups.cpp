@@ -1,0 +1,98 @@
+#include "sim/tta/trained_setups.hpp"
+
+#include <algorithm>
+
+#include "sim/base/error.hpp"
+#include "sim/base/statistics.hpp"
+#include "sim/base/units.hpp"
+
+namespace gradcast {
+namespace {
+
+void require_same(const TrainingRun& one, const TrainingRun& other) {
+  const TrainingSetup& a = one.setup;
+  const TrainingSetup& b = other.setup;
+  const auto require = [&](const std::string& what, const std::string& its,
+                           const std::string& others) {
+    if (its != others)
+      throw DataError(one.file, 0,
+                      what + " '" + its + "' differs from '" + others + "' of " + other.file +
+                          "; name trainings of the same one");
+  };
+  require("network", a.network, b.network);
+  require("dataset", a.dataset, b.dataset);
+  require("workers", std::to_string(a.workers), std::to_string(b.workers));
+  require("batch", std::to_string(a.batch), std::to_string(b.batch));
+  if (one.parameters && other.parameters)
+    require("parameters", std::to_string(*one.parameters), std::to_string(*other.parameters));
+}
+
+TrainedSetup& setup_among(std::vector<TrainedSetup>& all, const TrainingSetup& setup) {
+  for (TrainedSetup& known : all)
+    if (known.setup == setup) return known;
+  all.push_back({setup, {}});
+  return all.back();
+}
+
+void add_seed(TrainedSetup& to, const TrainingRun& run) {
+  const auto place = std::lower_bound(to.seeds.begin(), to.seeds.end(), run,
+                                      [](const auto& a, const auto& b) { return a.seed < b.seed; });
+  if (place != to.seeds.end() && place->seed == run.seed)
+    throw DataError(run.file, 0,
+                    "is the same training as in " + place->file + ": " + run.setup.compressor +
+                        " with seed " + std::to_string(run.seed) + "; name each once");
+  to.seeds.insert(place, run);
+}
+
+}  // namespace
+
+std::string TrainedSetup::name(bool with_density) const {
+  std::string text = setup.compressor;
+  if (!setup.mode.empty()) text += " (" + setup.mode + ")";
+  if (with_density) text += " at " + number_to_text(setup.density);
+  return text;
+}
+
+double TrainedSetup::best_percent() const {
+  std::vector<double> bests;
+  for (const TrainingRun& run : seeds)
+    bests.push_back(std::max_element(run.tests.begin(), run.tests.end(), [](auto& a, auto& b) {
+                      return a.percent < b.percent;
+                    })->percent);
+  return median(bests);
+}
+
+std::optional<double> TrainedSetup::sent_share() const {
+  double sum = 0;
+  int known = 0;
+  for (const TrainingRun& run : seeds) {
+    if (setup.dense() || !run.sent_elements || run.parameters.value_or(0) <= 0) continue;
+    sum += *run.sent_elements / (setup.density * static_cast<double>(*run.parameters));
+    ++known;
+  }
+  return known > 0 ? std::optional(sum / known) : std::nullopt;
+}
+
+const TrainedSetup* TrainedSetups::dense() const {
+  return all.front().setup.dense() ? &all.front() : nullptr;
+}
+
+std::string TrainedSetups::name(const TrainedSetup& one) const {
+  const auto of_compressor = std::count_if(all.begin(), all.end(), [&](const TrainedSetup& other) {
+    return other.setup.compressor == one.setup.compressor && other.setup.mode == one.setup.mode;
+  });
+  return one.name(of_compressor > 1);
+}
+
+TrainedSetups trained_setups(const std::vector<TrainingRun>& runs) {
+  TrainedSetups setups;
+  for (const TrainingRun& run : runs) {
+    require_same(run, runs.front());
+    add_seed(setup_among(setups.all, run.setup), run);
+  }
+  std::stable_partition(setups.all.begin(), setups.all.end(),
+                        [](const TrainedSetup& each) { return each.setup.dense(); });
+  return setups;
+}
+
+}  // namespace gradcast

@@ -1,0 +1,49 @@
+// Reads what a training says about itself: how accurate it was after how many iterations. `gradcast
+// train` writes such files; others may, as JSON or as CSV.
+#pragma once
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/base/text_file.hpp"
+
+namespace gradcast {
+
+/// What was trained, and how. Trainings that differ in their seed alone have the same.
+struct TrainingSetup {
+  std::string network;
+  std::string dataset;
+  std::string compressor;
+  std::string mode;    // "", "paper" or "code"
+  double density = 1;  // of dense 1
+  int workers = 0;
+  int batch = 0;  // samples an iteration and worker
+
+  bool dense() const { return compressor == "dense"; }
+  friend auto operator<=>(const TrainingSetup&, const TrainingSetup&) = default;
+};
+
+/// One evaluation on the data that was kept from training.
+struct TestedAccuracy {
+  std::int64_t iteration = 0;  // done before it
+  double percent = 0;
+};
+
+/// One training from its beginning.
+struct TrainingRun {
+  std::string file;
+  TrainingSetup setup;
+  std::uint32_t seed = 0;
+  std::optional<std::int64_t> parameters{};  // of the network
+  std::optional<double> sent_elements{};     // a worker's, the mean of an iteration
+  std::vector<TestedAccuracy> tests;         // rising iterations; at least one
+};
+
+/// The trainings of a file, in its order. JSON is an object with `results`, a row an evaluation;
+/// what a row does not say, `summary` or the document may. CSV has the same columns. Columns and
+/// members that are not known are left alone. Throws DataError.
+std::vector<TrainingRun> read_training(const TextFile& file);
+
+}  // namespace gradcast

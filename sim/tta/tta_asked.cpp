@@ -1,0 +1,83 @@
+#include "sim/tta/tta_asked.hpp"
+
+#include "sim/base/lists.hpp"
+#include "sim/forecast/estimates.hpp"
+#include "sim/options/jobs_flag.hpp"
+#include "sim/options/request_flags.hpp"
+
+namespace gradcast {
+namespace {
+
+/// Nodes and density change how many iterations a training takes, so these two are left.
+Quantity parse_over(const std::string& text) {
+  const Quantity over = parse_quantity(text);
+  if (over == Quantity::NicBandwidth || over == Quantity::KernelCost) return over;
+  throw ValueError("'" + text +
+                   "' would change how many iterations a training takes; nic-bandwidth and "
+                   "kernel-cost do not");
+}
+
+/// What the trainings say is not asked twice.
+void require_left_to_trainings(const Flags& flags) {
+  for (const char* flag : {"compressor", "density", "mode", "batch", "payload"})
+    if (flags.typed(flag))
+      throw UsageError("--" + std::string(flag) + " is what the trainings say: leave it out");
+}
+
+}  // namespace
+
+void add_tta_flags(Flags& flags) {
+  flags.add("training", "files that `gradcast train` wrote, as a list: JSON, or CSV");
+  flags.add("target",
+            "test accuracies in percent, as a list: 80,85; best is the best that dense reached, "
+            "best-1 a point below it",
+            "best-1");
+  flags.add("against",
+            "the dense run it is held against: best (the fastest: merged, ddp or layer, "
+            "overlapped; the stack's own too) or same (by the request's own schedule)",
+            to_text(Against::Best));
+  flags.add("fitted",
+            "the software of the second answer: a stack of `gradcast list` or a file; a fitted "
+            "cluster, for its own and for those without a fit; or none",
+            kUsualSoftware);
+  flags.add("over",
+            "also find where a compressor begins or stops to pay over: nic-bandwidth or "
+            "kernel-cost (times the costs')");
+  flags.add("from", "where to begin looking (default: 1Gbps, a hundredth of the kernel cost)");
+  flags.add("to", "where to end (default: 400Gbps, a hundredfold)");
+  flags.add_switch("curve", "also the accuracy of every evaluation, over seconds");
+  add_jobs_flag(flags);
+}
+
+TtaAsked read_tta(const Flags& flags) {
+  TtaAsked asked;
+  if (flags.text("training").empty())
+    throw UsageError(
+        "--training is missing: files that `gradcast train` wrote, like a.json,b.json");
+  require_left_to_trainings(flags);
+  asked.trainings =
+      flags.value("training", [](const std::string& text) { return parse_words(text); });
+  asked.targets = flags.value("target", parse_targets);
+  asked.against = flags.value("against", parse_against);
+  asked.software = flags.text("fitted");
+  asked.curve = flags.given("curve");
+  if (flags.given("over")) {
+    asked.over = flags.value("over", parse_over);
+    if (*asked.over == Quantity::NicBandwidth && flags.given("nic-bandwidth"))
+      throw UsageError(
+          "--nic-bandwidth is what is looked over: leave it out (--from and --to bound it)");
+  }
+  for (const char* end : {"from", "to"}) {
+    if (!flags.given(end)) continue;
+    if (!asked.over) throw UsageError("--" + std::string(end) + " bounds --over: leave it out");
+    (end == std::string("from") ? asked.from : asked.to) =
+        flags.value(end, [&](const std::string& text) { return parse_value(*asked.over, text); });
+  }
+  if (asked.over && asked.curve && flags.format() == Format::Csv)
+    throw UsageError("a CSV file is one table: leave --curve or --over out, or use --format json");
+  asked.request = read_request(flags);
+  asked.processes = chosen_jobs(flags);
+  return asked;
+}
+
+}  // namespace gradcast

@@ -1,0 +1,173 @@
+#include "sim/tta/tta_sentences.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "sim/base/text.hpp"
+#include "sim/breakeven/sentences.hpp"
+
+namespace gradcast {
+namespace {
+
+std::string digits_of(double value, int digits) {
+  return number_to_text(rounded_to(digits, value));
+}
+
+std::string estimate_words(bool fitted) {
+  return fitted ? "with fitted software" : "by physics alone";
+}
+
+std::string interval_words(const std::optional<RatioInterval>& interval) {
+  if (!interval) return "";
+  return " (" + digits_of(interval->low, 2) + " to " + digits_of(interval->high, 2) + ")";
+}
+
+std::string iterations_words(const IterationsNeeded& needed) {
+  std::string text = digits_of(*needed.median, 6) + " iterations";
+  if (needed.most > needed.least)
+    text += " (" + std::to_string(needed.least) + " to " + std::to_string(needed.most) + ")";
+  return text;
+}
+
+/// "after 319 iterations in 5 of 5 trainings", or that it did not.
+std::string reached_words(const TimeToAccuracy& one) {
+  const std::string target = number_to_text(one.target) + " %";
+  const IterationsNeeded& needed = one.needed;
+  if (!needed.median)
+    return "did not reach " + target + " in " + std::to_string(*needed.not_within) + " iterations";
+  std::string text = "reached " + target + " after " + iterations_words(needed) + " in " +
+                     needed.counted() + (needed.seeds == 1 ? " training" : " trainings");
+  if (needed.not_within)
+    text += " (not within " + std::to_string(*needed.not_within) + " in the others)";
+  return text;
+}
+
+std::string time_words(const TimeToAccuracy& one) {
+  std::string text = one.at_least ? "at least " + duration_text(*one.at_least)
+                                  : duration_text(one.time.value_or(Seconds{0}));
+  if (one.interval)
+    text +=
+        " (" + duration_text(one.interval->low) + " to " + duration_text(one.interval->high) + ")";
+  return text;
+}
+
+/// The verdict, where the two ways of asking differ and where nobody is sure.
+std::string verdict_words(const AgainstDense& against, const IterationsNeeded& needed) {
+  const auto words = [](Pays pays) {
+    return std::string(pays == Pays::Yes  ? "pays"
+                       : pays == Pays::No ? "does not pay"
+                                          : "may or may not pay (not sure)");
+  };
+  std::string text;
+  if (against.by_iteration == against.by_time)
+    text = "By iteration time and by time to accuracy it " + words(against.by_time) + ".";
+  else
+    text = "By iteration time it " + words(against.by_iteration) + ", but by time to accuracy it " +
+           words(against.by_time) + ".";
+  if (against.time && !against.time->interval && against.by_time == Pays::NotSure)
+    text += needed.complete() ? " One training each tells no spread: train with more seeds."
+                              : " Not all trainings got there, and nothing is extrapolated.";
+  if (against.needed_iteration_ratio && against.by_time != Pays::Yes)
+    text += " It needs an iteration of less than " + digits_of(*against.needed_iteration_ratio, 2) +
+            " of dense's to pay.";
+  return text;
+}
+
+std::string root_words(const AccuracyBreakEven& found, Quantity over) {
+  if (!found.pays_at_start)
+    return "has no answer" + (found.problem.empty() ? "" : " (" + found.problem + ")");
+  const std::string looked = between_in_words(over, found.range.from, found.range.to, 0, 3);
+  if (found.roots.empty()) return (*found.pays_at_start ? "it pays " : "it never pays ") + looked;
+  std::string text;
+  for (const AccuracyRoot& root : found.roots) {
+    text += text.empty() ? "it pays " : ", and ";
+    text += (root.pays_above ? "above " : "up to ") + in_words(over, rounded_to(3, root.at), 0);
+    if (root.interval)
+      text += " (somewhere " +
+              between_in_words(over, root.interval->low, root.interval->high, 0, 2) + ")";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string duration_text(Seconds time) {
+  constexpr double kMinute = 60;
+  constexpr double kHour = 3600;
+  const double seconds = time.count();
+  if (seconds < 1) return digits_of(1000 * seconds, 3) + " ms";
+  if (seconds < 2 * kMinute) return digits_of(seconds, 3) + " s";
+  if (seconds < 2 * kHour) return digits_of(seconds / kMinute, 3) + " min";
+  return digits_of(seconds / kHour, 3) + " h";
+}
+
+std::string dense_sentence(const TimeToAccuracy& one, const std::string& name) {
+  return name + " " + reached_words(one) + ": " + time_words(one) + " " +
+         estimate_words(one.fitted) + ".";
+}
+
+std::string compressor_sentence(const TimeToAccuracy& one, const std::string& name) {
+  std::string text = dense_sentence(one, name);
+  if (!one.against_dense) return text;
+  const AgainstDense& against = *one.against_dense;
+  const double iteration = against.iteration_time.value;
+  text += " Its iteration takes " + digits_of(iteration, 2) + " of dense's" +
+          interval_words(against.iteration_time.interval);
+  if (!against.time) {
+    text += "; dense did not get there in all trainings, so that no ratio is known.";
+    return text;
+  }
+  const double iterations = against.iterations->value;
+  const bool bound = !one.needed.complete();
+  text += (iteration < 1) == (iterations < 1) ? ", and it needs " : ", but it needs ";
+  text += (bound ? "at least " : "") + digits_of(iterations, 2) + " times as many iterations" +
+          interval_words(against.iterations->interval) + ": " + (bound ? "at least " : "") +
+          digits_of(against.time->value, 2) + " times dense's time to " +
+          number_to_text(one.target) + " %" + interval_words(against.time->interval) + ". " +
+          verdict_words(against, one.needed);
+  return text;
+}
+
+std::string break_even_sentence(const AccuracyBreakEven& found, const std::string& name,
+                                Quantity over) {
+  const std::string what = found.target ? "time to " + number_to_text(*found.target) + " %"
+                                        : std::string("iteration time");
+  return name + " over " + to_text(over) + ", " + estimate_words(found.fitted) + ", by " + what +
+         ": " + root_words(found, over) + ".";
+}
+
+std::string traffic_sentence(const TrainedSetup& setup, const std::string& name) {
+  constexpr double kLittle = 0.1;  // what a count may vary without a word
+  const auto share = setup.sent_share();
+  if (!share || std::abs(*share - 1) <= kLittle) return "";
+  return "In training " + name + " sent " + digits_of(*share, 2) +
+         " of the elements that its density asks for, and the forecast is of all of them: its "
+         "iteration may " +
+         (*share < 1 ? "be shorter." : "take longer.");
+}
+
+std::vector<std::string> doubt_sentences(const std::vector<TimedSetup>& timed) {
+  std::set<std::string> evidence;
+  std::set<std::string> unseen;
+  for (const TimedSetup& setup : timed) {
+    evidence.insert(setup.physics.evaluation.evidence);
+    if (!setup.fitted) continue;
+    for (const std::string& term : split_words(setup.fitted->evaluation.outside_seen, ','))
+      unseen.insert(term.substr(std::min(term.size(), term.find_first_not_of(' '))));
+  }
+  evidence.erase("");
+  evidence.erase("measured");
+  unseen.erase("");
+  std::vector<std::string> said;
+  if (!evidence.empty())
+    said.push_back("What these compressors cost is " +
+                   join({evidence.begin(), evidence.end()}, " or ") + ", not measured here.");
+  if (!unseen.empty())
+    said.push_back("What this software takes under such conditions was never seen (" +
+                   join({unseen.begin(), unseen.end()}) +
+                   "): it is left out of the fitted forecasts.");
+  return said;
+}
+
+}  // namespace gradcast

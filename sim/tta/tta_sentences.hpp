@@ -1,0 +1,32 @@
+// What was found, in sentences.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sim/tta/accuracy_break_even.hpp"
+#include "sim/tta/time_to_accuracy.hpp"
+
+namespace gradcast {
+
+/// "12.3 s", "34 min", "5.6 h": for people.
+std::string duration_text(Seconds time);
+
+/// One of dense's times: "dense reaches 85 % after 319 iterations ...".
+std::string dense_sentence(const TimeToAccuracy& one, const std::string& name);
+
+/// One of a compressor, beside dense where there is one.
+std::string compressor_sentence(const TimeToAccuracy& one, const std::string& name);
+
+/// "topk, by physics alone, over nic-bandwidth: ..."
+std::string break_even_sentence(const AccuracyBreakEven& found, const std::string& name,
+                                Quantity over);
+
+/// What holds of a training and not of a forecast of k elements: it sent much more or less. "" for
+/// nothing.
+std::string traffic_sentence(const TrainedSetup& setup, const std::string& name);
+
+/// What the forecasts rest on: costs that nobody measured, and software that was never seen under
+/// such conditions.
+std::vector<std::string> doubt_sentences(const std::vector<TimedSetup>& timed);
+
+}  // namespace gradcast

@@ -1,0 +1,133 @@
+// Time to accuracy as a user asks for it. The trainings are invented (tests/sim/tta/trainings).
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "sim/base/units.hpp"
+#include "tests/run_program.hpp"
+#include "tests/temporary_folder.hpp"
+
+using Catch::Contains;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+std::string trainings(const std::vector<std::string>& names) {
+  std::string list;
+  for (const std::string& name : names)
+    list += (list.empty() ? "" : ",") +
+            (GRADCAST_SOURCE_DIR "/tests/sim/tta/trainings/" + name + ".json");
+  return list;
+}
+
+const std::string kDense = trainings({"dense-1", "dense-2", "dense-3"});
+const std::string kTopk = trainings({"topk-1", "topk-2", "topk-3"});
+
+std::vector<std::string> asked(const std::vector<std::string>& more) {
+  std::vector<std::string> words{"tta", "--model", "fnn-3", "--engine", "analytic"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+Json tta(std::vector<std::string> more) {
+  more.insert(more.end(), {"--format", "json"});
+  const Ran ran = gradcast_with(asked(more));
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  return Json::parse(ran.out);
+}
+
+double simulated_seconds(std::vector<std::string> more) {
+  more.insert(more.begin(), {"simulate", "--model", "fnn-3", "--engine", "analytic"});
+  more.insert(more.end(), {"--format", "json"});
+  return Json::parse(gradcast_with(more).out)["results"][0]["iteration_seconds"];
+}
+
+}  // namespace
+
+// Dense reached 85 % after 200, 210 and 220 iterations, Top-k after 500, 410 and 420 (their shift
+// of 10 and 20 included).
+TEST_CASE("time to accuracy is iterations times what simulate says", "[cli][tta]") {
+  const Json rows = tta({"--training", kDense + "," + kTopk, "--target", "85", "--against", "same",
+                         "--nic-bandwidth", "1Gbps"})["results"];
+  REQUIRE(rows.size() == 4);
+  CHECK(rows[0]["compressor"] == "dense");
+  CHECK(rows[0]["iterations"] == 210);
+  CHECK(rows[1]["iterations"] == 420);
+  const double dense = simulated_seconds({"--nic-bandwidth", "1Gbps"});
+  const double topk = simulated_seconds({"--nic-bandwidth", "1Gbps", "--compressor", "topk"});
+  CHECK(rows[1]["iteration_seconds"].get<double>() == Approx(topk));
+  CHECK(rows[1]["time_to_accuracy_seconds"].get<double>() == Approx(420 * topk));
+  CHECK(rows[1]["iterations_ratio"].get<double>() == Approx(2));
+  CHECK(rows[1]["time_to_accuracy_ratio"].get<double>() == Approx(2 * topk / dense));
+  CHECK(rows[1]["needed_iteration_ratio"].get<double>() == Approx(0.5));
+  CHECK(rows[1]["time_to_accuracy_seconds_low"].get<double>() <= 420 * topk);
+  CHECK(rows[1]["time_to_accuracy_seconds_high"].get<double>() >= 420 * topk);
+}
+
+TEST_CASE("a target that no training reached has no time, only a bound", "[cli][tta]") {
+  const Json document =
+      tta({"--training", kDense + "," + kTopk, "--target", "87", "--fitted", "none"});
+  const Json& row = document["results"][1];
+  CHECK(row["seeds_reached"] == 0);
+  CHECK(row["iterations"].is_null());
+  CHECK(row["time_to_accuracy_seconds"].is_null());
+  CHECK(row["time_to_accuracy_seconds_high"].is_null());
+  CHECK(row["at_least_seconds"].get<double>() ==
+        Approx(500 * row["iteration_seconds"].get<double>()));
+  CHECK_THAT(document["summary"]["sentences"][1].get<std::string>(),
+             Contains("did not reach 87 % in 500 iterations: at least"));
+}
+
+// Twice the iterations: time to accuracy breaks even where Top-k's iteration takes half of dense's.
+TEST_CASE("the bandwidth at which time to accuracy breaks even", "[cli][tta]") {
+  const Json document =
+      tta({"--training", kDense + "," + kTopk, "--target", "85", "--over", "nic-bandwidth",
+           "--from", "1Gbps", "--to", "100Gbps", "--against", "same", "--fitted", "none"});
+  const Json& rows = document["break_evens"];
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0]["by"] == "iteration time");
+  CHECK(rows[1]["by"] == "time to accuracy");
+  const auto ratio_at = [&](const Json& row, double share) {
+    const double at = gradcast::parse_rate(row["at"].get<std::string>()).value;
+    const std::string rate = gradcast::to_text(gradcast::BytesPerSecond{at * share});
+    return simulated_seconds({"--nic-bandwidth", rate, "--compressor", "topk"}) /
+           simulated_seconds({"--nic-bandwidth", rate});
+  };
+  CHECK(ratio_at(rows[0], 1) == Approx(1).epsilon(0.001));
+  CHECK(ratio_at(rows[1], 1) == Approx(0.5).epsilon(0.001));
+  CHECK(ratio_at(rows[1], 0.99) < 0.5);
+}
+
+TEST_CASE("curves have each evaluation over its seconds", "[cli][tta]") {
+  const Ran ran = gradcast_with(
+      asked({"--training", kDense, "--curve", "--fitted", "none", "--format", "csv"}));
+  CHECK(std::count(ran.out.begin(), ran.out.end(), '\n') == 1 + 3 * 4);
+  const Json rows = tta({"--training", kDense, "--curve", "--fitted", "none"})["curves"];
+  CHECK(rows[3]["iteration"] == 300);
+  CHECK(rows[3]["test_accuracy_percent"] == 87);
+  CHECK(rows[3]["seconds"].get<double>() == Approx(300 / 80.0 * rows[0]["seconds"].get<double>()));
+}
+
+TEST_CASE("what cannot be multiplied is refused in one line", "[cli][tta]") {
+  refuses({"tta", "--model", "fnn-3"}, 2, "--training is missing");
+  refuses(asked({"--training", kDense, "--compressor", "topk"}), 2,
+          "--compressor is what the trainings say: leave it out");
+  refuses(asked({"--training", kDense, "--nodes", "8"}), 2,
+          "the cluster has 32 GPUs: how many iterations it takes depends on the workers; use "
+          "--nodes 4");
+  refuses({"tta", "--training", kDense, "--model", "lenet-5"}, 2,
+          "lenet-5 has 61706 parameters, and fnn-3");
+  refuses(asked({"--training", kDense, "--target", "good"}), 2, "'good' is no target");
+  refuses(asked({"--training", kDense, "--over", "nodes"}), 2,
+          "would change how many iterations a training takes");
+  refuses(asked({"--training", kTopk, "--over", "nic-bandwidth"}), 2, "no training is of dense");
+  refuses(asked({"--training", "absent.json"}), 3, "absent.json");
+  const TemporaryFolder folder;
+  std::filesystem::copy(trainings({"dense-1"}), folder.path / "again.json");
+  refuses(asked({"--training", kDense + "," + (folder.path / "again.json").string()}), 3,
+          "is the same training as in");
+  refuses(asked({"--training", folder.write("a.json", "{\"results\": [{\"network\": 1}]}")}), 3,
+          "a.json: results row 1");
+}
