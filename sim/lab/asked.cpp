@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/base/error.hpp"
+#include "sim/base/lists.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
 #include "sim/inputs/cost_table.hpp"
