@@ -42,7 +42,7 @@ Flags theory_flags() {
 }
 
 int parse_elements(std::string_view text) {
-  constexpr int kMostDrawn = 100'000'000;  // four times BERT-large's largest tensor: 10 s, 1 GB
+  constexpr int kMostDrawn = 100'000'000;  // they take 400 MB
   return parse_count_to(kMostDrawn, text);
 }
 
