@@ -34,15 +34,15 @@ Flags theory_flags() {
             "0.001");
   flags.add("elements", "elements that are drawn of a distribution", "100000");
   flags.add("seed", "seed of the drawn elements", "1");
-  flags.add_switch("curve",
-                   "instead, 200 rows from k = 0 to d: the curves of the paper's Fig. 3 and 5");
+  flags.add_switch(
+      "curve", "instead, the curves of the paper's Fig. 3 and Fig. 5: 200 rows from k = 0 to d");
   flags.add_switch("counter-examples",
                    "instead, where Theorem 1 is false as printed, why, and what is true");
   return flags;
 }
 
 int parse_elements(std::string_view text) {
-  constexpr int kMostDrawn = 100'000'000;  // four times BERT-large's largest tensor: 10 s, 1 GB
+  constexpr int kMostDrawn = 100'000'000;  // they take 400 MB
   return parse_count_to(kMostDrawn, text);
 }
 
