@@ -83,9 +83,13 @@ std::string root_words(const AccuracyBreakEven& found, Quantity over) {
   for (const AccuracyRoot& root : found.roots) {
     text += text.empty() ? "it pays " : ", and ";
     text += (root.pays_above ? "above " : "up to ") + in_words(over, rounded_to(3, root.at), 0);
-    if (root.interval)
-      text += " (somewhere " +
-              between_in_words(over, root.interval->low, root.interval->high, 0, 2) + ")";
+    if (!root.interval) continue;
+    const Stretch& range = *root.interval;
+    text += " (somewhere " + between_in_words(over, range.low, range.high, 0, 2);
+    text += range.low_open && range.high_open ? ", or beyond what was looked at)"
+            : range.low_open                  ? ", or below)"
+            : range.high_open                 ? ", or above)"
+                                              : ")";
   }
   return text;
 }
