@@ -9,6 +9,7 @@
 #include "sim/base/text.hpp"
 #include "sim/breakeven/finding.hpp"
 #include "sim/breakeven/forecasts.hpp"
+#include "sim/breakeven/published.hpp"
 #include "sim/breakeven/quantity.hpp"
 #include "sim/forecast/estimates.hpp"
 #include "sim/inputs/cluster.hpp"
@@ -136,6 +137,9 @@ std::vector<Answered> answer_questions(const BreakEvenAsked& asked,
   std::size_t next = 0;
   for (std::size_t i = 0; i < contestants.size(); ++i) {
     Answered answered = unanswered(asked, contestants[i], posed.opponent, posed.scenarios[i]);
+    if (asked.against_dense() && asked.over != Quantity::Density)
+      answered.told.accuracy = published_accuracy_words(answered.model, contestants[i].name,
+                                                        posed.scenarios[i].density, files);
     answered.told.physics = findings[next++];
     if (contestants[i].estimates.fitted) answered.told.fitted = findings[next++];
     all.push_back(answered);

@@ -353,6 +353,7 @@ std::vector<std::string> sentences_of(const Told& told) {
   if (!told.physics.outside.empty())
     sentences.push_back("? Some of these costs lie outside the cost table (" +
                         told.physics.outside + ").");
+  if (!told.accuracy.empty()) sentences.push_back(told.accuracy);
   return sentences;
 }
 

@@ -30,6 +30,7 @@ struct Told {
   std::vector<std::string> unfitted{};
   Finding physics;
   std::optional<Finding> fitted;
+  std::string accuracy{};  // where trainings with it ended, in a sentence; "" for not known
 };
 
 /// "gaussian pays against dense up to 38.2 Gb/s; above it does not"

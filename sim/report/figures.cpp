@@ -54,6 +54,7 @@ std::vector<Figure> figures_of(std::span<const ResultFile> results) {
 
   std::vector<Figure> figures;
   append(figures, each("breakeven", winner_map_figures));
+  append(figures, each("tta", accuracy_figures));
   append(figures, of_points(scaling_figures));
   append(figures, of_points(winner_figures));
   append(figures, of_points(speedup_figures));

@@ -26,6 +26,7 @@ std::vector<Figure> simulated_figures(const std::vector<const ResultFile*>& simu
 std::vector<Figure> error_figures(const ResultFile& compared);
 std::vector<Figure> kernel_figures(const ResultFile& calibrated);
 std::vector<Figure> timeline_figures(const ResultFile& timeline);
+std::vector<Figure> accuracy_figures(const ResultFile& tta);
 
 /// "fit, leaving out one model at a time": which comparison this is.
 std::string compared_words(const ResultFile& compared);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMostSentences = 12;
 
-void add_breakeven(Headline& headline, const ResultFile& result) {
+void add_said(Headline& headline, const ResultFile& result) {
   const auto summary = result.document.find("summary");
   if (summary != result.document.end() && summary->is_object()) {
     const auto sentences = summary->find("sentences");
@@ -22,6 +22,10 @@ void add_breakeven(Headline& headline, const ResultFile& result) {
       for (const Json& sentence : *sentences)
         if (sentence.is_string()) headline.sentences.push_back(sentence.get<std::string>());
   }
+}
+
+void add_breakeven(Headline& headline, const ResultFile& result) {
+  add_said(headline, result);
   if (result.rows.empty()) return;  // a map alone
   std::size_t roots = 0;
   for (const Json& row : result.rows)
@@ -33,7 +37,7 @@ void add_breakeven(Headline& headline, const ResultFile& result) {
 /// Speed is not all that a buyer should weigh.
 constexpr const char* kOnlyTime =
     "Compared is the time of an iteration: how many more of them a compressor may need is not "
-    "forecast.";
+    "forecast. `gradcast tta` takes them from trainings.";
 
 /// The fastest compressor of a model at a bandwidth.
 struct Best {
@@ -215,6 +219,7 @@ Headline headline_of(const std::vector<ResultFile>& results) {
       if (result.command == command) add(result);
   };
   each("breakeven", [&](const ResultFile& result) { add_breakeven(headline, result); });
+  each("tta", [&](const ResultFile& result) { add_said(headline, result); });
   const bool answered = !headline.sentences.empty();
   each("sweep", [&](const ResultFile& result) { add_sweep(headline, result, !answered); });
   each("simulate", [&](const ResultFile& result) { add_simulated(headline, result); });

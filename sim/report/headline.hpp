@@ -17,8 +17,8 @@ struct Headline {
   std::vector<HeadlineNumber> numbers;  // three at most
 };
 
-/// The sentences of breakeven if there are any. Otherwise, as far as the results hold it: who wins
-/// where, how long an iteration takes, how far forecasts are off.
+/// The sentences of breakeven and tta if there are any. Otherwise, as far as the results hold it:
+/// who wins where, how long an iteration takes, how far forecasts are off.
 Headline headline_of(const std::vector<ResultFile>& results);
 
 }  // namespace gradcast

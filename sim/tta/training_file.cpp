@@ -34,6 +34,7 @@ struct TrainingRow {
 
   template <class Parse>
   auto value(const std::string& column, Parse parse) const {
+    if (text(column).empty()) throw failure(column, "is missing; every evaluation needs one");
     try {
       return parse(text(column));
     } catch (const ValueError& error) {
@@ -159,8 +160,9 @@ std::vector<TrainingRun> read_json_training(const TextFile& file) {
     ++number;
     TrainingRow row;
     row.failure = [&path, number](const std::string& column, const std::string& what) {
-      return DataError(path, 0,
-                       "results row " + std::to_string(number) + ", '" + column + "': " + what);
+      std::string where = "results row " + std::to_string(number);
+      where.append(", '").append(column).append("': ").append(what);
+      return DataError(path, 0, where);
     };
     if (!item.is_object()) throw row.failure("results", "is no object");
     for (const char* column : kNeeded)
@@ -191,6 +193,7 @@ std::vector<TrainingRun> read_csv_training(const TextFile& file) {
   for (const std::string& name : header_of(file))
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   std::vector<const char*> columns;
+  columns.reserve(names.size());
   for (const std::string& name : names) columns.push_back(name.c_str());
   CsvReader csv(file, columns, needed);
   RunsOfFile runs(file.path.string());

@@ -91,6 +91,19 @@ std::string ratio_text(const std::optional<RatioWithInterval>& ratio, bool bound
   return (bound ? ">" : "") + fixed(ratio->value, 2);
 }
 
+/// The ends at which nobody knows how much further it goes.
+std::string open_ends_of(const Stretch& stretch) {
+  if (stretch.low_open && stretch.high_open) return "both";
+  return stretch.low_open ? "low" : stretch.high_open ? "high" : "";
+}
+
+std::string interval_text_of(const Json& break_even) {
+  if (break_even["at_low"].is_null()) return "-";
+  const std::string open = value_to_text(break_even["open"]);
+  return value_to_text(break_even["at_low"]) + " to " + value_to_text(break_even["at_high"]) +
+         (open.empty() ? "" : " (open: " + open + ")");
+}
+
 std::string range_text(const std::optional<ForecastInterval>& range) {
   if (!range) return "-";
   return duration_text(range->low) + " to " + duration_text(range->high);
@@ -142,7 +155,7 @@ std::vector<Json> break_even_rows(const TtaFound& found) {
                      : !one.roots.empty() ? "root"
                      : *one.pays_at_start ? "pays throughout"
                                           : "never pays";
-    for (const char* name : {"at", "at_low", "at_high", "pays"}) row[name] = nullptr;
+    for (const char* name : {"at", "at_low", "at_high", "open", "pays"}) row[name] = nullptr;
     row["from"] = text(one.range.from);
     row["to"] = text(one.range.to);
     row["problem"] = one.problem;
@@ -151,6 +164,7 @@ std::vector<Json> break_even_rows(const TtaFound& found) {
       row["at"] = text(root.at);
       row["at_low"] = root.interval ? text(root.interval->low) : Json();
       row["at_high"] = root.interval ? text(root.interval->high) : Json();
+      row["open"] = root.interval ? Json(open_ends_of(*root.interval)) : Json();
       row["pays"] = root.pays_above ? "above" : "below";
       rows.push_back(row);
     }
@@ -170,12 +184,10 @@ std::string break_even_table(const TtaFound& found) {
   for (const AccuracyBreakEven& one : found.break_evens)
     for (std::size_t i = 0; i < std::max<std::size_t>(1, one.roots.size()); ++i) {
       const Json& row = rows[place++];
-      table.rows.push_back(
-          {found.setups.name(found.setups.all[one.setup]), dash(row["by"]),
-           dash(row["target_percent"]), dash(row["estimate"]), dash(row["finding"]),
-           dash(row["at"]),
-           row["at_low"].is_null() ? "-" : dash(row["at_low"]) + " to " + dash(row["at_high"]),
-           dash(row["pays"])});
+      table.rows.push_back({found.setups.name(found.setups.all[one.setup]), dash(row["by"]),
+                            dash(row["target_percent"]), dash(row["estimate"]),
+                            dash(row["finding"]), dash(row["at"]), interval_text_of(row),
+                            dash(row["pays"])});
     }
   return to_text(table);
 }

@@ -81,11 +81,18 @@ std::string root_words(const AccuracyBreakEven& found, Quantity over) {
   if (found.roots.empty()) return (*found.pays_at_start ? "it pays " : "it never pays ") + looked;
   std::string text;
   for (const AccuracyRoot& root : found.roots) {
+    const std::string at = in_words(over, rounded_to(3, root.at), 0);
     text += text.empty() ? "it pays " : ", and ";
-    text += (root.pays_above ? "above " : "up to ") + in_words(over, rounded_to(3, root.at), 0);
-    if (root.interval)
-      text += " (somewhere " +
-              between_in_words(over, root.interval->low, root.interval->high, 0, 2) + ")";
+    text += over == Quantity::KernelCost
+                ? "with " + at + (root.pays_above ? " or slower ones" : " or faster ones")
+                : (root.pays_above ? "above " : "up to ") + at;
+    if (!root.interval) continue;
+    const Stretch& range = *root.interval;
+    text += " (somewhere " + between_in_words(over, range.low, range.high, 0, 2);
+    text += range.low_open && range.high_open ? ", or beyond what was looked at)"
+            : range.low_open                  ? ", or below)"
+            : range.high_open                 ? ", or above)"
+                                              : ")";
   }
   return text;
 }

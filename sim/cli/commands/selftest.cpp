@@ -11,6 +11,7 @@
 #include "sim/inputs/cluster_file.hpp"
 #include "sim/inputs/devices.hpp"
 #include "sim/inputs/measured.hpp"
+#include "sim/inputs/published_accuracy.hpp"
 #include "sim/network/collective_time.hpp"
 
 namespace gradcast::commands {
@@ -55,6 +56,7 @@ void check_data(std::vector<Check>& checks, DataFiles& files) {
   add(kClusters, load_cluster);
   add(kStacks, load_stack);
   add(kEvents, [](const TextFile& file) { return load_events(file); });
+  add(kPublishedAccuracies, load_published_accuracies);
   add(kFitStructures, load_fit_structures);
   add(kDevices, load_devices);
 }

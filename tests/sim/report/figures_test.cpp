@@ -383,3 +383,24 @@ TEST_CASE("sentences of breakeven are the headline", "[report]") {
   CHECK(headline.sentences.at(0) == "On 16 workers topk pays below 9Gbps.");
   CHECK(headline.numbers.at(0).value == "1 of 2");
 }
+
+// Two seeds after 10 s: 80 and 84 %, so 82 in a band from 80 to 84.
+TEST_CASE("accuracy over time is the median of the trainings, in a band", "[report]") {
+  ResultFile tta{"t.json", "", "tta", Json::object()};
+  const auto row = [](const char* compressor, int seed, double percent) {
+    return Json{{"compressor", compressor}, {"mode", ""},       {"density", 0.001},
+                {"seed", seed},             {"seconds", 10},    {"estimate", "physics"},
+                {"iteration", 5},           {"test_accuracy_percent", percent}};
+  };
+  CHECK(accuracy_figures(tta).empty());
+  tta.document["curves"] = {row("topk", 1, 80), row("topk", 2, 84), row("dgc", 1, 70), {1, 2}};
+  const std::vector<Figure> figures = accuracy_figures(tta);
+  REQUIRE(figures.size() == 1);
+  const FigureSeries& topk = figures[0].panels.at(0).series.at(0);
+  CHECK(topk.name == "topk 0.001");
+  REQUIRE(topk.points.size() == 1);
+  CHECK(topk.points[0].y == 82);
+  CHECK(topk.points[0].low == 80.0);
+  CHECK(topk.points[0].high == 84.0);
+  CHECK_THAT(figures[0].summary, Contains("The highest is topk 0.001: 82.00 % after 10 s."));
+}

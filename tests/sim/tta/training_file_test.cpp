@@ -66,6 +66,8 @@ TEST_CASE("what is no training is refused in one line with what would be right",
   refused(R"({"seed": 1})", "lacks 'results'");
   refused(R"({"results": []})", "has no evaluation");
   refused(R"({"results": [{"network": "a"}]})", "results row 1, 'compressor': is empty");
+  refused(R"({"results": [{"network": "a", "compressor": "topk"}]})",
+          "results row 1, 'workers': is missing");
   refused(R"({"results": [)", "should go on");
   refused("network,iteration\n", "column");
   refused(kHeader + "n,d,topk,,2,4,8,1,1,10,1,60\n", "density");

@@ -1,0 +1,37 @@
+#include "sim/breakeven/published.hpp"
+
+#include <cmath>
+
+#include "sim/base/table.hpp"
+#include "sim/base/units.hpp"
+#include "sim/inputs/published_accuracy.hpp"
+
+namespace gradcast {
+namespace {
+
+std::string gap_words(const AccuracyGap& gap) {
+  const double below = gap.of_dense - gap.percent;
+  return "ended at " + number_to_text(gap.percent) + " %, " + fixed(std::abs(below), 1) +
+         " points " + (below >= 0 ? "below" : "above") + " dense";
+}
+
+}  // namespace
+
+std::string published_accuracy_words(const std::string& model, const std::string& compressor,
+                                     double density, DataFiles& files) {
+  DataFiles others(files.root());  // what is looked at here need not be an input of the answer
+  std::string words;
+  for (const std::string& name : others.names(kPublishedAccuracies)) {
+    const auto gap =
+        published_gap(load_published_accuracies(others.read(kPublishedAccuracies, name)), model,
+                      compressor, density);
+    if (!gap) continue;
+    (void)files.read(kPublishedAccuracies, name);
+    words += (words.empty() ? "Time is not all: " : "; ") + model + " with " + compressor +
+             " at density " + number_to_text(density) + " on " + std::to_string(gap->workers) +
+             " workers " + gap_words(*gap) + " (" + name + ", one training each)";
+  }
+  return words.empty() ? "" : words + ".";
+}
+
+}  // namespace gradcast
