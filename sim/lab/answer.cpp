@@ -131,17 +131,35 @@ std::string table_of(const TrainingSettings& settings, const Training& training,
   return text;
 }
 
+std::string bounds_table(const std::vector<BoundCount>& bounds) {
+  if (bounds.empty()) return "";
+  TextTable table{{"u of", "elements", "checks", "above (1 - k/d)^2", "worst by"}, {}};
+  for (const BoundCount& count : bounds)
+    table.rows.push_back(
+        {count.tensor, std::to_string(count.elements), std::to_string(count.checks),
+         std::to_string(count.failures),
+         count.failures > 0 ? value_to_text(rounded_to(2, count.worst_excess)) : "-"});
+  return "\nTheorem 1 of Understanding Top-k Sparsification, held against every worker's u:\n\n" +
+         to_text(table);
+}
+
 }  // namespace
 
 Answer training_answer(const TrainingSettings& settings, const Dataset& dataset,
-                       const Training& training) {
+                       const Training& training, const std::vector<BoundCount>& bounds) {
   const Json columns = settings_columns(settings, dataset.name);
   Answer answer;
   for (const Evaluation& evaluation : training.evaluations())
     answer.rows.push_back(row_of(columns, evaluation));
   answer.summary = summary_of(settings, dataset, training);
   answer.seed = settings.seed;
-  answer.table = table_of(settings, training, answer.summary);
+  answer.table = table_of(settings, training, answer.summary) + bounds_table(bounds);
+  for (const BoundCount& count : bounds)
+    answer.more["bounds"].push_back({{"tensor", count.tensor},
+                                     {"elements", count.elements},
+                                     {"checks", count.checks},
+                                     {"failures", count.failures},
+                                     {"worst_excess", count.worst_excess}});
   return answer;
 }
 

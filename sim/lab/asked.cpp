@@ -163,6 +163,10 @@ Flags train_flags() {
   flags.add("observe", "iterations in which to look at u of the first worker, like 200,400");
   flags.add("observations", "a CSV file for what was seen: moments and histogram of each tensor");
   flags.add("record", "a folder for u itself: u-<iteration>.npy, for `gradcast theory`");
+  flags.add("check-bound",
+            "yes: count where Top-k would leave more than (1 - k/d)^2 of u's square, whole and in "
+            "each tensor; takes twice the time",
+            "no");
   add_jobs_flag(flags);
   return flags;
 }
@@ -206,6 +210,12 @@ TrainAsked read_train_asked(const Flags& flags) {
   asked.counts = flags.text("counts");
   asked.observations = flags.text("observations");
   asked.record = flags.text("record");
+  asked.check_bound = flags.value("check-bound", parse_yes_no);
+  if (asked.check_bound && !asked.checkpoint.empty())
+    throw UsageError(
+        "--check-bound counts from the first iteration: it does not go with --checkpoint");
+  if (asked.check_bound && !settings.compresses())
+    throw UsageError("--check-bound: dense leaves nothing; name a --compressor");
   if (flags.given("observe")) asked.observe = flags.value("observe", parse_iterations);
   if (asked.observe.empty() != (asked.observations.empty() && asked.record.empty()))
     throw UsageError("--observe says when, --observations and --record where to: give both");

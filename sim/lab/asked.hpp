@@ -17,6 +17,7 @@ struct TrainAsked {
   std::string counts;        // a file for the elements sent; "": none
   std::vector<int> observe;  // iterations in which u is looked at, rising
   std::string observations;  // a file for what was seen; "": none
+  bool check_bound = false;  // hold Theorem 1 against every u
   std::string record;        // a folder for u itself; "": none
 };
 

@@ -4,6 +4,7 @@
 
 #include "sim/base/error.hpp"
 #include "sim/base/statistics.hpp"
+#include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
 
 namespace gradcast {
@@ -44,6 +45,31 @@ void add_seed(TrainedSetup& to, const TrainingRun& run) {
   to.seeds.insert(place, run);
 }
 
+std::vector<std::string> settings_in(const TrainingSetup& setup) {
+  std::vector<std::string> settings;
+  std::string_view left = setup.settings;
+  const std::string_view between = kBetweenSettings;
+  while (!left.empty()) {
+    const std::size_t end = std::min(left.find(between), left.size());
+    settings.emplace_back(left.substr(0, end));
+    left.remove_prefix(std::min(end + between.size(), left.size()));
+  }
+  return settings;
+}
+
+/// The settings that not all of them share.
+std::string settings_of_its_own(const TrainingSetup& one,
+                                const std::vector<const TrainingSetup*>& alike) {
+  std::vector<std::string> own;
+  for (const std::string& setting : settings_in(one))
+    if (!std::all_of(alike.begin(), alike.end(), [&](const TrainingSetup* other) {
+          const std::vector<std::string> its = settings_in(*other);
+          return std::find(its.begin(), its.end(), setting) != its.end();
+        }))
+      own.push_back(setting);
+  return join(own);
+}
+
 }  // namespace
 
 std::string TrainedSetup::name(bool with_density) const {
@@ -78,10 +104,15 @@ const TrainedSetup* TrainedSetups::dense() const {
 }
 
 std::string TrainedSetups::name(const TrainedSetup& one) const {
-  const auto of_compressor = std::count_if(all.begin(), all.end(), [&](const TrainedSetup& other) {
-    return other.setup.compressor == one.setup.compressor && other.setup.mode == one.setup.mode;
+  std::vector<const TrainingSetup*> alike;  // but for density and settings
+  for (const TrainedSetup& other : all)
+    if (other.setup.compressor == one.setup.compressor && other.setup.mode == one.setup.mode)
+      alike.push_back(&other.setup);
+  const bool densities_differ = std::any_of(alike.begin(), alike.end(), [&](const auto* other) {
+    return other->density != one.setup.density;
   });
-  return one.name(of_compressor > 1);
+  const std::string settings = settings_of_its_own(one.setup, alike);
+  return one.name(densities_differ) + (settings.empty() ? "" : " with " + settings);
 }
 
 TrainedSetups trained_setups(const std::vector<TrainingRun>& runs) {

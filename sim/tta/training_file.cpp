@@ -23,6 +23,14 @@ constexpr const char* kNeeded[] = {"network", "compressor", "workers",
 /// What may be.
 constexpr const char* kHelpful[] = {"mode", "parameters", "sent_elements_mean"};
 
+/// Settings that decide how many iterations a training takes: of the optimiser, and of what a
+/// compressor does beside its selection.
+constexpr const char* kOfOptimiser[] = {"learning_rate", "learning_rate_warmup", "momentum",
+                                        "weight_decay"};
+constexpr const char* kOfCompressing[] = {
+    "selection", "aggregation", "candidates",          "feedback",
+    "masking",   "shared_seed", "momentum_correction", "density_warmup"};
+
 constexpr std::int64_t kMostIterations = std::int64_t{1} << 40;
 
 /// One evaluation as text, whichever file it was in.
@@ -66,6 +74,23 @@ double parse_sent(const std::string& text) {
   throw ValueError("'" + text + "' is no number of elements; write one like 199");
 }
 
+/// All columns that may be there, and need not.
+std::vector<const char*> helpful() {
+  std::vector<const char*> columns(std::begin(kHelpful), std::end(kHelpful));
+  columns.insert(columns.end(), std::begin(kOfOptimiser), std::end(kOfOptimiser));
+  columns.insert(columns.end(), std::begin(kOfCompressing), std::end(kOfCompressing));
+  return columns;
+}
+
+template <class Names>
+void add_settings(std::string& settings, const TrainingRow& row, const Names& names) {
+  for (const char* name : names) {
+    if (row.text(name).empty()) continue;
+    if (!settings.empty()) settings += kBetweenSettings;
+    settings += std::string(name) + " " + row.text(name);
+  }
+}
+
 TrainingSetup setup_of(const TrainingRow& row) {
   TrainingSetup setup;
   setup.network = row.word("network");
@@ -73,7 +98,9 @@ TrainingSetup setup_of(const TrainingRow& row) {
   setup.compressor = row.word("compressor");
   setup.workers = row.value("workers", parse_count);
   setup.batch = row.value("batch", parse_count);
+  add_settings(setup.settings, row, kOfOptimiser);
   if (setup.dense()) return setup;
+  add_settings(setup.settings, row, kOfCompressing);
   setup.density = row.value("density", parse_density);
   if (!row.text("mode").empty()) setup.mode = row.value("mode", parse_mode);
   return setup;
@@ -170,7 +197,8 @@ std::vector<TrainingRun> read_json_training(const TextFile& file) {
     // A row without a test says so by itself; the summary's words are of the end.
     row.values["iteration"] = member_text({&item}, "iteration");
     row.values["test_accuracy_percent"] = member_text({&item}, "test_accuracy_percent");
-    for (const char* column : kHelpful) row.values[column] = member_text({&item, &summary}, column);
+    for (const char* column : helpful())
+      row.values[column] = member_text({&item, &summary}, column);
     runs.add(row);
   }
   return runs.take();
@@ -188,7 +216,7 @@ std::vector<std::string> header_of(const TextFile& file) {
 std::vector<TrainingRun> read_csv_training(const TextFile& file) {
   std::vector<std::string> names(std::begin(kNeeded), std::end(kNeeded));
   const std::size_t needed = names.size();
-  names.insert(names.end(), std::begin(kHelpful), std::end(kHelpful));
+  for (const char* column : helpful()) names.emplace_back(column);
   const std::size_t known = names.size();
   for (const std::string& name : header_of(file))
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);

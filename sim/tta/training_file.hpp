@@ -11,6 +11,9 @@
 
 namespace gradcast {
 
+/// Between two settings of TrainingSetup::settings.
+inline constexpr const char* kBetweenSettings = ", ";
+
 /// What was trained, and how. Trainings that differ in their seed alone have the same.
 struct TrainingSetup {
   std::string network;
@@ -20,6 +23,7 @@ struct TrainingSetup {
   double density = 1;  // of dense 1
   int workers = 0;
   int batch = 0;  // samples an iteration and worker
+  std::string settings{};  // all others that are said: "feedback no, momentum 0.9"
 
   bool dense() const { return compressor == "dense"; }
   friend auto operator<=>(const TrainingSetup&, const TrainingSetup&) = default;

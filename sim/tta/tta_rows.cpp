@@ -40,6 +40,7 @@ Json row_of(const TrainingSetup& setup) {
   row["density"] = setup.density;
   row["workers"] = setup.workers;
   row["batch"] = setup.batch;
+  row["settings"] = setup.settings;
   return row;
 }
 

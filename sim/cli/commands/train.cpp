@@ -1,6 +1,7 @@
 // `gradcast train`: how many iterations a compressor costs. It asks here; sim/lab/ trains.
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "sim/answers/answer.hpp"
 #include "sim/base/error.hpp"
@@ -10,6 +11,7 @@
 #include "sim/base/text_file.hpp"
 #include "sim/lab/answer.hpp"
 #include "sim/lab/asked.hpp"
+#include "sim/lab/bound_checks.hpp"
 #include "sim/lab/checkpoint.hpp"
 #include "sim/lab/observation.hpp"
 #include "sim/lab/training.hpp"
@@ -58,17 +60,26 @@ class Observer {
  public:
   Observer(const lab::TrainAsked& asked, const Training& training)
       : asked_(asked), training_(training) {
+    if (asked.check_bound)
+      bounds_.emplace(training.tensors(), static_cast<std::size_t>(asked.settings.workers),
+                      asked.settings.density);
     std::error_code ignored;
     if (!asked.record.empty()) std::filesystem::create_directories(asked.record, ignored);
   }
 
   /// Called before the iteration's exchange.
   void look(const lab::Exchange& exchange) {
+    if (bounds_) bounds_->look(exchange);
     const int iteration = training_.iteration() + 1;
     if (!std::binary_search(asked_.observe.begin(), asked_.observe.end(), iteration)) return;
     if (!asked_.record.empty()) note_written(record_u(exchange, iteration, asked_.record).string());
     for (auto& seen : observe(exchange, training_.tensors(), iteration))
       seen_.push_back(std::move(seen));
+  }
+
+  /// Empty where they were not asked for.
+  std::vector<lab::BoundCount> bounds() const {
+    return bounds_ ? bounds_->counts() : std::vector<lab::BoundCount>{};
   }
 
   void write() const {
@@ -81,6 +92,7 @@ class Observer {
   const lab::TrainAsked& asked_;
   const Training& training_;
   std::vector<lab::Observation> seen_;
+  std::optional<lab::BoundChecks> bounds_;
 };
 
 void train_to_the_end(Training& training, const Keeper& keeper, Observer& observer, bool quiet) {
@@ -122,7 +134,8 @@ int train(int argc, const char* const* argv) {
       write_text_file(asked.counts, lab::counts_csv(asked.settings, training));
       note_written(asked.counts);
     }
-    deliver(flags, inputs, "", lab::training_answer(asked.settings, dataset, training));
+    deliver(flags, inputs, "",
+            lab::training_answer(asked.settings, dataset, training, observer.bounds()));
   } catch (const ValueError& error) {
     throw UsageError(error.what());
   }

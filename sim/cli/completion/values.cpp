@@ -82,6 +82,7 @@ constexpr ValueKind kKinds[] = {
     {"momentum-correction", "", "yes no"},
     {"masking", "", "yes no"},
     {"shared-seed", "", "yes no"},
+    {"check-bound", "", "yes no"},
     {"checkpoint", "", "", kFiles},
     {"counts", "", "", kFiles},
     {"observations", "", "", kFiles},

@@ -91,7 +91,8 @@ RUNS = {
     ],
     "train": [
         ["--dataset", "made", "--workers", "2", "--batch", "500", "--epochs", "1"],
-        ["--dataset", "made", "--workers", "2", "--batch", "500", "--epochs", "1", "--compressor", "gaussian"],
+        ["--dataset", "made", "--workers", "2", "--batch", "500", "--epochs", "1", "--compressor", "gaussian",
+         "--check-bound", "yes"],
     ],
     "tta": [
         [*TRAINED, "--target", "85,87", *ANALYTIC],

@@ -29,6 +29,17 @@ TEST_CASE("the density is part of a name only where there are two", "[tta]") {
   CHECK(setups.name(setups.all[1]) == "topk at 0.01");
 }
 
+TEST_CASE("trainings with other settings are setups of their own, named by what differs", "[tta]") {
+  TrainingRun usual = invented_training("topk", 1, {{10, 50}});
+  usual.setup.settings = "momentum 0.9, feedback true";
+  TrainingRun without = usual;
+  without.setup.settings = "momentum 0.9, feedback false";
+  const TrainedSetups setups = trained_setups({usual, without});
+  REQUIRE(setups.all.size() == 2);
+  CHECK(setups.name(setups.all[0]) == "topk with feedback true");
+  CHECK(setups.name(setups.all[1]) == "topk with feedback false");
+}
+
 TEST_CASE("trainings that cannot be compared, and one that comes twice, are refused", "[tta]") {
   const TrainingRun one = invented_training("dense", 1, {{10, 50}});
   CHECK_THROWS_WITH(trained_setups({one, one}), Contains("is the same training as in dense.json"));
