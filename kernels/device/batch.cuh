@@ -130,7 +130,8 @@ struct Batch {
   const std::int32_t* group_segment;
   const std::int32_t* chunk_segment;
   const std::int32_t* sample_block_segment;
-  int slots;  // of a tile
+  int slots;       // of a tile
+  int warp_tiles;  // that a warp of the streaming kernel takes, where it adds no moments: 1 or 2
 
   // Cleared by the first kernel of an encode.
   std::uint32_t* cleared;

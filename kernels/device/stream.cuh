@@ -207,24 +207,22 @@ class TileStream {
   Moments moments_;
 };
 
-/// A warp takes a tile or, where it adds moments up, the two of a moment tile.
-template <bool kTakesMoments>
-inline constexpr int kStreamBlockTiles = kBlockWarps*(kTakesMoments ? 2 : 1);
+/// Tiles that a warp takes where it adds moments up: those of a moment tile.
+inline constexpr int kMomentTiles = kMomentElements / kTileElements;
 
 template <bool kRandomKeys, bool kTakesMoments, bool kOfMagnitudes>
 __global__ void __launch_bounds__(kBlockThreads, 4) stream(const Batch batch) {
-  constexpr int kOfWarp = kStreamBlockTiles<kTakesMoments> / kBlockWarps;
+  const int of_warp = kTakesMoments ? kMomentTiles : batch.warp_tiles;
   const std::int64_t tile =
-      static_cast<std::int64_t>(blockIdx.x) * kStreamBlockTiles<kTakesMoments> +
-      kOfWarp * warp_of_thread();
+      (static_cast<std::int64_t>(blockIdx.x) * kBlockWarps + warp_of_thread()) * of_warp;
   TileStream<kRandomKeys, kTakesMoments, kOfMagnitudes> warp(
       batch, batch.group_segment[tile / kGroupTiles],
       shared_memory<StreamShared>().caught[warp_of_thread()]);
   GRADCAST_NO_UNROLL
-  for (int i = 0; i < kOfWarp; ++i) warp.take_tile(tile + i);
+  for (int i = 0; i < of_warp; ++i) warp.take_tile(tile + i);
   if (kTakesMoments) {
     const Moments moments = warp_tree(warp.moments());
-    if (lane_of_thread() == 0) batch.tile_moments[tile / kOfWarp] = moments;
+    if (lane_of_thread() == 0) batch.tile_moments[tile / kMomentTiles] = moments;
   }
 }
 
