@@ -211,9 +211,10 @@ TrainAsked read_train_asked(const Flags& flags) {
   asked.observations = flags.text("observations");
   asked.record = flags.text("record");
   asked.check_bound = flags.value("check-bound", parse_yes_no);
-  if (asked.check_bound && !asked.checkpoint.empty())
+  if (!asked.checkpoint.empty() && (asked.check_bound || !asked.observations.empty()))
     throw UsageError(
-        "--check-bound counts from the first iteration: it does not go with --checkpoint");
+        "--check-bound and --observations tell of a training from its beginning: they do not go "
+        "with --checkpoint");
   if (asked.check_bound && !settings.compresses())
     throw UsageError("--check-bound: dense leaves nothing; name a --compressor");
   if (flags.given("observe")) asked.observe = flags.value("observe", parse_iterations);

@@ -60,6 +60,9 @@ class Observer {
  public:
   Observer(const lab::TrainAsked& asked, const Training& training)
       : asked_(asked), training_(training) {
+    if (!asked.observe.empty() && asked.observe.back() > training.iterations())
+      throw UsageError("--observe: iteration " + std::to_string(asked.observe.back()) +
+                       " comes after the last, " + std::to_string(training.iterations()));
     if (asked.check_bound)
       bounds_.emplace(training.tensors(), static_cast<std::size_t>(asked.settings.workers),
                       asked.settings.density);

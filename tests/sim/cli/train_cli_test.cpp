@@ -77,6 +77,10 @@ TEST_CASE("train refuses in one line what makes no sense", "[cli]") {
   refuses({"train", "--compressor", "gaussian", "--aggregation", "gtopk"}, 2, "topk alone");
   refuses({"train", "--compressor", "topk", "--masking", "yes"}, 2, "--momentum-correction yes");
   refuses({"train", "--compressor", "topk", "--shared-seed", "yes"}, 2, "topk draws nothing");
+  refuses(training({"--observe", "31", "--record", "u"}), 2,
+          "iteration 31 comes after the last, 30");
+  refuses(training({"--observe", "3"}), 2, "give both");
+  refuses(training({"--check-bound", "yes", "--checkpoint", "x"}), 2, "not go with --checkpoint");
   refuses({"train", "--momentum", "1"}, 2, "0 to below 1");
   refuses({"train", "--dataset", "made", "--workers", "2", "--batch", "4000"}, 2,
           "need 8000 samples, and made has 6000");
