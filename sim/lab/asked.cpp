@@ -15,7 +15,6 @@ namespace {
 
 constexpr int kMostWorkers = 1024;
 constexpr int kMostEpochs = 10'000;
-constexpr int kMostIterations = 100'000'000;
 constexpr const char* kMade = "made";
 constexpr const char* kFashion = "fashion-mnist";
 /// Where Debian's package dataset-fashion-mnist puts its files.

@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::string_view kBegin = "gradcast checkpoint 1\n";
 constexpr std::size_t kSumLength = 64;
+// It is kept as it lies in memory, so it may have no gaps, whose content is left to chance.
+static_assert(sizeof(Evaluation) == 7 * sizeof(double));
 
 /// Numbers as they lie in memory, each list after its length.
 class Writer {
@@ -121,10 +123,13 @@ TrainingState checkpoint_state(const std::string& file, std::string_view bytes,
   }
   state.evaluations = reader.list<Evaluation>();
   state.losses = reader.list<double>();
-  if (iteration < 0 || static_cast<std::uint64_t>(iteration) != state.losses.size() ||
+  if (iteration < 0 || iteration > kMostIterations ||
+      static_cast<std::uint64_t>(iteration) != state.losses.size() ||
       state.parameters.size() != parameters || state.velocity.size() != parameters)
     reader.fail("is damaged");
   state.iteration = static_cast<int>(iteration);
+  for (const Evaluation& evaluation : state.evaluations)
+    if (evaluation.iteration < 1 || evaluation.iteration > iteration) reader.fail("is damaged");
   for (std::int64_t i = 0; i < iteration; ++i) {
     state.counts.push_back(reader.list<std::int64_t>());
     if (state.counts.back().size() != workers) reader.fail("is damaged");

@@ -7,6 +7,9 @@
 
 namespace gradcast::lab {
 
+/// Of a training. Nobody would wait for more.
+inline constexpr int kMostIterations = 100'000'000;
+
 /// Over what a compressor selects.
 enum class Scope {
   Model,  // k of all elements

@@ -16,9 +16,9 @@ namespace gradcast::lab {
 
 /// After an iteration in which the test set was looked at.
 struct Evaluation {
-  double epoch = 0;       // iterations / those in an epoch
-  int iteration = 0;      // that are done
-  double train_loss = 0;  // mean over workers and iterations since the evaluation before
+  double epoch = 0;            // iterations / those in an epoch
+  std::int64_t iteration = 0;  // that are done
+  double train_loss = 0;       // mean over workers and iterations since the evaluation before
   double test_accuracy_percent = 0;
   double sent_elements_mean = 0;  // by a worker in an iteration, since the evaluation before
   double learning_rate = 0;       // of the last iteration

@@ -34,6 +34,11 @@ class Keeper {
     auto state = lab::read_checkpoint(path_, identity_, training.parameters(),
                                       static_cast<std::size_t>(workers));
     if (!state) return false;
+    if (state->iteration > training.iterations())
+      throw UsageError("--epochs: " + path_ + " has " + std::to_string(state->iteration) +
+                       " iterations behind it, and these are " +
+                       std::to_string(training.iterations()) +
+                       "; ask for more epochs, or name another --checkpoint");
     training.resume(std::move(*state));
     return true;
   }

@@ -52,6 +52,7 @@ TEST_CASE("train goes on from its checkpoint, also to more epochs", "[cli]") {
   CHECK_THAT(resumed.err, Contains("goes on after iteration 15"));
   CHECK(resumed.out == gradcast_with(training({"--format", "csv"})).out);
   refuses(training({"--checkpoint", state, "--seed", "9"}), 3, "is of another training");
+  refuses(shorter, 2, "has 30 iterations behind it, and these are 15");
 }
 
 TEST_CASE("train writes what each worker sent in each iteration", "[cli]") {
