@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "sim/base/error.hpp"
+#include "sim/base/units.hpp"
 #include "sim/lab/networks.hpp"
 
 namespace gradcast::lab {
@@ -92,9 +93,14 @@ void Training::update(double learning_rate) {
 
 void Training::step(const std::function<void(const Exchange&)>& look) {
   const int in_epoch = shards_.iterations_in_epoch();
-  const double density = density_at(settings_, state_.iteration / in_epoch);
+  const double density = density_in(state_.iteration);
   const double learning_rate = learning_rate_at(settings_, state_.iteration, in_epoch);
-  state_.losses.push_back(compute_gradients(density, look));
+  const double loss = compute_gradients(density, look);
+  if (!std::isfinite(loss))
+    throw ValueError("the training diverges: in iteration " + std::to_string(state_.iteration + 1) +
+                     " the loss is not finite; try a --learning-rate below " +
+                     number_to_text(settings_.learning_rate));
+  state_.losses.push_back(loss);
   state_.counts.push_back(exchange_.sent());
   update(learning_rate);
   ++state_.iteration;

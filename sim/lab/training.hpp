@@ -47,7 +47,7 @@ class Training {
   bool finished() const { return state_.iteration == iterations(); }
 
   /// One iteration: gradients, exchange, update; and the evaluation where one is due. Before the
-  /// exchange, `look` is called where it is given.
+  /// exchange, `look` is called where it is given. Throws ValueError where the loss is not finite.
   void step(const std::function<void(const Exchange&)>& look = {});
 
   /// All of it, to be kept.
@@ -62,6 +62,10 @@ class Training {
   const std::vector<ParameterTensor>& tensors() const { return networks_.front().tensors(); }
   std::size_t parameters() const { return networks_.front().size(); }
   int iterations_in_epoch() const { return shards_.iterations_in_epoch(); }
+  /// Of an iteration, from 0.
+  double density_in(int iteration) const {
+    return density_at(settings_, iteration / iterations_in_epoch());
+  }
   /// k of a worker at this density.
   std::int64_t wanted(double density) const { return exchange_.wanted(density); }
 

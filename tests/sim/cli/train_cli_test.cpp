@@ -82,6 +82,9 @@ TEST_CASE("train refuses in one line what makes no sense", "[cli]") {
           "iteration 31 comes after the last, 30");
   refuses(training({"--observe", "3"}), 2, "give both");
   refuses(training({"--check-bound", "yes", "--checkpoint", "x"}), 2, "not go with --checkpoint");
+  refuses({"train", "--dataset", "made", "--workers", "4", "--learning-rate", "1000", "--format",
+           "json"},
+          2, "try a --learning-rate below 1000");
   refuses({"train", "--momentum", "1"}, 2, "0 to below 1");
   refuses({"train", "--dataset", "made", "--workers", "2", "--batch", "4000"}, 2,
           "need 8000 samples, and made has 6000");
