@@ -54,12 +54,11 @@ Json settings_columns(const TrainingSettings& settings, const std::string& datas
 }
 
 /// Of all workers and iterations, what the compressor sent beside what the density asks.
-void add_counts(Json& summary, const TrainingSettings& settings, const Training& training) {
+void add_counts(Json& summary, const Training& training) {
   std::vector<double> ratios;
   std::size_t near = 0;
   for (std::size_t i = 0; i < training.counts().size(); ++i) {
-    const int epoch = static_cast<int>(i) / training.iterations_in_epoch();
-    const std::int64_t wanted = training.wanted(density_at(settings, epoch));
+    const std::int64_t wanted = training.wanted(training.density_in(static_cast<int>(i)));
     for (const std::int64_t sent : training.counts()[i]) {
       ratios.push_back(static_cast<double>(sent) / static_cast<double>(wanted));
       if (3 * sent >= 2 * wanted && 3 * sent <= 4 * wanted) ++near;
@@ -88,7 +87,7 @@ Json summary_of(const TrainingSettings& settings, const Dataset& dataset,
   for (const Evaluation& evaluation : evaluations)
     best = std::max(best, evaluation.test_accuracy_percent);
   summary["best_test_accuracy_percent"] = best;
-  add_counts(summary, settings, training);
+  add_counts(summary, training);
   return summary;
 }
 
@@ -173,11 +172,10 @@ std::string identity_of(const TrainingSettings& settings, const Dataset& dataset
   return identity.dump();
 }
 
-std::string counts_csv(const TrainingSettings& settings, const Training& training) {
+std::string counts_csv(const Training& training) {
   std::vector<Json> rows;
   for (std::size_t i = 0; i < training.counts().size(); ++i) {
-    const int epoch = static_cast<int>(i) / training.iterations_in_epoch();
-    const double density = density_at(settings, epoch);
+    const double density = training.density_in(static_cast<int>(i));
     for (std::size_t worker = 0; worker < training.counts()[i].size(); ++worker)
       rows.push_back({{"iteration", i + 1},
                       {"worker", worker + 1},

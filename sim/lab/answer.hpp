@@ -20,6 +20,6 @@ std::string identity_of(const TrainingSettings& settings, const Dataset& dataset
                         const std::vector<InputFile>& inputs);
 
 /// `iteration,worker,elements,density,wanted,sent`: what each worker sent in each iteration.
-std::string counts_csv(const TrainingSettings& settings, const Training& training);
+std::string counts_csv(const Training& training);
 
 }  // namespace gradcast::lab

@@ -11,10 +11,6 @@ namespace {
 /// Elements that a thread adds up at a time.
 constexpr std::size_t kBlock = 8192;
 
-SparseSet view(std::span<const float> values, std::span<const std::int32_t> indices) {
-  return {values, indices};
-}
-
 }  // namespace
 
 Exchange::Exchange(const TrainingSettings& settings, const std::vector<ParameterTensor>& tensors)
@@ -70,7 +66,6 @@ void Exchange::encode(std::size_t worker, int iteration, double density) {
   std::vector<float>& gradient = gradients_[worker];
   WorkerMemory& memory = memories_[worker];
   Sent& sent = sets_[worker];
-  sent = {std::move(sent.values), std::move(sent.indices)};
   sent.values.clear();
   sent.indices.clear();
   if (!settings_.feedback) std::fill(memory.residual.begin(), memory.residual.end(), 0.0f);
@@ -116,7 +111,7 @@ void Exchange::combine(double density, Team& team, std::span<float> mean) {
     combine_globally(density, mean);
   } else {
     std::vector<SparseSet> sets;
-    for (const Sent& sent : sets_) sets.push_back(view(sent.values, sent.indices));
+    for (const Sent& sent : sets_) sets.push_back(sent.set());
     decode(sets, mean);
   }
   const float share = 1.0f / static_cast<float>(settings_.workers);
@@ -157,14 +152,12 @@ void Exchange::combine_by_tree(double density, std::span<float> sum) {
         next.push_back(std::move(left[i]));
         continue;
       }
-      decode(std::vector{view(left[i].values, left[i].indices),
-                         view(left[i + 1].values, left[i + 1].indices)},
-             sum);
+      decode(std::vector{left[i].set(), left[i + 1].set()}, sum);
       next.push_back(largest_of(sum, density));
     }
     left = std::move(next);
   }
-  decode(std::vector{view(left[0].values, left[0].indices)}, sum);
+  decode(std::vector{left[0].set()}, sum);
   std::vector<bool> kept(elements_);
   for (const std::int32_t index : left[0].indices) kept[static_cast<std::size_t>(index)] = true;
   for (std::size_t worker = 0; worker < sets_.size(); ++worker)
@@ -179,7 +172,7 @@ void Exchange::combine_globally(double density, std::span<float> sum) {
   for (const WorkerMemory& memory : memories_)
     for (std::size_t i = 0; i < elements_; ++i) sum[i] += memory.residual[i];
   const Sent largest = largest_of(sum, density);
-  decode(std::vector{view(largest.values, largest.indices)}, sum);
+  decode(std::vector{largest.set()}, sum);
   for (std::size_t worker = 0; worker < memories_.size(); ++worker) {
     for (const std::int32_t index : largest.indices) {
       memories_[worker].residual[static_cast<std::size_t>(index)] = 0.0f;

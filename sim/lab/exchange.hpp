@@ -52,6 +52,8 @@ class Exchange {
   struct Sent {
     std::vector<float> values;
     std::vector<std::int32_t> indices;  // within the whole model
+
+    SparseSet set() const { return {values, indices}; }
   };
   std::int64_t wanted_of(const Part& part, double density) const;
   void select_of(const Part& part, const Selection& selection, std::span<const float> input,

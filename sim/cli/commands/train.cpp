@@ -81,6 +81,7 @@ class Observer {
     const int iteration = training_.iteration() + 1;
     if (!std::binary_search(asked_.observe.begin(), asked_.observe.end(), iteration)) return;
     if (!asked_.record.empty()) note_written(record_u(exchange, iteration, asked_.record).string());
+    if (asked_.observations.empty()) return;
     for (auto& seen : observe(exchange, training_.tensors(), iteration))
       seen_.push_back(std::move(seen));
   }
@@ -139,7 +140,7 @@ int train(int argc, const char* const* argv) {
     train_to_the_end(training, keeper, observer, flags.quiet());
     observer.write();
     if (!asked.counts.empty()) {
-      write_text_file(asked.counts, lab::counts_csv(asked.settings, training));
+      write_text_file(asked.counts, lab::counts_csv(training));
       note_written(asked.counts);
     }
     deliver(flags, inputs, "",
