@@ -9,11 +9,11 @@
 #include "sim/base/text.hpp"
 #include "sim/breakeven/finding.hpp"
 #include "sim/breakeven/forecasts.hpp"
-#include "sim/breakeven/published.hpp"
 #include "sim/breakeven/quantity.hpp"
 #include "sim/forecast/estimates.hpp"
 #include "sim/inputs/cluster.hpp"
 #include "sim/inputs/fusion.hpp"
+#include "sim/inputs/published_words.hpp"
 #include "sim/plan/scenario.hpp"
 
 namespace gradcast {

@@ -145,20 +145,23 @@ std::string bounds_table(const std::vector<BoundCount>& bounds) {
 }  // namespace
 
 Answer training_answer(const TrainingSettings& settings, const Dataset& dataset,
-                       const Training& training, const std::vector<BoundCount>& bounds) {
+                       const Training& training, const Seen& seen) {
   const Json columns = settings_columns(settings, dataset.name);
   Answer answer;
   for (const Evaluation& evaluation : training.evaluations())
     answer.rows.push_back(row_of(columns, evaluation));
   answer.summary = summary_of(settings, dataset, training);
   answer.seed = settings.seed;
-  answer.table = table_of(settings, training, answer.summary) + bounds_table(bounds);
-  for (const BoundCount& count : bounds)
+  answer.table = table_of(settings, training, answer.summary) + bounds_table(seen.bounds) +
+                 observations_table(seen.observations);
+  for (const BoundCount& count : seen.bounds)
     answer.more["bounds"].push_back({{"tensor", count.tensor},
                                      {"elements", count.elements},
                                      {"checks", count.checks},
                                      {"failures", count.failures},
                                      {"worst_excess", count.worst_excess}});
+  for (const Observation& observation : seen.observations)
+    answer.more["observations"].push_back(observation_json(observation));
   return answer;
 }
 

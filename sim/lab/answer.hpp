@@ -5,14 +5,20 @@
 
 #include "sim/answers/answer.hpp"
 #include "sim/lab/bound_checks.hpp"
+#include "sim/lab/observation.hpp"
 #include "sim/lab/training.hpp"
 
 namespace gradcast::lab {
 
-/// A row each evaluation; the summary says how it ended and how many elements were sent. `bounds`:
-/// where they were checked, else empty.
+/// What was looked at on the way; what was not asked for is empty.
+struct Seen {
+  std::vector<BoundCount> bounds{};
+  std::vector<Observation> observations{};
+};
+
+/// A row each evaluation; the summary says how it ended and how many elements were sent.
 Answer training_answer(const TrainingSettings& settings, const Dataset& dataset,
-                       const Training& training, const std::vector<BoundCount>& bounds);
+                       const Training& training, const Seen& seen);
 
 /// All that decides the training's result, in one line: settings, data, and how products are
 /// computed.

@@ -159,7 +159,9 @@ Flags train_flags() {
             "a file that keeps the state after each epoch and at ctrl-C; the same command goes on "
             "from it");
   flags.add("counts", "a CSV file for the elements that each worker sent in each iteration");
-  flags.add("observe", "iterations in which to look at u of the first worker, like 200,400");
+  flags.add("observe",
+            "iterations in which to look at u of the first worker, like 200,400; the answer says "
+            "its moments, and as JSON the histogram of each tensor");
   flags.add("observations", "a CSV file for what was seen: moments and histogram of each tensor");
   flags.add("record", "a folder for u itself: u-<iteration>.npy, for `gradcast theory`");
   flags.add("check-bound",
@@ -210,15 +212,18 @@ TrainAsked read_train_asked(const Flags& flags) {
   asked.observations = flags.text("observations");
   asked.record = flags.text("record");
   asked.check_bound = flags.value("check-bound", parse_yes_no);
-  if (!asked.checkpoint.empty() && (asked.check_bound || !asked.observations.empty()))
-    throw UsageError(
-        "--check-bound and --observations tell of a training from its beginning: they do not go "
-        "with --checkpoint");
   if (asked.check_bound && !settings.compresses())
     throw UsageError("--check-bound: dense leaves nothing; name a --compressor");
   if (flags.given("observe")) asked.observe = flags.value("observe", parse_iterations);
-  if (asked.observe.empty() != (asked.observations.empty() && asked.record.empty()))
-    throw UsageError("--observe says when, --observations and --record where to: give both");
+  for (const char* where : {"observations", "record"})
+    if (asked.observe.empty() && !flags.text(where).empty())
+      throw UsageError("--" + std::string(where) + ": --observe says in which iterations to look");
+  const bool only_recorded = asked.observations.empty() && !asked.record.empty();
+  if (!asked.checkpoint.empty() &&
+      (asked.check_bound || (!asked.observe.empty() && !only_recorded)))
+    throw UsageError(
+        "--check-bound and --observe tell of a training from its beginning: they do not go with "
+        "--checkpoint (--observe with --record alone does)");
   require_sense(flags, settings);
   return asked;
 }

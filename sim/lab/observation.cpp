@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sim/answers/document.hpp"
 #include "sim/base/npy.hpp"
+#include "sim/base/table.hpp"
 #include "sim/base/text_file.hpp"
+#include "sim/base/units.hpp"
 
 namespace gradcast::lab {
 namespace {
@@ -27,6 +28,16 @@ std::vector<Bin> empty_bins(double least, double largest) {
 std::size_t bin_of(double deviations) {
   const double place = std::floor(deviations / kBinWidth) + kInnerBins / 2 + 1;
   return static_cast<std::size_t>(std::clamp<double>(place, 0, kInnerBins + 1));
+}
+
+Json moments_json(const Observation& seen) {
+  return {{"iteration", seen.iteration}, {"tensor", seen.tensor},       {"elements", seen.elements},
+          {"mean", seen.mean},           {"deviation", seen.deviation}, {"kurtosis", seen.kurtosis},
+          {"zeros", seen.zeros}};
+}
+
+Json bin_json(const Bin& bin) {
+  return {{"from_deviations", bin.from}, {"to_deviations", bin.to}, {"count", bin.count}};
 }
 
 }  // namespace
@@ -61,7 +72,7 @@ Observation observed(std::span<const float> u, int iteration, const std::string&
 std::vector<Observation> observe(const Exchange& exchange,
                                  const std::vector<ParameterTensor>& tensors, int iteration) {
   const std::vector<float> u = exchange.last_u(kWorker);
-  std::vector<Observation> observations{observed(u, iteration, "all")};
+  std::vector<Observation> observations{observed(u, iteration, kAllTensors)};
   std::size_t first = 0;
   for (const ParameterTensor& tensor : tensors) {
     observations.push_back(
@@ -71,21 +82,35 @@ std::vector<Observation> observe(const Exchange& exchange,
   return observations;
 }
 
+Json observation_json(const Observation& observation) {
+  Json json = moments_json(observation);
+  json["bins"] = Json::array();
+  for (const Bin& bin : observation.bins)
+    if (bin.count > 0) json["bins"].push_back(bin_json(bin));
+  return json;
+}
+
+std::string observations_table(const std::vector<Observation>& observations) {
+  if (observations.empty()) return "";
+  TextTable table{{"iteration", "u's mean", "deviation", "kurtosis", "zeros"}, {}};
+  const auto shown = [](double value) { return value_to_text(rounded_to(3, value)); };
+  for (const Observation& seen : observations)
+    if (seen.tensor == kAllTensors)
+      table.rows.push_back({std::to_string(seen.iteration), shown(seen.mean), shown(seen.deviation),
+                            shown(seen.kurtosis), std::to_string(seen.zeros)});
+  return "\nu = gradient + residual of the first worker (a normal distribution has kurtosis "
+         "3):\n\n" +
+         to_text(table);
+}
+
 std::string observations_csv(const std::vector<Observation>& observations) {
   std::vector<Json> rows;
   for (const Observation& seen : observations)
     for (const Bin& bin : seen.bins)
-      if (bin.count > 0)
-        rows.push_back({{"iteration", seen.iteration},
-                        {"tensor", seen.tensor},
-                        {"elements", seen.elements},
-                        {"mean", seen.mean},
-                        {"deviation", seen.deviation},
-                        {"kurtosis", seen.kurtosis},
-                        {"zeros", seen.zeros},
-                        {"from_deviations", bin.from},
-                        {"to_deviations", bin.to},
-                        {"count", bin.count}});
+      if (bin.count > 0) {
+        rows.push_back(moments_json(seen));
+        rows.back().update(bin_json(bin));
+      }
   return rows_to_csv(rows);
 }
 

@@ -6,10 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "sim/answers/document.hpp"
 #include "sim/lab/exchange.hpp"
 #include "sim/lab/layer.hpp"
 
 namespace gradcast::lab {
+
+/// The name of the whole model among its tensors.
+inline constexpr const char* kAllTensors = "all";
 
 /// How many elements lie from `from` to below `to`, in deviations from 0.
 struct Bin {
@@ -21,7 +25,7 @@ struct Bin {
 /// The elements of a vector.
 struct Observation {
   int iteration = 0;   // from 1
-  std::string tensor;  // of the network, or "all"
+  std::string tensor;  // of the network, or kAllTensors
   std::int64_t elements = 0;
   double mean = 0;
   double deviation = 0;  // around the mean
@@ -36,6 +40,12 @@ Observation observed(std::span<const float> u, int iteration, const std::string&
 /// Looks at u of the first worker: of the whole model and of each tensor.
 std::vector<Observation> observe(const Exchange& exchange,
                                  const std::vector<ParameterTensor>& tensors, int iteration);
+
+/// The same with its bins that are not empty, for the answer of `gradcast train`.
+Json observation_json(const Observation& observation);
+
+/// Moments of u of the whole model, a line each iteration, for people; "" without observations.
+std::string observations_table(const std::vector<Observation>& observations);
 
 /// A row a bin that is not empty.
 std::string observations_csv(const std::vector<Observation>& observations);

@@ -13,6 +13,7 @@ enum class FigureKind {
   Scatter,  // points against the diagonal, with guides at so many percent
   Map,      // a cell a pair of categories: who wins, and by how much
   Lanes,    // slices of time, a lane a resource
+  Ridges,   // histograms one above the other, a series each; references lie over all of them
 };
 
 enum class AxisScale { Linear, Log2, Log10, Category };

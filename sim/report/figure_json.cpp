@@ -19,6 +19,8 @@ const char* kind_name(FigureKind kind) {
       return "map";
     case FigureKind::Lanes:
       return "lanes";
+    case FigureKind::Ridges:
+      return "ridges";
     case FigureKind::Lines:
       break;
   }

@@ -48,20 +48,27 @@ std::vector<Figure> figures_of(std::span<const ResultFile> results) {
   const auto of_points = [&](auto make) {
     return each("sweep", [&](const ResultFile& sweep) { return make(points_of(sweep)); });
   };
-  std::vector<const ResultFile*> simulated;
-  for (const ResultFile& result : results)
-    if (result.command == "simulate") simulated.push_back(&result);
+  const auto all_of = [&](const char* command) {
+    std::vector<const ResultFile*> found;
+    for (const ResultFile& result : results)
+      if (result.command == command) found.push_back(&result);
+    return found;
+  };
+  const std::vector<const ResultFile*> trained = all_of("train");
 
   std::vector<Figure> figures;
   append(figures, each("breakeven", winner_map_figures));
   append(figures, each("tta", accuracy_figures));
+  append(figures, convergence_figures(trained));
   append(figures, of_points(scaling_figures));
   append(figures, of_points(winner_figures));
   append(figures, of_points(speedup_figures));
-  append(figures, simulated_figures(simulated));
+  append(figures, simulated_figures(all_of("simulate")));
   append(figures, of_points(breakdown_figures));
   append(figures, each("timeline", timeline_figures));
   append(figures, of_points(density_figures));
+  append(figures, u_figures(trained));
+  append(figures, each("theory-curve", theory_figures));
   append(figures, each("fit", error_figures));
   append(figures, each("compare", error_figures));
   append(figures, each("calibrate", kernel_figures));

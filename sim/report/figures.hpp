@@ -27,6 +27,9 @@ std::vector<Figure> error_figures(const ResultFile& compared);
 std::vector<Figure> kernel_figures(const ResultFile& calibrated);
 std::vector<Figure> timeline_figures(const ResultFile& timeline);
 std::vector<Figure> accuracy_figures(const ResultFile& tta);
+std::vector<Figure> convergence_figures(const std::vector<const ResultFile*>& trained);
+std::vector<Figure> u_figures(const std::vector<const ResultFile*>& trained);
+std::vector<Figure> theory_figures(const ResultFile& theory_curve);
 
 /// "fit, leaving out one model at a time": which comparison this is.
 std::string compared_words(const ResultFile& compared);

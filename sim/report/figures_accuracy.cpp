@@ -1,31 +1,17 @@
 // Accuracy over the time that a training takes.
-#include <algorithm>
 #include <map>
 #include <vector>
 
-#include "sim/base/statistics.hpp"
 #include "sim/base/table.hpp"
+#include "sim/report/accuracy_curves.hpp"
 #include "sim/report/figures.hpp"
 
 namespace gradcast {
 namespace {
 
-/// What all seeds of a setup reached after as many seconds.
-using AccuracyCurve = std::map<double, std::vector<double>>;
-
-/// "topk 0.001", "gaussian (code) 0.001"
-std::string curve_name(const Json& row) {
-  const std::string compressor = text_of(row, "compressor");
-  const std::string mode = text_of(row, "mode");
-  const auto density = positive_of(row, "density");
-  std::string name = compressor + (mode.empty() ? "" : " (" + mode + ")");
-  if (density && *density < 1) name += " " + count_text(*density);
-  return name;
-}
-
 struct CurvesOfEstimate {
   std::vector<std::string> names;  // in the order of the rows
-  std::map<std::string, AccuracyCurve> curves;
+  std::map<std::string, SeedCurve> curves;
 };
 
 CurvesOfEstimate curves_of(const Json& rows, const std::string& estimate) {
@@ -43,12 +29,7 @@ CurvesOfEstimate curves_of(const Json& rows, const std::string& estimate) {
 
 FigurePoint accuracy_point(const std::string& name, double seconds,
                            const std::vector<double>& percents) {
-  FigurePoint point{seconds, median(percents)};
-  if (percents.size() > 1) {
-    const auto [least, most] = std::minmax_element(percents.begin(), percents.end());
-    point.low = *least;
-    point.high = *most;
-  }
+  FigurePoint point = point_of_seeds(seconds, percents);
   point.label = name + ": " + fixed(point.y, 2) + " % after " + seconds_text(seconds) + " s";
   return point;
 }

@@ -8,6 +8,7 @@
 #include "sim/base/text.hpp"
 #include "sim/report/figures.hpp"
 #include "sim/report/points.hpp"
+#include "sim/report/trainings.hpp"
 
 namespace gradcast {
 namespace {
@@ -220,8 +221,15 @@ Headline headline_of(const std::vector<ResultFile>& results) {
   };
   each("breakeven", [&](const ResultFile& result) { add_breakeven(headline, result); });
   each("tta", [&](const ResultFile& result) { add_said(headline, result); });
+  std::vector<const ResultFile*> trained;
+  each("train", [&](const ResultFile& result) { trained.push_back(&result); });
+  for (std::string& sentence : ends_of(grouped_trainings(trained)))
+    headline.sentences.push_back(std::move(sentence));
   const bool answered = !headline.sentences.empty();
-  each("sweep", [&](const ResultFile& result) { add_sweep(headline, result, !answered); });
+  each("sweep", [&](const ResultFile& result) {
+    add_sweep(headline, result, !answered);
+    add_said(headline, result);
+  });
   each("simulate", [&](const ResultFile& result) { add_simulated(headline, result); });
   each("fit", [&](const ResultFile& result) { add_errors(headline, result); });
   each("compare", [&](const ResultFile& result) { add_errors(headline, result); });

@@ -1,6 +1,7 @@
 #include "sim/report/palette.hpp"
 
 #include <array>
+#include <set>
 
 namespace gradcast {
 namespace {
@@ -48,14 +49,37 @@ const Look& Palette::of(const std::string& name) const {
   return found == looks_.end() ? kPlain : found->second;
 }
 
+namespace {
+
+std::string first_word(const std::string& name) { return name.substr(0, name.find(' ')); }
+
+std::set<std::string> names_of(const Figure& figure) {
+  std::set<std::string> names;
+  for (const FigurePanel& panel : figure.panels)
+    for (const FigureSeries& series : panel.series)
+      if (!series.reference) names.insert(series.name);
+  return names;
+}
+
+}  // namespace
+
 Palette::Palette(const std::vector<Figure>& figures) {
-  for (const Figure& figure : figures)
-    for (const FigurePanel& panel : figure.panels)
-      for (const FigureSeries& series : panel.series)
-        if (!series.reference) looks_[series.name];
+  std::set<std::string> ambiguous;  // two of one figure begin like them
+  for (const Figure& figure : figures) {
+    std::map<std::string, int> beginnings;
+    const std::set<std::string> names = names_of(figure);
+    for (const std::string& name : names) ++beginnings[first_word(name)];
+    for (const std::string& name : names) {
+      looks_[name];
+      if (beginnings[first_word(name)] > 1) ambiguous.insert(name);
+    }
+  }
   std::size_t further = 0;
   for (auto& [name, look] : looks_) {
-    if (const auto known = known_looks().find(name); known != known_looks().end()) {
+    auto known = known_looks().find(name);
+    if (known == known_looks().end() && !ambiguous.contains(name))
+      known = known_looks().find(first_word(name));
+    if (known != known_looks().end()) {
       look = known->second;
       continue;
     }

@@ -18,8 +18,9 @@ struct Look {
 inline constexpr int kMarks = 7;
 inline constexpr int kPatterns = 4;
 
-/// Compressors and parts of the iteration have fixed looks. Other names, in sorted order, take the
-/// remaining looks in turn. References have none: they are dashed, in the colour of the text.
+/// Compressors and parts of the iteration have fixed looks; "topk 0.001" has that of topk, unless a
+/// figure has two such names. Other names, in sorted order, take the remaining looks in turn.
+/// References have none: they are dashed, in the colour of the text.
 class Palette {
  public:
   explicit Palette(const std::vector<Figure>& figures);

@@ -28,6 +28,8 @@ std::unique_ptr<Painter> painter_of(const Figure& figure, const Palette& palette
       return map_painter(figure, palette);
     case FigureKind::Lanes:
       return lanes_painter(figure, palette);
+    case FigureKind::Ridges:
+      return ridges_painter(figure, palette);
     case FigureKind::Lines:
       break;
   }
@@ -43,6 +45,7 @@ double draw_legend(Canvas& canvas, const Figure& figure, const Painter& painter,
   double y = top + kLegendRow / 2;
   for (const FigurePanel& panel : figure.panels)
     for (const FigureSeries& series : panel.series) {
+      if (!painter.in_legend(series)) continue;
       if (!seen.insert(series.name).second || seen.size() > kMostEntries) continue;
       const double needed =
           28 + std::min(text_width(series.name.substr(0, 200), kTextSize), kWidestName) + 16;

@@ -11,6 +11,8 @@ std::string step_to(const std::string& d, double x, double y) {
   return (d.empty() ? "M" : "L") + pixels(x) + " " + pixels(y);
 }
 
+constexpr std::size_t kMostMarks = 40;  // of a series: more would be a thick line
+
 class LinesPainter : public Painter {
  public:
   LinesPainter(const Figure& figure, const Palette& palette) : Painter(figure, palette) {
@@ -40,7 +42,7 @@ class LinesPainter : public Painter {
     for (const FigureSeries& series : panel.series) band(canvas, series, x, y);
     for (const FigureSeries& series : panel.series) line(canvas, series, x, y);
     for (const FigureSeries& series : panel.series)
-      if (!series.reference)
+      if (!series.reference && series.points.size() <= kMostMarks)
         for (const FigurePoint& point : series.points)
           if (x.shows(point.x) && y.shows(point.y))
             canvas.mark(x.at(point.x), y.at(point.y), palette_.of(series.name), point.label);

@@ -31,6 +31,8 @@ class Painter {
   virtual double right_margin() const { return 16; }
   virtual double plot_height(const FigurePanel& panel, double width) const = 0;
   virtual void paint(Canvas& canvas, const FigurePanel& panel, const Box& plot) const = 0;
+  /// A series whose name stands beside its drawing needs no entry.
+  virtual bool in_legend(const FigureSeries&) const { return true; }
   /// Draws the sample of a legend's entry, 22 pixels wide.
   virtual void swatch(Canvas& canvas, double x, double y, const FigureSeries& series) const;
   /// The texts above the first panel and below the lowest ones; "" for none.
@@ -47,6 +49,7 @@ std::unique_ptr<Painter> scatter_painter(const Figure& figure, const Palette& pa
 std::unique_ptr<Painter> bars_painter(const Figure& figure, const Palette& palette);
 std::unique_ptr<Painter> map_painter(const Figure& figure, const Palette& palette);
 std::unique_ptr<Painter> lanes_painter(const Figure& figure, const Palette& palette);
+std::unique_ptr<Painter> ridges_painter(const Figure& figure, const Palette& palette);
 
 /// Ticks, their texts and grid lines.
 void draw_x_axis(Canvas& canvas, const Scale& scale, const Box& plot);

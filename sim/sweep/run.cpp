@@ -1,12 +1,15 @@
 #include "sim/sweep/run.hpp"
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include "sim/base/error.hpp"
 #include "sim/base/interruption.hpp"
 #include "sim/base/process_pool.hpp"
 #include "sim/base/progress.hpp"
 #include "sim/inputs/cluster_values.hpp"
+#include "sim/inputs/published_words.hpp"
 
 namespace gradcast {
 namespace {
@@ -18,6 +21,20 @@ std::string title_of(const Request& request) {
   for (const ClusterProperty& property : request.changed)
     if (property.name == "nodes") title += ", " + property.value + " nodes";
   return title;
+}
+
+/// Where others' trainings with the compressors of the sweep ended, each said once.
+std::vector<std::string> accuracy_sentences(const SweepTasks& tasks, DataFiles& files) {
+  std::set<std::tuple<std::string, std::string, double>> looked;  // each reads files
+  std::vector<std::string> sentences;
+  for (const SweepPoint& point : tasks.points) {
+    const Request& asked = point.request;
+    if (!looked.emplace(asked.model, asked.compressor, asked.density).second) continue;
+    std::string words =
+        published_accuracy_words(asked.model, asked.compressor, asked.density, files);
+    if (!words.empty()) sentences.push_back(std::move(words));
+  }
+  return sentences;
 }
 
 }  // namespace
@@ -63,11 +80,16 @@ Evaluations run_sweep(const SweepRun& run, Store* store, DataFiles& files) {
   return all;
 }
 
-Answer sweep_answer(const SweepPlan& plan, const SweepTasks& tasks, const Evaluations& done) {
+Answer sweep_answer(const SweepPlan& plan, const SweepTasks& tasks, const Evaluations& done,
+                    DataFiles& files) {
   Answer answer;
   answer.rows = sweep_rows(plan, tasks, done);
   answer.table = sweep_table(plan, answer.rows);
   answer.summary = sweep_summary(answer.rows);
+  answer.summary["sentences"] = accuracy_sentences(tasks, files);
+  if (!answer.summary["sentences"].empty()) answer.table += "\n";
+  for (const Json& sentence : answer.summary["sentences"])
+    answer.table += sentence.get<std::string>() + "\n";
   const bool draws = std::any_of(plan.axes.begin(), plan.axes.end(),
                                  [](const SweepAxis& axis) { return axis.flag == "count-spread"; });
   if (draws) answer.seed = tasks.points.front().request.seed;

@@ -21,7 +21,9 @@ struct SweepRun {
 /// all of `numbers`, by key. Throws Error (130) if it is interrupted; finished forecasts are kept.
 Evaluations run_sweep(const SweepRun& run, Store* store, DataFiles& files);
 
-/// The answer in the three formats. The table has what a decision needs.
-Answer sweep_answer(const SweepPlan& plan, const SweepTasks& tasks, const Evaluations& done);
+/// The answer in the three formats. The table has what a decision needs; under it stands where
+/// published trainings ended, and their files become inputs.
+Answer sweep_answer(const SweepPlan& plan, const SweepTasks& tasks, const Evaluations& done,
+                    DataFiles& files);
 
 }  // namespace gradcast

@@ -117,9 +117,25 @@ const lanes = {
   })))}],
 };
 
+const bell = (x, wide) => 4 * Math.exp(-x * x / 2 / wide ** 2);
+const places = Array.from({length: 81}, (_, i) => -4 + i / 10);
+const ridgesPanel = (title, count) => ({
+  title,
+  series: [
+    ...names.slice(0, count).map((name, i) =>
+      series(name, places.map((x) => ({x, y: bell(x, 0.5 + 0.1 * i), label: `${name}: ${x}`})))),
+    {name: "normal", reference: true, points: places.map((x) => ({x, y: bell(x, 1)}))},
+  ],
+});
+const ridges = {
+  id: "ridges-1", kind: "ridges", title: "Histograms of u", summary: "They are narrower than the normal.",
+  x: linear("deviations from 0"), y: linear("% of the elements"),
+  panels: [ridgesPanel("topk", 5), ridgesPanel(attack, 2)],
+};
+
 const broken = (id, change) => ({...lines, id: `broken-${id}`, title: `Broken: ${id}`, ...change});
 const figures = [
-  lines, gaps, named, stacked, beside, scatter, map, lanes,
+  lines, gaps, named, stacked, beside, scatter, map, lanes, ridges,
   broken("kind", {kind: "pie"}),
   broken("proto", {kind: "__proto__"}),
   broken("panels", {panels: null}),

@@ -20,8 +20,9 @@ Flags report_flags() {
   Flags flags(
       "report",
       "Makes one HTML page from timelines and from the JSON of other commands (simulate, "
-      "compare,\nfit, sweep, breakeven, tta, calibrate). It has pictures, the tables behind them, "
-      "and where each\ncomes from. The page needs no network, and can be read without JavaScript.",
+      "compare,\nfit, sweep, breakeven, train, theory --curve, tta, calibrate). It has pictures, the "
+      "tables behind\nthem, and where each comes from. The page needs no network, and can be read "
+      "without JavaScript.",
       {"report sweep.json breakeven.json -o report.html", "report compare.json --figures",
        "report compare.json --figure errors-compare -o errors.svg"});
   flags.add_words("RESULT...", "files that `--format json` or `--timeline` wrote", kMostResults);

@@ -125,7 +125,7 @@ class Sweep {
     std::optional<Store> store;
     if (const auto file = store_of(flags_)) store.emplace(*file);
     answer(run_sweep(sweep_run(shuffled(tasks_.tasks.size())), store ? &*store : nullptr, files_),
-           files_.inputs());
+           {});
     note_engine(flags_, engine());
     return 0;
   }
@@ -167,14 +167,7 @@ class Sweep {
     const Evaluations done = read_shards(words[1], kept.shards);
     if (const std::string missing = missing_shards(kept.shards, tasks_, done); !missing.empty())
       throw Error(ExitCode::Failure, words[1] + ": " + missing + ": run them, and merge again");
-    std::vector<InputFile> inputs = plan_.inputs;
-    for (const InputFile& input : files_.inputs()) {
-      const bool known = std::any_of(inputs.begin(), inputs.end(), [&](const InputFile& other) {
-        return other.typed == input.typed && other.sha256 == input.sha256;
-      });
-      if (!known) inputs.push_back(input);
-    }
-    answer(done, inputs);
+    answer(done, plan_.inputs);
     return 0;
   }
 
@@ -203,8 +196,15 @@ class Sweep {
     return 0;
   }
 
-  void answer(const Evaluations& done, const std::vector<InputFile>& inputs) {
-    Answer answer = sweep_answer(plan_, tasks_, done);
+  /// `inputs`: those that are known besides what was read here.
+  void answer(const Evaluations& done, std::vector<InputFile> inputs) {
+    Answer answer = sweep_answer(plan_, tasks_, done, files_);
+    for (const InputFile& input : files_.inputs()) {
+      const bool known = std::any_of(inputs.begin(), inputs.end(), [&](const InputFile& other) {
+        return other.typed == input.typed && other.sha256 == input.sha256;
+      });
+      if (!known) inputs.push_back(input);
+    }
     answer.arguments = plan_.arguments;
     deliver(flags_, inputs, plan_.engine, answer);
     const Json& summary = answer.summary;

@@ -81,26 +81,26 @@ class Observer {
     const int iteration = training_.iteration() + 1;
     if (!std::binary_search(asked_.observe.begin(), asked_.observe.end(), iteration)) return;
     if (!asked_.record.empty()) note_written(record_u(exchange, iteration, asked_.record).string());
-    if (asked_.observations.empty()) return;
+    // A training that is gone on with has not seen its beginning.
+    if (!asked_.checkpoint.empty()) return;
     for (auto& seen : observe(exchange, training_.tensors(), iteration))
-      seen_.push_back(std::move(seen));
+      observations_.push_back(std::move(seen));
   }
 
-  /// Empty where they were not asked for.
-  std::vector<lab::BoundCount> bounds() const {
-    return bounds_ ? bounds_->counts() : std::vector<lab::BoundCount>{};
+  lab::Seen seen() const {
+    return {bounds_ ? bounds_->counts() : std::vector<lab::BoundCount>{}, observations_};
   }
 
   void write() const {
     if (asked_.observations.empty()) return;
-    write_text_file(asked_.observations, observations_csv(seen_));
+    write_text_file(asked_.observations, observations_csv(observations_));
     note_written(asked_.observations);
   }
 
  private:
   const lab::TrainAsked& asked_;
   const Training& training_;
-  std::vector<lab::Observation> seen_;
+  std::vector<lab::Observation> observations_;
   std::optional<lab::BoundChecks> bounds_;
 };
 
@@ -144,7 +144,7 @@ int train(int argc, const char* const* argv) {
       note_written(asked.counts);
     }
     deliver(flags, inputs, "",
-            lab::training_answer(asked.settings, dataset, training, observer.bounds()));
+            lab::training_answer(asked.settings, dataset, training, observer.seen()));
   } catch (const ValueError& error) {
     throw UsageError(error.what());
   }

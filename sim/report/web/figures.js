@@ -9,12 +9,14 @@ import {drawBars} from "./draw_bars.js";
 import {drawScatter} from "./draw_scatter.js";
 import {drawMap} from "./draw_map.js";
 import {drawLanes} from "./draw_lanes.js";
+import {drawRidges} from "./draw_ridges.js";
 
 // Each takes (figure, palette, hidden names) and gives {swatch, narrowest, widest, panel}: the legend's
 // kind of swatch, how wide a panel may be, and panel(panel, width), which gives {chart, spots}. A spot
 // is what a pointer finds: {left, top, right, bottom} in the chart's pixels, and its text.
 const kinds = new Map(Object.entries({
   lines: drawLines, bars: drawBars, scatter: drawScatter, map: drawMap, lanes: drawLanes,
+  ridges: drawRidges,
 }));
 const gapPixels = 24;
 

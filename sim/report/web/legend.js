@@ -44,10 +44,15 @@ function notesOf({guides = [], kind, panels}) {
 export function legendOf(figure, palette, kind, hidden, toggle) {
   const shown = new Map();
   for (const {series} of figure.panels) {
-    for (const one of series) if (!shown.has(one.name)) shown.set(one.name, one);
+    for (const one of series) {
+      // Ridges have their names beside them.
+      if (figure.kind === "ridges" && !one.reference) continue;
+      if (!shown.has(one.name)) shown.set(one.name, one);
+    }
   }
   const notes = notesOf(figure);
-  if (shown.size < 2 && notes.length === 0) return null;
+  const fewest = figure.kind === "ridges" ? 1 : 2;
+  if (shown.size < fewest && notes.length === 0) return null;
   const list = html("ul", {class: "legend", "aria-label": "Legend"});
   for (const series of shown.values()) {
     const button = html("button", {

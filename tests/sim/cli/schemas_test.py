@@ -92,7 +92,7 @@ RUNS = {
     "train": [
         ["--dataset", "made", "--workers", "2", "--batch", "500", "--epochs", "1"],
         ["--dataset", "made", "--workers", "2", "--batch", "500", "--epochs", "1", "--compressor", "gaussian",
-         "--check-bound", "yes"],
+         "--check-bound", "yes", "--observe", "1,3"],
     ],
     "tta": [
         [*TRAINED, "--target", "85,87", *ANALYTIC],

@@ -80,7 +80,8 @@ TEST_CASE("train refuses in one line what makes no sense", "[cli]") {
   refuses({"train", "--compressor", "topk", "--shared-seed", "yes"}, 2, "topk draws nothing");
   refuses(training({"--observe", "31", "--record", "u"}), 2,
           "iteration 31 comes after the last, 30");
-  refuses(training({"--observe", "3"}), 2, "give both");
+  refuses(training({"--record", "u"}), 2, "--record: --observe says in which iterations");
+  refuses(training({"--observe", "3", "--checkpoint", "x"}), 2, "not go with --checkpoint");
   refuses(training({"--check-bound", "yes", "--checkpoint", "x"}), 2, "not go with --checkpoint");
   refuses({"train", "--dataset", "made", "--workers", "4", "--learning-rate", "1000", "--format",
            "json"},

@@ -388,9 +388,14 @@ TEST_CASE("sentences of breakeven are the headline", "[report]") {
 TEST_CASE("accuracy over time is the median of the trainings, in a band", "[report]") {
   ResultFile tta{"t.json", "", "tta", Json::object()};
   const auto row = [](const char* compressor, int seed, double percent) {
-    return Json{{"compressor", compressor}, {"mode", ""},       {"density", 0.001},
-                {"seed", seed},             {"seconds", 10},    {"estimate", "physics"},
-                {"iteration", 5},           {"test_accuracy_percent", percent}};
+    return Json{{"compressor", compressor},
+                {"mode", ""},
+                {"density", 0.001},
+                {"seed", seed},
+                {"seconds", 10},
+                {"estimate", "physics"},
+                {"iteration", 5},
+                {"test_accuracy_percent", percent}};
   };
   CHECK(accuracy_figures(tta).empty());
   tta.document["curves"] = {row("topk", 1, 80), row("topk", 2, 84), row("dgc", 1, 70), {1, 2}};
@@ -403,4 +408,114 @@ TEST_CASE("accuracy over time is the median of the trainings, in a band", "[repo
   CHECK(topk.points[0].low == 80.0);
   CHECK(topk.points[0].high == 84.0);
   CHECK_THAT(figures[0].summary, Contains("The highest is topk 0.001: 82.00 % after 10 s."));
+}
+
+namespace {
+
+/// A training of `train`: the accuracy after each of its iterations 10, 20, ...
+ResultFile trained(const std::string& compressor, int seed, const std::vector<double>& percents,
+                   bool feedback = true) {
+  ResultFile result{"t.json", "", "train", Json::object()};
+  result.document["seed"] = seed;
+  result.document["summary"] = {{"wanted_elements", 200}};
+  for (std::size_t i = 0; i < percents.size(); ++i)
+    result.rows.push_back({{"network", "fnn-3"},
+                           {"dataset", "made"},
+                           {"compressor", compressor},
+                           {"mode", ""},
+                           {"density", compressor == "dense" ? 1 : 0.001},
+                           {"feedback", feedback},
+                           {"seed", seed},
+                           {"epoch", i + 1},
+                           {"iteration", 10 * (i + 1)},
+                           {"train_loss", 1},
+                           {"test_accuracy_percent", percents[i]},
+                           {"sent_elements_mean", 50}});
+  return result;
+}
+
+}  // namespace
+
+// Top-k's seeds end at 80 and 84 %: 82, and dense's 86 is 4 more. 50 of 200 sent: 0.25 k.
+TEST_CASE("trainings that differ by their seeds alone are one line over iterations", "[report]") {
+  const ResultFile dense = trained("dense", 1, {70, 86});
+  const ResultFile first = trained("topk", 1, {60, 80});
+  const ResultFile second = trained("topk", 2, {50, 84});
+  const std::vector<Figure> figures = convergence_figures({&dense, &first, &second});
+  REQUIRE(figures.size() == 2);
+  CHECK(figures[0].panels.at(0).title == "fnn-3 on made");
+  const FigureSeries& topk = series(figures[0], 0, "topk 0.001");
+  REQUIRE(topk.points.size() == 2);
+  CHECK(topk.points[0].x == 10);
+  CHECK(topk.points[0].y == 55);
+  CHECK(topk.points[0].low == 50.0);
+  CHECK(topk.points[1].y == 82);
+  CHECK_THAT(figures[0].summary,
+             Contains("fnn-3 on made ended at: dense 86.0 %, topk 0.001 82.0 % (4.0 points behind "
+                      "dense)."));
+  CHECK(series(figures[1], 0, "topk 0.001").points[0].y == 0.25);
+  CHECK(figures[1].panels[0].series.size() == 1);  // of dense there is no k
+  CHECK_THAT(headline_of({dense, first, second}).sentences.at(0), Contains("4.0 points behind"));
+}
+
+TEST_CASE("what sets two trainings of a compressor apart is in their names", "[report]") {
+  const ResultFile with = trained("randk", 1, {70});
+  const ResultFile without = trained("randk", 1, {40}, false);
+  const std::vector<Figure> figures = convergence_figures({&with, &without});
+  CHECK(series(figures.at(0), 0, "randk 0.001, feedback yes").points[0].y == 70);
+  CHECK(series(figures.at(0), 0, "randk 0.001, feedback no").points[0].y == 40);
+}
+
+// 30 of 100 elements lie within 0.1 and 0.2 deviations: 30 % of them in that tenth. Twenty lie
+// within 2 and 4: 1 % in each tenth.
+TEST_CASE("a histogram of u is a ridge, in percent of a tenth of a deviation", "[report]") {
+  ResultFile result = trained("topk", 1, {70});
+  const Json bins = {{{"from_deviations", 0.1}, {"to_deviations", 0.2}, {"count", 30}},
+                     {{"from_deviations", 2}, {"to_deviations", 4}, {"count", 20}},
+                     {{"from_deviations", 6}, {"to_deviations", 90}, {"count", 50}}};
+  const auto observation = [&](const char* tensor) {
+    return Json{{"iteration", 200}, {"tensor", tensor}, {"elements", 100}, {"mean", 0.0},
+                {"deviation", 1.0}, {"kurtosis", 2.5},  {"zeros", 0},      {"bins", bins}};
+  };
+  CHECK(u_figures({&result}).empty());
+  result.document["observations"] = {observation("all"), observation("fc1.weight")};
+  const std::vector<Figure> figures = u_figures({&result});
+  REQUIRE(figures.size() == 1);
+  const FigureSeries& ridge = series(figures[0], 0, "iteration 200");
+  REQUIRE(ridge.points.size() == 2);  // far away nothing is drawn
+  CHECK(ridge.points[0].x == Approx(0.15));
+  CHECK(ridge.points[0].y == Approx(30));
+  CHECK(ridge.points[1].y == Approx(1));
+  // 100 % * 0.1 * phi(0) = 3.989 %
+  CHECK(series(figures[0], 0, "normal distribution").points.at(40).y ==
+        Approx(3.989).epsilon(1e-3));
+  CHECK(figures[0].table.rows.size() == 2);
+  CHECK_THAT(figures[0].summary, Contains("fnn-3, topk 0.001: 2.50"));
+}
+
+TEST_CASE("curves of theory are two figures, with a panel a distribution", "[report]") {
+  ResultFile theory{"c.json", "", "theory-curve", Json::object()};
+  for (const char* name : {"normal", "uniform"})
+    for (const double q : {0.0, 0.5, 1.0})
+      theory.rows.push_back({{"distribution", name},
+                             {"elements", 2},
+                             {"k", 2 * q},
+                             {"q", q},
+                             {"pi_square", 1 - q},
+                             {"line", 1 - q},
+                             {"exact", (1 - q) / 2},
+                             {"sampled_exact", nullptr},
+                             {"bound_classic", 1 - q},
+                             {"bound_square", (1 - q) * (1 - q)},
+                             {"bound_cube", 0.1}});
+  const std::vector<Figure> figures = theory_figures(theory);
+  REQUIRE(figures.size() == 2);
+  REQUIRE(figures[0].panels.size() == 2);
+  CHECK(series(figures[0], 0, "1 - i/d").reference);
+  CHECK(series(figures[1], 1, "(1 - k/d)^2").points.at(1).y == 0.25);
+  // (1 - q) / 2 is above (1 - q)^2 where q > 0.5: here nowhere, and 0.9 makes one place of it.
+  CHECK_THAT(figures[1].summary, Contains("normal: at none of 3 places; uniform: at none of 3"));
+  theory.rows[1]["exact"] = 0.9;
+  CHECK_THAT(theory_figures(theory)[1].summary, Contains("normal: at 1 of 3 places"));
+  CHECK(theory_figures({"c.json", "", "theory-curve", Json::object()}).empty());
 }

@@ -1,4 +1,4 @@
-#include "sim/breakeven/published.hpp"
+#include "sim/inputs/published_words.hpp"
 
 #include <cmath>
 

@@ -1,0 +1,133 @@
+#include "sim/report/trainings.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "sim/base/statistics.hpp"
+#include "sim/base/table.hpp"
+#include "sim/base/text.hpp"
+#include "sim/report/accuracy_curves.hpp"
+
+namespace gradcast {
+namespace {
+
+/// What a row tells of its iteration; all other columns are settings.
+const std::set<std::string> kNoSettings = {
+    "seed", "epoch", "iteration", "train_loss", "test_accuracy_percent", "sent_elements_mean"};
+
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
+Settings settings_of(const Json& row) {
+  Settings settings;
+  for (const auto& [name, value] : row.items())
+    if (!kNoSettings.contains(name))
+      settings.emplace_back(
+          name, value.is_boolean() ? (value.get<bool>() ? "yes" : "no") : text_of(row, name));
+  return settings;
+}
+
+/// ", feedback no": the settings by which the group differs from others of the same name.
+std::string apart(const Settings& settings, const std::vector<Settings>& others) {
+  std::string text;
+  for (const auto& [name, value] : settings) {
+    const bool differs = std::any_of(others.begin(), others.end(), [&](const Settings& other) {
+      const auto found = std::find_if(other.begin(), other.end(),
+                                      [&](const auto& pair) { return pair.first == name; });
+      return found == other.end() || found->second != value;
+    });
+    if (!differs) continue;
+    std::string words = name;
+    std::replace(words.begin(), words.end(), '_', ' ');
+    text += ", " + words + " " + value;
+  }
+  return text;
+}
+
+struct End {
+  const TrainingGroup* group;
+  double percent;
+};
+
+std::optional<double> final_percent(const TrainingGroup& group) {
+  std::vector<double> percents;
+  for (const ResultFile* training : group.trainings)
+    if (const auto percent = number_of(training->rows.back(), "test_accuracy_percent"))
+      percents.push_back(*percent);
+  return percents.empty() ? std::nullopt : std::optional(median(percents));
+}
+
+std::string end_text(const End& end, const std::optional<double>& dense) {
+  std::string text = end.group->name + " " + fixed(end.percent, 1) + " %";
+  if (dense && !end.group->dense)
+    text += " (" + fixed(std::abs(*dense - end.percent), 1) + " points " +
+            (end.percent > *dense ? "ahead of" : "behind") + " dense)";
+  return text;
+}
+
+}  // namespace
+
+std::vector<TrainingGroup> grouped_trainings(const std::vector<const ResultFile*>& trained) {
+  std::vector<TrainingGroup> groups;
+  std::vector<Settings> settings;
+  for (const ResultFile* training : trained) {
+    if (training->rows.empty()) continue;
+    const Json& row = training->rows.front();
+    Settings these = settings_of(row);
+    const auto found = std::find(settings.begin(), settings.end(), these);
+    const auto place = static_cast<std::size_t>(found - settings.begin());
+    if (found == settings.end()) {
+      settings.push_back(std::move(these));
+      groups.push_back({text_of(row, "network"),
+                        text_of(row, "dataset"),
+                        curve_name(row),
+                        text_of(row, "compressor") == "dense",
+                        {}});
+    }
+    groups[place].trainings.push_back(training);
+  }
+  const std::vector<TrainingGroup> plain = groups;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    std::vector<Settings> others;
+    for (std::size_t j = 0; j < groups.size(); ++j)
+      if (j != i && plain[j].name == plain[i].name && plain[j].network == plain[i].network &&
+          plain[j].dataset == plain[i].dataset)
+        others.push_back(settings[j]);
+    groups[i].name += apart(settings[i], others);
+  }
+  return groups;
+}
+
+std::string subject_of(const TrainingGroup& group) {
+  return group.network + " on " + group.dataset;
+}
+
+std::vector<std::string> ends_of(const std::vector<TrainingGroup>& groups) {
+  std::vector<std::string> sentences;
+  std::set<std::string> said;
+  for (const TrainingGroup& group : groups) {
+    if (!said.insert(subject_of(group)).second) continue;
+    std::vector<End> ends;
+    std::optional<double> dense;
+    for (const TrainingGroup& other : groups) {
+      if (subject_of(other) != subject_of(group)) continue;
+      const std::optional<double> percent = final_percent(other);
+      if (percent) ends.push_back({&other, *percent});
+      if (other.dense && !dense) dense = percent;
+    }
+    if (ends.empty()) continue;
+    std::stable_sort(ends.begin(), ends.end(),
+                     [](const End& a, const End& b) { return a.percent > b.percent; });
+    std::vector<std::string> texts;
+    for (const End& end : ends) texts.push_back(end_text(end, dense));
+    sentences.push_back(subject_of(group) + " ended at: " + join(texts) + ".");
+  }
+  return sentences;
+}
+
+std::optional<double> number_of_summary(const ResultFile& training, std::string_view name) {
+  const auto summary = training.document.find("summary");
+  return summary == training.document.end() ? std::nullopt : number_of(*summary, name);
+}
+
+}  // namespace gradcast
