@@ -17,8 +17,11 @@ constexpr int kMostWorkers = 1024;
 constexpr int kMostEpochs = 10'000;
 constexpr const char* kMade = "made";
 constexpr const char* kFashion = "fashion-mnist";
+constexpr const char* kLicences = "common-licenses";
 /// Where Debian's package dataset-fashion-mnist puts its files.
 constexpr const char* kFashionFolder = "/usr/share/datasets/fashion-mnist";
+/// Texts of free licences, on every Debian machine.
+constexpr const char* kLicencesFolder = "/usr/share/common-licenses";
 
 int parse_workers(std::string_view text) { return parse_count_to(kMostWorkers, text); }
 int parse_epochs(std::string_view text) { return parse_count_to(kMostEpochs, text); }
@@ -112,23 +115,59 @@ void require_sense(const Flags& flags, const TrainingSettings& settings) {
 
 }  // namespace
 
+namespace {
+
+/// "128; char-lstm 4": the first network's, then those that differ.
+std::string network_defaults(const char* NetworkKind::*which) {
+  const std::string usual = all_networks().front().*which;
+  std::string text = usual;
+  for (const NetworkKind& kind : all_networks())
+    if (kind.*which != usual) text += "; " + std::string(kind.name) + " " + kind.*which;
+  return text;
+}
+
+std::string dataset_for(const NetworkKind& network, const Flags& flags) {
+  const std::string usual = network.takes == DatasetKind::Text ? kLicences : kFashion;
+  if (!flags.given("dataset")) return usual;
+  return flags.value("dataset", [&](const std::string& text) {
+    const std::vector<std::string> known{kFashion, kLicences, kMade};
+    if (std::find(known.begin(), known.end(), text) == known.end())
+      throw ValueError("unknown dataset '" + text + "'" + did_you_mean(text, known) +
+                       " (known: " + join(known) + "; or files: --data)");
+    if (text != kMade && text != usual)
+      throw ValueError(std::string(network.name) + " learns from " + to_text(network.takes) + ": " +
+                       usual + " or made");
+    return text;
+  });
+}
+
+}  // namespace
+
 Flags train_flags() {
   std::vector<std::string> networks;
   for (const NetworkKind& kind : all_networks()) networks.emplace_back(kind.name);
   Flags flags(
       "train",
       "Trains a network with simulated workers that exchange compressed gradients, and shows loss\n"
-      "and accuracy after each epoch: how many iterations a compressor costs. Each worker has its\n"
+      "and accuracy after each epoch: how many iterations a compressor costs. Of text the "
+      "accuracy\n"
+      "is the share of next characters that are predicted right. Each worker has its\n"
       "shard of the data, its residual and its draws. It takes no time of a cluster into account:\n"
       "`gradcast simulate` forecasts that. The data of fashion-mnist are Debian's package\n"
       "dataset-fashion-mnist.",
       {"train --network fnn-3 --dataset fashion-mnist --compressor topk --density 0.001",
        "train --dataset made --compressor gaussian --workers 4 --epochs 3",
        "train --compressor randk --feedback no --seed 2 --format json -o randk-2.json",
-       "train --network lenet-5 --data my-mnist --checkpoint lenet.state --epochs 30"});
+       "train --network lenet-5 --data my-mnist --checkpoint lenet.state --epochs 30",
+       "train --network char-lstm --data my-text.txt --compressor topk --density 0.01"});
   flags.add("network", join(networks), "fnn-3");
-  flags.add("dataset", "fashion-mnist, or made: computed samples that need no files", kFashion);
-  flags.add("data", "a folder with the four IDX files of MNIST or the like, in place of --dataset");
+  flags.add(
+      "dataset",
+      "fashion-mnist; for char-lstm common-licenses, the texts that every Debian has; or made: "
+      "computed samples that need no files (default: the first that the network can learn)");
+  flags.add("data",
+            "a folder with the four IDX files of MNIST or the like, or for char-lstm a text or a "
+            "folder of texts, in place of --dataset");
   flags.add("compressor", "a name of `gradcast list`", "dense");
   flags.add("mode", "paper or code, of compressors where the two differ (default: code)");
   flags.add("density", "share of the elements that each worker is to send", "0.001");
@@ -145,9 +184,12 @@ Flags train_flags() {
   flags.add("masking", "yes: a worker forgets its momentum of what it sent (DGC)", "no");
   flags.add("shared-seed", "yes: all workers draw alike", "no");
   flags.add("workers", "workers, each with its shard", "16");
-  flags.add("batch", "samples of a worker in an iteration", "128");
+  flags.add("batch", "samples of a worker in an iteration; of char-lstm windows of " +
+                         std::to_string(kTextWindow) +
+                         " characters (default: " + network_defaults(&NetworkKind::batch) + ")");
   flags.add("epochs", "times that all samples are gone through", "10");
-  flags.add("learning-rate", "of the mean gradient", "0.01");
+  flags.add("learning-rate", "of the mean gradient (default: " +
+                                 network_defaults(&NetworkKind::learning_rate) + ")");
   flags.add("learning-rate-warmup", "epochs in which the learning rate rises to its value", "0");
   flags.add("density-warmup", "epochs in which the density falls to its value", "0");
   flags.add("momentum", "of the mean gradient, after aggregation", "0.9");
@@ -175,14 +217,11 @@ Flags train_flags() {
 TrainAsked read_train_asked(const Flags& flags) {
   TrainAsked asked;
   TrainingSettings& settings = asked.settings;
-  settings.network = flags.value(
-      "network", [](const std::string& name) { return std::string(find_network(name).name); });
+  const NetworkKind& network =
+      flags.value("network", [](const std::string& name) { return find_network(name); });
+  settings.network = network.name;
   asked.data = flags.text("data");
-  asked.dataset = flags.value("dataset", [](const std::string& text) {
-    if (text == kFashion || text == kMade) return text;
-    throw ValueError("unknown dataset '" + text + "'" + did_you_mean(text, {kFashion, kMade}) +
-                     " (known: fashion-mnist, made; or a folder: --data)");
-  });
+  asked.dataset = dataset_for(network, flags);
   if (flags.typed("data") && flags.typed("dataset"))
     throw UsageError("--data and --dataset both say what to learn from");
   settings.compressor = flags.value("compressor", parse_compressor);
@@ -197,9 +236,12 @@ TrainAsked read_train_asked(const Flags& flags) {
   settings.masking = flags.value("masking", parse_yes_no);
   settings.shared_seed = flags.value("shared-seed", parse_yes_no);
   settings.workers = flags.value("workers", parse_workers);
-  settings.batch = flags.value("batch", parse_count);
+  settings.batch =
+      flags.given("batch") ? flags.value("batch", parse_count) : parse_count(network.batch);
   settings.epochs = flags.value("epochs", parse_epochs);
-  settings.learning_rate = flags.value("learning-rate", parse_learning_rate);
+  settings.learning_rate = flags.given("learning-rate")
+                               ? flags.value("learning-rate", parse_learning_rate)
+                               : parse_learning_rate(network.learning_rate);
   settings.learning_rate_warmup = flags.value("learning-rate-warmup", parse_warmup);
   settings.density_warmup = flags.value("density-warmup", parse_warmup);
   settings.momentum = flags.value("momentum", parse_below(1));
@@ -229,13 +271,20 @@ TrainAsked read_train_asked(const Flags& flags) {
 }
 
 Dataset read_dataset(const TrainAsked& asked, std::vector<InputFile>& inputs) {
+  const bool text = find_network(asked.settings.network).takes == DatasetKind::Text;
   if (!asked.data.empty()) {
     const std::filesystem::path folder = asked.data;
     const auto name = (folder.has_filename() ? folder : folder.parent_path()).filename().string();
-    return read_idx_dataset(name, folder, inputs);
+    return text ? read_text_dataset(name, folder, inputs) : read_idx_dataset(name, folder, inputs);
   }
-  if (asked.dataset == kMade) return made_dataset();
+  if (asked.dataset == kMade) return text ? made_text_dataset() : made_dataset();
   std::error_code ignored;
+  if (text) {
+    if (std::filesystem::is_directory(kLicencesFolder, ignored))
+      return read_text_dataset(kLicences, kLicencesFolder, inputs);
+    throw MissingError(std::string("there is no ") + kLicencesFolder +
+                       ": name a text with --data, or try --dataset made");
+  }
   if (!std::filesystem::is_directory(kFashionFolder, ignored))
     throw MissingError(std::string("there is no ") + kFashionFolder +
                        ": install the package dataset-fashion-mnist, name a folder with --data, or "

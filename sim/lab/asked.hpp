@@ -11,8 +11,8 @@ namespace gradcast::lab {
 
 struct TrainAsked {
   TrainingSettings settings;
-  std::string dataset;  // a name, or "" with a folder
-  std::string data;     // a folder of IDX files; "": where Debian's package puts those of `dataset`
+  std::string dataset;       // a name, or "" with a folder
+  std::string data;          // a folder of IDX files, or a text; "": where Debian puts `dataset`
   std::string checkpoint;    // a file to keep the state in; "": none
   std::string counts;        // a file for the elements sent; "": none
   std::vector<int> observe;  // iterations in which u is looked at, rising

@@ -18,6 +18,8 @@ void Dataset::copy(const Samples& from, const std::uint32_t* places, std::size_t
   }
 }
 
+const char* to_text(DatasetKind kind) { return kind == DatasetKind::Text ? "text" : "images"; }
+
 void measure_elements(Dataset& dataset) {
   // Of each value how often: exact, and fast for 47 million of them.
   std::vector<double> counts(256);

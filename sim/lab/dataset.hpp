@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,18 +14,32 @@ namespace gradcast::lab {
 /// Samples one after another, a byte an element, as files have them.
 struct Samples {
   std::vector<std::uint8_t> bytes;
-  std::vector<std::uint8_t> labels;
+  std::vector<std::uint8_t> labels;  // `labels_each` of each sample
+  std::size_t labels_each = 1;
 
-  std::size_t count() const { return labels.size(); }
+  std::size_t count() const { return labels.size() / labels_each; }
+  /// Those of `count` samples from `first` on.
+  std::span<const std::uint8_t> labels_of(std::size_t first, std::size_t count) const {
+    return std::span(labels).subspan(first * labels_each, count * labels_each);
+  }
 };
+
+enum class DatasetKind {
+  Images,  // each with its class
+  Text,    // windows of characters, each character with the one that follows it
+};
+
+const char* to_text(DatasetKind kind);  // "images", "text"
 
 struct Dataset {
   std::string name;
+  DatasetKind kind = DatasetKind::Images;
   Shape shape;
   int classes = 0;
   Samples training;
   Samples test;
-  /// The network's input is (byte - mean) / deviation: of all elements of the training samples.
+  /// The network's input is (byte - mean) / deviation: of all elements of the training images. Of
+  /// text it is the character's number.
   double mean = 0;
   double deviation = 1;
 
@@ -40,6 +55,20 @@ void measure_elements(Dataset& dataset);
 /// Adds each to `inputs`. Throws DataError.
 Dataset read_idx_dataset(const std::string& name, const std::filesystem::path& folder,
                          std::vector<InputFile>& inputs);
+
+/// Characters of a window of text.
+inline constexpr int kTextWindow = 64;
+
+/// Reads a text, or all files of a folder (not of folders within, no links) in the order of their
+/// names as one text. Characters are bytes; those that occur are the classes. The last tenth is the
+/// test. Adds each file to `inputs`. Throws DataError; at most 64 MiB.
+Dataset read_text_dataset(const std::string& name, const std::filesystem::path& path,
+                          std::vector<InputFile>& inputs);
+
+/// A text that is computed: 40,000 letters, each followed by one of three that are its own, the
+/// first of them half of the time. So nobody can predict more than half of it, but for letters
+/// whose three are not all different.
+Dataset made_text_dataset();
 
 /// Samples that are computed, for trials where no data is installed: each class is a few bright
 /// spots at places of its own in 28 x 28 pixels, with noise. 6,000 to learn from, 1,000 to test.

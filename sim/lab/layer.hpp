@@ -10,11 +10,16 @@ namespace gradcast::lab {
 
 /// How parameters begin, and whether weight decay applies to them.
 enum class ParameterKind {
-  Weight,  // uniform within +-sqrt(6 / fan in): He et al., 2015, for rectifiers
-  Bias,    // 0; no decay
-  Scale,   // 1; no decay
-  Shift,   // 0; no decay
+  Weight,      // uniform within +-sqrt(6 / fan in): He et al., 2015, for rectifiers
+  GateWeight,  // uniform within +-1 / sqrt(fan in): as PyTorch's LSTM
+  Bias,        // 0; no decay
+  Scale,       // 1; no decay
+  Shift,       // 0; no decay
 };
+
+inline bool decays(ParameterKind kind) {
+  return kind == ParameterKind::Weight || kind == ParameterKind::GateWeight;
+}
 
 /// A tensor of parameters, as data-parallel training sees it: its gradient is one tensor.
 struct ParameterTensor {

@@ -1,5 +1,5 @@
-// A network that classifies: layers one after another, and the mean cross-entropy of what comes
-// out.
+// A network that classifies a sample, or each position of it: layers one after another, and the
+// mean cross-entropy of what comes out.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -22,11 +22,13 @@ template <class Real>
 class Network {
  public:
   /// Each layer's input has the shape of the output before it; else std::invalid_argument. The last
-  /// output has an element a class.
-  explicit Network(std::vector<NamedLayer<Real>> layers);
+  /// output has an element a class, for each of `positions` labels of a sample.
+  explicit Network(std::vector<NamedLayer<Real>> layers, int positions = 1);
 
   Shape input() const { return layers_.front().layer->input(); }
-  int classes() const { return static_cast<int>(layers_.back().layer->output().size()); }
+  int classes() const {
+    return static_cast<int>(layers_.back().layer->output().size()) / positions_;
+  }
 
   /// All tensors of parameters, in forward order. They lie in one vector, in this order.
   const std::vector<ParameterTensor>& tensors() const { return tensors_; }
@@ -36,21 +38,25 @@ class Network {
   /// The parameters that a training with this seed begins with.
   std::vector<Real> first_parameters(std::uint64_t seed) const;
 
-  /// The mean cross-entropy over the samples (`labels`, one each; their inputs one after another),
-  /// and its gradient by the parameters.
+  /// The mean cross-entropy over the labels (`positions` of each sample; the samples' inputs one
+  /// after another), and its gradient by the parameters.
   double loss_and_gradient(std::span<const Real> parameters, std::span<const Real> inputs,
                            std::span<const std::uint8_t> labels, std::span<Real> gradient);
 
-  /// How many of the samples' largest outputs are those of their labels.
+  /// How many of the largest outputs are those of their labels.
   std::size_t count_right(std::span<const Real> parameters, std::span<const Real> inputs,
                           std::span<const std::uint8_t> labels);
 
  private:
+  int samples_of(std::span<const std::uint8_t> labels) const {
+    return static_cast<int>(labels.size()) / positions_;
+  }
   void run_forward(const Real* parameters, const Real* inputs, int samples);
   /// Puts the loss's gradient by the outputs in their place; returns the mean loss.
   double loss_at_outputs(std::span<const std::uint8_t> labels);
 
   std::vector<NamedLayer<Real>> layers_;
+  int positions_;
   std::vector<std::size_t> first_;  // of each layer: where its parameters begin
   std::vector<ParameterTensor> tensors_;
   std::size_t size_ = 0;

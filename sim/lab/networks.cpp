@@ -5,8 +5,10 @@
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/lab/layers/convolution.hpp"
+#include "sim/lab/layers/embedding.hpp"
 #include "sim/lab/layers/fully_connected.hpp"
 #include "sim/lab/layers/group_norm.hpp"
+#include "sim/lab/layers/lstm.hpp"
 #include "sim/lab/layers/max_pooling.hpp"
 #include "sim/lab/layers/mean_pooling.hpp"
 #include "sim/lab/layers/rectifier.hpp"
@@ -28,7 +30,8 @@ class Stack {
     layers_.push_back({std::move(name), std::move(layer)});
     return *this;
   }
-  Network<Real> network() { return Network<Real>(std::move(layers_)); }
+  /// With `positions` labels a sample.
+  Network<Real> network(int positions = 1) { return Network<Real>(std::move(layers_), positions); }
 
  private:
   Shape shape_;
@@ -86,8 +89,22 @@ Network<Real> resnet_8(Shape input, int classes) {
   return stack.network();
 }
 
-#define NETWORK(function, name, summary) \
-  NetworkKind{name, summary, function<float>, function<double>},
+/// Embedding, LSTM, and a class for each position: about the smallest network that learns words.
+template <class Real>
+Network<Real> char_lstm(Shape input, int classes) {
+  constexpr int kWidth = 32;
+  constexpr int kUnits = 128;
+  const auto positions = static_cast<int>(input.size());
+  Stack<Real> stack({positions, 1, 1});
+  stack.template add<Embedding>("embedding", classes, kWidth);
+  stack.template add<Lstm>("lstm", kUnits);
+  stack.template add<FullyConnected>("fc", classes, positions);
+  return stack.network(positions);
+}
+
+#define NETWORK(function, name, summary, takes, batch, learning_rate)     \
+  NetworkKind{name,          summary,         DatasetKind::takes, #batch, \
+              learning_rate, function<float>, function<double>},
 constexpr std::array kNetworks{
 #include "sim/lab/networks.def"
 };

@@ -3,6 +3,7 @@
 #include <span>
 #include <string_view>
 
+#include "sim/lab/dataset.hpp"
 #include "sim/lab/network.hpp"
 
 namespace gradcast::lab {
@@ -10,6 +11,9 @@ namespace gradcast::lab {
 struct NetworkKind {
   std::string_view name;
   std::string_view summary;
+  DatasetKind takes;
+  const char* batch;  // of a worker, where none is asked for
+  const char* learning_rate;
   /// `input`: of a sample. Throws ValueError where the network cannot take it.
   Network<float> (*make)(Shape input, int classes);
   /// The same with doubles, to check gradients.

@@ -17,6 +17,9 @@ constexpr std::size_t kTestBatch = 500;
 std::vector<Network<float>> networks_for(const TrainingSettings& settings, const Dataset& dataset,
                                          std::size_t count) {
   const NetworkKind& kind = find_network(settings.network);
+  if (kind.takes != dataset.kind)
+    throw ValueError(std::string(kind.name) + " learns from " + to_text(kind.takes) + ", and " +
+                     dataset.name + " has " + to_text(dataset.kind));
   std::vector<Network<float>> networks;
   for (std::size_t i = 0; i < count; ++i)
     networks.push_back(kind.make(dataset.shape, dataset.classes));
@@ -41,7 +44,7 @@ Training::Training(const TrainingSettings& settings, const Dataset& dataset, std
                      " samples, and " + dataset.name + " has " +
                      std::to_string(dataset.training.count()));
   for (const ParameterTensor& tensor : tensors())
-    decays_.insert(decays_.end(), tensor.elements, tensor.kind == ParameterKind::Weight);
+    decays_.insert(decays_.end(), tensor.elements, decays(tensor.kind));
   state_.parameters = networks_.front().first_parameters(settings.seed);
   state_.velocity.assign(parameters(), 0.0f);
 }
@@ -68,7 +71,10 @@ double Training::compute_gradients(double density,
     inputs.resize(places.size() * sample);
     dataset_.copy(dataset_.training, places.data(), places.size(), inputs.data());
     std::vector<std::uint8_t> labels;
-    for (const std::uint32_t place : places) labels.push_back(dataset_.training.labels[place]);
+    for (const std::uint32_t place : places) {
+      const auto of_sample = dataset_.training.labels_of(place, 1);
+      labels.insert(labels.end(), of_sample.begin(), of_sample.end());
+    }
     losses[worker] = networks_[member].loss_and_gradient(state_.parameters, inputs, labels,
                                                          exchange_.gradient(worker));
     exchange_.encode(worker, state_.iteration, density);
@@ -120,11 +126,11 @@ double Training::test_accuracy_percent() {
     std::vector<float>& inputs = inputs_[member];
     inputs.resize(count * dataset_.shape.size());
     dataset_.copy(test, places.data(), count, inputs.data());
-    right[batch] = networks_[member].count_right(state_.parameters, inputs,
-                                                 std::span(test.labels).subspan(begin, count));
+    right[batch] =
+        networks_[member].count_right(state_.parameters, inputs, test.labels_of(begin, count));
   });
   const std::size_t all = std::accumulate(right.begin(), right.end(), std::size_t{0});
-  return 100 * static_cast<double>(all) / static_cast<double>(test.count());
+  return 100 * static_cast<double>(all) / static_cast<double>(test.labels.size());
 }
 
 void Training::evaluate(double learning_rate, double density) {

@@ -75,7 +75,7 @@ constexpr ValueKind kKinds[] = {
     {"device", "devices", "cpu gpu"},
     {"baselines", "", "cub torch none", false, kList},
     {"network", "networks", ""},
-    {"dataset", "", "fashion-mnist made"},
+    {"dataset", "", "fashion-mnist common-licenses made"},
     {"data", "", "", kFiles},
     {"aggregation", "", "gather gtopk global"},
     {"feedback", "", "yes no"},

@@ -7,10 +7,11 @@
 namespace gradcast::lab {
 
 template <class Real>
-FullyConnected<Real>::FullyConnected(Shape input, int outputs)
-    : Layer<Real>(input, {outputs, 1, 1}),
-      inputs_(static_cast<int>(input.size())),
-      outputs_(outputs) {}
+FullyConnected<Real>::FullyConnected(Shape input, int outputs, int positions)
+    : Layer<Real>(input, positions == 1 ? Shape{outputs, 1, 1} : Shape{positions, 1, outputs}),
+      inputs_(static_cast<int>(input.size()) / positions),
+      outputs_(outputs),
+      positions_(positions) {}
 
 template <class Real>
 std::vector<ParameterTensor> FullyConnected<Real>::parameters() const {
@@ -22,6 +23,7 @@ std::vector<ParameterTensor> FullyConnected<Real>::parameters() const {
 
 template <class Real>
 void FullyConnected<Real>::forward(const Real* parameters, const Real* in, int samples, Real* out) {
+  samples *= positions_;
   const Real* bias = parameters + static_cast<std::ptrdiff_t>(inputs_) * outputs_;
   for (int sample = 0; sample < samples; ++sample)
     std::copy(bias, bias + outputs_, out + static_cast<std::ptrdiff_t>(sample) * outputs_);
@@ -32,6 +34,7 @@ template <class Real>
 void FullyConnected<Real>::backward(const Real* parameters, const Real* in, const Real*,
                                     const Real* d_out, int samples, Real* d_in,
                                     Real* d_parameters) {
+  samples *= positions_;
   multiply<Real>(outputs_, inputs_, samples, {d_out, true}, {in}, d_parameters);
   Real* d_bias = d_parameters + static_cast<std::ptrdiff_t>(inputs_) * outputs_;
   std::fill(d_bias, d_bias + outputs_, Real{0});

@@ -70,9 +70,25 @@ TEST_CASE("train writes what each worker sent in each iteration", "[cli]") {
   CHECK(lines == 30 * 2);
 }
 
+TEST_CASE("train learns a text, and says how many characters it predicts", "[cli]") {
+  const Ran ran = gradcast_with({"train", "--network", "char-lstm", "--dataset", "made",
+                                 "--workers", "2", "--epochs", "1", "--format", "json"});
+  REQUIRE(ran.exit_code == 0);
+  const Json summary = Json::parse(ran.out)["summary"];
+  CHECK(summary["batch"] == 4);
+  CHECK(summary["learning_rate"] == 1.0);
+  CHECK(summary["iterations"] == 70);  // 562 windows, 281 a worker, 4 a batch
+  // One of 20 letters by chance: 5 %. The first of the three that may follow: half.
+  CHECK(summary["final_test_accuracy_percent"] > 15);
+  CHECK(summary["final_test_accuracy_percent"] < 60);
+}
+
 TEST_CASE("train refuses in one line what makes no sense", "[cli]") {
   refuses({"train", "--network", "fnn3"}, 2, "did you mean 'fnn-3'?");
-  refuses({"train", "--dataset", "mnist"}, 2, "known: fashion-mnist, made");
+  refuses({"train", "--dataset", "mnist"}, 2, "known: fashion-mnist, common-licenses, made");
+  refuses({"train", "--dataset", "common-licenses"}, 2,
+          "fnn-3 learns from images: fashion-mnist or made");
+  refuses({"train", "--network", "char-lstm", "--data", "/nowhere"}, 3, "/nowhere");
   refuses({"train", "--data", "/nowhere"}, 3, "/nowhere: there is no train-images-idx3-ubyte");
   refuses({"train", "--density", "0.1"}, 2, "--density: dense sends everything");
   refuses({"train", "--compressor", "gaussian", "--aggregation", "gtopk"}, 2, "topk alone");

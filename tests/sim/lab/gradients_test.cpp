@@ -8,8 +8,10 @@
 #include "sim/base/random.hpp"
 #include "sim/lab/draws.hpp"
 #include "sim/lab/layers/convolution.hpp"
+#include "sim/lab/layers/embedding.hpp"
 #include "sim/lab/layers/fully_connected.hpp"
 #include "sim/lab/layers/group_norm.hpp"
+#include "sim/lab/layers/lstm.hpp"
 #include "sim/lab/layers/max_pooling.hpp"
 #include "sim/lab/layers/mean_pooling.hpp"
 #include "sim/lab/layers/rectifier.hpp"
@@ -95,6 +97,9 @@ TEST_CASE("each layer's gradient is that of finite differences", "[lab]") {
   const Shape planes{4, 6, 6};
   std::vector<std::unique_ptr<Layer<double>>> layers;
   layers.push_back(std::make_unique<FullyConnected<double>>(Shape{7, 1, 1}, 5));
+  layers.push_back(std::make_unique<FullyConnected<double>>(Shape{4, 1, 3}, 5, 4));
+  layers.push_back(std::make_unique<Lstm<double>>(Shape{5, 1, 3}, 4));
+  layers.push_back(std::make_unique<Lstm<double>>(Shape{1, 1, 3}, 2));
   layers.push_back(std::make_unique<Rectifier<double>>(planes));
   layers.push_back(std::make_unique<MaxPooling<double>>(planes));
   layers.push_back(std::make_unique<MeanPooling<double>>(planes));
@@ -112,13 +117,52 @@ TEST_CASE("each layer's gradient is that of finite differences", "[lab]") {
   }
 }
 
+// Tokens 2, 0, 2 of three: rows 2 and 0 of the table; row 2's gradient is the sum of both its
+// places.
+TEST_CASE("an embedding is rows of its table, and its gradient adds up what each row gets",
+          "[lab]") {
+  Embedding<double> layer({3, 1, 1}, 3, 2);
+  const std::vector<double> table{1, 2, 3, 4, 5, 6};
+  const std::vector<double> in{2, 0, 2};
+  std::vector<double> out(6);
+  layer.forward(table.data(), in.data(), 1, out.data());
+  CHECK(out == std::vector<double>{5, 6, 1, 2, 5, 6});
+  const std::vector<double> d_out{1, 10, 100, 1000, 2, 20};
+  std::vector<double> d_table(6, -1);
+  std::vector<double> d_in(3, -1);
+  layer.backward(table.data(), in.data(), out.data(), d_out.data(), 1, d_in.data(), d_table.data());
+  CHECK(d_table == std::vector<double>{100, 1000, 0, 0, 3, 30});
+  CHECK(d_in == std::vector<double>{0, 0, 0});
+}
+
+// One unit, one input, two positions of 1; W = U = 1 and b = 0 for all gates.
+// Position 1: a = 1, i = o = s(1) = 0.73106, f = s(2), g = tanh 1 = 0.76159; c = i g = 0.55677,
+// h = o tanh c = 0.73106 x 0.50554 = 0.36958.
+// Position 2: a = 1.36958, i = o = 0.79730, f = s(2.36958) = 0.91446, g = 0.87871;
+// c = 0.91446 x 0.55677 + 0.79730 x 0.87871 = 1.20974, h = 0.79730 x 0.83662 = 0.66704.
+TEST_CASE("an LSTM of one unit gives what a pocket calculator gives", "[lab]") {
+  Lstm<double> layer({2, 1, 1}, 1);
+  const std::vector<double> parameters{1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0};
+  const std::vector<double> in{1, 1};
+  std::vector<double> out(2);
+  layer.forward(parameters.data(), in.data(), 1, out.data());
+  CHECK(out[0] == Approx(0.36958).epsilon(1e-4));
+  CHECK(out[1] == Approx(0.66704).epsilon(1e-4));
+}
+
 TEST_CASE("a whole network's gradient is that of finite differences", "[lab]") {
   for (const NetworkKind& kind : all_networks()) {
     CAPTURE(kind.name);
-    const Shape input{1, 12, 12};
+    const bool text = kind.takes == DatasetKind::Text;
+    const Shape input = text ? Shape{3, 1, 1} : Shape{1, 12, 12};
     Network<double> network = kind.make_double(input, 4);
-    const std::vector<double> in = drawn(kSamples * input.size(), 4);
-    const std::vector<std::uint8_t> labels{0, 3, 1};
+    CHECK(network.classes() == 4);
+    std::vector<double> in = drawn(kSamples * input.size(), 4);
+    std::vector<std::uint8_t> labels{0, 3, 1};
+    if (text) {
+      in = {0, 3, 1, 2, 2, 0, 1, 3, 3};
+      labels = {3, 1, 2, 2, 0, 1, 3, 3, 0};  // one a position
+    }
     std::vector<double> parameters = network.first_parameters(1);
     std::vector<double> gradient(network.size());
     network.loss_and_gradient(parameters, in, labels, gradient);
@@ -154,4 +198,8 @@ TEST_CASE("networks have the parameters that the paper counts", "[lab]") {
   CHECK(find_network("resnet-8").make(image, 10).size() == 72 + 16 + (2 * 576 + 2 * 16) +
                                                                (1152 + 2304 + 128 + 3 * 32) +
                                                                (4608 + 9216 + 512 + 3 * 64) + 330);
+  // 60 characters: a table of 60 x 32; four gates of 128 units from 32 inputs, 128 units and a
+  // bias; 60 classes from 128 units.
+  CHECK(find_network("char-lstm").make({64, 1, 1}, 60).size() ==
+        60 * 32 + 4 * 128 * (32 + 128 + 1) + 60 * (128 + 1));
 }

@@ -1,6 +1,7 @@
 #include "sim/lab/training.hpp"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -91,6 +92,40 @@ TEST_CASE("a training goes on from its state as if it had never stopped", "[lab]
   CHECK_THROWS_AS(read(damaged, "its settings", second.parameters()), DataError);
   CHECK_THROWS_AS(read(kept.substr(0, kept.size() - 9), "its settings", second.parameters()),
                   DataError);
+}
+
+TEST_CASE("a network for text learns what may follow a letter, with the same bits for any threads",
+          "[lab]") {
+  TrainingSettings settings = small("topk");
+  settings.network = "char-lstm";
+  settings.workers = 2;
+  settings.batch = 16;
+  settings.learning_rate = 1;
+  settings.epochs = 2;
+  settings.evaluate_every = 17;
+  const Dataset dataset = made_text_dataset();
+  const auto run = [&](std::size_t threads) {
+    Training training(settings, dataset, threads);
+    while (!training.finished()) training.step();
+    return training.state();
+  };
+  settings.density = 0.1;
+  const TrainingState one = run(1);
+  CHECK(one.iteration == 2 * 17);  // 562 windows, 281 a worker, 16 a batch
+  CHECK(checkpoint_bytes("", one) == checkpoint_bytes("", run(2)));
+  // One of 20 letters by chance: 5 %.
+  CHECK(one.evaluations.back().test_accuracy_percent > 15);
+  CHECK(one.evaluations.back().train_loss < std::log(20.0));
+}
+
+TEST_CASE("a network is not given what it cannot learn from", "[lab]") {
+  TrainingSettings settings = small("dense");
+  const Dataset text = made_text_dataset();
+  CHECK_THROWS_WITH(Training(settings, text, 1), "fnn-3 learns from images, and made has text");
+  settings.network = "char-lstm";
+  const Dataset images = few_samples();
+  CHECK_THROWS_WITH(Training(settings, images, 1),
+                    "char-lstm learns from text, and made has images");
 }
 
 TEST_CASE("one worker with density 1 does what dense does", "[lab]") {
