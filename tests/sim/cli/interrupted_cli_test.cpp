@@ -127,6 +127,38 @@ TEST_CASE("an interrupted leave-one-out answers with the folds that are done",
                Contains(std::to_string(done) + " of 60 folds done; the others are missing"));
 }
 
+TEST_CASE("an interrupted training goes on where it stopped, and ends as if it never had",
+          "[cli][interrupted]") {
+  const TemporaryFolder folder;
+  const auto training = [&](const std::string& state, const std::string& answer) {
+    return Words{"train",
+                 "--dataset",
+                 "made",
+                 "--workers",
+                 "2",
+                 "--compressor",
+                 "topk",
+                 "--epochs",
+                 "8",
+                 "-q",
+                 "--checkpoint",
+                 (folder.path / state).string(),
+                 "-o",
+                 (folder.path / answer).string()};
+  };
+  const Stopped end =
+      stopped(training("kept", "answer.csv"), SIGINT, std::chrono::milliseconds(300));
+  CAPTURE(end.err);
+  REQUIRE(end.exit_code == 130);
+  CHECK_THAT(end.err, Contains("the same command goes on from"));
+  CHECK(end.seconds < kSoon);
+  CHECK(same_folder(folder.path, {"kept"}));
+  REQUIRE(gradcast_with(training("kept", "answer.csv")).exit_code == 0);
+  REQUIRE(gradcast_with(training("other", "whole.csv")).exit_code == 0);
+  CHECK(gradcast::read_text_file(folder.path / "answer.csv").content ==
+        gradcast::read_text_file(folder.path / "whole.csv").content);
+}
+
 TEST_CASE("an interrupted command leaves no temporary file", "[cli][interrupted]") {
   if (!has_simgrid()) return;
   const TemporaryFolder folder;
