@@ -13,13 +13,19 @@ struct Curve {
   bool reference = false;
 };
 
+/// A distribution, or a vector's file without its folders.
+std::string subject_name(const Json& row) {
+  const std::string name = text_of(row, "distribution");
+  return name.substr(name.rfind('/') + 1);
+}
+
 /// A panel a distribution.
 Figure curves_figure(const ResultFile& theory, Figure figure, const std::vector<Curve>& curves) {
   figure.table.header = {"distribution", "k", "k/d"};
   for (const Curve& curve : curves) figure.table.header.emplace_back(curve.name);
   for (const Json& row : theory.rows) {
     const auto q = number_of(row, "q");
-    const std::string distribution = text_of(row, "distribution");
+    const std::string distribution = subject_name(row);
     if (!q || *q < 0 || *q > 1) continue;
     if (figure.panels.empty() || figure.panels.back().title != distribution)
       figure.panels.push_back({distribution, {}});
@@ -53,7 +59,7 @@ std::string places_above(const ResultFile& theory, const char* column, const cha
     const auto value = number_of(row, column);
     const auto limit = number_of(row, bound);
     if (!value || !limit) continue;
-    const std::string distribution = text_of(row, "distribution");
+    const std::string distribution = subject_name(row);
     if (places.empty() || places.back().distribution != distribution)
       places.push_back({distribution});
     ++places.back().looked;

@@ -8,6 +8,7 @@
 #include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
 #include "sim/report/accuracy_curves.hpp"
+#include "sim/report/figures.hpp"
 
 namespace gradcast {
 namespace {
@@ -18,8 +19,13 @@ const std::set<std::string> kNoSettings = {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
-Settings settings_of(const Json& row) {
-  Settings settings;
+std::string epochs_of(const ResultFile& training) {
+  return optional_text(number_of_summary(training, "epochs"));
+}
+
+Settings settings_of(const ResultFile& training) {
+  const Json& row = training.rows.front();
+  Settings settings{{"epochs", epochs_of(training)}};
   for (const auto& [name, value] : row.items())
     if (!kNoSettings.contains(name))
       settings.emplace_back(
@@ -57,11 +63,12 @@ std::optional<double> final_percent(const TrainingGroup& group) {
   return percents.empty() ? std::nullopt : std::optional(median(percents));
 }
 
-std::string end_text(const End& end, const std::optional<double>& dense) {
+std::string end_text(const End& end, const std::map<std::string, double>& dense) {
   std::string text = end.group->name + " " + fixed(end.percent, 1) + " %";
-  if (dense && !end.group->dense)
-    text += " (" + fixed(std::abs(*dense - end.percent), 1) + " points " +
-            (end.percent > *dense ? "ahead of" : "behind") + " dense)";
+  const auto beside = dense.find(end.group->epochs);
+  if (beside != dense.end() && !end.group->dense)
+    text += " (" + fixed(std::abs(beside->second - end.percent), 1) + " points " +
+            (end.percent > beside->second ? "ahead of" : "behind") + " dense)";
   return text;
 }
 
@@ -73,7 +80,7 @@ std::vector<TrainingGroup> grouped_trainings(const std::vector<const ResultFile*
   for (const ResultFile* training : trained) {
     if (training->rows.empty()) continue;
     const Json& row = training->rows.front();
-    Settings these = settings_of(row);
+    Settings these = settings_of(*training);
     const auto found = std::find(settings.begin(), settings.end(), these);
     const auto place = static_cast<std::size_t>(found - settings.begin());
     if (found == settings.end()) {
@@ -81,10 +88,15 @@ std::vector<TrainingGroup> grouped_trainings(const std::vector<const ResultFile*
       groups.push_back({text_of(row, "network"),
                         text_of(row, "dataset"),
                         curve_name(row),
+                        epochs_of(*training),
                         text_of(row, "compressor") == "dense",
                         {}});
     }
-    groups[place].trainings.push_back(training);
+    std::vector<const ResultFile*>& seeds = groups[place].trainings;
+    const bool again = std::any_of(seeds.begin(), seeds.end(), [&](const ResultFile* known) {
+      return text_of(known->rows.front(), "seed") == text_of(row, "seed");
+    });
+    if (!again) seeds.push_back(training);
   }
   const std::vector<TrainingGroup> plain = groups;
   for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -108,12 +120,13 @@ std::vector<std::string> ends_of(const std::vector<TrainingGroup>& groups) {
   for (const TrainingGroup& group : groups) {
     if (!said.insert(subject_of(group)).second) continue;
     std::vector<End> ends;
-    std::optional<double> dense;
+    std::map<std::string, double> dense;  // by epochs
     for (const TrainingGroup& other : groups) {
       if (subject_of(other) != subject_of(group)) continue;
       const std::optional<double> percent = final_percent(other);
-      if (percent) ends.push_back({&other, *percent});
-      if (other.dense && !dense) dense = percent;
+      if (!percent) continue;
+      ends.push_back({&other, *percent});
+      if (other.dense) dense.emplace(other.epochs, *percent);
     }
     if (ends.empty()) continue;
     std::stable_sort(ends.begin(), ends.end(),

@@ -8,11 +8,12 @@
 
 namespace gradcast {
 
-/// Trainings that differ by their seeds alone.
+/// Trainings that differ by their seeds alone, each seed once.
 struct TrainingGroup {
   std::string network;
   std::string dataset;
   std::string name;  // "topk 0.001", and what else sets it apart: "topk 0.001, feedback no"
+  std::string epochs;
   bool dense = false;
   std::vector<const ResultFile*> trainings;
 };
@@ -25,7 +26,7 @@ std::string subject_of(const TrainingGroup& group);
 
 /// How trainings ended, medians over the seeds, a sentence for each network and dataset: "fnn-3 on
 /// fashion-mnist ended at: dense 85.4 %, topk 0.001 81.9 % (3.5 points behind dense)." The best
-/// comes first.
+/// comes first. Dense is that of as many epochs.
 std::vector<std::string> ends_of(const std::vector<TrainingGroup>& groups);
 
 /// A number that the result's summary has for the whole training.

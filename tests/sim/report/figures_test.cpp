@@ -458,6 +458,24 @@ TEST_CASE("trainings that differ by their seeds alone are one line over iteratio
   CHECK_THAT(headline_of({dense, first, second}).sentences.at(0), Contains("4.0 points behind"));
 }
 
+TEST_CASE("longer trainings are lines of their own, and a training that is named twice is one",
+          "[report]") {
+  ResultFile dense = trained("dense", 1, {80});
+  ResultFile topk = trained("topk", 1, {70});
+  ResultFile longer = trained("topk", 1, {70, 79});
+  dense.document["summary"]["epochs"] = topk.document["summary"]["epochs"] = 1;
+  longer.document["summary"]["epochs"] = 2;
+  const std::vector<Figure> figures = convergence_figures({&dense, &topk, &topk, &longer});
+  CHECK(series(figures.at(0), 0, "topk 0.001, epochs 1").points.size() == 1);
+  CHECK_FALSE(series(figures.at(0), 0, "topk 0.001, epochs 1").points[0].low.has_value());
+  CHECK(series(figures.at(0), 0, "topk 0.001, epochs 2").points.size() == 2);
+  // Of two epochs there is no dense training to hold it against.
+  CHECK_THAT(
+      figures.at(0).summary,
+      Contains("dense 80.0 %, topk 0.001, epochs 2 79.0 %, topk 0.001, epochs 1 70.0 % (10.0 "
+               "points behind dense)."));
+}
+
 TEST_CASE("what sets two trainings of a compressor apart is in their names", "[report]") {
   const ResultFile with = trained("randk", 1, {70});
   const ResultFile without = trained("randk", 1, {40}, false);
