@@ -150,10 +150,11 @@ std::string traffic_sentence(const TrainedSetup& setup, const TimedSetup& timed,
   const auto share = setup.sent_share();
   if (!share || std::abs(*share - 1) <= kLittle) return "";
   std::string text = "In training " + name + " sent " + digits_of(*share, 2) +
-                     " of the elements that its density asks for, and so does the forecast";
+                     (*share < 1 ? " of" : " times") +
+                     " the elements that its density asks for, and so does the forecast";
   if (timed.physics_of_k)
     text += ": its iteration takes " + duration_text(timed.physics.seconds()) +
-            ", and with all of " + "them it would take " + duration_text(*timed.physics_of_k) +
+            ", and with as many as that it would take " + duration_text(*timed.physics_of_k) +
             " (by physics alone)";
   return text + ".";
 }
