@@ -14,6 +14,12 @@
 
 namespace gradcast {
 
+/// A vector u = gradient + residual that a training recorded.
+struct RecordedInput {
+  std::string name;  // of its file
+  std::vector<float> u;
+};
+
 /// One call to be timed: one tensor, or all of a model's in one set of launches.
 struct BenchPoint {
   std::string compressor;
@@ -22,9 +28,12 @@ struct BenchPoint {
   std::vector<std::int64_t> tensors;  // elements of each
   std::vector<std::int64_t> wanted;   // k of each
   Input input = Input::normal;        // of gradient and residual together
-  std::vector<int> workers;           // decode is timed for each of these numbers
-  std::uint32_t seed = 1;             // of the input and of what is drawn at random
-  bool warm_and_cold = false;         // also time BenchResult::warm and cold
+  /// Where there is one, it takes the place of `input`: the tensors are its first elements, one
+  /// after another, as gradients beside residuals of zero. It has as many elements as they.
+  std::shared_ptr<const RecordedInput> recorded;
+  std::vector<int> workers;    // decode is timed for each of these numbers
+  std::uint32_t seed = 1;      // of the input and of what is drawn at random
+  bool warm_and_cold = false;  // also time BenchResult::warm and cold
 };
 
 struct BenchTiming {

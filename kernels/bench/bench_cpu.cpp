@@ -91,10 +91,11 @@ class Inputs {
   void make(Input input, std::uint32_t seed, std::int64_t elements) {
     // In these inputs an element depends on the number of elements.
     const bool by_length = input == Input::descending || input == Input::hot_block;
-    if (input != input_ || seed != seed_ || (by_length && elements != size())) {
+    if (recorded_ || input != input_ || seed != seed_ || (by_length && elements != size())) {
       gradient_.clear();
       residual_.clear();
     }
+    recorded_ = false;
     input_ = input;
     seed_ = seed;
     gradient_.reserve(static_cast<std::size_t>(elements));
@@ -105,12 +106,19 @@ class Inputs {
     }
   }
 
+  void take(const std::shared_ptr<const RecordedInput>& recorded, std::int64_t elements) {
+    gradient_.assign(recorded->u.begin(), recorded->u.begin() + elements);
+    residual_.assign(gradient_.size(), 0.0f);
+    recorded_ = true;
+  }
+
   std::span<const float> gradient() const { return gradient_; }
   std::span<const float> residual() const { return residual_; }
 
  private:
   std::int64_t size() const { return static_cast<std::int64_t>(gradient_.size()); }
 
+  bool recorded_ = false;
   Input input_ = Input::normal;
   std::uint32_t seed_ = 0;
   std::vector<float> gradient_;
@@ -203,7 +211,7 @@ class CpuBench : public Bench {
     if (compressor == nullptr || compressor->encode == nullptr)
       throw std::logic_error("the CPU cannot run compressor '" + point.compressor + "'");
     const std::vector<Slice> slices = slices_of(point);
-    prepare(point.input, point.seed, sum(point.tensors));
+    prepare(point);
     values_.resize(residual_.size());
     indices_.resize(residual_.size());
 
@@ -238,6 +246,13 @@ class CpuBench : public Bench {
   }
 
  private:
+  void prepare(const BenchPoint& point) {
+    const std::int64_t elements = sum(point.tensors);
+    if (!point.recorded) return prepare(point.input, point.seed, elements);
+    inputs_.take(point.recorded, elements);
+    residual_.resize(static_cast<std::size_t>(elements));
+  }
+
   void prepare(Input input, std::uint32_t seed, std::int64_t elements) {
     inputs_.make(input, seed, elements);
     residual_.resize(static_cast<std::size_t>(elements));

@@ -16,7 +16,8 @@ class DeviceTensors {
  public:
   DeviceTensors(DeviceQueue& queue, GpuTimer& timer, const BenchPoint& point, bool exact);
 
-  /// Enqueues the gradient and the residual of a turn (kernels/bench/drift.hpp).
+  /// Enqueues the gradient and the residual of a turn (kernels/bench/drift.hpp). Of a recorded u
+  /// there is one draw only: it grows and shrinks.
   void drift_to(std::int64_t turn);
   /// Enqueues the residual of turn 0. Every encode changes it, and a residual that grows from
   /// sample to sample would be another input.
@@ -34,6 +35,9 @@ class DeviceTensors {
   void set_counts(const std::vector<std::int64_t>& counts);
 
  private:
+  void upload_zeros(DeviceArray<float>& to);
+  void upload_recorded(float scale);
+
   DeviceQueue& queue_;
   GpuTimer& timer_;
   const BenchPoint& point_;

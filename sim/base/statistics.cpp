@@ -17,13 +17,12 @@ double two_sided_tail(double t, double degrees) {
   return Eigen::numext::betainc(degrees / 2, 0.5, degrees / (degrees + t * t));
 }
 
-/// The smallest value that at least `share` of the sorted values do not exceed.
+}  // namespace
+
 double nearest_rank(const std::vector<double>& sorted, double share) {
   const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size())));
   return sorted[std::max<std::size_t>(rank, 1) - 1];
 }
-
-}  // namespace
 
 double t_quantile(double probability, double degrees) {
   if (!(probability > 0 && probability < 1)) throw std::logic_error("no probability to be below");

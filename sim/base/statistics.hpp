@@ -23,6 +23,10 @@ struct ErrorSummary {
 /// Throws std::logic_error for no errors.
 ErrorSummary summarize_errors(const std::vector<double>& errors_percent);
 
+/// The smallest value that at least `share` of the sorted values do not exceed. `sorted` has at
+/// least one; `share`: above 0, up to 1.
+double nearest_rank(const std::vector<double>& sorted, double share);
+
 /// The middle value, or the mean of the two in the middle. Throws std::logic_error for no values.
 double median(std::vector<double> values);
 

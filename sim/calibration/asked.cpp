@@ -48,8 +48,16 @@ std::vector<const Compressor*> parse_compressors(const std::string& text) {
 
 std::vector<Input> parse_inputs(const std::string& text) {
   std::vector<Input> inputs;
-  for (const std::string& word : parse_words(text)) inputs.push_back(parse_input(word));
+  for (const std::string& word : parse_words(text))
+    if (!is_recorded(word)) inputs.push_back(parse_input(word));
   return inputs;
+}
+
+void read_all_recorded(const Flags& flags, CalibrationAsked& asked) {
+  for (const std::string& word : flags.value("distributions", parse_words))
+    if (is_recorded(word)) asked.recorded.push_back(read_recorded(word));
+  require_names_differ(asked.recorded);
+  for (const RecordedFile& file : asked.recorded) asked.points.recorded.push_back(file.input);
 }
 
 std::vector<std::string> parse_baselines(const std::string& text) {
@@ -117,7 +125,10 @@ Flags calibration_flags() {
             "names of `gradcast list`, or all (default: all; --per-layer: "
             "topk,gaussian)");
   flags.add("densities", "a list, or 0.0001..0.01, in steps of 1-2-5", "0.001");
-  flags.add("distributions", "distributions of the elements: normal, laplace, layermix, ...",
+  flags.add("distributions",
+            "distributions of the elements: normal, laplace, layermix, ..., and .npy files of u "
+            "(`train --record`), each timed whole unless --models or --sweep say sizes: then the "
+            "first elements",
             "normal");
   flags.add("workers", "numbers of workers whose sets decode adds up: a list, or 4..64, doubling",
             "1,16,256");
@@ -157,6 +168,7 @@ CalibrationAsked read_calibration_asked(const Flags& flags, DataFiles& files) {
       "compressors", [&](const std::string&) { return parse_compressors(compressors); });
   asked.points.densities = flags.value("densities", parse_densities);
   asked.points.inputs = flags.value("distributions", parse_inputs);
+  read_all_recorded(flags, asked);
   asked.points.workers = flags.value(
       "workers", [](const std::string& text) { return parse_counts_to(kMostWorkers, text); });
   if (flags.given("baselines")) asked.baselines = flags.value("baselines", parse_baselines);
@@ -166,10 +178,11 @@ CalibrationAsked read_calibration_asked(const Flags& flags, DataFiles& files) {
   if (flags.given("per-layer"))
     asked.models = {flags.value(
         "per-layer", [&](const std::string& text) { return parse_one_model(text, files); })};
-  else
+  else if (asked.recorded.empty() || flags.given("models"))
     asked.models =
         flags.value("models", [&](const std::string& text) { return parse_models(text, files); });
-  if (asked.models.empty() && !asked.sweep)
+  asked.points.own_sizes = !asked.recorded.empty() && asked.models.empty() && !asked.sweep;
+  if (asked.models.empty() && !asked.sweep && !asked.points.own_sizes)
     throw UsageError("--models none without --sweep leaves nothing to measure");
   return asked;
 }

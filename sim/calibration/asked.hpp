@@ -6,6 +6,7 @@
 
 #include "sim/base/units.hpp"
 #include "sim/calibration/points.hpp"
+#include "sim/calibration/recorded.hpp"
 #include "sim/inputs/data_files.hpp"
 #include "sim/inputs/model.hpp"
 #include "sim/options/flags.hpp"
@@ -21,7 +22,8 @@ struct DeviceAsked {
 struct CalibrationAsked {
   DeviceAsked device;
   std::vector<Model> models;
-  PointsAsked points;  // without sets
+  PointsAsked points;                  // without sets
+  std::vector<RecordedFile> recorded;  // of points.recorded
   bool sweep = false;
   std::optional<std::vector<std::string>> baselines;  // nothing where they are not said
   Seconds point_seconds{1};

@@ -10,6 +10,7 @@
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
+#include "sim/calibration/meter.hpp"
 #include "sim/inputs/fusion.hpp"
 
 namespace gradcast {
@@ -43,6 +44,24 @@ std::vector<Mode> modes_of(const Compressor& compressor, bool code_only) {
   if (!compressor.two_modes) return {Mode::Only};
   if (code_only) return {Mode::Code};
   return {Mode::Paper, Mode::Code};
+}
+
+/// What tensors are filled with, and which tensors.
+struct Source {
+  Input input = Input::normal;
+  std::shared_ptr<const RecordedInput> recorded;
+  std::vector<TensorSet> sets;
+};
+
+std::vector<Source> sources_of(const PointsAsked& asked) {
+  std::vector<Source> sources;
+  for (const Input input : asked.inputs) sources.push_back({input, nullptr, asked.sets});
+  for (const auto& recorded : asked.recorded) {
+    const TensorSet whole{static_cast<std::int64_t>(recorded->u.size())};
+    sources.push_back(
+        {Input::normal, recorded, asked.own_sizes ? std::vector<TensorSet>{whole} : asked.sets});
+  }
+  return sources;
 }
 
 /// The authors' DGC in PyTorch raises an error above this density: its sample has too few elements.
@@ -120,14 +139,18 @@ CalibrationPoints make_points(const PointsAsked& asked, const PointsOffered& off
     point.call.tensors = set;
     for (const std::int64_t elements : set)
       point.call.wanted.push_back(wanted_elements(elements, density));
-    if (point.elements() > std::numeric_limits<std::int32_t>::max())
+    const auto& recorded = point.call.recorded;
+    if (recorded && static_cast<std::size_t>(point.elements()) > recorded->u.size())
+      left_out.add(recorded->name + " has " + std::to_string(recorded->u.size()) + " elements",
+                   point.elements());
+    else if (point.elements() > std::numeric_limits<std::int32_t>::max())
       left_out.add("a cost table counts to 2^31 - 1 elements", point.elements());
     else if (offered.memory_needed(point.call) > offered.memory_bytes)
       left_out.add("needs more memory than this device has free", point.elements());
     else
       made.points.push_back(std::move(point));
   };
-  const auto add_modes = [&](const TensorSet& set, double density, Input input,
+  const auto add_modes = [&](const TensorSet& set, double density, const Source& source,
                              const Compressor& compressor) {
     for (const Mode mode : modes_of(compressor, asked.code_only)) {
       if (compressor.rule == Rule::Dgc && mode == Mode::Code && density > kMostOfDgcCode) {
@@ -140,11 +163,16 @@ CalibrationPoints make_points(const PointsAsked& asked, const PointsOffered& off
       const auto implementations = offered.implementations(name, mode);
       if (implementations.empty()) notes.insert("nothing on this device runs '" + name + "'");
       for (const std::string& implementation : implementations) {
+        if (source.recorded && implementation == kTorch) {
+          notes.insert("torch is not timed on recorded vectors");
+          continue;
+        }
         CalibrationPoint point;
         point.call.compressor = name;
         point.call.mode = mode;
         point.call.implementation = implementation;
-        point.call.input = input;
+        point.call.input = source.input;
+        point.call.recorded = source.recorded;
         point.call.workers = asked.workers;
         point.call.seed = asked.seed;
         point.call.warm_and_cold = asked.warm_and_cold;
@@ -153,11 +181,11 @@ CalibrationPoints make_points(const PointsAsked& asked, const PointsOffered& off
     }
   };
   // Neighbours in the order share their input, so that a device may keep it.
-  for (const Input input : asked.inputs)
-    for (const TensorSet& set : asked.sets)
+  for (const Source& source : sources_of(asked))
+    for (const TensorSet& set : source.sets)
       for (const double density : asked.densities)
         for (const Compressor* compressor : asked.compressors)
-          add_modes(set, density, input, *compressor);
+          add_modes(set, density, source, *compressor);
   made.notes.assign(notes.begin(), notes.end());
   for (const std::string& note : left_out.notes()) made.notes.push_back(note);
   return made;
@@ -189,10 +217,16 @@ std::string input_text(Input input) {
   return std::string(kInputNames[static_cast<std::size_t>(input)]);
 }
 
+std::vector<std::string> input_names() { return {std::begin(kInputNames), std::end(kInputNames)}; }
+
+std::string distribution_of(const BenchPoint& call) {
+  return call.recorded ? call.recorded->name : input_text(call.input);
+}
+
 Input parse_input(std::string_view text) {
   const auto* const found = std::find(std::begin(kInputNames), std::end(kInputNames), text);
   if (found != std::end(kInputNames)) return static_cast<Input>(found - std::begin(kInputNames));
-  const std::vector<std::string> known(std::begin(kInputNames), std::end(kInputNames));
+  const std::vector<std::string> known = input_names();
   throw ValueError("unknown distribution '" + std::string(text) + "'" + did_you_mean(text, known) +
                    " (known: " + join(known) + ")");
 }
@@ -215,7 +249,7 @@ std::vector<CostRow> rows_of(const CalibrationPoint& point, const BenchResult* r
     row.elements = point.elements();
     row.density = point.density;
     row.workers = point.call.workers[i];
-    row.distribution = input_text(point.call.input);
+    row.distribution = distribution_of(point.call);
     row.evidence = "measured";
     if (result != nullptr) {
       row.selected = result->selected;

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,8 @@ struct PointsAsked {
   bool code_only = false;  // of two modes
   std::vector<double> densities;
   std::vector<Input> inputs;
+  std::vector<std::shared_ptr<const RecordedInput>> recorded{};  // beside the inputs
+  bool own_sizes = false;  // the recorded ones are timed whole, whatever the sets
   std::vector<int> workers;
   std::uint32_t seed = 1;
   bool warm_and_cold = false;  // as in BenchPoint
@@ -62,12 +65,16 @@ struct CalibrationPoints {
   std::vector<std::string> notes;        // what is left out, and why
 };
 
-/// All combinations, except those that are not defined or do not fit into the device's memory.
+/// All combinations, except those that are not defined, do not fit into the device's memory, or are
+/// longer than a recorded vector.
 CalibrationPoints make_points(const PointsAsked& asked, const PointsOffered& offered);
 
 /// "paper", "code" or "".
 std::string mode_text(Mode mode);
 std::string input_text(Input input);
+std::vector<std::string> input_names();
+/// Of a point: its input's name, or that of the file of a recorded vector.
+std::string distribution_of(const BenchPoint& call);
 /// Throws ValueError with a suggestion.
 Input parse_input(std::string_view text);
 

@@ -54,7 +54,7 @@ Json entry_row(const RooflineEntry& entry, const BenchTiming& ceiling, double be
   row["tensors"] = call.tensors.size();
   row["elements"] = entry.point.elements();
   row["density"] = entry.point.density;
-  row["distribution"] = input_text(call.input);
+  row["distribution"] = distribution_of(call);
   row["encode_seconds"] = result.encode.median_seconds;
   row["encode_p95_seconds"] = result.encode.p95_seconds;
   row["warm_seconds"] = median_of(result.warm);

@@ -53,7 +53,9 @@ void Session::note_discarded() const {
 
 void Session::deliver(Answer answer) const {
   answer.seed = asked.points.seed;
-  gradcast::deliver(flags, files.inputs(), "", answer);
+  std::vector<InputFile> inputs = files.inputs();
+  for (const RecordedFile& recorded : asked.recorded) inputs.push_back(recorded.file);
+  gradcast::deliver(flags, inputs, "", answer);
 }
 
 std::vector<CalibrationPoint> Session::points(const PointsAsked& wanted) const {

@@ -32,7 +32,7 @@ Answer summary_of(const CostFile& file, const std::vector<CalibrationPoint>& poi
     ++range.points;
   }
   TextTable table{{"compressor", "mode", "implementation", "density", "distribution", "points",
-                   "elements from", "encode us", "to", "encode us"},
+                   "elements from", "encode us", "to", "encode us", "selected"},
                   {}};
   Answer answer;
   for (const Key& key : order) {
@@ -42,7 +42,8 @@ Answer summary_of(const CostFile& file, const std::vector<CalibrationPoint>& poi
                           std::to_string(range.points), std::to_string(range.least.elements),
                           fixed(1e6 * range.least.encode.count(), 1),
                           std::to_string(range.most.elements),
-                          fixed(1e6 * range.most.encode.count(), 1)});
+                          fixed(1e6 * range.most.encode.count(), 1),
+                          number_to_text(rounded_to(6, range.most.selected))});
     answer.rows.push_back({{"compressor", compressor},
                            {"mode", mode},
                            {"implementation", implementation},
@@ -52,7 +53,8 @@ Answer summary_of(const CostFile& file, const std::vector<CalibrationPoint>& poi
                            {"least_elements", range.least.elements},
                            {"least_encode_seconds", range.least.encode.count()},
                            {"most_elements", range.most.elements},
-                           {"most_encode_seconds", range.most.encode.count()}});
+                           {"most_encode_seconds", range.most.encode.count()},
+                           {"most_selected", range.most.selected}});
   }
   answer.table = to_text(table);
   answer.summary = {{"file", file.path().string()}, {"rows", file.rows().size()}};

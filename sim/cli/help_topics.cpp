@@ -68,8 +68,10 @@ unit is in the column's name (_seconds, _bytes) or in the value (9.43Gbps).
   traces/devices.csv                  device,memory_bandwidth,launch,fp32,tf32,fp16,bf16,source
   platforms/NAME.csv                  property,value,source
 
-One flag takes vectors: theory --distribution reads NumPy's .npy files, as np.save writes an array
-of one dimension, of float32 or float64.
+Two flags take vectors: theory --distribution and calibrate --distributions read NumPy's .npy
+files, as np.save writes an array of one dimension, of float32 or float64.
+
+simulate --counts reads what train --counts writes: iteration,worker,elements,density,wanted,sent.
 
 The README.md files of models, traces and platforms say what each column means, and list optional
 columns. An installed gradcast has them in share/doc/gradcast. traces/examples is a complete set of

@@ -68,6 +68,7 @@ bool same_choices(const Request& one, const std::string& mode, const Request& me
                   bool sparse) {
   const bool same_costs =
       one.costs == measured.costs && one.density == measured.density &&
+      one.sent_share == measured.sent_share &&
       (mode == measured.mode || one.mode == measured.mode) && one.selection == measured.selection &&
       one.compressing == measured.compressing && one.costs_device == measured.costs_device;
   return one.model == measured.model && one.trace_name() == measured.trace_name() &&
@@ -312,6 +313,7 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   if (read.costs && !request.costs_device.empty())
     scenario.costs = transferred(scenario.costs, request.costs_of, request.costs_device, files);
   scenario.density = request.density;
+  scenario.sent_share = request.sent_share;
   scenario.mode = request.mode;
   scenario.implementation = request.implementation;
   scenario.selection = request.selection;

@@ -99,6 +99,10 @@ CompressorCosts::CompressorCosts(const CostTable& table, const CostChoice& choic
   if (choice_.mode.empty() && !contains(modes, ""))
     choice_.mode = contains(modes, "code") ? "code" : modes.front();
   require(&CostRow::mode, choice_.mode, " in mode '", "'");
+  // A table of one recorded vector is of that, and whoever names it means it.
+  if (const auto inputs = values_of(rows_, &CostRow::distribution);
+      inputs.size() == 1 && inputs.front().ends_with(".npy"))
+    choice_.distribution = inputs.front();
   require(&CostRow::distribution, choice_.distribution, " on '", "' input");
   if (choice.implementation.empty())
     choice_.implementation = preferred_implementation(values_of(rows_, &CostRow::implementation));
@@ -134,7 +138,7 @@ CostGrid CompressorCosts::finished(CostGrid grid) const {
 
 CostEstimate CompressorCosts::answer(const CostGrid& grid, const std::vector<CostRow>& rows,
                                      std::int64_t elements, std::int64_t wanted, double density,
-                                     int workers) const {
+                                     int workers, std::optional<double> sent_share) const {
   const auto size = static_cast<double>(elements);
   const CostPoint point = grid.at(density, size, workers);
   CostEstimate estimate;
@@ -151,16 +155,29 @@ CostEstimate CompressorCosts::answer(const CostGrid& grid, const std::vector<Cos
     estimate.outside = other_input_ + (estimate.outside.empty() ? "" : "; " + estimate.outside);
   estimate.far_outside = grid.far_outside(density, size);
   estimate.interpolated = !grid.has(density, size, workers);
+  if (!sent_share) return estimate;
+  estimate.selected = std::clamp<std::int64_t>(
+      std::llround(std::min(*sent_share * static_cast<double>(wanted), size)), 1, elements);
+  if (point.selected_share <= 0 || *sent_share == point.selected_share) return estimate;
+  const double like = density * *sent_share / point.selected_share;
+  const double within = grid.within(like, density);
+  estimate.decode = Seconds{grid.at(within, size, workers).decode};
+  if (within != like)
+    estimate.outside += (estimate.outside.empty() ? "" : "; ") +
+                        ("decode as at density " + number_to_text(rounded_to(3, within)) +
+                         ", and what is sent is that of " + number_to_text(rounded_to(3, like)));
   return estimate;
 }
 
-CostEstimate CompressorCosts::of(std::int64_t elements, double density, int workers) const {
-  return answer(grid_, rows_, elements, wanted_elements(elements, density), density, workers);
+CostEstimate CompressorCosts::of(std::int64_t elements, double density, int workers,
+                                 std::optional<double> sent_share) const {
+  return answer(grid_, rows_, elements, wanted_elements(elements, density), density, workers,
+                sent_share);
 }
 
 CostEstimate CompressorCosts::of_each(const std::vector<std::int64_t>& tensors, double density,
-                                      int workers) const {
-  if (tensors.size() == 1) return of(tensors.front(), density, workers);
+                                      int workers, std::optional<double> sent_share) const {
+  if (tensors.size() == 1) return of(tensors.front(), density, workers, sent_share);
   const std::int64_t elements = std::accumulate(tensors.begin(), tensors.end(), std::int64_t{0});
   const auto wanted = [&](double at_density) {
     std::int64_t sum = 0;
@@ -175,11 +192,12 @@ CostEstimate CompressorCosts::of_each(const std::vector<std::int64_t>& tensors, 
       grid.add(row, wanted(row.density));
     }
   if (!rows.empty())
-    return answer(finished(std::move(grid)), rows, elements, wanted(density), density, workers);
+    return answer(finished(std::move(grid)), rows, elements, wanted(density), density, workers,
+                  sent_share);
 
   CostEstimate sum;
   for (const std::int64_t tensor : tensors) {
-    const CostEstimate one = of(tensor, density, workers);
+    const CostEstimate one = of(tensor, density, workers, sent_share);
     sum.encode += one.encode;
     sum.decode += one.decode;
     sum.selected += one.selected;

@@ -2,6 +2,7 @@
 // many sizes.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,12 +27,17 @@ class CompressorCosts {
   /// Throws DataError where the table has no such rows, or where some of them are missing.
   CompressorCosts(const CostTable& table, const CostChoice& choice);
 
-  /// The costs of one tensor in a call, or of several merged into one.
-  CostEstimate of(std::int64_t elements, double density, int workers) const;
+  /// The costs of one tensor in a call, or of several merged into one. With `sent_share` so much of
+  /// k travels, whatever the table's inputs let through: encoding looks for k and takes as long;
+  /// decoding takes what the table has at the density at which so much travels, but no density
+  /// beyond the table's: there it says so in `outside`.
+  CostEstimate of(std::int64_t elements, double density, int workers,
+                  std::optional<double> sent_share = {}) const;
 
   /// The costs of selecting k of each tensor. All are in one call where the table has rows of as
   /// many tensors with as many elements; else each has its own call.
-  CostEstimate of_each(const std::vector<std::int64_t>& tensors, double density, int workers) const;
+  CostEstimate of_each(const std::vector<std::int64_t>& tensors, double density, int workers,
+                       std::optional<double> sent_share = {}) const;
 
   /// The mode and implementation that were chosen where the choice left them open.
   const std::string& mode() const { return choice_.mode; }
@@ -42,7 +48,8 @@ class CompressorCosts {
 
  private:
   CostEstimate answer(const CostGrid& grid, const std::vector<CostRow>& rows, std::int64_t elements,
-                      std::int64_t wanted, double density, int workers) const;
+                      std::int64_t wanted, double density, int workers,
+                      std::optional<double> sent_share) const;
   CostGrid finished(CostGrid grid) const;
   void choose_input_type();
 

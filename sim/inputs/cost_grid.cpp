@@ -160,6 +160,11 @@ std::string CostGrid::far_outside(double density, double elements) const {
   return "";
 }
 
+double CostGrid::within(double at, double asked) const {
+  return std::clamp(at, std::min(asked, cells_.begin()->first),
+                    std::max(asked, cells_.rbegin()->first));
+}
+
 std::vector<double> CostGrid::densities_for(double density) const {
   const auto found = bracket(cells_, density, Below::GoesOn);
   if (found.low == found.high) return {found.low->first};

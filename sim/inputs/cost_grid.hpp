@@ -50,6 +50,10 @@ class CostGrid {
   /// as long as one of the smallest.
   std::string far_outside(double density, double elements) const;
 
+  /// The density `at`, but none beyond the grid's range; where `asked` lies beyond it, none further
+  /// from it than that.
+  double within(double at, double asked) const;
+
   /// The one or two densities of the grid from which a query is answered.
   std::vector<double> densities_for(double density) const;
 

@@ -35,6 +35,7 @@ struct CostChoice {
   std::string
       mode{};  // "": the only mode there is, or "code", what really ran, where there are more
   std::string implementation{};  // "": the project's own, where the table has it
+  /// Where the table has but a recorded vector's rows, those answer.
   std::string distribution = "normal";
   /// Of the gradients. Where the table has no rows of it, those of fp32 answer, and the answer says
   /// so.

@@ -119,11 +119,12 @@ CostEstimate BucketCosts::table_cost(const Bucket& bucket, const Collective& col
   const CompressorCosts& costs = known_->table_;
   const int sets = sets_of(collective);
   if (scenario_.selection == SelectionScope::Merged)
-    return costs.of(share(bucket.elements, collective), scenario_.density, sets);
+    return costs.of(share(bucket.elements, collective), scenario_.density, sets,
+                    scenario_.sent_share);
   std::vector<std::int64_t> tensors;
   for (const std::size_t tensor : bucket.tensors)
     tensors.push_back(share(scenario_.model.tensors[tensor].elements, collective));
-  return costs.of_each(tensors, scenario_.density, sets);
+  return costs.of_each(tensors, scenario_.density, sets, scenario_.sent_share);
 }
 
 CollectiveLoad BucketCosts::load_of(const PlannedBucket& planned) const {

@@ -21,8 +21,8 @@
 namespace gradcast {
 
 /// What the cost table says of the compressor of one run, and of the buckets that were asked for.
-/// Plans of the same run may share it while neither its model nor its compressor, density, layout
-/// or cost table changes; rates, software times and corrections may.
+/// Plans of the same run may share it while neither its model nor its compressor, density, sent
+/// share, layout or cost table changes; rates, software times and corrections may.
 class KnownCosts {
  public:
   /// Throws as CompressorCosts does.

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,9 @@ struct Scenario {
   /// nullptr: of those that NCCL has, the one that is fastest for the bucket.
   const Collective* collective = nullptr;
   double density = 0.001;      // of sparse compressors: k = density x elements
+  /// Of sparse compressors: how many elements really travel, as a share of k. nullopt: as many as
+  /// the cost table says, near k. The compressor is asked for k all the same.
+  std::optional<double> sent_share{};
   std::string mode;            // of the compressor; "" leaves the choice to the cost table
   std::string implementation;  // of the compressor; "" leaves the choice to the cost table
   SelectionScope selection = SelectionScope::Merged;

@@ -18,8 +18,8 @@ constexpr CounterExample kCounterExamples[] = {{"normal:8,1", 0.001},
 
 }  // namespace
 
-std::vector<Verdict> counter_examples(const Drawing& drawing) {
-  std::vector<Verdict> verdicts;
+std::vector<BoundVerdict> counter_examples(const Drawing& drawing) {
+  std::vector<BoundVerdict> verdicts;
   for (const CounterExample& example : kCounterExamples)
     verdicts.push_back(judge(read_subject(example.law), {&example.density, 1}, drawing));
   return verdicts;

@@ -8,7 +8,7 @@
 namespace gradcast {
 
 /// Each at a density that shows it.
-std::vector<Verdict> counter_examples(const Drawing& drawing);
+std::vector<BoundVerdict> counter_examples(const Drawing& drawing);
 
 /// What the theorem claims, why it is false, what is true.
 std::vector<std::string> counter_example_sentences();

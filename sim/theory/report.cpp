@@ -13,7 +13,7 @@ Json or_null(const std::optional<Value>& value) {
   return value ? Json(*value) : Json();
 }
 
-Json verdict_row(const Verdict& verdict, const AtDensity& at) {
+Json verdict_row(const BoundVerdict& verdict, const AtDensity& at) {
   const LorenzCheck& lorenz = verdict.lorenz;
   const auto where_it_fails = [&](double value) { return lorenz.holds ? Json() : Json(value); };
   Json row;
@@ -49,18 +49,18 @@ std::string yes_or_no(bool holds) { return holds ? "yes" : "NO"; }
 
 }  // namespace
 
-std::vector<Json> verdict_rows(const Verdict& verdict) {
+std::vector<Json> verdict_rows(const BoundVerdict& verdict) {
   std::vector<Json> rows;
   for (const AtDensity& at : verdict.at) rows.push_back(verdict_row(verdict, at));
   return rows;
 }
 
-std::string verdict_table(const std::vector<Verdict>& verdicts) {
+std::string verdict_table(const std::vector<BoundVerdict>& verdicts) {
   constexpr int kDigits = 6;
   TextTable table{{"distribution", "density", "k", "exact", "sampled", "1-q", "(1-q)^2", "(1-q)^3",
                    "square holds", "at every q", "under line", "sufficient", "kurtosis"},
                   {}};
-  for (const Verdict& verdict : verdicts)
+  for (const BoundVerdict& verdict : verdicts)
     for (const AtDensity& at : verdict.at)
       table.rows.push_back(
           {verdict.name, number_to_text(at.density), std::to_string(at.k),

@@ -9,8 +9,8 @@
 namespace gradcast {
 
 /// A row a density.
-std::vector<Json> verdict_rows(const Verdict& verdict);
+std::vector<Json> verdict_rows(const BoundVerdict& verdict);
 
-std::string verdict_table(const std::vector<Verdict>& verdicts);
+std::string verdict_table(const std::vector<BoundVerdict>& verdicts);
 
 }  // namespace gradcast

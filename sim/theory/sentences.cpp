@@ -19,7 +19,7 @@ std::string order_text(double delta) {
   return number_to_text(rounded_to(kOrderDigits, iterations_order(delta)));
 }
 
-std::string lorenz_sentence(const Verdict& verdict) {
+std::string lorenz_sentence(const BoundVerdict& verdict) {
   const LorenzCheck& lorenz = verdict.lorenz;
   if (lorenz.holds)
     return verdict.name + ": at every density, Top-k leaves at most (1 - k/d)^2 of the square" +
@@ -33,7 +33,7 @@ std::string lorenz_sentence(const Verdict& verdict) {
 
 }  // namespace
 
-std::vector<std::string> verdict_sentences(const Verdict& verdict) {
+std::vector<std::string> verdict_sentences(const BoundVerdict& verdict) {
   std::vector<std::string> sentences{lorenz_sentence(verdict)};
   if (verdict.at.empty()) return sentences;
   const AtDensity& at = verdict.at.front();

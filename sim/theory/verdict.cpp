@@ -16,10 +16,10 @@ std::optional<double> if_finite(double value) {
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-Verdict judged_law(const Law& law, std::span<const double> densities, const Drawing& drawing) {
+BoundVerdict judged_law(const Law& law, std::span<const double> densities, const Drawing& drawing) {
   const Population population(law);
   const SortedMagnitudes drawn(drawn_from(law, drawing.elements, drawing.seed));
-  Verdict verdict;
+  BoundVerdict verdict;
   verdict.elements = drawing.elements;
   for (const double density : densities) {
     const std::int64_t k = wanted_elements(drawn.size(), density);
@@ -34,8 +34,8 @@ Verdict judged_law(const Law& law, std::span<const double> densities, const Draw
   return verdict;
 }
 
-Verdict judged_vector(std::vector<float> vector, std::span<const double> densities) {
-  Verdict verdict;
+BoundVerdict judged_vector(std::vector<float> vector, std::span<const double> densities) {
+  BoundVerdict verdict;
   verdict.kurtosis = if_finite(kurtosis_of(vector));
   const SortedMagnitudes sorted(std::move(vector));
   verdict.elements = sorted.size();
@@ -52,9 +52,9 @@ Verdict judged_vector(std::vector<float> vector, std::span<const double> densiti
 
 }  // namespace
 
-Verdict judge(Subject subject, std::span<const double> densities, const Drawing& drawing) {
-  Verdict verdict = subject.law ? judged_law(*subject.law, densities, drawing)
-                                : judged_vector(std::move(subject.vector), densities);
+BoundVerdict judge(Subject subject, std::span<const double> densities, const Drawing& drawing) {
+  BoundVerdict verdict = subject.law ? judged_law(*subject.law, densities, drawing)
+                                     : judged_vector(std::move(subject.vector), densities);
   verdict.name = subject.name;
   return verdict;
 }

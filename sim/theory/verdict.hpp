@@ -25,7 +25,7 @@ struct AtDensity {
   std::optional<double> sampled;  // what Top-k leaves of the drawn vector
 };
 
-struct Verdict {
+struct BoundVerdict {
   std::string name;
   std::int64_t elements = 0;
   std::vector<AtDensity> at;
@@ -37,6 +37,6 @@ struct Verdict {
   std::optional<double> kurtosis;
 };
 
-Verdict judge(Subject subject, std::span<const double> densities, const Drawing& drawing);
+BoundVerdict judge(Subject subject, std::span<const double> densities, const Drawing& drawing);
 
 }  // namespace gradcast

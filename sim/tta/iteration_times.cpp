@@ -62,6 +62,15 @@ IterationTime best_of(const std::vector<Asked>& by_schedule, bool dense, const E
   return *best;
 }
 
+void add_times_of_k(TimedSetup& timed, const Engine& engine, DataFiles& files) {
+  Contestant sending_k = timed.contestant;
+  sending_k.estimates.physics.request.sent_share.reset();
+  timed.physics_of_k = best_of(sending_k.physics(), false, engine, files).seconds();
+  if (!sending_k.estimates.fitted) return;
+  sending_k.estimates.fitted->request.sent_share.reset();
+  timed.fitted_of_k = best_of(sending_k.fitted(), false, engine, files).seconds();
+}
+
 }  // namespace
 
 BreakEvenAsked contest_of(const TtaAsked& asked, const TrainedSetups& setups) {
@@ -87,6 +96,7 @@ std::vector<TimedSetup> iteration_times(const TtaAsked& asked, const TrainedSetu
     Request request = contest.request;
     request.mode = setup.mode;
     if (!setup.dense()) request.density = setup.density;
+    request.sent_share = trained.sent_share();
     // What a compressor of one definition only is called with changes nothing.
     request = with_compressor(request, setup.compressor, true);
     TimedSetup timed{
@@ -99,6 +109,7 @@ std::vector<TimedSetup> iteration_times(const TtaAsked& asked, const TrainedSetu
     timed.physics = best_of(timed.contestant.physics(), setup.dense(), engine, files);
     if (timed.contestant.estimates.fitted)
       timed.fitted = best_of(timed.contestant.fitted(), setup.dense(), engine, files);
+    if (request.sent_share && *request.sent_share != 1) add_times_of_k(timed, engine, files);
     all.push_back(timed);
   }
   return all;

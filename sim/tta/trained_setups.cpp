@@ -6,6 +6,7 @@
 #include "sim/base/statistics.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
+#include "sim/inputs/cost_table.hpp"
 
 namespace gradcast {
 namespace {
@@ -93,7 +94,8 @@ std::optional<double> TrainedSetup::sent_share() const {
   int known = 0;
   for (const TrainingRun& run : seeds) {
     if (setup.dense() || !run.sent_elements || run.parameters.value_or(0) <= 0) continue;
-    sum += *run.sent_elements / (setup.density * static_cast<double>(*run.parameters));
+    sum +=
+        *run.sent_elements / static_cast<double>(wanted_elements(*run.parameters, setup.density));
     ++known;
   }
   return known > 0 ? std::optional(sum / known) : std::nullopt;

@@ -15,8 +15,8 @@ struct TrainedSetup {
   std::string name(bool with_density) const;
   /// The median over the seeds of the best accuracy that each reached, in percent.
   double best_percent() const;
-  /// The elements that a worker sent, as a share of those that the density asks for: the mean over
-  /// the seeds that say so. nullopt for dense, and where nobody does.
+  /// The elements that a worker sent, as a share of the k that the density asks for: the mean over
+  /// the seeds that say so. nullopt for dense, and where nobody does. Forecasts send as much.
   std::optional<double> sent_share() const;
 };
 

@@ -106,6 +106,17 @@ TrainingSetup setup_of(const TrainingRow& row) {
   return setup;
 }
 
+/// A row has the mean of the iterations since the row before.
+void add_sent(TrainingRun& run, const TrainingRow& row) {
+  const std::int64_t iteration = row.value("iteration", parse_iterations);
+  const double sent = row.value("sent_elements_mean", parse_sent);
+  if (iteration <= run.sent_iterations) return;
+  const auto before = static_cast<double>(run.sent_iterations);
+  const auto until = static_cast<double>(iteration);
+  run.sent_elements = (run.sent_elements.value_or(0) * before + sent * (until - before)) / until;
+  run.sent_iterations = iteration;
+}
+
 /// The trainings of rows, each where its first row stands.
 class RunsOfFile {
  public:
@@ -114,8 +125,7 @@ class RunsOfFile {
   void add(const TrainingRow& row) {
     TrainingRun& run = run_of(row);
     if (!row.text("parameters").empty()) run.parameters = row.value("parameters", parse_iterations);
-    if (!row.text("sent_elements_mean").empty())
-      run.sent_elements = row.value("sent_elements_mean", parse_sent);
+    if (!row.text("sent_elements_mean").empty()) add_sent(run, row);
     if (row.text("test_accuracy_percent").empty()) return;  // nothing was tested then
     const TestedAccuracy test{row.value("iteration", parse_iterations),
                               row.value("test_accuracy_percent", parse_accuracy)};

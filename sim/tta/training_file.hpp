@@ -22,7 +22,7 @@ struct TrainingSetup {
   std::string mode;    // "", "paper" or "code"
   double density = 1;  // of dense 1
   int workers = 0;
-  int batch = 0;  // samples an iteration and worker
+  int batch = 0;           // samples an iteration and worker
   std::string settings{};  // all others that are said: "feedback no, momentum 0.9"
 
   bool dense() const { return compressor == "dense"; }
@@ -41,7 +41,8 @@ struct TrainingRun {
   TrainingSetup setup;
   std::uint32_t seed = 0;
   std::optional<std::int64_t> parameters{};  // of the network
-  std::optional<double> sent_elements{};     // a worker's, the mean of an iteration
+  std::optional<double> sent_elements{};     // a worker's, the mean of all iterations
+  std::int64_t sent_iterations = 0;          // of which that is the mean
   std::vector<TestedAccuracy> tests;         // rising iterations; at least one
 };
 

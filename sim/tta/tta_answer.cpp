@@ -20,8 +20,10 @@ std::vector<std::string> all_sentences(const TtaFound& found) {
   for (const AccuracyBreakEven& one : found.break_evens)
     add_said(said,
              break_even_sentence(one, found.setups.name(found.setups.all[one.setup]), *found.over));
-  for (const TrainedSetup& setup : found.setups.all)
-    add_said(said, traffic_sentence(setup, found.setups.name(setup)));
+  for (std::size_t i = 0; i < found.setups.all.size(); ++i) {
+    const TrainedSetup& setup = found.setups.all[i];
+    add_said(said, traffic_sentence(setup, found.timed[i], found.setups.name(setup)));
+  }
   for (const std::string& sentence : doubt_sentences(found.timed)) said.push_back(sentence);
   if (found.setups.dense() == nullptr)
     said.emplace_back("There is no dense training to hold these against.");

@@ -78,6 +78,8 @@ Json row_of(const TtaFound& found, const TimeToAccuracy& one) {
   put_against_dense(row, one.against_dense);
   row["best_accuracy_percent"] = setup.best_percent();
   row["sent_share"] = or_null(setup.sent_share());
+  row["iteration_seconds_of_k"] =
+      seconds_or_null(one.fitted ? timed.fitted_of_k : timed.physics_of_k);
   row["schedule"] = iteration.schedule;
   row["software"] = one.fitted ? Json(software_of(*timed.contestant.estimates.fitted)) : Json();
   row["costs_fitted"] = one.fitted ? Json(timed.contestant.costs_fitted ? "yes" : "no") : Json();

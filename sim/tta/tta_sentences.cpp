@@ -144,14 +144,19 @@ std::string break_even_sentence(const AccuracyBreakEven& found, const std::strin
          ": " + root_words(found, over) + ".";
 }
 
-std::string traffic_sentence(const TrainedSetup& setup, const std::string& name) {
+std::string traffic_sentence(const TrainedSetup& setup, const TimedSetup& timed,
+                             const std::string& name) {
   constexpr double kLittle = 0.1;  // what a count may vary without a word
   const auto share = setup.sent_share();
   if (!share || std::abs(*share - 1) <= kLittle) return "";
-  return "In training " + name + " sent " + digits_of(*share, 2) +
-         " of the elements that its density asks for, and the forecast is of all of them: its "
-         "iteration may " +
-         (*share < 1 ? "be shorter." : "take longer.");
+  std::string text = "In training " + name + " sent " + digits_of(*share, 2) +
+                     (*share < 1 ? " of" : " times") +
+                     " the elements that its density asks for, and so does the forecast";
+  if (timed.physics_of_k)
+    text += ": its iteration takes " + duration_text(timed.physics.seconds()) +
+            ", and with as many as that it would take " + duration_text(*timed.physics_of_k) +
+            " (by physics alone)";
+  return text + ".";
 }
 
 std::vector<std::string> doubt_sentences(const std::vector<TimedSetup>& timed) {

@@ -21,9 +21,10 @@ std::string compressor_sentence(const TimeToAccuracy& one, const std::string& na
 std::string break_even_sentence(const AccuracyBreakEven& found, const std::string& name,
                                 Quantity over);
 
-/// What holds of a training and not of a forecast of k elements: it sent much more or less. "" for
+/// What the forecast sends, as the training did, where that is much more or less than k. "" for
 /// nothing.
-std::string traffic_sentence(const TrainedSetup& setup, const std::string& name);
+std::string traffic_sentence(const TrainedSetup& setup, const TimedSetup& timed,
+                             const std::string& name);
 
 /// What the forecasts rest on: costs that nobody measured, and software that was never seen under
 /// such conditions.

@@ -98,6 +98,21 @@ TEST_CASE("a measured point tells its times, and leaves out throttled samples",
   CHECK(result.decode[0].median_seconds == 2e-6);
 }
 
+// Two tensors, so that the second begins behind a gap; their outliers are 3 and 2 elements.
+TEST_CASE("a recorded vector is encoded tensor by tensor, and grows and shrinks",
+          "[emulated][bench]") {
+  RecordedInput input{"u.npy", std::vector<float>(1500, 0.0f)};
+  for (const std::size_t at : {0u, 500u, 999u, 1000u, 1499u}) input.u[at] = 8;
+  BenchPoint point = point_of("trimmed", Mode::Code, {1000, 500});
+  point.wanted = {3, 2};
+  point.recorded = std::make_shared<const RecordedInput>(input);
+  const auto bench = emulated_bench();
+  const BenchResult result = bench->measure(point, few_samples());
+  CHECK(result.selected == 5);
+  CHECK(result.recall == 1);
+  CHECK(result.encode.median_seconds == 2e-6);  // the timer made nothing anew
+}
+
 TEST_CASE("encode is timed with inputs that drift, and on request also warm and cold",
           "[emulated][bench]") {
   const auto bench = emulated_bench();

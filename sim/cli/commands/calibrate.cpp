@@ -12,6 +12,7 @@
 #include "sim/calibration/asked.hpp"
 #include "sim/calibration/cost_file.hpp"
 #include "sim/calibration/per_layer.hpp"
+#include "sim/calibration/recorded.hpp"
 #include "sim/calibration/roofline.hpp"
 #include "sim/calibration/session.hpp"
 #include "sim/calibration/summary.hpp"
@@ -65,14 +66,23 @@ bool is_done(const CostFile& file, const CalibrationPoint& point) {
   throw Error(ExitCode::Interrupted, "interrupted: " + what);
 }
 
+/// Those of models and sweep; without either, those of the recorded vectors.
+std::vector<TensorSet> sets_asked(const CalibrationAsked& asked,
+                                  const std::vector<TensorSet>& of_models) {
+  if (asked.points.own_sizes) return own_sizes(asked.recorded);
+  require_long_enough(asked.recorded, of_models);
+  return merged_sets(of_models, asked.sweep ? sweep_sets() : std::vector<TensorSet>{});
+}
+
 int write_costs(Session& session) {
   PointsAsked wanted = session.asked.points;
-  wanted.sets = merged_sets(sets_of_models(session.asked.models),
-                            session.asked.sweep ? sweep_sets() : std::vector<TensorSet>{});
+  wanted.sets = sets_asked(session.asked, sets_of_models(session.asked.models));
   const std::vector<CalibrationPoint> all = session.points(wanted);
   if (all.empty()) throw MissingError(kNothingToMeasure);
   CostFile file(output_of(session.flags, session.device), provenance_of(session), wanted.workers);
   const std::string name = file.path().string();
+  for (const RecordedFile& recorded : session.asked.recorded)
+    file.require({recorded.input->name, described(recorded), true});
   const std::string use = name + "; use it with `--costs " + name + "`";
 
   std::vector<CalibrationPoint> missing;
@@ -153,8 +163,7 @@ int deliver_view(const Session& session, const Measured& measured, const Answer&
 
 int print_roofline(Session& session) {
   PointsAsked wanted = session.asked.points;
-  wanted.sets = merged_sets(whole_models(session.asked.models),
-                            session.asked.sweep ? sweep_sets() : std::vector<TensorSet>{});
+  wanted.sets = sets_asked(session.asked, whole_models(session.asked.models));
   wanted.warm_and_cold = true;
   std::map<std::int64_t, BenchTiming> ceilings;
   const Measured measured = measure_entries(session, wanted, [&](const CalibrationPoint& point) {
@@ -189,7 +198,7 @@ std::vector<PerLayerColumn> columns_of(const std::vector<RooflineEntry>& entries
 int print_per_layer(Session& session) {
   const Model& model = session.asked.models[0];
   PointsAsked wanted = session.asked.points;
-  if (wanted.densities.size() != 1 || wanted.inputs.size() != 1)
+  if (wanted.densities.size() != 1 || wanted.inputs.size() + wanted.recorded.size() != 1)
     throw UsageError("--per-layer shows one model at one density and one distribution");
   std::string trace_name = session.flags.text("trace");
   if (trace_name.empty()) trace_name = "iteration-" + model.name + "-v100";
@@ -198,6 +207,7 @@ int print_per_layer(Session& session) {
   });
   require_same_tensors(model, trace);
   wanted.sets = distinct_tensors(model);
+  require_long_enough(session.asked.recorded, wanted.sets);
   wanted.code_only = true;
   const Measured measured = measure_entries(session, wanted, [](const CalibrationPoint&) {});
   if (trace.device != session.device.name)

@@ -1,10 +1,12 @@
 // `gradcast simulate`: one iteration, and where its time goes. It asks here; what is worked out and
 // how it is told is in simulate/.
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/answers/answer.hpp"
 #include "sim/base/error.hpp"
+#include "sim/cli/commands/simulate/counts.hpp"
 #include "sim/cli/commands/simulate/forecast.hpp"
 #include "sim/cli/commands/simulate/notes.hpp"
 #include "sim/cli/commands/simulate/numbers.hpp"
@@ -34,8 +36,10 @@ Flags simulate_flags() {
       {"simulate --model resnet-50 --compressor gaussian",
        "simulate --model vgg-16 --nodes 8 --nic-bandwidth 25Gbps --fusion 25MiB --overlap yes",
        "simulate --model alexnet --compressor topk --density 0.01 --format json",
+       "simulate --model fnn-3 --compressor gaussian --counts counts.csv",
        "simulate --model resnet-50 --fusion layer --overlap yes --timeline resnet.json.gz"});
   add_request_flags(flags);
+  add_counts_flag(flags);
   add_transfer_flags(flags);
   add_noise_flags(flags);
   add_engine_flag(flags);
@@ -57,12 +61,17 @@ int simulate(int argc, const char* const* argv) {
   try {
     const TransferChoice transfer = read_transfer(flags, files);
     transfer.apply(request);
+    std::optional<CountsUsed> counts = read_counts(flags, request, files);
     request = with_usual_schedule(request, files);
     if (request.best_schedule) request = fastest(request, engine, files);
     const Scenario scenario = make_scenario(request, files);
     const Plan plan = make_plan(scenario);
     note_long_run(flags, engine, plan, scenario.cluster);
     IterationForecast forecast = make_forecast(scenario, plan, engine, noise);
+    if (counts) {
+      forecast_counts(*counts, scenario, engine, noise);
+      forecast.counts = counts;
+    }
     if (!noise.asked()) forecast.measured = measured_like(request, scenario, plan, files);
 
     const bool draws = noise.noise.any() || scenario.count_spread > 0;
@@ -70,15 +79,17 @@ int simulate(int argc, const char* const* argv) {
     const std::vector<std::string> written =
         write_timeline(flags, timeline, {scenario, plan, engine, noise, files.inputs(), seed});
 
-    const Json settings =
-        settings_of(scenario, request, plan, files, noise, forecast.result.engine);
+    Json settings = settings_of(scenario, request, plan, files, noise, forecast.result.engine);
+    if (counts) settings.update(counts_settings(*counts));
     Json row = numbers_of(forecast, plan, noise);
+    if (counts) row.update(counts_numbers(*counts));
     row.update(settings);
     deliver(flags, files.inputs(), forecast.result.engine,
             {as_table(settings, forecast, plan, noise), {row}, nullptr, seed});
     for (const std::string& line : written) flags.note(line);
     note_engine(flags, engine);
     note_costs(flags, scenario, plan);
+    if (counts) note_counts(flags, *counts, scenario);
     note_trace_evidence(flags, request, files);
     if (scenario.sparse() && !plan.buckets.empty())
       note_transfer(flags, transfer,

@@ -59,9 +59,9 @@ std::vector<Subject> subjects_of(const Flags& flags) {
   });
 }
 
-void add_verdicts(Answer& answer, const std::vector<Verdict>& verdicts,
+void add_verdicts(Answer& answer, const std::vector<BoundVerdict>& verdicts,
                   std::vector<std::string> sentences) {
-  for (const Verdict& verdict : verdicts) {
+  for (const BoundVerdict& verdict : verdicts) {
     for (Json& row : verdict_rows(verdict)) answer.rows.push_back(std::move(row));
     for (std::string& sentence : verdict_sentences(verdict))
       sentences.push_back(std::move(sentence));
@@ -95,7 +95,7 @@ int theory(int argc, const char* const* argv) {
   for (const Subject& subject : subjects)
     if (!subject.law) inputs.push_back(subject.input);
   if (inputs.size() == subjects.size()) answer.seed = Json();  // nothing is drawn
-  std::vector<Verdict> verdicts;
+  std::vector<BoundVerdict> verdicts;
   for (Subject& subject : subjects) {
     if (flags.given("curve")) {
       for (Json& row : curve_rows(std::move(subject), drawing))

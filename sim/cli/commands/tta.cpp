@@ -22,10 +22,10 @@ Flags tta_flags() {
       "tta",
       "Time to accuracy: the iterations that trainings took to an accuracy, times the seconds\n"
       "that an iteration is forecast to take, for each compressor beside dense. Compressor,\n"
-      "density, mode and batch are those of the trainings; the cluster needs as many GPUs as\n"
-      "they had workers. Trainings that differ in their seed alone are one row. What did not\n"
-      "reach the target is never extrapolated. Intervals multiply the ends of both: the\n"
-      "trainings' and the forecast's.",
+      "density, mode, batch and the mean of what was sent are those of the trainings; the\n"
+      "cluster needs as many GPUs as they had workers. Trainings that differ in their seed\n"
+      "alone are one row. What did not reach the target is never extrapolated. Intervals\n"
+      "multiply the ends of both: the trainings' and the forecast's.",
       {"tta --training dense.json,topk.json --model fnn-3 --target 80,85",
        "tta --training dense.json,topk.json --model fnn-3 --over nic-bandwidth",
        "tta --training dense.json,topk.json --model fnn-3 --target best-1 --curve -o curves.csv"});

@@ -5,6 +5,7 @@
 #include "kernels/compressor.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
+#include "sim/calibration/points.hpp"
 #include "sim/cli/command.hpp"
 #include "sim/cli/completion/completion.hpp"
 #include "sim/cli/help_topics.hpp"
@@ -40,6 +41,7 @@ constexpr ValueKind kKinds[] = {
     {"params", "", "", kFiles},
     {"engine", "engines", ""},
     {"against", "compressors", ""},
+    {"distributions", "inputs", "", kFiles, kList},
     {"distribution", "distributions", "", kFiles, kList},
     {"over", "", "nic-bandwidth nodes density kernel-cost"},
     {"training", "", "", kFiles, kList},
@@ -144,6 +146,7 @@ const std::vector<NameSource>& sources() {
       {"engines", [] { return names_in(all_engines()); }},
       {"networks", [] { return names_in(lab::all_networks()); }},
       {"distributions", law_names},
+      {"inputs", input_names},
       {"import-kinds", [] { return names_in(import_readers_in_order()); }},
       {"commands", [] { return names_in(all_commands()); }},
       {"topics", [] { return names_in(all_commands()) + names_in(all_help_topics()); }},

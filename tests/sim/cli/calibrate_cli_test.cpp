@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "sim/base/npy.hpp"
 #include "tests/run_program.hpp"
 #include "tests/sim/cli/calibrating.hpp"
 
@@ -48,6 +49,52 @@ TEST_CASE("costs that were measured here are what simulate forecasts with", "[cl
        {"# device: ", "# driver: ", "# toolkit: ", "# clocks: ", "# gradcast: ", "# seed: 1\n",
         "# date: 2", "# command: gradcast calibrate --device cpu "})
     CHECK_THAT(content(costs), Contains(said));
+}
+
+TEST_CASE("a recorded vector is timed whole, beside made elements of its size", "[cli]") {
+  TemporaryFolder folder;
+  const std::string costs = (folder.path / "costs.csv").string();
+  std::vector<float> u(3000, 0.0f);
+  for (std::size_t i = 0; i < 7; ++i) u[i] = 1;
+  const auto timed = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"calibrate",
+                                   "--device",
+                                   "cpu",
+                                   "--compressors",
+                                   "topk,gaussian",
+                                   "--seconds",
+                                   "0.002",
+                                   "-o",
+                                   costs,
+                                   "--workers",
+                                   "1",
+                                   "--distributions",
+                                   "normal," + folder.write("u-9.npy", npy_of(u))};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  const Ran ran = gradcast_with(timed({"--format", "json"}));
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  const Json document = Json::parse(ran.out);
+  CHECK_THAT(document["inputs"].dump(), Contains("u-9.npy"));
+  std::multiset<std::string> of;
+  for (const CostRow& row : load_cost_table(read_text_file(costs)).rows) {
+    CHECK(row.elements == 3000);
+    of.insert(row.compressor + row.mode + " " + row.distribution);
+    // Seven stand out, and k is 3: whatever lies above a threshold is all of them.
+    if (row.compressor == "gaussian" && row.distribution == "u-9.npy") CHECK(row.selected == 7);
+  }
+  CHECK(of == std::multiset<std::string>{"gaussiancode normal", "gaussiancode u-9.npy",
+                                         "gaussianpaper normal", "gaussianpaper u-9.npy",
+                                         "topk normal", "topk u-9.npy"});
+  CHECK_THAT(content(costs), Contains("# u-9.npy: u of 3000 elements, recorded in a training"));
+  CHECK(document["results"][5]["most_selected"] == 7);
+
+  u[8] = 5;  // another vector of the same name is not this one
+  refuses(timed({}), 3, "its u-9.npy is 'u of 3000 elements");
+  refuses(timed({"--models", "lenet-5"}), 2,
+          "u-9.npy has 3000 elements, and the models need 61706");
 }
 
 TEST_CASE("the table goes to its file and the summary to standard output, in any format", "[cli]") {

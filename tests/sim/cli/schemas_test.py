@@ -44,6 +44,8 @@ RUNS = {
          *ANALYTIC],
         ["--model", "alexnet", "--compute-jitter", "5%", "--replicas", "5", *ANALYTIC],
         ["--payload", "1MiB", *ANALYTIC],
+        ["--model", "alexnet", "--compressor", "gaussian", "--counts",
+         str(CORPUS / "sent_counts" / "two-workers"), *ANALYTIC],
         ["--model", "alexnet"],
     ],
     "compare": [
@@ -59,6 +61,7 @@ RUNS = {
     ],
     "calibrate": [
         ["--models", "lenet-5", "--workers", "1", "-o", "costs.csv", *CPU],
+        ["--distributions", "u.npy,normal", "--workers", "1", "-o", "recorded.csv", *CPU],
         ["--models", "lenet-5", "--roofline", *CPU],
         ["--per-layer", "lenet-5", "--trace", "lenet.csv", *CPU],
     ],

@@ -110,6 +110,30 @@ TEST_CASE("curves have each evaluation over its seconds", "[cli][tta]") {
   CHECK(rows[3]["seconds"].get<double>() == Approx(300 / 80.0 * rows[0]["seconds"].get<double>()));
 }
 
+// The training sent 57 of k = 199 elements: 0.29.
+TEST_CASE("a training that sent less than k is forecast with what it sent", "[cli][tta]") {
+  const TemporaryFolder folder;
+  const std::string counts = folder.write("counts.csv",
+                                          "iteration,worker,elements,density,wanted,sent\n"
+                                          "1,1,199210,0.001,199,57\n");
+  const Json document = tta({"--training", kDense + "," + trainings({"gaussian-1"}), "--target",
+                             "80", "--against", "same", "--fitted", "none"});
+  const Json& row = document["results"][1];
+  CHECK(row["sent_share"].get<double>() == Approx(57 / 199.0));
+  CHECK(row["iteration_seconds"].get<double>() ==
+        simulated_seconds({"--compressor", "gaussian", "--counts", counts}));
+  CHECK(row["iteration_seconds_of_k"].get<double>() ==
+        simulated_seconds({"--compressor", "gaussian"}));
+  CHECK(row["iteration_seconds"] < row["iteration_seconds_of_k"]);
+  CHECK_THAT(document["summary"].dump(),
+             Contains("In training gaussian (code) sent 0.29 of the elements that its density asks "
+                      "for, and so does the forecast: its iteration takes"));
+  // Top-k sent k: there is no other forecast.
+  CHECK(tta({"--training", kDense + "," + kTopk, "--target",
+             "80"})["results"][1]["iteration_seconds_of_k"]
+            .is_null());
+}
+
 TEST_CASE("what cannot be multiplied is refused in one line", "[cli][tta]") {
   refuses({"tta", "--model", "fnn-3"}, 2, "--training is missing");
   refuses(asked({"--training", kDense, "--compressor", "topk"}), 2,

@@ -110,3 +110,64 @@ TEST_CASE("costs know the type of the gradients that they read", "[costs]") {
   CHECK(encode(NumberType::Fp16).outside == "input fp16, and its costs are of fp32");
   CHECK(load_cost_table({"toy", cost_table_csv(table, {})}).rows[1].input_type == NumberType::Bf16);
 }
+
+namespace {
+
+CostRow of_density(double density, double decode, double selected) {
+  CostRow made = row(1, 1000, density, 1, selected);
+  made.decode = Seconds{decode};
+  return made;
+}
+
+/// 1000 elements at densities 0.01 and 0.04; the table's inputs let k pass at both.
+CompressorCosts two_densities() {
+  return CompressorCosts({"costs", {of_density(0.01, 3, 10), of_density(0.04, 9, 40)}},
+                         {.compressor = "topk"});
+}
+
+}  // namespace
+
+// k = 40, of which a quarter is sent: 10 elements, as the table has them at density 0.01.
+TEST_CASE("what is really sent travels and is decoded; encoding looks for k",
+          "[compressor_costs]") {
+  const CostEstimate all = two_densities().of(1000, 0.04, 1);
+  const CostEstimate quarter = two_densities().of(1000, 0.04, 1, 0.25);
+  CHECK(all.selected == 40);
+  CHECK(quarter.selected == 10);
+  CHECK(quarter.encode == all.encode);
+  CHECK(quarter.decode.count() == Approx(3));
+  CHECK(quarter.outside.empty());
+  const CostEstimate whole = two_densities().of(1000, 0.04, 1, 1.0);
+  CHECK(whole.decode == all.decode);
+  CHECK(whole.selected == 40);
+}
+
+// A tenth of density 0.01 is 0.001, which the table does not have: 3 s is its least.
+TEST_CASE("decoding is not extrapolated to what was sent, and that is said", "[compressor_costs]") {
+  const CostEstimate little = two_densities().of(1000, 0.01, 1, 0.1);
+  CHECK(little.selected == 1);
+  CHECK(little.decode == Seconds{3});
+  CHECK(little.outside == "decode as at density 0.01, and what is sent is that of 0.001");
+  const CostEstimate much = two_densities().of(1000, 0.04, 1, 100.0);
+  CHECK(much.selected == 1000);  // there are no more
+  CHECK(much.decode == Seconds{9});
+}
+
+TEST_CASE("sent shares of several tensors add up, a call each", "[compressor_costs]") {
+  // Halves of 10, 20 and 30.
+  CHECK(costs().of_each({1000, 2000, 3000}, 0.01, 1, 0.5).selected == 5 + 10 + 15);
+  // One call: half of 60.
+  CHECK(costs({row(3, 6000, 0.01, 0.5, 60)}).of_each({1000, 2000, 3000}, 0.01, 1, 0.5).selected ==
+        30);
+}
+
+TEST_CASE("a table of nothing but a recorded vector answers with that", "[compressor_costs]") {
+  CostRow recorded = row(1, 1000, 0.01, 0.5, 4);
+  recorded.distribution = "u-200.npy";
+  CHECK(CompressorCosts({"costs", {recorded}}, {.compressor = "topk"}).of(1000, 0.01, 1).selected ==
+        4);
+  CHECK(costs({recorded}).of(1000, 0.01, 1).selected == 10);  // normal elements, where there are
+  recorded.distribution = "laplace";
+  CHECK_THROWS_WITH(CompressorCosts({"costs", {recorded}}, {.compressor = "topk"}),
+                    Catch::Contains("on 'normal' input (it has 'laplace')"));
+}

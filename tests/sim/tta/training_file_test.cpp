@@ -48,6 +48,18 @@ TEST_CASE("a training is read from JSON, with what only its summary says", "[tta
   CHECK(runs[0].tests[0].percent == 70.5);
 }
 
+// 300 in each of the first 100 iterations and 100 in the next 300: 60,000 in 400.
+TEST_CASE("what was sent is the mean of all iterations, not of the last row's", "[tta]") {
+  const std::string row = R"({"compressor": "gaussian", "density": 0.001, )";
+  const std::vector<TrainingRun> runs =
+      read(R"({"seed": 7, "results": [)" + row +
+           R"("iteration": 100, "test_accuracy_percent": 70, "sent_elements_mean": 300}, )" + row +
+           R"("iteration": 400, "test_accuracy_percent": 71, "sent_elements_mean": 100}],
+    "summary": {"network": "fnn-3", "dataset": "d", "workers": 16, "batch": 128}})");
+  REQUIRE(runs.size() == 1);
+  CHECK(*runs[0].sent_elements == Approx(150));
+}
+
 TEST_CASE("a CSV file has the same columns, others are left alone, and dense has density 1",
           "[tta]") {
   const std::vector<TrainingRun> runs = read("# invented\n" + kHeader +

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/base/units.hpp"
+#include "sim/cli/commands/simulate/counts.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/engine/iteration_result.hpp"
 #include "sim/engine/replicas.hpp"
@@ -29,6 +30,7 @@ struct IterationForecast {
   std::optional<MeasuredRun> measured{};  // the run that this is a forecast of, where there is one
   std::optional<LatencySensitivity> latency{};
   std::optional<ForecastInterval> interval{};
+  std::optional<CountsUsed> counts{};   // of a training that sent other numbers than k
   MemoryUse memory{};                   // of a GPU
   Seconds physics{0};                   // the iteration without the software of a stack
   std::vector<TermUse> outside_seen{};  // terms of the stack that are left at physics
@@ -39,7 +41,7 @@ struct IterationForecast {
   }
 };
 
-/// All but `measured`. `plan` is the scenario's.
+/// All but `measured` and `counts`. `plan` is the scenario's.
 IterationForecast make_forecast(const Scenario& scenario, const Plan& plan, const Engine& engine,
                                 const NoiseChoice& noise);
 

@@ -80,8 +80,9 @@ void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan
   if (scenario.count_spread > 0 && (!scenario.sparse() || scenario.compressor->exact_count))
     flags.note("--count-spread changes nothing here: every rank selects as many elements");
   if (scenario.sparse() && plan.ranks() > 1) return;
-  for (const char* flag : {"density", "mode", "costs", "scale-costs-to", "implementation",
-                           "selection", "wire-bytes-per-element", "wire-messages", "compressing"})
+  for (const char* flag :
+       {"density", "mode", "costs", "scale-costs-to", "implementation", "selection",
+        "wire-bytes-per-element", "wire-messages", "compressing", "counts"})
     if (flags.given(flag))
       flags.note("--" + std::string(flag) + " changes nothing here: nothing is compressed");
 }

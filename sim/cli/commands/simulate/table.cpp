@@ -20,6 +20,21 @@ std::string interval_is_of(const IterationForecast& forecast, const Json& settin
   return fitted ? "" : "with the software of any stack; --stack NAME makes it narrower";
 }
 
+/// `add` takes a line of the table: its name and its value.
+template <class Add>
+void add_counts(const CountsUsed& used, const Add& add) {
+  const auto percent = [](double share) { return fixed(100 * share, 1) + " %"; };
+  const auto seconds = [](const std::optional<Seconds>& time) {
+    return time ? fixed(time->count(), 4) + " s" : "never ends";
+  };
+  add("sent of k (" + used.file + ")", percent(used.share.mean) + " in the mean of " +
+                                           std::to_string(used.share.iterations) + " iterations");
+  add("  if it were " + percent(used.share.p10) + " to " + percent(used.share.p90) +
+          " (8 of 10 iterations)",
+      seconds(used.at_p10) + " to " + seconds(used.at_p90));
+  add("  if it were near k", seconds(used.of_k));
+}
+
 std::string headline(const IterationForecast& forecast, const Plan& plan, const Json& settings,
                      const NoiseChoice& noise) {
   const IterationResult& result = forecast.result;
@@ -54,6 +69,7 @@ std::string headline(const IterationForecast& forecast, const Plan& plan, const 
   if (const std::string whose = interval_is_of(forecast, settings); !whose.empty()) add("", whose);
   if (forecast.physics != result.iteration)
     add("by physics alone", seconds(forecast.physics) + " s");
+  if (forecast.counts) add_counts(*forecast.counts, add);
   for (const TermUse& use : forecast.outside_seen)
     add("? not seen like this", use.term->name() + ": " + use.outside + "; left at physics");
   if (const std::string beyond = outside_of(plan); !beyond.empty())
