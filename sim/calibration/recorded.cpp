@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <numeric>
 
-#include "sim/base/clean_text.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/npy.hpp"
 #include "sim/base/sha256_of_file.hpp"
+#include "sim/base/text.hpp"
 
 namespace gradcast {
 namespace {

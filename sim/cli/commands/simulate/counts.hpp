@@ -1,8 +1,9 @@
 // `gradcast simulate --counts FILE`: what a training really sent takes the place of k.
 #pragma once
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "sim/answers/document.hpp"
 #include "sim/base/units.hpp"
