@@ -27,21 +27,16 @@ DeviceAsked parse_device(const std::string& text) {
 
 std::vector<const Compressor*> parse_compressors(const std::string& text) {
   std::vector<const Compressor*> compressors;
-  std::vector<std::string> known;
-  for (const Compressor* compressor : all_compressors()) {
-    if (compressor->rule == Rule::Everything) continue;
-    known.emplace_back(compressor->name);
-    if (text == "all") compressors.push_back(compressor);
+  if (text == "all") {
+    for (const Compressor* compressor : all_compressors())
+      if (compressor->rule != Rule::Everything) compressors.push_back(compressor);
+    return compressors;
   }
-  if (text == "all") return compressors;
   for (const std::string& name : parse_words(text)) {
-    const Compressor* compressor = find_compressor(name);
-    if (compressor == nullptr)
-      throw ValueError("unknown compressor '" + name + "'" + did_you_mean(name, known) +
-                       " (known: " + join(known) + ")");
-    if (compressor->rule == Rule::Everything)
+    const Compressor& compressor = known_compressor(name, false);
+    if (compressor.rule == Rule::Everything)
       throw ValueError("'" + name + "' encodes nothing, so there is nothing to time");
-    compressors.push_back(compressor);
+    compressors.push_back(&compressor);
   }
   return compressors;
 }

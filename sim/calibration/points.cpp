@@ -191,18 +191,6 @@ CalibrationPoints make_points(const PointsAsked& asked, const PointsOffered& off
   return made;
 }
 
-std::string mode_text(Mode mode) {
-  switch (mode) {
-    case Mode::Paper:
-      return "paper";
-    case Mode::Code:
-      return "code";
-    case Mode::Only:
-      break;
-  }
-  return "";
-}
-
 namespace {
 
 constexpr std::string_view kInputNames[] = {

@@ -8,6 +8,7 @@
 
 #include "kernels/bench/bench.hpp"
 #include "kernels/compressor.hpp"
+#include "sim/inputs/compressor_words.hpp"
 #include "sim/inputs/cost_table.hpp"
 #include "sim/inputs/model.hpp"
 
@@ -69,8 +70,6 @@ struct CalibrationPoints {
 /// longer than a recorded vector.
 CalibrationPoints make_points(const PointsAsked& asked, const PointsOffered& offered);
 
-/// "paper", "code" or "".
-std::string mode_text(Mode mode);
 std::string input_text(Input input);
 std::vector<std::string> input_names();
 /// Of a point: its input's name, or that of the file of a recorded vector.

@@ -6,14 +6,11 @@
 #include "sim/base/statistics.hpp"
 #include "sim/base/table.hpp"
 #include "sim/base/units.hpp"
+#include "sim/inputs/compressor_words.hpp"
 #include "sim/lab/matrix_product.hpp"
 
 namespace gradcast::lab {
 namespace {
-
-const char* mode_word(Mode mode) {
-  return mode == Mode::Paper ? "paper" : mode == Mode::Code ? "code" : "";
-}
 
 const char* combination_word(Combination combination) {
   switch (combination) {
@@ -33,7 +30,7 @@ Json settings_columns(const TrainingSettings& settings, const std::string& datas
   row["network"] = settings.network;
   row["dataset"] = dataset;
   row["compressor"] = settings.compressor->name;
-  row["mode"] = mode_word(settings.mode);
+  row["mode"] = mode_text(settings.mode);
   row["density"] = settings.density;
   row["selection"] = settings.scope == Scope::Model ? "merged" : "per-tensor";
   row["aggregation"] = combination_word(settings.combination);

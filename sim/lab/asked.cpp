@@ -6,6 +6,7 @@
 #include "sim/base/lists.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
+#include "sim/inputs/compressor_words.hpp"
 #include "sim/inputs/cost_table.hpp"
 #include "sim/lab/networks.hpp"
 #include "sim/options/jobs_flag.hpp"
@@ -32,15 +33,6 @@ std::vector<int> parse_iterations(std::string_view text) {
 
 /// 0 to the longest training.
 int parse_warmup(std::string_view text) { return text == "0" ? 0 : parse_epochs(text); }
-
-const Compressor* parse_compressor(std::string_view text) {
-  const Compressor* compressor = find_compressor(text);
-  if (compressor != nullptr) return compressor;
-  std::vector<std::string> known;
-  for (const Compressor* each : all_compressors()) known.emplace_back(each->name);
-  throw ValueError("unknown compressor '" + std::string(text) + "'" + did_you_mean(text, known) +
-                   " (known: " + join(known) + ")");
-}
 
 template <class Value>
 Value parse_word(std::string_view text, const std::vector<std::pair<std::string, Value>>& words) {
@@ -224,7 +216,8 @@ TrainAsked read_train_asked(const Flags& flags) {
   asked.dataset = dataset_for(network, flags);
   if (flags.typed("data") && flags.typed("dataset"))
     throw UsageError("--data and --dataset both say what to learn from");
-  settings.compressor = flags.value("compressor", parse_compressor);
+  settings.compressor =
+      flags.value("compressor", [](const std::string& name) { return &known_compressor(name); });
   settings.mode = mode_for(*settings.compressor, flags);
   settings.density = settings.compresses() ? flags.value("density", parse_density) : 1;
   if (!flags.text("candidates").empty())

@@ -17,6 +17,10 @@ std::vector<std::string> all_sentences(const TtaFound& found) {
   std::vector<std::string> said;
   for (const TimeToAccuracy& one : found.times)
     add_said(said, compressor_sentence(one, found.setups.name(found.setups.all[one.setup])));
+  for (const TimeToAccuracy& one : found.times)
+    if (!one.fitted)  // iterations are the same by either estimate
+      add_said(said, theorem_sentence(found.setups.all[one.setup], one,
+                                      found.setups.name(found.setups.all[one.setup])));
   for (const AccuracyBreakEven& one : found.break_evens)
     add_said(said,
              break_even_sentence(one, found.setups.name(found.setups.all[one.setup]), *found.over));

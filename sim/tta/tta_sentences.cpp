@@ -4,8 +4,10 @@
 #include <cmath>
 #include <set>
 
+#include "kernels/compressor.hpp"
 #include "sim/base/text.hpp"
 #include "sim/breakeven/sentences.hpp"
+#include "sim/theory/bounds.hpp"
 
 namespace gradcast {
 namespace {
@@ -157,6 +159,20 @@ std::string traffic_sentence(const TrainedSetup& setup, const TimedSetup& timed,
             ", and with as many as that it would take " + duration_text(*timed.physics_of_k) +
             " (by physics alone)";
   return text + ".";
+}
+
+std::string theorem_sentence(const TrainedSetup& setup, const TimeToAccuracy& one,
+                             const std::string& name) {
+  const Compressor* compressor = find_compressor(setup.setup.compressor);
+  const bool compared = one.against_dense && one.against_dense->iterations && one.needed.complete();
+  if (compressor == nullptr || compressor->rule != Rule::Topk || !compared) return "";
+  const double density = setup.setup.density;
+  return "Theorem 2's order of iterations after which Top-k at the density " +
+         number_to_text(density) + " converges as dense does is " +
+         digits_of(iterations_order(density * (2 - density)), 6) + " (with 1 - k/d " +
+         digits_of(iterations_order(density), 6) + "); in these trainings " + name + " took " +
+         digits_of(*one.needed.median, 6) + " iterations to " + number_to_text(one.target) +
+         " %, " + digits_of(one.against_dense->iterations->value, 2) + " times dense's.";
 }
 
 std::vector<std::string> doubt_sentences(const std::vector<TimedSetup>& timed) {

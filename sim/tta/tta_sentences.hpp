@@ -26,6 +26,11 @@ std::string break_even_sentence(const AccuracyBreakEven& found, const std::strin
 std::string traffic_sentence(const TrainedSetup& setup, const TimedSetup& timed,
                              const std::string& name);
 
+/// Theorem 2 of Understanding Top-k Sparsification beside the iterations that Top-k's trainings took to
+/// the target. "" for other compressors, and where they or dense did not get there.
+std::string theorem_sentence(const TrainedSetup& setup, const TimeToAccuracy& one,
+                             const std::string& name);
+
 /// What the forecasts rest on: costs that nobody measured, and software that was never seen under
 /// such conditions.
 std::vector<std::string> doubt_sentences(const std::vector<TimedSetup>& timed);
