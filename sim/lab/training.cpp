@@ -58,6 +58,16 @@ TrainingState Training::state() const {
 void Training::resume(TrainingState state) {
   exchange_.memories() = std::move(state.memories);
   state_ = std::move(state);
+  // The end of a shorter training was looked at; of this one it is the middle.
+  std::erase_if(state_.evaluations, [&](const Evaluation& evaluation) {
+    return !is_looked_at(static_cast<int>(evaluation.iteration));
+  });
+}
+
+bool Training::is_looked_at(int iteration) const {
+  const int every =
+      settings_.evaluate_every > 0 ? settings_.evaluate_every : shards_.iterations_in_epoch();
+  return iteration % every == 0 || iteration == iterations();
 }
 
 double Training::compute_gradients(double density,
@@ -110,8 +120,7 @@ void Training::step(const std::function<void(const Exchange&)>& look) {
   state_.counts.push_back(exchange_.sent());
   update(learning_rate);
   ++state_.iteration;
-  const int every = settings_.evaluate_every > 0 ? settings_.evaluate_every : in_epoch;
-  if (state_.iteration % every == 0 || finished()) evaluate(learning_rate, density);
+  if (is_looked_at(state_.iteration)) evaluate(learning_rate, density);
 }
 
 double Training::test_accuracy_percent() {

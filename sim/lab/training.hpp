@@ -72,6 +72,8 @@ class Training {
  private:
   double compute_gradients(double density, const std::function<void(const Exchange&)>& look);
   void update(double learning_rate);
+  /// Whether the test set is due after so many iterations.
+  bool is_looked_at(int iteration) const;
   void evaluate(double learning_rate, double density);
   double test_accuracy_percent();
 

@@ -29,6 +29,10 @@ std::vector<std::string> all_sentences(const TtaFound& found) {
     add_said(said, traffic_sentence(setup, found.timed[i], found.setups.name(setup)));
   }
   for (const std::string& sentence : doubt_sentences(found.timed)) said.push_back(sentence);
+  if (const TrainedSetups& setups = found.setups;
+      setups.all.size() > 1 && setups.all[1].setup.dense())
+    said.push_back("All are held against the first dense training, " + setups.name(setups.all[0]) +
+                   ".");
   if (found.setups.dense() == nullptr)
     said.emplace_back("There is no dense training to hold these against.");
   return said;

@@ -94,6 +94,27 @@ TEST_CASE("a training goes on from its state as if it had never stopped", "[lab]
                   DataError);
 }
 
+// Four iterations an epoch, a look at every third. One epoch is looked at after 3 and at its end,
+// 4; two after 3, 6 and 8.
+TEST_CASE(
+    "more epochs than a kept training had are looked at as if they had been asked for at once",
+    "[lab]") {
+  TrainingSettings settings = small("topk");
+  settings.evaluate_every = 3;
+  const Dataset dataset = few_samples();
+  Training shorter(settings, dataset, 1);
+  while (!shorter.finished()) shorter.step();
+  REQUIRE(shorter.evaluations().back().iteration == 4);
+  settings.epochs = 2;
+  Training longer(settings, dataset, 1);
+  longer.resume(shorter.state());
+  Training whole(settings, dataset, 1);
+  while (!longer.finished()) longer.step();
+  while (!whole.finished()) whole.step();
+  CHECK(longer.evaluations().size() == 3);
+  CHECK(checkpoint_bytes("", longer.state()) == checkpoint_bytes("", whole.state()));
+}
+
 TEST_CASE("a network for text learns what may follow a letter, with the same bits for any threads",
           "[lab]") {
   TrainingSettings settings = small("topk");
