@@ -118,7 +118,7 @@ const lanes = {
 };
 
 const bell = (x, wide) => 4 * Math.exp(-x * x / 2 / wide ** 2);
-const places = Array.from({length: 81}, (_, i) => -4 + i / 10);
+const places = Array.from({length: 9}, (_, i) => i - 4);
 const ridgesPanel = (title, count) => ({
   title,
   series: [
