@@ -1,27 +1,40 @@
 // The table of compressors: the name of each, its definition, and what its encoding needs from the
 // network.
 //
-// Every encode forms u = gradient + residual, selects elements of u, and writes their values and
-// indices by rising index. It leaves in the residual what it did not send: zero (+0) where an
-// element was sent, u elsewhere. So scatter(values) + residual is u, bit for bit, for any input.
-// Every NaN in u is the one NaN 0x7fffffff.
+// Every encode forms u = gradient + residual. What it does not send stays in the residual.
 //
-// Common to all:
+// Sparsifiers select elements of u, and write their values and indices by rising index. They leave
+// in the residual zero (+0) where an element was sent, u elsewhere. So scatter(values) + residual
+// is u, bit for bit, for any input. Every NaN in u is the one NaN 0x7fffffff. Common to all of
+// them:
 //  - k <= 0 selects nothing, k >= elements everything, before any rule of the compressor's own;
 //  - elements are ordered by magnitude, NaN above infinity above all that is finite; of equals the
 //    lowest index comes first (so Top-k of a vector with fewer than k non-zeros fills up with the
 //    first zeros);
 //  - more selected than the output holds: the first by index are sent, the others stay in the
 //    residual, and the status says so. Nothing is lost.
+//
+// Casts and quantisers send every element in few bits (packing.hpp has the layout). They leave in
+// the residual u - what was sent, rounded once to fp32, and +0 where either is not finite. Without
+// a residual they have no error feedback: u is the gradient, and what is not sent is lost.
 #pragma once
 #include <cstdint>
 #include <span>
 #include <string_view>
 
+#include "kernels/packing.hpp"
 #include "kernels/rule.hpp"
 #include "kernels/selection.hpp"
 
 namespace gradcast {
+
+/// What is sent of a gradient.
+enum class Family {
+  Dense,       // all of it, as it is
+  Sparsifier,  // some elements, as they are
+  Cast,        // all elements, in a smaller floating-point type
+  Quantiser,   // all elements, in a few levels
+};
 
 /// How ranks combine their encoded gradients.
 enum class Aggregation {
@@ -47,25 +60,69 @@ struct SparseSet {
   std::span<const std::int32_t> indices;
 };
 
+/// The number that a compressor may be given, beside or in place of a density.
+struct Parameter {
+  std::string_view name;  // "": it takes none
+  std::string_view meaning{};
+  double usual = 0;
+  double least = 0;
+  double most = 0;
+  bool whole = true;  // only whole numbers
+};
+
+/// Of one encode of a cast or quantiser.
+struct PackSettings {
+  double parameter = 0;
+  std::uint64_t seed = 0;  // of what is drawn at random
+};
+
+/// How a cast or quantiser is defined.
+struct Packing {
+  PackRule rule;
+  PackSum sum;
+  /// What is received is u on average, over all draws: at any parameter, or at the given one.
+  bool unbiased = false;
+  double unbiased_parameter = 0;
+  int (*bits)(double parameter);  // of a code
+  std::int64_t (*scale_words)(std::int64_t elements, double parameter);
+  std::int64_t (*words)(std::int64_t elements, double parameter);  // of the whole payload
+  /// `residual` has the gradient's length, 1 to 2^31-1, or is empty: no error feedback. `packed`
+  /// has as many words as `words` says. Returns `Status` bits.
+  std::uint32_t (*encode)(std::span<const float> gradient, std::span<float> residual,
+                          const PackSettings& settings, std::span<std::uint32_t> packed);
+  /// dense = what all payloads say together (`sum`), taken in the order of the workers.
+  void (*decode)(std::span<const std::span<const std::uint32_t>> payloads, double parameter,
+                 std::span<float> dense);
+};
+
 struct Compressor {
   std::string_view name;
   std::string_view summary;
+  Family family = Family::Sparsifier;
   Aggregation aggregation;
   std::string_view source;
-  bool two_modes;    // Mode::Paper and Mode::Code differ; else Mode::Only
-  bool exact_count;  // selects exactly k, clamped to 0..elements
+  Parameter parameter{};
+  bool two_modes = false;    // Mode::Paper and Mode::Code differ; else Mode::Only
+  bool exact_count = false;  // selects exactly k, clamped to 0..elements
   /// Seed, elements and k alone decide what is selected. Workers with one seed then select the same
   /// indices: they need not send them, and their values add up.
   bool shared_seed = false;
-  Rule rule;
-  /// The definition, in plain loops on the CPU. `residual` has the gradient's length, 1 to 2^31-1,
-  /// and is read and written.
+  Rule rule = Rule::Everything;
+  /// The definition of a sparsifier (and of dense), in plain loops on the CPU. `residual` has the
+  /// gradient's length, 1 to 2^31-1, and is read and written. nullptr: it is another family's.
   Encoded (*encode)(std::span<const float> gradient, std::span<float> residual,
-                    const Selection& selection, const SparseOutput& output);
+                    const Selection& selection, const SparseOutput& output) = nullptr;
+  /// The definition of a cast or quantiser; nullptr: it is another family's.
+  const Packing* packing = nullptr;
 };
 
 /// In compressors.def order.
 std::span<const Compressor* const> all_compressors();
+
+/// Those that send index-value pairs, and dense, which sends all of them.
+std::span<const Compressor* const> all_sparsifiers();
+/// Those that send every element in few bits.
+std::span<const Compressor* const> all_packers();
 
 /// nullptr if there is none of that name.
 const Compressor* find_compressor(std::string_view name);

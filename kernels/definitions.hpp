@@ -78,7 +78,16 @@ inline constexpr int kLanes = 32;
 inline constexpr int kMomentElements = 1024;  // that one warp adds up: a moment tile
 inline constexpr int kTreeWidth = 256;        // sums, or sums of sums, that are added in one tree
 
-/// What threshold compressors know about u. Elements that are not finite are counted and left out.
+/// What moments are taken of.
+enum class MomentsOf : std::uint8_t {
+  Nothing,
+  Values,
+  Magnitudes,
+  Sides,  // of what is negative and of the rest: infinities and NaNs count on their side
+};
+
+/// What threshold compressors and quantisers know about u. Elements that are not finite are left
+/// out of sums.
 ///
 /// Additions of doubles depend on their order, so the order is part of the definition:
 ///  1. of each moment tile, 1024 elements, lane l (0 to 31) adds those at 128 r + 4 l + c for r =
@@ -89,15 +98,27 @@ inline constexpr int kTreeWidth = 256;        // sums, or sums of sums, that are
 ///  sums of
 ///     32 for o = 4, 2, 1; the results are again taken by 256, until one is left.
 struct Moments {
-  double sum = 0;              // Gaussian-k: of u; Trimmed: of |u|
-  double squares = 0;          // Gaussian-k: of u x u (exact in a double); Trimmed: unused
-  Key largest = 0;             // largest finite magnitude key
-  std::uint32_t unfinite = 0;  // infinities and NaNs
+  double sum = 0;              // Values: of u; Magnitudes: of |u|; Sides: of what is not negative
+  double squares = 0;          // Values: of u x u (exact in a double); Sides: of what is negative
+  Key largest = 0;             // largest magnitude key; Values, Magnitudes: of finite elements
+  std::uint32_t unfinite = 0;  // infinities and NaNs; Sides: how many elements are negative
 };
 
 GRADCAST_BOTH Moments operator+(const Moments& a, const Moments& b) {
   return {a.sum + b.sum, a.squares + b.squares, a.largest > b.largest ? a.largest : b.largest,
           a.unfinite + b.unfinite};
+}
+
+/// Of one element.
+GRADCAST_BOTH Moments moments_of_element(float value, MomentsOf of) {
+  const Key key = magnitude_key(value);
+  const bool finite = key < kInfinityKey;
+  const double x = finite ? static_cast<double>(value) : 0.0;
+  if (of == MomentsOf::Sides)
+    return {value < 0 ? 0.0 : x, value < 0 ? x : 0.0, key, value < 0 ? 1u : 0u};
+  if (!finite) return {0, 0, 0, 1};
+  if (of == MomentsOf::Magnitudes) return {static_cast<double>(float_of(key)), 0, key, 0};
+  return {x, x * x, key, 0};
 }
 
 // ---- DGC's sample -------------------------------------------------------------------------------

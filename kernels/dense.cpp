@@ -16,6 +16,7 @@ Encoded encode(std::span<const float> gradient, std::span<float> residual,
 extern constinit const Compressor dense{
     .name = "dense",
     .summary = "fp32 gradients as they are",
+    .family = Family::Dense,
     .aggregation = Aggregation::AllReduce,
     .source = "-",
     .two_modes = false,

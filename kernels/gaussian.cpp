@@ -24,7 +24,7 @@ Encoded encode(std::span<const float> gradient, std::span<float> residual,
                const Selection& selection, const SparseOutput& output) {
   require_mode("gaussian", true, selection.mode);
   return encode_by(gradient, residual, selection, output, [&](std::span<float> u) {
-    const Moments moments = moments_of(u, false);
+    const Moments moments = moments_of(u, MomentsOf::Values);
     float threshold = first_threshold(moments, selection, static_cast<std::int64_t>(u.size()));
     Key least = 0;
     const int evaluations = selection.mode == Mode::Paper ? 4 : 3;

@@ -46,14 +46,6 @@ Encoded emit(std::span<float> u, const SparseOutput& output, Cut cut) {
 
 namespace {
 
-Moments moments_of_element(float value, bool of_magnitudes) {
-  const Key key = magnitude_key(value);
-  if (key >= kInfinityKey) return {.unfinite = 1};
-  const double x = value;
-  if (of_magnitudes) return {.sum = float_of(key), .largest = key};
-  return {.sum = x, .squares = x * x, .largest = key};
-}
-
 /// sums[i] + sums[i ^ o] for o = half the length, ..., 2, 1; as additions commute, sums[0] alone is
 /// needed of each pair. The length is a power of two.
 Moments add_in_tree(std::span<Moments> sums) {
@@ -62,13 +54,13 @@ Moments add_in_tree(std::span<Moments> sums) {
   return sums[0];
 }
 
-Moments moments_of_tile(std::span<const float> tile, bool of_magnitudes) {
+Moments moments_of_tile(std::span<const float> tile, MomentsOf of) {
   std::array<Moments, kLanes> lanes;
   for (std::size_t r = 0; r < 8; ++r)
     for (std::size_t lane = 0; lane < kLanes; ++lane)
       for (std::size_t c = 0; c < 4; ++c) {
         const std::size_t i = 128 * r + 4 * lane + c;
-        if (i < tile.size()) lanes[lane] = lanes[lane] + moments_of_element(tile[i], of_magnitudes);
+        if (i < tile.size()) lanes[lane] = lanes[lane] + moments_of_element(tile[i], of);
       }
   return add_in_tree(lanes);
 }
@@ -85,11 +77,11 @@ Moments add_tiles(std::span<const Moments> tiles) {
 
 }  // namespace
 
-Moments moments_of(std::span<const float> u, bool of_magnitudes) {
+Moments moments_of(std::span<const float> u, MomentsOf of) {
   std::vector<Moments> sums;
   for (std::size_t begin = 0; begin < u.size(); begin += kMomentElements)
     sums.push_back(moments_of_tile(
-        u.subspan(begin, std::min<std::size_t>(kMomentElements, u.size() - begin)), of_magnitudes));
+        u.subspan(begin, std::min<std::size_t>(kMomentElements, u.size() - begin)), of));
   while (sums.size() > 1) {
     std::vector<Moments> next;
     for (std::size_t begin = 0; begin < sums.size(); begin += kTreeWidth)

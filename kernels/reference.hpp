@@ -41,7 +41,7 @@ Cut all_from(Key least);
 std::int64_t count_from(std::span<const float> u, Key least);
 
 /// The moments, added in the order that definitions.hpp prescribes.
-Moments moments_of(std::span<const float> u, bool of_magnitudes);
+Moments moments_of(std::span<const float> u, MomentsOf of);
 
 /// Sends the elements that `takes` accepts, up to what the output holds. `takes` is called once for
 /// each element, by rising index.

@@ -8,8 +8,8 @@ namespace gradcast {
 /// Which definition is meant, where the paper's text and its authors' code differ.
 enum class Mode : std::uint8_t {
   Only,   // there is one definition
-  Paper,  // Understanding Top-k Sparsification in Distributed Deep Learning, as printed
-  Code,   // hclhkbu/GaussianK-SGD@3da1fb3, as it runs
+  Paper,  // as printed: Understanding Top-k Sparsification in Distributed Deep Learning; PowerSGD
+  Code,   // as it runs: hclhkbu/GaussianK-SGD@3da1fb3; PyTorch's PowerSGD hook
 };
 
 /// What is to be selected of a tensor.

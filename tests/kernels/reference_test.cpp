@@ -145,7 +145,7 @@ TEST_CASE("moments are added in the order of the definition", "[kernels]") {
     u[plus] = big;
     u[one] = 1;
     u[minus] = -big;
-    return moments_of(u, false).sum;
+    return moments_of(u, MomentsOf::Values).sum;
   };
   constexpr std::size_t kTile = 1024;
   // Lane 0 has elements 0 to 3, then 128 to 131.
@@ -172,12 +172,12 @@ TEST_CASE("moments are added in the order of the definition", "[kernels]") {
 // 1 - 2 + 0.5 = -0.5 (3.5 of magnitudes), squares 1 + 4 + 0.25 = 5.25.
 TEST_CASE("moments leave out what is not finite, and count it", "[kernels]") {
   const Floats u{1, NAN, -2, INFINITY, 0.5, -INFINITY};
-  const Moments moments = moments_of(u, false);
+  const Moments moments = moments_of(u, MomentsOf::Values);
   CHECK(moments.sum == -0.5);
   CHECK(moments.squares == 5.25);
   CHECK(moments.largest == magnitude_key(2));
   CHECK(moments.unfinite == 3);
-  CHECK(moments_of(u, true).sum == 3.5);
+  CHECK(moments_of(u, MomentsOf::Magnitudes).sum == 3.5);
 }
 
 // ---- Trimmed ------------------------------------------------------------------------------------

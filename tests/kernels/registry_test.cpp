@@ -33,6 +33,21 @@ TEST_CASE("only Rand-k chooses its elements by the seed alone", "[kernels]") {
   }
 }
 
+TEST_CASE("casts add up in the all-reduce; what quantisers send is gathered", "[kernels]") {
+  std::set<std::string> names;
+  for (const Compressor* compressor : all_packers()) {
+    CAPTURE(compressor->name);
+    CHECK(names.insert(std::string(compressor->name)).second);
+    CHECK((compressor->aggregation == Aggregation::AllReduce) ==
+          (compressor->family == Family::Cast));
+    const Parameter& parameter = compressor->parameter;
+    CHECK(parameter.usual >= parameter.least);
+    CHECK(parameter.usual <= parameter.most);
+  }
+  CHECK(names == std::set<std::string>{"fp16", "bf16", "int8", "qsgd", "natural", "terngrad",
+                                       "efsignsgd", "onebit", "signsgd"});
+}
+
 TEST_CASE("a build without CUDA sees no device", "[kernels]") {
   if (!built_with_cuda()) CHECK(gpu_devices().empty());
 }

@@ -1,0 +1,28 @@
+// QSGD: |u| as one of s levels of the 2-norm, rounded at random so that the mean is right. Alistarh
+// et al., "QSGD: Communication-Efficient SGD via Gradient Quantization and Encoding", NeurIPS 2017,
+// section 3.1, with the norm of the whole tensor and codes of fixed length in place of Elias'. 127
+// levels fill a byte with the sign.
+#include "kernels/pack_reference.hpp"
+
+namespace gradcast::compressors {
+namespace {
+
+constexpr Packing packing = packing_of<PackRule::Qsgd>(true);
+
+}  // namespace
+
+extern constinit const Compressor qsgd{
+    .name = "qsgd",
+    .summary = "levels of the 2-norm, rounded at random",
+    .family = Family::Quantiser,
+    .aggregation = Aggregation::AllGather,
+    .source = "Alistarh et al., NeurIPS 2017",
+    .parameter = {.name = "levels",
+                  .meaning = "levels of a magnitude, beside zero",
+                  .usual = 127,
+                  .least = 1,
+                  .most = 32767},
+    .packing = &packing,
+};
+
+}  // namespace gradcast::compressors
