@@ -17,11 +17,14 @@
 // Casts and quantisers send every element in few bits (packing.hpp has the layout). They leave in
 // the residual u - what was sent, rounded once to fp32, and +0 where either is not finite. Without
 // a residual they have no error feedback: u is the gradient, and what is not sent is lost.
+//
+// PowerSGD sends two thin matrices in place of each matrix, one after the other (powersgd.cpp).
 #pragma once
 #include <cstdint>
 #include <span>
 #include <string_view>
 
+#include "kernels/low_rank.hpp"
 #include "kernels/packing.hpp"
 #include "kernels/rule.hpp"
 #include "kernels/selection.hpp"
@@ -34,6 +37,7 @@ enum class Family {
   Sparsifier,  // some elements, as they are
   Cast,        // all elements, in a smaller floating-point type
   Quantiser,   // all elements, in a few levels
+  LowRank,     // of each matrix two thin ones, whose product is near it
 };
 
 /// How ranks combine their encoded gradients.
@@ -95,6 +99,36 @@ struct Packing {
                  std::span<float> dense);
 };
 
+/// Of one call of PowerSGD, of one tensor. All workers give the same.
+struct LowRankSettings {
+  MatrixShape shape;
+  std::int64_t rank = 1;
+  Mode mode = Mode::Code;
+  std::uint64_t seed = 0;  // of columns of Q that are drawn
+};
+
+/// How PowerSGD is defined. A tensor takes three calls, with an all-reduce after each of the first
+/// two: the caller adds up what the workers send, and divides it by their number. Matrices lie row
+/// by row. A worker keeps of each tensor its residual and Q (columns x rank, at first zeros; of a
+/// tensor that is not compressed nothing). After an iteration all workers have the same Q.
+struct LowRank {
+  LowRankNumbers (*numbers)(const MatrixShape& shape, std::int64_t rank, Mode mode);
+  /// u = gradient + residual, in the residual's place (for no error feedback, let it be zeros).
+  /// `sent` has numbers().first elements: P = u Q; or u itself, and then the residual is zeros.
+  /// Returns `Status` bits.
+  std::uint32_t (*first)(std::span<const float> gradient, std::span<float> residual,
+                         const LowRankSettings& settings, std::span<float> q,
+                         std::span<float> sent);
+  /// `p`: the mean of P, whose columns are made orthonormal. Q = u^T P is to be sent. Does nothing
+  /// where the tensor is not compressed.
+  void (*second)(std::span<const float> u, const LowRankSettings& settings, std::span<float> p,
+                 std::span<float> q);
+  /// `p`: as the second call left it; `q`: the mean of Q. dense = P Q^T, and u - dense stays in the
+  /// residual. Where the tensor is not compressed `p` is the mean of u, and so is dense.
+  void (*finish)(const LowRankSettings& settings, std::span<const float> p,
+                 std::span<const float> q, std::span<float> dense, std::span<float> residual);
+};
+
 struct Compressor {
   std::string_view name;
   std::string_view summary;
@@ -114,6 +148,8 @@ struct Compressor {
                     const Selection& selection, const SparseOutput& output) = nullptr;
   /// The definition of a cast or quantiser; nullptr: it is another family's.
   const Packing* packing = nullptr;
+  /// The definition of PowerSGD; nullptr: it is another family's.
+  const LowRank* low_rank = nullptr;
 };
 
 /// In compressors.def order.
@@ -123,6 +159,8 @@ std::span<const Compressor* const> all_compressors();
 std::span<const Compressor* const> all_sparsifiers();
 /// Those that send every element in few bits.
 std::span<const Compressor* const> all_packers();
+/// Those that send thin matrices in place of a matrix.
+std::span<const Compressor* const> all_low_rank();
 
 /// nullptr if there is none of that name.
 const Compressor* find_compressor(std::string_view name);
