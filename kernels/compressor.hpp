@@ -84,6 +84,9 @@ struct PackSettings {
 struct Packing {
   PackRule rule;
   PackSum sum;
+  /// Workers may agree on a scale before they encode (QSGD's largest norm, TernGrad's largest s).
+  /// Their levels then add up, and an all-reduce can carry them.
+  bool shares_scale = false;
   /// What is received is u on average, over all draws: at any parameter, or at the given one.
   bool unbiased = false;
   double unbiased_parameter = 0;
@@ -150,6 +153,12 @@ struct Compressor {
   const Packing* packing = nullptr;
   /// The definition of PowerSGD; nullptr: it is another family's.
   const LowRank* low_rank = nullptr;
+
+  /// Its encodings are gathered, but an all-reduce can carry them where the workers agree on
+  /// something before: on a seed, or on a scale.
+  bool adds_up_on_request() const {
+    return shared_seed || (packing != nullptr && packing->shares_scale);
+  }
 };
 
 /// In compressors.def order.

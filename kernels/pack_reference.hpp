@@ -100,9 +100,11 @@ void decode_packed(std::span<const std::span<const std::uint32_t>> payloads, dou
 }
 
 template <PackRule kRule>
-constexpr Packing packing_of(bool unbiased = false, double unbiased_parameter = 0) {
+constexpr Packing packing_of(bool unbiased = false, double unbiased_parameter = 0,
+                             bool shares_scale = false) {
   return {.rule = kRule,
           .sum = PackTraits<kRule>::kSum,
+          .shares_scale = shares_scale,
           .unbiased = unbiased,
           .unbiased_parameter = unbiased_parameter,
           .bits = PackTraits<kRule>::bits,

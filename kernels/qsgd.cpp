@@ -7,7 +7,7 @@
 namespace gradcast::compressors {
 namespace {
 
-constexpr Packing packing = packing_of<PackRule::Qsgd>(true);
+constexpr Packing packing = packing_of<PackRule::Qsgd>(true, 0, true);
 
 }  // namespace
 

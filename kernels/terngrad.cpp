@@ -7,7 +7,7 @@
 namespace gradcast::compressors {
 namespace {
 
-constexpr Packing packing = packing_of<PackRule::Terngrad>(true, 0);
+constexpr Packing packing = packing_of<PackRule::Terngrad>(true, 0, true);
 
 }  // namespace
 

@@ -20,6 +20,7 @@ struct Bytes {
   std::int64_t count = 0;
   friend auto operator<=>(Bytes, Bytes) = default;
   friend constexpr Bytes operator+(Bytes a, Bytes b) { return {a.count + b.count}; }
+  friend constexpr Bytes operator-(Bytes a, Bytes b) { return {a.count - b.count}; }
   friend constexpr Bytes operator*(Bytes a, std::int64_t n) { return {a.count * n}; }
 };
 

@@ -134,8 +134,10 @@ Request with_compressor(Request request, const std::string& compressor, bool one
   request.compressor = compressor;
   const Compressor* known = find_compressor(compressor);
   if (known == nullptr) return request;  // make_scenario says so
-  const bool dense = known->aggregation == Aggregation::AllReduce;
-  if (dense && request.collective != "auto") request.collective.clear();
+  const bool dense = known->family == Family::Dense;
+  const Collective* named = find_collective(request.collective);
+  if (named != nullptr && !carries(*named, *known)) request.collective.clear();
+  if (known->parameter.name.empty() || one_of_several) request.parameter.reset();
   if (dense) request.implementation.clear();
   if (dense || (one_of_several && !known->two_modes)) request.mode.clear();
   return request;
@@ -150,10 +152,7 @@ LookedAt range_of(const BreakEvenAsked& asked, const std::vector<const Scenario*
   if (over == Quantity::Density)
     for (const Scenario* scenario : compressors) {
       if (!scenario->sparse()) continue;
-      const CompressorCosts costs(scenario->costs,
-                                  {.compressor = std::string(scenario->compressor->name),
-                                   .mode = scenario->mode,
-                                   .implementation = scenario->implementation});
+      const CompressorCosts costs(scenario->costs, cost_choice(*scenario));
       const auto [least, most] = std::minmax_element(
           costs.rows().begin(), costs.rows().end(),
           [](const CostRow& a, const CostRow& b) { return a.density < b.density; });

@@ -14,10 +14,8 @@ namespace {
 
 /// Throws where the costs lack it, as a forecast would.
 void require_costs(const Scenario& scenario) {
-  if (!scenario.sparse()) return;
-  (void)CompressorCosts(scenario.costs, {.compressor = std::string(scenario.compressor->name),
-                                         .mode = scenario.mode,
-                                         .implementation = scenario.implementation});
+  if (!scenario.compresses()) return;
+  (void)CompressorCosts(scenario.costs, cost_choice(scenario));
 }
 
 std::vector<Asked> by_schedules(const Asked& asked, const std::vector<Schedule>& schedules) {

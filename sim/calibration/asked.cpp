@@ -28,14 +28,16 @@ DeviceAsked parse_device(const std::string& text) {
 std::vector<const Compressor*> parse_compressors(const std::string& text) {
   std::vector<const Compressor*> compressors;
   if (text == "all") {
-    for (const Compressor* compressor : all_compressors())
-      if (compressor->rule != Rule::Everything) compressors.push_back(compressor);
+    for (const Compressor* compressor : all_sparsifiers())
+      if (compressor->family != Family::Dense) compressors.push_back(compressor);
     return compressors;
   }
   for (const std::string& name : parse_words(text)) {
     const Compressor& compressor = known_compressor(name, false);
-    if (compressor.rule == Rule::Everything)
+    if (compressor.family == Family::Dense)
       throw ValueError("'" + name + "' encodes nothing, so there is nothing to time");
+    if (compressor.encode == nullptr)
+      throw ValueError("'" + name + "' has no kernels that could be timed yet");
     compressors.push_back(&compressor);
   }
   return compressors;

@@ -20,7 +20,7 @@ void fill_in_defaults(MeasuredRun& run, const Request& request, const Scenario& 
     run.nic_bandwidth = to_text(scenario.cluster.nic.bandwidth);
     run.nic_latency = to_text(scenario.cluster.nic.latency);
   }
-  if (!scenario.sparse() || plan.buckets.empty()) return;
+  if (!scenario.compresses() || plan.buckets.empty()) return;
   run.costs = request.costs;
   run.mode = plan.buckets[0].cost.mode;
 }
@@ -47,7 +47,7 @@ ComparedRun compare_run(const MeasuredRun& run, const Request& request, const Sc
   ComparedRun compared{.run = run, .forecast = std::move(forecast)};
   compared.ranks = plan.ranks();
   compared.asked_collective = run.collective;
-  if (scenario.sparse() && !plan.buckets.empty())
+  if (scenario.compresses() && !plan.buckets.empty())
     compared.implementation = plan.buckets[0].cost.implementation;
   compared.evidence = evidence_of(plan);
   compared.outside = outside_of(plan);

@@ -1,6 +1,9 @@
 // Forecasts by a fit: in which values they lie beyond it, and how far they may be off.
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
+#include <utility>
 
 #include "kernels/normal_quantile.hpp"
 #include "sim/base/statistics.hpp"
@@ -42,7 +45,30 @@ struct Unexplained {
   double degrees = 1;
 };
 
+/// Of a compressor that the fit has not seen: any that it has seen stands for it, whatever number
+/// of runs it has. So there are as many degrees of freedom as compressors, but one.
+Unexplained unexplained_among(const Fit& fit) {
+  std::map<std::string, std::pair<double, int>> sums;  // of squares, and of runs, by compressor
+  for (std::size_t i = 0; i < fit.rows.size(); ++i) {
+    auto& [sum, runs] = sums[fit.rows[i]->run.compressor];
+    sum += fit.residuals[at(i)] * fit.residuals[at(i)];
+    ++runs;
+  }
+  double of_means = 0;
+  for (const auto& [compressor, own] : sums) of_means += own.first / own.second;
+  const auto compressors = static_cast<double>(sums.size());
+  const double deviation = std::sqrt(of_means / compressors);
+  return {std::max(deviation, fit.deviation), std::max(1.0, compressors - 1)};
+}
+
+bool has_seen(const Fit& fit, const FitRow& row) {
+  return std::any_of(fit.rows.begin(), fit.rows.end(), [&](const FitRow* other) {
+    return other->run.compressor == row.run.compressor;
+  });
+}
+
 Unexplained unexplained_like(const Fit& fit, const FitRow& row) {
+  if (!has_seen(fit, row)) return unexplained_among(fit);
   double sum = 0;
   std::size_t like = 0;
   for (std::size_t i = 0; i < fit.rows.size(); ++i) {

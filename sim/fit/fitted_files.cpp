@@ -134,7 +134,7 @@ class Writer {
 
   bool corrects(const std::string& costs) const {
     return std::any_of(fit_.rows.begin(), fit_.rows.end(), [&](const FitRow* row) {
-      return row->scenario.sparse() && row->request.costs == costs &&
+      return row->scenario.compresses() && row->request.costs == costs &&
              with_parameters(*row, *fit_.structure, fit_.values).codec != CodecCorrection{};
     });
   }

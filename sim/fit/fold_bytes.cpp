@@ -75,7 +75,9 @@ class Passage {
             r.engine, r.lost);
   }
 
-  void pass(FitForecast& f) { (*this)(f.result, f.low, f.high, f.extrapolated); }
+  void pass(ForecastDeviations& d) { (*this)(d.own, d.shared); }
+
+  void pass(FitForecast& f) { (*this)(f.result, f.low, f.high, f.extrapolated, f.deviations); }
 
   void pass(Fit& f) {
     (*this)(f.parameters, f.values, f.covariance, f.deviation, f.residuals, f.degrees, f.runs,

@@ -4,7 +4,7 @@ namespace gradcast {
 
 RowForecaster::RowForecaster(const FitRow& row, const FitStructure& structure, const Engine& engine)
     : engine_(engine), uses_(uses_of(structure, row.run)), scenario_(row.scenario) {
-  if (scenario_.sparse() && scenario_.cluster.ranks() > 1 && scenario_.payload.count == 0)
+  if (scenario_.compresses() && scenario_.cluster.ranks() > 1 && scenario_.payload.count == 0)
     costs_ = std::make_unique<KnownCosts>(scenario_);
 }
 

@@ -128,7 +128,7 @@ bool costs_fitted(const Estimates& estimates, DataFiles& files) {
   if (!estimates.fitted) return false;
   const Request& fitted = estimates.fitted->request;
   const Compressor* compressor = find_compressor(fitted.compressor);
-  if (compressor != nullptr && compressor->aggregation != Aggregation::AllGather) return true;
+  if (compressor != nullptr && compressor->family == Family::Dense) return true;
   if (!fitted.stack.empty()) {
     const Stack stack = stack_of(fitted, files);
     return std::any_of(stack.terms.begin(), stack.terms.end(),

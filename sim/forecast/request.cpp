@@ -11,6 +11,7 @@
 #include "sim/inputs/cluster_faults.hpp"
 #include "sim/inputs/cluster_file.hpp"
 #include "sim/inputs/cluster_values.hpp"
+#include "sim/inputs/compressor_words.hpp"
 #include "sim/inputs/cost_transfer.hpp"
 #include "sim/inputs/fitted_with.hpp"
 #include "sim/plan/stack_use.hpp"
@@ -68,7 +69,7 @@ bool same_choices(const Request& one, const std::string& mode, const Request& me
                   bool sparse) {
   const bool same_costs =
       one.costs == measured.costs && one.density == measured.density &&
-      one.sent_share == measured.sent_share &&
+      one.sent_share == measured.sent_share && one.parameter == measured.parameter &&
       (mode == measured.mode || one.mode == measured.mode) && one.selection == measured.selection &&
       one.compressing == measured.compressing && one.costs_device == measured.costs_device;
   return one.model == measured.model && one.trace_name() == measured.trace_name() &&
@@ -87,9 +88,10 @@ bool same_choices(const Request& one, const std::string& mode, const Request& me
 
 /// Whether the kernels asked for are those that the cost table chooses by itself.
 bool usual_implementation(const Request& request, const Scenario& scenario) {
-  if (request.implementation.empty() || !scenario.sparse()) return true;
-  const CompressorCosts usual(scenario.costs, {.compressor = std::string(scenario.compressor->name),
-                                               .mode = scenario.mode});
+  if (request.implementation.empty() || !scenario.compresses()) return true;
+  CostChoice choice = cost_choice(scenario);
+  choice.implementation.clear();
+  const CompressorCosts usual(scenario.costs, choice);
   return usual.implementation() == request.implementation;
 }
 
@@ -168,6 +170,17 @@ std::vector<MeasuredRun> readable_runs(DataFiles& files, const std::string& name
   }
 }
 
+/// Of low rank are matrices, whole ones.
+void require_matrices(const Request& request, const Scenario& scenario) {
+  const std::string compressor = "compressor '" + request.compressor + "'";
+  if (!scenario.model.has_shapes())
+    throw ValueError(compressor + " needs the shapes of the tensors, and model '" + request.model +
+                     "' has none: give it a column 'shape', like 64x3x7x7");
+  if (scenario.shards() > 1)
+    throw ValueError(compressor + " needs whole matrices, and with sharding '" +
+                     to_text(request.sharding) + "' a rank has a part of each: use another");
+}
+
 }  // namespace
 
 Request request_of(const MeasuredRun& run) {
@@ -181,6 +194,7 @@ Request request_of(const MeasuredRun& run) {
   request.mode = run.mode;
   request.collective = run.collective;
   request.density = run.density;
+  request.parameter = run.parameter;
   request.batch = run.batch;
   request.stack = run.stack;
   request.fusion = run.fusion;
@@ -215,7 +229,7 @@ std::optional<MeasuredRun> measured_like(const Request& request, const Scenario&
     for (const MeasuredRun& run : readable_runs(others, name)) {
       const Request measured = request_of(run);
       if (run.batch == scenario.batch() && same_compute(run, scenario) &&
-          same_choices(request, mode, measured, scenario.sparse()) &&
+          same_choices(request, mode, measured, scenario.compresses()) &&
           same_cluster(cluster_of(measured, others), scenario.cluster))
         return run;
     }
@@ -256,7 +270,7 @@ RequestFiles read_files(const Request& request, DataFiles& files) {
   if (const std::string name = stack_name(request.stack, files); !name.empty())
     read.stack = files.read(kStacks, name, request.folder);
   if (!request.events.empty()) read.events = files.read(kEvents, request.events);
-  if (compressor->aggregation == Aggregation::AllGather)
+  if (compressor->family != Family::Dense)
     read.costs = files.read(kCostTables, request.costs, request.costs_folder);
   return read;
 }
@@ -282,7 +296,7 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   if (request.payload) {
     if (request.accumulation > 1)
       throw ValueError("a collective alone has no micro-steps: leave accumulation out");
-    if (scenario.sparse())
+    if (scenario.compresses())
       throw ValueError("a collective alone compresses nothing: leave compressor '" +
                        request.compressor +
                        "' out, and name an all-gather as the collective where one is meant");
@@ -304,6 +318,7 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   }
   scenario.cluster = changed_cluster(request, read.cluster);
   set_training(request, scenario);
+  if (scenario.low_rank()) require_matrices(request, scenario);
   if (read.events) scenario.world = load_events(*read.events, scenario.cluster);
   scenario.world.concurrent_jobs = request.concurrent_jobs;
   if (read.costs) {
@@ -313,6 +328,7 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   if (read.costs && !request.costs_device.empty())
     scenario.costs = transferred(scenario.costs, request.costs_of, request.costs_device, files);
   scenario.density = request.density;
+  scenario.parameter = parameter_of(*scenario.compressor, request.parameter);
   scenario.sent_share = request.sent_share;
   scenario.mode = request.mode;
   scenario.implementation = request.implementation;
@@ -320,8 +336,10 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   scenario.fusion = request.fusion;
   scenario.overlap = request.overlap;
   scenario.pipeline_without_overlap = request.pipeline;
-  scenario.wire_bytes_per_element = request.wire_bytes_per_element.value_or(
-      scenario.sends_values_only() ? kBytesOfValue : kBytesOfPair);
+  const int usual_bytes = !scenario.sparse()             ? 0
+                          : scenario.sends_values_only() ? kBytesOfValue
+                                                         : kBytesOfPair;
+  scenario.wire_bytes_per_element = request.wire_bytes_per_element.value_or(usual_bytes);
   scenario.wire_messages = request.wire_messages;
   scenario.queue = request.queue;
   scenario.encode_stream = request.encode_stream;

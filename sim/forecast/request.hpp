@@ -28,6 +28,7 @@ struct Request {
   std::string implementation;  // "": the cost table's choice
   std::string collective;      // "": the ring that serves the compressor; "auto": by size
   double density = 0.001;
+  std::optional<double> parameter;   // of the compressor; not given: its source's
   std::optional<double> sent_share;  // of k, that a training sent; not given: the cost table's
   std::optional<int> batch;          // images a GPU, of the whole iteration; not given: the trace's
   int accumulation = 1;              // micro-steps, among which the batch is divided

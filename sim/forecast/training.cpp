@@ -20,7 +20,7 @@ void require_shardable(const Request& request, const Scenario& scenario) {
   if (scenario.collective != nullptr && scenario.collective->before != nullptr)
     throw ValueError("collective '" + request.collective +
                      "' shards gradients by itself: leave it or sharding '" + kind + "' out");
-  if (scenario.sparse() && scenario.replicas() == 1)
+  if (scenario.compresses() && scenario.replicas() == 1)
     throw ValueError("with sharding '" + kind +
                      "' over all ranks gradients are reduce-scattered, and nothing is left for "
                      "compressor '" +

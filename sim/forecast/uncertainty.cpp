@@ -41,10 +41,8 @@ double interpolation_deviation(const Scenario& scenario, const std::vector<CostR
 }  // namespace
 
 Seconds kernel_deviation(const Plan& plan, const Scenario& scenario) {
-  if (!scenario.sparse() || plan.buckets.empty() || plan.ranks() == 1) return Seconds{0};
-  const CompressorCosts costs(scenario.costs, {.compressor = std::string(scenario.compressor->name),
-                                               .mode = scenario.mode,
-                                               .implementation = scenario.implementation});
+  if (!scenario.compresses() || plan.buckets.empty() || plan.ranks() == 1) return Seconds{0};
+  const CompressorCosts costs(scenario.costs, cost_choice(scenario));
   const double encode = usual_spread(costs.rows(), &CostRow::encode, &CostRow::encode_p95);
   const double decode = usual_spread(costs.rows(), &CostRow::decode, &CostRow::decode_p95);
   double variance = 0;

@@ -1,5 +1,7 @@
 #include "sim/generate/architecture.hpp"
 
+#include <functional>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -19,12 +21,20 @@ Shape slide(Shape in, const Window& window, std::int64_t channels) {
                window.stride_width > 0 ? window.stride_width : window.stride, window.pad_width)};
 }
 
+GradientTensor shaped(GradientTensor tensor, const std::vector<std::int64_t>& shape) {
+  tensor.shape = shape;
+  tensor.elements =
+      std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+  return tensor;
+}
+
 /// The layer's first tensor, which carries its FLOPs, and its bias.
-std::vector<GradientTensor> weight_and_bias(const std::string& layer, std::int64_t weights,
+std::vector<GradientTensor> weight_and_bias(const std::string& layer,
+                                            const std::vector<std::int64_t>& weights,
                                             std::int64_t biases,
                                             std::int64_t multiply_accumulates) {
-  std::vector<GradientTensor> tensors{
-      {layer, layer + ".weight", weights, 2 * static_cast<double>(multiply_accumulates)}};
+  std::vector<GradientTensor> tensors{shaped(
+      {layer, layer + ".weight", 0, 2 * static_cast<double>(multiply_accumulates)}, weights)};
   if (biases > 0) tensors.push_back({layer, layer + ".bias", biases, 0});
   return tensors;
 }
@@ -44,6 +54,7 @@ Operator& Architecture::append(OperatorKind kind, const std::string& layer, Shap
 void Architecture::give(Operator& to, std::vector<GradientTensor> tensors) const {
   to.tensors = std::move(tensors);
   for (GradientTensor& tensor : to.tensors) {
+    if (tensor.shape.empty()) tensor.shape = {tensor.elements};
     tensor.type = type_;
     tensor.unit = unit_;
   }
@@ -60,9 +71,16 @@ void Architecture::charge_layer_before(std::int64_t multiply_accumulates) {
 
 void Architecture::convolution(const std::string& layer, std::int64_t out_channels,
                                const Window& window, bool bias) {
-  const std::int64_t weights = at_.channels * window.height * window.width * out_channels;
+  convolve(layer, {out_channels, at_.channels, window.height, window.width}, window, bias);
+}
+
+void Architecture::convolve(const std::string& layer, const std::vector<std::int64_t>& weights,
+                            const Window& window, bool bias) {
+  const std::int64_t in_channels = at_.channels;
+  const std::int64_t out_channels = weights.front();
   Operator& added = append(OperatorKind::Convolution, layer, slide(at_, window, out_channels));
-  added.multiply_accumulates = weights * added.out.height * added.out.width;
+  added.multiply_accumulates = in_channels * window.height * window.width * out_channels *
+                               added.out.height * added.out.width;
   give(added, weight_and_bias(layer, weights, bias ? out_channels : 0, added.multiply_accumulates));
 }
 
@@ -70,24 +88,25 @@ void Architecture::convolution(const std::string& layer, std::int64_t out_channe
 void Architecture::batch_norm(const std::string& layer) {
   Operator& added = append(OperatorKind::BatchNorm, layer, at_);
   added.multiply_accumulates = at_.elements();
-  give(added, weight_and_bias(layer, at_.channels, at_.channels, added.multiply_accumulates));
+  give(added, weight_and_bias(layer, {at_.channels}, at_.channels, added.multiply_accumulates));
 }
 
 void Architecture::linear(const std::string& layer, std::int64_t out_features) {
-  const std::int64_t weights = at_.elements() * out_features;
+  const std::int64_t in_features = at_.elements();
   Operator& added = append(OperatorKind::Linear, layer, {out_features, 1, 1});
-  added.multiply_accumulates = weights;
-  give(added, weight_and_bias(layer, weights, out_features, weights));
+  added.multiply_accumulates = in_features * out_features;
+  give(added, weight_and_bias(layer, {out_features, in_features}, out_features,
+                              added.multiply_accumulates));
 }
 
 void Architecture::linear_of_steps(const std::string& layer, std::int64_t out_features, bool bias) {
-  convolution(layer, out_features, square(1), bias);
+  convolve(layer, {out_features, at_.channels}, square(1), bias);
 }
 
 /// Nothing is multiplied: rows are copied.
 void Architecture::embedding(const std::string& layer, std::int64_t rows, std::int64_t features) {
   Operator& added = append(OperatorKind::Embedding, layer, {features, 1, at_.width});
-  give(added, {{layer, layer + ".weight", rows * features, 0}});
+  give(added, {shaped({layer, layer + ".weight"}, {rows, features})});
 }
 
 /// Four gates of `hidden` rows each, on the input and on the layer's own last output. The gates'
@@ -98,18 +117,18 @@ void Architecture::lstm(const std::string& module, int number, std::int64_t hidd
   const std::string suffix = "_l" + std::to_string(number);
   Operator& added = append(OperatorKind::Lstm, layer, {hidden, 1, at_.width});
   added.multiply_accumulates = rows * (added.in.channels + hidden) * added.out.width;
-  give(added, {{layer, module + ".weight_ih" + suffix, rows * added.in.channels,
-                2 * static_cast<double>(added.multiply_accumulates)},
-               {layer, module + ".weight_hh" + suffix, rows * hidden, 0},
+  give(added, {shaped({layer, module + ".weight_ih" + suffix, 0,
+                       2 * static_cast<double>(added.multiply_accumulates)},
+                      {rows, added.in.channels}),
+               shaped({layer, module + ".weight_hh" + suffix}, {rows, hidden}),
                {layer, module + ".bias_ih" + suffix, rows, 0},
                {layer, module + ".bias_hh" + suffix, rows, 0}});
 }
 
 void Architecture::lookahead(const std::string& layer, std::int64_t context) {
-  const std::int64_t weights = at_.channels * (context + 1);
   Operator& added = append(OperatorKind::Convolution, layer, at_);
-  added.multiply_accumulates = weights * at_.width;
-  give(added, weight_and_bias(layer, weights, 0, added.multiply_accumulates));
+  added.multiply_accumulates = at_.channels * (context + 1) * at_.width;
+  give(added, weight_and_bias(layer, {at_.channels, context + 1}, 0, added.multiply_accumulates));
 }
 
 /// One multiply-accumulate an element, as batch normalisation.
@@ -117,7 +136,7 @@ void Architecture::layer_norm(const std::string& layer, bool bias) {
   Operator& added = append(OperatorKind::LayerNorm, layer, at_);
   added.multiply_accumulates = at_.elements();
   give(added,
-       weight_and_bias(layer, at_.channels, bias ? at_.channels : 0, added.multiply_accumulates));
+       weight_and_bias(layer, {at_.channels}, bias ? at_.channels : 0, added.multiply_accumulates));
 }
 
 /// Nothing is saved by a causal mask, as where others count a model's FLOPs.
@@ -134,7 +153,7 @@ void Architecture::activation(std::int64_t out_channels) {
 
 void Architecture::learned_rows(const std::string& tensor, std::int64_t rows) {
   Operator& added = append(OperatorKind::Add, tensor, at_);
-  give(added, {{tensor, tensor, rows * at_.channels, 0}});
+  give(added, {shaped({tensor, tensor}, {rows, at_.channels})});
 }
 
 void Architecture::tied_linear(std::int64_t out_features) {

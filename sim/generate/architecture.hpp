@@ -83,6 +83,8 @@ class Architecture {
   const std::vector<Operator>& operators() const { return operators_; }
 
  private:
+  void convolve(const std::string& layer, const std::vector<std::int64_t>& weights,
+                const Window& window, bool bias);
   Operator& append(OperatorKind kind, const std::string& layer, Shape out);
   /// The operator's tensors, with the type and unit of where it stands.
   void give(Operator& to, std::vector<GradientTensor> tensors) const;

@@ -9,6 +9,7 @@
 #include "sim/base/text.hpp"
 #include "sim/generate/generated_file.hpp"
 #include "sim/generate/torch_compressors.hpp"
+#include "sim/generate/torch_packers.hpp"
 #include "sim/inputs/cost_table.hpp"
 
 namespace gradcast {
@@ -46,6 +47,9 @@ mode paper: dgc with k scaled to the sample, gaussian with the quantile of one s
 trimmed: the largest of n magnitudes is taken as the normal quantile 1 - 1/(2n). selected jumps where
   another step of the threshold is needed: do not trust it between the sizes of this table.
 rtopk: no code of its authors is known; torch.topk for 5 k, then k of those by randperm.
+casts, quantisers, powersgd: the operators that their definitions take (kernels/packing.hpp), one by one, as
+  frameworks run them in Python; codes are bytes. parameter: levels, block, clip or rank. powersgd is of a
+  square matrix, in one call: its two products read it once each (sim/generate/torch_packers.cpp).
 selected: expected of independent normal elements, rounded. dense has no rows: it encodes nothing.)";
 
 /// torch.topk on P102-100, as the authors of gTop-k timed it: "compress" in their breakdown.
@@ -101,6 +105,25 @@ CostRow cost_row(const TorchCompressor& compressor, std::int64_t elements, doubl
   return row;
 }
 
+CostRow packer_row(const TorchPacker& packer, std::int64_t elements, int workers) {
+  CostRow row;
+  row.compressor = packer.name;
+  row.mode = packer.mode;
+  row.implementation = "torch";
+  row.parameter = packer.parameter;
+  row.elements = elements;
+  row.density = 1;
+  row.workers = workers;
+  row.distribution = "normal";
+  row.selected = static_cast<double>(elements);
+  row.encode = row.encode_p95 = six_digits(time_of(calls_of(packer.encode, elements)));
+  row.decode = row.decode_p95 =
+      six_digits(workers * time_of(calls_of(packer.decode_each, elements)) +
+                 time_of(calls_of(packer.decode_all, elements)));
+  row.evidence = "derived";
+  return row;
+}
+
 GeneratedFile file_of(const CostTable& table, std::string_view provenance) {
   return {"traces/" + table.name + ".csv", cost_table_csv(table, split_words(provenance, '\n'))};
 }
@@ -113,6 +136,10 @@ GeneratedFile v100_file() {
         for (const int workers : kWorkers)
           if (density <= compressor.max_density)
             table.rows.push_back(cost_row(compressor, elements, density, workers, kV100));
+  for (const TorchPacker& packer : torch_packers())
+    for (const std::int64_t elements : kElements)
+      for (const int workers : kWorkers)
+        table.rows.push_back(packer_row(packer, elements, workers));
   return file_of(table, kProvenance);
 }
 

@@ -2,6 +2,7 @@
 // they took no longer than moving their bytes.
 #include <stdexcept>
 
+#include "kernels/compressor.hpp"
 #include "sim/base/text.hpp"
 #include "sim/generate/generated_file.hpp"
 #include "sim/generate/kernel_bytes.hpp"
@@ -43,6 +44,11 @@ CostRow floor_of(CostRow row) {
   return row;
 }
 
+/// What the others move is another number of bytes.
+bool sends_pairs(const std::string& name) {
+  return find_compressor(name)->family == Family::Sparsifier;
+}
+
 CostTable published_points() {
   for (const GeneratedFile& file : cost_table_files())
     if (file.path == kPointsOf) return load_cost_table(TextFile{file.path, file.content});
@@ -54,7 +60,7 @@ CostTable published_points() {
 std::vector<GeneratedFile> floor_cost_files() {
   CostTable table{std::string(kName), {}};
   for (const CostRow& row : published_points().rows)
-    if (row.mode != "paper") table.rows.push_back(floor_of(row));
+    if (row.mode != "paper" && sends_pairs(row.compressor)) table.rows.push_back(floor_of(row));
   return {{"traces/" + table.name + ".csv", cost_table_csv(table, split_words(kProvenance, '\n'))}};
 }
 

@@ -40,6 +40,32 @@ inline constexpr TorchOperator kMean{"mean", 4};
 inline constexpr TorchOperator kStd{"std", 4};  // assumed to read its input once
 inline constexpr TorchOperator kMax{"max", 4};
 
+inline constexpr TorchOperator kNorm{"norm", 4};
+inline constexpr TorchOperator kTimes{"x * number", 8};
+inline constexpr TorchOperator kAddNumber{"x + number", 8};
+inline constexpr TorchOperator kMultiply{"x * y", 12};
+inline constexpr TorchOperator kSubtract{"x - y", 12};
+inline constexpr TorchOperator kFloor{"floor", 8};
+inline constexpr TorchOperator kRound{"round", 8};
+inline constexpr TorchOperator kClamp{"clamp", 8};
+inline constexpr TorchOperator kSign{"sign", 8};
+inline constexpr TorchOperator kMask{"bits & mask", 8};
+inline constexpr TorchOperator kShift{"bits << places", 8};
+inline constexpr TorchOperator kUniform{"rand", 4};
+inline constexpr TorchOperator kLess{"x < y", 8 + 1};
+inline constexpr TorchOperator kLessThanZero{"x < 0", 4 + 1};
+inline constexpr TorchOperator kIsZero{"~mask", 1 + 1};
+inline constexpr TorchOperator kToByte{"to(uint8)", 4 + 1};
+inline constexpr TorchOperator kFromByte{"to(float)", 1 + 4};
+inline constexpr TorchOperator kToHalf{"to(half)", 4 + 2};
+inline constexpr TorchOperator kFromHalf{"half to(float)", 2 + 4};
+inline constexpr TorchOperator kDivideHalf{"half div_", 2 + 2};
+// A product of a matrix with a narrow one, and of two narrow ones.
+inline constexpr TorchOperator kReadOnce{"matrix x narrow", 4};
+inline constexpr TorchOperator kWriteOnce{"narrow x narrow", 4};
+// Norm, division, product and subtraction of a column: of few elements.
+inline constexpr TorchOperator kColumnOfGramSchmidt{"Gram-Schmidt, a column", 0, 4};
+
 // A comparison writes a mask of bytes; nonzero() reads it to count and again to select (assumed
 // three launches), and then writes an int64 index for each element found.
 inline constexpr TorchOperator kGreater{"x > threshold", 4 + 1};

@@ -108,11 +108,12 @@ CompressorCosts::CompressorCosts(const CostTable& table, const CostChoice& choic
     choice_.implementation = preferred_implementation(values_of(rows_, &CostRow::implementation));
   keep(rows_, &CostRow::implementation, choice_.implementation);
   choose_input_type();
+  choose_parameter();
 
   for (const CostRow& row : table.rows)
     if (row.tensors > 1 && row.compressor == choice_.compressor && row.mode == choice_.mode &&
         row.distribution == choice_.distribution && row.implementation == choice_.implementation &&
-        row.input_type == choice_.input_type)
+        row.input_type == choice_.input_type && row.parameter == choice_.parameter)
       together_.push_back(row);
   CostGrid grid;
   for (const CostRow& row : rows_) grid.add(row);
@@ -123,11 +124,33 @@ void CompressorCosts::choose_input_type() {
   const auto of_type = [this](const CostRow& row) { return row.input_type == choice_.input_type; };
   if (std::none_of(rows_.begin(), rows_.end(), of_type)) {
     const NumberType known = rows_.front().input_type;
-    other_input_ = "input " + std::string(to_text(choice_.input_type)) + ", and its costs are of " +
-                   std::string(to_text(known));
+    other_rows_ = "input " + std::string(to_text(choice_.input_type)) + ", and its costs are of " +
+                  std::string(to_text(known));
     choice_.input_type = known;
   }
   std::erase_if(rows_, [&](const CostRow& row) { return !of_type(row); });
+}
+
+/// Rows that name no parameter are of any. Of others the nearest by ratio; what is not a number
+/// above 0 (TernGrad without clipping) has none.
+void CompressorCosts::choose_parameter() {
+  const auto distance = [this](const CostRow& row) {
+    if (row.parameter == choice_.parameter) return -1.0;
+    if (row.parameter == 0) return 0.0;  // before any other
+    if (row.parameter <= 0 || choice_.parameter <= 0) return HUGE_VAL;
+    return std::abs(std::log(row.parameter / choice_.parameter));
+  };
+  const auto nearest = std::min_element(
+      rows_.begin(), rows_.end(),
+      [&](const CostRow& a, const CostRow& b) { return distance(a) < distance(b); });
+  const double known = nearest->parameter;
+  if (known != choice_.parameter && known != 0) {
+    other_rows_ += (other_rows_.empty() ? "" : "; ") + std::string("parameter ") +
+                   number_to_text(choice_.parameter) + ", and its costs are of " +
+                   number_to_text(known);
+    choice_.parameter = known;
+  }
+  std::erase_if(rows_, [&](const CostRow& row) { return row.parameter != known; });
 }
 
 CostGrid CompressorCosts::finished(CostGrid grid) const {
@@ -151,8 +174,8 @@ CostEstimate CompressorCosts::answer(const CostGrid& grid, const std::vector<Cos
   estimate.implementation = choice_.implementation;
   estimate.evidence = evidence_of(rows, grid.densities_for(density));
   estimate.outside = grid.outside(density, size, workers);
-  if (!other_input_.empty())
-    estimate.outside = other_input_ + (estimate.outside.empty() ? "" : "; " + estimate.outside);
+  if (!other_rows_.empty())
+    estimate.outside = other_rows_ + (estimate.outside.empty() ? "" : "; " + estimate.outside);
   estimate.far_outside = grid.far_outside(density, size);
   estimate.interpolated = !grid.has(density, size, workers);
   if (!sent_share) return estimate;

@@ -52,9 +52,10 @@ class CompressorCosts {
                       std::optional<double> sent_share) const;
   CostGrid finished(CostGrid grid) const;
   void choose_input_type();
+  void choose_parameter();
 
-  std::string table_;        // its name, for messages
-  std::string other_input_;  // "" where the rows are of the gradients' type
+  std::string table_;       // its name, for messages
+  std::string other_rows_;  // in what the rows are not those that were chosen; "": in nothing
   CostChoice choice_;
   std::vector<CostRow> rows_;      // of one tensor
   std::vector<CostRow> together_;  // of several in one call

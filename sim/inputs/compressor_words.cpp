@@ -1,9 +1,11 @@
 #include "sim/inputs/compressor_words.hpp"
 
+#include <cmath>
 #include <vector>
 
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
+#include "sim/base/units.hpp"
 
 namespace gradcast {
 
@@ -11,9 +13,36 @@ const Compressor& known_compressor(std::string_view name, bool with_dense) {
   if (const Compressor* found = find_compressor(name)) return *found;
   std::vector<std::string> known;
   for (const Compressor* compressor : all_compressors())
-    if (with_dense || compressor->rule != Rule::Everything) known.emplace_back(compressor->name);
+    if (with_dense || compressor->family != Family::Dense) known.emplace_back(compressor->name);
   throw ValueError("unknown compressor '" + std::string(name) + "'" +
                    did_you_mean(std::string(name), known) + " (known: " + join(known) + ")");
+}
+
+double parse_parameter(std::string_view text) {
+  const double value = parse_number(text);
+  if (value >= 0) return value;
+  throw ValueError("'" + std::string(text) + "' is not a parameter: a number of 0 or above");
+}
+
+double parameter_of(const Compressor& compressor, const std::optional<double>& asked) {
+  const Parameter& parameter = compressor.parameter;
+  if (!asked) return parameter.usual;
+  const std::string name = "compressor '" + std::string(compressor.name) + "'";
+  if (parameter.name.empty())
+    throw ValueError(name + " takes no parameter: leave it out, instead of " +
+                     number_to_text(*asked));
+  const bool fits = *asked >= parameter.least && *asked <= parameter.most &&
+                    (!parameter.whole || *asked == std::floor(*asked));
+  if (fits) return *asked;
+  throw ValueError("parameter " + number_to_text(*asked) + " is not one of " + name + ": " +
+                   std::string(parameter.name) + (parameter.whole ? ", a whole number" : "") +
+                   " from " + number_to_text(parameter.least) + " to " +
+                   number_to_text(parameter.most) + " (" + std::string(parameter.meaning) + ")");
+}
+
+std::string parameter_text(const Compressor& compressor, double parameter) {
+  if (compressor.parameter.name.empty()) return "";
+  return std::string(compressor.parameter.name) + " " + number_to_text(parameter);
 }
 
 std::string mode_text(Mode mode) {

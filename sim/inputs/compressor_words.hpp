@@ -1,5 +1,6 @@
 // The words that flags and files have for compressors and their modes.
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,16 @@ namespace gradcast {
 /// The compressor of that name. Throws ValueError with the known names, without dense where only
 /// what encodes is asked for.
 const Compressor& known_compressor(std::string_view name, bool with_dense = true);
+
+/// A number of 0 or above. Throws ValueError.
+double parse_parameter(std::string_view text);
+
+/// The compressor's number where none is asked for. Throws ValueError where it takes none, or not
+/// that one.
+double parameter_of(const Compressor& compressor, const std::optional<double>& asked);
+
+/// "levels 127"; "" where it takes none.
+std::string parameter_text(const Compressor& compressor, double parameter);
 
 /// "paper", "code", or "" where there is one definition.
 std::string mode_text(Mode mode);

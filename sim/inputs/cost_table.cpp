@@ -8,6 +8,7 @@
 #include "sim/base/csv.hpp"
 #include "sim/base/text.hpp"
 #include "sim/inputs/compressor_costs.hpp"
+#include "sim/inputs/compressor_words.hpp"
 
 namespace gradcast {
 namespace {
@@ -27,7 +28,8 @@ constexpr std::array kCostColumns = {"compressor",
                                      "decode_p95_seconds",
                                      "samples",
                                      "evidence",
-                                     "input_type"};
+                                     "input_type",
+                                     "parameter"};
 constexpr std::size_t kRequiredCostColumns = 15;  // the input is fp32 where the file does not say
 
 }  // namespace
@@ -70,6 +72,7 @@ CostTable load_cost_table(const TextFile& file) {
     row.workers = rows.value("workers", parse_count);
     if (!rows.text("input_type").empty())
       row.input_type = rows.value("input_type", parse_tensor_type);
+    if (!rows.text("parameter").empty()) row.parameter = rows.value("parameter", parse_parameter);
     row.distribution = rows.word("distribution");
     row.selected = rows.number("selected", 0, static_cast<double>(row.elements));
     row.encode = Seconds{rows.number("encode_seconds", 0, kLongestSeconds)};
@@ -87,7 +90,8 @@ CostTable load_cost_table(const TextFile& file) {
         join({row.compressor, row.mode, row.implementation, std::to_string(row.tensors),
               std::to_string(row.elements), number_to_text(row.density),
               std::to_string(row.workers), row.distribution}) +
-        (row.input_type == NumberType::Fp32 ? "" : ", " + std::string(to_text(row.input_type)));
+        (row.input_type == NumberType::Fp32 ? "" : ", " + std::string(to_text(row.input_type))) +
+        (row.parameter == 0 ? "" : ", " + number_to_text(row.parameter));
     if (!seen.insert(point).second) throw rows.failure("the point " + point + " stands twice");
     table.rows.push_back(row);
   }
@@ -99,9 +103,12 @@ std::string cost_table_csv(const CostTable& table, const std::vector<std::string
   const bool types = std::any_of(table.rows.begin(), table.rows.end(), [](const CostRow& row) {
     return row.input_type != NumberType::Fp32;
   });
+  const bool parameters = std::any_of(table.rows.begin(), table.rows.end(),
+                                      [](const CostRow& row) { return row.parameter != 0; });
   std::vector<std::string> header(kCostColumns.begin(),
                                   kCostColumns.begin() + kRequiredCostColumns);
-  if (types) header.emplace_back(kCostColumns.back());
+  if (types) header.emplace_back("input_type");
+  if (parameters) header.emplace_back("parameter");
   std::string text = csv_comments(provenance) + csv_line(header);
   for (const CostRow& row : table.rows) {
     std::vector<std::string> fields{row.compressor,
@@ -120,6 +127,7 @@ std::string cost_table_csv(const CostTable& table, const std::vector<std::string
                                     std::to_string(row.samples),
                                     row.evidence};
     if (types) fields.emplace_back(to_text(row.input_type));
+    if (parameters) fields.emplace_back(row.parameter == 0 ? "" : number_to_text(row.parameter));
     text += csv_line(fields);
   }
   return text;

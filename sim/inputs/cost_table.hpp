@@ -27,6 +27,8 @@ struct CostRow {
   std::string evidence;      // "measured", "simulated", "published" or "derived"
   /// Of the gradients that encode read: fewer bytes where they are 16-bit.
   NumberType input_type = NumberType::Fp32;
+  /// The compressor's number (levels, rank, ...); 0 where the costs are of any.
+  double parameter = 0;
 };
 
 /// A choice of rows of a table.
@@ -40,6 +42,8 @@ struct CostChoice {
   /// Of the gradients. Where the table has no rows of it, those of fp32 answer, and the answer says
   /// so.
   NumberType input_type = NumberType::Fp32;
+  /// Where the table has no rows of it, those of the nearest answer, and the answer says so.
+  double parameter = 0;
 };
 
 /// A choice of rows and a point.

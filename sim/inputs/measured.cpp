@@ -8,6 +8,7 @@
 #include "sim/base/limits.hpp"
 #include "sim/inputs/cluster.hpp"
 #include "sim/inputs/cluster_faults.hpp"
+#include "sim/inputs/compressor_words.hpp"
 #include "sim/inputs/cost_table.hpp"
 
 namespace gradcast {
@@ -21,7 +22,7 @@ constexpr std::array kMeasuredColumns = {
     "wire_bytes_per_element", "wire_messages", "payload_bytes", "concurrent_jobs", "accumulation",
     "outside", "measured_encode_seconds", "measured_communication_seconds", "selection", "stack",
     "assumed", "compressing", "sharding", "reshard_after_forward", "parameter_type",
-    "gradient_type", "sum_type"};
+    "gradient_type", "sum_type", "parameter"};
 constexpr std::size_t kMeasuredRequired = 12;
 
 /// A measured time, or 0 where there is none.
@@ -88,6 +89,7 @@ MeasuredRuns load_measured_runs(const TextFile& file) {
     run.density = rows.value("density", parse_density);
     if (run.compressor == "dense" && run.density != 1)
       throw rows.failure("density", "a dense run sends all: its density is 1");
+    optional("parameter", run.parameter, parse_parameter);
     run.fusion = rows.value("fusion", parse_fusion);
     run.overlap = rows.value("overlap", parse_yes_no);
     run.iteration = time_or_none(rows, "iteration_seconds");

@@ -26,6 +26,7 @@ struct MeasuredRun {
   int gpus_per_node = 0;
   std::string compressor;
   double density = 1;
+  std::optional<double> parameter;  // of the compressor; not given: its source's
   Fusion fusion;
   bool overlap = false;
   Seconds iteration{0};  // what was measured

@@ -1,6 +1,8 @@
 #include "sim/inputs/model.hpp"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <set>
 
 #include "sim/base/csv.hpp"
@@ -11,12 +13,25 @@ namespace gradcast {
 namespace {
 
 constexpr std::array kModelColumns = {"layer", "tensor", "elements", "forward_flops",
-                                      "dtype", "unit",   "frozen"};
+                                      "dtype", "unit",   "frozen",   "shape"};
 constexpr std::size_t kRequiredModelColumns = 4;
+
+constexpr std::int64_t kMostOfTensor = INT32_MAX;  // of a tensor
+constexpr std::size_t kMostDimensions = 8;
 
 NumberType type_in(const CsvReader& rows) {
   if (rows.text("dtype").empty()) return NumberType::Fp32;
   return rows.value("dtype", parse_tensor_type);
+}
+
+std::vector<std::int64_t> shape_in(const CsvReader& rows, std::int64_t elements) {
+  if (rows.text("shape").empty()) return {};
+  std::vector<std::int64_t> shape = rows.value("shape", parse_shape);
+  std::int64_t product = 1;
+  for (const std::int64_t dimension : shape) product = std::min(product, kMostOfTensor) * dimension;
+  if (product == elements) return shape;
+  throw rows.failure("shape", "'" + rows.text("shape") + "' is not the shape of " +
+                                  std::to_string(elements) + " elements");
 }
 
 bool frozen_in(const CsvReader& rows) {
@@ -28,12 +43,14 @@ struct ColumnsInUse {
   bool type = false;
   bool unit = false;
   bool frozen = false;
+  bool shape = false;
 
   explicit ColumnsInUse(const Model& model) {
     for (const GradientTensor& tensor : model.tensors) {
       type = type || tensor.type != NumberType::Fp32;
       unit = unit || !tensor.unit.empty();
       frozen = frozen || tensor.frozen;
+      shape = shape || !tensor.shape.empty();
     }
   }
 
@@ -42,6 +59,7 @@ struct ColumnsInUse {
     if (type) fields.emplace_back(tensor == nullptr ? "dtype" : to_text(tensor->type));
     if (unit) fields.emplace_back(tensor == nullptr ? "unit" : tensor->unit);
     if (frozen) fields.emplace_back(tensor == nullptr ? "frozen" : tensor->frozen ? "yes" : "no");
+    if (shape) fields.emplace_back(tensor == nullptr ? "shape" : shape_to_text(tensor->shape));
   }
 };
 
@@ -66,6 +84,36 @@ double Model::forward_flops() const {
   return sum;
 }
 
+bool Model::has_shapes() const {
+  return std::all_of(tensors.begin(), tensors.end(), [](const GradientTensor& tensor) {
+    return tensor.frozen || !tensor.shape.empty();
+  });
+}
+
+std::vector<std::int64_t> parse_shape(std::string_view text) {
+  std::vector<std::int64_t> shape;
+  for (const std::string& dimension : split_words(std::string(text), 'x')) {
+    std::int64_t value = 0;
+    const auto [end, error] =
+        std::from_chars(dimension.data(), dimension.data() + dimension.size(), value);
+    if (error != std::errc() || end != dimension.data() + dimension.size() || value < 1 ||
+        value > kMostOfTensor)
+      throw ValueError("'" + std::string(text) +
+                       "' is not a shape: dimensions from 1 to 2147483647, like 64x3x7x7");
+    shape.push_back(value);
+  }
+  if (shape.size() <= kMostDimensions) return shape;
+  throw ValueError("'" + std::string(text) + "' has more than " + std::to_string(kMostDimensions) +
+                   " dimensions");
+}
+
+std::string shape_to_text(const std::vector<std::int64_t>& shape) {
+  std::string text;
+  for (const std::int64_t dimension : shape)
+    text += (text.empty() ? "" : "x") + std::to_string(dimension);
+  return text;
+}
+
 Model load_model(const TextFile& file) {
   Model model{file.path.stem().string(), {}};
   CsvReader rows(file, kModelColumns, kRequiredModelColumns);
@@ -87,9 +135,10 @@ Model load_model(const TextFile& file) {
                          "a unit is named in some rows only; name one in every row or in "
                          "none");
     const NumberType type = type_in(rows);
-    model.tensors.push_back({rows.word("layer"), tensor, rows.integer("elements", 1, INT32_MAX),
+    const std::int64_t elements = rows.integer("elements", 1, kMostOfTensor);
+    model.tensors.push_back({rows.word("layer"), tensor, elements,
                              rows.number("forward_flops", 0, 1e18), type, type, type, unit,
-                             frozen_in(rows)});
+                             frozen_in(rows), shape_in(rows, elements)});
   }
   if (model.tensors.empty()) throw rows.failure("the model has no tensors");
   if (model.gradient_elements() == 0)

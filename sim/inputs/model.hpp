@@ -25,6 +25,8 @@ struct GradientTensor {
   /// another. "": the model names none.
   std::string unit{};
   bool frozen = false;  // a parameter that gets no gradient
+  /// Its dimensions, outermost first, whose product is `elements`. Empty: the model does not say.
+  std::vector<std::int64_t> shape{};
 
   /// Its own, those of its gradients in memory, and those of its gradients on the wire.
   Bytes bytes() const { return Bytes{elements * bytes_of(type)}; }
@@ -39,10 +41,16 @@ struct Model {
   std::int64_t elements() const;           // parameters
   std::int64_t gradient_elements() const;  // those that are not frozen
   double forward_flops() const;            // per image
+  /// Whether every gradient tensor has its dimensions.
+  bool has_shapes() const;
 };
 
+/// Dimensions as "64x3x7x7". Throws ValueError.
+std::vector<std::int64_t> parse_shape(std::string_view text);
+std::string shape_to_text(const std::vector<std::int64_t>& shape);
+
 /// Reads `models/<name>.csv`: layer,tensor,elements,forward_flops, and optionally dtype (fp32),
-/// unit and frozen (yes or no). The model is named after its file. Throws DataError.
+/// unit, frozen (yes or no) and shape. The model is named after its file. Throws DataError.
 Model load_model(const TextFile& file);
 
 /// The text of such a file; `provenance` becomes its comment lines.

@@ -50,8 +50,10 @@ const Collective& default_collective(Aggregation aggregation) {
 }
 
 bool carries(const Collective& collective, const Compressor& compressor) {
+  const bool of_pairs = collective.sparse || collective.before != nullptr;
+  if (of_pairs && compressor.family != Family::Sparsifier) return false;
   return collective.serves == compressor.aggregation ||
-         (collective.serves == Aggregation::AllReduce && compressor.shared_seed);
+         (collective.serves == Aggregation::AllReduce && compressor.adds_up_on_request());
 }
 
 Bytes chunk(Bytes whole, int i, int n) { return chunks(whole, i, i + 1, n); }

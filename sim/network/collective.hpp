@@ -122,7 +122,8 @@ const Collective* find_collective(std::string_view name);
 const Collective& default_collective(Aggregation aggregation);
 
 /// True if it can carry the compressor's encoding in training: it serves its aggregation, or it
-/// adds up values of elements that a shared seed chooses, the same on all ranks.
+/// adds up what workers agreed on: values of elements that a shared seed chooses, or levels of a
+/// shared scale. A collective that handles selected elements carries sparsifiers alone.
 bool carries(const Collective& collective, const Compressor& compressor);
 
 /// The size of chunk i of n. Chunk sizes differ by at most one byte and add up to the whole.

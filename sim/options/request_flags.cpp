@@ -6,6 +6,7 @@
 #include "sim/base/text.hpp"
 #include "sim/forecast/schedule.hpp"
 #include "sim/inputs/cluster_values.hpp"
+#include "sim/inputs/compressor_words.hpp"
 #include "sim/options/training_flags.hpp"
 
 namespace gradcast {
@@ -50,6 +51,9 @@ void add_request_flags(Flags& flags) {
   flags.add("compressor", "a name of `gradcast list`", defaults.compressor);
   flags.add("density", "share of the elements that a sparse compressor keeps",
             number_to_text(defaults.density));
+  flags.add("parameter",
+            "the number that a compressor takes beside or in place of a density: levels, rank, ... "
+            "(default: its source's; `gradcast list` names it)");
   flags.add("mode",
             "paper or code: which definition to take, where a compressor's paper and its authors' "
             "code differ");
@@ -137,6 +141,7 @@ Request read_request(const Flags& flags, const std::set<std::string>& lists) {
   read_training(flags, request);
   request.compressor = flags.text("compressor");
   request.density = flags.value("density", parse_density);
+  if (flags.given("parameter")) request.parameter = flags.value("parameter", parse_parameter);
   request.mode = flags.value("mode", parse_mode);
   request.costs = flags.text("costs");
   request.implementation = flags.text("implementation");

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "kernels/low_rank.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/random.hpp"
 #include "sim/plan/shard_groups.hpp"
@@ -23,13 +25,28 @@ NumberType usual_type(const Model& model) {
   return most == elements.end() ? NumberType::Fp32 : most->first;
 }
 
+CostChoice choice_of(const Scenario& scenario) {
+  CostChoice choice = cost_choice(scenario);
+  choice.input_type = usual_type(scenario.model);
+  return choice;
+}
+
+/// Whole bytes that hold the sum of so many ranks' levels, each from -levels to levels: what
+/// all-reduces have types for.
+int bytes_of_level_sum(double levels, int ranks) {
+  const double most = levels * ranks;
+  return most <= 127 ? 1 : most <= 32767 ? 2 : 4;
+}
+
+/// What PowerSGD encodes is one half of its work before its first all-reduce, and the other after:
+/// each reads the matrix once.
+constexpr double kShareOfFirstFactor = 0.5;
+/// Of a quantiser: the pass that finds the scale, and the one that uses it.
+constexpr double kShareOfScales = 0.5;
+
 }  // namespace
 
-KnownCosts::KnownCosts(const Scenario& scenario)
-    : table_(scenario.costs, CostChoice{.compressor = std::string(scenario.compressor->name),
-                                        .mode = scenario.mode,
-                                        .implementation = scenario.implementation,
-                                        .input_type = usual_type(scenario.model)}) {}
+KnownCosts::KnownCosts(const Scenario& scenario) : table_(scenario.costs, choice_of(scenario)) {}
 
 BucketCosts::BucketCosts(const Scenario& scenario, KnownCosts* known)
     : scenario_(scenario),
@@ -38,7 +55,7 @@ BucketCosts::BucketCosts(const Scenario& scenario, KnownCosts* known)
       shards_(scenario.shards()),
       known_(known) {
   if (shards_ > 1) groups_ = replica_groups(shards_, cluster_.ranks());
-  if (known_ != nullptr || !scenario.sparse() || cluster_.ranks() == 1) return;
+  if (known_ != nullptr || !scenario.compresses() || cluster_.ranks() == 1) return;
   own_ = std::make_unique<KnownCosts>(scenario);
   known_ = own_.get();
 }
@@ -76,11 +93,11 @@ BucketCost BucketCosts::whole_cost(const Bucket& bucket) const {
   Seconds communicate = network_.time(main, load_of(planned), planned.groups) +
                         (scenario_.wire_messages - 1) * cluster_.per_tensor_negotiation +
                         software_time(main, load_of(planned), planned.groups);
-  for (const DenseCollective* around : {&planned.before, &planned.after})
+  for (const DenseCollective* around : {&planned.before, &planned.after, &planned.first})
     if (around->collective != nullptr)
       communicate += network_.time(*around->collective, around->load, around->groups) +
                      cluster_.per_tensor_negotiation;
-  return {planned.cost.encode, communicate, planned.cost.decode};
+  return {planned.first_encode + planned.cost.encode, communicate, planned.cost.decode};
 }
 
 const Collective& BucketCosts::collective_for(const CollectiveLoad& load,
@@ -101,7 +118,7 @@ std::int64_t BucketCosts::share(std::int64_t elements, const Collective& collect
 
 /// Whose sets are added up: nobody's but the result's, or one of each rank or node.
 int BucketCosts::sets_of(const Collective& collective) const {
-  const bool added_up = collective.sparse || scenario_.sends_values_only();
+  const bool added_up = collective.sparse || collective.serves == Aggregation::AllReduce;
   if (collective.before != nullptr) return network_.layout().nodes();
   return added_up ? 1 : cluster_.ranks() / shards_;
 }
@@ -115,16 +132,22 @@ CostEstimate BucketCosts::codec_cost(const Bucket& bucket, const Collective& col
   return at->second;
 }
 
-CostEstimate BucketCosts::table_cost(const Bucket& bucket, const Collective& collective) const {
-  const CompressorCosts& costs = known_->table_;
-  const int sets = sets_of(collective);
-  if (scenario_.selection == SelectionScope::Merged)
-    return costs.of(share(bucket.elements, collective), scenario_.density, sets,
-                    scenario_.sent_share);
+/// The elements of each tensor that is encoded by itself: one of all where they are merged.
+std::vector<std::int64_t> BucketCosts::encoded_tensors(const Bucket& bucket,
+                                                       const Collective& collective) const {
+  if (scenario_.selection == SelectionScope::Merged) return {share(bucket.elements, collective)};
   std::vector<std::int64_t> tensors;
   for (const std::size_t tensor : bucket.tensors)
     tensors.push_back(share(scenario_.model.tensors[tensor].elements, collective));
-  return costs.of_each(tensors, scenario_.density, sets, scenario_.sent_share);
+  return tensors;
+}
+
+CostEstimate BucketCosts::table_cost(const Bucket& bucket, const Collective& collective) const {
+  const CompressorCosts& costs = known_->table_;
+  const std::vector<std::int64_t> tensors = encoded_tensors(bucket, collective);
+  const double density = scenario_.sparse() ? scenario_.density : 1;
+  const std::optional<double> sent = scenario_.sparse() ? scenario_.sent_share : std::nullopt;
+  return costs.of_each(tensors, density, sets_of(collective), sent);
 }
 
 CollectiveLoad BucketCosts::load_of(const PlannedBucket& planned) const {
@@ -155,13 +178,11 @@ PlannedBucket BucketCosts::plan_bucket(const Bucket& bucket) const {
     const CollectiveLoad load{.payload = bucket.bytes};
     planned.before = {&network_.scatter(load, groups), load, groups};
   }
-  if (!scenario_.sparse()) {
+  if (!scenario_.compresses()) {
     planned.collective = &collective_for(load_of(planned), Aggregation::AllReduce);
     return planned;
   }
-  planned.collective =
-      &collective_for(load_of(planned), scenario_.sends_values_only() ? Aggregation::AllReduce
-                                                                      : Aggregation::AllGather);
+  planned.collective = &collective_for(load_of(planned), scenario_.aggregation());
   planned.share = share(bucket.elements, *planned.collective);
   if (const Collective* before = planned.collective->before; before != nullptr)
     planned.before = {before, {.payload = bucket.bytes}, {}};
@@ -175,7 +196,8 @@ PlannedBucket BucketCosts::plan_bucket(const Bucket& bucket) const {
     planned.cost.decode = corrected_decode(planned.cost.decode, work, scenario_.codec);
   } else {
     planned.cost.encode = planned.cost.decode = Seconds{0};
-    if (scenario_.compressor->exact_count) {  // then nothing of the table is used
+    // Of what always sends as much, nothing of the table is used.
+    if (scenario_.compressor->exact_count || !scenario_.sparse()) {
       planned.cost.outside.clear();
       planned.cost.far_outside.clear();
       planned.cost.interpolated = false;
@@ -186,15 +208,80 @@ PlannedBucket BucketCosts::plan_bucket(const Bucket& bucket) const {
                      "': " + planned.cost.far_outside +
                      ": name a cost table that has it, or let it be extrapolated (--extrapolate "
                      "yes)");
+  if (scenario_.sparse())
+    send_pairs(planned);
+  else if (scenario_.low_rank())
+    send_factors(planned, bucket);
+  else
+    send_codes(planned, bucket);
+  return planned;
+}
+
+void BucketCosts::send_pairs(PlannedBucket& planned) const {
   planned.selected = planned.cost.selected;
   planned.payload = Bytes{planned.selected * scenario_.wire_bytes_per_element};
-  return planned;
+}
+
+/// Codes and scales of each tensor that is encoded by itself.
+void BucketCosts::send_codes(PlannedBucket& planned, const Bucket& bucket) const {
+  const Packing& packing = *scenario_.compressor->packing;
+  const double parameter = scenario_.parameter;
+  int bytes_of_code = scenario_.wire_bytes_per_element;
+  if (bytes_of_code == 0 && scenario_.shares_scales())
+    bytes_of_code = bytes_of_level_sum(scenario_.levels(), cluster_.ranks() / shards_);
+  Bytes codes{};
+  for (const std::int64_t elements : encoded_tensors(bucket, *planned.collective)) {
+    const std::int64_t scale_words = packing.scale_words(elements, parameter);
+    planned.scales = planned.scales + Bytes{4 * scale_words};
+    codes =
+        codes + Bytes{bytes_of_code > 0 ? elements * bytes_of_code
+                                        : 4 * (packing.words(elements, parameter) - scale_words)};
+  }
+  planned.selected = planned.share;
+  planned.payload = codes + planned.scales;
+  if (!scenario_.shares_scales()) return;
+  planned.payload = codes;
+  CollectiveLoad load{.payload = std::exchange(planned.scales, Bytes{})};
+  planned.first = {&collective_for(load, Aggregation::AllReduce), load, planned.groups};
+  planned.first_encode = kShareOfScales * planned.cost.encode;
+  planned.cost.encode = planned.cost.encode - planned.first_encode;
+}
+
+/// P first, with all that is not compressed; Q once every rank has the mean of P.
+void BucketCosts::send_factors(PlannedBucket& planned, const Bucket& bucket) const {
+  const Mode mode = planned.cost.mode == "paper" ? Mode::Paper : Mode::Code;
+  Bytes first{};
+  Bytes second{};
+  planned.selected = 0;
+  for (const std::size_t number : bucket.tensors) {
+    const GradientTensor& tensor = scenario_.model.tensors[number];
+    if (tensor.frozen) continue;
+    const std::int64_t rows = tensor.shape.front();
+    const LowRankNumbers numbers = low_rank_numbers(
+        {rows, tensor.elements / rows}, static_cast<std::int64_t>(scenario_.parameter), mode);
+    first = first + Bytes{numbers.first * bytes_of(tensor.sum_type)};
+    second = second + Bytes{numbers.second * bytes_of(tensor.sum_type)};
+    planned.selected += numbers.first + numbers.second;
+  }
+  if (second.count == 0) {  // all of it is sent as it is
+    planned.payload = first;
+    planned.cost.encode = planned.cost.decode = Seconds{0};
+    return;
+  }
+  CollectiveLoad load{.payload = first};
+  planned.first = {&collective_for(load, Aggregation::AllReduce), load, planned.groups};
+  planned.payload = second;
+  planned.first_encode = kShareOfFirstFactor * planned.cost.encode;
+  planned.cost.encode = planned.cost.encode - planned.first_encode;
 }
 
 CollectiveLoad BucketCosts::part_of(const PlannedBucket& planned, std::size_t number, int part,
                                     int parts) const {
   CollectiveLoad load = load_of(planned);
-  load.payload = chunk(planned.payload, part, parts);
+  // Values and indices are as many bytes; scales and codes are not.
+  load.payload = !scenario_.sparse() && parts > 1
+                     ? (part == 0 ? planned.scales : planned.payload - planned.scales)
+                     : chunk(planned.payload, part, parts);
   if (scenario_.count_spread == 0 || !scenario_.sparse() || scenario_.compressor->exact_count)
     return load;
   for (std::size_t rank = 0; rank < static_cast<std::size_t>(cluster_.ranks()); ++rank) {

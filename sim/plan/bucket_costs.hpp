@@ -70,6 +70,11 @@ class BucketCosts {
   CostEstimate codec_cost(const Bucket& bucket, const Collective& collective) const;
   CostEstimate table_cost(const Bucket& bucket, const Collective& collective) const;
   CollectiveLoad load_of(const PlannedBucket& planned) const;
+  std::vector<std::int64_t> encoded_tensors(const Bucket& bucket,
+                                            const Collective& collective) const;
+  void send_pairs(PlannedBucket& planned) const;
+  void send_codes(PlannedBucket& planned, const Bucket& bucket) const;
+  void send_factors(PlannedBucket& planned, const Bucket& bucket) const;
 
   const Scenario& scenario_;
   const Cluster& cluster_;

@@ -99,7 +99,7 @@ class FsdpPlanner {
     const Steps ready = before.collective == nullptr
                             ? computed
                             : Steps{steps_.collective(before, number, computed)};
-    if (!scenario_.sparse()) {
+    if (!scenario_.compresses()) {
       settle(number, steps_.exchange(number, ready));
       return;
     }
@@ -116,8 +116,14 @@ class FsdpPlanner {
   void encode_waiting() {
     if (!waiting_) return;
     const auto [number, ready] = *std::exchange(waiting_, std::nullopt);
+    Steps agreed = ready;
+    if (const PlannedBucket& bucket = plan_.buckets[number]; bucket.first.collective != nullptr) {
+      const std::size_t first = steps_.codec(
+          StepKind::Encode, steps_.bucket_name("encode first", number), bucket.first_encode, ready);
+      agreed = {steps_.collective(bucket.first, number, {first})};
+    }
     const std::size_t encoded = steps_.codec(StepKind::Encode, steps_.bucket_name("encode", number),
-                                             plan_.buckets[number].cost.encode, ready);
+                                             plan_.buckets[number].cost.encode, agreed);
     sent_.resize(plan_.buckets.size());
     sent_[number] = steps_.exchange(number, {encoded});
     if (!codecs_wait_) settle(number, decode(number));

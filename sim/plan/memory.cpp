@@ -98,8 +98,9 @@ MemoryUse memory_of(const Scenario& scenario, const Plan& plan) {
           bucket.before.collective == nullptr ? bucket.payload : bucket.before.load.payload;
       use.unsharded = std::max(use.unsharded, whole);
     }
-  if (!scenario.sparse() || plan.ranks() == 1) return use;
-  use.residual = Bytes{(all.trained + shards - 1) / shards * 4};
+  if (!scenario.compresses() || plan.ranks() == 1) return use;
+  if (scenario.compressor->family != Family::Cast)
+    use.residual = Bytes{(all.trained + shards - 1) / shards * 4};
   use.compressor = compressed_bytes(scenario, plan);
   return use;
 }

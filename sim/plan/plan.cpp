@@ -165,6 +165,10 @@ class ReplicatedPlanner {
     const DenseCollective& before = plan_.buckets.back().before;
     if (before.collective != nullptr)
       ready_.back() = {steps_.collective(before, number, taken(number, {steps_.last_computed}))};
+    if (!in_series_) {
+      encode_first(number);
+      send_first(number, ready_[number]);
+    }
     if (sent_at_once(number)) {
       encode(number);
       send(number);
@@ -173,13 +177,37 @@ class ReplicatedPlanner {
 
   /// Where something is sent before the encoding, a stream that runs in order would wait for it.
   bool sent_at_once(std::size_t number) const {
-    return !in_series_ &&
-           (plan_.buckets[number].before.collective == nullptr || !scenario_.sparse());
+    return !in_series_ && (!sends_before_encoding(number) || !scenario_.compresses());
+  }
+
+  bool sends_before_encoding(std::size_t number) const {
+    const PlannedBucket& bucket = plan_.buckets[number];
+    return bucket.before.collective != nullptr ||
+           (bucket.first.collective != nullptr && scenario_.encode_stream == EncodeStream::Compute);
+  }
+
+  /// What ranks must agree on first. What the bucket's own encoding waits for is then that.
+  void encode_first(std::size_t number) {
+    if (plan_.buckets[number].first.collective == nullptr) return;
+    ready_[number] = {steps_.codec(StepKind::Encode, steps_.bucket_name("encode first", number),
+                                   plan_.buckets[number].first_encode, after_all(number, ready_))};
+  }
+
+  void send_first(std::size_t number, Steps encoded) {
+    const DenseCollective& first = plan_.buckets[number].first;
+    if (first.collective == nullptr) return;
+    ready_[number] = {steps_.collective(first, number, taken(number, std::move(encoded)))};
   }
 
   /// The buckets that begin_sending only began.
   void send_the_rest() {
     if (in_series_) {
+      for (std::size_t i = first_; i < plan_.buckets.size(); ++i) encode_first(i);
+      std::vector<Steps> firsts;
+      for (std::size_t i = first_; i < plan_.buckets.size(); ++i)
+        firsts.push_back(after_all(i, ready_));
+      for (std::size_t i = first_; i < plan_.buckets.size(); ++i)
+        send_first(i, std::move(firsts[i - first_]));
       for (std::size_t i = first_; i < plan_.buckets.size(); ++i) encode(i);
       for (std::size_t i = first_; i < plan_.buckets.size(); ++i) send(i);
       return;
@@ -205,7 +233,7 @@ class ReplicatedPlanner {
   }
 
   void encode(std::size_t number) {
-    if (!scenario_.sparse()) {
+    if (!scenario_.compresses()) {
       encoded_[number] = ready_[number];
       return;
     }
@@ -215,12 +243,14 @@ class ReplicatedPlanner {
 
   void send(std::size_t number) {
     Steps begin = after_all(number, encoded_);
-    if (plan_.buckets[number].before.collective == nullptr) begin = taken(number, std::move(begin));
+    const PlannedBucket& bucket = plan_.buckets[number];
+    if (bucket.before.collective == nullptr && bucket.first.collective == nullptr)
+      begin = taken(number, std::move(begin));
     collectives_of_[number] = steps_.exchange(number, begin);
   }
 
   void decode(std::size_t number, Steps sent) {
-    if (!scenario_.sparse()) {
+    if (!scenario_.compresses()) {
       decoded_[number] = collectives_of_[number];
       return;
     }

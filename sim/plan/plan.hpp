@@ -51,7 +51,12 @@ struct PlannedBucket {
   std::int64_t share = 0;     // of them, that a rank encodes and sends in its own collective
   std::int64_t selected = 0;  // of the share, that travel
   Bytes payload{};            // one rank's
+  Bytes scales{};             // of the payload, that travel by themselves where two messages do
   CostEstimate cost;          // zero for dense
+  /// What all ranks must agree on before they can encode the rest: an encoding and a collective
+  /// ahead of the bucket's own. PowerSGD's P; the largest of a quantiser's scales.
+  Seconds first_encode{0};
+  DenseCollective first{};
   const Collective* collective = nullptr;
   RankGroups groups{};       // that run it: all ranks, or replicas of a shard
   DenseCollective before{};  // encoding

@@ -27,6 +27,15 @@ bool Scenario::synchronises_every() const {
   return sharding.kind == Sharding::Zero2 || sharding.kind == Sharding::Fsdp;
 }
 
+CostChoice cost_choice(const Scenario& scenario) {
+  CostChoice choice;
+  choice.compressor = std::string(scenario.compressor->name);
+  choice.mode = scenario.mode;
+  choice.implementation = scenario.implementation;
+  choice.parameter = scenario.parameter;
+  return choice;
+}
+
 Scenario dense_twin(Scenario scenario) {
   scenario.compressor = find_compressor("dense");
   if (scenario.collective != nullptr)  // else it is chosen by size

@@ -66,7 +66,8 @@ struct Scenario {
   const Compressor* compressor = nullptr;
   /// nullptr: of those that NCCL has, the one that is fastest for the bucket.
   const Collective* collective = nullptr;
-  double density = 0.001;      // of sparse compressors: k = density x elements
+  double density = 0.001;  // of sparsifiers: k = density x elements
+  double parameter = 0;    // the compressor's number (levels, rank, ...), where it has one
   /// Of sparse compressors: how many elements really travel, as a share of k. nullopt: as many as
   /// the cost table says, near k. The compressor is asked for k all the same.
   std::optional<double> sent_share{};
@@ -84,8 +85,11 @@ struct Scenario {
   /// Without overlap: whether a bucket may be on its way while others are encoded and decoded. If
   /// not, encodes, collectives and decodes follow one another.
   bool pipeline_without_overlap = false;
-  int wire_bytes_per_element = kBytesOfPair;  // sparse
-  int wire_messages = 1;  // sparse: 2 sends values and indices in a collective each
+  /// Of a selected element; of a cast or quantiser the bytes that each code is sent in, 0: as few
+  /// bits as it has.
+  int wire_bytes_per_element = kBytesOfPair;
+  /// 2 sends values and indices, or scales and codes, in a collective each.
+  int wire_messages = 1;
   Queue queue = Queue::Fifo;
   EncodeStream encode_stream = EncodeStream::Compute;
   double encode_slowdown = 0;  // on the side stream: how much longer backward takes meanwhile
@@ -119,14 +123,30 @@ struct Scenario {
   /// Whether gradients are sent in every micro-step.
   bool synchronises_every() const;
 
-  bool sparse() const { return compressor->aggregation == Aggregation::AllGather; }
+  /// Something is encoded and decoded, which takes time.
+  bool compresses() const { return compressor->family != Family::Dense; }
+  bool sparse() const { return compressor->family == Family::Sparsifier; }
+  bool low_rank() const { return compressor->family == Family::LowRank; }
 
+  /// Of a quantiser: the largest multiple of its scale.
+  double levels() const { return compressor->packing->rule == PackRule::Qsgd ? parameter : 1; }
+
+  /// By what collective encodings travel.
+  Aggregation aggregation() const {
+    return collective != nullptr ? collective->serves : compressor->aggregation;
+  }
   /// True if all ranks select the same elements, so that an all-reduce adds up their values and no
   /// index travels.
-  bool sends_values_only() const {
-    return sparse() && collective != nullptr && collective->serves == Aggregation::AllReduce;
+  bool sends_values_only() const { return sparse() && aggregation() == Aggregation::AllReduce; }
+  /// True if all ranks take the largest of their scales, so that an all-reduce adds up their
+  /// levels.
+  bool shares_scales() const {
+    return compressor->family == Family::Quantiser && aggregation() == Aggregation::AllReduce;
   }
 };
+
+/// Which costs the scenario's compressor has.
+CostChoice cost_choice(const Scenario& scenario);
 
 /// The same run without compression: what a speedup is measured against.
 Scenario dense_twin(Scenario scenario);

@@ -9,7 +9,7 @@ bool pays(const ScenarioQuantity& quantity, const std::string& compressor,
           const Scenario& scenario) {
   const bool collective_alone = scenario.payload.count > 0;
   if (quantity.of == ScenarioQuantity::Of::Costs)
-    return !collective_alone && scenario.sparse() && scenario.compressing &&
+    return !collective_alone && scenario.compresses() && scenario.compressing &&
            (compressor.empty() || compressor == scenario.compressor->name);
   return !collective_alone || quantity.of_collectives;
 }

@@ -70,7 +70,7 @@ std::vector<std::string> all_models(const SweepPlan& plan, DataFiles& files) {
 std::vector<std::string> all_compressors_of(const SweepPlan& plan, DataFiles& files) {
   std::vector<std::string> names;
   for (const Compressor* compressor : all_compressors())
-    if (compressor->aggregation != Aggregation::AllGather) names.emplace_back(compressor->name);
+    if (compressor->family == Family::Dense) names.emplace_back(compressor->name);
   const TextFile costs = files.read(kCostTables, first_of(plan, "costs", Request{}.costs));
   for (const std::string& name : compressors_in(load_cost_table(costs))) names.push_back(name);
   return names;

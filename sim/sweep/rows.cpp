@@ -33,7 +33,12 @@ std::string setting(const SweepSettings& settings, const std::string& flag) {
 
 bool sparse(const Request& request) {
   const Compressor* compressor = find_compressor(request.compressor);
-  return compressor != nullptr && compressor->aggregation == Aggregation::AllGather;
+  return compressor != nullptr && compressor->family == Family::Sparsifier;
+}
+
+bool compresses(const Request& request) {
+  const Compressor* compressor = find_compressor(request.compressor);
+  return compressor != nullptr && compressor->family != Family::Dense;
 }
 
 /// A run by the schedule that was chosen, and the dense runs that it is held against.
@@ -165,7 +170,7 @@ std::string outside_seen_of(const Answers& answers) {
 
 Json row_of(const SweepPlan& plan, const SweepPoint& point, const std::string& key,
             const Answers& physics, const std::optional<Answers>& fitted) {
-  const bool compresses = sparse(point.request);
+  const bool compressed = compresses(point.request);
   const auto decides = [&](const Speedups& speedups) {
     return plan.against == Against::Best ? speedups.best : speedups.same;
   };
@@ -178,9 +183,9 @@ Json row_of(const SweepPlan& plan, const SweepPoint& point, const std::string& k
   add_fitted(row, fitted);
   add_speedups(row, "fitted_", fitted ? &*fitted : nullptr, fitted_faster);
   row["against"] = to_text(plan.against);
-  row["pays"] = pays(compresses, decides(faster));
-  row["fitted_pays"] = pays(compresses, decides(fitted_faster));
-  row["fitted_costs"] = compresses && fitted ? Json(point.costs_fitted ? "yes" : "no") : Json();
+  row["pays"] = pays(compressed, decides(faster));
+  row["fitted_pays"] = pays(compressed, decides(fitted_faster));
+  row["fitted_costs"] = compressed && fitted ? Json(point.costs_fitted ? "yes" : "no") : Json();
   const bool both = !row["pays"].is_null() && !row["fitted_pays"].is_null();
   row["agree"] = both ? Json(row["pays"] == row["fitted_pays"] ? "yes" : "no") : Json();
   const std::optional<ForecastInterval>& interval = physics.own.interval;
@@ -294,7 +299,7 @@ std::vector<Json> sweep_rows(const SweepPlan& plan, const SweepTasks& tasks,
   };
   for (const SweepPoint& point : tasks.points) {
     const std::vector<ScheduledTasks>& schedules = point.tasks.schedules;
-    const bool dense = !sparse(point.request);
+    const bool dense = !compresses(point.request);
     const ChosenAnswers physics = chosen(point.tasks, dense, by_physics);
     std::optional<Answers> fitted;
     if (schedules.front().own.fitted) fitted.emplace(chosen(point.tasks, dense, by_fit).answers);

@@ -14,7 +14,7 @@ namespace {
 
 bool is_dense(const std::string& compressor) {
   const Compressor* known = find_compressor(compressor);
-  return known != nullptr && known->aggregation != Aggregation::AllGather;
+  return known != nullptr && known->family == Family::Dense;
 }
 
 /// Flags that only matter to compressors. Without a compressor they change nothing, and would turn
@@ -25,7 +25,7 @@ bool of_compressors(const std::string& flag) {
       "costs",          "scale-costs-to", "costs-of",
       "implementation", "selection",      "wire-bytes-per-element",
       "wire-messages",  "count-spread",   "encode-slowdown",
-      "compressing"};
+      "parameter",      "compressing"};
   return kFlags.contains(flag);
 }
 

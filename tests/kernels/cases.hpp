@@ -53,7 +53,7 @@ struct Method {
 
 inline std::vector<Method> all_methods() {
   std::vector<Method> methods;
-  for (const Compressor* compressor : all_compressors()) {
+  for (const Compressor* compressor : all_sparsifiers()) {
     if (!compressor->two_modes) methods.push_back({compressor, Mode::Only});
     if (compressor->two_modes) methods.push_back({compressor, Mode::Paper});
     if (compressor->two_modes) methods.push_back({compressor, Mode::Code});

@@ -203,7 +203,7 @@ TEST_CASE("NaN is largest, infinity next, and signs of zeros and infinities stay
 }
 
 TEST_CASE("a mode that a compressor does not have is refused by its name", "[kernels]") {
-  for (const Compressor* compressor : all_compressors()) {
+  for (const Compressor* compressor : all_sparsifiers()) {
     CAPTURE(compressor->name);
     std::vector<float> gradient{1.0f};
     std::vector<float> residual{2.0f};

@@ -7,9 +7,25 @@
 
 using namespace gradcast;
 
-TEST_CASE("the table holds the seven compressors of the design, each once", "[kernels]") {
-  std::set<std::string> names;
+TEST_CASE("every compressor is of one family, and stands in the table once", "[kernels]") {
+  std::set<std::string> all;
   for (const Compressor* compressor : all_compressors()) {
+    CAPTURE(compressor->name);
+    CHECK(all.insert(std::string(compressor->name)).second);
+    CHECK(find_compressor(compressor->name) == compressor);
+    const bool sparse =
+        compressor->family == Family::Dense || compressor->family == Family::Sparsifier;
+    const bool packs =
+        compressor->family == Family::Cast || compressor->family == Family::Quantiser;
+    CHECK((compressor->encode != nullptr) == sparse);
+    CHECK((compressor->packing != nullptr) == packs);
+    CHECK((compressor->low_rank != nullptr) == (compressor->family == Family::LowRank));
+  }
+}
+
+TEST_CASE("the table holds the sparsifiers of the design, each once", "[kernels]") {
+  std::set<std::string> names;
+  for (const Compressor* compressor : all_sparsifiers()) {
     CHECK(names.insert(std::string(compressor->name)).second);
     CHECK(find_compressor(compressor->name) == compressor);
     CHECK_FALSE(compressor->summary.empty());
@@ -20,7 +36,7 @@ TEST_CASE("the table holds the seven compressors of the design, each once", "[ke
 }
 
 TEST_CASE("only dense gradients add up; sparse ones are gathered", "[kernels]") {
-  for (const Compressor* compressor : all_compressors()) {
+  for (const Compressor* compressor : all_sparsifiers()) {
     CAPTURE(compressor->name);
     CHECK((compressor->aggregation == Aggregation::AllReduce) == (compressor->name == "dense"));
   }

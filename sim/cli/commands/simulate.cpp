@@ -91,7 +91,7 @@ int simulate(int argc, const char* const* argv) {
     note_costs(flags, scenario, plan);
     if (counts) note_counts(flags, *counts, scenario);
     note_trace_evidence(flags, request, files);
-    if (scenario.sparse() && !plan.buckets.empty())
+    if (scenario.compresses() && !plan.buckets.empty())
       note_transfer(flags, transfer,
                     {{request.costs, request.compressor, plan.buckets[0].cost.implementation}},
                     files);

@@ -111,7 +111,7 @@ class Builder {
     Operator added{kind, layer.name, {in, 1, positions_}, {out, 1, positions_}, macs * positions_,
                    {}};
     for (const Weight& weight : layer.weights)
-      added.tensors.push_back({layer.name, weight.name, weight.elements(), 0});
+      added.tensors.push_back(gradient_of(layer.name, weight));
     if (!added.tensors.empty())
       added.tensors.front().forward_flops = 2 * static_cast<double>(added.multiply_accumulates);
     network_.operators.push_back(std::move(added));

@@ -171,7 +171,7 @@ class Conversion {
   }
 
   void push_tensor(Operator& each, Weight weight) {
-    each.tensors.push_back({each.layer, weight.name, weight.elements(), 0});
+    each.tensors.push_back(gradient_of(each.layer, weight));
     weights_.push_back(std::move(weight));
   }
 

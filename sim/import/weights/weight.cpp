@@ -78,6 +78,13 @@ std::int64_t elements_of(const std::vector<std::int64_t>& shape) {
 
 std::int64_t Weight::elements() const { return elements_of(shape); }
 
+GradientTensor gradient_of(const std::string& layer, const Weight& weight) {
+  GradientTensor gradient{layer, weight.name, weight.elements(), 0};
+  gradient.shape = weight.shape;
+  if (gradient.shape.empty()) gradient.shape = {1};
+  return gradient;
+}
+
 std::string layer_of(const std::string& weight) {
   const std::size_t dot = weight.rfind('.');
   return dot == std::string::npos || dot == 0 ? weight : weight.substr(0, dot);

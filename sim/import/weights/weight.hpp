@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/inputs/model.hpp"
+
 namespace gradcast {
 
 struct Weight {
@@ -19,6 +21,9 @@ struct Weight {
 /// The product of a shape. Throws ValueError for a size below 0, and where no model file could hold
 /// the product (more than 2^31 - 1 elements) or a file no such tensor.
 std::int64_t elements_of(const std::vector<std::int64_t>& shape);
+
+/// The weight's gradient, without arithmetic. A single number is a vector of one.
+GradientTensor gradient_of(const std::string& layer, const Weight& weight);
 
 /// The name without its last part: "fc.weight" is of the layer "fc". A name of one part is a layer.
 std::string layer_of(const std::string& weight);

@@ -107,6 +107,9 @@ inline void draw_model(Scenario& scenario) {
     const std::string name = "t" + std::to_string(i);
     const auto elements = std::clamp<std::int64_t>(std::llround(rough(-1, 6)), 1, 5'000'000);
     scenario.model.tensors.push_back({name, name, elements, 0});
+    const std::int64_t rows = chance(30) ? elements : number(1, 64);
+    scenario.model.tensors.back().shape =
+        elements % rows == 0 ? std::vector{rows, elements / rows} : std::vector{elements};
     scenario.trace.tensors.push_back({name, time_or_none(-6, -2), time_or_none(-6, -2)});
   }
   scenario.model.name = "random";
@@ -120,12 +123,15 @@ inline CostTable draw_costs(const Compressor& compressor, double density) {
   CostTable table{.name = "random-costs", .rows = {}};
   const double encode = rough(-10, -9);
   const double decode = rough(-10, -9);
-  const double share = compressor.exact_count ? 1 : number(5, 15) / 10.0;
+  const bool varies = compressor.family == Family::Sparsifier && !compressor.exact_count;
+  const double share = varies ? number(5, 15) / 10.0 : 1;
   const Seconds call = time_or_none(-6, -4);
   const auto modes = compressor.two_modes ? std::vector<std::string>{"code", "paper"}
                                           : std::vector<std::string>{""};
   for (const std::string& mode : modes)
-    for (const double at : {density / 3, density * 2})
+    for (const double at : compressor.family == Family::Sparsifier
+                               ? std::vector{density / 3, density * 2}
+                               : std::vector{1.0})
       for (const std::int64_t elements : {1'000, 1'000'000})
         for (const int workers : {1, 32}) {
           const auto size = static_cast<double>(elements);
@@ -182,7 +188,7 @@ inline void draw_schedule(Scenario& scenario, const Wanted& wanted) {
   scenario.overlap = chance(70);
   scenario.pipeline_without_overlap = chance(30);
   scenario.selection = chance(30) ? SelectionScope::PerTensor : SelectionScope::Merged;
-  scenario.wire_bytes_per_element = chance(20) ? 6 : 8;
+  scenario.wire_bytes_per_element = !scenario.sparse() ? number(0, 4) : chance(20) ? 6 : 8;
   scenario.wire_messages = chance(20) ? 2 : 1;
   scenario.compressing = chance(90);
   scenario.extrapolate = true;  // tensors are drawn larger than the costs are
@@ -249,7 +255,8 @@ inline Scenario draw_scenario(const Wanted& wanted) {
     scenario.payload = Bytes{std::llround(rough(0, 7))};
   if (wanted.plain || chance(85)) scenario.collective = draw_collective(scenario, training);
   scenario.density = rough(-4, -2);
-  if (scenario.sparse()) scenario.costs = draw_costs(*scenario.compressor, scenario.density);
+  scenario.parameter = scenario.compressor->parameter.usual;
+  if (scenario.compresses()) scenario.costs = draw_costs(*scenario.compressor, scenario.density);
   if (scenario.compressor->two_modes && chance(30)) scenario.mode = "paper";
   draw_schedule(scenario, wanted);
   if (!wanted.plain) scenario.world = draw_world(scenario.cluster);

@@ -83,6 +83,34 @@ TEST_CASE("Runs outside of the model are forecast, and nothing is fitted on them
   CHECK(after.back() == Approx(before[0]));  // the dense run of the same model
 }
 
+// A fold's forecasts come from a process of its own. How sure a speedup is depends on what they
+// bring along: without it, every speedup was taken as sure.
+TEST_CASE("A left-out forecast keeps what its interval is made of", "[fit]") {
+  const std::vector<FitRow> rows = four_models();
+  for (const FitForecast& each :
+       leave_one_out(rows, LeaveOut::Model, overhead(), kSearch, *find_engine("analytic"))
+           .forecasts) {
+    const ForecastInterval interval = interval_about(each.result.iteration, each.deviations);
+    CHECK(interval.high > each.result.iteration);
+    CHECK(interval.low == each.low);
+    CHECK(interval.high == each.high);
+  }
+}
+
+// Four runs of Top-k that are all too long or too short by the same, and none of dense: what a
+// dense run may be off by is known from one compressor, so with one degree of freedom.
+TEST_CASE("A compressor that no run of the fit has is less sure than one that it has", "[fit]") {
+  const std::vector<FitRow> rows = four_models();
+  const LeftOut by_method =
+      leave_one_out(rows, LeaveOut::Method, overhead(), kSearch, *find_engine("analytic"));
+  const LeftOut by_model =
+      leave_one_out(rows, LeaveOut::Model, overhead(), kSearch, *find_engine("analytic"));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto width = [](const FitForecast& f) { return (f.high - f.low).count(); };
+    CHECK(width(by_method.forecasts[i]) > width(by_model.forecasts[i]));
+  }
+}
+
 TEST_CASE("The number of processes changes no forecast, to the last bit", "[fit]") {
   const std::vector<FitRow> rows = four_models();
   const Engine& engine = *find_engine("analytic");

@@ -33,6 +33,27 @@ TEST_CASE("a model names the type, the unit and whether a tensor is frozen, and 
   CHECK(model_csv(model, {}) == text);
 }
 
+TEST_CASE("a tensor's shape multiplies to its elements, and is written as it was read") {
+  const std::string text =
+      "layer,tensor,elements,forward_flops,shape\n"
+      "a,a.w,24,20,2x3x4\n"
+      "a,a.b,2,0,2\n";
+  const Model model = read(text);
+  CHECK(model.tensors[0].shape == std::vector<std::int64_t>{2, 3, 4});
+  CHECK(model.has_shapes());
+  CHECK(model_csv(model, {}) == text);
+  CHECK_FALSE(read("layer,tensor,elements,forward_flops\na,a.w,24,20\n").has_shapes());
+  const auto with = [](const std::string& shape) {
+    return "layer,tensor,elements,forward_flops,shape\na,a.w,24,20," + shape + "\n";
+  };
+  CHECK_THROWS_WITH(read(with("2x3x5")), Contains("toy.csv:2: column 'shape': '2x3x5' is not the "
+                                                  "shape of 24 elements"));
+  for (const char* wrong : {"2x", "x", "2x-12", "24.0", "2X12", "0x24", "99999999999x1"})
+    CHECK_THROWS_WITH(read(with(wrong)), Contains("is not a shape"));
+  CHECK_THROWS_WITH(read(with("2147483647x2147483647x2147483647x24")),
+                    Contains("is not the shape"));
+}
+
 TEST_CASE("rows of a unit follow one another") {
   CHECK_THROWS_WITH(read("layer,tensor,elements,forward_flops,unit\n"
                          "a,a.w,1,0,x\nb,b.w,1,0,y\nc,c.w,1,0,x\n"),

@@ -27,18 +27,21 @@ inline Scenario scenario(const char* compressor = "dense") {
   scenario.compressor = find_compressor(compressor);
   scenario.collective = &default_collective(scenario.compressor->aggregation);
   scenario.density = 0.01;
+  if (scenario.compressor->packing != nullptr) scenario.wire_bytes_per_element = 0;
+  scenario.parameter = scenario.compressor->parameter.usual;
+  const bool sparse = scenario.sparse();
   // Encode takes 1 us an element, decode 0.5 us, whatever the density or the workers.
   for (const std::int64_t elements : {100, 10'000})
     for (const int workers : {1, 16}) {
-      CostRow row{.compressor = "topk",
-                  .mode = "",
+      CostRow row{.compressor = sparse ? "topk" : compressor,
+                  .mode = scenario.compressor->two_modes && !sparse ? "code" : "",
                   .implementation = "toy",
                   .tensors = 1,
                   .elements = elements,
-                  .density = 0.01,
+                  .density = sparse ? 0.01 : 1,
                   .workers = workers,
                   .distribution = "normal",
-                  .selected = static_cast<double>(elements) / 100,
+                  .selected = static_cast<double>(elements) / (sparse ? 100 : 1),
                   .encode = Seconds{1e-6 * static_cast<double>(elements)},
                   .encode_p95 = {},
                   .decode = Seconds{0.5e-6 * static_cast<double>(elements)},

@@ -18,7 +18,7 @@ void require_compressor_of(const Request& request, const std::string& file,
                            const SentShare& share) {
   const Compressor* compressor = find_compressor(request.compressor);
   if (compressor == nullptr) return;  // refused where the scenario is made
-  if (compressor->aggregation != Aggregation::AllGather)
+  if (compressor->family != Family::Sparsifier)
     throw UsageError("--counts is what a compressor sent, and '" + request.compressor +
                      "' selects nothing: name with --compressor the one that was trained");
   if (compressor->exact_count && std::abs(share.mean - 1) > kAsGoodAsExact)

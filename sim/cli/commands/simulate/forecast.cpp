@@ -38,7 +38,7 @@ IterationForecast make_forecast(const Scenario& scenario, const Plan& plan, cons
       static_cast<double>(plan.ranks()) * scenario.batch() / iteration.count();
   forecast.scaling_efficiency = alone(scenario) / iteration;
   forecast.speedup_over_dense = 1;
-  if (scenario.sparse()) {
+  if (scenario.compresses()) {
     Scenario twin = dense_twin(scenario);
     apply_stack(twin);
     const IterationResult dense = run_all(twin, make_plan(twin)).mean;

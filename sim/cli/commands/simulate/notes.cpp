@@ -36,14 +36,14 @@ void note_costs(const Flags& flags, const Scenario& scenario, const Plan& plan) 
         "the costs of '" + compressor + "' are " +
         (partly ? "measured in part only (" + evidence + ")" : evidence + ", not measured here") +
         "; `gradcast compare` shows how far such forecasts are off");
-  if (scenario.sparse() && !scenario.costs.device.empty() &&
+  if (scenario.compresses() && !scenario.costs.device.empty() &&
       scenario.costs.device != scenario.trace.device)
     flags.note("compressing was timed on " + scenario.costs.device + ", the model on " +
                scenario.trace.device);
 }
 
 void note_selection(const Flags& flags, const Scenario& scenario, const Plan& plan) {
-  if (!scenario.sparse() || scenario.selection == SelectionScope::Merged) return;
+  if (!scenario.compresses() || scenario.selection == SelectionScope::Merged) return;
   for (const PlannedBucket& bucket : plan.buckets)
     if (bucket.cost.calls > 1) {
       flags.note("the cost table has no row of " + std::to_string(bucket.tensors) +
@@ -62,7 +62,7 @@ void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan
   const bool training = scenario.payload.count == 0;
   if ((flags.given("batch") || flags.given("accumulation")) && training)
     flags.note("forward and backward are taken as proportional to the batch");
-  if (scenario.fusion.kind == Fusion::Kind::MgWfbp && scenario.sparse())
+  if (scenario.fusion.kind == Fusion::Kind::MgWfbp && scenario.compresses())
     flags.note("mg-wfbp merges for dense all-reduces; omgs weighs what encoding costs");
   if (scenario.overlap && flags.given("pipeline"))
     flags.note("--pipeline changes nothing here: with overlap buckets are always pipelined");
@@ -70,16 +70,16 @@ void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan
     flags.note(
         "--network-streams changes nothing here: without overlap collectives run one at a time, "
         "but for --pipeline yes");
-  if (scenario.fusion.kind == Fusion::Kind::Cycle && scenario.sparse() && scenario.overlap)
+  if (scenario.fusion.kind == Fusion::Kind::Cycle && scenario.compresses() && scenario.overlap)
     flags.note("cycle fuses what backward alone would make ready, without the time to encode it");
   if (scenario.encode_stream == EncodeStream::Side && scenario.encode_slowdown == 0 &&
-      scenario.sparse())
+      scenario.compresses())
     flags.note(
         "compressors on the side stream are taken to cost backward nothing; --encode-slowdown says "
         "what they do");
   if (scenario.count_spread > 0 && (!scenario.sparse() || scenario.compressor->exact_count))
     flags.note("--count-spread changes nothing here: every rank selects as many elements");
-  if (scenario.sparse() && plan.ranks() > 1) return;
+  if (scenario.compresses() && plan.ranks() > 1) return;
   for (const char* flag :
        {"density", "mode", "costs", "scale-costs-to", "implementation", "selection",
         "wire-bytes-per-element", "wire-messages", "compressing", "counts"})

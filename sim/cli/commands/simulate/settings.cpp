@@ -90,7 +90,7 @@ Json settings_of(const Scenario& scenario, const Request& request, const Plan& p
   }
   settings["payload_bytes_per_rank"] = payload;
   settings["sent_bytes_per_rank"] = std::llround(sent_bytes_per_rank(plan, scenario.cluster));
-  if (scenario.sparse()) {
+  if (scenario.compresses()) {
     settings["density"] = scenario.density;
     settings["selected_elements"] = selected;
     settings["wire_bytes_per_element"] = scenario.wire_bytes_per_element;

@@ -1,0 +1,29 @@
+#include "sim/inputs/compressor_words.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "sim/base/error.hpp"
+
+using namespace gradcast;
+using Catch::Contains;
+
+TEST_CASE("a compressor has its source's number where none is asked for", "[inputs]") {
+  CHECK(parameter_of(known_compressor("qsgd"), std::nullopt) == 127);
+  CHECK(parameter_of(known_compressor("qsgd"), 4) == 4);
+  CHECK(parameter_of(known_compressor("terngrad"), 0) == 0);
+  CHECK(parameter_of(known_compressor("topk"), std::nullopt) == 0);
+  CHECK(parameter_text(known_compressor("qsgd"), 4) == "levels 4");
+  CHECK(parameter_text(known_compressor("topk"), 0).empty());
+}
+
+TEST_CASE("a number that a compressor does not take is refused with those that it takes",
+          "[inputs]") {
+  const auto refused = [](const char* name, double asked) {
+    return [=] { (void)parameter_of(known_compressor(name), asked); };
+  };
+  CHECK_THROWS_WITH(refused("qsgd", 0)(), Contains("parameter 0 is not one of compressor 'qsgd': "
+                                                   "levels, a whole number from 1 to 32767"));
+  CHECK_THROWS_WITH(refused("qsgd", 2.5)(), Contains("a whole number"));
+  CHECK_THROWS_WITH(refused("topk", 1)(), Contains("'topk' takes no parameter"));
+  CHECK_THROWS_WITH(parse_parameter("-1"), Contains("a number of 0 or above"));
+}
