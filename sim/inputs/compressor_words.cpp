@@ -45,6 +45,35 @@ std::string parameter_text(const Compressor& compressor, double parameter) {
   return std::string(compressor.parameter.name) + " " + number_to_text(parameter);
 }
 
+std::string sent_text(const Compressor& compressor) {
+  const std::string by =
+      compressor.aggregation == Aggregation::AllReduce ? ", all-reduced" : ", gathered";
+  switch (compressor.family) {
+    case Family::Dense:
+      return "4 bytes an element" + by;
+    case Family::Sparsifier:
+      return "8 bytes of each of k elements" + by +
+             (compressor.shared_seed ? "; 4 bytes, all-reduced, with a shared seed" : "");
+    case Family::LowRank:
+      return "4 bytes x rank x (rows + columns) of a matrix" + by + " in two rounds";
+    case Family::Cast:
+    case Family::Quantiser:
+      break;
+  }
+  constexpr std::int64_t kMany = 1 << 20;
+  const Packing& packing = *compressor.packing;
+  const double parameter = compressor.parameter.usual;
+  const std::int64_t scales = packing.scale_words(kMany, parameter);
+  const int bits = packing.bits(parameter);
+  std::string text = std::to_string(bits) + (bits == 1 ? " bit" : " bits") + " an element";
+  if (scales > 2)
+    text += " and 4 bytes of each " + number_to_text(parameter);
+  else if (scales > 0)
+    text += " and " + std::to_string(4 * scales) + " bytes";
+  return text + by +
+         (packing.shares_scale ? "; all-reduced in bytes where ranks share the scale" : "");
+}
+
 std::string mode_text(Mode mode) {
   return mode == Mode::Paper ? "paper" : mode == Mode::Code ? "code" : "";
 }

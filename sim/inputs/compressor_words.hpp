@@ -22,6 +22,9 @@ double parameter_of(const Compressor& compressor, const std::optional<double>& a
 /// "levels 127"; "" where it takes none.
 std::string parameter_text(const Compressor& compressor, double parameter);
 
+/// What it sends, at its usual parameter: "8 bytes of each of k elements, gathered".
+std::string sent_text(const Compressor& compressor);
+
 /// "paper", "code", or "" where there is one definition.
 std::string mode_text(Mode mode);
 

@@ -199,15 +199,33 @@ class ReplicatedPlanner {
     ready_[number] = {steps_.collective(first, number, taken(number, std::move(encoded)))};
   }
 
+  /// Some buckets may have nothing to agree on, so that no one bucket ends last: each waits for
+  /// all.
+  void send_firsts_in_series() {
+    const auto has_first = [](const PlannedBucket& bucket) {
+      return bucket.first.collective != nullptr;
+    };
+    const auto begin = plan_.buckets.begin() + static_cast<std::ptrdiff_t>(first_);
+    if (std::none_of(begin, plan_.buckets.end(), has_first)) return;
+    const auto all_ready = [this] {
+      Steps all;
+      for (std::size_t i = first_; i < ready_.size(); ++i)
+        all.insert(all.end(), ready_[i].begin(), ready_[i].end());
+      std::sort(all.begin(), all.end());
+      all.erase(std::unique(all.begin(), all.end()), all.end());
+      return all;
+    };
+    for (std::size_t i = first_; i < plan_.buckets.size(); ++i) encode_first(i);
+    const Steps encoded = all_ready();
+    for (std::size_t i = first_; i < plan_.buckets.size(); ++i) send_first(i, encoded);
+    const Steps agreed = all_ready();
+    for (std::size_t i = first_; i < plan_.buckets.size(); ++i) ready_[i] = agreed;
+  }
+
   /// The buckets that begin_sending only began.
   void send_the_rest() {
     if (in_series_) {
-      for (std::size_t i = first_; i < plan_.buckets.size(); ++i) encode_first(i);
-      std::vector<Steps> firsts;
-      for (std::size_t i = first_; i < plan_.buckets.size(); ++i)
-        firsts.push_back(after_all(i, ready_));
-      for (std::size_t i = first_; i < plan_.buckets.size(); ++i)
-        send_first(i, std::move(firsts[i - first_]));
+      send_firsts_in_series();
       for (std::size_t i = first_; i < plan_.buckets.size(); ++i) encode(i);
       for (std::size_t i = first_; i < plan_.buckets.size(); ++i) send(i);
       return;

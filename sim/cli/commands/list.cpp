@@ -8,6 +8,7 @@
 #include "sim/fit/structure.hpp"
 #include "sim/inputs/cluster.hpp"
 #include "sim/inputs/cluster_file.hpp"
+#include "sim/inputs/compressor_words.hpp"
 #include "sim/inputs/cost_holdout.hpp"
 #include "sim/inputs/iteration_trace.hpp"
 #include "sim/inputs/measured.hpp"
@@ -120,6 +121,17 @@ std::string describe_stack(const TextFile& file) {
   return join(terms);
 }
 
+std::string describe(const Compressor& compressor) {
+  std::string what(compressor.summary);
+  what += "; sends " + sent_text(compressor);
+  const Parameter& parameter = compressor.parameter;
+  if (!parameter.name.empty())
+    what += "; parameter: " + parameter_text(compressor, parameter.usual) + " (" +
+            std::string(parameter.meaning) + ")";
+  if (compressor.two_modes) what += "; modes paper and code";
+  return what + " [" + std::string(compressor.source) + "]";
+}
+
 std::vector<Entry> all_entries(DataFiles& files) {
   std::vector<Entry> entries;
   add_files(entries, files, kModels, describe_model);
@@ -131,10 +143,7 @@ std::vector<Entry> all_entries(DataFiles& files) {
   add_files(entries, files, kClusters, describe_cluster);
   add_files(entries, files, kStacks, describe_stack);
   for (const Compressor* compressor : all_compressors())
-    entries.push_back({"compressor", std::string(compressor->name),
-                       std::string(compressor->summary) +
-                           (compressor->two_modes ? "; modes paper and code" : "") + " [" +
-                           std::string(compressor->source) + "]"});
+    entries.push_back({"compressor", std::string(compressor->name), describe(*compressor)});
   for (const Collective* collective : all_collectives())
     entries.push_back(
         {"collective", std::string(collective->name), std::string(collective->summary)});

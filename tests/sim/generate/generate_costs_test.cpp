@@ -204,16 +204,18 @@ TEST_CASE("six digits are written of a time, and whole elements", "[generate]") 
 
 // Below 65,536 elements launches decide, and Gaussian-k needs more of them for fewer elements.
 TEST_CASE("more elements take longer", "[generate]") {
-  using Series = std::tuple<std::string, std::string, double, int>;
+  using Series = std::tuple<std::string, std::string, double, double, int>;
   std::map<Series, CostRow> smaller;
   for (const CostRow& row : generated().rows) {
     if (row.elements < 65'536) continue;
-    const auto [last, first] =
-        smaller.try_emplace({row.compressor, row.mode, row.density, row.workers}, row);
+    const auto [last, first] = smaller.try_emplace(
+        {row.compressor, row.mode, row.parameter, row.density, row.workers}, row);
     if (first) continue;
     CAPTURE(row.compressor, row.mode, row.density, row.elements, row.workers);
     CHECK(row.elements > last->second.elements);
-    CHECK(row.encode > last->second.encode);
+    // One comparison reads and writes 5 bytes an element: up to 280,000 of them its launch decides.
+    if (row.elements > 280'000) CHECK(row.encode > last->second.encode);
+    CHECK(row.encode >= last->second.encode);
     CHECK(row.decode >= last->second.decode);
     last->second = row;
   }

@@ -27,3 +27,15 @@ TEST_CASE("a number that a compressor does not take is refused with those that i
   CHECK_THROWS_WITH(refused("topk", 1)(), Contains("'topk' takes no parameter"));
   CHECK_THROWS_WITH(parse_parameter("-1"), Contains("a number of 0 or above"));
 }
+
+// 127 levels and a sign are 8 bits; a block of 256 has a scale of 4 bytes.
+TEST_CASE("what a compressor sends is said in bits or bytes", "[inputs]") {
+  const auto sent = [](const char* name) { return sent_text(known_compressor(name)); };
+  CHECK(sent("dense") == "4 bytes an element, all-reduced");
+  CHECK(sent("topk") == "8 bytes of each of k elements, gathered");
+  CHECK(sent("fp16") == "16 bits an element, all-reduced");
+  CHECK(sent("int8") == "8 bits an element and 4 bytes of each 256, gathered");
+  CHECK(sent("onebit") == "1 bit an element and 8 bytes, gathered");
+  CHECK_THAT(sent("qsgd"), Contains("8 bits an element and 4 bytes, gathered; all-reduced"));
+  CHECK_THAT(sent("powersgd"), Contains("in two rounds"));
+}

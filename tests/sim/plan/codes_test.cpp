@@ -144,3 +144,25 @@ TEST_CASE("a bucket without a matrix is sent as it is", "[plan]") {
   CHECK(bucket.payload == Bytes{8'000});
   CHECK(bucket.cost.encode == Seconds{0});
 }
+
+// Bucket 1 (b) is a vector and has nothing to agree on. Of the others each first all-reduce ends at
+// another time; nobody's second encoding begins before the last of them.
+TEST_CASE("without overlap all that must be agreed on comes before what needs it", "[plan]") {
+  Scenario scenario = toy::scenario("powersgd");
+  scenario.model.tensors[0].shape = {20, 50};
+  scenario.model.tensors[1].shape = {2000};
+  scenario.model.tensors[2].shape = {50, 60};
+  scenario.fusion = parse_fusion("layer");
+  const Plan plan = make_plan(scenario);
+  std::vector<std::size_t> firsts;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i)
+    if (plan.steps[i].collective != nullptr && firsts.size() < 2) firsts.push_back(i);
+  int encodes = 0;
+  for (const PlanStep& step : plan.steps) {
+    if (!step.name.starts_with("encode bucket")) continue;
+    ++encodes;
+    for (const std::size_t first : firsts)
+      CHECK(std::find(step.after.begin(), step.after.end(), first) != step.after.end());
+  }
+  CHECK(encodes == 3);
+}
