@@ -16,6 +16,7 @@ extern constinit const Compressor bf16{
     .family = Family::Cast,
     .aggregation = Aggregation::AllReduce,
     .source = "Kalamkar et al., arXiv 1905.12322; PyTorch bf16_compress_hook",
+    .feedback = false,
     .packing = &packing,
 };
 

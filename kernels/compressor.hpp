@@ -144,6 +144,8 @@ struct Compressor {
   /// Seed, elements and k alone decide what is selected. Workers with one seed then select the same
   /// indices: they need not send them, and their values add up.
   bool shared_seed = false;
+  /// By its source, what is not sent stays in the residual. Who calls may decide otherwise.
+  bool feedback = true;
   Rule rule = Rule::Everything;
   /// The definition of a sparsifier (and of dense), in plain loops on the CPU. `residual` has the
   /// gradient's length, 1 to 2^31-1, and is read and written. nullptr: it is another family's.

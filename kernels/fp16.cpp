@@ -16,6 +16,7 @@ extern constinit const Compressor fp16{
     .family = Family::Cast,
     .aggregation = Aggregation::AllReduce,
     .source = "Micikevicius et al., ICLR 2018; PyTorch fp16_compress_hook",
+    .feedback = false,
     .packing = &packing,
 };
 

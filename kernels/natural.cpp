@@ -16,6 +16,7 @@ extern constinit const Compressor natural{
     .family = Family::Quantiser,
     .aggregation = Aggregation::AllGather,
     .source = "Horvath et al., arXiv 1905.10988",
+    .feedback = false,
     .packing = &packing,
 };
 

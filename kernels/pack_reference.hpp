@@ -17,8 +17,11 @@ class CodeWriter {
  public:
   explicit CodeWriter(std::span<std::uint32_t> words) : words_(words) {}
   void put(std::uint32_t code, int bits) {
-    for (int bit = 0; bit < bits; ++bit, ++at_)
-      words_[at_ / 32] |= (code >> bit & 1u) << (at_ % 32);
+    const std::size_t word = at_ / 32;
+    const std::uint64_t shifted = std::uint64_t{code} << (at_ % 32);
+    words_[word] |= static_cast<std::uint32_t>(shifted);
+    at_ += static_cast<std::size_t>(bits);
+    if (at_ > 32 * (word + 1)) words_[word + 1] |= static_cast<std::uint32_t>(shifted >> 32);
   }
 
  private:
@@ -28,12 +31,11 @@ class CodeWriter {
 
 /// Code number `index` of so many bits.
 inline std::uint32_t code_at(std::span<const std::uint32_t> words, std::size_t index, int bits) {
-  std::uint32_t code = 0;
-  for (int bit = 0; bit < bits; ++bit) {
-    const std::size_t at = index * static_cast<std::size_t>(bits) + static_cast<std::size_t>(bit);
-    code |= (words[at / 32] >> (at % 32) & 1u) << bit;
-  }
-  return code;
+  const std::size_t at = index * static_cast<std::size_t>(bits);
+  const std::size_t word = at / 32;
+  std::uint64_t both = words[word];
+  if (at % 32 + static_cast<std::size_t>(bits) > 32) both |= std::uint64_t{words[word + 1]} << 32;
+  return static_cast<std::uint32_t>(both >> (at % 32) & ((std::uint64_t{1} << bits) - 1));
 }
 
 template <PackRule kRule>

@@ -22,6 +22,7 @@ extern constinit const Compressor qsgd{
                   .usual = 127,
                   .least = 1,
                   .most = 32767},
+    .feedback = false,
     .packing = &packing,
 };
 

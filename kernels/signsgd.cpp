@@ -17,6 +17,7 @@ extern constinit const Compressor signsgd{
     .family = Family::Quantiser,
     .aggregation = Aggregation::AllGather,
     .source = "Bernstein et al., ICML 2018",
+    .feedback = false,
     .packing = &packing,
 };
 

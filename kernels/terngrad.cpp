@@ -23,6 +23,7 @@ extern constinit const Compressor terngrad{
                   .least = 0,
                   .most = 1000,
                   .whole = false},
+    .feedback = false,
     .packing = &packing,
 };
 

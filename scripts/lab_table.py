@@ -1,4 +1,4 @@
-"""lab_table.py FOLDER EPOCHS SEEDS: the table that scripts/lab prints."""
+"""lab_table.py FOLDER EPOCHS SEEDS SET: the table that scripts/lab prints."""
 
 import json
 import pathlib
@@ -6,6 +6,7 @@ import statistics
 import sys
 
 folder, epochs, seeds = pathlib.Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+codes = sys.argv[4] == "codes"
 TARGETS = (80, 85)
 
 
@@ -30,9 +31,9 @@ def reached(documents, target):
 
 
 names = sorted({path.name.rsplit("-", 2)[0] for path in folder.glob(f"*-{epochs}-*.json")})
-print(f"| {epochs} epochs, {seeds} seeds | accuracy % | behind dense | iterations to 80 % | to 85 % "
-      "| sent / k: mean | median | within 2k/3 .. 4k/3, % |")
-print("|---|---|---|---|---|---|---|---|")
+last = ["bytes an iteration"] if codes else ["sent / k: mean", "median", "within 2k/3 .. 4k/3, %"]
+print(f"| {epochs} epochs, {seeds} seeds | accuracy % | behind dense | iterations to 80 % | to 85 % | " + " | ".join(last) + " |")
+print("|---" * (5 + len(last)) + "|")
 table = {name: [json.loads((folder / f"{name}-{epochs}-{seed}.json").read_text()) for seed in range(1, seeds + 1)]
          for name in names}
 
@@ -41,12 +42,21 @@ def accuracies(name):
     return [document["summary"]["final_test_accuracy_percent"] for document in table[name]]
 
 
+def sent_of(name, documents):
+    """The last columns."""
+    def mean(key, digits):
+        return f"{statistics.mean(document['summary'][key] for document in documents):,.{digits}f}"
+
+    if codes:
+        return [mean("sent_bytes_mean", 0)]
+    if name == "dense":
+        return ["-"] * 3
+    return [mean("sent_over_k_mean", 3), mean("sent_over_k_median", 3), mean("sent_within_a_third_percent", 1)]
+
+
 dense = statistics.mean(accuracies("dense"))
 for name in sorted(names, key=lambda name: -statistics.mean(accuracies(name))):
     documents = table[name]
-    counts = [statistics.mean(document["summary"][key] for document in documents)
-              for key in ("sent_over_k_mean", "sent_over_k_median", "sent_within_a_third_percent")]
-    shown = ["-"] * 3 if name == "dense" else [f"{counts[0]:.3f}", f"{counts[1]:.3f}", f"{counts[2]:.1f}"]
     print("| " + " | ".join([
         name, spread(accuracies(name)), f"{dense - statistics.mean(accuracies(name)):.1f}",
-        *(reached(documents, target) for target in TARGETS), *shown]) + " |")
+        *(reached(documents, target) for target in TARGETS), *sent_of(name, documents)]) + " |")

@@ -32,6 +32,7 @@ Json settings_columns(const TrainingSettings& settings, const std::string& datas
   row["compressor"] = settings.compressor->name;
   row["mode"] = mode_text(settings.mode);
   row["density"] = settings.density;
+  row["parameter"] = settings.parameter;
   row["selection"] = settings.scope == Scope::Model ? "merged" : "per-tensor";
   row["aggregation"] = combination_word(settings.combination);
   row["candidates"] = settings.candidates;
@@ -69,6 +70,17 @@ void add_counts(Json& summary, const Training& training) {
       100 * static_cast<double>(near) / static_cast<double>(ratios.size());
 }
 
+/// Elements of a worker in an iteration, over the whole training.
+double sent_mean(const Training& training) {
+  double sent = 0;
+  double count = 0;
+  for (const std::vector<std::int64_t>& counts : training.counts()) {
+    sent += std::accumulate(counts.begin(), counts.end(), 0.0);
+    count += static_cast<double>(counts.size());
+  }
+  return count > 0 ? sent / count : 0;
+}
+
 Json summary_of(const TrainingSettings& settings, const Dataset& dataset,
                 const Training& training) {
   Json summary = settings_columns(settings, dataset.name);
@@ -85,16 +97,18 @@ Json summary_of(const TrainingSettings& settings, const Dataset& dataset,
     best = std::max(best, evaluation.test_accuracy_percent);
   summary["best_test_accuracy_percent"] = best;
   add_counts(summary, training);
+  summary["sent_bytes_mean"] = training.bytes_of(sent_mean(training));
   return summary;
 }
 
-Json row_of(const Json& settings, const Evaluation& evaluation) {
+Json row_of(const Json& settings, const Training& training, const Evaluation& evaluation) {
   Json row = settings;
   row["epoch"] = evaluation.epoch;
   row["iteration"] = evaluation.iteration;
   row["train_loss"] = evaluation.train_loss;
   row["test_accuracy_percent"] = evaluation.test_accuracy_percent;
   row["sent_elements_mean"] = evaluation.sent_elements_mean;
+  row["sent_bytes_mean"] = training.bytes_of(evaluation.sent_elements_mean);
   return row;
 }
 
@@ -118,7 +132,10 @@ std::string table_of(const TrainingSettings& settings, const Training& training,
       "\nThe training ends at " + number_of(summary, "final_test_accuracy_percent", 2) +
       " % of the test set; its best was " + number_of(summary, "best_test_accuracy_percent", 2) +
       " %.\n";
-  if (settings.compresses())
+  text += "A worker sent " + number_of(summary, "sent_bytes_mean", 0) +
+          " bytes an iteration in the mean; fp32 gradients are " +
+          std::to_string(sizeof(float) * training.parameters()) + ".\n";
+  if (settings.selects())
     text += "A worker sent " + number_of(summary, "sent_over_k_mean", 3) +
             " of the k elements asked for in the mean, " +
             number_of(summary, "sent_over_k_median", 3) + " in the median; " +
@@ -146,7 +163,7 @@ Answer training_answer(const TrainingSettings& settings, const Dataset& dataset,
   const Json columns = settings_columns(settings, dataset.name);
   Answer answer;
   for (const Evaluation& evaluation : training.evaluations())
-    answer.rows.push_back(row_of(columns, evaluation));
+    answer.rows.push_back(row_of(columns, training, evaluation));
   answer.summary = summary_of(settings, dataset, training);
   answer.seed = settings.seed;
   answer.table = table_of(settings, training, answer.summary) + bounds_table(seen.bounds) +

@@ -1,6 +1,7 @@
 #include "sim/lab/asked.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "sim/base/error.hpp"
 #include "sim/base/lists.hpp"
@@ -71,6 +72,65 @@ double parse_learning_rate(std::string_view text) {
   throw ValueError("'" + std::string(text) + "' is not a learning rate above 0, like 0.01");
 }
 
+/// Forecasts know some compressors only; trainings take all.
+const Compressor& trained_compressor(std::string_view name) {
+  std::vector<std::string> known;
+  for (const auto all : {all_sparsifiers(), all_packers(), all_low_rank()})
+    for (const Compressor* compressor : all) {
+      if (compressor->name == name) return *compressor;
+      known.emplace_back(compressor->name);
+    }
+  throw ValueError("unknown compressor '" + std::string(name) + "'" +
+                   did_you_mean(std::string(name), known) + " (known: " + join(known) + ")");
+}
+
+double parameter_for(const Compressor& compressor, const Flags& flags) {
+  const Parameter& parameter = compressor.parameter;
+  if (parameter.name.empty()) {
+    if (flags.typed("parameter"))
+      throw UsageError("--parameter: " + std::string(compressor.name) + " takes none");
+    return 0;
+  }
+  if (!flags.given("parameter")) return parameter.usual;
+  return flags.value("parameter", [&](const std::string& text) {
+    const double value = parse_number(text);
+    if (value >= parameter.least && value <= parameter.most &&
+        (!parameter.whole || value == std::floor(value)))
+      return value;
+    throw ValueError("'" + text + "' is no " + std::string(parameter.name) + " of " +
+                     std::string(compressor.name) + ": a " + (parameter.whole ? "whole " : "") +
+                     "number from " + number_to_text(parameter.least) + " to " +
+                     number_to_text(parameter.most) + " would be right");
+  });
+}
+
+/// "powersgd's rank 2, int8's block 256".
+std::string usual_parameters() {
+  std::string text;
+  for (const auto all : {all_sparsifiers(), all_packers(), all_low_rank()})
+    for (const Compressor* compressor : all) {
+      const Parameter& parameter = compressor->parameter;
+      if (parameter.name.empty()) continue;
+      text += (text.empty() ? "" : ", ") + std::string(compressor->name) + "'s " +
+              std::string(parameter.name) + " " + number_to_text(parameter.usual);
+    }
+  return text;
+}
+
+/// Those whose feedback is off by default.
+std::string without_feedback() {
+  std::vector<std::string> names;
+  for (const Compressor* compressor : all_packers())
+    if (!compressor->feedback) names.emplace_back(compressor->name);
+  return join(names);
+}
+
+bool draws(const Compressor& compressor) {
+  if (compressor.packing != nullptr) return compressor.packing->unbiased;  // no other does
+  return compressor.rule == Rule::Randk || compressor.rule == Rule::Rtopk ||
+         compressor.rule == Rule::Dgc;
+}
+
 Mode mode_for(const Compressor& compressor, const Flags& flags) {
   const std::string mode = flags.value("mode", parse_mode);
   if (compressor.two_modes) return mode == "paper" ? Mode::Paper : Mode::Code;
@@ -88,11 +148,18 @@ void require_sense(const Flags& flags, const TrainingSettings& settings) {
     for (const char* flag : {"density", "density-warmup", "feedback", "selection", "aggregation",
                              "momentum-correction", "masking"})
       refuse(flag, "dense sends everything; name a --compressor");
+  const std::string name(settings.compressor->name);
+  if (!settings.selects())
+    for (const char* flag : {"density", "density-warmup", "aggregation", "masking"})
+      refuse(flag,
+             name + " sends something of every element; only compressors that select have it");
+  if (settings.compressor->low_rank != nullptr) {
+    refuse("shared-seed", "all workers of " + name + " always draw alike");
+    refuse("selection", name + " sends a matrix in place of each tensor");
+  }
   if (settings.compressor->rule != Rule::Rtopk)
     refuse("candidates", "only rtopk draws from candidates");
-  if (settings.compressor->rule != Rule::Randk && settings.compressor->rule != Rule::Rtopk &&
-      settings.compressor->rule != Rule::Dgc)
-    refuse("shared-seed", std::string(settings.compressor->name) + " draws nothing");
+  if (!draws(*settings.compressor)) refuse("shared-seed", name + " draws nothing");
   if (settings.masking && !settings.momentum_correction)
     throw UsageError(
         "--masking forgets momentum of what was sent: it needs --momentum-correction yes");
@@ -161,6 +228,7 @@ Flags train_flags() {
             "a folder with the four IDX files of MNIST or the like, or for char-lstm a text or a "
             "folder of texts, in place of --dataset");
   flags.add("compressor", "a name of `gradcast list`", "dense");
+  flags.add("parameter", "the compressor's (default: " + usual_parameters() + ")");
   flags.add("mode", "paper or code, of compressors where the two differ (default: code)");
   flags.add("density", "share of the elements that each worker is to send", "0.001");
   flags.add("candidates", "rTop-k's r (default: 5 k)");
@@ -170,7 +238,9 @@ Flags train_flags() {
             "gather: the sum of all that was sent; gtopk: its k largest, by a tree; global: the k "
             "largest of the sum of all u",
             "gather");
-  flags.add("feedback", "yes: what is not sent stays in the residual; no: it is lost", "yes");
+  flags.add("feedback",
+            "yes: what is not sent stays in the residual; no: it is lost (default: no for " +
+                without_feedback() + ", yes for others)");
   flags.add("momentum-correction", "yes: workers accumulate momentum before they select (DGC)",
             "no");
   flags.add("masking", "yes: a worker forgets its momentum of what it sent (DGC)", "no");
@@ -217,14 +287,17 @@ TrainAsked read_train_asked(const Flags& flags) {
   if (flags.typed("data") && flags.typed("dataset"))
     throw UsageError("--data and --dataset both say what to learn from");
   settings.compressor =
-      flags.value("compressor", [](const std::string& name) { return &known_compressor(name); });
+      flags.value("compressor", [](const std::string& name) { return &trained_compressor(name); });
   settings.mode = mode_for(*settings.compressor, flags);
-  settings.density = settings.compresses() ? flags.value("density", parse_density) : 1;
+  settings.parameter = parameter_for(*settings.compressor, flags);
+  settings.density = settings.selects() ? flags.value("density", parse_density) : 1;
   if (!flags.text("candidates").empty())
     settings.candidates = flags.value("candidates", parse_count);
-  settings.scope = flags.value("selection", parse_scope);
+  settings.scope = settings.compressor->low_rank != nullptr ? Scope::Layer
+                                                            : flags.value("selection", parse_scope);
   settings.combination = flags.value("aggregation", parse_combination);
-  settings.feedback = flags.value("feedback", parse_yes_no);
+  settings.feedback = flags.given("feedback") ? flags.value("feedback", parse_yes_no)
+                                              : settings.compressor->feedback;
   settings.momentum_correction = flags.value("momentum-correction", parse_yes_no);
   settings.masking = flags.value("masking", parse_yes_no);
   settings.shared_seed = flags.value("shared-seed", parse_yes_no);
@@ -247,8 +320,9 @@ TrainAsked read_train_asked(const Flags& flags) {
   asked.observations = flags.text("observations");
   asked.record = flags.text("record");
   asked.check_bound = flags.value("check-bound", parse_yes_no);
-  if (asked.check_bound && !settings.compresses())
-    throw UsageError("--check-bound: dense leaves nothing; name a --compressor");
+  if (asked.check_bound && !settings.selects())
+    throw UsageError("--check-bound: the bound is of what selects k elements, and " +
+                     std::string(settings.compressor->name) + " does not");
   if (flags.given("observe")) asked.observe = flags.value("observe", parse_iterations);
   for (const char* where : {"observations", "record"})
     if (asked.observe.empty() && !flags.text(where).empty())

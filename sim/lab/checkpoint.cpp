@@ -11,7 +11,7 @@
 namespace gradcast::lab {
 namespace {
 
-constexpr std::string_view kBegin = "gradcast checkpoint 1\n";
+constexpr std::string_view kBegin = "gradcast checkpoint 2\n";
 constexpr std::size_t kSumLength = 64;
 // It is kept as it lies in memory, so it may have no gaps, whose content is left to chance.
 static_assert(sizeof(Evaluation) == 7 * sizeof(double));
@@ -90,6 +90,7 @@ std::string checkpoint_bytes(const std::string& identity, const TrainingState& s
   for (const WorkerMemory& memory : state.memories) {
     writer.list(memory.residual);
     writer.list(memory.velocity);
+    writer.list(memory.query);
   }
   writer.list(state.evaluations);
   writer.list(state.losses);
@@ -120,6 +121,7 @@ TrainingState checkpoint_state(const std::string& file, std::string_view bytes,
   for (WorkerMemory& memory : state.memories) {
     memory.residual = reader.list_of<float>(parameters);
     memory.velocity = reader.list_of<float>(parameters);
+    memory.query = reader.list<float>();
   }
   state.evaluations = reader.list<Evaluation>();
   state.losses = reader.list<double>();

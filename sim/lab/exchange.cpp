@@ -14,20 +14,19 @@ constexpr std::size_t kBlock = 8192;
 }  // namespace
 
 Exchange::Exchange(const TrainingSettings& settings, const std::vector<ParameterTensor>& tensors)
-    : settings_(settings) {
-  for (const ParameterTensor& tensor : tensors) {
-    parts_.push_back({elements_, tensor.elements});
-    elements_ += tensor.elements;
-  }
-  if (settings.scope == Scope::Model) parts_ = {{0, elements_}};
+    : settings_(settings), parts_(parts_of(tensors, settings.scope)) {
+  for (const Part& part : parts_) elements_ += part.elements;
   const auto workers = static_cast<std::size_t>(settings.workers);
   gradients_.assign(workers, std::vector<float>(elements_));
   memories_.resize(workers);
   sets_.resize(workers);
-  sent_.assign(workers, static_cast<std::int64_t>(elements_));
+  if (settings.compressor->packing != nullptr) packed_.emplace(settings, parts_);
+  if (settings.compressor->low_rank != nullptr) low_rank_.emplace(settings, parts_);
+  sent_.assign(workers, low_rank_ ? low_rank_->numbers() : static_cast<std::int64_t>(elements_));
   if (!settings.compresses()) return;
   for (WorkerMemory& memory : memories_) {
-    memory.residual.assign(elements_, 0.0f);
+    if (!packed_ || settings.feedback) memory.residual.assign(elements_, 0.0f);
+    if (low_rank_) memory.query.assign(low_rank_->query_elements(), 0.0f);
     if (settings.momentum_correction) memory.velocity.assign(elements_, 0.0f);
   }
 }
@@ -37,9 +36,18 @@ std::int64_t Exchange::wanted_of(const Part& part, double density) const {
 }
 
 std::int64_t Exchange::wanted(double density) const {
+  if (!settings_.selects()) return sent_.front();
   std::int64_t all = 0;
   for (const Part& part : parts_) all += wanted_of(part, density);
-  return settings_.compresses() ? all : static_cast<std::int64_t>(elements_);
+  return all;
+}
+
+double Exchange::bytes_of(double sent_elements) const {
+  if (packed_) return static_cast<double>(packed_->bytes());
+  constexpr double kValue = sizeof(float);
+  if (!settings_.selects()) return kValue * sent_elements;
+  const bool indices_known = settings_.compressor->shared_seed && settings_.shared_seed;
+  return (kValue + (indices_known ? 0 : sizeof(std::int32_t))) * sent_elements;
 }
 
 void Exchange::select_of(const Part& part, const Selection& selection, std::span<const float> input,
@@ -65,15 +73,34 @@ void Exchange::encode(std::size_t worker, int iteration, double density) {
   if (!settings_.compresses()) return;
   std::vector<float>& gradient = gradients_[worker];
   WorkerMemory& memory = memories_[worker];
-  Sent& sent = sets_[worker];
-  sent.values.clear();
-  sent.indices.clear();
   if (!settings_.feedback) std::fill(memory.residual.begin(), memory.residual.end(), 0.0f);
   if (settings_.momentum_correction) {
     const auto momentum = static_cast<float>(settings_.momentum);
     for (std::size_t i = 0; i < elements_; ++i)
       gradient[i] = memory.velocity[i] = momentum * memory.velocity[i] + gradient[i];
   }
+  if (settings_.selects()) return select(worker, iteration, density);
+  add_residual(worker);
+  if (packed_) packed_->encode(worker, iteration, gradient, memory.residual);
+  if (low_rank_) low_rank_->encode(worker, iteration, gradient, memory);
+}
+
+void Exchange::add_residual(std::size_t worker) {
+  std::vector<float>& gradient = gradients_[worker];
+  std::vector<float>& residual = memories_[worker].residual;
+  if (settings_.compressor->family == Family::Cast)
+    for (float& element : gradient) element /= static_cast<float>(settings_.workers);
+  for (std::size_t i = 0; i < residual.size(); ++i)
+    gradient[i] = add_feedback(gradient[i], residual[i]);
+  std::fill(residual.begin(), residual.end(), 0.0f);
+}
+
+void Exchange::select(std::size_t worker, int iteration, double density) {
+  const std::vector<float>& gradient = gradients_[worker];
+  WorkerMemory& memory = memories_[worker];
+  Sent& sent = sets_[worker];
+  sent.values.clear();
+  sent.indices.clear();
   if (settings_.combination == Combination::Global) {
     for (std::size_t i = 0; i < elements_; ++i) memory.residual[i] += gradient[i];
     return;
@@ -94,7 +121,7 @@ void Exchange::encode(std::size_t worker, int iteration, double density) {
 }
 
 std::vector<float> Exchange::last_u(std::size_t worker) const {
-  if (!settings_.compresses()) return gradients_[worker];
+  if (!settings_.selects()) return gradients_[worker];
   std::vector<float> u = memories_[worker].residual;
   const Sent& sent = sets_[worker];
   for (std::size_t i = 0; i < sent.values.size(); ++i)
@@ -103,7 +130,11 @@ std::vector<float> Exchange::last_u(std::size_t worker) const {
 }
 
 void Exchange::combine(double density, Team& team, std::span<float> mean) {
-  if (!settings_.compresses()) {
+  if (low_rank_) return low_rank_->combine(team, memories_, mean);
+  if (packed_) {
+    packed_->combine(team, mean);
+    if (packed_->gives_the_mean()) return;
+  } else if (!settings_.compresses()) {
     combine_dense(team, mean);
   } else if (settings_.combination == Combination::GTopK) {
     combine_by_tree(density, mean);

@@ -2,20 +2,18 @@
 // reference of the compressor, and all receive one mean gradient.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "sim/lab/layer.hpp"
+#include "sim/lab/low_rank_exchange.hpp"
+#include "sim/lab/packed_exchange.hpp"
+#include "sim/lab/part.hpp"
 #include "sim/lab/settings.hpp"
 #include "sim/lab/team.hpp"
 
 namespace gradcast::lab {
-
-/// What a worker keeps from iteration to iteration.
-struct WorkerMemory {
-  std::vector<float> residual;  // empty for dense
-  std::vector<float> velocity;  // with momentum correction; else empty
-};
 
 class Exchange {
  public:
@@ -29,26 +27,26 @@ class Exchange {
   void encode(std::size_t worker, int iteration, double density);
 
   /// Writes the mean of what all have sent: (1 / P) x the sum, added in the order of the workers.
+  /// Of casts it is the sum of P-ths, as PyTorch's hooks have it, so that it does not overflow
+  /// where a gradient does not. Of signSGD it is the vote.
   void combine(double density, Team& team, std::span<float> mean);
 
   /// How many elements each worker sent last.
   const std::vector<std::int64_t>& sent() const { return sent_; }
-  /// How many elements the density asks of a worker: k.
+  /// How many elements the density asks of a worker: k. Of what does not select, those it sends: of
+  /// PowerSGD the numbers of P and Q.
   std::int64_t wanted(double density) const;
+  /// What a worker sends with so many elements, all bytes of values, indices, codes and scales.
+  double bytes_of(double sent_elements) const;
 
-  /// The last u = gradient + residual of a worker, from which it selected; after encode and before
-  /// combine. For dense, the gradient.
+  /// The last u = gradient + residual of a worker, from which it selected or which it encoded;
+  /// after encode and before combine. For dense, the gradient; for casts, a P-th.
   std::vector<float> last_u(std::size_t worker) const;
 
   std::vector<WorkerMemory>& memories() { return memories_; }
   const std::vector<WorkerMemory>& memories() const { return memories_; }
 
  private:
-  /// Elements that are selected together: all, or those of a tensor.
-  struct Part {
-    std::size_t first;
-    std::size_t elements;
-  };
   struct Sent {
     std::vector<float> values;
     std::vector<std::int32_t> indices;  // within the whole model
@@ -58,6 +56,9 @@ class Exchange {
   std::int64_t wanted_of(const Part& part, double density) const;
   void select_of(const Part& part, const Selection& selection, std::span<const float> input,
                  std::span<float> residual, Sent& sent) const;
+  /// u in the gradient's place, and zeros in the residual's.
+  void add_residual(std::size_t worker);
+  void select(std::size_t worker, int iteration, double density);
   void combine_dense(Team& team, std::span<float> sum) const;
   void combine_by_tree(double density, std::span<float> sum);
   void combine_globally(double density, std::span<float> sum);
@@ -70,6 +71,8 @@ class Exchange {
   std::vector<WorkerMemory> memories_;
   std::vector<Sent> sets_;
   std::vector<std::int64_t> sent_;
+  std::optional<PackedExchange> packed_;     // of casts and quantisers
+  std::optional<LowRankExchange> low_rank_;  // of PowerSGD
 };
 
 }  // namespace gradcast::lab

@@ -27,6 +27,7 @@ struct ParameterTensor {
   std::size_t elements = 0;
   ParameterKind kind = ParameterKind::Weight;
   std::size_t fan_in = 1;
+  std::size_t columns = 1;  // of the matrix that it is, row by row; 1: a vector
 };
 
 /// Real is float for trainings, double where gradients are checked. A layer keeps what backward

@@ -27,7 +27,8 @@ struct TrainingSettings {
   std::string network;
   const Compressor* compressor = nullptr;
   Mode mode = Mode::Only;
-  double density = 1;           // k / elements; 1 for dense
+  double density = 1;           // k / elements; 1 for what does not select
+  double parameter = 0;         // the compressor's, where it has one
   std::int64_t candidates = 0;  // rTop-k's r; 0: 5 k
   Scope scope = Scope::Model;
   Combination combination = Combination::Gather;
@@ -47,7 +48,9 @@ struct TrainingSettings {
   std::uint32_t seed = 1;
   int evaluate_every = 0;  // iterations; 0: once an epoch
 
-  bool compresses() const { return compressor->rule != Rule::Everything; }
+  bool compresses() const { return compressor->family != Family::Dense; }
+  /// Some elements are sent, and the density says how many.
+  bool selects() const { return compressor->family == Family::Sparsifier; }
 };
 
 /// Of an iteration (from 0), with `in_epoch` iterations an epoch: the share of a warm-up's way that

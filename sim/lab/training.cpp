@@ -56,6 +56,14 @@ TrainingState Training::state() const {
 }
 
 void Training::resume(TrainingState state) {
+  const std::vector<WorkerMemory>& fresh = exchange_.memories();
+  for (std::size_t worker = 0; worker < fresh.size(); ++worker) {
+    const WorkerMemory& kept = state.memories[worker];
+    if (kept.residual.size() != fresh[worker].residual.size() ||
+        kept.velocity.size() != fresh[worker].velocity.size() ||
+        kept.query.size() != fresh[worker].query.size())
+      throw ValueError("the checkpoint's workers have kept something else than these would");
+  }
   exchange_.memories() = std::move(state.memories);
   state_ = std::move(state);
   // The end of a shorter training was looked at; of this one it is the middle.

@@ -56,7 +56,8 @@ class Training {
   /// Of each iteration that is done: the elements that each worker sent.
   const std::vector<std::vector<std::int64_t>>& counts() const { return state_.counts; }
   int iteration() const { return state_.iteration; }
-  /// Goes on from a state of a training with the same settings and data.
+  /// Goes on from a state of a training with the same settings and data. Throws ValueError where it
+  /// cannot be one.
   void resume(TrainingState state);
 
   const std::vector<ParameterTensor>& tensors() const { return networks_.front().tensors(); }
@@ -68,6 +69,8 @@ class Training {
   }
   /// k of a worker at this density.
   std::int64_t wanted(double density) const { return exchange_.wanted(density); }
+  /// What a worker sends with so many elements.
+  double bytes_of(double sent_elements) const { return exchange_.bytes_of(sent_elements); }
 
  private:
   double compute_gradients(double density, const std::function<void(const Exchange&)>& look);

@@ -14,8 +14,13 @@ namespace gradcast {
 namespace {
 
 /// What a row tells of its iteration; all other columns are settings.
-const std::set<std::string> kNoSettings = {
-    "seed", "epoch", "iteration", "train_loss", "test_accuracy_percent", "sent_elements_mean"};
+const std::set<std::string> kNoSettings = {"seed",
+                                           "epoch",
+                                           "iteration",
+                                           "train_loss",
+                                           "test_accuracy_percent",
+                                           "sent_elements_mean",
+                                           "sent_bytes_mean"};
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 

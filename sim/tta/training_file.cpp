@@ -28,8 +28,8 @@ constexpr const char* kHelpful[] = {"mode", "parameters", "sent_elements_mean"};
 constexpr const char* kOfOptimiser[] = {"learning_rate", "learning_rate_warmup", "momentum",
                                         "weight_decay"};
 constexpr const char* kOfCompressing[] = {
-    "selection", "aggregation", "candidates",          "feedback",
-    "masking",   "shared_seed", "momentum_correction", "density_warmup"};
+    "selection",   "aggregation",         "candidates",     "feedback", "masking",
+    "shared_seed", "momentum_correction", "density_warmup", "parameter"};
 
 constexpr std::int64_t kMostIterations = std::int64_t{1} << 40;
 

@@ -15,7 +15,7 @@ constexpr std::size_t kWorkers = 1;
 void read(const std::string& bytes) {
   const std::string sum = sha256_hex(bytes);
   const std::string file =
-      "gradcast checkpoint 1\n" + (sum.empty() ? std::string(64, '-') : sum) + "\n" + bytes;
+      "gradcast checkpoint 2\n" + (sum.empty() ? std::string(64, '-') : sum) + "\n" + bytes;
   const lab::TrainingState state = lab::checkpoint_state("x", file, "x", kParameters, kWorkers);
   require(lab::checkpoint_bytes("x", state) == file, "a state is written as it was read");
 }

@@ -57,8 +57,9 @@ Matrix matrix_of(const std::vector<float>& values, Eigen::Index rows) {
 /// The workers of one tensor.
 class Workers {
  public:
-  Workers(std::size_t count, MatrixShape shape, std::int64_t rank, Mode mode)
-      : settings_{shape, rank, mode, 7},
+  Workers(std::size_t count, MatrixShape shape, std::int64_t rank, Mode mode,
+          std::uint64_t seed = 7)
+      : settings_{shape, rank, mode, seed},
         numbers_(powersgd().low_rank->numbers(shape, rank, mode)),
         residuals_(count, std::vector<float>(static_cast<std::size_t>(shape.rows * shape.columns))),
         qs_(count, std::vector<float>(static_cast<std::size_t>(numbers_.second))) {}
@@ -283,6 +284,24 @@ TEST_CASE("PowerSGD is not stopped by a matrix of zeros, or of a lower rank", "[
     const Matrix got = matrix_of(workers.exchange({floats(three), floats(three)}), 20);
     CHECK((got - three).norm() <= 2e-5 * three.norm());
   }
+}
+
+// Singular values from 1 to 1e-5, and ninth columns of P for eight of them.
+TEST_CASE("PowerSGD's columns are orthonormal, or zero, where little is left of them",
+          "[kernels]") {
+  const Matrix m = with_singular_values(10, 40, {1, 0.3, 0.1, 1e-2, 1e-3, 1e-4, 3e-5, 1e-5}, 81);
+  for (const Mode mode : kBoth)
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      CAPTURE(static_cast<int>(mode), seed);
+      Workers workers(1, {10, 40}, mode == Mode::Paper ? 10 : 3, mode, seed);
+      const Matrix got = matrix_of(workers.exchange({floats(m)}), 10);
+      const Matrix p = matrix_of(workers.p(), 10);
+      const Matrix products = p.transpose() * p;
+      for (Eigen::Index a = 0; a < products.rows(); ++a)
+        for (Eigen::Index b = 0; b < products.cols(); ++b)
+          if (a != b) REQUIRE(std::fabs(products(a, b)) <= 1e-6);
+      if (mode == Mode::Paper) CHECK((got - m).norm() <= 1e-5 * m.norm());
+    }
 }
 
 TEST_CASE("PowerSGD's state survives an infinity and a NaN", "[kernels]") {

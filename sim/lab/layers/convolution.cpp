@@ -28,7 +28,8 @@ template <class Real>
 std::vector<ParameterTensor> Convolution<Real>::parameters() const {
   const auto patch = static_cast<std::size_t>(patch_);
   const auto outputs = static_cast<std::size_t>(this->output().channels);
-  std::vector<ParameterTensor> tensors{{"weight", outputs * patch, ParameterKind::Weight, patch}};
+  std::vector<ParameterTensor> tensors{
+      {"weight", outputs * patch, ParameterKind::Weight, patch, patch}};
   if (kernel_.bias) tensors.push_back({"bias", outputs, ParameterKind::Bias, patch});
   return tensors;
 }

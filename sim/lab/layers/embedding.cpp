@@ -14,7 +14,8 @@ Embedding<Real>::Embedding(Shape input, int tokens, int width)
 template <class Real>
 std::vector<ParameterTensor> Embedding<Real>::parameters() const {
   return {{"table", static_cast<std::size_t>(tokens_) * static_cast<std::size_t>(width_),
-           ParameterKind::GateWeight, static_cast<std::size_t>(width_)}};
+           ParameterKind::GateWeight, static_cast<std::size_t>(width_),
+           static_cast<std::size_t>(width_)}};
 }
 
 template <class Real>

@@ -17,7 +17,7 @@ template <class Real>
 std::vector<ParameterTensor> FullyConnected<Real>::parameters() const {
   const auto inputs = static_cast<std::size_t>(inputs_);
   const auto outputs = static_cast<std::size_t>(outputs_);
-  return {{"weight", inputs * outputs, ParameterKind::Weight, inputs},
+  return {{"weight", inputs * outputs, ParameterKind::Weight, inputs, inputs},
           {"bias", outputs, ParameterKind::Bias, inputs}};
 }
 

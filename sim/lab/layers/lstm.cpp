@@ -28,8 +28,8 @@ template <class Real>
 std::vector<ParameterTensor> Lstm<Real>::parameters() const {
   const auto inputs = static_cast<std::size_t>(inputs_);
   const auto units = static_cast<std::size_t>(units_);
-  return {{"input_weight", kGates * units * inputs, ParameterKind::GateWeight, units},
-          {"hidden_weight", kGates * units * units, ParameterKind::GateWeight, units},
+  return {{"input_weight", kGates * units * inputs, ParameterKind::GateWeight, units, inputs},
+          {"hidden_weight", kGates * units * units, ParameterKind::GateWeight, units, units},
           {"bias", kGates * units, ParameterKind::Bias, units}};
 }
 

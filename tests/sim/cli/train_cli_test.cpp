@@ -83,7 +83,58 @@ TEST_CASE("train learns a text, and says how many characters it predicts", "[cli
   CHECK(summary["final_test_accuracy_percent"] < 60);
 }
 
+// 199,210 parameters, per tensor: 156,800 + 200 + 40,000 + 200 + 2,000 + 10. int8 with blocks of
+// 256 has 613 + 1 + 157 + 1 + 8 + 1 = 781 scales, and 49,803 words of codes (10 are 3 words).
+// PowerSGD of rank 4: (200 + 784 + 200 + 200) x 4 of the first two matrices, 2,000 of the third as
+// it is ((10 + 200) x 4 x 2 = 1,680 is below 2,000, so 840 of it), and 410 biases.
+TEST_CASE("train says the bytes of casts, quantisers and PowerSGD", "[cli]") {
+  const auto summary = [](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"train", "--dataset", "made", "--workers", "2",   "--batch",
+                                   "1000",  "--epochs",  "1",    "--format",  "json"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Ran ran = gradcast_with(words);
+    INFO(ran.err);
+    REQUIRE(ran.exit_code == 0);
+    return Json::parse(ran.out)["summary"];
+  };
+  const Json int8 = summary({"--compressor", "int8", "--selection", "per-tensor"});
+  CHECK(int8["sent_bytes_mean"] == 4 * (781.0 + 49803));
+  CHECK(int8["parameter"] == 256.0);
+  CHECK(int8["feedback"] == true);
+  CHECK(int8["density"] == 1.0);
+  const Json powersgd = summary({"--compressor", "powersgd", "--parameter", "4"});
+  CHECK(powersgd["sent_bytes_mean"] == 4 * (1384.0 * 4 + 840 + 410));
+  CHECK(powersgd["wanted_elements"] == 1384 * 4 + 840 + 410);
+  CHECK(powersgd["sent_over_k_mean"] == 1.0);
+  CHECK(powersgd["mode"] == "code");
+  CHECK(powersgd["selection"] == "per-tensor");
+  const Json fp16 = summary({"--compressor", "fp16"});
+  CHECK(fp16["sent_bytes_mean"] == 2 * 199210.0);
+  CHECK(fp16["feedback"] == false);
+  CHECK(summary({"--compressor", "fp16", "--feedback", "yes"})["feedback"] == true);
+  CHECK(summary({})["sent_bytes_mean"] == 4 * 199210.0);
+  CHECK(summary({"--compressor", "topk", "--density", "0.01"})["sent_bytes_mean"] == 8 * 1992.0);
+}
+
 TEST_CASE("train refuses in one line what makes no sense", "[cli]") {
+  refuses({"train", "--compressor", "fp17"}, 2, "did you mean 'fp16'?");
+  refuses({"train", "--compressor", "fp16", "--density", "0.1"}, 2,
+          "--density: fp16 sends something of every element");
+  refuses({"train", "--compressor", "powersgd", "--density-warmup", "2"}, 2,
+          "--density-warmup: powersgd");
+  refuses({"train", "--compressor", "powersgd", "--parameter", "0"}, 2,
+          "--parameter: '0' is no rank of powersgd: a whole number from 1 to 1024 would be right");
+  refuses({"train", "--compressor", "qsgd", "--parameter", "1.5"}, 2, "'1.5' is no levels of qsgd");
+  refuses({"train", "--compressor", "natural", "--parameter", "1"}, 2,
+          "--parameter: natural takes none");
+  refuses({"train", "--parameter", "1"}, 2, "--parameter: dense takes none");
+  refuses({"train", "--compressor", "int8", "--mode", "code"}, 2, "int8 has one definition");
+  refuses({"train", "--compressor", "int8", "--shared-seed", "yes"}, 2, "int8 draws nothing");
+  refuses({"train", "--compressor", "powersgd", "--selection", "merged"}, 2,
+          "--selection: powersgd sends a matrix in place of each tensor");
+  refuses({"train", "--compressor", "onebit", "--aggregation", "gtopk"}, 2,
+          "--aggregation: onebit");
+  refuses({"train", "--compressor", "onebit", "--check-bound", "yes"}, 2, "onebit does not");
   refuses({"train", "--network", "fnn3"}, 2, "did you mean 'fnn-3'?");
   refuses({"train", "--dataset", "mnist"}, 2, "known: fashion-mnist, common-licenses, made");
   refuses({"train", "--dataset", "common-licenses"}, 2,
