@@ -97,6 +97,13 @@ TEST_CASE("weak memory: a status is of all blocks", "[emulated]") {
   }
 }
 
+// 4 blocks of 1025 elements are 1025 words of codes: two units of four.
+TEST_CASE("weak memory: units of blocks end with a word", "[emulated]") {
+  Device device = weak(1);
+  const Vectors vectors = make_vectors(Input::normal, 8200, 1);
+  check_pack(device, packer("int8"), vectors, {1025, 1});
+}
+
 TEST_CASE("weak memory: packers serve iteration after iteration", "[emulated]") {
   Device device = weak(1);
   check_pack_iterations(device, false);
