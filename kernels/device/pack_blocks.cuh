@@ -1,6 +1,6 @@
 // The packing kernel of int8, whose scales are of blocks of elements. A thread block has a unit of
-// whole blocks. Of up to 4096 elements it keeps u in registers between the scales and the codes; it
-// reads a larger unit twice (blocks of more than 4096, or of more than 1024 elements and no
+// whole blocks. Of up to 2048 elements it keeps u in registers between the scales and the codes; it
+// reads a larger unit twice (blocks of more than 2048, or of more than 512 elements and no
 // multiple of 4, so that four of them end with a word).
 #pragma once
 #include "kernels/device/send_codes.cuh"

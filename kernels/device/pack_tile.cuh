@@ -46,7 +46,7 @@ __device__ __forceinline__ void form_part_of_tile(const PackSegment& segment, st
   }
 }
 
-/// The tile begins at `first` and has `count` elements, at most 512. The others are +0.
+/// The tile begins at `first` and has `count` elements, at most 256. The others are +0.
 __device__ __forceinline__ void form_tile(const PackSegment& segment, std::int64_t first, int count,
                                           float (&u)[kOfLane]) {
   if (segment.aligned && count == kPackTileElements) {

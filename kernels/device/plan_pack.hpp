@@ -59,7 +59,7 @@ inline std::int32_t append_blocks(std::vector<std::int32_t>& table, std::int64_t
   return first;
 }
 
-/// Units of up to 4096 elements where blocks allow that.
+/// Units of up to 2048 elements where blocks allow that.
 inline BlockScales plan_blocks(double parameter) {
   const auto elements = static_cast<std::int32_t>(parameter);
   const std::int32_t together = 4 / std::gcd(elements, 4);  // blocks that end with a word

@@ -1,4 +1,4 @@
-// The unpacking kernel: each warp has 512 elements, and adds up what the workers sent of them, one
+// The unpacking kernel: each warp has 256 elements, and adds up what the workers sent of them, one
 // worker after another, in registers.
 #pragma once
 #include "kernels/device/pack_tile.cuh"
@@ -124,7 +124,7 @@ class TileSum {
 };
 
 template <PackRule kRule>
-__global__ void __launch_bounds__(kBlockThreads) unpack(const UnpackBatch batch) {
+__global__ void __launch_bounds__(kBlockThreads, 2) unpack(const UnpackBatch batch) {
   const auto block = static_cast<int>(blockIdx.x);
   const UnpackSegment segment = batch.segments[batch.block_segment[block]];
   const std::int64_t first =
@@ -134,7 +134,7 @@ __global__ void __launch_bounds__(kBlockThreads) unpack(const UnpackBatch batch)
   if (count == 0) return;
   TileSum<kRule> sum(batch, segment, first, count);
   sum.add(0);  // what the others are added to
-  GRADCAST_NO_UNROLL
+  GRADCAST_UNROLL_BY_4
   for (int worker = 1; worker < batch.workers; ++worker) sum.add(worker);
   sum.write(first);
 }
