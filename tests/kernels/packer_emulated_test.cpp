@@ -84,11 +84,11 @@ TEST_CASE("packers refuse what they cannot pack", "[emulated]") {
 // The scales of blocks are one launch: the last block to come tells the status of all.
 TEST_CASE("weak memory: a status is of all blocks", "[emulated]") {
   const Compressor& int8 = packer("int8");
-  Vectors vectors = make_vectors(Input::normal, 20'000, 1);
-  for (const std::size_t at : {std::size_t{3}, std::size_t{5000}, std::size_t{19'999}}) {
+  Vectors vectors = make_vectors(Input::normal, 6000, 1);  // three blocks
+  for (const std::size_t at : {std::size_t{3}, std::size_t{3000}, std::size_t{5999}}) {
     vectors.gradient[at] = NAN;
     const PackAnswer expected = pack_reference_answer(int8, vectors, {256, 1});
-    for (unsigned seed = 1; seed < 31; ++seed) {
+    for (unsigned seed = 1; seed < 201; ++seed) {
       INFO("element " << at << ", order drawn from " << seed);
       Device device = weak(seed);
       require_same(expected, device_pack_answer(device, int8, vectors, {256, 1}));
