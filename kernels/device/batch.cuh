@@ -181,18 +181,4 @@ __device__ __forceinline__ Key key_of(float u, std::uint64_t seed, std::int64_t 
   return kRandomKeys ? random_key(seed, static_cast<std::uint32_t>(index)) : magnitude_key(u);
 }
 
-/// One element's part in the moments.
-template <bool kOfMagnitudes>
-__device__ __forceinline__ void take(Moments& moments, float u) {
-  const Key key = magnitude_key(u);
-  if (key >= kInfinityKey) {
-    ++moments.unfinite;
-    return;
-  }
-  const double value = static_cast<double>(kOfMagnitudes ? float_of(key) : u);
-  moments.sum += value;
-  if (!kOfMagnitudes) moments.squares += value * value;
-  if (kOfMagnitudes && key > moments.largest) moments.largest = key;
-}
-
 }  // namespace gradcast::GRADCAST_DEVICE

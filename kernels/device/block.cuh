@@ -37,6 +37,15 @@ __device__ __forceinline__ T warp_scan(T value) {
   return value;
 }
 
+/// The largest of the 32 lanes' values, in each of them.
+__device__ __forceinline__ std::uint32_t warp_max(std::uint32_t value) {
+  for (int distance = kLanes / 2; distance > 0; distance /= 2) {
+    const std::uint32_t other = from_lane_across(value, distance);
+    value = value > other ? value : other;
+  }
+  return value;
+}
+
 /// Prefix sum over the block's threads. Every thread calls it.
 template <class T>
 __device__ Scan<T> block_scan(T value, BlockScratch& scratch) {

@@ -100,6 +100,9 @@ __device__ __forceinline__ std::uint32_t add_atomic(std::uint32_t* to, std::uint
 __device__ __forceinline__ void or_atomic(std::uint32_t* to, std::uint32_t bits) {
   atomicOr(to, bits);
 }
+__device__ __forceinline__ void max_atomic(std::uint32_t* to, std::uint32_t least) {
+  atomicMax(to, least);
+}
 __device__ __forceinline__ std::uint32_t read_now(const std::uint32_t* word) {
   return *reinterpret_cast<const volatile std::uint32_t*>(word);
 }
@@ -231,6 +234,9 @@ inline std::uint32_t add_atomic(std::uint32_t* to, std::uint32_t amount) {
 }
 inline void or_atomic(std::uint32_t* to, std::uint32_t bits) {
   emulator::atomically(to, [&](std::uint32_t& word) { return word |= bits; });
+}
+inline void max_atomic(std::uint32_t* to, std::uint32_t least) {
+  emulator::atomically(to, [&](std::uint32_t& word) { return word = word > least ? word : least; });
 }
 inline std::uint32_t read_now(const std::uint32_t* word) { return emulator::load_volatile(word); }
 /// What lies past L1 is no newer than a fence says.

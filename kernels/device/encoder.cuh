@@ -5,32 +5,10 @@
 #include "kernels/device/finish.cuh"
 #include "kernels/device/plan_batch.hpp"
 #include "kernels/device/prepare.cuh"
+#include "kernels/device/scratch.cuh"
 #include "kernels/device/stream.cuh"
 
 namespace gradcast::GRADCAST_DEVICE {
-
-inline __global__ void __launch_bounds__(kBlockThreads)
-    store_round(std::uint64_t* to, std::uint64_t round) {
-  if (threadIdx.x == 0) *to = round;
-}
-
-/// Divides one piece of memory into parts, each aligned to 256 bytes.
-class Carver {
- public:
-  /// Without memory it only measures.
-  explicit Carver(void* memory = nullptr) : memory_(static_cast<char*>(memory)) {}
-  template <class T>
-  T* take(std::size_t count) {
-    T* part = memory_ != nullptr ? reinterpret_cast<T*>(memory_ + used_) : nullptr;
-    used_ += (count * sizeof(T) + 255) / 256 * 256;
-    return part;
-  }
-  std::size_t used() const { return used_; }
-
- private:
-  char* memory_;
-  std::size_t used_ = 0;
-};
 
 template <Rule kRule, Mode kMode>
 class EncoderHere final : public Encoder {
@@ -66,12 +44,12 @@ class EncoderHere final : public Encoder {
     // read.
     clear_bytes(batch_.sample_bins, bytes_between(batch_.sample_bins, batch_.fallback_bins));
     clear_bytes(tables_.round, sizeof *tables_.round);
-    upload(tables_.segments, plan.segments);
-    upload(batch_.first_threshold, plan.first_threshold);
-    upload(tables_.group_segment, plan.group_segment);
-    upload(tables_.chunk_segment, plan.chunk_segment);
-    upload(tables_.sample_block_segment, plan.sample_block_segment);
-    upload(tables_.shares, shares);
+    upload_all(tables_.segments, plan.segments);
+    upload_all(batch_.first_threshold, plan.first_threshold);
+    upload_all(tables_.group_segment, plan.group_segment);
+    upload_all(tables_.chunk_segment, plan.chunk_segment);
+    upload_all(tables_.sample_block_segment, plan.sample_block_segment);
+    upload_all(tables_.shares, shares);
     load_kernel(prepare<kRule, kMode>);
     load_kernel(streaming());
     load_kernel(finish<kRule, kMode>);
@@ -221,11 +199,6 @@ class EncoderHere final : public Encoder {
   static std::size_t bytes_between(const void* begin, const void* end) {
     return static_cast<std::size_t>(static_cast<const char*>(end) -
                                     static_cast<const char*>(begin));
-  }
-
-  template <class T>
-  static void upload(T* to, const std::vector<T>& from) {
-    if (!from.empty()) upload_bytes(to, from.data(), from.size() * sizeof(T));
   }
 
   template <class T>

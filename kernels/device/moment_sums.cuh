@@ -1,5 +1,6 @@
 // Adds the tiles' moments, chunk by chunk and then by segment, for Gaussian-k and Trimmed.
 #pragma once
+#include "kernels/device/moments.cuh"
 #include "kernels/device/share.cuh"
 
 namespace gradcast::GRADCAST_DEVICE {
@@ -10,14 +11,11 @@ __device__ void add_chunks(Share<kRule, kMode>& share) {
   const Batch& batch = share.batch();
   for (int chunk = share.block(); chunk < batch.chunks; chunk += share.blocks()) {
     const Segment& segment = batch.segments[batch.chunk_segment[chunk]];
-    const std::int64_t tile =
-        static_cast<std::int64_t>(chunk - segment.first_chunk) * kTreeWidth + threadIdx.x;
-    Moments own;
-    if (tile < moment_tiles_of(segment))
-      own = batch.tile_moments[static_cast<std::int64_t>(segment.first_group) * kGroupMomentTiles +
-                               tile];
-    own = block_tree(own, share.shared().scratch);
-    if (threadIdx.x == 0) batch.chunk_moments[chunk] = own;
+    const std::int64_t tile = static_cast<std::int64_t>(chunk - segment.first_chunk) * kTreeWidth;
+    const std::int64_t first = static_cast<std::int64_t>(segment.first_group) * kGroupMomentTiles;
+    const Moments sum = sum_of(batch.tile_moments + first + tile, moment_tiles_of(segment) - tile,
+                               share.shared().scratch);
+    if (threadIdx.x == 0) batch.chunk_moments[chunk] = sum;
   }
 }
 
@@ -30,15 +28,13 @@ __device__ Moments moments_of(Share<kRule, kMode>& share, const Segment& segment
   const int trees = (chunks + kTreeWidth - 1) / kTreeWidth;
   const int thread = static_cast<int>(threadIdx.x);
   for (int tree = 0; tree < trees; ++tree) {
-    const int chunk = tree * kTreeWidth + thread;
-    const Moments sum = block_tree(
-        chunk < chunks ? share.batch().chunk_moments[segment.first_chunk + chunk] : Moments{},
-        shared.scratch);
+    const int chunk = tree * kTreeWidth;
+    const Moments sum = sum_of(share.batch().chunk_moments + segment.first_chunk + chunk,
+                               chunks - chunk, shared.scratch);
     if (thread == 0) shared.sums[tree] = sum;
   }
   block_barrier();
-  const Moments own = thread < trees ? shared.sums[thread] : Moments{};
-  const Moments total = trees > 1 ? block_tree(own, shared.scratch) : shared.sums[0];
+  const Moments total = trees > 1 ? sum_of(shared.sums, trees, shared.scratch) : shared.sums[0];
   block_barrier();
   return total;
 }

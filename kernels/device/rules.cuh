@@ -14,6 +14,7 @@ struct RuleTraits {
   static constexpr bool kTrims = kRule == Rule::Trimmed && kMode == Mode::Code;
   static constexpr bool kTakesMoments = kRule == Rule::Gaussian || kTrims;
   static constexpr bool kOfMagnitudes = kTrims;  // moments of |u| instead of u
+  static constexpr MomentsOf kMomentsOf = kTrims ? MomentsOf::Magnitudes : MomentsOf::Values;
   static constexpr bool kTakesSample = kRule == Rule::Dgc;
   static constexpr bool kCounts = kTakesMoments || kTakesSample;
   static constexpr bool kDrawsFromTop = kRule == Rule::Rtopk;

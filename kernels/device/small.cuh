@@ -166,7 +166,7 @@ class SmallTensor {
     for (int r = 0; r < 8; ++r)
       for (int c = 0; c < 4; ++c) {
         const int i = tile + 128 * r + 4 * lane + c;
-        if (i < elements_) take<Traits::kOfMagnitudes>(own, shared_.at(i));
+        if (i < elements_) take<Traits::kMomentsOf, Traits::kOfMagnitudes>(own, shared_.at(i));
       }
     own = warp_tree(own);
     if (lane == 0) shared_.tiles[warp_of_thread()] = own;

@@ -3,7 +3,7 @@
 // another.
 #pragma once
 #include "kernels/device/batch.cuh"
-#include "kernels/device/block.cuh"
+#include "kernels/device/moments.cuh"
 
 namespace gradcast::GRADCAST_DEVICE {
 
@@ -17,6 +17,8 @@ static_assert(kMostSlots * sizeof(Candidate) >= kTileElements * sizeof(float));
 /// One warp's tiles, one after another. Of a tile each lane has 16 elements, of four rows of 128.
 template <bool kRandomKeys, bool kTakesMoments, bool kOfMagnitudes>
 class TileStream {
+  static constexpr MomentsOf kMomentsOf = kOfMagnitudes ? MomentsOf::Magnitudes : MomentsOf::Values;
+
  public:
   __device__ TileStream(const Batch& batch, int which, Candidate* caught)
       : batch_(batch),
@@ -39,7 +41,7 @@ class TileStream {
     if (kTakesMoments) {
       GRADCAST_UNROLL
       for (int i = 0; i < 16; ++i)
-        if (valid >> i & 1u) take<kOfMagnitudes>(moments_, u[i]);
+        if (valid >> i & 1u) take<kMomentsOf, kOfMagnitudes>(moments_, u[i]);
     }
     catch_candidates(tile, static_cast<std::uint32_t>(first) + 4 * lane_, u, valid);
   }

@@ -3,7 +3,7 @@
 
 usage: compiled_kernels_test.py [--archs 70,75,80,90,100] [--jobs 2] [--folder FOLDER]
 
-Compiles kernels/encoder_cuda.cu for each architecture that this nvcc knows (CUDA 13 lost sm_70, and
+Compiles kernels/encoder_cuda.cu and packer_cuda.cu for each architecture that this nvcc knows (CUDA 13 lost sm_70, and
 12.8 is the first to have sm_100), and prints a table of all kernels. FOLDER (default:
 build/compiled_kernels) keeps the table, table.txt, and what was compiled: nothing is compiled
 twice. That sm_75 is compiled at all shows that nothing needs a newer GPU; of sm_70 CUDA 12 shows
@@ -27,13 +27,19 @@ from cubin import CubinError, memory_instructions  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FLAGS = ["-O3", "-DNDEBUG", "-std=c++17", "-fmad=false", "-Xptxas=-v", "-cubin"]  # as the build's
 
+SOURCES = ["encoder_cuda", "packer_cuda"]
+
 # An SM has 65,536 registers and a block 256 threads: 64 registers a thread are 4 blocks an SM, 128
-# are 2. The stream needs 4 to keep enough loads under way; for the others 2 are planned. What is
-# not named here has the last.
-BUDGETS = {"stream": 64, "prepare": 128, "finish": 128, "decode_sets": 128, "": 128}
+# are 2. What all elements pass through needs 4 to keep enough loads under way; for the others 2 are
+# planned. What is not named here has the last.
+BUDGETS = {"stream": 64, "prepare": 128, "finish": 128, "decode_sets": 128, "measure": 64,
+           "pack": 64, "pack_blocks": 64, "unpack": 128, "": 128}
 # What all elements pass through. A quad is one load each of gradient and residual, and one store of
-# u. Elsewhere arrays in local memory (stack), which are no spills, do no harm: once a block or so.
-WIDE = {"stream": {"LDG.128": 2, "STG.128": 1}}
+# u (or of what stays of it; unpacking, of a sum). Elsewhere arrays in local memory (stack), which
+# are no spills, do no harm: once a block or so.
+WIDE = {"stream": {"LDG.128": 2, "STG.128": 1}, "measure": {"LDG.128": 2},
+        "pack": {"LDG.128": 2, "STG.128": 1}, "pack_blocks": {"LDG.128": 2, "STG.128": 1},
+        "unpack": {"STG.128": 1}}
 
 # Instructions that the reader of machine code must find: one each of the widths, and local memory
 # for an array whose index is not known.
@@ -85,7 +91,7 @@ def fingerprint(nvcc):
     """Of all that the result depends on."""
     version = subprocess.run([nvcc, "--version"], stdout=subprocess.PIPE, text=True).stdout
     kernels = ROOT / "kernels"
-    sources = [kernels / "encoder_cuda.cu", *sorted(kernels.glob("*.hpp")),
+    sources = [*(kernels / f"{name}.cu" for name in SOURCES), *sorted(kernels.glob("*.hpp")),
                *sorted((kernels / "device").iterdir())]
     digest = hashlib.sha256(repr((version, FLAGS, PROBE)).encode())
     for path in sources:
@@ -108,6 +114,7 @@ def readable(symbol):
     if not rest.startswith("I"):
         return name
     known = {"Rule": enumerators("kernels/rule.hpp", "Rule"),
+             "PackRule": enumerators("kernels/packing.hpp", "PackRule"),
              "Mode": enumerators("kernels/selection.hpp", "Mode")}
     words = []
     for enum, value, number in re.findall(r"LNS_\d+(\w+?)E(\d+)E|L[a-z](\d+)E", rest):
@@ -154,11 +161,14 @@ def check_reader(nvcc, arch, folder, key):
 def measured(nvcc, arch, folder, key):
     """Rows of the table: kernel, arch, what ptxas said, counts of instructions."""
     check_reader(nvcc, arch, folder, key)
-    cubin, log = compiled(nvcc, ROOT / "kernels" / "encoder_cuda.cu", arch, folder,
-                          f"kernels-sm_{arch}-{key}")
-    instructions = memory_instructions(cubin)
-    return [(readable(symbol), arch, said, instructions[symbol])
-            for symbol, said in ptxas_said(log).items()]
+    rows = {}  # by symbol: a kernel that both have is one
+    for name in SOURCES:
+        cubin, log = compiled(nvcc, ROOT / "kernels" / f"{name}.cu", arch, folder,
+                              f"{name}-sm_{arch}-{key}")
+        instructions = memory_instructions(cubin)
+        for symbol, said in ptxas_said(log).items():
+            rows[symbol] = (readable(symbol), arch, said, instructions[symbol])
+    return list(rows.values())
 
 
 def complaints(rows):

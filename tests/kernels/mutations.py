@@ -2,8 +2,8 @@
 """Shows that the tests of the kernels on weak memory would notice.
 
 Each row of TABLE breaks one line of the kernels. The script makes the change in a copy, builds one
-compressor's kernels from it, links them with the objects of tests_emulated, and runs the cases that
-are to notice: they must fail. ctest -R mutations runs it; -V shows the table."""
+compressor's kernels from it (or those of all packers), links them with the objects of
+tests_emulated, and runs the case that is to notice: it must fail. ctest -R mutations runs it; -V shows the table."""
 import argparse
 import concurrent.futures
 import dataclasses
@@ -16,7 +16,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# Test cases, all of weak_encoder_emulated_test.cpp.
+# Test cases of weak_encoder_emulated_test.cpp; those of packers are packer_emulated_test.cpp's.
 LARGE = "large tensors"
 OVERFLOWING = "tiles with more candidates than slots"
 BELOW = "selections that reach below the candidates"
@@ -25,6 +25,9 @@ SMALL_TIES = "small tensors with ties"
 TIES = "ties"
 SAMPLED = "the threshold is from the samples of all blocks under many orders"
 DECODE = "sparse sets add up in the order of the workers"
+STATUS = "a status is of all blocks"
+BLOCKS = "units of blocks end with a word"
+PACKED = "packers serve iteration after iteration"
 
 # A compressor: the section of the test case, and the kernels that are built.
 TOPK = ("topk", "Rule::Topk, Mode::Only")
@@ -32,6 +35,7 @@ RTOPK = ("rtopk", "Rule::Rtopk, Mode::Only")
 DGC = ("dgc (paper)", "Rule::Dgc, Mode::Paper")
 GAUSSIAN = ("gaussian (code)", "Rule::Gaussian, Mode::Code")
 NONE = (None, "Rule::Topk, Mode::Only")  # the case has no sections
+PACKER = (None, None)  # all packers' kernels
 
 
 @dataclasses.dataclass
@@ -131,6 +135,23 @@ TABLE = [
     Mutation("decode.cuh", "decode: a range has one element too many",
              "end < tensor.elements ? end : tensor.elements);",
              "end < tensor.elements ? end : tensor.elements + 1);", NONE, DECODE),
+    # ---- packing
+    Mutation("pack_blocks.cuh", "status: what a block found is not published before it is counted",
+             "kNotFinite);\n    memory_fence();", "kNotFinite);", PACKER, STATUS),
+    Mutation("pack_blocks.cuh", "status: the last block does not read anew",
+             "!= units) return;\n    memory_fence();", "!= units) return;", PACKER, STATUS),
+    Mutation("pack_blocks.cuh", "scales: of a block whose warps have not all looked",
+             "      find_largest(place, u);\n    }\n    block_barrier();",
+             "      find_largest(place, u);\n    }", PACKER, PACKED),
+    Mutation("send_codes.cuh", "codes: words are made before all lanes have put theirs down",
+             "  // a quad is a word\n  warp_barrier();", "  // a quad is a word", PACKER, PACKED),
+    Mutation("send_codes.cuh", "codes: of a word's last quad too few bits are skipped",
+             "held < 32; held += quad_bits)", "held < 28; held += quad_bits)", PACKER, PACKED),
+    Mutation("measure.cuh", "moments: a tile's second half is measured as the first",
+             "form_tile(segment, first + half, count, u);", "form_tile(segment, first, count, u);",
+             PACKER, PACKED),
+    Mutation("plan_pack.hpp", "words: an int8 unit ends within a word",
+             "4 / std::gcd(elements, 4)", "1", PACKER, BLOCKS),
 ]
 
 KERNELS = """#include "kernels/device/decode.cuh"
@@ -145,6 +166,7 @@ std::unique_ptr<Decoder> make_decoder(const std::vector<DecoderTensor>& tensors)
 }
 }  // namespace gradcast::on_emulator
 """
+PACKERS = '#include "kernels/device/make_packer.cuh"\n'
 
 
 def mutate(mutation, folder):
@@ -178,7 +200,8 @@ def try_out(number, mutation, options):
     """How the mutation was caught, or None."""
     folder = options.work / str(number)
     mutate(mutation, folder)
-    (folder / "kernels.cpp").write_text(KERNELS % mutation.compressor[1])
+    kernels = PACKERS if mutation.compressor is PACKER else KERNELS % mutation.compressor[1]
+    (folder / "kernels.cpp").write_text(kernels)
     program = folder / "tests"
     flags = shlex.split(options.flags)
     build = [options.compiler, "-std=c++20", "-O1", "-ffp-contract=off", *flags, f"-I{folder}",
@@ -214,7 +237,7 @@ def main():
                 sys.exit(f"'{mutation.case}' fails without any mutation")
         outcomes = pool.map(lambda row: try_out(*row, options), enumerate(rows))
         for mutation, outcome in zip(rows, outcomes):
-            print(f"{outcome or 'NOT CAUGHT':10}  {mutation.file:11}  {mutation.breaks}", flush=True)
+            print(f"{outcome or 'NOT CAUGHT':10}  {mutation.file:15}  {mutation.breaks}", flush=True)
             caught += outcome is not None
     print(f"{caught} of {len(rows)} mutations caught")
     return 0 if caught == len(rows) else 1

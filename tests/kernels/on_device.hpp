@@ -6,6 +6,7 @@
 
 #include "kernels/device_memory.hpp"
 #include "kernels/encoder.hpp"
+#include "kernels/packer.hpp"
 #include "tests/kernels/cases.hpp"
 
 namespace gradcast::cases {
@@ -14,6 +15,8 @@ struct Device {
   std::unique_ptr<DeviceQueue> queue;
   decltype(&on_cuda::make_encoder) make_encoder;
   decltype(&on_cuda::make_decoder) make_decoder;
+  decltype(&on_cuda::make_packer) make_packer = nullptr;
+  decltype(&on_cuda::make_unpacker) make_unpacker = nullptr;
 };
 
 /// Memory of a device with a band of 64 poisoned bytes on each side, at a chosen offset from its

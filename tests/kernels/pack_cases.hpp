@@ -1,5 +1,7 @@
 // What casts and quantisers are tried on.
 #pragma once
+#include <stdexcept>
+
 #include "tests/kernels/cases.hpp"
 
 namespace gradcast::cases {
@@ -33,6 +35,12 @@ struct PackCase {
 inline std::ostream& operator<<(std::ostream& out, const PackCase& one) {
   return out << one.compressor->name << " (" << one.settings.parameter << "), " << one.elements
              << " elements of " << one.input.name << ", seed " << one.settings.seed;
+}
+
+inline const Compressor& packer(std::string_view name) {
+  for (const Compressor* compressor : all_packers())
+    if (compressor->name == name) return *compressor;
+  throw std::logic_error("no such packer");
 }
 
 /// The usual parameter, and both ends of what is allowed.

@@ -13,12 +13,6 @@ using namespace gradcast::cases;
 
 namespace {
 
-const Compressor& packer(std::string_view name) {
-  for (const Compressor* compressor : all_packers())
-    if (compressor->name == name) return *compressor;
-  throw std::logic_error("no such packer");
-}
-
 /// What one worker's payload says.
 std::vector<float> received(const Compressor& compressor, double parameter,
                             const std::vector<std::uint32_t>& words, std::size_t elements) {

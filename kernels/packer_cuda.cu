@@ -1,0 +1,2 @@
+// Packers and unpackers on CUDA.
+#include "kernels/device/make_packer.cuh"
