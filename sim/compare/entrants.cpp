@@ -30,6 +30,10 @@ std::vector<std::vector<std::size_t>> setups_of(const std::vector<ComparedRun>& 
 const std::vector<Aspect>& telling_aspects() {
   static const std::vector<Aspect> aspects = {
       {"density", [](const ComparedRun& c) { return number_to_text(c.run.density); }},
+      {"parameter",
+       [](const ComparedRun& c) {
+         return c.run.parameter ? number_to_text(*c.run.parameter) : std::string();
+       }},
       {"mode", [](const ComparedRun& c) { return c.run.mode; }},
       {"selection", [](const ComparedRun& c) { return to_text(c.run.selection); }},
       {"fusion", [](const ComparedRun& c) { return to_text(c.run.fusion); }},

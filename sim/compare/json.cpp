@@ -17,6 +17,12 @@ Json or_null(const std::optional<Seconds>& value) {
 }
 
 /// The measured file's columns.
+/// Null where codes travel in as few bits as they have.
+Json wire_bytes_of(const MeasuredRun& run) {
+  const int bytes = run.wire_bytes_per_element.value_or(kBytesOfPair);
+  return bytes > 0 ? Json(bytes) : Json();
+}
+
 Json measured_columns(const MeasuredRun& run) {
   return {{"source", run.source},
           {"model", run.model},
@@ -27,6 +33,7 @@ Json measured_columns(const MeasuredRun& run) {
           {"gpus_per_node", run.gpus_per_node},
           {"compressor", run.compressor},
           {"density", run.density},
+          {"parameter", run.parameter ? Json(*run.parameter) : Json()},
           {"fusion", to_text(run.fusion)},
           {"overlap", run.overlap ? "yes" : "no"},
           {"iteration_seconds", run.iteration.count()},
@@ -36,7 +43,7 @@ Json measured_columns(const MeasuredRun& run) {
           {"collective", run.collective},
           {"nic_bandwidth", run.nic_bandwidth},
           {"nic_latency", run.nic_latency},
-          {"wire_bytes_per_element", run.wire_bytes_per_element.value_or(kBytesOfPair)},
+          {"wire_bytes_per_element", wire_bytes_of(run)},
           {"wire_messages", run.wire_messages},
           {"payload_bytes", run.payload.count > 0 ? Json(run.payload.count) : Json()},
           {"concurrent_jobs", run.concurrent_jobs},

@@ -67,6 +67,10 @@ std::vector<Column> naming_columns(const std::vector<ComparedRun>& runs) {
     columns.push_back({"density", [](const ComparedRun& run) {
                          return run.run.density < 1 ? number_to_text(run.run.density) : "-";
                        }});
+  if (std::any_of(runs.begin(), runs.end(), [](const auto& r) { return r.run.parameter; }))
+    columns.push_back({"parameter", [](const ComparedRun& run) {
+                         return run.run.parameter ? number_to_text(*run.run.parameter) : "-";
+                       }});
   columns.push_back(
       {"compute*", [](const ComparedRun& run) { return fixed(run.run.compute.count(), 4); }});
   columns.push_back(

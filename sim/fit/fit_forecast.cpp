@@ -54,6 +54,7 @@ Unexplained unexplained_among(const Fit& fit) {
     sum += fit.residuals[at(i)] * fit.residuals[at(i)];
     ++runs;
   }
+  if (sums.empty()) return {fit.deviation, fit.degrees};
   double of_means = 0;
   for (const auto& [compressor, own] : sums) of_means += own.first / own.second;
   const auto compressors = static_cast<double>(sums.size());

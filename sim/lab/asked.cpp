@@ -72,35 +72,10 @@ double parse_learning_rate(std::string_view text) {
   throw ValueError("'" + std::string(text) + "' is not a learning rate above 0, like 0.01");
 }
 
-/// Forecasts know some compressors only; trainings take all.
-const Compressor& trained_compressor(std::string_view name) {
-  std::vector<std::string> known;
-  for (const auto all : {all_sparsifiers(), all_packers(), all_low_rank()})
-    for (const Compressor* compressor : all) {
-      if (compressor->name == name) return *compressor;
-      known.emplace_back(compressor->name);
-    }
-  throw ValueError("unknown compressor '" + std::string(name) + "'" +
-                   did_you_mean(std::string(name), known) + " (known: " + join(known) + ")");
-}
-
 double parameter_for(const Compressor& compressor, const Flags& flags) {
-  const Parameter& parameter = compressor.parameter;
-  if (parameter.name.empty()) {
-    if (flags.typed("parameter"))
-      throw UsageError("--parameter: " + std::string(compressor.name) + " takes none");
-    return 0;
-  }
-  if (!flags.given("parameter")) return parameter.usual;
+  if (!flags.given("parameter")) return parameter_of(compressor, std::nullopt);
   return flags.value("parameter", [&](const std::string& text) {
-    const double value = parse_number(text);
-    if (value >= parameter.least && value <= parameter.most &&
-        (!parameter.whole || value == std::floor(value)))
-      return value;
-    throw ValueError("'" + text + "' is no " + std::string(parameter.name) + " of " +
-                     std::string(compressor.name) + ": a " + (parameter.whole ? "whole " : "") +
-                     "number from " + number_to_text(parameter.least) + " to " +
-                     number_to_text(parameter.most) + " would be right");
+    return parameter_of(compressor, parse_parameter(text));
   });
 }
 
@@ -287,7 +262,7 @@ TrainAsked read_train_asked(const Flags& flags) {
   if (flags.typed("data") && flags.typed("dataset"))
     throw UsageError("--data and --dataset both say what to learn from");
   settings.compressor =
-      flags.value("compressor", [](const std::string& name) { return &trained_compressor(name); });
+      flags.value("compressor", [](const std::string& name) { return &known_compressor(name); });
   settings.mode = mode_for(*settings.compressor, flags);
   settings.parameter = parameter_for(*settings.compressor, flags);
   settings.density = settings.selects() ? flags.value("density", parse_density) : 1;

@@ -8,6 +8,7 @@
 #include "kernels/compressor.hpp"
 #include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
+#include "sim/sweep/ranking.hpp"
 
 namespace gradcast {
 namespace {
@@ -361,7 +362,7 @@ std::string sweep_table(const SweepPlan& plan, const std::vector<Json>& rows) {
     }
     table.rows.push_back(std::move(line));
   }
-  return to_text(table) + legend(plan, rows);
+  return to_text(table) + legend(plan, rows) + sweep_ranking(columns, speedup, rows);
 }
 
 }  // namespace gradcast

@@ -123,11 +123,12 @@ TEST_CASE("train refuses in one line what makes no sense", "[cli]") {
   refuses({"train", "--compressor", "powersgd", "--density-warmup", "2"}, 2,
           "--density-warmup: powersgd");
   refuses({"train", "--compressor", "powersgd", "--parameter", "0"}, 2,
-          "--parameter: '0' is no rank of powersgd: a whole number from 1 to 1024 would be right");
-  refuses({"train", "--compressor", "qsgd", "--parameter", "1.5"}, 2, "'1.5' is no levels of qsgd");
+          "--parameter: parameter 0 is not one of compressor 'powersgd': rank, a whole number from "
+          "1 to 1024");
+  refuses({"train", "--compressor", "qsgd", "--parameter", "1.5"}, 2, "levels, a whole number");
   refuses({"train", "--compressor", "natural", "--parameter", "1"}, 2,
-          "--parameter: natural takes none");
-  refuses({"train", "--parameter", "1"}, 2, "--parameter: dense takes none");
+          "'natural' takes no parameter");
+  refuses({"train", "--parameter", "1"}, 2, "'dense' takes no parameter");
   refuses({"train", "--compressor", "int8", "--mode", "code"}, 2, "int8 has one definition");
   refuses({"train", "--compressor", "int8", "--shared-seed", "yes"}, 2, "int8 draws nothing");
   refuses({"train", "--compressor", "powersgd", "--selection", "merged"}, 2,

@@ -91,9 +91,12 @@ Json settings_of(const Scenario& scenario, const Request& request, const Plan& p
   settings["payload_bytes_per_rank"] = payload;
   settings["sent_bytes_per_rank"] = std::llround(sent_bytes_per_rank(plan, scenario.cluster));
   if (scenario.compresses()) {
-    settings["density"] = scenario.density;
+    settings["density"] = scenario.sparse() ? scenario.density : 1;
+    settings["parameter"] =
+        scenario.compressor->parameter.name.empty() ? Json() : Json(scenario.parameter);
     settings["selected_elements"] = selected;
-    settings["wire_bytes_per_element"] = scenario.wire_bytes_per_element;
+    settings["wire_bytes_per_element"] =
+        scenario.wire_bytes_per_element > 0 ? Json(scenario.wire_bytes_per_element) : Json();
     settings["wire_messages"] = scenario.wire_messages;
     settings["costs"] = request.costs;
     settings["costs_scaled_to"] = request.costs_device;
