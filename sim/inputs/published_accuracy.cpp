@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "kernels/compressor.hpp"
 #include "sim/base/csv.hpp"
 #include "sim/base/units.hpp"
 
@@ -38,9 +39,12 @@ PublishedAccuracies load_published_accuracies(const TextFile& file) {
 std::optional<AccuracyGap> published_gap(const PublishedAccuracies& published,
                                          const std::string& model, const std::string& compressor,
                                          double density) {
+  const Compressor* known = find_compressor(compressor);
+  if (known == nullptr) return std::nullopt;
+  const double sent = known->family == Family::Sparsifier ? density : 1;
   for (const PublishedAccuracy& row : published.rows) {
-    if (row.model != model || row.compressor != compressor || !row.error_feedback ||
-        !same_density(row.density, density))
+    if (row.model != model || row.compressor != compressor ||
+        row.error_feedback != known->feedback || !same_density(row.density, sent))
       continue;
     for (const PublishedAccuracy& dense : published.rows)
       if (dense.compressor == "dense" && dense.model == model && dense.dataset == row.dataset &&

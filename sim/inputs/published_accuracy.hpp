@@ -31,7 +31,8 @@ struct PublishedAccuracies {
 PublishedAccuracies load_published_accuracies(const TextFile& file);
 
 /// How far a training with the compressor ended from dense with the same model, data set, workers
-/// and optimizer. nullopt where nobody published both.
+/// and optimizer. With error feedback or without, as the compressor usually has it; at that density
+/// where it selects elements. nullopt where nobody published both.
 struct AccuracyGap {
   double percent = 0;
   double of_dense = 0;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "kernels/compressor.hpp"
 #include "sim/base/table.hpp"
 #include "sim/base/units.hpp"
 #include "sim/inputs/published_accuracy.hpp"
@@ -20,6 +21,8 @@ std::string gap_words(const AccuracyGap& gap) {
 std::string published_accuracy_words(const std::string& model, const std::string& compressor,
                                      double density, DataFiles& files) {
   DataFiles others(files.root());  // what is looked at here need not be an input of the answer
+  const Compressor* known = find_compressor(compressor);
+  const bool sparse = known != nullptr && known->family == Family::Sparsifier;
   std::string words;
   for (const std::string& name : others.names(kPublishedAccuracies)) {
     const auto gap =
@@ -28,8 +31,9 @@ std::string published_accuracy_words(const std::string& model, const std::string
     if (!gap) continue;
     (void)files.read(kPublishedAccuracies, name);
     words += (words.empty() ? "Time is not all: " : "; ") + model + " with " + compressor +
-             " at density " + number_to_text(density) + " on " + std::to_string(gap->workers) +
-             " workers " + gap_words(*gap) + " (" + name + ", one training each)";
+             (sparse ? " at density " + number_to_text(density) : "") + " on " +
+             std::to_string(gap->workers) + " workers " + gap_words(*gap) + " (" + name +
+             ", one training each)";
   }
   return words.empty() ? "" : words + ".";
 }
