@@ -62,14 +62,15 @@ class Errors {
 
 HoldOut held_out_error(const CostTable& table) {
   // The last member is what stays the same along the line: the density, or the elements.
-  using Key = std::tuple<std::string, std::string, std::string, std::string, int, double>;
+  using Key = std::tuple<std::string, std::string, std::string, double, std::string, int, double>;
   std::map<Key, Line> along_sizes;
   std::map<Key, Line> along_densities;
   for (const CostRow& row : table.rows) {
     if (row.tensors > 1) continue;
     const auto elements = static_cast<double>(row.elements);
     const auto key = [&](double same) {
-      return Key{row.compressor, row.mode, row.implementation, row.distribution, row.workers, same};
+      return Key{row.compressor, row.mode, row.implementation, row.parameter, row.distribution,
+                 row.workers,    same};
     };
     along_sizes[key(row.density)][elements] = &row;
     along_densities[key(elements)][row.density] = &row;

@@ -19,10 +19,10 @@ constexpr TimeMember kTimes[] = {&CostRow::encode, &CostRow::encode_p95, &CostRo
 /// Rows of several tensors belong to the same line: they take as many launches as rows of one
 /// tensor.
 auto line_of(const CostRow& row) {
-  return std::tie(row.compressor, row.mode, row.implementation, row.density, row.workers,
-                  row.distribution);
+  return std::tie(row.compressor, row.mode, row.implementation, row.parameter, row.density,
+                  row.workers, row.distribution);
 }
-using LineKey = std::tuple<std::string, std::string, std::string, double, int, std::string>;
+using LineKey = std::tuple<std::string, std::string, std::string, double, double, int, std::string>;
 
 std::map<LineKey, Seconds> floors_of(const CostTable& table, TimeMember time) {
   std::map<LineKey, Seconds> least;

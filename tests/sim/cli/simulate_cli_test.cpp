@@ -344,6 +344,21 @@ TEST_CASE("throughput, efficiency and speedup are of the iteration above them", 
         Approx(dense["iteration_seconds"].get<double>() / iteration));
 }
 
+TEST_CASE("a flag of another family of compressors is said to change nothing", "[cli]") {
+  const auto notes = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"simulate", "--model", "resnet-50", "--engine", "analytic"});
+    return gradcast_with(more).err;
+  };
+  CHECK_THAT(notes({"--compressor", "qsgd", "--density", "0.1"}),
+             Contains("--density changes nothing here: qsgd sends something of every element"));
+  CHECK_THAT(notes({"--compressor", "powersgd", "--wire-messages", "2"}),
+             Contains("--wire-messages changes nothing here: powersgd sends matrices"));
+  CHECK_THAT(notes({"--compressor", "topk", "--parameter", "2"}),
+             Contains("'topk' takes no parameter"));
+  CHECK_THAT(notes({"--compressor", "qsgd", "--parameter", "0"}),
+             Contains("levels, a whole number from 1 to 32767"));
+}
+
 TEST_CASE("what changes nothing or is assumed is said", "[cli]") {
   CHECK_THAT(gradcast_runs("simulate", "--model", "alexnet", "--density", "0.01").err,
              Contains("--density changes nothing here"));

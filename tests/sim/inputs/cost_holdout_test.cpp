@@ -55,7 +55,7 @@ TEST_CASE("a launch and a power of the size are predicted without error", "[cost
   CHECK(found.errors.median_absolute == Approx(0).margin(1e-9));
 }
 
-TEST_CASE("rows of other workers, modes and implementations are lines of their own",
+TEST_CASE("rows of other workers, parameters and implementations are lines of their own",
           "[cost_holdout]") {
   std::vector<CostRow> rows;
   for (const std::int64_t elements : {1000, 10'000, 100'000}) {
@@ -66,8 +66,11 @@ TEST_CASE("rows of other workers, modes and implementations are lines of their o
     rows.push_back(rows.back());
     rows.back().implementation = "cub";
     rows.back().encode *= 7;
+    rows.push_back(rows.back());
+    rows.back().parameter = 4;
+    rows.back().encode *= 7;
   }
-  CHECK(held_out(rows).errors.rows == 3);
+  CHECK(held_out(rows).errors.rows == 4);
   CHECK(held_out(rows).errors.mean_absolute == Approx(0).margin(1e-9));
 }
 

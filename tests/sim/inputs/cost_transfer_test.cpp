@@ -62,6 +62,17 @@ TEST_CASE("the floor goes with launches, what is above it with bandwidth", "[cos
   CHECK(scaled.device == "b, scaled from a");
 }
 
+// Rank 1 takes 1 and 5 s, rank 4 takes 3 and 11: floors of 1 and 3, which become 2 and 6. Above
+// them 4 and 8 become 1 and 2.
+TEST_CASE("each parameter has a floor of its own", "[cost_transfer]") {
+  CostTable table{"costs", {row(10, 1), row(100, 5), row(10, 3), row(100, 11)}};
+  for (std::size_t i = 0; i < 4; ++i) table.rows[i].parameter = i < 2 ? 1 : 4;
+  const CostTable scaled = scaled_to(table, device("a", 100, 3), device("b", 400, 6));
+  CHECK(scaled.rows[1].encode.count() == Approx(2 + 1));
+  CHECK(scaled.rows[2].encode.count() == Approx(6));
+  CHECK(scaled.rows[3].encode.count() == Approx(6 + 2));
+}
+
 TEST_CASE("from a device to itself nothing changes but the evidence", "[cost_transfer]") {
   const CostTable table{"costs", {row(10, 1, 3), row(100, 5, 4)}};
   const CostTable same = scaled_to(table, device("a", 100, 3), device("a", 100, 3));

@@ -53,6 +53,17 @@ void note_selection(const Flags& flags, const Scenario& scenario, const Plan& pl
     }
 }
 
+/// What is for other families than the compressor's.
+void note_of_family(const Flags& flags, const Scenario& scenario) {
+  if (scenario.sparse()) return;
+  const std::string name(scenario.compressor->name);
+  if (flags.given("density"))
+    flags.note("--density changes nothing here: " + name + " sends something of every element");
+  for (const char* flag : {"wire-bytes-per-element", "wire-messages"})
+    if (scenario.low_rank() && flags.given(flag))
+      flags.note("--" + std::string(flag) + " changes nothing here: " + name + " sends matrices");
+}
+
 void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan,
                   const NoiseChoice& noise) {
   if (noise.replicas > 1 && !noise.noise.any() && scenario.count_spread == 0)
@@ -79,7 +90,10 @@ void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan
         "what they do");
   if (scenario.count_spread > 0 && (!scenario.sparse() || scenario.compressor->exact_count))
     flags.note("--count-spread changes nothing here: every rank selects as many elements");
-  if (scenario.compresses() && plan.ranks() > 1) return;
+  if (scenario.compresses() && plan.ranks() > 1) {
+    note_of_family(flags, scenario);
+    return;
+  }
   for (const char* flag :
        {"density", "mode", "costs", "scale-costs-to", "implementation", "selection",
         "wire-bytes-per-element", "wire-messages", "compressing", "counts"})
