@@ -43,6 +43,18 @@ function(has_tag out tag)
   endforeach()
 endfunction()
 
+# Sets `out` to those sources that have a line which matches.
+function(sources_that_mention out regex)
+  set(chosen)
+  foreach(source IN LISTS ARGN)
+    file(STRINGS ${source} lines REGEX ${regex} LIMIT_COUNT 1)
+    if(lines)
+      list(APPEND chosen ${source})
+    endif()
+  endforeach()
+  set(${out} ${chosen} PARENT_SCOPE)
+endfunction()
+
 # They say what Catch is to be before they include it.
 set_source_files_properties(main.cpp main_gpu.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 add_library(test_main OBJECT main.cpp)
@@ -68,6 +80,11 @@ foreach(room base kernels ${rooms})
   endif()
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*_test.cpp)
   list(FILTER sources EXCLUDE REGEX "_(gpu|emulated)_test\\.cpp$")
+  # What the program does is tested once, in the default build. Another build needs those tests whose
+  # answer depends on what was built.
+  if(CLI_TESTS_OF_THE_BUILD AND room STREQUAL "cli")
+    sources_that_mention(sources "built\\(\\)|gpu_devices\\(\\)" ${sources})
+  endif()
   set(properties ${sources})
   list(FILTER properties INCLUDE REGEX "properties_test\\.cpp$")
   if(properties AND NOT rapidcheck)
