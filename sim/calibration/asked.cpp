@@ -37,7 +37,9 @@ std::vector<const Compressor*> parse_compressors(const std::string& text) {
     if (compressor.family == Family::Dense)
       throw ValueError("'" + name + "' encodes nothing, so there is nothing to time");
     if (compressor.encode == nullptr)
-      throw ValueError("'" + name + "' has no kernels that could be timed yet");
+      throw ValueError(
+          "'" + name +
+          "' is a cast, a quantiser or of low rank, and this command times sparsifiers alone");
     compressors.push_back(&compressor);
   }
   return compressors;
