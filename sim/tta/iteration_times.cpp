@@ -99,6 +99,7 @@ std::vector<TimedSetup> iteration_times(const TtaAsked& asked, const TrainedSetu
     request.sent_share = trained.sent_share();
     // What a compressor of one definition only is called with changes nothing.
     request = with_compressor(request, setup.compressor, true);
+    request.parameter = setup.parameter;
     TimedSetup timed{
         setup.dense() ? opponent_of(contest, files) : contestant_of(request, contest, files), {}};
     if (all.empty()) {

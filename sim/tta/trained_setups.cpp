@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/compressor.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/statistics.hpp"
 #include "sim/base/text.hpp"
@@ -90,10 +91,12 @@ double TrainedSetup::best_percent() const {
 }
 
 std::optional<double> TrainedSetup::sent_share() const {
+  const Compressor* compressor = find_compressor(setup.compressor);
+  if (compressor == nullptr || compressor->family != Family::Sparsifier) return std::nullopt;
   double sum = 0;
   int known = 0;
   for (const TrainingRun& run : seeds) {
-    if (setup.dense() || !run.sent_elements || run.parameters.value_or(0) <= 0) continue;
+    if (!run.sent_elements || run.parameters.value_or(0) <= 0) continue;
     sum +=
         *run.sent_elements / static_cast<double>(wanted_elements(*run.parameters, setup.density));
     ++known;

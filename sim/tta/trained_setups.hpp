@@ -16,7 +16,8 @@ struct TrainedSetup {
   /// The median over the seeds of the best accuracy that each reached, in percent.
   double best_percent() const;
   /// The elements that a worker sent, as a share of the k that the density asks for: the mean over
-  /// the seeds that say so. nullopt for dense, and where nobody does. Forecasts send as much.
+  /// the seeds that say so. nullopt where nothing is selected, and where nobody does. Forecasts
+  /// send as much.
   std::optional<double> sent_share() const;
 };
 

@@ -11,6 +11,7 @@
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
+#include "sim/inputs/compressor_words.hpp"
 #include "sim/inputs/cost_table.hpp"
 
 namespace gradcast {
@@ -102,6 +103,10 @@ TrainingSetup setup_of(const TrainingRow& row) {
   if (setup.dense()) return setup;
   add_settings(setup.settings, row, kOfCompressing);
   setup.density = row.value("density", parse_density);
+  const Compressor* known = find_compressor(setup.compressor);
+  const bool takes_one = known != nullptr && !known->parameter.name.empty();
+  if (takes_one && !row.text("parameter").empty())
+    setup.parameter = row.value("parameter", parse_parameter);
   if (!row.text("mode").empty()) setup.mode = row.value("mode", parse_mode);
   return setup;
 }

@@ -22,8 +22,9 @@ struct TrainingSetup {
   std::string mode;    // "", "paper" or "code"
   double density = 1;  // of dense 1
   int workers = 0;
-  int batch = 0;           // samples an iteration and worker
-  std::string settings{};  // all others that are said: "feedback no, momentum 0.9"
+  int batch = 0;                      // samples an iteration and worker
+  std::optional<double> parameter{};  // of the compressor; not given: its source's
+  std::string settings{};             // all others that are said: "feedback no, momentum 0.9"
 
   bool dense() const { return compressor == "dense"; }
   friend auto operator<=>(const TrainingSetup&, const TrainingSetup&) = default;

@@ -165,3 +165,38 @@ TEST_CASE("what cannot be multiplied is refused in one line", "[cli][tta]") {
   refuses(asked({"--training", folder.write("a.json", "{\"results\": [{\"network\": 1}]}")}), 3,
           "a.json: results row 1");
 }
+
+// Rank 4 sends about twice what rank 2, the usual one, does: a forecast of the usual one is
+// shorter.
+TEST_CASE("a training's parameter is that of its forecast", "[cli][tta]") {
+  const TemporaryFolder folder;
+  const auto trained = [&](const std::string& name, std::vector<std::string> more) {
+    const std::string file = (folder.path / (name + ".json")).string();
+    more.insert(more.begin(), {"train", "--dataset", "made", "--workers", "4", "--epochs", "1",
+                               "--batch", "128", "-q", "-o", file});
+    REQUIRE(gradcast_with(more).exit_code == 0);
+    return file;
+  };
+  const std::string files = trained("dense", {}) + "," +
+                            trained("four", {"--compressor", "powersgd", "--parameter", "4"}) +
+                            "," + trained("qsgd", {"--compressor", "qsgd", "--parameter", "3"});
+  const std::vector<std::string> where{"--cluster", "1gbe", "--nodes", "4", "--gpus-per-node", "1"};
+  std::vector<std::string> more{"--training", files,  "--target", "best",
+                                "--against",  "same", "--fitted", "none"};
+  more.insert(more.end(), where.begin(), where.end());
+  const Json document = tta(more);
+  const Json& rows = document["results"];
+  REQUIRE(rows.size() == 3);
+  const auto alone = [&](std::vector<std::string> its) {
+    its.insert(its.end(), where.begin(), where.end());
+    its.insert(its.end(), {"--batch", "128"});
+    return simulated_seconds(its);
+  };
+  CHECK(rows[1]["iteration_seconds"].get<double>() ==
+        Approx(alone({"--compressor", "powersgd", "--parameter", "4"})));
+  CHECK(rows[2]["iteration_seconds"].get<double>() ==
+        Approx(alone({"--compressor", "qsgd", "--parameter", "3"})));
+  CHECK(alone({"--compressor", "powersgd"}) <
+        alone({"--compressor", "powersgd", "--parameter", "4"}));
+  CHECK(document.dump().find("of the elements that its density asks for") == std::string::npos);
+}

@@ -49,6 +49,14 @@ TEST_CASE("trainings that cannot be compared, and one that comes twice, are refu
                     Contains("topk.json") && Contains("workers '8' differs from '16'"));
 }
 
+// PowerSGD sends 3,188 numbers of 199,210: no share of anything that a density asked for.
+TEST_CASE("what selects no elements has no share of them", "[tta]") {
+  TrainingRun run = invented_training("powersgd", 1, {{10, 50}});
+  run.sent_elements = 3'188;
+  run.parameters = 199'210;
+  CHECK(!trained_setups({run}).all[0].sent_share());
+}
+
 // 57 of 0.001 x 190,000 = 190 elements: 0.3. Of 190,900 k is 190 too, as it is truncated.
 TEST_CASE("what was sent is a share of what the density asks for", "[tta]") {
   TrainingRun run = invented_training("gaussian", 1, {{10, 50}});
