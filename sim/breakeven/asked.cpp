@@ -118,6 +118,10 @@ BreakEvenAsked read_breakeven(const Flags& flags) {
   if (std::find(asked.compressors.begin(), asked.compressors.end(), asked.against) !=
       asked.compressors.end())
     throw UsageError("--against " + asked.against + ": nothing pays against itself");
+  if (flags.given("parameter") && asked.compressors.size() > 1)
+    throw UsageError(
+        "--parameter is one compressor's number, and several compete: name one, or "
+        "leave it out");
   for (const char* end : {"from", "to"}) {
     if (!flags.given(end)) continue;
     if (!asked.over) throw UsageError("--" + std::string(end) + " bounds --over: leave it out");
@@ -135,8 +139,10 @@ Request with_compressor(Request request, const std::string& compressor, bool one
   const Compressor* known = find_compressor(compressor);
   if (known == nullptr) return request;  // make_scenario says so
   const bool dense = known->family == Family::Dense;
+  // Among several, one that the named collective cannot carry has its usual one.
   const Collective* named = find_collective(request.collective);
-  if (named != nullptr && !carries(*named, *known)) request.collective.clear();
+  const bool cannot = one_of_several && named != nullptr && !carries(*named, *known);
+  if ((dense && request.collective != "auto") || cannot) request.collective.clear();
   if (known->parameter.name.empty() || one_of_several) request.parameter.reset();
   if (dense) request.implementation.clear();
   if (dense || (one_of_several && !known->two_modes)) request.mode.clear();
