@@ -60,8 +60,13 @@ std::string sweep_ranking(const std::vector<std::string>& columns, const std::st
   }
   TextTable table;
   table.header = settings;
-  for (const char* name : {"pays by both", "by one of the two", "by neither"})
-    table.header.emplace_back(name);
+  const bool two_answers = std::any_of(rows.begin(), rows.end(), [&](const Json& row) {
+    return !row.at("fitted_" + speedup).is_null();
+  });
+  const std::vector<std::string> two{"pays by both", "by one of the two", "by neither"};
+  const std::vector<std::string> one_answer{"pays", "does not"};
+  table.header.insert(table.header.end(), two_answers ? two.begin() : one_answer.begin(),
+                      two_answers ? two.end() : one_answer.end());
   for (const auto& point : order) {
     std::vector<Ranked>& entries = points[point];
     if (entries.size() <= kFewCompressors) continue;
@@ -79,14 +84,15 @@ std::string sweep_ranking(const std::vector<std::string>& columns, const std::st
     }
     std::vector<std::string> line = point;
     line.push_back(told(both));
-    line.push_back(told(one));
+    if (two_answers) line.push_back(told(one));
     line.push_back(folded(neither));
     table.rows.push_back(std::move(line));
   }
   if (table.rows.empty()) return "";
-  return "\nCompressors beside the dense run, by the smaller of their speedups: by physics alone, "
-         "and (with fitted software).\n\n" +
-         to_text(table);
+  const std::string by = two_answers ? "the smaller of their speedups: by physics alone, and (with "
+                                       "fitted software)"
+                                     : "their speedups, by physics alone";
+  return "\nCompressors beside the dense run, by " + by + ".\n\n" + to_text(table);
 }
 
 }  // namespace gradcast

@@ -39,3 +39,15 @@ TEST_CASE("few compressors need no ranking, and dense is none", "[sweep]") {
   }
   CHECK(sweep_ranking(kColumns, "speedup", rows).empty());
 }
+
+// With --fitted none there is one answer, and nothing that two could agree on.
+TEST_CASE("one answer alone is not called both", "[sweep]") {
+  std::vector<Json> rows;
+  for (const char* name : {"a", "b", "c", "d", "e"}) {
+    rows.push_back(row(name, "10Gbps", name[0] < 'c' ? 1.2 : 0.8, 0));
+    rows.back()["fitted_speedup"] = rows.back()["fitted_pays"] = nullptr;
+  }
+  const std::string text = sweep_ranking(kColumns, "speedup", rows);
+  CHECK_THAT(text, Contains("a 1.20, b 1.20") && Contains("3, at best c 0.80"));
+  CHECK_THAT(text, Contains("does not") && !Contains("both") && !Contains("fitted"));
+}
