@@ -84,9 +84,10 @@ struct PackSettings {
 struct Packing {
   PackRule rule;
   PackSum sum;
-  /// Workers may agree on a scale before they encode (QSGD's largest norm, TernGrad's largest s).
-  /// Their levels then add up, and an all-reduce can carry them.
-  bool shares_scale = false;
+  /// Of those whose workers may agree on a scale before they encode (QSGD's largest norm,
+  /// TernGrad's largest s): the largest multiple of it that a code stands for. The multiples then
+  /// add up, and an all-reduce can carry them. nullptr: of all others.
+  double (*shared_levels)(double parameter) = nullptr;
   /// What is received is u on average, over all draws: at any parameter, or at the given one.
   bool unbiased = false;
   double unbiased_parameter = 0;
@@ -159,7 +160,7 @@ struct Compressor {
   /// Its encodings are gathered, but an all-reduce can carry them where the workers agree on
   /// something before: on a seed, or on a scale.
   bool adds_up_on_request() const {
-    return shared_seed || (packing != nullptr && packing->shares_scale);
+    return shared_seed || (packing != nullptr && packing->shared_levels != nullptr);
   }
 };
 

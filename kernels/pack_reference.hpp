@@ -103,10 +103,10 @@ void decode_packed(std::span<const std::span<const std::uint32_t>> payloads, dou
 
 template <PackRule kRule>
 constexpr Packing packing_of(bool unbiased = false, double unbiased_parameter = 0,
-                             bool shares_scale = false) {
+                             double (*shared_levels)(double parameter) = nullptr) {
   return {.rule = kRule,
           .sum = PackTraits<kRule>::kSum,
-          .shares_scale = shares_scale,
+          .shared_levels = shared_levels,
           .unbiased = unbiased,
           .unbiased_parameter = unbiased_parameter,
           .bits = PackTraits<kRule>::bits,

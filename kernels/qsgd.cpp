@@ -7,7 +7,9 @@
 namespace gradcast::compressors {
 namespace {
 
-constexpr Packing packing = packing_of<PackRule::Qsgd>(true, 0, true);
+constexpr double levels(double parameter) { return parameter; }
+
+constexpr Packing packing = packing_of<PackRule::Qsgd>(true, 0, levels);
 
 }  // namespace
 

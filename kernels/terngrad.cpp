@@ -7,7 +7,9 @@
 namespace gradcast::compressors {
 namespace {
 
-constexpr Packing packing = packing_of<PackRule::Terngrad>(true, 0, true);
+constexpr double levels(double /*parameter*/) { return 1; }  // -s, 0 or s
+
+constexpr Packing packing = packing_of<PackRule::Terngrad>(true, 0, levels);
 
 }  // namespace
 

@@ -16,13 +16,13 @@ Json or_null(const std::optional<Seconds>& value) {
   return value ? Json(value->count()) : Json(nullptr);
 }
 
-/// The measured file's columns.
 /// Null where codes travel in as few bits as they have.
 Json wire_bytes_of(const MeasuredRun& run) {
   const int bytes = run.wire_bytes_per_element.value_or(kBytesOfPair);
   return bytes > 0 ? Json(bytes) : Json();
 }
 
+/// The measured file's columns.
 Json measured_columns(const MeasuredRun& run) {
   return {{"source", run.source},
           {"model", run.model},

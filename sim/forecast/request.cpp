@@ -336,9 +336,8 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   scenario.fusion = request.fusion;
   scenario.overlap = request.overlap;
   scenario.pipeline_without_overlap = request.pipeline;
-  const int usual_bytes = scenario.compressor->packing != nullptr ? 0
-                          : scenario.sends_values_only()          ? kBytesOfValue
-                                                                  : kBytesOfPair;
+  const bool pairs = scenario.sparse() || !scenario.compresses();
+  const int usual_bytes = !pairs ? 0 : scenario.sends_values_only() ? kBytesOfValue : kBytesOfPair;
   scenario.wire_bytes_per_element = request.wire_bytes_per_element.value_or(usual_bytes);
   scenario.wire_messages = request.wire_messages;
   scenario.queue = request.queue;

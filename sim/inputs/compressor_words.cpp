@@ -71,7 +71,7 @@ std::string sent_text(const Compressor& compressor) {
   else if (scales > 0)
     text += " and " + std::to_string(4 * scales) + " bytes";
   return text + by +
-         (packing.shares_scale ? "; all-reduced in bytes where ranks share the scale" : "");
+         (packing.shared_levels != nullptr ? "; all-reduced in bytes where ranks share the scale" : "");
 }
 
 std::string mode_text(Mode mode) {

@@ -1,7 +1,6 @@
 #include "sim/lab/asked.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "sim/base/error.hpp"
 #include "sim/base/lists.hpp"
@@ -82,13 +81,12 @@ double parameter_for(const Compressor& compressor, const Flags& flags) {
 /// "powersgd's rank 2, int8's block 256".
 std::string usual_parameters() {
   std::string text;
-  for (const auto all : {all_sparsifiers(), all_packers(), all_low_rank()})
-    for (const Compressor* compressor : all) {
-      const Parameter& parameter = compressor->parameter;
-      if (parameter.name.empty()) continue;
-      text += (text.empty() ? "" : ", ") + std::string(compressor->name) + "'s " +
-              std::string(parameter.name) + " " + number_to_text(parameter.usual);
-    }
+  for (const Compressor* compressor : all_compressors()) {
+    const Parameter& parameter = compressor->parameter;
+    if (parameter.name.empty()) continue;
+    text += (text.empty() ? "" : ", ") + std::string(compressor->name) + "'s " +
+            std::string(parameter.name) + " " + number_to_text(parameter.usual);
+  }
   return text;
 }
 

@@ -228,7 +228,7 @@ void BucketCosts::send_codes(PlannedBucket& planned, const Bucket& bucket) const
   const double parameter = scenario_.parameter;
   int bytes_of_code = scenario_.wire_bytes_per_element;
   if (bytes_of_code == 0 && scenario_.shares_scales())
-    bytes_of_code = bytes_of_level_sum(scenario_.levels(), cluster_.ranks() / shards_);
+    bytes_of_code = bytes_of_level_sum(packing.shared_levels(parameter), cluster_.ranks() / shards_);
   Bytes codes{};
   for (const std::int64_t elements : encoded_tensors(bucket, *planned.collective)) {
     const std::int64_t scale_words = packing.scale_words(elements, parameter);

@@ -125,8 +125,8 @@ std::size_t PlanSteps::collective(const DenseCollective& which, std::size_t buck
 
 PlanSteps::Steps PlanSteps::exchange(std::size_t bucket, const Steps& after) {
   const PlannedBucket& planned = plan.buckets[bucket];
-  const bool one = scenario_.compresses() && !scenario_.sparse() && planned.scales.count == 0;
-  const int messages = scenario_.compresses() && !one ? scenario_.wire_messages : 1;
+  const bool has_parts = scenario_.sparse() || planned.scales.count > 0;
+  const int messages = has_parts ? scenario_.wire_messages : 1;
   Steps collectives;
   for (int i = 0; i < messages; ++i)
     collectives.push_back(collective(*planned.collective, bucket,

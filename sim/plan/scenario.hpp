@@ -86,7 +86,7 @@ struct Scenario {
   /// not, encodes, collectives and decodes follow one another.
   bool pipeline_without_overlap = false;
   /// Of a selected element; of a cast or quantiser the bytes that each code is sent in, 0: as few
-  /// bits as it has.
+  /// bits as it has. Of low rank 0.
   int wire_bytes_per_element = kBytesOfPair;
   /// 2 sends values and indices, or scales and codes, in a collective each.
   int wire_messages = 1;
@@ -127,9 +127,6 @@ struct Scenario {
   bool compresses() const { return compressor->family != Family::Dense; }
   bool sparse() const { return compressor->family == Family::Sparsifier; }
   bool low_rank() const { return compressor->family == Family::LowRank; }
-
-  /// Of a quantiser: the largest multiple of its scale.
-  double levels() const { return compressor->packing->rule == PackRule::Qsgd ? parameter : 1; }
 
   /// By what collective encodings travel.
   Aggregation aggregation() const {
