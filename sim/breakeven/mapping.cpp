@@ -12,6 +12,7 @@
 #include "sim/breakeven/sentences.hpp"
 #include "sim/forecast/estimates.hpp"
 #include "sim/inputs/cluster.hpp"
+#include "sim/inputs/compressor_words.hpp"
 #include "sim/plan/scenario.hpp"
 
 namespace gradcast {
@@ -52,6 +53,8 @@ WinMap empty_map(const BreakEvenAsked& asked, const std::vector<Contestant>& con
   map.bandwidths = asked.map_bandwidths;
   map.candidates.emplace_back("dense");
   for (const Contestant& contestant : contestants) map.candidates.push_back(contestant.name);
+  for (const std::string& name : map.candidates)
+    map.families.emplace_back(family_text(known_compressor(name).family));
   if (dense.estimates.fitted) map.software = software_of(*dense.estimates.fitted);
   map.model = scenario.model.name;
   const int gpus = scenario.cluster.gpus_per_node;
@@ -113,7 +116,7 @@ std::vector<std::vector<Verdict>> verdicts_of(const WinMap& map, const Seen& see
       std::vector<Forecast> competing;
       for (std::size_t i = 0; i < map.candidates.size(); ++i)
         competing.push_back(seen[first + i][row][column]);
-      cells[row].push_back(verdict_of(competing));
+      cells[row].push_back(verdict_of(competing, map.families));
     }
   return cells;
 }

@@ -21,7 +21,13 @@ char lower(char letter) {
 
 }  // namespace
 
-Verdict verdict_of(const std::vector<Forecast>& candidates) {
+bool WinMap::by_family() const {
+  const std::set<std::string> different(families.begin(), families.end());
+  return different.size() > 2 && different.size() < families.size();
+}
+
+Verdict verdict_of(const std::vector<Forecast>& candidates,
+                   const std::vector<std::string>& families) {
   Verdict verdict{std::nullopt};
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (!candidates[i].answered()) continue;
@@ -35,8 +41,11 @@ Verdict verdict_of(const std::vector<Forecast>& candidates) {
     const std::optional<double> behind = advantage(best, candidates[i]);
     if (i == *verdict.winner || !behind) continue;
     if (!second || *behind < *second) second = behind;
-    if (const auto lack = lack_of_difference(best, candidates[i]))
-      verdict.sure = verdict.sure.value_or(true) && *lack <= 0;
+    const auto lack = lack_of_difference(best, candidates[i]);
+    if (!lack) continue;
+    verdict.sure = verdict.sure.value_or(true) && *lack <= 0;
+    if (families[i] != families[*verdict.winner])
+      verdict.family_sure = verdict.family_sure.value_or(true) && *lack <= 0;
   }
   verdict.schedule = best.schedule;
   verdict.first_schedule = candidates[0].schedule;
@@ -63,7 +72,13 @@ std::vector<char> letters_of(const std::vector<std::string>& names) {
   return letters;
 }
 
-std::string to_text(const MapPicture& picture, const std::vector<std::string>& names) {
+std::string to_text(const MapPicture& picture) {
+  std::vector<std::string> names;  // each once
+  const auto number_of = [&](const std::string& name) {
+    return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+  };
+  for (const std::string& name : picture.names)
+    if (number_of(name) == names.size()) names.push_back(name);
   const std::vector<char> letters = letters_of(names);
   TextTable table;
   table.header = {""};
@@ -77,9 +92,10 @@ std::string to_text(const MapPicture& picture, const std::vector<std::string>& n
       char letter = '?';
       unanswered = unanswered || !verdict.winner;
       if (verdict.winner) {
-        winners.insert(*verdict.winner);
+        const std::size_t winner = number_of(picture.names[*verdict.winner]);
+        winners.insert(winner);
         const bool small = verdict.sure.has_value() && !*verdict.sure;
-        letter = small ? lower(letters[*verdict.winner]) : letters[*verdict.winner];
+        letter = small ? lower(letters[winner]) : letters[winner];
         unsure = unsure || small;
       }
       line.emplace_back(1, letter);

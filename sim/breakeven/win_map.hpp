@@ -12,19 +12,23 @@ namespace gradcast {
 struct Verdict {
   std::optional<std::size_t> winner;  // none: nobody has an answer
   std::optional<double> speedup_over_first{};
-  std::string schedule{};        // of the winner
-  std::string first_schedule{};  // of dense
-  double margin = 0;             // by which share of its time the second takes longer
-  std::optional<bool> sure{};    // beyond the forecasts' own error; not of physics alone
+  std::string schedule{};             // of the winner
+  std::string first_schedule{};       // of dense
+  double margin = 0;                  // by which share of its time the second takes longer
+  std::optional<bool> sure{};         // beyond the forecasts' own error; not of physics alone
+  std::optional<bool> family_sure{};  // that one of the winner's family is the fastest
 };
 
-/// The first candidate, dense, wins ties. `sure`: the winner can be told apart from all others.
-Verdict verdict_of(const std::vector<Forecast>& candidates);
+/// The first candidate, dense, wins ties. `sure`: the winner can be told apart from all others;
+/// `family_sure`: from all of other families.
+Verdict verdict_of(const std::vector<Forecast>& candidates,
+                   const std::vector<std::string>& families);
 
 /// The map, of physics and, where there are any, of fitted forecasts.
 struct WinMap {
   std::string model;
   std::vector<std::string> candidates;  // the first is dense
+  std::vector<std::string> families;    // of each: "dense", "sparsifiers"
   std::vector<int> nodes;
   std::vector<double> bandwidths;             // bits a second
   std::vector<std::vector<int>> workers;      // [nodes][bandwidth]
@@ -34,6 +38,10 @@ struct WinMap {
   std::string software;
   std::string engine;
   std::vector<std::string> left_out{};  // of the fitted map: no run with them was fitted
+
+  /// Families compete, and at least one of them has several compressors: a letter for each of many
+  /// would hide what a person decides first.
+  bool by_family() const;
 };
 
 /// One letter for each candidate, in their order: the first letter of its name that is still free.
@@ -44,7 +52,8 @@ struct MapPicture {
   std::vector<std::string> columns;
   std::vector<std::string> rows;
   std::vector<std::vector<Verdict>> cells;  // [row][column]
+  std::vector<std::string> names;           // of the candidates; several may have one name
 };
-std::string to_text(const MapPicture& picture, const std::vector<std::string>& names);
+std::string to_text(const MapPicture& picture);
 
 }  // namespace gradcast

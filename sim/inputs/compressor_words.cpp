@@ -45,6 +45,22 @@ std::string parameter_text(const Compressor& compressor, double parameter) {
   return std::string(compressor.parameter.name) + " " + number_to_text(parameter);
 }
 
+std::string_view family_text(Family family) {
+  switch (family) {
+    case Family::Sparsifier:
+      return "sparsifiers";
+    case Family::Cast:
+      return "casts";
+    case Family::Quantiser:
+      return "quantisers";
+    case Family::LowRank:
+      return "low rank";
+    case Family::Dense:
+      break;
+  }
+  return "dense";
+}
+
 std::string sent_text(const Compressor& compressor) {
   const std::string by =
       compressor.aggregation == Aggregation::AllReduce ? ", all-reduced" : ", gathered";

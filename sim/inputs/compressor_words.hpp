@@ -22,6 +22,9 @@ double parameter_of(const Compressor& compressor, const std::optional<double>& a
 /// "levels 127"; "" where it takes none.
 std::string parameter_text(const Compressor& compressor, double parameter);
 
+/// "sparsifiers": what it is one of.
+std::string_view family_text(Family family);
+
 /// What it sends, at its usual parameter: "8 bytes of each of k elements, gathered".
 std::string sent_text(const Compressor& compressor);
 

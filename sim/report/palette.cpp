@@ -17,6 +17,18 @@ const std::map<std::string, Look>& known_looks() {
       {"gaussian", {"#009e73", 4, 0}},
       {"trimmed", {"#d55e00", 5, 1}},
       {"rtopk", {"#cc79a7", 6, 2}},
+      {"threshold", {"#8c8c00", 0, 3}},
+      // The other families have a hue each: casts teal, quantisers violet, low rank dark red.
+      {"fp16", {"#1b6b73", 1, 0}},
+      {"bf16", {"#5aa7ad", 2, 1}},
+      {"int8", {"#2f1f57", 3, 0}},
+      {"qsgd", {"#4b3587", 4, 1}},
+      {"natural", {"#6850ac", 5, 2}},
+      {"terngrad", {"#866fc6", 6, 3}},
+      {"efsignsgd", {"#a48fd8", 0, 0}},
+      {"onebit", {"#c2b2e8", 1, 1}},
+      {"signsgd", {"#ddd3f4", 2, 2}},
+      {"powersgd", {"#8b1e3f", 3, 0}},
       // Parts of the iteration: computing is blue-grey, compressing is sand.
       {"forward", {"#a9bfd6", 0, 0}},
       {"backward", {"#5f82a8", 1, 0}},
