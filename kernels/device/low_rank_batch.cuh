@@ -72,6 +72,21 @@ struct LowRankBatch {
   bool always_orthonormal;  // Q is made so in every iteration, not only when it is drawn
 };
 
+/// A tensor of the batch. Its pointers are known to point to global memory, so that loads and
+/// stores say so.
+__device__ __forceinline__ LowRankSegment segment_of(const LowRankBatch& batch,
+                                                     std::int32_t number) {
+  const LowRankSegment segment = batch.segments[number];
+  assume_global(segment.gradient);
+  assume_global(segment.residual);
+  assume_global(segment.p);
+  assume_global(segment.q);
+  assume_global(segment.p_parts);
+  assume_global(segment.q_parts);
+  assume_global(segment.dense);
+  return segment;
+}
+
 /// The part of a matrix that a warp has. Empty where it lies beyond the matrix.
 struct Place {
   std::int32_t row, row_end;

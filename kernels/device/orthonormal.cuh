@@ -102,7 +102,7 @@ __device__ inline void make_orthonormal(float* matrix, std::int32_t rows, std::i
 /// Before P = u Q. Each block has a tensor, whose status it also clears.
 inline __global__ void __launch_bounds__(kBlockThreads, 2) prepare_q(const LowRankBatch batch) {
   BlockScratch& scratch = shared_memory<BlockScratch>();
-  const LowRankSegment segment = batch.segments[blockIdx.x];
+  const LowRankSegment segment = segment_of(batch, static_cast<std::int32_t>(blockIdx.x));
   if (threadIdx.x == 0) *segment.status = 0;
   if (segment.rank == 0) return;
   const bool drawn = draw_missing_columns(segment, segment.seed + *batch.round, scratch);
@@ -113,7 +113,7 @@ inline __global__ void __launch_bounds__(kBlockThreads, 2) prepare_q(const LowRa
 
 /// Before Q = u^T P.
 inline __global__ void __launch_bounds__(kBlockThreads, 2) prepare_p(const LowRankBatch batch) {
-  const LowRankSegment segment = batch.segments[blockIdx.x];
+  const LowRankSegment segment = segment_of(batch, static_cast<std::int32_t>(blockIdx.x));
   if (segment.rank == 0) return;
   make_orthonormal(segment.p, segment.rows, segment.rank, segment.columns_apart, batch.epsilon,
                    shared_memory<BlockScratch>());

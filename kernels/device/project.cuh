@@ -59,7 +59,7 @@ __device__ __forceinline__ void add_strip(const LowRankSegment& segment, const P
   const int rows = place.row_end - place.row;
   const std::int64_t corner = static_cast<std::int64_t>(place.row) * segment.columns;
   GRADCAST_NO_UNROLL  // eight loads are in flight; more would need registers that are not there
-  for (std::int32_t j = place.column + lane_of_thread(); j < place.column_end; j += kLanes) {
+      for (std::int32_t j = place.column + lane_of_thread(); j < place.column_end; j += kLanes) {
     float u[kStripRows];
     GRADCAST_UNROLL
     for (int r = 0; r < kStripRows; ++r) {
@@ -89,7 +89,7 @@ __device__ __forceinline__ void add_strip(const LowRankSegment& segment, const P
 inline __global__ void __launch_bounds__(kBlockThreads, 3) project(const LowRankBatch batch) {
   StripSums& shared = shared_memory<StripSums>();
   const auto block = static_cast<int>(blockIdx.x);
-  const LowRankSegment segment = batch.segments[batch.project_segment[block]];
+  const LowRankSegment segment = segment_of(batch, batch.project_segment[block]);
   if (segment.rank == 0) return send_whole(segment, block);
   const Grid grid = segment.project;
   const Place place = place_of_warp(segment, grid, block, kStripRows, kStripColumns);
@@ -130,7 +130,7 @@ static_assert(kColumnsOfBlock * kRankTile == kBlockThreads);
 inline __global__ void __launch_bounds__(kBlockThreads, 4) project_back(const LowRankBatch batch) {
   ColumnSums& shared = shared_memory<ColumnSums>();
   const auto block = static_cast<int>(blockIdx.x);
-  const LowRankSegment segment = batch.segments[batch.project_back_segment[block]];
+  const LowRankSegment segment = segment_of(batch, batch.project_back_segment[block]);
   const int part = block - segment.project_back.first_block;
   const std::int32_t across = segment.project_back.blocks_across;
   const std::int32_t first_column = part % across * kColumnsOfBlock;
