@@ -1,9 +1,9 @@
 // What the kernels of PowerSGD share: the tensors, and how they are cut up.
 //
-//   run       32 rows or 16 columns whose products one lane adds up: as floats, in a chain
-//   strip     4 rows by 512 columns: a warp's part of P = u Q, 16 columns a lane
+//   run       32 rows or 8 columns whose products one lane adds up: as floats, in a chain
+//   strip     4 rows by 256 columns: a warp's part of P = u Q, 8 columns a lane
 //   column    64 columns by 256 rows: a block's part of Q = u^T P, a run of 32 rows a warp
-//   tile      32 rows by 64 columns: a warp's part of P Q^T
+//   tile      16 rows by 64 columns: a warp's part of P Q^T
 //
 // Where a matrix is wider than the strips of a block, or taller than its columns, sums are of
 // parts, which a launch of its own adds up. So no block waits for another.
@@ -16,12 +16,12 @@ namespace gradcast::GRADCAST_DEVICE {
 
 inline constexpr int kRankTile = 4;  // columns of P or Q that one pass over u serves
 inline constexpr int kStripRows = 4;
-inline constexpr int kStripColumns = 16 * kLanes;
+inline constexpr int kStripColumns = 8 * kLanes;
 inline constexpr int kColumnsOfBlock = 2 * kLanes;
 inline constexpr int kRunRows = 32;
 inline constexpr int kRowsOfBlock = kBlockWarps * kRunRows;
 inline constexpr int kTileColumns = 2 * kLanes;
-inline constexpr int kTileRows = 32;
+inline constexpr int kTileRows = 16;
 inline constexpr int kFlatElements =
     8 * kBlockThreads;  // of a tensor that is sent whole: a block's
 

@@ -50,54 +50,93 @@ __device__ inline bool draw_missing_columns(const LowRankSegment& segment, std::
   return drawn;
 }
 
-/// Takes the column `from` out of the columns behind it, two by two.
-__device__ inline void take_out(double* apart, std::int32_t rows, std::int32_t rank, int from,
-                                BlockScratch& scratch) {
-  const double* column = apart + static_cast<std::int64_t>(from) * rows;
-  for (int other = from + 1; other < rank; other += 2) {
-    double* a = apart + static_cast<std::int64_t>(other) * rows;
-    double* b = other + 1 < rank ? a + rows : nullptr;
-    double product_a = 0;
-    double product_b = 0;
-    for (std::int32_t i = threadIdx.x; i < rows; i += kBlockThreads) {
-      product_a += column[i] * a[i];
-      if (b != nullptr) product_b += column[i] * b[i];
-    }
-    const TwoSums shares = block_sums(product_a, product_b, scratch);
-    for (std::int32_t i = threadIdx.x; i < rows; i += kBlockThreads) {
-      a[i] -= shares.first * column[i];
-      if (b != nullptr) b[i] -= shares.second * column[i];
-    }
-  }
-}
+/// Columns that a pass takes another one out of.
+inline constexpr int kTakenFrom = 3;
 
-/// `matrix`: rows x rank, row by row.
-__device__ inline void make_orthonormal(float* matrix, std::int32_t rows, std::int32_t rank,
-                                        double* apart, double epsilon, BlockScratch& scratch) {
-  for (int c = 0; c < rank; ++c)
-    for (std::int64_t i = threadIdx.x; i < rows; i += kBlockThreads)
-      apart[c * static_cast<std::int64_t>(rows) + i] = static_cast<double>(matrix[i * rank + c]);
-  for (int c = 0; c < rank; ++c) {
-    double* column = apart + static_cast<std::int64_t>(c) * rows;
-    double left = 0;
-    double whole = 0;
-    for (std::int64_t i = threadIdx.x; i < rows; i += kBlockThreads) {
-      const auto before = static_cast<double>(matrix[i * rank + c]);
-      left += column[i] * column[i];
-      whole += before * before;
+/// A matrix, rows x rank, row by row; and its columns apart, of doubles. A thread has the same rows
+/// in all passes.
+class Orthonormal {
+ public:
+  __device__ Orthonormal(float* matrix, std::int32_t rows, std::int32_t rank, double* apart,
+                         BlockScratch& scratch)
+      : matrix_(matrix), rows_(rows), rank_(rank), apart_(apart), scratch_(scratch) {}
+
+  __device__ void make(double epsilon) {
+    TwoSums squares = set_apart();
+    for (int c = 0; c < rank_; ++c) {
+      const TwoSums sums = block_sums(squares.first, squares.second, scratch_);
+      const double norm = std::sqrt(sums.first);
+      const bool rounding = is_rounding(norm, std::sqrt(sums.second));
+      squares = finish_column(c, rounding ? 0 : norm, norm / (norm + epsilon));
     }
-    const TwoSums squares = block_sums(left, whole, scratch);
-    const double norm = std::sqrt(squares.first);
-    const bool rounding = is_rounding(norm, std::sqrt(squares.second));
-    const double kept = norm / (norm + epsilon);
-    for (std::int64_t i = threadIdx.x; i < rows; i += kBlockThreads) {
-      const double value = rounding ? 0.0 : column[i] / norm;
-      column[i] = value;
-      matrix[i * rank + c] = value == 0 ? 0.0f : static_cast<float>(value * kept);
-    }
-    take_out(apart, rows, rank, c, scratch);
   }
-}
+
+ private:
+  __device__ double& at(std::int64_t i, int c) {
+    return apart_[c * static_cast<std::int64_t>(rows_) + i];
+  }
+  __device__ double before(std::int64_t i, int c) const {
+    return static_cast<double>(matrix_[i * rank_ + c]);
+  }
+
+  /// This thread's squares of the first column.
+  __device__ TwoSums set_apart() {
+    double sum = 0;
+    for (std::int64_t i = threadIdx.x; i < rows_; i += kBlockThreads)
+      for (int c = 0; c < rank_; ++c) {
+        const double value = before(i, c);
+        at(i, c) = value;
+        if (c == 0) sum += value * value;
+      }
+    return {sum, sum};
+  }
+
+  /// Divides column c by its norm (0: it becomes zero), writes it, and takes it out of the columns
+  /// behind it. Returns this thread's squares of the next column: of what is left, and of the
+  /// whole.
+  __device__ TwoSums finish_column(int c, double norm, double kept) {
+    TwoSums next{0, 0};
+    int first = c + 1;
+    do {
+      double products[kTakenFrom] = {};
+      for (std::int64_t i = threadIdx.x; i < rows_; i += kBlockThreads) {
+        double value = at(i, c);
+        if (first == c + 1) {
+          value = norm == 0 ? 0.0 : value / norm;
+          at(i, c) = value;
+          matrix_[i * rank_ + c] = value == 0 ? 0.0f : static_cast<float>(value * kept);
+        }
+        GRADCAST_UNROLL
+        for (int k = 0; k < kTakenFrom; ++k)
+          if (first + k < rank_) products[k] += value * at(i, first + k);
+      }
+      if (first >= rank_) break;
+      const TwoSums two = block_sums(products[0], products[1], scratch_);
+      const double third = first + 2 < rank_ ? block_sums(products[2], 0, scratch_).first : 0;
+      const double shares[kTakenFrom] = {two.first, two.second, third};
+      for (std::int64_t i = threadIdx.x; i < rows_; i += kBlockThreads) {
+        const double value = at(i, c);
+        GRADCAST_UNROLL
+        for (int k = 0; k < kTakenFrom; ++k) {
+          if (first + k >= rank_) continue;
+          const double left = at(i, first + k) - shares[k] * value;
+          at(i, first + k) = left;
+          if (first + k != c + 1) continue;
+          next.first += left * left;
+          next.second += before(i, c + 1) * before(i, c + 1);
+        }
+      }
+      first += kTakenFrom;
+    } while (first < rank_);
+    return next;
+  }
+
+  float* matrix_;
+  std::int32_t rows_;
+  std::int32_t rank_;
+  double* apart_;
+  BlockScratch& scratch_;
+};
 
 /// Before P = u Q. Each block has a tensor, whose status it also clears.
 inline __global__ void __launch_bounds__(kBlockThreads, 2) prepare_q(const LowRankBatch batch) {
@@ -107,16 +146,17 @@ inline __global__ void __launch_bounds__(kBlockThreads, 2) prepare_q(const LowRa
   if (segment.rank == 0) return;
   const bool drawn = draw_missing_columns(segment, segment.seed + *batch.round, scratch);
   if (drawn || batch.always_orthonormal)
-    make_orthonormal(segment.q, segment.columns, segment.rank, segment.columns_apart, batch.epsilon,
-                     scratch);
+    Orthonormal(segment.q, segment.columns, segment.rank, segment.columns_apart, scratch)
+        .make(batch.epsilon);
 }
 
 /// Before Q = u^T P.
 inline __global__ void __launch_bounds__(kBlockThreads, 2) prepare_p(const LowRankBatch batch) {
   const LowRankSegment segment = segment_of(batch, static_cast<std::int32_t>(blockIdx.x));
   if (segment.rank == 0) return;
-  make_orthonormal(segment.p, segment.rows, segment.rank, segment.columns_apart, batch.epsilon,
-                   shared_memory<BlockScratch>());
+  Orthonormal(segment.p, segment.rows, segment.rank, segment.columns_apart,
+              shared_memory<BlockScratch>())
+      .make(batch.epsilon);
 }
 
 }  // namespace gradcast::GRADCAST_DEVICE

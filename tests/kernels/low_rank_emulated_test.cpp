@@ -50,7 +50,7 @@ TEST_CASE("weak memory: PowerSGD's sums are of all warps", "[emulated]") {
   for (unsigned seed = 1; seed < 7; ++seed) {
     Device device = weak(seed);
     LowRankRun run(device, 5, Mode::Code);  // two passes over u
-    run.add({40, 1100}, 5);
+    run.add({40, 600}, 5);
     run.add({300, 70}, 6);
     run.iterate();
   }
