@@ -1,9 +1,12 @@
-// How much PowerSGD sends of a matrix. Vogels, Karimireddy & Jaggi, "PowerSGD: Practical Low-Rank
-// Gradient Compression for Distributed Optimization", NeurIPS 2019, Algorithm 1.
+// How much PowerSGD sends of a matrix, and when a column counts. Vogels, Karimireddy & Jaggi,
+// "PowerSGD: Practical Low-Rank Gradient Compression for Distributed Optimization", NeurIPS 2019,
+// Algorithm 1. The definition and the kernels both read this file: C++17.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
+#include "kernels/definitions.hpp"
 #include "kernels/selection.hpp"
 
 namespace gradcast {
@@ -39,6 +42,22 @@ inline LowRankNumbers low_rank_numbers(const MatrixShape& shape, std::int64_t ra
       mode == Mode::Paper || (shape.rows + shape.columns) * rank * kPytorchLeastRate < all;
   if (vector || !pays) return {all, 0};
   return {shape.rows * rank_of(shape, rank), shape.columns * rank_of(shape, rank)};
+}
+
+/// What is added to a column's norm before it divides.
+inline double epsilon_of(Mode mode) { return mode == Mode::Paper ? 1e-8 : 0; }
+
+/// Whether what is left of a column, once the columns before it are taken out, is rounding: at most
+/// 2^-20 of it, sixteen times the rounding of a float. Not so of an infinity or a NaN, which is to
+/// be seen by all.
+GRADCAST_BOTH bool is_rounding(double norm_left, double norm) {
+  return norm_left <= norm * (1.0 / (1 << 20)) && norm < HUGE_VAL;
+}
+
+/// The probability below an element of a column of Q that is drawn: it is the normal quantile of
+/// it.
+GRADCAST_BOTH double probability_of_draw(std::uint64_t seed, std::int64_t at) {
+  return (random_key(seed, static_cast<std::uint32_t>(at)) + 0.5) / 4294967296.0;
 }
 
 }  // namespace gradcast

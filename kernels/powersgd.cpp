@@ -35,10 +35,6 @@
 namespace gradcast::compressors {
 namespace {
 
-constexpr double kAuthorsEpsilon = 1e-8;
-/// 2^-20: sixteen times the rounding of a float.
-constexpr double kRoundingAlone = 1.0 / (1 << 20);
-
 struct Sizes {
   std::size_t rows;
   std::size_t columns;
@@ -54,8 +50,6 @@ Sizes sizes_of(const LowRankSettings& settings) {
 bool compressed(const LowRankSettings& settings) {
   return low_rank_numbers(settings.shape, settings.rank, settings.mode).compressed();
 }
-
-double epsilon_of(Mode mode) { return mode == Mode::Paper ? kAuthorsEpsilon : 0; }
 
 /// Gram and Schmidt, column after column: each is divided by its norm, and taken out of the rest.
 /// What epsilon takes off is taken off at the end.
@@ -73,8 +67,7 @@ void orthogonalise(std::span<float> matrix, std::size_t rank, double epsilon) {
   for (std::size_t c = 0; c < rank; ++c) {
     const double norm = std::sqrt(product(c, c));
     share_kept[c] = norm / (norm + epsilon);
-    // Not so of a NaN, which is to be seen by all.
-    const bool rounding = norm <= kRoundingAlone * whole[c];
+    const bool rounding = is_rounding(norm, whole[c]);
     for (std::size_t i = 0; i < rows; ++i)
       m[i * rank + c] = rounding ? 0.0 : m[i * rank + c] / norm;
     for (std::size_t other = c + 1; other < rank; ++other) {
@@ -98,10 +91,9 @@ bool draw_missing_columns(std::span<float> q, std::size_t rank, std::uint64_t se
     }
     if (!zero && finite) continue;
     drawn = true;
-    for (std::size_t at = c; at < q.size(); at += rank) {
-      const double key = random_key(seed, static_cast<std::uint32_t>(at));
-      q[at] = static_cast<float>(normal_quantile((key + 0.5) / 0x1p32));
-    }
+    for (std::size_t at = c; at < q.size(); at += rank)
+      q[at] = static_cast<float>(
+          normal_quantile(probability_of_draw(seed, static_cast<std::int64_t>(at))));
   }
   return drawn;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/device/block_table.hpp"
 #include "kernels/device/pack_batch.cuh"
 #include "kernels/packer.hpp"
 
@@ -41,22 +42,8 @@ inline void require_parameter(PackRule rule, double parameter) {
     throw std::invalid_argument("elements of a block are a whole number from 32 to 65536");
 }
 
-inline void require_elements(std::int64_t elements) {
-  if (elements < 1 || elements > INT32_MAX)
-    throw std::invalid_argument("a tensor has 1 to 2147483647 elements, not " +
-                                std::to_string(elements));
-}
-
 inline bool is_aligned(const void* memory) {
   return reinterpret_cast<std::uintptr_t>(memory) % 16 == 0;
-}
-
-/// Numbers of the blocks that a tensor gets, `count` of them; returns the first.
-inline std::int32_t append_blocks(std::vector<std::int32_t>& table, std::int64_t count,
-                                  std::size_t segment) {
-  const auto first = static_cast<std::int32_t>(table.size());
-  table.resize(table.size() + static_cast<std::size_t>(count), static_cast<std::int32_t>(segment));
-  return first;
 }
 
 /// Units of up to 2048 elements where blocks allow that.

@@ -2,7 +2,7 @@
 """Shows that the tests of the kernels on weak memory would notice.
 
 Each row of TABLE breaks one line of the kernels. The script makes the change in a copy, builds one
-compressor's kernels from it (or those of all packers), links them with the objects of
+compressor's kernels from it (or those of all packers, or PowerSGD's), links them with the objects of
 tests_emulated, and runs the case that is to notice: it must fail. ctest -R mutations runs it; -V shows the table."""
 import argparse
 import concurrent.futures
@@ -16,7 +16,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# Test cases of weak_encoder_emulated_test.cpp; those of packers are packer_emulated_test.cpp's.
+# Test cases of weak_encoder_emulated_test.cpp; those of packers are packer_emulated_test.cpp's,
+# PowerSGD's low_rank_emulated_test.cpp's.
 LARGE = "large tensors"
 OVERFLOWING = "tiles with more candidates than slots"
 BELOW = "selections that reach below the candidates"
@@ -28,6 +29,7 @@ DECODE = "sparse sets add up in the order of the workers"
 STATUS = "a status is of all blocks"
 BLOCKS = "units of blocks end with a word"
 PACKED = "packers serve iteration after iteration"
+SUMS = "PowerSGD's sums are of all warps"
 
 # A compressor: the section of the test case, and the kernels that are built.
 TOPK = ("topk", "Rule::Topk, Mode::Only")
@@ -36,6 +38,7 @@ DGC = ("dgc (paper)", "Rule::Dgc, Mode::Paper")
 GAUSSIAN = ("gaussian (code)", "Rule::Gaussian, Mode::Code")
 NONE = (None, "Rule::Topk, Mode::Only")  # the case has no sections
 PACKER = (None, None)  # all packers' kernels
+LOW_RANK = (None, "")  # PowerSGD's
 
 
 @dataclasses.dataclass
@@ -152,6 +155,13 @@ TABLE = [
              PACKER, PACKED),
     Mutation("plan_pack.hpp", "words: an int8 unit ends within a word",
              "4 / std::gcd(elements, 4)", "1", PACKER, BLOCKS),
+    # ---- PowerSGD's products
+    Mutation("project.cuh", "P: a strip's sums are read before all warps have written theirs",
+             "[lane / 2] = sum;\n      block_barrier();", "[lane / 2] = sum;", LOW_RANK, SUMS),
+    Mutation("project.cuh", "Q: sums are read before all warps have written theirs",
+             "= sums[h][c];\n    block_barrier();", "= sums[h][c];", LOW_RANK, SUMS),
+    Mutation("project.cuh", "Q: sums of the next columns are written while some are still read",
+             "[threadIdx.x];\n    block_barrier();", "[threadIdx.x];", LOW_RANK, SUMS),
 ]
 
 KERNELS = """#include "kernels/device/decode.cuh"
@@ -167,6 +177,7 @@ std::unique_ptr<Decoder> make_decoder(const std::vector<DecoderTensor>& tensors)
 }  // namespace gradcast::on_emulator
 """
 PACKERS = '#include "kernels/device/make_packer.cuh"\n'
+LOW_RANK_ENCODER = '#include "kernels/device/low_rank_encoder.cuh"\n'
 
 
 def mutate(mutation, folder):
@@ -180,6 +191,12 @@ def mutate(mutation, folder):
         sys.exit(f"kernels/device/{mutation.file}: {times} times, where the table of {__file__} "
                  f"wants once:\n{mutation.text}")
     file.write_text(source.replace(mutation.text, mutation.instead))
+
+
+def kernels_of(compressor):
+    if compressor is PACKER:
+        return PACKERS
+    return LOW_RANK_ENCODER if compressor is LOW_RANK else KERNELS % compressor[1]
 
 
 def run_cases(program, mutation):
@@ -200,8 +217,7 @@ def try_out(number, mutation, options):
     """How the mutation was caught, or None."""
     folder = options.work / str(number)
     mutate(mutation, folder)
-    kernels = PACKERS if mutation.compressor is PACKER else KERNELS % mutation.compressor[1]
-    (folder / "kernels.cpp").write_text(kernels)
+    (folder / "kernels.cpp").write_text(kernels_of(mutation.compressor))
     program = folder / "tests"
     flags = shlex.split(options.flags)
     build = [options.compiler, "-std=c++20", "-O1", "-ffp-contract=off", *flags, f"-I{folder}",

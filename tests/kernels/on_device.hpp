@@ -6,6 +6,7 @@
 
 #include "kernels/device_memory.hpp"
 #include "kernels/encoder.hpp"
+#include "kernels/low_rank_encoder.hpp"
 #include "kernels/packer.hpp"
 #include "tests/kernels/cases.hpp"
 
@@ -17,6 +18,7 @@ struct Device {
   decltype(&on_cuda::make_decoder) make_decoder;
   decltype(&on_cuda::make_packer) make_packer = nullptr;
   decltype(&on_cuda::make_unpacker) make_unpacker = nullptr;
+  decltype(&on_cuda::make_low_rank_encoder) make_low_rank_encoder = nullptr;
 };
 
 /// Memory of a device with a band of 64 poisoned bytes on each side, at a chosen offset from its

@@ -305,12 +305,14 @@ TEST_CASE("PowerSGD's columns are orthonormal, or zero, where little is left of 
 }
 
 TEST_CASE("PowerSGD's state survives an infinity and a NaN", "[kernels]") {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN();
   for (const Mode mode : kBoth)
-    for (const float bad :
-         {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
-      CAPTURE(static_cast<int>(mode), bad);
-      Workers workers(2, {20, 30}, 2, mode);
-      const Matrix m = with_singular_values(20, 30, {4, 3}, 51);
+    for (const auto& [bad, rank] : {std::pair{infinity, 1}, {infinity, 2}, {nan, 1}, {nan, 2}}) {
+      CAPTURE(static_cast<int>(mode), bad, rank);
+      Workers workers(2, {20, 30}, rank, mode);
+      const std::vector<double> values{4, 3};
+      const Matrix m = with_singular_values(20, 30, {values.begin(), values.begin() + rank}, 51);
       workers.exchange({floats(m), floats(m)});
       std::vector<float> broken = floats(m);
       broken[77] = bad;

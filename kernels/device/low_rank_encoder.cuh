@@ -1,0 +1,149 @@
+// A low-rank encoder: its memory, and the launches of the three calls.
+#pragma once
+#include <memory>
+
+#include "kernels/device/orthonormal.cuh"
+#include "kernels/device/plan_low_rank.hpp"
+#include "kernels/device/project.cuh"
+#include "kernels/device/restore.cuh"
+#include "kernels/device/scratch.cuh"
+
+namespace gradcast::GRADCAST_DEVICE {
+
+class LowRankEncoderHere final : public LowRankEncoder {
+ public:
+  LowRankEncoderHere(std::int64_t rank, Mode mode, const std::vector<LowRankTensor>& tensors) {
+    LowRankPlan plan = plan_low_rank(rank, mode, tensors);
+    batch_.epsilon = epsilon_of(mode);
+    batch_.always_orthonormal = mode == Mode::Code;
+    segments_ = static_cast<unsigned>(plan.segments.size());
+    project_blocks_ = static_cast<unsigned>(plan.project_segment.size());
+    project_back_blocks_ = static_cast<unsigned>(plan.project_back_segment.size());
+    restore_blocks_ = static_cast<unsigned>(plan.restore_segment.size());
+    compresses_ = plan.compresses;
+    Carver measuring;
+    carve(measuring, plan);
+    memory_ = DeviceBytes(measuring.used());
+    Carver carver(memory_.get());
+    carve(carver, plan);
+
+    clear_bytes(tables_.round, sizeof *tables_.round);
+    upload_sums(p_sums_, plan.p_sums, plan.segments, &LowRankSegment::p_parts);
+    upload_sums(q_sums_, plan.q_sums, plan.segments, &LowRankSegment::q_parts);
+    upload_all(tables_.segments, plan.segments);
+    upload_all(tables_.project_segment, plan.project_segment);
+    upload_all(tables_.project_back_segment, plan.project_back_segment);
+    upload_all(tables_.restore_segment, plan.restore_segment);
+    load_kernel(prepare_q);
+    load_kernel(prepare_p);
+    load_kernel(project);
+    load_kernel(project_back);
+    load_kernel(add_parts);
+    load_kernel(restore);
+    load_kernel(store_round);
+  }
+
+  void first(void* stream_of_caller) override {
+    const auto on = static_cast<Stream>(stream_of_caller);
+    launch(prepare_q, {segments_}, on, batch_);
+    launch(project, {project_blocks_}, on, batch_);
+    add(p_sums_, on);
+  }
+
+  void second(void* stream_of_caller) override {
+    if (!compresses_) return;
+    const auto on = static_cast<Stream>(stream_of_caller);
+    launch(prepare_p, {segments_}, on, batch_);
+    launch(project_back, {project_back_blocks_}, on, batch_);
+    add(q_sums_, on);
+  }
+
+  void finish(void* stream_of_caller) override {
+    launch(restore, {restore_blocks_}, static_cast<Stream>(stream_of_caller), batch_);
+  }
+
+  void set_round(std::uint64_t round, void* stream_of_caller) override {
+    launch(store_round, {1}, static_cast<Stream>(stream_of_caller), tables_.round, round);
+  }
+
+  std::int64_t scratch_bytes() const override { return static_cast<std::int64_t>(memory_.size()); }
+  int launches() const override {
+    return 3 + (compresses_ ? 2 : 0) + (p_sums_.blocks > 0 ? 1 : 0) + (q_sums_.blocks > 0 ? 1 : 0);
+  }
+
+ private:
+  /// The sums of parts that one launch makes.
+  struct Sums {
+    PartSum* sums;
+    std::int32_t* block_sum;
+    float* parts;
+    unsigned blocks;
+  };
+
+  static void add(const Sums& all, Stream on) {
+    if (all.blocks > 0)
+      launch(add_parts, {all.blocks}, on, static_cast<const PartSum*>(all.sums),
+             static_cast<const std::int32_t*>(all.block_sum));
+  }
+
+  static Sums carve_sums(Carver& carver, const PlannedSums& planned) {
+    return {carver.take<PartSum>(planned.sums.size()),
+            carver.take<std::int32_t>(planned.block_sum.size()),
+            carver.take<float>(static_cast<std::size_t>(planned.numbers_of_parts)),
+            static_cast<unsigned>(planned.block_sum.size())};
+  }
+
+  void carve(Carver& carver, LowRankPlan& plan) {
+    batch_.segments = tables_.segments = carver.take<LowRankSegment>(plan.segments.size());
+    batch_.project_segment = tables_.project_segment =
+        carver.take<std::int32_t>(plan.project_segment.size());
+    batch_.project_back_segment = tables_.project_back_segment =
+        carver.take<std::int32_t>(plan.project_back_segment.size());
+    batch_.restore_segment = tables_.restore_segment =
+        carver.take<std::int32_t>(plan.restore_segment.size());
+    batch_.round = tables_.round = carver.take<std::uint64_t>(1);
+    p_sums_ = carve_sums(carver, plan.p_sums);
+    q_sums_ = carve_sums(carver, plan.q_sums);
+    for (std::size_t i = 0; i < plan.segments.size(); ++i)
+      plan.segments[i].columns_apart = carver.take<double>(static_cast<std::size_t>(plan.apart[i]));
+  }
+
+  /// A segment's `parts_of` is P or Q itself at first, where its sum is to be. Parts of one sum
+  /// lie behind those of the sum before it.
+  static void upload_sums(const Sums& to, const PlannedSums& planned,
+                          std::vector<LowRankSegment>& segments, float* LowRankSegment::*parts_of) {
+    std::vector<PartSum> sums;
+    float* parts = to.parts;
+    for (std::size_t i = 0; i < planned.sums.size(); ++i) {
+      const PlannedSum& sum = planned.sums[i];
+      float*& of_segment = segments[sum.segment].*parts_of;
+      sums.push_back({parts, of_segment, sum.numbers, sum.count, planned.first_block[i]});
+      of_segment = parts;
+      parts += sum.numbers * sum.count;
+    }
+    upload_all(to.sums, sums);
+    upload_all(to.block_sum, planned.block_sum);
+  }
+
+  struct {
+    LowRankSegment* segments;
+    std::int32_t *project_segment, *project_back_segment, *restore_segment;
+    std::uint64_t* round;
+  } tables_{};  // what the kernels only read, and the host writes
+  LowRankBatch batch_{};
+  Sums p_sums_{}, q_sums_{};
+  unsigned segments_ = 0;
+  unsigned project_blocks_ = 0;
+  unsigned project_back_blocks_ = 0;
+  unsigned restore_blocks_ = 0;
+  bool compresses_ = false;
+  DeviceBytes memory_;
+};
+
+/// For the compiler that reads this: one source file of each includes it.
+std::unique_ptr<LowRankEncoder> make_low_rank_encoder(std::int64_t rank, Mode mode,
+                                                      const std::vector<LowRankTensor>& tensors) {
+  return std::make_unique<LowRankEncoderHere>(rank, mode, tensors);
+}
+
+}  // namespace gradcast::GRADCAST_DEVICE
