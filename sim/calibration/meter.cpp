@@ -13,10 +13,11 @@ std::string title_of(const CalibrationPoint& point) {
   const BenchPoint& call = point.call;
   const std::string mode = mode_text(call.mode);
   const std::size_t tensors = call.tensors.size();
-  return call.compressor + (mode.empty() ? "" : " (" + mode + ")") + ", " +
-         std::to_string(point.elements()) + " elements" +
-         (tensors > 1 ? " in " + std::to_string(tensors) + " tensors" : "") + ", by " +
-         call.implementation;
+  const std::string parameter = parameter_text(known_compressor(call.compressor), call.parameter);
+  return call.compressor + (mode.empty() ? "" : " (" + mode + ")") +
+         (parameter.empty() ? "" : ", " + parameter) + ", " + std::to_string(point.elements()) +
+         " elements" + (tensors > 1 ? " in " + std::to_string(tensors) + " tensors" : "") +
+         ", by " + call.implementation;
 }
 
 }  // namespace
@@ -27,7 +28,12 @@ std::string Meter::start_torch(const std::vector<std::string>& command) {
 }
 
 double Meter::work(const CalibrationPoint& point) const {
-  return std::max(point_.count(), static_cast<double>(point.elements()) / elements_per_second_);
+  double elements = static_cast<double>(point.elements());
+  // A decode reads every element of every worker where all are sent.
+  if (known_compressor(point.call.compressor).packing != nullptr)
+    for (const int workers : point.call.workers)
+      elements += static_cast<double>(workers) * static_cast<double>(point.elements());
+  return std::max(point_.count(), elements / elements_per_second_);
 }
 
 BenchLimits Meter::limits(std::size_t timings) const {

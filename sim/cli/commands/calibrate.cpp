@@ -77,6 +77,7 @@ std::vector<TensorSet> sets_asked(const CalibrationAsked& asked,
 int write_costs(Session& session) {
   PointsAsked wanted = session.asked.points;
   wanted.sets = sets_asked(session.asked, sets_of_models(session.asked.models));
+  wanted.shapes = shapes_of_models(session.asked.models);
   const std::vector<CalibrationPoint> all = session.points(wanted);
   if (all.empty()) throw MissingError(kNothingToMeasure);
   CostFile file(output_of(session.flags, session.device), provenance_of(session), wanted.workers);
@@ -164,6 +165,7 @@ int deliver_view(const Session& session, const Measured& measured, const Answer&
 int print_roofline(Session& session) {
   PointsAsked wanted = session.asked.points;
   wanted.sets = sets_asked(session.asked, whole_models(session.asked.models));
+  wanted.shapes = shapes_of_models(session.asked.models);
   wanted.warm_and_cold = true;
   std::map<std::int64_t, BenchTiming> ceilings;
   const Measured measured = measure_entries(session, wanted, [&](const CalibrationPoint& point) {
