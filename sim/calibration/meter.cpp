@@ -11,13 +11,11 @@ namespace {
 
 std::string title_of(const CalibrationPoint& point) {
   const BenchPoint& call = point.call;
-  const std::string mode = mode_text(call.mode);
   const std::size_t tensors = call.tensors.size();
-  const std::string parameter = parameter_text(known_compressor(call.compressor), call.parameter);
-  return call.compressor + (mode.empty() ? "" : " (" + mode + ")") +
-         (parameter.empty() ? "" : ", " + parameter) + ", " + std::to_string(point.elements()) +
-         " elements" + (tensors > 1 ? " in " + std::to_string(tensors) + " tensors" : "") +
-         ", by " + call.implementation;
+  return kind_text(call.compressor, mode_text(call.mode), call.parameter) + ", " +
+         std::to_string(point.elements()) + " elements" +
+         (tensors > 1 ? " in " + std::to_string(tensors) + " tensors" : "") + ", by " +
+         call.implementation;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "kernels/floor_bytes.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
@@ -294,6 +295,27 @@ Input parse_input(std::string_view text) {
   const std::vector<std::string> known = input_names();
   throw ValueError("unknown distribution '" + std::string(text) + "'" + did_you_mean(text, known) +
                    " (known: " + join(known) + ")");
+}
+
+std::string kind_text(const std::string& compressor, const std::string& mode, double parameter) {
+  std::vector<std::string> words;
+  if (!mode.empty()) words.push_back(mode);
+  // A name from a file may be anything.
+  if (const Compressor* known = find_compressor(compressor); known != nullptr && parameter != 0)
+    words.push_back(parameter_text(*known, parameter));
+  return compressor + (words.empty() ? "" : " (" + join(words) + ")");
+}
+
+double encode_floor_of(const BenchPoint& call) {
+  const Compressor& compressor = known_compressor(call.compressor);
+  double bytes = 0;
+  for (std::size_t t = 0; t < call.tensors.size(); ++t)
+    bytes += compressor.family == Family::LowRank
+                 ? encode_floor_bytes({.shape = call.shapes.at(t),
+                                       .rank = static_cast<std::int64_t>(call.parameter),
+                                       .mode = call.mode})
+                 : encode_floor_bytes(compressor, call.parameter, call.tensors[t]);
+  return bytes;
 }
 
 std::string key_of(const CostRow& row) {

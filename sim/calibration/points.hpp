@@ -89,6 +89,12 @@ std::string distribution_of(const BenchPoint& call);
 /// Throws ValueError with a suggestion.
 Input parse_input(std::string_view text);
 
+/// "powersgd (code, rank 2)": what is timed, without what it is timed on. 0: no parameter.
+std::string kind_text(const std::string& compressor, const std::string& mode, double parameter);
+
+/// The fewest bytes that an encode of the point moves (kernels/floor_bytes.hpp).
+double encode_floor_of(const BenchPoint& call);
+
 /// The key of a row of a cost table: all its columns but those that were measured.
 std::string key_of(const CostRow& row);
 

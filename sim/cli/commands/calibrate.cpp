@@ -187,7 +187,8 @@ std::vector<PerLayerColumn> columns_of(const std::vector<RooflineEntry>& entries
     PerLayerColumn column{entry.point.call.compressor,
                           mode_text(entry.point.call.mode),
                           entry.point.call.implementation,
-                          {}};
+                          {},
+                          entry.point.call.parameter};
     auto found = std::find_if(columns.begin(), columns.end(), [&](const PerLayerColumn& known) {
       return known.title() == column.title();
     });

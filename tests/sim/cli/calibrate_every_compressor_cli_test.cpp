@@ -126,3 +126,42 @@ TEST_CASE("a call that needs shapes which the model does not say is left out, an
   CHECK(rows[0]["parameter"] == 2);
   CHECK(rows[0]["points"] == 5);
 }
+
+TEST_CASE("the roofline states every compressor's floor, and a table of layers times all",
+          "[cli]") {
+  TemporaryFolder folder;
+  const std::string model = small_model(folder);
+  const Ran roofline = gradcast_runs("calibrate", "--device", "cpu", "--models", model.c_str(),
+                                     "--roofline", "--seconds", "0.002", "--format", "json");
+  INFO(roofline.err);
+  REQUIRE(roofline.exit_code == 0);
+  std::map<std::string, std::set<double>> floors;  // bytes of the model as one tensor
+  const Json measured = Json::parse(roofline.out);
+  for (const Json& row : measured["results"]) {
+    CHECK(row["share_of_floor"] > 0);
+    if (row["tensors"] == 1) floors[row["compressor"]].insert(row["floor_bytes"].get<double>());
+  }
+  CHECK(floors.size() == all_compressors().size());  // the ceiling's, in place of dense
+  CHECK(floors.at("topk") == floors.at("ceiling"));
+  CHECK(floors.at("fp16") == std::set<double>{6 * 30'100});
+  CHECK(floors.at("signsgd") == std::set<double>{4 * 30'100 + 4 * 941});
+  CHECK(floors.at("powersgd").size() == 3);  // of each rank
+
+  const std::string trace =
+      folder.write("trace.csv",
+                   "# device: X\n# batch: 1\ntensor,forward_seconds,backward_seconds\n"
+                   "a.w,1,0\na.b,0,1\nb.w,1,1\nc.w,1,0\n");
+  const Ran layers = gradcast_runs("calibrate", "--device", "cpu", "--per-layer", model.c_str(),
+                                   "--trace", trace.c_str(), "--seconds", "0.002", "--compressors",
+                                   "all", "--format", "json");
+  INFO(layers.err);
+  REQUIRE(layers.exit_code == 0);
+  const Json document = Json::parse(layers.out);
+  std::set<std::string> timed;
+  for (const Json& total : document["summary"]["totals"]) {
+    timed.insert(total["compressor"]);
+    CHECK(total["encode_seconds"] > 0);
+  }
+  CHECK(timed.size() == all_compressors().size() - 1);
+  CHECK(document["summary"]["totals"].size() == timed.size());  // a column each
+}
