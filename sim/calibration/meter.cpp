@@ -27,10 +27,11 @@ std::string Meter::start_torch(const std::vector<std::string>& command) {
 
 double Meter::work(const CalibrationPoint& point) const {
   double elements = static_cast<double>(point.elements());
-  // A decode reads every element of every worker where all are sent.
+  // Where all elements are sent, a decode goes through those of every worker. On a CPU three of
+  // them took as long as one element of everything else (25 M elements of QSGD, 16 workers: 3 s).
   if (known_compressor(point.call.compressor).packing != nullptr)
     for (const int workers : point.call.workers)
-      elements += static_cast<double>(workers) * static_cast<double>(point.elements());
+      elements += workers / 3.0 * static_cast<double>(point.elements());
   return std::max(point_.count(), elements / elements_per_second_);
 }
 

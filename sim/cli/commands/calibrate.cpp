@@ -74,6 +74,12 @@ std::vector<TensorSet> sets_asked(const CalibrationAsked& asked,
   return merged_sets(of_models, asked.sweep ? sweep_sets() : std::vector<TensorSet>{});
 }
 
+Seconds work_of(const std::vector<CalibrationPoint>& points, const Meter& meter) {
+  Seconds work{0};
+  for (const CalibrationPoint& point : points) work += Seconds{meter.work(point)};
+  return work;
+}
+
 int write_costs(Session& session) {
   PointsAsked wanted = session.asked.points;
   wanted.sets = sets_asked(session.asked, sets_of_models(session.asked.models));
@@ -103,7 +109,7 @@ int write_costs(Session& session) {
     } else {
       session.note(progress() + " are in " + name + "; measuring " +
                    std::to_string(missing.size()) + " on " + session.device.name + ", at least " +
-                   about(session.asked.point_seconds * static_cast<double>(missing.size())));
+                   about(work_of(missing, session.meter)));
       file.tell_command(join(session.flags.arguments(), " "));
       measure_all(
           missing, session.meter, session.flags.quiet(),

@@ -125,6 +125,17 @@ TEST_CASE("PowerSGD has near-square matrices of tensors alone, and a model's own
   CHECK(make_points(wanted, plenty()).points.size() == 2);  // one mode, the usual rank
 }
 
+TEST_CASE("what a device has no kernels for is left out in one line") {
+  PointsOffered without = plenty();
+  without.implementations = [](const std::string& compressor, Mode) {
+    return compressor == "powersgd" ? std::vector<std::string>{}
+                                    : std::vector<std::string>{"gradcast-cuda"};
+  };
+  const CalibrationPoints made = make_points(asked({{500}, {900}}, {"powersgd", "fp16"}), without);
+  CHECK(made.points.size() == 2);
+  CHECK(made.notes == std::vector<std::string>{"nothing on this device runs 'powersgd'"});
+}
+
 TEST_CASE("torch is offered for sparsifiers only, and that is said once") {
   PointsOffered with_torch = plenty();
   with_torch.implementations = [](const std::string&, Mode) {
