@@ -1,5 +1,6 @@
 // `gradcast calibrate` times every compressor of the table, and simulate forecasts with each.
 #include <catch2/catch.hpp>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
