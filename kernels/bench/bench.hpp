@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernels/inputs.hpp"
+#include "kernels/low_rank.hpp"
 #include "kernels/selection.hpp"
 
 namespace gradcast {
@@ -26,8 +27,11 @@ struct BenchPoint {
   Mode mode = Mode::Only;
   std::string implementation;         // one of Bench::implementations
   std::vector<std::int64_t> tensors;  // elements of each
-  std::vector<std::int64_t> wanted;   // k of each
-  Input input = Input::normal;        // of gradient and residual together
+  std::vector<std::int64_t> wanted;   // k of each; of what selects nothing, all of its elements
+  double parameter = 0;               // the compressor's number; 0 where it takes none
+  /// Of PowerSGD, of each tensor: at most as many elements as that has, the first of it.
+  std::vector<MatrixShape> shapes;
+  Input input = Input::normal;  // of gradient and residual together
   /// Where there is one, it takes the place of `input`: the tensors are its first elements, one
   /// after another, as gradients beside residuals of zero. It has as many elements as they.
   std::shared_ptr<const RecordedInput> recorded;
@@ -52,8 +56,9 @@ struct BenchResult {
   std::optional<BenchTiming> cold;  // nothing is kept from call to call; likewise
   std::vector<BenchTiming> decode;  // as BenchPoint::workers
   double selected = 0;              // elements of all tensors; mean of the calls of `encode`
-  double recall = 0;  // share of the k largest of each tensor that was selected, 0 to 1
-  double bytes = 0;   // counted, that one encode moves through memory; 0: not counted
+  /// Share of the k largest of each tensor that was selected, 0 to 1. 1 where nothing is selected.
+  double recall = 0;
+  double bytes = 0;  // counted, that one encode moves through memory; 0: not counted
   /// That the calls of `encode` took: "fast", or where they differ "fast 19, tiles re-read 2"; ""
   /// where there is but one path.
   std::string path;

@@ -10,7 +10,9 @@
 #include <stdexcept>
 
 #include "kernels/bench/bench.hpp"
+#include "kernels/bench/cpu_call.hpp"
 #include "kernels/bench/device_slug.hpp"
+#include "kernels/bench/payloads.hpp"
 #include "kernels/bench/sampling.hpp"
 #include "kernels/bench/worker_sets.hpp"
 #include "kernels/compressor.hpp"
@@ -193,13 +195,19 @@ class CpuBench : public Bench {
   std::vector<std::string> implementations(const std::string& compressor,
                                            Mode /*mode*/) const override {
     const Compressor* found = find_compressor(compressor);
-    if (found == nullptr || found->encode == nullptr || found->rule == Rule::Everything) return {};
+    if (found == nullptr || found->family == Family::Dense) return {};
     return {"gradcast-cpu"};
   }
 
   std::int64_t memory_needed(const BenchPoint& point) const override {
+    const Compressor* compressor = find_compressor(point.compressor);
+    // Gradient, pristine residual, residual, decoded; u, and what is packed of it; the payloads.
+    if (compressor != nullptr && compressor->packing != nullptr)
+      return sum(point.tensors) * (4 * 4 + 4 + 4) + payload_bytes(*compressor->packing, point) +
+             64 * kMiB;
     // Gradient, pristine residual, residual, decoded; values and indices; keys that the reference
-    // puts in order (8 bytes an element at most); the sets.
+    // puts in order (8 bytes an element at most); the sets. Of PowerSGD P and Q, which are no
+    // larger.
     const int most =
         point.workers.empty() ? 0 : *std::max_element(point.workers.begin(), point.workers.end());
     return sum(point.tensors) * (4 * 4 + 8 + 8) +
@@ -208,10 +216,12 @@ class CpuBench : public Bench {
 
   BenchResult measure(const BenchPoint& point, const BenchLimits& limits) override {
     const Compressor* compressor = find_compressor(point.compressor);
-    if (compressor == nullptr || compressor->encode == nullptr)
+    if (compressor == nullptr)
       throw std::logic_error("the CPU cannot run compressor '" + point.compressor + "'");
     const std::vector<Slice> slices = slices_of(point);
     prepare(point);
+    if (const auto call = make_cpu_call(*compressor, point))
+      return measure_call(*call, point, limits);
     values_.resize(residual_.size());
     indices_.resize(residual_.size());
 
@@ -228,6 +238,35 @@ class CpuBench : public Bench {
       result.selected += static_cast<double>(set.indices.size());
     result.recall = recall(slices, selected);
     if (!point.workers.empty()) decode_all(point, slices, selected, limits, result);
+    return result;
+  }
+
+  /// Of what selects nothing: every element travels in some way.
+  BenchResult measure_call(CpuCall& call, const BenchPoint& point, const BenchLimits& limits) {
+    BenchResult result;
+    result.selected = static_cast<double>(residual_.size());
+    result.recall = 1;
+    result.encode = take_samples(
+        [&] {
+          restore_residual();
+          cold_.evict();
+          return seconds_of([&] { call.encode(inputs_.gradient(), residual_); });
+        },
+        limits);
+    if (point.workers.empty()) return result;
+    call.prepare_decode(*std::max_element(point.workers.begin(), point.workers.end()));
+    for (const int workers : point.workers) {
+      if (!call.decodes_each_worker() && !result.decode.empty()) {
+        result.decode.push_back(result.decode.front());
+        continue;
+      }
+      result.decode.push_back(take_samples(
+          [&] {
+            cold_.evict();
+            return seconds_of([&] { call.decode(workers, residual_); });
+          },
+          limits));
+    }
     return result;
   }
 

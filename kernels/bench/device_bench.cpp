@@ -7,10 +7,13 @@
 
 #include "kernels/bench/call_tally.hpp"
 #include "kernels/bench/decode_inputs.hpp"
+#include "kernels/bench/device_packs.hpp"
 #include "kernels/bench/device_tensors.hpp"
+#include "kernels/bench/payloads.hpp"
 #include "kernels/bench/sampling.hpp"
 #include "kernels/bench/worker_sets.hpp"
 #include "kernels/compressor.hpp"
+#include "kernels/floor_bytes.hpp"
 
 namespace gradcast {
 namespace {
@@ -49,7 +52,9 @@ class DeviceBench final : public Bench {
   std::vector<std::string> implementations(const std::string& compressor,
                                            Mode /*mode*/) const override {
     const Compressor* found = find_compressor(compressor);
-    if (found == nullptr || found->rule == Rule::Everything) return {};
+    if (found == nullptr) return {};
+    if (found->packing != nullptr) return {parts_.implementation};
+    if (found->rule == Rule::Everything) return {};  // dense, or of low rank
     if (found->rule == Rule::Topk && parts_.make_cub_topk != nullptr)
       return {parts_.implementation, kCub};
     return {parts_.implementation};
@@ -59,6 +64,12 @@ class DeviceBench final : public Bench {
     const bool cub = point.implementation == kCub;
     const std::int64_t elements = sum(point.tensors);
     const std::int64_t places = kPlace * static_cast<std::int64_t>(point.tensors.size());
+    // Gradient, pristine, residual, dense; what is packed and its copies; moments (24 bytes of 1024
+    // elements, and a little more for their sums).
+    if (const Packing* packing = rule_of(point).packing; packing != nullptr)
+      return std::int64_t{16} * (elements + places) +
+             4 * (payload_words(*packing, point) + places) + payload_bytes(*packing, point) +
+             elements / 32 + (std::int64_t{256} << 20);
     const std::int64_t room = rule_of(point).exact_count ? sum(point.wanted) : elements;
     const int workers =
         point.workers.empty() ? 0 : *std::max_element(point.workers.begin(), point.workers.end());
@@ -74,6 +85,7 @@ class DeviceBench final : public Bench {
 
   BenchResult measure(const BenchPoint& point, const BenchLimits& limits) override {
     const Compressor& compressor = rule_of(point);
+    if (compressor.packing != nullptr) return measure_packs(compressor, point, limits);
     const bool exact =
         compressor.exact_count || (compressor.rule == Rule::Trimmed && point.mode == Mode::Paper);
     DeviceTensors tensors(*parts_.queue, *parts_.timer, point, exact);
@@ -135,6 +147,40 @@ class DeviceBench final : public Bench {
     parts_.queue->wait();
     const std::unique_ptr<Recording> recording = parts_.queue->record(enqueue);
     return time(prepare, recording ? [&] { recording->replay(); } : enqueue, limits, answered);
+  }
+
+  /// A packer keeps nothing from call to call; its inputs drift as an encoder's do. Its bytes are
+  /// the floor's, which its kernels keep to; not counted are moments, and what int8 reads again of
+  /// blocks that registers do not hold.
+  BenchResult measure_packs(const Compressor& compressor, const BenchPoint& point,
+                            const BenchLimits& limits) {
+    void* const stream = parts_.queue->stream();
+    DevicePacks packs(*parts_.queue, *parts_.timer, point, compressor);
+    const PackRule rule = compressor.packing->rule;
+    BenchResult result;
+    result.selected = static_cast<double>(sum(point.tensors));
+    result.recall = 1;
+    for (const std::int64_t elements : point.tensors)
+      result.bytes += encode_floor_bytes(compressor, point.parameter, elements);
+    {
+      const auto packer = parts_.make_packer(rule, point.parameter, packs.describe());
+      std::int64_t turn = 0;
+      result.encode = time_recorded(
+          [&] {
+            packer->set_round(static_cast<std::uint64_t>(++turn), stream);
+            packs.drift_to(turn);
+          },
+          [&] { packer->pack(stream); }, limits);
+      parts_.queue->wait();
+    }
+    if (point.workers.empty()) return result;
+    packs.prepare_unpack(*std::max_element(point.workers.begin(), point.workers.end()));
+    for (const int workers : point.workers) {
+      const auto unpacker =
+          parts_.make_unpacker(rule, point.parameter, packs.describe_unpack(workers));
+      result.decode.push_back(time_recorded([] {}, [&] { unpacker->unpack(stream); }, limits));
+    }
+    return result;
   }
 
   /// Leaves the selection of turn 0 in `tensors`.

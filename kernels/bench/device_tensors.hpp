@@ -3,25 +3,16 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/bench/bench.hpp"
-#include "kernels/bench/device_array.hpp"
-#include "kernels/bench/gpu_timer.hpp"
+#include "kernels/bench/device_inputs.hpp"
 #include "kernels/bench/worker_sets.hpp"
 #include "kernels/encoder.hpp"
 
 namespace gradcast {
 
-/// The tensors of a point on the device, one after another, with room for the selected elements.
-class DeviceTensors {
+/// The tensors of a point on the device, with room for the selected elements.
+class DeviceTensors : public DeviceInputs {
  public:
   DeviceTensors(DeviceQueue& queue, GpuTimer& timer, const BenchPoint& point, bool exact);
-
-  /// Enqueues the gradient and the residual of a turn (kernels/bench/drift.hpp). Of a recorded u
-  /// there is one draw only: it grows and shrinks.
-  void drift_to(std::int64_t turn);
-  /// Enqueues the residual of turn 0. Every encode changes it, and a residual that grows from
-  /// sample to sample would be another input.
-  void restore_residual();
 
   std::vector<EncoderTensor> describe() const;
 
@@ -35,15 +26,10 @@ class DeviceTensors {
   void set_counts(const std::vector<std::int64_t>& counts);
 
  private:
-  void upload_zeros(DeviceArray<float>& to);
-  void upload_recorded(float scale);
-
   DeviceQueue& queue_;
-  GpuTimer& timer_;
   const BenchPoint& point_;
-  std::int64_t elements_;
-  std::vector<std::int64_t> begins_, room_begins_;
-  DeviceArray<float> gradient_, pristine_, residual_, values_;
+  std::vector<std::int64_t> room_begins_;
+  DeviceArray<float> values_;
   DeviceArray<std::int32_t> indices_;
   DeviceArray<std::int64_t> counts_;
   DeviceArray<std::uint32_t> statuses_;

@@ -28,7 +28,7 @@ DeviceAsked parse_device(const std::string& text) {
 std::vector<const Compressor*> parse_compressors(const std::string& text) {
   std::vector<const Compressor*> compressors;
   if (text == "all") {
-    for (const Compressor* compressor : all_sparsifiers())
+    for (const Compressor* compressor : all_compressors())
       if (compressor->family != Family::Dense) compressors.push_back(compressor);
     return compressors;
   }
@@ -36,13 +36,24 @@ std::vector<const Compressor*> parse_compressors(const std::string& text) {
     const Compressor& compressor = known_compressor(name, false);
     if (compressor.family == Family::Dense)
       throw ValueError("'" + name + "' encodes nothing, so there is nothing to time");
-    if (compressor.encode == nullptr)
-      throw ValueError(
-          "'" + name +
-          "' is a cast, a quantiser or of low rank, and this command times sparsifiers alone");
     compressors.push_back(&compressor);
   }
   return compressors;
+}
+
+std::vector<double> read_parameters(const Flags& flags,
+                                    const std::vector<const Compressor*>& compressors) {
+  if (!flags.given("parameters")) return {};
+  if (compressors.size() > 1)
+    throw UsageError(
+        "--parameters are one compressor's numbers, and several are timed: name one with "
+        "--compressors, or leave them out");
+  return flags.value("parameters", [&](const std::string& text) {
+    std::vector<double> parameters;
+    for (const std::string& word : expand_list(text))
+      parameters.push_back(parameter_of(*compressors.front(), parse_parameter(word)));
+    return parameters;
+  });
 }
 
 std::vector<Input> parse_inputs(const std::string& text) {
@@ -115,6 +126,7 @@ Flags calibration_flags() {
               "keeps what is done, and the same command continues.",
               {"calibrate --device cpu --models resnet-50 --compressors gaussian -o my-costs.csv",
                "simulate --model resnet-50 --compressor gaussian --costs my-costs.csv",
+               "calibrate --compressors qsgd --parameters 7,127 --workers 1,16",
                "calibrate --densities 0.0001..0.01 --sweep",
                "calibrate --roofline --models resnet-50,vgg-16", "calibrate --per-layer resnet-50"},
               "the cost table (default: cost-<device>.csv, in ./traces/ where that is)");
@@ -123,7 +135,11 @@ Flags calibration_flags() {
   flags.add("compressors",
             "names of `gradcast list`, or all (default: all; --per-layer: "
             "topk,gaussian)");
-  flags.add("densities", "a list, or 0.0001..0.01, in steps of 1-2-5", "0.001");
+  flags.add("densities", "a list, or 0.0001..0.01, in steps of 1-2-5; only sparsifiers have one",
+            "0.001");
+  flags.add("parameters",
+            "levels, block, clip or rank of the one compressor that is named: a list (default: "
+            "its usual one; of powersgd 1,2,4, in a per-layer table 2)");
   flags.add("distributions",
             "distributions of the elements: normal, laplace, layermix, ..., and .npy files of u "
             "(`train --record`), each timed whole unless --models or --sweep say sizes: then the "
@@ -166,6 +182,7 @@ CalibrationAsked read_calibration_asked(const Flags& flags, DataFiles& files) {
   asked.points.compressors = flags.value(
       "compressors", [&](const std::string&) { return parse_compressors(compressors); });
   asked.points.densities = flags.value("densities", parse_densities);
+  asked.points.parameters = read_parameters(flags, asked.points.compressors);
   asked.points.inputs = flags.value("distributions", parse_inputs);
   read_all_recorded(flags, asked);
   asked.points.workers = flags.value(

@@ -13,6 +13,11 @@
 namespace gradcast {
 namespace {
 
+/// Rows of compressors with a parameter may come after others, so every table has the column.
+std::string csv_of(const CostTable& table) {
+  return cost_table_csv(table, {}, ParameterColumn::Always);
+}
+
 std::string comment_of(const Provenance& line) {
   return csv_comments({(line.key.empty() ? "" : line.key + ": ") + line.value});
 }
@@ -58,7 +63,7 @@ CostFile::CostFile(std::filesystem::path path, std::vector<Provenance> provenanc
   }
   require_folder_for(path_);
   for (const Provenance& line : provenance_) comments_ += comment_of(line);
-  body_ = cost_table_csv({}, {});
+  body_ = csv_of({});
 }
 
 std::optional<TextFile> CostFile::on_disk() const {
@@ -84,8 +89,8 @@ void CostFile::take_over(const TextFile& file, const std::vector<int>& workers) 
       refuse("lacks the comment line '# " + line.key + ": ...', so `calibrate` did not make it");
     require(line);
   }
-  if (!body_.starts_with(cost_table_csv({}, {})))
-    refuse("its columns stand in another order than `calibrate` writes");
+  if (!body_.starts_with(csv_of({})))
+    refuse("its columns are not those that `calibrate` writes, or stand in another order");
   std::set<int> there;
   for (const CostRow& row : rows_) {
     keys_.insert(key_of(row));
@@ -135,7 +140,7 @@ void CostFile::add(const std::vector<CostRow>& rows) {
   for (const CostRow& row : rows)
     if (keys_.insert(key_of(row)).second) more.rows.push_back(row);
   if (more.rows.empty()) return;
-  const std::string text = cost_table_csv(more, {});
+  const std::string text = csv_of(more);
   body_ += text.substr(text.find('\n') + 1);
   rows_.insert(rows_.end(), more.rows.begin(), more.rows.end());
   const std::string whole = comments_ + body_;

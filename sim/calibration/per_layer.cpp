@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "sim/base/table.hpp"
+#include "sim/calibration/points.hpp"
 
 namespace gradcast {
 namespace {
@@ -29,6 +30,10 @@ std::string percent(std::optional<Seconds> time, Seconds of) {
 
 Json or_null(std::optional<Seconds> time) { return time ? Json(time->count()) : Json(); }
 
+Json number_of(const PerLayerColumn& column) {
+  return column.parameter == 0 ? Json() : Json(column.parameter);
+}
+
 Json row_of(const GradientTensor& tensor, const PerLayerColumn& column,
             std::optional<Seconds> encode, Seconds backward) {
   Json row;
@@ -38,6 +43,7 @@ Json row_of(const GradientTensor& tensor, const PerLayerColumn& column,
   row["compressor"] = column.compressor;
   row["mode"] = column.mode;
   row["implementation"] = column.implementation;
+  row["parameter"] = number_of(column);
   row["encode_seconds"] = or_null(encode);
   row["layer_backward_seconds"] = backward.count();
   row["share_of_backward"] = encode && backward > Seconds{0} ? Json(*encode / backward) : Json();
@@ -58,7 +64,7 @@ std::optional<Seconds> total_of(const Model& model, const PerLayerColumn& column
 }  // namespace
 
 std::string PerLayerColumn::title() const {
-  return compressor + (mode.empty() ? "" : " (" + mode + ")") + ", " + implementation;
+  return kind_text(compressor, mode, parameter) + ", " + implementation;
 }
 
 Answer per_layer_answer(const Model& model, const IterationTrace& trace,
@@ -92,6 +98,7 @@ Answer per_layer_answer(const Model& model, const IterationTrace& trace,
     answer.summary["totals"].push_back({{"compressor", column.compressor},
                                         {"mode", column.mode},
                                         {"implementation", column.implementation},
+                                        {"parameter", number_of(column)},
                                         {"encode_seconds", or_null(total)}});
   }
   table.rows.emplace_back();

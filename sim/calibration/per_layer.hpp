@@ -1,4 +1,4 @@
-// The table of `calibrate --per-layer`: the cost of selecting, layer by layer, beside the layer's
+// The table of `calibrate --per-layer`: the cost of encoding, layer by layer, beside the layer's
 // backward.
 #pragma once
 #include <cstdint>
@@ -19,6 +19,7 @@ struct PerLayerColumn {
   std::string mode;
   std::string implementation;
   std::map<std::int64_t, Seconds> encode;
+  double parameter = 0;  // 0: it takes none
 
   std::string title() const;  // "gaussian (code), torch"
 };

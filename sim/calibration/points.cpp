@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "kernels/floor_bytes.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
@@ -44,6 +45,16 @@ std::vector<Mode> modes_of(const Compressor& compressor, bool code_only) {
   if (!compressor.two_modes) return {Mode::Only};
   if (code_only) return {Mode::Code};
   return {Mode::Paper, Mode::Code};
+}
+
+/// Ranks that are timed where none is asked for: those of the tables that are derived.
+constexpr double kRanks[] = {1, 2, 4};
+
+std::vector<double> parameters_of(const Compressor& compressor, const PointsAsked& asked) {
+  if (!asked.parameters.empty() && !compressor.parameter.name.empty()) return asked.parameters;
+  if (compressor.family == Family::LowRank && !asked.code_only)
+    return {std::begin(kRanks), std::end(kRanks)};
+  return {compressor.parameter.usual};
 }
 
 /// What tensors are filled with, and which tensors.
@@ -130,65 +141,132 @@ std::vector<TensorSet> merged_sets(const std::vector<TensorSet>& sets,
   return merged.all();
 }
 
-CalibrationPoints make_points(const PointsAsked& asked, const PointsOffered& offered) {
-  CalibrationPoints made;
-  LeftOut left_out;
-  std::set<std::string> notes;
-  const auto add = [&](const TensorSet& set, double density, CalibrationPoint point) {
-    point.density = density;
-    point.call.tensors = set;
-    for (const std::int64_t elements : set)
-      point.call.wanted.push_back(wanted_elements(elements, density));
-    const auto& recorded = point.call.recorded;
-    if (recorded && static_cast<std::size_t>(point.elements()) > recorded->u.size())
-      left_out.add(recorded->name + " has " + std::to_string(recorded->u.size()) + " elements",
-                   point.elements());
-    else if (point.elements() > std::numeric_limits<std::int32_t>::max())
-      left_out.add("a cost table counts to 2^31 - 1 elements", point.elements());
-    else if (offered.memory_needed(point.call) > offered.memory_bytes)
-      left_out.add("needs more memory than this device has free", point.elements());
-    else
-      made.points.push_back(std::move(point));
-  };
-  const auto add_modes = [&](const TensorSet& set, double density, const Source& source,
-                             const Compressor& compressor) {
-    for (const Mode mode : modes_of(compressor, asked.code_only)) {
+MatrixShape near_square(std::int64_t elements) {
+  const auto rows = static_cast<std::int64_t>(std::sqrt(static_cast<double>(elements)));
+  return {rows, elements / rows};
+}
+
+ShapesOfSets shapes_of_models(const std::vector<Model>& models) {
+  ShapesOfSets shapes;
+  for (const Model& model : models) {
+    if (!model.has_shapes()) continue;
+    std::vector<MatrixShape>& of_model = shapes[all_tensors(model)];
+    of_model.clear();
+    for (const GradientTensor& tensor : model.tensors) {
+      const std::int64_t rows = tensor.shape.empty() ? tensor.elements : tensor.shape.front();
+      of_model.push_back({rows, tensor.elements / rows});
+    }
+  }
+  return shapes;
+}
+
+namespace {
+
+/// Combines what was asked for.
+class PointMaker {
+ public:
+  PointMaker(const PointsAsked& asked, const PointsOffered& offered)
+      : asked_(asked), offered_(offered) {}
+
+  CalibrationPoints made() {
+    // Neighbours in the order share their input, so that a device may keep it.
+    for (const Source& source : sources_of(asked_))
+      for (const TensorSet& set : source.sets) {
+        for (const double density : asked_.densities)
+          for (const Compressor* compressor : asked_.compressors)
+            if (selects(*compressor)) add_calls(source, set, density, *compressor);
+        for (const Compressor* compressor : asked_.compressors)
+          if (!selects(*compressor)) add_calls(source, set, 1, *compressor);
+      }
+    made_.notes.assign(notes_.begin(), notes_.end());
+    for (const std::string& note : left_out_.notes()) made_.notes.push_back(note);
+    return std::move(made_);
+  }
+
+ private:
+  static bool selects(const Compressor& compressor) {
+    return compressor.family == Family::Sparsifier;
+  }
+
+  void add_calls(const Source& source, const TensorSet& set, double density,
+                 const Compressor& compressor) {
+    for (const Mode mode : modes_of(compressor, asked_.code_only)) {
       if (compressor.rule == Rule::Dgc && mode == Mode::Code && density > kMostOfDgcCode) {
-        notes.insert(
+        notes_.insert(
             "dgc in mode code is not measured above density 0.01: the authors' code "
             "raises an error there");
         continue;
       }
       const std::string name(compressor.name);
-      const auto implementations = offered.implementations(name, mode);
-      if (implementations.empty()) notes.insert("nothing on this device runs '" + name + "'");
-      for (const std::string& implementation : implementations) {
-        if (source.recorded && implementation == kTorch) {
-          notes.insert("torch is not timed on recorded vectors");
-          continue;
+      const auto implementations = offered_.implementations(name, mode);
+      if (implementations.empty()) notes_.insert("nothing on this device runs '" + name + "'");
+      for (const std::string& implementation : implementations)
+        for (const double parameter : parameters_of(compressor, asked_)) {
+          CalibrationPoint point;
+          point.density = density;
+          point.call.compressor = name;
+          point.call.mode = mode;
+          point.call.implementation = implementation;
+          point.call.parameter = parameter;
+          point.call.input = source.input;
+          point.call.recorded = source.recorded;
+          point.call.tensors = set;
+          point.call.workers = asked_.workers;
+          point.call.seed = asked_.seed;
+          point.call.warm_and_cold = asked_.warm_and_cold;
+          add(std::move(point), compressor);
         }
-        CalibrationPoint point;
-        point.call.compressor = name;
-        point.call.mode = mode;
-        point.call.implementation = implementation;
-        point.call.input = source.input;
-        point.call.recorded = source.recorded;
-        point.call.workers = asked.workers;
-        point.call.seed = asked.seed;
-        point.call.warm_and_cold = asked.warm_and_cold;
-        add(set, density, std::move(point));
-      }
     }
-  };
-  // Neighbours in the order share their input, so that a device may keep it.
-  for (const Source& source : sources_of(asked))
-    for (const TensorSet& set : source.sets)
-      for (const double density : asked.densities)
-        for (const Compressor* compressor : asked.compressors)
-          add_modes(set, density, source, *compressor);
-  made.notes.assign(notes.begin(), notes.end());
-  for (const std::string& note : left_out.notes()) made.notes.push_back(note);
-  return made;
+  }
+
+  void add(CalibrationPoint point, const Compressor& compressor) {
+    BenchPoint& call = point.call;
+    const bool torch = call.implementation == kTorch;
+    for (const std::int64_t elements : call.tensors)
+      call.wanted.push_back(wanted_elements(elements, point.density));
+    if (torch && call.recorded)
+      notes_.insert("torch is not timed on recorded vectors");
+    else if (torch && !selects(compressor))
+      notes_.insert("torch is timed for sparsifiers only");
+    else if (compressor.family == Family::LowRank && !add_shapes(call))
+      left_out_.add(call.compressor + " needs the shapes of a model's tensors for all in one call",
+                    point.elements());
+    else if (call.recorded && static_cast<std::size_t>(point.elements()) > call.recorded->u.size())
+      left_out_.add(
+          call.recorded->name + " has " + std::to_string(call.recorded->u.size()) + " elements",
+          point.elements());
+    else if (point.elements() > std::numeric_limits<std::int32_t>::max())
+      left_out_.add("a cost table counts to 2^31 - 1 elements", point.elements());
+    else if (offered_.memory_needed(call) > offered_.memory_bytes)
+      left_out_.add("needs more memory than this device has free", point.elements());
+    else
+      made_.points.push_back(std::move(point));
+  }
+
+  /// A cost table knows a tensor alone by its elements, whatever its shape: it is near square, as
+  /// in the tables that are derived.
+  bool add_shapes(BenchPoint& call) const {
+    if (call.tensors.size() == 1) {
+      call.shapes = {near_square(call.tensors.front())};
+      return true;
+    }
+    const auto found = asked_.shapes.find(call.tensors);
+    if (found == asked_.shapes.end()) return false;
+    call.shapes = found->second;
+    return true;
+  }
+
+  const PointsAsked& asked_;
+  const PointsOffered& offered_;
+  CalibrationPoints made_;
+  LeftOut left_out_;
+  std::set<std::string> notes_;
+};
+
+}  // namespace
+
+CalibrationPoints make_points(const PointsAsked& asked, const PointsOffered& offered) {
+  return PointMaker(asked, offered).made();
 }
 
 namespace {
@@ -219,11 +297,33 @@ Input parse_input(std::string_view text) {
                    " (known: " + join(known) + ")");
 }
 
+std::string kind_text(const std::string& compressor, const std::string& mode, double parameter) {
+  std::vector<std::string> words;
+  if (!mode.empty()) words.push_back(mode);
+  // A name from a file may be anything.
+  if (const Compressor* known = find_compressor(compressor); known != nullptr && parameter != 0)
+    words.push_back(parameter_text(*known, parameter));
+  return compressor + (words.empty() ? "" : " (" + join(words) + ")");
+}
+
+double encode_floor_of(const BenchPoint& call) {
+  const Compressor& compressor = known_compressor(call.compressor);
+  double bytes = 0;
+  for (std::size_t t = 0; t < call.tensors.size(); ++t)
+    bytes += compressor.family == Family::LowRank
+                 ? encode_floor_bytes({.shape = call.shapes.at(t),
+                                       .rank = static_cast<std::int64_t>(call.parameter),
+                                       .mode = call.mode})
+                 : encode_floor_bytes(compressor, call.parameter, call.tensors[t]);
+  return bytes;
+}
+
 std::string key_of(const CostRow& row) {
   return join({row.compressor, row.mode, row.implementation, std::to_string(row.tensors),
                std::to_string(row.elements), number_to_text(row.density),
                std::to_string(row.workers), row.distribution},
-              ",");
+              ",") +
+         (row.parameter == 0 ? "" : "," + number_to_text(row.parameter));
 }
 
 std::vector<CostRow> rows_of(const CalibrationPoint& point, const BenchResult* result) {
@@ -237,6 +337,7 @@ std::vector<CostRow> rows_of(const CalibrationPoint& point, const BenchResult* r
     row.elements = point.elements();
     row.density = point.density;
     row.workers = point.call.workers[i];
+    row.parameter = point.call.parameter;
     row.distribution = distribution_of(point.call);
     row.evidence = "measured";
     if (result != nullptr) {

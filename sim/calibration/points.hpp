@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,7 +18,10 @@ namespace gradcast {
 /// The elements of each tensor that one call handles.
 using TensorSet = std::vector<std::int64_t>;
 
-/// A call to be timed, and the density from which its k are computed.
+/// The matrices of the tensors of a set.
+using ShapesOfSets = std::map<TensorSet, std::vector<MatrixShape>>;
+
+/// A call to be timed, and the density from which its k are computed; 1 where nothing is selected.
 struct CalibrationPoint {
   BenchPoint call;
   double density = 0;
@@ -29,6 +33,12 @@ struct CalibrationPoint {
 /// 64 MiB), as one tensor each; and each model's tensors in one call. Each set is there once, in
 /// rising order.
 std::vector<TensorSet> sets_of_models(const std::vector<Model>& models);
+
+/// Of all tensors of each model that has shapes, in one call.
+ShapesOfSets shapes_of_models(const std::vector<Model>& models);
+
+/// The matrix of as many elements as that, at most, whose sides differ least: whole rows.
+MatrixShape near_square(std::int64_t elements);
 
 /// Each model as one tensor, and its tensors in one call.
 std::vector<TensorSet> whole_models(const std::vector<Model>& models);
@@ -43,9 +53,11 @@ std::vector<TensorSet> merged_sets(const std::vector<TensorSet>& sets,
 /// The lists to combine.
 struct PointsAsked {
   std::vector<TensorSet> sets;
+  ShapesOfSets shapes{};  // of sets of several tensors; a tensor alone is near square
   std::vector<const Compressor*> compressors;
-  bool code_only = false;  // of two modes
-  std::vector<double> densities;
+  bool code_only = false;            // of two modes; and of PowerSGD one rank
+  std::vector<double> densities;     // of sparsifiers
+  std::vector<double> parameters{};  // of a compressor that takes one; none: its usual ones
   std::vector<Input> inputs;
   std::vector<std::shared_ptr<const RecordedInput>> recorded{};  // beside the inputs
   bool own_sizes = false;  // the recorded ones are timed whole, whatever the sets
@@ -67,7 +79,7 @@ struct CalibrationPoints {
 };
 
 /// All combinations, except those that are not defined, do not fit into the device's memory, or are
-/// longer than a recorded vector.
+/// longer than a recorded vector. Only sparsifiers have a density.
 CalibrationPoints make_points(const PointsAsked& asked, const PointsOffered& offered);
 
 std::string input_text(Input input);
@@ -76,6 +88,12 @@ std::vector<std::string> input_names();
 std::string distribution_of(const BenchPoint& call);
 /// Throws ValueError with a suggestion.
 Input parse_input(std::string_view text);
+
+/// "powersgd (code, rank 2)": what is timed, without what it is timed on. 0: no parameter.
+std::string kind_text(const std::string& compressor, const std::string& mode, double parameter);
+
+/// The fewest bytes that an encode of the point moves (kernels/floor_bytes.hpp).
+double encode_floor_of(const BenchPoint& call);
 
 /// The key of a row of a cost table: all its columns but those that were measured.
 std::string key_of(const CostRow& row);

@@ -22,6 +22,7 @@ Json ceiling_row(std::int64_t elements, const BenchTiming& ceiling, double best_
   row["compressor"] = "ceiling";
   row["mode"] = "";
   row["implementation"] = "e = g + e";
+  row["parameter"] = nullptr;
   row["tensors"] = 1;
   row["elements"] = elements;
   row["density"] = nullptr;
@@ -32,6 +33,7 @@ Json ceiling_row(std::int64_t elements, const BenchTiming& ceiling, double best_
   row["cold_seconds"] = nullptr;
   row["samples"] = ceiling.samples;
   row["bytes"] = kCeilingBytes * static_cast<double>(elements);
+  row["floor_bytes"] = row["bytes"];
   row["share_of_ceiling"] = 1.0;
   row["share_of_floor"] =
       kCeilingBytes * static_cast<double>(elements) / best_bandwidth / ceiling.median_seconds;
@@ -44,13 +46,15 @@ Json ceiling_row(std::int64_t elements, const BenchTiming& ceiling, double best_
 Json entry_row(const RooflineEntry& entry, const BenchTiming& ceiling, double best_bandwidth) {
   const BenchPoint& call = entry.point.call;
   const BenchResult& result = entry.result;
-  const auto elements = static_cast<double>(entry.point.elements());
+  const bool selects = known_compressor(call.compressor).family == Family::Sparsifier;
+  const double floor_bytes = encode_floor_of(call);
   const auto wanted =
       static_cast<double>(std::accumulate(call.wanted.begin(), call.wanted.end(), std::int64_t{0}));
   Json row;
   row["compressor"] = call.compressor;
   row["mode"] = mode_text(call.mode);
   row["implementation"] = call.implementation;
+  row["parameter"] = known(call.parameter);
   row["tensors"] = call.tensors.size();
   row["elements"] = entry.point.elements();
   row["density"] = entry.point.density;
@@ -61,10 +65,11 @@ Json entry_row(const RooflineEntry& entry, const BenchTiming& ceiling, double be
   row["cold_seconds"] = median_of(result.cold);
   row["samples"] = result.encode.samples;
   row["bytes"] = known(result.bytes);
+  row["floor_bytes"] = floor_bytes;
   row["share_of_ceiling"] = ceiling.median_seconds / result.encode.median_seconds;
-  row["share_of_floor"] = kCeilingBytes * elements / best_bandwidth / result.encode.median_seconds;
-  row["selected_share"] = result.selected / wanted;
-  row["recall"] = result.recall;
+  row["share_of_floor"] = floor_bytes / best_bandwidth / result.encode.median_seconds;
+  row["selected_share"] = selects ? Json(result.selected / wanted) : Json();
+  row["recall"] = selects ? Json(result.recall) : Json();
   row["path"] = result.path;
   return row;
 }
@@ -73,6 +78,7 @@ std::vector<std::string> table_row(const Json& row) {
   return {row["compressor"],
           row["mode"],
           row["implementation"],
+          row["parameter"].is_null() ? "" : value_to_text(row["parameter"]),
           value_to_text(row["tensors"]),
           value_to_text(row["elements"]),
           value_to_text(row["density"]),
@@ -81,6 +87,7 @@ std::vector<std::string> table_row(const Json& row) {
           shown(row["warm_seconds"], 1e6, 1),
           shown(row["cold_seconds"], 1e6, 1),
           shown(row["bytes"], 1e-6, 1),
+          fixed(row["floor_bytes"].get<double>() / row["elements"].get<double>(), 2),
           shown(row["share_of_ceiling"], 1, 3),
           shown(row["share_of_floor"], 1, 3),
           shown(row["selected_share"], 1, 3),
@@ -96,9 +103,9 @@ Answer roofline_answer(const std::vector<RooflineEntry>& entries,
   for (const auto& [elements, ceiling] : ceilings)
     best_bandwidth = std::max(
         best_bandwidth, kCeilingBytes * static_cast<double>(elements) / ceiling.median_seconds);
-  TextTable table{{"compressor", "mode", "implementation", "tensors", "elements", "density",
-                   "distribution", "encode us", "warm us", "cold us", "MB moved", "of ceiling",
-                   "of floor", "selected/k", "recall", "path"},
+  TextTable table{{"compressor", "mode", "implementation", "parameter", "tensors", "elements",
+                   "density", "distribution", "encode us", "warm us", "cold us", "MB moved",
+                   "floor B/el", "of ceiling", "of floor", "selected/k", "recall", "path"},
                   {}};
   Answer answer;
   const auto add = [&](const Json& row) {
@@ -118,10 +125,10 @@ Answer roofline_answer(const std::vector<RooflineEntry>& entries,
   }
   answer.table =
       to_text(table) +
-      "\nof ceiling: the time of e = g + e at this size over the encode's. of floor: 12 "
-      "bytes an element\nat " +
+      "\nof ceiling: the time of e = g + e at this size over the encode's. floor B/el: the fewest "
+      "bytes an\nelement that the encode can move (kernels/README.md). of floor: their time at " +
       fixed(best_bandwidth / 1e9, 1) +
-      " GB/s, the most that e = g + e reached here, over the encode's.\n"
+      " GB/s, the most that\ne = g + e reached here, over the encode's.\n"
       "encode: gradients drift from call to call, as in training. warm: the same gradient "
       "again, whose\nthreshold was kept. cold: every call samples its threshold anew. A "
       "'-' there: nothing is kept.\n";

@@ -8,8 +8,9 @@
 
 namespace gradcast {
 
-/// A line for each compressor, mode, implementation, density and distribution of `points`: the
-/// smallest and the largest size, the time of encode there, and what was selected of the largest.
+/// A line for each compressor, mode, implementation, parameter, density and distribution of
+/// `points`: the smallest and the largest size, the time of encode there, and what was selected of
+/// the largest.
 Answer summary_of(const CostFile& file, const std::vector<CalibrationPoint>& points);
 
 }  // namespace gradcast

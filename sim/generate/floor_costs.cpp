@@ -19,11 +19,16 @@ constexpr std::string_view kProvenance =
     R"(NOT MEASURED: no GPU has run these kernels. What the project's compressors (kernels/README.md) would cost on
 the paper's V100 PCIe if they took no longer than their bytes at 765 GB/s and their launches at 1.83 us
 (figures of cost-v100-pytorch-1.1): a lower bound, for a what-if. Made by generate_data.
-encode: 12 bytes an element (gradient and residual read, residual written), whatever the compressor and the
-  density; 3 launches, up to 8192 elements 1. What is written of the selected elements is left out.
-decode: 4 bytes an element (the sum, written once), 8 bytes a selected element and worker (index and value,
-  read); 1 launch.
-selected, and which points there are: those of cost-v100-pytorch-1.1, mode code where it has two modes.)";
+sparsifiers, encode: 12 bytes an element (gradient and residual read, residual written), whatever the
+  compressor and the density; 3 launches, up to 8192 elements 1. What is written of the selected elements is
+  left out. decode: 4 bytes an element (the sum, written once), 8 bytes a selected element and worker (index and
+  value, read); 1 launch.
+casts, quantisers, encode: gradient and residual read once, or twice where a scale is of the whole tensor; residual
+  and payload written; no residual where the source has no error feedback. 1 launch; with such a scale 2, above
+  2^18 elements 3, above 2^26 4. decode: every worker's payload read, the sum written; 1 launch. parameter: each
+  one's usual.
+selected, and which points there are: those of cost-v100-pytorch-1.1, mode code where it has two modes. powersgd has
+  no kernels, and no rows.)";
 
 /// To a tenth of a nanosecond: more digits would say more than is known.
 Seconds rounded(double seconds) {
@@ -34,19 +39,37 @@ Seconds time_of_bytes(double bytes, int launches) {
   return rounded(bytes / kV100.bandwidth.value + launches * kV100.launch.count());
 }
 
+/// Of what measures first: `measure`, `pack`, and what adds up moments between them, by 256.
+int pack_launches(const Packing& packing, std::int64_t elements) {
+  constexpr std::int64_t kAddedByPack = std::int64_t{256} * 1024;
+  if (!measures_first(packing)) return 1;
+  return 2 + (elements > kAddedByPack ? 1 : 0) + (elements > 256 * kAddedByPack ? 1 : 0);
+}
+
 CostRow floor_of(CostRow row) {
+  const Compressor& compressor = *find_compressor(row.compressor);
   const auto elements = static_cast<double>(row.elements);
   row.implementation = "gradcast-cuda";
-  row.encode = row.encode_p95 =
-      time_of_bytes(kEncodeBytes * elements, row.elements <= kWholeTensor ? 1 : 3);
-  row.decode = row.decode_p95 = time_of_bytes(decode_bytes(elements, row.selected, row.workers), 1);
   row.evidence = "derived";
+  if (const Packing* packing = compressor.packing; packing != nullptr) {
+    row.parameter = compressor.parameter.usual;
+    row.encode = time_of_bytes(encode_floor_bytes(compressor, row.parameter, row.elements),
+                               pack_launches(*packing, row.elements));
+    row.decode =
+        time_of_bytes(decode_floor_bytes(*packing, row.parameter, row.elements, row.workers), 1);
+  } else {
+    row.encode = time_of_bytes(kEncodeBytes * elements, row.elements <= kWholeTensor ? 1 : 3);
+    row.decode = time_of_bytes(decode_bytes(elements, row.selected, row.workers), 1);
+  }
+  row.encode_p95 = row.encode;
+  row.decode_p95 = row.decode;
   return row;
 }
 
-/// What the others move is another number of bytes.
-bool sends_pairs(const std::string& name) {
-  return find_compressor(name)->family == Family::Sparsifier;
+/// PowerSGD has no kernels.
+bool has_kernels(const std::string& name) {
+  const Compressor& compressor = *find_compressor(name);
+  return compressor.family == Family::Sparsifier || compressor.packing != nullptr;
 }
 
 CostTable published_points() {
@@ -60,7 +83,7 @@ CostTable published_points() {
 std::vector<GeneratedFile> floor_cost_files() {
   CostTable table{std::string(kName), {}};
   for (const CostRow& row : published_points().rows)
-    if (row.mode != "paper" && sends_pairs(row.compressor)) table.rows.push_back(floor_of(row));
+    if (row.mode != "paper" && has_kernels(row.compressor)) table.rows.push_back(floor_of(row));
   return {{"traces/" + table.name + ".csv", cost_table_csv(table, split_words(kProvenance, '\n'))}};
 }
 

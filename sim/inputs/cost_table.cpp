@@ -99,11 +99,13 @@ CostTable load_cost_table(const TextFile& file) {
   return table;
 }
 
-std::string cost_table_csv(const CostTable& table, const std::vector<std::string>& provenance) {
+std::string cost_table_csv(const CostTable& table, const std::vector<std::string>& provenance,
+                           ParameterColumn column) {
   const bool types = std::any_of(table.rows.begin(), table.rows.end(), [](const CostRow& row) {
     return row.input_type != NumberType::Fp32;
   });
-  const bool parameters = std::any_of(table.rows.begin(), table.rows.end(),
+  const bool parameters = column == ParameterColumn::Always ||
+                          std::any_of(table.rows.begin(), table.rows.end(),
                                       [](const CostRow& row) { return row.parameter != 0; });
   std::vector<std::string> header(kCostColumns.begin(),
                                   kCostColumns.begin() + kRequiredCostColumns);

@@ -115,8 +115,12 @@ std::string parse_mode(std::string_view text);
 /// Reads `traces/cost-<device>.csv`. Throws DataError.
 CostTable load_cost_table(const TextFile& file);
 
+/// Whether a table has a column that none of its rows needs.
+enum class ParameterColumn { AsNeeded, Always };
+
 /// The text of such a file; `provenance` becomes its comment lines.
-std::string cost_table_csv(const CostTable& table, const std::vector<std::string>& provenance);
+std::string cost_table_csv(const CostTable& table, const std::vector<std::string>& provenance,
+                           ParameterColumn column = ParameterColumn::AsNeeded);
 
 /// k of a tensor of `elements`, truncated, at least 1, as in the authors' code and most others.
 std::int64_t wanted_elements(std::int64_t elements, double density);

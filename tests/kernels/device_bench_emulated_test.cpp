@@ -5,9 +5,11 @@
 
 #include "kernels/bench/call_tally.hpp"
 #include "kernels/bench/device_bench.hpp"
+#include "kernels/bench/device_packs.hpp"
 #include "kernels/bench/drift.hpp"
 #include "kernels/bench/encode_path.hpp"
 #include "kernels/compressor.hpp"
+#include "kernels/floor_bytes.hpp"
 
 using namespace gradcast;
 
@@ -63,6 +65,8 @@ std::unique_ptr<Bench> emulated_bench() {
   parts.timer = std::make_unique<FakeTimer>();
   parts.make_encoder = make_noted_encoder;
   parts.make_decoder = on_emulator::make_decoder;
+  parts.make_packer = on_emulator::make_packer;
+  parts.make_unpacker = on_emulator::make_unpacker;
   return make_device_bench(std::move(parts));
 }
 
@@ -207,12 +211,78 @@ TEST_CASE("a threshold compressor's count is its own", "[emulated][bench]") {
   CHECK(result.recall > 0.6);
 }
 
-TEST_CASE("the device's own implementation is offered for every compressor but dense",
+TEST_CASE("the device's own implementation is offered for every compressor but dense and PowerSGD",
           "[emulated][bench]") {
   const auto bench = emulated_bench();
-  for (const Compressor* compressor : all_sparsifiers())
+  for (const Compressor* compressor : all_compressors()) {
+    const bool offered =
+        compressor->family != Family::Dense && compressor->family != Family::LowRank;
     CHECK(bench->implementations(std::string(compressor->name), Mode::Only).size() ==
-          (compressor->rule == Rule::Everything ? 0 : 1));
+          (offered ? 1 : 0));
+  }
+}
+
+TEST_CASE("every cast and quantiser is timed with inputs that drift, and decoded of each worker",
+          "[emulated][bench]") {
+  const auto bench = emulated_bench();
+  for (const Compressor* compressor : all_packers()) {
+    INFO(compressor->name);
+    BenchPoint point = point_of(compressor->name.data(), Mode::Only, {20'000, 1000});
+    point.parameter = compressor->parameter.usual;
+    CHECK(bench->memory_needed(point) > 16 * 21'000);
+    const BenchResult result = bench->measure(point, few_samples());
+    CHECK(result.encode.median_seconds == 3e-6);  // made anew for it
+    CHECK(result.encode.samples == 4);
+    CHECK(result.selected == 21'000);
+    CHECK(result.bytes == encode_floor_bytes(*compressor, point.parameter, 20'000) +
+                              encode_floor_bytes(*compressor, point.parameter, 1000));
+    CHECK_FALSE(result.warm);
+    REQUIRE(result.decode.size() == 2);
+    CHECK(result.decode[1].median_seconds == 2e-6);
+    point.workers.clear();
+    CHECK(bench->measure(point, few_samples()).decode.empty());
+  }
+}
+
+// What lies on the device is what the reference makes of the point's inputs; two tensors, so that
+// the second begins behind a gap, and three workers.
+TEST_CASE("what is timed is a pack of the point's tensors, and what three workers say together",
+          "[emulated][bench]") {
+  const auto queue = on_emulator::make_queue(0);
+  FakeTimer timer;
+  for (const Compressor* compressor : all_packers()) {
+    INFO(compressor->name);
+    const Packing& packing = *compressor->packing;
+    BenchPoint point = point_of(compressor->name.data(), Mode::Only, {3000, 500});
+    point.parameter = compressor->parameter.usual;
+    DevicePacks packs(*queue, timer, point, *compressor);
+    const auto described = packs.describe();
+    std::vector<std::vector<std::uint32_t>> expected;
+    for (const PackerTensor& tensor : described) {
+      CHECK((tensor.residual != nullptr) == compressor->feedback);
+      const auto gradient = downloaded(*queue, tensor.gradient, tensor.elements);
+      auto residual = compressor->feedback
+                          ? downloaded<float>(*queue, tensor.residual, tensor.elements)
+                          : std::vector<float>{};
+      expected.emplace_back(
+          static_cast<std::size_t>(packing.words(tensor.elements, point.parameter)));
+      packing.encode(gradient, residual, {point.parameter, point.seed}, expected.back());
+    }
+    on_emulator::make_packer(packing.rule, point.parameter, described)->pack(queue->stream());
+    packs.prepare_unpack(3);
+    const auto of_three = packs.describe_unpack(3);
+    on_emulator::make_unpacker(packing.rule, point.parameter, of_three)->unpack(queue->stream());
+    queue->wait();
+    for (std::size_t t = 0; t < of_three.size(); ++t) {
+      const std::vector<std::span<const std::uint32_t>> payloads(3, expected[t]);
+      std::vector<float> dense(static_cast<std::size_t>(of_three[t].elements));
+      packing.decode(payloads, point.parameter, dense);
+      CHECK(std::set<const std::uint32_t*>(of_three[t].payloads.begin(),
+                                           of_three[t].payloads.end())
+                .size() == 3);  // each worker has its own
+      CHECK(downloaded<float>(*queue, of_three[t].dense, of_three[t].elements) == dense);
+    }
+  }
 }
 
 TEST_CASE("the ceiling is measured", "[emulated][bench]") {

@@ -6,6 +6,7 @@ usage: measure_gpu_test.py [unittest's arguments]
 """
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -74,6 +75,8 @@ class MeasureGpu(unittest.TestCase):
         (self.tree / "scripts").mkdir(parents=True)
         for name in ("measure-gpu", "gpu_checks.sh"):
             shutil.copy(ROOT / "scripts" / name, self.tree / "scripts")
+        (self.tree / "kernels").mkdir()
+        shutil.copy(ROOT / "kernels" / "compressors.def", self.tree / "kernels")
         self.calls_file = self.folder / "calls"
         self.environment = {"PATH": str(self.bin), "BIN": str(self.bin), "CUDA_HOME": "/none",
                             "SYSTEM_HEADERS": "/none", "CALLS": str(self.calls_file),
@@ -126,7 +129,20 @@ class MeasureGpu(unittest.TestCase):
         # The kernels are known to be right before they are timed, and the costs come first.
         kinds = [call.split()[0] for call in calls if not call.startswith("nvcc")]
         self.assertEqual(kinds[:4], ["configure", "build", "test", "test"])
-        self.assertIn("--sweep --baselines cub", [c for c in calls if "calibrate" in c][0])
+        self.assertIn("--models none --sweep --compressors topk,", [c for c in calls if "calibrate" in c][0])
+
+    def test_every_compressor_that_has_kernels_is_measured(self):
+        self.assertEqual(self.measure("build", "costs", "roofline", "layers")[0], 0)
+        named = re.findall(r"^COMPRESSOR\((.*)\)$", (ROOT / "kernels/compressors.def").read_text(), re.M)
+        self.assertIn("qsgd", named)
+        with_kernels = [name for name in named if name not in ("dense", "powersgd")]
+        calls = [call for call in self.calls() if call.startswith("calibrate")]
+        self.assertIn("--compressors " + ",".join(with_kernels) + " ", calls[0])
+        self.assertIn("--compressors " + ",".join(with_kernels) + " ", calls[-1])  # of layers
+        for name in with_kernels:
+            self.assertTrue((self.tree / "measured" / f"roofline-{name}.csv").exists(), name)
+            self.assertTrue(any("--roofline --sweep" in call and f"--compressors {name} " in call
+                                for call in calls), name)
 
     def test_what_is_done_is_not_repeated(self):
         self.assertEqual(self.measure()[0], 0)

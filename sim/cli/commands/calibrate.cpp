@@ -74,9 +74,16 @@ std::vector<TensorSet> sets_asked(const CalibrationAsked& asked,
   return merged_sets(of_models, asked.sweep ? sweep_sets() : std::vector<TensorSet>{});
 }
 
+Seconds work_of(const std::vector<CalibrationPoint>& points, const Meter& meter) {
+  Seconds work{0};
+  for (const CalibrationPoint& point : points) work += Seconds{meter.work(point)};
+  return work;
+}
+
 int write_costs(Session& session) {
   PointsAsked wanted = session.asked.points;
   wanted.sets = sets_asked(session.asked, sets_of_models(session.asked.models));
+  wanted.shapes = shapes_of_models(session.asked.models);
   const std::vector<CalibrationPoint> all = session.points(wanted);
   if (all.empty()) throw MissingError(kNothingToMeasure);
   CostFile file(output_of(session.flags, session.device), provenance_of(session), wanted.workers);
@@ -102,7 +109,7 @@ int write_costs(Session& session) {
     } else {
       session.note(progress() + " are in " + name + "; measuring " +
                    std::to_string(missing.size()) + " on " + session.device.name + ", at least " +
-                   about(session.asked.point_seconds * static_cast<double>(missing.size())));
+                   about(work_of(missing, session.meter)));
       file.tell_command(join(session.flags.arguments(), " "));
       measure_all(
           missing, session.meter, session.flags.quiet(),
@@ -164,6 +171,7 @@ int deliver_view(const Session& session, const Measured& measured, const Answer&
 int print_roofline(Session& session) {
   PointsAsked wanted = session.asked.points;
   wanted.sets = sets_asked(session.asked, whole_models(session.asked.models));
+  wanted.shapes = shapes_of_models(session.asked.models);
   wanted.warm_and_cold = true;
   std::map<std::int64_t, BenchTiming> ceilings;
   const Measured measured = measure_entries(session, wanted, [&](const CalibrationPoint& point) {
@@ -185,7 +193,8 @@ std::vector<PerLayerColumn> columns_of(const std::vector<RooflineEntry>& entries
     PerLayerColumn column{entry.point.call.compressor,
                           mode_text(entry.point.call.mode),
                           entry.point.call.implementation,
-                          {}};
+                          {},
+                          entry.point.call.parameter};
     auto found = std::find_if(columns.begin(), columns.end(), [&](const PerLayerColumn& known) {
       return known.title() == column.title();
     });

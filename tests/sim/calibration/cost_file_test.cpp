@@ -26,6 +26,11 @@ CostRow row_of(std::int64_t elements, int workers) {
   return row;
 }
 
+/// As `calibrate` writes them.
+std::string csv_of_rows(const std::vector<CostRow>& rows) {
+  return cost_table_csv({"", rows}, {}, ParameterColumn::Always);
+}
+
 const std::vector<Provenance> kHere{{"", "A sentence."}, {"device", "toy", true}, {"date", "now"}};
 
 }  // namespace
@@ -96,6 +101,28 @@ TEST_CASE("a cost table that was removed while it grew is written again, whole")
   CHECK(load_cost_table(read_text_file(path)).rows.size() == 2);
 }
 
+TEST_CASE("rows of compressors with a parameter stand beside those that take none") {
+  TemporaryFolder folder;
+  const auto path = folder.path / "costs.csv";
+  CostRow levels = row_of(10, 1);
+  levels.parameter = 127;
+  {
+    CostFile file(path, kHere, {1});
+    file.add({row_of(10, 1)});
+    file.add({levels});
+  }
+  CostFile file(path, kHere, {1});
+  CHECK(file.has(levels));
+  levels.parameter = 7;
+  CHECK_FALSE(file.has(levels));
+  file.add({levels});
+  const std::vector<CostRow> rows = load_cost_table(read_text_file(path)).rows;
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].parameter == 0);
+  CHECK(rows[1].parameter == 127);
+  CHECK(rows[2].parameter == 7);
+}
+
 TEST_CASE("an empty file is a new cost table") {
   TemporaryFolder folder;
   const std::string path = folder.write("costs.csv", "");
@@ -111,14 +138,16 @@ TEST_CASE("a cost file of something else is refused, by what differs, and left a
     CHECK_THROWS_WITH(CostFile(path, kHere, {1, 16}), Contains(says));
     CHECK(read_text_file(path).content == content);
   };
-  const std::string rows = cost_table_csv({"", {row_of(10, 1), row_of(10, 16)}}, {});
+  const std::string rows = csv_of_rows({row_of(10, 1), row_of(10, 16)});
   refused("# device: other\n" + rows, "its device is 'other', here it is 'toy'; name another file");
   refused(rows, "lacks the comment line '# device: ...'");
+  refused("# device: toy\n" + cost_table_csv({"", {row_of(10, 1), row_of(10, 16)}}, {}),
+          "its columns are not those that `calibrate` writes");
   std::string crlf = "# device: toy\n" + rows;
   for (std::size_t at = 0; (at = crlf.find('\n', at)) != std::string::npos; at += 2)
     crlf.insert(at, 1, '\r');
   refused(crlf, "has CRLF line ends, which calibrate does not continue; name another file");
-  refused("# device: toy\n" + cost_table_csv({"", {row_of(10, 1)}}, {}),
+  refused("# device: toy\n" + csv_of_rows({row_of(10, 1)}),
           "has rows of 1 workers, asked for are 1,16");
   refused("my diary\n", "costs.csv:1: unknown column 'my diary'");
   // One line of provenance that is known later only.

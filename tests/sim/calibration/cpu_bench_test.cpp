@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "kernels/bench/bench.hpp"
+#include "kernels/bench/payloads.hpp"
 #include "tests/sim/calibration/toy_point.hpp"
 
 using namespace gradcast;
@@ -30,4 +31,40 @@ TEST_CASE("the CPU's bench tells what it selected, all tensors of a call togethe
   CHECK(bench->ceiling(100'000, quick).median_seconds > 0);
   quick.interrupted = [] { return true; };
   CHECK_THROWS_AS(bench->measure(zeros, quick), BenchInterrupted);
+}
+
+TEST_CASE("the CPU's bench times every compressor that encodes, with as many decodes as asked") {
+  const auto bench = make_cpu_bench();
+  BenchLimits quick;
+  quick.seconds = 0.001;
+  for (const Compressor* compressor : all_compressors()) {
+    const std::string name(compressor->name);
+    INFO(name);
+    const auto offered = bench->implementations(name, Mode::Only);
+    REQUIRE(offered.empty() == (compressor->family == Family::Dense));
+    if (offered.empty()) continue;
+    BenchPoint point = bench_point(name.c_str(), {5000, 300});
+    point.mode = compressor->two_modes ? Mode::Code : Mode::Only;
+    point.parameter = compressor->parameter.usual;
+    point.shapes = {{50, 100}, {300, 1}};
+    CHECK(bench->memory_needed(point) > 4 * 4 * 5300);
+    const BenchResult result = bench->measure(point, quick);
+    CHECK(result.encode.median_seconds > 0);
+    REQUIRE(result.decode.size() == 2);
+    CHECK(result.decode[0].median_seconds > 0);
+    CHECK(result.decode[1].median_seconds > 0);
+    if (compressor->family != Family::Sparsifier) CHECK(result.selected == 5300);
+  }
+}
+
+TEST_CASE("payloads of many workers are copies, as many as fit") {
+  const Packing& fp16 = *find_compressor("fp16")->packing;
+  BenchPoint point = bench_point("fp16", {1001, 2});
+  CHECK(payload_words(fp16, point) == 502);
+  CHECK(distinct_payloads(fp16, point, 4) == 4);
+  CHECK(payload_bytes(fp16, point) == 4 * 502 * 4);
+  point.tensors = {std::int64_t{300} << 20};  // 600 MiB of codes
+  CHECK(distinct_payloads(fp16, point, 4) == 1);
+  point.workers.clear();
+  CHECK(payload_bytes(fp16, point) == 0);
 }

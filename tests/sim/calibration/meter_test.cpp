@@ -37,6 +37,10 @@ TEST_CASE("a point takes its seconds, or the least samples where they are longer
   const Meter meter(bench, Seconds{2}, 1e6);
   CHECK(meter.work({bench_point("topk", {1000}), 0.01}) == 2);
   CHECK(meter.work({bench_point("topk", {1'000'000, 2'000'000}), 0.01}) == 3);
+  BenchPoint all_sent = bench_point("qsgd", {3'000'000});  // decoded of 1 and of 4 workers
+  CHECK(meter.work({all_sent, 1}) == Approx(3 + 5));
+  all_sent.workers.clear();
+  CHECK(meter.work({all_sent, 1}) == 3);
 }
 
 TEST_CASE("a point that the device's memory does not hold is left out, and said") {

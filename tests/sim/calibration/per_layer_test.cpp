@@ -28,3 +28,15 @@ TEST_CASE("an encode is shown beside the backward of its layer") {
   CHECK(answer.summary["totals"][1]["encode_seconds"].is_null());
   CHECK_THAT(answer.table, Contains("gaussian (code), torch") && Contains("3 tensors"));
 }
+
+TEST_CASE("a column says the number that its compressor was timed with") {
+  IterationTrace trace;
+  trace.tensors = {{"a.w", {}, {}}, {"a.b", {}, Seconds{0.008}}, {"b.w", {}, Seconds{0.002}}};
+  const PerLayerColumn levels{"qsgd", "", "gradcast-cpu", {{1000, Seconds{0.001}}}, 127};
+  const PerLayerColumn rank{"powersgd", "code", "gradcast-cpu", {{1000, Seconds{0.001}}}, 2};
+  const Answer answer = per_layer_answer(toy::model(), trace, {levels, rank});
+  CHECK(answer.rows[0]["parameter"] == 127);
+  CHECK(answer.summary["totals"][1]["parameter"] == 2);
+  CHECK_THAT(answer.table, Contains("qsgd (levels 127), gradcast-cpu") &&
+                               Contains("powersgd (code, rank 2), gradcast-cpu"));
+}

@@ -79,6 +79,73 @@ TEST_CASE("what is not defined or does not fit is left out, and said") {
   CHECK(make_points(asked({{2'000'000'000, 2'000'000'000}}, {"topk"}), plenty()).points.empty());
 }
 
+TEST_CASE("casts and quantisers are timed once, whatever the densities, with their numbers") {
+  PointsAsked two = asked({{500}}, {"topk", "fp16", "qsgd"});
+  two.densities = {0.001, 0.01};
+  const CalibrationPoints made = make_points(two, plenty());
+  REQUIRE(made.points.size() == 4);  // topk at both
+  CHECK(made.points[2].call.compressor == "fp16");
+  CHECK(made.points[2].density == 1);
+  CHECK(made.points[2].call.parameter == 0);
+  CHECK(made.points[3].call.parameter == 127);
+  CHECK(made.points[3].call.wanted == std::vector<std::int64_t>{500});
+  CHECK(key_of(rows_of(made.points[3], nullptr)[0]) == "qsgd,,gradcast-cpu,1,500,1,1,normal,127");
+  PointsAsked levels = asked({{500}}, {"qsgd"});
+  levels.parameters = {7, 15};
+  const CalibrationPoints of_both = make_points(levels, plenty());
+  REQUIRE(of_both.points.size() == 2);
+  CHECK(of_both.points[0].call.parameter == 7);
+  CHECK(rows_of(of_both.points[1], nullptr)[0].parameter == 15);
+}
+
+TEST_CASE("PowerSGD has near-square matrices of tensors alone, and a model's own together") {
+  Model model{"toy", {{"a", "a.w", 600, 0}, {"a", "a.b", 30, 0}}};
+  PointsAsked wanted = asked(whole_models({model}), {"powersgd"});
+  CHECK(shapes_of_models({model}).empty());
+  const CalibrationPoints lacking = make_points(wanted, plenty());
+  CHECK(lacking.points.size() == 6);  // two modes, ranks 1, 2 and 4
+  REQUIRE(lacking.notes.size() == 1);
+  CHECK_THAT(lacking.notes[0], Contains("needs the shapes") && Contains("630 elements"));
+  model.tensors[0].shape = {30, 4, 5};
+  model.tensors[1].shape = {30};
+  wanted.shapes = shapes_of_models({model});
+  const CalibrationPoints made = make_points(wanted, plenty());
+  REQUIRE(made.points.size() == 12);
+  const auto shapes = [&](std::size_t point) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> sides;
+    for (const MatrixShape& shape : made.points[point].call.shapes)
+      sides.emplace_back(shape.rows, shape.columns);
+    return sides;
+  };
+  using Sides = std::vector<std::pair<std::int64_t, std::int64_t>>;
+  CHECK(shapes(0) == Sides{{25, 25}});
+  CHECK(shapes(11) == Sides{{30, 20}, {30, 1}});
+  CHECK(made.points[11].call.parameter == 4);
+  wanted.code_only = true;
+  CHECK(make_points(wanted, plenty()).points.size() == 2);  // one mode, the usual rank
+}
+
+TEST_CASE("what a device has no kernels for is left out in one line") {
+  PointsOffered without = plenty();
+  without.implementations = [](const std::string& compressor, Mode) {
+    return compressor == "powersgd" ? std::vector<std::string>{}
+                                    : std::vector<std::string>{"gradcast-cuda"};
+  };
+  const CalibrationPoints made = make_points(asked({{500}, {900}}, {"powersgd", "fp16"}), without);
+  CHECK(made.points.size() == 2);
+  CHECK(made.notes == std::vector<std::string>{"nothing on this device runs 'powersgd'"});
+}
+
+TEST_CASE("torch is offered for sparsifiers only, and that is said once") {
+  PointsOffered with_torch = plenty();
+  with_torch.implementations = [](const std::string&, Mode) {
+    return std::vector<std::string>{"gradcast-cpu", "torch"};
+  };
+  const CalibrationPoints made = make_points(asked({{500}}, {"topk", "fp16", "qsgd"}), with_torch);
+  CHECK(made.points.size() == 4);
+  CHECK(made.notes == std::vector<std::string>{"torch is timed for sparsifiers only"});
+}
+
 TEST_CASE("distributions go by the names of inputs") {
   CHECK(parse_input("student_t2") == Input::student_t2);
   CHECK(input_text(Input::layermix) == "layermix");

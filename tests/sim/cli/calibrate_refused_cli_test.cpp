@@ -50,6 +50,9 @@ TEST_CASE("a wrong calibrate command is answered with 2 and what would be right"
   refused({"--per-layer", "resnet-50", "-o", out}, "--output does not go with --per-layer");
   refused({"--roofline", "-o", out}, "--output does not go with --roofline");
   refused({"--trace", "x"}, "--trace belongs to --per-layer");
+  refused({"--parameters", "7"}, "--parameters are one compressor's numbers");
+  refused({"--parameters", "7", "--compressors", "topk"}, "'topk' takes no parameter");
+  refused({"--parameters", "7,0", "--compressors", "qsgd"}, "0 is not one of compressor 'qsgd'");
   refused({"--output", "-"}, "'-' is not a file");
   CHECK(folder.files() == 0);
 }

@@ -23,8 +23,9 @@ inline std::vector<std::string> calibrate(const std::string& models, const std::
 
 inline std::string small_model(const TemporaryFolder& folder) {
   return folder.write("small.csv",
-                      "layer,tensor,elements,forward_flops\n"
-                      "a,a.w,20000,1\na,a.b,100,0\nb,b.w,7000,1\nc,c.w,3000,1\n");
+                      "layer,tensor,elements,forward_flops,shape\n"
+                      "a,a.w,20000,1,200x100\na,a.b,100,0,100\nb,b.w,7000,1,70x100\n"
+                      "c,c.w,3000,1,30x100\n");
 }
 
 inline std::string content(const std::string& path) { return read_text_file(path).content; }

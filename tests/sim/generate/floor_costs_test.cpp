@@ -1,6 +1,8 @@
 // `traces/cost-v100-floor.csv`: the what-if of kernels that take no longer than their bytes.
 #include <catch2/catch.hpp>
+#include <set>
 
+#include "kernels/compressor.hpp"
 #include "sim/generate/generated_file.hpp"
 #include "sim/inputs/cost_table.hpp"
 
@@ -26,7 +28,7 @@ CostEstimate at(const char* compressor, std::int64_t elements, int workers = 16)
 }  // namespace
 
 // ResNet-50: 12 x 25,557,032 bytes at 765 GB/s are 400.9 us, three launches 5.5 us.
-TEST_CASE("at the floor every compressor takes 12 bytes an element and its launches",
+TEST_CASE("at the floor every sparsifier takes 12 bytes an element and its launches",
           "[generate]") {
   for (const char* compressor : {"topk", "randk", "dgc", "gaussian", "trimmed", "rtopk"}) {
     CAPTURE(compressor);
@@ -39,6 +41,40 @@ TEST_CASE("at the floor every compressor takes 12 bytes an element and its launc
 TEST_CASE("at the floor decoding writes the sum once and reads every pair", "[generate]") {
   CHECK(at("topk", 25'557'032, 1).decode.count() == Approx(135.7e-6).epsilon(1e-3));
   CHECK(at("topk", 25'557'032).decode.count() == Approx(139.7e-6).epsilon(1e-3));
+}
+
+// ResNet-50 by bytes an element at 765 GB/s, and launches: qsgd 8 + 8/8 and three, fp16 4 + 2 and
+// one, efsignsgd 20 + 1/8 and three, int8 12 + 1 + 4/256 and one.
+TEST_CASE("at the floor casts and quantisers take their own bytes and launches", "[generate]") {
+  constexpr std::int64_t kResnet = 25'557'032;
+  const auto encode = [](const char* compressor, std::int64_t elements) {
+    return table().estimate({.compressor = compressor, .elements = elements, .density = 1}).encode;
+  };
+  const auto time = [](double bytes, double elements, int launches) {
+    return bytes * elements / 765e9 + launches * 1.83e-6;
+  };
+  CHECK(encode("qsgd", kResnet).count() == Approx(time(9, kResnet, 3)).epsilon(1e-4));
+  CHECK(encode("fp16", kResnet).count() == Approx(time(6, kResnet, 1)).epsilon(1e-4));
+  CHECK(encode("efsignsgd", kResnet).count() == Approx(time(20.125, kResnet, 3)).epsilon(1e-4));
+  CHECK(encode("int8", kResnet).count() == Approx(time(13 + 4 / 256.0, kResnet, 1)).epsilon(1e-4));
+  CHECK(encode("qsgd", 16'384).count() == Approx(time(9, 16'384, 2)).epsilon(1e-3));
+  CHECK(encode("qsgd", 268'435'456).count() == Approx(time(9, 268'435'456, 4)).epsilon(1e-4));
+  // 16 workers' bytes, and the sum.
+  const CostEstimate of_sixteen =
+      table().estimate({.compressor = "qsgd", .elements = kResnet, .density = 1, .workers = 16});
+  CHECK(of_sixteen.decode.count() == Approx(time(4 + 16, kResnet, 1)).epsilon(1e-4));
+}
+
+TEST_CASE("every compressor that has kernels has a floor, at its usual number", "[generate]") {
+  for (const Compressor* compressor : all_compressors()) {
+    INFO(compressor->name);
+    const bool has_kernels = compressor->family == Family::Sparsifier || compressor->packing;
+    std::set<double> parameters;
+    for (const CostRow& row : table().rows)
+      if (row.compressor == compressor->name) parameters.insert(row.parameter);
+    CHECK(parameters ==
+          (has_kernels ? std::set<double>{compressor->parameter.usual} : std::set<double>{}));
+  }
 }
 
 TEST_CASE("the floor is below what the authors' operators take, and says that it is no measurement",

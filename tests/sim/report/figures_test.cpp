@@ -252,7 +252,8 @@ TEST_CASE("a forecast that is too slow leaves nothing unexplained to draw", "[re
 }
 
 // 12 bytes of a million elements in 12 us are 1000 GB/s; e = g + e takes 6 us.
-TEST_CASE("a roofline is 12 bytes an element over the time", "[report]") {
+TEST_CASE("a roofline is the fewest bytes over the time, 12 an element where none are said",
+          "[report]") {
   ResultFile calibrated{"roof.json", "", "calibrate", Json::object()};
   calibrated.rows = {{{"compressor", "ceiling"},
                       {"elements", 1'000'000},
@@ -262,8 +263,16 @@ TEST_CASE("a roofline is 12 bytes an element over the time", "[report]") {
                       {"implementation", "gradcast-cuda"},
                       {"elements", 1'000'000},
                       {"encode_seconds", 12e-6},
+                      {"share_of_ceiling", 0.5}},
+                     {{"compressor", "qsgd"},
+                      {"parameter", 127},
+                      {"implementation", "gradcast-cuda"},
+                      {"elements", 1'000'000},
+                      {"encode_seconds", 12e-6},
+                      {"floor_bytes", 9e6},
                       {"share_of_ceiling", 0.5}}};
   const Figure figure = kernel_figures(calibrated).at(0);
+  CHECK(series(figure, 0, "qsgd 127").points.at(0).y == Approx(750));  // of its own bytes
   CHECK(series(figure, 0, "gaussian").points.at(0).y == Approx(1000));
   CHECK(series(figure, 0, "e = g + e").reference);
   CHECK_THAT(figure.summary, Contains("gaussian at 1000000 elements") && Contains("50 %"));
