@@ -108,7 +108,7 @@ int write_costs(Session& session) {
       session.note("nothing to do: " + progress() + " are in " + use);
     } else {
       session.note(progress() + " are in " + name + "; measuring " +
-                   std::to_string(missing.size()) + " on " + session.device.name + ", at least " +
+                   std::to_string(missing.size()) + " on " + session.device.name + ", about " +
                    about(work_of(missing, session.meter)));
       file.tell_command(join(session.flags.arguments(), " "));
       measure_all(
