@@ -50,6 +50,7 @@ Json measured_columns(const MeasuredRun& run) {
           {"accumulation", run.accumulation},
           {"outside", run.outside},
           {"measured_encode_seconds", or_null(run.measured_encode)},
+          {"measured_decode_seconds", or_null(run.measured_decode)},
           {"measured_communication_seconds", or_null(run.measured_communication)},
           {"selection", to_text(run.selection)},
           {"stack", run.stack},
@@ -67,8 +68,8 @@ Json split_columns(const ComparedRun& compared) {
     columns[part.name + "_share_percent"] =
         what_if ? Json() : Json(100 * (part.time / compared.run.iteration));
   }
-  columns["encode_error_percent"] = nullptr;
-  columns["communication_error_percent"] = nullptr;
+  for (const char* part : {"encode", "decode", "communication"})
+    columns[part + std::string("_error_percent")] = nullptr;
   if (!what_if)
     for (const MeasuredPart& part : measured_parts_of(compared))
       columns[part.name + "_error_percent"] = or_null(part.error_percent());

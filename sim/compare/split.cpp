@@ -21,6 +21,8 @@ std::vector<MeasuredPart> measured_parts_of(const ComparedRun& compared) {
   std::vector<MeasuredPart> parts;
   if (compared.run.measured_encode)
     parts.push_back({"encode", *compared.run.measured_encode, compared.forecast.encode});
+  if (compared.run.measured_decode)
+    parts.push_back({"decode", *compared.run.measured_decode, compared.forecast.decode});
   if (compared.run.measured_communication)
     parts.push_back(
         {"communication", *compared.run.measured_communication, compared.forecast.communication});

@@ -159,6 +159,8 @@ GeneratedFile p102_file() {
 
 }  // namespace
 
-std::vector<GeneratedFile> cost_table_files() { return {v100_file(), p102_file()}; }
+std::vector<GeneratedFile> cost_table_files() {
+  return {v100_file(), p102_file(), two_gpus_cost_file()};
+}
 
 }  // namespace gradcast

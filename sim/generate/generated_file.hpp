@@ -26,16 +26,20 @@ std::vector<GeneratedFile> iteration_trace_files(const std::filesystem::path& da
 /// `traces/devices.csv` below `data_root`.
 std::vector<GeneratedFile> derived_trace_files(const std::filesystem::path& data_root);
 
-/// `traces/iteration-<model>-v100.csv` of the networks for MNIST, whose time nobody published.
+/// `traces/iteration-<model>-v100.csv` of small networks whose time on a V100 nobody published.
 std::vector<GeneratedFile> small_trace_files();
 
-/// `traces/measured-shi2019-table2.csv` and `traces/measured-gtopk-1gbe.csv`: both, and each.
+/// `traces/measured-shi2019-table2.csv`, `traces/measured-gtopk-1gbe.csv` and
+/// `traces/measured-two-gpus.csv`: all, and each.
 std::vector<GeneratedFile> measured_files();
 GeneratedFile table2_file();
 GeneratedFile gtopk_file();
+GeneratedFile two_gpus_file();
 
-/// `traces/cost-v100-pytorch-1.1.csv` and `traces/cost-p102-100-pytorch.csv`, in this order.
+/// `traces/cost-v100-pytorch-1.1.csv`, `traces/cost-p102-100-pytorch.csv` and
+/// `traces/cost-two-gpus-pytorch.csv`, in this order.
 std::vector<GeneratedFile> cost_table_files();
+GeneratedFile two_gpus_cost_file();
 
 /// `traces/cost-v100-floor.csv`.
 std::vector<GeneratedFile> floor_cost_files();

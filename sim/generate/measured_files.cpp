@@ -3,6 +3,6 @@
 
 namespace gradcast {
 
-std::vector<GeneratedFile> measured_files() { return {table2_file(), gtopk_file()}; }
+std::vector<GeneratedFile> measured_files() { return {table2_file(), gtopk_file(), two_gpus_file()}; }
 
 }  // namespace gradcast

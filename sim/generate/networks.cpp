@@ -9,6 +9,7 @@ namespace gradcast {
 namespace {
 
 constexpr Shape kImage{3, 224, 224};
+constexpr Shape kSmallImage{3, 32, 32};
 
 /// One of ResNet's bottlenecks: 1x1, 3x3 and 1x1, each normalised, and a shortcut around them.
 void bottleneck(Architecture& net, const std::string& name, std::int64_t width, std::int64_t stride,
@@ -31,14 +32,15 @@ void bottleneck(Architecture& net, const std::string& name, std::int64_t width, 
   net.relu();
 }
 
-/// `blocks`: bottlenecks in each of the four stages, whose width doubles from 64.
-Architecture resnet(const std::array<int, 4>& blocks) {
-  Architecture net(kImage);
+/// `blocks`: bottlenecks in each of the four stages, whose width doubles from 64. Small images are
+/// not made smaller before the first stage.
+Architecture resnet(const std::array<int, 4>& blocks, bool small, std::int64_t classes) {
+  Architecture net(small ? kSmallImage : kImage);
   net.unit("stem");
-  net.convolution("conv1", 64, square(7, 2, 3), false);
+  net.convolution("conv1", 64, small ? square(3, 1, 1) : square(7, 2, 3), false);
   net.batch_norm("bn1");
   net.relu();
-  net.pool(square(3, 2, 1));
+  if (!small) net.pool(square(3, 2, 1));
   int stage = 1;
   std::int64_t width = 64;
   for (const int count : blocks) {
@@ -52,7 +54,7 @@ Architecture resnet(const std::array<int, 4>& blocks) {
   }
   net.pool_to(1, 1);
   net.unit("head");
-  net.linear("fc", 1000);
+  net.linear("fc", classes);
   return net;
 }
 
@@ -76,6 +78,8 @@ std::vector<Network> all_networks() {
       {"resnet-20", "He et al. 2016, section 4.2, for CIFAR-10", resnet_20(), cifar},
       {"vgg-16-cifar", "VGG-16 with batch normalisation and one dense layer, for CIFAR-10",
        vgg_16_cifar(), cifar},
+      {"resnet-50-cifar", "torchvision resnet50 with a 3 x 3 stem and no pooling, for CIFAR-10",
+       resnet_50_cifar(), cifar},
       {"lstm-ptb", "Zaremba et al. 2014, large, for Penn Treebank with 10000 words", lstm_ptb(),
        "one sequence of 35 words"},
       {"lstm-an4", "SeanNaren/deepspeech.pytorch with 5 LSTM layers of 800, 29 labels, for AN4",
@@ -136,10 +140,13 @@ Architecture vgg_16() {
   return net;
 }
 
-Architecture resnet_50() { return resnet({3, 4, 6, 3}); }
+Architecture resnet_50() { return resnet({3, 4, 6, 3}, false, 1000); }
 
-Architecture resnet_101() { return resnet({3, 4, 23, 3}); }
+// As vineeths96/Gradient-Compression@e5b61b1 has it (models/resnet.py): 23,520,842 parameters.
+Architecture resnet_50_cifar() { return resnet({3, 4, 6, 3}, true, 10); }
 
-Architecture resnet_152() { return resnet({3, 8, 36, 3}); }
+Architecture resnet_101() { return resnet({3, 4, 23, 3}, false, 1000); }
+
+Architecture resnet_152() { return resnet({3, 8, 36, 3}, false, 1000); }
 
 }  // namespace gradcast

@@ -26,6 +26,7 @@ const Network& network_named(std::string_view name);
 Architecture alexnet();
 Architecture vgg_16();
 Architecture resnet_50();
+Architecture resnet_50_cifar();
 Architecture resnet_101();
 Architecture resnet_152();
 Architecture inception_v4();

@@ -75,7 +75,7 @@ std::vector<std::string> provenance(const PublishedGpu& device) {
 
 std::vector<GeneratedFile> small_trace_files() {
   std::vector<GeneratedFile> files;
-  for (const std::string_view model : {"fnn-3", "lenet-5"})
+  for (const std::string_view model : {"fnn-3", "lenet-5", "resnet-50-cifar"})
     files.push_back(
         {"traces/iteration-" + std::string(model) + "-v100.csv",
          iteration_trace_csv(trace_of(network_named(model), kV100), provenance(kV100))});

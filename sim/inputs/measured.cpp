@@ -22,7 +22,7 @@ constexpr std::array kMeasuredColumns = {
     "wire_bytes_per_element", "wire_messages", "payload_bytes", "concurrent_jobs", "accumulation",
     "outside", "measured_encode_seconds", "measured_communication_seconds", "selection", "stack",
     "assumed", "compressing", "sharding", "reshard_after_forward", "parameter_type",
-    "gradient_type", "sum_type", "parameter"};
+    "gradient_type", "sum_type", "parameter", "measured_decode_seconds"};
 constexpr std::size_t kMeasuredRequired = 12;
 
 /// A measured time, or 0 where there is none.
@@ -125,6 +125,7 @@ MeasuredRuns load_measured_runs(const TextFile& file) {
       return rows.text(column).empty() ? std::nullopt : std::optional(time_or_none(rows, column));
     };
     run.measured_encode = part("measured_encode_seconds");
+    run.measured_decode = part("measured_decode_seconds");
     run.measured_communication = part("measured_communication_seconds");
     measured.runs.push_back(std::move(run));
   }

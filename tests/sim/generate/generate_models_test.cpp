@@ -47,6 +47,7 @@ TEST_CASE("the networks have their published parameters, to the last one", "[gen
       {"lenet-5", {61'706, 10, 416'520}},
       {"resnet-20", {269'722, 59, 40.6e6}},
       {"vgg-16-cifar", {14'728'266, 54, 313e6}},
+      {"resnet-50-cifar", {23'520'842, 161, 1.30e9}},
       {"lstm-ptb", {66'034'000, 11, 1785e6}},
       {"lstm-an4", {27'569'568, 40, 1.95e9}},
       {"resnet-101", {44'549'160, 314, 7.80e9}},
