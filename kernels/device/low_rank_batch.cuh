@@ -1,8 +1,8 @@
 // What the kernels of PowerSGD share: the tensors, and how they are cut up.
 //
-//   run       32 rows or 8 columns whose products one lane adds up: as floats, in a chain
+//   run       16 rows or 8 columns whose products one lane adds up: as floats, in a chain
 //   strip     4 rows by 256 columns: a warp's part of P = u Q, 8 columns a lane
-//   column    64 columns by 256 rows: a block's part of Q = u^T P, a run of 32 rows a warp
+//   column    64 columns by 128 rows: a block's part of Q = u^T P, a run of 16 rows a warp
 //   tile      16 rows by 64 columns: a warp's part of P Q^T
 //
 // Where a matrix is wider than the strips of a block, or taller than its columns, sums are of
@@ -18,7 +18,7 @@ inline constexpr int kRankTile = 4;  // columns of P or Q that one pass over u s
 inline constexpr int kStripRows = 4;
 inline constexpr int kStripColumns = 8 * kLanes;
 inline constexpr int kColumnsOfBlock = 2 * kLanes;
-inline constexpr int kRunRows = 32;
+inline constexpr int kRunRows = 16;
 inline constexpr int kRowsOfBlock = kBlockWarps * kRunRows;
 inline constexpr int kTileColumns = 2 * kLanes;
 inline constexpr int kTileRows = 16;
@@ -92,6 +92,15 @@ struct Place {
   std::int32_t row, row_end;
   std::int32_t column, column_end;
 };
+
+/// Row `row` of P or Q: its elements from column `first` on. Columns that are not there repeat the
+/// last one, whose sums nobody takes: so no load is behind a branch.
+__device__ __forceinline__ void read_row(const float* matrix, std::int64_t row, int rank, int first,
+                                         float (&values)[kRankTile]) {
+  const float* from = matrix + row * rank;
+  GRADCAST_UNROLL
+  for (int c = 0; c < kRankTile; ++c) values[c] = from[first + c < rank ? first + c : rank - 1];
+}
 
 __device__ __forceinline__ std::int32_t lesser(std::int64_t a, std::int32_t b) {
   return a < b ? static_cast<std::int32_t>(a) : b;

@@ -68,11 +68,7 @@ __device__ __forceinline__ void add_strip(const LowRankSegment& segment, const P
       if (kFirst) u[r] = add_feedback(r < rows ? segment.gradient[at] : 0.0f, u[r]);
     }
     float q[kRankTile];
-    GRADCAST_UNROLL
-    for (int c = 0; c < kRankTile; ++c)
-      q[c] = rank_tile + c < segment.rank
-                 ? segment.q[static_cast<std::int64_t>(j) * segment.rank + rank_tile + c]
-                 : 0.0f;
+    read_row(segment.q, j, segment.rank, rank_tile, q);
     GRADCAST_UNROLL
     for (int r = 0; r < kStripRows; ++r) {
       if (kFirst && r < rows) {
@@ -127,7 +123,7 @@ struct ColumnSums {
 };
 static_assert(kColumnsOfBlock * kRankTile == kBlockThreads);
 
-inline __global__ void __launch_bounds__(kBlockThreads, 4) project_back(const LowRankBatch batch) {
+inline __global__ void __launch_bounds__(kBlockThreads, 3) project_back(const LowRankBatch batch) {
   ColumnSums& shared = shared_memory<ColumnSums>();
   const auto block = static_cast<int>(blockIdx.x);
   const LowRankSegment segment = segment_of(batch, batch.project_back_segment[block]);
@@ -141,18 +137,20 @@ inline __global__ void __launch_bounds__(kBlockThreads, 4) project_back(const Lo
   const std::int32_t row_end = lesser(row + std::int64_t{kRunRows}, segment.rows);
   float* to = segment.q_parts + part / across * columns * rank;
   const int lane = lane_of_thread();
+  // Lanes beyond the last column repeat it; nobody takes their sums.
+  const std::int32_t at[2] = {
+      lesser(std::int64_t{first_column} + lane, segment.columns - 1),
+      lesser(std::int64_t{first_column} + kLanes + lane, segment.columns - 1)};
   for (int rank_tile = 0; rank_tile < segment.rank; rank_tile += kRankTile) {
     float sums[2][kRankTile] = {};
     GRADCAST_UNROLL_BY_4
     for (std::int32_t i = row; i < row_end; ++i) {
-      const float* u = segment.residual + i * columns + first_column + lane;
+      const float* u = segment.residual + i * columns;
       float p[kRankTile];
-      GRADCAST_UNROLL
-      for (int c = 0; c < kRankTile; ++c)
-        p[c] = rank_tile + c < rank ? segment.p[i * rank + rank_tile + c] : 0.0f;
+      read_row(segment.p, i, segment.rank, rank_tile, p);
       GRADCAST_UNROLL
       for (int h = 0; h < 2; ++h) {
-        const float value = first_column + h * kLanes + lane < columns ? u[h * kLanes] : 0.0f;
+        const float value = u[at[h]];
         GRADCAST_UNROLL
         for (int c = 0; c < kRankTile; ++c) sums[h][c] = fmaf(value, p[c], sums[h][c]);
       }

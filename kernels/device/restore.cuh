@@ -27,9 +27,11 @@ class RowOfQ<true> {
     for (int c = 0; c < kRankTile; ++c) q_[c] = c < rank ? q[c] : 0.0f;
   }
   __device__ __forceinline__ float times(const float* p) const {
+    float row[kRankTile];
+    read_row(p, 0, rank_, 0, row);
     float sum = 0;
     GRADCAST_UNROLL
-    for (int c = 0; c < kRankTile; ++c) sum = fmaf(c < rank_ ? p[c] : 0.0f, q_[c], sum);
+    for (int c = 0; c < kRankTile; ++c) sum = fmaf(row[c], q_[c], sum);
     return sum;
   }
 
@@ -78,7 +80,7 @@ __device__ inline void restore_tile(const LowRankSegment& segment, const Place& 
   }
 }
 
-inline __global__ void __launch_bounds__(kBlockThreads, 4) restore(const LowRankBatch batch) {
+inline __global__ void __launch_bounds__(kBlockThreads, 3) restore(const LowRankBatch batch) {
   const auto block = static_cast<int>(blockIdx.x);
   const LowRankSegment segment = segment_of(batch, batch.restore_segment[block]);
   if (segment.rank == 0) return receive_whole(segment, block);

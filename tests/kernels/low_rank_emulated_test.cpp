@@ -56,7 +56,7 @@ TEST_CASE("weak memory: PowerSGD's sums are of all warps", "[emulated]") {
   }
 }
 
-// 257 x 64 at rank 2: P in one part and Q in two, so one launch adds parts of Q. 64 x 1 is a
+// 257 x 64 at rank 2: P in one part and Q in three, so one launch adds parts of Q. 64 x 1 is a
 // vector.
 TEST_CASE("a low-rank encoder says how much it launches, and refuses what it cannot do",
           "[emulated]") {
