@@ -14,6 +14,7 @@ std::unique_ptr<Bench> make_gpu_bench(int device) {
   parts.make_decoder = on_cuda::make_decoder;
   parts.make_packer = on_cuda::make_packer;
   parts.make_unpacker = on_cuda::make_unpacker;
+  parts.make_low_rank_encoder = on_cuda::make_low_rank_encoder;
   parts.make_cub_topk = on_cuda::make_cub_topk;
   return make_device_bench(std::move(parts));
 }

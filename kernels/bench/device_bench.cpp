@@ -7,6 +7,7 @@
 
 #include "kernels/bench/call_tally.hpp"
 #include "kernels/bench/decode_inputs.hpp"
+#include "kernels/bench/device_low_rank.hpp"
 #include "kernels/bench/device_packs.hpp"
 #include "kernels/bench/device_tensors.hpp"
 #include "kernels/bench/payloads.hpp"
@@ -53,8 +54,7 @@ class DeviceBench final : public Bench {
                                            Mode /*mode*/) const override {
     const Compressor* found = find_compressor(compressor);
     if (found == nullptr) return {};
-    if (found->packing != nullptr) return {parts_.implementation};
-    if (found->rule == Rule::Everything) return {};  // dense, or of low rank
+    if (found->family == Family::Dense) return {};
     if (found->rule == Rule::Topk && parts_.make_cub_topk != nullptr)
       return {parts_.implementation, kCub};
     return {parts_.implementation};
@@ -70,6 +70,11 @@ class DeviceBench final : public Bench {
       return std::int64_t{16} * (elements + places) +
              4 * (payload_words(*packing, point) + places) + payload_bytes(*packing, point) +
              elements / 32 + (std::int64_t{256} << 20);
+    // Gradient, pristine, residual, dense; P and Q, which are no larger together than the gradient;
+    // their columns apart, in doubles, and parts of their sums.
+    if (rule_of(point).low_rank != nullptr)
+      return std::int64_t{16} * (elements + places) +
+             std::int64_t{4 + 8 + 4} * (elements + 2 * places) + (std::int64_t{256} << 20);
     const std::int64_t room = rule_of(point).exact_count ? sum(point.wanted) : elements;
     const int workers =
         point.workers.empty() ? 0 : *std::max_element(point.workers.begin(), point.workers.end());
@@ -86,6 +91,7 @@ class DeviceBench final : public Bench {
   BenchResult measure(const BenchPoint& point, const BenchLimits& limits) override {
     const Compressor& compressor = rule_of(point);
     if (compressor.packing != nullptr) return measure_packs(compressor, point, limits);
+    if (compressor.low_rank != nullptr) return measure_low_rank(point, limits);
     const bool exact =
         compressor.exact_count || (compressor.rule == Rule::Trimmed && point.mode == Mode::Paper);
     DeviceTensors tensors(*parts_.queue, *parts_.timer, point, exact);
@@ -180,6 +186,42 @@ class DeviceBench final : public Bench {
           parts_.make_unpacker(rule, point.parameter, packs.describe_unpack(workers));
       result.decode.push_back(time_recorded([] {}, [&] { unpacker->unpack(stream); }, limits));
     }
+    return result;
+  }
+
+  /// Encode is everything before the last message leaves: both products, without the all-reduce
+  /// between them. Decode is the third. Q is kept from call to call, as in training.
+  BenchResult measure_low_rank(const BenchPoint& point, const BenchLimits& limits) {
+    void* const stream = parts_.queue->stream();
+    DeviceLowRank matrices(*parts_.queue, *parts_.timer, point);
+    const auto encoder = parts_.make_low_rank_encoder(static_cast<std::int64_t>(point.parameter),
+                                                      point.mode, matrices.describe());
+    BenchResult result;
+    result.selected = static_cast<double>(sum(point.tensors));
+    result.recall = 1;
+    for (const MatrixShape& shape : point.shapes)
+      result.bytes += encode_floor_bytes(
+          {shape, static_cast<std::int64_t>(point.parameter), point.mode, point.seed});
+    std::int64_t turn = 0;
+    const auto both = [&] {
+      encoder->first(stream);
+      encoder->second(stream);
+    };
+    result.encode = time_recorded(
+        [&] {
+          encoder->set_round(static_cast<std::uint64_t>(++turn), stream);
+          matrices.drift_to(turn);
+        },
+        both, limits);
+    if (point.workers.empty()) return result;
+    // What is received is one sum, whatever the number of workers. Each call is of a new u.
+    const BenchTiming decode = time_recorded(
+        [&] {
+          matrices.drift_to(++turn);
+          both();
+        },
+        [&] { encoder->finish(stream); }, limits);
+    result.decode.assign(point.workers.size(), decode);
     return result;
   }
 

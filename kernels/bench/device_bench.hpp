@@ -7,6 +7,7 @@
 #include "kernels/bench/gpu_timer.hpp"
 #include "kernels/device_memory.hpp"
 #include "kernels/encoder.hpp"
+#include "kernels/low_rank_encoder.hpp"
 #include "kernels/packer.hpp"
 
 namespace gradcast {
@@ -19,6 +20,7 @@ struct DeviceBenchParts {
   decltype(&on_cuda::make_decoder) make_decoder = nullptr;
   decltype(&on_cuda::make_packer) make_packer = nullptr;
   decltype(&on_cuda::make_unpacker) make_unpacker = nullptr;
+  decltype(&on_cuda::make_low_rank_encoder) make_low_rank_encoder = nullptr;
   decltype(&on_cuda::make_cub_topk) make_cub_topk = nullptr;  // nullptr: there is no CUB
 };
 

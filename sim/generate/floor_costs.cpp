@@ -27,8 +27,8 @@ casts, quantisers, encode: gradient and residual read once, or twice where a sca
   and payload written; no residual where the source has no error feedback. 1 launch; with such a scale 2, above
   2^18 elements 3, above 2^26 4. decode: every worker's payload read, the sum written; 1 launch. parameter: each
   one's usual.
-selected, and which points there are: those of cost-v100-pytorch-1.1, mode code where it has two modes. powersgd has
-  no kernels, and no rows.)";
+selected, and which points there are: those of cost-v100-pytorch-1.1, mode code where it has two modes. powersgd,
+  whose bytes depend on the shapes of matrices, has no rows.)";
 
 /// To a tenth of a nanosecond: more digits would say more than is known.
 Seconds rounded(double seconds) {
@@ -66,8 +66,8 @@ CostRow floor_of(CostRow row) {
   return row;
 }
 
-/// PowerSGD has no kernels.
-bool has_kernels(const std::string& name) {
+/// PowerSGD's bytes depend on the shapes of matrices.
+bool has_floor(const std::string& name) {
   const Compressor& compressor = *find_compressor(name);
   return compressor.family == Family::Sparsifier || compressor.packing != nullptr;
 }
@@ -83,7 +83,7 @@ CostTable published_points() {
 std::vector<GeneratedFile> floor_cost_files() {
   CostTable table{std::string(kName), {}};
   for (const CostRow& row : published_points().rows)
-    if (row.mode != "paper" && has_kernels(row.compressor)) table.rows.push_back(floor_of(row));
+    if (row.mode != "paper" && has_floor(row.compressor)) table.rows.push_back(floor_of(row));
   return {{"traces/" + table.name + ".csv", cost_table_csv(table, split_words(kProvenance, '\n'))}};
 }
 

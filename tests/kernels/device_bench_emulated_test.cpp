@@ -5,6 +5,7 @@
 
 #include "kernels/bench/call_tally.hpp"
 #include "kernels/bench/device_bench.hpp"
+#include "kernels/bench/device_low_rank.hpp"
 #include "kernels/bench/device_packs.hpp"
 #include "kernels/bench/drift.hpp"
 #include "kernels/bench/encode_path.hpp"
@@ -67,6 +68,7 @@ std::unique_ptr<Bench> emulated_bench() {
   parts.make_decoder = on_emulator::make_decoder;
   parts.make_packer = on_emulator::make_packer;
   parts.make_unpacker = on_emulator::make_unpacker;
+  parts.make_low_rank_encoder = on_emulator::make_low_rank_encoder;
   return make_device_bench(std::move(parts));
 }
 
@@ -211,15 +213,59 @@ TEST_CASE("a threshold compressor's count is its own", "[emulated][bench]") {
   CHECK(result.recall > 0.6);
 }
 
-TEST_CASE("the device's own implementation is offered for every compressor but dense and PowerSGD",
+TEST_CASE("the device's own implementation is offered for every compressor but dense",
           "[emulated][bench]") {
   const auto bench = emulated_bench();
-  for (const Compressor* compressor : all_compressors()) {
-    const bool offered =
-        compressor->family != Family::Dense && compressor->family != Family::LowRank;
+  for (const Compressor* compressor : all_compressors())
     CHECK(bench->implementations(std::string(compressor->name), Mode::Only).size() ==
-          (offered ? 1 : 0));
+          (compressor->family == Family::Dense ? 0 : 1));
+}
+
+// What is received is one sum: 16 workers take no longer than one. A vector is sent whole.
+TEST_CASE("PowerSGD is timed by its shapes: both products, and what is received",
+          "[emulated][bench]") {
+  const auto bench = emulated_bench();
+  BenchPoint point = point_of("powersgd", Mode::Code, {64 * 147, 64});
+  point.parameter = 2;
+  point.shapes = {{64, 147}, {64, 1}};
+  point.workers = {1, 16};
+  CHECK(bench->memory_needed(point) > 32 * 9472);
+  const BenchResult result = bench->measure(point, few_samples());
+  CHECK(result.encode.samples == 4);
+  CHECK(result.selected == 9472);
+  CHECK(result.bytes == 16 * 9472 + 2 * 4 * (64 + 147) * 2);
+  REQUIRE(result.decode.size() == 2);
+  CHECK(result.decode[0].median_seconds == result.decode[1].median_seconds);
+  point.shapes.pop_back();
+  CHECK_THROWS_AS(bench->measure(point, few_samples()), std::logic_error);
+}
+
+TEST_CASE("what is timed of PowerSGD is the definition's call of the point's tensors",
+          "[emulated][bench]") {
+  const auto queue = on_emulator::make_queue(0);
+  FakeTimer timer;
+  BenchPoint point = point_of("powersgd", Mode::Code, {40 * 30, 7});
+  point.parameter = 2;
+  point.shapes = {{40, 30}, {7, 1}};
+  const DeviceLowRank matrices(*queue, timer, point);
+  const std::vector<LowRankTensor> described = matrices.describe();
+  const LowRank& definition = *find_compressor("powersgd")->low_rank;
+  std::vector<std::vector<float>> expected;
+  for (const LowRankTensor& tensor : described) {
+    const auto elements = static_cast<std::size_t>(tensor.shape.rows * tensor.shape.columns);
+    const std::vector<float> gradient(tensor.gradient, tensor.gradient + elements);
+    std::vector<float> residual(tensor.residual, tensor.residual + elements);
+    const LowRankSettings settings{tensor.shape, 2, point.mode, point.seed};
+    const LowRankNumbers numbers = definition.numbers(tensor.shape, 2, point.mode);
+    std::vector<float> q(static_cast<std::size_t>(numbers.second));
+    expected.emplace_back(static_cast<std::size_t>(numbers.first));
+    definition.first(gradient, residual, settings, q, expected.back());
   }
+  on_emulator::make_low_rank_encoder(2, point.mode, described)->first(queue->stream());
+  queue->wait();
+  for (std::size_t t = 0; t < described.size(); ++t)
+    for (std::size_t i = 0; i < expected[t].size(); ++i)
+      REQUIRE(described[t].p[i] == Approx(expected[t][i]).margin(1e-3));
 }
 
 TEST_CASE("every cast and quantiser is timed with inputs that drift, and decoded of each worker",
