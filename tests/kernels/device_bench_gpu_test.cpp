@@ -18,7 +18,8 @@ TEST_CASE("every compressor that has kernels is timed on the GPU", "[gpu]") {
     point.compressor = name;
     point.mode = compressor->two_modes ? Mode::Code : Mode::Only;
     point.parameter = compressor->parameter.usual;
-    point.tensors = {300'001, 1000};
+    point.tensors = {300'000, 1000};
+    point.shapes = {{600, 500}, {1000, 1}};
     point.wanted = {300, 1};
     point.workers = {1, 4};
     for (const std::string& implementation : bench->implementations(name, point.mode)) {
@@ -31,8 +32,7 @@ TEST_CASE("every compressor that has kernels is timed on the GPU", "[gpu]") {
       CHECK(result.decode[0].median_seconds > 0);
       CHECK(result.decode[1].median_seconds > 0);
     }
-    const bool sends_elements =
-        compressor->family != Family::Dense && compressor->family != Family::LowRank;
-    if (sends_elements) CHECK_FALSE(bench->implementations(name, point.mode).empty());
+    if (compressor->family != Family::Dense)
+      CHECK_FALSE(bench->implementations(name, point.mode).empty());
   }
 }
