@@ -159,8 +159,6 @@ GeneratedFile p102_file() {
 
 }  // namespace
 
-std::vector<GeneratedFile> cost_table_files() {
-  return {v100_file(), p102_file(), two_gpus_cost_file()};
-}
+std::vector<GeneratedFile> cost_table_files() { return {v100_file(), p102_file()}; }
 
 }  // namespace gradcast

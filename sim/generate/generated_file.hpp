@@ -36,10 +36,11 @@ GeneratedFile table2_file();
 GeneratedFile gtopk_file();
 GeneratedFile two_gpus_file();
 
-/// `traces/cost-v100-pytorch-1.1.csv`, `traces/cost-p102-100-pytorch.csv` and
-/// `traces/cost-two-gpus-pytorch.csv`, in this order.
+/// `traces/cost-v100-pytorch-1.1.csv` and `traces/cost-p102-100-pytorch.csv`, in this order.
 std::vector<GeneratedFile> cost_table_files();
-GeneratedFile two_gpus_cost_file();
+
+/// `traces/cost-two-gpus-of-<model>.csv`: an unnamed GPU, by the timers of one of two models.
+std::vector<GeneratedFile> two_gpus_cost_files();
 
 /// `traces/cost-v100-floor.csv`.
 std::vector<GeneratedFile> floor_cost_files();

@@ -35,8 +35,6 @@ struct TwoGpuModel {
   Seconds compute() const { return forward + backward + step; }
 };
 
-inline constexpr std::string_view kTwoGpuSource = "vineeths96/Gradient-Compression@e5b61b1";
-
 inline constexpr TwoGpuModel kTwoGpuVgg{
     "vgg-16-cifar",
     "iteration-vgg-16-cifar-p102-100",
