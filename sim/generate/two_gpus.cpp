@@ -1,4 +1,4 @@
-// `traces/measured-two-gpus.csv` and `traces/cost-two-gpus-pytorch.csv`, from two_gpus.hpp's
+// `traces/measured-two-gpus.csv` and `traces/cost-two-gpus-of-<model>.csv`, from two_gpus.hpp's
 // figures.
 #include "sim/generate/two_gpus.hpp"
 
