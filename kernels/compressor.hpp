@@ -7,7 +7,8 @@
 // in the residual zero (+0) where an element was sent, u elsewhere. So scatter(values) + residual
 // is u, bit for bit, for any input. Every NaN in u is the one NaN 0x7fffffff. Common to all of
 // them:
-//  - k <= 0 selects nothing, k >= elements everything, before any rule of the compressor's own;
+//  - k <= 0 selects nothing, k >= elements everything, before any rule of the compressor's own
+//    (a fixed threshold takes no k);
 //  - elements are ordered by magnitude, NaN above infinity above all that is finite; of equals the
 //    lowest index comes first (so Top-k of a vector with fewer than k non-zeros fills up with the
 //    first zeros);
@@ -72,6 +73,9 @@ struct Parameter {
   double least = 0;
   double most = 0;
   bool whole = true;  // only whole numbers
+  /// It decides which elements are sent, by their values. How many that are depends on the gradient
+  /// as well, and the costs go by that number, not by the parameter.
+  bool selects = false;
 };
 
 /// Of one encode of a cast or quantiser.

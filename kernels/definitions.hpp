@@ -52,6 +52,9 @@ GRADCAST_BOTH Key least_key_above(float threshold) {
   return above < kInfinityKey ? above : kInfinityKey;
 }
 
+/// A threshold that exactly the keys from `least` on pass, up to the key of infinity.
+GRADCAST_BOTH float threshold_below(Key least) { return least > 0 ? float_of(least - 1) : -1.0f; }
+
 /// A bijection of 32 bits, twice: constants of Ellis & Wellons' "lowbias32" (hash-prospector,
 /// public domain). With one seed, all indices have different keys. So the k largest are k distinct
 /// indices that depend on seed and index alone: a random order without a sort or a state.

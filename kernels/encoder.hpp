@@ -28,6 +28,7 @@ struct EncoderTensor {
   std::int64_t capacity = 0;        // k is enough where the compressor selects exactly k
   std::int64_t* count = nullptr;    // how many were sent
   std::uint32_t* status = nullptr;  // Status bits
+  float threshold = 0;              // Selection::threshold
 };
 
 /// Options for tests, which force rare cases, and for measurements. They never change the answer.

@@ -1,5 +1,5 @@
-// The common parts of the compressors' definitions (dense.cpp ... rtopk.cpp). They are written to
-// be read, not for speed. u is formed in the residual's place, and elements that are sent become
+// The common parts of the sparsifiers' definitions (dense.cpp ... threshold.cpp). They are written
+// to be read, not for speed. u is formed in the residual's place, and elements that are sent become
 // zero there.
 #pragma once
 #include <cstdint>
@@ -66,14 +66,19 @@ Encoded emit(std::span<float> u, const SparseOutput& output, Takes takes) {
 /// The same, by magnitude.
 Encoded emit(std::span<float> u, const SparseOutput& output, Cut cut);
 
-/// Forms u = gradient + residual, and applies the rules common to all compressors. `select(u)` is
-/// the compressor's own rule; it is called for 0 < k < elements.
+/// Forms u = gradient + residual in the residual's place.
+inline std::span<float> form_u(std::span<const float> gradient, std::span<float> residual) {
+  for (std::size_t i = 0; i < residual.size(); ++i)
+    residual[i] = add_feedback(gradient[i], residual[i]);
+  return residual;
+}
+
+/// Forms u, and applies the rules common to all compressors that take a k. `select(u)` is the
+/// compressor's own rule; it is called for 0 < k < elements.
 template <typename Select>
 Encoded encode_by(std::span<const float> gradient, std::span<float> residual,
                   const Selection& selection, const SparseOutput& output, Select select) {
-  for (std::size_t i = 0; i < residual.size(); ++i)
-    residual[i] = add_feedback(gradient[i], residual[i]);
-  const std::span<float> u = residual;
+  const std::span<float> u = form_u(gradient, residual);
   if (selection.k <= 0) return {};
   if (selection.k >= static_cast<std::int64_t>(u.size())) return emit(u, output, all_from(0));
   return select(u);

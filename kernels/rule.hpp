@@ -8,7 +8,16 @@
 namespace gradcast {
 
 /// The rule of a compressor. The reference and the kernels have a definition of each.
-enum class Rule : std::uint8_t { Everything, Topk, Randk, Dgc, Gaussian, Trimmed, Rtopk };
+enum class Rule : std::uint8_t {
+  Everything,
+  Topk,
+  Randk,
+  Dgc,
+  Gaussian,
+  Trimmed,
+  Rtopk,
+  Threshold
+};
 
 /// The authors' Trimmed Top-k: thresholds mean + ratio x (largest - mean), from the top down.
 inline constexpr int kTrimSteps = 5;

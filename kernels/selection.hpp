@@ -14,10 +14,13 @@ enum class Mode : std::uint8_t {
 
 /// What is to be selected of a tensor.
 struct Selection {
-  std::int64_t k = 0;  // elements wanted: <= 0 selects none, >= the tensor's elements all of them
+  // Elements wanted: <= 0 selects none, >= the tensor's elements all of them. Of a fixed threshold:
+  // about how many pass, or 0 where that is not known. It then sizes buffers, and selects nothing.
+  std::int64_t k = 0;
   Mode mode = Mode::Only;
   std::uint64_t seed = 0;       // of what is drawn at random
   std::int64_t candidates = 0;  // rTop-k's r; 0: 5 k
+  float threshold = 0;          // of what is sent by a fixed one: |u| > threshold
 };
 
 /// Bits of a call's status; 0: selected as defined.

@@ -161,6 +161,7 @@ struct Slice {
   std::size_t begin = 0;
   std::size_t elements = 0;
   std::int64_t k = 0;
+  float threshold = 0;  // that k elements pass; only of a compressor with a fixed one
 };
 
 std::vector<Slice> slices_of(const BenchPoint& point) {
@@ -170,7 +171,7 @@ std::vector<Slice> slices_of(const BenchPoint& point) {
   std::size_t begin = 0;
   for (std::size_t i = 0; i < point.tensors.size(); ++i) {
     const auto elements = static_cast<std::size_t>(point.tensors[i]);
-    slices.push_back({begin, elements, point.wanted[i]});
+    slices.push_back({begin, elements, point.wanted[i], 0});
     begin += elements;
   }
   return slices;
@@ -218,8 +219,10 @@ class CpuBench : public Bench {
     const Compressor* compressor = find_compressor(point.compressor);
     if (compressor == nullptr)
       throw std::logic_error("the CPU cannot run compressor '" + point.compressor + "'");
-    const std::vector<Slice> slices = slices_of(point);
+    std::vector<Slice> slices = slices_of(point);
     prepare(point);
+    if (compressor->rule == Rule::Threshold)
+      for (Slice& slice : slices) slice.threshold = threshold_below(exact_cut_of(slice).least);
     if (const auto call = make_cpu_call(*compressor, point))
       return measure_call(*call, point, limits);
     values_.resize(residual_.size());
@@ -306,25 +309,29 @@ class CpuBench : public Bench {
   void encode(const Compressor& compressor, const BenchPoint& point,
               const std::vector<Slice>& slices, std::vector<SparseSet>& selected) {
     for (std::size_t t = 0; t < slices.size(); ++t) {
-      const auto [begin, elements, k] = slices[t];
+      const auto [begin, elements, k, threshold] = slices[t];
       const std::span<float> values = std::span(values_).subspan(begin, elements);
       const std::span<std::int32_t> indices = std::span(indices_).subspan(begin, elements);
-      const Encoded encoded =
-          compressor.encode(inputs_.gradient().subspan(begin, elements),
-                            std::span(residual_).subspan(begin, elements),
-                            {.k = k, .mode = point.mode, .seed = point.seed}, {values, indices});
+      const Encoded encoded = compressor.encode(
+          inputs_.gradient().subspan(begin, elements),
+          std::span(residual_).subspan(begin, elements),
+          {.k = k, .mode = point.mode, .seed = point.seed, .threshold = threshold},
+          {values, indices});
       const auto count = static_cast<std::size_t>(encoded.count);
       selected[t] = {values.first(count), indices.first(count)};
     }
+  }
+
+  ExactCut exact_cut_of(const Slice& slice) const {
+    return exact_cut(inputs_.gradient().subspan(slice.begin, slice.elements),
+                     inputs_.residual().subspan(slice.begin, slice.elements), slice.k);
   }
 
   double recall(const std::vector<Slice>& slices, const std::vector<SparseSet>& selected) const {
     std::int64_t found = 0;
     std::int64_t wanted = 0;
     for (std::size_t t = 0; t < slices.size(); ++t) {
-      const ExactCut cut =
-          exact_cut(inputs_.gradient().subspan(slices[t].begin, slices[t].elements),
-                    inputs_.residual().subspan(slices[t].begin, slices[t].elements), slices[t].k);
+      const ExactCut cut = exact_cut_of(slices[t]);
       std::int64_t above = 0;
       std::int64_t equal = 0;
       for (const float value : selected[t].values) {

@@ -230,6 +230,10 @@ class DeviceBench final : public Bench {
                     const BenchLimits& limits, BenchResult& result) {
     void* const stream = parts_.queue->stream();
     const Step restore = [&] { tensors.restore_residual(); };
+    if (rule == Rule::Threshold) {
+      encode_topk(tensors);
+      tensors.set_thresholds_by_values();
+    }
     {
       const auto encoder = parts_.make_encoder(rule, point.mode, tensors.describe(), {});
       const Step encode = [&] { encoder->encode(stream); };
@@ -277,13 +281,18 @@ class DeviceBench final : public Bench {
     parts_.queue->wait();
   }
 
-  /// Of the selection of turn 0, against exact Top-k, which takes the outputs' place.
-  double recall(const BenchPoint& point, DeviceTensors& tensors,
-                const std::vector<WorkerSets::Set>& selected) {
+  /// Leaves exact Top-k of turn 0 in `tensors`.
+  void encode_topk(DeviceTensors& tensors) {
     const auto encoder = parts_.make_encoder(Rule::Topk, Mode::Only, tensors.describe(), {});
     tensors.drift_to(0);
     encoder->encode(parts_.queue->stream());
     parts_.queue->wait();
+  }
+
+  /// Of the selection of turn 0, against exact Top-k, which takes the outputs' place.
+  double recall(const BenchPoint& point, DeviceTensors& tensors,
+                const std::vector<WorkerSets::Set>& selected) {
+    encode_topk(tensors);
     const std::vector<WorkerSets::Set> exact = tensors.selected();
     std::int64_t found = 0;
     for (std::size_t t = 0; t < exact.size(); ++t)

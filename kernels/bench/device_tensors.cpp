@@ -1,6 +1,9 @@
 #include "kernels/bench/device_tensors.hpp"
 
+#include <algorithm>
 #include <numeric>
+
+#include "kernels/definitions.hpp"
 
 namespace gradcast {
 
@@ -30,6 +33,7 @@ std::vector<EncoderTensor> DeviceTensors::describe() const {
     tensor.capacity = exact_ ? point_.wanted[t] : point_.tensors[t];
     tensor.count = counts_.get() + t;
     tensor.status = statuses_.get() + t;
+    if (!thresholds_.empty()) tensor.threshold = thresholds_[t];
     tensors.push_back(tensor);
   }
   return tensors;
@@ -43,6 +47,15 @@ std::vector<WorkerSets::Set> DeviceTensors::selected() const {
     sets.push_back({downloaded(queue_, values_.get() + room_begins_[t], counts[t]),
                     downloaded(queue_, indices_.get() + room_begins_[t], counts[t])});
   return sets;
+}
+
+void DeviceTensors::set_thresholds_by_values() {
+  thresholds_.clear();
+  for (const WorkerSets::Set& set : selected()) {
+    Key least = set.values.empty() ? kInfinityKey : kLargestKey;
+    for (const float value : set.values) least = std::min(least, magnitude_key(value));
+    thresholds_.push_back(threshold_below(least));
+  }
 }
 
 std::int64_t DeviceTensors::count() const {

@@ -25,6 +25,9 @@ class DeviceTensors : public DeviceInputs {
   /// For what is not counted on the device.
   void set_counts(const std::vector<std::int64_t>& counts);
 
+  /// Of each tensor, the threshold that what was selected last passes.
+  void set_thresholds_by_values();
+
  private:
   DeviceQueue& queue_;
   const BenchPoint& point_;
@@ -34,6 +37,7 @@ class DeviceTensors : public DeviceInputs {
   DeviceArray<std::int64_t> counts_;
   DeviceArray<std::uint32_t> statuses_;
   bool exact_;
+  std::vector<float> thresholds_;  // of each tensor; empty: none has one
 };
 
 }  // namespace gradcast

@@ -67,6 +67,7 @@ struct Segment {
   std::int64_t k;          // 0 to elements
   std::int64_t draw_from;  // rTop-k's r
   std::int64_t capacity;
+  Key least;  // that a fixed threshold sends
   std::uint64_t seed;
   double quantile;  // Gaussian-k's
   Sample sample;    // DGC's

@@ -90,7 +90,8 @@ class EncoderHere final : public Encoder {
 
  private:
   static auto streaming() {
-    return stream<Traits::kRandomKeys, Traits::kTakesMoments, Traits::kOfMagnitudes>;
+    return stream<Traits::kRandomKeys, Traits::kTakesMoments, Traits::kOfMagnitudes,
+                  Traits::kMayRank>;
   }
 
   /// Two where warps would otherwise come more than once: at 4 M elements the stream then takes
@@ -250,6 +251,8 @@ inline std::unique_ptr<Encoder> make_encoder_here(Rule rule, Mode mode,
                    : make<Rule::Trimmed, Mode::Code>(tensors, tuning);
     case Rule::Rtopk:
       return make<Rule::Rtopk, Mode::Only>(tensors, tuning);
+    case Rule::Threshold:
+      return make<Rule::Threshold, Mode::Only>(tensors, tuning);
   }
   throw std::invalid_argument("no such rule");
 }

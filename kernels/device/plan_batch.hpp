@@ -87,6 +87,18 @@ inline double plan_sample(Segment& segment, Rule rule, std::int64_t wanted) {
   return share;
 }
 
+/// Plans a large segment of which all from a given key on is sent: that is what is caught, unless
+/// it may be too much. Returns the share of its elements that will be candidates.
+inline double plan_given_cut(Segment& segment) {
+  constexpr double kWhereUnknown = 0.1;
+  const double share = segment.k > 0
+                           ? static_cast<double>(segment.k) / static_cast<double>(segment.elements)
+                           : kWhereUnknown;
+  if (share > kMostCaught) return 0;
+  segment.given_threshold = std::max<Key>(segment.least, 1);  // zeros are no candidates
+  return share;
+}
+
 inline Segment make_segment(const EncoderTensor& tensor, Rule rule, Mode mode) {
   Segment s{};
   s.gradient = tensor.gradient;
@@ -98,6 +110,7 @@ inline Segment make_segment(const EncoderTensor& tensor, Rule rule, Mode mode) {
   s.elements = tensor.elements;
   s.k = std::clamp<std::int64_t>(tensor.k, 0, tensor.elements);
   s.capacity = tensor.capacity;
+  s.least = least_key_above(tensor.threshold);
   s.seed = tensor.seed;
   // Where both are misaligned alike, tiles begin before them. Moments have an order of addition
   // that begins with the first element, so there a warp's elements must as well.
@@ -147,7 +160,9 @@ inline BatchPlan plan_batch(Rule rule, Mode mode, const std::vector<EncoderTenso
     const auto chunks =
         static_cast<std::size_t>((moment_tiles_of(s) + kTreeWidth - 1) / kTreeWidth);
     plan.chunk_segment.resize(plan.chunk_segment.size() + chunks, i);
-    if (s.k > 0 && s.k < s.elements && rule != Rule::Everything) {
+    if (rule == Rule::Threshold) {
+      plan.slots = std::max(plan.slots, slots_for(plan_given_cut(s)));
+    } else if (s.k > 0 && s.k < s.elements && rule != Rule::Everything) {
       const double share = plan_sample(s, rule, rule == Rule::Rtopk ? s.draw_from : s.k);
       plan.slots = std::max(plan.slots, slots_for(share));
     }

@@ -18,8 +18,9 @@ struct RuleTraits {
   static constexpr bool kTakesSample = kRule == Rule::Dgc;
   static constexpr bool kCounts = kTakesMoments || kTakesSample;
   static constexpr bool kDrawsFromTop = kRule == Rule::Rtopk;
+  static constexpr bool kGivenCut = kRule == Rule::Threshold;
   /// True if the rule may select the k largest, whose last key no threshold gives.
-  static constexpr bool kMayRank = !kTakesMoments && kRule != Rule::Everything;
+  static constexpr bool kMayRank = !kTakesMoments && !kGivenCut && kRule != Rule::Everything;
   /// Gaussian-k's evaluations: Algorithm 1 has four, the authors' code three.
   static constexpr int kEvaluations = kMode == Mode::Paper ? 4 : 3;
 };

@@ -80,7 +80,10 @@ class Selecting {
     own.cut = segment.k == 0 ? cut_nothing() : cut_from(0);
     own.rereads = segment.k != 0;
     std::uint32_t caught = 0;
-    if (share_.is_ruled(segment)) {
+    if (Traits::kGivenCut) {
+      own.cut = cut_from(segment.least);
+      own.rereads = segment.least < share_.floor_of(part);
+    } else if (share_.is_ruled(segment)) {
       Decision decision{Decision::Rank, 0};
       if (Traits::kCounts)
         decision =

@@ -85,9 +85,10 @@ class Share {
 
   __device__ bool is_unusual() const { return read_now(batch_.unusual) != 0; }
 
-  /// True if the rule decides: neither nothing nor everything is wanted.
+  /// True if a rule that takes a k decides: neither nothing nor everything is wanted.
   __device__ static bool is_ruled(const Segment& segment) {
-    return kRule != Rule::Everything && segment.k > 0 && segment.k < segment.elements;
+    return kRule != Rule::Everything && kRule != Rule::Threshold && segment.k > 0 &&
+           segment.k < segment.elements;
   }
 
   /// True for the last of the block's parts, whose segment may go on in the next block.

@@ -60,6 +60,7 @@ class SmallTensor {
 
   /// The bits of this thread's run that are selected.
   __device__ std::uint32_t choose(std::uint32_t& status) {
+    if (Traits::kGivenCut) return bits_of_run(select_from(segment_.least));
     if (segment_.k == 0) return 0;
     if (segment_.k == segment_.elements || kRule == Rule::Everything)
       return bits_of_run(select_everything());

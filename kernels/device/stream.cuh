@@ -15,7 +15,7 @@ struct StreamShared {
 static_assert(kMostSlots * sizeof(Candidate) >= kTileElements * sizeof(float));
 
 /// One warp's tiles, one after another. Of a tile each lane has 16 elements, of four rows of 128.
-template <bool kRandomKeys, bool kTakesMoments, bool kOfMagnitudes>
+template <bool kRandomKeys, bool kTakesMoments, bool kOfMagnitudes, bool kRanks>
 class TileStream {
   static constexpr MomentsOf kMomentsOf = kOfMagnitudes ? MomentsOf::Magnitudes : MomentsOf::Values;
 
@@ -145,7 +145,7 @@ class TileStream {
       held += rows >> 8 * r & 0xffu;
     }
     if (held > static_cast<std::uint32_t>(batch_.slots)) {
-      if (!kTakesMoments) count_all(index, u, own);
+      if (kRanks) count_all(index, u, own);
       return held;
     }
     GRADCAST_UNROLL
@@ -170,14 +170,14 @@ class TileStream {
     return (counts | counts << 4) & 0x0f0f0f0fu;
   }
 
-  /// A lane has a candidate each. The rules that decide by thresholds need no histogram.
+  /// A lane has a candidate each. The rules that never take the k largest need no histogram.
   __device__ void write_out(std::int64_t tile, std::uint32_t held) {
     Candidate* slots = batch_.candidates + tile * batch_.slots;
     const CandidateBins<kRandomKeys> bins(floor_);
     for (std::uint32_t first = 0; first < held; first += kLanes) {
       const bool has = first + lane_ < held;
       const Candidate own = caught_[has ? first + lane_ : first];
-      if (!kTakesMoments)
+      if (kRanks)
         count_in(bins_, bins.of(key_of<kRandomKeys>(float_of(own.bits), seed_, own.index)), has);
       if (has) slots[first + lane_] = own;
     }
@@ -212,12 +212,12 @@ class TileStream {
 /// Tiles that a warp takes where it adds moments up: those of a moment tile.
 inline constexpr int kMomentTiles = kMomentElements / kTileElements;
 
-template <bool kRandomKeys, bool kTakesMoments, bool kOfMagnitudes>
+template <bool kRandomKeys, bool kTakesMoments, bool kOfMagnitudes, bool kRanks>
 __global__ void __launch_bounds__(kBlockThreads, 4) stream(const Batch batch) {
   const int of_warp = kTakesMoments ? kMomentTiles : batch.warp_tiles;
   const std::int64_t tile =
       (static_cast<std::int64_t>(blockIdx.x) * kBlockWarps + warp_of_thread()) * of_warp;
-  TileStream<kRandomKeys, kTakesMoments, kOfMagnitudes> warp(
+  TileStream<kRandomKeys, kTakesMoments, kOfMagnitudes, kRanks> warp(
       batch, batch.group_segment[tile / kGroupTiles],
       shared_memory<StreamShared>().caught[warp_of_thread()]);
   GRADCAST_NO_UNROLL

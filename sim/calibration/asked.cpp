@@ -48,6 +48,9 @@ std::vector<double> read_parameters(const Flags& flags,
     throw UsageError(
         "--parameters are one compressor's numbers, and several are timed: name one with "
         "--compressors, or leave them out");
+  if (compressors.front()->parameter.selects)
+    throw UsageError("--parameters: the costs of " + std::string(compressors.front()->name) +
+                     " go by how many elements it sends: give those, as --densities");
   return flags.value("parameters", [&](const std::string& text) {
     std::vector<double> parameters;
     for (const std::string& word : expand_list(text))

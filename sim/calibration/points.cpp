@@ -12,6 +12,7 @@
 #include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
 #include "sim/calibration/meter.hpp"
+#include "sim/inputs/compressor_words.hpp"
 #include "sim/inputs/fusion.hpp"
 
 namespace gradcast {
@@ -51,10 +52,12 @@ std::vector<Mode> modes_of(const Compressor& compressor, bool code_only) {
 constexpr double kRanks[] = {1, 2, 4};
 
 std::vector<double> parameters_of(const Compressor& compressor, const PointsAsked& asked) {
-  if (!asked.parameters.empty() && !compressor.parameter.name.empty()) return asked.parameters;
+  if (!asked.parameters.empty() && !compressor.parameter.name.empty() &&
+      !compressor.parameter.selects)
+    return asked.parameters;
   if (compressor.family == Family::LowRank && !asked.code_only)
     return {std::begin(kRanks), std::end(kRanks)};
-  return {compressor.parameter.usual};
+  return {cost_parameter(compressor, compressor.parameter.usual)};
 }
 
 /// What tensors are filled with, and which tensors.
@@ -226,6 +229,8 @@ class PointMaker {
       call.wanted.push_back(wanted_elements(elements, point.density));
     if (torch && call.recorded)
       notes_.insert("torch is not timed on recorded vectors");
+    else if (torch && compressor.parameter.selects)
+      notes_.insert("torch is not timed for " + call.compressor);
     else if (torch && !selects(compressor))
       notes_.insert("torch is timed for sparsifiers only");
     else if (compressor.family == Family::LowRank && !add_shapes(call))

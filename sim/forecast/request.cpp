@@ -330,6 +330,8 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   scenario.density = request.density;
   scenario.parameter = parameter_of(*scenario.compressor, request.parameter);
   scenario.sent_share = request.sent_share;
+  // There is no k that is asked for: the density is the share that is sent.
+  if (scenario.compressor->parameter.selects && !request.sent_share) scenario.sent_share = 1;
   scenario.mode = request.mode;
   scenario.implementation = request.implementation;
   scenario.selection = request.selection;

@@ -47,6 +47,7 @@ mode paper: dgc with k scaled to the sample, gaussian with the quantile of one s
 trimmed: the largest of n magnitudes is taken as the normal quantile 1 - 1/(2n). selected jumps where
   another step of the threshold is needed: do not trust it between the sizes of this table.
 rtopk: no code of its authors is known; torch.topk for 5 k, then k of those by randperm.
+threshold: one look at the magnitudes, as GRACE has it; density is the share that passes.
 casts, quantisers, powersgd: the operators that their definitions take (kernels/packing.hpp), one by one, as
   frameworks run them in Python; codes are bytes. parameter: levels, block, clip or rank. powersgd is of a
   square matrix, in one call: its two products read it once each (sim/generate/torch_packers.cpp).

@@ -209,6 +209,16 @@ TorchEncoding encode_rtopk(std::int64_t elements, double density) {
   return {calls, k};
 }
 
+/// GRACE's: one look at the magnitudes. It has no rank: as many pass as the density says.
+TorchEncoding encode_threshold(std::int64_t elements, double density) {
+  const auto d = static_cast<double>(elements);
+  const auto found = static_cast<double>(wanted_elements(elements, density));
+  Calls calls{{kAdd, d}, {kAbs, d}};
+  append(calls, find_above_threshold(d, found));
+  append(calls, take(d, found));
+  return {calls, found};
+}
+
 constexpr std::array kCompressors = {
     TorchCompressor{"topk", "", 0.001, 1, encode_topk},
     TorchCompressor{"randk", "", 0, 1, encode_randk},
@@ -219,6 +229,7 @@ constexpr std::array kCompressors = {
     TorchCompressor{"trimmed", "code", 0, 1, encode_trimmed_code},
     TorchCompressor{"trimmed", "paper", 0, 1, encode_trimmed_paper},
     TorchCompressor{"rtopk", "", 0, 1, encode_rtopk},
+    TorchCompressor{"threshold", "", 0, 1, encode_threshold},
 };
 
 }  // namespace

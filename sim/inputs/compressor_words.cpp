@@ -40,6 +40,10 @@ double parameter_of(const Compressor& compressor, const std::optional<double>& a
                    number_to_text(parameter.most) + " (" + std::string(parameter.meaning) + ")");
 }
 
+double cost_parameter(const Compressor& compressor, double parameter) {
+  return compressor.parameter.selects ? 0 : parameter;
+}
+
 std::string parameter_text(const Compressor& compressor, double parameter) {
   if (compressor.parameter.name.empty()) return "";
   return std::string(compressor.parameter.name) + " " + number_to_text(parameter);
@@ -68,8 +72,9 @@ std::string sent_text(const Compressor& compressor) {
     case Family::Dense:
       return "4 bytes an element" + by;
     case Family::Sparsifier:
-      return "8 bytes of each of k elements" + by +
-             (compressor.shared_seed ? "; 4 bytes, all-reduced, with a shared seed" : "");
+      return (compressor.parameter.selects ? "8 bytes of each element above it"
+                                           : "8 bytes of each of k elements") +
+             by + (compressor.shared_seed ? "; 4 bytes, all-reduced, with a shared seed" : "");
     case Family::LowRank:
       return "4 bytes x rank x (rows + columns) of a matrix" + by + " in two rounds";
     case Family::Cast:
@@ -87,7 +92,8 @@ std::string sent_text(const Compressor& compressor) {
   else if (scales > 0)
     text += " and " + std::to_string(4 * scales) + " bytes";
   return text + by +
-         (packing.shared_levels != nullptr ? "; all-reduced in bytes where ranks share the scale" : "");
+         (packing.shared_levels != nullptr ? "; all-reduced in bytes where ranks share the scale"
+                                           : "");
 }
 
 std::string mode_text(Mode mode) {

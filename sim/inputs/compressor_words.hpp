@@ -19,6 +19,9 @@ double parse_parameter(std::string_view text);
 /// that one.
 double parameter_of(const Compressor& compressor, const std::optional<double>& asked);
 
+/// The parameter that its cost rows name: 0 where the costs go by what is sent, not by it.
+double cost_parameter(const Compressor& compressor, double parameter);
+
 /// "levels 127"; "" where it takes none.
 std::string parameter_text(const Compressor& compressor, double parameter);
 

@@ -125,4 +125,16 @@ SentShare sent_share_of(const SentCounts& counts, std::optional<double> density)
   return share;
 }
 
+SentShare share_as_density(SentShare share) {
+  // Where nothing passes a threshold, a density near nothing: an encode is planned to send
+  // something.
+  constexpr double kHardlyAnything = 1e-9;
+  const double mean = std::max(share.mean, kHardlyAnything);
+  share.density *= mean;
+  share.p10 /= mean;
+  share.p90 /= mean;
+  share.mean = 1;
+  return share;
+}
+
 }  // namespace gradcast

@@ -50,4 +50,8 @@ struct SentShare {
 /// ends with. Throws ValueError, which names the densities that there are.
 SentShare sent_share_of(const SentCounts& counts, std::optional<double> density);
 
+/// The density at which all that is asked for was sent, for what is asked by a threshold: its
+/// trainings have density 1.
+SentShare share_as_density(SentShare share);
+
 }  // namespace gradcast

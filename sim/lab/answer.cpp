@@ -135,7 +135,10 @@ std::string table_of(const TrainingSettings& settings, const Training& training,
   text += "A worker sent " + number_of(summary, "sent_bytes_mean", 0) +
           " bytes an iteration in the mean; fp32 gradients are " +
           std::to_string(sizeof(float) * training.parameters()) + ".\n";
-  if (settings.selects())
+  if (settings.selects() && !settings.takes_density())
+    text += "Of its elements a worker sent the share " + number_of(summary, "sent_over_k_mean", 6) +
+            " in the mean, " + number_of(summary, "sent_over_k_median", 6) + " in the median.\n";
+  if (settings.takes_density())
     text += "A worker sent " + number_of(summary, "sent_over_k_mean", 3) +
             " of the k elements asked for in the mean, " +
             number_of(summary, "sent_over_k_median", 3) + " in the median; " +

@@ -126,6 +126,9 @@ void require_sense(const Flags& flags, const TrainingSettings& settings) {
     for (const char* flag : {"density", "density-warmup", "aggregation", "masking"})
       refuse(flag,
              name + " sends something of every element; only compressors that select have it");
+  if (settings.compressor->parameter.selects)
+    for (const char* flag : {"density", "density-warmup"})
+      refuse(flag, name + " sends whatever is above its --parameter");
   if (settings.compressor->low_rank != nullptr) {
     refuse("shared-seed", "all workers of " + name + " always draw alike");
     refuse("selection", name + " sends a matrix in place of each tensor");
@@ -263,7 +266,7 @@ TrainAsked read_train_asked(const Flags& flags) {
       flags.value("compressor", [](const std::string& name) { return &known_compressor(name); });
   settings.mode = mode_for(*settings.compressor, flags);
   settings.parameter = parameter_for(*settings.compressor, flags);
-  settings.density = settings.selects() ? flags.value("density", parse_density) : 1;
+  settings.density = settings.takes_density() ? flags.value("density", parse_density) : 1;
   if (!flags.text("candidates").empty())
     settings.candidates = flags.value("candidates", parse_count);
   settings.scope = settings.compressor->low_rank != nullptr ? Scope::Layer
@@ -293,7 +296,7 @@ TrainAsked read_train_asked(const Flags& flags) {
   asked.observations = flags.text("observations");
   asked.record = flags.text("record");
   asked.check_bound = flags.value("check-bound", parse_yes_no);
-  if (asked.check_bound && !settings.selects())
+  if (asked.check_bound && !settings.takes_density())
     throw UsageError("--check-bound: the bound is of what selects k elements, and " +
                      std::string(settings.compressor->name) + " does not");
   if (flags.given("observe")) asked.observe = flags.value("observe", parse_iterations);

@@ -111,7 +111,8 @@ void Exchange::select(std::size_t worker, int iteration, double density) {
                               .mode = settings_.mode,
                               .seed = selection_seed(settings_.seed, drawer, number,
                                                      static_cast<std::uint64_t>(iteration)),
-                              .candidates = settings_.candidates};
+                              .candidates = settings_.candidates,
+                              .threshold = static_cast<float>(settings_.parameter)};
     select_of(parts_[number], selection, gradient, memory.residual, sent);
   }
   if (settings_.masking)

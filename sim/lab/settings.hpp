@@ -27,7 +27,7 @@ struct TrainingSettings {
   std::string network;
   const Compressor* compressor = nullptr;
   Mode mode = Mode::Only;
-  double density = 1;           // k / elements; 1 for what does not select
+  double density = 1;           // k / elements; 1 for what takes none
   double parameter = 0;         // the compressor's, where it has one
   std::int64_t candidates = 0;  // rTop-k's r; 0: 5 k
   Scope scope = Scope::Model;
@@ -49,8 +49,10 @@ struct TrainingSettings {
   int evaluate_every = 0;  // iterations; 0: once an epoch
 
   bool compresses() const { return compressor->family != Family::Dense; }
-  /// Some elements are sent, and the density says how many.
+  /// Some elements are sent, with their indices.
   bool selects() const { return compressor->family == Family::Sparsifier; }
+  /// The density says how many, rather than a threshold.
+  bool takes_density() const { return selects() && !compressor->parameter.selects; }
 };
 
 /// Of an iteration (from 0), with `in_epoch` iterations an epoch: the share of a warm-up's way that

@@ -1,6 +1,7 @@
 #include "sim/plan/scenario.hpp"
 
 #include "sim/base/error.hpp"
+#include "sim/inputs/compressor_words.hpp"
 
 namespace gradcast {
 
@@ -32,7 +33,7 @@ CostChoice cost_choice(const Scenario& scenario) {
   choice.compressor = std::string(scenario.compressor->name);
   choice.mode = scenario.mode;
   choice.implementation = scenario.implementation;
-  choice.parameter = scenario.parameter;
+  choice.parameter = cost_parameter(*scenario.compressor, scenario.parameter);
   return choice;
 }
 

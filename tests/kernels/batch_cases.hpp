@@ -21,7 +21,7 @@ inline void check_batches(Device& device) {
       const std::int64_t k = i == 3   ? 0
                              : i == 7 ? sizes[i]
                                       : std::max<std::int64_t>(1, sizes[i] / 100);
-      const Selection selection{k, method.mode, 1000 + i, 0};
+      const Selection selection = selection_of(method, vectors, k, 1000 + i);
       expected.push_back(reference_answer(method, vectors, selection));
       tensors.push_back(std::make_unique<DeviceTensor>(device, vectors, selection));
       described.push_back(tensors.back()->describe());
@@ -51,7 +51,8 @@ inline void check_shares(Device& device) {
       for (std::size_t i = 0; i < sizes.size(); ++i) {
         const Vectors vectors = make_vectors(i % 3 == 2 ? Input::ties : Input::laplace, sizes[i],
                                              static_cast<std::uint32_t>(i));
-        const Selection selection{sizes[i] / (i % 4 == 1 ? 3 : 50), method.mode, 100 + i, 0};
+        const Selection selection =
+            selection_of(method, vectors, sizes[i] / (i % 4 == 1 ? 3 : 50), 100 + i);
         expected.push_back(reference_answer(method, vectors, selection));
         tensors.push_back(std::make_unique<DeviceTensor>(device, vectors, selection));
         described.push_back(tensors.back()->describe());
@@ -120,9 +121,11 @@ class RandomBatch {
     const std::int64_t few = std::max<std::int64_t>(1, elements / draw(20, 2000));
     const std::int64_t k = one_in(3) ? draw(0, elements) : few;
     OneTensor one{make_vectors(any_input(), elements, static_cast<std::uint32_t>(random_())),
-                  {k, method_.mode, random_(), one_in(3) ? draw(1, elements) : 0},
+                  {},
                   one_in(5) ? draw(0, elements / 10) : -1,
                   nullptr};
+    one.selection =
+        selection_of(method_, one.vectors, k, random_(), one_in(3) ? draw(1, elements) : 0);
     Offsets offsets;
     if (one_in(5)) offsets.gradient = 4 * static_cast<std::size_t>(draw(1, 3));
     if (!one_in(3)) offsets.residual = offsets.gradient;

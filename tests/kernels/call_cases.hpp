@@ -32,8 +32,8 @@ inline void check_new_guesses(Device& device) {
 inline void check_iterations(Device& device, bool recorded) {
   for (const Method& method : all_methods()) {
     const std::int64_t elements = 30'000;
-    Selection selection{300, method.mode, 11, 0};
     Vectors vectors = make_vectors(Input::normal, elements, 1);
+    Selection selection = selection_of(method, vectors, 300, 11);
     DeviceTensor tensor(device, vectors, selection);
     const auto encoder =
         device.make_encoder(method.compressor->rule, method.mode, {tensor.describe()}, {});
@@ -65,8 +65,8 @@ inline void check_fast_road(Device& device) {
     if (method.compressor->rule == Rule::Everything) continue;
     // The authors' Trimmed Top-k sends several times k: from below what was caught.
     if (method.compressor->rule == Rule::Trimmed && method.mode == Mode::Code) continue;
-    const Selection selection{300, method.mode, 3, 0};
     const Vectors vectors = make_vectors(Input::normal, 300'000, 1);
+    const Selection selection = selection_of(method, vectors, 300, 3);
     DeviceTensor tensor(device, vectors, selection);
     const auto encoder =
         device.make_encoder(method.compressor->rule, method.mode, {tensor.describe()}, {});

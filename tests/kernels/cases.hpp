@@ -4,7 +4,9 @@
 #pragma once
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstdint>
+#include <functional>
 #include <ostream>
 #include <span>
 #include <string>
@@ -108,6 +110,25 @@ inline Vectors make_vectors(Input input, std::int64_t elements, std::uint32_t se
   return vectors;
 }
 
+/// What is asked of a method. A fixed threshold is one that the k largest of u pass, with their
+/// equals: nothing (but what is not finite) for k <= 0, every non-zero for k = elements, and
+/// everything above.
+inline Selection selection_of(const Method& method, const Vectors& vectors, std::int64_t k,
+                              std::uint64_t seed, std::int64_t candidates = 0) {
+  Selection selection{k, method.mode, seed, candidates};
+  if (method.compressor->rule != Rule::Threshold) return selection;
+  const auto elements = static_cast<std::int64_t>(vectors.gradient.size());
+  selection.threshold = k <= 0 ? INFINITY : k == elements ? 0.0f : -1.0f;
+  if (k <= 0 || k >= elements) return selection;
+  std::vector<Key> keys(vectors.gradient.size());
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    keys[i] = magnitude_key(add_feedback(vectors.gradient[i], vectors.residual[i]));
+  const auto kth = keys.begin() + (k - 1);
+  std::nth_element(keys.begin(), kth, keys.end(), std::greater<>());
+  selection.threshold = threshold_below(*kth);
+  return selection;
+}
+
 // ---- cases --------------------------------------------------------------------------------------
 
 struct Case {
@@ -135,11 +156,8 @@ void for_each_case(std::span<const std::int64_t> sizes, std::size_t one_in, Visi
       for (const std::int64_t k : ks_of(elements))
         for (const Method& method : methods) {
           if (number++ % one_in != 0) continue;
-          Selection selection;
-          selection.k = k;
-          selection.mode = method.mode;
-          selection.seed = 0x9e3779b97f4a7c15u * number;
-          visit(Case{elements, input, method, selection}, vectors);
+          const std::uint64_t seed = 0x9e3779b97f4a7c15u * number;
+          visit(Case{elements, input, method, selection_of(method, vectors, k, seed)}, vectors);
         }
     }
 }

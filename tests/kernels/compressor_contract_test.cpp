@@ -56,6 +56,7 @@ std::vector<std::int32_t> expected_indices(const Case& one, std::span<const floa
     case Rule::Dgc:
     case Rule::Gaussian:
     case Rule::Trimmed:
+    case Rule::Threshold:
       break;
   }
   return first_by(all, count, magnitude);
@@ -66,7 +67,15 @@ bool takes_moments(const Method& method) {
          (method.compressor->rule == Rule::Trimmed && method.mode == Mode::Code);
 }
 
-bool count_is_promised(const Case& one, std::int64_t count) {
+bool decides_by_threshold(const Method& method) {
+  return takes_moments(method) || method.compressor->rule == Rule::Threshold;
+}
+
+bool count_is_promised(const Case& one, std::span<const float> u, std::int64_t count) {
+  if (one.method.compressor->rule == Rule::Threshold)
+    return count == std::count_if(u.begin(), u.end(), [&](float x) {
+             return !std::isfinite(x) || std::fabs(x) > one.selection.threshold;
+           });
   const std::int64_t k = one.selection.k;
   if (k <= 0) return count == 0;
   if (k >= one.elements) return count == one.elements;
@@ -100,7 +109,7 @@ void require_contract(const Case& one, const Vectors& vectors) {
   INFO(one);
   const std::vector<float> u = oracle_u(vectors);
   const Answer answer = reference_answer(one.method, vectors, one.selection);
-  REQUIRE(count_is_promised(one, answer.encoded.count));
+  REQUIRE(count_is_promised(one, u, answer.encoded.count));
   REQUIRE(conserved(u, answer));
   const bool as_expected = answer.indices == expected_indices(one, u, answer.encoded.count);
   REQUIRE(as_expected);
@@ -115,7 +124,7 @@ void require_contract(const Case& one, const Vectors& vectors) {
                                         [](float x) { return std::isfinite(x); });
     REQUIRE(none_stays);
   }
-  if (takes_moments(one.method) && !answer.values.empty()) {  // a threshold cuts no ties
+  if (decides_by_threshold(one.method) && !answer.values.empty()) {  // a threshold cuts no ties
     Key least_sent = kLargestKey;
     for (const float value : answer.values) least_sent = std::min(least_sent, magnitude_key(value));
     const std::int64_t at_least = std::count_if(

@@ -104,6 +104,17 @@ TEST_CASE("a measured point tells its times, and leaves out throttled samples",
   CHECK(result.decode[0].median_seconds == 2e-6);
 }
 
+// 20 and 10 elements pass in turn 0, whose selection is told; what drifts passes or does not.
+TEST_CASE("a fixed threshold is timed where what is wanted passes", "[emulated][bench]") {
+  const auto bench = emulated_bench();
+  const BenchResult result =
+      bench->measure(point_of("threshold", Mode::Only, {20'000, 10'000}), few_samples());
+  CHECK(result.recall == 1);
+  CHECK(result.selected > 10);
+  CHECK(result.selected < 90);
+  CHECK(result.path == "fast");
+}
+
 // Two tensors, so that the second begins behind a gap; their outliers are 3 and 2 elements.
 TEST_CASE("a recorded vector is encoded tensor by tensor, and grows and shrinks",
           "[emulated][bench]") {

@@ -57,7 +57,7 @@ inline void check_size(Device& device, std::int64_t elements) {
   for (const Method& method : all_methods()) {
     if (method.compressor->rule == Rule::Everything) continue;
     INFO(name_of(method) << ", " << elements << " elements");
-    const Selection selection{elements / 1000, method.mode, 1, 0};
+    const Selection selection = selection_of(method, vectors, elements / 1000, 1);
     const std::int64_t room = elements / 100;  // ten times k: outputs as long as u take too long
     require_same(reference_answer(method, vectors, selection, room),
                  device_answer(device, method, vectors, selection, {}, room));
@@ -72,7 +72,7 @@ inline void check_unaligned(Device& device) {
         INFO(name_of(method) << ", " << elements << " elements, gradient off by "
                              << offsets.gradient << ", residual by " << offsets.residual);
         const Vectors vectors = make_vectors(Input::normal, elements, 3);
-        const Selection selection{elements / 50, method.mode, 7, 0};
+        const Selection selection = selection_of(method, vectors, elements / 50, 7);
         require_same(reference_answer(method, vectors, selection),
                      device_answer(device, method, vectors, selection, {}, -1, offsets));
       }
@@ -113,10 +113,11 @@ inline void check_room(Device& device) {
         // rTop-k's r is half of the elements: it searches u instead.
         if (rule == Rule::Rtopk && density == 0.1) continue;
         constexpr std::int64_t kElements = 131'072;
-        const Selection selection{static_cast<std::int64_t>(density * kElements), method.mode, 3,
-                                  0};
+        const Vectors vectors = make_vectors(input, kElements, 5);
+        const Selection selection =
+            selection_of(method, vectors, static_cast<std::int64_t>(density * kElements), 3);
         INFO(name_of(method) << ", density " << density << ", input " << static_cast<int>(input));
-        DeviceTensor tensor(device, make_vectors(input, kElements, 5), selection);
+        DeviceTensor tensor(device, vectors, selection);
         const auto encoder =
             device.make_encoder(method.compressor->rule, method.mode, {tensor.describe()}, {});
         encoder->encode(device.queue->stream());
@@ -135,7 +136,7 @@ inline void check_capacity(Device& device) {
       for (const std::int64_t capacity : {0, 1, 17}) {
         INFO(name_of(method) << ", " << elements << " elements, room for " << capacity);
         const Vectors vectors = make_vectors(Input::laplace, elements, 3);
-        const Selection selection{elements / 20, method.mode, 7, 0};
+        const Selection selection = selection_of(method, vectors, elements / 20, 7);
         require_same(reference_answer(method, vectors, selection, capacity),
                      device_answer(device, method, vectors, selection, {}, capacity));
       }

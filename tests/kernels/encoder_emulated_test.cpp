@@ -94,7 +94,7 @@ TEST_CASE("emulated: ordinary gradients are answered from their candidates", "[e
 TEST_CASE("emulated: the answer does not depend on who runs first", "[emulated]") {
   const Vectors vectors = make_vectors(Input::layermix, 40'000, 1);
   for (const Method& method : all_methods()) {
-    const Selection selection{400, method.mode, 5, 0};
+    const Selection selection = selection_of(method, vectors, 400, 5);
     const Answer expected = reference_answer(method, vectors, selection);
     for (unsigned seed = 10; seed < 14; ++seed) {
       INFO(name_of(method) << ", order drawn from " << seed);

@@ -108,7 +108,7 @@ TEST_CASE("the GPU answers alike every time", "[gpu]") {
   Device device = gpu();
   const Vectors vectors = make_vectors(Input::layermix, 3'000'000, 1);
   for (const Method& method : all_methods()) {
-    const Selection selection{3000, method.mode, 1, 0};
+    const Selection selection = selection_of(method, vectors, 3000, 1);
     const Answer first = device_answer(device, method, vectors, selection);
     for (int blocks = 0; blocks < 20; ++blocks) {
       INFO(name_of(method) << ", " << blocks << " blocks");

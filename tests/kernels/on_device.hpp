@@ -99,6 +99,7 @@ class DeviceTensor {
     tensor.k = selection_.k;
     tensor.seed = selection_.seed;
     tensor.candidates = selection_.candidates;
+    tensor.threshold = selection_.threshold;
     tensor.values = values_.get();
     tensor.indices = indices_.get();
     tensor.capacity = static_cast<std::int64_t>(values_.size());

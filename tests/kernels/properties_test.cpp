@@ -40,6 +40,7 @@ Selection any_selection(const Method& method, std::size_t elements) {
   selection.mode = method.mode;
   selection.seed = *rc::gen::arbitrary<std::uint64_t>();
   selection.candidates = *rc::gen::inRange(0, top);
+  selection.threshold = *any_float();
   return selection;
 }
 

@@ -308,6 +308,43 @@ TEST_CASE("rTop-k lies between Top-k and Rand-k", "[kernels]") {
   CHECK(rtopk(100) != rtopk(1000));
 }
 
+// ---- a fixed threshold --------------------------------------------------------------------------
+
+TEST_CASE("a fixed threshold sends what is larger in magnitude, however many that are",
+          "[kernels]") {
+  const Floats u{0.5f, -2, 1, 0, -1, 3};
+  const auto above = [&](float threshold) {
+    return encode("threshold", u, {.threshold = threshold}).indices;
+  };
+  CHECK(above(1) == Indices{1, 5});  // not 1 and -1 themselves
+  CHECK(above(0.99f) == Indices{1, 2, 4, 5});
+  CHECK(above(0) == Indices{0, 1, 2, 4, 5});  // zeros are above nothing
+  CHECK(above(-1) == Indices{0, 1, 2, 3, 4, 5});
+  CHECK(above(3).empty());
+  CHECK(encode("threshold", u, {.k = 1, .threshold = 1}).indices == Indices{1, 5});  // takes no k
+}
+
+TEST_CASE("what is not finite passes any threshold, so that it does not stay for ever",
+          "[kernels]") {
+  CHECK(encode("threshold", {1, NAN, -INFINITY, 1e30f}, {.threshold = INFINITY}).indices ==
+        Indices{1, 2});
+  CHECK(encode("threshold", {1, NAN, -INFINITY, 1e30f}, {.threshold = NAN}).indices ==
+        Indices{1, 2});
+}
+
+// 0.4 stays twice; the third time the residual has grown to 1.2.
+TEST_CASE("what a fixed threshold leaves adds up until it passes", "[kernels]") {
+  const Compressor& threshold = *find_compressor("threshold");
+  const Floats gradient{0.4f};
+  Floats residual{0};
+  Floats values(1);
+  Indices indices(1);
+  for (const std::int64_t sent : {0, 0, 1, 0})
+    CHECK(threshold.encode(gradient, residual, {.threshold = 1}, {values, indices}).count == sent);
+  CHECK(values[0] == Approx(1.2));
+  CHECK(residual[0] == 0.4f);
+}
+
 // ---- decode -------------------------------------------------------------------------------------
 
 // In floats 1e8 + 1 is 1e8: (1e8 + 1) - 1e8 = 0, but (1e8 - 1e8) + 1 = 1.

@@ -30,8 +30,8 @@ TEST_CASE("the table holds the sparsifiers of the design, each once", "[kernels]
     CHECK(find_compressor(compressor->name) == compressor);
     CHECK_FALSE(compressor->summary.empty());
   }
-  CHECK(names ==
-        std::set<std::string>{"dense", "topk", "randk", "dgc", "gaussian", "trimmed", "rtopk"});
+  CHECK(names == std::set<std::string>{"dense", "topk", "randk", "dgc", "gaussian", "trimmed",
+                                       "rtopk", "threshold"});
   CHECK(find_compressor("top-k") == nullptr);
 }
 

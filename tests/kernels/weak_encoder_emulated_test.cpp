@@ -41,8 +41,10 @@ std::vector<Vectors> vectors_of(const Scene& scene) {
   return all;
 }
 
-Selection selection_of(const Scene& scene, const Method& method, std::size_t i) {
-  return {scene.sizes[i].k, method.mode, 100 + i, 0};
+/// `vectors` are those of the first call.
+Selection selection_of(const Scene& scene, const Method& method,
+                       const std::vector<Vectors>& vectors, std::size_t i) {
+  return cases::selection_of(method, vectors[i], scene.sizes[i].k, 100 + i);
 }
 
 std::vector<Answer> device_answers(Device& device, const Method& method, const Scene& scene,
@@ -51,7 +53,7 @@ std::vector<Answer> device_answers(Device& device, const Method& method, const S
   std::vector<EncoderTensor> described;
   for (std::size_t i = 0; i < vectors.size(); ++i) {
     tensors.push_back(std::make_unique<DeviceTensor>(
-        device, vectors[i], selection_of(scene, method, i), scene.sizes[i].elements / 4));
+        device, vectors[i], selection_of(scene, method, vectors, i), scene.sizes[i].elements / 4));
     described.push_back(tensors.back()->describe());
   }
   const auto encoder =
@@ -70,7 +72,7 @@ void check_scene(const Method& method, const Scene& scene, unsigned first_seed, 
   for (std::size_t i = 0; i < vectors.size(); ++i) {
     Vectors left = vectors[i];
     for (int call = 0; call < scene.calls; ++call) {
-      Answer answer = reference_answer(method, left, selection_of(scene, method, i),
+      Answer answer = reference_answer(method, left, selection_of(scene, method, vectors, i),
                                        scene.sizes[i].elements / 4);
       left.residual = answer.residual;
       if (call + 1 == scene.calls) expected.push_back(std::move(answer));
@@ -97,7 +99,8 @@ void check_every_method(const Scene& scene, unsigned first_seed, unsigned seeds)
     }
 }
 
-// 20,001 elements are 3 groups, the last of them of 7 tiles and 33 elements; 16,383 are a tile's end but for one.
+// 20,001 elements are 3 groups, the last of them of 7 tiles and 33 elements; 16,383 are a tile's
+// end but for one.
 const Scene kOrdinary{Input::layermix, {{20'001, 200}}, {0, {}, 3}};
 const Scene kOverflowing{Input::laplace, {{16'383, 300}}, {1, {}, 2}};
 const Scene kTied{Input::ties, {{17'000, 500}}, {0, {}, 3}};

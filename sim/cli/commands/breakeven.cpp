@@ -13,6 +13,7 @@
 #include "sim/breakeven/questions.hpp"
 #include "sim/breakeven/win_map.hpp"
 #include "sim/inputs/data_files.hpp"
+#include "sim/options/density_note.hpp"
 #include "sim/options/engine_flag.hpp"
 #include "sim/options/evidence_note.hpp"
 #include "sim/options/flags.hpp"
@@ -84,6 +85,9 @@ int breakeven(int argc, const char* const* argv) {
     note_own_fit(flags, contestants.front());
     note_trace_evidence(flags, asked.request, files);
     note_transfer(flags, transfer, used_costs(asked.request, contestants), files);
+    std::vector<std::string> names;
+    for (const Contestant& contestant : contestants) names.push_back(contestant.name);
+    note_density(flags, names);
   } catch (const ValueError& error) {
     throw UsageError(error.what());
   }

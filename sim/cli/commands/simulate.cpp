@@ -15,6 +15,7 @@
 #include "sim/forecast/request.hpp"
 #include "sim/forecast/schedule.hpp"
 #include "sim/inputs/data_files.hpp"
+#include "sim/options/density_note.hpp"
 #include "sim/options/engine_flag.hpp"
 #include "sim/options/evidence_note.hpp"
 #include "sim/options/noise_flags.hpp"
@@ -90,6 +91,7 @@ int simulate(int argc, const char* const* argv) {
     note_engine(flags, engine);
     note_costs(flags, scenario, plan);
     if (counts) note_counts(flags, *counts, scenario);
+    if (!counts) note_density(flags, {request.compressor});
     note_trace_evidence(flags, request, files);
     if (scenario.compresses() && !plan.buckets.empty())
       note_transfer(flags, transfer,

@@ -57,6 +57,17 @@ TEST_CASE("the CPU's bench times every compressor that encodes, with as many dec
   }
 }
 
+// A cost row of a density is of a threshold that just so many pass.
+TEST_CASE("a fixed threshold is timed where what is wanted passes") {
+  BenchPoint point = bench_point("threshold", {5000, 300});
+  point.wanted = {70, 3};
+  BenchLimits quick;
+  quick.seconds = 0.001;
+  const BenchResult result = make_cpu_bench()->measure(point, quick);
+  CHECK(result.selected == 73);
+  CHECK(result.recall == 1);
+}
+
 TEST_CASE("payloads of many workers are copies, as many as fit") {
   const Packing& fp16 = *find_compressor("fp16")->packing;
   BenchPoint point = bench_point("fp16", {1001, 2});

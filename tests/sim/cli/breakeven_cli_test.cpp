@@ -175,7 +175,7 @@ TEST_CASE("a map names the fastest of each cell, as simulate has it", "[cli]") {
                                   "--engine", "analytic", "--fitted", "10gbe-4x4-fitted");
   CHECK(table.exit_code == 0);
   CHECK_THAT(table.out, Contains("physics alone\n") && Contains("S sparsifiers") &&
-                            Contains("No run with any of randk, trimmed, rtopk, fp16,"));
+                            Contains("No run with any of randk, trimmed, rtopk, threshold, fp16,"));
   const Ran csv =
       gradcast_runs("breakeven", "--model", "resnet-50", "--map", "--nodes", "2", "--nic-bandwidth",
                     "10Gbps", "--engine", "analytic", "--format", "csv");

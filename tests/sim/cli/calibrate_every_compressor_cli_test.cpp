@@ -5,6 +5,7 @@
 #include <set>
 #include <tuple>
 
+#include "sim/inputs/compressor_words.hpp"
 #include "tests/run_program.hpp"
 #include "tests/sim/cli/calibrating.hpp"
 
@@ -23,7 +24,7 @@ std::set<std::pair<std::string, double>> kinds_of(const Compressor& compressor) 
   std::set<std::pair<std::string, double>> kinds;
   for (const Mode mode : compressor.two_modes ? std::vector<Mode>{Mode::Paper, Mode::Code}
                                               : std::vector<Mode>{Mode::Only}) {
-    kinds.emplace(mode_text(mode), compressor.parameter.usual);
+    kinds.emplace(mode_text(mode), cost_parameter(compressor, compressor.parameter.usual));
     if (compressor.family == Family::LowRank)
       for (const double rank : {1.0, 2.0, 4.0}) kinds.emplace(mode_text(mode), rank);
   }

@@ -52,6 +52,7 @@ TEST_CASE("a wrong calibrate command is answered with 2 and what would be right"
   refused({"--trace", "x"}, "--trace belongs to --per-layer");
   refused({"--parameters", "7"}, "--parameters are one compressor's numbers");
   refused({"--parameters", "7", "--compressors", "topk"}, "'topk' takes no parameter");
+  refused({"--parameters", "7", "--compressors", "threshold"}, "give those, as --densities");
   refused({"--parameters", "7,0", "--compressors", "qsgd"}, "0 is not one of compressor 'qsgd'");
   refused({"--output", "-"}, "'-' is not a file");
   CHECK(folder.files() == 0);

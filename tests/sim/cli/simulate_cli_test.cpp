@@ -359,6 +359,22 @@ TEST_CASE("a flag of another family of compressors is said to change nothing", "
              Contains("levels, a whole number from 1 to 32767"));
 }
 
+// 1 % of ResNet-50's 25,557,032 elements, 8 bytes each.
+TEST_CASE("of a fixed threshold the density is what passes, whatever its value", "[cli]") {
+  const auto simulate = [](const std::string& threshold) {
+    return simulated("analytic",
+                     {"--compressor", "threshold", "--density", "0.01", "--parameter", threshold});
+  };
+  const Json one = simulate("0.5")["results"][0];
+  CHECK(one["selected_elements"] == 255'570);
+  CHECK(one["payload_bytes_per_rank"] == 8 * 255'570);
+  CHECK(one["parameter"] == 0.5);
+  CHECK(simulate("0.001")["results"][0]["iteration_seconds"] == one["iteration_seconds"]);
+  const Ran unnamed = gradcast_runs("simulate", "--model", "resnet-50", "--engine", "analytic",
+                                    "--compressor", "threshold", "--density", "0.01");
+  CHECK_THAT(unnamed.err, Contains("the share --density is taken to pass"));
+}
+
 TEST_CASE("what changes nothing or is assumed is said", "[cli]") {
   CHECK_THAT(gradcast_runs("simulate", "--model", "alexnet", "--density", "0.01").err,
              Contains("--density changes nothing here"));

@@ -4,6 +4,7 @@
 
 #include "kernels/compressor.hpp"
 #include "sim/generate/generated_file.hpp"
+#include "sim/inputs/compressor_words.hpp"
 #include "sim/inputs/cost_table.hpp"
 
 using namespace gradcast;
@@ -30,7 +31,8 @@ CostEstimate at(const char* compressor, std::int64_t elements, int workers = 16)
 // ResNet-50: 12 x 25,557,032 bytes at 765 GB/s are 400.9 us, three launches 5.5 us.
 TEST_CASE("at the floor every sparsifier takes 12 bytes an element and its launches",
           "[generate]") {
-  for (const char* compressor : {"topk", "randk", "dgc", "gaussian", "trimmed", "rtopk"}) {
+  for (const char* compressor :
+       {"topk", "randk", "dgc", "gaussian", "trimmed", "rtopk", "threshold"}) {
     CAPTURE(compressor);
     CHECK(at(compressor, 25'557'032).encode.count() == Approx(406.4e-6).epsilon(1e-3));
   }
@@ -72,8 +74,8 @@ TEST_CASE("every compressor that has kernels has a floor, at its usual number", 
     std::set<double> parameters;
     for (const CostRow& row : table().rows)
       if (row.compressor == compressor->name) parameters.insert(row.parameter);
-    CHECK(parameters ==
-          (has_kernels ? std::set<double>{compressor->parameter.usual} : std::set<double>{}));
+    const double usual = cost_parameter(*compressor, compressor->parameter.usual);
+    CHECK(parameters == (has_kernels ? std::set<double>{usual} : std::set<double>{}));
   }
 }
 

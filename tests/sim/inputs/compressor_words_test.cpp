@@ -16,6 +16,13 @@ TEST_CASE("a compressor has its source's number where none is asked for", "[inpu
   CHECK(parameter_text(known_compressor("topk"), 0).empty());
 }
 
+// How many elements pass decides the time, and the density says that.
+TEST_CASE("costs go by the number that a compressor takes, but not by a threshold", "[inputs]") {
+  CHECK(cost_parameter(known_compressor("qsgd"), 4) == 4);
+  CHECK(cost_parameter(known_compressor("threshold"), 0.01) == 0);
+  CHECK(parameter_of(known_compressor("threshold"), 0.5) == 0.5);
+}
+
 TEST_CASE("a number that a compressor does not take is refused with those that it takes",
           "[inputs]") {
   const auto refused = [](const char* name, double asked) {
@@ -33,6 +40,7 @@ TEST_CASE("what a compressor sends is said in bits or bytes", "[inputs]") {
   const auto sent = [](const char* name) { return sent_text(known_compressor(name)); };
   CHECK(sent("dense") == "4 bytes an element, all-reduced");
   CHECK(sent("topk") == "8 bytes of each of k elements, gathered");
+  CHECK(sent("threshold") == "8 bytes of each element above it, gathered");
   CHECK(sent("fp16") == "16 bits an element, all-reduced");
   CHECK(sent("int8") == "8 bits an element and 4 bytes of each 256, gathered");
   CHECK(sent("onebit") == "1 bit an element and 8 bytes, gathered");

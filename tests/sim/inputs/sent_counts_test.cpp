@@ -42,6 +42,17 @@ TEST_CASE("a warm-up's iterations are of another density and left out", "[inputs
                     Contains("of density 0.01, 0.25, not of 0.5; leave --density out"));
 }
 
+// A training with a threshold has density 1; it sent 2 and 6 of 10 elements, 40 % in the mean.
+TEST_CASE("what a threshold sent is the density of a forecast", "[inputs]") {
+  const SentCounts counts = counts_of("1,1,10,1,10,2\n2,1,10,1,10,6\n");
+  const SentShare share = share_as_density(sent_share_of(counts, {}));
+  CHECK(share.density == Approx(0.4));
+  CHECK(share.mean == 1);
+  CHECK(share.p10 == Approx(0.5));  // 2 of 4
+  CHECK(share.p90 == Approx(1.5));
+  CHECK(share_as_density(sent_share_of(counts_of("1,1,10,1,10,0\n"), {})).density > 0);
+}
+
 TEST_CASE("an iteration in which nothing was sent has no spread", "[inputs]") {
   const SentShare share = sent_share_of(counts_of("1,1,9,0.5,4,0\n1,2,9,0.5,4,0\n"), {});
   CHECK(share.mean == 0);

@@ -56,6 +56,16 @@ TEST_CASE("the mean is a P-th of the sum of what each sent; the rest waits in re
   CHECK(got.u[1] == Floats{4, 0, 0, 0, 1, 0, 0, -5});
 }
 
+TEST_CASE("a fixed threshold sends what is above it, of each worker another number", "[lab]") {
+  TrainingSettings settings = settings_of(2);
+  settings.compressor = find_compressor("threshold");
+  settings.parameter = 4;
+  const Exchanged got =
+      exchanged(settings, 1, {{8, 1, 0, 0, 6, 0, 0, 0}, {4, 0, 0, 0, 1, 0, 0, -5}});
+  CHECK(got.mean == Floats{4, 0, 0, 0, 3, 0, 0, -2.5f});
+  CHECK(got.residuals[1] == Floats{4, 0, 0, 0, 1, 0, 0, 0});  // 4 is not above 4
+}
+
 TEST_CASE("without feedback what is not sent is lost", "[lab]") {
   TrainingSettings settings = settings_of(1);
   const std::vector<Floats> gradients{{8, 5, 0, 0, 0, 0, 0, 0}};

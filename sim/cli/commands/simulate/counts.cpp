@@ -27,6 +27,11 @@ void require_compressor_of(const Request& request, const std::string& file,
                      " of it: name with --compressor the one that was trained");
 }
 
+bool is_of_threshold(const Request& request) {
+  const Compressor* compressor = find_compressor(request.compressor);
+  return compressor != nullptr && compressor->parameter.selects;
+}
+
 std::optional<Seconds> iteration_of(const Scenario& scenario, const Engine& engine,
                                     const NoiseChoice& noise) {
   const IterationResult result =
@@ -50,9 +55,10 @@ std::optional<CountsUsed> read_counts(const Flags& flags, Request& request, Data
                          flags.given("density") ? std::optional(request.density) : std::nullopt);
   });
   require_compressor_of(request, file, share);
-  request.density = share.density;
-  request.sent_share = share.mean;
-  return CountsUsed{file, counts.elements, counts.workers(), share};
+  const SentShare used = is_of_threshold(request) ? share_as_density(share) : share;
+  request.density = used.density;
+  request.sent_share = used.mean;
+  return CountsUsed{file, counts.elements, counts.workers(), used};
 }
 
 void forecast_counts(CountsUsed& used, const Scenario& scenario, const Engine& engine,

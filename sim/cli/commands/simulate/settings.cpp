@@ -61,6 +61,17 @@ void add_sharding(Json& settings, const Scenario& scenario) {
 
 }  // namespace
 
+namespace {
+
+/// A threshold says nothing of how many elements pass it: the density does, and so it stands alone
+/// where no threshold is named.
+bool takes_parameter(const Compressor& compressor, const Request& request) {
+  if (compressor.parameter.selects) return request.parameter.has_value();
+  return !compressor.parameter.name.empty();
+}
+
+}  // namespace
+
 Json settings_of(const Scenario& scenario, const Request& request, const Plan& plan,
                  const DataFiles& files, const NoiseChoice& noise, const std::string& engine) {
   Json settings;
@@ -93,7 +104,7 @@ Json settings_of(const Scenario& scenario, const Request& request, const Plan& p
   if (scenario.compresses()) {
     settings["density"] = scenario.sparse() ? scenario.density : 1;
     settings["parameter"] =
-        scenario.compressor->parameter.name.empty() ? Json() : Json(scenario.parameter);
+        takes_parameter(*scenario.compressor, request) ? Json(scenario.parameter) : Json();
     settings["selected_elements"] = selected;
     settings["wire_bytes_per_element"] =
         scenario.wire_bytes_per_element > 0 ? Json(scenario.wire_bytes_per_element) : Json();
