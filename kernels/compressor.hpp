@@ -5,8 +5,9 @@
 //
 // Sparsifiers select elements of u, and write their values and indices by rising index. They leave
 // in the residual zero (+0) where an element was sent, u elsewhere. So scatter(values) + residual
-// is u, bit for bit, for any input. Every NaN in u is the one NaN 0x7fffffff. Common to all of
-// them:
+// is u, bit for bit, for any input. Values that travel in 16 bits are rounded, and the residual has
+// what rounding lost, +0 where either is not finite. Every NaN in u is the one NaN 0x7fffffff.
+// Common to all of them:
 //  - k <= 0 selects nothing, k >= elements everything, before any rule of the compressor's own
 //    (a fixed threshold takes no k);
 //  - elements are ordered by magnitude, NaN above infinity above all that is finite; of equals the
@@ -29,6 +30,7 @@
 #include "kernels/packing.hpp"
 #include "kernels/rule.hpp"
 #include "kernels/selection.hpp"
+#include "kernels/value_type.hpp"
 
 namespace gradcast {
 
@@ -53,10 +55,12 @@ struct Encoded {
   std::uint32_t status = 0;
 };
 
-/// The output of an encode: as many values as indices.
+/// The output of an encode: as many values as indices. Values are what the receiver has of them
+/// when they travel in that type.
 struct SparseOutput {
   std::span<float> values;
   std::span<std::int32_t> indices;
+  ValueType type = ValueType::Fp32;
 };
 
 /// One worker's sparse gradient, indices rising.

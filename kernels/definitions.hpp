@@ -44,6 +44,14 @@ GRADCAST_BOTH float add_feedback(float gradient, float residual) {
 /// Orders by magnitude: 0 < denormal < finite < infinity < NaN; signs do not count.
 GRADCAST_BOTH Key magnitude_key(float value) { return bits_of(value) & 0x7fffffffu; }
 
+GRADCAST_BOTH bool is_finite(float value) { return magnitude_key(value) < kInfinityKey; }
+
+/// What stays of u when `sent` is sent. One subtraction of fp32: where the two are not within a
+/// factor of 2 of each other, its rounding is lost.
+GRADCAST_BOTH float residual_of(float u, float sent) {
+  return is_finite(u) && is_finite(sent) ? u - sent : 0.0f;
+}
+
 /// The smallest magnitude key with |u| > threshold. It is never above the key of infinity: elements
 /// that are not finite are always sent, so that they do not stay in the residual for ever.
 GRADCAST_BOTH Key least_key_above(float threshold) {

@@ -11,6 +11,7 @@
 
 #include "kernels/rule.hpp"
 #include "kernels/selection.hpp"
+#include "kernels/value_type.hpp"
 
 namespace gradcast {
 
@@ -29,6 +30,9 @@ struct EncoderTensor {
   std::int64_t* count = nullptr;    // how many were sent
   std::uint32_t* status = nullptr;  // Status bits
   float threshold = 0;              // Selection::threshold
+  /// Values of 16 bits are written to `codes`, and `values` may be nullptr.
+  ValueType value_type = ValueType::Fp32;
+  std::uint16_t* codes = nullptr;  // [capacity]
 };
 
 /// Options for tests, which force rare cases, and for measurements. They never change the answer.
@@ -74,6 +78,9 @@ struct DecoderSet {
   const float* values = nullptr;
   const std::int32_t* indices = nullptr;  // rising
   const std::int64_t* count = nullptr;
+  /// Of values of 16 bits, in place of `values`.
+  ValueType value_type = ValueType::Fp32;
+  const std::uint16_t* codes = nullptr;
 };
 
 /// A dense gradient and what the workers sent of it.

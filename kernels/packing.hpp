@@ -54,7 +54,6 @@ GRADCAST_BOTH float draw_of(std::uint32_t key) {
 }
 
 GRADCAST_BOTH float magnitude_of(float value) { return float_of(magnitude_key(value)); }
-GRADCAST_BOTH bool is_finite(float value) { return magnitude_key(value) < kInfinityKey; }
 GRADCAST_BOTH bool is_nan(float value) { return magnitude_key(value) > kInfinityKey; }
 GRADCAST_BOTH float signed_as(float magnitude, bool negative) {
   return negative ? -magnitude : magnitude;
@@ -319,11 +318,5 @@ class PackedSum {
   float sum_ = 0;
   bool first_ = true;
 };
-
-/// What stays of u when `sent` is sent. One subtraction of fp32: where the two are not within a
-/// factor of 2 of each other, its rounding is lost.
-GRADCAST_BOTH float residual_of(float u, float sent) {
-  return is_finite(u) && is_finite(sent) ? u - sent : 0.0f;
-}
 
 }  // namespace gradcast

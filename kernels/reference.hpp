@@ -43,8 +43,8 @@ std::int64_t count_from(std::span<const float> u, Key least);
 /// The moments, added in the order that definitions.hpp prescribes.
 Moments moments_of(std::span<const float> u, MomentsOf of);
 
-/// Sends the elements that `takes` accepts, up to what the output holds. `takes` is called once for
-/// each element, by rising index.
+/// Sends the elements that `takes` accepts, up to what the output holds, as values of the output's
+/// type. `takes` is called once for each element, by rising index.
 template <typename Takes>
 Encoded emit(std::span<float> u, const SparseOutput& output, Takes takes) {
   std::size_t sent = 0;
@@ -55,9 +55,9 @@ Encoded emit(std::span<float> u, const SparseOutput& output, Takes takes) {
       status = kTruncated;
       break;
     }
-    output.values[sent] = u[i];
+    output.values[sent] = as_sent(output.type, u[i]);
     output.indices[sent] = static_cast<std::int32_t>(i);
-    u[i] = 0.0f;
+    u[i] = left_of(output.type, u[i], output.values[sent]);
     ++sent;
   }
   return {static_cast<std::int64_t>(sent), status};

@@ -68,6 +68,8 @@ struct Segment {
   std::int64_t draw_from;  // rTop-k's r
   std::int64_t capacity;
   Key least;  // that a fixed threshold sends
+  ValueType value_type;
+  std::uint16_t* codes;  // in place of values, where these have 16 bits
   std::uint64_t seed;
   double quantile;  // Gaussian-k's
   Sample sample;    // DGC's
@@ -87,6 +89,19 @@ struct Segment {
   std::uint32_t sample_wanted;  // of the sample, at or above the threshold
   double planned_catch;         // candidates that the sample aims at
 };
+
+/// Writes a value that is sent to its place in the output. Returns what stays of it.
+__device__ __forceinline__ float send_value(const Segment& segment, std::int64_t at, float value,
+                                            std::uint32_t index) {
+  segment.indices[at] = static_cast<std::int32_t>(index);
+  if (segment.value_type == ValueType::Fp32) {
+    segment.values[at] = value;
+    return 0.0f;
+  }
+  const std::uint16_t code = code_of_value(segment.value_type, value);
+  segment.codes[at] = code;
+  return residual_of(value, value_of_code(segment.value_type, code));
+}
 
 /// The findings about a segment, cleared before each encode.
 struct SegmentFindings {

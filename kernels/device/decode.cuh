@@ -101,8 +101,10 @@ class RangeDecoder {
     float value = 0.0f;
     if (valid) {
       const std::int64_t at = shared_.begin[set] + (own - shared_.before[set]);
-      index = sets_[first + set].indices[at];
-      value = sets_[first + set].values[at];
+      const DecoderSet& its = sets_[first + set];
+      index = its.indices[at];
+      value = its.value_type == ValueType::Fp32 ? its.values[at]
+                                                : value_of_code(its.value_type, its.codes[at]);
     }
     const int end_set = set_of(last);
     for (int adding = set_of(entry); adding <= end_set; ++adding) {

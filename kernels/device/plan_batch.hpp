@@ -48,9 +48,10 @@ inline void require_possible(const EncoderTensor& tensor) {
   if (tensor.elements < 1 || tensor.elements > INT32_MAX)
     throw std::invalid_argument("a tensor has 1 to 2147483647 elements, not " +
                                 std::to_string(tensor.elements));
+  const bool has_room =
+      tensor.value_type == ValueType::Fp32 ? tensor.values != nullptr : tensor.codes != nullptr;
   if (tensor.gradient == nullptr || tensor.residual == nullptr || tensor.count == nullptr ||
-      tensor.status == nullptr ||
-      (tensor.capacity > 0 && (tensor.values == nullptr || tensor.indices == nullptr)))
+      tensor.status == nullptr || (tensor.capacity > 0 && (!has_room || tensor.indices == nullptr)))
     throw std::invalid_argument("a tensor lacks a pointer");
   if (tensor.capacity < 0) throw std::invalid_argument("a tensor's capacity is negative");
 }
@@ -111,6 +112,8 @@ inline Segment make_segment(const EncoderTensor& tensor, Rule rule, Mode mode) {
   s.k = std::clamp<std::int64_t>(tensor.k, 0, tensor.elements);
   s.capacity = tensor.capacity;
   s.least = least_key_above(tensor.threshold);
+  s.value_type = tensor.value_type;
+  s.codes = tensor.codes;
   s.seed = tensor.seed;
   // Where both are misaligned alike, tiles begin before them. Moments have an order of addition
   // that begins with the first element, so there a warp's elements must as well.

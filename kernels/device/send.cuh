@@ -1,5 +1,5 @@
-// Writes the answer: values, indices, and zeros in the residual. Before that it makes rTop-k's
-// draw.
+// Writes the answer: values, indices, and what stays of them in the residual. Before that it makes
+// rTop-k's draw.
 #pragma once
 #include "kernels/device/search.cuh"
 #include "kernels/device/tally.cuh"
@@ -49,11 +49,8 @@ class Sending {
             bool taken = v.valid && is_above(cut, v.key, v.index);
             if (Traits::kDrawsFromTop) taken = taken && is_drawn(share_, part, v);
             const std::uint32_t at = placing.place(v, taken);
-            if (taken && at < segment.capacity) {
-              segment.values[at] = float_of(v.bits);
-              segment.indices[at] = static_cast<std::int32_t>(v.index);
-              segment.residual[v.index] = 0.0f;
-            }
+            if (taken && at < segment.capacity)
+              segment.residual[v.index] = send_value(segment, at, float_of(v.bits), v.index);
           };
           Visitor(batch_, segment, notes.rereads).visit(tile, count, body);
         });

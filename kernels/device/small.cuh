@@ -181,9 +181,8 @@ class SmallTensor {
     std::int64_t at = scan.before;
     for (; bits != 0 && at < segment_.capacity; bits &= bits - 1, ++at) {
       const int index = first_ + lowest_bit(bits);
-      segment_.values[at] = shared_.at(index);
-      segment_.indices[at] = index;
-      shared_.at(index) = 0.0f;
+      shared_.at(index) =
+          send_value(segment_, at, shared_.at(index), static_cast<std::uint32_t>(index));
     }
     if (threadIdx.x == 0) {
       const bool fits = scan.total <= segment_.capacity;

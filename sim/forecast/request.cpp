@@ -69,9 +69,10 @@ bool same_choices(const Request& one, const std::string& mode, const Request& me
                   bool sparse) {
   const bool same_costs =
       one.costs == measured.costs && one.density == measured.density &&
-      one.sent_share == measured.sent_share && one.parameter == measured.parameter &&
-      (mode == measured.mode || one.mode == measured.mode) && one.selection == measured.selection &&
-      one.compressing == measured.compressing && one.costs_device == measured.costs_device;
+      one.sent_share == measured.sent_share && one.value_type == measured.value_type &&
+      one.parameter == measured.parameter && (mode == measured.mode || one.mode == measured.mode) &&
+      one.selection == measured.selection && one.compressing == measured.compressing &&
+      one.costs_device == measured.costs_device;
   return one.model == measured.model && one.trace_name() == measured.trace_name() &&
          one.cluster == measured.cluster && one.compressor == measured.compressor &&
          one.collective == measured.collective && (!sparse || same_costs) &&
@@ -339,7 +340,10 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   scenario.overlap = request.overlap;
   scenario.pipeline_without_overlap = request.pipeline;
   const bool pairs = scenario.sparse() || !scenario.compresses();
-  const int usual_bytes = !pairs ? 0 : scenario.sends_values_only() ? kBytesOfValue : kBytesOfPair;
+  const int of_value = bytes_of_value(request.value_type);
+  const int usual_bytes = !pairs                         ? 0
+                          : scenario.sends_values_only() ? of_value
+                                                         : of_value + kBytesOfIndex;
   scenario.wire_bytes_per_element = request.wire_bytes_per_element.value_or(usual_bytes);
   scenario.wire_messages = request.wire_messages;
   scenario.queue = request.queue;

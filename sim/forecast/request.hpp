@@ -45,6 +45,7 @@ struct Request {
   SelectionScope selection = SelectionScope::Merged;
   bool overlap = false;
   bool pipeline = false;                      // of buckets, without overlap
+  ValueType value_type = ValueType::Fp32;     // in which a sparsifier's values travel
   std::optional<int> wire_bytes_per_element;  // not given: a pair, or a value that travels alone
   int wire_messages = 1;
   Queue queue = Queue::Fifo;

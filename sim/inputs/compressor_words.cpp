@@ -96,6 +96,16 @@ std::string sent_text(const Compressor& compressor) {
                                            : "");
 }
 
+ValueType parse_value_type(std::string_view text) {
+  for (const ValueType type : {ValueType::Fp32, ValueType::Fp16, ValueType::Bf16})
+    if (text == value_type_text(type)) return type;
+  throw ValueError("unknown type of values '" + std::string(text) + "' (known: fp32, fp16, bf16)");
+}
+
+std::string value_type_text(ValueType type) {
+  return type == ValueType::Fp32 ? "fp32" : type == ValueType::Fp16 ? "fp16" : "bf16";
+}
+
 std::string mode_text(Mode mode) {
   return mode == Mode::Paper ? "paper" : mode == Mode::Code ? "code" : "";
 }

@@ -31,6 +31,10 @@ std::string_view family_text(Family family);
 /// What it sends, at its usual parameter: "8 bytes of each of k elements, gathered".
 std::string sent_text(const Compressor& compressor);
 
+/// "fp32", "fp16" or "bf16": the type in which a sparsifier's values travel. Throws ValueError.
+ValueType parse_value_type(std::string_view text);
+std::string value_type_text(ValueType type);
+
 /// "paper", "code", or "" where there is one definition.
 std::string mode_text(Mode mode);
 

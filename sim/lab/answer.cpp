@@ -33,6 +33,7 @@ Json settings_columns(const TrainingSettings& settings, const std::string& datas
   row["mode"] = mode_text(settings.mode);
   row["density"] = settings.density;
   row["parameter"] = settings.parameter;
+  row["value_type"] = value_type_text(settings.value_type);
   row["selection"] = settings.scope == Scope::Model ? "merged" : "per-tensor";
   row["aggregation"] = combination_word(settings.combination);
   row["candidates"] = settings.candidates;

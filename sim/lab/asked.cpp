@@ -119,11 +119,11 @@ void require_sense(const Flags& flags, const TrainingSettings& settings) {
   };
   if (!settings.compresses())
     for (const char* flag : {"density", "density-warmup", "feedback", "selection", "aggregation",
-                             "momentum-correction", "masking"})
+                             "momentum-correction", "masking", "value-type"})
       refuse(flag, "dense sends everything; name a --compressor");
   const std::string name(settings.compressor->name);
   if (!settings.selects())
-    for (const char* flag : {"density", "density-warmup", "aggregation", "masking"})
+    for (const char* flag : {"density", "density-warmup", "aggregation", "masking", "value-type"})
       refuse(flag,
              name + " sends something of every element; only compressors that select have it");
   if (settings.compressor->parameter.selects)
@@ -140,6 +140,10 @@ void require_sense(const Flags& flags, const TrainingSettings& settings) {
     throw UsageError(
         "--masking forgets momentum of what was sent: it needs --momentum-correction yes");
   if (settings.combination == Combination::Gather) return;
+  if (settings.value_type != ValueType::Fp32)
+    throw UsageError(
+        "--aggregation gtopk and global add up what is sent on the way: --value-type is fp32 "
+        "there");
   if (settings.compressor->rule != Rule::Topk)
     throw UsageError("--aggregation gtopk and global are defined for topk alone");
   if (settings.scope == Scope::Layer)
@@ -229,6 +233,7 @@ Flags train_flags() {
   flags.add("learning-rate", "of the mean gradient (default: " +
                                  network_defaults(&NetworkKind::learning_rate) + ")");
   flags.add("learning-rate-warmup", "epochs in which the learning rate rises to its value", "0");
+  flags.add("value-type", "the type in which selected values travel: fp32, fp16 or bf16", "fp32");
   flags.add("density-warmup", "epochs in which the density falls to its value", "0");
   flags.add("momentum", "of the mean gradient, after aggregation", "0.9");
   flags.add("weight-decay", "of weights, not of biases", "0.0001");
@@ -271,6 +276,7 @@ TrainAsked read_train_asked(const Flags& flags) {
     settings.candidates = flags.value("candidates", parse_count);
   settings.scope = settings.compressor->low_rank != nullptr ? Scope::Layer
                                                             : flags.value("selection", parse_scope);
+  settings.value_type = flags.value("value-type", parse_value_type);
   settings.combination = flags.value("aggregation", parse_combination);
   settings.feedback = flags.given("feedback") ? flags.value("feedback", parse_yes_no)
                                               : settings.compressor->feedback;

@@ -44,10 +44,10 @@ std::int64_t Exchange::wanted(double density) const {
 
 double Exchange::bytes_of(double sent_elements) const {
   if (packed_) return static_cast<double>(packed_->bytes());
-  constexpr double kValue = sizeof(float);
-  if (!settings_.selects()) return kValue * sent_elements;
+  if (!settings_.selects()) return sizeof(float) * sent_elements;
+  const double value = bytes_of_value(settings_.value_type);
   const bool indices_known = settings_.compressor->shared_seed && settings_.shared_seed;
-  return (kValue + (indices_known ? 0 : sizeof(std::int32_t))) * sent_elements;
+  return (value + (indices_known ? 0 : sizeof(std::int32_t))) * sent_elements;
 }
 
 void Exchange::select_of(const Part& part, const Selection& selection, std::span<const float> input,
@@ -59,9 +59,11 @@ void Exchange::select_of(const Part& part, const Selection& selection, std::span
   const std::size_t before = sent.values.size();
   sent.values.resize(before + std::min(room, part.elements));
   sent.indices.resize(sent.values.size());
-  const Encoded encoded = settings_.compressor->encode(
-      input.subspan(part.first, part.elements), residual.subspan(part.first, part.elements),
-      selection, {std::span(sent.values).subspan(before), std::span(sent.indices).subspan(before)});
+  const Encoded encoded =
+      settings_.compressor->encode(input.subspan(part.first, part.elements),
+                                   residual.subspan(part.first, part.elements), selection,
+                                   {std::span(sent.values).subspan(before),
+                                    std::span(sent.indices).subspan(before), settings_.value_type});
   const std::size_t after = before + static_cast<std::size_t>(encoded.count);
   sent.values.resize(after);
   sent.indices.resize(after);

@@ -27,9 +27,10 @@ struct TrainingSettings {
   std::string network;
   const Compressor* compressor = nullptr;
   Mode mode = Mode::Only;
-  double density = 1;           // k / elements; 1 for what takes none
-  double parameter = 0;         // the compressor's, where it has one
-  std::int64_t candidates = 0;  // rTop-k's r; 0: 5 k
+  double density = 1;                      // k / elements; 1 for what takes none
+  double parameter = 0;                    // the compressor's, where it has one
+  ValueType value_type = ValueType::Fp32;  // in which values of selected elements travel
+  std::int64_t candidates = 0;             // rTop-k's r; 0: 5 k
   Scope scope = Scope::Model;
   Combination combination = Combination::Gather;
   bool feedback = true;              // what is not sent stays in the residual

@@ -106,10 +106,14 @@ void add_request_flags(Flags& flags) {
   flags.add("collective",
             "a name of `gradcast list`, or auto: ring or tree, by size (default: the compressor's "
             "ring); an all-reduce also adds up the values of randk, whose seed the ranks share");
-  flags.add(
-      "wire-bytes-per-element",
-      "bytes that one element of a sparse gradient takes when sent (default: 8 for a value and "
-      "its index; 4 where an all-reduce adds up values alone)");
+  flags.add("value-type",
+            "the type in which a sparsifier's values travel: fp32, fp16 or bf16 (indices have 4 "
+            "bytes)",
+            "fp32");
+  flags.add("wire-bytes-per-element",
+            "bytes that one element of a sparse gradient takes when sent (default: a value of "
+            "--value-type "
+            "and its index of 4; the value alone where an all-reduce adds up values)");
   flags.add("wire-messages",
             "1: one collective of index-value pairs; 2: one of values and one of indices", "1");
   flags.add("events", "a .csv file of events around the job: pauses, changed links, other traffic");
@@ -149,6 +153,7 @@ Request read_request(const Flags& flags, const std::set<std::string>& lists) {
   request.selection = flags.value("selection", parse_selection);
   request.pipeline = flags.value("pipeline", parse_yes_no);
   request.collective = flags.text("collective");
+  request.value_type = flags.value("value-type", parse_value_type);
   if (flags.given("wire-bytes-per-element"))
     request.wire_bytes_per_element = flags.value("wire-bytes-per-element", parse_wire_bytes);
   request.wire_messages = flags.value("wire-messages", parse_wire_messages);

@@ -41,7 +41,7 @@ std::string to_text(EncodeStream stream);
 
 /// Bytes of a selected element on its way: an fp32 value and an int32 index, or the value alone.
 inline constexpr int kBytesOfPair = 8;
-inline constexpr int kBytesOfValue = 4;
+inline constexpr int kBytesOfIndex = 4;
 
 struct Stack;
 struct StackTerm;

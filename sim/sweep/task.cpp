@@ -25,7 +25,7 @@ bool of_compressors(const std::string& flag) {
       "costs",          "scale-costs-to", "costs-of",
       "implementation", "selection",      "wire-bytes-per-element",
       "wire-messages",  "count-spread",   "encode-slowdown",
-      "parameter",      "compressing"};
+      "parameter",      "compressing",    "value-type"};
   return kFlags.contains(flag);
 }
 

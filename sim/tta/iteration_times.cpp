@@ -107,6 +107,7 @@ std::vector<TimedSetup> iteration_times(const TtaAsked& asked, const TrainedSetu
     // What a compressor of one definition only is called with changes nothing.
     request = with_compressor(request, setup.compressor, true);
     request.parameter = setup.parameter;
+    request.value_type = setup.value_type;
     TimedSetup timed{
         setup.dense() ? opponent_of(contest, files) : contestant_of(request, contest, files), {}};
     if (all.empty()) {

@@ -29,8 +29,8 @@ constexpr const char* kHelpful[] = {"mode", "parameters", "sent_elements_mean"};
 constexpr const char* kOfOptimiser[] = {"learning_rate", "learning_rate_warmup", "momentum",
                                         "weight_decay"};
 constexpr const char* kOfCompressing[] = {
-    "selection",   "aggregation",         "candidates",     "feedback", "masking",
-    "shared_seed", "momentum_correction", "density_warmup", "parameter"};
+    "selection",   "aggregation",         "candidates",     "feedback",  "masking",
+    "shared_seed", "momentum_correction", "density_warmup", "parameter", "value_type"};
 
 constexpr std::int64_t kMostIterations = std::int64_t{1} << 40;
 
@@ -107,6 +107,7 @@ TrainingSetup setup_of(const TrainingRow& row) {
   const bool takes_one = known != nullptr && !known->parameter.name.empty();
   if (takes_one && !row.text("parameter").empty())
     setup.parameter = row.value("parameter", parse_parameter);
+  if (!row.text("value_type").empty()) setup.value_type = row.value("value_type", parse_value_type);
   if (!row.text("mode").empty()) setup.mode = row.value("mode", parse_mode);
   return setup;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/value_type.hpp"
 #include "sim/base/text_file.hpp"
 
 namespace gradcast {
@@ -24,7 +25,8 @@ struct TrainingSetup {
   int workers = 0;
   int batch = 0;                      // samples an iteration and worker
   std::optional<double> parameter{};  // of the compressor; not given: its source's
-  std::string settings{};             // all others that are said: "feedback no, momentum 0.9"
+  ValueType value_type = ValueType::Fp32;
+  std::string settings{};  // all others that are said: "feedback no, momentum 0.9"
 
   bool dense() const { return compressor == "dense"; }
   friend auto operator<=>(const TrainingSetup&, const TrainingSetup&) = default;

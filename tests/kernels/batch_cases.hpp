@@ -93,7 +93,8 @@ class RandomBatch {
                             << ", round " << round);
       Selection selection = one.selection;
       selection.seed += round;
-      const Answer expected = reference_answer(method_, one.vectors, selection, one.capacity);
+      const Answer expected =
+          reference_answer(method_, one.vectors, selection, one.capacity, one.type);
       require_same(expected, one.on_device->answer());
       one.vectors.residual = expected.residual;
       if (one_in(2)) change(one);
@@ -105,6 +106,7 @@ class RandomBatch {
     Vectors vectors;
     Selection selection;
     std::int64_t capacity;
+    ValueType type;
     std::unique_ptr<DeviceTensor> on_device;
   };
 
@@ -123,14 +125,16 @@ class RandomBatch {
     OneTensor one{make_vectors(any_input(), elements, static_cast<std::uint32_t>(random_())),
                   {},
                   one_in(5) ? draw(0, elements / 10) : -1,
+                  ValueType::Fp32,
                   nullptr};
+    if (one_in(3)) one.type = one_in(2) ? ValueType::Fp16 : ValueType::Bf16;
     one.selection =
         selection_of(method_, one.vectors, k, random_(), one_in(3) ? draw(1, elements) : 0);
     Offsets offsets;
     if (one_in(5)) offsets.gradient = 4 * static_cast<std::size_t>(draw(1, 3));
     if (!one_in(3)) offsets.residual = offsets.gradient;
-    one.on_device =
-        std::make_unique<DeviceTensor>(device_, one.vectors, one.selection, one.capacity, offsets);
+    one.on_device = std::make_unique<DeviceTensor>(device_, one.vectors, one.selection,
+                                                   one.capacity, offsets, one.type);
     const EncoderTensor described = one.on_device->describe();
     tensors_.push_back(std::move(one));
     return described;

@@ -136,11 +136,17 @@ struct Case {
   NamedInput input;
   Method method;
   Selection selection;
+  ValueType type = ValueType::Fp32;  // of values
 };
+
+inline std::string_view name_of(ValueType type) {
+  return type == ValueType::Fp32 ? "fp32" : type == ValueType::Fp16 ? "fp16" : "bf16";
+}
 
 inline std::ostream& operator<<(std::ostream& out, const Case& one) {
   return out << name_of(one.method) << ", " << one.elements << " elements of " << one.input.name
-             << ", k = " << one.selection.k << ", seed " << one.selection.seed;
+             << ", k = " << one.selection.k << ", seed " << one.selection.seed << ", values in "
+             << name_of(one.type);
 }
 
 /// visit(case, vectors) for every size x input x k x method. Of these, `one_in` keeps one in so
@@ -157,7 +163,13 @@ void for_each_case(std::span<const std::int64_t> sizes, std::size_t one_in, Visi
         for (const Method& method : methods) {
           if (number++ % one_in != 0) continue;
           const std::uint64_t seed = 0x9e3779b97f4a7c15u * number;
-          visit(Case{elements, input, method, selection_of(method, vectors, k, seed)}, vectors);
+          // One in five in each of the 16-bit types, whatever `one_in` and the methods.
+          const std::size_t drawn = mix_bits(static_cast<std::uint32_t>(number)) % 5;
+          const ValueType type = drawn == 0   ? ValueType::Fp16
+                                 : drawn == 1 ? ValueType::Bf16
+                                              : ValueType::Fp32;
+          visit(Case{elements, input, method, selection_of(method, vectors, k, seed), type},
+                vectors);
         }
     }
 }
@@ -174,12 +186,13 @@ struct Answer {
 
 /// By the definition. `capacity` elements fit into the output; -1: as many as there are.
 inline Answer reference_answer(const Method& method, const Vectors& vectors,
-                               const Selection& selection, std::int64_t capacity = -1) {
+                               const Selection& selection, std::int64_t capacity = -1,
+                               ValueType type = ValueType::Fp32) {
   const std::size_t room =
       capacity < 0 ? vectors.gradient.size() : static_cast<std::size_t>(capacity);
   Answer answer{{}, std::vector<float>(room), std::vector<std::int32_t>(room), vectors.residual};
   answer.encoded = method.compressor->encode(vectors.gradient, answer.residual, selection,
-                                             {answer.values, answer.indices});
+                                             {answer.values, answer.indices, type});
   const auto sent = static_cast<std::size_t>(answer.encoded.count);
   answer.values.resize(sent);
   answer.indices.resize(sent);

@@ -5,7 +5,7 @@
 namespace gradcast::cases {
 
 /// A tensor's sets of many workers, on a device: of unequal sizes, some empty, one with an index
-/// outside.
+/// outside, values of every type.
 class DeviceSets {
  public:
   DeviceSets(Device& device, std::int64_t elements, int workers)
@@ -13,17 +13,27 @@ class DeviceSets {
     for (int w = 0; w < workers; ++w) {
       const Vectors vectors = make_vectors(Input::normal, elements, static_cast<std::uint32_t>(w));
       const Selection selection{w % 5 == 2 ? 0 : 1 + (w * 37) % 400, Mode::Only, 0, 0};
-      answers_.push_back(
-          reference_answer({find_compressor("topk"), Mode::Only}, vectors, selection));
+      types_.push_back(w % 3 == 0   ? ValueType::Fp32
+                       : w % 3 == 1 ? ValueType::Fp16
+                                    : ValueType::Bf16);
+      answers_.push_back(reference_answer({find_compressor("topk"), Mode::Only}, vectors, selection,
+                                          -1, types_.back()));
       if (w == 1) {  // as from a broken message
         answers_.back().indices.push_back(static_cast<std::int32_t>(elements + 3));
         answers_.back().values.push_back(1.0f);
       }
     }
-    for (const Answer& answer : answers_) {
+    for (std::size_t w = 0; w < answers_.size(); ++w) {
+      const Answer& answer = answers_[w];
       sets_.push_back({answer.values, answer.indices});
-      values_.push_back(std::make_unique<Banded<float>>(device, answer.values.size()));
-      values_.back()->set(answer.values);
+      std::vector<std::uint16_t> codes;
+      if (types_[w] != ValueType::Fp32)
+        for (const float value : answer.values) codes.push_back(code_of_value(types_[w], value));
+      codes_.push_back(std::make_unique<Banded<std::uint16_t>>(device, codes.size()));
+      codes_.back()->set(codes);
+      const std::vector<float> values = codes.empty() ? answer.values : std::vector<float>();
+      values_.push_back(std::make_unique<Banded<float>>(device, values.size()));
+      values_.back()->set(values);
       indices_.push_back(std::make_unique<Banded<std::int32_t>>(device, answer.indices.size()));
       indices_.back()->set(answer.indices);
       counts_.push_back(std::make_unique<Banded<std::int64_t>>(device, 1));
@@ -34,7 +44,8 @@ class DeviceSets {
   DecoderTensor describe() {
     DecoderTensor tensor{dense_.get(), static_cast<std::int64_t>(dense_.size()), {}};
     for (std::size_t w = 0; w < sets_.size(); ++w)
-      tensor.sets.push_back({values_[w]->get(), indices_[w]->get(), counts_[w]->get()});
+      tensor.sets.push_back(
+          {values_[w]->get(), indices_[w]->get(), counts_[w]->get(), types_[w], codes_[w]->get()});
     return tensor;
   }
 
@@ -47,7 +58,9 @@ class DeviceSets {
  private:
   Banded<float> dense_;
   std::vector<Answer> answers_;
+  std::vector<ValueType> types_;
   std::vector<SparseSet> sets_;
+  std::vector<std::unique_ptr<Banded<std::uint16_t>>> codes_;
   std::vector<std::unique_ptr<Banded<float>>> values_;
   std::vector<std::unique_ptr<Banded<std::int32_t>>> indices_;
   std::vector<std::unique_ptr<Banded<std::int64_t>>> counts_;

@@ -32,8 +32,8 @@ inline void check_every_case(Device& device, std::span<const std::int64_t> sizes
                              std::size_t one_in) {
   for_each_case(sizes, one_in, [&](const Case& one, const Vectors& vectors) {
     INFO(one);
-    require_same(reference_answer(one.method, vectors, one.selection),
-                 device_answer(device, one.method, vectors, one.selection));
+    require_same(reference_answer(one.method, vectors, one.selection, -1, one.type),
+                 device_answer(device, one.method, vectors, one.selection, {}, -1, {}, one.type));
   });
 }
 
@@ -42,8 +42,9 @@ inline void check_every_road(Device& device, std::size_t one_in) {
   for (const Road& road : all_roads())
     for_each_case(kTiledSizes, one_in, [&](const Case& one, const Vectors& vectors) {
       INFO(road.what << ": " << one);
-      const Answer answer = device_answer(device, one.method, vectors, one.selection, road.tuning);
-      require_same(reference_answer(one.method, vectors, one.selection), answer);
+      const Answer answer =
+          device_answer(device, one.method, vectors, one.selection, road.tuning, -1, {}, one.type);
+      require_same(reference_answer(one.method, vectors, one.selection, -1, one.type), answer);
       seen |= answer.encoded.status;
     });
   CHECK((seen & kTilesReread) != 0);  // each road was really taken

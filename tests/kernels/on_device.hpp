@@ -79,14 +79,17 @@ struct Offsets {
 class DeviceTensor {
  public:
   DeviceTensor(Device& device, const Vectors& vectors, const Selection& selection,
-               std::int64_t capacity = -1, const Offsets& offsets = {})
+               std::int64_t capacity = -1, const Offsets& offsets = {},
+               ValueType type = ValueType::Fp32)
       : gradient_(device, vectors.gradient.size(), offsets.gradient),
         residual_(device, vectors.residual.size(), offsets.residual),
-        values_(device, room(vectors, capacity)),
+        values_(device, type == ValueType::Fp32 ? room(vectors, capacity) : 0),
+        codes_(device, type == ValueType::Fp32 ? 0 : room(vectors, capacity)),
         indices_(device, room(vectors, capacity)),
         count_(device, 1),
         status_(device, 1),
-        selection_(selection) {
+        selection_(selection),
+        type_(type) {
     gradient_.set(vectors.gradient);
     residual_.set(vectors.residual);
   }
@@ -100,9 +103,11 @@ class DeviceTensor {
     tensor.seed = selection_.seed;
     tensor.candidates = selection_.candidates;
     tensor.threshold = selection_.threshold;
-    tensor.values = values_.get();
+    tensor.value_type = type_;
+    tensor.values = type_ == ValueType::Fp32 ? values_.get() : nullptr;
+    tensor.codes = type_ == ValueType::Fp32 ? nullptr : codes_.get();
     tensor.indices = indices_.get();
-    tensor.capacity = static_cast<std::int64_t>(values_.size());
+    tensor.capacity = static_cast<std::int64_t>(indices_.size());
     tensor.count = count_.get();
     tensor.status = status_.get();
     return tensor;
@@ -115,6 +120,8 @@ class DeviceTensor {
     Answer answer{
         {count_.read()[0], status_.read()[0]}, values_.read(), indices_.read(), residual_.read()};
     gradient_.read();  // its bands
+    for (const std::uint16_t code : codes_.read())
+      answer.values.push_back(value_of_code(type_, code));
     REQUIRE(answer.encoded.count >= 0);
     REQUIRE(answer.encoded.count <= static_cast<std::int64_t>(answer.values.size()));
     answer.values.resize(static_cast<std::size_t>(answer.encoded.count));
@@ -127,16 +134,19 @@ class DeviceTensor {
     return capacity < 0 ? vectors.gradient.size() : static_cast<std::size_t>(capacity);
   }
   Banded<float> gradient_, residual_, values_;
+  Banded<std::uint16_t> codes_;
   Banded<std::int32_t> indices_;
   Banded<std::int64_t> count_;
   Banded<std::uint32_t> status_;
   Selection selection_;
+  ValueType type_;
 };
 
 inline Answer device_answer(Device& device, const Method& method, const Vectors& vectors,
                             const Selection& selection, const EncoderTuning& tuning = {},
-                            std::int64_t capacity = -1, const Offsets& offsets = {}) {
-  DeviceTensor tensor(device, vectors, selection, capacity, offsets);
+                            std::int64_t capacity = -1, const Offsets& offsets = {},
+                            ValueType type = ValueType::Fp32) {
+  DeviceTensor tensor(device, vectors, selection, capacity, offsets, type);
   const auto encoder =
       device.make_encoder(method.compressor->rule, method.mode, {tensor.describe()}, tuning);
   encoder->encode(device.queue->stream());

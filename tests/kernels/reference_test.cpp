@@ -345,6 +345,38 @@ TEST_CASE("what a fixed threshold leaves adds up until it passes", "[kernels]") 
   CHECK(residual[0] == 0.4f);
 }
 
+// ---- values of 16 bits --------------------------------------------------------------------------
+
+// bf16 has 7 bits of fraction: 1 + 2^-8 lies half-way to 1 + 2^-7, and rounds to 1, which is even.
+TEST_CASE("a value of 16 bits is rounded, and what rounding lost is sent later", "[kernels]") {
+  const Compressor& topk = *find_compressor("topk");
+  const Floats gradient{1.0f + 1.0f / 256, 0.5f, 70'000.0f};
+  Floats residual{0, 0, 0};
+  Floats values(3);
+  Indices indices(3);
+  const auto encode = [&](const Floats& g, std::int64_t k, ValueType type) {
+    topk.encode(g, residual, {.k = k}, {values, indices, type});
+  };
+  encode(gradient, 2, ValueType::Bf16);
+  CHECK(indices == Indices{0, 2, 0});
+  CHECK(values == Floats{1, 70'144, 0});  // of 512 the nearest multiple
+  CHECK(residual == Floats{1.0f / 256, 0.5f, -144});
+  encode({0, 0, 0}, 3, ValueType::Bf16);  // all of what is left, and exactly
+  CHECK(values == Floats{1.0f / 256, 0.5f, -144});
+  CHECK(residual == Floats{0, 0, 0});
+}
+
+// fp16 ends at 65,504; what overflows is infinite, and is not kept.
+TEST_CASE("a value that overflows 16 bits is sent as infinity, and leaves nothing", "[kernels]") {
+  Floats residual{0, 0};
+  Floats values(2);
+  Indices indices(2);
+  find_compressor("topk")->encode(Floats{-70'000, 1}, residual, {.k = 2},
+                                  {values, indices, ValueType::Fp16});
+  CHECK(values == Floats{-INFINITY, 1});
+  CHECK(residual == Floats{0, 0});
+}
+
 // ---- decode -------------------------------------------------------------------------------------
 
 // In floats 1e8 + 1 is 1e8: (1e8 + 1) - 1e8 = 0, but (1e8 - 1e8) + 1 = 1.

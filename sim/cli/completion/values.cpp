@@ -84,6 +84,7 @@ constexpr ValueKind kKinds[] = {
     {"momentum-correction", "", "yes no"},
     {"masking", "", "yes no"},
     {"shared-seed", "", "yes no"},
+    {"value-type", "", "fp32 fp16 bf16"},
     {"check-bound", "", "yes no"},
     {"checkpoint", "", "", kFiles},
     {"counts", "", "", kFiles},

@@ -351,7 +351,8 @@ TEST_CASE("mistakes in one's own files are named with file and line", "[example]
           "measured.csv:10: no trace is named, and model 'my-transformer-512.csv' has none of a "
           "V100 here, 'iteration-my-transformer-512-v100': name one with --trace");
   refused("measured.csv", "my-lab,", "my-lab,", 2,
-          "'modell' is not 'model', 'row', 'source', 'method' or 'trace'", {"--leave-one-out", "modell"});
+          "'modell' is not 'model', 'row', 'source', 'method' or 'trace'",
+          {"--leave-one-out", "modell"});
   refused("measured.csv", "my-lab,", "my-lab,", 2, "unknown structure 'softwre'",
           {"--structure", "softwre"});
 }

@@ -133,7 +133,8 @@ TEST_CASE("a result that fails leaves the old page as it was", "[cli]") {
 
 TEST_CASE("rows of wrong types and empty ones make a page without pictures", "[cli]") {
   TemporaryFolder folder;
-  for (const char* command : {"simulate", "compare", "fit", "sweep", "breakeven", "tta", "calibrate"})
+  for (const char* command :
+       {"simulate", "compare", "fit", "sweep", "breakeven", "tta", "calibrate"})
     for (const char* rows :
          {"[]", "[{}]",
           R"([{"model": 1, "compressor": [], "workers": "x", "iteration_seconds": {}}])",

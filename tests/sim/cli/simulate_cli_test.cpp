@@ -351,12 +351,40 @@ TEST_CASE("a flag of another family of compressors is said to change nothing", "
   };
   CHECK_THAT(notes({"--compressor", "qsgd", "--density", "0.1"}),
              Contains("--density changes nothing here: qsgd sends something of every element"));
+  CHECK_THAT(notes({"--compressor", "int8", "--value-type", "fp16"}),
+             Contains("--value-type changes nothing here: it is of what selects elements"));
+  CHECK_THAT(
+      notes({"--compressor", "topk", "--value-type", "fp16", "--wire-bytes-per-element", "12"}),
+      Contains("--value-type changes nothing here: --wire-bytes-per-element says"));
+  CHECK_THAT(notes({"--value-type", "fp16"}),
+             Contains("--value-type changes nothing here: nothing is compressed"));
+  CHECK_THAT(notes({"--compressor", "topk", "--value-type", "fp8"}),
+             Contains("known: fp32, fp16, bf16"));
   CHECK_THAT(notes({"--compressor", "powersgd", "--wire-messages", "2"}),
              Contains("--wire-messages changes nothing here: powersgd sends matrices"));
   CHECK_THAT(notes({"--compressor", "topk", "--parameter", "2"}),
              Contains("'topk' takes no parameter"));
   CHECK_THAT(notes({"--compressor", "qsgd", "--parameter", "0"}),
              Contains("levels, a whole number from 1 to 32767"));
+}
+
+// 1 % of ResNet-50's elements; an index has 4 bytes, and where an all-reduce adds up values there
+// is none.
+TEST_CASE("values of 16 bits halve what values take on the wire", "[cli]") {
+  const auto payload = [](std::vector<std::string> more) {
+    more.insert(more.end(), {"--density", "0.01"});
+    const Json row = simulated("analytic", more)["results"][0];
+    CHECK(row["payload_bytes_per_rank"] ==
+          row["wire_bytes_per_element"].get<int>() * row["selected_elements"].get<int>());
+    return row["wire_bytes_per_element"].get<int>();
+  };
+  CHECK(payload({"--compressor", "topk"}) == 8);
+  CHECK(payload({"--compressor", "topk", "--value-type", "fp16"}) == 6);
+  CHECK(payload({"--compressor", "gaussian", "--value-type", "bf16"}) == 6);
+  CHECK(payload({"--compressor", "randk", "--collective", "ring-all-reduce", "--value-type",
+                 "fp16"}) == 2);
+  CHECK(payload({"--compressor", "topk", "--value-type", "fp16", "--wire-bytes-per-element",
+                 "12"}) == 12);
 }
 
 // 1 % of ResNet-50's 25,557,032 elements, 8 bytes each.

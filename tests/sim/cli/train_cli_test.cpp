@@ -144,6 +144,10 @@ TEST_CASE("train refuses in one line what makes no sense", "[cli]") {
   refuses({"train", "--data", "/nowhere"}, 3, "/nowhere: there is no train-images-idx3-ubyte");
   refuses({"train", "--density", "0.1"}, 2, "--density: dense sends everything");
   refuses({"train", "--compressor", "gaussian", "--aggregation", "gtopk"}, 2, "topk alone");
+  refuses({"train", "--compressor", "qsgd", "--value-type", "fp16"}, 2,
+          "only compressors that select");
+  refuses({"train", "--compressor", "topk", "--aggregation", "gtopk", "--value-type", "fp16"}, 2,
+          "--value-type is fp32 there");
   refuses({"train", "--compressor", "threshold", "--density", "0.1"}, 2,
           "threshold sends whatever is above its --parameter");
   refuses({"train", "--compressor", "topk", "--masking", "yes"}, 2, "--momentum-correction yes");

@@ -42,7 +42,7 @@ TEST_CASE("values alone go through an all-reduce, where a seed is shared", "[sch
   for (CostRow& row : scenario.costs.rows) row.compressor = "randk";
   CHECK(astray(scenario, 28.48) == kNobody);
   scenario = with_collective(scenario, "ring-all-reduce");
-  scenario.wire_bytes_per_element = kBytesOfValue;
+  scenario.wire_bytes_per_element = bytes_of_value(ValueType::Fp32);
   CHECK(astray(scenario, 28.24) == kNobody);
   CHECK(astray(scenario, &IterationResult::communication, 0.24) == kNobody);
   scenario.compressing = false;  // an upper bound: 6 + 12 + 0.24 + 1

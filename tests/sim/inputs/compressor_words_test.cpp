@@ -23,6 +23,12 @@ TEST_CASE("costs go by the number that a compressor takes, but not by a threshol
   CHECK(parameter_of(known_compressor("threshold"), 0.5) == 0.5);
 }
 
+TEST_CASE("values travel in one of three types", "[inputs]") {
+  CHECK(parse_value_type("fp16") == ValueType::Fp16);
+  CHECK(value_type_text(parse_value_type("bf16")) == "bf16");
+  CHECK_THROWS_WITH(parse_value_type("fp8"), Contains("'fp8' (known: fp32, fp16, bf16)"));
+}
+
 TEST_CASE("a number that a compressor does not take is refused with those that it takes",
           "[inputs]") {
   const auto refused = [](const char* name, double asked) {

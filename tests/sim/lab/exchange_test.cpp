@@ -66,6 +66,17 @@ TEST_CASE("a fixed threshold sends what is above it, of each worker another numb
   CHECK(got.residuals[1] == Floats{4, 0, 0, 0, 1, 0, 0, 0});  // 4 is not above 4
 }
 
+// bf16 has 7 bits of fraction: of 257 the nearest are 256 and 258, and 256 is the even one.
+TEST_CASE("values of 16 bits are rounded, and the residual has what rounding lost", "[lab]") {
+  TrainingSettings settings = settings_of(1);
+  settings.value_type = ValueType::Bf16;
+  const std::vector<Floats> gradients{{257, 0, 0, 0, 0, 0, 0, 0}};
+  const Exchanged once = exchanged(settings, 0.125, gradients);
+  CHECK(once.mean[0] == 256);
+  CHECK(once.residuals[0][0] == 1);
+  CHECK(exchanged(settings, 0.125, gradients, 2).mean[0] == 258);  // 257 + 1
+}
+
 TEST_CASE("without feedback what is not sent is lost", "[lab]") {
   TrainingSettings settings = settings_of(1);
   const std::vector<Floats> gradients{{8, 5, 0, 0, 0, 0, 0, 0}};

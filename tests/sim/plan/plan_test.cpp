@@ -113,7 +113,7 @@ TEST_CASE("sparse gradients travel as 8 bytes an element, in one message or two"
 TEST_CASE("an all-reduce adds up the values of elements that a shared seed chose", "[plan]") {
   Scenario scenario = toy::scenario("randk");
   scenario.collective = find_collective("ring-all-reduce");
-  scenario.wire_bytes_per_element = kBytesOfValue;
+  scenario.wire_bytes_per_element = bytes_of_value(ValueType::Fp32);
   for (CostRow& row : scenario.costs.rows) {
     row.compressor = "randk";
     row.decode *= row.workers;

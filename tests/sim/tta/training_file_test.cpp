@@ -48,6 +48,18 @@ TEST_CASE("a training is read from JSON, with what only its summary says", "[tta
   CHECK(runs[0].tests[0].percent == 70.5);
 }
 
+TEST_CASE("the type of values decides what travels, and is a setting like others", "[tta]") {
+  const auto of_type = [](const std::string& type) {
+    return read(
+        R"({"seed": 7, "results": [{"compressor": "topk", "density": 0.01, "value_type": ")" +
+        type + R"(", "iteration": 29, "test_accuracy_percent": 70}],
+    "summary": {"network": "fnn-3", "dataset": "d", "workers": 16, "batch": 128}})");
+  };
+  CHECK(of_type("fp16")[0].setup.value_type == ValueType::Fp16);
+  CHECK_THAT(of_type("fp16")[0].setup.settings, Contains("value_type fp16"));
+  CHECK_THROWS_WITH(of_type("fp8"), Contains("known: fp32, fp16, bf16"));
+}
+
 // 300 in each of the first 100 iterations and 100 in the next 300: 60,000 in 400.
 TEST_CASE("what was sent is the mean of all iterations, not of the last row's", "[tta]") {
   const std::string row = R"({"compressor": "gaussian", "density": 0.001, )";

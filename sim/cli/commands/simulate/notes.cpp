@@ -59,9 +59,18 @@ void note_of_family(const Flags& flags, const Scenario& scenario) {
   const std::string name(scenario.compressor->name);
   if (flags.given("density"))
     flags.note("--density changes nothing here: " + name + " sends something of every element");
+  if (flags.given("value-type"))
+    flags.note("--value-type changes nothing here: it is of what selects elements, and " + name +
+               " does not");
   for (const char* flag : {"wire-bytes-per-element", "wire-messages"})
     if (scenario.low_rank() && flags.given(flag))
       flags.note("--" + std::string(flag) + " changes nothing here: " + name + " sends matrices");
+}
+
+/// The bytes that are given are taken, whatever the type.
+void note_value_type(const Flags& flags, const Scenario& scenario) {
+  if (scenario.sparse() && flags.given("value-type") && flags.given("wire-bytes-per-element"))
+    flags.note("--value-type changes nothing here: --wire-bytes-per-element says what is sent");
 }
 
 void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan,
@@ -91,11 +100,12 @@ void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan
   if (scenario.count_spread > 0 && (!scenario.sparse() || scenario.compressor->exact_count))
     flags.note("--count-spread changes nothing here: every rank selects as many elements");
   if (scenario.compresses() && plan.ranks() > 1) {
+    note_value_type(flags, scenario);
     note_of_family(flags, scenario);
     return;
   }
   for (const char* flag :
-       {"density", "mode", "costs", "scale-costs-to", "implementation", "selection",
+       {"density", "mode", "costs", "scale-costs-to", "implementation", "selection", "value-type",
         "wire-bytes-per-element", "wire-messages", "compressing", "counts"})
     if (flags.given(flag))
       flags.note("--" + std::string(flag) + " changes nothing here: nothing is compressed");

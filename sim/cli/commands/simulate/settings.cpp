@@ -11,6 +11,7 @@
 #include "sim/base/units.hpp"
 #include "sim/inputs/cluster_values.hpp"
 #include "sim/inputs/compressor_costs.hpp"
+#include "sim/inputs/compressor_words.hpp"
 #include "sim/inputs/cost_holdout.hpp"
 #include "sim/inputs/fusion.hpp"
 #include "sim/plan/plan_summary.hpp"
@@ -106,6 +107,7 @@ Json settings_of(const Scenario& scenario, const Request& request, const Plan& p
     settings["parameter"] =
         takes_parameter(*scenario.compressor, request) ? Json(scenario.parameter) : Json();
     settings["selected_elements"] = selected;
+    settings["value_type"] = scenario.sparse() ? Json(value_type_text(request.value_type)) : Json();
     settings["wire_bytes_per_element"] =
         scenario.wire_bytes_per_element > 0 ? Json(scenario.wire_bytes_per_element) : Json();
     settings["wire_messages"] = scenario.wire_messages;
