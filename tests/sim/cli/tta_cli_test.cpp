@@ -179,14 +179,15 @@ TEST_CASE("a training's parameter is that of its forecast", "[cli][tta]") {
   };
   const std::string files = trained("dense", {}) + "," +
                             trained("four", {"--compressor", "powersgd", "--parameter", "4"}) +
-                            "," + trained("qsgd", {"--compressor", "qsgd", "--parameter", "3"});
+                            "," + trained("qsgd", {"--compressor", "qsgd", "--parameter", "3"}) +
+                            "," + trained("threshold", {"--compressor", "threshold"});
   const std::vector<std::string> where{"--cluster", "1gbe", "--nodes", "4", "--gpus-per-node", "1"};
   std::vector<std::string> more{"--training", files,  "--target", "best",
                                 "--against",  "same", "--fitted", "none"};
   more.insert(more.end(), where.begin(), where.end());
   const Json document = tta(more);
   const Json& rows = document["results"];
-  REQUIRE(rows.size() == 3);
+  REQUIRE(rows.size() == 4);
   const auto alone = [&](std::vector<std::string> its) {
     its.insert(its.end(), where.begin(), where.end());
     its.insert(its.end(), {"--batch", "128"});
@@ -198,5 +199,12 @@ TEST_CASE("a training's parameter is that of its forecast", "[cli][tta]") {
         Approx(alone({"--compressor", "qsgd", "--parameter", "3"})));
   CHECK(alone({"--compressor", "powersgd"}) <
         alone({"--compressor", "powersgd", "--parameter", "4"}));
-  CHECK(document.dump().find("of the elements that its density asks for") == std::string::npos);
+  // What passed a threshold is the density of its forecast.
+  const double passed = rows[3]["sent_share"];
+  CHECK(passed > 0);
+  CHECK(passed < 1);
+  CHECK(rows[3]["iteration_seconds"].get<double>() ==
+        Approx(alone({"--compressor", "threshold", "--density", std::to_string(passed)}))
+            .epsilon(1e-3));
+  CHECK(document.dump().find("its density asks for") == std::string::npos);
 }
