@@ -38,4 +38,11 @@ double encode_floor_bytes(const LowRankSettings& settings) {
   return formed + 4 * all + 2 * 4 * thin;
 }
 
+double decode_floor_bytes(const LowRankSettings& settings) {
+  const LowRankNumbers numbers = low_rank_numbers(settings.shape, settings.rank, settings.mode);
+  const auto all = static_cast<double>(settings.shape.rows * settings.shape.columns);
+  if (!numbers.compressed()) return 8 * all;
+  return 12 * all + 4 * static_cast<double>(numbers.first + numbers.second);
+}
+
 }  // namespace gradcast

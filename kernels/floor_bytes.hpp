@@ -34,4 +34,8 @@ double decode_floor_bytes(const Packing& packing, double parameter, std::int64_t
 /// Q. P and Q are written, and read by the second call.
 double encode_floor_bytes(const LowRankSettings& settings);
 
+/// Of PowerSGD's last call: the means of P and Q are read, and what they say is written; u is read,
+/// and what stays of it is written. Of what is not compressed the mean is read and written.
+double decode_floor_bytes(const LowRankSettings& settings);
+
 }  // namespace gradcast

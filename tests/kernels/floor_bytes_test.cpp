@@ -88,4 +88,6 @@ TEST_CASE("the floor of PowerSGD is u formed and read again, and thin matrices")
   CHECK(encode_floor_bytes(settings) == 16 * 500'000 + 8 * 3000);
   const LowRankSettings vector{{1000, 1}, 2, Mode::Paper, 1};
   CHECK(encode_floor_bytes(vector) == 16 * 1000);
+  CHECK(decode_floor_bytes(settings) == 12 * 500'000 + 4 * 3000);
+  CHECK(decode_floor_bytes(vector) == 8 * 1000);
 }

@@ -34,6 +34,7 @@ SUMS = "PowerSGD's sums are of all warps"
 # A compressor: the section of the test case, and the kernels that are built.
 TOPK = ("topk", "Rule::Topk, Mode::Only")
 RTOPK = ("rtopk", "Rule::Rtopk, Mode::Only")
+THRESHOLD = ("threshold", "Rule::Threshold, Mode::Only")
 DGC = ("dgc (paper)", "Rule::Dgc, Mode::Paper")
 GAUSSIAN = ("gaussian (code)", "Rule::Gaussian, Mode::Code")
 NONE = (None, "Rule::Topk, Mode::Only")  # the case has no sections
@@ -101,7 +102,9 @@ TABLE = [
     Mutation("small.cuh", "small: of equal keys the last ones are taken",
              "ties & (~ties + 1)", "1u << (31 - __builtin_clz(ties))", TOPK, SMALL_TIES),
     Mutation("small.cuh", "small: what was sent stays in the residual",
-             "      shared_.at(index) = 0.0f;\n", "", TOPK, SMALL),
+             "shared_.at(index) =\n          send_value(", "send_value(", TOPK, SMALL),
+    Mutation("small.cuh", "small: what just passes a fixed threshold is not sent",
+             "select_from(segment_.least)", "select_from(segment_.least + 1)", THRESHOLD, SMALL),
     Mutation("small.cuh", "small: u is read before all of it is formed",
              "add_feedback(g[n], e[n]);\n    }\n    block_barrier();",
              "add_feedback(g[n], e[n]);\n    }", GAUSSIAN, SMALL),
@@ -127,8 +130,14 @@ TABLE = [
     Mutation("select.cuh", "list: the cut is one candidate too high",
              "before + 1 == notes.list_rank", "before + 2 == notes.list_rank", TOPK, LARGE),
     Mutation("send.cuh", "send: what was sent stays in the residual",
-             "              segment.residual[v.index] = 0.0f;\n", "", TOPK, LARGE),
+             "segment.residual[v.index] = send_value(", "send_value(", TOPK, LARGE),
+    Mutation("select.cuh", "settle: what lies below the candidates is not sent",
+             "own.rereads = segment.least < share_.floor_of(part);", "own.rereads = false;",
+             THRESHOLD, BELOW),
     # ---- decoding
+    Mutation("decode.cuh", "decode: every value of 16 bits is bf16's",
+             "value_of_code(its.value_type, its.codes[at])",
+             "value_of_code(ValueType::Bf16, its.codes[at])", NONE, DECODE),
     Mutation("decode.cuh", "decode: a set is added before the one before it",
              "add_feedback(shared_.dense[index - base], value);\n      block_barrier();",
              "add_feedback(shared_.dense[index - base], value);", NONE, DECODE),
