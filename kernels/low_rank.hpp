@@ -17,6 +17,12 @@ struct MatrixShape {
   std::int64_t columns = 1;
 };
 
+/// The matrix of as many elements as that, at most, whose sides differ least: whole rows.
+inline MatrixShape near_square(std::int64_t elements) {
+  const auto rows = static_cast<std::int64_t>(std::sqrt(static_cast<double>(elements)));
+  return {rows, elements / rows};
+}
+
 /// Numbers that a tensor sends in each of the two all-reduces, the second of which needs the first.
 struct LowRankNumbers {
   std::int64_t first = 0;   // P, rows x rank; or the whole tensor where it is not compressed

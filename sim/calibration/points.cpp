@@ -144,11 +144,6 @@ std::vector<TensorSet> merged_sets(const std::vector<TensorSet>& sets,
   return merged.all();
 }
 
-MatrixShape near_square(std::int64_t elements) {
-  const auto rows = static_cast<std::int64_t>(std::sqrt(static_cast<double>(elements)));
-  return {rows, elements / rows};
-}
-
 ShapesOfSets shapes_of_models(const std::vector<Model>& models) {
   ShapesOfSets shapes;
   for (const Model& model : models) {

@@ -37,9 +37,6 @@ std::vector<TensorSet> sets_of_models(const std::vector<Model>& models);
 /// Of all tensors of each model that has shapes, in one call.
 ShapesOfSets shapes_of_models(const std::vector<Model>& models);
 
-/// The matrix of as many elements as that, at most, whose sides differ least: whole rows.
-MatrixShape near_square(std::int64_t elements);
-
 /// Each model as one tensor, and its tensors in one call.
 std::vector<TensorSet> whole_models(const std::vector<Model>& models);
 

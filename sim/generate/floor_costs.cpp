@@ -1,6 +1,5 @@
 // `traces/cost-v100-floor.csv`: the costs that this project's compressors would have on a V100 if
 // they took no longer than moving their bytes.
-#include <cmath>
 #include <stdexcept>
 
 #include "kernels/compressor.hpp"
@@ -49,14 +48,6 @@ int pack_launches(const Packing& packing, std::int64_t elements) {
   return 2 + (elements > kAddedByPack ? 1 : 0) + (elements > 256 * kAddedByPack ? 1 : 0);
 }
 
-/// The square matrix that has nearly so many elements.
-LowRankSettings square_of(const CostRow& row) {
-  const auto side = static_cast<std::int64_t>(std::sqrt(static_cast<double>(row.elements)));
-  return {.shape = {side, row.elements / side},
-          .rank = static_cast<std::int64_t>(row.parameter),
-          .mode = Mode::Code};
-}
-
 CostRow floor_of(CostRow row) {
   const Compressor& compressor = *find_compressor(row.compressor);
   const auto elements = static_cast<double>(row.elements);
@@ -69,7 +60,9 @@ CostRow floor_of(CostRow row) {
     row.decode =
         time_of_bytes(decode_floor_bytes(*packing, row.parameter, row.elements, row.workers), 1);
   } else if (compressor.low_rank != nullptr) {
-    const LowRankSettings matrix = square_of(row);
+    const LowRankSettings matrix{.shape = near_square(row.elements),
+                                 .rank = static_cast<std::int64_t>(row.parameter),
+                                 .mode = Mode::Code};
     row.encode = time_of_bytes(encode_floor_bytes(matrix), 4);
     row.decode = time_of_bytes(decode_floor_bytes(matrix), 1);
   } else {

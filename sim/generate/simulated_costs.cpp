@@ -26,7 +26,8 @@ constexpr std::string_view kProvenance =
     R"(SIMULATED, NOT MEASURED: no GPU has run these kernels. The PTX of the project's compressors ran cycle by cycle
 on GPGPU-Sim's V100 (80 multiprocessors at 1,132 MHz, 870.4 GB/s): traces/simulated-v100.csv. Made by generate_data.
 encode, simulated: prepare + stream + finish of one tensor, each with the simulator's 5,000 cycles (4.4 us) of launch;
-  a cold call (the threshold is sampled, but of `threshold`), inputs normal, mode code where there are two. PTX is not SASS: upper bounds.
+  a cold call (the threshold is sampled; `threshold` has a given one), inputs normal, mode code where there are two.
+  PTX is not SASS: upper bounds.
 encode, derived: sizes that did not run follow fixed + 12 bytes x elements / (share x 870.4 GB/s), fitted to those that
   did by relative least squares; no share is above that of the stream alone at 4,194,304 elements.
 decode did not run: all of it is derived, as in cost-v100-floor (4 bytes an element, 8 a selected one and worker, 1

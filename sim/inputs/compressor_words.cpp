@@ -40,6 +40,11 @@ double parameter_of(const Compressor& compressor, const std::optional<double>& a
                    number_to_text(parameter.most) + " (" + std::string(parameter.meaning) + ")");
 }
 
+bool selects_by_parameter(std::string_view name) {
+  const Compressor* compressor = find_compressor(name);
+  return compressor != nullptr && compressor->parameter.selects;
+}
+
 double cost_parameter(const Compressor& compressor, double parameter) {
   return compressor.parameter.selects ? 0 : parameter;
 }

@@ -19,6 +19,9 @@ double parse_parameter(std::string_view text);
 /// that one.
 double parameter_of(const Compressor& compressor, const std::optional<double>& asked);
 
+/// True of the name of a compressor that has no k: its parameter decides what is sent.
+bool selects_by_parameter(std::string_view name);
+
 /// The parameter that its cost rows name: 0 where the costs go by what is sent, not by it.
 double cost_parameter(const Compressor& compressor, double parameter);
 

@@ -139,7 +139,7 @@ std::string table_of(const TrainingSettings& settings, const Training& training,
   if (settings.selects() && !settings.takes_density())
     text += "Of its elements a worker sent the share " + number_of(summary, "sent_over_k_mean", 6) +
             " in the mean, " + number_of(summary, "sent_over_k_median", 6) + " in the median.\n";
-  if (settings.takes_density())
+  else if (settings.takes_density())
     text += "A worker sent " + number_of(summary, "sent_over_k_mean", 3) +
             " of the k elements asked for in the mean, " +
             number_of(summary, "sent_over_k_median", 3) + " in the median; " +

@@ -112,8 +112,7 @@ void add_request_flags(Flags& flags) {
             "fp32");
   flags.add("wire-bytes-per-element",
             "bytes that one element of a sparse gradient takes when sent (default: a value of "
-            "--value-type "
-            "and its index of 4; the value alone where an all-reduce adds up values)");
+            "--value-type and its index of 4; the value alone where an all-reduce adds up values)");
   flags.add("wire-messages",
             "1: one collective of index-value pairs; 2: one of values and one of indices", "1");
   flags.add("events", "a .csv file of events around the job: pauses, changed links, other traffic");

@@ -2,6 +2,7 @@
 
 #include "sim/base/error.hpp"
 #include "sim/forecast/schedule.hpp"
+#include "sim/inputs/compressor_words.hpp"
 #include "sim/inputs/sent_counts.hpp"
 
 namespace gradcast {
@@ -98,8 +99,7 @@ std::vector<TimedSetup> iteration_times(const TtaAsked& asked, const TrainedSetu
     request.mode = setup.mode;
     if (!setup.dense()) request.density = setup.density;
     request.sent_share = trained.sent_share();
-    if (const Compressor* known = find_compressor(setup.compressor);
-        known != nullptr && known->parameter.selects && request.sent_share) {
+    if (request.sent_share && selects_by_parameter(setup.compressor)) {
       request.density =
           share_as_density({.density = setup.density, .mean = *request.sent_share}).density;
       request.sent_share = 1;

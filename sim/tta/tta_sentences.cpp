@@ -7,6 +7,7 @@
 #include "kernels/compressor.hpp"
 #include "sim/base/text.hpp"
 #include "sim/breakeven/sentences.hpp"
+#include "sim/inputs/compressor_words.hpp"
 #include "sim/theory/bounds.hpp"
 
 namespace gradcast {
@@ -151,11 +152,11 @@ std::string traffic_sentence(const TrainedSetup& setup, const TimedSetup& timed,
   constexpr double kLittle = 0.1;  // what a count may vary without a word
   const auto share = setup.sent_share();
   if (!share || std::abs(*share - 1) <= kLittle) return "";
-  const Compressor* compressor = find_compressor(setup.setup.compressor);
-  const bool asks = compressor == nullptr || !compressor->parameter.selects;
-  std::string text = "In training " + name + " sent " + digits_of(*share, 2) +
-                     (*share < 1 ? " of" : " times") + " the elements" +
-                     (asks ? " that its density asks for" : "") + ", and so does the forecast";
+  std::string text =
+      "In training " + name + " sent " + digits_of(*share, 2) + (*share < 1 ? " of" : " times") +
+      " the elements" +
+      (selects_by_parameter(setup.setup.compressor) ? "" : " that its density asks for") +
+      ", and so does the forecast";
   if (timed.physics_of_k)
     text += ": its iteration takes " + duration_text(timed.physics.seconds()) +
             ", and with as many as that it would take " + duration_text(*timed.physics_of_k) +

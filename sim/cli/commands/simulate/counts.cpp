@@ -6,6 +6,7 @@
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/engine/replicas.hpp"
+#include "sim/inputs/compressor_words.hpp"
 #include "sim/plan/plan.hpp"
 
 namespace gradcast::commands {
@@ -25,11 +26,6 @@ void require_compressor_of(const Request& request, const std::string& file,
     throw UsageError("--counts: '" + request.compressor + "' sends exactly k, and " + file +
                      " has " + number_to_text(rounded_to(3, share.mean)) +
                      " of it: name with --compressor the one that was trained");
-}
-
-bool is_of_threshold(const Request& request) {
-  const Compressor* compressor = find_compressor(request.compressor);
-  return compressor != nullptr && compressor->parameter.selects;
 }
 
 std::optional<Seconds> iteration_of(const Scenario& scenario, const Engine& engine,
@@ -55,7 +51,7 @@ std::optional<CountsUsed> read_counts(const Flags& flags, Request& request, Data
                          flags.given("density") ? std::optional(request.density) : std::nullopt);
   });
   require_compressor_of(request, file, share);
-  const SentShare used = is_of_threshold(request) ? share_as_density(share) : share;
+  const SentShare used = selects_by_parameter(request.compressor) ? share_as_density(share) : share;
   request.density = used.density;
   request.sent_share = used.mean;
   return CountsUsed{file, counts.elements, counts.workers(), used};

@@ -60,10 +60,6 @@ void add_sharding(Json& settings, const Scenario& scenario) {
   settings["optimizer"] = to_text(scenario.optimizer);
 }
 
-}  // namespace
-
-namespace {
-
 /// A threshold says nothing of how many elements pass it: the density does, and so it stands alone
 /// where no threshold is named.
 bool takes_parameter(const Compressor& compressor, const Request& request) {
