@@ -88,14 +88,42 @@ struct PackSettings {
   std::uint64_t seed = 0;  // of what is drawn at random
 };
 
+/// Of one encode or decode of a quantiser whose workers share a scale.
+struct LevelSettings {
+  double parameter = 0;
+  std::uint64_t seed = 0;  // of what is drawn at random
+  float scale = 0;         // the largest of all workers'
+  std::int64_t workers = 1;
+};
+
+/// The scale that a worker would take by itself, and `Status` bits.
+struct OwnScale {
+  float scale = 0;
+  std::uint32_t status = 0;
+};
+
+/// How a quantiser is defined whose workers share a scale (levels.hpp has the layout): each finds
+/// its own, the largest is everyone's, each encodes multiples of it, and an all-reduce adds them
+/// up. Residuals are as with `Packing`.
+struct Levels {
+  std::uint32_t (*largest)(double parameter);  // multiple, L
+  OwnScale (*own_scale)(std::span<const float> gradient, std::span<const float> residual,
+                        double parameter);
+  /// `own`: what own_scale said. `lanes` has lane_words(elements, lane_bits(L, workers)) words.
+  void (*encode)(std::span<const float> gradient, std::span<float> residual, float own,
+                 const LevelSettings& settings, std::span<std::uint32_t> lanes);
+  /// dense = the sum of what all workers sent; `lanes`: the sum of their words.
+  void (*decode)(std::span<const std::uint32_t> lanes, const LevelSettings& settings,
+                 std::span<float> dense);
+};
+
 /// How a cast or quantiser is defined.
 struct Packing {
   PackRule rule;
   PackSum sum;
-  /// Of those whose workers may agree on a scale before they encode (QSGD's largest norm,
-  /// TernGrad's largest s): the largest multiple of it that a code stands for. The multiples then
-  /// add up, and an all-reduce can carry them. nullptr: of all others.
-  double (*shared_levels)(double parameter) = nullptr;
+  /// Of those whose workers may share a scale (QSGD's largest norm, TernGrad's largest s), so that
+  /// an all-reduce can carry what they send. nullptr: of all others.
+  const Levels* levels = nullptr;
   /// What is received is u on average, over all draws: at any parameter, or at the given one.
   bool unbiased = false;
   double unbiased_parameter = 0;
@@ -165,11 +193,11 @@ struct Compressor {
   /// The definition of PowerSGD; nullptr: it is another family's.
   const LowRank* low_rank = nullptr;
 
+  const Levels* levels() const { return packing != nullptr ? packing->levels : nullptr; }
+
   /// Its encodings are gathered, but an all-reduce can carry them where the workers agree on
   /// something before: on a seed, or on a scale.
-  bool adds_up_on_request() const {
-    return shared_seed || (packing != nullptr && packing->shared_levels != nullptr);
-  }
+  bool adds_up_on_request() const { return shared_seed || levels() != nullptr; }
 };
 
 /// In compressors.def order.

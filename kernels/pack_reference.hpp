@@ -47,6 +47,14 @@ Scales read_scales(std::span<const std::uint32_t> packed, std::size_t block) {
   return scales;
 }
 
+/// u, whole. Without a residual it is the gradient, but that of NaNs there is one.
+inline std::vector<float> sum_of(std::span<const float> gradient, std::span<const float> residual) {
+  std::vector<float> u(gradient.size());
+  for (std::size_t i = 0; i < u.size(); ++i)
+    u[i] = add_feedback(gradient[i], residual.empty() ? 0.0f : residual[i]);
+  return u;
+}
+
 template <PackRule kRule>
 std::uint32_t encode_packed(std::span<const float> gradient, std::span<float> residual,
                             const PackSettings& settings, std::span<std::uint32_t> packed) {
@@ -54,9 +62,7 @@ std::uint32_t encode_packed(std::span<const float> gradient, std::span<float> re
   const std::size_t n = gradient.size();
   const auto elements = static_cast<std::int64_t>(n);
   const double parameter = settings.parameter;
-  std::vector<float> u(n);
-  for (std::size_t i = 0; i < n; ++i)
-    u[i] = add_feedback(gradient[i], residual.empty() ? 0.0f : residual[i]);
+  const std::vector<float> u = sum_of(gradient, residual);
 
   std::fill(packed.begin(), packed.end(), 0u);
   const auto block = static_cast<std::size_t>(block_elements<kRule>(elements, parameter));
@@ -103,10 +109,10 @@ void decode_packed(std::span<const std::span<const std::uint32_t>> payloads, dou
 
 template <PackRule kRule>
 constexpr Packing packing_of(bool unbiased = false, double unbiased_parameter = 0,
-                             double (*shared_levels)(double parameter) = nullptr) {
+                             const Levels* levels = nullptr) {
   return {.rule = kRule,
           .sum = PackTraits<kRule>::kSum,
-          .shared_levels = shared_levels,
+          .levels = levels,
           .unbiased = unbiased,
           .unbiased_parameter = unbiased_parameter,
           .bits = PackTraits<kRule>::bits,

@@ -1,15 +1,15 @@
 // QSGD: |u| as one of s levels of the 2-norm, rounded at random so that the mean is right. Alistarh
 // et al., "QSGD: Communication-Efficient SGD via Gradient Quantization and Encoding", NeurIPS 2017,
 // section 3.1, with the norm of the whole tensor and codes of fixed length in place of Elias'. 127
-// levels fill a byte with the sign.
-#include "kernels/pack_reference.hpp"
+// levels fill a byte with the sign. Workers may share the largest norm (levels.hpp).
+#include "kernels/level_reference.hpp"
 
 namespace gradcast::compressors {
 namespace {
 
-constexpr double levels(double parameter) { return parameter; }
+constexpr Levels levels = levels_of<PackRule::Qsgd>();
 
-constexpr Packing packing = packing_of<PackRule::Qsgd>(true, 0, levels);
+constexpr Packing packing = packing_of<PackRule::Qsgd>(true, 0, &levels);
 
 }  // namespace
 

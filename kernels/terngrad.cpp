@@ -1,15 +1,15 @@
 // TernGrad: 0 or +-s at random so that the mean is right, s the largest magnitude after clipping at
 // 2.5 standard deviations. Wen et al., "TernGrad: Ternary Gradients to Reduce Communication in
 // Distributed Deep Learning", NeurIPS 2017, equations 1 to 4 and section 3.2 (clipping). Each
-// worker has its own s here; the paper also shares the largest.
-#include "kernels/pack_reference.hpp"
+// worker has its own s, or all share the largest (levels.hpp), as the paper also does.
+#include "kernels/level_reference.hpp"
 
 namespace gradcast::compressors {
 namespace {
 
-constexpr double levels(double /*parameter*/) { return 1; }  // -s, 0 or s
+constexpr Levels levels = levels_of<PackRule::Terngrad>();
 
-constexpr Packing packing = packing_of<PackRule::Terngrad>(true, 0, levels);
+constexpr Packing packing = packing_of<PackRule::Terngrad>(true, 0, &levels);
 
 }  // namespace
 

@@ -13,11 +13,10 @@ struct PackShared {
 /// The moments of a tensor: every block adds the last tree by itself.
 template <PackRule kRule>
 __device__ __forceinline__ Moments moments_of_tensor(const PackSegment& segment,
-                                                     PackShared& shared) {
+                                                     BlockScratch& scratch) {
   if (PackTraits<kRule>::kMoments == MomentsOf::Nothing) return {};
   const int count = segment.number_of_moments;
-  return count == 1 ? *segment.parts_of_moments
-                    : sum_of(segment.parts_of_moments, count, shared.scratch);
+  return count == 1 ? *segment.parts_of_moments : sum_of(segment.parts_of_moments, count, scratch);
 }
 
 template <PackRule kRule>
@@ -32,7 +31,7 @@ __global__ void __launch_bounds__(kBlockThreads, 4) pack(const PackBatch batch) 
   const int count = count_of_tile(first, segment.elements);
   float u[kOfLane];
   form_tile(segment, first, count, u);  // its loads are under way while moments are added
-  const Moments moments = moments_of_tensor<kRule>(segment, shared);
+  const Moments moments = moments_of_tensor<kRule>(segment, shared.scratch);
   const Scales scales = Traits::scales_of(moments, segment.elements, batch.parameter);
   if (part == 0 && threadIdx.x == 0) {
     if (Traits::kScales > 0) segment.scales[0] = bits_of(scales.first);

@@ -42,6 +42,11 @@ struct PackSegment {
   // sums.
   const Moments* parts_of_moments;
   std::int32_t number_of_moments;
+  // Where workers share a scale (levels.hpp): what the tensor would take by itself, and the shared
+  // one. `codes` are lanes then.
+  float* own_scale;
+  float* shared_scale;
+  bool lanes_aligned;  // to 16 bytes
 };
 
 /// 256 sums, or fewer, that are added in one tree.
@@ -70,7 +75,7 @@ struct PackBatch {
   const std::int32_t* measuring_block_segment;
   const std::uint64_t* round;  // added to the seeds
   double parameter;
-  int bits;  // of a code
+  int bits;  // of a code, or of a lane
   BlockScales blocks;
   // Of each segment, where blocks have scales; the last block clears them for the next call.
   std::uint32_t* found;  // Status bits

@@ -1,132 +1,43 @@
-// A packer: its memory, and the launches of one pack.
+// A packer: the launches of one pack.
 #pragma once
 #include <memory>
 
-#include "kernels/device/measure.cuh"
 #include "kernels/device/pack.cuh"
 #include "kernels/device/pack_blocks.cuh"
-#include "kernels/device/plan_pack.hpp"
-#include "kernels/device/scratch.cuh"
+#include "kernels/device/pack_work.cuh"
 
 namespace gradcast::GRADCAST_DEVICE {
 
-/// Which kernel codes: rules with scales of blocks have one of their own, and need no other.
+/// Which kernel codes: rules with scales of blocks have one of their own.
 template <PackRule kRule>
-struct PackKernels {
-  static constexpr bool kMeasures = PackTraits<kRule>::kMoments != MomentsOf::Nothing;
-  static auto packing() { return pack<kRule>; }
-  static void load_measuring() {
-    if constexpr (kMeasures) load_kernel(measure<kRule>);
-    if constexpr (kMeasures) load_kernel(add_moments);
-  }
-  static void launch_measuring(const LaunchShape& shape, Stream on, const PackBatch& batch) {
-    if constexpr (kMeasures) launch(measure<kRule>, shape, on, batch);
-  }
-};
-
-template <>
-struct PackKernels<PackRule::Int8> {
-  static constexpr bool kMeasures = false;
-  static auto packing() { return pack_blocks<PackRule::Int8>; }
-  static void load_measuring() {}
-  static void launch_measuring(const LaunchShape&, Stream, const PackBatch&) {}
-};
+auto packing_kernel() {
+  if constexpr (kRule == PackRule::Int8)
+    return pack_blocks<kRule>;
+  else
+    return pack<kRule>;
+}
 
 template <PackRule kRule>
 class PackerHere final : public Packer {
-  using Kernels = PackKernels<kRule>;
-
  public:
-  PackerHere(double parameter, const std::vector<PackerTensor>& tensors) {
-    PackPlan plan = plan_pack<kRule>(parameter, tensors);
-    batch_.parameter = parameter;
-    batch_.bits = PackTraits<kRule>::bits(parameter);
-    batch_.blocks = plan.blocks;
-    blocks_ = static_cast<unsigned>(plan.block_segment.size());
-    measuring_blocks_ = static_cast<unsigned>(plan.measuring_block_segment.size());
-    Carver measuring;
-    carve(measuring, plan);
-    memory_ = DeviceBytes(measuring.used());
-    Carver carver(memory_.get());
-    carve(carver, plan);
-
-    const std::size_t segments = plan.segments.size();
-    clear_bytes(tables_.round, sizeof *tables_.round);
-    clear_bytes(batch_.found, segments * sizeof *batch_.found);
-    clear_bytes(batch_.done, segments * sizeof *batch_.done);
-    for (std::size_t i = 0; Kernels::kMeasures && i < segments; ++i) {
-      plan.segments[i].tile_moments = tables_.moments + plan.tile_moments[i];
-      plan.segments[i].parts_of_moments = tables_.moments + plan.parts_of_moments[i];
-    }
-    upload_all(tables_.segments, plan.segments);
-    upload_all(tables_.block_segment, plan.block_segment);
-    upload_all(tables_.measuring_block_segment, plan.measuring_block_segment);
-    for (std::size_t level = 0; level < levels_.size(); ++level)
-      upload_all(levels_[level].trees, trees_of(plan.levels[level]));
-    load_kernel(Kernels::packing());
-    load_kernel(store_round);
-    Kernels::load_measuring();
+  PackerHere(double parameter, const std::vector<PackerTensor>& tensors)
+      : work_(parameter, PackTraits<kRule>::bits(parameter), plan_pack<kRule>(parameter, tensors)) {
+    load_kernel(packing_kernel<kRule>());
   }
 
   void pack(void* stream_of_caller) override {
     const auto on = static_cast<Stream>(stream_of_caller);
-    if (Kernels::kMeasures) Kernels::launch_measuring({measuring_blocks_}, on, batch_);
-    for (const Level& level : levels_)
-      launch(add_moments, {level.blocks}, on, static_cast<const MomentTree*>(level.trees));
-    launch(Kernels::packing(), {blocks_}, on, batch_);
+    work_.measure(on);
+    launch(packing_kernel<kRule>(), {work_.blocks()}, on, work_.batch());
   }
-
   void set_round(std::uint64_t round, void* stream_of_caller) override {
-    launch(store_round, {1}, static_cast<Stream>(stream_of_caller), tables_.round, round);
+    work_.set_round(round, static_cast<Stream>(stream_of_caller));
   }
-
-  std::int64_t scratch_bytes() const override { return static_cast<std::int64_t>(memory_.size()); }
-  int launches() const override {
-    return 1 + (Kernels::kMeasures ? 1 : 0) + static_cast<int>(levels_.size());
-  }
+  std::int64_t scratch_bytes() const override { return work_.bytes(); }
+  int launches() const override { return work_.measuring_launches() + 1; }
 
  private:
-  /// Trees that one launch adds.
-  struct Level {
-    MomentTree* trees;
-    unsigned blocks;
-  };
-
-  void carve(Carver& carver, const PackPlan& plan) {
-    const std::size_t segments = plan.segments.size();
-    batch_.segments = tables_.segments = carver.take<PackSegment>(segments);
-    batch_.block_segment = tables_.block_segment =
-        carver.take<std::int32_t>(plan.block_segment.size());
-    batch_.measuring_block_segment = tables_.measuring_block_segment =
-        carver.take<std::int32_t>(plan.measuring_block_segment.size());
-    batch_.round = tables_.round = carver.take<std::uint64_t>(1);
-    batch_.found = carver.take<std::uint32_t>(segments);
-    batch_.done = carver.take<std::uint32_t>(segments);
-    tables_.moments = carver.take<Moments>(static_cast<std::size_t>(plan.moments));
-    levels_.clear();
-    for (const std::vector<PlannedTree>& trees : plan.levels)
-      levels_.push_back(
-          {carver.take<MomentTree>(trees.size()), static_cast<unsigned>(trees.size())});
-  }
-
-  std::vector<MomentTree> trees_of(const std::vector<PlannedTree>& planned) const {
-    std::vector<MomentTree> trees;
-    for (const PlannedTree& tree : planned)
-      trees.push_back({tables_.moments + tree.from, tables_.moments + tree.to, tree.count});
-    return trees;
-  }
-
-  struct {
-    PackSegment* segments;
-    std::int32_t *block_segment, *measuring_block_segment;
-    std::uint64_t* round;
-    Moments* moments;
-  } tables_{};  // what the kernels only read, and the host writes; and their moments
-  PackBatch batch_{};
-  std::vector<Level> levels_;
-  unsigned blocks_ = 0;
-  unsigned measuring_blocks_ = 0;
-  DeviceBytes memory_;
+  PackWork<kRule> work_;
 };
 
 }  // namespace gradcast::GRADCAST_DEVICE

@@ -97,8 +97,7 @@ std::string sent_text(const Compressor& compressor) {
   else if (scales > 0)
     text += " and " + std::to_string(4 * scales) + " bytes";
   return text + by +
-         (packing.shared_levels != nullptr ? "; all-reduced in bytes where ranks share the scale"
-                                           : "");
+         (packing.levels != nullptr ? "; all-reduced in bytes where ranks share the scale" : "");
 }
 
 ValueType parse_value_type(std::string_view text) {

@@ -41,6 +41,7 @@ Json settings_columns(const TrainingSettings& settings, const std::string& datas
   row["momentum_correction"] = settings.momentum_correction;
   row["masking"] = settings.masking;
   row["shared_seed"] = settings.shared_seed;
+  row["shared_scale"] = settings.shared_scale;
   row["workers"] = settings.workers;
   row["batch"] = settings.batch;
   row["learning_rate"] = settings.learning_rate;

@@ -98,6 +98,14 @@ std::string without_feedback() {
   return join(names);
 }
 
+/// Those whose workers may share a scale.
+std::string sharers_of_scales() {
+  std::vector<std::string> names;
+  for (const Compressor* compressor : all_packers())
+    if (compressor->levels() != nullptr) names.emplace_back(compressor->name);
+  return join(names);
+}
+
 bool draws(const Compressor& compressor) {
   if (compressor.packing != nullptr) return compressor.packing->unbiased;  // no other does
   return compressor.rule == Rule::Randk || compressor.rule == Rule::Rtopk ||
@@ -136,6 +144,8 @@ void require_sense(const Flags& flags, const TrainingSettings& settings) {
   if (settings.compressor->rule != Rule::Rtopk)
     refuse("candidates", "only rtopk draws from candidates");
   if (!draws(*settings.compressor)) refuse("shared-seed", name + " draws nothing");
+  if (settings.compressor->levels() == nullptr)
+    refuse("shared-scale", name + " has no levels that add up; " + sharers_of_scales() + " have");
   if (settings.masking && !settings.momentum_correction)
     throw UsageError(
         "--masking forgets momentum of what was sent: it needs --momentum-correction yes");
@@ -225,6 +235,10 @@ Flags train_flags() {
             "no");
   flags.add("masking", "yes: a worker forgets its momentum of what it sent (DGC)", "no");
   flags.add("shared-seed", "yes: all workers draw alike", "no");
+  flags.add("shared-scale",
+            "yes: all workers take the largest of their scales, so that an all-reduce adds up what "
+            "they send (" + sharers_of_scales() + ")",
+            "no");
   flags.add("workers", "workers, each with its shard", "16");
   flags.add("batch", "samples of a worker in an iteration; of char-lstm windows of " +
                          std::to_string(kTextWindow) +
@@ -284,6 +298,7 @@ TrainAsked read_train_asked(const Flags& flags) {
   settings.masking = flags.value("masking", parse_yes_no);
   settings.shared_seed = flags.value("shared-seed", parse_yes_no);
   settings.workers = flags.value("workers", parse_workers);
+  settings.shared_scale = flags.value("shared-scale", parse_yes_no);
   settings.batch =
       flags.given("batch") ? flags.value("batch", parse_count) : parse_count(network.batch);
   settings.epochs = flags.value("epochs", parse_epochs);

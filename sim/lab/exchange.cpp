@@ -135,7 +135,7 @@ std::vector<float> Exchange::last_u(std::size_t worker) const {
 void Exchange::combine(double density, Team& team, std::span<float> mean) {
   if (low_rank_) return low_rank_->combine(team, memories_, mean);
   if (packed_) {
-    packed_->combine(team, mean);
+    packed_->combine(team, gradients_, memories_, mean);
     if (packed_->gives_the_mean()) return;
   } else if (!settings_.compresses()) {
     combine_dense(team, mean);

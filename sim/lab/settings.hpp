@@ -37,6 +37,7 @@ struct TrainingSettings {
   bool momentum_correction = false;  // DGC: each worker's momentum is accumulated before it sends
   bool masking = false;              // DGC: momentum of what was sent is forgotten
   bool shared_seed = false;          // all workers draw alike
+  bool shared_scale = false;         // all workers' levels are of the largest scale of any worker
 
   int workers = 16;
   int batch = 128;  // of a worker

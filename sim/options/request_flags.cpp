@@ -103,9 +103,11 @@ void add_request_flags(Flags& flags) {
             "how far apart the ranks' counts of selected elements are (standard deviation over "
             "mean), where a compressor selects a varying number",
             "0%");
-  flags.add("collective",
-            "a name of `gradcast list`, or auto: ring or tree, by size (default: the compressor's "
-            "ring); an all-reduce also adds up the values of randk, whose seed the ranks share");
+  flags.add(
+      "collective",
+      "a name of `gradcast list`, or auto: ring or tree, by size (default: the compressor's "
+      "ring); an all-reduce also adds up the values of randk, whose seed the ranks share, and "
+      "the levels of qsgd and terngrad, whose scale they share");
   flags.add("value-type",
             "the type in which a sparsifier's values travel: fp32, fp16 or bf16 (indices have 4 "
             "bytes)",

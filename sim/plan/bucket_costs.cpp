@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/levels.hpp"
 #include "kernels/low_rank.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/random.hpp"
@@ -31,11 +32,15 @@ CostChoice choice_of(const Scenario& scenario) {
   return choice;
 }
 
-/// Whole bytes that hold the sum of so many ranks' levels, each from -levels to levels: what
-/// all-reduces have types for.
-int bytes_of_level_sum(double levels, int ranks) {
-  const double most = levels * ranks;
-  return most <= 127 ? 1 : most <= 32767 ? 2 : 4;
+/// Of a quantiser's levels that so many ranks add up.
+int bits_of_lane(const Compressor& compressor, double parameter, int ranks) {
+  const std::uint32_t largest = compressor.levels()->largest(parameter);
+  const int bits = lane_bits(largest, ranks);
+  if (bits == 0)
+    throw ValueError("the sum of " + std::to_string(ranks) + " ranks' levels of " +
+                     std::string(compressor.name) + ", each up to " + std::to_string(largest) +
+                     ", does not fit in 32 bits: take fewer levels (--parameter)");
+  return bits;
 }
 
 /// What PowerSGD encodes is one half of its work before its first all-reduce, and the other after:
@@ -222,20 +227,21 @@ void BucketCosts::send_pairs(PlannedBucket& planned) const {
   planned.payload = Bytes{planned.selected * scenario_.wire_bytes_per_element};
 }
 
-/// Codes and scales of each tensor that is encoded by itself.
+/// Codes or levels, and scales, of each tensor that is encoded by itself.
 void BucketCosts::send_codes(PlannedBucket& planned, const Bucket& bucket) const {
   const Packing& packing = *scenario_.compressor->packing;
   const double parameter = scenario_.parameter;
-  int bytes_of_code = scenario_.wire_bytes_per_element;
-  if (bytes_of_code == 0 && scenario_.shares_scales())
-    bytes_of_code = bytes_of_level_sum(packing.shared_levels(parameter), cluster_.ranks() / shards_);
+  const int bytes_of_code = scenario_.wire_bytes_per_element;
+  const int lane = bytes_of_code == 0 && scenario_.shares_scales()
+                       ? bits_of_lane(*scenario_.compressor, parameter, cluster_.ranks() / shards_)
+                       : 0;
   Bytes codes{};
   for (const std::int64_t elements : encoded_tensors(bucket, *planned.collective)) {
     const std::int64_t scale_words = packing.scale_words(elements, parameter);
     planned.scales = planned.scales + Bytes{4 * scale_words};
-    codes =
-        codes + Bytes{bytes_of_code > 0 ? elements * bytes_of_code
-                                        : 4 * (packing.words(elements, parameter) - scale_words)};
+    const std::int64_t words =
+        lane > 0 ? lane_words(elements, lane) : packing.words(elements, parameter) - scale_words;
+    codes = codes + Bytes{bytes_of_code > 0 ? elements * bytes_of_code : 4 * words};
   }
   planned.selected = planned.share;
   planned.payload = codes + planned.scales;

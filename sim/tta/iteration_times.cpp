@@ -4,6 +4,7 @@
 #include "sim/forecast/schedule.hpp"
 #include "sim/inputs/compressor_words.hpp"
 #include "sim/inputs/sent_counts.hpp"
+#include "sim/network/collective.hpp"
 
 namespace gradcast {
 namespace {
@@ -108,6 +109,8 @@ std::vector<TimedSetup> iteration_times(const TtaAsked& asked, const TrainedSetu
     request = with_compressor(request, setup.compressor, true);
     request.parameter = setup.parameter;
     request.value_type = setup.value_type;
+    if (setup.adds_up && request.collective.empty())
+      request.collective = default_collective(Aggregation::AllReduce).name;
     TimedSetup timed{
         setup.dense() ? opponent_of(contest, files) : contestant_of(request, contest, files), {}};
     if (all.empty()) {

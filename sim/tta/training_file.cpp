@@ -29,8 +29,9 @@ constexpr const char* kHelpful[] = {"mode", "parameters", "sent_elements_mean"};
 constexpr const char* kOfOptimiser[] = {"learning_rate", "learning_rate_warmup", "momentum",
                                         "weight_decay"};
 constexpr const char* kOfCompressing[] = {
-    "selection",   "aggregation",         "candidates",     "feedback",  "masking",
-    "shared_seed", "momentum_correction", "density_warmup", "parameter", "value_type"};
+    "selection",      "aggregation", "candidates",   "feedback",
+    "masking",        "shared_seed", "shared_scale", "momentum_correction",
+    "density_warmup", "parameter",   "value_type"};
 
 constexpr std::int64_t kMostIterations = std::int64_t{1} << 40;
 
@@ -92,6 +93,10 @@ void add_settings(std::string& settings, const TrainingRow& row, const Names& na
   }
 }
 
+bool says_yes(const TrainingRow& row, const char* column) {
+  return row.text(column) == "true" || row.text(column) == "yes";
+}
+
 TrainingSetup setup_of(const TrainingRow& row) {
   TrainingSetup setup;
   setup.network = row.word("network");
@@ -108,6 +113,9 @@ TrainingSetup setup_of(const TrainingRow& row) {
   if (takes_one && !row.text("parameter").empty())
     setup.parameter = row.value("parameter", parse_parameter);
   if (!row.text("value_type").empty()) setup.value_type = row.value("value_type", parse_value_type);
+  setup.adds_up =
+      known != nullptr && ((known->shared_seed && says_yes(row, "shared_seed")) ||
+                           (known->levels() != nullptr && says_yes(row, "shared_scale")));
   if (!row.text("mode").empty()) setup.mode = row.value("mode", parse_mode);
   return setup;
 }

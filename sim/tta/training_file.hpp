@@ -26,6 +26,7 @@ struct TrainingSetup {
   int batch = 0;                      // samples an iteration and worker
   std::optional<double> parameter{};  // of the compressor; not given: its source's
   ValueType value_type = ValueType::Fp32;
+  bool adds_up = false;    // workers shared a seed or a scale, so that an all-reduce can carry it
   std::string settings{};  // all others that are said: "feedback no, momentum 0.9"
 
   bool dense() const { return compressor == "dense"; }

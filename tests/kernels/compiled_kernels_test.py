@@ -3,7 +3,7 @@
 
 usage: compiled_kernels_test.py [--archs 70,75,80,90,100] [--jobs 2] [--folder FOLDER]
 
-Compiles kernels/encoder_cuda.cu, packer_cuda.cu and low_rank_encoder_cuda.cu for each architecture that this nvcc knows (CUDA 13 lost sm_70, and
+Compiles kernels/encoder_cuda.cu and the other three *_cuda.cu with kernels for each architecture that this nvcc knows (CUDA 13 lost sm_70, and
 12.8 is the first to have sm_100), and prints a table of all kernels. FOLDER (default:
 build/compiled_kernels) keeps the table, table.txt, and what was compiled: nothing is compiled
 twice. That sm_75 is compiled at all shows that nothing needs a newer GPU; of sm_70 CUDA 12 shows
@@ -27,19 +27,20 @@ from cubin import CubinError, memory_instructions  # noqa: E402
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FLAGS = ["-O3", "-DNDEBUG", "-std=c++17", "-fmad=false", "-Xptxas=-v", "-cubin"]  # as the build's
 
-SOURCES = ["encoder_cuda", "packer_cuda", "low_rank_encoder_cuda"]
+SOURCES = ["encoder_cuda", "packer_cuda", "level_packer_cuda", "low_rank_encoder_cuda"]
 
 # An SM has 65,536 registers and a block 256 threads: 64 registers a thread are 4 blocks an SM, 128
 # are 2. What all elements pass through needs 4 to keep enough loads under way; for the others 2 are
 # planned. What is not named here has the last.
 BUDGETS = {"stream": 64, "prepare": 128, "finish": 128, "decode_sets": 128, "measure": 64,
-           "pack": 64, "pack_blocks": 64, "unpack": 128, "project": 80, "project_back": 80,
-           "restore": 80, "": 128}
+           "pack": 64, "pack_blocks": 64, "pack_levels": 64, "unpack": 128, "project": 80,
+           "project_back": 80, "restore": 80, "": 128}
 # What all elements pass through. A quad is one load each of gradient and residual, and one store of
 # u (or of what stays of it; unpacking, of a sum). Elsewhere arrays in local memory (stack), which
 # are no spills, do no harm: once a block or so.
 WIDE = {"stream": {"LDG.128": 2, "STG.128": 1}, "measure": {"LDG.128": 2},
         "pack": {"LDG.128": 2, "STG.128": 1}, "pack_blocks": {"LDG.128": 2, "STG.128": 1},
+        "pack_levels": {"LDG.128": 2, "STG.128": 1}, "unpack_levels": {"STG.128": 1},
         "unpack": {"STG.128": 1}}
 
 # Instructions that the reader of machine code must find: one each of the widths, and local memory

@@ -2,7 +2,7 @@
 """Shows that the tests of the kernels on weak memory would notice.
 
 Each row of TABLE breaks one line of the kernels. The script makes the change in a copy, builds one
-compressor's kernels from it (or those of all packers, or PowerSGD's), links them with the objects of
+compressor's kernels from it (or those of all packers, of level packers, or PowerSGD's), links them with the objects of
 tests_emulated, and runs the case that is to notice: it must fail. ctest -R mutations runs it; -V shows the table."""
 import argparse
 import concurrent.futures
@@ -17,7 +17,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # Test cases of weak_encoder_emulated_test.cpp; those of packers are packer_emulated_test.cpp's,
-# PowerSGD's low_rank_emulated_test.cpp's.
+# of level packers level_packer_emulated_test.cpp's, PowerSGD's low_rank_emulated_test.cpp's.
 LARGE = "large tensors"
 OVERFLOWING = "tiles with more candidates than slots"
 BELOW = "selections that reach below the candidates"
@@ -28,6 +28,7 @@ SAMPLED = "the threshold is from the samples of all blocks under many orders"
 DECODE = "sparse sets add up in the order of the workers"
 STATUS = "a status is of all blocks"
 BLOCKS = "units of blocks end with a word"
+LEVELS = "level packers serve iteration after iteration"
 PACKED = "packers serve iteration after iteration"
 SUMS = "PowerSGD's sums are of all warps"
 
@@ -39,6 +40,7 @@ DGC = ("dgc (paper)", "Rule::Dgc, Mode::Paper")
 GAUSSIAN = ("gaussian (code)", "Rule::Gaussian, Mode::Code")
 NONE = (None, "Rule::Topk, Mode::Only")  # the case has no sections
 PACKER = (None, None)  # all packers' kernels
+LEVEL_PACKER = (None, "levels")  # all level packers'
 LOW_RANK = (None, "")  # PowerSGD's
 
 
@@ -164,6 +166,17 @@ TABLE = [
              PACKER, PACKED),
     Mutation("plan_pack.hpp", "words: an int8 unit ends within a word",
              "4 / std::gcd(elements, 4)", "1", PACKER, BLOCKS),
+    # ---- levels of a shared scale
+    Mutation("send_levels.cuh", "lanes: past the end they are not zero",
+             "place + c < count ? largest + multiple : 0", "largest + multiple", LEVEL_PACKER,
+             LEVELS),
+    Mutation("send_levels.cuh", "lanes: of a quad with three elements the second word is left out",
+             "if (count > 2) words[place / 2 + 1] = high;",
+             "if (count > 3) words[place / 2 + 1] = high;", LEVEL_PACKER, LEVELS),
+    Mutation("send_levels.cuh", "levels: TernGrad clips at the scale that all share",
+             "own = *segment.own_scale;", "own = *segment.shared_scale;", LEVEL_PACKER, LEVELS),
+    Mutation("unpack_levels.cuh", "levels: a quad's lanes are those of its first word",
+             "if (count > 2) both |=", "if (count > 3) both |=", LEVEL_PACKER, LEVELS),
     # ---- PowerSGD's products
     Mutation("project.cuh", "P: a strip's sums are read before all warps have written theirs",
              "[lane / 2] = sum;\n      block_barrier();", "[lane / 2] = sum;", LOW_RANK, SUMS),
@@ -186,6 +199,7 @@ std::unique_ptr<Decoder> make_decoder(const std::vector<DecoderTensor>& tensors)
 }  // namespace gradcast::on_emulator
 """
 PACKERS = '#include "kernels/device/make_packer.cuh"\n'
+LEVEL_PACKERS = '#include "kernels/device/make_level_packer.cuh"\n'
 LOW_RANK_ENCODER = '#include "kernels/device/low_rank_encoder.cuh"\n'
 
 
@@ -205,6 +219,8 @@ def mutate(mutation, folder):
 def kernels_of(compressor):
     if compressor is PACKER:
         return PACKERS
+    if compressor is LEVEL_PACKER:
+        return LEVEL_PACKERS
     return LOW_RANK_ENCODER if compressor is LOW_RANK else KERNELS % compressor[1]
 
 

@@ -83,6 +83,7 @@ constexpr ValueKind kKinds[] = {
     {"feedback", "", "yes no"},
     {"momentum-correction", "", "yes no"},
     {"masking", "", "yes no"},
+    {"shared-scale", "", "yes no"},
     {"shared-seed", "", "yes no"},
     {"value-type", "", "fp32 fp16 bf16"},
     {"check-bound", "", "yes no"},

@@ -131,6 +131,9 @@ TEST_CASE("train refuses in one line what makes no sense", "[cli]") {
   refuses({"train", "--parameter", "1"}, 2, "'dense' takes no parameter");
   refuses({"train", "--compressor", "int8", "--mode", "code"}, 2, "int8 has one definition");
   refuses({"train", "--compressor", "int8", "--shared-seed", "yes"}, 2, "int8 draws nothing");
+  refuses({"train", "--compressor", "int8", "--shared-scale", "yes"}, 2,
+          "int8 has no levels that add up; qsgd, terngrad have");
+  refuses({"train", "--compressor", "topk", "--shared-scale", "yes"}, 2, "topk has no levels");
   refuses({"train", "--compressor", "powersgd", "--selection", "merged"}, 2,
           "--selection: powersgd sends a matrix in place of each tensor");
   refuses({"train", "--compressor", "onebit", "--aggregation", "gtopk"}, 2,

@@ -177,17 +177,19 @@ TEST_CASE("a training's parameter is that of its forecast", "[cli][tta]") {
     REQUIRE(gradcast_with(more).exit_code == 0);
     return file;
   };
-  const std::string files = trained("dense", {}) + "," +
-                            trained("four", {"--compressor", "powersgd", "--parameter", "4"}) +
-                            "," + trained("qsgd", {"--compressor", "qsgd", "--parameter", "3"}) +
-                            "," + trained("threshold", {"--compressor", "threshold"});
+  const std::string files =
+      trained("dense", {}) + "," +
+      trained("four", {"--compressor", "powersgd", "--parameter", "4"}) + "," +
+      trained("qsgd", {"--compressor", "qsgd", "--parameter", "3"}) + "," +
+      trained("threshold", {"--compressor", "threshold"}) + "," +
+      trained("levels", {"--compressor", "qsgd", "--parameter", "3", "--shared-scale", "yes"});
   const std::vector<std::string> where{"--cluster", "1gbe", "--nodes", "4", "--gpus-per-node", "1"};
   std::vector<std::string> more{"--training", files,  "--target", "best",
                                 "--against",  "same", "--fitted", "none"};
   more.insert(more.end(), where.begin(), where.end());
   const Json document = tta(more);
   const Json& rows = document["results"];
-  REQUIRE(rows.size() == 4);
+  REQUIRE(rows.size() == 5);
   const auto alone = [&](std::vector<std::string> its) {
     its.insert(its.end(), where.begin(), where.end());
     its.insert(its.end(), {"--batch", "128"});
@@ -197,6 +199,12 @@ TEST_CASE("a training's parameter is that of its forecast", "[cli][tta]") {
         Approx(alone({"--compressor", "powersgd", "--parameter", "4"})));
   CHECK(rows[2]["iteration_seconds"].get<double>() ==
         Approx(alone({"--compressor", "qsgd", "--parameter", "3"})));
+  // Its workers shared a scale: an all-reduce carries that.
+  CHECK(rows[4]["iteration_seconds"].get<double>() ==
+        Approx(alone(
+            {"--compressor", "qsgd", "--parameter", "3", "--collective", "ring-all-reduce"})));
+  CHECK(rows[4]["iteration_seconds"].get<double>() !=
+        Approx(rows[2]["iteration_seconds"].get<double>()).epsilon(1e-6));
   CHECK(alone({"--compressor", "powersgd"}) <
         alone({"--compressor", "powersgd", "--parameter", "4"}));
   // What passed a threshold is the density of its forecast.

@@ -1,6 +1,7 @@
 // Exchanges in which something of every element is sent: casts, quantisers, PowerSGD.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "sim/lab/exchange.hpp"
 #include "tests/sim/lab/trained_compressors.hpp"
@@ -140,6 +141,39 @@ TEST_CASE("workers draw differently, unless they share a seed, and anew each ite
   }
 }
 
+// Norms 5 and 10 of two elements; with 10 levels of the larger a level is 1, so that nothing is
+// rounded: (3 + 6) / 2 and (-4 - 8) / 2. Each by itself would say the same; of 1 level of norm 10
+// what arrives is a multiple of 10 / 2, whoever sent it.
+TEST_CASE("workers that share a scale send levels of the largest", "[lab]") {
+  TrainingSettings settings = settings_of("qsgd", 2);
+  settings.shared_scale = true;
+  settings.parameter = 10;
+  const std::vector<Floats> gradients{{3, -4, 0, 0, 0, 0, 0, 0}, {6, -8, 0, 0, 0, 0, 0, 0}};
+  CHECK(exchanged(settings, gradients).mean == Floats{4.5f, -6, 0, 0, 0, 0, 0, 0});
+  settings.parameter = 1;
+  settings.feedback = true;
+  const Exchanged got = exchanged(settings, gradients);
+  for (std::size_t worker = 0; worker < 2; ++worker)
+    for (std::size_t i = 0; i < 8; ++i) {
+      const float sent = gradients[worker][i] - got.memories[worker].residual[i];
+      CHECK((sent == 0.0f || std::fabs(sent) == 10.0f));
+    }
+  for (std::size_t i = 0; i < 8; ++i) {
+    const float rests = got.memories[0].residual[i] + got.memories[1].residual[i];
+    CHECK(2 * got.mean[i] + rests == gradients[0][i] + gradients[1][i]);
+  }
+}
+
+// Each tensor has its scale: the first's norm is 5, the second's 10, and 5 levels of each.
+TEST_CASE("tensors share scales with themselves alone", "[lab]") {
+  TrainingSettings settings = settings_of("qsgd", 2);
+  settings.shared_scale = true;
+  settings.scope = Scope::Layer;
+  settings.parameter = 5;
+  const Floats gradient{3, -4, 0, 0, 6, 8, 0, 0};
+  CHECK(exchanged(settings, {gradient, Floats(8)}).mean == Floats{1.5f, -2, 0, 0, 3, 4, 0, 0});
+}
+
 // Rank 1 of a matrix of 2 x 3: 2 + 3 numbers, and the vector's 2: 28 bytes. PyTorch would not
 // compress it: (2 + 3) x 1 x 2 = 10 is not below 6.
 TEST_CASE("PowerSGD sends thin matrices of a matrix, and vectors as they are", "[lab]") {
@@ -209,4 +243,8 @@ TEST_CASE("bytes are those of values, indices, codes and scales", "[lab]") {
   TrainingSettings settings = settings_of("signsgd", 2);
   settings.scope = Scope::Layer;
   CHECK(Exchange(settings, kVectors).bytes_of(8) == 8);  // a word each
+  // 127 levels of 2 workers take lanes of 16 bits, and each tells its norm.
+  settings = settings_of("qsgd", 2);
+  settings.shared_scale = true;
+  CHECK(Exchange(settings, kVectors).bytes_of(8) == 16 + 4);
 }

@@ -81,8 +81,8 @@ TEST_CASE("scales travel by themselves where there are two messages", "[plan]") 
   CHECK(sizes == std::vector<std::int64_t>{4 * 188});
 }
 
-// 127 levels of 2 ranks add up to 254: more than a signed byte holds, so 2 bytes. Of 63 levels
-// 126: a byte.
+// The sum of 2 ranks' multiples, -127 to 127 each, is one of 2 x 127 x 2 + 1 = 509 values: more
+// than a byte holds, so 2 bytes. With 63 levels it is one of 253: a byte.
 TEST_CASE("levels of a shared norm add up in an all-reduce, after one of the norm", "[plan]") {
   Scenario scenario = toy::scenario("qsgd");
   scenario.fusion = parse_fusion("merged");
@@ -97,6 +97,25 @@ TEST_CASE("levels of a shared norm add up in an all-reduce, after one of the nor
                                  "update"});
   scenario.parameter = 63;
   CHECK(make_plan(scenario).buckets[0].payload == Bytes{6'000});
+}
+
+// 3 x 2000 elements: each tensor's lanes fill whole words. 2001 of a byte are 501 words.
+TEST_CASE("levels of each tensor fill whole words, as the kernels write them", "[plan]") {
+  Scenario scenario = toy::scenario("qsgd");
+  scenario.fusion = parse_fusion("merged");
+  scenario.selection = SelectionScope::PerTensor;
+  scenario.collective = &default_collective(Aggregation::AllReduce);
+  scenario.parameter = 63;
+  std::int64_t expected = 0;
+  for (GradientTensor& tensor : scenario.model.tensors) {
+    tensor.elements = 2001;
+    tensor.shape = {2001};
+    expected += 4 * 501;
+  }
+  const Plan plan = make_plan(scenario);
+  CHECK(plan.buckets[0].payload == Bytes{expected});
+  CHECK(plan.buckets[0].first.load.payload ==
+        Bytes{4 * static_cast<std::int64_t>(scenario.model.tensors.size())});
 }
 
 // With overlap the first half of an encode goes as backward goes; what must wait for another rank

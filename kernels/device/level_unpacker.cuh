@@ -1,0 +1,66 @@
+// A level unpacker: its memory, and its launch.
+#pragma once
+#include <memory>
+
+#include "kernels/device/level_packer.cuh"
+#include "kernels/device/unpack_levels.cuh"
+
+namespace gradcast::GRADCAST_DEVICE {
+
+template <PackRule kRule>
+class LevelUnpackerHere final : public LevelUnpacker {
+ public:
+  LevelUnpackerHere(double parameter, std::int64_t workers,
+                    const std::vector<LevelUnpackerTensor>& tensors) {
+    if (tensors.empty()) throw std::invalid_argument("an unpacker needs a tensor");
+    batch_.bits = require_lanes<kRule>(parameter, workers);
+    batch_.largest = LevelTraits<kRule>::largest(parameter);
+    batch_.workers = static_cast<std::uint32_t>(workers);
+    std::vector<LevelSegment> segments;
+    std::vector<std::int32_t> block_segment;
+    for (const LevelUnpackerTensor& tensor : tensors) {
+      require_elements(tensor.elements);
+      if (tensor.dense == nullptr || tensor.scale == nullptr || tensor.lanes == nullptr)
+        throw std::invalid_argument("a tensor lacks a pointer");
+      LevelSegment s{};
+      s.dense = tensor.dense;
+      s.scale = tensor.scale;
+      s.lanes = tensor.lanes;
+      s.elements = tensor.elements;
+      s.aligned = is_aligned(tensor.dense) && is_aligned(tensor.lanes);
+      s.first_block = append_blocks(block_segment, (s.elements + kPartElements - 1) / kPartElements,
+                                    segments.size());
+      segments.push_back(s);
+    }
+    blocks_ = static_cast<unsigned>(block_segment.size());
+    Carver measuring;
+    carve(measuring, segments.size(), block_segment.size());
+    memory_ = DeviceBytes(measuring.used());
+    Carver carver(memory_.get());
+    carve(carver, segments.size(), block_segment.size());
+    upload_all(tables_.segments, segments);
+    upload_all(tables_.block_segment, block_segment);
+    load_kernel(unpack_levels);
+  }
+
+  void unpack(void* stream_of_caller) override {
+    launch(unpack_levels, {blocks_}, static_cast<Stream>(stream_of_caller), batch_);
+  }
+  std::int64_t scratch_bytes() const override { return static_cast<std::int64_t>(memory_.size()); }
+
+ private:
+  void carve(Carver& carver, std::size_t segments, std::size_t blocks) {
+    batch_.segments = tables_.segments = carver.take<LevelSegment>(segments);
+    batch_.block_segment = tables_.block_segment = carver.take<std::int32_t>(blocks);
+  }
+
+  struct {
+    LevelSegment* segments;
+    std::int32_t* block_segment;
+  } tables_{};
+  LevelBatch batch_{};
+  unsigned blocks_ = 0;
+  DeviceBytes memory_;
+};
+
+}  // namespace gradcast::GRADCAST_DEVICE

@@ -1,0 +1,2 @@
+// Level packers and unpackers on CUDA.
+#include "kernels/device/make_level_packer.cuh"
