@@ -8,6 +8,7 @@
 #include "sim/base/error.hpp"
 #include "sim/base/sha256.hpp"
 #include "sim/base/text.hpp"
+#include "sim/network/collective.hpp"
 
 namespace gradcast {
 namespace {
@@ -60,6 +61,24 @@ std::string compressor_of(const SweepSettings& settings) {
   return Request{}.compressor;
 }
 
+/// Among several compressors, one that the named collective cannot carry has its usual one, as in
+/// `breakeven`.
+void take_a_collective_that_carries(SweepSettings& settings) {
+  const Compressor* compressor = find_compressor(compressor_of(settings));
+  for (auto& [flag, value] : settings) {
+    if (flag != "collective" || compressor == nullptr) continue;
+    const Collective* named = find_collective(value);
+    if (named != nullptr && !carries(*named, *compressor))
+      value = default_collective(compressor->aggregation).name;
+  }
+}
+
+bool has_several_compressors(const SweepPlan& plan) {
+  return std::any_of(plan.axes.begin(), plan.axes.end(), [](const SweepAxis& axis) {
+    return axis.flag == "compressor" && axis.values.size() > 1;
+  });
+}
+
 std::string as_text(const SweepSettings& settings) {
   std::vector<std::string> words;
   for (const auto& [flag, value] : settings) words.push_back("--" + flag + "=" + value);
@@ -73,9 +92,11 @@ class Tasks {
 
   SweepTasks all() {
     std::set<std::string> seen;
+    const bool several = has_several_compressors(plan_);
     for (std::int64_t i = 0; i < plan_.points(); ++i) {
       SweepSettings settings = plan_.point(i);
       const bool dense = is_dense(compressor_of(settings));
+      if (several) take_a_collective_that_carries(settings);
       if (dense)
         std::erase_if(settings, [](const auto& each) { return of_compressors(each.first); });
       if (!seen.insert(as_text(settings)).second) continue;

@@ -27,7 +27,7 @@ results() {
   result sweep sweep --model alexnet,vgg-16,resnet-50,inception-v4 --compressor dense,topk,randk,dgc,gaussian,trimmed \
     --nodes 1..64 --nic-bandwidth 1Gbps,10Gbps,100Gbps --engine analytic --format json
   result densities sweep --model resnet-50 --compressor all --density 0.0001..0.01 --format json
-  result breakeven breakeven --model resnet-50 --compressor all --over nic-bandwidth --map --engine analytic --format json
+  result breakeven breakeven --model resnet-50 --compressor topk,terngrad,powersgd,fp16 --over nic-bandwidth --map --engine analytic --format json
   result roofline calibrate --device cpu --models lenet-5 --compressors topk,gaussian --seconds 0.001 --roofline --format json
   result timed simulate --model resnet-50 --fusion layer --overlap yes --timeline "$work/timeline.json.gz" --format json
   hostile table2

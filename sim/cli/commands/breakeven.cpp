@@ -13,7 +13,7 @@
 #include "sim/breakeven/questions.hpp"
 #include "sim/breakeven/win_map.hpp"
 #include "sim/inputs/data_files.hpp"
-#include "sim/options/density_note.hpp"
+#include "sim/options/compressor_notes.hpp"
 #include "sim/options/engine_flag.hpp"
 #include "sim/options/evidence_note.hpp"
 #include "sim/options/flags.hpp"
@@ -88,6 +88,7 @@ int breakeven(int argc, const char* const* argv) {
     std::vector<std::string> names;
     for (const Contestant& contestant : contestants) names.push_back(contestant.name);
     note_density(flags, names);
+    if (asked.request.collective.empty()) note_collective(flags, names);
   } catch (const ValueError& error) {
     throw UsageError(error.what());
   }

@@ -15,7 +15,7 @@
 #include "sim/forecast/request.hpp"
 #include "sim/forecast/schedule.hpp"
 #include "sim/inputs/data_files.hpp"
-#include "sim/options/density_note.hpp"
+#include "sim/options/compressor_notes.hpp"
 #include "sim/options/engine_flag.hpp"
 #include "sim/options/evidence_note.hpp"
 #include "sim/options/noise_flags.hpp"

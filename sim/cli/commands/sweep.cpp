@@ -10,7 +10,7 @@
 #include "sim/base/text.hpp"
 #include "sim/base/text_file.hpp"
 #include "sim/base/units.hpp"
-#include "sim/options/density_note.hpp"
+#include "sim/options/compressor_notes.hpp"
 #include "sim/options/engine_flag.hpp"
 #include "sim/options/jobs_flag.hpp"
 #include "sim/sweep/run.hpp"
@@ -209,8 +209,13 @@ class Sweep {
     answer.arguments = plan_.arguments;
     deliver(flags_, inputs, plan_.engine, answer);
     std::vector<std::string> compressors;
-    for (const SweepTask& task : tasks_.tasks) compressors.push_back(task.asked.request.compressor);
+    bool usual = true;  // no collective is named
+    for (const SweepTask& task : tasks_.tasks) {
+      compressors.push_back(task.asked.request.compressor);
+      usual = usual && task.asked.request.collective.empty();
+    }
     note_density(flags_, compressors);
+    if (usual) note_collective(flags_, compressors);
     const Json& summary = answer.summary;
     const auto number = [&](const char* name) { return summary.at(name).get<std::size_t>(); };
     if (number("points_without_answer") > 0)

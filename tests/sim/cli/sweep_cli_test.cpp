@@ -314,6 +314,35 @@ TEST_CASE("a point without an answer says why, and the others have theirs", "[cl
   CHECK_THAT(ran.err, Contains("1 of 3 points have no answer"));
 }
 
+// Top-k's pairs do not add up: it is gathered, whatever collective the others take.
+TEST_CASE("among several compressors one that a collective cannot carry has its usual one",
+          "[cli][sweep]") {
+  const std::vector<std::string> many = {"sweep",         "--model=resnet-50",
+                                         "--nodes=8",     "--compressor=topk,terngrad,randk,fp16",
+                                         "--format=json", "--engine=analytic"};
+  const Ran usual = gradcast_with(many);
+  CHECK_THAT(usual.err, Contains("could be all-reduced where ranks share a seed or a scale") &&
+                            Contains("--collective ring-all-reduce): randk, terngrad\n"));
+  const auto collectives = [](const Ran& ran) {
+    std::vector<std::string> names;
+    const json document = json::parse(ran.out);
+    for (const json& row : document["results"]) {
+      CHECK(row["problem"] == "");
+      names.push_back(row["collective"].get<std::string>());
+    }
+    return names;
+  };
+  const std::string gathered = "ring-all-gather";
+  const std::string reduced = "ring-all-reduce";
+  CHECK(collectives(usual) == std::vector{gathered, gathered, gathered, reduced});
+  const Ran named = gradcast_with(with(many, {"--collective=ring-all-reduce"}));
+  CHECK(collectives(named) == std::vector{gathered, reduced, reduced, reduced});
+  CHECK_THAT(named.err, !Contains("could be all-reduced"));
+  // Of both: each as often as there are collectives for it.
+  const Ran both = gradcast_with(with(many, {"--collective=ring-all-gather,ring-all-reduce"}));
+  CHECK(collectives(both).size() == 6);
+}
+
 TEST_CASE("a point is compared with the dense run that `simulate` compares with", "[cli][sweep]") {
   // 161 collectives of 64 nodes: chosen by size, the dense run's are trees, and twice as quick.
   const std::vector<std::string> point = {
