@@ -99,7 +99,7 @@ TEST_CASE("levels of a shared norm add up in an all-reduce, after one of the nor
   CHECK(make_plan(scenario).buckets[0].payload == Bytes{6'000});
 }
 
-// 3 x 2000 elements: each tensor's lanes fill whole words. 2001 of a byte are 501 words.
+// 2001 lanes of a byte are 501 words (500.25) of each tensor, and it has a norm of its own.
 TEST_CASE("levels of each tensor fill whole words, as the kernels write them", "[plan]") {
   Scenario scenario = toy::scenario("qsgd");
   scenario.fusion = parse_fusion("merged");
