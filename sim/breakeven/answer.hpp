@@ -15,7 +15,7 @@ namespace gradcast {
 Answer breakeven_answer(const std::vector<Answered>& answers, const std::optional<WinMap>& map,
                         Format format);
 
-/// The engines that ran it, each once: "analytic", "simgrid-exact, simgrid-fluid".
+/// The engines that ran it, each once: "analytic", "flow-exact, flow-fluid".
 std::string engines_of(const std::vector<Answered>& answers, const std::optional<WinMap>& map);
 
 }  // namespace gradcast

@@ -89,7 +89,7 @@ Forecast Choices::at(const std::vector<std::pair<Quantity, double>>& values, con
   for (const std::size_t i : worth_simulating(values, engine)) {
     Forecast forecast = probes_[i].at(values, engine);
     forecast.schedule = schedules_[i];
-    if (forecast.engine == "simgrid-fluid") flows = forecast.engine;
+    if (is_fluid(forecast.engine)) flows = forecast.engine;
     if (first || forecast.answered() > best.answered() ||
         (forecast.answered() && better(forecast, best, 1)))
       best = forecast;
@@ -158,14 +158,16 @@ std::set<std::size_t> runs_of(const std::vector<Question>& questions) {
   return runs;
 }
 
-/// Which of the two methods `simgrid` uses for all runs. The end of the range decides, because it
+/// Which of its two engines an engine uses for all runs. The end of the range decides, because it
 /// has most messages.
 const Engine& one_grain(const std::vector<Question>& questions, Forecasts& forecasts) {
-  std::string used = "simgrid-exact";
+  std::string used;
   for (const Question& question : questions)
     for (const std::size_t run : {question.its, question.other})
-      if (forecasts.at(run, question.range.to).engine == "simgrid-fluid") used = "simgrid-fluid";
-  return *find_engine(used);
+      if (const std::string engine = forecasts.at(run, question.range.to).engine;
+          used.empty() || is_fluid(engine))
+        used = engine;
+  return used.empty() ? forecasts.engine() : *find_engine(used);
 }
 
 using Points = std::vector<std::pair<std::size_t, double>>;
@@ -214,7 +216,7 @@ std::vector<Finding> answers_to(const std::vector<Question>& questions, Forecast
         [&](std::size_t item) { forecasts.at(points[item].first, points[item].second); }, after);
   };
 
-  if (forecasts.engine().name == "simgrid") {
+  if (!forecasts.engine().fluid.empty()) {
     const auto end_of = [](const LookedAt& range) { return std::vector<double>{range.to}; };
     forecast_all(unknown_points(questions, forecasts, end_of), [] {});
     forecasts.use(one_grain(questions, forecasts));

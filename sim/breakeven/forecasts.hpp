@@ -110,7 +110,7 @@ struct Searching {
 };
 
 /// Answers all questions, in their order. The answers are the same
-/// for any number of processes. If `simgrid` would simulate some runs message by message and others
+/// for any number of processes. If an engine would simulate some runs message by message and others
 /// as flows, all are simulated as flows, so that a change of the winner never comes from a change
 /// of the method. On 32 and 36 ranks the two methods differ by 0.001 % at most, but by 4 % at worst
 /// in the tests' random scenarios, and compressed and dense runs may be closer than that.

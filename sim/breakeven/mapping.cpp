@@ -21,9 +21,9 @@ namespace {
 /// [run][row][column]
 using Seen = std::vector<std::vector<std::vector<Forecast>>>;
 
-/// Where `simgrid` is asked for, flows.
+/// Of an engine that chooses, the fluid one.
 const Engine& map_engine(const Engine& engine) {
-  return engine.name == "simgrid" ? *find_engine("simgrid-fluid") : engine;
+  return engine.fluid.empty() ? engine : *find_engine(engine.fluid);
 }
 
 /// Physics of all candidates, then fitted of all.

@@ -10,7 +10,7 @@
 
 namespace gradcast {
 
-/// Dense and all contestants. A coarse grid needs no messages: where `simgrid` is asked for,
+/// Dense and all contestants. A coarse grid needs no messages: where the engine chooses,
 /// collectives are flows. `quiet`: how far it is is not shown. Throws Error (130) where it is
 /// interrupted.
 WinMap make_map(const BreakEvenAsked& asked, const std::vector<Contestant>& contestants,

@@ -8,6 +8,13 @@
 
 namespace gradcast {
 
+// flow/engine_flow.cpp
+RunRecord run_flow(const Plan& plan, const Cluster& cluster, const World& world,
+                   const Observation& observation);
+RunRecord run_flow_exact(const Plan& plan, const Cluster& cluster, const World& world,
+                         const Observation& observation);
+RunRecord run_flow_fluid(const Plan& plan, const Cluster& cluster, const World& world,
+                         const Observation& observation);
 // simgrid/engine_simgrid.cpp
 RunRecord run_simgrid(const Plan& plan, const Cluster& cluster, const World& world,
                       const Observation& observation);
@@ -32,21 +39,45 @@ constexpr std::string_view kNeedsSimGrid =
 
 std::string nothing_refused(const Plan&, const Cluster&, const World&) { return {}; }
 
-std::string refused_by_exact(const Plan& plan, const Cluster&, const World&) {
+std::string refused_by_exact(const Plan& plan, const std::string& fluid) {
   if (plan.ranks() <= kMostRanks) return {};
-  return "simgrid-exact plays every rank by itself, up to " + std::to_string(kMostRanks) +
-         " of them, and here are " + std::to_string(plan.ranks()) + "; use --engine simgrid-fluid";
+  return "an exact engine plays every rank by itself, up to " + std::to_string(kMostRanks) +
+         " of them, and here are " + std::to_string(plan.ranks()) + "; use --engine " + fluid;
+}
+
+std::string refused_by_simgrid_exact(const Plan& plan, const Cluster&, const World&) {
+  return refused_by_exact(plan, "simgrid-fluid");
+}
+
+std::string refused_by_flow_fluid(const Plan&, const Cluster& cluster, const World&) {
+  if (cluster.platform_file.empty()) return {};
+  return "only SimGrid reads its platform files; use --engine simgrid";
+}
+
+std::string refused_by_flow_exact(const Plan& plan, const Cluster& cluster, const World& world) {
+  const std::string why = refused_by_flow_fluid(plan, cluster, world);
+  return why.empty() ? refused_by_exact(plan, "flow-fluid") : why;
 }
 
 std::string refused_by_analytic(const Plan& plan, const Cluster& cluster, const World& world) {
-  const std::string instead = "; use --engine simgrid";
+  const std::string instead = "; use --engine flow";
   if (!cluster.platform_file.empty())
-    return "the analytic engine cannot read SimGrid's platform files" + instead;
+    return "the analytic engine cannot read SimGrid's platform files; use --engine simgrid";
   if (world.network_disturbed())
     return "the analytic engine knows no events of links and no other flows" + instead;
   if (plan.network_streams > 1)
     return "the analytic engine knows no collectives that share the network" + instead;
   return {};
+}
+
+/// The engine `flow` hands what only SimGrid can do to SimGrid.
+RunRecord run_flow_or_simgrid(const Plan& plan, const Cluster& cluster, const World& world,
+                              const Observation& observation) {
+  if (cluster.platform_file.empty() && observation.paje.empty())
+    return run_flow(plan, cluster, world, observation);
+  const Engine& simgrid = *find_engine("simgrid");
+  if (!simgrid.built()) throw MissingError("this needs " + std::string(simgrid.needs));
+  return simgrid.play(plan, cluster, world, observation);
 }
 
 /// What tells ranks apart; "" where all are alike.
@@ -82,17 +113,25 @@ RunRecord Engine::run(const Plan& plan, const Cluster& cluster, const World& wor
 
 std::span<const Engine> all_engines() {
   static constexpr Engine kEngines[] = {
-      {"simgrid", "every message, or beyond 400,000 of them fluid, simulated",
-       WITH_SIMGRID(run_simgrid), kNeedsSimGrid, nothing_refused},
-      {"simgrid-exact", "every message of every rank, simulated", WITH_SIMGRID(run_simgrid_exact),
-       kNeedsSimGrid, refused_by_exact},
-      {"simgrid-fluid", "one set of flows for each phase of a collective, simulated",
-       WITH_SIMGRID(run_simgrid_fluid), kNeedsSimGrid, nothing_refused},
+      {"flow", "every message, or beyond 400,000 of them fluid; SimGrid's files by SimGrid",
+       run_flow_or_simgrid, "", nothing_refused, "flow-fluid"},
+      {"flow-exact", "every message of every rank, on links shared fairly", run_flow_exact, "",
+       refused_by_flow_exact, ""},
+      {"flow-fluid", "one set of flows for each phase of a collective", run_flow_fluid, "",
+       refused_by_flow_fluid, ""},
+      {"simgrid", "as flow, simulated by SimGrid", WITH_SIMGRID(run_simgrid), kNeedsSimGrid,
+       nothing_refused, "simgrid-fluid"},
+      {"simgrid-exact", "as flow-exact, simulated by SimGrid", WITH_SIMGRID(run_simgrid_exact),
+       kNeedsSimGrid, refused_by_simgrid_exact, ""},
+      {"simgrid-fluid", "as flow-fluid, simulated by SimGrid", WITH_SIMGRID(run_simgrid_fluid),
+       kNeedsSimGrid, nothing_refused, ""},
       {"analytic", "closed form, no contention but a collective's own", run_analytic, "",
-       refused_by_analytic},
+       refused_by_analytic, ""},
   };
   return kEngines;
 }
+
+bool is_fluid(std::string_view engine) { return engine.ends_with("-fluid"); }
 
 const Engine* find_engine(std::string_view name) {
   for (const Engine& engine : all_engines())

@@ -47,6 +47,9 @@ struct Engine {
   /// Why the engine cannot run this, and which one can; "" where it can.
   std::string (*refusal)(const Plan& plan, const Cluster& cluster, const World& world);
 
+  /// Where the engine chooses between an exact and a fluid one: the fluid one. "" where not.
+  std::string_view fluid;
+
   bool built() const { return play != nullptr; }
   /// Throws std::exception rather than report a run that did not finish; ValueError for what it
   /// refuses.
@@ -56,6 +59,9 @@ struct Engine {
 
 /// All engines, the default first.
 std::span<const Engine> all_engines();
+
+/// Whether the engine of that name, as a record has it, simulates phases in place of messages.
+bool is_fluid(std::string_view engine);
 
 /// nullptr where there is none of that name.
 const Engine* find_engine(std::string_view name);

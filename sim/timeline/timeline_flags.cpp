@@ -12,14 +12,12 @@
 namespace gradcast {
 namespace {
 
-bool is_simgrid(std::string_view engine) { return engine.starts_with("simgrid"); }
-
 /// Notes on the links of a record, if their meaning is not plain.
 void note_links(std::vector<std::string>& notes, const RunRecord& record) {
-  if (!is_simgrid(record.engine))
+  if (record.engine == "analytic")
     notes.push_back("the " + record.engine +
                     " engine has no links, so the timeline has no counters of their load");
-  else if (record.engine == "simgrid-fluid" && !record.links.empty())
+  else if (is_fluid(record.engine) && !record.links.empty())
     notes.push_back(
         "the timeline's links carry what the fluid engine simulates: where nodes do the same, only "
         "the first one's messages");
@@ -84,7 +82,7 @@ TimelineChoice read_timeline(const Flags& flags, const Engine& engine) {
     throw MissingError(
         "--paje: only SimGrid writes such traces, and this build lacks it; it needs " +
         std::string(find_engine("simgrid")->needs));
-  if (flags.given("paje") && !is_simgrid(engine.name))
+  if (flags.given("paje") && engine.name != "flow" && !engine.name.starts_with("simgrid"))
     throw UsageError("--paje: the engine '" + std::string(engine.name) +
                      "' writes none; SimGrid's do (--engine simgrid)");
   const std::filesystem::path output = flags.text("output");

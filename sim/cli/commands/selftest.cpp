@@ -74,7 +74,7 @@ Cluster test_cluster(int nodes, int gpus_per_node) {
 std::vector<const Engine*> own_engines() {
   std::vector<const Engine*> own;
   for (const Engine& engine : all_engines())
-    if (engine.built() && engine.name != "simgrid") own.push_back(&engine);
+    if (engine.built() && engine.fluid.empty()) own.push_back(&engine);
   return own;
 }
 

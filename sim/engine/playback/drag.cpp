@@ -23,7 +23,7 @@ void Drag::begin(std::size_t step) {
   begun_[step] = computed_;
 }
 
-void Drag::end(std::size_t step, EventQueue::Action over) {
+void Drag::end(std::size_t step, Action over) {
   if (slowdown_ == 0) {
     over();
     return;
@@ -60,7 +60,7 @@ void Drag::date_next() {
     if (turn != turn_) return;
     bring_up_to_date();
     const auto done = first_over();
-    const EventQueue::Action over = std::move(done->over);
+    Action over = std::move(done->over);
     rests_.erase(done);
     date_next();
     over();

@@ -22,12 +22,12 @@ class Drag {
   /// A collective begins on the network.
   void begin(std::size_t step);
   /// It ended there. `over` is called when it is over: at once, or later.
-  void end(std::size_t step, EventQueue::Action over);
+  void end(std::size_t step, Action over);
 
  private:
   struct Rest {
     Seconds left;  // at full speed
-    EventQueue::Action over;
+    Action over;
   };
 
   double rate() const { return computes_ ? 1 / (1 + slowdown_) : 1; }

@@ -60,11 +60,14 @@ class ExactTransport::Exchange {
       Edges edges{by_end(phase, &Message::from, ranks),
                   by_end(phase, &Message::to, ranks),
                   {},
+                  {},
                   std::vector<int>(phase.messages.size(), 0)};
       edges.latency.reserve(phase.messages.size());
+      edges.ways.reserve(phase.messages.size());
       for (const Message& message : phase.messages) {
         links.clear();
         edges.latency.push_back(transport.topology_.route(message.from, message.to, links));
+        edges.ways.push_back(transport.network_.way(message.from, message.to));
       }
       edges_.push_back(std::move(edges));
     }
@@ -85,6 +88,7 @@ class ExactTransport::Exchange {
     NumberLists sends;
     NumberLists receives;
     std::vector<Seconds> latency;
+    std::vector<FlowNetwork::Way> ways;
     std::vector<int> arrived;  // rounds of each message that have come
   };
   struct Place {
@@ -169,14 +173,13 @@ class ExactTransport::Exchange {
   }
 
   void send(Index phase, Index message, int round) {
-    const Message& what = phases_[phase].messages[message];
     const Bytes bytes = phases_[phase].bytes_of(message, round);
     if (bytes.count == 0) {  // takes its latency only
       transport_.events_.in(Seconds{0}, [this, phase, message] { sent(phase, message, Bytes{}); });
       return;
     }
     ++transport_.messages_;
-    transport_.network_.send(what.from, what.to, bytes,
+    transport_.network_.send(edges_[phase].ways[message], bytes,
                              [this, phase, message, bytes] { sent(phase, message, bytes); });
   }
 

@@ -50,7 +50,8 @@ void FluidTransport::start_flows(const std::shared_ptr<Course>& course) {
     if (left.count == 0) continue;
     ++course->flows_left;
     ++flows_;
-    network_.send(message.from, message.to, left, [this, course] { end_flow(course); });
+    network_.send(network_.way(message.from, message.to), left,
+                  [this, course] { end_flow(course); });
   }
   end_flow(course);
 }

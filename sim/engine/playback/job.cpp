@@ -52,7 +52,6 @@ Job::Job(const Plan& plan, const RankClasses& ranks, EventQueue& events, Transpo
   followers_.resize(steps);
   Player at_start;
   at_start.done.assign(steps, false);
-  at_start.drag = Drag(plan.computing_slowdown, events);
   queue_of_.resize(steps);
   std::map<int, std::size_t> queues;  // by communicator
   for (std::size_t i = 0; i < steps; ++i) {
@@ -72,6 +71,8 @@ Job::Job(const Plan& plan, const RankClasses& ranks, EventQueue& events, Transpo
   at_start.in_flight_of.resize(network_.size());
   const std::size_t classes = ranks.classes.size();
   players_.assign(classes, at_start);
+  drags_.reserve(classes);
+  for (std::size_t id = 0; id < classes; ++id) drags_.emplace_back(plan.computing_slowdown, events);
   active_.resize(classes);
   record_.assign(classes, std::vector<Interval>(steps));
   still_in_.assign(steps, classes);
@@ -247,12 +248,12 @@ void Job::enter(std::size_t id, std::size_t step) {
 }
 
 void Job::hand_over(std::size_t id, std::size_t step) {
-  players_[id].drag.begin(step);
+  drags_[id].begin(step);
   transport_.enter(*this, step, id);
 }
 
 void Job::leave(std::size_t step, std::size_t id) {
-  players_[id].drag.end(step, [this, step, id] { left(step, id); });
+  drags_[id].end(step, [this, step, id] { left(step, id); });
 }
 
 void Job::left(std::size_t step, std::size_t id) {
@@ -279,7 +280,7 @@ void Job::begin(std::size_t id, Running& running, std::size_t step) {
   if (&running == &players_[id].side)
     change_rate(id, players_[id].compute);
   else
-    players_[id].drag.computing(uses_gpu(plan_.steps[step].kind));
+    drags_[id].computing(uses_gpu(plan_.steps[step].kind));
   if (running.left > Seconds{0})
     date_end(id, running);
   else
@@ -294,7 +295,7 @@ void Job::finish(std::size_t id, Running& running) {
   if (&running == &players_[id].side)
     change_rate(id, players_[id].compute);
   else
-    players_[id].drag.computing(false);
+    drags_[id].computing(false);
 }
 
 void Job::mark_done(std::size_t id, std::size_t step) {

@@ -88,7 +88,6 @@ class Job {
     double event_speed = 1;                // of the events that go on
     Running compute;
     Running side;
-    Drag drag;                              // of computing on collectives
     std::size_t next_compute = 0;           // of compute_
     std::size_t launch_awaited = kNone;     // the step for whose launch it comes back
     std::vector<std::size_t> next_network;  // by queue of network_: in it
@@ -132,6 +131,7 @@ class Job {
   std::vector<std::size_t> queue_of_;                // by step, of collectives: which of network_
   std::vector<std::vector<std::size_t>> followers_;  // by step: those that come after it
   std::vector<Player> players_;
+  std::vector<Drag> drags_;            // by class: of its computing on its collectives
   std::vector<ActivePeriods> active_;  // by class: of its events
   // For a coordinated queue:
   std::vector<std::size_t> ready_ranks_;  // by step: how many classes could begin it

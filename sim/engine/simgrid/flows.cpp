@@ -10,21 +10,29 @@ namespace sg4 = simgrid::s4u;
 
 namespace gradcast {
 
-SimulatedFlows::SimulatedFlows(const sg4::Engine& engine, std::vector<sg4::Host*> hosts,
+SimulatedFlows::SimulatedFlows(const sg4::Engine& engine, const SimulatedNetwork& network,
                                EventQueue& events)
-    : engine_(engine), hosts_(std::move(hosts)), events_(events) {
+    : engine_(engine), network_(network), events_(events) {
   events_.on_earlier = [this](Seconds when) { wake_at(when); };
   // noexcept: an exception that passes through SimGrid is undefined behaviour in 3.32
   simgrid_compat::on_message_completion(
       [this](const sg4::Comm& comm) noexcept { completed(comm); });
 }
 
-void SimulatedFlows::send(int from, int to, Bytes bytes, EventQueue::Action sent) {
-  send_at_most({}, from, to, bytes, std::move(sent));
+FlowNetwork::Way SimulatedFlows::way(int from, int to) {
+  const auto [known, is_new] = known_ways_.try_emplace({from, to});
+  if (is_new) known->second = way_at_most({}, from, to);
+  return known->second;
 }
 
-void SimulatedFlows::send_at_most(BytesPerSecond most, int from, int to, Bytes bytes,
-                                  EventQueue::Action sent) {
+FlowNetwork::Way SimulatedFlows::way_at_most(BytesPerSecond most, int from, int to) {
+  ways_.push_back({network_.hosts[static_cast<std::size_t>(from)],
+                   network_.hosts[static_cast<std::size_t>(to)], most});
+  return static_cast<Way>(ways_.size() - 1);
+}
+
+void SimulatedFlows::send(Way way, Bytes bytes, Action sent) {
+  const Ends& ends = ways_[way];
   if (free_.empty()) free_.push_back(&flows_.emplace_back());
   Flow* flow = free_.back();
   free_.pop_back();
@@ -32,32 +40,33 @@ void SimulatedFlows::send_at_most(BytesPerSecond most, int from, int to, Bytes b
   flow->comm = sg4::Comm::sendto_init();
   flow->comm->set_payload_size(static_cast<std::uint64_t>(bytes.count));
   flow->comm->set_data(flow);  // before set_destination, which starts it
-  flow->comm->set_source(hosts_[static_cast<std::size_t>(from)]);
+  flow->comm->set_source(ends.from);
   for (const auto& [link, width] : changing_) link->set_bandwidth(width.widest);
-  sg4::Link* first = most.value > 0 ? way(from, to).front() : nullptr;
+  sg4::Link* first = ends.most.value > 0 ? links_of(ends).front() : nullptr;
   const double of_first = first != nullptr ? first->get_bandwidth() : 0;
-  if (first != nullptr) first->set_bandwidth(std::min(most.value, of_first));
-  flow->comm->set_destination(hosts_[static_cast<std::size_t>(to)]);
+  if (first != nullptr) first->set_bandwidth(std::min(ends.most.value, of_first));
+  flow->comm->set_destination(ends.to);
   if (first != nullptr) first->set_bandwidth(of_first);
   for (const auto& [link, width] : changing_) link->set_bandwidth(width.bandwidth);
 }
 
-void SimulatedFlows::set_bandwidth(sg4::Link* link, double bandwidth, double widest) {
-  changing_[link] = {bandwidth, widest};
-  link->set_bandwidth(bandwidth);
+void SimulatedFlows::set_bandwidth(std::size_t link, BytesPerSecond bandwidth,
+                                   BytesPerSecond widest) {
+  sg4::Link* simulated = find_link(network_.topology.links[link].name);
+  changing_[simulated] = {bandwidth.value, widest.value};
+  simulated->set_bandwidth(bandwidth.value);
 }
 
-std::vector<sg4::Link*> SimulatedFlows::way(int from, int to) const {
+std::vector<sg4::Link*> SimulatedFlows::links_of(const Ends& ends) {
   std::vector<sg4::Link*> links;
   double latency = 0;
-  hosts_[static_cast<std::size_t>(from)]->route_to(hosts_[static_cast<std::size_t>(to)], links,
-                                                   &latency);
+  ends.from->route_to(ends.to, links, &latency);
   return links;
 }
 
-BytesPerSecond SimulatedFlows::narrowest(int from, int to) const {
+BytesPerSecond SimulatedFlows::narrowest(Way way) const {
   double least = std::numeric_limits<double>::infinity();
-  for (const sg4::Link* link : way(from, to)) least = std::min(least, link->get_bandwidth());
+  for (const sg4::Link* link : links_of(ways_[way])) least = std::min(least, link->get_bandwidth());
   return {least};
 }
 
@@ -66,7 +75,7 @@ void SimulatedFlows::completed(const sg4::Comm& comm) {
   try {
     auto* flow = comm.get_data<Flow>();
     events_.advance_to(Seconds{sg4::Engine::get_clock()});
-    const EventQueue::Action sent = std::move(flow->sent);
+    Action sent = std::move(flow->sent);
     sent();
     free_.push_back(flow);  // only now: another message must not take this one's comm
   } catch (...) {

@@ -5,9 +5,12 @@
 #include <map>
 #include <optional>
 #include <simgrid/s4u.hpp>
+#include <utility>
 #include <vector>
 
+#include "sim/engine/playback/event_queue.hpp"
 #include "sim/engine/playback/flow_network.hpp"
+#include "sim/engine/simgrid/network.hpp"
 
 namespace gradcast {
 
@@ -16,33 +19,24 @@ namespace gradcast {
 /// per process, because completion callbacks can only be added.
 class SimulatedFlows : public FlowNetwork {
  public:
-  /// Both references must outlive it.
-  SimulatedFlows(const simgrid::s4u::Engine& engine, std::vector<simgrid::s4u::Host*> hosts,
+  /// All references must outlive it.
+  SimulatedFlows(const simgrid::s4u::Engine& engine, const SimulatedNetwork& network,
                  EventQueue& events);
 
-  void send(int from, int to, Bytes bytes, EventQueue::Action sent) override;
-
-  /// The same, but never faster than `most` (0: no limit).
-  void send_at_most(BytesPerSecond most, int from, int to, Bytes bytes, EventQueue::Action sent);
-
-  /// Sets the link's bandwidth from now on. `widest`: the most that it ever has.
-  void set_bandwidth(simgrid::s4u::Link* link, double bandwidth, double widest);
-
-  /// The bandwidth of the narrowest link from a rank to another, now.
-  BytesPerSecond narrowest(int from, int to) const;
-
-  /// Runs until no event is left.
-  void run();
-
-  /// Stops the run, whatever is still on its way.
-  void stop() { stopped_ = true; }
+  Way way(int from, int to) override;
+  Way way_at_most(BytesPerSecond most, int from, int to) override;
+  void send(Way way, Bytes bytes, Action sent) override;
+  void set_bandwidth(std::size_t link, BytesPerSecond bandwidth, BytesPerSecond widest) override;
+  BytesPerSecond narrowest(Way way) const override;
+  void run() override;
+  void stop() override { stopped_ = true; }
 
  private:
   /// A message on its way. The comm is held until its callback has returned: SimGrid 3.32 keeps
   /// only a raw pointer.
   struct Flow {
     simgrid::s4u::CommPtr comm;
-    EventQueue::Action sent;
+    Action sent;
   };
 
   /// SimGrid limits a message to the bandwidth that the narrowest link of its way has when the
@@ -54,15 +48,23 @@ class SimulatedFlows : public FlowNetwork {
     double widest;
   };
 
-  std::vector<simgrid::s4u::Link*> way(int from, int to) const;
+  struct Ends {
+    simgrid::s4u::Host* from;
+    simgrid::s4u::Host* to;
+    BytesPerSecond most;  // 0: no limit
+  };
+
+  static std::vector<simgrid::s4u::Link*> links_of(const Ends& ends);
   void wake_at(Seconds when);
   void wake(Seconds when);
   void fail();
   void completed(const simgrid::s4u::Comm& comm);
 
   const simgrid::s4u::Engine& engine_;
-  std::vector<simgrid::s4u::Host*> hosts_;
+  const SimulatedNetwork& network_;
   EventQueue& events_;
+  std::vector<Ends> ways_;
+  std::map<std::pair<int, int>, Way> known_ways_;  // without a limit, by both ranks
   std::deque<Flow> flows_;   // at fixed addresses
   std::vector<Flow*> free_;  // of flows_
   std::map<simgrid::s4u::Link*, Changing> changing_;

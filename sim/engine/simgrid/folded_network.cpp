@@ -38,10 +38,4 @@ SimulatedNetwork fold_network(const sg4::Engine& engine, const Cluster& cluster,
   return network;
 }
 
-void FoldedFlows::send(int from, int to, Bytes bytes, EventQueue::Action sent) {
-  const int between_nodes = from / gpus_ == to / gpus_ ? 0 : gpus_;
-  flows_.send(between_nodes + from % gpus_, 2 * gpus_ + between_nodes + to % gpus_, bytes,
-              std::move(sent));
-}
-
 }  // namespace gradcast

@@ -20,9 +20,24 @@ class FoldedFlows : public FlowNetwork {
   /// `flows` must outlive it.
   FoldedFlows(SimulatedFlows& flows, int gpus_per_node) : flows_(flows), gpus_(gpus_per_node) {}
 
-  void send(int from, int to, Bytes bytes, EventQueue::Action sent) override;
+  Way way(int from, int to) override { return flows_.way(leaves(from, to), arrives(from, to)); }
+  Way way_at_most(BytesPerSecond most, int from, int to) override {
+    return flows_.way_at_most(most, leaves(from, to), arrives(from, to));
+  }
+  void send(Way way, Bytes bytes, Action sent) override { flows_.send(way, bytes, std::move(sent)); }
+  void set_bandwidth(std::size_t link, BytesPerSecond bandwidth, BytesPerSecond widest) override {
+    flows_.set_bandwidth(link, bandwidth, widest);
+  }
+  BytesPerSecond narrowest(Way way) const override { return flows_.narrowest(way); }
+  void run() override { flows_.run(); }
+  void stop() override { flows_.stop(); }
 
  private:
+  // Its hosts, by number.
+  int leaves(int from, int to) const { return between_nodes(from, to) + from % gpus_; }
+  int arrives(int from, int to) const { return 2 * gpus_ + between_nodes(from, to) + to % gpus_; }
+  int between_nodes(int from, int to) const { return from / gpus_ == to / gpus_ ? 0 : gpus_; }
+
   SimulatedFlows& flows_;
   int gpus_;
 };

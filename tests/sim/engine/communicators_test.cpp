@@ -107,7 +107,7 @@ TEST_CASE("a collective that is not ready holds up its own communicator only", "
 TEST_CASE("network streams are counted by communicator", "[communicators]") {
   Plan plan = plan_of({replicas(), replicas(), replicas(), shards()});
   plan.network_streams = 2;
-  for (const char* name : {"simgrid-exact", "simgrid-fluid"}) {
+  for (const char* name : {"flow-exact", "flow-fluid", "simgrid-exact", "simgrid-fluid"}) {
     const Engine& engine = *find_engine(name);
     if (!engine.built()) continue;
     const RunRecord record = engine.run(plan, four_nodes_of_two());
@@ -138,8 +138,7 @@ TEST_CASE("communication of two communicators at a time counts once", "[communic
 // Rank 0 computes for 20 ms and the others for 10. At each of its barriers a tree waits for its own
 // group: that of ranks 2 and 3 is over at 10 + 2 * 3 ms, that of ranks 0 and 1 at 20 + 2 * 3 ms.
 TEST_CASE("a group in lockstep does not wait for the ranks of another", "[communicators]") {
-  const Engine& exact = *find_engine("simgrid-exact");
-  if (!exact.built()) return;
+  const Engine& exact = *find_engine("flow-exact");
   PlanStep computing{StepKind::Backward, "computing", {}, 10ms};
   PlanStep tree = shards();
   tree.collective = find_collective("double-binary-tree");

@@ -286,20 +286,21 @@ TEST_CASE("an engine never reports a time for a run that did not finish", "[engi
 }
 
 TEST_CASE("simulated messages are counted", "[engine]") {
-  const Engine* simgrid = find_engine("simgrid");
-  if (!simgrid->built()) return;
   const Plan plan = one_collective(*find_collective("ring-all-reduce"), 4, Bytes{1000});
-  const RunRecord record = simgrid->run(plan, cluster(4, 1, kNic, kFast));
-  CHECK(record.flows_simulated == 4 * 6);
-  CHECK(record.engine == "simgrid-exact");
+  for (const std::string name : {"flow", "simgrid"}) {
+    const Engine* engine = find_engine(name);
+    if (!engine->built()) continue;
+    const RunRecord record = engine->run(plan, cluster(4, 1, kNic, kFast));
+    CHECK(record.flows_simulated == 4 * 6);
+    CHECK(record.engine == name + "-exact");
+  }
 }
 
 // 600 nodes in a ring, of which one's NIC has half the bandwidth: 599 rounds of 1 MB at 5 GB/s (0.2
 // ms), the pace of all, and the latencies that the last byte meets. Fluid, 600 flows are too many
 // where nothing can meet them; with two streams something could.
 TEST_CASE("very many flows that nothing else can meet are simulated as one", "[engine]") {
-  const Engine* fluid = find_engine("simgrid-fluid");
-  if (!fluid->built()) return;
+  const Engine* fluid = find_engine("flow-fluid");
   Plan plan = one_collective(*find_collective("ring-all-gather"), 600, Bytes{1'000'000});
   Cluster on = cluster(600, 1, kNic, kFast);
   set_property(on, "nic_bandwidth@3", "5GBps");
@@ -320,6 +321,8 @@ TEST_CASE("engines are found by name", "[engine]") {
     CHECK(find_engine(engine.name) == &engine);
     CHECK((engine.built() || !engine.needs.empty()));
   }
-  CHECK(all_engines()[0].name == "simgrid");  // the default
+  CHECK(all_engines()[0].name == "flow");  // the default
+  for (const Engine& engine : all_engines())
+    if (!engine.fluid.empty()) CHECK(is_fluid(find_engine(engine.fluid)->name));
   CHECK(find_engine("ns-3") == nullptr);
 }

@@ -49,9 +49,9 @@ bool rounds_meet(const Scenario& scenario) {
 }
 
 void agree(const Scenario& scenario, double bound, Worst& worst) {
-  const double fluid = seconds("simgrid-fluid", scenario);
+  const double fluid = seconds("flow-fluid", scenario);
   if (!few_messages(scenario)) RC_DISCARD();
-  const double exact = seconds("simgrid-exact", scenario);
+  const double exact = seconds("flow-exact", scenario);
   RC_LOG() << "exact " << exact << " s, fluid " << fluid << " s\n";
   RC_ASSERT(std::abs(exact - fluid) <= bound * std::max(exact, fluid) + kRounding);
   worst.add(apart(exact, fluid), scenario);
@@ -59,7 +59,7 @@ void agree(const Scenario& scenario, double bound, Worst& worst) {
 
 void analytic_agrees() {
   const Scenario scenario = *any_scenario({.flat = true, .plain = true});
-  const double fluid = seconds("simgrid-fluid", scenario);
+  const double fluid = seconds("flow-fluid", scenario);
   RC_ASSERT(std::abs(seconds("analytic", scenario) - fluid) <= kClosely * fluid + kRounding);
 }
 

@@ -1,6 +1,8 @@
 #include "sim/engine/playback/event_queue.hpp"
 
+#include <array>
 #include <catch2/catch.hpp>
+#include <memory>
 #include <string>
 
 using namespace gradcast;
@@ -68,4 +70,33 @@ TEST_CASE("whoever keeps the clock hears of what is due before all else", "[even
   events.at(3s, [] {});
   events.at(4s, [] {});
   CHECK(heard == "53");
+}
+
+// Dates that come and go among others: more of them than the queue remembers at a time.
+TEST_CASE("events of one date keep their order among many dates", "[event-queue]") {
+  EventQueue events;
+  std::string done;
+  for (const char name : std::string("abcdefgh")) {
+    events.at(1s, [&, name] { done += name; });
+    for (int other = 2; other < 12; ++other) events.at(Seconds{static_cast<double>(other)}, [] {});
+  }
+  events.run();
+  CHECK(done == "abcdefgh");
+}
+
+TEST_CASE("an action may hold more than fits into it, and lets go of it", "[event-queue]") {
+  const auto shared = std::make_shared<int>(7);
+  {
+    EventQueue events;
+    int seen = 0;
+    const std::array<int, 30> much{1, 2, 3};
+    events.at(1s, [&seen, shared] { seen += *shared; });
+    events.at(1s, [&seen, much] { seen += much[2]; });
+    events.at(2s, [&seen, shared] { seen += 100; });
+    CHECK(shared.use_count() == 3);
+    events.advance_to(1s);
+    CHECK(seen == 10);
+    CHECK(shared.use_count() == 2);  // that of 2 s has not happened
+  }
+  CHECK(shared.use_count() == 1);
 }

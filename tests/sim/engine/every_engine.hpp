@@ -10,12 +10,12 @@
 
 namespace gradcast::toy {
 
-/// All that this build has and that know such a thing; "simgrid" is one of the others.
+/// All that this build has and that know such a thing, but those that only choose another.
 inline std::vector<const Engine*> engines_for(const Scenario& scenario) {
   std::vector<const Engine*> able;
   const Plan plan = make_plan(scenario);
   for (const Engine& engine : all_engines())
-    if (engine.built() && engine.name != "simgrid" &&
+    if (engine.built() && engine.fluid.empty() &&
         engine.refusal(plan, scenario.cluster, scenario.world).empty())
       able.push_back(&engine);
   return able;

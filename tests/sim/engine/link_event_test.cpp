@@ -11,10 +11,10 @@ namespace {
 
 constexpr Seconds kMs{toy::kMilli};
 
-/// By both SimGrid engines; nothing where this build has none.
+/// By every engine that simulates links.
 template <class Body>
-void on_simgrid(Body body) {
-  for (const char* name : {"simgrid-exact", "simgrid-fluid"})
+void on_networks(Body body) {
+  for (const char* name : {"flow-exact", "flow-fluid", "simgrid-exact", "simgrid-fluid"})
     if (const Engine& engine = *find_engine(name); engine.built()) DYNAMIC_SECTION(name) {
         body(engine);
       }
@@ -42,7 +42,7 @@ Scenario with_both_nics(Period period, double share) {
 
 TEST_CASE("what starts while a link is down goes on as fast as ever when it is up again",
           "[world]") {
-  on_simgrid([](const Engine& engine) {
+  on_networks([](const Engine& engine) {
     // Down when it starts: 10 s, then 24 + 1 ms.
     CHECK(milliseconds(engine, with_link("node1.nic0", {Seconds{0}, Seconds{10}}, 0)) ==
           Approx(10'025).epsilon(1e-9));
@@ -53,7 +53,7 @@ TEST_CASE("what starts while a link is down goes on as fast as ever when it is u
 }
 
 TEST_CASE("what starts on a slow link is faster when the link is", "[world]") {
-  on_simgrid([](const Engine& engine) {
+  on_networks([](const Engine& engine) {
     // At a tenth until 118 ms: 10 of 24 ms are done by then. 118 + 14 + 1.
     CHECK(milliseconds(engine, with_both_nics({Seconds{0}, 118 * kMs}, 0.1)) ==
           Approx(133).epsilon(1e-9));
@@ -63,7 +63,7 @@ TEST_CASE("what starts on a slow link is faster when the link is", "[world]") {
 }
 
 TEST_CASE("not a byte passes a link that is down for ever", "[world]") {
-  on_simgrid([](const Engine& engine) {
+  on_networks([](const Engine& engine) {
     Scenario scenario = with_link("node0.nic0", {}, 0);
     for (GradientTensor& tensor : scenario.model.tensors) tensor.elements = 1;
     CHECK(run(scenario, engine).lost != "");
@@ -72,7 +72,7 @@ TEST_CASE("not a byte passes a link that is down for ever", "[world]") {
 
 // 16 MiB at a time would be a billion pieces.
 TEST_CASE("traffic that never ends does not keep a run that is lost from ending", "[world]") {
-  on_simgrid([](const Engine& engine) {
+  on_networks([](const Engine& engine) {
     Scenario scenario = toy::scenario();
     scenario.cluster.nic = scenario.cluster.intra = {BytesPerSecond{10e9}, Seconds{0}};
     scenario.world.ranks.push_back({0, {}, 0});
@@ -84,7 +84,7 @@ TEST_CASE("traffic that never ends does not keep a run that is lost from ending"
 // 10 ms from 18 ms on, in which the job has half of rank 0's way to rank 1. 24 ms of the ring's
 // are 2 rounds of 12: by 28 ms 5 of these are done, and the rest takes 19 ms.
 TEST_CASE("traffic ends with its period", "[world]") {
-  on_simgrid([](const Engine& engine) {
+  on_networks([](const Engine& engine) {
     Scenario scenario = toy::scenario();
     // Pieces of 16 MiB are longer than the toy: everything a million times as large.
     for (GradientTensor& tensor : scenario.model.tensors) tensor.elements *= 1'000'000;

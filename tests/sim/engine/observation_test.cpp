@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "sim/base/error.hpp"
 #include "tests/sim/engine/every_engine.hpp"
 
 using namespace gradcast;
@@ -31,6 +32,17 @@ TEST_CASE("the links of a run carry its bytes, and observing them changes no tim
     CHECK(nic->changes[1].at.count() == Approx(42e-3));
     CHECK(nic->changes[1].rate.value == 0);
   }
+}
+
+TEST_CASE("only SimGrid writes Paje traces, and flow hands them to it") {
+  const Scenario scenario = toy::scenario();
+  const Observation paje{.links = false, .paje = "trace.paje"};
+  CHECK_THROWS_WITH(
+      find_engine("flow-exact")->run(make_plan(scenario), scenario.cluster, {}, paje),
+      Catch::Contains("--engine simgrid"));
+  if (find_engine("simgrid")->built()) return;
+  CHECK_THROWS_AS(find_engine("flow")->run(make_plan(scenario), scenario.cluster, {}, paje),
+                  MissingError);
 }
 
 TEST_CASE("the closed form writes no Paje trace, and says so") {

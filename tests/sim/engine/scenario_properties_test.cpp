@@ -93,7 +93,7 @@ Cluster with_twice_the_bandwidth(Cluster cluster) {
 /// Whether messages of several ranks share links in the exact engine. A rank that is late leaves
 /// more to the others then, and what they do may be what the last waits for.
 bool meets(const Engine& engine, const Scenario& scenario) {
-  return engine.name == "simgrid-exact" &&
+  return engine.name.ends_with("-exact") &&
          (scenario.cluster.ranks() > scenario.cluster.nodes ||
           scenario.cluster.nodes_per_leaf > 0 || !scenario.collective->name.starts_with("ring-"));
 }

@@ -66,11 +66,11 @@ inline std::vector<const Engine*> engines_for(const Scenario& scenario) {
   const Plan plan = make_plan(scenario);
   std::vector<const Engine*> able;
   for (const Engine& engine : all_engines()) {
-    if (!engine.built() || engine.name == "simgrid") continue;
+    if (!engine.built() || !engine.fluid.empty()) continue;
     if (!engine.refusal(plan, scenario.cluster, scenario.world).empty()) continue;
     const std::int64_t messages =
         messages_of(plan, scenario.cluster) * scenario.world.concurrent_jobs;
-    if (engine.name == "simgrid-exact" && messages > kMostMessages) continue;
+    if (engine.name.ends_with("-exact") && messages > kMostMessages) continue;
     able.push_back(&engine);
   }
   return able;
@@ -110,7 +110,6 @@ struct Property {
 /// Of every property so many scenarios, divided by this.
 template <class Properties>
 void check_all(const Properties& properties, int divided_by) {
-  if (!find_engine("simgrid-fluid")->built()) return;
   for (const Property& property : properties)
     holds(property.description, property.scenarios / divided_by, property.body);
 }

@@ -63,7 +63,7 @@ TEST_CASE("a tree and a ring on two network streams share links at every node", 
   // then 0 -> 1 and 2 -> 3. Of these 1 -> 0, 3 -> 2, 2 -> 0, 0 -> 2 share their sender's link with
   // the ring: half of it, 2 kB in 4 ms. So does 0 -> 1, with the ring on both its links; four
   // levels make 16 ms.
-  for (const char* name : {"simgrid-exact", "simgrid-fluid"}) {
+  for (const char* name : {"flow-exact", "flow-fluid", "simgrid-exact", "simgrid-fluid"}) {
     const Engine* engine = find_engine(name);
     if (!engine->built()) continue;
     CAPTURE(name);

@@ -225,7 +225,7 @@ TEST_CASE("a run that never ends is soon over, whatever else is on the network",
 
 TEST_CASE("a world of ranks or links that are not there is refused before anything runs",
           "[world]") {
-  for (const char* engine : {"analytic", "simgrid-exact", "simgrid-fluid"}) {
+  for (const char* engine : {"analytic", "flow-exact", "flow-fluid", "simgrid-exact", "simgrid-fluid"}) {
     if (!find_engine(engine)->built()) continue;
     CAPTURE(engine);
     CHECK(refusal(engine, during(RankEvent{2, {}, 0.5})) == "there is no rank 2: ranks are 0 to 1");
@@ -240,14 +240,14 @@ TEST_CASE("a world of ranks or links that are not there is refused before anythi
 
 TEST_CASE("the analytic engine says what it does not know", "[world]") {
   CHECK(refusal("analytic", during(LinkEvent{"node0.nic0", {}, 0.5})) ==
-        "the analytic engine knows no events of links and no other flows; use --engine simgrid");
+        "the analytic engine knows no events of links and no other flows; use --engine flow");
   CHECK(refusal("analytic", during(BackgroundFlow{0, 1, {}, {}})) ==
-        "the analytic engine knows no events of links and no other flows; use --engine simgrid");
+        "the analytic engine knows no events of links and no other flows; use --engine flow");
   Scenario scenario = toy::scenario();
   scenario.overlap = true;
   scenario.network_streams = 2;
   CHECK(refusal("analytic", scenario) ==
-        "the analytic engine knows no collectives that share the network; use --engine simgrid");
+        "the analytic engine knows no collectives that share the network; use --engine flow");
   scenario = toy::scenario();
   scenario.cluster.platform_file = "x.xml";
   CHECK(refusal("analytic", scenario) ==

@@ -1,0 +1,92 @@
+#include "sim/engine/playback/simulation.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "sim/engine/playback/outcome.hpp"
+#include "sim/network/collective_time.hpp"
+#include "sim/plan/plan_summary.hpp"
+
+namespace gradcast {
+namespace {
+
+constexpr std::int64_t kMostMessages = 400'000;
+
+/// Equal jobs do the same at the same time, so they do not count as other traffic to one another.
+Company company_of(const Plan& plan, const World& world) {
+  if (world.network_disturbed()) return Company::Anyone;
+  std::set<int> communicators;
+  std::set<std::tuple<const Collective*, int, int>> used;  // in groups of a stride and a length
+  for (const PlanStep& step : plan.steps)
+    if (step.kind == StepKind::Collective) {
+      communicators.insert(step.communicator);
+      used.insert({step.collective, step.groups.stride, step.groups.length});
+    }
+  // In a coordinated queue communicators share what goes at a time.
+  if (plan.network_streams == 1 && (communicators.size() <= 1 || plan.coordinated))
+    return Company::None;
+  return used.size() > 1 ? Company::Anyone : Company::Alike;
+}
+
+Seconds end_of(const RunRecord& record) {
+  Seconds end{0};
+  for (const auto& steps : record.steps)
+    for (const Interval& interval : steps) end = std::max(end, interval.end);
+  return end;
+}
+
+}  // namespace
+
+Grain usual_grain(const Plan& plan, const Cluster& cluster, const World& world) {
+  const bool few = plan.ranks() <= kMostRanks &&
+                   messages_of(plan, cluster) * world.concurrent_jobs <= kMostMessages;
+  return few ? Grain::Exact : Grain::Fluid;
+}
+
+bool may_fold(const Cluster& cluster, const World& world, Grain grain,
+              const Observation& observation) {
+  return grain == Grain::Fluid && cluster.nodes > 1 && cluster.platform_file.empty() &&
+         !world.network_disturbed() && !observation.links && observation.paje.empty();
+}
+
+Simulation::Simulation(const Played& played, FlowNetwork& network, EventQueue& events)
+    : world_(played.world),
+      network_(network),
+      events_(events),
+      ranks_(played.grain == Grain::Exact ? RankClasses::separate(played.plan, played.world)
+                                          : RankClasses::grouped(played.plan, played.world)),
+      disturbances_(played.world, played.topology, network, events, [this] { return over(); }) {
+  const CollectiveSoftware software = software_of(played.cluster);
+  if (played.grain == Grain::Exact)
+    exact_.emplace(played.topology, layout_of(played.cluster), software, network, events);
+  else
+    fluid_.emplace(played.topology, played.planned, software,
+                   played.folded ? Company::Folded : company_of(played.plan, played.world), network,
+                   events);
+  Transport& transport = exact_ ? static_cast<Transport&>(*exact_) : *fluid_;
+  for (int i = 0; i < played.world.concurrent_jobs; ++i)
+    jobs_.push_back(std::make_unique<Job>(played.plan, ranks_, events, transport));
+}
+
+bool Simulation::over() const {
+  return std::all_of(jobs_.begin(), jobs_.end(), [](const auto& job) { return job->done(); });
+}
+
+RunRecord Simulation::run(const std::function<BoundedLoads(Seconds end)>& loads) {
+  for (const auto& job : jobs_) job->start();
+  // A message on a link that is down for ever still moves a little, and would end some day.
+  if (!dead_ends(world_).empty())
+    events_.at(Seconds{kLongestSeconds}, [this] { network_.stop(); });
+  network_.run();
+  RunRecord record = record_of(*jobs_.front(), ranks_, world_);
+  record.flows_simulated = exact_ ? exact_->messages() : fluid_->flows();
+  if (loads && record.lost.empty()) {
+    BoundedLoads observed = loads(end_of(record));
+    record.links = std::move(observed.links);
+    record.links_note = std::move(observed.note);
+  }
+  return record;
+}
+
+}  // namespace gradcast
