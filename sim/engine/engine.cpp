@@ -8,7 +8,7 @@
 
 namespace gradcast {
 
-// simgrid/engine_simgrid.cpp
+// simgrid_engine.cpp
 RunRecord run_simgrid(const Plan& plan, const Cluster& cluster, const World& world,
                       const Observation& observation);
 RunRecord run_simgrid_exact(const Plan& plan, const Cluster& cluster, const World& world,
