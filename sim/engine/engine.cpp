@@ -15,7 +15,7 @@ RunRecord run_flow_exact(const Plan& plan, const Cluster& cluster, const World& 
                          const Observation& observation);
 RunRecord run_flow_fluid(const Plan& plan, const Cluster& cluster, const World& world,
                          const Observation& observation);
-// simgrid/engine_simgrid.cpp
+// simgrid_engine.cpp
 RunRecord run_simgrid(const Plan& plan, const Cluster& cluster, const World& world,
                       const Observation& observation);
 RunRecord run_simgrid_exact(const Plan& plan, const Cluster& cluster, const World& world,

@@ -9,7 +9,7 @@
 #include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
 #include "sim/engine/engine.hpp"
-#include "sim/engine/simgrid_version.hpp"
+#include "sim/engine/simgrid_module.hpp"
 
 namespace gradcast::commands {
 namespace {

@@ -16,6 +16,9 @@ set -- "$folder"/gradcast_*.deb
 [ -s "$1" ] || fail "there is no package"
 depends=$(dpkg-deb -f "$1" Depends)
 case $depends in *libc6*) ;; *) fail "it depends on '$depends'" ;; esac
+if "$GRADCAST_PROGRAM" version -f csv | grep -q simgrid-exact; then
+  case $depends in *libsimgrid*) ;; *) fail "it depends on '$depends', and not on SimGrid" ;; esac
+fi
 dpkg-deb -c "$1" >"$folder/files"
 for file in ./usr/bin/gradcast ./usr/share/gradcast/models/resnet-50.csv ./usr/share/doc/gradcast/copyright; do
   grep -q " $file\$" "$folder/files" || fail "it lacks $file"

@@ -134,4 +134,6 @@ TEST_CASE("beyond 16,384 ranks, what tells ranks apart is refused, and said", "[
   if (!find_engine("simgrid")->built()) return;
   CHECK_THROWS_WITH(find_engine("simgrid-fluid")->run(plan, cluster),
                     Catch::Contains("use rings, or --engine analytic"));
+  // SimGrid's module throws it, and this program knows what it is.
+  CHECK_THROWS_AS(find_engine("simgrid-fluid")->run(plan, cluster), ValueError);
 }

@@ -1,19 +1,35 @@
-// Numbers and choices drawn by chance (RapidCheck).
+// Numbers and choices drawn by chance.
 #pragma once
-#include <rapidcheck.h>
-
 #include <cmath>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "sim/base/units.hpp"
 
 namespace gradcast::scenarios {
 
-// RapidCheck draws from a part of a range while its size is small, and its sizes grow slowly: here
-// always from all of it.
-inline int number(int least, int most) {
-  return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(least, most + 1));
-}
+/// Draws a whole number from `least` to `most`.
+using Chance = std::function<int(int least, int most)>;
+
+/// While it lives, all choices are drawn by this chance.
+class ChosenBy {
+ public:
+  explicit ChosenBy(Chance chance) : before_(std::exchange(current(), std::move(chance))) {}
+  ~ChosenBy() { current() = std::move(before_); }
+  ChosenBy(const ChosenBy&) = delete;
+  ChosenBy& operator=(const ChosenBy&) = delete;
+
+  static Chance& current() {
+    static Chance chance;
+    return chance;
+  }
+
+ private:
+  Chance before_;
+};
+
+inline int number(int least, int most) { return ChosenBy::current()(least, most); }
 
 /// Shrinks to no.
 inline bool chance(int percent) { return number(0, 99) >= 100 - percent; }

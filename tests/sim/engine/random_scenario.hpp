@@ -1,8 +1,5 @@
-// Scenarios drawn by chance (RapidCheck): clusters, models, costs, schedules and what goes on
-// around.
+// Scenarios drawn by chance: clusters, models, costs, schedules and what goes on around.
 #pragma once
-#include <rapidcheck.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -19,7 +16,6 @@
 #include "sim/plan/scenario.hpp"
 #include "tests/sim/engine/random_choice.hpp"
 #include "tests/sim/engine/random_training.hpp"
-#include "tests/sim/engine/scenario_in_words.hpp"
 
 namespace gradcast::scenarios {
 
@@ -266,10 +262,6 @@ inline Scenario draw_scenario(const Wanted& wanted) {
     scenario = replica_of(scenario, noise, number(0, 9));
   }
   return scenario;
-}
-
-inline rc::Gen<Scenario> any_scenario(const Wanted& wanted = {}) {
-  return rc::gen::exec([wanted] { return draw_scenario(wanted); });
 }
 
 }  // namespace gradcast::scenarios

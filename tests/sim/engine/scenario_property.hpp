@@ -19,8 +19,19 @@
 #include "sim/engine/iteration_result.hpp"
 #include "sim/plan/plan_summary.hpp"
 #include "tests/sim/engine/random_scenario.hpp"
+#include "tests/sim/engine/scenario_in_words.hpp"
 
 namespace gradcast::scenarios {
+
+// RapidCheck draws from a part of a range while its size is small, and its sizes grow slowly: here
+// always from all of it.
+inline int by_rapidcheck(int least, int most) {
+  return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(least, most + 1));
+}
+
+inline rc::Gen<Scenario> any_scenario(const Wanted& wanted = {}) {
+  return rc::gen::exec([wanted] { return draw_scenario(wanted); });
+}
 
 /// Exact runs of more messages than this are left out: they take their time and show nothing new.
 inline constexpr std::int64_t kMostMessages = 20'000;
@@ -84,6 +95,7 @@ inline bool few_messages(const Scenario& scenario) {
 template <class Body>
 void holds(const std::string& description, int scenarios, Body body) {
   SECTION(description) {
+    const ChosenBy chance(by_rapidcheck);
     rc::detail::TestParams params = rc::detail::configuration().testParams;
     if (std::getenv("RC_PARAMS") == nullptr) params.seed = 2026;
     if (params.maxSuccess == rc::detail::TestParams().maxSuccess) params.maxSuccess = scenarios;

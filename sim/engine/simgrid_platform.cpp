@@ -11,7 +11,7 @@
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/engine/platform_size.hpp"
-#include "sim/engine/simgrid/platform_xml.hpp"
+#include "sim/engine/simgrid_module.hpp"
 
 namespace gradcast {
 namespace {
@@ -60,13 +60,13 @@ void require_fixed_latencies(const TextFile& file) {
 std::vector<double> speeds_in_child(const Cluster& cluster, TriedPair& tried) {
   const std::string path = cluster.platform_file.string();
   try {
+    const SimgridModule& simgrid = simgrid_module();
     return run_in_child("SimGrid", [&] {
-      const simgrid::s4u::Engine engine("gradcast");
-      configure_simgrid();
-      const SimulatedNetwork network = build_network(engine, cluster);
-      require_routes(network, path, [&](const auto& from, const auto& to) { tried.set(from, to); });
-      return network.speeds;
+      return simgrid.speeds(cluster,
+                            [&](const auto& from, const auto& to) { tried.set(from, to); });
     });
+  } catch (const MissingError& error) {
+    throw MissingError(path + ": SimGrid reads platform files, and " + error.what());
   } catch (const Error&) {  // a line of the file, or this machine
     throw;
   } catch (const std::runtime_error& error) {
@@ -100,19 +100,9 @@ Cluster load_xml_cluster(const TextFile& file) {
 
 std::vector<std::string> simulated_route(const Cluster& cluster, int from, int to) {
   // Only numbers come back from a child: the letters of the names.
+  const SimgridModule& simgrid = simgrid_module();
   const std::vector<double> letters = run_in_child("SimGrid", [&] {
-    const simgrid::s4u::Engine engine("gradcast");
-    configure_simgrid();
-    const SimulatedNetwork network = build_network(engine, cluster);
-    std::vector<simgrid::s4u::Link*> passed;
-    double latency = 0;
-    network.hosts.at(static_cast<std::size_t>(from))
-        ->route_to(network.hosts.at(static_cast<std::size_t>(to)), passed, &latency);
-    std::vector<std::string> names;
-    for (const auto* link : passed)
-      for (const TopologyLink& known : network.topology.links)
-        if (find_link(known.name) == link) names.push_back(known.name);
-    const std::string joined = join(names, " ");
+    const std::string joined = join(simgrid.route(cluster, from, to), " ");
     return std::vector<double>(joined.begin(), joined.end());
   });
   return split_words(std::string(letters.begin(), letters.end()), ' ');

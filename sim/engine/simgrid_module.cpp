@@ -1,0 +1,66 @@
+#include "sim/engine/simgrid_module.hpp"
+
+#include <filesystem>
+
+#include "sim/base/error.hpp"
+#include "sim/base/paths.hpp"
+
+#ifdef GRADCAST_SIMGRID_FOLDER
+#include <dlfcn.h>
+#endif
+
+namespace gradcast {
+namespace {
+
+#ifdef GRADCAST_SIMGRID_FOLDER
+
+namespace fs = std::filesystem;
+
+constexpr const char* kModule = "libgradcast_simgrid.so";
+
+/// Beside the program, as in a build folder, or where it is installed.
+fs::path module_file() {
+  const fs::path program = own_program().parent_path();
+  const fs::path installed = (program / GRADCAST_SIMGRID_FOLDER).lexically_normal();
+  for (const fs::path& folder : {program, installed})
+    if (entry_at(folder / kModule) == Entry::File) return folder / kModule;
+  throw MissingError(std::string(kModule) + ", through which SimGrid runs, is neither in " +
+                     program.string() + " nor in " + installed.string() +
+                     "; install it again, or choose another --engine");
+}
+
+const SimgridModule* open_module() {
+  const std::string file = module_file().string();
+  // Never closed: SimGrid leaves things to be done when the process ends. Local: the module has its
+  // own copies of what it shares with the program.
+  void* const module = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const found = module == nullptr ? nullptr : ::dlsym(module, "gradcast_simgrid");
+  if (found == nullptr) throw MissingError("SimGrid cannot be opened: " + std::string(::dlerror()));
+  return reinterpret_cast<decltype(&gradcast_simgrid)>(found)();
+}
+
+#else
+
+const SimgridModule* open_module() {
+  throw MissingError(
+      "this build lacks SimGrid (Debian: libsimgrid-dev, then configure with -DWITH_SIMGRID=ON)");
+}
+
+#endif
+
+}  // namespace
+
+const SimgridModule& simgrid_module() {
+  static const SimgridModule* const module = open_module();
+  return *module;
+}
+
+SimgridVersion simgrid_version() {
+  try {
+    return simgrid_module().version();
+  } catch (const MissingError&) {
+    return {};
+  }
+}
+
+}  // namespace gradcast
