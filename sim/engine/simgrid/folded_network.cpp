@@ -15,13 +15,14 @@ SimulatedNetwork fold_network(const sg4::Engine& engine, const Cluster& cluster,
                             sg4::LinkInRoute::Direction::UP);
   };
   simgrid_compat::Route pcie;
-  if (cluster.pcie_bandwidth.value > 0) pcie = {add_link("node0.pcie", cluster.pcie_bandwidth)};
+  const NodeProperties node = cluster.node(0);  // with what stacks take off its links
+  if (node.pcie_bandwidth.value > 0) pcie = {add_link("node0.pcie", node.pcie_bandwidth)};
   simgrid_compat::Route nics;
-  for (int nic = 0; nic < cluster.nics_per_node; ++nic)
-    nics.push_back(add_link("node0.nic" + std::to_string(nic), cluster.nic.bandwidth));
+  for (int nic = 0; nic < node.nics_per_node; ++nic)
+    nics.push_back(add_link("node0.nic" + std::to_string(nic), node.nic.bandwidth));
   std::vector<simgrid_compat::Route> inside;  // by GPU: outwards
-  for (int gpu = 0; gpu < cluster.gpus_per_node; ++gpu) {
-    inside.push_back({add_link("node0.gpu" + std::to_string(gpu), cluster.intra.bandwidth)});
+  for (int gpu = 0; gpu < node.gpus_per_node; ++gpu) {
+    inside.push_back({add_link("node0.gpu" + std::to_string(gpu), node.intra.bandwidth)});
     inside.back().insert(inside.back().end(), pcie.begin(), pcie.end());
   }
   for (const char* way : {".leaves", ".arrives"})

@@ -3,6 +3,7 @@
 #include "tests/sim/engine/contract_scenarios.hpp"
 
 #include <catch2/catch.hpp>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -151,8 +152,19 @@ TEST_CASE("a scenario of the contract is the same whenever it is drawn", "[contr
   CHECK(described(drawn.scenario) != described(contract_scenario(8).scenario));
 }
 
+/// Traffic of others is sent in pieces of whole bytes. The last bit of a date may make a piece a
+/// byte longer; there are some tens of pieces.
+Seconds slack_of(const Scenario& scenario, const RunRecord& record) {
+  Seconds slack = kSameTime * end_of(record);
+  if (scenario.world.flows.empty()) return slack;
+  double narrowest = std::numeric_limits<double>::infinity();
+  for (const TopologyLink& link : make_topology(scenario.cluster).links)
+    narrowest = std::min(narrowest, link.bandwidth.value);
+  return slack + Bytes{10} / BytesPerSecond{narrowest};
+}
+
 // Two things that happen at the same date happen in some order. Where a run hangs on it, rounding
-// decides, and neither engine is wrong. `kMostTies`: there were 1 of 600 when this was written.
+// decides, and neither engine is wrong. `kMostTies`: none of these 600, and 2 of 600 that were drawn otherwise.
 TEST_CASE("flow answers as SimGrid does, in both grains", "[contract]") {
   if (!find_engine("simgrid")->built()) return;
   constexpr int kMostTies = 6;
@@ -169,7 +181,8 @@ TEST_CASE("flow answers as SimGrid does, in both grains", "[contract]") {
       };
       const RunRecord record = play(flow, drawn.plan);
       const std::string difference =
-          difference_of(drawn.plan, record, play(simgrid, drawn.plan));
+          difference_of(drawn.plan, record, play(simgrid, drawn.plan),
+                        slack_of(drawn.scenario, record));
       census.count(grain + ": lost", !record.lost.empty());
       census.count(grain + ": loads of links", !record.links.empty());
       if (difference.empty()) continue;
