@@ -56,7 +56,7 @@ WinMap empty_map(const BreakEvenAsked& asked, const std::vector<Contestant>& con
   for (const std::string& name : map.candidates)
     map.families.emplace_back(family_text(known_compressor(name).family));
   if (dense.estimates.fitted) map.software = software_of(*dense.estimates.fitted);
-  map.model = scenario.model.name;
+  map.model = scenario.model->name;
   const int gpus = scenario.cluster.gpus_per_node;
   map.setting = map.model + " on " + scenario.cluster.name + " (" + std::to_string(gpus) +
                 (gpus == 1 ? " GPU" : " GPUs") + " a node, " +
