@@ -130,7 +130,7 @@ BreakEvenAsked read_breakeven(const Flags& flags) {
   }
   asked.request = read_request(flags, lists);
   asked.software = flags.text("fitted");
-  asked.processes = chosen_jobs(flags);
+  asked.jobs = chosen_jobs(flags);
   return asked;
 }
 

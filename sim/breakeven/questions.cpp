@@ -91,7 +91,7 @@ std::vector<Finding> search(const BreakEvenAsked& asked, const std::vector<Quest
                             Forecasts& forecasts, bool quiet) {
   std::optional<Progress> progress;
   Searching searching;
-  searching.processes = asked.processes;
+  searching.jobs = asked.jobs;
   searching.progress = [&](std::size_t done, std::size_t all) {
     if (!progress) progress.emplace(std::vector<double>(all, 1), quiet);
     if (done < all) progress->show(done, "break-even over " + to_text(*asked.over));

@@ -8,6 +8,7 @@
 
 #include "sim/base/random.hpp"
 #include "sim/base/statistics.hpp"
+#include "sim/base/thread_pool.hpp"
 #include "sim/engine/iteration_result.hpp"
 #include "sim/forecast/uncertainty.hpp"
 #include "sim/plan/bucket_costs.hpp"
@@ -75,6 +76,7 @@ class Timer {
   }
 
   double time_of(const Scenario& scenario) {
+    leave_if_stopped();
     const Plan plan = make_plan(scenario, {.costs = known_ ? &*known_ : nullptr});
     return summarize(plan, engine_.run(plan, scenario.cluster, scenario.world)).iteration.count();
   }

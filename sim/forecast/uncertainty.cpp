@@ -5,6 +5,7 @@
 
 #include "kernels/normal_quantile.hpp"
 #include "sim/base/error.hpp"
+#include "sim/base/thread_pool.hpp"
 #include "sim/forecast/speedup_interval.hpp"
 #include "sim/inputs/cluster_values.hpp"
 #include "sim/inputs/cost_holdout.hpp"
@@ -75,6 +76,7 @@ std::optional<ForecastDeviations> deviations_of(const Scenario& scenario, const 
   for (const PropertyDeviation& deviation : cluster.deviations) {
     const auto [low, high] = one_deviation_about(cluster, deviation);
     const auto at = [&](const Cluster& moved) {
+      leave_if_stopped();
       Scenario other = scenario;
       other.cluster = moved;
       return run(other, engine).iteration;

@@ -86,7 +86,7 @@ BreakEvenAsked contest_of(const TtaAsked& asked, const TrainedSetups& setups) {
   contest.from = asked.from;
   contest.to = asked.to;
   contest.software = asked.software;
-  contest.processes = asked.processes;
+  contest.jobs = asked.jobs;
   return contest;
 }
 

@@ -74,7 +74,8 @@ TEST_CASE("scales travel by themselves where there are two messages", "[plan]") 
   CHECK(sizes == std::vector<std::int64_t>{4, 6000});
   scenario.compressor = find_compressor("signsgd");  // it has none
   scenario.costs.change().rows.clear();
-  for (CostRow row : toy::scenario("signsgd").costs->rows) scenario.costs.change().rows.push_back(row);
+  const Scenario others = toy::scenario("signsgd");
+  for (CostRow row : others.costs->rows) scenario.costs.change().rows.push_back(row);
   sizes.clear();
   for (const PlanStep& step : make_plan(scenario).steps)
     if (step.collective != nullptr) sizes.push_back(step.load.payload.count);
