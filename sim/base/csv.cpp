@@ -179,8 +179,11 @@ bool CsvReader::next() {
 }
 
 const std::string& CsvReader::text(std::string_view column) const {
-  for (std::size_t i = 0; i < columns_.size(); ++i)
-    if (column == columns_[i]) return row_[i];
+  // Columns are mostly asked for in their order, and some twice.
+  for (std::size_t tried = 0; tried < columns_.size(); ++tried) {
+    if (column == columns_[asked_]) return row_[asked_];
+    asked_ = asked_ + 1 == columns_.size() ? 0 : asked_ + 1;
+  }
   throw std::logic_error("no column '" + std::string(column) + "'");
 }
 

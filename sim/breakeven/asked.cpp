@@ -130,7 +130,7 @@ BreakEvenAsked read_breakeven(const Flags& flags) {
   }
   asked.request = read_request(flags, lists);
   asked.software = flags.text("fitted");
-  asked.processes = chosen_jobs(flags);
+  asked.jobs = chosen_jobs(flags);
   return asked;
 }
 
@@ -161,9 +161,9 @@ LookedAt range_of(const BreakEvenAsked& asked, const std::vector<const Scenario*
       const CompressorCosts costs(scenario->costs, cost_choice(*scenario));
       const auto [least, most] = std::minmax_element(
           costs.rows().begin(), costs.rows().end(),
-          [](const CostRow& a, const CostRow& b) { return a.density < b.density; });
-      range.from = std::max(range.from, least->density);
-      range.to = std::min(range.to, most->density);
+          [](const CostRow* a, const CostRow* b) { return a->density < b->density; });
+      range.from = std::max(range.from, (*least)->density);
+      range.to = std::min(range.to, (*most)->density);
     }
   if (asked.from) range.from = *asked.from;
   if (asked.to) range.to = *asked.to;

@@ -22,7 +22,7 @@ struct BreakEvenAsked {
   std::optional<double> from;
   std::optional<double> to;
   std::string software;  // "none": physics alone
-  std::size_t processes = 1;
+  std::size_t jobs = 1;
   bool map = false;
   std::vector<int> map_nodes;          // empty: 1 to 64, or as many as there may be
   std::vector<double> map_bandwidths;  // bits a second

@@ -59,8 +59,9 @@ Contestant contestant_of(const Request& request, const BreakEvenAsked& asked, Da
 std::vector<Contestant> contestants_of(const Flags& flags, const BreakEvenAsked& asked,
                                        DataFiles& files) {
   const std::vector<std::string> names =
-      asked.all() ? compressors_in(load_cost_table(
-                        files.read(kCostTables, asked.request.costs, asked.request.costs_folder)))
+      asked.all() ? compressors_in(*files.parsed(
+                        files.read(kCostTables, asked.request.costs, asked.request.costs_folder),
+                        load_cost_table))
                   : asked.compressors;
   const bool several = names.size() > 1;
   std::vector<Contestant> contestants;
@@ -84,10 +85,10 @@ std::vector<Contestant> contestants_of(const Flags& flags, const BreakEvenAsked&
 
 void require_fitted_software(const Flags& flags, const BreakEvenAsked& asked, DataFiles& files) {
   if (!flags.given("fitted") || asked.software == "none") return;
-  DataFiles others(files.root());  // what is looked at here need not be an input of the answer
+  DataFiles others = files.beside();  // what is looked at here need not be an input of the answer
   if (is_stack(asked.software, others)) return;
   const Cluster cluster = flags.value("fitted", [&](const std::string& name) {
-    return load_cluster(others.read(kClusters, name));
+    return *others.parsed(others.read(kClusters, name), load_cluster);
   });
   if (cluster.forecast_deviation > Seconds{0} || cluster.forecast_deviation_share > 0) return;
   throw UsageError("--fitted: '" + asked.software +

@@ -4,9 +4,9 @@
 #include <numeric>
 #include <set>
 
-#include "sim/base/process_pool.hpp"
 #include "sim/base/text.hpp"
 #include "sim/forecast/schedule.hpp"
+#include "sim/forecast/workers.hpp"
 
 namespace gradcast {
 
@@ -115,11 +115,17 @@ bool Forecasts::knows(std::size_t run, double value) const {
 
 const Forecast& Forecasts::at(std::size_t run, double value) {
   const Key key = key_of(run, value);
-  if (const auto known = known_.find(key); known != known_.end()) return known->second;
+  {
+    const std::lock_guard held(lock_);
+    if (const auto known = known_.find(key); known != known_.end()) return known->second;
+  }
   std::vector<std::pair<Quantity, double>> values;
   if (runs_[run].varies) values.emplace_back(over_, value);
-  news_.push_back(key);
-  return known_[key] = runs_[run].choices.at(values, *engine_);
+  Forecast forecast = runs_[run].choices.at(values, *engine_);
+  const std::lock_guard held(lock_);
+  const auto [known, is_new] = known_.try_emplace(key, std::move(forecast));
+  if (is_new) news_.push_back(key);  // else another thread was as fast, with the same forecast
+  return known->second;
 }
 
 void Forecasts::use(const Engine& engine) {
@@ -194,21 +200,27 @@ Finding answer_to(const Question& question, Forecasts& forecasts) {
 
 std::vector<Finding> answers_to(const std::vector<Question>& questions, Forecasts& forecasts,
                                 const Searching& searching) {
-  for (const std::size_t run : runs_of(questions)) forecasts.choices(run).prepare();
+  bool platform = false;
+  for (const std::size_t run : runs_of(questions)) {
+    forecasts.choices(run).prepare();
+    platform = platform || !forecasts.choices(run).scenario().cluster.platform_file.empty();
+  }
   const auto pool = [&](std::size_t items, const std::function<void(std::size_t)>& ask,
                         const std::function<void()>& after) {
     std::vector<std::size_t> numbers(items);
     for (std::size_t i = 0; i < items; ++i) numbers[i] = i;
     forecasts.news();  // the children know what this process knows
-    run_in_pool(searching.processes, numbers,
-                {[&](std::size_t item) {
-                   ask(item);
-                   return forecasts.news();
-                 },
-                 [&](std::size_t, const std::string& news) {
-                   forecasts.learn(news);
-                   after();
-                 }});
+    const Workers workers = workers_for(forecasts.engine(), platform);
+    const bool apart = workers == Workers::Processes;
+    run_forecasts(workers, searching.jobs, numbers,
+                  {[&](std::size_t item) {
+                     ask(item);
+                     return apart ? forecasts.news() : std::string();
+                   },
+                   [&](std::size_t, const std::string& news) {
+                     if (apart) forecasts.learn(news);
+                     after();
+                   }});
   };
   const auto forecast_all = [&](const Points& points, const std::function<void()>& after) {
     pool(

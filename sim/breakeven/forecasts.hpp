@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -38,7 +39,7 @@ class Choices {
  public:
   Choices(const std::vector<Asked>& by_schedule, DataFiles& files);
 
-  /// Reads the files, once for all processes. Throws as make_scenario does.
+  /// Reads the files, before threads or processes share them. Throws as make_scenario does.
   void prepare();
   /// Of the first choice.
   const Scenario& scenario() { return probes_.front().scenario(); }
@@ -57,7 +58,7 @@ class Choices {
   std::vector<std::string> schedules_;
 };
 
-/// The runs that compete over one quantity.
+/// The runs that compete over one quantity. Several threads may ask for forecasts at the same time.
 class Forecasts {
  public:
   Forecasts(Quantity over, const Engine& engine, DataFiles& files)
@@ -75,7 +76,7 @@ class Forecasts {
   /// Sets the engine. Forecasts of another engine are dropped.
   void use(const Engine& engine);
 
-  /// The forecasts since the last call, for learn() in another process.
+  /// The forecasts since the last call, for learn() in another process. Not while threads ask.
   std::string news();
   void learn(const std::string& news);
 
@@ -92,8 +93,9 @@ class Forecasts {
   const Engine* engine_;
   DataFiles& files_;
   std::vector<Run> runs_;
-  std::map<Key, Forecast> known_;
-  std::vector<Key> news_;
+  std::mutex lock_{};  // of what follows
+  std::map<Key, Forecast> known_{};
+  std::vector<Key> news_{};
 };
 
 /// One search: two runs of `Forecasts`.
@@ -103,14 +105,14 @@ struct Question {
   LookedAt range;
 };
 
-/// How the search runs: its processes, and its progress report.
+/// How the search runs: its threads or processes, and its progress report.
 struct Searching {
-  std::size_t processes = 1;
+  std::size_t jobs = 1;
   std::function<void(std::size_t done, std::size_t all)> progress = [](std::size_t, std::size_t) {};
 };
 
-/// Answers all questions, in their order. The answers are the same
-/// for any number of processes. If an engine would simulate some runs message by message and others
+/// Answers all questions, in their order. The answers are the same for any number of jobs. If an
+/// engine would simulate some runs message by message and others
 /// as flows, all are simulated as flows, so that a change of the winner never comes from a change
 /// of the method. On 32 and 36 ranks the two methods differ by 0.001 % at most, but by 4 % at worst
 /// in the tests' random scenarios, and compressed and dense runs may be closer than that.

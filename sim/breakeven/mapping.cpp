@@ -4,13 +4,13 @@
 #include <cstddef>
 #include <string>
 
-#include "sim/base/process_pool.hpp"
 #include "sim/base/progress.hpp"
 #include "sim/breakeven/contest.hpp"
 #include "sim/breakeven/forecasts.hpp"
 #include "sim/breakeven/quantity.hpp"
 #include "sim/breakeven/sentences.hpp"
 #include "sim/forecast/estimates.hpp"
+#include "sim/forecast/workers.hpp"
 #include "sim/inputs/cluster.hpp"
 #include "sim/inputs/compressor_words.hpp"
 #include "sim/plan/scenario.hpp"
@@ -56,7 +56,7 @@ WinMap empty_map(const BreakEvenAsked& asked, const std::vector<Contestant>& con
   for (const std::string& name : map.candidates)
     map.families.emplace_back(family_text(known_compressor(name).family));
   if (dense.estimates.fitted) map.software = software_of(*dense.estimates.fitted);
-  map.model = scenario.model.name;
+  map.model = scenario.model->name;
   const int gpus = scenario.cluster.gpus_per_node;
   map.setting = map.model + " on " + scenario.cluster.name + " (" + std::to_string(gpus) +
                 (gpus == 1 ? " GPU" : " GPUs") + " a node, " +
@@ -68,7 +68,7 @@ WinMap empty_map(const BreakEvenAsked& asked, const std::vector<Contestant>& con
 
 /// A piece of work is one candidate on so many nodes.
 Seen forecast_all(const WinMap& map, std::vector<Choices>& runs, const Engine& engine,
-                  std::size_t processes, bool quiet) {
+                  std::size_t jobs, bool quiet) {
   for (Choices& run : runs) run.prepare();
   const std::size_t rows = map.nodes.size();
   std::vector<std::size_t> items(runs.size() * rows);
@@ -76,19 +76,20 @@ Seen forecast_all(const WinMap& map, std::vector<Choices>& runs, const Engine& e
   Seen seen(runs.size(), std::vector<std::vector<Forecast>>(rows));
   Progress progress(std::vector<double>(items.size(), 1), quiet);
   std::size_t done = 0;
-  run_in_pool(processes, items,
-              {[&](std::size_t item) {
-                 std::vector<Forecast> row;
-                 for (const double bandwidth : map.bandwidths)
-                   row.push_back(runs[item / rows].at({{Quantity::Nodes, map.nodes[item % rows]},
-                                                       {Quantity::NicBandwidth, bandwidth}},
-                                                      engine));
-                 return pack(row);
-               },
-               [&](std::size_t item, const std::string& answer) {
-                 seen[item / rows][item % rows] = unpack_forecasts(answer);
-                 if (++done < items.size()) progress.show(done, "map");
-               }});
+  const auto make = [&](std::size_t item) {
+    std::vector<Forecast> row;
+    for (const double bandwidth : map.bandwidths)
+      row.push_back(runs[item / rows].at({{Quantity::Nodes, map.nodes[item % rows]},
+                                          {Quantity::NicBandwidth, bandwidth}},
+                                         engine));
+    return pack(row);
+  };
+  const auto take = [&](std::size_t item, const std::string& answer) {
+    seen[item / rows][item % rows] = unpack_forecasts(answer);
+    if (++done < items.size()) progress.show(done, "map");
+  };
+  const bool platform = !runs[0].scenario().cluster.platform_file.empty();
+  run_forecasts(workers_for(engine, platform), jobs, items, {make, take});
   progress.clear();
   return seen;
 }
@@ -135,7 +136,7 @@ WinMap make_map(const BreakEvenAsked& asked, const std::vector<Contestant>& cont
     require_settable(scenario, axis);
   WinMap map = empty_map(asked, contestants, opponent, scenario);
   map.engine = std::string(map_engine(engine).name);
-  Seen seen = forecast_all(map, runs, map_engine(engine), asked.processes, quiet);
+  Seen seen = forecast_all(map, runs, map_engine(engine), asked.jobs, quiet);
   if (dense.fitted) leave_out_unfitted(map, contestants, seen);
   map.physics = verdicts_of(map, seen, 0);
   if (dense.fitted) map.fitted = verdicts_of(map, seen, map.candidates.size());

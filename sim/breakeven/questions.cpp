@@ -91,7 +91,7 @@ std::vector<Finding> search(const BreakEvenAsked& asked, const std::vector<Quest
                             Forecasts& forecasts, bool quiet) {
   std::optional<Progress> progress;
   Searching searching;
-  searching.processes = asked.processes;
+  searching.jobs = asked.jobs;
   searching.progress = [&](std::size_t done, std::size_t all) {
     if (!progress) progress.emplace(std::vector<double>(all, 1), quiet);
     if (done < all) progress->show(done, "break-even over " + to_text(*asked.over));
@@ -108,11 +108,11 @@ std::vector<Finding> search(const BreakEvenAsked& asked, const std::vector<Quest
 Answered unanswered(const BreakEvenAsked& asked, const Contestant& contestant,
                     const Contestant& opponent, const Scenario& scenario) {
   Answered answered;
-  answered.model = scenario.model.name;
+  answered.model = scenario.model->name;
   answered.setting = setting_of(scenario, contestant.estimates.physics.request, *asked.over);
   Told& told = answered.told;
   told.over = *asked.over;
-  told.setting = scenario.model.name + " on " + scenario.cluster.name + " (" +
+  told.setting = scenario.model->name + " on " + scenario.cluster.name + " (" +
                  shape_of(scenario, told.over) + ")";
   told.compressor = contestant.name;
   told.against = asked.against_words();

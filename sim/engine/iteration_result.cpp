@@ -126,11 +126,11 @@ IterationResult summarize(const Plan& plan, const RunRecord& record) {
 }
 
 Seconds alone(const Scenario& scenario) {
-  if (scenario.trace.has_launches() && scenario.payload.count == 0) {
+  if (scenario.trace->has_launches() && scenario.payload.count == 0) {
     double iterations = 0;  // a second, of all ranks
     for (int rank = 0; rank < scenario.cluster.ranks(); ++rank)
       iterations +=
-          1 / scenario.trace.iteration_alone(scenario.cluster.speed_of(rank), scenario.accumulation)
+          1 / scenario.trace->iteration_alone(scenario.cluster.speed_of(rank), scenario.accumulation)
                   .count();
     return Seconds{scenario.cluster.ranks() / iterations};
   }

@@ -29,7 +29,7 @@ constexpr Reach kReaches[] = {
     {"elements",
      [](const FitRow& row) {
        return row.scenario.payload.count > 0 ? static_cast<double>(row.scenario.payload.count)
-                                             : static_cast<double>(row.scenario.model.elements());
+                                             : static_cast<double>(row.scenario.model->elements());
      }},
     {"ranks", [](const FitRow& row) { return static_cast<double>(row.scenario.cluster.ranks()); }},
 };

@@ -12,9 +12,6 @@ std::vector<FitRow> fit_rows_of(const MeasuredRuns& measured, DataFiles& files) 
       FitRow row{run, request_of(run), {}};
       row.request.stack.clear();  // what it costs is what is looked for
       row.scenario = make_scenario(row.request, files);
-      std::erase_if(row.scenario.costs.rows, [&](const CostRow& cost) {
-        return cost.compressor != row.scenario.compressor->name;
-      });
       make_plan(row.scenario);
       return row;
     }));

@@ -17,7 +17,7 @@ namespace gradcast {
 struct FitRow {
   MeasuredRun run;
   Request request;
-  Scenario scenario;  // with the cost rows of its own compressor only: it is copied often
+  Scenario scenario;
 };
 
 /// Throws DataError, with the row's line, for a row that cannot be forecast.

@@ -26,8 +26,8 @@ bool fitted(const std::string& name) { return stem_of(name).ends_with(kSuffix); 
 bool known(const DataFiles& files, const DataKind& kind, const std::string& name) {
   std::error_code ignored;
   if (is_path(name)) return std::filesystem::is_regular_file(name, ignored);
-  const std::vector<std::string> names = files.names(kind);
-  return std::find(names.begin(), names.end(), name) != names.end();
+  const std::vector<std::string>& names = files.names(kind);
+  return std::binary_search(names.begin(), names.end(), name);
 }
 
 /// `stem` as `name` is written: a path ends in .csv.
@@ -68,10 +68,10 @@ bool is_software(const std::string& property) {
 
 /// What a cost table says about a compressor's calls.
 std::vector<std::pair<Seconds, Seconds>> costs_of(const Request& request, DataFiles& files) {
-  const CostTable table =
-      load_cost_table(files.read(kCostTables, request.costs, request.costs_folder));
+  const auto table = files.parsed(
+      files.read(kCostTables, request.costs, request.costs_folder), load_cost_table);
   std::vector<std::pair<Seconds, Seconds>> costs;
-  for (const CostRow& row : table.rows)
+  for (const CostRow& row : table->rows)
     if (row.compressor == request.compressor) costs.emplace_back(row.encode, row.decode);
   return costs;
 }
@@ -130,8 +130,8 @@ bool costs_fitted(const Estimates& estimates, DataFiles& files) {
   const Compressor* compressor = find_compressor(fitted.compressor);
   if (compressor != nullptr && compressor->family == Family::Dense) return true;
   if (!fitted.stack.empty()) {
-    const Stack stack = stack_of(fitted, files);
-    return std::any_of(stack.terms.begin(), stack.terms.end(),
+    const auto stack = stack_of(fitted, files);
+    return std::any_of(stack->terms.begin(), stack->terms.end(),
                        [&](const StackTerm& term) { return term.compressor == fitted.compressor; });
   }
   return fitted.costs != estimates.physics.request.costs &&
@@ -141,7 +141,8 @@ bool costs_fitted(const Estimates& estimates, DataFiles& files) {
 Scenario make_scenario(const Asked& asked, DataFiles& files) {
   Scenario scenario = make_scenario(asked.request, files);
   if (!asked.software.empty())
-    take_software(scenario.cluster, load_cluster(files.read(kClusters, asked.software)),
+    take_software(scenario.cluster,
+                  *files.parsed(files.read(kClusters, asked.software), load_cluster),
                   asked.request);
   return scenario;
 }

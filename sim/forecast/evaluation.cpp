@@ -1,6 +1,7 @@
 #include "sim/forecast/evaluation.hpp"
 
 #include "sim/base/error.hpp"
+#include "sim/base/thread_pool.hpp"
 #include "sim/inputs/devices.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/plan/plan_summary.hpp"
@@ -9,6 +10,7 @@
 namespace gradcast {
 
 Evaluation evaluate(const Scenario& scenario, const Engine& engine) {
+  leave_if_stopped();
   const Plan plan = make_plan(scenario);
   Evaluation evaluation;
   evaluation.result = summarize(plan, engine.run(plan, scenario.cluster, scenario.world));

@@ -13,6 +13,7 @@
 #include "sim/inputs/cluster_values.hpp"
 #include "sim/inputs/compressor_words.hpp"
 #include "sim/inputs/cost_transfer.hpp"
+#include "sim/inputs/devices.hpp"
 #include "sim/inputs/fitted_with.hpp"
 #include "sim/plan/stack_use.hpp"
 
@@ -118,8 +119,9 @@ const Compressor* compressor_of(const Request& request) {
 }
 
 /// The named cluster with the request's changes. Throws as make_scenario does.
-Cluster changed_cluster(const Request& request, const TextFile& file) {
-  Cluster cluster = request.cluster.ends_with(".xml") ? load_xml_cluster(file) : load_cluster(file);
+Cluster changed_cluster(const Request& request, const TextFile& file, const DataFiles& files) {
+  Cluster cluster =
+      *files.parsed(file, request.cluster.ends_with(".xml") ? load_xml_cluster : load_cluster);
   for (const ClusterProperty& property : request.changed) {
     try {
       set_property(cluster, property.name, property.value);
@@ -132,7 +134,7 @@ Cluster changed_cluster(const Request& request, const TextFile& file) {
 }
 
 /// Throws ValueError. If no trace was named, the message says which one was looked for, and why.
-TextFile trace_file(const Request& request, DataFiles& files) {
+const TextFile& trace_file(const Request& request, DataFiles& files) {
   try {
     return files.read(kIterationTraces, request.trace_name(), request.folder);
   } catch (const ValueError&) {
@@ -154,27 +156,45 @@ constexpr const char* kPopulation = "stack-population";
 /// where the data folder lacks that.
 std::string stack_name(const std::string& typed, const DataFiles& files) {
   if (typed.empty()) {
-    const std::vector<std::string> known = files.names(kStacks);
+    const std::vector<std::string>& known = files.names(kStacks);
     return std::find(known.begin(), known.end(), kPopulation) == known.end() ? "" : kPopulation;
   }
   return is_path(typed) || typed.starts_with(kStacks.prefix) ? typed
                                                              : std::string(kStacks.prefix) + typed;
 }
 
-/// None from a broken file: `list` and `selftest` name such a file, and a forecast does not need
-/// it.
-std::vector<MeasuredRun> readable_runs(DataFiles& files, const std::string& name) {
-  try {
-    return load_measured_runs(files.read(kMeasuredRuns, name)).runs;
-  } catch (const DataError&) {
-    return {};
+/// All measured runs of the project. None from a broken file: `list` and `selftest` name such a
+/// file, and a forecast does not need it.
+std::vector<MeasuredRun> readable_runs(DataFiles& files) {
+  std::vector<MeasuredRun> all;
+  for (const std::string& name : files.names(kMeasuredRuns)) {
+    try {
+      const auto measured = files.parsed(files.read(kMeasuredRuns, name), load_measured_runs);
+      all.insert(all.end(), measured->runs.begin(), measured->runs.end());
+    } catch (const DataError&) {
+      continue;
+    }
   }
+  return all;
+}
+
+/// The table's costs, on the device that they are to be of.
+std::shared_ptr<const CostTable> costs_in(const TextFile& file, const Request& request,
+                                          DataFiles& files) {
+  const auto table = files.parsed(file, load_cost_table);
+  if (request.costs_device.empty()) return table;
+  const std::string& to = request.costs_device;
+  // Read each time: it is an input of every answer that it is used for.
+  files.read(kDevices, "devices");
+  return files.made<CostTable>(
+      join({file.path.native(), request.costs_of, to}, "\n"),
+      [&] { return transferred(*table, request.costs_of, to, files); });
 }
 
 /// Of low rank are matrices, whole ones.
 void require_matrices(const Request& request, const Scenario& scenario) {
   const std::string compressor = "compressor '" + request.compressor + "'";
-  if (!scenario.model.has_shapes())
+  if (!scenario.model->has_shapes())
     throw ValueError(compressor + " needs the shapes of the tensors, and model '" + request.model +
                      "' has none: give it a column 'shape', like 64x3x7x7");
   if (scenario.shards() > 1)
@@ -225,15 +245,15 @@ std::optional<MeasuredRun> measured_like(const Request& request, const Scenario&
   if (!request.stack.empty()) return std::nullopt;  // it may have been estimated from that very run
   const std::string mode = plan.buckets.empty() ? "" : plan.buckets[0].cost.mode;
   if (!usual_implementation(request, scenario)) return std::nullopt;
-  DataFiles others(files.root());  // these files are not inputs of the forecast
-  for (const std::string& name : others.names(kMeasuredRuns))
-    for (const MeasuredRun& run : readable_runs(others, name)) {
-      const Request measured = request_of(run);
-      if (run.batch == scenario.batch() && same_compute(run, scenario) &&
-          same_choices(request, mode, measured, scenario.compresses()) &&
-          same_cluster(cluster_of(measured, others), scenario.cluster))
-        return run;
-    }
+  DataFiles others = files.beside();  // these files are not inputs of the forecast
+  const auto runs = files.made<std::vector<MeasuredRun>>("", [&] { return readable_runs(others); });
+  for (const MeasuredRun& run : *runs) {
+    if (run.batch != scenario.batch() || !same_compute(run, scenario)) continue;
+    const Request measured = request_of(run);
+    if (same_choices(request, mode, measured, scenario.compresses()) &&
+        same_cluster(cluster_of(measured, others), scenario.cluster))
+      return run;
+  }
   return std::nullopt;
 }
 
@@ -243,20 +263,22 @@ std::string Request::trace_name() const {
          "-v100";
 }
 
-Stack stack_of(const Request& request, DataFiles& files) {
-  return load_stack(files.read(kStacks, stack_name(request.stack, files), request.folder));
+std::shared_ptr<const Stack> stack_of(const Request& request, DataFiles& files) {
+  return files.parsed(files.read(kStacks, stack_name(request.stack, files), request.folder),
+                      load_stack);
 }
 
 bool stack_estimated_from(const Request& request, const std::string& source, DataFiles& files) {
   if (request.stack.empty()) return false;
-  const std::vector<std::string> sources = stack_of(request, files).sources;
+  const auto stack = stack_of(request, files);
+  const std::vector<std::string>& sources = stack->sources;
   return std::find(sources.begin(), sources.end(), source) != sources.end();
 }
 
 std::vector<const TextFile*> RequestFiles::all() const {
-  std::vector<const TextFile*> read{&cluster};
-  for (const std::optional<TextFile>* file : {&stack, &model, &trace, &events, &costs})
-    if (*file) read.push_back(&**file);
+  std::vector<const TextFile*> read{cluster};
+  for (const TextFile* file : {stack, model, trace, events, costs})
+    if (file != nullptr) read.push_back(file);
   return read;
 }
 
@@ -264,20 +286,20 @@ RequestFiles read_files(const Request& request, DataFiles& files) {
   const Compressor* compressor = compressor_of(request);
   RequestFiles read;
   if (!request.payload) {
-    read.model = files.read(kModels, request.model, request.folder);
-    read.trace = trace_file(request, files);
+    read.model = &files.read(kModels, request.model, request.folder);
+    read.trace = &trace_file(request, files);
   }
-  read.cluster = files.read(kClusters, request.cluster, request.folder);
+  read.cluster = &files.read(kClusters, request.cluster, request.folder);
   if (const std::string name = stack_name(request.stack, files); !name.empty())
-    read.stack = files.read(kStacks, name, request.folder);
-  if (!request.events.empty()) read.events = files.read(kEvents, request.events);
+    read.stack = &files.read(kStacks, name, request.folder);
+  if (!request.events.empty()) read.events = &files.read(kEvents, request.events);
   if (compressor->family != Family::Dense)
-    read.costs = files.read(kCostTables, request.costs, request.costs_folder);
+    read.costs = &files.read(kCostTables, request.costs, request.costs_folder);
   return read;
 }
 
 Cluster cluster_of(const Request& request, DataFiles& files) {
-  return changed_cluster(request, files.read(kClusters, request.cluster, request.folder));
+  return changed_cluster(request, files.read(kClusters, request.cluster, request.folder), files);
 }
 
 Scenario make_scenario(const Request& request, DataFiles& files) {
@@ -305,29 +327,28 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   }
   const RequestFiles read = read_files(request, files);
   if (!request.payload) {
-    scenario.model = load_model(*read.model);
-    scenario.trace = load_iteration_trace(*read.trace);
-    const int batch = request.batch.value_or(scenario.trace.batch);
+    scenario.model = files.parsed(*read.model, load_model);
+    scenario.trace = files.parsed(*read.trace, load_iteration_trace);
+    const int batch = request.batch.value_or(scenario.trace->batch);
     if (batch % request.accumulation != 0)
       throw ValueError("a batch of " + std::to_string(batch) + " is not divided by " +
                        std::to_string(request.accumulation) +
                        " micro-steps (accumulation): choose another of the two");
     scenario.accumulation = request.accumulation;
-    scenario.trace = with_batch(scenario.trace, batch / request.accumulation);
+    if (batch / request.accumulation != scenario.trace->batch)
+      scenario.trace = with_batch(scenario.trace, batch / request.accumulation);
     if (request.compute)
       scenario.trace = scaled_to(scenario.trace, *request.compute, request.accumulation);
   }
-  scenario.cluster = changed_cluster(request, read.cluster);
+  scenario.cluster = changed_cluster(request, *read.cluster, files);
   set_training(request, scenario);
   if (scenario.low_rank()) require_matrices(request, scenario);
-  if (read.events) scenario.world = load_events(*read.events, scenario.cluster);
+  if (read.events != nullptr) scenario.world = load_events(*read.events, scenario.cluster);
   scenario.world.concurrent_jobs = request.concurrent_jobs;
-  if (read.costs) {
-    require_same_fit(read.cluster, *read.costs, files.sha256_of(read.costs->path));
-    scenario.costs = load_cost_table(*read.costs);
+  if (read.costs != nullptr) {
+    require_same_fit(*read.cluster, *read.costs, files.sha256_of(read.costs->path));
+    scenario.costs = costs_in(*read.costs, request, files);
   }
-  if (read.costs && !request.costs_device.empty())
-    scenario.costs = transferred(scenario.costs, request.costs_of, request.costs_device, files);
   scenario.density = request.density;
   scenario.parameter = parameter_of(*scenario.compressor, request.parameter);
   scenario.sent_share = request.sent_share;
@@ -354,9 +375,9 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   scenario.network_streams = request.network_streams;
   scenario.count_spread = request.count_spread;
   scenario.count_seed = request.seed;
-  if (read.stack)
+  if (read.stack != nullptr)
     (request.stack.empty() ? scenario.population : scenario.stack) =
-        std::make_shared<const Stack>(load_stack(*read.stack));
+        files.parsed(*read.stack, load_stack);
   apply_stack(scenario);
   return scenario;
 }

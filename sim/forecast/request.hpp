@@ -1,5 +1,6 @@
 // The question of a user or of a measured row, as text and names, and the files behind it.
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -79,20 +80,20 @@ std::optional<MeasuredRun> measured_like(const Request& request, const Scenario&
                                          const Plan& plan, const DataFiles& files);
 
 /// The stack that the request names. Throws as read_files does.
-Stack stack_of(const Request& request, DataFiles& files);
+std::shared_ptr<const Stack> stack_of(const Request& request, DataFiles& files);
 
 /// True if the request's stack was estimated from runs of this source. It must not be held against
 /// them: a forecast never uses the row that it is judged by. Throws as read_files does.
 bool stack_estimated_from(const Request& request, const std::string& source, DataFiles& files);
 
-/// The files that a request reads.
+/// The files that a request reads; nullptr for one that it does not. They belong to the DataFiles.
 struct RequestFiles {
-  TextFile cluster;
-  std::optional<TextFile> stack{};  // or the population of stacks, where none is named
-  std::optional<TextFile> model{};  // and its trace: not of a collective alone
-  std::optional<TextFile> trace{};
-  std::optional<TextFile> events{};
-  std::optional<TextFile> costs{};  // of sparse compressors
+  const TextFile* cluster = nullptr;
+  const TextFile* stack = nullptr;  // or the population of stacks, where none is named
+  const TextFile* model = nullptr;  // and its trace: not of a collective alone
+  const TextFile* trace = nullptr;
+  const TextFile* events = nullptr;
+  const TextFile* costs = nullptr;  // of sparse compressors
 
   /// All files that there are, in a fixed order.
   std::vector<const TextFile*> all() const;

@@ -48,9 +48,8 @@ std::vector<Schedule> schedules_of(const Request& request, DataFiles& files) {
     add({request.fusion, true});
     return all;
   }
-  std::optional<Stack> stack;
-  if (!request.stack.empty()) stack = stack_of(request, files);
-  const std::optional<UsualSchedule> usual = stack ? stack->schedule : std::nullopt;
+  std::optional<UsualSchedule> usual;
+  if (!request.stack.empty()) usual = stack_of(request, files)->schedule;
   const bool overlaps = !usual || usual->overlap != UsualOverlap::Never;
   if (!request.best_schedule) add(schedule_of(request));
   add({parse_fusion("merged"), false});
@@ -96,7 +95,7 @@ Request fastest(const Request& request, const Engine& engine, DataFiles& files) 
 
 Request with_usual_schedule(Request request, DataFiles& files) {
   if (request.stack.empty() || request.payload || request.best_schedule) return request;
-  const std::optional<UsualSchedule> usual = stack_of(request, files).schedule;
+  const std::optional<UsualSchedule> usual = stack_of(request, files)->schedule;
   if (!usual) return request;
   if (!request.fusion_given) request.fusion = usual->fusion;
   if (!request.overlap_given) request.overlap = usual->overlap == UsualOverlap::Yes;

@@ -4,11 +4,14 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <optional>
 
 #include "sim/base/random.hpp"
 #include "sim/base/statistics.hpp"
+#include "sim/base/thread_pool.hpp"
 #include "sim/engine/iteration_result.hpp"
 #include "sim/forecast/uncertainty.hpp"
+#include "sim/plan/bucket_costs.hpp"
 #include "sim/plan/stack_use.hpp"
 
 namespace gradcast {
@@ -37,9 +40,10 @@ const Draws& strata() {
   return kStrata;
 }
 
-/// The same values, in an order that belongs to the name (a Latin hypercube).
+/// The same values, in an order that belongs to the name (a Latin hypercube). Each thread keeps
+/// those that it drew: an interval asks for dozens, and for each of them twice.
 const Draws& deviations_of(const std::string& name) {
-  static std::map<std::string, Draws> known;
+  thread_local std::map<std::string, Draws> known;
   const auto [at, is_new] = known.try_emplace(name);
   if (!is_new) return at->second;
   Draws& shuffled = at->second = strata();
@@ -64,26 +68,41 @@ bool has_outside(const SoftwareSpread& spread) {
                      [](const SpreadTerm& term) { return term.outside; });
 }
 
-double time_of(const Scenario& scenario, const Engine& engine) {
-  return run(scenario, engine).iteration.count();
-}
+/// Times one run with several sets of software costs.
+class Timer {
+ public:
+  Timer(const Scenario& scenario, const Engine& engine) : engine_(engine) {
+    if (scenario.compresses() && scenario.cluster.ranks() > 1) known_.emplace(scenario);
+  }
+
+  double time_of(const Scenario& scenario) {
+    leave_if_stopped();
+    const Plan plan = make_plan(scenario, {.costs = known_ ? &*known_ : nullptr});
+    return summarize(plan, engine_.run(plan, scenario.cluster, scenario.world)).iteration.count();
+  }
+
+ private:
+  const Engine& engine_;
+  std::optional<KnownCosts> known_{};  // software changes no cost that the table has
+};
 
 /// What each term adds to the iteration. Of those in the forecast: the time with all of them less
 /// the time without it, scaled so that together they add what all add together. Of the others: what
 /// it would add to the forecast.
 void measure(SoftwareSpread& spread, const std::vector<const StackTerm*>& terms,
              const Scenario& inside, const Scenario& physics, const Engine& engine) {
-  const double with_all = time_of(inside, engine);
+  Timer timer(inside, engine);
+  const double with_all = timer.time_of(inside);
   double sum = 0;
   for (std::size_t i = 0; i < terms.size(); ++i) {
     SpreadTerm& term = spread.terms[i];
     const ScenarioQuantity& quantity = *terms[i]->quantity;
     Scenario other = inside;
     quantity.set(other, term.forecast ? quantity.get(physics) : terms[i]->value);
-    term.seconds = std::max(0.0, (term.forecast ? -1 : 1) * (time_of(other, engine) - with_all));
+    term.seconds = std::max(0.0, (term.forecast ? -1 : 1) * (timer.time_of(other) - with_all));
     if (term.forecast) sum += term.seconds;
   }
-  const double added = std::max(0.0, with_all - time_of(physics, engine));
+  const double added = std::max(0.0, with_all - timer.time_of(physics));
   for (SpreadTerm& term : spread.terms)
     if (term.forecast && sum > 0) term.seconds *= added / sum;
 }

@@ -39,18 +39,18 @@ void require_orderable(const Request& request, const Scenario& scenario) {
     throw ValueError(has_order +
                      ", and units go through layers in forward order: leave sharding '" +
                      to_text(request.sharding) + "' out");
-  if (scenario.trace.has_launches())
+  if (scenario.trace->has_launches())
     throw ValueError(has_order + " and dates of launches: a forecast takes one of the two");
 }
 
 }  // namespace
 
 void set_training(const Request& request, Scenario& scenario) {
-  if (scenario.trace.has_order()) {
+  if (scenario.trace->has_order()) {
     require_orderable(request, scenario);
-    put_in_backward_order(scenario.model, scenario.trace);
+    put_in_backward_order(scenario.model.change(), scenario.trace.change());
   }
-  set_types(scenario.model, request.precision);
+  if (request.precision != Precision{}) set_types(scenario.model.change(), request.precision);
   scenario.sharding = request.sharding;
   scenario.synchronise = request.synchronise;
   scenario.optimizer = request.optimizer;

@@ -5,6 +5,7 @@
 
 #include "kernels/normal_quantile.hpp"
 #include "sim/base/error.hpp"
+#include "sim/base/thread_pool.hpp"
 #include "sim/forecast/speedup_interval.hpp"
 #include "sim/inputs/cluster_values.hpp"
 #include "sim/inputs/cost_holdout.hpp"
@@ -19,12 +20,12 @@ double square(double value) { return value * value; }
 
 /// The typical deviation over median of a table's times, as in its usual row; 0 if nothing was
 /// timed.
-double usual_spread(const std::vector<CostRow>& rows, Seconds CostRow::*median,
+double usual_spread(const CostRows& rows, Seconds CostRow::*median,
                     Seconds CostRow::*p95) {
   std::vector<double> spreads;
-  for (const CostRow& row : rows)
-    if (row.*median > Seconds{0})
-      spreads.push_back(std::max(0.0, row.*p95 / (row.*median) - 1) / kDeviationsToP95);
+  for (const CostRow* row : rows)
+    if (row->*median > Seconds{0})
+      spreads.push_back(std::max(0.0, row->*p95 / (row->*median) - 1) / kDeviationsToP95);
   if (spreads.empty()) return 0;
   const auto middle = spreads.begin() + static_cast<std::ptrdiff_t>(spreads.size() / 2);
   std::nth_element(spreads.begin(), middle, spreads.end());
@@ -33,8 +34,8 @@ double usual_spread(const std::vector<CostRow>& rows, Seconds CostRow::*median,
 
 /// The deviation over time of an interpolated row. (The mean absolute error of a normal is 0.8
 /// deviations.)
-double interpolation_deviation(const Scenario& scenario, const std::vector<CostRow>& rows) {
-  const HoldOut held_out = held_out_error({scenario.costs.name, rows});
+double interpolation_deviation(const CostRows& rows) {
+  const HoldOut held_out = held_out_error(rows);
   return held_out.errors.rows == 0 ? 0 : held_out.errors.mean_absolute / 100 / 0.798;
 }
 
@@ -54,7 +55,7 @@ Seconds kernel_deviation(const Plan& plan, const Scenario& scenario) {
   }
   // Interpolation errors are assumed to be the same in all buckets.
   if (interpolated > Seconds{0})
-    variance += square(interpolation_deviation(scenario, costs.rows()) * interpolated.count());
+    variance += square(interpolation_deviation(costs.rows()) * interpolated.count());
   return Seconds{std::sqrt(variance)};
 }
 
@@ -75,6 +76,7 @@ std::optional<ForecastDeviations> deviations_of(const Scenario& scenario, const 
   for (const PropertyDeviation& deviation : cluster.deviations) {
     const auto [low, high] = one_deviation_about(cluster, deviation);
     const auto at = [&](const Cluster& moved) {
+      leave_if_stopped();
       Scenario other = scenario;
       other.cluster = moved;
       return run(other, engine).iteration;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "kernels/compressor.hpp"
 #include "sim/base/error.hpp"
@@ -14,11 +15,11 @@ namespace {
 using Column = std::string CostRow::*;
 
 /// The values of a column, each once, in the order of the rows.
-std::vector<std::string> values_of(const std::vector<CostRow>& rows, Column column) {
+std::vector<std::string> values_of(const CostRows& rows, Column column) {
   std::vector<std::string> values;
-  for (const CostRow& row : rows)
-    if (std::find(values.begin(), values.end(), row.*column) == values.end())
-      values.push_back(row.*column);
+  for (const CostRow* row : rows)
+    if (std::find(values.begin(), values.end(), row->*column) == values.end())
+      values.push_back(row->*column);
   return values;
 }
 
@@ -33,8 +34,8 @@ std::string shown(const std::vector<std::string>& values) {
   return values.empty() ? "none" : join(quoted);
 }
 
-void keep(std::vector<CostRow>& rows, Column column, const std::string& value) {
-  std::erase_if(rows, [&](const CostRow& row) { return row.*column != value; });
+void keep(CostRows& rows, Column column, const std::string& value) {
+  std::erase_if(rows, [&](const CostRow* row) { return row->*column != value; });
 }
 
 /// The project's own kernels, else whatever comes first.
@@ -45,12 +46,12 @@ std::string preferred_implementation(const std::vector<std::string>& made) {
 }
 
 /// The evidence of the rows at these densities: "measured", "published+derived".
-std::string evidence_of(const std::vector<CostRow>& rows, const std::vector<double>& densities) {
+std::string evidence_of(const CostRows& rows, const std::vector<double>& densities) {
   std::vector<std::string> evidence;
-  for (const CostRow& row : rows)
-    if (std::find(densities.begin(), densities.end(), row.density) != densities.end() &&
-        !contains(evidence, row.evidence))
-      evidence.push_back(row.evidence);
+  for (const CostRow* row : rows)
+    if (std::find(densities.begin(), densities.end(), row->density) != densities.end() &&
+        !contains(evidence, row->evidence))
+      evidence.push_back(row->evidence);
   return join(evidence, "+");
 }
 
@@ -75,22 +76,22 @@ std::vector<std::string> compressors_in(const CostTable& table) {
   return names;
 }
 
-CompressorCosts::CompressorCosts(const CostTable& table, const CostChoice& choice)
-    : table_(table.name), choice_(choice) {
+CompressorCosts::CompressorCosts(Shared<CostTable> table, const CostChoice& choice)
+    : table_(std::move(table)), choice_(choice) {
   // Choices are made among the rows of single tensors, because every answer can be made from those.
-  for (const CostRow& row : table.rows)
-    if (row.tensors == 1) rows_.push_back(row);
+  for (const CostRow& row : table_->rows)
+    if (row.tensors == 1) rows_.push_back(&row);
   const std::string of_it = "has no costs of compressor '" + choice.compressor + "'";
   const auto known = values_of(rows_, &CostRow::compressor);
   if (!contains(known, choice.compressor))
-    throw DataError(table_, 0, of_it + " (it has " + shown(known) + ")");
+    throw DataError(table_->name, 0, of_it + " (it has " + shown(known) + ")");
   keep(rows_, &CostRow::compressor, choice.compressor);
 
   const auto require = [&](Column column, const std::string& value, const char* before,
                            const char* after) {
     const auto has = values_of(rows_, column);
     if (!contains(has, value))
-      throw DataError(table_, 0, of_it + before + value + after + " (it has " + shown(has) + ")");
+      throw DataError(table_->name, 0, of_it + before + value + after + " (it has " + shown(has) + ")");
     keep(rows_, column, value);
   };
   if (!choice.implementation.empty())
@@ -110,56 +111,56 @@ CompressorCosts::CompressorCosts(const CostTable& table, const CostChoice& choic
   choose_input_type();
   choose_parameter();
 
-  for (const CostRow& row : table.rows)
+  for (const CostRow& row : table_->rows)
     if (row.tensors > 1 && row.compressor == choice_.compressor && row.mode == choice_.mode &&
         row.distribution == choice_.distribution && row.implementation == choice_.implementation &&
         row.input_type == choice_.input_type && row.parameter == choice_.parameter)
-      together_.push_back(row);
+      together_.push_back(&row);
   CostGrid grid;
-  for (const CostRow& row : rows_) grid.add(row);
+  for (const CostRow* row : rows_) grid.add(*row);
   grid_ = finished(std::move(grid));
 }
 
 void CompressorCosts::choose_input_type() {
-  const auto of_type = [this](const CostRow& row) { return row.input_type == choice_.input_type; };
+  const auto of_type = [this](const CostRow* row) { return row->input_type == choice_.input_type; };
   if (std::none_of(rows_.begin(), rows_.end(), of_type)) {
-    const NumberType known = rows_.front().input_type;
+    const NumberType known = rows_.front()->input_type;
     other_rows_ = "input " + std::string(to_text(choice_.input_type)) + ", and its costs are of " +
                   std::string(to_text(known));
     choice_.input_type = known;
   }
-  std::erase_if(rows_, [&](const CostRow& row) { return !of_type(row); });
+  std::erase_if(rows_, [&](const CostRow* row) { return !of_type(row); });
 }
 
 /// Rows that name no parameter are of any. Of others the nearest by ratio; what is not a number
 /// above 0 (TernGrad without clipping) has none.
 void CompressorCosts::choose_parameter() {
-  const auto distance = [this](const CostRow& row) {
-    if (row.parameter == choice_.parameter) return -1.0;
-    if (row.parameter == 0) return 0.0;  // before any other
-    if (row.parameter <= 0 || choice_.parameter <= 0) return HUGE_VAL;
-    return std::abs(std::log(row.parameter / choice_.parameter));
+  const auto distance = [this](const CostRow* row) {
+    if (row->parameter == choice_.parameter) return -1.0;
+    if (row->parameter == 0) return 0.0;  // before any other
+    if (row->parameter <= 0 || choice_.parameter <= 0) return HUGE_VAL;
+    return std::abs(std::log(row->parameter / choice_.parameter));
   };
   const auto nearest = std::min_element(
       rows_.begin(), rows_.end(),
-      [&](const CostRow& a, const CostRow& b) { return distance(a) < distance(b); });
-  const double known = nearest->parameter;
+      [&](const CostRow* a, const CostRow* b) { return distance(a) < distance(b); });
+  const double known = (*nearest)->parameter;
   if (known != choice_.parameter && known != 0) {
     other_rows_ += (other_rows_.empty() ? "" : "; ") + std::string("parameter ") +
                    number_to_text(choice_.parameter) + ", and its costs are of " +
                    number_to_text(known);
     choice_.parameter = known;
   }
-  std::erase_if(rows_, [&](const CostRow& row) { return row.parameter != known; });
+  std::erase_if(rows_, [&](const CostRow* row) { return row->parameter != known; });
 }
 
 CostGrid CompressorCosts::finished(CostGrid grid) const {
   if (const std::string lacking = grid.leave_out_unfinished(); !lacking.empty())
-    throw DataError(table_, 0, "compressor '" + choice_.compressor + "': " + lacking);
+    throw DataError(table_->name, 0, "compressor '" + choice_.compressor + "': " + lacking);
   return grid;
 }
 
-CostEstimate CompressorCosts::answer(const CostGrid& grid, const std::vector<CostRow>& rows,
+CostEstimate CompressorCosts::answer(const CostGrid& grid, const CostRows& rows,
                                      std::int64_t elements, std::int64_t wanted, double density,
                                      int workers, std::optional<double> sent_share) const {
   const auto size = static_cast<double>(elements);
@@ -207,12 +208,12 @@ CostEstimate CompressorCosts::of_each(const std::vector<std::int64_t>& tensors, 
     for (const std::int64_t tensor : tensors) sum += wanted_elements(tensor, at_density);
     return sum;
   };
-  std::vector<CostRow> rows;
+  CostRows rows;
   CostGrid grid;
-  for (const CostRow& row : together_)
-    if (row.tensors == static_cast<int>(tensors.size()) && row.elements == elements) {
+  for (const CostRow* row : together_)
+    if (row->tensors == static_cast<int>(tensors.size()) && row->elements == elements) {
       rows.push_back(row);
-      grid.add(row, wanted(row.density));
+      grid.add(*row, wanted(row->density));
     }
   if (!rows.empty())
     return answer(finished(std::move(grid)), rows, elements, wanted(density), density, workers,

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/base/shared.hpp"
 #include "sim/inputs/cost_grid.hpp"
 #include "sim/inputs/cost_table.hpp"
 
@@ -22,10 +23,13 @@ std::string to_text(SelectionScope selection);
 /// The compressors for which a table has rows, in the order of `gradcast list`.
 std::vector<std::string> compressors_in(const CostTable& table);
 
+/// Rows of a table, none of them copied.
+using CostRows = std::vector<const CostRow*>;
+
 class CompressorCosts {
  public:
   /// Throws DataError where the table has no such rows, or where some of them are missing.
-  CompressorCosts(const CostTable& table, const CostChoice& choice);
+  CompressorCosts(Shared<CostTable> table, const CostChoice& choice);
 
   /// The costs of one tensor in a call, or of several merged into one. With `sent_share` so much of
   /// k travels, whatever the table's inputs let through: encoding looks for k and takes as long;
@@ -44,22 +48,22 @@ class CompressorCosts {
   const std::string& implementation() const { return choice_.implementation; }
 
   /// The rows of single tensors from which answers are made.
-  const std::vector<CostRow>& rows() const { return rows_; }
+  const CostRows& rows() const { return rows_; }
 
  private:
-  CostEstimate answer(const CostGrid& grid, const std::vector<CostRow>& rows, std::int64_t elements,
+  CostEstimate answer(const CostGrid& grid, const CostRows& rows, std::int64_t elements,
                       std::int64_t wanted, double density, int workers,
                       std::optional<double> sent_share) const;
   CostGrid finished(CostGrid grid) const;
   void choose_input_type();
   void choose_parameter();
 
-  std::string table_;       // its name, for messages
+  Shared<CostTable> table_;
   std::string other_rows_;  // in what the rows are not those that were chosen; "": in nothing
   CostChoice choice_;
-  std::vector<CostRow> rows_;      // of one tensor
-  std::vector<CostRow> together_;  // of several in one call
-  CostGrid grid_;                  // of rows_
+  CostRows rows_;      // of one tensor
+  CostRows together_;  // of several in one call
+  CostGrid grid_;      // of rows_
 };
 
 }  // namespace gradcast

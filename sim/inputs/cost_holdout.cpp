@@ -61,11 +61,18 @@ class Errors {
 }  // namespace
 
 HoldOut held_out_error(const CostTable& table) {
+  CostRows rows;
+  for (const CostRow& row : table.rows) rows.push_back(&row);
+  return held_out_error(rows);
+}
+
+HoldOut held_out_error(const CostRows& rows) {
   // The last member is what stays the same along the line: the density, or the elements.
   using Key = std::tuple<std::string, std::string, std::string, double, std::string, int, double>;
   std::map<Key, Line> along_sizes;
   std::map<Key, Line> along_densities;
-  for (const CostRow& row : table.rows) {
+  for (const CostRow* each : rows) {
+    const CostRow& row = *each;
     if (row.tensors > 1) continue;
     const auto elements = static_cast<double>(row.elements);
     const auto key = [&](double same) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "sim/base/statistics.hpp"
+#include "sim/inputs/compressor_costs.hpp"
 #include "sim/inputs/cost_table.hpp"
 
 namespace gradcast {
@@ -18,6 +19,7 @@ struct HoldOut {
 /// the largest of a line are not predicted. The gap around a point that is left out is two steps
 /// wide, so interpolation between the points of the table is better than this. Rows of several
 /// tensors in one call are ignored, because nothing is interpolated between their sizes.
+HoldOut held_out_error(const CostRows& rows);
 HoldOut held_out_error(const CostTable& table);
 
 }  // namespace gradcast

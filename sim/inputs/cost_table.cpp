@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <set>
 
 #include "sim/base/csv.hpp"
@@ -35,8 +36,10 @@ constexpr std::size_t kRequiredCostColumns = 15;  // the input is fp32 where the
 }  // namespace
 
 CostEstimate CostTable::estimate(const CostQuery& query) const {
+  // It lives as long as what is asked of it here.
+  const std::shared_ptr<const CostTable> table(std::shared_ptr<void>(), this);
   const CompressorCosts costs(
-      *this, {query.compressor, query.mode, query.implementation, query.distribution});
+      table, {query.compressor, query.mode, query.implementation, query.distribution});
   return costs.of(query.elements, query.density, query.workers);
 }
 

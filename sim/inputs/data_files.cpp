@@ -59,52 +59,62 @@ DataFiles DataFiles::standard() {
       "set GRADCAST_DATA to the folder that holds them");
 }
 
-std::vector<std::string> DataFiles::names(const DataKind& kind) const {
-  std::vector<std::string> names;
+const std::vector<std::string>& DataFiles::names(const DataKind& kind) const {
+  const std::lock_guard held(known_->lock);
+  const auto [at, is_new] =
+      known_->names.try_emplace(
+      join({std::string(kind.folder), std::string(kind.prefix), std::string(kind.others)}, "/"));
+  if (!is_new) return at->second;
   for (const fs::path& entry : entries_of(root_ / kind.folder)) {
     const std::string name = entry.stem().string();
     const bool other = !kind.others.empty() && name.starts_with(kind.others);
     if (entry.extension() == ".csv" && name.starts_with(kind.prefix) && !other)
-      names.push_back(name);
+      at->second.push_back(name);
   }
-  std::sort(names.begin(), names.end());
-  return names;
+  std::sort(at->second.begin(), at->second.end());
+  return at->second;
 }
 
-TextFile DataFiles::read(const DataKind& kind, const std::string& name_or_path,
-                         const fs::path& folder) {
-  fs::path path = folder / name_or_path;
-  if (!is_path(name_or_path)) {
-    const std::vector<std::string> known = names(kind);
-    if (std::find(known.begin(), known.end(), name_or_path) == known.end())
-      throw ValueError("unknown " + std::string(kind.what) + " '" + name_or_path + "'" +
-                       did_you_mean(name_or_path, known) + " (known: " + join(known) +
-                       "; or the path of a .csv file)");
-    path = root_ / kind.folder / (name_or_path + ".csv");
-  }
-  return read_once(name_or_path, path);
+const TextFile& DataFiles::read(const DataKind& kind, const std::string& name_or_path,
+                                const fs::path& folder) {
+  if (is_path(name_or_path)) return read_once(name_or_path, folder / name_or_path);
+  const std::vector<std::string>& known = names(kind);
+  if (!std::binary_search(known.begin(), known.end(), name_or_path))
+    throw ValueError("unknown " + std::string(kind.what) + " '" + name_or_path + "'" +
+                     did_you_mean(name_or_path, known) + " (known: " + join(known) +
+                     "; or the path of a .csv file)");
+  return read_once(name_or_path, root_ / kind.folder / (name_or_path + ".csv"));
 }
 
-TextFile DataFiles::read_path(const std::string& path) { return read_once(path, path); }
+const TextFile& DataFiles::read_path(const std::string& path) { return read_once(path, path); }
 
-TextFile DataFiles::read_once(const std::string& typed, const fs::path& path) {
-  const auto read_before = contents_.find(path);
-  TextFile file =
-      read_before == contents_.end() ? read_text_file(path) : TextFile{path, read_before->second};
-  contents_.try_emplace(path, file.content);
+const TextFile& DataFiles::read_once(const std::string& typed, const fs::path& path) {
+  const std::lock_guard held(known_->lock);
+  auto content = known_->contents.find(path.native());
+  if (content == known_->contents.end()) {
+    TextFile file = read_text_file(path);
+    std::string sha256 = sha256_hex(file.content);
+    content =
+        known_->contents.emplace(path.native(), Content{std::move(file), std::move(sha256)}).first;
+  }
   const auto same = [&](const InputFile& input) {
-    return input.typed == typed && input.path == path;
+    return input.typed == typed && input.path.native() == path.native();
   };
   if (std::none_of(inputs_.begin(), inputs_.end(), same))
-    inputs_.push_back({typed, sha256_hex(file.content), path});
-  return file;
+    inputs_.push_back({typed, content->second.sha256, path});
+  return content->second.file;
+}
+
+DataFiles::Slot& DataFiles::slot_of(const Key& key) const {
+  const std::lock_guard held(known_->lock);
+  return known_->slots[key];
 }
 
 const std::string& DataFiles::sha256_of(const fs::path& path) const {
-  const auto its = std::find_if(inputs_.begin(), inputs_.end(),
-                                [&](const InputFile& input) { return input.path == path; });
-  if (its == inputs_.end()) throw std::logic_error(path.string() + " was never read");
-  return its->sha256;
+  const std::lock_guard held(known_->lock);
+  const auto its = known_->contents.find(path.native());
+  if (its == known_->contents.end()) throw std::logic_error(path.string() + " was never read");
+  return its->second.sha256;
 }
 
 }  // namespace gradcast

@@ -2,8 +2,12 @@
 #pragma once
 #include <filesystem>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <typeindex>
+#include <utility>
 #include <vector>
 
 #include "sim/base/text_file.hpp"
@@ -38,42 +42,86 @@ struct InputFile {
   std::filesystem::path path{};  // where it was found: the same words may name two files
 };
 
-/// Finds and reads data files, each once, and remembers which. If a file changes after it was read,
-/// no answer changes.
+/// Finds and reads data files, each once, and remembers which. A folder is listed once, and what a
+/// file says is parsed once. If a file changes after it was read, no answer changes. Several threads
+/// may use it at the same time.
 class DataFiles {
  public:
   /// The folder that holds models/, traces/ and platforms/: $GRADCAST_DATA, else ../share/gradcast
   /// beside an installed program, else the source tree of a built one.
   static DataFiles standard();
 
-  explicit DataFiles(std::filesystem::path root) : root_(std::move(root)) {}
+  explicit DataFiles(std::filesystem::path root)
+      : root_(std::move(root)), known_(std::make_shared<Known>()) {}
+
+  /// The same files, none of them an input so far: what is looked at there need not be an input of
+  /// the answer. Both read and parse each file once.
+  DataFiles beside() const { return DataFiles(root_, known_); }
 
   const std::filesystem::path& root() const { return root_; }
 
   /// Names of a kind, sorted.
-  std::vector<std::string> names(const DataKind& kind) const;
+  const std::vector<std::string>& names(const DataKind& kind) const;
 
   /// Reads the file of a name of this kind, or of a path. A relative path begins at `folder`: the
   /// folder of the file that names it, or "" (the current directory) where a user names it. Throws
   /// ValueError for an unknown name (with a suggestion), DataError for a file that cannot be read.
-  TextFile read(const DataKind& kind, const std::string& name_or_path,
-                const std::filesystem::path& folder = {});
+  const TextFile& read(const DataKind& kind, const std::string& name_or_path,
+                       const std::filesystem::path& folder = {});
 
   /// Reads any file, as an input like others. Throws DataError.
-  TextFile read_path(const std::string& path);
+  const TextFile& read_path(const std::string& path);
+
+  /// What `parse` makes of a file that was read here. There is one such function for a T. Throws
+  /// what it throws.
+  template <class T>
+  std::shared_ptr<const T> parsed(const TextFile& file, T (*parse)(const TextFile&)) const {
+    return made<T>(file.path.native(), [&] { return parse(file); });
+  }
+
+  /// What `make` makes from files that were read here. `key` names it among all values of type T.
+  /// Throws what `make` throws.
+  template <class T, class Make>
+  std::shared_ptr<const T> made(const std::string& key, Make make) const {
+    Slot& slot = slot_of({key, typeid(T)});
+    const std::lock_guard held(slot.lock);
+    if (slot.value == nullptr) slot.value = std::make_shared<const T>(make());
+    return std::static_pointer_cast<const T>(slot.value);
+  }
 
   /// The SHA-256 of a file that was read, in hexadecimal.
   const std::string& sha256_of(const std::filesystem::path& path) const;
 
-  /// The files that were read, in the order of reading, each once.
+  /// The files that were read, in the order of reading, each once. Not while another thread reads.
   const std::vector<InputFile>& inputs() const { return inputs_; }
 
  private:
-  TextFile read_once(const std::string& typed, const std::filesystem::path& path);
+  struct Content {
+    TextFile file;
+    std::string sha256;
+  };
+  struct Slot {
+    std::mutex lock{};
+    std::shared_ptr<const void> value{};
+  };
+  using Key = std::pair<std::string, std::type_index>;
+  /// All that was read and made, of several DataFiles. No entry moves or goes.
+  struct Known {
+    std::mutex lock{};  // of the maps, and of everybody's inputs
+    std::map<std::string, Content> contents{};
+    std::map<std::string, std::vector<std::string>> names{};
+    std::map<Key, Slot> slots{};
+  };
+
+  DataFiles(std::filesystem::path root, std::shared_ptr<Known> known)
+      : root_(std::move(root)), known_(std::move(known)) {}
+
+  const TextFile& read_once(const std::string& typed, const std::filesystem::path& path);
+  Slot& slot_of(const Key& key) const;
 
   std::filesystem::path root_;
-  std::map<std::filesystem::path, std::string> contents_;
-  std::vector<InputFile> inputs_;
+  std::shared_ptr<Known> known_;
+  std::vector<InputFile> inputs_{};
 };
 
 }  // namespace gradcast

@@ -20,14 +20,14 @@ std::string gap_words(const AccuracyGap& gap) {
 
 std::string published_accuracy_words(const std::string& model, const std::string& compressor,
                                      double density, DataFiles& files) {
-  DataFiles others(files.root());  // what is looked at here need not be an input of the answer
+  DataFiles others = files.beside();  // what is looked at here need not be an input of the answer
   const Compressor* known = find_compressor(compressor);
   const bool sparse = known != nullptr && known->family == Family::Sparsifier;
   std::string words;
   for (const std::string& name : others.names(kPublishedAccuracies)) {
-    const auto gap =
-        published_gap(load_published_accuracies(others.read(kPublishedAccuracies, name)), model,
-                      compressor, density);
+    const auto rows =
+        others.parsed(others.read(kPublishedAccuracies, name), load_published_accuracies);
+    const auto gap = published_gap(*rows, model, compressor, density);
     if (!gap) continue;
     (void)files.read(kPublishedAccuracies, name);
     words += (words.empty() ? "Time is not all: " : "; ") + model + " with " + compressor +

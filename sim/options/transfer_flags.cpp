@@ -56,7 +56,8 @@ void note_transfer(const Flags& flags, const TransferChoice& choice,
   for (const UsedCosts& costs : used) {
     if (!told.insert(costs.table).second) continue;
     const Device& from = device_of(
-        load_cost_table(files.read(kCostTables, costs.table, costs.folder)), choice.of, devices);
+        *files.parsed(files.read(kCostTables, costs.table, costs.folder), load_cost_table),
+        choice.of, devices);
     flags.note("costs of " + costs.table + " are scaled from " + from.name + " to " + to.name +
                ", where they were not timed: launches take " + fixed(to.launch / from.launch, 2) +
                " times as long, streaming " +

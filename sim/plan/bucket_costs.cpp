@@ -72,7 +72,7 @@ PlannerNetwork BucketCosts::planner_network() const {
     return {cluster_.planner_startup, Bytes{1} / cluster_.planner_bandwidth};
   if (cluster_.ranks() == 1) return {};
   Bytes all{};
-  for (const GradientTensor& tensor : scenario_.model.tensors) all = all + tensor.sum_bytes();
+  for (const GradientTensor& tensor : scenario_.model->tensors) all = all + tensor.sum_bytes();
   const auto time = [&](Bytes payload) {
     const CollectiveLoad load{.payload = payload};
     return network_.time(collective_for(load, Aggregation::AllReduce), load);
@@ -143,7 +143,7 @@ std::vector<std::int64_t> BucketCosts::encoded_tensors(const Bucket& bucket,
   if (scenario_.selection == SelectionScope::Merged) return {share(bucket.elements, collective)};
   std::vector<std::int64_t> tensors;
   for (const std::size_t tensor : bucket.tensors)
-    tensors.push_back(share(scenario_.model.tensors[tensor].elements, collective));
+    tensors.push_back(share(scenario_.model->tensors[tensor].elements, collective));
   return tensors;
 }
 
@@ -260,7 +260,7 @@ void BucketCosts::send_factors(PlannedBucket& planned, const Bucket& bucket) con
   Bytes second{};
   planned.selected = 0;
   for (const std::size_t number : bucket.tensors) {
-    const GradientTensor& tensor = scenario_.model.tensors[number];
+    const GradientTensor& tensor = scenario_.model->tensors[number];
     if (tensor.frozen) continue;
     const std::int64_t rows = tensor.shape.front();
     const LowRankNumbers numbers = low_rank_numbers(
@@ -316,13 +316,13 @@ PlannedBucket BucketCosts::plan_payload() const {
 }
 
 Seconds BucketCosts::update_of(const Bucket& bucket) const {
-  const auto all = static_cast<double>(scenario_.model.gradient_elements());
-  return scenario_.trace.update * (static_cast<double>(bucket.elements) / all);
+  const auto all = static_cast<double>(scenario_.model->gradient_elements());
+  return scenario_.trace->update * (static_cast<double>(bucket.elements) / all);
 }
 
 DenseCollective BucketCosts::parameter_gather(const std::vector<std::size_t>& tensors) const {
   Bytes all{};
-  for (const std::size_t tensor : tensors) all = all + scenario_.model.tensors[tensor].bytes();
+  for (const std::size_t tensor : tensors) all = all + scenario_.model->tensors[tensor].bytes();
   DenseCollective gather;
   gather.groups = shard_groups(shards_);
   gather.load.payload = shard_of(all, shards_);

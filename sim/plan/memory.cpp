@@ -19,7 +19,7 @@ struct Sizes {
 
 Sizes sizes_of(const Scenario& scenario) {
   Sizes all;
-  for (const GradientTensor& tensor : scenario.model.tensors) {
+  for (const GradientTensor& tensor : scenario.model->tensors) {
     all.parameters = all.parameters + tensor.bytes();
     all.gradients = all.gradients + tensor.gradient_bytes();
     if (tensor.frozen) continue;

@@ -70,7 +70,7 @@ class ReplicatedPlanner {
       return;
     }
     Seconds sum{0};
-    while (backward_at_ > tensor) sum += scenario_.trace.tensors[--backward_at_].backward;
+    while (backward_at_ > tensor) sum += scenario_.trace->tensors[--backward_at_].backward;
     steps_.compute(StepKind::Backward, {}, sum);
   }
 
@@ -80,7 +80,7 @@ class ReplicatedPlanner {
       return;
     }
     Seconds sum{0};
-    while (forward_at_ <= tensor) sum += scenario_.trace.tensors[forward_at_++].forward;
+    while (forward_at_ <= tensor) sum += scenario_.trace->tensors[forward_at_++].forward;
     steps_.compute(StepKind::Forward, {}, sum);
   }
 
@@ -128,7 +128,7 @@ class ReplicatedPlanner {
   /// Backward, with all that is sent of it; what a micro-step before sent is over.
   void send_all(const std::vector<Bucket>& buckets) {
     first_ = plan_.buckets.size();
-    backward_at_ = scenario_.trace.tensors.size();
+    backward_at_ = scenario_.trace->tensors.size();
     for (const Bucket& bucket : buckets) {
       backward_to(bucket.tensors.back());
       if (scenario_.overlap) begin_sending(bucket);
@@ -326,8 +326,8 @@ class ReplicatedPlanner {
                      steps_.costs.update_of(buckets[i]), std::move(received));
       forward_past(buckets[i].tensors.front());
     }
-    if (forward_at_ < scenario_.trace.tensors.size())
-      forward_past(scenario_.trace.tensors.size() - 1);
+    if (forward_at_ < scenario_.trace->tensors.size())
+      forward_past(scenario_.trace->tensors.size() - 1);
     while (steps_.micro_step < scenario_.accumulation) {
       steps_.backward_all();
       ++steps_.micro_step;

@@ -8,7 +8,7 @@ namespace gradcast {
 PlanSteps::PlanSteps(const Scenario& scenario, const PlanShortcuts& shortcuts)
     : costs(scenario, shortcuts.costs),
       scenario_(scenario),
-      launches_(scenario.trace.has_launches()),
+      launches_(scenario.trace->has_launches()),
       coarse_(shortcuts.coarse && scenario.fusion.kind != Fusion::Kind::Cycle && !launches_) {
   const Cluster& cluster = scenario.cluster;
   for (int rank = 0; rank < cluster.ranks(); ++rank) {
@@ -59,41 +59,41 @@ std::string PlanSteps::bucket_name(std::string_view what, std::size_t bucket) co
 }
 
 void PlanSteps::forward(std::size_t tensor, Steps after) {
-  const TensorTime& time = scenario_.trace.tensors[tensor];
+  const TensorTime& time = scenario_.trace->tensors[tensor];
   launch(compute(StepKind::Forward, pass_name("forward ", time), time.forward, std::move(after)),
          time.forward_launch, true);
 }
 
 void PlanSteps::backward(std::size_t tensor, Steps after) {
-  const TensorTime& time = scenario_.trace.tensors[tensor];
+  const TensorTime& time = scenario_.trace->tensors[tensor];
   launch(compute(StepKind::Backward, pass_name("backward ", time), time.backward, std::move(after)),
          time.backward_launch, false);
 }
 
 void PlanSteps::forward_all() {
   if (coarse_) {
-    compute(StepKind::Forward, {}, scenario_.trace.forward());
+    compute(StepKind::Forward, {}, scenario_.trace->forward());
     return;
   }
-  for (std::size_t i = 0; i < scenario_.trace.tensors.size(); ++i) forward(i);
+  for (std::size_t i = 0; i < scenario_.trace->tensors.size(); ++i) forward(i);
 }
 
 void PlanSteps::backward_all() {
   if (coarse_) {
-    compute(StepKind::Backward, {}, scenario_.trace.backward());
+    compute(StepKind::Backward, {}, scenario_.trace->backward());
     return;
   }
-  for (std::size_t i = scenario_.trace.tensors.size(); i-- > 0;) backward(i);
+  for (std::size_t i = scenario_.trace->tensors.size(); i-- > 0;) backward(i);
 }
 
 void PlanSteps::update(double share, Steps after) {
-  launch(compute(StepKind::Update, "update", scenario_.trace.update * share, std::move(after)),
-         scenario_.trace.update_launch, true);
+  launch(compute(StepKind::Update, "update", scenario_.trace->update * share, std::move(after)),
+         scenario_.trace->update_launch, true);
 }
 
 void PlanSteps::next_launch() {
   if (launches_)
-    launch(compute(StepKind::Overhead, "next launch", Seconds{0}), scenario_.trace.host, true);
+    launch(compute(StepKind::Overhead, "next launch", Seconds{0}), scenario_.trace->host, true);
 }
 
 std::size_t PlanSteps::codec(StepKind kind, std::string name, Seconds duration, Steps after) {

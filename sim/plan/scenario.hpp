@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/compressor.hpp"
+#include "sim/base/shared.hpp"
 #include "sim/inputs/cluster.hpp"
 #include "sim/inputs/compressor_costs.hpp"
 #include "sim/inputs/cost_table.hpp"
@@ -54,14 +55,14 @@ struct TermUse {
 };
 
 struct Scenario {
-  Model model;
-  IterationTrace trace;  // of the batch that is run; of one micro-step where there are several
+  Shared<Model> model;
+  Shared<IterationTrace> trace;  // of the batch that is run; of one micro-step where there are several
   /// Micro-steps of an iteration: forward and backward each, whose gradients add up.
   int accumulation = 1;
   Synchronise synchronise = Synchronise::Usual;
   ShardingChoice sharding;
   Optimizer optimizer = Optimizer::Momentum;  // only memory depends on it
-  CostTable costs;
+  Shared<CostTable> costs;
   Cluster cluster;
   const Compressor* compressor = nullptr;
   /// nullptr: of those that NCCL has, the one that is fastest for the bucket.
@@ -110,8 +111,8 @@ struct Scenario {
   std::shared_ptr<const Stack> population;
 
   /// Images a GPU, and what one GPU alone takes: of the whole iteration.
-  int batch() const { return trace.batch * accumulation; }
-  Seconds compute() const { return trace.iteration(accumulation); }
+  int batch() const { return trace->batch * accumulation; }
+  Seconds compute() const { return trace->iteration(accumulation); }
 
   /// Ranks that share a copy of what is sharded, and copies.
   int shards() const { return shards_of(sharding, cluster); }

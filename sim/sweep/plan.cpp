@@ -55,7 +55,7 @@ const std::string& first_of(const SweepPlan& plan, const std::string& flag,
 
 std::vector<std::string> all_models(const SweepPlan& plan, DataFiles& files) {
   std::vector<std::string> models;
-  const std::vector<std::string> traces = files.names(kIterationTraces);
+  const std::vector<std::string>& traces = files.names(kIterationTraces);
   for (const std::string& model : files.names(kModels)) {
     Request request;
     request.model = model;
@@ -71,8 +71,9 @@ std::vector<std::string> all_compressors_of(const SweepPlan& plan, DataFiles& fi
   std::vector<std::string> names;
   for (const Compressor* compressor : all_compressors())
     if (compressor->family == Family::Dense) names.emplace_back(compressor->name);
-  const TextFile costs = files.read(kCostTables, first_of(plan, "costs", Request{}.costs));
-  for (const std::string& name : compressors_in(load_cost_table(costs))) names.push_back(name);
+  const TextFile& costs = files.read(kCostTables, first_of(plan, "costs", Request{}.costs));
+  for (const std::string& name : compressors_in(*files.parsed(costs, load_cost_table)))
+    names.push_back(name);
   return names;
 }
 

@@ -6,8 +6,8 @@
 
 #include "sim/base/error.hpp"
 #include "sim/base/interruption.hpp"
-#include "sim/base/process_pool.hpp"
 #include "sim/base/progress.hpp"
+#include "sim/forecast/workers.hpp"
 #include "sim/inputs/cluster_values.hpp"
 #include "sim/inputs/published_words.hpp"
 
@@ -37,6 +37,13 @@ std::vector<std::string> accuracy_sentences(const SweepTasks& tasks, DataFiles& 
   return sentences;
 }
 
+Workers workers_of(const SweepRun& run) {
+  const std::vector<SweepTask>& tasks = run.tasks.tasks;
+  return workers_for(run.engine, std::any_of(tasks.begin(), tasks.end(), [](const auto& task) {
+                       return task.asked.request.cluster.ends_with(".xml");
+                     }));
+}
+
 }  // namespace
 
 Evaluations run_sweep(const SweepRun& run, Store* store, DataFiles& files) {
@@ -55,20 +62,18 @@ Evaluations run_sweep(const SweepRun& run, Store* store, DataFiles& files) {
   const Interruption interruption;
   Progress progress(std::vector<double>(to_do.size(), 1.0), run.quiet);
   std::size_t done = 0;
-  run_in_pool(run.processes, to_do,
-              {[&](std::size_t number) {
-                 return to_line(tasks[number].key,
-                                evaluate(tasks[number].asked, run.engine, files));
-               },
-               [&](std::size_t number, const std::string& line) {
-                 const Evaluation evaluation = from_line(line);
-                 if (store != nullptr) store->add(tasks[number].key, evaluation);
-                 all.emplace(tasks[number].key, evaluation);
-                 if (++done < to_do.size())
-                   progress.show(done, title_of(tasks[number].asked.request));
-               },
-               [] { return Interruption::asked(); },
-               [&](std::size_t number) { return title_of(tasks[number].asked.request); }});
+  const auto make = [&](std::size_t number) {
+    return to_line(tasks[number].key, evaluate(tasks[number].asked, run.engine, files));
+  };
+  const auto take = [&](std::size_t number, const std::string& line) {
+    const Evaluation evaluation = from_line(line);
+    if (store != nullptr) store->add(tasks[number].key, evaluation);
+    all.emplace(tasks[number].key, evaluation);
+    if (++done < to_do.size()) progress.show(done, title_of(tasks[number].asked.request));
+  };
+  const auto title = [&](std::size_t number) { return title_of(tasks[number].asked.request); };
+  run_forecasts(workers_of(run), run.jobs, to_do,
+                {make, take, [] { return Interruption::asked(); }, title});
   progress.clear();
   if (done < to_do.size())
     throw Error(ExitCode::Interrupted,

@@ -13,7 +13,7 @@ struct SweepRun {
   const SweepTasks& tasks;
   std::vector<std::size_t> numbers;  // of the tasks to do, in the order to do them
   const Engine& engine;
-  std::size_t processes = 1;
+  std::size_t jobs = 1;
   bool quiet = false;
 };
 

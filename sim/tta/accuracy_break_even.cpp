@@ -126,7 +126,7 @@ std::vector<AccuracyBreakEven> accuracy_break_evens(const TtaAsked& asked,
     }
   }
   Searching searching;
-  searching.processes = asked.processes;
+  searching.jobs = asked.jobs;
   answers_to(questions, forecasts, searching);  // makes the forecasts, all by one method
 
   std::vector<AccuracyBreakEven> all;

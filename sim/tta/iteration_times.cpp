@@ -31,15 +31,15 @@ void require_same_workers(const Scenario& scenario, const TrainedSetups& setups)
 void require_same_network(const Scenario& scenario, const TrainedSetups& setups) {
   for (const TrainedSetup& setup : setups.all)
     for (const TrainingRun& run : setup.seeds)
-      if (run.parameters && *run.parameters != scenario.model.elements())
-        throw ValueError("--model " + scenario.model.name + " has " +
-                         std::to_string(scenario.model.elements()) + " parameters, and " +
+      if (run.parameters && *run.parameters != scenario.model->elements())
+        throw ValueError("--model " + scenario.model->name + " has " +
+                         std::to_string(scenario.model->elements()) + " parameters, and " +
                          run.setup.network + " of " + run.file + " has " +
                          std::to_string(*run.parameters) + ": name the network that was trained");
   const std::string& network = setups.common().network;
   const bool counted = setups.all.front().seeds.front().parameters.has_value();
-  if (!counted && scenario.model.name != network)
-    throw ValueError("--model is " + scenario.model.name + ", and " +
+  if (!counted && scenario.model->name != network)
+    throw ValueError("--model is " + scenario.model->name + ", and " +
                      setups.all.front().seeds.front().file + " trained " + network +
                      ": name the network that was trained");
 }
@@ -86,7 +86,7 @@ BreakEvenAsked contest_of(const TtaAsked& asked, const TrainedSetups& setups) {
   contest.from = asked.from;
   contest.to = asked.to;
   contest.software = asked.software;
-  contest.processes = asked.processes;
+  contest.jobs = asked.jobs;
   return contest;
 }
 

@@ -76,7 +76,7 @@ TtaAsked read_tta(const Flags& flags) {
   if (asked.over && asked.curve && flags.format() == Format::Csv)
     throw UsageError("a CSV file is one table: leave --curve or --over out, or use --format json");
   asked.request = read_request(flags);
-  asked.processes = chosen_jobs(flags);
+  asked.jobs = chosen_jobs(flags);
   return asked;
 }
 

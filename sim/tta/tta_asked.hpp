@@ -24,7 +24,7 @@ struct TtaAsked {
   std::optional<double> from;
   std::optional<double> to;
   bool curve = false;
-  std::size_t processes = 1;
+  std::size_t jobs = 1;
 };
 
 /// Throws UsageError.

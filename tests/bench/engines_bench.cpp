@@ -140,7 +140,7 @@ void growth(bench::Report& report, const char* engine, const std::string& collec
       each[2];  // nanoseconds, by ranks: of all tensors, and of half as many buckets
   for (const int ranks : {512, 1024, 2048, 4096}) {
     Scenario scenario = resnet(ranks, 1, collective);
-    const std::size_t all = scenario.model.tensors.size();
+    const std::size_t all = scenario.model->tensors.size();
     for (const bool halved : {false, true}) {
       if (halved) scenario.fusion = {Fusion::Kind::Size, Bytes{1}};
       const auto buckets = [&] { return make_buckets(scenario.model, scenario.fusion).size(); };

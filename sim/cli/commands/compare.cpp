@@ -58,7 +58,8 @@ WhatIf read_what_if(const Flags& flags, DataFiles& files) {
   WhatIf what_if{"", read_transfer(flags, files)};
   if (flags.given("costs"))
     what_if.costs = flags.value("costs", [&](const std::string& name) {
-      load_cost_table(files.read(kCostTables, name));  // a wrong table is not the mistake of a row
+      // A wrong table is not the mistake of a row.
+      static_cast<void>(files.parsed(files.read(kCostTables, name), load_cost_table));
       return name;
     });
   if (!what_if.asked()) return what_if;

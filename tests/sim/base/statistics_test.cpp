@@ -1,6 +1,7 @@
 #include "sim/base/statistics.hpp"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <stdexcept>
 
 using namespace gradcast;
@@ -11,6 +12,12 @@ TEST_CASE("Student's t has the quantiles of the tables", "[statistics]") {
   CHECK(t_quantile(0.975, 2) == Approx(4.303).epsilon(1e-4));
   CHECK(t_quantile(0.95, 10) == Approx(1.812).epsilon(3e-4));
   CHECK(t_quantile(0.995, 5) == Approx(4.032).epsilon(1e-4));
+}
+
+TEST_CASE("With two degrees of freedom Student's t has the quantiles of its closed form",
+          "[statistics]") {
+  for (const double p : {1e-6, 0.05, 0.4995, 0.6, 0.975})
+    CHECK(t_quantile(p, 2) == Approx((2 * p - 1) / std::sqrt(2 * p * (1 - p))).epsilon(1e-13));
 }
 
 TEST_CASE("With many degrees of freedom Student's t is the normal distribution", "[statistics]") {

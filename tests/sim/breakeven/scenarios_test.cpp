@@ -144,19 +144,19 @@ TEST_CASE("1 % beside a root the winner changes, in fifty scenarios", "[breakeve
   hold_scenarios(0, 50);
 }
 
-TEST_CASE("an answer does not depend on the number of processes", "[breakeven]") {
+TEST_CASE("an answer does not depend on the number of threads", "[breakeven]") {
   DataFiles files(GRADCAST_SOURCE_DIR);
   Request request;
   request.model = "resnet-50";
   request.compressor = "dgc";
   Request dense = request;
   dense.compressor = "dense";
-  const auto find = [&](std::size_t processes) {
+  const auto find = [&](std::size_t threads) {
     Forecasts forecasts(Quantity::NicBandwidth, *find_engine("analytic"), files);
     const Question question{
         forecasts.add({Asked{request}}, true), forecasts.add({Asked{dense}}, true), {1e9, 400e9}};
     Searching searching;
-    searching.processes = processes;
+    searching.jobs = threads;
     return answers_to({question}, forecasts, searching).at(0);
   };
   const Finding alone = find(1);

@@ -186,6 +186,26 @@ TEST_CASE("a sweep does not wait for a forecast that takes long", "[cli][interru
   CHECK(end.seconds < kSoon);
 }
 
+TEST_CASE("a sweep in threads does not wait for a forecast that takes long either",
+          "[cli][interrupted]") {
+  for (const char* jobs : {"-j1", "-j2"}) {
+    const TemporaryFolder folder;
+    const std::string answer = (folder.path / "a.csv").string();
+    // Each forecast takes seconds: 32,768 ranks, and the closed form of 467 collectives many times.
+    const Stopped end =
+        stopped({"sweep", "--model", "resnet-152", "--nodes", "8192", "--fusion", "layer",
+                 "--compressor", "topk,dgc,gaussian", "--extrapolate", "yes", "--engine", "analytic",
+                 "-o", answer, jobs, "-q"},
+                SIGINT, std::chrono::milliseconds(1500));
+    CAPTURE(jobs, end.err);
+    CHECK(end.exit_code == 130);
+    CHECK_THAT(end.err, Contains("interrupted"));
+    CHECK(std::count(end.err.begin(), end.err.end(), '\n') == 1);
+    CHECK(end.seconds < kSoon);
+    CHECK_FALSE(fs::exists(answer));
+  }
+}
+
 TEST_CASE("a fit that is killed while it saves leaves old files or new, or is found out",
           "[cli][interrupted]") {
   const TemporaryFolder folder;

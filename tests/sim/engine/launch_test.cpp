@@ -16,11 +16,11 @@ Scenario launched(Scenario scenario) {
   const double forward[] = {0, 2, 4};
   const double backward[] = {30, 20, 10};
   for (std::size_t i = 0; i < 3; ++i) {
-    scenario.trace.tensors[i].forward_launch = milli(forward[i]);
-    scenario.trace.tensors[i].backward_launch = milli(backward[i]);
+    scenario.trace.change().tensors[i].forward_launch = milli(forward[i]);
+    scenario.trace.change().tensors[i].backward_launch = milli(backward[i]);
   }
-  scenario.trace.update_launch = milli(40);
-  scenario.trace.host = milli(50);
+  scenario.trace.change().update_launch = milli(40);
+  scenario.trace.change().host = milli(50);
   return scenario;
 }
 

@@ -65,7 +65,7 @@ TEST_CASE("what starts on a slow link is faster when the link is", "[world]") {
 TEST_CASE("not a byte passes a link that is down for ever", "[world]") {
   on_networks([](const Engine& engine) {
     Scenario scenario = with_link("node0.nic0", {}, 0);
-    for (GradientTensor& tensor : scenario.model.tensors) tensor.elements = 1;
+    for (GradientTensor& tensor : scenario.model.change().tensors) tensor.elements = 1;
     CHECK(run(scenario, engine).lost != "");
   });
 }
@@ -87,7 +87,7 @@ TEST_CASE("traffic ends with its period", "[world]") {
   on_networks([](const Engine& engine) {
     Scenario scenario = toy::scenario();
     // Pieces of 16 MiB are longer than the toy: everything a million times as large.
-    for (GradientTensor& tensor : scenario.model.tensors) tensor.elements *= 1'000'000;
+    for (GradientTensor& tensor : scenario.model.change().tensors) tensor.elements *= 1'000'000;
     scenario.cluster.nic.bandwidth = BytesPerSecond{1e12};
     scenario.cluster.intra.bandwidth = BytesPerSecond{1e15};
     scenario.world.flows.push_back({0, 1, {18 * kMs, 10 * kMs}, {}});

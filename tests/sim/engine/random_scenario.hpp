@@ -102,16 +102,16 @@ inline void draw_model(Scenario& scenario) {
   for (int i = 0; i < tensors; ++i) {
     const std::string name = "t" + std::to_string(i);
     const auto elements = std::clamp<std::int64_t>(std::llround(rough(-1, 6)), 1, 5'000'000);
-    scenario.model.tensors.push_back({name, name, elements, 0});
+    scenario.model.change().tensors.push_back({name, name, elements, 0});
     const std::int64_t rows = chance(30) ? elements : number(1, 64);
-    scenario.model.tensors.back().shape =
+    scenario.model.change().tensors.back().shape =
         elements % rows == 0 ? std::vector{rows, elements / rows} : std::vector{elements};
-    scenario.trace.tensors.push_back({name, time_or_none(-6, -2), time_or_none(-6, -2)});
+    scenario.trace.change().tensors.push_back({name, time_or_none(-6, -2), time_or_none(-6, -2)});
   }
-  scenario.model.name = "random";
-  scenario.trace.name = "random-trace";
-  scenario.trace.batch = 1;
-  scenario.trace.update = time_or_none(-6, -3);
+  scenario.model.change().name = "random";
+  scenario.trace.change().name = "random-trace";
+  scenario.trace.change().batch = 1;
+  scenario.trace.change().update = time_or_none(-6, -3);
 }
 
 /// A line in the elements and in the workers, for each way the compressor has.

@@ -68,13 +68,13 @@ inline void draw_sharding(Scenario& scenario, bool apart) {
   scenario.sharding.kind = one_of<Sharding>({Sharding::Zero1, Sharding::Zero2, Sharding::Fsdp});
   scenario.sharding.reshard_after_forward = chance(70);
   if (scenario.overlap && chance(50)) scenario.sharding.prefetch = number(0, 4);
-  draw_units(scenario.model);
+  draw_units(scenario.model.change());
 }
 
 inline void draw_training(Scenario& scenario, bool apart) {
   if (scenario.payload.count > 0) return;
-  if (chance(30)) draw_types(scenario.model);
-  if (chance(20)) draw_frozen(scenario.model);
+  if (chance(30)) draw_types(scenario.model.change());
+  if (chance(20)) draw_frozen(scenario.model.change());
   if (chance(40)) draw_sharding(scenario, apart);
   if (chance(25)) scenario.accumulation = number(2, 3);
   const bool any_time = scenario.queue == Queue::Fifo && !scenario.fusion.needs_times();

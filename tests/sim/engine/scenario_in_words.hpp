@@ -41,20 +41,20 @@ inline std::string described(const Scenario& scenario) {
   list("nic slowness", scenario.cluster.nic_slowness);
   list("rank speeds", scenario.rank_speeds);
   if (scenario.payload.count > 0) out << "\npayload " << scenario.payload.count << " B";
-  for (std::size_t i = 0; i < scenario.model.tensors.size(); ++i)
-    out << "\ntensor " << scenario.model.tensors[i].elements << " "
-        << to_text(scenario.model.tensors[i].sum_type) << " unit '"
-        << scenario.model.tensors[i].unit << "' frozen " << scenario.model.tensors[i].frozen
-        << " forward " << number_to_text(scenario.trace.tensors[i].forward.count()) << " backward "
-        << number_to_text(scenario.trace.tensors[i].backward.count());
-  out << "\nupdate " << number_to_text(scenario.trace.update.count());
-  if (!scenario.costs.rows.empty())
+  for (std::size_t i = 0; i < scenario.model->tensors.size(); ++i)
+    out << "\ntensor " << scenario.model->tensors[i].elements << " "
+        << to_text(scenario.model->tensors[i].sum_type) << " unit '"
+        << scenario.model->tensors[i].unit << "' frozen " << scenario.model->tensors[i].frozen
+        << " forward " << number_to_text(scenario.trace->tensors[i].forward.count()) << " backward "
+        << number_to_text(scenario.trace->tensors[i].backward.count());
+  out << "\nupdate " << number_to_text(scenario.trace->update.count());
+  if (!scenario.costs->rows.empty())
     out << "\ncosts of 1,000 elements for 1 worker: encode "
-        << number_to_text(scenario.costs.rows[0].encode.count()) << " decode "
-        << number_to_text(scenario.costs.rows[0].decode.count()) << ", of 1,000,000: encode "
-        << number_to_text(scenario.costs.rows[2].encode.count()) << " decode "
-        << number_to_text(scenario.costs.rows[2].decode.count()) << " selected "
-        << number_to_text(scenario.costs.rows[2].selected);
+        << number_to_text(scenario.costs->rows[0].encode.count()) << " decode "
+        << number_to_text(scenario.costs->rows[0].decode.count()) << ", of 1,000,000: encode "
+        << number_to_text(scenario.costs->rows[2].encode.count()) << " decode "
+        << number_to_text(scenario.costs->rows[2].decode.count()) << " selected "
+        << number_to_text(scenario.costs->rows[2].selected);
   for (const RankEvent& event : scenario.world.ranks)
     out << "\nrank " << event.rank << when(event.period) << " at speed " << event.speed;
   for (const LinkEvent& event : scenario.world.links)

@@ -24,7 +24,7 @@ Scenario two_levels(const char* fusion, bool overlap) {
 /// The toy with a compressor that selects a varying number.
 Scenario varying(const char* fusion) {
   Scenario scenario = toy_with("topk", fusion, false);
-  for (CostRow& row : scenario.costs.rows) row.compressor = "gaussian";
+  for (CostRow& row : scenario.costs.change().rows) row.compressor = "gaussian";
   scenario.compressor = find_compressor("gaussian");
   scenario.count_spread = 0.5;
   scenario.count_seed = 7;
@@ -39,7 +39,7 @@ Scenario varying(const char* fusion) {
 // 3 of decode, 1 of update. Pairs in an all-gather are one round of 480 bytes: 0.48 ms.
 TEST_CASE("values alone go through an all-reduce, where a seed is shared", "[schedule]") {
   Scenario scenario = toy_with("randk", "merged", false);
-  for (CostRow& row : scenario.costs.rows) row.compressor = "randk";
+  for (CostRow& row : scenario.costs.change().rows) row.compressor = "randk";
   CHECK(astray(scenario, 28.48) == kNobody);
   scenario = with_collective(scenario, "ring-all-reduce");
   scenario.wire_bytes_per_element = bytes_of_value(ValueType::Fp32);

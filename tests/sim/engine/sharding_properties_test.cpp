@@ -22,7 +22,7 @@ Scenario draw_fsdp() {
   scenario.overlap = true;
   scenario.cluster.computing_slowdown = 0;
   scenario.cluster.communication_slowdown = 0;  // which makes computing longer when more is hidden
-  draw_units(scenario.model);
+  draw_units(scenario.model.change());
   return scenario;
 }
 
@@ -80,7 +80,7 @@ void bytes_are_as_by_hand() {
   const int ranks = scenario.cluster.ranks();
   double parameters = 0;
   double gradients = 0;
-  for (GradientTensor& tensor : scenario.model.tensors) {
+  for (GradientTensor& tensor : scenario.model.change().tensors) {
     tensor.elements *= ranks;
     parameters += static_cast<double>(tensor.bytes().count);
     gradients += static_cast<double>(tensor.sum_bytes().count);
@@ -94,7 +94,7 @@ void bytes_are_as_by_hand() {
     RC_ASSERT(std::abs(sent - bytes) <= 1e-9 * bytes);
   };
   double trained = 0;  // parameters of what is in buckets
-  for (const GradientTensor& tensor : scenario.model.tensors)
+  for (const GradientTensor& tensor : scenario.model->tensors)
     if (!tensor.frozen) trained += static_cast<double>(tensor.bytes().count);
   require_sent("none", 2 * share * gradients);
   require_sent("zero1", share * (gradients + trained));

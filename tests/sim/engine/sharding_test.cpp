@@ -12,7 +12,7 @@ namespace {
 Scenario sharded(const char* kind, bool overlap) {
   Scenario scenario = toy_with("dense", "layer", overlap);
   scenario.sharding = parse_sharding(kind);
-  for (GradientTensor& tensor : scenario.model.tensors) tensor.unit = tensor.layer;
+  for (GradientTensor& tensor : scenario.model.change().tensors) tensor.unit = tensor.layer;
   return scenario;
 }
 
@@ -100,18 +100,18 @@ TEST_CASE("without sharding every micro-step may send too") {
 
 TEST_CASE("a frozen tensor is computed and not sent") {
   Scenario scenario = toy_with("dense", "layer", false);
-  scenario.model.tensors[2].frozen = true;  // c, 12 ms of sending
+  scenario.model.change().tensors[2].frozen = true;  // c, 12 ms of sending
   CHECK(astray(scenario, 18 + 12 + 1) == kNobody);
   scenario.overlap = true;  // forward 6, backward of c and b 10, sends b 16-24, a 24-28, update 1
   CHECK(astray(scenario, 29) == kNobody);
-  scenario.model.tensors[0].frozen = true;  // and a, which backward computes last: sends b 16-24
+  scenario.model.change().tensors[0].frozen = true;  // and a, which backward computes last: sends b 16-24
   CHECK(astray(scenario, 25) == kNobody);
 }
 
 TEST_CASE("bf16 gradients take half the time on the wire") {
   Scenario scenario = toy_with("dense", "merged", false);
-  set_types(scenario.model, {.gradient = NumberType::Bf16});
+  set_types(scenario.model.change(), {.gradient = NumberType::Bf16});
   CHECK(astray(scenario, 18 + 12 + 1) == kNobody);
-  set_types(scenario.model, {.gradient = NumberType::Bf16, .sum = NumberType::Fp32});
+  set_types(scenario.model.change(), {.gradient = NumberType::Bf16, .sum = NumberType::Fp32});
   CHECK(astray(scenario, 18 + 24 + 1) == kNobody);
 }

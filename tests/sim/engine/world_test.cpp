@@ -202,8 +202,8 @@ TEST_CASE("a link that is down for ever is to blame, however little would pass i
       "rank 0 never finished 'ring-all-reduce bucket 0'; link node0.nic0 is down for ever from "
       "24ms";
   CHECK(lost(scenario) == why);
-  scenario.model.tensors = {{"a", "a", 20, 0}};  // 80 bytes
-  scenario.trace.tensors = {{"a", 10ms, 13.99ms}};
+  scenario.model.change().tensors = {{"a", "a", 20, 0}};  // 80 bytes
+  scenario.trace.change().tensors = {{"a", 10ms, 13.99ms}};
   CHECK(lost(scenario) == why);
   // Nor does other traffic that waits there change anything.
   scenario.world.flows.push_back({0, 1, {}, {}});

@@ -13,7 +13,7 @@ namespace gradcast::toy {
 inline FitRow fit_row(const std::string& compressor, int width) {
   FitRow row;
   row.scenario = scenario(compressor.c_str());
-  for (GradientTensor& tensor : row.scenario.model.tensors) tensor.elements *= width;
+  for (GradientTensor& tensor : row.scenario.model.change().tensors) tensor.elements *= width;
   row.run.line = 1;
   row.run.source = "toy";
   row.run.model = "toy-" + std::to_string(width);
@@ -21,7 +21,7 @@ inline FitRow fit_row(const std::string& compressor, int width) {
   row.run.nodes = 2;
   row.run.gpus_per_node = 1;
   row.run.compressor = compressor;
-  row.run.compute = row.scenario.trace.iteration();
+  row.run.compute = row.scenario.trace->iteration();
   row.request.costs = "toy-costs";
   return row;
 }

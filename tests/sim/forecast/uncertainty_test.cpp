@@ -27,7 +27,7 @@ double deviation(const Scenario& scenario, Seconds jitter = Seconds{0}) {
 /// 10 %.
 Scenario with_spread() {
   Scenario scenario = toy::scenario("topk");
-  for (CostRow& row : scenario.costs.rows) {
+  for (CostRow& row : scenario.costs.change().rows) {
     row.encode_p95 = row.encode * 1.1644854;
     row.decode_p95 = row.decode * 1.1644854;
   }
@@ -123,12 +123,12 @@ TEST_CASE("What reading between a table's points errs by is taken to be alike in
   // = 62.7 % deviation. Two of the three buckets lie between points: 2000 and 3000 elements.
   Scenario scenario = toy::scenario("topk");
   for (const int workers : {1, 16}) {
-    CostRow row = scenario.costs.rows.front();
+    CostRow row = scenario.costs->rows.front();
     row.workers = workers;
     row.elements = 1000;
     row.encode = Seconds{2e-3};
     row.decode = Seconds{1e-3};
-    scenario.costs.rows.push_back(row);
+    scenario.costs.change().rows.push_back(row);
   }
   scenario.fusion = parse_fusion("layer");
   scenario.cluster.nodes = 16;  // a point of the table

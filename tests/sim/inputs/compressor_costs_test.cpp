@@ -29,7 +29,7 @@ const std::vector<CostRow> kOneByOne{row(1, 10, 0.01, 0.01, 1), row(1, 100'000, 
 
 CompressorCosts costs(std::vector<CostRow> more = {}) {
   more.insert(more.begin(), kOneByOne.begin(), kOneByOne.end());
-  return CompressorCosts({"costs", more}, {.compressor = "topk"});
+  return CompressorCosts(CostTable{"costs", more}, {.compressor = "topk"});
 }
 
 }  // namespace
@@ -121,7 +121,7 @@ CostRow of_density(double density, double decode, double selected) {
 
 /// 1000 elements at densities 0.01 and 0.04; the table's inputs let k pass at both.
 CompressorCosts two_densities() {
-  return CompressorCosts({"costs", {of_density(0.01, 3, 10), of_density(0.04, 9, 40)}},
+  return CompressorCosts(CostTable{"costs", {of_density(0.01, 3, 10), of_density(0.04, 9, 40)}},
                          {.compressor = "topk"});
 }
 
@@ -164,10 +164,10 @@ TEST_CASE("sent shares of several tensors add up, a call each", "[compressor_cos
 TEST_CASE("a table of nothing but a recorded vector answers with that", "[compressor_costs]") {
   CostRow recorded = row(1, 1000, 0.01, 0.5, 4);
   recorded.distribution = "u-200.npy";
-  CHECK(CompressorCosts({"costs", {recorded}}, {.compressor = "topk"}).of(1000, 0.01, 1).selected ==
+  CHECK(CompressorCosts(CostTable{"costs", {recorded}}, {.compressor = "topk"}).of(1000, 0.01, 1).selected ==
         4);
   CHECK(costs({recorded}).of(1000, 0.01, 1).selected == 10);  // normal elements, where there are
   recorded.distribution = "laplace";
-  CHECK_THROWS_WITH(CompressorCosts({"costs", {recorded}}, {.compressor = "topk"}),
+  CHECK_THROWS_WITH(CompressorCosts(CostTable{"costs", {recorded}}, {.compressor = "topk"}),
                     Catch::Contains("on 'normal' input (it has 'laplace')"));
 }

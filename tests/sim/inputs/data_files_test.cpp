@@ -3,8 +3,11 @@
 
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <thread>
 
 #include "sim/base/error.hpp"
+#include "sim/inputs/cost_table.hpp"
+#include "sim/inputs/model.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace gradcast;
@@ -35,4 +38,59 @@ TEST_CASE("inputs are remembered as they were typed, each once", "[data]") {
   REQUIRE(files.inputs().size() == 2);
   CHECK(files.inputs()[0].typed == "alexnet");
   CHECK(files.inputs()[1].typed == "10gbe-4x4");
+}
+
+TEST_CASE("a file is read and parsed once, and a folder listed once", "[data]") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder.path / "models");
+  const std::string path =
+      folder.write("models/a.csv", "layer,tensor,elements,forward_flops\nl,t,5,1\n");
+  DataFiles files(folder.path);
+  const auto model = files.parsed(files.read(kModels, "a"), load_model);
+  folder.write("models/a.csv", "layer,tensor,elements,forward_flops\nl,t,6,1\n");
+  folder.write("models/b.csv", "");
+  CHECK(files.parsed(files.read(kModels, "a"), load_model) == model);
+  CHECK(files.parsed(files.read(kModels, path), load_model) == model);
+  CHECK(model->elements() == 5);
+  CHECK(files.names(kModels) == std::vector<std::string>{"a"});
+  DataFiles later(folder.path);
+  CHECK(later.parsed(later.read(kModels, "a"), load_model)->elements() == 6);
+}
+
+TEST_CASE("a wrong file is complained about each time that it is asked for", "[data]") {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("wrong.csv", "layer\n");
+  DataFiles files(kRoot);
+  for (int time = 0; time < 2; ++time)
+    CHECK_THROWS_WITH(files.parsed(files.read(kModels, path), load_model),
+                      Contains("the header lacks the column"));
+}
+
+TEST_CASE("one file may be parsed as two things", "[data]") {
+  DataFiles files(kRoot);
+  const TextFile& file = files.read(kModels, "alexnet");
+  CHECK(files.parsed(file, load_model)->tensors.size() > 1);
+  CHECK_THROWS_AS(files.parsed(file, load_cost_table), DataError);
+}
+
+TEST_CASE("what is looked at beside the inputs is no input", "[data]") {
+  DataFiles files(kRoot);
+  files.read(kModels, "alexnet");
+  DataFiles others = files.beside();
+  CHECK(others.inputs().empty());
+  const TextFile& file = others.read(kModels, "vgg-16");
+  CHECK(files.inputs().size() == 1);
+  CHECK(files.parsed(file, load_model) == others.parsed(file, load_model));
+}
+
+TEST_CASE("several threads read and parse a file once", "[data]") {
+  DataFiles files(kRoot);
+  std::vector<std::shared_ptr<const Model>> models(8);
+  std::vector<std::thread> threads;
+  for (auto& model : models)
+    threads.emplace_back(
+        [&] { model = files.parsed(files.read(kModels, "resnet-50"), load_model); });
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& model : models) CHECK(model == models[0]);
+  CHECK(files.inputs().size() == 1);
 }

@@ -73,8 +73,9 @@ TEST_CASE("scales travel by themselves where there are two messages", "[plan]") 
     if (step.collective != nullptr) sizes.push_back(step.load.payload.count);
   CHECK(sizes == std::vector<std::int64_t>{4, 6000});
   scenario.compressor = find_compressor("signsgd");  // it has none
-  scenario.costs.rows.clear();
-  for (CostRow row : toy::scenario("signsgd").costs.rows) scenario.costs.rows.push_back(row);
+  scenario.costs.change().rows.clear();
+  const Scenario others = toy::scenario("signsgd");
+  for (CostRow row : others.costs->rows) scenario.costs.change().rows.push_back(row);
   sizes.clear();
   for (const PlanStep& step : make_plan(scenario).steps)
     if (step.collective != nullptr) sizes.push_back(step.load.payload.count);
@@ -107,7 +108,7 @@ TEST_CASE("levels of each tensor fill whole words, as the kernels write them", "
   scenario.collective = &default_collective(Aggregation::AllReduce);
   scenario.parameter = 63;
   std::int64_t expected = 0;
-  for (GradientTensor& tensor : scenario.model.tensors) {
+  for (GradientTensor& tensor : scenario.model.change().tensors) {
     tensor.elements = 2001;
     tensor.shape = {2001};
     expected += 4 * 501;
@@ -115,7 +116,7 @@ TEST_CASE("levels of each tensor fill whole words, as the kernels write them", "
   const Plan plan = make_plan(scenario);
   CHECK(plan.buckets[0].payload == Bytes{expected});
   CHECK(plan.buckets[0].first.load.payload ==
-        Bytes{4 * static_cast<std::int64_t>(scenario.model.tensors.size())});
+        Bytes{4 * static_cast<std::int64_t>(scenario.model->tensors.size())});
 }
 
 // With overlap the first half of an encode goes as backward goes; what must wait for another rank
@@ -140,9 +141,9 @@ TEST_CASE("two rounds overlap as far as their data allow", "[plan]") {
 // vector: 2140 numbers. Q: 50 x 2 and 60 x 2: 220.
 TEST_CASE("PowerSGD sends P and what is no matrix, then Q", "[plan]") {
   Scenario scenario = toy::scenario("powersgd");
-  scenario.model.tensors[0].shape = {20, 50};
-  scenario.model.tensors[1].shape = {2000};
-  scenario.model.tensors[2].shape = {50, 60};
+  scenario.model.change().tensors[0].shape = {20, 50};
+  scenario.model.change().tensors[1].shape = {2000};
+  scenario.model.change().tensors[2].shape = {50, 60};
   scenario.fusion = parse_fusion("merged");
   const PlannedBucket bucket = make_plan(scenario).buckets.at(0);
   CHECK(bucket.first.load.payload == Bytes{4 * 2140});
@@ -156,7 +157,7 @@ TEST_CASE("PowerSGD sends P and what is no matrix, then Q", "[plan]") {
 // 2000 elements in one column: nothing to factor, one all-reduce of 8000 bytes, and no time.
 TEST_CASE("a bucket without a matrix is sent as it is", "[plan]") {
   Scenario scenario = toy::scenario("powersgd");
-  for (GradientTensor& tensor : scenario.model.tensors) tensor.shape = {tensor.elements};
+  for (GradientTensor& tensor : scenario.model.change().tensors) tensor.shape = {tensor.elements};
   scenario.fusion = parse_fusion("layer");
   const PlannedBucket bucket = make_plan(scenario).buckets.at(1);
   CHECK(bucket.first.collective == nullptr);
@@ -168,9 +169,9 @@ TEST_CASE("a bucket without a matrix is sent as it is", "[plan]") {
 // another time; nobody's second encoding begins before the last of them.
 TEST_CASE("without overlap all that must be agreed on comes before what needs it", "[plan]") {
   Scenario scenario = toy::scenario("powersgd");
-  scenario.model.tensors[0].shape = {20, 50};
-  scenario.model.tensors[1].shape = {2000};
-  scenario.model.tensors[2].shape = {50, 60};
+  scenario.model.change().tensors[0].shape = {20, 50};
+  scenario.model.change().tensors[1].shape = {2000};
+  scenario.model.change().tensors[2].shape = {50, 60};
   scenario.fusion = parse_fusion("layer");
   const Plan plan = make_plan(scenario);
   std::vector<std::size_t> firsts;

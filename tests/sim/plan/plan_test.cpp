@@ -114,7 +114,7 @@ TEST_CASE("an all-reduce adds up the values of elements that a shared seed chose
   Scenario scenario = toy::scenario("randk");
   scenario.collective = find_collective("ring-all-reduce");
   scenario.wire_bytes_per_element = bytes_of_value(ValueType::Fp32);
-  for (CostRow& row : scenario.costs.rows) {
+  for (CostRow& row : scenario.costs.change().rows) {
     row.compressor = "randk";
     row.decode *= row.workers;
   }
@@ -146,7 +146,7 @@ TEST_CASE(
   CHECK(plan.buckets[0].selected == 60);
   CHECK(plan.buckets[0].payload == Bytes{480});
   CHECK(names(plan) == names(make_plan(toy::scenario("topk"))));
-  scenario.model.tensors[0].elements = 20'000;  // more than the table has: no time is taken from it
+  scenario.model.change().tensors[0].elements = 20'000;  // more than the table has: no time is taken from it
   CHECK(outside_of(make_plan(scenario)).empty());
   scenario.compressing = true;
   CHECK_FALSE(outside_of(make_plan(scenario)).empty());
@@ -173,7 +173,7 @@ TEST_CASE("a plan says what its costs rest on, and whether any bucket leaves the
   CHECK(outside_of(within).empty());
   Scenario scenario = toy::scenario("topk");
   scenario.fusion = parse_fusion("layer");
-  scenario.model.tensors[0].elements = 30'000;  // the last bucket to be filled
+  scenario.model.change().tensors[0].elements = 30'000;  // the last bucket to be filled
   CHECK_THAT(outside_of(make_plan(scenario)), Catch::Contains("elements 30000 outside 100..10000"));
   CHECK(evidence_of(toy_plan("dense", "merged", false)).empty());
 }
@@ -182,7 +182,7 @@ TEST_CASE("far beyond a cost table there is no plan, unless one insists", "[plan
   Scenario scenario = toy::scenario("topk");
   scenario.extrapolate = false;
   scenario.fusion = parse_fusion("layer");
-  scenario.model.tensors[0].elements = 30'001;  // more than three times the table's 10,000
+  scenario.model.change().tensors[0].elements = 30'001;  // more than three times the table's 10,000
   CHECK_THROWS_WITH(make_plan(scenario), Catch::Contains("costs of 'topk': a size of 30001") &&
                                              Catch::Contains("--extrapolate yes"));
   scenario.extrapolate = true;
@@ -204,14 +204,14 @@ TEST_CASE("a selection per tensor has the k of each, and a call each where costs
   CHECK(encode_calls(plan) == 3);
 
   for (const int workers : {1, 16}) {
-    CostRow row = scenario.costs.rows[0];
+    CostRow row = scenario.costs->rows[0];
     row.tensors = 3;
     row.elements = 6000;
     row.workers = workers;
     row.encode = Seconds{4e-3};
     row.selected = 1 + 1 + 1;
     row.density = 0.0005;
-    scenario.costs.rows.push_back(row);
+    scenario.costs.change().rows.push_back(row);
   }
   plan = make_plan(scenario);
   CHECK(plan.buckets[0].cost.encode.count() == Approx(4e-3));
@@ -235,9 +235,9 @@ TEST_CASE("evidence of several kinds is said once", "[plan]") {
   Scenario scenario = toy::scenario("topk");
   scenario.fusion = parse_fusion("layer");
   for (std::size_t i = 0; i < 4; ++i) {
-    scenario.costs.rows.push_back(scenario.costs.rows[i]);
-    scenario.costs.rows.back().density = 0.1;
-    scenario.costs.rows.back().evidence = "measured";
+    scenario.costs.change().rows.push_back(scenario.costs->rows[i]);
+    scenario.costs.change().rows.back().density = 0.1;
+    scenario.costs.change().rows.back().evidence = "measured";
   }
   scenario.density = 0.05;
   CHECK(evidence_of(make_plan(scenario)) == "derived+measured");
@@ -245,7 +245,7 @@ TEST_CASE("evidence of several kinds is said once", "[plan]") {
 
 TEST_CASE("costs are asked for as many workers as there are ranks", "[plan]") {
   Scenario scenario = toy::scenario("topk");
-  for (CostRow& row : scenario.costs.rows) row.decode *= row.workers;
+  for (CostRow& row : scenario.costs.change().rows) row.decode *= row.workers;
   scenario.cluster.nodes = 3;
   scenario.cluster.gpus_per_node = 1;
   CHECK(make_plan(scenario).buckets[0].cost.decode.count() == Approx(3 * 3e-3));
@@ -266,9 +266,9 @@ TEST_CASE("a trace of another model and costs of another compressor are refused"
   CHECK_THROWS_WITH(make_plan(scenario), Catch::Contains("toy-costs: has no costs of compressor "
                                                          "'gaussian' (it has 'topk')"));
   scenario = toy::scenario();
-  scenario.trace.tensors[1].tensor = "x";
+  scenario.trace.change().tensors[1].tensor = "x";
   CHECK_THROWS_WITH(make_plan(scenario), Catch::Contains("tensor 2 is 'x', the model's is 'b'"));
-  scenario.trace.tensors.pop_back();
+  scenario.trace.change().tensors.pop_back();
   CHECK_THROWS_AS(make_plan(scenario), DataError);
 }
 

@@ -14,16 +14,16 @@ namespace {
 /// A model of 7.5 B parameters in 30 equal units, fp16, with Adam.
 Scenario billions(const char* sharding, int ranks) {
   Scenario scenario = toy::scenario();
-  scenario.model.tensors.clear();
-  scenario.trace.tensors.clear();
+  scenario.model.change().tensors.clear();
+  scenario.trace.change().tensors.clear();
   for (int i = 0; i < 30; ++i) {
     const std::string name = "block" + std::to_string(i);
     GradientTensor tensor{name, name, 250'000'000, 0};
     tensor.unit = name;
-    scenario.model.tensors.push_back(tensor);
-    scenario.trace.tensors.push_back({name, Seconds{0.01}, Seconds{0.02}});
+    scenario.model.change().tensors.push_back(tensor);
+    scenario.trace.change().tensors.push_back({name, Seconds{0.01}, Seconds{0.02}});
   }
-  set_types(scenario.model, {.parameter = NumberType::Fp16});
+  set_types(scenario.model.change(), {.parameter = NumberType::Fp16});
   scenario.optimizer = Optimizer::Adam;
   scenario.cluster.nodes = ranks;
   scenario.sharding = parse_sharding(sharding);
@@ -83,21 +83,21 @@ TEST_CASE("bf16 gradients halve what is sent, and pairs stay pairs") {
   Scenario dense = toy::scenario();
   Scenario sparse = toy::scenario("topk");
   for (Scenario* scenario : {&dense, &sparse})
-    set_types(scenario->model, {.gradient = NumberType::Bf16});
+    set_types(scenario->model.change(), {.gradient = NumberType::Bf16});
   CHECK(make_plan(dense).buckets[0].payload == Bytes{12'000});
   CHECK(make_plan(sparse).buckets[0].payload == Bytes{60 * 8});
 }
 
 TEST_CASE("mixed types add up tensor by tensor") {
   Scenario scenario = toy::scenario();
-  GradientTensor& b = scenario.model.tensors[1];
+  GradientTensor& b = scenario.model.change().tensors[1];
   b.type = b.gradient_type = b.sum_type = NumberType::Bf16;
   CHECK(make_plan(scenario).buckets[0].payload == Bytes{4'000 + 2 * 2'000 + 12'000});
 }
 
 TEST_CASE("DDP has buckets of its own for each type") {
   Scenario scenario = toy::scenario();
-  GradientTensor& b = scenario.model.tensors[1];
+  GradientTensor& b = scenario.model.change().tensors[1];
   b.type = b.gradient_type = b.sum_type = NumberType::Bf16;
   scenario.fusion = parse_fusion("ddp");
   const Plan plan = make_plan(scenario);

@@ -11,8 +11,8 @@ inline constexpr double kMilli = 1e-3;
 inline Scenario scenario(const char* compressor = "dense") {
   Scenario scenario;
   scenario.extrapolate = true;  // its costs are of one density and few sizes
-  scenario.model = {"toy", {{"a", "a", 1000, 0}, {"b", "b", 2000, 0}, {"c", "c", 3000, 0}}};
-  scenario.trace = {"toy-trace",
+  scenario.model = Model{"toy", {{"a", "a", 1000, 0}, {"b", "b", 2000, 0}, {"c", "c", 3000, 0}}};
+  scenario.trace = IterationTrace{"toy-trace",
                     "toy",
                     1,
                     Seconds{1 * kMilli},
@@ -48,9 +48,9 @@ inline Scenario scenario(const char* compressor = "dense") {
                   .decode_p95 = {},
                   .samples = 0,
                   .evidence = "derived"};
-      scenario.costs.rows.push_back(row);
+      scenario.costs.change().rows.push_back(row);
     }
-  scenario.costs.name = "toy-costs";
+  scenario.costs.change().name = "toy-costs";
   return scenario;
 }
 

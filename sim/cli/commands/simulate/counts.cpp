@@ -91,10 +91,10 @@ Json counts_numbers(const CountsUsed& used) {
 
 void note_counts(const Flags& flags, const CountsUsed& used, const Scenario& scenario) {
   const std::string name(scenario.compressor->name);
-  if (used.elements != scenario.model.elements())
+  if (used.elements != scenario.model->elements())
     flags.note(used.file + " is of a network of " + std::to_string(used.elements) +
-               " elements; that " + scenario.model.name + " (" +
-               std::to_string(scenario.model.elements()) +
+               " elements; that " + scenario.model->name + " (" +
+               std::to_string(scenario.model->elements()) +
                ") sends the same share of its k is assumed");
   if (static_cast<int>(used.workers) != scenario.cluster.ranks())
     flags.note(used.file + " is of " + std::to_string(used.workers) +

@@ -36,10 +36,10 @@ void note_costs(const Flags& flags, const Scenario& scenario, const Plan& plan) 
         "the costs of '" + compressor + "' are " +
         (partly ? "measured in part only (" + evidence + ")" : evidence + ", not measured here") +
         "; `gradcast compare` shows how far such forecasts are off");
-  if (scenario.compresses() && !scenario.costs.device.empty() &&
-      scenario.costs.device != scenario.trace.device)
-    flags.note("compressing was timed on " + scenario.costs.device + ", the model on " +
-               scenario.trace.device);
+  if (scenario.compresses() && !scenario.costs->device.empty() &&
+      scenario.costs->device != scenario.trace->device)
+    flags.note("compressing was timed on " + scenario.costs->device + ", the model on " +
+               scenario.trace->device);
 }
 
 void note_selection(const Flags& flags, const Scenario& scenario, const Plan& plan) {

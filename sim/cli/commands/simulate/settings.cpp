@@ -27,7 +27,7 @@ HoldOut interpolation_of(const Scenario& scenario, const Plan& plan) {
   const CompressorCosts used(scenario.costs, {.compressor = std::string(scenario.compressor->name),
                                               .mode = cost.mode,
                                               .implementation = cost.implementation});
-  return held_out_error({scenario.costs.name, used.rows()});
+  return held_out_error(used.rows());
 }
 
 /// Tensors of each bucket, in backward order: "12+3+1".
@@ -40,7 +40,7 @@ std::string groups_of(const Plan& plan) {
 /// The type that all tensors have, or "mixed".
 std::string type_of(const Scenario& scenario, NumberType GradientTensor::*which) {
   std::set<NumberType> types;
-  for (const GradientTensor& tensor : scenario.model.tensors) types.insert(tensor.*which);
+  for (const GradientTensor& tensor : scenario.model->tensors) types.insert(tensor.*which);
   if (types.empty()) return "";
   return types.size() > 1 ? "mixed" : std::string(to_text(*types.begin()));
 }
@@ -72,11 +72,11 @@ bool takes_parameter(const Compressor& compressor, const Request& request) {
 Json settings_of(const Scenario& scenario, const Request& request, const Plan& plan,
                  const DataFiles& files, const NoiseChoice& noise, const std::string& engine) {
   Json settings;
-  settings["model"] = scenario.model.name;
-  settings["parameters"] = scenario.model.elements();
-  settings["tensors"] = scenario.model.tensors.size();
+  settings["model"] = scenario.model->name;
+  settings["parameters"] = scenario.model->elements();
+  settings["tensors"] = scenario.model->tensors.size();
   settings["trace"] = request.trace_name();
-  settings["device"] = scenario.trace.device;
+  settings["device"] = scenario.trace->device;
   settings["batch"] = scenario.batch();
   settings["accumulation"] = scenario.accumulation;
   settings["synchronise"] = scenario.synchronises_every() ? "every" : "last";

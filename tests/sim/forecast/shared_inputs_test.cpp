@@ -1,0 +1,85 @@
+// Files are parsed once and shared by all scenarios. No scenario changes another's.
+#include <catch2/catch.hpp>
+
+#include "sim/forecast/estimates.hpp"
+#include "sim/forecast/request.hpp"
+#include "sim/inputs/cost_table.hpp"
+
+using namespace gradcast;
+
+namespace {
+
+Request resnet() {
+  Request request;
+  request.model = "resnet-50";
+  request.compressor = "topk";
+  return request;
+}
+
+}  // namespace
+
+TEST_CASE("scenarios share model, trace, costs and stacks as they are in their files", "[shared]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  const Scenario one = make_scenario(resnet(), files);
+  Request wider = resnet();
+  wider.changed = {{"nodes", "8"}};
+  const Scenario other = make_scenario(wider, files);
+  CHECK(&*one.model == &*other.model);
+  CHECK(&*one.trace == &*other.trace);
+  CHECK(&*one.costs == &*other.costs);
+  CHECK(one.population != nullptr);
+  CHECK(one.population == other.population);
+  const Scenario twin = dense_twin(one);
+  CHECK(&*one.model == &*twin.model);
+  CHECK(one.cluster.nodes == 4);
+  CHECK(other.cluster.nodes == 8);
+}
+
+TEST_CASE("what a request changes is its scenario's alone", "[shared]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  const Scenario before = make_scenario(resnet(), files);
+  const IterationTrace trace = *before.trace;
+  const Model model = *before.model;
+  const CostTable costs = *before.costs;
+
+  std::vector<Request> requests(6, resnet());
+  requests[0].batch = 7;
+  requests[1].compute = Seconds{3};
+  requests[2].precision.gradient = NumberType::Bf16;
+  requests[3].costs_device = "h200";
+  requests[4].accumulation = 2;
+  requests[5].sharding = parse_sharding("hsdp");
+  std::vector<Scenario> changed;
+  for (const Request& request : requests) changed.push_back(make_scenario(request, files));
+  CHECK(changed[0].trace->batch == 7);
+  CHECK(changed[1].trace->iteration().count() == Approx(3));
+  CHECK(changed[2].model->tensors[0].gradient_type == NumberType::Bf16);
+  CHECK(changed[3].costs->device.find("scaled from") != std::string::npos);
+  CHECK(cost_table_csv(*changed[3].costs, {}) != cost_table_csv(costs, {}));
+  CHECK(changed[4].trace->batch == trace.batch / 2);
+
+  const Scenario after = make_scenario(resnet(), files);
+  for (const Scenario* scenario : {&before, &after}) {
+    CHECK(scenario->trace->batch == trace.batch);
+    CHECK(iteration_trace_csv(*scenario->trace, {}) == iteration_trace_csv(trace, {}));
+    CHECK(model_csv(*scenario->model, {}) == model_csv(model, {}));
+    CHECK(scenario->model->tensors[0].gradient_type == NumberType::Fp32);
+    CHECK(cost_table_csv(*scenario->costs, {}) == cost_table_csv(costs, {}));
+    CHECK(scenario->costs->device == costs.device);
+  }
+}
+
+TEST_CASE("costs scaled to a device are scaled once, and are an input of each answer", "[shared]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  Request request = resnet();
+  request.costs_device = "h200";
+  const Scenario one = make_scenario(request, files);
+  DataFiles others = files.beside();
+  const Scenario other = make_scenario(request, others);
+  CHECK(&*one.costs == &*other.costs);
+  REQUIRE(files.inputs().size() == others.inputs().size());
+  for (std::size_t i = 0; i < files.inputs().size(); ++i)
+    CHECK(files.inputs()[i].path == others.inputs()[i].path);
+  request.costs_device = "a100-40gb";
+  CHECK(&*make_scenario(request, files).costs != &*one.costs);
+}
