@@ -37,9 +37,10 @@ const Draws& strata() {
   return kStrata;
 }
 
-/// The same values, in an order that belongs to the name (a Latin hypercube).
+/// The same values, in an order that belongs to the name (a Latin hypercube). Each thread keeps
+/// those that it drew: an interval asks for dozens, and for each of them twice.
 const Draws& deviations_of(const std::string& name) {
-  static std::map<std::string, Draws> known;
+  thread_local std::map<std::string, Draws> known;
   const auto [at, is_new] = known.try_emplace(name);
   if (!is_new) return at->second;
   Draws& shuffled = at->second = strata();

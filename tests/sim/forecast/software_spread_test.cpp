@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <latch>
+#include <thread>
 
 #include "sim/base/random.hpp"
 #include "sim/base/statistics.hpp"
@@ -134,4 +136,32 @@ TEST_CASE("beyond what was seen no forecast runs away, in 500 random scenarios",
       if (term.outside) multiplied += term.seconds;
     CHECK(its.interval->high.count() >= multiplied * (1 - 1e-9));
   }
+}
+
+TEST_CASE("threads that draw at once draw what one thread draws", "[spread]") {
+  // Names that nobody drew before, the same in every thread.
+  const auto drawn = [] {
+    std::vector<double> sums;
+    for (int i = 0; i < 200; ++i) {
+      SoftwareSpread one = spread();
+      one.group = "group " + std::to_string(i);
+      one.discrepancy = 0.1;
+      one.terms[0].name = "term " + std::to_string(i);
+      const std::vector<double> times = draws_of(one);
+      sums.push_back(times.front() + 2 * times.back());
+    }
+    return sums;
+  };
+  constexpr std::size_t kThreads = 8;
+  std::vector<std::vector<double>> of_threads(kThreads);
+  std::latch begin(kThreads);
+  std::vector<std::jthread> threads;
+  for (std::vector<double>& sums : of_threads)
+    threads.emplace_back([&] {
+      begin.arrive_and_wait();
+      sums = drawn();
+    });
+  threads.clear();  // joins
+  const std::vector<double> alone = drawn();
+  for (const std::vector<double>& sums : of_threads) CHECK(sums == alone);
 }
