@@ -12,7 +12,7 @@ quietly() {
   return "$status"
 }
 
-gradcast_packages="g++ cmake ninja-build libsimgrid-dev libboost-dev libcxxopts-dev \
+gradcast_packages="g++ cmake ninja-build libsimgrid-dev libboost-dev libcxxopts-dev libfccp-dev \
 nlohmann-json3-dev libtomlplusplus-dev libssl-dev zlib1g-dev libeigen3-dev catch2 librapidcheck-dev libboost-context-dev libsimdjson-dev libsqlite3-dev"
 
 # Says what it installs, and nothing when all is there. Sets gradcast_installed to yes or no.

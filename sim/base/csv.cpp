@@ -4,6 +4,9 @@
 #include <stdexcept>
 #include <utility>
 
+#define CSV_IO_NO_THREAD  // only functions on a line are used
+#include <libfccp/csv.h>
+
 #include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
 
@@ -73,37 +76,12 @@ std::string csv_line(const std::vector<std::string>& fields) {
 
 namespace {
 
-/// The next field of a line, with blanks and quotes as they stand; the rest begins behind the comma
-/// that ends it, and is nothing behind the last field. Nothing is returned where a quote is opened
-/// and not closed.
-std::optional<std::string_view> cut_field(std::optional<std::string_view>& rest) {
-  const std::string_view line = *rest;
-  bool quoted = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (line[i] == '"') quoted = !quoted;
-    if (line[i] != ',' || quoted) continue;
-    rest = line.substr(i + 1);
-    return line.substr(0, i);
-  }
-  rest.reset();
-  return quoted ? std::nullopt : std::optional(line);
-}
-
-/// What a field says: without blanks around it, and without its quotes.
-std::string plain_field(std::string_view field) {
-  const std::size_t begin = field.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return "";
-  field = field.substr(begin, field.find_last_not_of(" \t") - begin + 1);
-  if (field.size() < 2 || !field.starts_with('"') || !field.ends_with('"'))
-    return std::string(field);
-  field = field.substr(1, field.size() - 2);
-  std::string plain;
-  for (std::size_t i = 0; i < field.size(); ++i) {
-    if (field.substr(i, 2) == "\"\"") ++i;
-    plain += field[i];
-  }
-  return plain;
-}
+/// libfccp cuts fields at commas outside of quotes, and takes blanks and quotes off. Its own reader
+/// of whole files is not used: it takes 48 MB a file, and columns that are known when it is
+/// compiled.
+using Quotes = ::io::double_quote_escape<',', '"'>;
+using Blanks = ::io::trim_chars<' ', '\t'>;
+using NoRow = ::io::single_and_empty_line_comment<'#'>;
 
 }  // namespace
 
@@ -113,6 +91,7 @@ CsvReader::CsvReader(const TextFile& file, std::span<const char* const> columns,
       rest_(file.content),
       columns_(columns.begin(), columns.end()),
       row_(columns.size()) {
+  require_text(file);
   require_whole_lines(file);
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (rest_.starts_with(kByteOrderMark)) rest_.remove_prefix(kByteOrderMark.size());
@@ -124,33 +103,40 @@ CsvReader::CsvReader(const TextFile& file, std::span<const char* const> columns,
   if (!missing.empty()) throw failure("the header lacks the column '" + missing + "'");
 }
 
-std::optional<std::string_view> CsvReader::next_line() {
+char* CsvReader::next_line() {
   while (!rest_.empty()) {
     ++line_;
     const std::size_t end = std::min(rest_.find('\n'), rest_.size());
-    std::string_view line = rest_.substr(0, end);
+    text_ = rest_.substr(0, end);
     rest_.remove_prefix(std::min(end + 1, rest_.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (!line.starts_with('#') && line.find_first_not_of(" \t") != std::string_view::npos)
-      return line;
+    if (text_.ends_with('\r')) text_.pop_back();
+    if (!NoRow::is_comment(text_.c_str())) return text_.data();
   }
-  return std::nullopt;
+  return nullptr;
 }
 
-std::string CsvReader::next_field(std::optional<std::string_view>& rest) const {
-  const std::optional<std::string_view> field = cut_field(rest);
-  if (!field) throw failure("a quote is opened and not closed");
-  return plain_field(*field);
+std::string_view CsvReader::next_field(char*& rest) const {
+  char* begin = rest;
+  char* end = begin;
+  try {
+    end += Quotes::find_next_column_end(begin) - begin;
+  } catch (const ::io::error::escaped_string_not_closed&) {
+    throw failure("a quote is opened and not closed");
+  }
+  rest = *end == '\0' ? nullptr : end + 1;
+  Blanks::trim(begin, end);
+  Quotes::unescape(begin, end);
+  return {begin, end};
 }
 
 void CsvReader::read_header() {
-  std::optional<std::string_view> rest = next_line();
-  if (!rest)
+  char* rest = next_line();
+  if (rest == nullptr)
     throw DataError(
         path(), 0,
         "the file is empty: it should begin with the header '" + join(columns_, ",") + "'");
-  while (rest) {
-    std::string name = next_field(rest);
+  while (rest != nullptr) {
+    std::string name(next_field(rest));
     const auto place = static_cast<std::size_t>(std::find(columns_.begin(), columns_.end(), name) -
                                                 columns_.begin());
     if (place == columns_.size()) {
@@ -167,13 +153,14 @@ void CsvReader::read_header() {
 }
 
 bool CsvReader::next() {
-  std::optional<std::string_view> rest = next_line();
-  if (!rest) return false;
+  char* rest = next_line();
+  if (rest == nullptr) return false;
   for (const std::size_t place : order_) {
-    if (!rest) throw failure("fewer fields than the header has columns; is the line cut off?");
+    if (rest == nullptr)
+      throw failure("fewer fields than the header has columns; is the line cut off?");
     row_[place] = next_field(rest);
   }
-  if (rest)
+  if (rest != nullptr)
     throw failure("more fields than the header has columns; a text with a comma needs quotes");
   return true;
 }

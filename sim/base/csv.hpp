@@ -3,7 +3,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -74,16 +73,17 @@ class CsvReader {
 
  private:
   void read_header();
-  /// The next line that is no comment and not empty.
-  std::optional<std::string_view> next_line();
-  /// Cuts a field off; `rest` is nothing behind the last. Throws DataError.
-  std::string next_field(std::optional<std::string_view>& rest) const;
+  /// Copies the next line that is no comment and not empty to text_. nullptr at the end.
+  char* next_line();
+  /// Cuts a field off the line; `rest` is nullptr behind the last. Throws DataError.
+  std::string_view next_field(char*& rest) const;
   void check_range(std::string_view column, double number, double least, double most) const;
 
   const TextFile& file_;
   std::string_view rest_;  // of the file, from the next line on
   std::size_t line_ = 0;   // that was read last, from 1
   mutable std::size_t asked_ = 0;  // the place of the column that was asked for last
+  std::string text_;       // of that line; fields are cut and unquoted in it
   std::vector<std::string> columns_;
   std::vector<std::size_t> order_;  // of the file's columns, by their places in columns_
   std::vector<std::string> row_;    // by place; a column that the file lacks is empty

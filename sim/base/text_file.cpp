@@ -85,11 +85,14 @@ TextFile read_text_file(const std::filesystem::path& path, std::size_t most_byte
   }
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text.content.starts_with(kByteOrderMark)) text.content.erase(0, kByteOrderMark.size());
-  // Text has no NUL byte, and code that reads lines as C strings would end them there.
-  if (const std::size_t nul = text.content.find('\0'); nul != std::string::npos)
-    throw DataError(path.string(), line_of(text.content, nul),
-                    "has a NUL byte, so it is not a text file");
+  require_text(text);
   return text;
+}
+
+void require_text(const TextFile& file) {
+  if (const std::size_t nul = file.content.find('\0'); nul != std::string::npos)
+    throw DataError(file.path.string(), line_of(file.content, nul),
+                    "has a NUL byte, so it is not a text file");
 }
 
 std::filesystem::path follow_links(std::filesystem::path path) {

@@ -20,6 +20,10 @@ struct TextFile {
 TextFile read_text_file(const std::filesystem::path& path,
                         std::size_t most_bytes = kLongestTextFile);
 
+/// Throws DataError where the content has a NUL byte, which text has not: code that reads lines as
+/// C strings would end them there.
+void require_text(const TextFile& file);
+
 /// The path that a name leads to: links are followed, also to a file that does not exist yet.
 /// Throws Error (1) for links in a circle.
 std::filesystem::path follow_links(std::filesystem::path path);

@@ -64,53 +64,6 @@ const Collective* choose_collective(const std::string& name, const Compressor& c
   return collective;
 }
 
-/// True if two requests name the same run, except for its batch, its compute time and changes of
-/// its cluster. `mode`: the cost table's choice for the one.
-bool same_choices(const Request& one, const std::string& mode, const Request& measured,
-                  bool sparse) {
-  const bool same_costs =
-      one.costs == measured.costs && one.density == measured.density &&
-      one.sent_share == measured.sent_share && one.value_type == measured.value_type &&
-      one.parameter == measured.parameter && (mode == measured.mode || one.mode == measured.mode) &&
-      one.selection == measured.selection && one.compressing == measured.compressing &&
-      one.costs_device == measured.costs_device;
-  return one.model == measured.model && one.trace_name() == measured.trace_name() &&
-         one.cluster == measured.cluster && one.compressor == measured.compressor &&
-         one.collective == measured.collective && (!sparse || same_costs) &&
-         to_text(one.fusion) == to_text(measured.fusion) && one.overlap == measured.overlap &&
-         one.pipeline == measured.pipeline && one.queue == measured.queue &&
-         one.encode_stream == measured.encode_stream &&
-         one.encode_slowdown == measured.encode_slowdown &&
-         one.network_streams == measured.network_streams &&
-         one.count_spread == measured.count_spread && one.events == measured.events &&
-         one.concurrent_jobs == measured.concurrent_jobs && one.payload == measured.payload &&
-         one.accumulation == measured.accumulation && one.synchronise == measured.synchronise &&
-         one.sharding == measured.sharding && one.precision == measured.precision;
-}
-
-/// Whether the kernels asked for are those that the cost table chooses by itself.
-bool usual_implementation(const Request& request, const Scenario& scenario) {
-  if (request.implementation.empty() || !scenario.compresses()) return true;
-  CostChoice choice = cost_choice(scenario);
-  choice.implementation.clear();
-  const CompressorCosts usual(scenario.costs, choice);
-  return usual.implementation() == request.implementation;
-}
-
-/// To 0.1 %: a trace is written to the nanosecond, a measured compute time to four digits.
-bool same_compute(const MeasuredRun& run, const Scenario& scenario) {
-  return std::abs(run.compute / scenario.compute() - 1) < 1e-3;
-}
-
-bool same_cluster(const Cluster& a, const Cluster& b) {
-  const auto first = properties_of(a);
-  const auto second = properties_of(b);
-  return std::equal(first.begin(), first.end(), second.begin(), second.end(),
-                    [](const ClusterProperty& x, const ClusterProperty& y) {
-                      return x.name == y.name && x.value == y.value;
-                    });
-}
-
 /// Throws ValueError where there is none of that name.
 const Compressor* compressor_of(const Request& request) {
   const Compressor* compressor = find_compressor(request.compressor);
@@ -161,21 +114,6 @@ std::string stack_name(const std::string& typed, const DataFiles& files) {
   }
   return is_path(typed) || typed.starts_with(kStacks.prefix) ? typed
                                                              : std::string(kStacks.prefix) + typed;
-}
-
-/// All measured runs of the project. None from a broken file: `list` and `selftest` name such a
-/// file, and a forecast does not need it.
-std::vector<MeasuredRun> readable_runs(DataFiles& files) {
-  std::vector<MeasuredRun> all;
-  for (const std::string& name : files.names(kMeasuredRuns)) {
-    try {
-      const auto measured = files.parsed(files.read(kMeasuredRuns, name), load_measured_runs);
-      all.insert(all.end(), measured->runs.begin(), measured->runs.end());
-    } catch (const DataError&) {
-      continue;
-    }
-  }
-  return all;
 }
 
 /// The table's costs, on the device that they are to be of.
@@ -240,23 +178,6 @@ Request request_of(const MeasuredRun& run) {
   return request;
 }
 
-std::optional<MeasuredRun> measured_like(const Request& request, const Scenario& scenario,
-                                         const Plan& plan, const DataFiles& files) {
-  if (!request.stack.empty()) return std::nullopt;  // it may have been estimated from that very run
-  const std::string mode = plan.buckets.empty() ? "" : plan.buckets[0].cost.mode;
-  if (!usual_implementation(request, scenario)) return std::nullopt;
-  DataFiles others = files.beside();  // these files are not inputs of the forecast
-  const auto runs = files.made<std::vector<MeasuredRun>>("", [&] { return readable_runs(others); });
-  for (const MeasuredRun& run : *runs) {
-    if (run.batch != scenario.batch() || !same_compute(run, scenario)) continue;
-    const Request measured = request_of(run);
-    if (same_choices(request, mode, measured, scenario.compresses()) &&
-        same_cluster(cluster_of(measured, others), scenario.cluster))
-      return run;
-  }
-  return std::nullopt;
-}
-
 std::string Request::trace_name() const {
   if (!trace.empty() || payload) return trace;
   return "iteration-" + std::filesystem::path(model).filename().replace_extension().string() +
@@ -302,16 +223,23 @@ Cluster cluster_of(const Request& request, DataFiles& files) {
   return changed_cluster(request, files.read(kClusters, request.cluster, request.folder), files);
 }
 
+int usual_wire_bytes(const Scenario& scenario, ValueType value_type) {
+  if (scenario.compresses() && !scenario.sparse()) return 0;
+  const int of_value = bytes_of_value(value_type);
+  return scenario.sends_values_only() ? of_value : of_value + kBytesOfIndex;
+}
+
 Scenario make_scenario(const Request& request, DataFiles& files) {
   Scenario scenario;
   scenario.compressor = compressor_of(request);
   scenario.collective =
       choose_collective(request.collective, *scenario.compressor, !request.payload);
-  if (scenario.collective != nullptr && scenario.collective->sparse && request.wire_messages > 1)
+  const int wire_messages = request.wire_messages.value_or(1);
+  if (scenario.collective != nullptr && scenario.collective->sparse && wire_messages > 1)
     throw ValueError("collective '" + request.collective +
                      "' carries index-value pairs: values and indices apart (2 wire messages) do "
                      "not go with it");
-  if (scenario.sends_values_only() && request.wire_messages > 1)
+  if (scenario.sends_values_only() && wire_messages > 1)
     throw ValueError(
         "collective '" + request.collective + "' adds up the values of '" + request.compressor +
         "', and no indices travel: values and indices apart (2 wire messages) do not go "
@@ -360,13 +288,9 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   scenario.fusion = request.fusion;
   scenario.overlap = request.overlap;
   scenario.pipeline_without_overlap = request.pipeline;
-  const bool pairs = scenario.sparse() || !scenario.compresses();
-  const int of_value = bytes_of_value(request.value_type);
-  const int usual_bytes = !pairs                         ? 0
-                          : scenario.sends_values_only() ? of_value
-                                                         : of_value + kBytesOfIndex;
-  scenario.wire_bytes_per_element = request.wire_bytes_per_element.value_or(usual_bytes);
-  scenario.wire_messages = request.wire_messages;
+  scenario.wire_bytes_per_element =
+      request.wire_bytes_per_element.value_or(usual_wire_bytes(scenario, request.value_type));
+  scenario.wire_messages = wire_messages;
   scenario.queue = request.queue;
   scenario.encode_stream = request.encode_stream;
   scenario.encode_slowdown = request.encode_slowdown;

@@ -47,8 +47,8 @@ struct Request {
   bool overlap = false;
   bool pipeline = false;                      // of buckets, without overlap
   ValueType value_type = ValueType::Fp32;     // in which a sparsifier's values travel
-  std::optional<int> wire_bytes_per_element;  // not given: a pair, or a value that travels alone
-  int wire_messages = 1;
+  std::optional<int> wire_bytes_per_element;  // not given: `usual_wire_bytes`
+  std::optional<int> wire_messages;           // not given: 1
   Queue queue = Queue::Fifo;
   EncodeStream encode_stream = EncodeStream::Compute;
   double encode_slowdown = 0;
@@ -68,16 +68,12 @@ struct Request {
   std::string costs_folder;
 
   std::string trace_name() const;
+
+  friend bool operator==(const Request&, const Request&) = default;
 };
 
 /// The request that forecasts a measured row.
 Request request_of(const MeasuredRun& run);
-
-/// The measured run of a request, if one of the project's measured files has it: a run with the
-/// same files, compressor, fusion, overlap, batch, compute time and cluster. `plan` is the
-/// request's.
-std::optional<MeasuredRun> measured_like(const Request& request, const Scenario& scenario,
-                                         const Plan& plan, const DataFiles& files);
 
 /// The stack that the request names. Throws as read_files does.
 std::shared_ptr<const Stack> stack_of(const Request& request, DataFiles& files);
@@ -108,5 +104,9 @@ Cluster cluster_of(const Request& request, DataFiles& files);
 /// Reads the files that the request names. Throws ValueError for an unknown name or an impossible
 /// combination, DataError for a wrong file.
 Scenario make_scenario(const Request& request, DataFiles& files);
+
+/// Bytes of an element on the wire if the request does not set them: a value and its index for
+/// sparsifiers, the value alone where an all-reduce adds up values, 0 for all other compressors.
+int usual_wire_bytes(const Scenario& scenario, ValueType value_type);
 
 }  // namespace gradcast

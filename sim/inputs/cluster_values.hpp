@@ -15,6 +15,8 @@ struct ClusterProperty {
   std::string name;
   std::string value;
   std::string help{};  // what it is, with an example
+
+  friend bool operator==(const ClusterProperty&, const ClusterProperty&) = default;
 };
 
 /// Every property with its value, overrides last: what a result prints of its cluster.

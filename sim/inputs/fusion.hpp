@@ -21,6 +21,8 @@ struct Fusion {
   bool needs_times() const {
     return kind == Kind::Cycle || kind == Kind::MgWfbp || kind == Kind::Omgs;
   }
+
+  friend bool operator==(const Fusion&, const Fusion&) = default;
 };
 
 /// "layer", "merged", "ddp", "ddp:50MiB", "cycle:5ms,64MiB", "mg-wfbp", "omgs", or a size such as

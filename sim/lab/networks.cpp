@@ -9,8 +9,7 @@
 #include "sim/lab/layers/fully_connected.hpp"
 #include "sim/lab/layers/group_norm.hpp"
 #include "sim/lab/layers/lstm.hpp"
-#include "sim/lab/layers/max_pooling.hpp"
-#include "sim/lab/layers/mean_pooling.hpp"
+#include "sim/lab/layers/pooling.hpp"
 #include "sim/lab/layers/rectifier.hpp"
 #include "sim/lab/layers/residual.hpp"
 

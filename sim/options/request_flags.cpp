@@ -157,7 +157,8 @@ Request read_request(const Flags& flags, const std::set<std::string>& lists) {
   request.value_type = flags.value("value-type", parse_value_type);
   if (flags.given("wire-bytes-per-element"))
     request.wire_bytes_per_element = flags.value("wire-bytes-per-element", parse_wire_bytes);
-  request.wire_messages = flags.value("wire-messages", parse_wire_messages);
+  if (flags.given("wire-messages"))
+    request.wire_messages = flags.value("wire-messages", parse_wire_messages);
   request.queue = flags.value("queue", parse_queue);
   request.network_streams = flags.value("network-streams", parse_streams);
   request.encode_stream = flags.value("encode-stream", parse_encode_stream);

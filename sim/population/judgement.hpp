@@ -1,10 +1,12 @@
 // How good forecasts are on clusters and stacks that nobody fitted: each group of runs, forecast by
-// what all other groups say, beside physics alone.
+// what all other groups say, beside physics alone; and the judgement as people and programs read
+// it.
 #pragma once
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "sim/answers/document.hpp"
 #include "sim/population/posterior.hpp"
 
 namespace gradcast {
@@ -40,5 +42,10 @@ struct Judgement {
 /// `progress`: called with how many groups are done, and of how many.
 Judgement judge_groups(const std::vector<SourceGroup>& groups, const StackPriors& priors,
                        const std::function<void(std::size_t, std::size_t)>& progress);
+
+std::string judgement_table(const Judgement& judgement);
+std::vector<Json> judgement_rows(const Judgement& judgement);
+/// Means over groups, which weigh alike.
+Json judgement_summary(const Judgement& judgement);
 
 }  // namespace gradcast

@@ -1,4 +1,5 @@
-// The report page: one file that needs no other, and is complete without JavaScript.
+// The report page: one file that needs no other, and is complete without JavaScript. It ends with
+// all rows of a result as a table.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,6 +11,13 @@
 #include "sim/report/results.hpp"
 
 namespace gradcast {
+
+struct AllRows {
+  FigureTable table;
+  std::string same;  // "batch 128, fusion merged": what the columns that are left out say
+};
+
+AllRows all_rows_of(const ResultFile& result);
 
 struct Page {
   std::string title;

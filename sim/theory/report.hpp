@@ -1,4 +1,4 @@
-// Verdicts as rows, and as a table for people.
+// Verdicts in words, as rows, and as a table for people.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,6 +7,9 @@
 #include "sim/theory/verdict.hpp"
 
 namespace gradcast {
+
+/// One on the bound (1 - k/d)^2, and one on Theorem 2, for the least density.
+std::vector<std::string> verdict_sentences(const BoundVerdict& verdict);
 
 /// A row a density.
 std::vector<Json> verdict_rows(const BoundVerdict& verdict);

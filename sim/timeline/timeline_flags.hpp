@@ -1,16 +1,34 @@
-// The flags that write a run as a trace, for trace viewers.
+// The flags that write a run as a trace, for trace viewers: ours, or one that SimGrid itself
+// writes.
 #pragma once
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "sim/answers/document.hpp"
+#include "sim/base/temporary_file.hpp"
 #include "sim/options/flags.hpp"
 #include "sim/options/noise_flags.hpp"
 #include "sim/plan/scenario.hpp"
 #include "sim/timeline/rank_choice.hpp"
 
 namespace gradcast {
+
+class PajeFile {
+ public:
+  /// Throws Error (1) where such a file cannot be written. Without keep() it is removed.
+  explicit PajeFile(const std::filesystem::path& named);
+
+  /// The path to which SimGrid must write.
+  std::filesystem::path temporary() const { return file_.name(); }
+
+  /// Gives the file its final name. Throws Error (1) if SimGrid did not write it to the end, which
+  /// SimGrid itself does not report.
+  void keep();
+
+ private:
+  TemporaryFile file_;
+};
 
 void add_timeline_flags(Flags& flags);
 

@@ -2,7 +2,7 @@
 // seeds: traces/stack-schedules.csv
 // words: sim/population/usual_schedules.cpp sim/plan/stack.cpp
 
-#include "sim/population/usual_schedules.hpp"
+#include "sim/population/stack_files.hpp"
 #include "tests/fuzz/harness.hpp"
 
 namespace gradcast::fuzz {

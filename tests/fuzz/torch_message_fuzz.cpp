@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "sim/base/error.hpp"
-#include "sim/calibration/torch_message.hpp"
+#include "sim/calibration/torch_child.hpp"
 #include "tests/fuzz/harness.hpp"
 
 namespace gradcast::fuzz {

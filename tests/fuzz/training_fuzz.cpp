@@ -2,9 +2,9 @@
 // seeds: tests/sim/tta/trainings/*.json
 // words: sim/tta/training_file.cpp
 
-#include "sim/tta/accuracy_targets.hpp"
 #include "sim/tta/iterations_needed.hpp"
 #include "sim/tta/trained_setups.hpp"
+#include "sim/tta/tta_asked.hpp"
 #include "tests/fuzz/harness.hpp"
 
 namespace gradcast::fuzz {

@@ -12,6 +12,7 @@
 #include "sim/cli/commands/simulate/numbers.hpp"
 #include "sim/cli/commands/simulate/settings.hpp"
 #include "sim/cli/commands/simulate/table.hpp"
+#include "sim/forecast/measured_like.hpp"
 #include "sim/forecast/request.hpp"
 #include "sim/forecast/schedule.hpp"
 #include "sim/inputs/data_files.hpp"

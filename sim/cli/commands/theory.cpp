@@ -10,7 +10,6 @@
 #include "sim/theory/curve.hpp"
 #include "sim/theory/laws.hpp"
 #include "sim/theory/report.hpp"
-#include "sim/theory/sentences.hpp"
 
 namespace gradcast::commands {
 namespace {

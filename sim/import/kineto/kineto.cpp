@@ -13,7 +13,6 @@
 #include "sim/import/kineto/hybrids.hpp"
 #include "sim/import/kineto/linking.hpp"
 #include "sim/import/kineto/model.hpp"
-#include "sim/import/kineto/params.hpp"
 #include "sim/import/kineto/profile.hpp"
 #include "sim/import/kineto/sizes.hpp"
 #include "sim/import/kineto/window_times.hpp"

@@ -1,10 +1,12 @@
 #include "sim/import/kineto/model.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
 
+#include "sim/base/csv.hpp"
 #include "sim/base/statistics.hpp"
 
 namespace gradcast::kineto {
@@ -157,6 +159,24 @@ TimedModel timed_model(const std::vector<StepGradients>& steps,
       break;
     }
   return made;
+}
+
+std::vector<Parameter> load_parameters(const TextFile& file) {
+  constexpr std::array kColumns = {"tensor", "elements", "layer", "forward_flops"};
+  CsvReader rows(file, kColumns, 2);
+  std::vector<Parameter> parameters;
+  std::set<std::string> seen;
+  while (rows.next()) {
+    const std::string& name = rows.word("tensor");
+    if (!seen.insert(name).second)
+      throw rows.failure("tensor",
+                         "'" + name + "' stands twice; parameters need names of their own");
+    std::string layer = rows.text("layer");
+    if (layer.empty()) layer = name.substr(0, name.rfind('.'));
+    parameters.push_back({layer, name, rows.integer("elements", 1, INT32_MAX)});
+  }
+  if (parameters.empty()) throw rows.failure("there are no parameters");
+  return parameters;
 }
 
 }  // namespace gradcast::kineto

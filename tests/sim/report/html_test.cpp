@@ -3,7 +3,6 @@
 
 #include <catch2/catch.hpp>
 
-#include "sim/report/all_rows.hpp"
 #include "sim/report/figure_json.hpp"
 #include "sim/report/figures.hpp"
 

@@ -3,8 +3,8 @@
 #include <random>
 
 #include "sim/theory/laws.hpp"
-#include "sim/theory/population_conditions.hpp"
 #include "sim/theory/vector_conditions.hpp"
+#include "sim/theory/verdict.hpp"
 
 using namespace gradcast;
 

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/base/error.hpp"
-#include "sim/tta/accuracy_targets.hpp"
+#include "sim/tta/tta_asked.hpp"
 #include "tests/sim/tta/trainings.hpp"
 
 using namespace gradcast;

@@ -7,7 +7,6 @@
 #include "sim/base/text.hpp"
 #include "sim/cli/commands/fit/save.hpp"
 #include "sim/population/judgement.hpp"
-#include "sim/population/judgement_table.hpp"
 #include "sim/population/stack_files.hpp"
 
 namespace gradcast::commands {
