@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "sim/base/thread_pool.hpp"
+
 namespace gradcast {
 namespace {
 
@@ -89,7 +91,8 @@ BytesPerSecond MaxMinFlows::narrowest(Way way) const {
 }
 
 void MaxMinFlows::run() {
-  while (!stopped_) {
+  for (std::uint64_t dates = 0; !stopped_; ++dates) {
+    if (dates % 1024 == 0) leave_if_stopped();  // a few times a second at least
     find_rates();
     Seconds when = events_.now();
     const bool some_end = next_end(when);

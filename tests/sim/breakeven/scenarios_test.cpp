@@ -44,8 +44,7 @@ Drawn drawn_scenario(std::uint64_t number) {
   drawn.range = usual_range(drawn.over);
   if (drawn.over == Quantity::Nodes) drawn.range.to = 16;
   if (drawn.over == Quantity::Density) drawn.range = {1e-4, 0.01};
-  const bool simulated = number % 4 == 0 && find_engine("simgrid")->built();
-  drawn.engine = find_engine(simulated ? "simgrid" : "analytic");
+  drawn.engine = find_engine(number % 4 == 0 ? "flow" : "analytic");
   return drawn;
 }
 

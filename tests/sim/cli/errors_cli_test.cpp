@@ -157,7 +157,7 @@ TEST_CASE("a collective that does not suit the run is answered with 2, and what 
   refuses({"simulate", "--payload", "1MiB", "--collective", "gtopk"}, 2, "use --model");
   refuses({"simulate", "--payload", "1MiB", "--compressor", "topk"}, 2, "compresses nothing");
   simulate_refuses({"--overlap", "yes", "--network-streams", "4", "--engine", "analytic"}, 2,
-                   "use --engine simgrid");
+                   "use --engine flow");
 }
 
 TEST_CASE("a cluster that cannot be is answered with 2 where flags made it", "[cli]") {

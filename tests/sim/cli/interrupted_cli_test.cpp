@@ -61,22 +61,23 @@ Stopped stopped(const Words& arguments, int signal, std::chrono::milliseconds wa
           std::chrono::duration<double>(Clock::now() - sent).count()};
 }
 
-/// A build without SimGrid has no run that is long for certain in one forecast.
 bool has_simgrid() { return gradcast::find_engine("simgrid")->built(); }
 
 /// Each takes far longer than the test waits, also on a fast machine.
 std::vector<Words> long_runs() {
   std::vector<Words> runs = {
       {"fit", "--starts", "1000", "--engine", "analytic", "-q"},
-      {"fit", "--starts", "1000", "--leave-one-out", "row", "--engine", "analytic", "-q"}};
+      {"fit", "--starts", "1000", "--leave-one-out", "row", "--engine", "analytic", "-q"},
+      {"simulate", "--model", "resnet-152", "--nodes", "1024", "--fusion", "layer", "--engine",
+       "flow-exact", "-q"},
+      {"simulate", "--model", "resnet-50", "--compute-jitter", "5%", "--replicas", "1000",
+       "--fusion", "layer", "--nodes", "32", "--engine", "flow-exact"},
+      {"breakeven", "--model", "resnet-50", "--map", "--fusion", "layer", "--engine", "flow-exact",
+       "-q"}};
   if (has_simgrid())
     runs.insert(runs.end(), {{"simulate", "--model", "resnet-152", "--nodes", "512", "--fusion",
                               "layer", "--engine", "simgrid-exact", "-q"},
-                             {"simulate", "--model", "resnet-50", "--compute-jitter", "5%",
-                              "--replicas", "1000", "--fusion", "layer", "--nodes", "32"},
-                             {"selftest"},
-                             {"breakeven", "--model", "resnet-50", "--map", "--engine",
-                              "simgrid-exact", "-q"}});
+                             {"selftest"}});
   return runs;
 }
 

@@ -62,8 +62,8 @@ TEST_CASE("memory and descriptors that run out are one line, and 1", "[cli][mach
 #ifndef __SANITIZE_ADDRESS__  // which reserves terabytes of addresses at once
   runs.emplace_back("ulimit -v 500000; $G simulate --model " + big, "gradcast: out of memory: ");
 #endif
-  if (gradcast::find_engine("simgrid")->built())  // the analytic engine starts no process
-    runs.emplace_back("ulimit -n 5; $G simulate --model alexnet",
+  if (gradcast::find_engine("simgrid")->built())  // the other engines start no process
+    runs.emplace_back("ulimit -n 5; $G simulate --model alexnet --engine simgrid",
                       "cannot start a process for the SimGrid");
   for (const auto& [line, says] : runs) {
     const Ran ran = in_shell(line);

@@ -29,6 +29,7 @@ TEST_CASE("SimGrid is loaded by what uses it, and by nothing else", "[cli]") {
   CHECK(loaded_by("version") == "libstdc++.so ");
   CHECK(loaded_by("list") == "libstdc++.so ");
   CHECK(loaded_by("simulate --model alexnet --engine analytic") == "libstdc++.so ");
+  CHECK(loaded_by("simulate --model alexnet") == "libstdc++.so ");
   if (!has_simgrid()) return;
   const std::string all = "libstdc++.so libgradcast_simgrid.so libsimgrid.so ";
   CHECK(loaded_by("version --verbose") == all);

@@ -79,7 +79,7 @@ TEST_CASE("slices of a timeline, read back, add up to the result's parts to a mi
                                           "event,target,at,lasting,value\n"
                                           "pause,rank 5,100ms,50ms,\nspeed,rank 9,0s,,90%\n");
   for (const Engine& engine : all_engines()) {
-    if (!engine.built() || engine.name == "simgrid") continue;
+    if (!engine.built() || !engine.fluid.empty()) continue;
     const std::string name(engine.name);
     for (const char* compressor : {"dense", "topk"}) {
       CAPTURE(name, compressor);
@@ -149,11 +149,10 @@ TEST_CASE("links' load is in the timeline where there are links", "[cli]") {
   const Ran analytic = gradcast_with(small_run({"--timeline", file, "--engine", "analytic"}));
   CHECK_THAT(analytic.err, Contains("no counters of their load"));
   CHECK(read_chrome_trace(file).counters.empty());
-  if (!with_simgrid()) return;
-  const Ran fluid = gradcast_with(small_run({"--timeline", file, "--engine", "simgrid-fluid"}));
+  const Ran fluid = gradcast_with(small_run({"--timeline", file, "--engine", "flow-fluid"}));
   CHECK_THAT(fluid.err, Contains("only the first one's messages"));
   // Two nodes: all that a ring brings from one to the other, 2 x 3/4 of 4 x 61,100,840 bytes.
-  CHECK(gradcast_with(small_run({"--timeline", file, "--engine", "simgrid-exact"})).exit_code == 0);
+  CHECK(gradcast_with(small_run({"--timeline", file, "--engine", "flow-exact"})).exit_code == 0);
   const ChromeTrace exact = read_chrome_trace(file);
   const auto nic = std::find_if(exact.counters.begin(), exact.counters.end(),
                                 [](const auto& each) { return each.name == "node1.nic0.down"; });

@@ -30,8 +30,7 @@ double percent(Seconds changed, Seconds as_is) { return 100 * (changed / as_is -
 Seconds latencies_of(int ranks) { return 161 * 2 * (ranks - 1) * Seconds{10.925e-6}; }
 
 void check_with_exact(const Scenario& scenario, const LatencySensitivity& of) {
-  const Engine& exact = *find_engine("simgrid-exact");
-  if (!exact.built()) return;
+  const Engine& exact = *find_engine("flow-exact");
   const Plan plan = make_plan(scenario);
   for (const auto& [factor, expected] : {std::pair{0.5, of.half}, {2.0, of.twice}}) {
     const Cluster changed = with_latencies(scenario.cluster, factor);
