@@ -80,8 +80,8 @@ class CsvReader {
   void check_range(std::string_view column, double number, double least, double most) const;
 
   const TextFile& file_;
-  std::string_view rest_;  // of the file, from the next line on
-  std::size_t line_ = 0;   // that was read last, from 1
+  std::string_view rest_;          // of the file, from the next line on
+  std::size_t line_ = 0;           // that was read last, from 1
   mutable std::size_t asked_ = 0;  // the place of the column that was asked for last
   std::string text_;       // of that line; fields are cut and unquoted in it
   std::vector<std::string> columns_;

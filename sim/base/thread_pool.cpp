@@ -51,8 +51,10 @@ Outcome outcome_of(std::size_t item, const PoolWork& pool, const std::function<b
   } catch (const std::exception& error) {
     // As a process tells it to its parent, so that both pools throw the same.
     const std::optional<Error> mendable = as_error(error);
-    return {item, {}, mendable ? std::make_exception_ptr(*mendable)
-                               : std::make_exception_ptr(std::runtime_error(error.what()))};
+    return {item,
+            {},
+            mendable ? std::make_exception_ptr(*mendable)
+                     : std::make_exception_ptr(std::runtime_error(error.what()))};
   }
 }
 
@@ -72,9 +74,9 @@ class Pool {
     } catch (const std::system_error& error) {
       const std::size_t started = threads_.size();
       end();
-      throw Error(ExitCode::Failure, "cannot start thread " + std::to_string(started + 1) +
-                                         " to share the work (-j asks for fewer): " +
-                                         error.code().message());
+      throw Error(ExitCode::Failure,
+                  "cannot start thread " + std::to_string(started + 1) +
+                      " to share the work (-j asks for fewer): " + error.code().message());
     }
   }
   Pool(const Pool&) = delete;

@@ -79,9 +79,9 @@ Seen forecast_all(const WinMap& map, std::vector<Choices>& runs, const Engine& e
   const auto make = [&](std::size_t item) {
     std::vector<Forecast> row;
     for (const double bandwidth : map.bandwidths)
-      row.push_back(runs[item / rows].at({{Quantity::Nodes, map.nodes[item % rows]},
-                                          {Quantity::NicBandwidth, bandwidth}},
-                                         engine));
+      row.push_back(runs[item / rows].at(
+          {{Quantity::Nodes, map.nodes[item % rows]}, {Quantity::NicBandwidth, bandwidth}},
+          engine));
     return pack(row);
   };
   const auto take = [&](std::size_t item, const std::string& answer) {

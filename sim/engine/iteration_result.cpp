@@ -130,8 +130,9 @@ Seconds alone(const Scenario& scenario) {
     double iterations = 0;  // a second, of all ranks
     for (int rank = 0; rank < scenario.cluster.ranks(); ++rank)
       iterations +=
-          1 / scenario.trace->iteration_alone(scenario.cluster.speed_of(rank), scenario.accumulation)
-                  .count();
+          1 /
+          scenario.trace->iteration_alone(scenario.cluster.speed_of(rank), scenario.accumulation)
+              .count();
     return Seconds{scenario.cluster.ranks() / iterations};
   }
   double speed = 0;

@@ -68,8 +68,8 @@ bool is_software(const std::string& property) {
 
 /// What a cost table says about a compressor's calls.
 std::vector<std::pair<Seconds, Seconds>> costs_of(const Request& request, DataFiles& files) {
-  const auto table = files.parsed(
-      files.read(kCostTables, request.costs, request.costs_folder), load_cost_table);
+  const auto table =
+      files.parsed(files.read(kCostTables, request.costs, request.costs_folder), load_cost_table);
   std::vector<std::pair<Seconds, Seconds>> costs;
   for (const CostRow& row : table->rows)
     if (row.compressor == request.compressor) costs.emplace_back(row.encode, row.decode);

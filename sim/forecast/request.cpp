@@ -124,9 +124,8 @@ std::shared_ptr<const CostTable> costs_in(const TextFile& file, const Request& r
   const std::string& to = request.costs_device;
   // Read each time: it is an input of every answer that it is used for.
   files.read(kDevices, "devices");
-  return files.made<CostTable>(
-      join({file.path.native(), request.costs_of, to}, "\n"),
-      [&] { return transferred(*table, request.costs_of, to, files); });
+  return files.made<CostTable>(join({file.path.native(), request.costs_of, to}, "\n"),
+                               [&] { return transferred(*table, request.costs_of, to, files); });
 }
 
 /// Of low rank are matrices, whole ones.

@@ -20,8 +20,7 @@ double square(double value) { return value * value; }
 
 /// The typical deviation over median of a table's times, as in its usual row; 0 if nothing was
 /// timed.
-double usual_spread(const CostRows& rows, Seconds CostRow::*median,
-                    Seconds CostRow::*p95) {
+double usual_spread(const CostRows& rows, Seconds CostRow::*median, Seconds CostRow::*p95) {
   std::vector<double> spreads;
   for (const CostRow* row : rows)
     if (row->*median > Seconds{0})

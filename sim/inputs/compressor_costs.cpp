@@ -91,7 +91,8 @@ CompressorCosts::CompressorCosts(Shared<CostTable> table, const CostChoice& choi
                            const char* after) {
     const auto has = values_of(rows_, column);
     if (!contains(has, value))
-      throw DataError(table_->name, 0, of_it + before + value + after + " (it has " + shown(has) + ")");
+      throw DataError(table_->name, 0,
+                      of_it + before + value + after + " (it has " + shown(has) + ")");
     keep(rows_, column, value);
   };
   if (!choice.implementation.empty())

@@ -61,8 +61,7 @@ DataFiles DataFiles::standard() {
 
 const std::vector<std::string>& DataFiles::names(const DataKind& kind) const {
   const std::lock_guard held(known_->lock);
-  const auto [at, is_new] =
-      known_->names.try_emplace(
+  const auto [at, is_new] = known_->names.try_emplace(
       join({std::string(kind.folder), std::string(kind.prefix), std::string(kind.others)}, "/"));
   if (!is_new) return at->second;
   for (const fs::path& entry : entries_of(root_ / kind.folder)) {

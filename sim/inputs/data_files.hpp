@@ -43,8 +43,8 @@ struct InputFile {
 };
 
 /// Finds and reads data files, each once, and remembers which. A folder is listed once, and what a
-/// file says is parsed once. If a file changes after it was read, no answer changes. Several threads
-/// may use it at the same time.
+/// file says is parsed once. If a file changes after it was read, no answer changes. Several
+/// threads may use it at the same time.
 class DataFiles {
  public:
   /// The folder that holds models/, traces/ and platforms/: $GRADCAST_DATA, else ../share/gradcast

@@ -56,7 +56,8 @@ struct TermUse {
 
 struct Scenario {
   Shared<Model> model;
-  Shared<IterationTrace> trace;  // of the batch that is run; of one micro-step where there are several
+  /// Of the batch that is run; of one micro-step where there are several.
+  Shared<IterationTrace> trace;
   /// Micro-steps of an iteration: forward and backward each, whose gradients add up.
   int accumulation = 1;
   Synchronise synchronise = Synchronise::Usual;

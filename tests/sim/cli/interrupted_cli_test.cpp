@@ -193,11 +193,10 @@ TEST_CASE("a sweep in threads does not wait for a forecast that takes long eithe
     const TemporaryFolder folder;
     const std::string answer = (folder.path / "a.csv").string();
     // Each forecast takes seconds: 32,768 ranks, and the closed form of 467 collectives many times.
-    const Stopped end =
-        stopped({"sweep", "--model", "resnet-152", "--nodes", "8192", "--fusion", "layer",
-                 "--compressor", "topk,dgc,gaussian", "--extrapolate", "yes", "--engine", "analytic",
-                 "-o", answer, jobs, "-q"},
-                SIGINT, std::chrono::milliseconds(1500));
+    const Stopped end = stopped({"sweep", "--model", "resnet-152", "--nodes", "8192", "--fusion",
+                                 "layer", "--compressor", "topk,dgc,gaussian", "--extrapolate",
+                                 "yes", "--engine", "analytic", "-o", answer, jobs, "-q"},
+                                SIGINT, std::chrono::milliseconds(1500));
     CAPTURE(jobs, end.err);
     CHECK(end.exit_code == 130);
     CHECK_THAT(end.err, Contains("interrupted"));

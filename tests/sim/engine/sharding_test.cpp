@@ -104,7 +104,8 @@ TEST_CASE("a frozen tensor is computed and not sent") {
   CHECK(astray(scenario, 18 + 12 + 1) == kNobody);
   scenario.overlap = true;  // forward 6, backward of c and b 10, sends b 16-24, a 24-28, update 1
   CHECK(astray(scenario, 29) == kNobody);
-  scenario.model.change().tensors[0].frozen = true;  // and a, which backward computes last: sends b 16-24
+  // And a, which backward computes last: sends b 16-24.
+  scenario.model.change().tensors[0].frozen = true;
   CHECK(astray(scenario, 25) == kNobody);
 }
 

@@ -1,7 +1,8 @@
 #include "sim/forecast/workers.hpp"
 
-#include <catch2/catch.hpp>
 #include <unistd.h>
+
+#include <catch2/catch.hpp>
 
 using namespace gradcast;
 
@@ -10,9 +11,10 @@ namespace {
 /// The process that did each of three items.
 std::vector<pid_t> processes(Workers workers) {
   std::vector<pid_t> all;
-  run_forecasts(workers, 2, {0, 1, 2},
-                {[](std::size_t) { return std::to_string(::getpid()); },
-                 [&](std::size_t, const std::string& answer) { all.push_back(std::stoi(answer)); }});
+  run_forecasts(
+      workers, 2, {0, 1, 2},
+      {[](std::size_t) { return std::to_string(::getpid()); },
+       [&](std::size_t, const std::string& answer) { all.push_back(std::stoi(answer)); }});
   return all;
 }
 
@@ -23,8 +25,7 @@ TEST_CASE("the closed form is worked out in threads, and SimGrid's engines run i
   for (const Engine& engine : all_engines()) {
     CAPTURE(engine.name);
     if (engine.name == "analytic") CHECK(workers_for(engine, false) == Workers::Threads);
-    if (engine.name.starts_with("simgrid"))
-      CHECK(workers_for(engine, false) == Workers::Processes);
+    if (engine.name.starts_with("simgrid")) CHECK(workers_for(engine, false) == Workers::Processes);
     CHECK(workers_for(engine, true) == Workers::Processes);  // SimGrid reads the platform
   }
 }

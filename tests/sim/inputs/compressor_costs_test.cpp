@@ -164,8 +164,9 @@ TEST_CASE("sent shares of several tensors add up, a call each", "[compressor_cos
 TEST_CASE("a table of nothing but a recorded vector answers with that", "[compressor_costs]") {
   CostRow recorded = row(1, 1000, 0.01, 0.5, 4);
   recorded.distribution = "u-200.npy";
-  CHECK(CompressorCosts(CostTable{"costs", {recorded}}, {.compressor = "topk"}).of(1000, 0.01, 1).selected ==
-        4);
+  CHECK(CompressorCosts(CostTable{"costs", {recorded}}, {.compressor = "topk"})
+            .of(1000, 0.01, 1)
+            .selected == 4);
   CHECK(costs({recorded}).of(1000, 0.01, 1).selected == 10);  // normal elements, where there are
   recorded.distribution = "laplace";
   CHECK_THROWS_WITH(CompressorCosts(CostTable{"costs", {recorded}}, {.compressor = "topk"}),

@@ -18,7 +18,9 @@ CostRow row(std::int64_t elements, double density, double encode, double decode 
   return row;
 }
 
-HoldOut held_out(const std::vector<CostRow>& rows) { return held_out_error(CostTable{"costs", rows}); }
+HoldOut held_out(const std::vector<CostRow>& rows) {
+  return held_out_error(CostTable{"costs", rows});
+}
 
 }  // namespace
 

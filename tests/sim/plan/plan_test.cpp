@@ -146,7 +146,8 @@ TEST_CASE(
   CHECK(plan.buckets[0].selected == 60);
   CHECK(plan.buckets[0].payload == Bytes{480});
   CHECK(names(plan) == names(make_plan(toy::scenario("topk"))));
-  scenario.model.change().tensors[0].elements = 20'000;  // more than the table has: no time is taken from it
+  // More than the table has: no time is taken from it.
+  scenario.model.change().tensors[0].elements = 20'000;
   CHECK(outside_of(make_plan(scenario)).empty());
   scenario.compressing = true;
   CHECK_FALSE(outside_of(make_plan(scenario)).empty());

@@ -13,12 +13,12 @@ inline Scenario scenario(const char* compressor = "dense") {
   scenario.extrapolate = true;  // its costs are of one density and few sizes
   scenario.model = Model{"toy", {{"a", "a", 1000, 0}, {"b", "b", 2000, 0}, {"c", "c", 3000, 0}}};
   scenario.trace = IterationTrace{"toy-trace",
-                    "toy",
-                    1,
-                    Seconds{1 * kMilli},
-                    {{"a", Seconds{1 * kMilli}, Seconds{2 * kMilli}},
-                     {"b", Seconds{2 * kMilli}, Seconds{4 * kMilli}},
-                     {"c", Seconds{3 * kMilli}, Seconds{6 * kMilli}}}};
+                                  "toy",
+                                  1,
+                                  Seconds{1 * kMilli},
+                                  {{"a", Seconds{1 * kMilli}, Seconds{2 * kMilli}},
+                                   {"b", Seconds{2 * kMilli}, Seconds{4 * kMilli}},
+                                   {"c", Seconds{3 * kMilli}, Seconds{6 * kMilli}}}};
   scenario.cluster.name = "toy";
   scenario.cluster.nodes = 2;
   scenario.cluster.gpus_per_node = 1;

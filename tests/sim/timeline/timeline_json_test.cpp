@@ -144,7 +144,8 @@ TEST_CASE("a packed timeline is the same text, and the same file every time") {
 
 TEST_CASE("names of tensors cannot break the file") {
   Scenario scenario = toy::scenario();
-  scenario.model.change().tensors[1].tensor = scenario.trace.change().tensors[1].tensor = "a\"b\\\n\xff";
+  scenario.model.change().tensors[1].tensor = scenario.trace.change().tensors[1].tensor =
+      "a\"b\\\n\xff";
   const Json slices = events_of(written(scenario).text, "X");
   CHECK(slices[1]["name"] == "forward a\"b\\\n\xEF\xBF\xBD");
 }
