@@ -1,14 +1,15 @@
 // What the module gives to the program that opens it.
-#include "sim/engine/simgrid_module.hpp"
 
-// clang-format off: version.h uses what base.h defines
-#include <simgrid/version.h>
+// version.h uses what base.h defines.
+// clang-format off
 #include <xbt/base.h>
+#include <simgrid/version.h>
 // clang-format on
 
 #include "sim/engine/simgrid/network.hpp"
 #include "sim/engine/simgrid/platform_xml.hpp"
 #include "sim/engine/simgrid/simulate.hpp"
+#include "sim/engine/simgrid_module.hpp"
 
 namespace gradcast {
 namespace {
