@@ -12,6 +12,7 @@
 
 namespace gradcast {
 
+/// All rows of a result, without the columns that are the same in all of them.
 struct AllRows {
   FigureTable table;
   std::string same;  // "batch 128, fusion merged": what the columns that are left out say

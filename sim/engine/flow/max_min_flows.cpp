@@ -152,14 +152,8 @@ void MaxMinFlows::find_rates() {
     found_flows_.clear();
     collect(link);
     fill();
-    for (const FlowNumber flow : found_flows_) apply(flow);
-    if (!recorder_) continue;
-    for (const LinkNumber found : found_links_) {
-      if (found >= topology_.links.size()) continue;  // the limit of some traffic
-      double load = 0;
-      for (const FlowNumber flow : links_[found].flows) load += flows_[flow].rate;
-      recorder_->note(found, events_.now(), {load});
-    }
+    take_next_rates();
+    if (recorder_) record_loads();
   }
   for (const LinkNumber link : changed_) links_[link].changed = false;
   changed_.clear();
@@ -244,14 +238,35 @@ void MaxMinFlows::give(FlowNumber number, double rate) {
   }
 }
 
-void MaxMinFlows::apply(FlowNumber number) {
-  Flow& flow = flows_[number];
-  if (flow.next_rate == flow.rate) return;
+/// The flows that were found go on at their next rates. Only those that end first are dated: when
+/// they do, rates are found again for all others, because all are connected.
+void MaxMinFlows::take_next_rates() {
   const Seconds now = events_.now();
-  flow.left = std::max(0.0, flow.left - flow.rate * (now - flow.since).count());
-  flow.since = now;
-  flow.rate = flow.next_rate;
-  ends_.add(now + Seconds{flow.left / flow.rate}, {number, ++flow.turn});
+  Seconds first{std::numeric_limits<double>::infinity()};
+  for (const FlowNumber number : found_flows_) {
+    Flow& flow = flows_[number];
+    ++flow.turn;
+    if (flow.next_rate != flow.rate) {
+      flow.left = std::max(0.0, flow.left - flow.rate * (now - flow.since).count());
+      flow.since = now;
+      flow.rate = flow.next_rate;
+      flow.end = now + Seconds{flow.left / flow.rate};
+    }
+    first = std::min(first, flow.end);
+  }
+  for (const FlowNumber number : found_flows_) {
+    const Flow& flow = flows_[number];
+    if (flow.end <= first + kSameDate) ends_.add(flow.end, {number, flow.turn});
+  }
+}
+
+void MaxMinFlows::record_loads() {
+  for (const LinkNumber link : found_links_) {
+    if (link >= topology_.links.size()) continue;  // the limit of some traffic
+    double load = 0;
+    for (const FlowNumber flow : links_[link].flows) load += flows_[flow].rate;
+    recorder_->note(link, events_.now(), {load});
+  }
 }
 
 }  // namespace gradcast

@@ -50,9 +50,10 @@ class MaxMinFlows : public FlowNetwork {
     double rate = 0;  // bytes a second
     double next_rate = 0;
     Seconds since{0};
+    Seconds end{0};  // if the rate stays
     Search found = 0;
     Way way = 0;
-    std::uint32_t turn = 0;  // an end that was dated before the rate changed has another
+    std::uint32_t turn = 0;  // an end that was dated before rates were found again has another
     bool ended = false;
   };
   struct Link {
@@ -84,7 +85,8 @@ class MaxMinFlows : public FlowNetwork {
   void collect(LinkNumber first);
   void fill();
   void give(FlowNumber flow, double rate);
-  void apply(FlowNumber flow);
+  void take_next_rates();
+  void record_loads();
 
   const Topology& topology_;
   EventQueue& events_;
