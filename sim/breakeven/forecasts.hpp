@@ -111,11 +111,11 @@ struct Searching {
   std::function<void(std::size_t done, std::size_t all)> progress = [](std::size_t, std::size_t) {};
 };
 
-/// Answers all questions, in their order. The answers are the same for any number of jobs. If
-/// `simgrid` would simulate some runs message by message and others as flows, all are simulated as
-/// flows, so that a change of the winner never comes from a change of the method. On 32 and 36
-/// ranks the two methods differ by 0.001 % at most, but by 4 % at worst in the tests' random
-/// scenarios, and compressed and dense runs may be closer than that.
+/// Answers all questions, in their order. The answers are the same for any number of jobs. If an
+/// engine would simulate some runs message by message and others
+/// as flows, all are simulated as flows, so that a change of the winner never comes from a change
+/// of the method. On 32 and 36 ranks the two methods differ by 0.001 % at most, but by 4 % at worst
+/// in the tests' random scenarios, and compressed and dense runs may be closer than that.
 std::vector<Finding> answers_to(const std::vector<Question>& questions, Forecasts& forecasts,
                                 const Searching& searching);
 
