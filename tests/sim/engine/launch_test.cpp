@@ -33,7 +33,7 @@ TEST_CASE("no step begins before the host has launched it", "[schedule]") {
   CHECK(astray(launched(wait_free()), &IterationResult::forward, 6) == kNobody);
   CHECK(astray(launched(wait_free()), &IterationResult::backward, 12) == kNobody);
   Scenario no_floor = launched(wait_free());
-  no_floor.trace.host = Seconds{0};
+  no_floor.trace.change().host = Seconds{0};
   CHECK(astray(no_floor, 41) == kNobody);
 }
 

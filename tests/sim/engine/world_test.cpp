@@ -136,8 +136,8 @@ TEST_CASE("what is on a link that goes down waits, and then goes on", "[world]")
   CHECK(astray(during(LinkEvent{"node0.nic0", {0s, 18ms}, 0}), 43, kPerMille) == kNobody);
   // A thousand seconds, and 80 bytes that would like to slip through.
   Scenario small = during(LinkEvent{"node0.nic0", {0s, 1000s}, 0});
-  small.model.tensors = {{"a", "a", 20, 0}};
-  small.trace.tensors = {{"a", 1ms, 2ms}};
+  small.model.change().tensors = {{"a", "a", 20, 0}};
+  small.trace.change().tensors = {{"a", 1ms, 2ms}};
   CHECK(astray(small, 1e6 + 0.08 + 1, 1e-3) == kNobody);
 }
 
