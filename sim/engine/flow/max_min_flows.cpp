@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 #include "sim/base/thread_pool.hpp"
 
@@ -123,7 +124,11 @@ bool MaxMinFlows::end_flows() {
     const FlowNumber number = ends_.take().flow;
     flows_[number].ended = true;
     ending_.push_back(number);
-    for (const LinkNumber link : links_of(flows_[number].way)) note_change(link);
+    for (const LinkNumber link : links_of(flows_[number].way))
+      if (links_[link].flows.size() == 1 && !recorder_)
+        links_[link].flows.clear();  // it had the link to itself: nobody's rate changes
+      else
+        note_change(link);
   }
   const bool any = !ending_.empty();
   // What a call sends must not end here, even if it took no time.
@@ -144,10 +149,10 @@ void MaxMinFlows::note_change(LinkNumber link) {
 }
 
 void MaxMinFlows::find_rates() {
-  if (changed_.empty()) return;
   ++search_;
   for (const LinkNumber link : changed_) {
     if (links_[link].found == search_) continue;
+    if (!recorder_ && (links_[link].flows.empty() || is_alone(links_[link].flows.front()))) continue;
     found_links_.clear();
     found_flows_.clear();
     collect(link);
@@ -161,7 +166,23 @@ void MaxMinFlows::find_rates() {
   just_ended_.clear();
 }
 
-/// Finds all flows on a link, all other links on which they are, and so on.
+/// Most flows share no link with another. Such a flow gets its rate here, without a search.
+bool MaxMinFlows::is_alone(FlowNumber number) {
+  Flow& flow = flows_[number];
+  if (flow.found == search_) return true;  // by another link of its way
+  double narrowest = std::numeric_limits<double>::infinity();
+  for (const LinkNumber link : links_of(flow.way)) {
+    if (links_[link].flows.size() > 1) return false;
+    narrowest = std::min(narrowest, links_[link].bandwidth);
+  }
+  flow.found = search_;
+  flow.next_rate = narrowest;
+  take_next_rate(flow);
+  ends_.add(flow.end, {number, flow.turn});
+  return true;
+}
+
+/// Finds all flows on a link, all other shared links on which they are, and so on.
 void MaxMinFlows::collect(LinkNumber first) {
   links_[first].found = search_;
   found_links_.push_back(first);
@@ -173,60 +194,66 @@ void MaxMinFlows::collect(LinkNumber first) {
       if (std::exchange(flow.found, search_) == search_) continue;
       flow.next_rate = kNoRate;
       found_flows_.push_back(number);
-      for (const LinkNumber other : links_of(flow.way))
-        if (std::exchange(links_[other].found, search_) != search_) found_links_.push_back(other);
+      double own = std::numeric_limits<double>::infinity();  // the narrowest of its own links
+      double shared = own;                                   // and of those that it shares
+      for (const LinkNumber passed : links_of(flow.way)) {
+        Link& other = links_[passed];
+        if (other.flows.size() == 1 && !recorder_) {
+          own = std::min(own, other.bandwidth);
+          continue;
+        }
+        shared = std::min(shared, other.bandwidth);
+        if (std::exchange(other.found, search_) != search_) found_links_.push_back(passed);
+      }
+      if (own < shared) bottlenecks_.push_back({own, number, true});
     }
   }
 }
 
-/// Gives each flow that was found its next rate.
+/// Gives each flow that was found its next rate. A flow's own links limit it as a link with no other
+/// flow on it does.
 void MaxMinFlows::fill() {
-  if (found_flows_.empty()) return;
-  if (found_flows_.size() == 1) {  // it has its way to itself
-    Flow& flow = flows_[found_flows_.front()];
-    flow.next_rate = narrowest(flow.way).value;
-    return;
-  }
-  const auto wider = [](const Share& a, const Share& b) {
-    return a.bandwidth > b.bandwidth || (a.bandwidth == b.bandwidth && a.link > b.link);
+  const auto wider = [](const Bottleneck& a, const Bottleneck& b) {
+    return std::tie(a.share, a.number, a.is_flow) > std::tie(b.share, b.number, b.is_flow);
   };
-  const auto share_of = [this](LinkNumber number) {
-    const Link& link = links_[number];
-    return Share{link.left / static_cast<double>(link.open), number};
+  const auto share_of = [](const Link& link) {
+    return link.left / static_cast<double>(link.open);
   };
-  bottlenecks_.clear();
   for (const LinkNumber number : found_links_) {
     Link& link = links_[number];
     link.left = link.bandwidth;
     link.open = static_cast<std::uint32_t>(link.flows.size());
-    if (link.open > 0) bottlenecks_.push_back(share_of(number));
+    if (link.open > 0) bottlenecks_.push_back({share_of(link), number, false});
   }
   std::make_heap(bottlenecks_.begin(), bottlenecks_.end(), wider);
   std::size_t without_rate = found_flows_.size();
   double rate = 0;
+  const auto give_next = [&](FlowNumber flow) {
+    if (flows_[flow].next_rate != kNoRate) return;
+    give(flow, rate);
+    --without_rate;
+  };
   while (without_rate > 0) {
     std::pop_heap(bottlenecks_.begin(), bottlenecks_.end(), wider);
-    const Share then = bottlenecks_.back();
-    Link& link = links_[then.link];
-    if (link.open == 0) {
-      bottlenecks_.pop_back();
-      continue;
-    }
-    // Others that passed it got less than this share, so that by now the rest have more.
-    const Share now = share_of(then.link);
-    if (now.bandwidth > then.bandwidth * kSameShare) {
-      bottlenecks_.back() = now;
-      std::push_heap(bottlenecks_.begin(), bottlenecks_.end(), wider);
-      continue;
-    }
+    const Bottleneck next = bottlenecks_.back();
     bottlenecks_.pop_back();
-    if (now.bandwidth > rate * kSameShare) rate = now.bandwidth;
-    for (const FlowNumber flow : link.flows) {
-      if (flows_[flow].next_rate != kNoRate) continue;
-      give(flow, rate);
-      --without_rate;
+    const Link* link = next.is_flow ? nullptr : &links_[next.number];
+    if (link != nullptr) {
+      if (link->open == 0) continue;
+      // Others that passed it got less than this share, so that by now the rest have more.
+      if (const double now = share_of(*link); now > next.share * kSameShare) {
+        bottlenecks_.push_back({now, next.number, false});
+        std::push_heap(bottlenecks_.begin(), bottlenecks_.end(), wider);
+        continue;
+      }
     }
+    if (next.share > rate * kSameShare) rate = next.share;
+    if (link == nullptr)
+      give_next(next.number);
+    else
+      for (const FlowNumber flow : link->flows) give_next(flow);
   }
+  bottlenecks_.clear();
 }
 
 void MaxMinFlows::give(FlowNumber number, double rate) {
@@ -238,21 +265,23 @@ void MaxMinFlows::give(FlowNumber number, double rate) {
   }
 }
 
+void MaxMinFlows::take_next_rate(Flow& flow) {
+  ++flow.turn;
+  if (flow.next_rate == flow.rate) return;
+  const Seconds now = events_.now();
+  flow.left = std::max(0.0, flow.left - flow.rate * (now - flow.since).count());
+  flow.since = now;
+  flow.rate = flow.next_rate;
+  flow.end = now + Seconds{flow.left / flow.rate};
+}
+
 /// The flows that were found go on at their next rates. Only those that end first are dated: when
 /// they do, rates are found again for all others, because all are connected.
 void MaxMinFlows::take_next_rates() {
-  const Seconds now = events_.now();
   Seconds first{std::numeric_limits<double>::infinity()};
   for (const FlowNumber number : found_flows_) {
-    Flow& flow = flows_[number];
-    ++flow.turn;
-    if (flow.next_rate != flow.rate) {
-      flow.left = std::max(0.0, flow.left - flow.rate * (now - flow.since).count());
-      flow.since = now;
-      flow.rate = flow.next_rate;
-      flow.end = now + Seconds{flow.left / flow.rate};
-    }
-    first = std::min(first, flow.end);
+    take_next_rate(flows_[number]);
+    first = std::min(first, flows_[number].end);
   }
   for (const FlowNumber number : found_flows_) {
     const Flow& flow = flows_[number];

@@ -68,10 +68,11 @@ class MaxMinFlows : public FlowNetwork {
     FlowNumber flow;
     std::uint32_t turn;
   };
-  /// A link as it was when it was put into the heap of bottlenecks.
-  struct Share {
-    double bandwidth;  // a flow
-    LinkNumber link;
+  /// What limits flows: a link, as it was when it was put into the heap, or the flow's own links.
+  struct Bottleneck {
+    double share;  // bytes a second for each of its flows
+    std::uint32_t number;
+    bool is_flow;
   };
 
   Way add_way(std::optional<LinkNumber> first, int from, int to);
@@ -82,9 +83,11 @@ class MaxMinFlows : public FlowNetwork {
   bool next_end(Seconds& when);
   bool end_flows();
   void find_rates();
+  bool is_alone(FlowNumber flow);
   void collect(LinkNumber first);
   void fill();
   void give(FlowNumber flow, double rate);
+  void take_next_rate(Flow& flow);
   void take_next_rates();
   void record_loads();
 
@@ -106,7 +109,7 @@ class MaxMinFlows : public FlowNetwork {
   Search search_ = 0;
   std::vector<LinkNumber> found_links_;
   std::vector<FlowNumber> found_flows_;
-  std::vector<Share> bottlenecks_;  // a heap, the narrowest on top
+  std::vector<Bottleneck> bottlenecks_;  // a heap, the narrowest on top
   // While flows end:
   std::vector<FlowNumber> ending_;
 };
