@@ -1,22 +1,30 @@
 # The test programs, one for each room: tests_base, tests_plan, ... and tests_cli, which runs gradcast.
 
-# add_test_program(NAME ROOM SOURCE...): slow cases, and those against SimGrid's own MPI, are tests of
-# their own where the sources have any.
-function(add_test_program name room)
-  add_executable(${name} ${ARGN})
+# add_test_program(NAME ROOM MAIN SOURCE...): MAIN has Catch's main. Slow cases, and those against
+# SimGrid's own MPI, are tests of their own where the sources have any.
+function(add_test_program name room main)
+  in_batches(batches ${name} ${ARGN})
+  add_executable(${name} ${main} ${batches})
   target_link_libraries(${name} PRIVATE catch)
-  # Tests run once: lines to find a failure by are enough. Those of the program wait for it; compiled
-  # without optimising they take two thirds of the time.
-  set(level -O1)
-  if(name STREQUAL "tests_cli")
-    set(level -O0)
+  # Tests run once: lines to find a failure by are enough. Only those of the kernels compute for
+  # longer than they compile.
+  set(level -Og)
+  set(header_of tests_base)
+  if(room MATCHES "kernels|gpu")
+    set(level -O1)
+    set(header_of tests_kernels)
   endif()
   target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${level}> $<$<COMPILE_LANGUAGE:CXX>:-g1>)
-  # A third of what compiling tests takes is this one header. Each level needs its own.
-  if(name STREQUAL "tests_base" OR name STREQUAL "tests_cli")
+  if(room IN_LIST SANITIZED_ROOMS)
+    target_compile_options(${name} PRIVATE ${sanitizers})
+  endif()
+  # Much of what compiling tests takes is this one header. Each level needs its own.
+  if(SANITIZED_ROOMS AND NOT room IN_LIST SANITIZED_ROOMS)
+    # Their header was made for sanitizers.
+  elseif(name STREQUAL header_of)
     target_precompile_headers(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:<catch2/catch.hpp$<ANGLE-R>>)
   else()
-    target_precompile_headers(${name} REUSE_FROM tests_base)
+    target_precompile_headers(${name} REUSE_FROM ${header_of})
   endif()
   add_test(NAME ${name} COMMAND ${name} "~[slow]~[smpi]")
   set_tests_properties(${name} PROPERTIES LABELS ${room} ENVIRONMENT "${plain_environment}")
@@ -102,6 +110,9 @@ endforeach()
 target_include_directories(tests_kernels SYSTEM PRIVATE ${EIGEN_INCLUDE})
 add_dependencies(tests_cli gradcast)
 set_tests_properties(tests_cli PROPERTIES COST 130)  # seconds: what is longest begins first
+if(TEST tests_cli_slow)
+  set_tests_properties(tests_cli_slow PROPERTIES COST 70)
+endif()
 
 file(GLOB emulated_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/kernels/*_emulated_test.cpp)
 if(TARGET emulator)

@@ -24,9 +24,20 @@ foreach(test kernels/torch_baseline traces/record_trace traces/ddp_buckets)
   get_filename_component(name ${test} NAME)
   add_test(NAME ${name}
     COMMAND ${PYTHON_WITH_TORCH} ${CMAKE_CURRENT_SOURCE_DIR}/${test}_test.py)
-  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 LABELS torch
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 LABELS "torch;slow"
     ENVIRONMENT "OMP_NUM_THREADS=1;GRADCAST_PROGRAM=$<TARGET_FILE:gradcast>")
 endforeach()
+
+# Another machine's build, and what depends on it. It may take half of the cores: other tests run beside it.
+cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
+math(EXPR half_of_cores "(${cores} + 1) / 2")
+add_test(NAME second_build COMMAND ${CMAKE_SOURCE_DIR}/scripts/second-build ${half_of_cores})
+set_tests_properties(second_build PROPERTIES LABELS slow COST 400 PROCESSORS ${half_of_cores})
+
+# Accidents, a few of many (scripts/soak).
+add_test(NAME soak_kills COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/soak/soak.py kills 25)
+set_tests_properties(soak_kills PROPERTIES LABELS slow WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
+  ENVIRONMENT GRADCAST_PROGRAM=$<TARGET_FILE:gradcast>)
 
 # What nvcc makes of the kernels: registers, spills, wide loads. It needs no GPU, and compiles only what changed.
 add_test(NAME compiled_kernels COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/kernels/compiled_kernels_test.py
@@ -35,12 +46,12 @@ set_tests_properties(compiled_kernels PROPERTIES SKIP_RETURN_CODE 77 LABELS slow
 
 # What a machine with a GPU is asked to do, with stand-ins for all that it has.
 add_test(NAME measure_gpu COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/scripts/measure_gpu_test.py)
-set_tests_properties(measure_gpu PROPERTIES LABELS scripts COST 40)
+set_tests_properties(measure_gpu PROPERTIES LABELS "scripts;slow" COST 40)
 
 # A job array on a real Slurm, of four emulated nodes.
 add_test(NAME slurm
   COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/slurm/slurm_test.sh $<TARGET_FILE:gradcast>)
-set_tests_properties(slurm PROPERTIES SKIP_RETURN_CODE 77 LABELS slurm COST 45)
+set_tests_properties(slurm PROPERTIES SKIP_RETURN_CODE 77 LABELS "slurm;slow" COST 45)
 
 # Documents against schemas, an installed tree, a package.
 set(cli ${CMAKE_CURRENT_SOURCE_DIR}/sim/cli)
@@ -58,13 +69,13 @@ set_tests_properties(install package PROPERTIES LABELS install)
 
 # A training on data that a package has.
 add_test(NAME fashion_mnist COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/sim/lab/fashion_mnist_test.py)
-set_tests_properties(fashion_mnist PROPERTIES SKIP_RETURN_CODE 77 LABELS lab
+set_tests_properties(fashion_mnist PROPERTIES SKIP_RETURN_CODE 77 LABELS "lab;slow"
   ENVIRONMENT "GRADCAST_PROGRAM=$<TARGET_FILE:gradcast>;${plain_environment}")
 
 # Reports in a browser; needs Node and Chromium.
 add_test(NAME report_browser COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/browser/report_browser_test.sh
   $<TARGET_FILE:gradcast> ${CMAKE_BINARY_DIR}/web ${CMAKE_BINARY_DIR}/browser)
 # The longest begins first, so that no core waits for it at the end.
-set_tests_properties(report_browser PROPERTIES SKIP_RETURN_CODE 77 LABELS browser COST 250)
+set_tests_properties(report_browser PROPERTIES SKIP_RETURN_CODE 77 LABELS "browser;slow" COST 250)
 
 add_test(NAME selftest COMMAND gradcast selftest)

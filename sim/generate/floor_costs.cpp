@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kName = "cost-v100-floor";
 constexpr std::string_view kPointsOf = "traces/cost-v100-pytorch-1.1.csv";
 
-constexpr std::string_view kProvenance =
+constexpr std::string_view kFloorProvenance =
     R"(NOT MEASURED: no GPU has run these kernels. What the project's compressors (kernels/README.md) would cost on
 the paper's V100 PCIe if they took no longer than their bytes at 765 GB/s and their launches at 1.83 us
 (figures of cost-v100-pytorch-1.1): a lower bound, for a what-if. Made by generate_data.
@@ -33,12 +33,12 @@ powersgd: of one square matrix, as in cost-v100-pytorch-1.1, in its 5 launches a
 selected, and which points there are: those of cost-v100-pytorch-1.1, mode code where it has two modes.)";
 
 /// To a tenth of a nanosecond: more digits would say more than is known.
-Seconds rounded(double seconds) {
+Seconds rounded_floor(double seconds) {
   return Seconds{static_cast<double>(static_cast<std::int64_t>(seconds * 1e10 + 0.5)) / 1e10};
 }
 
 Seconds time_of_bytes(double bytes, int launches) {
-  return rounded(bytes / kV100.bandwidth.value + launches * kV100.launch.count());
+  return rounded_floor(bytes / kV100.bandwidth.value + launches * kV100.launch.count());
 }
 
 /// Of what measures first: `measure`, `pack`, and what adds up moments between them, by 256.
@@ -86,7 +86,7 @@ std::vector<GeneratedFile> floor_cost_files() {
   CostTable table{std::string(kName), {}};
   for (const CostRow& row : published_points().rows)
     if (row.mode != "paper") table.rows.push_back(floor_of(row));
-  return {{"traces/" + table.name + ".csv", cost_table_csv(table, split_words(kProvenance, '\n'))}};
+  return {{"traces/" + table.name + ".csv", cost_table_csv(table, split_words(kFloorProvenance, '\n'))}};
 }
 
 }  // namespace gradcast

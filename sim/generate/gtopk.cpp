@@ -45,7 +45,7 @@ std::vector<std::string> provenance() {
 }
 
 /// To the microsecond: throughputs have four to seven digits.
-Seconds rounded(double seconds) { return Seconds{std::round(seconds * 1e6) / 1e6}; }
+Seconds to_microseconds(double seconds) { return Seconds{std::round(seconds * 1e6) / 1e6}; }
 
 /// nullptr where none is published.
 const GtopkBreakdown* breakdown_of(const GtopkModel& model) {
@@ -88,7 +88,7 @@ std::string row_of(const GtopkModel& model, std::size_t algorithm, std::size_t w
 }  // namespace
 
 Seconds GtopkModel::iteration_at(double samples_per_second) const {
-  return rounded(batch / samples_per_second);
+  return to_microseconds(batch / samples_per_second);
 }
 
 std::string GtopkModel::trace_name() const {

@@ -20,9 +20,9 @@ namespace {
 constexpr std::string_view kSource = "traces/simulated-v100.csv";
 constexpr std::int64_t kDerivedElements[] = {4'194'304,  16'777'216,  25'557'032,
                                              61'100'840, 138'357'544, 400'000'000};
-constexpr int kWorkers[] = {1, 16, 256};
+constexpr int kSimulatedWorkers[] = {1, 16, 256};
 
-constexpr std::string_view kProvenance =
+constexpr std::string_view kSimulatedProvenance =
     R"(SIMULATED, NOT MEASURED: no GPU has run these kernels. The PTX of the project's compressors ran cycle by cycle
 on GPGPU-Sim's V100 (80 multiprocessors at 1,132 MHz, 870.4 GB/s): traces/simulated-v100.csv. Made by generate_data.
 encode, simulated: prepare + stream + finish of one tensor, each with the simulator's 5,000 cycles (4.4 us) of launch;
@@ -40,11 +40,11 @@ Seconds decoded(double elements, double selected, int workers) {
 }
 
 /// To a nanosecond: more digits would say more than is known.
-Seconds rounded(Seconds time) { return Seconds{std::round(time.count() * 1e9) / 1e9}; }
+Seconds to_nanoseconds(Seconds time) { return Seconds{std::round(time.count() * 1e9) / 1e9}; }
 
 void add_rows(CostTable& table, const SimulatedEncode& encode, const char* evidence) {
   const Compressor& compressor = *find_compressor(encode.compressor);
-  for (const int workers : kWorkers) {
+  for (const int workers : kSimulatedWorkers) {
     CostRow row;
     row.compressor = encode.compressor;
     row.mode = compressor.two_modes ? "code" : "";
@@ -54,9 +54,9 @@ void add_rows(CostTable& table, const SimulatedEncode& encode, const char* evide
     row.workers = workers;
     row.distribution = "normal";
     row.selected = encode.selected;
-    row.encode = row.encode_p95 = rounded(encode.time);
+    row.encode = row.encode_p95 = to_nanoseconds(encode.time);
     row.decode = row.decode_p95 =
-        rounded(decoded(static_cast<double>(encode.elements), encode.selected, workers));
+        to_nanoseconds(decoded(static_cast<double>(encode.elements), encode.selected, workers));
     row.evidence = evidence;
     table.rows.push_back(row);
   }
@@ -82,7 +82,7 @@ std::vector<GeneratedFile> simulated_cost_files(const std::filesystem::path& dat
   const std::vector<SimulatedKernel> kernels = load_simulated_kernels(file);
   const double most_share = streamed_share(kernels, file);
   CostTable table{"cost-v100-simulated", {}};
-  std::vector<std::string> provenance = split_words(kProvenance, '\n');
+  std::vector<std::string> provenance = split_words(kSimulatedProvenance, '\n');
   provenance.push_back("The laws, and how far they are off at the sizes that ran:");
   std::map<std::pair<std::string, double>, std::vector<SimulatedEncode>> lines;
   for (const SimulatedEncode& encode : simulated_encodes(kernels))

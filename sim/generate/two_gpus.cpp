@@ -28,7 +28,7 @@ constexpr TorchOperator kNumberTimes{"number x levels", 4 + 4};
 
 constexpr std::array<std::int64_t, 8> kElements = {1'024,     16'384,     262'144,    1'048'576,
                                                    4'194'304, 14'728'266, 23'520'842, 67'108'864};
-constexpr std::array kWorkers = {1, 16, 256};
+constexpr std::array kTimedWorkers = {1, 16, 256};
 
 Seconds six_digits(Seconds time) { return Seconds{rounded_to(6, time.count())}; }
 
@@ -156,7 +156,7 @@ std::vector<GeneratedFile> two_gpus_cost_files() {
     CostTable table{"cost-two-gpus-of-" + std::string(fitted_to.model), {}};
     for (const TimedQsgd& timed : fitted_to.qsgd)
       for (const std::int64_t elements : kElements)
-        for (const int workers : kWorkers)
+        for (const int workers : kTimedWorkers)
           table.rows.push_back(cost_row(timed, elements, workers, device));
     files.push_back(
         {"traces/" + table.name + ".csv", cost_table_csv(table, cost_provenance(fitted_to))});

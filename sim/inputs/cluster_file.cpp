@@ -20,14 +20,14 @@ namespace {
 constexpr std::array kColumns = {"property", "value", "source",
                                  // optional
                                  "deviation"};
-constexpr std::size_t kRequired = 3;
+constexpr std::size_t kRequiredClusterColumns = 3;
 
 }  // namespace
 
 Cluster load_cluster(const TextFile& file) {
   Cluster cluster;
   cluster.name = file.path.stem().string();
-  CsvReader rows(file, kColumns, kRequired);
+  CsvReader rows(file, kColumns, kRequiredClusterColumns);
   std::map<std::string, std::size_t> seen;  // and in which line
   while (rows.next()) {
     rows.word("property");

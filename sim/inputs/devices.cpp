@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::array kDeviceColumns = {
     "device", "memory_bandwidth", "launch", "source", "fp32", "tf32", "fp16", "bf16"};
-constexpr std::size_t kRequired = 4;  // peaks may be missing
+constexpr std::size_t kRequiredDeviceColumns = 4;  // peaks may be missing
 
 std::optional<FlopsPerSecond> peak_in(const CsvReader& rows, NumberType type) {
   if (rows.text(to_text(type)).empty()) return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<FlopsPerSecond> Device::peak(NumberType type) const {
 std::vector<Device> load_devices(const TextFile& file) {
   std::vector<Device> devices;
   std::set<std::string> seen;
-  CsvReader rows(file, kDeviceColumns, kRequired);
+  CsvReader rows(file, kDeviceColumns, kRequiredDeviceColumns);
   while (rows.next()) {
     Device device;
     device.name = rows.word("device");

@@ -1,6 +1,7 @@
 // Opens reports as a reader would, in Chromium without a network, and complains of what is amiss.
 // usage: node report_browser_test.mjs [--modules FOLDER] [--screenshots FOLDER] [--browser PROGRAM]
 //                                     [--expect interactive|static] REPORT.html...
+// --screenshots: where a page of which something is amiss is kept as a picture.
 // FOLDER has node_modules (default: where this lies). Pictures are expected to be interactive, but for
 // those of figures named "broken-..."; with --expect static, of a build without Node, none are.
 // Exit code: 0 all is well, 1 something is amiss, 2 usage.
@@ -300,9 +301,6 @@ for (const report of reports) {
           }
         };
         await step("look", () => page.evaluate(lookAround, interactive));
-        if (options.screenshots) {
-          await page.screenshot({path: path.join(options.screenshots, `${name}.png`), fullPage: true});
-        }
         await step("keyboard", () => keyboard(page));
         await step("axe", async () => {
           // axe itself needs timers; what the page would have done when it was loaded stays undone.
@@ -323,6 +321,10 @@ for (const report of reports) {
         // Paper is as wide whatever the window was.
         if (width === 1400 && (theme === "light" || !scripts)) await step("print", () => printing(page));
         if (await page.title() === "run") complaints.push("a name was run as a script");
+        // For who must find out why: a picture of a long report takes seconds.
+        if (options.screenshots && complaints.length > 0) {
+          await page.screenshot({path: path.join(options.screenshots, `${name}.png`), fullPage: true});
+        }
         await page.close();
         for (const complaint of complaints) console.log(`${name}: ${complaint}`);
         failures += complaints.length;

@@ -22,7 +22,7 @@ TEST_CASE("emulated kernels answer as the reference does", "[emulated]") {
 }
 
 TEST_CASE("emulated kernels answer as the reference does, whatever road they are forced onto",
-          "[emulated]") {
+          "[emulated][slow]") {
   Device device = emulated(1);
   check_every_road(device, 307);
 }
@@ -37,7 +37,7 @@ TEST_CASE("emulated kernels send the first of many equals", "[emulated]") {
   check_equals(device);
 }
 
-TEST_CASE("emulated: tiles have room for their candidates", "[emulated]") {
+TEST_CASE("emulated: tiles have room for their candidates", "[emulated][slow]") {
   Device device = emulated(0);
   check_room(device);
 }
@@ -52,7 +52,7 @@ TEST_CASE("emulated: tensors of one set of launches are encoded as each alone", 
   check_batches(device);
 }
 
-TEST_CASE("emulated: many tensors to a block, and blocks without any", "[emulated]") {
+TEST_CASE("emulated: many tensors to a block, and blocks without any", "[emulated][slow]") {
   Device device = emulated(4);
   check_shares(device);
 }

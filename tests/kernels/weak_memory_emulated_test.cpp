@@ -12,6 +12,8 @@ using Catch::Contains;
 namespace gradcast::on_emulator {
 namespace {
 
+using on_emulator::pause;  // rather than that of unistd.h
+
 constexpr unsigned kSeeds = 40;
 
 /// Words of device memory, 0 at first.

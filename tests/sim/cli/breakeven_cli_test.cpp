@@ -76,7 +76,7 @@ TEST_CASE("1 % beside a bandwidth that breaks even, simulate names another winne
 }
 
 TEST_CASE("all quantities and formats have an answer, the same for any number of processes",
-          "[cli]") {
+          "[cli][slow]") {
   for (const std::string over : {"nic-bandwidth", "nodes", "density", "kernel-cost"})
     for (const std::string format : {"table", "csv", "json"}) {
       if (over != "nodes" && format != "csv") continue;  // the soonest for all formats

@@ -12,7 +12,7 @@ using namespace gradcast;
 using namespace gradcast::calibrating;
 using Json = nlohmann::ordered_json;
 
-TEST_CASE("costs that were measured here are what simulate forecasts with", "[cli]") {
+TEST_CASE("costs that were measured here are what simulate forecasts with", "[cli][slow]") {
   TemporaryFolder folder;
   const std::string costs = (folder.path / "costs.csv").string();
   const Ran measured = gradcast_with(

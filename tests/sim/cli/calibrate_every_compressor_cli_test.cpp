@@ -34,7 +34,7 @@ std::set<std::pair<std::string, double>> kinds_of(const Compressor& compressor) 
 }  // namespace
 
 TEST_CASE("every compressor but dense has a row for each point, and simulate forecasts with it",
-          "[cli]") {
+          "[cli][slow]") {
   TemporaryFolder folder;
   const std::string costs = (folder.path / "costs.csv").string();
   const Ran measured = gradcast_with(calibrate("lenet-5", costs, {"--workers", "1,16"}));

@@ -111,7 +111,7 @@ TEST_CASE("a dense run has no density: it is one point, not one of each", "[cli]
   CHECK(rows[2]["density"] == 0.01);
 }
 
-TEST_CASE("any number of processes and shards gives the same bytes", "[cli][sweep]") {
+TEST_CASE("any number of processes and shards gives the same bytes", "[cli][slow][sweep]") {
   const TemporaryFolder scratch;
   const fs::path& folder = scratch.path;
   for (const char* format : {"csv", "json"}) {
@@ -134,7 +134,7 @@ TEST_CASE("any number of processes and shards gives the same bytes", "[cli][swee
 }
 
 TEST_CASE("killed at random moments and started again, a sweep gives the same bytes",
-          "[cli][sweep]") {
+          "[cli][slow][sweep]") {
   const TemporaryFolder scratch;
   const std::string whole = (scratch.path / "whole.csv").string();
   const std::string broken = (scratch.path / "broken.csv").string();

@@ -75,13 +75,13 @@ struct Desk {
   }
 };
 
-FitStructure structure(std::vector<FitParameter> parameters,
+FitStructure structure_of(std::vector<FitParameter> parameters,
                        FitErrors errors = FitErrors::Relative) {
   return {"desk", errors, "", std::move(parameters), 0};
 }
 
 FitStructure all_three() {
-  return structure({parameter("nic_bandwidth", "", "9Gbps", "1Gbps", "10Gbps"),
+  return structure_of({parameter("nic_bandwidth", "", "9Gbps", "1Gbps", "10Gbps"),
                     parameter("per_iteration_overhead", "", "1ms", "0s", "100ms"),
                     parameter("encode_factor", "compressor=topk", "1", "0.1", "20")});
 }
@@ -207,7 +207,7 @@ TEST_CASE("What was fitted can be fitted again", "[fit]") {
   const FitStructure relative = all_three();
   const auto first = desk.fitted(fit_of(rows, relative, Eigen::Vector3d(8 / 7e9, 4e-3, 1.5)));
   rows = desk.rows(desk.save(first[0]), desk.costs);
-  const FitStructure absolute = structure(
+  const FitStructure absolute = structure_of(
       {parameter("per_iteration_overhead", "", "1ms", "0s", "100ms")}, FitErrors::Absolute);
   const Fit fit = fit_of(rows, absolute, Eigen::VectorXd::Constant(1, 6e-3));
   const auto second = desk.fitted(fit);
@@ -242,16 +242,16 @@ TEST_CASE("What no file can say is refused", "[fit]") {
   Desk desk;
   std::vector<FitRow> rows = desk.rows(desk.cluster, desk.costs);
   const FitStructure of_some =
-      structure({parameter("nic_bandwidth", "compressor=dense", "9Gbps", "1Gbps", "10Gbps")});
+      structure_of({parameter("nic_bandwidth", "compressor=dense", "9Gbps", "1Gbps", "10Gbps")});
   CHECK_THROWS_WITH(desk.fitted(fit_of(rows, of_some, Eigen::VectorXd::Constant(1, 8 / 7e9))),
                     Contains("'nic_bandwidth (compressor=dense)' does not apply to all runs on ") &&
                         Contains("a cluster file cannot say that"));
   const FitStructure two_ways =
-      structure({parameter("encode_factor", "compressor=topk model=alexnet", "1", "0.1", "20")});
+      structure_of({parameter("encode_factor", "compressor=topk model=alexnet", "1", "0.1", "20")});
   CHECK_THROWS_WITH(desk.fitted(fit_of(rows, two_ways, Eigen::VectorXd::Constant(1, 2))),
                     Contains("costs of topk are corrected in two ways"));
   const FitStructure twice =
-      structure({parameter("per_iteration_overhead", "", "1ms", "0s", "100ms"),
+      structure_of({parameter("per_iteration_overhead", "", "1ms", "0s", "100ms"),
                  parameter("per_iteration_overhead", "source=desk", "1ms", "0s", "100ms")});
   CHECK_THROWS_WITH(desk.fitted(fit_of(rows, twice, Eigen::Vector2d(1e-3, 2e-3))),
                     Contains("are the same property of"));
@@ -261,7 +261,7 @@ TEST_CASE("Costs that a fit did not change are not written", "[fit]") {
   Desk desk;
   std::vector<FitRow> rows = desk.rows(desk.cluster, desk.costs);
   const FitStructure structure =
-      ::structure({parameter("per_iteration_overhead", "", "1ms", "0s", "100ms")});
+      structure_of({parameter("per_iteration_overhead", "", "1ms", "0s", "100ms")});
   const auto made = desk.fitted(fit_of(rows, structure, Eigen::VectorXd::Constant(1, 5e-3)));
   REQUIRE(made.size() == 1);
   CHECK(made[0].path == "platforms/desk-fitted.csv");
@@ -282,7 +282,7 @@ TEST_CASE("A cost row is its factor times the table and its calls and elements, 
   Desk desk;
   std::vector<FitRow> rows = desk.rows(desk.cluster, desk.costs);
   const FitStructure structure =
-      ::structure({parameter("encode_factor", "compressor=topk", "1", "0.1", "20"),
+      structure_of({parameter("encode_factor", "compressor=topk", "1", "0.1", "20"),
                    parameter("decode_factor", "compressor=topk", "1", "0.1", "20")});
   Fit fit = fit_of(rows, structure, Eigen::Vector2d(2, 1));
   fit.values = Eigen::Vector2d(2, 3);
@@ -303,7 +303,7 @@ TEST_CASE("A measurement that a fit changed is no measurement any more", "[fit]"
   desk.costs = desk.folder.write("cost-measured.csv", cost_rows("measured"));
   std::vector<FitRow> rows = desk.rows(desk.cluster, desk.costs);
   const FitStructure structure =
-      ::structure({parameter("encode_factor", "compressor=topk", "1", "0.1", "20")});
+      structure_of({parameter("encode_factor", "compressor=topk", "1", "0.1", "20")});
   const Fit fit = fit_of(rows, structure, Eigen::VectorXd::Constant(1, 2));
   const CostTable table = load_cost_table({"x.csv", desk.fitted(fit).back().content});
   CHECK(table.rows.front().evidence == "derived");
@@ -314,7 +314,7 @@ TEST_CASE("A table without 95th percentiles is corrected to one that can be read
   desk.costs = desk.folder.write("cost-bare.csv", cost_rows("published", "0"));
   std::vector<FitRow> rows = desk.rows(desk.cluster, desk.costs);
   const FitStructure structure =
-      ::structure({parameter("encode_factor", "compressor=topk", "1", "0.1", "20")});
+      structure_of({parameter("encode_factor", "compressor=topk", "1", "0.1", "20")});
   const Fit fit = fit_of(rows, structure, Eigen::VectorXd::Constant(1, 0.5));
   const CostTable table = load_cost_table({"x.csv", desk.fitted(fit).back().content});
   CHECK(table.rows.front().encode.count() == Approx(fit.values[0] * 4e-3).epsilon(1e-3));
