@@ -20,7 +20,7 @@ struct RunRecord {
   /// [class][step of the plan]: ranks that behave alike are one class, which is simulated once.
   std::vector<std::vector<Interval>> steps;
   std::vector<std::size_t> class_of;  // by rank; empty: each rank is a class
-  std::int64_t flows_simulated = 0;   // messages, or what stood for several, really simulated
+  std::int64_t flows_simulated = 0;   // messages, or in the fluid grain what stood for several
   std::string engine;                 // that ran it
   std::string lost;                   // why the run never ended; "" where it did
   std::vector<LinkLoad> links;        // where they were observed, those that carried anything

@@ -44,7 +44,10 @@ RunRecord run_grain(const Plan& plan, const Cluster& cluster, const World& world
   const RankLayout layout = layout_of(cluster);
   PlannedPhases planned(plan, layout);
   const bool folded =
-      may_fold(cluster, world, grain, observation) && planned.keep_one_node(topology);
+      may_fold(cluster, world, observation) &&
+      (grain == Grain::Fluid ? planned.keep_one_node(topology)
+                             : nodes_compute_alike(plan, cluster, world) &&
+                                   planned.keep_one_node_exactly(topology));
   const Topology one_node = folded ? fold(topology) : Topology{};
   EventQueue events;
   MaxMinFlows flows(folded ? one_node : topology, events, observation.links);

@@ -48,27 +48,35 @@ class ExactTransport::Exchange {
   Exchange(ExactTransport& transport, Job& job, std::size_t step)
       : transport_(transport), job_(job), step_(step) {
     const PlanStep& planned = job.plan().steps[step];
-    phases_ = phases_in(planned.groups, *planned.collective, transport.layout_, planned.load);
-    const auto ranks = static_cast<std::size_t>(transport.layout_.ranks());
+    const bool folded = transport.one_node_ != nullptr;
+    if (folded)
+      phases_ = *transport.one_node_->of(step);
+    else
+      phases_ = phases_in(planned.groups, *planned.collective, transport.layout_, planned.load);
+    const auto ranks = job.classes();
     ranks_.resize(ranks);
     groups_ = groups_among(transport.layout_.ranks(), planned.groups);
-    waiting_.resize(ranks / static_cast<std::size_t>(groups_.length));
+    waiting_.resize(static_cast<std::size_t>(transport.layout_.ranks() / groups_.length));
     std::vector<std::uint32_t> links;
     int channels = 1;
-    for (const Phase& phase : phases_) {
+    for (Phase& phase : phases_) {
       channels = std::max(channels, phase.channels);
-      Edges edges{by_end(phase, &Message::from, ranks),
-                  by_end(phase, &Message::to, ranks),
-                  {},
-                  {},
-                  std::vector<int>(phase.messages.size(), 0)};
+      if (folded)  // what comes in from the last node leaves the first as well
+        std::erase_if(phase.messages, [ranks](const Message& message) {
+          return static_cast<std::size_t>(message.from) >= ranks;
+        });
+      Edges edges;
+      edges.arrived.resize(phase.messages.size());
       edges.latency.reserve(phase.messages.size());
       edges.ways.reserve(phase.messages.size());
-      for (const Message& message : phase.messages) {
+      for (Message& message : phase.messages) {
         links.clear();
         edges.latency.push_back(transport.topology_.route(message.from, message.to, links));
         edges.ways.push_back(transport.network_.way(message.from, message.to));
+        if (folded) message.to %= static_cast<int>(ranks);
       }
+      edges.sends = by_end(phase, &Message::from, ranks);
+      edges.receives = by_end(phase, &Message::to, ranks);
       edges_.push_back(std::move(edges));
     }
     strands_.resize(ranks * static_cast<std::size_t>(channels));
@@ -258,11 +266,12 @@ class ExactTransport::Exchange {
 };
 
 ExactTransport::ExactTransport(const Topology& topology, RankLayout layout,
-                               CollectiveSoftware software, FlowNetwork& network,
-                               EventQueue& events)
+                               CollectiveSoftware software, const PlannedPhases* one_node,
+                               FlowNetwork& network, EventQueue& events)
     : topology_(topology),
       layout_(std::move(layout)),
       software_(software),
+      one_node_(one_node),
       network_(network),
       events_(events) {}
 

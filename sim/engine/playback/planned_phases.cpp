@@ -22,9 +22,33 @@ std::vector<Phase> of_one_node(std::vector<Phase> phases, int gpus) {
   return phases;
 }
 
+/// Whether each message of the first node has the same size in all rounds.
+bool has_one_size(const Phase& phase, int gpus) {
+  if (!phase.size) return true;
+  for (std::size_t i = 0; i < phase.messages.size(); ++i) {
+    if (phase.messages[i].from >= gpus) continue;
+    for (int round = 0; round < phase.rounds; ++round)
+      if (phase.size(i, round) != phase.messages[i].bytes) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool PlannedPhases::keep_one_node(const Topology& topology) {
+  return keep(topology, [](const PlanStep&, const Phase&) { return true; });
+}
+
+bool PlannedPhases::keep_one_node_exactly(const Topology& topology) {
+  return keep(topology, [&](const PlanStep& step, const Phase& phase) {
+    return !phase.lockstep && !step.collective->sparse && step.load.contributions.empty() &&
+           step.load.payload.count % layout_.ranks() == 0 &&
+           has_one_size(phase, topology.gpus_per_node);
+  });
+}
+
+bool PlannedPhases::keep(const Topology& topology,
+                         const std::function<bool(const PlanStep&, const Phase&)>& fits) {
   if (!topology.nodes_alike) return false;
   std::map<decltype(phases_key(PlanStep{})), Phases> known;
   std::vector<Phases> kept(plan_.steps.size());
@@ -34,8 +58,9 @@ bool PlannedPhases::keep_one_node(const Topology& topology) {
     Phases& phases = known[phases_key(step)];
     if (phases == nullptr) {
       std::vector<Phase> all = phases_in(step.groups, *step.collective, layout_, step.load);
-      const bool turns =
-          std::all_of(all.begin(), all.end(), [](const Phase& phase) { return phase.rotational; });
+      const bool turns = std::all_of(all.begin(), all.end(), [&](const Phase& phase) {
+        return phase.rotational && fits(step, phase);
+      });
       if (!turns) return false;
       phases = std::make_shared<const std::vector<Phase>>(
           of_one_node(std::move(all), topology.gpus_per_node));

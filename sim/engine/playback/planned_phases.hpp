@@ -1,6 +1,7 @@
 // The phases of a plan's collectives, where one node's messages stand for all.
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -24,10 +25,16 @@ class PlannedPhases {
   /// messages of a plan would fill the memory.
   bool keep_one_node(const Topology& topology);
 
+  /// The same for the exact grain, where this keeps every byte: if all that a node sends has the
+  /// same size on all nodes and in all rounds, and no barrier waits for ranks of several nodes.
+  bool keep_one_node_exactly(const Topology& topology);
+
   /// Of a collective. Of messages that are kept only the largest size is known.
   Phases of(std::size_t step) const;
 
  private:
+  bool keep(const Topology& topology, const std::function<bool(const PlanStep&, const Phase&)>& fits);
+
   const Plan& plan_;
   const RankLayout& layout_;
   std::vector<Phases> kept_;  // by step; empty where none is kept

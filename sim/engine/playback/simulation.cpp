@@ -29,6 +29,16 @@ Company company_of(const Plan& plan, const World& world) {
   return used.size() > 1 ? Company::Anyone : Company::Alike;
 }
 
+RankClasses classes_of(const Played& played) {
+  if (played.grain == Grain::Fluid) return RankClasses::grouped(played.plan, played.world);
+  RankClasses ranks = RankClasses::separate(played.plan, played.world);
+  if (!played.folded) return ranks;
+  const auto gpus = static_cast<std::size_t>(played.cluster.gpus_per_node);
+  for (std::size_t& its_class : ranks.class_of) its_class %= gpus;
+  ranks.classes.resize(gpus);
+  return ranks;
+}
+
 Seconds end_of(const RunRecord& record) {
   Seconds end{0};
   for (const auto& steps : record.steps)
@@ -44,22 +54,29 @@ Grain usual_grain(const Plan& plan, const Cluster& cluster, const World& world) 
   return few ? Grain::Exact : Grain::Fluid;
 }
 
-bool may_fold(const Cluster& cluster, const World& world, Grain grain,
-              const Observation& observation) {
-  return grain == Grain::Fluid && cluster.nodes > 1 && cluster.platform_file.empty() &&
-         !world.network_disturbed() && !observation.links && observation.paje.empty();
+bool may_fold(const Cluster& cluster, const World& world, const Observation& observation) {
+  return cluster.nodes > 1 && cluster.platform_file.empty() && !world.network_disturbed() &&
+         !observation.links && observation.paje.empty();
+}
+
+bool nodes_compute_alike(const Plan& plan, const Cluster& cluster, const World& world) {
+  if (!world.ranks.empty() || !cluster.nodes_alike()) return false;
+  const auto gpus = static_cast<std::size_t>(cluster.gpus_per_node);
+  for (std::size_t rank = gpus; rank < plan.rank_speeds.size(); ++rank)
+    if (plan.rank_speeds[rank] != plan.rank_speeds[rank - gpus]) return false;
+  return true;
 }
 
 Simulation::Simulation(const Played& played, FlowNetwork& network, EventQueue& events)
     : world_(played.world),
       network_(network),
       events_(events),
-      ranks_(played.grain == Grain::Exact ? RankClasses::separate(played.plan, played.world)
-                                          : RankClasses::grouped(played.plan, played.world)),
+      ranks_(classes_of(played)),
       disturbances_(played.world, played.topology, network, events, [this] { return over(); }) {
   const CollectiveSoftware software = software_of(played.cluster);
   if (played.grain == Grain::Exact)
-    exact_.emplace(played.topology, layout_of(played.cluster), software, network, events);
+    exact_.emplace(played.topology, layout_of(played.cluster), software,
+                   played.folded ? &played.planned : nullptr, network, events);
   else
     fluid_.emplace(played.topology, played.planned, software,
                    played.folded ? Company::Folded : company_of(played.plan, played.world), network,

@@ -21,8 +21,10 @@ Grain usual_grain(const Plan& plan, const Cluster& cluster, const World& world);
 
 /// Whether it is enough to simulate one node, should the plan do the same on all of them: nothing
 /// tells nodes apart, and nobody looks at their links.
-bool may_fold(const Cluster& cluster, const World& world, Grain grain,
-              const Observation& observation);
+bool may_fold(const Cluster& cluster, const World& world, const Observation& observation);
+
+/// Whether ranks compute alike on all nodes.
+bool nodes_compute_alike(const Plan& plan, const Cluster& cluster, const World& world);
 
 /// What a simulation is about. All must outlive it.
 struct Played {
@@ -30,7 +32,7 @@ struct Played {
   const Cluster& cluster;
   const World& world;
   const Topology& topology;      // of all nodes, also where one stands for all
-  const PlannedPhases& planned;  // of the fluid grain
+  const PlannedPhases& planned;  // of the fluid grain, and where one node stands for all
   Grain grain = Grain::Exact;
   bool folded = false;  // the network is that of one node
 };

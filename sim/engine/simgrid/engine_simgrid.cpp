@@ -18,7 +18,7 @@ struct Setting {
   Setting(const Plan& plan, const Cluster& cluster, const World& world, Grain grain,
           const simgrid::s4u::Engine& engine, const Observation& observation)
       : layout(layout_of(cluster)), planned(plan, layout) {
-    if (may_fold(cluster, world, grain, observation)) {
+    if (grain == Grain::Fluid && may_fold(cluster, world, observation)) {
       Topology topology = make_topology(cluster);
       folded = planned.keep_one_node(topology);
       if (folded) network = fold_network(engine, cluster, std::move(topology));

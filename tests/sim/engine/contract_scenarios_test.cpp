@@ -207,7 +207,8 @@ TEST_CASE("a record that differs from another is seen", "[contract]") {
     return difference_of(plan, record, other);
   };
   CHECK(changed([](RunRecord& other) { other.lost = "x"; }) != "");
-  CHECK(changed([](RunRecord& other) { other.class_of = {0}; }) != "");
+  CHECK(changed([](RunRecord& other) { other.class_of = {0}; }) == "");  // the same rank
+  CHECK(changed([](RunRecord& other) { other.class_of = {0, 0}; }) != "");
   CHECK(changed([](RunRecord& other) { other.flows_simulated = 1; }) != "");
   CHECK(changed([](RunRecord& other) { other.links_note = "x"; }) != "");
   const auto later = [&](double seconds) {

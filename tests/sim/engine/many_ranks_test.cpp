@@ -53,6 +53,16 @@ Seconds iteration(const char* engine, const Plan& plan, const Cluster& cluster,
   return summarize(plan, find_engine(engine)->run(plan, cluster, world, observation)).iteration;
 }
 
+/// Whether two records have the same dates for all ranks, to the last bit.
+bool same_dates(const RunRecord& a, const RunRecord& b, std::size_t ranks) {
+  for (std::size_t rank = 0; rank < ranks; ++rank)
+    for (std::size_t step = 0; step < a.of_rank(rank).size(); ++step)
+      if (a.of_rank(rank)[step].start != b.of_rank(rank)[step].start ||
+          a.of_rank(rank)[step].end != b.of_rank(rank)[step].end)
+        return false;
+  return true;
+}
+
 }  // namespace
 
 // Whoever records what links carry sees the whole network, and it changes no time.
@@ -76,6 +86,55 @@ TEST_CASE("a network that is folded to one node takes as long as the whole one",
                       .epsilon(1e-6));
             }
         }
+}
+
+// Shards and replicas of 960,000 bytes, which 2 to 32 ranks divide. Who records what links carry
+// plays every rank.
+TEST_CASE("one node that stands for all has their dates to the last bit, message by message",
+          "[many]") {
+  const Engine& exact = *find_engine("flow-exact");
+  for (const auto& [nodes, gpus] : {std::pair{4, 4}, {6, 2}, {8, 1}, {4, 8}})
+    for (const int nics : {1, 2, 4})
+      for (const bool pcie : {false, true})
+        for (const char* reduce : {"ring-all-reduce", "rail-ring-all-reduce", "parameter-server"}) {
+          if (gpus % nics != 0) continue;
+          const Cluster cluster = nodes_of(nodes, gpus, nics, pcie);
+          Plan plan;
+          plan.rank_speeds.assign(static_cast<std::size_t>(cluster.ranks()), 1);
+          for (std::size_t rank = 0; rank < plan.rank_speeds.size(); ++rank)
+            if (gpus > 1 && rank % static_cast<std::size_t>(gpus) == 1) plan.rank_speeds[rank] = 0.5;
+          add(plan, reduce, 960'000, {}, 0);
+          add(plan, "ring-all-gather", 960'000, {1, gpus}, 1);
+          for (const int jobs : {1, 2}) {
+            CAPTURE(nodes, gpus, nics, pcie, reduce, jobs);
+            World world;
+            world.concurrent_jobs = jobs;
+            const RunRecord folded = exact.run(plan, cluster, world);
+            const RunRecord whole = exact.run(plan, cluster, world, {.links = true});
+            CHECK(folded.steps.size() == static_cast<std::size_t>(gpus));
+            CHECK(whole.steps.size() == static_cast<std::size_t>(cluster.ranks()));
+            CHECK(folded.flows_simulated == whole.flows_simulated);
+            CHECK(same_dates(folded, whole, static_cast<std::size_t>(cluster.ranks())));
+          }
+        }
+}
+
+// 1,000 bytes make chunks of 63 and 62 bytes on 16 ranks: nodes do not do the same.
+TEST_CASE("ranks that something tells apart are all played, message by message", "[many]") {
+  const Engine& exact = *find_engine("flow-exact");
+  const Cluster cluster = nodes_of(4, 4, 1);
+  Plan plan;
+  plan.rank_speeds.assign(16, 1);
+  add(plan, "ring-all-reduce", 1'000, {}, 0);
+  CHECK(exact.run(plan, cluster).steps.size() == 16);
+  plan.steps.clear();
+  add(plan, "ring-all-reduce", 1'600, {}, 0);
+  CHECK(exact.run(plan, cluster).steps.size() == 4);
+  World world;
+  world.ranks.push_back({3, {}, 0.5});
+  CHECK(exact.run(plan, cluster, world).steps.size() == 16);
+  plan.rank_speeds[7] = 0.5;
+  CHECK(exact.run(plan, cluster).steps.size() == 16);
 }
 
 TEST_CASE("65,536 ranks that are alike are one class, on the quick engines", "[many]") {
