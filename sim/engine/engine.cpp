@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "sim/base/error.hpp"
+#include "sim/engine/playback/simulation.hpp"
 #include "sim/plan/plan_check.hpp"
 
 namespace gradcast {
@@ -39,24 +40,13 @@ constexpr std::string_view kNeedsSimGrid =
 
 std::string nothing_refused(const Plan&, const Cluster&, const World&) { return {}; }
 
-std::string refused_by_exact(const Plan& plan, const std::string& fluid) {
-  if (plan.ranks() <= kMostRanks) return {};
-  return "an exact engine plays every rank by itself, up to " + std::to_string(kMostRanks) +
-         " of them, and here are " + std::to_string(plan.ranks()) + "; use --engine " + fluid;
-}
-
 std::string refused_by_simgrid_exact(const Plan& plan, const Cluster&, const World&) {
-  return refused_by_exact(plan, "simgrid-fluid");
+  return plan.ranks() <= kMostRanks ? "" : too_many_for_exact(plan, "simgrid-fluid");
 }
 
-std::string refused_by_flow_fluid(const Plan&, const Cluster& cluster, const World&) {
+std::string refused_by_flow(const Plan&, const Cluster& cluster, const World&) {
   if (cluster.platform_file.empty()) return {};
   return "only SimGrid reads its platform files; use --engine simgrid";
-}
-
-std::string refused_by_flow_exact(const Plan& plan, const Cluster& cluster, const World& world) {
-  const std::string why = refused_by_flow_fluid(plan, cluster, world);
-  return why.empty() ? refused_by_exact(plan, "flow-fluid") : why;
 }
 
 std::string refused_by_analytic(const Plan& plan, const Cluster& cluster, const World& world) {
@@ -116,9 +106,9 @@ std::span<const Engine> all_engines() {
       {"flow", "every message, or beyond 400,000 of them fluid; SimGrid's files by SimGrid",
        run_flow_or_simgrid, "", nothing_refused, "flow-fluid"},
       {"flow-exact", "every message of every rank, on links shared fairly", run_flow_exact, "",
-       refused_by_flow_exact, ""},
+       refused_by_flow, ""},
       {"flow-fluid", "one set of flows for each phase of a collective", run_flow_fluid, "",
-       refused_by_flow_fluid, ""},
+       refused_by_flow, ""},
       {"simgrid", "as flow, simulated by SimGrid", WITH_SIMGRID(run_simgrid), kNeedsSimGrid,
        nothing_refused, "simgrid-fluid"},
       {"simgrid-exact", "as flow-exact, simulated by SimGrid", WITH_SIMGRID(run_simgrid_exact),

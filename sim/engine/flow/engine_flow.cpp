@@ -48,6 +48,8 @@ RunRecord run_grain(const Plan& plan, const Cluster& cluster, const World& world
       (grain == Grain::Fluid ? planned.keep_one_node(topology)
                              : nodes_compute_alike(plan, cluster, world) &&
                                    planned.keep_one_node_exactly(topology));
+  if (grain == Grain::Exact && !folded && plan.ranks() > kMostRanks)
+    throw ValueError(too_many_for_exact(plan, "flow-fluid"));
   const Topology one_node = folded ? fold(topology) : Topology{};
   EventQueue events;
   MaxMinFlows flows(folded ? one_node : topology, events, observation.links);

@@ -67,6 +67,11 @@ bool nodes_compute_alike(const Plan& plan, const Cluster& cluster, const World& 
   return true;
 }
 
+std::string too_many_for_exact(const Plan& plan, const std::string& fluid) {
+  return "an exact engine plays every rank by itself, up to " + std::to_string(kMostRanks) +
+         " of them, and here are " + std::to_string(plan.ranks()) + "; use --engine " + fluid;
+}
+
 Simulation::Simulation(const Played& played, FlowNetwork& network, EventQueue& events)
     : world_(played.world),
       network_(network),

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "sim/engine/engine.hpp"
@@ -25,6 +26,9 @@ bool may_fold(const Cluster& cluster, const World& world, const Observation& obs
 
 /// Whether ranks compute alike on all nodes.
 bool nodes_compute_alike(const Plan& plan, const Cluster& cluster, const World& world);
+
+/// Why an exact engine plays no plan of so many ranks by themselves. `fluid`: the engine to use.
+std::string too_many_for_exact(const Plan& plan, const std::string& fluid);
 
 /// What a simulation is about. All must outlive it.
 struct Played {
