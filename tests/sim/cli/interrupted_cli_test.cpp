@@ -112,7 +112,7 @@ TEST_CASE("an interrupted leave-one-out answers with the folds that are done",
   const Stopped end =
       stopped({"fit", "--measured", "measured-gtopk-1gbe", "--leave-one-out", "row", "--starts",
                "30", "--engine", "analytic", "-q", "-j", "2", "--format", "json", "-o", answer},
-              SIGINT, std::chrono::milliseconds(2500));
+              SIGINT, std::chrono::milliseconds(1000));
   CAPTURE(end.err);
   CHECK(end.exit_code == 130);
   CHECK_THAT(end.err, Contains("interrupted: "));
@@ -140,7 +140,7 @@ TEST_CASE("an interrupted training goes on where it stopped, and ends as if it n
                  "--compressor",
                  "topk",
                  "--epochs",
-                 "8",
+                 "5",
                  "-q",
                  "--checkpoint",
                  (folder.path / state).string(),
@@ -148,7 +148,7 @@ TEST_CASE("an interrupted training goes on where it stopped, and ends as if it n
                  (folder.path / answer).string()};
   };
   const Stopped end =
-      stopped(training("kept", "answer.csv"), SIGINT, std::chrono::milliseconds(300));
+      stopped(training("kept", "answer.csv"), SIGINT, std::chrono::milliseconds(150));
   CAPTURE(end.err);
   REQUIRE(end.exit_code == 130);
   CHECK_THAT(end.err, Contains("the same command goes on from"));
@@ -196,7 +196,7 @@ TEST_CASE("a sweep in threads does not wait for a forecast that takes long eithe
     const Stopped end = stopped({"sweep", "--model", "resnet-152", "--nodes", "8192", "--fusion",
                                  "layer", "--compressor", "topk,dgc,gaussian", "--extrapolate",
                                  "yes", "--engine", "analytic", "-o", answer, jobs, "-q"},
-                                SIGINT, std::chrono::milliseconds(1500));
+                                SIGINT, std::chrono::milliseconds(400));
     CAPTURE(jobs, end.err);
     CHECK(end.exit_code == 130);
     CHECK_THAT(end.err, Contains("interrupted"));
