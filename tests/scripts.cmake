@@ -76,6 +76,6 @@ set_tests_properties(fashion_mnist PROPERTIES SKIP_RETURN_CODE 77 LABELS "lab;sl
 add_test(NAME report_browser COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/browser/report_browser_test.sh
   $<TARGET_FILE:gradcast> ${CMAKE_BINARY_DIR}/web ${CMAKE_BINARY_DIR}/browser)
 # The longest begins first, so that no core waits for it at the end.
-set_tests_properties(report_browser PROPERTIES SKIP_RETURN_CODE 77 LABELS "browser;slow" COST 250)
+set_tests_properties(report_browser PROPERTIES SKIP_RETURN_CODE 77 LABELS "browser;slow" COST 90)
 
 add_test(NAME selftest COMMAND gradcast selftest)

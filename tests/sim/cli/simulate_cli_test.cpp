@@ -103,9 +103,9 @@ TEST_CASE("Top-k communication is its bytes over the NIC, and the last one's lat
 TEST_CASE("the parts of a result add up to the iteration", "[cli]") {
   for (const std::string& engine : built_engines())
     for (const char* fusion : {"merged", "layer", "25MiB", "ddp", "cycle:5ms,64MiB"}) {
-      const Ran ran =
-          gradcast_runs("simulate", "--model", "resnet-50", "--compressor", "gaussian", "--fusion",
-                        fusion, "--overlap", "yes", "--engine", engine.c_str(), "--format", "json");
+      const Ran ran = gradcast_runs("simulate", "--model", "resnet-50", "--nodes", "2",
+                                    "--compressor", "gaussian", "--fusion", fusion, "--overlap",
+                                    "yes", "--engine", engine.c_str(), "--format", "json");
       REQUIRE(ran.exit_code == 0);
       const Json result = Json::parse(ran.out)["results"][0];
       double sum = 0;
