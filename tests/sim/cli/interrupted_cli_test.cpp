@@ -95,7 +95,7 @@ TEST_CASE("ctrl-C and SIGTERM end a command within a second, with a line and 130
           "[cli][interrupted]") {
   for (const Words& run : long_runs())
     for (const int signal : {SIGINT, SIGTERM}) {
-      const Stopped end = stopped(run, signal, std::chrono::milliseconds(150));
+      const Stopped end = stopped(run, signal, std::chrono::milliseconds(60));
       CAPTURE(run, signal, end.err);
       CHECK(end.exit_code == 130);
       CHECK(end.err == "gradcast: interrupted: nothing was written\n");
