@@ -145,11 +145,12 @@ TEST_CASE("65,536 ranks that are alike are one class, on the quick engines", "[m
   add(plan, "ring-all-gather", 1'000'000, {1, 8}, 0);
   const Seconds closed = iteration("analytic", plan, cluster);
   // 2^27 bytes are 2,048 for each of 65,536 ranks: one node stands for all, message by message.
+  // Channels meet on the NICs, which the closed form does not see: within 1 %.
   Plan divisible;
   divisible.rank_speeds = plan.rank_speeds;
   add(divisible, "rail-ring-all-reduce", std::int64_t{1} << 27, {}, 0);
   CHECK(iteration("flow-exact", divisible, cluster).count() ==
-        Approx(iteration("analytic", divisible, cluster).count()).epsilon(1e-6));
+        Approx(iteration("analytic", divisible, cluster).count()).epsilon(1e-2));
   for (const char* name : {"analytic", "flow-fluid", "flow", "simgrid-fluid", "simgrid"}) {
     const Engine& engine = *find_engine(name);
     if (!engine.built()) continue;
