@@ -80,10 +80,9 @@ TEST_CASE("a network that is folded to one node takes as long as the whole one",
               plan.network_streams = streams;
               World world;
               world.concurrent_jobs = jobs;
-              CHECK(
-                  iteration("flow-fluid", plan, cluster, world).count() ==
-                  Approx(iteration("flow-fluid", plan, cluster, world, {.links = true}).count())
-                      .epsilon(1e-6));
+              CHECK(iteration("flow-fluid", plan, cluster, world).count() ==
+                    Approx(iteration("flow-fluid", plan, cluster, world, {.links = true}).count())
+                        .epsilon(1e-6));
             }
         }
 }
@@ -102,7 +101,8 @@ TEST_CASE("one node that stands for all has their dates to the last bit, message
           Plan plan;
           plan.rank_speeds.assign(static_cast<std::size_t>(cluster.ranks()), 1);
           for (std::size_t rank = 0; rank < plan.rank_speeds.size(); ++rank)
-            if (gpus > 1 && rank % static_cast<std::size_t>(gpus) == 1) plan.rank_speeds[rank] = 0.5;
+            if (gpus > 1 && rank % static_cast<std::size_t>(gpus) == 1)
+              plan.rank_speeds[rank] = 0.5;
           add(plan, reduce, 960'000, {}, 0);
           add(plan, "ring-all-gather", 960'000, {1, gpus}, 1);
           for (const int jobs : {1, 2}) {

@@ -20,8 +20,7 @@ std::vector<pid_t> processes(Workers workers) {
 
 }  // namespace
 
-TEST_CASE("engines work in threads, but SimGrid's in processes",
-          "[workers]") {
+TEST_CASE("engines work in threads, but SimGrid's in processes", "[workers]") {
   for (const Engine& engine : all_engines()) {
     CAPTURE(engine.name);
     const bool simgrid = engine.name.starts_with("simgrid");
