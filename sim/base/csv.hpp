@@ -83,7 +83,7 @@ class CsvReader {
   std::string_view rest_;          // of the file, from the next line on
   std::size_t line_ = 0;           // that was read last, from 1
   mutable std::size_t asked_ = 0;  // the place of the column that was asked for last
-  std::string text_;       // of that line; fields are cut and unquoted in it
+  std::string text_;               // of that line; fields are cut and unquoted in it
   std::vector<std::string> columns_;
   std::vector<std::size_t> order_;  // of the file's columns, by their places in columns_
   std::vector<std::string> row_;    // by place; a column that the file lacks is empty

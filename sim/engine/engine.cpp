@@ -65,9 +65,7 @@ RunRecord run_flow_or_simgrid(const Plan& plan, const Cluster& cluster, const Wo
                               const Observation& observation) {
   if (cluster.platform_file.empty() && observation.paje.empty())
     return run_flow(plan, cluster, world, observation);
-  const Engine& simgrid = *find_engine("simgrid");
-  if (!simgrid.built()) throw MissingError("this needs " + std::string(simgrid.needs));
-  return simgrid.play(plan, cluster, world, observation);
+  return find_engine("simgrid")->run(plan, cluster, world, observation);
 }
 
 /// What tells ranks apart; "" where all are alike.
@@ -94,6 +92,7 @@ void require_few_or_alike(const Plan& plan, const Cluster& cluster, const World&
 
 RunRecord Engine::run(const Plan& plan, const Cluster& cluster, const World& world,
                       const Observation& observation) const {
+  if (!built()) throw MissingError("this needs " + std::string(needs));
   if (const std::string why = refusal(plan, cluster, world); !why.empty()) throw ValueError(why);
   require_few_or_alike(plan, cluster, world);
   require_ordered(plan);
@@ -104,19 +103,19 @@ RunRecord Engine::run(const Plan& plan, const Cluster& cluster, const World& wor
 std::span<const Engine> all_engines() {
   static constexpr Engine kEngines[] = {
       {"flow", "every message, or beyond 400,000 of them fluid; SimGrid's files by SimGrid",
-       run_flow_or_simgrid, "", nothing_refused, "flow-fluid"},
+       run_flow_or_simgrid, "", nothing_refused, "flow-fluid", true},
       {"flow-exact", "every message of every rank, on links shared fairly", run_flow_exact, "",
-       refused_by_flow, ""},
+       refused_by_flow, "", true},
       {"flow-fluid", "one set of flows for each phase of a collective", run_flow_fluid, "",
-       refused_by_flow, ""},
+       refused_by_flow, "", true},
       {"simgrid", "as flow, simulated by SimGrid", WITH_SIMGRID(run_simgrid), kNeedsSimGrid,
-       nothing_refused, "simgrid-fluid"},
+       nothing_refused, "simgrid-fluid", false},
       {"simgrid-exact", "as flow-exact, simulated by SimGrid", WITH_SIMGRID(run_simgrid_exact),
-       kNeedsSimGrid, refused_by_simgrid_exact, ""},
+       kNeedsSimGrid, refused_by_simgrid_exact, "", false},
       {"simgrid-fluid", "as flow-fluid, simulated by SimGrid", WITH_SIMGRID(run_simgrid_fluid),
-       kNeedsSimGrid, nothing_refused, ""},
+       kNeedsSimGrid, nothing_refused, "", false},
       {"analytic", "closed form, no contention but a collective's own", run_analytic, "",
-       refused_by_analytic, ""},
+       refused_by_analytic, "", true},
   };
   return kEngines;
 }

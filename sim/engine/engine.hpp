@@ -49,10 +49,12 @@ struct Engine {
 
   /// Where the engine chooses between an exact and a fluid one: the fluid one. "" where not.
   std::string_view fluid;
+  /// Whether several of its runs may go on at the same time in threads. SimGrid's may not.
+  bool in_threads;
 
   bool built() const { return play != nullptr; }
   /// Throws std::exception rather than report a run that did not finish; ValueError for what it
-  /// refuses.
+  /// refuses, MissingError where it is not built.
   RunRecord run(const Plan& plan, const Cluster& cluster, const World& world = {},
                 const Observation& observation = {}) const;
 };

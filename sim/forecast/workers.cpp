@@ -5,9 +5,7 @@
 namespace gradcast {
 
 Workers workers_for(const Engine& engine, bool platform_files) {
-  const bool alone = engine.name.starts_with("analytic") || engine.name.starts_with("flow") ||
-                     engine.name.starts_with("auto");
-  return alone && !platform_files ? Workers::Threads : Workers::Processes;
+  return engine.in_threads && !platform_files ? Workers::Threads : Workers::Processes;
 }
 
 void run_forecasts(Workers workers, std::size_t jobs, const std::vector<std::size_t>& items,

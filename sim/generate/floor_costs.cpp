@@ -86,7 +86,8 @@ std::vector<GeneratedFile> floor_cost_files() {
   CostTable table{std::string(kName), {}};
   for (const CostRow& row : published_points().rows)
     if (row.mode != "paper") table.rows.push_back(floor_of(row));
-  return {{"traces/" + table.name + ".csv", cost_table_csv(table, split_words(kFloorProvenance, '\n'))}};
+  return {{"traces/" + table.name + ".csv",
+           cost_table_csv(table, split_words(kFloorProvenance, '\n'))}};
 }
 
 }  // namespace gradcast

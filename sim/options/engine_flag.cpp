@@ -11,16 +11,10 @@ std::vector<std::string> names() {
   return names;
 }
 
-const Engine& first_built() {
-  for (const Engine& engine : all_engines())
-    if (engine.built()) return engine;
-  throw MissingError("this build has no engine");
-}
-
 }  // namespace
 
 void add_engine_flag(Flags& flags) {
-  flags.add("engine", join(names(), " or "), std::string(first_built().name));
+  flags.add("engine", join(names(), " or "), std::string(all_engines()[0].name));
 }
 
 const Engine& chosen_engine(const Flags& flags) {
@@ -33,13 +27,6 @@ const Engine& chosen_engine(const Flags& flags) {
     throw MissingError("engine '" + name + "' is not in this build: it needs " +
                        std::string(engine->needs));
   return *engine;
-}
-
-void note_engine(const Flags& flags, const Engine& engine) {
-  const Engine& preferred = all_engines()[0];
-  if (!flags.given("engine") && engine.name != preferred.name)
-    flags.note("engine '" + std::string(preferred.name) +
-               "' is not in this build; the answer is '" + std::string(engine.name) + "'s");
 }
 
 }  // namespace gradcast

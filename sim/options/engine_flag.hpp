@@ -7,11 +7,8 @@ namespace gradcast {
 
 void add_engine_flag(Flags& flags);
 
-/// The engine that was asked for, else the first that this build has. Throws UsageError for an
-/// unknown engine, MissingError for one this build lacks.
+/// The engine that was asked for, else the default. Throws UsageError for an unknown engine,
+/// MissingError for one this build lacks.
 const Engine& chosen_engine(const Flags& flags);
-
-/// Prints a note if the preferred engine is not used because this build lacks it.
-void note_engine(const Flags& flags, const Engine& engine);
 
 }  // namespace gradcast

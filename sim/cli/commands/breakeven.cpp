@@ -81,7 +81,6 @@ int breakeven(int argc, const char* const* argv) {
     Answer answer = breakeven_answer(answers, map, flags.format());
     answer.seed = asked.request.count_spread > 0 ? Json(asked.request.seed) : Json();
     deliver(flags, files.inputs(), engines_of(answers, map), answer);
-    note_engine(flags, engine);
     note_own_fit(flags, contestants.front());
     note_trace_evidence(flags, asked.request, files);
     note_transfer(flags, transfer, used_costs(asked.request, contestants), files);

@@ -142,7 +142,6 @@ int compare(int argc, const char* const* argv) {
   answer.rows.reserve(runs.size());
   for (const ComparedRun& run : runs) answer.rows.push_back(row_of(run));
   deliver(flags, files.inputs(), engine.name, answer);
-  note_engine(flags, engine);
   note_outside(flags, runs);
   if (own_stacks > 0)
     flags.note("the stack of " + std::to_string(own_stacks) +

@@ -158,7 +158,6 @@ int fit(int argc, const char* const* argv) {
   deliver(flags, files.inputs(), engine.name, answer);
   if (study.stopped) throw Error(ExitCode::Interrupted, interrupted_text(study));
   if (flags.given("save")) save(study, flags, files);
-  note_engine(flags, engine);
   note_idle_scopes(flags, *structure, rows);
   require_within(max_error, study.rows);
   return 0;

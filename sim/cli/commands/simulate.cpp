@@ -89,7 +89,6 @@ int simulate(int argc, const char* const* argv) {
     deliver(flags, files.inputs(), forecast.result.engine,
             {as_table(settings, forecast, plan, noise), {row}, nullptr, seed});
     for (const std::string& line : written) flags.note(line);
-    note_engine(flags, engine);
     note_costs(flags, scenario, plan);
     if (counts) note_counts(flags, *counts, scenario);
     if (!counts) note_density(flags, {request.compressor});

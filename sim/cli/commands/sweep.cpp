@@ -127,7 +127,6 @@ class Sweep {
     if (const auto file = store_of(flags_)) store.emplace(*file);
     answer(run_sweep(sweep_run(shuffled(tasks_.tasks.size())), store ? &*store : nullptr, files_),
            {});
-    note_engine(flags_, engine());
     return 0;
   }
 

@@ -66,7 +66,6 @@ int tta(int argc, const char* const* argv) {
     Answer answer = tta_answer(found, asked.curve, flags.format());
     answer.seed = asked.request.count_spread > 0 ? Json(asked.request.seed) : Json();
     deliver(flags, files.inputs(), engines_of(found), answer);
-    note_engine(flags, engine);
     note_trace_evidence(flags, asked.request, files);
     note_transfer(flags, transfer, used_costs_of(found, asked.request), files);
   } catch (const ValueError& error) {

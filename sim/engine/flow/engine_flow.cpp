@@ -16,9 +16,9 @@ namespace {
 /// what the same link of any other node does. The links of one node are then enough, with every
 /// message on the links that it passes of whichever node. So thousands of nodes cost what one does.
 Topology fold(const Topology& topology) {
-  const auto second = std::find_if(
-      topology.links.begin(), topology.links.end(),
-      [](const TopologyLink& link) { return link.name.starts_with("node1."); });
+  const auto second =
+      std::find_if(topology.links.begin(), topology.links.end(),
+                   [](const TopologyLink& link) { return link.name.starts_with("node1."); });
   const auto links = static_cast<std::size_t>(second - topology.links.begin());
   Topology folded;
   folded.links.assign(topology.links.begin(), second);
@@ -43,11 +43,10 @@ RunRecord run_grain(const Plan& plan, const Cluster& cluster, const World& world
   const Topology topology = make_topology(cluster);
   const RankLayout layout = layout_of(cluster);
   PlannedPhases planned(plan, layout);
-  const bool folded =
-      may_fold(cluster, world, observation) &&
-      (grain == Grain::Fluid ? planned.keep_one_node(topology)
-                             : nodes_compute_alike(plan, cluster, world) &&
-                                   planned.keep_one_node_exactly(topology));
+  const bool folded = may_fold(cluster, world, observation) &&
+                      (grain == Grain::Fluid ? planned.keep_one_node(topology)
+                                             : nodes_compute_alike(plan, cluster, world) &&
+                                                   planned.keep_one_node_exactly(topology));
   if (grain == Grain::Exact && !folded && plan.ranks() > kMostRanks)
     throw ValueError(too_many_for_exact(plan, "flow-fluid"));
   const Topology one_node = folded ? fold(topology) : Topology{};
@@ -55,9 +54,9 @@ RunRecord run_grain(const Plan& plan, const Cluster& cluster, const World& world
   MaxMinFlows flows(folded ? one_node : topology, events, observation.links);
   const Played played{plan, cluster, world, topology, planned, grain, folded};
   Simulation simulation(played, flows, events);
-  RunRecord record = simulation.run(
-      observation.links ? [&flows](Seconds end) { return flows.take_loads(end); }
-                        : std::function<BoundedLoads(Seconds)>{});
+  RunRecord record =
+      simulation.run(observation.links ? [&flows](Seconds end) { return flows.take_loads(end); }
+                                       : std::function<BoundedLoads(Seconds)>{});
   record.engine = grain == Grain::Exact ? "flow-exact" : "flow-fluid";
   return record;
 }

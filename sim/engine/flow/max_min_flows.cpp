@@ -36,8 +36,8 @@ MaxMinFlows::MaxMinFlows(const Topology& topology, EventQueue& events, bool obse
 }
 
 FlowNetwork::Way MaxMinFlows::way(int from, int to) {
-  const auto ranks =
-      static_cast<std::uint64_t>(from) << 32 | static_cast<std::uint64_t>(static_cast<unsigned>(to));
+  const auto ranks = static_cast<std::uint64_t>(from) << 32 |
+                     static_cast<std::uint64_t>(static_cast<unsigned>(to));
   const auto [known, is_new] = known_ways_.try_emplace(ranks);
   if (is_new) known->second = add_way({}, from, to);
   return known->second;
@@ -152,7 +152,8 @@ void MaxMinFlows::find_rates() {
   ++search_;
   for (const LinkNumber link : changed_) {
     if (links_[link].found == search_) continue;
-    if (!recorder_ && (links_[link].flows.empty() || is_alone(links_[link].flows.front()))) continue;
+    if (!recorder_ && (links_[link].flows.empty() || is_alone(links_[link].flows.front())))
+      continue;
     found_links_.clear();
     found_flows_.clear();
     collect(link);
@@ -188,7 +189,8 @@ void MaxMinFlows::collect(LinkNumber first) {
   found_links_.push_back(first);
   for (std::size_t next = 0; next < found_links_.size(); ++next) {
     Link& link = links_[found_links_[next]];
-    if (link.changed) std::erase_if(link.flows, [&](FlowNumber flow) { return flows_[flow].ended; });
+    if (link.changed)
+      std::erase_if(link.flows, [&](FlowNumber flow) { return flows_[flow].ended; });
     for (const FlowNumber number : link.flows) {
       Flow& flow = flows_[number];
       if (std::exchange(flow.found, search_) == search_) continue;
@@ -210,15 +212,13 @@ void MaxMinFlows::collect(LinkNumber first) {
   }
 }
 
-/// Gives each flow that was found its next rate. A flow's own links limit it as a link with no other
-/// flow on it does.
+/// Gives each flow that was found its next rate. A flow's own links limit it as a link with no
+/// other flow on it does.
 void MaxMinFlows::fill() {
   const auto wider = [](const Bottleneck& a, const Bottleneck& b) {
     return std::tie(a.share, a.number, a.is_flow) > std::tie(b.share, b.number, b.is_flow);
   };
-  const auto share_of = [](const Link& link) {
-    return link.left / static_cast<double>(link.open);
-  };
+  const auto share_of = [](const Link& link) { return link.left / static_cast<double>(link.open); };
   for (const LinkNumber number : found_links_) {
     Link& link = links_[number];
     link.left = link.bandwidth;

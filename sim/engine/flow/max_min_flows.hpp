@@ -58,9 +58,9 @@ class MaxMinFlows : public FlowNetwork {
   };
   struct Link {
     double bandwidth = 0;
-    double left = 0;          // while rates are found: what no flow has yet
-    std::uint32_t open = 0;   // while rates are found: flows without a rate
-    bool changed = false;     // it is in changed_
+    double left = 0;         // while rates are found: what no flow has yet
+    std::uint32_t open = 0;  // while rates are found: flows without a rate
+    bool changed = false;    // it is in changed_
     Search found = 0;
     std::vector<FlowNumber> flows;  // also those that ended since rates were found last
   };
@@ -98,10 +98,10 @@ class MaxMinFlows : public FlowNetwork {
   std::vector<LinkNumber> passed_;      // links, way after way
   std::unordered_map<std::uint64_t, Way> known_ways_;  // by both ranks
   std::vector<Flow> flows_;
-  std::vector<Action> sent_;             // by flow
-  std::vector<FlowNumber> free_;         // flows that may be used again
-  std::vector<FlowNumber> just_ended_;   // links may still list them
-  std::vector<LinkNumber> changed_;      // since rates were found last
+  std::vector<Action> sent_;            // by flow
+  std::vector<FlowNumber> free_;        // flows that may be used again
+  std::vector<FlowNumber> just_ended_;  // links may still list them
+  std::vector<LinkNumber> changed_;     // since rates were found last
   Agenda<End> ends_;
   bool stopped_ = false;
   std::optional<LoadRecorder> recorder_;

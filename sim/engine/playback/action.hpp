@@ -16,9 +16,9 @@ class Action {
   Action() = default;
 
   template <class Closure>
-    requires(!std::is_same_v<std::remove_cvref_t<Closure>, Action> &&
-             std::is_invocable_v<std::remove_cvref_t<Closure>&>)
-  Action(Closure&& closure) {  // NOLINT: as std::function does
+  requires(!std::is_same_v<std::remove_cvref_t<Closure>, Action> &&
+           std::is_invocable_v<std::remove_cvref_t<Closure>&>)
+      Action(Closure&& closure) {  // NOLINT: as std::function does
     using Held = std::remove_cvref_t<Closure>;
     if constexpr (fits<Held>) {
       ::new (static_cast<void*>(memory_)) Held(std::forward<Closure>(closure));
@@ -54,8 +54,9 @@ class Action {
   static constexpr std::size_t kRoom = 32;
 
   template <class Held>
-  static constexpr bool fits = sizeof(Held) <= kRoom && alignof(Held) <= alignof(void*) &&
-                               std::is_trivially_copyable_v<Held>;
+  static constexpr bool fits =
+      sizeof(Held) <= kRoom &&
+      alignof(Held) <= alignof(void*) && std::is_trivially_copyable_v<Held>;
 
   template <class Held>
   static constexpr Kind kInside{

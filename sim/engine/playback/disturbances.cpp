@@ -32,7 +32,8 @@ Disturbances::Disturbances(const World& world, const Topology& topology, FlowNet
 void Disturbances::disturb_links(const World& world, const Topology& topology) {
   const LinkNames names(topology);
   std::unordered_map<std::string, std::size_t> numbers;
-  for (std::size_t i = 0; i < topology.links.size(); ++i) numbers.emplace(topology.links[i].name, i);
+  for (std::size_t i = 0; i < topology.links.size(); ++i)
+    numbers.emplace(topology.links[i].name, i);
   for (const LinkEvent& event : world.links)
     for (const std::string& name : names.find(event.link)) {
       const std::size_t link = numbers.at(name);

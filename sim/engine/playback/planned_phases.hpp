@@ -33,7 +33,8 @@ class PlannedPhases {
   Phases of(std::size_t step) const;
 
  private:
-  bool keep(const Topology& topology, const std::function<bool(const PlanStep&, const Phase&)>& fits);
+  bool keep(const Topology& topology,
+            const std::function<bool(const PlanStep&, const Phase&)>& fits);
 
   const Plan& plan_;
   const RankLayout& layout_;

@@ -98,8 +98,7 @@ bool Simulation::over() const {
 RunRecord Simulation::run(const std::function<BoundedLoads(Seconds end)>& loads) {
   for (const auto& job : jobs_) job->start();
   // A message on a link that is down for ever still moves a little, and would end some day.
-  if (!dead_ends(world_).empty())
-    events_.at(Seconds{kLongestSeconds}, [this] { network_.stop(); });
+  if (!dead_ends(world_).empty()) events_.at(Seconds{kLongestSeconds}, [this] { network_.stop(); });
   network_.run();
   RunRecord record = record_of(*jobs_.front(), ranks_, world_);
   record.flows_simulated = exact_ ? exact_->messages() : fluid_->flows();

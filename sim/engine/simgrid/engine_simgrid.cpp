@@ -63,7 +63,7 @@ RunRecord simulate(const Plan& plan, const Cluster& cluster, const World& world,
   EventQueue events;
   SimulatedFlows flows(engine, setting.network, events);
   FoldedFlows folded(flows, cluster.gpus_per_node);
-  const Played played{plan,  cluster,        world, setting.network.topology, setting.planned,
+  const Played played{plan,  cluster,       world, setting.network.topology, setting.planned,
                       grain, setting.folded};
   Simulation simulation(played, setting.folded ? static_cast<FlowNetwork&>(folded) : flows, events);
   if (!observation.links) return simulation.run({});

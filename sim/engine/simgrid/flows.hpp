@@ -65,8 +65,8 @@ class SimulatedFlows : public FlowNetwork {
   EventQueue& events_;
   std::vector<Ends> ways_;
   std::map<std::pair<int, int>, Way> known_ways_;  // without a limit, by both ranks
-  std::deque<Flow> flows_;   // at fixed addresses
-  std::vector<Flow*> free_;  // of flows_
+  std::deque<Flow> flows_;                         // at fixed addresses
+  std::vector<Flow*> free_;                        // of flows_
   std::map<simgrid::s4u::Link*, Changing> changing_;
   std::optional<Seconds> alarm_;  // the date of the timer that counts
   bool stopped_ = false;

@@ -24,7 +24,9 @@ class FoldedFlows : public FlowNetwork {
   Way way_at_most(BytesPerSecond most, int from, int to) override {
     return flows_.way_at_most(most, leaves(from, to), arrives(from, to));
   }
-  void send(Way way, Bytes bytes, Action sent) override { flows_.send(way, bytes, std::move(sent)); }
+  void send(Way way, Bytes bytes, Action sent) override {
+    flows_.send(way, bytes, std::move(sent));
+  }
   void set_bandwidth(std::size_t link, BytesPerSecond bandwidth, BytesPerSecond widest) override {
     flows_.set_bandwidth(link, bandwidth, widest);
   }

@@ -60,7 +60,8 @@ void check_all(const std::vector<int>& ranks, const std::vector<std::int64_t>& p
 
 }  // namespace
 
-TEST_CASE("every collective alone takes its closed form on every engine that simulates", "[engine]") {
+TEST_CASE("every collective alone takes its closed form on every engine that simulates",
+          "[engine]") {
   check_all({2, 3, 5, 8, 12}, {0, 1'000, 5'000'000});
 }
 

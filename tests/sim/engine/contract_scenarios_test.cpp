@@ -164,7 +164,8 @@ Seconds slack_of(const Scenario& scenario, const RunRecord& record) {
 }
 
 // Two things that happen at the same date happen in some order. Where a run hangs on it, rounding
-// decides, and neither engine is wrong. `kMostTies`: none of these 600, and 2 of 600 that were drawn otherwise.
+// decides, and neither engine is wrong. `kMostTies`: none of these 600, and 2 of 600 that were
+// drawn otherwise.
 TEST_CASE("flow answers as SimGrid does, in both grains", "[contract]") {
   if (!find_engine("simgrid")->built()) return;
   constexpr int kMostTies = 6;
@@ -180,9 +181,8 @@ TEST_CASE("flow answers as SimGrid does, in both grains", "[contract]") {
                           {.links = drawn.observed});
       };
       const RunRecord record = play(flow, drawn.plan);
-      const std::string difference =
-          difference_of(drawn.plan, record, play(simgrid, drawn.plan),
-                        slack_of(drawn.scenario, record));
+      const std::string difference = difference_of(drawn.plan, record, play(simgrid, drawn.plan),
+                                                   slack_of(drawn.scenario, record));
       census.count(grain + ": lost", !record.lost.empty());
       census.count(grain + ": loads of links", !record.links.empty());
       if (difference.empty()) continue;

@@ -124,9 +124,8 @@ TEST_CASE("a message that a message's end sends begins at that date", "[max-min]
   EventQueue events;
   MaxMinFlows flows(net.topology, events, false);
   Seconds end{0};
-  flows.send(flows.way(0, 1), Bytes{10}, [&] {
-    flows.send(flows.way(0, 1), Bytes{20}, [&] { end = events.now(); });
-  });
+  flows.send(flows.way(0, 1), Bytes{10},
+             [&] { flows.send(flows.way(0, 1), Bytes{20}, [&] { end = events.now(); }); });
   flows.run();
   CHECK(end.count() == Approx(3));
 }

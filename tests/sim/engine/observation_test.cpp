@@ -37,9 +37,8 @@ TEST_CASE("the links of a run carry its bytes, and observing them changes no tim
 TEST_CASE("only SimGrid writes Paje traces, and flow hands them to it") {
   const Scenario scenario = toy::scenario();
   const Observation paje{.links = false, .paje = "trace.paje"};
-  CHECK_THROWS_WITH(
-      find_engine("flow-exact")->run(make_plan(scenario), scenario.cluster, {}, paje),
-      Catch::Contains("--engine simgrid"));
+  CHECK_THROWS_WITH(find_engine("flow-exact")->run(make_plan(scenario), scenario.cluster, {}, paje),
+                    Catch::Contains("--engine simgrid"));
   if (find_engine("simgrid")->built()) return;
   CHECK_THROWS_AS(find_engine("flow")->run(make_plan(scenario), scenario.cluster, {}, paje),
                   MissingError);

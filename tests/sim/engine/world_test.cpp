@@ -225,7 +225,8 @@ TEST_CASE("a run that never ends is soon over, whatever else is on the network",
 
 TEST_CASE("a world of ranks or links that are not there is refused before anything runs",
           "[world]") {
-  for (const char* engine : {"analytic", "flow-exact", "flow-fluid", "simgrid-exact", "simgrid-fluid"}) {
+  for (const char* engine :
+       {"analytic", "flow-exact", "flow-fluid", "simgrid-exact", "simgrid-fluid"}) {
     if (!find_engine(engine)->built()) continue;
     CAPTURE(engine);
     CHECK(refusal(engine, during(RankEvent{2, {}, 0.5})) == "there is no rank 2: ranks are 0 to 1");

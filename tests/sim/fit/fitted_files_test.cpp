@@ -76,14 +76,14 @@ struct Desk {
 };
 
 FitStructure structure_of(std::vector<FitParameter> parameters,
-                       FitErrors errors = FitErrors::Relative) {
+                          FitErrors errors = FitErrors::Relative) {
   return {"desk", errors, "", std::move(parameters), 0};
 }
 
 FitStructure all_three() {
   return structure_of({parameter("nic_bandwidth", "", "9Gbps", "1Gbps", "10Gbps"),
-                    parameter("per_iteration_overhead", "", "1ms", "0s", "100ms"),
-                    parameter("encode_factor", "compressor=topk", "1", "0.1", "20")});
+                       parameter("per_iteration_overhead", "", "1ms", "0s", "100ms"),
+                       parameter("encode_factor", "compressor=topk", "1", "0.1", "20")});
 }
 
 /// Measured as those parameters have it, one run 2 % longer and one shorter.
@@ -252,7 +252,7 @@ TEST_CASE("What no file can say is refused", "[fit]") {
                     Contains("costs of topk are corrected in two ways"));
   const FitStructure twice =
       structure_of({parameter("per_iteration_overhead", "", "1ms", "0s", "100ms"),
-                 parameter("per_iteration_overhead", "source=desk", "1ms", "0s", "100ms")});
+                    parameter("per_iteration_overhead", "source=desk", "1ms", "0s", "100ms")});
   CHECK_THROWS_WITH(desk.fitted(fit_of(rows, twice, Eigen::Vector2d(1e-3, 2e-3))),
                     Contains("are the same property of"));
 }
@@ -283,7 +283,7 @@ TEST_CASE("A cost row is its factor times the table and its calls and elements, 
   std::vector<FitRow> rows = desk.rows(desk.cluster, desk.costs);
   const FitStructure structure =
       structure_of({parameter("encode_factor", "compressor=topk", "1", "0.1", "20"),
-                   parameter("decode_factor", "compressor=topk", "1", "0.1", "20")});
+                    parameter("decode_factor", "compressor=topk", "1", "0.1", "20")});
   Fit fit = fit_of(rows, structure, Eigen::Vector2d(2, 1));
   fit.values = Eigen::Vector2d(2, 3);
   const CostTable table = load_cost_table({"x.csv", desk.fitted(fit).back().content});

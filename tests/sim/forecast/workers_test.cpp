@@ -20,12 +20,11 @@ std::vector<pid_t> processes(Workers workers) {
 
 }  // namespace
 
-TEST_CASE("the closed form is worked out in threads, and SimGrid's engines run in processes",
-          "[workers]") {
+TEST_CASE("engines work in threads, but SimGrid's in processes", "[workers]") {
   for (const Engine& engine : all_engines()) {
     CAPTURE(engine.name);
-    if (engine.name == "analytic") CHECK(workers_for(engine, false) == Workers::Threads);
-    if (engine.name.starts_with("simgrid")) CHECK(workers_for(engine, false) == Workers::Processes);
+    const bool simgrid = engine.name.starts_with("simgrid");
+    CHECK(workers_for(engine, false) == (simgrid ? Workers::Processes : Workers::Threads));
     CHECK(workers_for(engine, true) == Workers::Processes);  // SimGrid reads the platform
   }
 }
