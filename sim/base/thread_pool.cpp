@@ -18,17 +18,17 @@
 namespace gradcast {
 namespace {
 
-/// How often a pool asks whether it is to stop, while no answer comes.
+/// The pool asks this often whether it is to stop, while no answer comes.
 constexpr std::chrono::milliseconds kBetweenAsks{50};
 
-/// What became of an item: its answer, or why it has none.
+/// The answer of an item, or the failure that took its place.
 struct Outcome {
   std::size_t item = 0;
   std::string answer{};
   std::exception_ptr failure{};
 };
 
-/// Of the pool that this thread works for; nullptr for none.
+/// Tells whether the pool that this thread works for is to stop. nullptr: it works for none.
 thread_local const std::function<bool()>* is_stopped = nullptr;
 
 class WorksFor {

@@ -1,5 +1,5 @@
-// Does independent pieces of work in several threads: in half the memory of processes, and without
-// telling the parent what it knows already. For work that shares nothing which changes.
+// Does independent pieces of work in several threads, which share what was read and parsed. The
+// work must share nothing that changes.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace gradcast {
 
-/// run_in_pool, in `threads` threads. One thread is the caller's own. A thread cannot be ended from
-/// outside, so a pool that is to stop waits until the items under way are done or leave.
+/// run_in_pool, in `threads` threads. If that is one, the caller does the work. A thread cannot be
+/// ended from outside, so a pool that is to stop waits until the items under way are done or leave.
 void run_in_threads(std::size_t threads, const std::vector<std::size_t>& items,
                     const PoolWork& pool);
 

@@ -164,8 +164,8 @@ std::set<std::size_t> runs_of(const std::vector<Question>& questions) {
   return runs;
 }
 
-/// Which of its two engines an engine uses for all runs. The end of the range decides, because it
-/// has most messages.
+/// The engine for all runs, exact or fluid, where the asked one chooses between two. The end of the
+/// range decides, because it has most messages.
 const Engine& one_grain(const std::vector<Question>& questions, Forecasts& forecasts) {
   std::string used;
   for (const Question& question : questions)

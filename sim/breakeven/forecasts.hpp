@@ -105,7 +105,7 @@ struct Question {
   LookedAt range;
 };
 
-/// How the search runs: its threads or processes, and its progress report.
+/// The threads or processes of a search, and its progress report.
 struct Searching {
   std::size_t jobs = 1;
   std::function<void(std::size_t done, std::size_t all)> progress = [](std::size_t, std::size_t) {};

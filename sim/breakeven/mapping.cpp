@@ -21,7 +21,7 @@ namespace {
 /// [run][row][column]
 using Seen = std::vector<std::vector<std::vector<Forecast>>>;
 
-/// Of an engine that chooses, the fluid one.
+/// The engine itself, or its fluid one if it chooses between two.
 const Engine& map_engine(const Engine& engine) {
   return engine.fluid.empty() ? engine : *find_engine(engine.fluid);
 }

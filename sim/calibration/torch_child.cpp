@@ -185,7 +185,7 @@ std::string text_of(const Json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-/// Of an error of Python's: what it prints may go on for many lines.
+/// The first line of a text. An error of Python's may go on for many.
 std::string first_line_of(const Json& object, const char* key) {
   const std::string text = text_of(object, key);
   return text.substr(0, text.find('\n'));

@@ -47,7 +47,7 @@ struct Engine {
   /// Why the engine cannot run this, and which one can; "" where it can.
   std::string (*refusal)(const Plan& plan, const Cluster& cluster, const World& world);
 
-  /// Where the engine chooses between an exact and a fluid one: the fluid one. "" where not.
+  /// The fluid engine, if this one chooses between an exact and a fluid one; else "".
   std::string_view fluid;
   /// Whether several of its runs may go on at the same time in threads. SimGrid's may not.
   bool in_threads;

@@ -99,9 +99,7 @@ RunRecord run_simgrid_exact(const Plan& plan, const Cluster& cluster, const Worl
 
 RunRecord run_simgrid_fluid(const Plan& plan, const Cluster& cluster, const World& world,
                             const Observation& observation) {
-  if (plan.ranks() > kMostRanks && (observation.links || !observation.paje.empty()))
-    throw ValueError("what links carry is recorded of up to " + std::to_string(kMostRanks) +
-                     " ranks, and here are " + std::to_string(plan.ranks()));
+  require_observable(plan, observation);
   return simulate_apart(simgrid_module().fluid, plan, cluster, world, observation, "simgrid-fluid");
 }
 

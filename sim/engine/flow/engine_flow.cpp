@@ -12,9 +12,9 @@ namespace {
 
 /// The first node, which stands for all: what leaves it comes in again, as from the node before.
 ///
-/// Where nodes are alike and all that they send is the same from node to node, each link carries
-/// what the same link of any other node does. The links of one node are then enough, with every
-/// message on the links that it passes of whichever node. So thousands of nodes cost what one does.
+/// Each link carries what the same link of any other node does, because all nodes send the same. So
+/// the links of one node are enough, with every message on the links that it passes of whichever
+/// node, and thousands of nodes cost what one does.
 Topology fold(const Topology& topology) {
   const auto second =
       std::find_if(topology.links.begin(), topology.links.end(),
@@ -37,9 +37,7 @@ RunRecord run_grain(const Plan& plan, const Cluster& cluster, const World& world
                     const Observation& observation) {
   if (!observation.paje.empty())
     throw ValueError("the flow engine writes no Paje trace; use --engine simgrid");
-  if (observation.links && plan.ranks() > kMostRanks)
-    throw ValueError("what links carry is recorded of up to " + std::to_string(kMostRanks) +
-                     " ranks, and here are " + std::to_string(plan.ranks()));
+  require_observable(plan, observation);
   const Topology topology = make_topology(cluster);
   const RankLayout layout = layout_of(cluster);
   PlannedPhases planned(plan, layout);

@@ -131,7 +131,7 @@ bool MaxMinFlows::end_flows() {
         note_change(link);
   }
   const bool any = !ending_.empty();
-  // What a call sends must not end here, even if it took no time.
+  // The list is complete before the first call: a flow that a call begins must not end here.
   for (const FlowNumber number : ending_) {
     just_ended_.push_back(number);
     events_.advance_to(events_.now());  // what followed from the flow before
@@ -152,7 +152,7 @@ void MaxMinFlows::find_rates() {
   ++search_;
   for (const LinkNumber link : changed_) {
     if (links_[link].found == search_) continue;
-    if (!recorder_ && (links_[link].flows.empty() || is_alone(links_[link].flows.front())))
+    if (!recorder_ && (links_[link].flows.empty() || rated_alone(links_[link].flows.front())))
       continue;
     found_links_.clear();
     found_flows_.clear();
@@ -167,8 +167,9 @@ void MaxMinFlows::find_rates() {
   just_ended_.clear();
 }
 
-/// Most flows share no link with another. Such a flow gets its rate here, without a search.
-bool MaxMinFlows::is_alone(FlowNumber number) {
+/// Gives a flow its rate without a search if it shares no link with another, as most do not.
+/// Returns false if it shares one.
+bool MaxMinFlows::rated_alone(FlowNumber number) {
   Flow& flow = flows_[number];
   if (flow.found == search_) return true;  // by another link of its way
   double narrowest = std::numeric_limits<double>::infinity();

@@ -68,7 +68,7 @@ class MaxMinFlows : public FlowNetwork {
     FlowNumber flow;
     std::uint32_t turn;
   };
-  /// What limits flows: a link, as it was when it was put into the heap, or the flow's own links.
+  /// A limit of flows: a link as it was when it was put into the heap, or the flow's own links.
   struct Bottleneck {
     double share;  // bytes a second for each of its flows
     std::uint32_t number;
@@ -83,7 +83,7 @@ class MaxMinFlows : public FlowNetwork {
   bool next_end(Seconds& when);
   bool end_flows();
   void find_rates();
-  bool is_alone(FlowNumber flow);
+  bool rated_alone(FlowNumber flow);
   void collect(LinkNumber first);
   void fill();
   void give(FlowNumber flow, double rate);

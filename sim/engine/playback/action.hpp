@@ -30,7 +30,7 @@ class Action {
     }
   }
 
-  // What is inside is plain values or a pointer, so that it can be moved as bytes.
+  // The memory holds plain values or a pointer, so that it can be moved as bytes.
   Action(Action&& other) noexcept : kind_(std::exchange(other.kind_, nullptr)) {
     std::memcpy(memory_, other.memory_, sizeof memory_);
   }

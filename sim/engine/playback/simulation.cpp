@@ -4,6 +4,7 @@
 #include <set>
 #include <tuple>
 
+#include "sim/base/error.hpp"
 #include "sim/engine/playback/outcome.hpp"
 #include "sim/network/collective_time.hpp"
 #include "sim/plan/plan_summary.hpp"
@@ -65,6 +66,12 @@ bool nodes_compute_alike(const Plan& plan, const Cluster& cluster, const World& 
   for (std::size_t rank = gpus; rank < plan.rank_speeds.size(); ++rank)
     if (plan.rank_speeds[rank] != plan.rank_speeds[rank - gpus]) return false;
   return true;
+}
+
+void require_observable(const Plan& plan, const Observation& observation) {
+  if (plan.ranks() > kMostRanks && (observation.links || !observation.paje.empty()))
+    throw ValueError("what links carry is recorded of up to " + std::to_string(kMostRanks) +
+                     " ranks, and here are " + std::to_string(plan.ranks()));
 }
 
 std::string too_many_for_exact(const Plan& plan, const std::string& fluid) {

@@ -27,7 +27,11 @@ bool may_fold(const Cluster& cluster, const World& world, const Observation& obs
 /// Whether ranks compute alike on all nodes.
 bool nodes_compute_alike(const Plan& plan, const Cluster& cluster, const World& world);
 
-/// Why an exact engine plays no plan of so many ranks by themselves. `fluid`: the engine to use.
+/// Throws ValueError if links are to be observed and there are more than kMostRanks ranks.
+void require_observable(const Plan& plan, const Observation& observation);
+
+/// The refusal of an exact engine that would have to play so many ranks by themselves. `fluid`: the
+/// engine to use instead.
 std::string too_many_for_exact(const Plan& plan, const std::string& fluid);
 
 /// What a simulation is about. All must outlive it.

@@ -8,7 +8,7 @@
 
 namespace gradcast::commands {
 
-/// SimGrid needs about a microsecond a message, flow 0.2 to 0.4.
+/// SimGrid needs about a microsecond a message, flow 0.1 to 0.5 on rings.
 void note_long_run(const Flags& flags, const Engine& engine, const Plan& plan,
                    const Cluster& cluster) {
   const bool flow = engine.name == "flow-exact";
