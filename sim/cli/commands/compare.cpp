@@ -13,12 +13,11 @@ namespace gradcast::commands {
 namespace {
 
 Flags compare_flags() {
-  Flags flags(
-      "compare",
-      "Compares forecasts with measured iteration times, row by row. Without --measured and "
-      "--engine SimGrid makes the forecasts, if this build has it.",
-      {"compare", "compare --measured my-runs.csv --format csv -o errors.csv",
-       "compare --engine analytic --max-error 70%", "compare --costs cost-v100-floor"});
+  Flags flags("compare",
+              "Compares forecasts with measured iteration times, row by row. SimGrid, if built, "
+              "forecasts Table 2; --engine names another.",
+              {"compare", "compare --measured my-runs.csv --format csv -o errors.csv",
+               "compare --engine analytic --max-error 70%", "compare --costs cost-v100-floor"});
   flags.add("measured", "a name of `gradcast list`, or a .csv file of your own",
             "measured-shi2019-table2");
   add_engine_flag(flags);
