@@ -54,6 +54,7 @@ constexpr ValueKind kKinds[] = {
     {"scale-costs-to", "devices", ""},
     {"costs-of", "devices", ""},
     {"format", "", "table csv json"},
+    {"preset", "", "today paper"},
     {"color", "", "auto always never"},
     {"config", "", "none", kFiles},
     {"overlap", "", "yes no"},
