@@ -5,7 +5,7 @@
 #include "sim/answers/version.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/paths.hpp"
-#include "sim/base/sha256_of_file.hpp"
+#include "sim/base/sha256.hpp"
 #include "sim/base/text.hpp"
 #include "sim/import/readers.hpp"
 #include "sim/import/report.hpp"

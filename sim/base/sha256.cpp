@@ -1,11 +1,17 @@
-#include <openssl/evp.h>
-
-#include <array>
-#include <stdexcept>
-
 #include "sim/base/sha256.hpp"
 
+#ifdef GRADCAST_OPENSSL
+#include <openssl/evp.h>
+#endif
+
+#include <array>
+#include <fstream>
+#include <stdexcept>
+
 namespace gradcast {
+
+#ifdef GRADCAST_OPENSSL
+
 namespace {
 
 void require(bool done) {
@@ -44,9 +50,34 @@ std::string Sha256::finish() {
   return text;
 }
 
+#else
+
+struct Sha256::State {};
+
+Sha256::Sha256() = default;
+
+Sha256::~Sha256() = default;
+
+void Sha256::add(std::string_view) {}
+
+std::string Sha256::finish() { return {}; }
+
+#endif
+
 std::string sha256_hex(std::string_view content) {
   Sha256 sum;
   sum.add(content);
+  return sum.finish();
+}
+
+std::string sha256_of_file(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  Sha256 sum;
+  std::string block(std::size_t{1} << 20, '\0');
+  while (file) {
+    file.read(block.data(), static_cast<std::streamsize>(block.size()));
+    sum.add(std::string_view(block).substr(0, static_cast<std::size_t>(file.gcount())));
+  }
   return sum.finish();
 }
 
