@@ -1,8 +1,9 @@
-#include "sim/options/compressor_notes.hpp"
+#include "sim/options/assumption_notes.hpp"
 
 #include <set>
 
 #include "kernels/compressor.hpp"
+#include "sim/base/csv.hpp"
 #include "sim/base/text.hpp"
 #include "sim/inputs/compressor_words.hpp"
 
@@ -29,6 +30,14 @@ void note_collective(const Flags& flags, const std::vector<std::string>& compres
       "what these send is gathered here, and could be all-reduced where ranks share a seed "
       "or a scale (--collective ring-all-reduce): " +
       join(gathered));
+}
+
+void note_trace_evidence(const Flags& flags, const Request& request, DataFiles& files) {
+  if (request.payload) return;  // of no model
+  const TextFile& trace = files.read(kIterationTraces, request.trace_name(), request.folder);
+  const std::string evidence = comment_value(trace, "evidence");
+  if (evidence.starts_with("derived"))
+    flags.note("the model's times are " + evidence + "; `# evidence:` of " + trace.path.string());
 }
 
 }  // namespace gradcast

@@ -1,8 +1,10 @@
-// What an answer took for granted about its compressors.
+// Notes of what an answer took for granted: about compressors, and about compute times that nobody
+// measured.
 #pragma once
 #include <string>
 #include <vector>
 
+#include "sim/forecast/request.hpp"
 #include "sim/options/flags.hpp"
 
 namespace gradcast {
@@ -13,5 +15,9 @@ void note_density(const Flags& flags, const std::vector<std::string>& compressor
 /// Where no collective is named: which of several compressors were gathered, but could be
 /// all-reduced.
 void note_collective(const Flags& flags, const std::vector<std::string>& compressors);
+
+/// A line for a trace whose `# evidence:` says that it is derived, as `import` writes it for a
+/// checkpoint on a device.
+void note_trace_evidence(const Flags& flags, const Request& request, DataFiles& files);
 
 }  // namespace gradcast
