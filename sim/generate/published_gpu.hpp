@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "sim/base/units.hpp"
-#include "sim/import/roofline/roofline.hpp"
+#include "sim/import/roofline.hpp"
 
 namespace gradcast {
 

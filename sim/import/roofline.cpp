@@ -1,4 +1,4 @@
-#include "sim/import/roofline/roofline.hpp"
+#include "sim/import/roofline.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -58,6 +58,19 @@ double weights_read(const Operator& each) {
 }
 
 }  // namespace
+
+std::int64_t Operator::parameters() const {
+  std::int64_t sum = 0;
+  for (const GradientTensor& tensor : tensors) sum += tensor.elements;
+  return sum;
+}
+
+std::vector<GradientTensor> tensors_of(const std::vector<Operator>& operators) {
+  std::vector<GradientTensor> tensors;
+  for (const Operator& each : operators)
+    tensors.insert(tensors.end(), each.tensors.begin(), each.tensors.end());
+  return tensors;
+}
 
 ComputeTime roofline(const Operator& each, double batch, bool first, const RooflinePeaks& device) {
   const double in = batch * static_cast<double>(each.in.elements());
