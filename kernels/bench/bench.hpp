@@ -1,6 +1,6 @@
 // A device on which compressors are timed. There are two implementations: the CPU's reference, and
-// CUDA (bench_cpu.cpp, bench_cuda.cpp; bench_none.cpp in a build without CUDA). Both C++ and CUDA
-// read this file: C++17.
+// CUDA (bench_cpu.cpp, bench_cuda.cpp; kernels/gpu_none.cpp in a build without CUDA). Both C++ and
+// CUDA read this file: C++17.
 #pragma once
 #include <cstdint>
 #include <functional>

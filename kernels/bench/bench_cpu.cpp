@@ -12,9 +12,8 @@
 #include "kernels/bench/bench.hpp"
 #include "kernels/bench/cpu_call.hpp"
 #include "kernels/bench/device_slug.hpp"
-#include "kernels/bench/payloads.hpp"
 #include "kernels/bench/sampling.hpp"
-#include "kernels/bench/worker_sets.hpp"
+#include "kernels/bench/worker_payloads.hpp"
 #include "kernels/compressor.hpp"
 
 namespace gradcast {

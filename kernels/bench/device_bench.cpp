@@ -6,13 +6,9 @@
 #include <utility>
 
 #include "kernels/bench/call_tally.hpp"
-#include "kernels/bench/decode_inputs.hpp"
-#include "kernels/bench/device_low_rank.hpp"
-#include "kernels/bench/device_packs.hpp"
-#include "kernels/bench/device_tensors.hpp"
-#include "kernels/bench/payloads.hpp"
+#include "kernels/bench/device_inputs.hpp"
 #include "kernels/bench/sampling.hpp"
-#include "kernels/bench/worker_sets.hpp"
+#include "kernels/bench/worker_payloads.hpp"
 #include "kernels/compressor.hpp"
 #include "kernels/floor_bytes.hpp"
 
