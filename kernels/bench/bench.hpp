@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +40,11 @@ struct BenchPoint {
   std::uint32_t seed = 1;      // of the input and of what is drawn at random
   bool warm_and_cold = false;  // also time BenchResult::warm and cold
 };
+
+/// Of all tensors of a point.
+inline std::int64_t total(const std::vector<std::int64_t>& of_each) {
+  return std::accumulate(of_each.begin(), of_each.end(), std::int64_t{0});
+}
 
 struct BenchTiming {
   double median_seconds = 0;
