@@ -1,4 +1,4 @@
-#include "sim/fit/row_forecaster.hpp"
+#include "sim/fit/row_model.hpp"
 
 #include <catch2/catch.hpp>
 

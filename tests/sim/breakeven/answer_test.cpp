@@ -1,4 +1,4 @@
-#include "sim/breakeven/map_report.hpp"
+#include "sim/breakeven/answer.hpp"
 
 #include <catch2/catch.hpp>
 
