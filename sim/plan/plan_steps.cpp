@@ -69,7 +69,8 @@ void PlanSteps::forward(std::size_t tensor, Steps after) {
 
 Seconds PlanSteps::backward_time(std::size_t tensor, Gradient gradient) const {
   const Seconds alone = scenario_.trace->tensors[tensor].backward;
-  const bool handled = gradient == Gradient::Exchanged && !scenario_.model->tensors[tensor].frozen;
+  const bool handled = gradient == Gradient::Exchanged && !scenario_.framework_in_compute &&
+                       !scenario_.model->tensors[tensor].frozen;
   return handled ? alone + scenario_.cluster.per_tensor_overhead : alone;
 }
 

@@ -74,6 +74,13 @@ TEST_CASE("a micro-step that exchanges nothing does not handle gradients", "[sch
   CHECK(astray(scenario, 2 * (18 + 3 + 24) + 1) == kNobody);
 }
 
+TEST_CASE("a trace that was taken under the framework has its work on gradients", "[schedule]") {
+  Scenario scenario = toy_with("dense", "merged", false);
+  scenario.cluster.per_tensor_overhead = 1ms;
+  scenario.framework_in_compute = true;
+  CHECK(astray(scenario, 43) == kNobody);
+}
+
 TEST_CASE("a frozen tensor has no gradient to handle", "[schedule]") {
   Scenario scenario = toy_with("dense", "merged", false);
   scenario.cluster.per_tensor_overhead = 1ms;
