@@ -322,6 +322,59 @@ TEST_CASE("NCCL's rows on P5 are its algorithm bandwidths, and ten are not claim
     if (run.nodes == 2) CHECK_FALSE(run.outside.empty());
 }
 
+// 8 logs of sockets on Polaris and one that is not claimed, 15 of libfabric, each 1 KiB to 1 GiB: 21
+// sizes. vTrain's tables of 2, 4 and 8 A100 and of 2 and 8 V100 have the 11 powers of two from 1 MiB
+// to 1 GiB.
+TEST_CASE("nccl-tests' rows are of seven clusters, a source for each log", "[data]") {
+  DataFiles files(kRoot);
+  const MeasuredRuns measured =
+      load_measured_runs(files.read(kMeasuredRuns, "measured-nccl-tests"));
+  std::map<std::string, int> of_source;
+  std::map<std::string, std::set<std::string>> of_cluster;
+  std::set<std::string> not_claimed;
+  for (const MeasuredRun& run : measured.runs) {
+    CAPTURE(run.line);
+    ++of_source[run.source];
+    of_cluster[run.cluster].insert(run.source);
+    if (!run.outside.empty()) not_claimed.insert(run.source);
+    CHECK(run.payload >= Bytes{1024});
+    const Cluster cluster = load_cluster(files.read(kClusters, run.cluster));
+    CHECK(run.gpus_per_node <= cluster.gpus_per_node);
+  }
+  CHECK(of_cluster["polaris"].size() == 15);
+  CHECK(of_cluster["polaris-tcp"].size() == 9);
+  CHECK(of_cluster["dgx-1-v100"].size() == 2);
+  CHECK(of_cluster["vtrain-a100"].size() == 3);
+  CHECK(of_cluster.size() == 7);
+  for (const auto& [source, rows] : of_source) {
+    CAPTURE(source);
+    if (source.starts_with("polaris")) CHECK(rows == 21);
+    if (source.starts_with("vtrain")) CHECK(rows == 11);
+  }
+  CHECK(not_claimed == std::set<std::string>{"polaris-n8-nccl2.18-setup1-2023", "vtrain-v100-2"});
+}
+
+// nccl-tests prints a bus bandwidth of 36.06 GB/s for 1 GiB on 32 GPUs: 2 x 31/32 of it in the time.
+TEST_CASE("Polaris' file says what its all-reduces reach of two NICs", "[data]") {
+  DataFiles files(kRoot);
+  const MeasuredRuns measured =
+      load_measured_runs(files.read(kMeasuredRuns, "measured-nccl-tests"));
+  std::vector<double> reached;
+  for (const MeasuredRun& run : measured.runs) {
+    if (run.cluster != "polaris" || run.nodes > 8 || run.payload != Bytes{1 << 30}) continue;
+    const double ranks = run.nodes * run.gpus_per_node;
+    const double bus =
+        2 * (ranks - 1) / ranks * static_cast<double>(run.payload.count) / run.iteration.count();
+    if (run.source == "polaris-n8-nccl2.18-setup4") CHECK(bus == Approx(36.06e9).epsilon(1e-3));
+    reached.push_back(bus);
+  }
+  REQUIRE(reached.size() == 11);
+  std::ranges::sort(reached);
+  const Cluster polaris = load_cluster(files.read(kClusters, "polaris"));
+  CHECK(polaris.nics_per_node == 2);
+  CHECK(polaris.nic_share * 2 * polaris.nic.bandwidth.value == Approx(reached[5]).epsilon(1e-3));
+}
+
 TEST_CASE("the paper's 0.2 s are of all of ResNet-50's gradients", "[data]") {
   DataFiles files(kRoot);
   const MeasuredRuns claims =
