@@ -63,8 +63,8 @@ constexpr std::string_view kNemoVit =
     "model";
 
 constexpr std::string_view kGptNeo =
-    "that of GPT-2 (124M), assumed for this model: llm.c trained it on 10 G tokens on 8 A100 in 90\n"
-    "  minutes, on 8 H100 in 45: KellerJordan/modded-nanogpt@0006a9c, README.md; from that by\n"
+    "that of GPT-2 (124M), assumed for this model: llm.c trained it on 10 G tokens on 8 A100 in\n"
+    "  90 minutes, on 8 H100 in 45: KellerJordan/modded-nanogpt@0006a9c, README.md; from that by\n"
     "  arithmetic (derived)";
 
 constexpr std::string_view kA100 = "a100-80gb";

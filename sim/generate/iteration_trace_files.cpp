@@ -92,14 +92,15 @@ Total total_of(const MgWfbpTotal& row) {
 }
 
 Total total_of(const DdpReadmeTotal& row) {
-  return {std::string(row.model),
-          v100_file(row.model),
-          kV100Sxm2,
-          kDdpReadmeBatch,
-          row.iteration,
-          {"one GPU alone without DDP, median: pytorch/pytorch@bf69c14,",
-           "  benchmarks/distributed/ddp/README.md (PyTorch 1.4.0a0, fp32), which has the update in "
-           "it"}};
+  return {
+      std::string(row.model),
+      v100_file(row.model),
+      kV100Sxm2,
+      kDdpReadmeBatch,
+      row.iteration,
+      {"one GPU alone without DDP, median: pytorch/pytorch@bf69c14,",
+       "  benchmarks/distributed/ddp/README.md (PyTorch 1.4.0a0, fp32), which has the update in "
+       "it"}};
 }
 
 Total total_of(const GtopkModel& row) {
