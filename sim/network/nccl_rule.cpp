@@ -170,6 +170,7 @@ double tree_bandwidth(const NcclMachine& machine, NcclProtocol protocol, Bytes b
   else if (protocol == NcclProtocol::LL128)
     bus = std::min(bus * (machine.nodes == 1 ? 7. / 9 : 120. / 128),
                    machine.channels * kTree128OfChannel[gpu][nodes]);
+  if (machine.plain_trees && since(machine.version, 18)) bus *= .85;
   return bus / 2 * tree_correction(protocol, bytes);
 }
 

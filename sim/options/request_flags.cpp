@@ -122,14 +122,33 @@ void add_request_flags(Flags& flags) {
   flags.add("events", "a .csv file of events around the job: pauses, changed links, other traffic");
   flags.add("concurrent-jobs", "how many equal jobs use the same network at the same time", "1");
   flags.add("seed", "seed of everything that is drawn at random", "1");
-  flags.add("cluster", "a name of `gradcast list`, a .csv file, or SimGrid's platform .xml",
-            defaults.cluster);
   flags.add(
       "stack",
       "software beside the hardware: a name of `gradcast list`, or a .csv file (default: none, "
       "physics alone)");
+  add_cluster_flags(flags);
+}
+
+void add_cluster_flags(Flags& flags) {
+  flags.add("cluster", "a name of `gradcast list`, a .csv file, or SimGrid's platform .xml",
+            Request{}.cluster);
   for (const ClusterProperty& property : properties_of(Cluster{}))
     flags.add(flag_of(property.name), property.help + " (default: the cluster's)");
+}
+
+void read_cluster(const Flags& flags, Request& request, const std::set<std::string>& lists) {
+  request.cluster = flags.text("cluster");
+  for (const ClusterProperty& property : properties_of(Cluster{})) {
+    const std::string flag = flag_of(property.name);
+    if (!flags.given(flag) || lists.count(flag) > 0) continue;
+    // Checked here, where the flag is known; applied by make_scenario.
+    flags.value(flag, [&](const std::string& text) {
+      Cluster tried;
+      set_property(tried, property.name, text);
+      return 0;
+    });
+    request.changed.push_back({property.name, flags.text(flag)});
+  }
 }
 
 Request read_request(const Flags& flags, const std::set<std::string>& lists) {
@@ -173,19 +192,8 @@ Request read_request(const Flags& flags, const std::set<std::string>& lists) {
   request.events = flags.text("events");
   request.concurrent_jobs = flags.value("concurrent-jobs", parse_concurrent_jobs);
   request.seed = flags.value("seed", parse_seed);
-  request.cluster = flags.text("cluster");
   request.stack = flags.text("stack");
-  for (const ClusterProperty& property : properties_of(Cluster{})) {
-    const std::string flag = flag_of(property.name);
-    if (!flags.given(flag) || lists.count(flag) > 0) continue;
-    // Checked here, where the flag is known; applied by make_scenario.
-    flags.value(flag, [&](const std::string& text) {
-      Cluster tried;
-      set_property(tried, property.name, text);
-      return 0;
-    });
-    request.changed.push_back({property.name, flags.text(flag)});
-  }
+  read_cluster(flags, request, lists);
   return request;
 }
 
