@@ -33,6 +33,22 @@ ValueError unknown(const std::string& what, const std::string& typed,
                     " (known: " + join(known) + ")");
 }
 
+/// The collectives that NCCL chooses by its own rule, by name.
+struct NcclName {
+  std::string_view name;
+  Outcome outcome;
+};
+constexpr NcclName kNcclNames[] = {{"nccl", Outcome::AllReduced},
+                                   {"nccl-all-gather", Outcome::AllGathered},
+                                   {"nccl-reduce-scatter", Outcome::Scattered}};
+
+/// nullptr where the name is another.
+const NcclName* find_nccl_name(const std::string& name) {
+  for (const NcclName& each : kNcclNames)
+    if (each.name == name) return &each;
+  return nullptr;
+}
+
 /// nullptr for "auto".
 const Collective* choose_collective(const std::string& name, const Compressor& compressor,
                                     bool training) {
@@ -42,6 +58,7 @@ const Collective* choose_collective(const std::string& name, const Compressor& c
   if (collective == nullptr) {
     std::vector<std::string> known = names_of(all_collectives());
     known.emplace_back("auto");
+    for (const NcclName& each : kNcclNames) known.emplace_back(each.name);
     throw unknown("collective", name, known);
   }
   if (!training && !collective->sparse) return collective;
@@ -151,6 +168,7 @@ Request request_of(const MeasuredRun& run) {
   request.compressor = run.compressor;
   request.mode = run.mode;
   request.collective = run.collective;
+  request.nccl = run.nccl;
   request.density = run.density;
   request.parameter = run.parameter;
   request.batch = run.batch;
@@ -232,8 +250,17 @@ int usual_wire_bytes(const Scenario& scenario, ValueType value_type) {
 Scenario make_scenario(const Request& request, DataFiles& files) {
   Scenario scenario;
   scenario.compressor = compressor_of(request);
-  scenario.collective =
-      choose_collective(request.collective, *scenario.compressor, !request.payload);
+  const NcclName* nccl = find_nccl_name(request.collective);
+  if (nccl == nullptr) {
+    scenario.collective =
+        choose_collective(request.collective, *scenario.compressor, !request.payload);
+  } else {
+    if (nccl->outcome != Outcome::AllReduced && !request.payload)
+      throw ValueError("collective '" + request.collective +
+                       "' is one for --payload alone: a training says 'nccl'");
+    scenario.nccl = request.nccl.empty() ? kUsualNccl : parse_nccl_version(request.nccl);
+    scenario.outcome = nccl->outcome;
+  }
   const int wire_messages = request.wire_messages.value_or(1);
   if (scenario.collective != nullptr && scenario.collective->sparse && wire_messages > 1)
     throw ValueError("collective '" + request.collective +

@@ -27,7 +27,10 @@ struct Request {
   std::string compressor = "dense";
   std::string mode;            // "": the cost table's choice
   std::string implementation;  // "": the cost table's choice
-  std::string collective;      // "": the ring that serves the compressor; "auto": by size
+  /// "": the ring that serves the compressor; "auto": the fastest by size; "nccl": NCCL's choice.
+  /// Of a payload also "nccl-all-gather" and "nccl-reduce-scatter".
+  std::string collective;
+  std::string nccl;  // version of NCCL, like "2.27"; "": kUsualNccl
   double density = 0.001;
   std::optional<double> parameter;   // of the compressor; not given: its source's
   std::optional<double> sent_share;  // of k, that a training sent; not given: the cost table's

@@ -98,4 +98,18 @@ void Cluster::lay_out_ranks() {
   }
 }
 
+NetworkKind network_kind_of(const Cluster& cluster) {
+  constexpr Seconds kLeastOfTcp{15e-6};
+  if (cluster.network_kind != NetworkKind::Unknown) return cluster.network_kind;
+  return cluster.nic.latency >= kLeastOfTcp ? NetworkKind::Tcp : NetworkKind::InfiniBand;
+}
+
+GpuGeneration gpu_generation_of(const Cluster& cluster) {
+  if (cluster.gpu_generation != GpuGeneration::Unknown) return cluster.gpu_generation;
+  const double inside = cluster.intra.bandwidth.value;
+  if (inside >= 600e9) return GpuGeneration::Blackwell;
+  if (inside >= 300e9) return GpuGeneration::Hopper;
+  return inside >= 200e9 ? GpuGeneration::Ampere : GpuGeneration::Volta;
+}
+
 }  // namespace gradcast

@@ -16,6 +16,19 @@ struct Link {
   Seconds latency{0};
 };
 
+/// The software and wire between nodes, as far as a collective library tells them apart. Unknown:
+/// see `network_kind_of`.
+enum class NetworkKind { Unknown, InfiniBand, Roce, Efa, Slingshot, Tcp };
+
+/// The generation of NVIDIA's GPUs, by which NCCL looks up its constants. Unknown: see
+/// `gpu_generation_of`.
+enum class GpuGeneration { Unknown, Volta, Ampere, Hopper, Blackwell };
+
+/// Who made the hosts' CPUs; NCCL looks up two constants by it.
+enum class HostCpu { Intel, Amd, Other };
+
+enum class YesNo { No, Yes };
+
 /// What nodes may differ in.
 struct NodeProperties {
   int gpus_per_node = 1;
@@ -64,6 +77,14 @@ struct Cluster : NodeProperties {
   int leaves_per_pod = 0;
   BytesPerSecond pod_uplink_bandwidth{0};
   Seconds pod_uplink_latency{0};  // what crossing the core adds to that
+
+  /// What NCCL finds when it starts, beside bandwidths and latencies.
+  NetworkKind network_kind = NetworkKind::Unknown;
+  GpuGeneration gpu_generation = GpuGeneration::Unknown;
+  HostCpu host_cpu = HostCpu::Intel;
+  YesNo nvlink_sharp = YesNo::No;
+  /// The latency that NCCL's network plugin reports of itself; 0: it reports none.
+  Seconds nccl_plugin_latency{0};
 
   /// Software; each is 0 unless sourced.
   Seconds per_message_latency{0};
@@ -133,6 +154,14 @@ struct Cluster : NodeProperties {
   std::vector<NodeOverride> overrides_;
   std::vector<int> first_ranks_;  // by node and one more; empty where nodes have as many GPUs
 };
+
+/// The cluster's kind of network. Where its file does not say, a latency of 15 us or more is that of
+/// a host's TCP, and a lower one InfiniBand's.
+NetworkKind network_kind_of(const Cluster& cluster);
+
+/// The cluster's generation of GPUs. Where its file does not say, it follows from the bandwidth
+/// inside nodes: NVLink doubled with each generation, and below 200 GB/s stands Volta.
+GpuGeneration gpu_generation_of(const Cluster& cluster);
 
 /// Where ranks differ, in nodes, speed or events: what is kept of a run grows with them.
 inline constexpr int kMostRanks = 16'384;

@@ -41,6 +41,29 @@ struct Speed {
   static std::string print(double speed) { return number_to_text(speed); }
 };
 
+/// One word of a list, in the order of the enumeration.
+template <class Enum, const auto& kWords>
+struct Word {
+  static Enum parse(std::string_view text) {
+    std::vector<std::string> known;
+    for (std::size_t i = 0; i < std::size(kWords); ++i) {
+      if (text == kWords[i]) return static_cast<Enum>(i);
+      known.emplace_back(kWords[i]);
+    }
+    throw ValueError("'" + std::string(text) + "' is not one of " + join(known) +
+                     did_you_mean(std::string(text), known));
+  }
+  static std::string print(Enum value) {
+    return std::string(kWords[static_cast<std::size_t>(value)]);
+  }
+};
+
+constexpr std::string_view kNetworkKinds[] = {"unknown", "infiniband", "roce",
+                                              "efa",     "slingshot",  "tcp"};
+constexpr std::string_view kGenerations[] = {"unknown", "volta", "ampere", "hopper", "blackwell"};
+constexpr std::string_view kHostCpus[] = {"intel", "amd", "other"};
+constexpr std::string_view kNoYes[] = {"no", "yes"};
+
 /// Of what may be absent.
 template <class Kind>
 struct OrNone {
@@ -131,6 +154,24 @@ constexpr PropertyRow kProperties[] = {
     of_cluster<Percent>(
         "nic_share", "share of its NIC that the transport reaches, like 60%", kNetwork,
         [](auto& c) -> auto& { return c.nic_share; }),
+    of_cluster<Word<NetworkKind, kNetworkKinds>>(
+        "network_kind",
+        "infiniband, roce, efa, slingshot or tcp; unknown: by nic_latency, tcp from 15us on",
+        kNetwork, [](auto& c) -> auto& { return c.network_kind; }),
+    of_cluster<Word<GpuGeneration, kGenerations>>(
+        "gpu_generation",
+        "volta, ampere, hopper or blackwell, for NCCL's tables; unknown: by intra_bandwidth",
+        kNetwork, [](auto& c) -> auto& { return c.gpu_generation; }),
+    of_cluster<Word<HostCpu, kHostCpus>>(
+        "host_cpu", "intel, amd or other, for NCCL's tables", kNetwork,
+        [](auto& c) -> auto& { return c.host_cpu; }),
+    of_cluster<Word<YesNo, kNoYes>>(
+        "nvlink_sharp", "yes if the NVLink switch adds up (NVSwitch of HGX H100 and later)",
+        kNetwork, [](auto& c) -> auto& { return c.nvlink_sharp; }),
+    of_cluster<Time>(
+        "nccl_plugin_latency",
+        "latency that NCCL's network plugin reports of itself, like 75us; 0: none", kNetwork,
+        [](auto& c) -> auto& { return c.nccl_plugin_latency; }),
     of_cluster<Time>(
         "per_message_latency", "software time of every message, like 3us", kSoftware,
         [](auto& c) -> auto& { return c.per_message_latency; }),

@@ -22,7 +22,8 @@ constexpr std::array kMeasuredColumns = {
     "wire_bytes_per_element", "wire_messages", "payload_bytes", "concurrent_jobs", "accumulation",
     "outside", "measured_encode_seconds", "measured_communication_seconds", "selection", "stack",
     "assumed", "compressing", "sharding", "reshard_after_forward", "parameter_type",
-    "gradient_type", "sum_type", "parameter", "measured_decode_seconds", "framework_in_compute"};
+    "gradient_type", "sum_type", "parameter", "measured_decode_seconds", "nccl",
+    "framework_in_compute"};
 constexpr std::size_t kMeasuredRequired = 12;
 
 /// A measured time, or 0 where there is none.
@@ -99,6 +100,7 @@ MeasuredRuns load_measured_runs(const TextFile& file) {
     run.costs = rows.text("costs");
     run.mode = rows.value("mode", parse_mode);
     run.collective = rows.text("collective");
+    run.nccl = rows.text("nccl");
     run.nic_bandwidth = rows.text("nic_bandwidth");
     if (!run.nic_bandwidth.empty()) rows.value("nic_bandwidth", parse_rate);
     run.nic_latency = rows.text("nic_latency");

@@ -36,6 +36,7 @@ struct MeasuredRun {
   std::string costs;
   std::string mode;
   std::string collective;
+  std::string nccl;  // version, where NCCL chose the collective
   std::string nic_bandwidth;
   std::string nic_latency;
   std::optional<int> wire_bytes_per_element;

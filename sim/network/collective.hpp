@@ -30,6 +30,21 @@ struct RankLayout {
 /// `nodes` nodes of `gpus_per_node` GPUs.
 RankLayout even_layout(int nodes, int gpus_per_node);
 
+/// How a library's protocol moves a message, beside the network itself.
+struct Protocol {
+  std::string_view name{};  // "LL", "LL128", "Simple"; "": none, and messages go as they are
+  /// Bytes of link time for each byte of payload: 2 for LL, which sends a flag with every word.
+  double link_time = 1;
+  Seconds begin{0};  // before the first message, if the collective's software takes less
+  /// Added to the network's latency of a message between GPUs of a node, and between nodes.
+  /// Negative where the cluster's figure is a step's already.
+  Seconds inside{0};
+  Seconds between{0};
+
+  friend bool operator==(const Protocol&, const Protocol&) = default;
+  friend auto operator<=>(const Protocol&, const Protocol&) = default;
+};
+
 /// The load that a collective carries.
 struct CollectiveLoad {
   /// All-reduce, reduce-scatter: every rank's whole buffer. All-gather: the largest contribution.
@@ -39,6 +54,7 @@ struct CollectiveLoad {
   /// For a sparse payload: the elements of the dense tensor, and the bytes of one selected element.
   std::int64_t elements = 0;
   int bytes_per_element = 8;
+  Protocol protocol{};
 
   Bytes contribution(int rank) const {
     return contributions.empty() ? payload : contributions[static_cast<std::size_t>(rank)];
@@ -79,6 +95,7 @@ struct Phase {
   std::function<Bytes(std::size_t message, int round)> size{};
   /// The bytes of all messages of all rounds, where they are known without adding up `size`.
   std::optional<Bytes> sum{};
+  Protocol protocol{};  // its link_time is in the bytes
 
   Bytes bytes_of(std::size_t message, int round) const {
     return size ? size(message, round) : messages[message].bytes;

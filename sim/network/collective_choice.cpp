@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/base/error.hpp"
+#include "sim/network/nccl.hpp"
 
 namespace gradcast {
 namespace {
@@ -41,8 +42,11 @@ std::vector<const Collective*> algorithms_for(Outcome outcome, bool rails) {
 
 }  // namespace
 
-CollectiveChoice::CollectiveChoice(const Cluster& cluster)
-    : cluster_(cluster), layout_(layout_of(cluster)), several_nics_(has_several_nics(cluster)) {}
+CollectiveChoice::CollectiveChoice(const Cluster& cluster, std::optional<NcclVersion> nccl)
+    : cluster_(cluster),
+      nccl_(nccl),
+      layout_(layout_of(cluster)),
+      several_nics_(has_several_nics(cluster)) {}
 
 Seconds CollectiveChoice::time(const Collective& collective, const CollectiveLoad& load,
                                const RankGroups& groups) const {
@@ -55,35 +59,40 @@ Seconds CollectiveChoice::time(const Collective& collective, const CollectiveLoa
                          software_of(cluster_));
 }
 
-const Collective& CollectiveChoice::fastest(Outcome outcome, const CollectiveLoad& load,
-                                            const RankGroups& groups) const {
+CollectiveUse CollectiveChoice::fastest(Outcome outcome, const CollectiveLoad& load,
+                                        const RankGroups& groups) const {
   const std::vector<const Collective*> algorithms = algorithms_for(outcome, several_nics_);
-  if (algorithms.size() == 1 || layout_.ranks() == 1 || groups.length == 1)
-    return *algorithms.front();
-  const Collective*& chosen = chosen_[{outcome, groups.stride, groups.length, load.payload.count}];
-  if (chosen != nullptr) return *chosen;
+  const bool choice = nccl_ || algorithms.size() > 1;
+  if (!choice || layout_.ranks() == 1 || groups.length == 1) return {algorithms.front()};
+  CollectiveUse& chosen = chosen_[{outcome, groups.stride, groups.length, load.payload.count}];
+  if (chosen.collective != nullptr) return chosen;
+  if (nccl_) {
+    const RankLayout layout = layout_in(groups, layout_);
+    const int parts = outcome == Outcome::AllGathered ? layout.ranks() : 1;
+    const NcclWay way = nccl_way(cluster_, *nccl_, layout, outcome, load.payload * parts);
+    return chosen = {way.collective, way.protocol};
+  }
   Seconds least = Seconds::max();
   for (const Collective* algorithm : algorithms)
     if (const Seconds its = time(*algorithm, load, groups); its < least) {
       least = its;
-      chosen = algorithm;
+      chosen = {algorithm};
     }
-  return *chosen;
+  return chosen;
 }
 
-const Collective& CollectiveChoice::choose(Aggregation aggregation, const CollectiveLoad& load,
-                                           const RankGroups& groups) const {
+CollectiveUse CollectiveChoice::choose(Aggregation aggregation, const CollectiveLoad& load,
+                                       const RankGroups& groups) const {
   return fastest(aggregation == Aggregation::AllGather ? Outcome::AllGathered : Outcome::AllReduced,
                  load, groups);
 }
 
-const Collective& CollectiveChoice::scatter(const CollectiveLoad& load,
-                                            const RankGroups& groups) const {
+CollectiveUse CollectiveChoice::scatter(const CollectiveLoad& load,
+                                        const RankGroups& groups) const {
   return fastest(Outcome::Scattered, load, groups);
 }
 
-const Collective& CollectiveChoice::gather(const CollectiveLoad& load,
-                                           const RankGroups& groups) const {
+CollectiveUse CollectiveChoice::gather(const CollectiveLoad& load, const RankGroups& groups) const {
   return fastest(Outcome::AllGathered, load, groups);
 }
 

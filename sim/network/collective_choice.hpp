@@ -2,22 +2,30 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "sim/inputs/cluster.hpp"
 #include "sim/inputs/topology.hpp"
 #include "sim/network/collective.hpp"
 #include "sim/network/collective_time.hpp"
+#include "sim/network/nccl_rule.hpp"
 #include "sim/network/rank_groups.hpp"
 
 namespace gradcast {
+
+/// A collective, and the protocol that it runs in.
+struct CollectiveUse {
+  const Collective* collective = nullptr;
+  Protocol protocol{};
+};
 
 /// Made for one cluster and used for many loads. The topology is made when it is first needed,
 /// because a SimGrid platform has none here.
 class CollectiveChoice {
  public:
-  /// The cluster must outlive it.
-  explicit CollectiveChoice(const Cluster& cluster);
+  /// The cluster must outlive it. With a version of NCCL, NCCL's own rule chooses.
+  explicit CollectiveChoice(const Cluster& cluster, std::optional<NcclVersion> nccl = {});
 
   const RankLayout& layout() const { return layout_; }
 
@@ -26,28 +34,29 @@ class CollectiveChoice {
   Seconds time(const Collective& collective, const CollectiveLoad& load,
                const RankGroups& groups = {}) const;
 
-  /// Chooses as NCCL does: the one of its algorithms that is fastest for the load. For an
+  /// Without a version: the one of NCCL's algorithms that is fastest for the load. For an
   /// all-reduce these are ring and double binary tree, for an all-gather it is the ring; where a
   /// node has several NICs, also what goes over all of them: rail rings, and NCCL's tree over
   /// nodes.
-  const Collective& choose(Aggregation aggregation, const CollectiveLoad& load,
+  CollectiveUse choose(Aggregation aggregation, const CollectiveLoad& load,
                            const RankGroups& groups = {}) const;
 
   /// The same of reduce-scatters and all-gathers that training shards with.
-  const Collective& scatter(const CollectiveLoad& load, const RankGroups& groups) const;
-  const Collective& gather(const CollectiveLoad& load, const RankGroups& groups) const;
+  CollectiveUse scatter(const CollectiveLoad& load, const RankGroups& groups) const;
+  CollectiveUse gather(const CollectiveLoad& load, const RankGroups& groups) const;
 
  private:
-  const Collective& fastest(Outcome outcome, const CollectiveLoad& load,
+  CollectiveUse fastest(Outcome outcome, const CollectiveLoad& load,
                             const RankGroups& groups) const;
 
   const Cluster& cluster_;
+  std::optional<NcclVersion> nccl_;
   RankLayout layout_;
   bool several_nics_;  // on some node
   mutable Topology topology_;
   /// Which collective, of a group's stride and length, with how many bytes.
   using Case = std::tuple<Outcome, int, int, std::int64_t>;
-  mutable std::map<Case, const Collective*> chosen_;
+  mutable std::map<Case, CollectiveUse> chosen_;
 };
 
 }  // namespace gradcast

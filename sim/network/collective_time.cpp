@@ -47,6 +47,7 @@ class LinkLoads {
     std::size_t first_link;
     std::size_t last_link;
     double latency;
+    bool same_node;
   };
 
   /// Adds the message to its links.
@@ -55,7 +56,8 @@ class LinkLoads {
     const Seconds latency = topology_.route(from, to, links_);
     for (std::size_t i = first; i < links_.size(); ++i)
       bytes_[links_[i]] += static_cast<double>(bytes.count);
-    return {first, links_.size(), latency.count()};
+    const bool same_node = topology_.node_of[index(from)] == topology_.node_of[index(to)];
+    return {first, links_.size(), latency.count(), same_node};
   }
 
   /// The time of the most loaded of these links, after all messages have been added. On links that
@@ -145,7 +147,8 @@ std::vector<Flow> flows_of_all(const Phase& phase, const Topology& topology, Lin
 }
 
 Round round_of(const std::vector<Flow>& flows, std::size_t classes, const LinkLoads& loads,
-               const CollectiveSoftware& software, int sharing, int channels) {
+               const CollectiveSoftware& software, int sharing, const Phase& phase) {
+  const int channels = phase.channels;
   Round round;
   round.sending.resize(classes);
   round.adding.resize(classes);
@@ -170,7 +173,8 @@ Round round_of(const std::vector<Flow>& flows, std::size_t classes, const LinkLo
     round.busiest = std::max(round.busiest, busy);
     round.sending[flow.from] = std::max(round.sending[flow.from], leaving);
     const Seconds latency = latency_of(Bytes{static_cast<std::int64_t>(flow.bytes)},
-                                       Seconds{flow.passed.latency}, software);
+                                       Seconds{flow.passed.latency}, software, phase.protocol,
+                                       flow.passed.same_node);
     round.arrivals[next[flow.to]++] = {flow.from, leaving + latency.count()};
     if (software.reduction_bandwidth.value > 0)
       round.adding[flow.to] +=
@@ -296,7 +300,7 @@ double pass_phase(Clock& clock, const Phase& phase, const Topology& topology,
   const Round round =
       round_of(one_node_tells ? flows_of_one_node(phase, topology, loads)
                               : flows_of_all(phase, topology, loads),
-               ranks * index(phase.channels), loads, software, sharing, phase.channels);
+               ranks * index(phase.channels), loads, software, sharing, phase);
   const bool adding_takes_time = software.reduction_bandwidth.value > 0;
   const int added = adding_takes_time ? std::min(phase.reducing_rounds, phase.rounds) : 0;
   if (phase.lockstep) {
@@ -322,6 +326,17 @@ Seconds latency_of(Bytes bytes, Seconds one_way, const CollectiveSoftware& softw
   return asks_first ? one_way + 2 * (one_way - software.per_message) : one_way;
 }
 
+Seconds latency_of(Bytes bytes, Seconds one_way, const CollectiveSoftware& software,
+                   const Protocol& protocol, bool same_node) {
+  const Seconds step = same_node ? protocol.inside : protocol.between;
+  return std::max(Seconds{0}, latency_of(bytes, one_way, software) + step);
+}
+
+Seconds begin_of(const std::vector<Phase>& phases, const CollectiveSoftware& software) {
+  return phases.empty() ? software.per_collective
+                        : std::max(software.per_collective, phases.front().protocol.begin);
+}
+
 RankLayout layout_of(const Cluster& cluster) {
   RankLayout layout;
   for (int node = 0; node <= cluster.nodes; ++node)
@@ -341,7 +356,7 @@ CollectiveCourse collective_course(const std::vector<Phase>& phases, const Topol
   CollectiveCourse course;
   for (const Phase& phase : phases)
     course.flowing.emplace_back(pass_phase(clock, phase, topology, software, sharing));
-  course.total = software.per_collective + Seconds{clock.latest()};
+  course.total = begin_of(phases, software) + Seconds{clock.latest()};
   course.lead_seconds = clock.lead();
   return course;
 }

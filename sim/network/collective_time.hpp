@@ -19,6 +19,12 @@ struct CollectiveSoftware {
 /// first asks and waits for the answer: one more round trip on the links, counted where the message
 /// arrives (MPI's rendezvous).
 Seconds latency_of(Bytes bytes, Seconds one_way, const CollectiveSoftware& software);
+/// The same with the protocol's part of a step.
+Seconds latency_of(Bytes bytes, Seconds one_way, const CollectiveSoftware& software,
+                   const Protocol& protocol, bool same_node);
+
+/// The time before the first message: the software's of a collective, at least the protocol's.
+Seconds begin_of(const std::vector<Phase>& phases, const CollectiveSoftware& software);
 
 /// Reads these from a cluster's properties.
 CollectiveSoftware software_of(const Cluster& cluster);

@@ -1,6 +1,7 @@
 #include "sim/network/rank_groups.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -108,6 +109,25 @@ void require_side_by_side(const Kinds& kinds, const Collective& collective,
                        "ring-all-reduce or ring-all-gather, or groups that fit the nodes");
 }
 
+/// The phases as the protocol sends them.
+std::vector<Phase> in_protocol(std::vector<Phase> phases, const Protocol& protocol) {
+  if (protocol.name.empty()) return phases;
+  const auto sent = [link_time = protocol.link_time](Bytes payload) {
+    return Bytes{std::llround(link_time * static_cast<double>(payload.count))};
+  };
+  for (Phase& phase : phases) {
+    phase.protocol = protocol;
+    if (protocol.link_time == 1) continue;
+    for (Message& message : phase.messages) message.bytes = sent(message.bytes);
+    if (phase.size)
+      phase.size = [sent, payload = std::move(phase.size)](std::size_t message, int round) {
+        return sent(payload(message, round));
+      };
+    phase.sum.reset();
+  }
+  return phases;
+}
+
 /// One phase of all groups.
 Phase side_by_side(const Kinds& kinds, std::size_t number, const RankGroups& groups, int count) {
   const auto phase_of = [&](std::size_t kind) -> const Phase& {
@@ -183,7 +203,8 @@ RankLayout layout_in(const RankGroups& groups, const RankLayout& layout) {
 std::vector<Phase> phases_in(const RankGroups& asked, const Collective& collective,
                              const RankLayout& layout, const CollectiveLoad& load) {
   const RankGroups groups = groups_among(layout.ranks(), asked);
-  if (groups.length == layout.ranks()) return collective.phases(layout, load);
+  if (groups.length == layout.ranks())
+    return in_protocol(collective.phases(layout, load), load.protocol);
   const Kinds kinds = kinds_of(groups, collective, layout, load);
   require_side_by_side(kinds, collective, groups);
   const int count = layout.ranks() / groups.length;
@@ -198,7 +219,7 @@ std::vector<Phase> phases_in(const RankGroups& asked, const Collective& collecti
     phases.back().rotational = inside_nodes || (fits && (*kinds.phases.front())[number].rotational);
     phases.back().turning_ranks = inside_nodes ? layout.gpus_of(0) : groups.block();
   }
-  return phases;
+  return in_protocol(std::move(phases), load.protocol);
 }
 
 }  // namespace gradcast

@@ -109,9 +109,11 @@ void add_request_flags(Flags& flags) {
             "0%");
   flags.add(
       "collective",
-      "a name of `gradcast list`, or auto: ring or tree, by size (default: the compressor's "
-      "ring); an all-reduce also adds up the values of randk, whose seed the ranks share, and "
+      "nccl: NCCL's choice of algorithm and protocol, by its own tables; a name of `gradcast list`; "
+      "or auto: ring or tree, by size (default: the compressor's ring). A payload may also be "
+      "nccl-all-gather or nccl-reduce-scatter. An all-reduce also adds up the values of randk, whose seed the ranks share, and "
       "the levels of qsgd and terngrad, whose scale they share");
+  flags.add("nccl", "version of NCCL whose tables choose, like 2.18 or 2.27.5", "2.27.5");
   flags.add("value-type",
             "the type in which a sparsifier's values travel: fp32, fp16 or bf16 (indices have 4 "
             "bytes)",
@@ -124,14 +126,33 @@ void add_request_flags(Flags& flags) {
   flags.add("events", "a .csv file of events around the job: pauses, changed links, other traffic");
   flags.add("concurrent-jobs", "how many equal jobs use the same network at the same time", "1");
   flags.add("seed", "seed of everything that is drawn at random", "1");
-  flags.add("cluster", "a name of `gradcast list`, a .csv file, or SimGrid's platform .xml",
-            defaults.cluster);
   flags.add(
       "stack",
       "software beside the hardware: a name of `gradcast list`, or a .csv file (default: none, "
       "physics alone)");
+  add_cluster_flags(flags);
+}
+
+void add_cluster_flags(Flags& flags) {
+  flags.add("cluster", "a name of `gradcast list`, a .csv file, or SimGrid's platform .xml",
+            Request{}.cluster);
   for (const ClusterProperty& property : properties_of(Cluster{}))
     flags.add(flag_of(property.name), property.help + " (default: the cluster's)");
+}
+
+void read_cluster(const Flags& flags, Request& request, const std::set<std::string>& lists) {
+  request.cluster = flags.text("cluster");
+  for (const ClusterProperty& property : properties_of(Cluster{})) {
+    const std::string flag = flag_of(property.name);
+    if (!flags.given(flag) || lists.count(flag) > 0) continue;
+    // Checked here, where the flag is known; applied by make_scenario.
+    flags.value(flag, [&](const std::string& text) {
+      Cluster tried;
+      set_property(tried, property.name, text);
+      return 0;
+    });
+    request.changed.push_back({property.name, flags.text(flag)});
+  }
 }
 
 Request read_request(const Flags& flags, const std::set<std::string>& lists) {
@@ -159,6 +180,8 @@ Request read_request(const Flags& flags, const std::set<std::string>& lists) {
   request.selection = flags.value("selection", parse_selection);
   request.pipeline = flags.value("pipeline", parse_yes_no);
   request.collective = flags.text("collective");
+  if (flags.given("nccl"))
+    request.nccl = to_text(flags.value("nccl", parse_nccl_version));
   request.value_type = flags.value("value-type", parse_value_type);
   if (flags.given("wire-bytes-per-element"))
     request.wire_bytes_per_element = flags.value("wire-bytes-per-element", parse_wire_bytes);
@@ -174,19 +197,8 @@ Request read_request(const Flags& flags, const std::set<std::string>& lists) {
   request.events = flags.text("events");
   request.concurrent_jobs = flags.value("concurrent-jobs", parse_concurrent_jobs);
   request.seed = flags.value("seed", parse_seed);
-  request.cluster = flags.text("cluster");
   request.stack = flags.text("stack");
-  for (const ClusterProperty& property : properties_of(Cluster{})) {
-    const std::string flag = flag_of(property.name);
-    if (!flags.given(flag) || lists.count(flag) > 0) continue;
-    // Checked here, where the flag is known; applied by make_scenario.
-    flags.value(flag, [&](const std::string& text) {
-      Cluster tried;
-      set_property(tried, property.name, text);
-      return 0;
-    });
-    request.changed.push_back({property.name, flags.text(flag)});
-  }
+  read_cluster(flags, request, lists);
   return request;
 }
 

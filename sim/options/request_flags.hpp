@@ -10,6 +10,12 @@ namespace gradcast {
 
 void add_request_flags(Flags& flags);
 
+/// The flags that describe the cluster alone: its file, and each property.
+void add_cluster_flags(Flags& flags);
+
+/// Fills that part of the request. Throws UsageError.
+void read_cluster(const Flags& flags, Request& request, const std::set<std::string>& lists = {});
+
 /// `lists`: flags of the cluster that the command reads itself, because they hold a list in it
 /// ("nodes"). Throws UsageError.
 Request read_request(const Flags& flags, const std::set<std::string>& lists = {});

@@ -56,7 +56,7 @@ KnownCosts::KnownCosts(const Scenario& scenario) : table_(scenario.costs, choice
 BucketCosts::BucketCosts(const Scenario& scenario, KnownCosts* known)
     : scenario_(scenario),
       cluster_(scenario.cluster),
-      network_(scenario.cluster),
+      network_(scenario.cluster, scenario.nccl),
       shards_(scenario.shards()),
       known_(known) {
   if (shards_ > 1) groups_ = replica_groups(shards_, cluster_.ranks());
@@ -74,8 +74,10 @@ PlannerNetwork BucketCosts::planner_network() const {
   Bytes all{};
   for (const GradientTensor& tensor : scenario_.model->tensors) all = all + tensor.sum_bytes();
   const auto time = [&](Bytes payload) {
-    const CollectiveLoad load{.payload = payload};
-    return network_.time(collective_for(load, Aggregation::AllReduce), load);
+    CollectiveLoad load{.payload = payload};
+    const CollectiveUse use = collective_for(load, Aggregation::AllReduce);
+    load.protocol = use.protocol;
+    return network_.time(*use.collective, load);
   };
   const Seconds startup = time(Bytes{0}) + cluster_.per_tensor_negotiation;
   return {startup,
@@ -105,11 +107,23 @@ BucketCost BucketCosts::whole_cost(const Bucket& bucket) const {
   return {planned.first_encode + planned.cost.encode, communicate, planned.cost.decode};
 }
 
-const Collective& BucketCosts::collective_for(const CollectiveLoad& load,
-                                              Aggregation aggregation) const {
+CollectiveUse BucketCosts::collective_for(const CollectiveLoad& load,
+                                          Aggregation aggregation) const {
   if (scenario_.collective != nullptr && scenario_.collective->serves == aggregation)
-    return *scenario_.collective;
+    return {scenario_.collective};
   return network_.choose(aggregation, load, groups_);
+}
+
+DenseCollective BucketCosts::dense(const CollectiveUse& use, CollectiveLoad load,
+                                   const RankGroups& groups) const {
+  load.protocol = use.protocol;
+  return {use.collective, std::move(load), groups};
+}
+
+void BucketCosts::carry(PlannedBucket& planned, Aggregation aggregation) const {
+  const CollectiveUse use = collective_for(load_of(planned), aggregation);
+  planned.collective = use.collective;
+  planned.protocol = use.protocol;
 }
 
 /// Ranks that share the encoding, because what they encode was added up among them first.
@@ -159,6 +173,7 @@ CollectiveLoad BucketCosts::load_of(const PlannedBucket& planned) const {
   CollectiveLoad load{.payload = planned.payload};
   load.elements = planned.share;
   load.bytes_per_element = scenario_.wire_bytes_per_element;
+  load.protocol = planned.protocol;
   return load;
 }
 
@@ -166,7 +181,9 @@ CollectiveLoad BucketCosts::load_of(const PlannedBucket& planned) const {
 PlannedBucket BucketCosts::plan_scatter(PlannedBucket planned, const Bucket& bucket) const {
   planned.payload = bucket.bytes;
   planned.groups = shard_groups(shards_);
-  planned.collective = &network_.scatter(load_of(planned), planned.groups);
+  const CollectiveUse use = network_.scatter(load_of(planned), planned.groups);
+  planned.collective = use.collective;
+  planned.protocol = use.protocol;
   return planned;
 }
 
@@ -181,13 +198,13 @@ PlannedBucket BucketCosts::plan_bucket(const Bucket& bucket) const {
   if (shards_ > 1) {
     const RankGroups groups = shard_groups(shards_);
     const CollectiveLoad load{.payload = bucket.bytes};
-    planned.before = {&network_.scatter(load, groups), load, groups};
+    planned.before = dense(network_.scatter(load, groups), load, groups);
   }
   if (!scenario_.compresses()) {
-    planned.collective = &collective_for(load_of(planned), Aggregation::AllReduce);
+    carry(planned, Aggregation::AllReduce);
     return planned;
   }
-  planned.collective = &collective_for(load_of(planned), scenario_.aggregation());
+  carry(planned, scenario_.aggregation());
   planned.share = share(bucket.elements, *planned.collective);
   if (const Collective* before = planned.collective->before; before != nullptr)
     planned.before = {before, {.payload = bucket.bytes}, {}};
@@ -219,6 +236,8 @@ PlannedBucket BucketCosts::plan_bucket(const Bucket& bucket) const {
     send_factors(planned, bucket);
   else
     send_codes(planned, bucket);
+  // NCCL chooses by what is sent, and not by what was to be compressed.
+  if (scenario_.nccl) carry(planned, scenario_.aggregation());
   return planned;
 }
 
@@ -248,7 +267,7 @@ void BucketCosts::send_codes(PlannedBucket& planned, const Bucket& bucket) const
   if (!scenario_.shares_scales()) return;
   planned.payload = codes;
   CollectiveLoad load{.payload = std::exchange(planned.scales, Bytes{})};
-  planned.first = {&collective_for(load, Aggregation::AllReduce), load, planned.groups};
+  planned.first = dense(collective_for(load, Aggregation::AllReduce), load, planned.groups);
   planned.first_encode = kShareOfScales * planned.cost.encode;
   planned.cost.encode = planned.cost.encode - planned.first_encode;
 }
@@ -275,7 +294,7 @@ void BucketCosts::send_factors(PlannedBucket& planned, const Bucket& bucket) con
     return;
   }
   CollectiveLoad load{.payload = first};
-  planned.first = {&collective_for(load, Aggregation::AllReduce), load, planned.groups};
+  planned.first = dense(collective_for(load, Aggregation::AllReduce), load, planned.groups);
   planned.payload = second;
   planned.first_encode = kShareOfFirstFactor * planned.cost.encode;
   planned.cost.encode = planned.cost.encode - planned.first_encode;
@@ -309,9 +328,15 @@ PlannedBucket BucketCosts::plan_payload() const {
   PlannedBucket planned;
   planned.tensors = 1;
   planned.payload = scenario_.payload;
-  planned.collective = scenario_.collective != nullptr
-                           ? scenario_.collective
-                           : &network_.choose(scenario_.compressor->aggregation, load);
+  const CollectiveUse use = scenario_.collective != nullptr
+                                ? CollectiveUse{scenario_.collective}
+                            : scenario_.outcome == Outcome::AllGathered
+                                ? network_.gather(load, {})
+                            : scenario_.outcome == Outcome::Scattered
+                                ? network_.scatter(load, {})
+                                : network_.choose(scenario_.compressor->aggregation, load);
+  planned.collective = use.collective;
+  planned.protocol = use.protocol;
   return planned;
 }
 
@@ -323,11 +348,9 @@ Seconds BucketCosts::update_of(const Bucket& bucket) const {
 DenseCollective BucketCosts::parameter_gather(const std::vector<std::size_t>& tensors) const {
   Bytes all{};
   for (const std::size_t tensor : tensors) all = all + scenario_.model->tensors[tensor].bytes();
-  DenseCollective gather;
-  gather.groups = shard_groups(shards_);
-  gather.load.payload = shard_of(all, shards_);
-  gather.collective = &network_.gather(gather.load, gather.groups);
-  return gather;
+  const RankGroups groups = shard_groups(shards_);
+  const CollectiveLoad load{.payload = shard_of(all, shards_)};
+  return dense(network_.gather(load, groups), load, groups);
 }
 
 }  // namespace gradcast

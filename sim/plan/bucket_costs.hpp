@@ -62,7 +62,10 @@ class BucketCosts {
   BucketCost whole_cost(const Bucket& bucket) const;
 
  private:
-  const Collective& collective_for(const CollectiveLoad& load, Aggregation aggregation) const;
+  CollectiveUse collective_for(const CollectiveLoad& load, Aggregation aggregation) const;
+  DenseCollective dense(const CollectiveUse& use, CollectiveLoad load,
+                        const RankGroups& groups) const;
+  void carry(PlannedBucket& planned, Aggregation aggregation) const;
   PlannedBucket plan_scatter(PlannedBucket planned, const Bucket& bucket) const;
   int sharers(const Collective& collective) const;
   std::int64_t share(std::int64_t elements, const Collective& collective) const;

@@ -355,9 +355,10 @@ Plan plan_of_payload(const Scenario& scenario, const PlanShortcuts& shortcuts) {
   PlanSteps steps(scenario, shortcuts);
   if (!scenario.overlap && !scenario.pipeline_without_overlap) steps.plan.network_streams = 1;
   if (steps.plan.ranks() > 1) {
-    steps.plan.buckets.push_back(steps.costs.plan_payload());
-    steps.collective(*steps.plan.buckets.back().collective, 0, {.payload = scenario.payload}, {},
-                     {});
+    const PlannedBucket& planned =
+        steps.plan.buckets.emplace_back(steps.costs.plan_payload());
+    steps.collective(*planned.collective, 0,
+                     {.payload = scenario.payload, .protocol = planned.protocol}, {}, {});
   }
   return std::move(steps.plan);
 }

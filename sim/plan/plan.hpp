@@ -58,6 +58,7 @@ struct PlannedBucket {
   Seconds first_encode{0};
   DenseCollective first{};
   const Collective* collective = nullptr;
+  Protocol protocol{};       // that it runs in
   RankGroups groups{};       // that run it: all ranks, or replicas of a shard
   DenseCollective before{};  // encoding
   DenseCollective after{};   // decoding

@@ -17,6 +17,7 @@
 #include "sim/inputs/sharding.hpp"
 #include "sim/inputs/world.hpp"
 #include "sim/network/collective.hpp"
+#include "sim/network/nccl_rule.hpp"
 
 namespace gradcast {
 
@@ -69,8 +70,10 @@ struct Scenario {
   Shared<CostTable> costs;
   Cluster cluster;
   const Compressor* compressor = nullptr;
-  /// nullptr: of those that NCCL has, the one that is fastest for the bucket.
+  /// nullptr: NCCL's choice for the bucket where `nccl` is a version, else the fastest of those that
+  /// NCCL has.
   const Collective* collective = nullptr;
+  std::optional<NcclVersion> nccl{};
   double density = 0.001;  // of sparsifiers: k = density x elements
   double parameter = 0;    // the compressor's number (levels, rank, ...), where it has one
   /// Of sparse compressors: how many elements really travel, as a share of k. nullopt: as many as
@@ -101,6 +104,7 @@ struct Scenario {
   int network_streams = 1;     // collectives that may be on their way at the same time
   /// Bytes of a collective microbenchmark: no model, nothing but one collective.
   Bytes payload{};
+  Outcome outcome = Outcome::AllReduced;  // of it, where NCCL chooses the collective
   std::vector<double> rank_speeds;  // besides the cluster's; empty: 1
   /// How far ranks' numbers of selected elements lie apart: standard deviation over mean, drawn by
   /// this seed.

@@ -36,7 +36,7 @@ constexpr ValueKind kKinds[] = {
     {"stack", "stacks", "", kFiles},
     {"compressor", "compressors", ""},
     {"compressors", "compressors", "all", false, kList},
-    {"collective", "collectives", "auto"},
+    {"collective", "collectives", "auto nccl nccl-all-gather nccl-reduce-scatter"},
     {"kind", "import-kinds", ""},
     {"params", "", "", kFiles},
     {"engine", "engines", ""},

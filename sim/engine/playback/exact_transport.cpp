@@ -72,6 +72,7 @@ class ExactTransport::Exchange {
       for (Message& message : phase.messages) {
         links.clear();
         edges.latency.push_back(transport.topology_.route(message.from, message.to, links));
+        edges.same_node.push_back(node_of(message.from) == node_of(message.to));
         edges.ways.push_back(transport.network_.way(message.from, message.to));
         if (folded) message.to %= static_cast<int>(ranks);
       }
@@ -83,7 +84,7 @@ class ExactTransport::Exchange {
   }
 
   void enter(std::size_t rank) {
-    const Seconds base = transport_.software_.per_collective;
+    const Seconds base = begin_of(phases_, transport_.software_);
     if (base > Seconds{0})
       transport_.events_.in(base, [this, rank = static_cast<Index>(rank)] { come_to_phase(rank); });
     else
@@ -96,6 +97,7 @@ class ExactTransport::Exchange {
     NumberLists sends;
     NumberLists receives;
     std::vector<Seconds> latency;
+    std::vector<bool> same_node;
     std::vector<FlowNetwork::Way> ways;
     std::vector<int> arrived;  // rounds of each message that have come
   };
@@ -112,6 +114,9 @@ class ExactTransport::Exchange {
     bool to_add = false;  // what it receives in this round
   };
 
+  int node_of(int rank) const {
+    return transport_.topology_.node_of[static_cast<std::size_t>(rank)];
+  }
   std::size_t rank_of(std::size_t strand) const { return strand % ranks_.size(); }
   Place& place_of(std::size_t strand) { return ranks_[rank_of(strand)]; }
   std::size_t strand_of(int rank, int channel) const {
@@ -192,7 +197,9 @@ class ExactTransport::Exchange {
   }
 
   void sent(Index phase, Index message, Bytes bytes) {
-    const Seconds latency = latency_of(bytes, edges_[phase].latency[message], transport_.software_);
+    const Edges& edges = edges_[phase];
+    const Seconds latency = latency_of(bytes, edges.latency[message], transport_.software_,
+                                       phases_[phase].protocol, edges.same_node[message]);
     if (latency > Seconds{0})
       transport_.events_.in(latency, [this, phase, message] { arrive(phase, message); });
     const Message& what = phases_[phase].messages[message];

@@ -16,8 +16,8 @@ namespace {
 // binding below needs all of them.
 #define GRADCAST_REQUEST_MEMBERS                                                                 \
   model, trace, costs, costs_device, costs_of, cluster, stack, compressor, mode, implementation, \
-      collective, density, parameter, sent_share, batch, accumulation, synchronise, sharding,    \
-      precision, optimizer, framework_in_compute, fusion, best_schedule, fusion_given,           \
+      collective, nccl, density, parameter, sent_share, batch, accumulation, synchronise,        \
+      sharding, precision, optimizer, framework_in_compute, fusion, best_schedule, fusion_given, \
       overlap_given, selection, overlap, pipeline, value_type, wire_bytes_per_element,           \
       wire_messages, queue, encode_stream, encode_slowdown, extrapolate, compressing,            \
       network_streams, count_spread, seed, events, concurrent_jobs, payload, compute, changed,   \
@@ -52,6 +52,7 @@ Request all_changed() {
   other.mode = "paper";
   other.implementation = "gradcast-cuda";
   other.collective = "auto";
+  other.nccl = "2.18";
   other.density = 0.01;
   other.parameter = 2;
   other.sent_share = 0.5;

@@ -1,0 +1,220 @@
+// `gradcast collectives`: what nccl-tests would print on a cluster, and why.
+#include <algorithm>
+#include <map>
+
+#include "sim/answers/answer.hpp"
+#include "sim/base/error.hpp"
+#include "sim/base/lists.hpp"
+#include "sim/base/table.hpp"
+#include "sim/base/text.hpp"
+#include "sim/engine/engine.hpp"
+#include "sim/forecast/request.hpp"
+#include "sim/network/collective_time.hpp"
+#include "sim/network/nccl.hpp"
+#include "sim/options/request_flags.hpp"
+
+namespace gradcast::commands {
+namespace {
+
+struct Kind {
+  std::string_view name;
+  std::string_view collective;  // as --collective names it
+  Outcome outcome;
+};
+constexpr Kind kKinds[] = {{"all-reduce", "nccl", Outcome::AllReduced},
+                           {"all-gather", "nccl-all-gather", Outcome::AllGathered},
+                           {"reduce-scatter", "nccl-reduce-scatter", Outcome::Scattered}};
+
+const Kind* parse_kind(const std::string& text) {
+  std::vector<std::string> known;
+  for (const Kind& kind : kKinds) {
+    if (kind.name == text) return &kind;
+    known.emplace_back(kind.name);
+  }
+  throw ValueError("'" + text + "' is not one of " + join(known) + did_you_mean(text, known));
+}
+
+std::vector<int> parse_nodes(const std::string& text) { return parse_counts_to(65'536, text); }
+
+/// "1KiB..8GiB": every fourfold; or a list.
+std::vector<Bytes> parse_sizes(const std::string& text) {
+  std::vector<Bytes> sizes;
+  for (const std::string& word : split_words(text, ',')) {
+    const std::size_t dots = word.find("..");
+    const Bytes first = parse_bytes(word.substr(0, dots));
+    const Bytes last = dots == std::string::npos ? first : parse_bytes(word.substr(dots + 2));
+    if (first.count < 1 || last < first)
+      throw ValueError("'" + word + "' is no range of sizes, like '1KiB..8GiB'");
+    for (Bytes size = first; size <= last; size = size * 4) sizes.push_back(size);
+  }
+  return sizes;
+}
+
+Flags collectives_flags() {
+  Flags flags(
+      "collectives",
+      "Says what nccl-tests would print on a cluster: the algorithm and protocol that NCCL's own\n"
+      "tables choose for each size, the time on the cluster's links, and both bandwidths of\n"
+      "nccl-tests. Column `rule` is NCCL's own estimate, by which it chooses.",
+      {"collectives --cluster dgx-h100 --nodes 1..64",
+       "collectives --cluster dgx-a100 --nodes 16 --sizes 8KiB,25MiB --verbose",
+       "collectives --cluster dgx-h100 --kind all-gather --format csv"});
+  flags.add("kind", "all-reduce, all-gather or reduce-scatter", "all-reduce");
+  flags.add("sizes",
+            "a list of sizes, or a range in steps of 4: the buffer of an all-reduce, else all "
+            "ranks' parts together, as nccl-tests counts",
+            "1KiB..1GiB");
+  flags.add("nccl", "version of NCCL whose tables choose, like 2.18 or 2.27.5",
+            to_text(kUsualNccl));
+  flags.add("engine",
+            "analytic: in closed form; flow-exact: every message, with the same answer", "analytic");
+  flags.add_switch("verbose", "also NCCL's estimate for every algorithm and protocol");
+  add_cluster_flags(flags);
+  return flags;
+}
+
+/// What most of the time goes into: the busiest link of the first node, or steps.
+std::string bound_by(const std::vector<Phase>& phases, const Topology& topology, Seconds all) {
+  std::map<std::uint32_t, double> busy;  // seconds, by link
+  std::vector<std::uint32_t> links;
+  for (const Phase& phase : phases)
+    for (const Message& message : phase.messages) {
+      if (topology.node_of[static_cast<std::size_t>(message.from)] != 0) continue;
+      links.clear();
+      topology.route(message.from, message.to, links);
+      for (const std::uint32_t link : links)
+        busy[link] += phase.rounds * (message.bytes / topology.links[link].bandwidth).count();
+    }
+  const auto most = std::max_element(busy.begin(), busy.end(), [](const auto& a, const auto& b) {
+    return a.second < b.second;
+  });
+  if (most == busy.end() || most->second < all.count() / 2) return "latency";
+  return topology.links[most->first].name;
+}
+
+constexpr double kMicro = 1e6;
+constexpr double kGiga = 1e-9;
+
+struct Asked {
+  const Kind* kind;
+  NcclVersion version;
+  const Engine* engine;
+  bool verbose;
+};
+
+Json row_of(const Scenario& scenario, const Asked& asked, Bytes size) {
+  const Cluster& cluster = scenario.cluster;
+  const RankLayout layout = layout_of(cluster);
+  const Plan plan = make_plan(scenario);
+  const RunRecord record = asked.engine->run(plan, cluster);
+  double seconds = 0;
+  for (const auto& of_class : record.steps)
+    for (const Interval& step : of_class) seconds = std::max(seconds, step.end.count());
+  Json row{{"kind", asked.kind->name},
+           {"nodes", cluster.nodes},
+           {"gpus_per_node", cluster.gpus_per_node},
+           {"bytes", size.count}};
+  if (plan.buckets.empty()) return {};
+  const NcclWay way = nccl_way(cluster, asked.version, layout, asked.kind->outcome, size);
+  const PlannedBucket& planned = plan.buckets.front();
+  CollectiveLoad load{.payload = scenario.payload, .protocol = planned.protocol};
+  const double ranks = layout.ranks();
+  const double passes = (asked.kind->outcome == Outcome::AllReduced ? 2 : 1) * (ranks - 1) / ranks;
+  const double algorithm_bandwidth = static_cast<double>(size.count) / seconds * kGiga;
+  row["algorithm"] = to_text(way.estimate.algorithm);
+  row["protocol"] = to_text(way.estimate.protocol);
+  row["us"] = seconds * kMicro;
+  row["algbw_gb_per_second"] = algorithm_bandwidth;
+  row["busbw_gb_per_second"] = algorithm_bandwidth * passes;
+  row["bound_by"] = bound_by(phases_in({}, *planned.collective, layout, load),
+                             make_topology(cluster), Seconds{seconds});
+  row["rule_us"] = way.estimate.time.count() * kMicro;
+  if (asked.verbose) {
+    Json estimates = Json::array();
+    for (const NcclEstimate& each : nccl_estimates(way.machine, asked.kind->outcome, size))
+      estimates.push_back(std::string(to_text(each.algorithm)) + "/" +
+                          std::string(to_text(each.protocol)) + " " +
+                          fixed(each.time.count() * kMicro, 1));
+    row["rule"] = join(estimates.get<std::vector<std::string>>(), "; ");
+  }
+  return row;
+}
+
+std::string number(const Json& value) {
+  const double of = value.get<double>();
+  return fixed(of, of < 10 ? 2 : of < 1000 ? 1 : 0);
+}
+
+std::string table_of(const std::vector<Json>& rows, bool verbose) {
+  TextTable table{{"nodes", "GPUs", "size", "algorithm", "protocol", "us", "algbw GB/s",
+                   "busbw GB/s", "rule us", "bound by"},
+                  {}};
+  if (verbose) table.header.emplace_back("NCCL's estimates, us");
+  int nodes = 0;
+  for (const Json& row : rows) {
+    if (nodes != 0 && row["nodes"] != nodes) table.rows.push_back({});
+    nodes = row["nodes"].get<int>();
+    table.rows.push_back({std::to_string(nodes),
+                          std::to_string(nodes * row["gpus_per_node"].get<int>()),
+                          to_text(Bytes{row["bytes"].get<std::int64_t>()}),
+                          row["algorithm"].get<std::string>(), row["protocol"].get<std::string>(),
+                          number(row["us"]), number(row["algbw_gb_per_second"]),
+                          number(row["busbw_gb_per_second"]), number(row["rule_us"]),
+                          row["bound_by"].get<std::string>()});
+    if (verbose) table.rows.back().push_back(row["rule"].get<std::string>());
+  }
+  return to_text(table);
+}
+
+const Engine* engine_named(const std::string& name) {
+  const Engine* engine = find_engine(name);
+  if (engine != nullptr && engine->built()) return engine;
+  std::vector<std::string> known;
+  for (const Engine& each : all_engines())
+    if (each.built()) known.emplace_back(each.name);
+  throw ValueError("unknown engine '" + name + "'" + did_you_mean(name, known) +
+                   " (known: " + join(known) + ")");
+}
+
+}  // namespace
+
+int collectives(int argc, const char* const* argv) {
+  Flags flags = collectives_flags();
+  if (!flags.parse(argc, argv)) return 0;
+  const Asked asked{flags.value("kind", parse_kind), flags.value("nccl", parse_nccl_version),
+                    flags.value("engine", engine_named), flags.given("verbose")};
+  const std::vector<Bytes> sizes = flags.value("sizes", parse_sizes);
+  Request request;
+  read_cluster(flags, request, {"nodes"});
+  request.collective = asked.kind->collective;
+  request.nccl = to_text(asked.version);
+
+  DataFiles files = DataFiles::standard();
+  std::vector<int> all_nodes;
+  if (flags.given("nodes"))
+    all_nodes = flags.value("nodes", parse_nodes);
+  else
+    all_nodes = {cluster_of(request, files).nodes};
+  Answer answer;
+  for (const int nodes : all_nodes) {
+    Request at = request;
+    at.changed.push_back({"nodes", std::to_string(nodes)});
+    const int ranks = cluster_of(at, files).ranks();
+    if (ranks == 1) continue;
+    for (const Bytes size : sizes) {
+      at.payload = asked.kind->outcome == Outcome::AllGathered
+                       ? Bytes{std::max<std::int64_t>(1, size.count / ranks)}
+                       : size;
+      answer.rows.push_back(row_of(make_scenario(at, files), asked, size));
+    }
+  }
+  if (answer.rows.empty())
+    throw UsageError("one GPU has nobody to exchange with: give --nodes or --gpus-per-node");
+  answer.table = table_of(answer.rows, asked.verbose);
+  answer.table += "\nNCCL " + to_text(asked.version) +
+                  " chooses by its own tables (rule us); us is the time on this cluster's links.\n";
+  deliver(flags, files.inputs(), asked.engine->name, answer);
+  return 0;
+}
+
+}  // namespace gradcast::commands

@@ -1,0 +1,266 @@
+#include "sim/network/nccl.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+namespace gradcast {
+namespace {
+
+/// From the call to the kernel's first instruction on all ranks; NCCL's model leaves it out. It is
+/// the time by which the smallest collectives of nccl-tests lie above that model on InfiniBand.
+constexpr Seconds kLaunch{6e-6};
+
+/// NCCL's steps were measured on InfiniBand and NVLink or PCIe, so they hold such latencies.
+/// Cluster files say about as much for an empty step, and a larger figure adds its excess.
+constexpr Seconds kBetweenHeld{10e-6};
+constexpr Seconds kInsideHeld{5.7e-6};
+
+/// The NVLink switch's share of the links' rate (src/graph/tuning.cc: nvlsEfficiency).
+double nvls_share(GpuGeneration gpu) { return gpu == GpuGeneration::Blackwell ? .74 : .85; }
+/// A tree of switches reaches 5/6 of what its network does (src/graph/tuning.cc).
+constexpr double kNvlsTreeShare = 5. / 6;
+
+/// The bandwidth that the algorithm would have if its protocol cost nothing.
+double link_bandwidth(const NcclMachine& machine, const NcclEstimate& estimate, Outcome outcome) {
+  const double inside = machine.channels * machine.inside.value;
+  const double between =
+      machine.nodes == 1 ? inside : machine.channels * std::min(machine.inside, machine.between).value;
+  const double ranks = machine.ranks();
+  if (estimate.algorithm == NcclAlgorithm::Ring)
+    return between * ranks / ((outcome == Outcome::AllReduced ? 2 : 1) * (ranks - 1));
+  if (machine.nodes == 2)
+    return machine.gpus_per_node == 1 ? between : std::min(between, inside / 2);
+  return between / 2;
+}
+
+double link_time(const NcclMachine& machine, const NcclEstimate& estimate, Outcome outcome) {
+  switch (estimate.algorithm) {
+    case NcclAlgorithm::Nvls:
+      return 1 / nvls_share(machine.gpu);
+    case NcclAlgorithm::NvlsTree:
+      return 1 / kNvlsTreeShare;
+    case NcclAlgorithm::Ring:
+    case NcclAlgorithm::Tree:
+      break;
+  }
+  return std::max(1.0, link_bandwidth(machine, estimate, outcome) / estimate.bandwidth.value);
+}
+
+Seconds above(Seconds latency, Seconds held) { return std::max(Seconds{0}, latency - held); }
+
+Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
+                     const NcclEstimate& estimate, Outcome outcome) {
+  const NcclStep step = nccl_step(machine, estimate.algorithm, estimate.protocol);
+  Protocol protocol;
+  protocol.name = to_text(estimate.protocol);
+  protocol.link_time = link_time(machine, estimate, outcome);
+  protocol.begin = kLaunch + step.begin;
+  protocol.inside =
+      step.inside + above(cluster.intra.latency, kInsideHeld) - cluster.intra.latency;
+  protocol.between = step.between;
+  const NetworkKind kind = network_kind_of(cluster);
+  if (kind == NetworkKind::Tcp || kind == NetworkKind::Slingshot) {
+    const bool sockets = kind == NetworkKind::Tcp && machine.nodes > 1 && cluster.nic_share == 1;
+    if (sockets)
+      protocol.link_time *= cluster.nic.bandwidth.value / socket_rate(cluster.nic.bandwidth).value;
+    return protocol;
+  }
+  protocol.between += (estimate.protocol == NcclProtocol::Simple ? 2 : 1) *
+                          cluster.nccl_plugin_latency +
+                      above(cluster.nic.latency, kBetweenHeld) - cluster.nic.latency;
+  return protocol;
+}
+
+const Collective* collective_of(NcclAlgorithm algorithm, Outcome outcome, bool rails) {
+  switch (algorithm) {
+    case NcclAlgorithm::Tree:
+      return &streams::tree;
+    case NcclAlgorithm::NvlsTree:
+      return &streams::nvls_tree;
+    case NcclAlgorithm::Nvls:
+      if (outcome == Outcome::AllReduced) return &streams::nvls;
+      break;  // as much passes each link as in a ring
+    case NcclAlgorithm::Ring:
+      break;
+  }
+  switch (outcome) {
+    case Outcome::AllReduced:
+      return find_collective(rails ? "rail-ring-all-reduce" : "ring-all-reduce");
+    case Outcome::AllGathered:
+      return find_collective(rails ? "rail-ring-all-gather" : "ring-all-gather");
+    case Outcome::Scattered:
+      return find_collective(rails ? "rail-ring-reduce-scatter" : "ring-reduce-scatter");
+  }
+  return nullptr;
+}
+
+// Streams.
+
+Bytes share(Bytes whole, double part) {
+  return {static_cast<std::int64_t>(std::ceil(part * static_cast<double>(whole.count)))};
+}
+
+int local_rank(const RankLayout& layout, int node, int index) {
+  return layout.first_rank[static_cast<std::size_t>(node)] + index % layout.gpus_of(node);
+}
+
+/// Calls what(node, index, rank) for every rank.
+template <class What>
+void for_each_rank(const RankLayout& layout, What what) {
+  for (int node = 0; node < layout.nodes(); ++node)
+    for (int i = 0; i < layout.gpus_of(node); ++i) what(node, i, local_rank(layout, node, i));
+}
+
+/// Adds up what goes to the same rank.
+class LoadOfRank {
+ public:
+  LoadOfRank(Phase& phase, int from)
+      : phase_(phase), from_(from), first_(phase.messages.size()) {}
+
+  void add(int to, Bytes bytes) {
+    if (to == from_) return;
+    for (std::size_t i = first_; i < phase_.messages.size(); ++i)
+      if (phase_.messages[i].to == to) {
+        phase_.messages[i].bytes = phase_.messages[i].bytes + bytes;
+        return;
+      }
+    phase_.messages.push_back({from_, to, bytes});
+  }
+
+ private:
+  Phase& phase_;
+  int from_;
+  std::size_t first_;
+};
+
+/// Empty messages from every rank to the next of its node, or to its counterpart in the next node.
+void append_walk(std::vector<Phase>& phases, const RankLayout& layout, bool inside, int steps) {
+  if (steps <= 0) return;
+  Phase walk{.rounds = steps, .rotational = layout.even()};
+  for_each_rank(layout, [&](int node, int i, int rank) {
+    const int to = inside ? local_rank(layout, node, i + 1)
+                          : local_rank(layout, (node + 1) % layout.nodes(), i);
+    if (to != rank) walk.messages.push_back({rank, to, Bytes{0}});
+  });
+  phases.push_back(std::move(walk));
+}
+
+/// The share of a node's tree traffic with nodes 2^level away, of `levels` levels.
+double share_of_level(int level, int levels) {
+  return level + 1 == levels ? std::ldexp(1, -level) : std::ldexp(1, -level - 1);
+}
+
+void add_between(LoadOfRank& load, const RankLayout& layout, int node, int i, Bytes payload) {
+  const int nodes = layout.nodes();
+  if (nodes == 1) return;
+  const double each = (nodes == 2 ? .5 : 1.) / layout.gpus_of(node);  // in each direction
+  const int levels = std::bit_width(static_cast<unsigned>(nodes - 1));
+  for (int level = 0; level < levels; ++level) {
+    const Bytes bytes = share(payload, each * share_of_level(level, levels));
+    const int distance = 1 << level;
+    load.add(local_rank(layout, (node + distance) % nodes, i), bytes);
+    load.add(local_rank(layout, (node - distance + nodes) % nodes, i), bytes);
+  }
+}
+
+int steps_between(const RankLayout& layout) {
+  return 2 * (std::bit_width(static_cast<unsigned>(layout.nodes())) - 1);
+}
+
+int most_gpus(const RankLayout& layout) {
+  int most = 1;
+  for (int node = 0; node < layout.nodes(); ++node) most = std::max(most, layout.gpus_of(node));
+  return most;
+}
+
+std::vector<Phase> tree_phases(const RankLayout& layout, const CollectiveLoad& load) {
+  std::vector<Phase> phases;
+  if (layout.ranks() == 1) return phases;
+  // The load's own step is the last one of the walk.
+  const bool alone = layout.nodes() == 1;
+  append_walk(phases, layout, true, 2 * (most_gpus(layout) - 1) - (alone ? 1 : 0));
+  append_walk(phases, layout, false, steps_between(layout) - 1);
+  Phase flow{.reducing_rounds = 1, .rotational = layout.even()};
+  for_each_rank(layout, [&](int node, int i, int rank) {
+    LoadOfRank own(flow, rank);
+    const int gpus = layout.gpus_of(node);
+    const Bytes of_chain = share(load.payload, (gpus - 1.) / gpus);
+    own.add(local_rank(layout, node, i + 1), of_chain);
+    own.add(local_rank(layout, node, i + gpus - 1), of_chain);
+    add_between(own, layout, node, i, load.payload);
+  });
+  phases.push_back(std::move(flow));
+  return phases;
+}
+
+std::vector<Phase> switch_phases(const RankLayout& layout, const CollectiveLoad& load) {
+  std::vector<Phase> phases;
+  if (layout.ranks() == 1) return phases;
+  if (layout.nodes() > 1) {
+    append_walk(phases, layout, true, 1);
+    append_walk(phases, layout, false, steps_between(layout) - 1);
+  }
+  Phase flow{.reducing_rounds = 1, .rotational = layout.even()};
+  for_each_rank(layout, [&](int node, int i, int rank) {
+    LoadOfRank own(flow, rank);
+    own.add(local_rank(layout, node, i + 1), share(load.payload, 1 + 1. / layout.gpus_of(node)));
+    add_between(own, layout, node, i, load.payload);
+  });
+  phases.push_back(std::move(flow));
+  return phases;
+}
+
+}  // namespace
+
+namespace streams {
+
+constinit const Collective tree{
+    .name = "tree",
+    .summary = "trees over nodes, chains of GPUs in them, chunk after chunk",
+    .source = "NCCL's Tree: src/graph/trees.cc, src/graph/connect.cc",
+    .outcome = Outcome::AllReduced,
+    .serves = Aggregation::AllReduce,
+    .phases = tree_phases,
+};
+constinit const Collective nvls{
+    .name = "nvls",
+    .summary = "the NVLink switch adds up and multicasts",
+    .source = "NCCL's NVLS: src/transport/nvls.cc",
+    .outcome = Outcome::AllReduced,
+    .serves = Aggregation::AllReduce,
+    .phases = switch_phases,
+};
+constinit const Collective nvls_tree{
+    .name = "nvls-tree",
+    .summary = "the NVLink switch adds up in nodes, trees between them",
+    .source = "NCCL's NVLSTree: src/transport/nvls.cc, src/graph/trees.cc",
+    .outcome = Outcome::AllReduced,
+    .serves = Aggregation::AllReduce,
+    .phases = switch_phases,
+};
+
+}  // namespace streams
+
+BytesPerSecond socket_rate(BytesPerSecond nic) {
+  // A host's sockets saturate: NCCL reaches 94 % of 10 Gb/s, 54 to 70 % of 25 and 32, and 32 to 48 %
+  // of 100 (NVIDIA/nccl#209, #450, NVIDIA/nccl-tests#83; arXiv 1912.09268). With most m the rate r
+  // of a NIC n is 1/r^2 = 1/n^2 + 1/m^2.
+  constexpr double kMost = 42e9 / 8;
+  return {1 / std::hypot(1 / nic.value, 1 / kMost)};
+}
+
+NcclWay nccl_way(const Cluster& cluster, const NcclVersion& version, const RankLayout& layout,
+                 Outcome outcome, Bytes bytes) {
+  NcclWay way;
+  way.machine = nccl_machine(cluster, version, layout.nodes(), most_gpus(layout));
+  way.estimate = nccl_estimates(way.machine, outcome, bytes).front();
+  const bool rails = cluster.nics_per_node > 1 && layout.nodes() > 1 && most_gpus(layout) > 1;
+  way.collective = collective_of(way.estimate.algorithm, outcome, rails);
+  way.protocol = protocol_of(cluster, way.machine, way.estimate, outcome);
+  return way;
+}
+
+}  // namespace gradcast

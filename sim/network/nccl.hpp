@@ -1,0 +1,42 @@
+// How NCCL carries a collective on a cluster: NCCL's own numbers make the choice, and the cluster's
+// links make the time.
+#pragma once
+#include "sim/inputs/cluster.hpp"
+#include "sim/network/collective.hpp"
+#include "sim/network/nccl_rule.hpp"
+
+namespace gradcast {
+
+/// NCCL's choice for one collective.
+struct NcclWay {
+  const Collective* collective = nullptr;
+  Protocol protocol{};
+  NcclMachine machine{};  // as NCCL sees it
+  NcclEstimate estimate{};
+};
+
+/// The choice among the ranks that `layout` has on their nodes. `bytes`: the buffer of an
+/// all-reduce; of other collectives all ranks' parts together.
+NcclWay nccl_way(const Cluster& cluster, const NcclVersion& version, const RankLayout& layout,
+                 Outcome outcome, Bytes bytes);
+
+/// The goodput that NCCL's sockets reach on a NIC of such a goodput.
+BytesPerSecond socket_rate(BytesPerSecond nic);
+
+/// NCCL's algorithms that stream their chunks, as loads on links and walks of empty messages. They
+/// are in no table of collectives, because their messages say how much passes, and not which data.
+namespace streams {
+
+/// Trees over the nodes and chains inside them, chunk after chunk. The walk: a chunk goes up and
+/// down 2 (g - 1) links inside a node, and 2 floor(log2 N) between nodes. The load: each GPU passes
+/// (g - 1)/g of the buffer S in both directions of its chain, and a node sends 2 S, one S where
+/// there are two nodes: in one of the two trees it passes half of S up and to two children, in the
+/// other half of S up. The children of level k stand 2^k nodes away.
+extern const Collective tree;
+/// The NVLink switch adds up and multicasts: a GPU sends S + S/g.
+extern const Collective nvls;
+/// The switch inside nodes, a tree between them for the share of each GPU.
+extern const Collective nvls_tree;
+
+}  // namespace streams
+}  // namespace gradcast

@@ -1,0 +1,417 @@
+#include "sim/network/nccl_rule.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <limits>
+
+#include "sim/base/error.hpp"
+#include "sim/base/text.hpp"
+
+namespace gradcast {
+namespace {
+
+// Times are in microseconds and rates in GB/s, as in NCCL's tables.
+
+constexpr std::size_t kProtocols = 3;
+using ByProtocol = std::array<double, kProtocols>;  // LL, LL128, Simple
+using ByNodes = std::array<double, 3>;              // 1, 2, more
+
+constexpr double kNone = std::numeric_limits<double>::infinity();
+
+bool since(const NcclVersion& version, int minor, int patch = 0) {
+  return version >= NcclVersion{2, minor, patch};
+}
+
+std::size_t index(NcclProtocol protocol) { return static_cast<std::size_t>(protocol); }
+
+std::size_t row(GpuGeneration gpu) {
+  return gpu == GpuGeneration::Unknown ? 0 : static_cast<std::size_t>(gpu) - 1;
+}
+
+std::size_t column(int nodes) { return static_cast<std::size_t>(std::min(nodes, 3) - 1); }
+
+int floor_log2(std::int64_t number) {
+  return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(number))) - 1;
+}
+
+// Latencies.
+
+ByProtocol base_latency(const NcclVersion& version, NcclAlgorithm algorithm) {
+  switch (algorithm) {
+    case NcclAlgorithm::Tree:
+      if (!since(version, 18)) return {4.4, 4.4, 0};
+      return {6.8, 14, since(version, 23) ? 8.4 : 0};
+    case NcclAlgorithm::Ring:
+      return since(version, 18) ? ByProtocol{6.6, 14, 8.4} : ByProtocol{3.6, 10, 8.4};
+    case NcclAlgorithm::Nvls:
+    case NcclAlgorithm::NvlsTree:
+      return {0, 0, since(version, 19) ? 0.0 : since(version, 18) ? 23.0 : 40.0};
+  }
+  return {};
+}
+
+ByProtocol latency_inside(const NcclVersion& version, NcclAlgorithm algorithm, bool nvlink) {
+  const bool is_218 = since(version, 18) && !since(version, 19);
+  switch (algorithm) {
+    case NcclAlgorithm::Tree:
+      if (nvlink) {
+        if (!since(version, 18)) return {.52, 1.25, 28};
+        return {.6, 1.25, is_218 || since(version, 23) ? 4.0 : 28.0};
+      }
+      return {1, 1.9, since(version, 23) ? 4.0 : is_218 ? 6.0 : 28.0};
+    case NcclAlgorithm::Ring:
+      if (!nvlink) return {1, 2.5, 5.7};
+      return since(version, 18) ? ByProtocol{.6, 1.9, 3.4} : ByProtocol{.47, 1.9, 3.4};
+    case NcclAlgorithm::Nvls:
+    case NcclAlgorithm::NvlsTree:
+      return {0, 0, since(version, 21) ? 25.0 : since(version, 19) ? 23.0 : 0.0};
+  }
+  return {};
+}
+
+ByProtocol latency_between(const NcclVersion& version, NcclAlgorithm algorithm) {
+  const bool is_218 = since(version, 18) && !since(version, 19);
+  switch (algorithm) {
+    case NcclAlgorithm::Tree:
+      return {5, 8.5, is_218 || since(version, 23) ? 14.0 : since(version, 8) ? 28.0 : 50.0};
+    case NcclAlgorithm::Ring:
+      return {2.7, 4, since(version, 18) ? 14.0 : since(version, 12) ? 28.0 : 9.6};
+    case NcclAlgorithm::Nvls:
+      return {0, 0, 18};
+    case NcclAlgorithm::NvlsTree:
+      return {0, 0, since(version, 28, 9) ? 20.9 : since(version, 19) ? 14.0 : 19.0};
+  }
+  return {};
+}
+
+/// The host's time to post a network operation, which a ring's other steps wait for.
+double post_overhead(const NcclMachine& machine, NcclProtocol protocol) {
+  if (machine.nodes == 1 || !since(machine.version, 18)) return 0;
+  const double once = machine.cpu == HostCpu::Amd ? 2 : 1;
+  return protocol == NcclProtocol::Simple ? 3 * once : once;
+}
+
+// Bandwidths.
+
+constexpr std::array<ByNodes, 4> kMostLL = {
+    {{39, 39, 20.4}, {87.7, 22.5, 19}, {141, 45, 35}, {282, 90, 70}}};
+constexpr std::array<ByNodes, 4> kTreeOfChannel = {
+    {{26.5, 18.5, 10}, {24, 23.6, 17.8}, {38.7, 41.4, 36}, {70, 42.8, 24}}};
+constexpr std::array<ByNodes, 4> kTree128OfChannel = {
+    {{20, 20, 20}, {20, 20, 20}, {36.7, 36.7, 29}, {55.6, 31.67, 20}}};
+constexpr std::array<double, 4> kRing128OfChannel = {20, 20, 36.7, 40};
+constexpr std::array<ByNodes, 4> kNvlsTreeOfChannel = {
+    {{26.5, 18.5, 10}, {24, 23.6, 17.8}, {0, 57.7, 45.5}, {0, 96, 80}}};
+
+/// A tree's pipeline is not full at these sizes: from 64 bytes on, by powers of two.
+constexpr std::size_t kCorrections = 23;
+constexpr std::array<std::array<double, kCorrections>, kProtocols> kTreeCorrection = {
+    {{1,  1,  1,  1,  .9, .8, .7, .7, .7, .7, .6, .5,
+      .4, .4, .5, .6, .7, .8, .9, 1,  1,  1,  1},
+     {1,  1,  1,  1,  1,  .9, .8, .8, .8, .7, .6, .6,
+      .6, .6, .6, .6, .8, .9, .9, .9, .9, 1,  1},
+     {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5,
+      .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9}}};
+
+double tree_correction(NcclProtocol protocol, Bytes bytes) {
+  if (bytes.count < 64) return 1;
+  const auto size = static_cast<std::size_t>(floor_log2(bytes.count / 64));
+  return size < kCorrections ? kTreeCorrection[index(protocol)][size] : 1;
+}
+
+/// The most that LL reaches. Over several nodes NCCL looks the table up by the host's CPU.
+double most_ll(const NcclMachine& machine) {
+  if (machine.nodes == 1) {
+    const std::size_t newest = since(machine.version, 21) ? 3 : 1;  // Hopper's row came later
+    return kMostLL[std::min(row(machine.gpu), newest)][0];
+  }
+  return kMostLL[machine.cpu == HostCpu::Amd ? 1 : 0][column(machine.nodes)];
+}
+
+double bus_of(const NcclMachine& machine) {
+  const BytesPerSecond channel = machine.nodes <= 2 ? machine.inside : machine.between;
+  const double bus = machine.channels * channel.value / 1e9;
+  if (since(machine.version, 18)) return bus;
+  return std::min(bus, machine.gpu == GpuGeneration::Ampere    ? 235.0
+                       : machine.gpu == GpuGeneration::Hopper ? 370.0
+                                                              : kNone);
+}
+
+double steps_of(Outcome outcome, int ranks) {
+  return outcome == Outcome::AllReduced ? 2.0 * (ranks - 1) : ranks - 1;
+}
+
+double ring_bandwidth(const NcclMachine& machine, Outcome outcome, NcclProtocol protocol) {
+  // A ring crosses the network at every node, so that its speed is the network's on two as well.
+  const BytesPerSecond channel =
+      machine.nodes == 1 ? machine.inside : std::min(machine.inside, machine.between);
+  double bus = machine.channels * channel.value / 1e9;
+  if (!since(machine.version, 18)) bus = std::min(bus, bus_of(machine));
+  if (protocol == NcclProtocol::LL) {
+    const bool fourth = machine.nodes > 1 || outcome == Outcome::AllReduced;
+    bus = since(machine.version, 21) ? std::min(most_ll(machine), bus / 2)
+                                     : bus / (fourth ? 4 : 3);
+  } else if (protocol == NcclProtocol::LL128) {
+    const bool narrow = !since(machine.version, 23) && machine.gpus_per_node < 2;
+    bus = std::min((narrow ? .7 : .92) * bus,
+                   machine.channels * kRing128OfChannel[row(machine.gpu)]);
+  }
+  return bus * machine.ranks() / steps_of(outcome, machine.ranks());
+}
+
+double tree_bandwidth(const NcclMachine& machine, NcclProtocol protocol, Bytes bytes) {
+  const std::size_t gpu = row(machine.gpu);
+  const std::size_t nodes = column(machine.nodes);
+  double bus = std::min(.92 * bus_of(machine), machine.channels * kTreeOfChannel[gpu][nodes]);
+  if (protocol == NcclProtocol::LL)
+    bus = std::min(bus / 3.8, most_ll(machine));
+  else if (protocol == NcclProtocol::LL128)
+    bus = std::min(bus * (machine.nodes == 1 ? 7. / 9 : 120. / 128),
+                   machine.channels * kTree128OfChannel[gpu][nodes]);
+  if (machine.plain_trees && since(machine.version, 18)) bus *= .85;
+  return bus / 2 * tree_correction(protocol, bytes);
+}
+
+/// The NVLink switch adds up inside nodes; between them there is a tree.
+double nvls_bandwidth(const NcclMachine& machine, NcclAlgorithm algorithm, Outcome outcome) {
+  const double channels = machine.channels;
+  const double inside = machine.inside.value / 1e9;
+  const double between = machine.nodes == 1 ? kNone : machine.between.value / 1e9;
+  const bool tree = algorithm == NcclAlgorithm::NvlsTree;
+  if (!since(machine.version, 28)) {
+    const double of_network = tree && machine.nodes > 2 ? between / 2 : between;
+    return channels * std::min(inside, of_network) * 5 / 6;
+  }
+  const double efficiency = machine.gpu == GpuGeneration::Blackwell ? .74 : .85;
+  const double members = machine.gpus_per_node;
+  const double both_ways = outcome == Outcome::AllReduced ? 2 : (members - 1) / members;
+  double bus = channels * std::min(inside * efficiency * (channels - 1) / channels * both_ways,
+                                   between * (tree && machine.nodes <= 2 ? 2 : 1));
+  if (tree)
+    bus = std::min(bus, channels * kNvlsTreeOfChannel[row(machine.gpu)][column(machine.nodes)]);
+  return bus * machine.ranks() / steps_of(outcome, machine.ranks());
+}
+
+double bandwidth_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProtocol protocol,
+                    Outcome outcome, Bytes bytes) {
+  switch (algorithm) {
+    case NcclAlgorithm::Tree:
+      return tree_bandwidth(machine, protocol, bytes);
+    case NcclAlgorithm::Ring:
+      return ring_bandwidth(machine, outcome, protocol);
+    case NcclAlgorithm::Nvls:
+    case NcclAlgorithm::NvlsTree:
+      return nvls_bandwidth(machine, algorithm, outcome);
+  }
+  return 0;
+}
+
+double latency_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProtocol protocol,
+                  Outcome outcome, Bytes bytes) {
+  const std::size_t p = index(protocol);
+  const NcclVersion& version = machine.version;
+  const double base = base_latency(version, algorithm)[p];
+  double inside = latency_inside(version, algorithm, machine.nvlink)[p];
+  if (!since(version, 18) && machine.nodes > 1 && protocol == NcclProtocol::LL) inside *= 1.8;
+  const bool one_gpu_ring = algorithm == NcclAlgorithm::Ring && machine.gpus_per_node == 1;
+  const NcclAlgorithm network_of =
+      one_gpu_ring && since(version, 23) ? NcclAlgorithm::Tree : algorithm;
+  const double plugin = machine.plugin_latency.count() * 1e6;
+  const double between = latency_between(version, network_of)[p] +
+                         (protocol == NcclProtocol::Simple ? 2 : 1) * plugin;
+  const int levels = floor_log2(machine.nodes);
+  switch (algorithm) {
+    case NcclAlgorithm::Tree:
+      return base + 2 * ((machine.gpus_per_node - 1) * inside + levels * between);
+    case NcclAlgorithm::Ring: {
+      const double steps = steps_of(outcome, machine.ranks());
+      const int crossings = outcome != Outcome::AllReduced ? machine.nodes - 1
+                            : since(version, 23)           ? 2 * (machine.nodes - 1)
+                                                           : 2 * machine.nodes;
+      const double across = machine.nodes == 1 ? 0 : crossings;
+      const double latency = base +
+                             (steps - across) * std::max(inside, post_overhead(machine, protocol)) +
+                             across * between;
+      const bool plateau = protocol == NcclProtocol::Simple && outcome == Outcome::AllReduced &&
+                           machine.nodes > 1 &&
+                           bytes.count / (std::int64_t{machine.channels} * machine.ranks()) >= 64;
+      if (!plateau) return latency;
+      return latency * (row(machine.gpu) == 0 ? 1.9 : 1.4);
+    }
+    case NcclAlgorithm::Nvls:
+      return base + inside + (machine.nodes > 1 ? between : 0);
+    case NcclAlgorithm::NvlsTree:
+      return base + inside + 2 * levels * between;
+  }
+  return base;
+}
+
+bool is_possible(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProtocol protocol,
+                 Outcome outcome) {
+  if (protocol == NcclProtocol::LL128 && !machine.ll128) return false;
+  switch (algorithm) {
+    case NcclAlgorithm::Ring:
+      return true;
+    case NcclAlgorithm::Tree:
+      return outcome == Outcome::AllReduced;
+    case NcclAlgorithm::Nvls:  // over several nodes it needs a network that adds up too
+      return machine.nvls && protocol == NcclProtocol::Simple && machine.nodes == 1 &&
+             machine.gpus_per_node > 2 && since(machine.version, 17);
+    case NcclAlgorithm::NvlsTree:
+      return machine.nvls && protocol == NcclProtocol::Simple && machine.nodes > 1 &&
+             machine.gpus_per_node > 2 && outcome == Outcome::AllReduced &&
+             since(machine.version, 18);
+  }
+  return false;
+}
+
+// The lists of speeds that NCCL's search goes through, in GB/s a channel.
+constexpr double kBetween[] = {48, 30, 28, 24, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3, 2.4, 1.2, .24,
+                               .12};
+constexpr double kBetweenHopper[] = {48, 45, 42, 40, 30, 24, 22, 20,  17.5, 15,
+                                     12, 6,  3,  2.4, 1.2, .24, .12};
+constexpr double kBetweenBlackwell[] = {96, 86, 80, 48,   45.1, 42, 40, 30, 24,  22,  20,
+                                        17.5, 15, 12, 6, 3, 2.4, 1.2, .24, .12};
+constexpr double kInside[] = {40, 30, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3};
+constexpr double kInsideHopper[] = {60, 50, 40, 30, 24, 20, 15, 12, 11, 6, 3};
+constexpr double kInsideBlackwell[] = {90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 19, 18};
+
+/// How far a nominal rate lies above the goodput of one long flow.
+constexpr double kNominal = 1.0625;
+
+double largest_within(std::span<const double> speeds, double most) {
+  for (const double speed : speeds)
+    if (speed <= most) return speed;
+  return most;  // slower than all of NCCL's list
+}
+
+std::span<const double> speeds_inside(GpuGeneration gpu) {
+  if (gpu == GpuGeneration::Blackwell) return kInsideBlackwell;
+  if (gpu == GpuGeneration::Hopper) return kInsideHopper;
+  return kInside;
+}
+
+constexpr int kMostChannels = 12;
+/// Slower links inside a node are PCIe.
+constexpr double kLeastOfNvlink = 20e9;
+
+}  // namespace
+
+NcclVersion parse_nccl_version(std::string_view text) {
+  const std::vector<std::string> parts = split_words(std::string(text), '.');
+  const auto wrong = [&] {
+    return ValueError("'" + std::string(text) +
+                      "' is not a version of NCCL from 2.7 on, like '2.27' or '2.27.5'");
+  };
+  if (parts.size() < 2 || parts.size() > 3) throw wrong();
+  NcclVersion version{0, 0, 0};
+  try {
+    version.major = parse_count(parts[0]);
+    version.minor = parse_count(parts[1]);
+    if (parts.size() == 3 && parts[2] != "0") version.patch = parse_count(parts[2]);
+  } catch (const ValueError&) {
+    throw wrong();
+  }
+  if (version.major != 2 || version.minor < 7) throw wrong();
+  return version;
+}
+
+std::string to_text(const NcclVersion& version) {
+  return std::to_string(version.major) + "." + std::to_string(version.minor) +
+         (version.patch == 0 ? "" : "." + std::to_string(version.patch));
+}
+
+std::string_view to_text(NcclAlgorithm algorithm) {
+  constexpr std::string_view kNames[] = {"tree", "ring", "nvls", "nvls-tree"};
+  return kNames[static_cast<std::size_t>(algorithm)];
+}
+
+std::string_view to_text(NcclProtocol protocol) {
+  constexpr std::string_view kNames[] = {"LL", "LL128", "Simple"};
+  return kNames[index(protocol)];
+}
+
+std::vector<NcclEstimate> nccl_estimates(const NcclMachine& machine, Outcome outcome, Bytes bytes) {
+  std::vector<NcclEstimate> all;
+  for (const NcclAlgorithm algorithm : {NcclAlgorithm::Tree, NcclAlgorithm::Ring,
+                                        NcclAlgorithm::Nvls, NcclAlgorithm::NvlsTree})
+    for (const NcclProtocol protocol :
+         {NcclProtocol::LL, NcclProtocol::LL128, NcclProtocol::Simple}) {
+      if (!is_possible(machine, algorithm, protocol, outcome)) continue;
+      const Seconds latency{1e-6 * latency_of(machine, algorithm, protocol, outcome, bytes)};
+      const BytesPerSecond bandwidth{
+          1e9 * bandwidth_of(machine, algorithm, protocol, outcome, bytes)};
+      if (!(bandwidth.value > 0)) continue;
+      all.push_back({algorithm, protocol, latency, bandwidth, latency + bytes / bandwidth});
+    }
+  std::stable_sort(all.begin(), all.end(), [](const NcclEstimate& a, const NcclEstimate& b) {
+    return a.time < b.time;
+  });
+  return all;
+}
+
+NcclStep nccl_step(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProtocol protocol) {
+  constexpr NcclVersion kNewest{2, 30, 0};
+  const std::size_t p = index(protocol);
+  double inside = latency_inside(kNewest, algorithm, machine.nvlink)[p];
+  if (algorithm == NcclAlgorithm::Ring) inside = std::max(inside, post_overhead(machine, protocol));
+  const bool one_gpu_ring = algorithm == NcclAlgorithm::Ring && machine.gpus_per_node == 1;
+  return {Seconds{1e-6 * base_latency(kNewest, algorithm)[p]}, Seconds{1e-6 * inside},
+          Seconds{1e-6 *
+                  latency_between(kNewest, one_gpu_ring ? NcclAlgorithm::Tree : algorithm)[p]}};
+}
+
+BytesPerSecond nccl_channel_speed(BytesPerSecond reached, GpuGeneration gpu) {
+  const double nominal = kNominal * reached.value / 1e9;
+  const std::span<const double> list = gpu == GpuGeneration::Blackwell ? std::span(kBetweenBlackwell)
+                                       : gpu == GpuGeneration::Hopper
+                                           ? std::span<const double>(kBetweenHopper)
+                                           : std::span<const double>(kBetween);
+  return {1e9 * largest_within(list, nominal)};
+}
+
+NcclMachine nccl_machine(const Cluster& cluster, const NcclVersion& version, int nodes,
+                         int gpus_per_node) {
+  NcclMachine machine;
+  machine.version = version;
+  machine.gpu = gpu_generation_of(cluster);
+  machine.cpu = cluster.host_cpu;
+  machine.nodes = nodes;
+  machine.gpus_per_node = gpus_per_node;
+  machine.plugin_latency = cluster.nccl_plugin_latency;
+  machine.nvlink = cluster.intra.bandwidth.value >= kLeastOfNvlink;
+  machine.ll128 = machine.nvlink && (nodes == 1 || network_kind_of(cluster) != NetworkKind::Tcp);
+  machine.nvls = cluster.nvlink_sharp == YesNo::Yes && row(machine.gpu) >= 2;
+
+  const double inside = kNominal * cluster.intra.bandwidth.value / 1e9;  // of a GPU
+  const std::span<const double> speeds = speeds_inside(machine.gpu);
+  if (nodes == 1) {
+    // As many channels as the GPU's links carry, at the speed that uses most of them.
+    double most = 0;
+    machine.inside = cluster.intra.bandwidth;
+    for (const double speed : speeds) {
+      const int channels = std::min(kMostChannels, static_cast<int>(inside / speed));
+      if (channels * speed <= most) continue;
+      most = channels * speed;
+      machine.channels = channels;
+      machine.inside = {1e9 * speed};
+    }
+    machine.between = machine.inside;
+    return machine;
+  }
+  // A channel for each NIC that these GPUs have near them.
+  const int nics = cluster.nics_per_node * gpus_per_node / std::max(1, cluster.gpus_per_node);
+  machine.channels = std::clamp(nics, 1, gpus_per_node);
+  const double nics_of_channel = std::max(1.0, double(nics) / machine.channels);
+  machine.between = nccl_channel_speed({nics_of_channel * cluster.nic.bandwidth.value}, machine.gpu);
+  machine.inside =
+      gpus_per_node == 1
+          ? machine.between
+          : std::max(machine.between,
+                     BytesPerSecond{1e9 * largest_within(speeds, inside / machine.channels)});
+  return machine;
+}
+
+}  // namespace gradcast

@@ -1,0 +1,88 @@
+// NCCL's own tuning model: which algorithm and protocol NCCL takes for a collective, by version.
+// Every constant is a fact of NVIDIA/nccl (src/graph/tuning.cc, search.cc, topo.h); the code is
+// ours.
+#pragma once
+#include <compare>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/units.hpp"
+#include "sim/inputs/cluster.hpp"
+#include "sim/network/collective.hpp"
+
+namespace gradcast {
+
+struct NcclVersion {
+  int major = 2;
+  int minor = 27;
+  int patch = 5;
+
+  friend auto operator<=>(const NcclVersion&, const NcclVersion&) = default;
+};
+
+/// The NCCL of PyTorch 2.10, which the commands take where none is named.
+inline constexpr NcclVersion kUsualNccl{2, 27, 5};
+
+/// "2.27" or "2.27.5". Throws ValueError, also for versions before 2.7, which had other rules.
+NcclVersion parse_nccl_version(std::string_view text);
+std::string to_text(const NcclVersion& version);
+
+enum class NcclAlgorithm { Tree, Ring, Nvls, NvlsTree };
+enum class NcclProtocol { LL, LL128, Simple };
+
+/// "tree", "ring", "nvls", "nvls-tree".
+std::string_view to_text(NcclAlgorithm algorithm);
+/// "LL", "LL128", "Simple".
+std::string_view to_text(NcclProtocol protocol);
+
+/// The machine as NCCL sees it when a communicator starts.
+struct NcclMachine {
+  NcclVersion version = kUsualNccl;
+  GpuGeneration gpu = GpuGeneration::Volta;
+  HostCpu cpu = HostCpu::Intel;
+  int nodes = 1;
+  int gpus_per_node = 1;  // of the communicator
+  int channels = 1;
+  BytesPerSecond inside{};   // of a channel, inside a node
+  BytesPerSecond between{};  // of a channel, between nodes
+  Seconds plugin_latency{0};
+  bool nvlink = true;  // else PCIe inside nodes
+  bool ll128 = true;   // LL128 needs stores of 128 bytes to arrive whole: not through a host
+  bool nvls = false;   // the NVLink switch adds up
+  bool plain_trees = false;  // the search found no balanced trees, and took those of 0.85 the speed
+
+  int ranks() const { return nodes * gpus_per_node; }
+};
+
+/// NCCL's estimate for one algorithm and protocol: time = latency + bytes / bandwidth.
+struct NcclEstimate {
+  NcclAlgorithm algorithm = NcclAlgorithm::Ring;
+  NcclProtocol protocol = NcclProtocol::Simple;
+  Seconds latency{0};
+  BytesPerSecond bandwidth{};
+  Seconds time{0};
+};
+
+/// NCCL's estimates for a collective of `bytes` (all-reduce: the buffer; all-gather and
+/// reduce-scatter: all ranks' parts together), the fastest first. NCCL takes that one.
+std::vector<NcclEstimate> nccl_estimates(const NcclMachine& machine, Outcome outcome, Bytes bytes);
+
+/// What a step of the algorithm takes beside its bytes, by NCCL's newest table.
+struct NcclStep {
+  Seconds begin{0};    // before the first step
+  Seconds inside{0};   // between GPUs of a node
+  Seconds between{0};  // between nodes, on InfiniBand
+};
+NcclStep nccl_step(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProtocol protocol);
+
+/// The speed of a channel that NCCL's search settles on: the largest of its list that the link
+/// reaches. `reached` is the goodput of one long flow; NCCL looks at the nominal rate, some 6 %
+/// above it.
+BytesPerSecond nccl_channel_speed(BytesPerSecond reached, GpuGeneration gpu);
+
+/// The machine that NCCL finds on so many nodes and GPUs of each of them.
+NcclMachine nccl_machine(const Cluster& cluster, const NcclVersion& version, int nodes,
+                         int gpus_per_node);
+
+}  // namespace gradcast

@@ -1,0 +1,119 @@
+// NCCL's own tables: what they choose, and what they say that it takes.
+#include "sim/network/nccl_rule.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "sim/base/error.hpp"
+
+using namespace gradcast;
+
+namespace {
+
+/// The cluster of NVIDIA/nccl#1453: 3 nodes of 8 H100 and 8 NICs, 24 GB/s a channel.
+NcclMachine of_the_log() {
+  NcclMachine machine;
+  machine.version = {2, 22, 3};
+  machine.gpu = GpuGeneration::Hopper;
+  machine.nodes = 3;
+  machine.gpus_per_node = 8;
+  machine.channels = 8;
+  machine.inside = machine.between = {24e9};
+  machine.nvls = true;
+  machine.plain_trees = true;
+  return machine;
+}
+
+struct Line {  // of that log
+  std::int64_t bytes;
+  NcclAlgorithm algorithm;
+  NcclProtocol protocol;
+  double microseconds;
+};
+constexpr Line kLog[] = {
+    {64 << 10, NcclAlgorithm::Tree, NcclProtocol::LL, 37.798233},
+    {128 << 10, NcclAlgorithm::Tree, NcclProtocol::LL128, 51.603912},
+    {256 << 10, NcclAlgorithm::Tree, NcclProtocol::LL128, 54.707825},
+    {512 << 10, NcclAlgorithm::NvlsTree, NcclProtocol::Simple, 59.553600},
+    {std::int64_t{8} << 30, NcclAlgorithm::Ring, NcclProtocol::Simple, 86069.968750},
+};
+
+Cluster ethernet() {
+  Cluster cluster;
+  cluster.nodes = 4;
+  cluster.gpus_per_node = 4;
+  cluster.nic = {BytesPerSecond{9.43e9 / 8}, Seconds{26.6e-6}};
+  cluster.intra = {BytesPerSecond{10.16e9}, Seconds{5.7e-6}};
+  return cluster;
+}
+
+}  // namespace
+
+TEST_CASE("a live log's choices and estimates come out to five digits", "[nccl]") {
+  for (const Line& line : kLog) {
+    const NcclEstimate best =
+        nccl_estimates(of_the_log(), Outcome::AllReduced, Bytes{line.bytes}).front();
+    CAPTURE(line.bytes);
+    CHECK(best.algorithm == line.algorithm);
+    CHECK(best.protocol == line.protocol);
+    CHECK(best.time.count() * 1e6 == Approx(line.microseconds).epsilon(1e-5));
+  }
+}
+
+// 10GbE is 1.25 GB/s, the list has 1.2; 100 Gb/s 12, 200 Gb/s 24, 400 Gb/s 48. What one flow
+// reaches lies some 6 % below the nominal rate.
+TEST_CASE("a channel has the next speed of NCCL's list below the NIC's nominal rate", "[nccl]") {
+  const auto speed = [](double reached) {
+    return nccl_channel_speed({reached}, GpuGeneration::Hopper).value / 1e9;
+  };
+  CHECK(speed(9.43e9 / 8) == Approx(1.2));
+  CHECK(speed(23.54e9 / 8) == Approx(3));
+  CHECK(nccl_channel_speed({23.54e9 / 8}, GpuGeneration::Volta).value == Approx(3e9));
+  CHECK(speed(94.15e9 / 8) == Approx(12));
+  CHECK(speed(24e9) == Approx(24));
+  CHECK(speed(47e9) == Approx(48));
+}
+
+// On 4 nodes of 4 V100 with a 10GbE NIC each: LL, with a flag for every word, up to 128 KiB. No
+// tree: LL128 does not go through a host, and a tree's Simple protocol begins later.
+TEST_CASE("over sockets NCCL takes rings, LL for the small and Simple for the large", "[nccl]") {
+  const NcclMachine machine = nccl_machine(ethernet(), kUsualNccl, 4, 4);
+  CHECK(machine.channels == 1);
+  CHECK_FALSE(machine.ll128);
+  const auto choice = [&](std::int64_t bytes) {
+    return nccl_estimates(machine, Outcome::AllReduced, Bytes{bytes}).front();
+  };
+  CHECK(choice(128 << 10).protocol == NcclProtocol::LL);
+  CHECK(choice(1 << 20).protocol == NcclProtocol::Simple);
+  CHECK(choice(1 << 20).algorithm == NcclAlgorithm::Ring);
+  CHECK(choice(25 << 20).algorithm == NcclAlgorithm::Ring);
+}
+
+TEST_CASE("all-gathers and reduce-scatters have rings alone", "[nccl]") {
+  for (const Outcome outcome : {Outcome::AllGathered, Outcome::Scattered})
+    for (const NcclEstimate& each : nccl_estimates(of_the_log(), outcome, Bytes{1 << 20}))
+      CHECK(each.algorithm == NcclAlgorithm::Ring);
+}
+
+TEST_CASE("a version of NCCL is two or three numbers, from 2.7 on", "[nccl]") {
+  CHECK(parse_nccl_version("2.18") == NcclVersion{2, 18, 0});
+  CHECK(to_text(parse_nccl_version("2.27.5")) == "2.27.5");
+  CHECK(to_text(parse_nccl_version("2.18.0")) == "2.18");
+  for (const char* wrong : {"", "2", "2.6", "3.1", "2.x", "2.27.5.1", "-2.18"})
+    CHECK_THROWS_AS(parse_nccl_version(wrong), ValueError);
+}
+
+// The plugin's latency makes ring/Simple dear: two of it a crossing, and a ring of N nodes crosses
+// 2 (N - 1) times. At 32 MiB on 8 nodes a tree is chosen with 75 us, and an NVLS tree without.
+TEST_CASE("the plugin's latency moves the choice", "[nccl]") {
+  NcclMachine machine = of_the_log();
+  machine.plain_trees = false;
+  machine.nodes = 8;
+  machine.version = kUsualNccl;
+  machine.inside = machine.between = {48e9};
+  const auto choice = [&] {
+    return nccl_estimates(machine, Outcome::AllReduced, Bytes{32 << 20}).front().algorithm;
+  };
+  CHECK(choice() == NcclAlgorithm::NvlsTree);
+  machine.plugin_latency = Seconds{75e-6};
+  CHECK(choice() == NcclAlgorithm::Tree);
+}
