@@ -70,13 +70,15 @@ void Architecture::charge_layer_before(std::int64_t multiply_accumulates) {
 }
 
 void Architecture::convolution(const std::string& layer, std::int64_t out_channels,
-                               const Window& window, bool bias) {
-  convolve(layer, {out_channels, at_.channels, window.height, window.width}, window, bias);
+                               const Window& window, bool bias, std::int64_t groups) {
+  if (at_.channels % groups != 0 || out_channels % groups != 0)
+    throw std::logic_error("channels are not divided by the groups of a convolution");
+  convolve(layer, {out_channels, at_.channels / groups, window.height, window.width}, window, bias);
 }
 
 void Architecture::convolve(const std::string& layer, const std::vector<std::int64_t>& weights,
                             const Window& window, bool bias) {
-  const std::int64_t in_channels = at_.channels;
+  const std::int64_t in_channels = weights[1];  // that each output channel reads
   const std::int64_t out_channels = weights.front();
   Operator& added = append(OperatorKind::Convolution, layer, slide(at_, window, out_channels));
   added.multiply_accumulates = in_channels * window.height * window.width * out_channels *

@@ -33,8 +33,9 @@ class Architecture {
   /// What follows belongs to this unit: what sharded training gathers as one.
   void unit(const std::string& name) { unit_ = name; }
 
+  /// `groups`: each reads its share of the channels and makes its share of the output.
   void convolution(const std::string& layer, std::int64_t out_channels, const Window& window,
-                   bool bias);
+                   bool bias, std::int64_t groups = 1);
   void batch_norm(const std::string& layer);
   void linear(const std::string& layer, std::int64_t out_features);
   /// The same product at each step of a sequence.

@@ -62,6 +62,11 @@ constexpr std::string_view kNemoVit =
     "  Vision Transformer, Performance; from that by arithmetic (derived), and assumed for this "
     "model";
 
+constexpr std::string_view kGptNeo =
+    "that of GPT-2 (124M), assumed for this model: llm.c trained it on 10 G tokens on 8 A100 in\n"
+    "  90 minutes, on 8 H100 in 45: KellerJordan/modded-nanogpt@0006a9c, README.md; from that by\n"
+    "  arithmetic (derived)";
+
 constexpr std::string_view kA100 = "a100-80gb";
 constexpr std::string_view kH100 = "h100-sxm";
 
@@ -91,6 +96,10 @@ const std::vector<AssumedMfu>& assumed_mfus() {
       {"vit-l-16", kH100, 256, 29.7, kNemoVit},
       {"resnet-101", kA100, 256, 12.5, kLambdaResnet},
       {"resnet-101", kH100, 256, 6.5, kLambdaResnet},
+      {"wide-resnet-101-2", kA100, 128, 12.5, kLambdaResnet},
+      {"wide-resnet-101-2", kH100, 128, 6.5, kLambdaResnet},
+      {"gpt-neo-125m", kA100, 64, 63.4, kGptNeo},
+      {"gpt-neo-125m", kH100, 64, 40.0, kGptNeo},
   };
   return all;
 }

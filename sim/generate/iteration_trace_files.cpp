@@ -40,6 +40,18 @@ constexpr MgWfbpTotal kMgWfbp[] = {
     {"densenet-201", 64, Seconds{0.360877356}},
 };
 
+/// "no ddp" of PyTorch's own benchmark of DDP, on one V100 of a DGX-1, which is an SXM2.
+struct DdpReadmeTotal {
+  std::string_view model;
+  Seconds iteration;
+};
+
+constexpr int kDdpReadmeBatch = 32;
+constexpr DdpReadmeTotal kDdpReadme[] = {
+    {"resnext-50-32x4d", Seconds{0.145}},
+    {"resnext-101-32x8d", Seconds{0.415}},
+};
+
 /// The source of a model's shares.
 struct Shares {
   std::string_view model;
@@ -79,6 +91,18 @@ Total total_of(const MgWfbpTotal& row) {
            R"(  (arXiv 1912.09268): "computation" in fp32, taken to have the update in it)"}};
 }
 
+Total total_of(const DdpReadmeTotal& row) {
+  return {
+      std::string(row.model),
+      v100_file(row.model),
+      kV100Sxm2,
+      kDdpReadmeBatch,
+      row.iteration,
+      {"one GPU alone without DDP, median: pytorch/pytorch@bf69c14,",
+       "  benchmarks/distributed/ddp/README.md (PyTorch 1.4.0a0, fp32), which has the update in "
+       "it"}};
+}
+
 Total total_of(const GtopkModel& row) {
   return {
       std::string(row.model),
@@ -101,6 +125,7 @@ std::vector<Total> totals() {
   std::vector<Total> all;
   for (const Table2Row& row : kTable2) all.push_back(total_of(row));
   for (const MgWfbpTotal& row : kMgWfbp) all.push_back(total_of(row));
+  for (const DdpReadmeTotal& row : kDdpReadme) all.push_back(total_of(row));
   for (const GtopkModel& row : kGtopkModels)
     if (row.trace != "v100") all.push_back(total_of(row));
   return all;

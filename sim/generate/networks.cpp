@@ -11,21 +11,29 @@ namespace {
 constexpr Shape kImage{3, 224, 224};
 constexpr Shape kSmallImage{3, 32, 32};
 
+/// Shape of the bottlenecks, by torchvision's names. ResNeXt has many groups, Wide ResNet one wide
+/// group.
+struct BottleneckShape {
+  std::int64_t groups = 1;
+  std::int64_t width_per_group = 64;  // in the first stage
+};
+
 /// One of ResNet's bottlenecks: 1x1, 3x3 and 1x1, each normalised, and a shortcut around them.
-void bottleneck(Architecture& net, const std::string& name, std::int64_t width, std::int64_t stride,
-                bool project) {
+/// `inner` channels within, `outer` behind it.
+void bottleneck(Architecture& net, const std::string& name, std::int64_t inner, std::int64_t outer,
+                std::int64_t groups, std::int64_t stride, bool project) {
   const Shape in = net.here();
-  net.convolution(name + ".conv1", width, square(1), false);
+  net.convolution(name + ".conv1", inner, square(1), false);
   net.batch_norm(name + ".bn1");
   net.relu();
-  net.convolution(name + ".conv2", width, square(3, stride, 1), false);
+  net.convolution(name + ".conv2", inner, square(3, stride, 1), false, groups);
   net.batch_norm(name + ".bn2");
   net.relu();
-  net.convolution(name + ".conv3", 4 * width, square(1), false);
+  net.convolution(name + ".conv3", outer, square(1), false);
   net.batch_norm(name + ".bn3");
   if (project) {
     net.from(in);
-    net.convolution(name + ".downsample.0", 4 * width, square(1, stride), false);
+    net.convolution(name + ".downsample.0", outer, square(1, stride), false);
     net.batch_norm(name + ".downsample.1");
   }
   net.add();
@@ -34,7 +42,8 @@ void bottleneck(Architecture& net, const std::string& name, std::int64_t width, 
 
 /// `blocks`: bottlenecks in each of the four stages, whose width doubles from 64. Small images are
 /// not made smaller before the first stage.
-Architecture resnet(const std::array<int, 4>& blocks, bool small, std::int64_t classes) {
+Architecture resnet(const std::array<int, 4>& blocks, bool small, std::int64_t classes,
+                    const BottleneckShape& shape = {}) {
   Architecture net(small ? kSmallImage : kImage);
   net.unit("stem");
   net.convolution("conv1", 64, small ? square(3, 1, 1) : square(7, 2, 3), false);
@@ -47,7 +56,8 @@ Architecture resnet(const std::array<int, 4>& blocks, bool small, std::int64_t c
     for (int block = 0; block < count; ++block) {
       const std::string name = "layer" + std::to_string(stage) + "." + std::to_string(block);
       net.unit(name);
-      bottleneck(net, name, width, block == 0 && stage > 1 ? 2 : 1, block == 0);
+      bottleneck(net, name, width * shape.width_per_group / 64 * shape.groups, 4 * width,
+                 shape.groups, block == 0 && stage > 1 ? 2 : 1, block == 0);
     }
     ++stage;
     width *= 2;
@@ -134,7 +144,10 @@ std::vector<Network> all_networks() {
        "one sequence of 35 words"},
       {"lstm-an4", "SeanNaren/deepspeech.pytorch with 5 LSTM layers of 800, 29 labels, for AN4",
        lstm_an4(), "one second of speech"},
-      {"resnet-101", "torchvision resnet101, 1000 classes", resnet_101()}};
+      {"resnet-101", "torchvision resnet101, 1000 classes", resnet_101()},
+      {"resnext-50-32x4d", "torchvision resnext50_32x4d, 1000 classes", resnext_50_32x4d()},
+      {"resnext-101-32x8d", "torchvision resnext101_32x8d, 1000 classes", resnext_101_32x8d()},
+      {"wide-resnet-101-2", "torchvision wide_resnet101_2, 1000 classes", wide_resnet_101_2()}};
   std::ranges::move(transformers(), std::back_inserter(all));
   return all;
 }
@@ -247,6 +260,18 @@ Architecture lstm_an4() {
   net.batch_norm("fc.0.module.0");
   net.linear_of_steps("fc.0.module.1", 29, false);
   return net;
+}
+
+Architecture resnext_50_32x4d() {
+  return resnet({3, 4, 6, 3}, false, 1000, {.groups = 32, .width_per_group = 4});
+}
+
+Architecture resnext_101_32x8d() {
+  return resnet({3, 4, 23, 3}, false, 1000, {.groups = 32, .width_per_group = 8});
+}
+
+Architecture wide_resnet_101_2() {
+  return resnet({3, 4, 23, 3}, false, 1000, {.groups = 1, .width_per_group = 128});
 }
 
 }  // namespace gradcast

@@ -26,6 +26,10 @@ inline constexpr double kStreamingShare = 0.85;
 inline constexpr PublishedGpu kV100{
     "V100-PCIE-32GB", 14e12, {kStreamingShare * 900e9}, Seconds{1.83e-6}, Seconds{4.99671953e-10}};
 
+/// The same data sheet's SXM2: 15.7 TFLOP/s. It has the memory of the PCIe card.
+inline constexpr PublishedGpu kV100Sxm2{"V100-SXM2", 15.7e12, kV100.bandwidth, kV100.launch,
+                                        kV100.topk_comparison};
+
 /// A GP102 of 3,200 cores, sold for mining; card databases such as TechPowerUp's list 1.683 GHz at
 /// the most, so 3,200 x 2 x 1.683 GHz = 10.8 TFLOP/s, and 320 bits of GDDR5X at 11 Gbit/s, so 440
 /// GB/s. A launch is assumed to take as long as on a V100, because no figure is published.

@@ -21,6 +21,27 @@ void gpt2_block(Architecture& net, const std::string& name, std::int64_t width) 
   net.add();
 }
 
+/// GPT-2's, but query, key and value are three products without a bias. Every second block attends
+/// to the last 256 tokens only; huggingface computes all scores and masks the others, so nothing is
+/// saved.
+void gpt_neo_block(Architecture& net, const std::string& name, std::int64_t width) {
+  net.layer_norm(name + ".ln_1", true);
+  const Shape in = net.here();
+  net.linear_of_steps(name + ".attn.attention.q_proj", width, false);
+  net.from(in);
+  net.linear_of_steps(name + ".attn.attention.k_proj", width, false);
+  net.from(in);
+  net.linear_of_steps(name + ".attn.attention.v_proj", width, false);
+  net.attention(width, width);
+  net.linear_of_steps(name + ".attn.attention.out_proj", width, true);
+  net.add();
+  net.layer_norm(name + ".ln_2", true);
+  net.linear_of_steps(name + ".mlp.c_fc", 4 * width, true);
+  net.activation(4 * width);
+  net.linear_of_steps(name + ".mlp.c_proj", width, true);
+  net.add();
+}
+
 void bert_block(Architecture& net, const std::string& name, std::int64_t width) {
   const Shape in = net.here();
   net.linear_of_steps(name + ".attention.self.query", width, true);
@@ -76,25 +97,28 @@ void vit_block(Architecture& net, const std::string& name, std::int64_t width) {
   net.add();
 }
 
-// The head is the table of words once more: its arithmetic stands on the last normalisation.
-Architecture gpt2(int blocks, std::int64_t width) {
+// The head is the table of words once more: its arithmetic stands on the last normalisation. A
+// sample has 1024 tokens, though the table may have more positions.
+Architecture gpt(int blocks, std::int64_t width, std::int64_t positions,
+                 void (*block)(Architecture&, const std::string&, std::int64_t)) {
   constexpr std::int64_t kWords = 50'257;
-  constexpr std::int64_t kPositions = 1024;
-  Architecture net(tokens(kPositions));
+  Architecture net(tokens(1024));
   net.unit("embeddings");
   net.embedding("transformer.wte", kWords, width);
-  net.embedding("transformer.wpe", kPositions, width);
+  net.embedding("transformer.wpe", positions, width);
   net.add();
   for (int i = 0; i < blocks; ++i) {
     const std::string name = "transformer.h." + std::to_string(i);
     net.unit(name);
-    gpt2_block(net, name, width);
+    block(net, name, width);
   }
   net.unit("head");
   net.layer_norm("transformer.ln_f", true);
   net.tied_linear(kWords);
   return net;
 }
+
+Architecture gpt2(int blocks, std::int64_t width) { return gpt(blocks, width, 1024, gpt2_block); }
 
 // BERT is trained with two heads. One names the masked words, 80 of the 512 tokens; its product is
 // the table of words once more. The other judges the first token: does one sentence follow the
@@ -192,6 +216,8 @@ std::vector<Network> transformers() {
       {"gpt2-medium", gpt2_source + "gpt2-medium", gpt2(24, 1024), gpt2_sample},
       {"gpt2-large", gpt2_source + "gpt2-large", gpt2(36, 1280), gpt2_sample},
       {"gpt2-xl", gpt2_source + "gpt2-xl", gpt2(48, 1600), gpt2_sample},
+      {"gpt-neo-125m", "EleutherAI's GPT-Neo 125M as huggingface/transformers has it",
+       gpt(12, 768, 2048, gpt_neo_block), gpt2_sample},
       {"bert-base", bert_source + "base", bert(12, 768), bert_sample},
       {"bert-large", bert_source + "large", bert(24, 1024), bert_sample},
       {"llama-2-7b", "Meta's Llama 2 7B as huggingface/transformers has it",

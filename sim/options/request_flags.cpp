@@ -106,6 +106,10 @@ void add_request_flags(Flags& flags) {
             "iteration trace (default: iteration-<model>-<the cluster's GPU>, or the nearest GPU's "
             "scaled; by --preset paper iteration-<model>-v100)");
   flags.add("batch", "images per GPU (default: the trace's)");
+  flags.add("framework-in-compute",
+            "yes: the trace was taken with DDP or its like at work, so that per_tensor_overhead is "
+            "in it and not added again",
+            "no");
   flags.add("accumulation",
             "micro-steps that the batch is divided into: their gradients add up and are sent after "
             "the last, or each time (--synchronise)",
@@ -228,6 +232,7 @@ Request read_request(const Flags& flags, const std::set<std::string>& lists) {
   }
   request.trace = flags.text("trace");
   if (flags.given("batch")) request.batch = flags.value("batch", parse_count);
+  request.framework_in_compute = flags.value("framework-in-compute", parse_yes_no);
   request.accumulation = flags.value("accumulation", parse_accumulation);
   read_training(flags, request);
   request.compressor = flags.text("compressor");

@@ -61,6 +61,7 @@ constexpr ValueKind kKinds[] = {
     {"extrapolate", "", "yes no"},
     {"pipeline", "", "yes no"},
     {"compressing", "", "yes no"},
+    {"framework-in-compute", "", "yes no"},
     {"fusion", "", "layer merged ddp mg-wfbp omgs best"},
     {"queue", "", "fifo priority"},
     {"synchronise", "", "usual every last"},

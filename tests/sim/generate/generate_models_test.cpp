@@ -28,10 +28,13 @@ struct Published {
 // LSTM-PTB 35 x (36 M of two LSTM layers + 15 M of the last) = 1785 M; LSTM-AN4 is below.
 // Tensors: ResNet-20 has 19 convolutions and normalisations of 3 together, and 2: 59. VGG-16 13 x 4
 // + 2 = 54. LSTM-PTB 1 + 2 x 4 + 2 = 11. LSTM-AN4 2 x 4 + 5 x 4 + 4 x 2 + 1 + 2 + 1 = 40.
-// ResNet-101: 3 + 4 + 23 + 3 = 33 bottlenecks of 9, and 17 as above: 314.
+// ResNet-101: 3 + 4 + 23 + 3 = 33 bottlenecks of 9, and 17 as above: 314. ResNeXt and Wide ResNet
+// have the tensors of the ResNet of their depth; parameters and multiply-accumulates are those of
+// torchvision's documentation.
 // The transformers below it have their parameters from the safetensors of huggingface's gpt2,
 // gpt2-medium, gpt2-large, gpt2-xl, bert-base-uncased, Llama-2-7b and Meta-Llama-3-8B, and from
 // torchvision's documentation; BERT-large's are worked out below. Tensors: GPT-2 12 a block and 4;
+// GPT-Neo has three products of one tensor each where GPT-2 has one of two, 13 a block and 4;
 // BERT 16 a block, 5 of its embeddings, 2 of the pooler and 7 of the heads; Llama 9 a block and 3;
 // ViT 12 a block and 4 before, 4 behind them. Their multiply-accumulates are worked out below.
 TEST_CASE("the networks have their published parameters, to the last one", "[generate]") {
@@ -51,10 +54,14 @@ TEST_CASE("the networks have their published parameters, to the last one", "[gen
       {"lstm-ptb", {66'034'000, 11, 1785e6}},
       {"lstm-an4", {27'569'568, 40, 1.95e9}},
       {"resnet-101", {44'549'160, 314, 7.80e9}},
+      {"resnext-50-32x4d", {25'028'904, 161, 4.23e9}},
+      {"resnext-101-32x8d", {88'791'336, 314, 16.41e9}},
+      {"wide-resnet-101-2", {126'886'696, 314, 22.75e9}},
       {"gpt2-small", {124'439'808, 148, 145.8e9}},
       {"gpt2-medium", {354'823'168, 292, 414e9}},
       {"gpt2-large", {774'030'080, 436, 887e9}},
       {"gpt2-xl", {1'557'611'200, 580, 1758e9}},
+      {"gpt-neo-125m", {125'198'592, 160, 145.8e9}},
       {"bert-base", {110'106'428, 206, 50.3e9}},
       {"bert-large", {336'226'108, 398, 170e9}},
       {"llama-2-7b", {6'738'415'616, 291, 31.5e12}},
