@@ -1,5 +1,6 @@
 #include "sim/report/svg_canvas.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
