@@ -15,7 +15,7 @@
 #include "sim/inputs/devices.hpp"
 #include "sim/lab/networks.hpp"
 #include "sim/network/collective.hpp"
-#include "sim/theory/laws.hpp"
+#include "sim/theory/law.hpp"
 
 namespace gradcast {
 namespace {
