@@ -4,6 +4,7 @@
 
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
+#include "sim/forecast/preset.hpp"
 #include "sim/forecast/schedule.hpp"
 #include "sim/inputs/cluster_values.hpp"
 #include "sim/inputs/compressor_words.hpp"
@@ -41,7 +42,16 @@ void add_request_flags(Flags& flags) {
   const Request defaults;
   flags.add("model", "a name of `gradcast list`, or a .csv file");
   flags.add("payload", "one collective of this size instead of a model, like 100MiB");
-  flags.add("trace", "iteration trace (default: iteration-<model>-v100)");
+  flags.add(
+      "preset",
+      "what is assumed where no flag says otherwise. today: PyTorch's DistributedDataParallel "
+      "on NCCL, its buckets overlapped with backward, NCCL's choice of collectives over all "
+      "NICs, a trace of the cluster's GPUs; paper: the run of 2019, one merged all-reduce "
+      "after backward on a plain ring, on V100, without any software's costs",
+      "today");
+  flags.add("trace",
+            "iteration trace (default: iteration-<model>-<the cluster's GPU>, or the nearest GPU's "
+            "scaled; by --preset paper iteration-<model>-v100)");
   flags.add("batch", "images per GPU (default: the trace's)");
   flags.add("accumulation",
             "micro-steps that the batch is divided into: their gradients add up and are sent after "
@@ -73,8 +83,8 @@ void add_request_flags(Flags& flags) {
             "call where the costs have it",
             to_text(defaults.selection));
   flags.add("overlap",
-            "whether communication overlaps with backward: yes or no (a stack may have another "
-            "default, as for the fusion)",
+            "whether communication overlaps with backward: yes or no (default: the stack's, as for "
+            "the fusion; by --preset paper no)",
             "no");
   flags.add("extrapolate",
             "yes: also answer where a density is beyond the cost table by more than a factor of 3, "
@@ -103,12 +113,14 @@ void add_request_flags(Flags& flags) {
             "how far apart the ranks' counts of selected elements are (standard deviation over "
             "mean), where a compressor selects a varying number",
             "0%");
-  flags.add(
-      "collective",
-      "nccl: NCCL's choice of algorithm and protocol, by its own tables; a name of `gradcast list`; "
-      "or auto: ring or tree, by size (default: the compressor's ring). A payload may also be "
-      "nccl-all-gather or nccl-reduce-scatter. An all-reduce also adds up the values of randk, whose seed the ranks share, and "
-      "the levels of qsgd and terngrad, whose scale they share");
+  flags.add("collective",
+            "nccl: NCCL's choice of algorithm and protocol, by its own tables; a name of `gradcast "
+            "list`; "
+            "or auto: ring or tree, by size (default: nccl; by --preset paper the compressor's "
+            "ring). A payload may also be "
+            "nccl-all-gather or nccl-reduce-scatter. An all-reduce also adds up the values of "
+            "randk, whose seed the ranks share, and "
+            "the levels of qsgd and terngrad, whose scale they share");
   flags.add("nccl", "version of NCCL whose tables choose, like 2.18 or 2.27.5", "2.27.5");
   flags.add("value-type",
             "the type in which a sparsifier's values travel: fp32, fp16 or bf16 (indices have 4 "
@@ -122,10 +134,10 @@ void add_request_flags(Flags& flags) {
   flags.add("events", "a .csv file of events around the job: pauses, changed links, other traffic");
   flags.add("concurrent-jobs", "how many equal jobs use the same network at the same time", "1");
   flags.add("seed", "seed of everything that is drawn at random", "1");
-  flags.add(
-      "stack",
-      "software beside the hardware: a name of `gradcast list`, or a .csv file (default: none, "
-      "physics alone)");
+  flags.add("stack",
+            "software beside the hardware: a name of `gradcast list`, or a .csv file; none: "
+            "physics alone "
+            "(default: ddp-nccl; by --preset paper none)");
   add_cluster_flags(flags);
 }
 
@@ -175,8 +187,7 @@ Request read_request(const Flags& flags, const std::set<std::string>& lists) {
   request.selection = flags.value("selection", parse_selection);
   request.pipeline = flags.value("pipeline", parse_yes_no);
   request.collective = flags.text("collective");
-  if (flags.given("nccl"))
-    request.nccl = to_text(flags.value("nccl", parse_nccl_version));
+  if (flags.given("nccl")) request.nccl = to_text(flags.value("nccl", parse_nccl_version));
   request.value_type = flags.value("value-type", parse_value_type);
   if (flags.given("wire-bytes-per-element"))
     request.wire_bytes_per_element = flags.value("wire-bytes-per-element", parse_wire_bytes);
@@ -192,7 +203,12 @@ Request read_request(const Flags& flags, const std::set<std::string>& lists) {
   request.events = flags.text("events");
   request.concurrent_jobs = flags.value("concurrent-jobs", parse_concurrent_jobs);
   request.seed = flags.value("seed", parse_seed);
-  request.stack = flags.text("stack");
+  const std::vector<std::string> own = flags.own_names();
+  const bool names_fitted =
+      std::find(own.begin(), own.end(), "fitted") != own.end() && flags.given("fitted");
+  request.today = flags.value("preset", parse_preset) == Preset::Today;
+  request.stack = flags.text("stack") == "none" ? "" : flags.text("stack");
+  request.stack_given = flags.given("stack") || names_fitted;
   read_cluster(flags, request, lists);
   return request;
 }

@@ -64,16 +64,18 @@ std::vector<FittedFile> stack_files(const PopulationFit& fit,
 
 namespace {
 
-constexpr std::array kScheduleColumns = {"stack", "fusion", "overlap", "source"};
+constexpr std::array kScheduleColumns = {"stack", "fusion", "overlap", "source", "collective"};
+constexpr std::size_t kScheduleRequired = 4;
 
 }  // namespace
 
 UsualSchedules load_usual_schedules(const TextFile& file) {
   UsualSchedules all;
-  CsvReader rows(file, kScheduleColumns);
+  CsvReader rows(file, kScheduleColumns, kScheduleRequired);
   while (rows.next()) {
     const UsualSchedule schedule{rows.value("fusion", parse_fusion),
-                                 rows.value("overlap", parse_usual_overlap), rows.word("source")};
+                                 rows.value("overlap", parse_usual_overlap),
+                                 rows.text("collective"), rows.word("source")};
     if (!all.emplace(rows.word("stack"), schedule).second)
       throw rows.failure("stack", in_quotes(rows.text("stack")) + " stands twice");
   }

@@ -12,6 +12,7 @@
 #include "sim/breakeven/mapping.hpp"
 #include "sim/breakeven/questions.hpp"
 #include "sim/breakeven/win_map.hpp"
+#include "sim/forecast/preset.hpp"
 #include "sim/inputs/data_files.hpp"
 #include "sim/options/compressor_notes.hpp"
 #include "sim/options/engine_flag.hpp"
@@ -69,7 +70,7 @@ int breakeven(int argc, const char* const* argv) {
   try {
     const TransferChoice transfer = read_transfer(flags, files);
     transfer.apply(asked.request);
-    asked.request = with_usual_schedule(asked.request, files);
+    asked.request = with_defaults(asked.request, files);
     require_fitted_software(flags, asked, files);
     const std::vector<Contestant> contestants = contestants_of(flags, asked, files);
 

@@ -13,6 +13,7 @@
 #include "sim/cli/commands/simulate/settings.hpp"
 #include "sim/cli/commands/simulate/table.hpp"
 #include "sim/forecast/measured_like.hpp"
+#include "sim/forecast/preset.hpp"
 #include "sim/forecast/request.hpp"
 #include "sim/forecast/schedule.hpp"
 #include "sim/inputs/data_files.hpp"
@@ -64,7 +65,7 @@ int simulate(int argc, const char* const* argv) {
     const TransferChoice transfer = read_transfer(flags, files);
     transfer.apply(request);
     std::optional<CountsUsed> counts = read_counts(flags, request, files);
-    request = with_usual_schedule(request, files);
+    request = with_defaults(request, files);
     if (request.best_schedule) request = fastest(request, engine, files);
     const Scenario scenario = make_scenario(request, files);
     const Plan plan = make_plan(scenario);

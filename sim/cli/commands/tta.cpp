@@ -6,6 +6,7 @@
 #include "sim/answers/answer.hpp"
 #include "sim/base/error.hpp"
 #include "sim/breakeven/contestants.hpp"
+#include "sim/forecast/preset.hpp"
 #include "sim/inputs/data_files.hpp"
 #include "sim/options/engine_flag.hpp"
 #include "sim/options/evidence_note.hpp"
@@ -57,7 +58,7 @@ int tta(int argc, const char* const* argv) {
   try {
     const TransferChoice transfer = read_transfer(flags, files);
     transfer.apply(asked.request);
-    asked.request = with_usual_schedule(asked.request, files);
+    asked.request = with_defaults(asked.request, files);
     BreakEvenAsked software;  // the part that this check reads
     software.software = asked.software;
     require_fitted_software(flags, software, files);

@@ -48,6 +48,7 @@ std::string headline(const IterationForecast& forecast, const Plan& plan, const 
     return to_text(table);
   }
   add(noise.replicas > 1 ? "iteration (mean)" : "iteration", seconds(result.iteration) + " s");
+  add("assumed", settings.at("assumed").get<std::string>());
   if (noise.replicas > 1) {
     const Spread& spread = forecast.spread;
     add("95 % interval of the mean", seconds(spread.low) + " to " + seconds(spread.high) + " s");
