@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "kernels/bench/sampling.hpp"
+#include "kernels/normal_quantile.hpp"
 
 namespace gradcast {
 
@@ -19,6 +20,14 @@ double t_quantile(double probability, double degrees) {
   if (!(probability > 0 && probability < 1)) throw std::logic_error("no probability to be below");
   if (!(degrees >= 1)) throw std::logic_error("Student's t without a degree of freedom");
   return boost::math::quantile(boost::math::students_t(degrees), probability);
+}
+
+double expected_maximum(int draws) {
+  constexpr double kBlom =
+      0.375;  // G. Blom, "Statistical Estimates and Transformed Beta-Variables"
+  if (draws < 1) throw std::logic_error("the largest of no draws");
+  if (draws == 1) return 0;
+  return -normal_quantile((1 - kBlom) / (draws + 1 - 2 * kBlom));
 }
 
 double median(std::vector<double> values) {

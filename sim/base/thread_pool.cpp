@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "sim/base/error.hpp"
-#include "sim/base/signals_held.hpp"
+#include "sim/base/interruption.hpp"
 
 namespace gradcast {
 namespace {

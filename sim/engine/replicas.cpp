@@ -17,6 +17,7 @@ Scenario replica_of(const Scenario& scenario, const Noise& noise, int replica) {
                             {noise.seed, number, what, static_cast<std::uint64_t>(index)});
   };
   if (noise.compute > 0) {
+    drawn.cluster.rank_spread = 0;  // the draws have a slowest rank of their own
     drawn.rank_speeds.resize(static_cast<std::size_t>(scenario.cluster.ranks()), 1);
     for (int rank = 0; rank < scenario.cluster.ranks(); ++rank)
       drawn.rank_speeds[static_cast<std::size_t>(rank)] /=

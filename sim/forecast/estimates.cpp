@@ -49,10 +49,12 @@ std::string fit_of(const std::string& name, const DataKind& kind, const DataFile
   return !fitted(name) && known(files, kind, its_fit) ? its_fit : name;
 }
 
-constexpr std::array<std::string_view, 12> kSoftware = {"per_message_latency",
+constexpr std::array<std::string_view, 14> kSoftware = {"per_message_latency",
                                                         "per_collective_latency",
                                                         "per_tensor_negotiation",
                                                         "per_iteration_overhead",
+                                                        "per_tensor_overhead",
+                                                        "rank_spread",
                                                         "communication_slowdown",
                                                         "computing_slowdown",
                                                         "eager_limit",

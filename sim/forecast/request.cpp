@@ -188,6 +188,7 @@ Request request_of(const MeasuredRun& run) {
   request.accumulation = run.accumulation;
   request.sharding = run.sharding;
   request.precision = run.precision;
+  request.framework_in_compute = run.framework_in_compute;
   request.changed = {{"nodes", std::to_string(run.nodes)},
                      {"gpus_per_node", std::to_string(run.gpus_per_node)}};
   if (!run.nic_bandwidth.empty()) request.changed.push_back({"nic_bandwidth", run.nic_bandwidth});
@@ -322,6 +323,7 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   scenario.encode_slowdown = request.encode_slowdown;
   scenario.extrapolate = request.extrapolate;
   scenario.compressing = request.compressing;
+  scenario.framework_in_compute = request.framework_in_compute;
   scenario.network_streams = request.network_streams;
   scenario.count_spread = request.count_spread;
   scenario.count_seed = request.seed;

@@ -5,8 +5,8 @@
 #include "kernels/compressor.hpp"
 #include "sim/base/text.hpp"
 #include "sim/generate/generated_file.hpp"
-#include "sim/generate/kernel_bytes.hpp"
 #include "sim/generate/published_gpu.hpp"
+#include "sim/generate/simulated_kernels.hpp"
 #include "sim/inputs/cost_table.hpp"
 
 namespace gradcast {

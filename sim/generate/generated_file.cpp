@@ -12,4 +12,8 @@ std::vector<GeneratedFile> all_generated_files(const std::filesystem::path& data
   return all;
 }
 
+std::vector<GeneratedFile> measured_files() {
+  return {table2_file(), gtopk_file(), two_gpus_file()};
+}
+
 }  // namespace gradcast

@@ -10,7 +10,6 @@
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/generate/generated_file.hpp"
-#include "sim/generate/kernel_bytes.hpp"
 #include "sim/generate/simulated_kernels.hpp"
 #include "sim/inputs/cost_table.hpp"
 

@@ -1,9 +1,11 @@
-// What a simulated GPU said of the kernels: `traces/simulated-v100.csv`.
+// What a simulated GPU said of the kernels: `traces/simulated-v100.csv`. What costs are derived from
+// besides: the bytes that kernels move are in kernels/floor_bytes.hpp.
 #pragma once
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "kernels/floor_bytes.hpp"
 #include "sim/base/text_file.hpp"
 #include "sim/base/units.hpp"
 
@@ -58,5 +60,8 @@ EncodeLaw fit_encode_law(const std::vector<SimulatedEncode>& points, double most
 /// The share of the bandwidth that the stream reaches at 4 M elements and more, beyond which no
 /// share is believed. Throws DataError where there is no such point.
 double streamed_share(const std::vector<SimulatedKernel>& kernels, const TextFile& file);
+
+/// A tensor of at most this many elements is encoded whole by one block, in one launch.
+inline constexpr std::int64_t kWholeTensor = 8192;
 
 }  // namespace gradcast

@@ -93,6 +93,12 @@ struct Cluster : NodeProperties {
   Seconds per_tensor_negotiation{0};
   /// Software time that every iteration spends beside its work.
   Seconds per_iteration_overhead{0};
+  /// What a framework spends on the compute stream for every gradient tensor that it exchanges,
+  /// also with one rank: DDP copies each into its bucket and divides it.
+  Seconds per_tensor_overhead{0};
+  /// Standard deviation of a rank's compute time over its mean. Collectives wait for the slowest
+  /// rank, so that an iteration of more ranks takes longer.
+  double rank_spread = 0;
   /// Share by which backward takes longer while a collective runs.
   double communication_slowdown = 0;
   /// Share by which a collective takes longer while its rank computes.

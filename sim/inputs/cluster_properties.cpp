@@ -188,6 +188,12 @@ constexpr PropertyRow kProperties[] = {
     of_cluster<Time>(
         "per_iteration_overhead", "software time of every iteration, like 2ms", kSoftware,
         [](auto& c) -> auto& { return c.per_iteration_overhead; }),
+    of_cluster<Time>(
+        "per_tensor_overhead", "time that backward spends on each gradient tensor, like 25us",
+        kSoftware, [](auto& c) -> auto& { return c.per_tensor_overhead; }),
+    of_cluster<Percent>(
+        "rank_spread", "deviation of ranks' compute times, which wait for the slowest, like 2%",
+        kSoftware, [](auto& c) -> auto& { return c.rank_spread; }),
     of_cluster<Percent>(
         "communication_slowdown", "how much longer backward takes while a collective runs, like 5%",
         kSoftware, [](auto& c) -> auto& { return c.communication_slowdown; }),

@@ -22,7 +22,8 @@ constexpr std::array kMeasuredColumns = {
     "wire_bytes_per_element", "wire_messages", "payload_bytes", "concurrent_jobs", "accumulation",
     "outside", "measured_encode_seconds", "measured_communication_seconds", "selection", "stack",
     "assumed", "compressing", "sharding", "reshard_after_forward", "parameter_type",
-    "gradient_type", "sum_type", "parameter", "measured_decode_seconds", "nccl"};
+    "gradient_type", "sum_type", "parameter", "measured_decode_seconds", "nccl",
+    "framework_in_compute"};
 constexpr std::size_t kMeasuredRequired = 12;
 
 /// A measured time, or 0 where there is none.
@@ -122,6 +123,7 @@ MeasuredRuns load_measured_runs(const TextFile& file) {
     optional("parameter_type", run.precision.parameter, parse_tensor_type);
     optional("gradient_type", run.precision.gradient, parse_tensor_type);
     optional("sum_type", run.precision.sum, parse_tensor_type);
+    optional("framework_in_compute", run.framework_in_compute, parse_yes_no);
     const auto part = [&](const char* column) {
       return rows.text(column).empty() ? std::nullopt : std::optional(time_or_none(rows, column));
     };
@@ -141,7 +143,7 @@ bool same_setup(const MeasuredRun& a, const MeasuredRun& b) {
          a.nic_bandwidth == b.nic_bandwidth && a.nic_latency == b.nic_latency &&
          a.payload == b.payload && a.concurrent_jobs == b.concurrent_jobs &&
          a.accumulation == b.accumulation && a.stack == b.stack && a.sharding == b.sharding &&
-         a.precision == b.precision;
+         a.precision == b.precision && a.framework_in_compute == b.framework_in_compute;
 }
 
 }  // namespace gradcast

@@ -55,6 +55,9 @@ struct MeasuredRun {
   bool compressing = true;
   ShardingChoice sharding;
   Precision precision;
+  /// `compute` was measured with the framework at work, such as DDP on one GPU: what it spends on
+  /// gradient tensors is in both times.
+  bool framework_in_compute = false;
 };
 
 struct MeasuredRuns {

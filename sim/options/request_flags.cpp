@@ -4,14 +4,67 @@
 
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
+#include "sim/base/units.hpp"
 #include "sim/forecast/preset.hpp"
+#include "sim/forecast/request.hpp"
 #include "sim/forecast/schedule.hpp"
 #include "sim/inputs/cluster_values.hpp"
 #include "sim/inputs/compressor_words.hpp"
-#include "sim/options/training_flags.hpp"
+#include "sim/options/flags.hpp"
 
 namespace gradcast {
 namespace {
+
+void add_training_flags(Flags& flags) {
+  flags.add("synchronise",
+            "of several micro-steps: every or last, whose gradients are sent; usual: every where "
+            "gradients are sharded (zero2, fsdp, hsdp), else last",
+            "usual");
+  flags.add("sharding",
+            "what a rank keeps a shard of: none, zero1 (the optimizer's state), zero2 (gradients "
+            "too), fsdp (parameters too), hsdp (as fsdp inside each node, with nodes as replicas)",
+            "none");
+  flags.add("shard-group",
+            "how many neighbouring ranks share a copy of what is sharded (default: all; with hsdp "
+            "those of a node)");
+  flags.add("unit-size",
+            "of fsdp and hsdp: parameters of a unit, at least, like 20M (default: the units "
+            "that the model names)");
+  flags.add("prefetch",
+            "of fsdp and hsdp: how many units are gathered ahead of the one that is computed "
+            "(default: 1 with overlap, else 0)");
+  flags.add("reshard-after-forward",
+            "of fsdp and hsdp: whether a unit's parameters are dropped after its forward, and "
+            "gathered again for backward",
+            "yes");
+  flags.add("parameter-type",
+            "type of the parameters, and of their gradients: fp32, bf16 or fp16 (default: the "
+            "model's)");
+  flags.add("gradient-type", "type of the gradients (default: that of the parameters)");
+  flags.add("sum-type",
+            "type in which gradients are added up, and so sent where they are not compressed "
+            "(default: that of the gradients)");
+  flags.add("optimizer", "sgd, momentum or adam: what it keeps counts for memory, not for time",
+            "momentum");
+}
+
+/// Fills that part of the request. Throws UsageError.
+void read_training(const Flags& flags, Request& request) {
+  request.synchronise = flags.value("synchronise", parse_synchronise);
+  request.sharding = flags.value("sharding", parse_sharding);
+  if (flags.given("shard-group")) request.sharding.group = flags.value("shard-group", parse_count);
+  if (flags.given("unit-size"))
+    request.sharding.unit_elements = flags.value("unit-size", parse_unit_size);
+  if (flags.given("prefetch")) request.sharding.prefetch = flags.value("prefetch", parse_prefetch);
+  request.sharding.reshard_after_forward = flags.value("reshard-after-forward", parse_yes_no);
+  const auto type = [&](const char* flag, std::optional<NumberType>& asked) {
+    if (flags.given(flag)) asked = flags.value(flag, parse_tensor_type);
+  };
+  type("parameter-type", request.precision.parameter);
+  type("gradient-type", request.precision.gradient);
+  type("sum-type", request.precision.sum);
+  request.optimizer = flags.value("optimizer", parse_optimizer);
+}
 
 std::string flag_of(std::string property) {
   std::replace(property.begin(), property.end(), '_', '-');
@@ -53,6 +106,10 @@ void add_request_flags(Flags& flags) {
             "iteration trace (default: iteration-<model>-<the cluster's GPU>, or the nearest GPU's "
             "scaled; by --preset paper iteration-<model>-v100)");
   flags.add("batch", "images per GPU (default: the trace's)");
+  flags.add("framework-in-compute",
+            "yes: the trace was taken with DDP or its like at work, so that per_tensor_overhead is "
+            "in it and not added again",
+            "no");
   flags.add("accumulation",
             "micro-steps that the batch is divided into: their gradients add up and are sent after "
             "the last, or each time (--synchronise)",
@@ -175,6 +232,7 @@ Request read_request(const Flags& flags, const std::set<std::string>& lists) {
   }
   request.trace = flags.text("trace");
   if (flags.given("batch")) request.batch = flags.value("batch", parse_count);
+  request.framework_in_compute = flags.value("framework-in-compute", parse_yes_no);
   request.accumulation = flags.value("accumulation", parse_accumulation);
   read_training(flags, request);
   request.compressor = flags.text("compressor");

@@ -55,7 +55,7 @@ class FsdpPlanner {
       const std::size_t ahead = n + scenario_.prefetch();
       for (; issued <= ahead && issued < units_.size(); ++issued) gather(unit_at(pass, issued));
       const std::size_t unit = unit_at(pass, n);
-      compute(pass, unit);
+      compute(pass, unit, sends ? Gradient::Exchanged : Gradient::Kept);
       // What is dropped now is gathered again when it is next needed.
       if (pass == Pass::Backward || scenario_.sharding.reshard_after_forward)
         gathered_[unit].reset();
@@ -76,7 +76,7 @@ class FsdpPlanner {
     return all;
   }
 
-  void compute(Pass pass, std::size_t unit) {
+  void compute(Pass pass, std::size_t unit, Gradient gradient) {
     Steps after;
     if (gathered_[unit]) after.push_back(*gathered_[unit]);
     if (!scenario_.overlap) after.insert(after.end(), serial_.begin(), serial_.end());
@@ -84,7 +84,8 @@ class FsdpPlanner {
     if (pass == Pass::Forward) {
       for (std::size_t i = its.first; i < its.end; ++i) steps_.forward(i, std::exchange(after, {}));
     } else {
-      for (std::size_t i = its.end; i-- > its.first;) steps_.backward(i, std::exchange(after, {}));
+      for (std::size_t i = its.end; i-- > its.first;)
+        steps_.backward(i, gradient, std::exchange(after, {}));
     }
   }
 

@@ -66,11 +66,11 @@ class ReplicatedPlanner {
   /// All tensors that backward reaches up to this one; the frozen ones among them are in no bucket.
   void backward_to(std::size_t tensor) {
     if (!steps_.coarse()) {
-      while (backward_at_ > tensor) steps_.backward(--backward_at_);
+      while (backward_at_ > tensor) steps_.backward(--backward_at_, Gradient::Exchanged);
       return;
     }
     Seconds sum{0};
-    while (backward_at_ > tensor) sum += scenario_.trace->tensors[--backward_at_].backward;
+    while (backward_at_ > tensor) sum += steps_.backward_time(--backward_at_, Gradient::Exchanged);
     steps_.compute(StepKind::Backward, {}, sum);
   }
 
@@ -109,7 +109,7 @@ class ReplicatedPlanner {
     Seconds now{0};
     for (std::size_t i = ready.size(); i-- > 0;) {
       if (steps_.launches()) now = std::max(now, from + trace.tensors[i].backward_launch);
-      ready[i] = now += trace.tensors[i].backward / slowest;
+      ready[i] = now += steps_.backward_time(i, Gradient::Exchanged) / slowest;
     }
     if (!scenario_.overlap) std::fill(ready.begin(), ready.end(), now);
     return ready;

@@ -67,7 +67,8 @@ struct PlannedBucket {
 struct Plan {
   std::vector<PlanStep> steps;
   std::vector<PlannedBucket> buckets;
-  /// How fast each rank computes, 1 as the trace says; its size is the number of ranks.
+  /// How fast each rank computes, 1 as the trace says; its size is the number of ranks. Every rank
+  /// computes as slowly as the slowest one is expected to, because all wait for that one.
   std::vector<double> rank_speeds;
   int network_streams = 1;  // collectives that a rank may be in at the same time
   /// The step with which cycles begin: waits end at multiples of theirs after its start.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/base/statistics.hpp"
+
 namespace gradcast {
 
 PlanSteps::PlanSteps(const Scenario& scenario, const PlanShortcuts& shortcuts)
@@ -11,10 +13,11 @@ PlanSteps::PlanSteps(const Scenario& scenario, const PlanShortcuts& shortcuts)
       launches_(scenario.trace->has_launches()),
       coarse_(shortcuts.coarse && scenario.fusion.kind != Fusion::Kind::Cycle && !launches_) {
   const Cluster& cluster = scenario.cluster;
+  const double slowest = 1 + cluster.rank_spread * expected_maximum(cluster.ranks());
   for (int rank = 0; rank < cluster.ranks(); ++rank) {
     const double its =
         scenario.rank_speeds.empty() ? 1 : scenario.rank_speeds.at(static_cast<std::size_t>(rank));
-    plan.rank_speeds.push_back(its * cluster.speed_of(rank));
+    plan.rank_speeds.push_back(its * cluster.speed_of(rank) / slowest);
   }
   plan.network_streams = scenario.network_streams;
   plan.coordinated = scenario.queue == Queue::Priority;
@@ -64,9 +67,17 @@ void PlanSteps::forward(std::size_t tensor, Steps after) {
          time.forward_launch, true);
 }
 
-void PlanSteps::backward(std::size_t tensor, Steps after) {
+Seconds PlanSteps::backward_time(std::size_t tensor, Gradient gradient) const {
+  const Seconds alone = scenario_.trace->tensors[tensor].backward;
+  const bool handled = gradient == Gradient::Exchanged && !scenario_.framework_in_compute &&
+                       !scenario_.model->tensors[tensor].frozen;
+  return handled ? alone + scenario_.cluster.per_tensor_overhead : alone;
+}
+
+void PlanSteps::backward(std::size_t tensor, Gradient gradient, Steps after) {
   const TensorTime& time = scenario_.trace->tensors[tensor];
-  launch(compute(StepKind::Backward, pass_name("backward ", time), time.backward, std::move(after)),
+  launch(compute(StepKind::Backward, pass_name("backward ", time), backward_time(tensor, gradient),
+                 std::move(after)),
          time.backward_launch, false);
 }
 
@@ -83,7 +94,7 @@ void PlanSteps::backward_all() {
     compute(StepKind::Backward, {}, scenario_.trace->backward());
     return;
   }
-  for (std::size_t i = scenario_.trace->tensors.size(); i-- > 0;) backward(i);
+  for (std::size_t i = scenario_.trace->tensors.size(); i-- > 0;) backward(i, Gradient::Kept);
 }
 
 void PlanSteps::update(double share, Steps after) {

@@ -10,6 +10,9 @@
 
 namespace gradcast {
 
+/// What becomes of a gradient after its backward: a micro-step may add it up and exchange nothing.
+enum class Gradient { Kept, Exchanged };
+
 class PlanSteps {
  public:
   using Steps = std::vector<std::size_t>;
@@ -40,8 +43,12 @@ class PlanSteps {
 
   /// One tensor's.
   void forward(std::size_t tensor, Steps after = {});
-  void backward(std::size_t tensor, Steps after = {});
-  /// Of all tensors, in an iteration or a micro-step in which nobody waits for any of them.
+  void backward(std::size_t tensor, Gradient gradient, Steps after = {});
+  /// How long the backward of one tensor takes. The framework handles each gradient that it
+  /// exchanges.
+  Seconds backward_time(std::size_t tensor, Gradient gradient) const;
+  /// Of all tensors, in an iteration or a micro-step in which nobody waits for any of them:
+  /// backward exchanges nothing.
   void forward_all();
   void backward_all();
   /// The update of a share of the parameters.

@@ -64,6 +64,9 @@ struct Scenario {
   Synchronise synchronise = Synchronise::Usual;
   ShardingChoice sharding;
   Optimizer optimizer = Optimizer::Momentum;  // only memory depends on it
+  /// The trace was taken with the framework at work, such as DDP on one GPU: it has the time that
+  /// the framework spends on gradient tensors, and a cluster's per_tensor_overhead is not added.
+  bool framework_in_compute = false;
   Shared<CostTable> costs;
   Cluster cluster;
   const Compressor* compressor = nullptr;

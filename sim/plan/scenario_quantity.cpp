@@ -170,6 +170,12 @@ const std::vector<ScenarioQuantity>& all_scenario_quantities() {
       quantity<Time>(
           "per_iteration_overhead", "software time of every iteration", kCluster, true,
           [](auto& s) -> auto& { return s.cluster.per_iteration_overhead; }),
+      quantity<Time>(
+          "per_tensor_overhead", "what the framework spends on each gradient tensor in backward",
+          kCluster, true, [](auto& s) -> auto& { return s.cluster.per_tensor_overhead; }),
+      quantity<Share>(
+          "rank_spread", "deviation of ranks' compute times: all wait for the slowest", kCluster,
+          true, [](auto& s) -> auto& { return s.cluster.rank_spread; }),
       quantity<Share>(
           "communication_slowdown", "of backward while a collective runs", kCluster, true,
           [](auto& s) -> auto& { return s.cluster.communication_slowdown; }),

@@ -36,6 +36,12 @@ double mean_error(const std::vector<Judged>& rows) {
   return sum / static_cast<double>(rows.size());
 }
 
+double bias(const std::vector<Judged>& rows) {
+  double sum = 0;
+  for (const Judged& row : rows) sum += row.error_percent();
+  return sum / static_cast<double>(rows.size());
+}
+
 IntervalScore score_of(const std::vector<Judged>& rows) {
   IntervalScore score;
   std::vector<double> widths;
@@ -125,8 +131,8 @@ Judgement judge_groups(const std::vector<SourceGroup>& groups, const StackPriors
     judgement.groups.push_back(
         {groups[g].name, groups[g].stack,
          std::find(fit.stacks.begin(), fit.stacks.end(), groups[g].stack) != fit.stacks.end(),
-         groups[g].rows.size(), mean_error(by_stack), mean_error(by_physics), score_of(by_stack),
-         score_of(by_population), score_of(by_physics)});
+         groups[g].rows.size(), mean_error(by_stack), bias(by_stack), mean_error(by_physics),
+         score_of(by_stack), score_of(by_population), score_of(by_physics)});
     if (progress) progress(g + 1, groups.size());
   }
   return judgement;
@@ -147,16 +153,17 @@ constexpr Of kOf[] = {&JudgedGroup::intervals, &JudgedGroup::unnamed, &JudgedGro
 
 std::string judgement_table(const Judgement& judgement) {
   TextTable table;
-  table.header = {"group", "stack",   "rows",    "error %", "physics %", "by stack", "width %",
-                  "score", "unnamed", "width %", "score",   "residuals", "width %",  "score"};
+  table.header = {"group",     "stack",    "rows",      "error %", "bias %",
+                  "physics %", "by stack", "width %",   "score",   "unnamed",
+                  "width %",   "score",    "residuals", "width %", "score"};
   for (const JudgedGroup& group : judgement.groups) {
     table.rows.push_back({group.name, group.stack + (group.stack_seen ? "" : " (not seen)"),
                           std::to_string(group.rows), fixed(group.error_percent, 1),
-                          fixed(group.physics_percent, 1)});
+                          with_sign(group.bias_percent, 1), fixed(group.physics_percent, 1)});
     for (const Of of : kOf) add_score(table.rows.back(), group.*of);
   }
   table.rows.push_back({"mean over groups", "", "",
-                        fixed(judgement.mean(&JudgedGroup::error_percent), 1),
+                        fixed(judgement.mean(&JudgedGroup::error_percent), 1), "",
                         fixed(judgement.mean(&JudgedGroup::physics_percent), 1)});
   for (const Of of : kOf)
     add_score(table.rows.back(), {judgement.mean(of, &IntervalScore::coverage_percent),
@@ -180,6 +187,7 @@ std::vector<Json> judgement_rows(const Judgement& judgement) {
                     {"stack_seen", group.stack_seen ? "yes" : "no"},
                     {"rows", group.rows},
                     {"mean_absolute_error_percent", group.error_percent},
+                    {"bias_percent", group.bias_percent},
                     {"physics_mean_absolute_error_percent", group.physics_percent},
                     {"coverage_percent", group.intervals.coverage_percent},
                     {"median_interval_width_percent", group.intervals.width_percent},

@@ -25,6 +25,7 @@ struct JudgedGroup {
   bool stack_seen = false;  // by another group
   std::size_t rows = 0;
   double error_percent = 0;    // mean absolute, of forecasts without this group
+  double bias_percent = 0;     // mean of the same, with its sign: below 0 is too fast
   double physics_percent = 0;  // of physics alone
   IntervalScore intervals;
   IntervalScore unnamed;    // of physics, where nobody says which stack it is

@@ -9,6 +9,10 @@ namespace gradcast {
 bool has_seen(const StackTerm& term, const Scenario& scenario) {
   // A single node crosses no NIC.
   if (term.quantity->name == "nic_share" && scenario.cluster.nodes == 1) return false;
+  // A rank alone waits for nobody.
+  if (term.quantity->name == "rank_spread" && scenario.cluster.ranks() == 1) return false;
+  // What is in the trace too is not what a run takes beyond it.
+  if (term.quantity->name == "per_tensor_overhead" && scenario.framework_in_compute) return false;
   return pays(*term.quantity, term.compressor, scenario);
 }
 

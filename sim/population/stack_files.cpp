@@ -5,7 +5,9 @@
 #include <set>
 
 #include "sim/base/csv.hpp"
+#include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
+#include "sim/inputs/measured.hpp"
 #include "sim/population/seen.hpp"
 
 namespace gradcast {
@@ -17,39 +19,81 @@ std::string runs_text(std::size_t runs, const std::set<std::string>& names) {
 
 }  // namespace
 
+namespace {
+
+bool among(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Measured stacks, those that are only listed, the population.
+std::vector<std::string> names_of(const PopulationFit& fit, const UsualSchedules& listed) {
+  std::vector<std::string> names = fit.stacks;
+  for (const auto& [name, its] : listed)
+    if (!among(names, name)) names.push_back(name);
+  names.emplace_back(kPopulationName);
+  return names;
+}
+
+/// The measured stack whose runs a stack of this name stands on; "": all runs.
+std::string origin_of(const std::string& name, const PopulationFit& fit,
+                      const UsualSchedules& listed) {
+  if (among(fit.stacks, name)) return name;
+  const auto its = listed.find(name);
+  if (its == listed.end() || its->second.like.empty()) return {};
+  if (among(fit.stacks, its->second.like)) return its->second.like;
+  throw ValueError("stack '" + name + "' is like '" + its->second.like +
+                   "', which nobody measured");
+}
+
+std::string title_of(const std::string& name, const std::string& origin, const std::string& runs) {
+  if (name == kPopulationName)
+    return "Software stacks that nobody measured, as those that were measured show them: " + runs +
+           ".";
+  const std::string title = "The software stack " + name;
+  if (origin == name) return title + ", as " + runs + " show it.";
+  if (origin.empty())
+    return title + ", which nobody measured: what it shares with others, as " + runs + " show it.";
+  return title + ", which nobody measured: its costs are those of " + origin + ", as " + runs +
+         " show them.";
+}
+
+}  // namespace
+
 std::vector<FittedFile> stack_files(const PopulationFit& fit,
                                     const std::vector<SourceGroup>& groups,
                                     const UsualSchedules& schedules) {
-  std::vector<std::string> names = fit.stacks;
-  names.emplace_back(kPopulationName);
   std::vector<const SourceGroup*> all;
   for (const SourceGroup& group : groups) all.push_back(&group);
   std::vector<FittedFile> files;
-  for (const std::string& name : names) {
-    const bool measured = name != kPopulationName;
-    Stack stack = predicted_stack(fit, name, all);
+  for (const std::string& name : names_of(fit, schedules)) {
+    const std::string origin = origin_of(name, fit, schedules);
+    Stack stack = predicted_stack(fit, origin.empty() ? name : origin, all);
+    stack.name = name;
     if (const auto usual = schedules.find(name); usual != schedules.end())
-      stack.schedule = usual->second;
+      stack.schedule = usual->second.schedule;
+    const bool own = origin == name || name == kPopulationName;
+    const auto shows = [&](const SourceGroup& group) {
+      return origin.empty() || group.stack == origin;
+    };
     std::size_t runs = 0;
     std::set<std::string> of;
     std::set<std::string> sources;
     for (StackTerm& term : stack.terms) {
       std::size_t its = 0;
       for (const SourceGroup& group : groups)
-        if (!measured || group.stack == name)
+        if (shows(group) && (own || !origin.empty()))
           for (const FitRow& row : group.rows) its += has_seen(term, row.scenario) ? 1 : 0;
-      term.source = its > 0 ? std::to_string(its) + " runs" : "no run of it: what other stacks say";
+      term.source = its == 0 ? "no run of it: what other stacks say"
+                             : std::to_string(its) + " runs" + (own ? "" : " of " + origin);
     }
     for (const SourceGroup& group : groups)
-      if (!measured || group.stack == name) {
+      if (shows(group)) {
         runs += group.rows.size();
         of.insert(group.name);
         for (const FitRow& row : group.rows) sources.insert(row.run.source);
       }
     std::vector<std::string> comments{
-        measured ? "The software stack " + name + ", as " + runs_text(runs, of) + " show it."
-                 : "Software stacks that nobody measured, as those that were measured show them: " +
-                       runs_text(runs, of) + ".",
+        title_of(name, origin, runs_text(runs, of)),
         "Estimated by `gradcast fit --stacks` from all groups of traces/stack-groups.csv at once, "
         "with the priors of traces/stack-priors.csv.",
         "Each value is that of a cluster which was not measured itself, and its deviation says how "
@@ -64,19 +108,21 @@ std::vector<FittedFile> stack_files(const PopulationFit& fit,
 
 namespace {
 
-constexpr std::array kScheduleColumns = {"stack", "fusion", "overlap", "source", "collective"};
-constexpr std::size_t kScheduleRequired = 4;
+constexpr std::array kScheduleColumns = {"stack",  "fusion", "overlap",
+                                         "source", "like",   "collective"};
+constexpr std::size_t kSchedulesRequired = 4;
 
 }  // namespace
 
 UsualSchedules load_usual_schedules(const TextFile& file) {
   UsualSchedules all;
-  CsvReader rows(file, kScheduleColumns, kScheduleRequired);
+  CsvReader rows(file, kScheduleColumns, kSchedulesRequired);
   while (rows.next()) {
     const UsualSchedule schedule{rows.value("fusion", parse_fusion),
                                  rows.value("overlap", parse_usual_overlap),
                                  rows.text("collective"), rows.word("source")};
-    if (!all.emplace(rows.word("stack"), schedule).second)
+    const ListedStack listed{schedule, rows.value("like", parse_stack)};
+    if (!all.emplace(rows.word("stack"), listed).second)
       throw rows.failure("stack", in_quotes(rows.text("stack")) + " stands twice");
   }
   return all;

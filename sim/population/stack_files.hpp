@@ -13,15 +13,25 @@
 
 namespace gradcast {
 
-/// By stack.
-using UsualSchedules = std::map<std::string, UsualSchedule>;
+/// What is known of a stack without a measurement.
+struct ListedStack {
+  UsualSchedule schedule;
+  /// A measured stack whose costs it has, such as that of an older version; "": its own or, where
+  /// nobody measured it, the population's.
+  std::string like;
+};
 
-/// Reads `traces/stack-schedules.csv`: stack,fusion,overlap,source. Throws DataError.
+/// By stack.
+using UsualSchedules = std::map<std::string, ListedStack>;
+
+/// Reads `traces/stack-schedules.csv`: stack,fusion,overlap,source and optionally like. Throws
+/// DataError.
 UsualSchedules load_usual_schedules(const TextFile& file);
 UsualSchedules load_usual_schedules(DataFiles& files);
 
-/// `platforms/stack-<name>.csv` of each stack that was measured, with what its runs have seen, and
-/// of the population.
+/// `platforms/stack-<name>.csv` of each stack that was measured, with what its runs have seen, of
+/// each other stack whose schedule is known, and of the population. Throws ValueError if a stack is
+/// like one that nobody measured.
 std::vector<FittedFile> stack_files(const PopulationFit& fit,
                                     const std::vector<SourceGroup>& groups,
                                     const UsualSchedules& schedules);

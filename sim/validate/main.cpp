@@ -160,17 +160,19 @@ std::string with_table(const std::string& readme, const std::string& table,
 std::string stacks_as_markdown(DataFiles& files) {
   std::fprintf(stderr, "validating stacks, without each group\n");
   const Judgement judgement = judge_groups(load_source_groups(files), load_stack_priors(files), {});
-  std::string text = std::string(kStacksBegin) +
-                     "\n| group of runs | its stack | rows | physics alone | forecast by the other "
-                     "groups | inside 90 % | width |\n|---|---|---:|---:|---:|---:|---:|\n";
+  std::string text =
+      std::string(kStacksBegin) +
+      "\n| group of runs | its stack | rows | physics alone | forecast by the other "
+      "groups | bias | inside 90 % | width |\n|---|---|---:|---:|---:|---:|---:|---:|\n";
   for (const JudgedGroup& group : judgement.groups)
     text += "| " + group.name + " | " + group.stack + (group.stack_seen ? "" : " (not seen)") +
             " | " + std::to_string(group.rows) + " | " + fixed(group.physics_percent, 1) + " % | " +
-            fixed(group.error_percent, 1) + " % | " + fixed(group.intervals.coverage_percent, 0) +
-            " % | " + fixed(group.intervals.width_percent, 0) + " % |\n";
+            fixed(group.error_percent, 1) + " % | " + with_sign(group.bias_percent, 1) + " % | " +
+            fixed(group.intervals.coverage_percent, 0) + " % | " +
+            fixed(group.intervals.width_percent, 0) + " % |\n";
   return text + "| mean over groups | | | " +
          fixed(judgement.mean(&JudgedGroup::physics_percent), 1) + " % | " +
-         fixed(judgement.mean(&JudgedGroup::error_percent), 1) + " % | " +
+         fixed(judgement.mean(&JudgedGroup::error_percent), 1) + " % | | " +
          fixed(judgement.mean(&JudgedGroup::intervals, &IntervalScore::coverage_percent), 0) +
          " % | |\n" + kStacksEnd;
 }

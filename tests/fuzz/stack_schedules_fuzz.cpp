@@ -9,9 +9,9 @@ namespace gradcast::fuzz {
 namespace {
 
 void read(const std::string& bytes) {
-  for (const auto& [stack, schedule] :
-       load_usual_schedules(text_file(bytes, "stack-schedules.csv")))
-    require(!schedule.source.empty() && !to_text(schedule.fusion).empty(), "a source and a fusion");
+  for (const auto& [stack, listed] : load_usual_schedules(text_file(bytes, "stack-schedules.csv")))
+    require(!listed.schedule.source.empty() && !to_text(listed.schedule.fusion).empty(),
+            "a source and a fusion");
 }
 
 const Harness harness("stack_schedules", read);

@@ -34,3 +34,13 @@ TEST_CASE("What is no probability has no quantile", "[statistics]") {
   CHECK_THROWS_AS(t_quantile(1, 3), std::logic_error);
   CHECK_THROWS_AS(t_quantile(0.5, 0), std::logic_error);
 }
+
+TEST_CASE("the largest of several normal draws is expected where the integral has it",
+          "[statistics]") {
+  // Of 2 draws 1 / sqrt(pi); of 8 and 128 by the trapezoidal rule in steps of 0.001.
+  CHECK(expected_maximum(1) == 0);
+  CHECK(expected_maximum(2) == Approx(0.56419).margin(0.03));
+  CHECK(expected_maximum(8) == Approx(1.42360).margin(0.03));
+  CHECK(expected_maximum(128) == Approx(2.59460).margin(0.03));
+  CHECK_THROWS_AS(expected_maximum(0), std::logic_error);
+}

@@ -70,6 +70,8 @@ inline void draw_software(Cluster& cluster) {
   if (chance(40)) cluster.per_collective_latency = rough_time(-6, -4);
   if (chance(40)) cluster.per_tensor_negotiation = rough_time(-6, -4);
   if (chance(40)) cluster.per_iteration_overhead = rough_time(-5, -3);
+  if (chance(40)) cluster.per_tensor_overhead = rough_time(-6, -4);
+  if (chance(40)) cluster.rank_spread = number(1, 100) / 1000.0;
   if (chance(40)) cluster.communication_slowdown = number(1, 50) / 100.0;
   if (chance(25)) cluster.computing_slowdown = number(1, 50) / 100.0;
   if (chance(40)) cluster.reduction_bandwidth = rate();

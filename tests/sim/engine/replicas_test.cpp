@@ -43,6 +43,17 @@ bool same_bits(double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0; 
 
 }  // namespace
 
+TEST_CASE("ranks whose speeds are drawn have a slowest one already", "[replicas]") {
+  Scenario scenario = toy_of(4);
+  scenario.cluster.rank_spread = 0.1;
+  const Noise jitter{.compute = 0.1, .seed = 5};
+  CHECK(make_plan(replica_of(scenario, jitter, 3)).rank_speeds ==
+        make_plan(replica_of(toy_of(4), jitter, 3)).rank_speeds);
+  // Noise of the network alone draws none.
+  CHECK(make_plan(replica_of(scenario, {.network = 0.1, .seed = 5}, 3)).rank_speeds ==
+        make_plan(scenario).rank_speeds);
+}
+
 TEST_CASE("a replica is the same whichever others are run", "[replicas]") {
   const Scenario scenario = toy_of(4);
   const Noise noise{.compute = 0.1, .network = 0.2, .seed = 5};

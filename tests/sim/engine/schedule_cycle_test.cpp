@@ -8,6 +8,7 @@
 
 using namespace gradcast;
 using namespace gradcast::toy;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -31,6 +32,15 @@ TEST_CASE("a cycle sends what is ready when it ends", "[schedule]") {
   const Scenario seven = toy_with("dense", "cycle:7ms,64MiB", true);
   CHECK(tensors_of_buckets(seven) == Numbers{1, 2});
   CHECK(astray(seven, 38) == kNobody);
+}
+
+// Gradients are ready 7.5 (c), 13 (b) and 16.5 ms (a) after backward began. Cycles of 7 ms: c and b
+// go at 14 (20), 20-40; a at 21 (27), 40-44; update.
+TEST_CASE("a cycle takes a gradient once the framework has handled it", "[schedule]") {
+  Scenario scenario = toy_with("dense", "cycle:7ms,64MiB", true);
+  scenario.cluster.per_tensor_overhead = 1500us;
+  CHECK(tensors_of_buckets(scenario) == Numbers{2, 1});
+  CHECK(astray(scenario, 45) == kNobody);
 }
 
 // The first cycle ends at 26 on the clock; nothing happens from 18 on. All: 26-50, update. c may

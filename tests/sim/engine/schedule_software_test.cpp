@@ -48,6 +48,57 @@ TEST_CASE("an iteration begins with its overhead", "[schedule]") {
   }
 }
 
+// Backward takes 1 ms more for each of a, b and c.
+TEST_CASE("the framework handles every gradient tensor in backward", "[schedule]") {
+  for (const Queue queue : {Queue::Fifo, Queue::Priority}) {
+    Scenario scenario = toy_with("dense", "merged", false, queue);
+    scenario.cluster.per_tensor_overhead = 1ms;
+    CHECK(astray(scenario, 46) == kNobody);
+    CHECK(astray(scenario, &IterationResult::backward, 12 + 3) == kNobody);
+  }
+  // Backward c 6-13, b -18, a -21. c 13-25, b 25-33, a 33-37, update.
+  Scenario scenario = wait_free();
+  scenario.cluster.per_tensor_overhead = 1ms;
+  CHECK(astray(scenario, 38) == kNobody);
+  scenario = on_nodes(scenario, 1, 1);  // DDP of one rank copies and divides too
+  CHECK(astray(scenario, 6 + 15 + 1) == kNobody);
+}
+
+// Two micro-steps of 18 ms, all-reduces of 24 ms after the second or after each, update.
+TEST_CASE("a micro-step that exchanges nothing does not handle gradients", "[schedule]") {
+  Scenario scenario = toy_with("dense", "merged", false);
+  scenario.cluster.per_tensor_overhead = 1ms;
+  scenario.accumulation = 2;
+  CHECK(astray(scenario, 18 + 18 + 3 + 24 + 1) == kNobody);
+  scenario.synchronise = Synchronise::Every;
+  CHECK(astray(scenario, 2 * (18 + 3 + 24) + 1) == kNobody);
+}
+
+TEST_CASE("a trace that was taken under the framework has its work on gradients", "[schedule]") {
+  Scenario scenario = toy_with("dense", "merged", false);
+  scenario.cluster.per_tensor_overhead = 1ms;
+  scenario.framework_in_compute = true;
+  CHECK(astray(scenario, 43) == kNobody);
+}
+
+TEST_CASE("a frozen tensor has no gradient to handle", "[schedule]") {
+  Scenario scenario = toy_with("dense", "merged", false);
+  scenario.cluster.per_tensor_overhead = 1ms;
+  scenario.model.change().tensors[1].frozen = true;  // 8 ms of the all-reduce
+  CHECK(astray(scenario, 18 + 2 + 16 + 1) == kNobody);
+}
+
+// With 2 ranks the slower one is expected 0.5895 deviations above the mean, by Blom's formula. All
+// of a rank's own work takes so much longer: 6 + 12 + 1 ms. The network stays as it is.
+TEST_CASE("all ranks wait for the slowest", "[schedule]") {
+  Scenario scenario = toy_with("dense", "merged", false);
+  scenario.cluster.rank_spread = 0.1;
+  const double slower = 1 + 0.1 * 0.5894557978497785;
+  CHECK(astray(scenario, 19 * slower + 24) == kNobody);
+  CHECK(astray(scenario, &IterationResult::backward, 12 * slower) == kNobody);
+  CHECK(astray(on_nodes(scenario, 1, 1), 19) == kNobody);  // nobody to wait for
+}
+
 // 4 MB/s: c 3, b 2, a 1 ms. Backward at half speed while a collective runs. c 12-15: of b's 4 ms
 // 1.5 are done, the rest by 17.5. b 17.5-19.5: of a's 2 ms 1 is done, the rest by 20.5. a
 // 20.5-21.5, update.

@@ -29,6 +29,16 @@ TEST_CASE("FSDP without overlap is the sum of all that it does") {
   CHECK(astray(sharded("fsdp", false), 18 + 36 + 0.5) == kNobody);
 }
 
+TEST_CASE("FSDP handles every gradient that it scatters") {
+  Scenario scenario = sharded("fsdp", false);
+  scenario.cluster.per_tensor_overhead = Seconds{1e-3};
+  CHECK(astray(scenario, 18 + 36 + 3 + 0.5) == kNobody);
+  // Of two micro-steps the first scatters nothing: 18 + 36 - 12, then 54 and 3.
+  scenario.accumulation = 2;
+  scenario.synchronise = Synchronise::Last;
+  CHECK(astray(scenario, 42 + 54 + 3 + 0.5) == kNobody);
+}
+
 TEST_CASE("FSDP that keeps parameters after forward gathers them once") {
   Scenario scenario = sharded("fsdp", false);
   scenario.sharding.reshard_after_forward = false;

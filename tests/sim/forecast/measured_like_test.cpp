@@ -17,11 +17,11 @@ namespace {
 #define GRADCAST_REQUEST_MEMBERS                                                                   \
   model, trace, costs, costs_device, costs_of, cluster, today, stack, stack_given, compressor,     \
       mode, implementation, collective, nccl, density, parameter, sent_share, batch, accumulation, \
-      synchronise, sharding, precision, optimizer, fusion, best_schedule, fusion_given,            \
-      overlap_given, selection, overlap, pipeline, value_type, wire_bytes_per_element,             \
-      wire_messages, queue, encode_stream, encode_slowdown, extrapolate, compressing,              \
-      network_streams, count_spread, seed, events, concurrent_jobs, payload, compute, changed,     \
-      folder, costs_folder
+      synchronise, sharding, precision, optimizer, framework_in_compute, fusion, best_schedule,    \
+      fusion_given, overlap_given, selection, overlap, pipeline, value_type,                       \
+      wire_bytes_per_element, wire_messages, queue, encode_stream, encode_slowdown, extrapolate,   \
+      compressing, network_streams, count_spread, seed, events, concurrent_jobs, payload, compute, \
+      changed, folder, costs_folder
 #define GRADCAST_AS_TEXT(...) #__VA_ARGS__
 #define GRADCAST_NAMES(...) GRADCAST_AS_TEXT(__VA_ARGS__)
 
@@ -62,6 +62,7 @@ Request all_changed() {
   other.sharding.kind = Sharding::Zero1;
   other.precision.gradient = NumberType::Bf16;
   other.optimizer = Optimizer::Adam;
+  other.framework_in_compute = true;
   other.fusion = parse_fusion("25MiB");
   other.best_schedule = true;
   other.fusion_given = other.overlap_given = true;

@@ -107,6 +107,14 @@ TEST_CASE("a row may say what selected, what ran, what is assumed, and that noth
                     Contains("column 'compressing': '0' is not 'yes' or 'no'"));
 }
 
+TEST_CASE("a row may say that its compute time has the framework in it", "[measured]") {
+  const std::string columns = kColumns + ",framework_in_compute";
+  CHECK(runs(columns, kRow + ",yes").runs[0].framework_in_compute);
+  CHECK_FALSE(runs(columns, kRow + ",").runs[0].framework_in_compute);
+  CHECK_FALSE(same_setup(runs(columns, kRow + ",yes").runs[0], runs(columns, kRow + ",").runs[0]));
+  CHECK_THROWS_WITH(runs(columns, kRow + ",ddp"), Contains("column 'framework_in_compute': 'ddp'"));
+}
+
 TEST_CASE("rows of one set-up differ in the compressor and the schedule only", "[measured]") {
   const MeasuredRun topk = runs(kColumns, kRow).runs[0];
   CHECK(same_setup(topk, runs(kColumns, with(kRow, "topk,0.001", "dense,1")).runs[0]));

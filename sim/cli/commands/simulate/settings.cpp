@@ -79,6 +79,7 @@ Json settings_of(const Scenario& scenario, const Request& request, const Plan& p
   settings["trace"] = request.trace_name();
   settings["device"] = scenario.trace->device;
   settings["batch"] = scenario.batch();
+  settings["framework_in_compute"] = scenario.framework_in_compute ? "yes" : "no";
   settings["accumulation"] = scenario.accumulation;
   settings["synchronise"] = scenario.synchronises_every() ? "every" : "last";
   add_sharding(settings, scenario);

@@ -1,0 +1,74 @@
+#include "sim/population/stack_files.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "sim/base/error.hpp"
+
+using namespace gradcast;
+using Catch::Contains;
+
+namespace {
+
+constexpr const char* kHeader = "stack,fusion,overlap,source,like\n";
+
+UsualSchedules listed(const std::string& rows) {
+  return load_usual_schedules({"stack-schedules.csv", kHeader + rows});
+}
+
+/// A fit of one stack, "old-mpi", with one draw of one term.
+PopulationFit fit_of(const StackPriors& priors) {
+  PopulationDraw draw;
+  draw.middle = Eigen::VectorXd::Constant(1, std::log(10e-3));
+  draw.between = Eigen::VectorXd::Constant(1, 1e-9);
+  draw.stacks = {Eigen::VectorXd::Constant(1, std::log(3e-3))};
+  draw.discrepancy = 0.1;
+  draw.scatter = {0.1};
+  return {&priors, {"old-mpi"}, {draw, draw}};
+}
+
+StackPriors one_prior() {
+  return load_stack_priors({"stack-priors.csv",
+                            "property,compressor,stacks,median,spread,between,source\n"
+                            "per_iteration_overhead,,,10ms,100%,100%,x\n"
+                            "discrepancy,,,10%,,,x\nscatter,,,10%,,,x\n"});
+}
+
+/// Of the file of this stack.
+Stack written(const std::vector<FittedFile>& files, const std::string& name) {
+  for (const FittedFile& file : files)
+    if (file.path == "platforms/stack-" + name + ".csv")
+      return load_stack({file.path, file.content});
+  FAIL("no file of " << name);
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("a stack that nobody measured has the costs of the one it is like", "[population]") {
+  const StackPriors priors = one_prior();
+  const auto files = stack_files(fit_of(priors), {},
+                                 listed("old-mpi,merged,no,x,\nnew-mpi,layer,yes,y,old-mpi\n"
+                                        "other,merged,never,z,\n"));
+  REQUIRE(files.size() == 4);
+  CHECK(written(files, "old-mpi").terms[0].value == Approx(3e-3));
+  const Stack like = written(files, "new-mpi");
+  CHECK(like.terms[0].value == Approx(3e-3));
+  CHECK(to_text(like.schedule->fusion) == "layer");
+  CHECK(like.schedule->overlap == UsualOverlap::Yes);
+  const Stack other = written(files, "other");
+  CHECK(other.terms[0].value == Approx(10e-3));
+  CHECK(other.terms[0].source == "no run of it: what other stacks say");
+  CHECK(written(files, "population").terms[0].value == Approx(10e-3));
+}
+
+TEST_CASE("a stack is like one that was measured", "[population]") {
+  const StackPriors priors = one_prior();
+  CHECK_THROWS_WITH(stack_files(fit_of(priors), {}, listed("a,merged,no,x,b\nb,merged,no,x,\n")),
+                    Contains("stack 'a' is like 'b', which nobody measured"));
+}
+
+TEST_CASE("a list of schedules may leave out what stacks are like", "[population]") {
+  const UsualSchedules read = load_usual_schedules(
+      {"stack-schedules.csv", "stack,fusion,overlap,source\nold-mpi,merged,no,x\n"});
+  CHECK(read.at("old-mpi").like.empty());
+}
