@@ -10,6 +10,7 @@
 #include "sim/base/lists.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/toml_file.hpp"
+#include "sim/forecast/usual_costs.hpp"
 #include "sim/inputs/compressor_costs.hpp"
 #include "sim/inputs/cost_table.hpp"
 #include "sim/inputs/fusion.hpp"
@@ -292,7 +293,7 @@ Request request_of(const SweepSettings& settings, DataFiles& files) {
   Request request = read_request(flags);
   read_transfer(flags, files).apply(request);
   try {
-    return with_usual_schedule(request, files);
+    return with_usual_schedule(with_usual_costs(request, files), files);
   } catch (const ValueError& error) {  // an unknown stack
     throw UsageError(error.what());
   }

@@ -12,6 +12,7 @@
 #include "sim/breakeven/mapping.hpp"
 #include "sim/breakeven/questions.hpp"
 #include "sim/breakeven/win_map.hpp"
+#include "sim/forecast/usual_costs.hpp"
 #include "sim/inputs/data_files.hpp"
 #include "sim/options/assumption_notes.hpp"
 #include "sim/options/engine_flags.hpp"
@@ -68,7 +69,7 @@ int breakeven(int argc, const char* const* argv) {
   try {
     const TransferChoice transfer = read_transfer(flags, files);
     transfer.apply(asked.request);
-    asked.request = with_usual_schedule(asked.request, files);
+    asked.request = with_usual_schedule(with_usual_costs(asked.request, files), files);
     require_fitted_software(flags, asked, files);
     const std::vector<Contestant> contestants = contestants_of(flags, asked, files);
 
@@ -83,6 +84,7 @@ int breakeven(int argc, const char* const* argv) {
     note_own_fit(flags, contestants.front());
     note_trace_evidence(flags, asked.request, files);
     note_transfer(flags, transfer, used_costs(asked.request, contestants), files);
+    note_usual_costs(flags, transfer, asked.request);
     std::vector<std::string> names;
     for (const Contestant& contestant : contestants) names.push_back(contestant.name);
     note_density(flags, names);

@@ -15,6 +15,7 @@
 #include "sim/forecast/measured_like.hpp"
 #include "sim/forecast/request.hpp"
 #include "sim/forecast/schedule.hpp"
+#include "sim/forecast/usual_costs.hpp"
 #include "sim/inputs/data_files.hpp"
 #include "sim/options/assumption_notes.hpp"
 #include "sim/options/engine_flags.hpp"
@@ -62,7 +63,7 @@ int simulate(int argc, const char* const* argv) {
     const TransferChoice transfer = read_transfer(flags, files);
     transfer.apply(request);
     std::optional<CountsUsed> counts = read_counts(flags, request, files);
-    request = with_usual_schedule(request, files);
+    request = with_usual_schedule(with_usual_costs(request, files), files);
     if (request.best_schedule) request = fastest(request, engine, files);
     const Scenario scenario = make_scenario(request, files);
     const Plan plan = make_plan(scenario);
@@ -91,10 +92,12 @@ int simulate(int argc, const char* const* argv) {
     if (counts) note_counts(flags, *counts, scenario);
     if (!counts) note_density(flags, {request.compressor});
     note_trace_evidence(flags, request, files);
-    if (scenario.compresses() && !plan.buckets.empty())
+    if (scenario.compresses() && !plan.buckets.empty()) {
       note_transfer(flags, transfer,
                     {{request.costs, request.compressor, plan.buckets[0].cost.implementation}},
                     files);
+      note_usual_costs(flags, transfer, request);
+    }
     note_selection(flags, scenario, plan);
     note_choices(flags, scenario, plan, noise);
   } catch (const ValueError& error) {
