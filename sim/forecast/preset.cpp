@@ -9,6 +9,7 @@
 #include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
 #include "sim/forecast/schedule.hpp"
+#include "sim/forecast/usual_costs.hpp"
 #include "sim/network/nccl_rule.hpp"
 
 namespace gradcast {
@@ -126,8 +127,9 @@ Preset parse_preset(std::string_view text) {
 }
 
 Request with_defaults(Request request, DataFiles& files) {
-  if (request.today) return with_todays(std::move(request), files);
-  return with_usual_schedule(std::move(request), files);
+  request = request.today ? with_todays(std::move(request), files)
+                          : with_usual_schedule(std::move(request), files);
+  return with_usual_costs(std::move(request), files);
 }
 
 std::string assumed_words(const Request& request, const Scenario& scenario) {

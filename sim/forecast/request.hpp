@@ -101,6 +101,10 @@ struct RequestFiles {
   std::vector<const TextFile*> all() const;
 };
 
+/// The trace of a request that has a model. Throws ValueError where there is none: if none was
+/// named, it says which one was looked for, and why.
+const TextFile& read_trace(const Request& request, DataFiles& files);
+
 /// Throws ValueError for an unknown name, DataError for a file that cannot be read.
 RequestFiles read_files(const Request& request, DataFiles& files);
 

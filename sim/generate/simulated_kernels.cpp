@@ -61,6 +61,19 @@ std::vector<SimulatedEncode> simulated_encodes(const std::vector<SimulatedKernel
   return encodes;
 }
 
+EncodeLines encode_lines(const std::vector<SimulatedKernel>& kernels) {
+  EncodeLines lines;
+  for (const SimulatedEncode& encode : simulated_encodes(kernels))
+    lines[{encode.compressor, encode.density}].push_back(encode);
+  for (auto& [key, line] : lines) std::ranges::sort(line, {}, &SimulatedEncode::elements);
+  return lines;
+}
+
+std::vector<SimulatedEncode> large_tensors(std::vector<SimulatedEncode> line) {
+  std::erase_if(line, [](const SimulatedEncode& e) { return e.elements <= kWholeTensor; });
+  return line;
+}
+
 Seconds EncodeLaw::at(double elements) const {
   return fixed + Seconds{kEncodeBytes * elements / (share * SimulatedV100::kBytesPerSecond)};
 }

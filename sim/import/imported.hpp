@@ -92,4 +92,10 @@ struct Imported {
 /// there are no times.
 void rescale(Imported& imported, Seconds iteration);
 
+/// True if the run was timed while it sent buckets of gradients: the backward of its trace has the
+/// framework's copies into them and back.
+inline bool has_framework(const Imported& imported) {
+  return imported.times && !imported.buckets.empty();
+}
+
 }  // namespace gradcast

@@ -162,7 +162,8 @@ std::vector<std::string> next_commands(const Imported& imported, const ImportedF
                                       std::to_string(shape.nodes) + " --gpus-per-node " +
                                       std::to_string(shape.gpus_per_node);
   const std::string what = "--model " + quoted(files.paths.model) + " --trace " +
-                           quoted(files.paths.trace) + " --fusion ddp --overlap yes ";
+                           quoted(files.paths.trace) + " --fusion ddp --overlap yes " +
+                           (has_framework(imported) ? "--framework-in-compute yes " : "");
   std::vector<std::string> commands = {"gradcast simulate " + what + where};
   commands.push_back("gradcast breakeven " + what + "--cluster 10gbe --nodes 8" +
                      " --compressor topk --over nic-bandwidth");

@@ -70,12 +70,12 @@ std::string measured_csv(const Imported& imported, const std::string& name,
                                "alone: an input, not a forecast."})) +
          csv_line({"source", "model", "trace", "batch", "compute_seconds", "cluster", "nodes",
                    "gpus_per_node", "compressor", "density", "fusion", "overlap",
-                   "iteration_seconds"}) +
+                   "iteration_seconds", "framework_in_compute"}) +
          csv_line({name, beside(paths.model), beside(paths.trace),
                    std::to_string(imported.trace->batch), seconds(imported.trace->iteration()),
                    beside(paths.cluster), std::to_string(shape.nodes),
                    std::to_string(shape.gpus_per_node), "dense", "1", fusion, "yes",
-                   seconds(imported.times->window)});
+                   seconds(imported.times->window), has_framework(imported) ? "yes" : "no"});
 }
 
 /// Seconds a byte of the fastest.

@@ -124,7 +124,8 @@ void add_request_flags(Flags& flags) {
   flags.add("mode",
             "paper or code: which definition to take, where a compressor's paper and its authors' "
             "code differ");
-  flags.add("costs", "cost table of the compressors", defaults.costs);
+  flags.add("costs", "cost table of the compressors (default: " + defaults.costs +
+                         "; where the trace is of another GPU, cost-v100-derived for that GPU)");
   flags.add("implementation",
             "whose kernels the costs are of: gradcast-cuda, torch, ... (default: the project's "
             "own, where the costs have them)");

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <ctime>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 

@@ -92,10 +92,12 @@ int simulate(int argc, const char* const* argv) {
     if (counts) note_counts(flags, *counts, scenario);
     if (!counts) note_density(flags, {request.compressor});
     note_trace_evidence(flags, request, files);
-    if (scenario.compresses() && !plan.buckets.empty())
+    if (scenario.compresses() && !plan.buckets.empty()) {
       note_transfer(flags, transfer,
                     {{request.costs, request.compressor, plan.buckets[0].cost.implementation}},
                     files);
+      note_usual_costs(flags, transfer, request);
+    }
     note_selection(flags, scenario, plan);
     note_choices(flags, scenario, plan, noise);
   } catch (const ValueError& error) {

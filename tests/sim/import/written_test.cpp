@@ -47,6 +47,17 @@ TEST_CASE("ranks lie in one node up to eight, then eight a node, or as the user 
   CHECK_THROWS_WITH(shape(16, 3), Contains("16 ranks do not fill nodes of 3"));
 }
 
+TEST_CASE("what a run with buckets computed has the framework's work on gradients in it") {
+  for (const bool sent : {true, false}) {
+    Imported run = imported(2);
+    if (sent) run.buckets = {16};
+    const ImportedFiles made = files_of(run, "toy", shape_of(run, {}), "my", {});
+    CHECK(load_measured_runs(made.files[3]).runs[0].framework_in_compute == sent);
+    const std::string next = next_commands(run, made, shape_of(run, {})).front();
+    CHECK((next.find(" --framework-in-compute yes ") != std::string::npos) == sent);
+  }
+}
+
 // On 4 ranks 2 x 3 steps, each of a quarter: 6/4 of the bytes. 1 s for 4 bytes and 2 s for 8 are
 // 4 bytes/s x 6/4 = 6 bytes/s. With 3 s more each, 3/6 s a step.
 TEST_CASE("a ring's link is a line through its all-reduces") {

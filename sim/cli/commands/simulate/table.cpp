@@ -6,6 +6,7 @@
 #include "sim/base/units.hpp"
 #include "sim/engine/iteration_result.hpp"
 #include "sim/engine/replicas.hpp"
+#include "sim/forecast/usual_costs.hpp"
 #include "sim/plan/plan_summary.hpp"
 #include "sim/plan/stack.hpp"
 
@@ -30,6 +31,17 @@ std::string interval_is_of(const IterationForecast& forecast, const Json& settin
   const bool fitted =
       settings.at("forecast_deviation") != "0s" || settings.at("forecast_deviation_share") != "0%";
   return fitted ? "" : "with the software of any stack; --stack NAME makes it narrower";
+}
+
+/// Of costs that nobody measured on this GPU; "" of others.
+std::string scaled_costs(const Json& settings, const Plan& plan) {
+  if (!settings.contains("costs_scaled_to")) return "";
+  const std::string words =
+      scaled_costs_words(settings.at("costs"), settings.at("costs_scaled_to"));
+  const CostFactors factors = cost_factors_of(plan);
+  if (words.empty() || !factors.said()) return words;
+  return words + "; thought to be " + fixed(factors.low, 2) + " to " + fixed(factors.high, 2) +
+         " times as long (90 %)";
 }
 
 /// `add` takes a line of the table: its name and its value.
@@ -94,6 +106,7 @@ std::string headline(const IterationForecast& forecast, const Plan& plan, const 
             with_sign(forecast.error_percent(), 1) + " %");
   if (const std::string doubts = least_sure(forecast, plan); !doubts.empty())
     add("least sure of", doubts);
+  if (const std::string costs = scaled_costs(settings, plan); !costs.empty()) add("costs", costs);
   return to_text(table);
 }
 
