@@ -109,7 +109,7 @@ endforeach()
 # Its 16-bit types and matrices are what ours are held against.
 target_include_directories(tests_kernels SYSTEM PRIVATE ${EIGEN_INCLUDE})
 add_dependencies(tests_cli gradcast)
-set_tests_properties(tests_cli PROPERTIES COST 130)  # seconds: what is longest begins first
+set_tests_properties(tests_cli PROPERTIES COST 130)
 if(TEST tests_cli_slow)
   set_tests_properties(tests_cli_slow PROPERTIES COST 70)
 endif()
@@ -118,13 +118,14 @@ file(GLOB emulated_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/kernels/*
 if(TARGET emulator)
   add_test_program(tests_emulated kernels ${test_main} ${emulated_tests})
   target_link_libraries(tests_emulated PRIVATE emulator)
-  set_tests_properties(tests_emulated_slow PROPERTIES COST 180)
+  set_tests_properties(tests_emulated_slow PROPERTIES COST 150)
   # What the tests on weak memory would notice.
   add_test(NAME mutations COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/kernels/mutations.py
     --tests $<TARGET_FILE:tests_emulated> --compiler ${CMAKE_CXX_COMPILER} "--flags=${CMAKE_CXX_FLAGS}"
-    --work ${CMAKE_BINARY_DIR}/mutations -- ${test_main} $<TARGET_OBJECTS:tests_emulated>
+    --work ${CMAKE_BINARY_DIR}/mutations --jobs ${half_of_cores} -- ${test_main} $<TARGET_OBJECTS:tests_emulated>
     $<TARGET_FILE:emulator> $<TARGET_FILE:kernels> ${BOOST_CONTEXT_LIB} COMMAND_EXPAND_LISTS)
-  set_tests_properties(mutations PROPERTIES LABELS slow COST 120)
+  set_tests_properties(mutations PROPERTIES LABELS slow COST 100
+    PROCESSORS ${half_of_cores})
 else()
   message(STATUS "gradcast: no Boost.Context, so kernels are not run on the CPU")
 endif()

@@ -28,11 +28,9 @@ foreach(test kernels/torch_baseline traces/record_trace traces/ddp_buckets)
     ENVIRONMENT "OMP_NUM_THREADS=1;GRADCAST_PROGRAM=$<TARGET_FILE:gradcast>")
 endforeach()
 
-# Another machine's build, and what depends on it. It may take half of the cores: other tests run beside it.
-cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
-math(EXPR half_of_cores "(${cores} + 1) / 2")
+# Another machine's build, and what depends on it.
 add_test(NAME second_build COMMAND ${CMAKE_SOURCE_DIR}/scripts/second-build ${half_of_cores})
-set_tests_properties(second_build PROPERTIES LABELS slow COST 400 PROCESSORS ${half_of_cores})
+set_tests_properties(second_build PROPERTIES LABELS slow COST 300 PROCESSORS ${half_of_cores})
 
 # Accidents, a few of many (scripts/soak).
 add_test(NAME soak_kills COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/soak/soak.py kills 25)
@@ -41,8 +39,9 @@ set_tests_properties(soak_kills PROPERTIES LABELS slow WORKING_DIRECTORY ${CMAKE
 
 # What nvcc makes of the kernels: registers, spills, wide loads. It needs no GPU, and compiles only what changed.
 add_test(NAME compiled_kernels COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/kernels/compiled_kernels_test.py
-  --folder ${CMAKE_BINARY_DIR}/compiled_kernels)
-set_tests_properties(compiled_kernels PROPERTIES SKIP_RETURN_CODE 77 LABELS slow COST 200 PROCESSORS 2)
+  --jobs ${half_of_cores} --folder ${CMAKE_BINARY_DIR}/compiled_kernels)
+set_tests_properties(compiled_kernels PROPERTIES SKIP_RETURN_CODE 77 LABELS slow COST 150
+  PROCESSORS ${half_of_cores})
 
 # What a machine with a GPU is asked to do, with stand-ins for all that it has.
 add_test(NAME measure_gpu COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/scripts/measure_gpu_test.py)
@@ -75,7 +74,6 @@ set_tests_properties(fashion_mnist PROPERTIES SKIP_RETURN_CODE 77 LABELS "lab;sl
 # Reports in a browser; needs Node and Chromium.
 add_test(NAME report_browser COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/browser/report_browser_test.sh
   $<TARGET_FILE:gradcast> ${CMAKE_BINARY_DIR}/web ${CMAKE_BINARY_DIR}/browser)
-# The longest begins first, so that no core waits for it at the end.
 set_tests_properties(report_browser PROPERTIES SKIP_RETURN_CODE 77 LABELS "browser;slow" COST 90)
 
 add_test(NAME selftest COMMAND gradcast selftest)

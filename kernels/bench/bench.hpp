@@ -1,10 +1,11 @@
 // A device on which compressors are timed. There are two implementations: the CPU's reference, and
-// CUDA (bench_cpu.cpp, bench_cuda.cpp; bench_none.cpp in a build without CUDA). Both C++ and CUDA
-// read this file: C++17.
+// CUDA (bench_cpu.cpp, bench_cuda.cpp; kernels/gpu_none.cpp in a build without CUDA). Both C++ and
+// CUDA read this file: C++17.
 #pragma once
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,6 +40,11 @@ struct BenchPoint {
   std::uint32_t seed = 1;      // of the input and of what is drawn at random
   bool warm_and_cold = false;  // also time BenchResult::warm and cold
 };
+
+/// Of all tensors of a point.
+inline std::int64_t total(const std::vector<std::int64_t>& of_each) {
+  return std::accumulate(of_each.begin(), of_each.end(), std::int64_t{0});
+}
 
 struct BenchTiming {
   double median_seconds = 0;

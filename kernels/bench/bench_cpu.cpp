@@ -12,20 +12,14 @@
 #include "kernels/bench/bench.hpp"
 #include "kernels/bench/cpu_call.hpp"
 #include "kernels/bench/device_slug.hpp"
-#include "kernels/bench/payloads.hpp"
 #include "kernels/bench/sampling.hpp"
-#include "kernels/bench/worker_sets.hpp"
+#include "kernels/bench/worker_payloads.hpp"
 #include "kernels/compressor.hpp"
 
 namespace gradcast {
 namespace {
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
-std::int64_t sum(const std::vector<std::int64_t>& numbers) {
-  std::int64_t sum = 0;
-  for (const std::int64_t number : numbers) sum += number;
-  return sum;
-}
 
 template <class Body>
 double seconds_of(Body body) {
@@ -204,15 +198,16 @@ class CpuBench : public Bench {
     const Compressor* compressor = find_compressor(point.compressor);
     // Gradient, pristine residual, residual, decoded; u, and what is packed of it; the payloads.
     if (compressor != nullptr && compressor->packing != nullptr)
-      return sum(point.tensors) * (4 * 4 + 4 + 4) + payload_bytes(*compressor->packing, point) +
+      return total(point.tensors) * (4 * 4 + 4 + 4) + payload_bytes(*compressor->packing, point) +
              64 * kMiB;
     // Gradient, pristine residual, residual, decoded; values and indices; keys that the reference
     // puts in order (8 bytes an element at most); the sets. Of PowerSGD P and Q, which are no
     // larger.
     const int most =
         point.workers.empty() ? 0 : *std::max_element(point.workers.begin(), point.workers.end());
-    return sum(point.tensors) * (4 * 4 + 8 + 8) +
-           std::min(WorkerSets::kMostBytes, std::int64_t{8} * most * sum(point.wanted)) + 64 * kMiB;
+    return total(point.tensors) * (4 * 4 + 8 + 8) +
+           std::min(WorkerSets::kMostBytes, std::int64_t{8} * most * total(point.wanted)) +
+           64 * kMiB;
   }
 
   BenchResult measure(const BenchPoint& point, const BenchLimits& limits) override {
@@ -289,7 +284,7 @@ class CpuBench : public Bench {
 
  private:
   void prepare(const BenchPoint& point) {
-    const std::int64_t elements = sum(point.tensors);
+    const std::int64_t elements = total(point.tensors);
     if (!point.recorded) return prepare(point.input, point.seed, elements);
     inputs_.take(point.recorded, elements);
     residual_.resize(static_cast<std::size_t>(elements));

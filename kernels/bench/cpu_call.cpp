@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "kernels/bench/payloads.hpp"
+#include "kernels/bench/worker_payloads.hpp"
 
 namespace gradcast {
 namespace {

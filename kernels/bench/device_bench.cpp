@@ -6,13 +6,9 @@
 #include <utility>
 
 #include "kernels/bench/call_tally.hpp"
-#include "kernels/bench/decode_inputs.hpp"
-#include "kernels/bench/device_low_rank.hpp"
-#include "kernels/bench/device_packs.hpp"
-#include "kernels/bench/device_tensors.hpp"
-#include "kernels/bench/payloads.hpp"
+#include "kernels/bench/device_inputs.hpp"
 #include "kernels/bench/sampling.hpp"
-#include "kernels/bench/worker_sets.hpp"
+#include "kernels/bench/worker_payloads.hpp"
 #include "kernels/compressor.hpp"
 #include "kernels/floor_bytes.hpp"
 
@@ -20,10 +16,6 @@ namespace gradcast {
 namespace {
 
 constexpr const char* kCub = "cub";
-
-std::int64_t sum(const std::vector<std::int64_t>& numbers) {
-  return std::accumulate(numbers.begin(), numbers.end(), std::int64_t{0});
-}
 
 /// Keys of what a set holds.
 std::vector<Key> keys_of(const WorkerSets::Set& set) {
@@ -62,7 +54,7 @@ class DeviceBench final : public Bench {
 
   std::int64_t memory_needed(const BenchPoint& point) const override {
     const bool cub = point.implementation == kCub;
-    const std::int64_t elements = sum(point.tensors);
+    const std::int64_t elements = total(point.tensors);
     const std::int64_t places = kPlace * static_cast<std::int64_t>(point.tensors.size());
     // Gradient, pristine, residual, dense; what is packed and its copies; moments (24 bytes of 1024
     // elements, and a little more for their sums).
@@ -75,7 +67,7 @@ class DeviceBench final : public Bench {
     if (rule_of(point).low_rank != nullptr)
       return std::int64_t{16} * (elements + places) +
              std::int64_t{4 + 8 + 4} * (elements + 2 * places) + (std::int64_t{256} << 20);
-    const std::int64_t room = rule_of(point).exact_count ? sum(point.wanted) : elements;
+    const std::int64_t room = rule_of(point).exact_count ? total(point.wanted) : elements;
     const int workers =
         point.workers.empty() ? 0 : *std::max_element(point.workers.begin(), point.workers.end());
     // Gradient, pristine, residual, dense; slots and notes of tiles (256 slots of 8 bytes in 512
@@ -84,7 +76,7 @@ class DeviceBench final : public Bench {
     return std::int64_t{16} * (elements + places) + elements / 2 * 9 + (std::int64_t{256} << 20) +
            (std::int64_t{256} << 10) * static_cast<std::int64_t>(point.tensors.size()) +
            8 * (room + places) +
-           std::min(WorkerSets::kMostBytes, std::int64_t{8} * workers * sum(point.wanted)) +
+           std::min(WorkerSets::kMostBytes, std::int64_t{8} * workers * total(point.wanted)) +
            (cub ? std::int64_t{20} * elements : 0);
   }
 
@@ -164,7 +156,7 @@ class DeviceBench final : public Bench {
     DevicePacks packs(*parts_.queue, *parts_.timer, point, compressor);
     const PackRule rule = compressor.packing->rule;
     BenchResult result;
-    result.selected = static_cast<double>(sum(point.tensors));
+    result.selected = static_cast<double>(total(point.tensors));
     result.recall = 1;
     for (const std::int64_t elements : point.tensors)
       result.bytes += encode_floor_bytes(compressor, point.parameter, elements);
@@ -197,7 +189,7 @@ class DeviceBench final : public Bench {
     const auto encoder = parts_.make_low_rank_encoder(static_cast<std::int64_t>(point.parameter),
                                                       point.mode, matrices.describe());
     BenchResult result;
-    result.selected = static_cast<double>(sum(point.tensors));
+    result.selected = static_cast<double>(total(point.tensors));
     result.recall = 1;
     for (const MatrixShape& shape : point.shapes)
       result.bytes += encode_floor_bytes(
@@ -241,7 +233,7 @@ class DeviceBench final : public Bench {
         encoder->set_round(static_cast<std::uint64_t>(turn), stream);
         tensors.drift_to(turn);
       };
-      CallTally tally(static_cast<double>(sum(point.tensors)), rule);
+      CallTally tally(static_cast<double>(total(point.tensors)), rule);
       std::int64_t turn = 0;
       result.encode =
           time_recorded([&] { turn_to(++turn); }, encode, limits,
@@ -297,7 +289,7 @@ class DeviceBench final : public Bench {
     std::int64_t found = 0;
     for (std::size_t t = 0; t < exact.size(); ++t)
       found += found_of(keys_of(exact[t]), keys_of(selected[t]));
-    const std::int64_t wanted = sum(point.wanted);
+    const std::int64_t wanted = total(point.wanted);
     return wanted > 0 ? static_cast<double>(found) / static_cast<double>(wanted) : 1;
   }
 

@@ -1,15 +1,61 @@
-// The gradient and the residual of a point on the device.
+// What timings work on, in the memory of a device: gradients and residuals of a point, what its
+// compressor reads and writes, and what decoders read.
 #pragma once
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "kernels/bench/bench.hpp"
-#include "kernels/bench/device_array.hpp"
 #include "kernels/bench/gpu_timer.hpp"
+#include "kernels/bench/worker_payloads.hpp"
+#include "kernels/compressor.hpp"
+#include "kernels/device_memory.hpp"
+#include "kernels/encoder.hpp"
+#include "kernels/low_rank_encoder.hpp"
+#include "kernels/packer.hpp"
 
 namespace gradcast {
 
-/// All tensors of a point, one after another.
+/// Device memory that is freed with its owner.
+template <class T>
+class DeviceArray {
+ public:
+  DeviceArray(DeviceQueue& queue, std::int64_t count)
+      : queue_(queue),
+        count_(static_cast<std::size_t>(std::max<std::int64_t>(count, 1))),
+        memory_(static_cast<T*>(queue.allocate(count_ * sizeof(T)))) {}
+  ~DeviceArray() { queue_.release(memory_); }
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+  T* get() const { return memory_; }
+  std::size_t size() const { return count_; }
+
+ private:
+  DeviceQueue& queue_;
+  std::size_t count_;
+  T* memory_;
+};
+
+template <class T>
+std::vector<T> downloaded(DeviceQueue& queue, const T* from, std::int64_t count) {
+  std::vector<T> to(static_cast<std::size_t>(count));
+  if (count > 0) queue.download(to.data(), from, to.size() * sizeof(T));
+  return to;
+}
+
+/// Tensors begin at multiples of 64 elements (256 bytes), as an allocator would place them.
+inline constexpr std::int64_t kPlace = 64;
+
+/// Where tensors of these sizes begin, one after another, and the end.
+inline std::vector<std::int64_t> places(const std::vector<std::int64_t>& sizes) {
+  std::vector<std::int64_t> begins{0};
+  for (const std::int64_t size : sizes)
+    begins.push_back(begins.back() + (size + kPlace - 1) / kPlace * kPlace);
+  return begins;
+}
+
+/// The gradient and the residual of all tensors of a point, one after another.
 class DeviceInputs {
  public:
   DeviceInputs(DeviceQueue& queue, GpuTimer& timer, const BenchPoint& point);
@@ -34,6 +80,98 @@ class DeviceInputs {
   std::int64_t elements_;
   std::vector<std::int64_t> begins_;
   DeviceArray<float> gradient_, pristine_, residual_;
+};
+
+/// The tensors of a point on the device, with room for the selected elements.
+class DeviceTensors : public DeviceInputs {
+ public:
+  DeviceTensors(DeviceQueue& queue, GpuTimer& timer, const BenchPoint& point, bool exact);
+
+  std::vector<EncoderTensor> describe() const;
+
+  std::vector<WorkerSets::Set> selected() const;
+
+  /// The number of selected elements of all tensors.
+  std::int64_t count() const;
+  std::uint32_t status() const;
+
+  /// For what is not counted on the device.
+  void set_counts(const std::vector<std::int64_t>& counts);
+
+  /// Of each tensor, the threshold that what was selected last passes.
+  void set_thresholds_by_values();
+
+ private:
+  DeviceQueue& queue_;
+  const BenchPoint& point_;
+  std::vector<std::int64_t> room_begins_;
+  DeviceArray<float> values_;
+  DeviceArray<std::int32_t> indices_;
+  DeviceArray<std::int64_t> counts_;
+  DeviceArray<std::uint32_t> statuses_;
+  bool exact_;
+  std::vector<float> thresholds_;  // of each tensor; empty: none has one
+};
+
+/// What a packer and an unpacker are timed with: the tensors of a point, with room for their
+/// payloads.
+class DevicePacks : public DeviceInputs {
+ public:
+  DevicePacks(DeviceQueue& queue, GpuTimer& timer, const BenchPoint& point,
+              const Compressor& compressor);
+
+  /// Without a residual where the compressor's source has no error feedback.
+  std::vector<PackerTensor> describe() const;
+
+  /// Copies what was packed, for as many workers, and makes room for what they say together.
+  void prepare_unpack(int most_workers);
+  std::vector<UnpackerTensor> describe_unpack(int workers) const;
+
+ private:
+  DeviceQueue& queue_;
+  const BenchPoint& point_;
+  const Compressor& compressor_;
+  std::vector<std::int64_t> payload_begins_;
+  DeviceArray<std::uint32_t> packed_;
+  DeviceArray<std::uint32_t> statuses_;
+  std::vector<std::unique_ptr<DeviceArray<std::uint32_t>>> copies_;
+  std::vector<std::int64_t> dense_begins_;
+  std::unique_ptr<DeviceArray<float>> dense_;
+};
+
+/// What PowerSGD's kernels are timed with: the tensors of a point, by its shapes, with their P and
+/// Q. One worker: what it sends is the mean.
+class DeviceLowRank : public DeviceInputs {
+ public:
+  DeviceLowRank(DeviceQueue& queue, GpuTimer& timer, const BenchPoint& point);
+
+  std::vector<LowRankTensor> describe() const;
+
+ private:
+  const BenchPoint& point_;
+  std::vector<std::int64_t> p_begins_, q_begins_, dense_begins_;
+  DeviceArray<float> p_, q_, dense_;
+  DeviceArray<std::uint32_t> statuses_;
+};
+
+/// What decoders are timed with: the sets of all workers on the device, and the dense gradients
+/// into which they are added. Each kind has one piece of memory, because a model's tensors times
+/// its workers are many.
+class DecodeInputs {
+ public:
+  DecodeInputs(DeviceQueue& queue, const BenchPoint& point, const WorkerSets& sets);
+
+  std::vector<DecoderTensor> describe(int workers) const;
+
+ private:
+  const BenchPoint& point_;
+  int distinct_;
+  std::vector<std::int64_t> dense_begins_;
+  DeviceArray<float> dense_;
+  std::vector<std::size_t> begins_;  // of each set's values and indices
+  std::unique_ptr<DeviceArray<float>> values_;
+  std::unique_ptr<DeviceArray<std::int32_t>> indices_;
+  std::unique_ptr<DeviceArray<std::int64_t>> counts_;
 };
 
 }  // namespace gradcast

@@ -12,6 +12,7 @@
 #pragma once
 #include "kernels/device/radix.cuh"
 #include "kernels/device/rules.cuh"
+#include "kernels/value_type.hpp"
 
 namespace gradcast::GRADCAST_DEVICE {
 

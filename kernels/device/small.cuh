@@ -1,6 +1,7 @@
 // A small tensor: one block reads it into shared memory, decides, and writes it back.
 #pragma once
 #include "kernels/device/batch.cuh"
+#include "kernels/device/moments.cuh"
 #include "kernels/device/radix.cuh"
 
 namespace gradcast::GRADCAST_DEVICE {

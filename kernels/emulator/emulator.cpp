@@ -17,7 +17,9 @@ namespace {
 
 namespace context = boost::context;
 
-constexpr std::size_t kStackBytes = 65'536;
+// Not a multiple of 4096: at equal offsets in their pages the tops of all stacks would share a few
+// sets of the caches, and nearly every switch would miss.
+constexpr std::size_t kStackBytes = 65'536 + 13 * 64;
 constexpr std::size_t kSharedBytes = 49'152;  // what any CUDA device gives a block unasked
 constexpr std::byte kGarbage{0xA5};
 constexpr int kIdleSweeps = 1'000'000;  // of threads that only pause: nobody will wake them
@@ -54,6 +56,12 @@ struct Block {
   }
 };
 
+/// Stacks are kept from run to run: fresh memory is zeroed by the system page by page.
+context::pooled_fixedsize_stack& stacks() {
+  static context::pooled_fixedsize_stack kept(kStackBytes);
+  return kept;
+}
+
 Fiber* running = nullptr;
 bool stalled = false;  // a thread wants its block to fall behind
 std::exception_ptr failure;
@@ -79,7 +87,7 @@ void wait_at(Meeting& meeting, unsigned everybody) {
 class Run {
  public:
   Run(const Grid& grid, const Schedule& schedule, const std::function<void()>& body)
-      : grid_(grid), body_(body), random_(schedule.seed), stacks_(kStackBytes) {
+      : grid_(grid), body_(body), random_(schedule.seed) {
     if (grid.threads == 0 || grid.threads % kWarpThreads != 0)
       throw std::logic_error("emulator: a block needs whole warps");
     const unsigned at_once = grid.cooperative ? grid.blocks : schedule.resident_blocks;
@@ -132,7 +140,7 @@ class Run {
                       block.shared.data(),
                       &block.shared_used};
       fiber.inside =
-          context::fiber(std::allocator_arg, stacks_, [this, &fiber](context::fiber&& outside) {
+          context::fiber(std::allocator_arg, stacks(), [this, &fiber](context::fiber&& outside) {
             fiber.outside = std::move(outside);
             try {
               body_();
@@ -236,7 +244,6 @@ class Run {
   const std::function<void()>& body_;
   std::mt19937_64 random_;
   std::optional<WeakMemory> memory_;
-  context::pooled_fixedsize_stack stacks_;
   std::vector<unsigned> order_;
   std::size_t next_ = 0;
   bool shuffled_ = false;
@@ -280,13 +287,10 @@ void* shared_bytes(std::size_t bytes) {
 
 std::uint32_t ballot(bool vote) {
   Warp& warp = *self().warp;
-  const unsigned turn = warp.meeting.generation & 1u;
-  const unsigned lane = self().thread.x % kWarpThreads;
-  warp.words[turn][lane] = vote ? 1 : 0;
+  std::uint32_t& votes = warp.votes[warp.meeting.generation & 1u];
+  if (warp.meeting.arrived == 0) votes = 0;
+  votes |= (vote ? 1u : 0u) << self().thread.x % kWarpThreads;
   meet_warp();
-  std::uint32_t votes = 0;
-  for (unsigned l = 0; l < kWarpThreads; ++l)
-    votes |= static_cast<std::uint32_t>(warp.words[turn][l]) << l;
   return votes;
 }
 

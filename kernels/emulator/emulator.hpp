@@ -40,6 +40,7 @@ struct Warp {
   Meeting meeting;
   // Two of each: a lane may be one exchange ahead of the slowest.
   std::array<std::array<std::uint64_t, kWarpThreads>, 2> words{};
+  std::array<std::uint32_t, 2> votes{};
 };
 
 /// What a running thread knows about itself.

@@ -1,7 +1,12 @@
-// The emulator's device memory: the host's, with a list of what is in use.
+// The emulator's device memory: the host's, with a list of what is in use; and a queue whose
+// kernels run by a schedule of one's own.
 #pragma once
 #include <cstddef>
 #include <map>
+#include <memory>
+
+#include "kernels/device_memory.hpp"
+#include "kernels/emulator/emulator.hpp"
 
 namespace gradcast::emulator {
 
@@ -15,3 +20,9 @@ void release(void* memory);
 const std::map<std::byte*, std::size_t>& memory_in_use();
 
 }  // namespace gradcast::emulator
+
+namespace gradcast::on_emulator {
+
+std::unique_ptr<DeviceQueue> make_queue(const emulator::Schedule& schedule);
+
+}  // namespace gradcast::on_emulator

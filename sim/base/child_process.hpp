@@ -1,11 +1,30 @@
 // Runs a calculation in a forked process. There a library may abort, keep process-wide state or
-// never reset its clock without harm to this process.
+// never reset its clock without harm to this process. Keeps what a child writes to standard error.
 #pragma once
 #include <functional>
 #include <string>
 #include <vector>
 
 namespace gradcast {
+
+/// What a child process writes to standard error, kept for the message about its end. It lies in
+/// memory, so that no folder for temporary files is needed.
+class Complaints {
+ public:
+  /// Throws Error (1) where this machine gives no such file.
+  Complaints();
+  ~Complaints();
+  Complaints(const Complaints&) = delete;
+  Complaints& operator=(const Complaints&) = delete;
+
+  /// For the child to use as its standard error.
+  int descriptor() const { return descriptor_; }
+  /// The last line that is not empty; "" where nothing was written.
+  std::string last_line() const;
+
+ private:
+  int descriptor_ = -1;
+};
 
 /// Returns the numbers that `work` returns in a child process. An exception that leaves `work` is
 /// thrown here with the same text: an Error with its exit code, a ValueError as one, memory that

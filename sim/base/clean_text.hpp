@@ -1,9 +1,14 @@
-// Text from other people's files, made fit to show.
+// Text from other people's files: valid UTF-8, and fit to show.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace gradcast {
+
+/// The number of bytes of the character that begins the text, which is not empty; 0 where it is not
+/// UTF-8: cut off, longer than it need be, half of a pair of UTF-16, above U+10FFFF.
+std::size_t utf8_length(std::string_view text);
 
 /// The text as valid UTF-8, with only the characters that XML and HTML allow; every other one
 /// becomes U+FFFD.

@@ -1,4 +1,4 @@
-// gzip, if this build has zlib.
+// gzip, if this build has zlib: gzip_zlib.cpp or gzip_none.cpp.
 #pragma once
 #include <memory>
 #include <string>
@@ -25,7 +25,7 @@ class Gzip {
 };
 
 /// True for data that begins as a gzip file does.
-bool is_gzip(std::string_view bytes);
+inline bool is_gzip(std::string_view bytes) { return bytes.starts_with("\x1f\x8b"); }
 
 /// Unpacks a gzip file piece by piece. The file may have several members.
 class Gunzip {

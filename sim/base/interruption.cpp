@@ -7,10 +7,9 @@
 #include <initializer_list>
 
 #include "sim/base/error.hpp"
-#include "sim/base/signals_held.hpp"
 #include "sim/base/temporary_file.hpp"
 #include "sim/base/text.hpp"
-#include "sim/base/write_whole.hpp"
+#include "sim/base/text_file.hpp"
 
 namespace gradcast {
 namespace {
@@ -83,5 +82,14 @@ Interruption::~Interruption() {
 }
 
 bool Interruption::asked() { return signal_came != 0; }
+
+SignalsHeld::SignalsHeld() {
+  sigset_t held;
+  sigemptyset(&held);
+  for (const int signal : {SIGINT, SIGTERM}) sigaddset(&held, signal);
+  sigprocmask(SIG_BLOCK, &held, &before_);
+}
+
+SignalsHeld::~SignalsHeld() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
 
 }  // namespace gradcast

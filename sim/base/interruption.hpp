@@ -1,6 +1,7 @@
 // Ctrl-C and SIGTERM: what they do to a program, and to a command that wants to come to an end of
 // its own.
 #pragma once
+#include <csignal>
 #include <string>
 
 namespace gradcast {
@@ -23,6 +24,19 @@ class Interruption {
   Interruption& operator=(const Interruption&) = delete;
 
   static bool asked();
+};
+
+/// Keeps SIGINT and SIGTERM waiting while something must be done whole.
+class SignalsHeld {
+ public:
+  SignalsHeld();
+  /// A signal that came meanwhile is delivered here.
+  ~SignalsHeld();
+  SignalsHeld(const SignalsHeld&) = delete;
+  SignalsHeld& operator=(const SignalsHeld&) = delete;
+
+ private:
+  sigset_t before_{};
 };
 
 }  // namespace gradcast

@@ -17,7 +17,7 @@
 #include <stdexcept>
 
 #include "sim/base/error.hpp"
-#include "sim/base/write_whole.hpp"
+#include "sim/base/text_file.hpp"
 
 namespace gradcast {
 namespace {

@@ -1,5 +1,7 @@
-// One header, two implementations, and CMake picks: sha256_openssl.cpp, sha256_none.cpp.
+// SHA-256 by OpenSSL. A build without it (a GPU machine without packages) names inputs without
+// their hash.
 #pragma once
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,5 +24,9 @@ class Sha256 {
 
 /// The same of a whole text.
 std::string sha256_hex(std::string_view content);
+
+/// SHA-256 of a file's bytes as stored (compressed files are not unpacked): what `sha256sum` prints.
+/// The file may be longer than memory.
+std::string sha256_of_file(const std::filesystem::path& path);
 
 }  // namespace gradcast

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "sim/base/error.hpp"
+#include "sim/base/interruption.hpp"
 #include "sim/base/paths.hpp"
-#include "sim/base/signals_held.hpp"
 
 namespace gradcast {
 namespace {

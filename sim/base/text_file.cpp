@@ -11,9 +11,7 @@
 
 #include "sim/base/error.hpp"
 #include "sim/base/interruption.hpp"
-#include "sim/base/signals_held.hpp"
 #include "sim/base/temporary_file.hpp"
-#include "sim/base/write_whole.hpp"
 
 namespace gradcast {
 namespace {
@@ -148,6 +146,18 @@ void write_stdout(std::string_view content) {
   Descriptor copy(::dup(STDOUT_FILENO));
   if (copy.get() >= 0 && !copy.close()) throw write_error("standard output", errno);
   note_written("standard output");
+}
+
+bool write_whole(int descriptor, const void* data, std::size_t size) {
+  const char* at = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t written = ::write(descriptor, at, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    at += written;
+    size -= static_cast<std::size_t>(written);
+  }
+  return true;
 }
 
 }  // namespace gradcast

@@ -41,4 +41,8 @@ void write_text_files(const std::vector<TextFile>& files);
 /// Writes to standard output. Throws Error (1) when that fails (a full disk behind `>`).
 void write_stdout(std::string_view content);
 
+/// Writes all of a buffer to a file descriptor: calls write() as often as needed. False where a
+/// call fails; errno then says why.
+bool write_whole(int descriptor, const void* data, std::size_t size);
+
 }  // namespace gradcast

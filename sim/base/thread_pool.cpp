@@ -9,11 +9,12 @@
 #include <mutex>
 #include <optional>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "sim/base/error.hpp"
-#include "sim/base/signals_held.hpp"
+#include "sim/base/interruption.hpp"
 
 namespace gradcast {
 namespace {

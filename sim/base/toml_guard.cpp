@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <string>
 
+#include "sim/base/clean_text.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/limits.hpp"
 #include "sim/base/text.hpp"
-#include "sim/base/utf8.hpp"
 
 namespace gradcast {
 namespace {

@@ -1,14 +1,253 @@
 #include "sim/breakeven/answer.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "sim/answers/document.hpp"
+#include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
-#include "sim/breakeven/map_report.hpp"
-#include "sim/breakeven/report.hpp"
+#include "sim/base/units.hpp"
+#include "sim/breakeven/finding.hpp"
+#include "sim/breakeven/quantity.hpp"
 #include "sim/breakeven/sentences.hpp"
 
 namespace gradcast {
+namespace {
+
+std::string open_ends(const Stretch& interval) {
+  if (interval.low_open && interval.high_open) return "both";
+  return interval.low_open ? "low" : interval.high_open ? "high" : "";
+}
+
+/// The columns that are the same in all rows of an answer, around those of the root.
+Json row_with(const Answered& answered, const Finding& finding, bool fitted,
+              const BreakEven* root) {
+  const Told& told = answered.told;
+  const auto text = [&](double value) { return Json(value_text(told.over, value)); };
+  const bool interval = root != nullptr && root->interval.has_value();
+  Json row;
+  row["model"] = answered.model;
+  row["compressor"] = told.compressor;
+  row["against"] = told.against;
+  row["schedules"] = join(finding.schedules, "; ");
+  row["against_schedules"] = join(finding.against_schedules, "; ");
+  row["over"] = to_text(told.over);
+  row["estimate"] = fitted ? "fitted" : "physics";
+  row["finding"] = root != nullptr          ? "root"
+                   : !finding.pays_at_start ? "no answer"
+                   : *finding.pays_at_start ? "pays throughout"
+                                            : "never pays";
+  row["at"] = root != nullptr ? text(root->at) : Json();
+  row["at_low"] = interval ? text(root->interval->low) : Json();
+  row["at_high"] = interval ? text(root->interval->high) : Json();
+  row["pays"] = root != nullptr ? Json(root->pays_above ? "above" : "below") : Json();
+  row["from"] = text(finding.range.from);
+  row["to"] = text(finding.range.to);
+  row["open"] = interval ? Json(open_ends(*root->interval)) : Json();
+  row["checked"] = root != nullptr ? Json(root->unchecked.empty() ? "yes" : "no") : Json();
+  const bool unsure = root == nullptr && !finding.unsure.empty();
+  row["unsure_from"] = unsure ? text(finding.unsure.front().low) : Json();
+  row["unsure_to"] = unsure ? text(finding.unsure.back().high) : Json();
+  for (const auto& [name, value] : answered.setting) row[name] = value;
+  row["software"] = fitted ? Json(told.software) : Json();
+  row["costs_fitted"] = fitted ? Json(told.unfitted.empty() ? "yes" : "no") : Json();
+  row["evidence"] = finding.evidence;
+  row["outside"] = finding.outside;
+  row["unanswered"] = finding.unanswered;
+  row["problem"] = root != nullptr && !root->unchecked.empty() ? root->unchecked : finding.problem;
+  row["forecasts"] = finding.forecasts;
+  row["engine"] = finding.engine;
+  return row;
+}
+
+void add_rows(std::vector<Json>& rows, const Answered& answered, const Finding& finding,
+              bool fitted) {
+  if (finding.roots.empty()) rows.push_back(row_with(answered, finding, fitted, nullptr));
+  for (const BreakEven& root : finding.roots)
+    rows.push_back(row_with(answered, finding, fitted, &root));
+}
+
+std::string dash(const Json& value) {
+  const std::string text = value_to_text(value);
+  return text.empty() ? "-" : text;
+}
+
+std::string interval_text(const Json& row) {
+  if (row["at_low"].is_null()) return "-";
+  std::string text = dash(row["at_low"]) + " to " + dash(row["at_high"]);
+  const std::string open = value_to_text(row["open"]);
+  if (!open.empty()) text += " (open: " + open + ")";
+  return text;
+}
+
+std::string percent(double share) { return fixed(100 * share, 0) + " %"; }
+
+/// Cells that each name won, the most first; of equal ones, as the names come.
+std::vector<std::pair<std::string, std::size_t>> most_first(
+    const std::vector<std::string>& names, const std::map<std::string, std::size_t>& won) {
+  std::vector<std::pair<std::string, std::size_t>> order;
+  for (const std::string& name : names) {
+    const auto found = won.find(name);
+    if (found == won.end()) continue;
+    const std::pair<std::string, std::size_t> counted(name, found->second);
+    if (std::find(order.begin(), order.end(), counted) == order.end()) order.push_back(counted);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  return order;
+}
+
+/// "gaussian in 50 of 77 cells, dense in 27"; of families "quantisers in 50 of 77 cells (signsgd
+/// 30, int8 20), dense in 27".
+std::string shares_of(const WinMap& map, const std::vector<std::vector<Verdict>>& cells) {
+  const bool by_family = map.by_family();
+  const std::vector<std::string>& names = by_family ? map.families : map.candidates;
+  std::map<std::string, std::size_t> won;
+  std::map<std::string, std::map<std::string, std::size_t>> within;
+  std::size_t all = 0;
+  std::size_t unsure = 0;
+  for (const auto& row : cells)
+    for (const Verdict& verdict : row) {
+      ++all;
+      if (!verdict.winner) continue;
+      ++won[names[*verdict.winner]];
+      ++within[names[*verdict.winner]][map.candidates[*verdict.winner]];
+      if (!(by_family ? verdict.family_sure : verdict.sure).value_or(true)) ++unsure;
+    }
+  std::vector<std::string> words;
+  for (const auto& [name, cells_won] : most_first(names, won)) {
+    std::string word = name + " in " + std::to_string(cells_won) +
+                       (words.empty() ? " of " + std::to_string(all) + " cells" : "");
+    std::vector<std::string> members;
+    for (const auto& [member, of_these] : most_first(map.candidates, within[name]))
+      members.push_back(member + " " + std::to_string(of_these));
+    if (by_family && name != "dense") word += " (" + join(members) + ")";
+    words.push_back(word);
+  }
+  std::string text = words.empty() ? "nobody has an answer" : join(words);
+  if (unsure > 0)
+    text += "; in " + std::to_string(unsure) + " of all " + (by_family ? "the family wins " : "") +
+            "by less than the forecast's own error";
+  return text;
+}
+
+/// Where families compete, their letters.
+MapPicture picture_of(const WinMap& map, const std::vector<std::vector<Verdict>>& cells) {
+  MapPicture picture;
+  picture.names = map.by_family() ? map.families : map.candidates;
+  picture.cells = cells;
+  if (map.by_family())
+    for (std::vector<Verdict>& row : picture.cells)
+      for (Verdict& verdict : row) verdict.sure = verdict.family_sure;
+  for (const double bandwidth : map.bandwidths)
+    picture.columns.push_back(value_text(Quantity::NicBandwidth, bandwidth));
+  for (std::size_t row = 0; row < map.nodes.size(); ++row)
+    picture.rows.push_back(std::to_string(map.nodes[row]) +
+                           (map.nodes[row] == 1 ? " node" : " nodes"));
+  return picture;
+}
+
+}  // namespace
+
+std::vector<Json> rows_of(const Answered& answered) {
+  std::vector<Json> rows;
+  add_rows(rows, answered, answered.told.physics, false);
+  if (answered.told.fitted) add_rows(rows, answered, *answered.told.fitted, true);
+  return rows;
+}
+
+std::string breakeven_table(const std::vector<Answered>& all) {
+  std::string text;
+  TextTable table{{"compressor", "against", "estimate", "finding", "at", "90 % interval", "pays",
+                   "checked", "looked at"},
+                  {}};
+  for (const Answered& answered : all) {
+    for (const std::string& sentence : sentences_of(answered.told)) text += sentence + "\n";
+    text += "\n";
+    for (const Json& row : rows_of(answered))
+      table.rows.push_back({dash(row["compressor"]), dash(row["against"]), dash(row["estimate"]),
+                            dash(row["finding"]), dash(row["at"]), interval_text(row),
+                            dash(row["pays"]), dash(row["checked"]),
+                            dash(row["from"]) + " to " + dash(row["to"])});
+  }
+  return text + to_text(table);
+}
+
+std::vector<Json> map_rows(const WinMap& map) {
+  std::vector<Json> rows;
+  const auto rounded = [](double value) { return Json(rounded_to(6, value)); };
+  for (std::size_t i = 0; i < map.nodes.size(); ++i)
+    for (std::size_t j = 0; j < map.bandwidths.size(); ++j) {
+      Json row;
+      row["model"] = map.model;
+      row["nodes"] = map.nodes[i];
+      row["workers"] = map.workers[i][j];
+      row["nic_bandwidth"] = value_text(Quantity::NicBandwidth, map.bandwidths[j]);
+      const auto add = [&](const std::string& prefix, const Verdict* verdict) {
+        const bool some = verdict != nullptr && verdict->winner.has_value();
+        row[prefix + "winner"] = some ? Json(map.candidates[*verdict->winner]) : Json();
+        row[prefix + "winner_family"] = some ? Json(map.families[*verdict->winner]) : Json();
+        row[prefix + "speedup_over_dense"] =
+            some && verdict->speedup_over_first ? rounded(*verdict->speedup_over_first) : Json();
+        row[prefix + "schedule"] = some ? Json(verdict->schedule) : Json();
+        row[prefix + "dense_schedule"] = some ? Json(verdict->first_schedule) : Json();
+        row[prefix + "margin_percent"] = some ? rounded(100 * verdict->margin) : Json();
+      };
+      const Verdict* fitted = map.fitted.empty() ? nullptr : &map.fitted[i][j];
+      add("", &map.physics[i][j]);
+      add("fitted_", fitted);
+      const auto said = [&](std::optional<bool> Verdict::*which) {
+        const bool some = fitted != nullptr && fitted->winner && fitted->*which;
+        return some ? Json(*(fitted->*which) ? "yes" : "no") : Json();
+      };
+      row["sure"] = said(&Verdict::sure);
+      row["family_sure"] = said(&Verdict::family_sure);
+      row["agree"] = fitted != nullptr
+                         ? Json(fitted->winner == map.physics[i][j].winner ? "yes" : "no")
+                         : Json();
+      row["engine"] = map.engine;
+      rows.push_back(row);
+    }
+  return rows;
+}
+
+std::vector<std::string> map_sentences(const WinMap& map) {
+  std::vector<std::string> sentences{map.setting + ", by physics alone the fastest is " +
+                                     shares_of(map, map.physics) + "."};
+  if (map.fitted.empty()) return sentences;
+  sentences.push_back("With software fitted to published runs (" + map.software +
+                      ") the fastest is " + shares_of(map, map.fitted) + ".");
+  if (!map.left_out.empty())
+    sentences.push_back("No run with " + std::string(map.left_out.size() > 2 ? "any of " : "") +
+                        join(map.left_out, map.left_out.size() > 2 ? ", " : " or ") +
+                        " was fitted: the fitted map leaves them out, or they would win by what is "
+                        "not known of their software.");
+  std::size_t all = 0;
+  std::size_t differ = 0;
+  for (std::size_t i = 0; i < map.physics.size(); ++i)
+    for (std::size_t j = 0; j < map.physics[i].size(); ++j) {
+      ++all;
+      if (map.physics[i][j].winner != map.fitted[i][j].winner) ++differ;
+    }
+  sentences.push_back(
+      differ == 0 ? "Both name the same winner in every cell."
+                  : "The two name different winners in " + std::to_string(differ) + " of " +
+                        std::to_string(all) + " cells (" +
+                        percent(static_cast<double>(differ) / static_cast<double>(all)) + ").");
+  return sentences;
+}
+
+std::string map_table(const WinMap& map) {
+  std::string text;
+  for (const std::string& sentence : map_sentences(map)) text += sentence + "\n";
+  text += "\nphysics alone\n" + to_text(picture_of(map, map.physics));
+  if (!map.fitted.empty())
+    text += "\nfitted (" + map.software + ")\n" + to_text(picture_of(map, map.fitted));
+  return text;
+}
 
 Answer breakeven_answer(const std::vector<Answered>& answers, const std::optional<WinMap>& map,
                         Format format) {

@@ -7,8 +7,8 @@
 #include "sim/base/text.hpp"
 #include "sim/forecast/estimates.hpp"
 #include "sim/inputs/compressor_costs.hpp"
-#include "sim/options/engine_flag.hpp"
-#include "sim/options/jobs_flag.hpp"
+#include "sim/options/engine_flags.hpp"
+#include "sim/options/flags.hpp"
 #include "sim/options/request_flags.hpp"
 #include "sim/options/transfer_flags.hpp"
 

@@ -49,8 +49,9 @@ void put(std::string& packed, const SoftwareSpread& spread) {
   put(packed, static_cast<double>(spread.terms.size()));
   for (const SpreadTerm& term : spread.terms) {
     put(packed, term.name);
-    for (const double number : {term.seconds, term.deviation, term.presence,
-                                term.outside ? 1.0 : 0.0, term.forecast ? 1.0 : 0.0})
+    for (const double number :
+         {term.seconds, term.deviation, term.presence, term.outside ? 1.0 : 0.0,
+          term.forecast ? 1.0 : 0.0, term.of_physics ? 1.0 : 0.0, term.deviation_below})
       put(packed, number);
   }
 }
@@ -68,6 +69,8 @@ SoftwareSpread spread_in(Fields& fields) {
       *number = fields.number();
     term.outside = fields.number() != 0;
     term.forecast = fields.number() != 0;
+    term.of_physics = fields.number() != 0;
+    term.deviation_below = fields.number();
   }
   return spread;
 }

@@ -11,6 +11,7 @@
 #include "sim/breakeven/forecasts.hpp"
 #include "sim/breakeven/quantity.hpp"
 #include "sim/forecast/estimates.hpp"
+#include "sim/forecast/usual_costs.hpp"
 #include "sim/inputs/cluster.hpp"
 #include "sim/inputs/fusion.hpp"
 #include "sim/inputs/published_words.hpp"
@@ -117,6 +118,8 @@ Answered unanswered(const BreakEvenAsked& asked, const Contestant& contestant,
   told.compressor = contestant.name;
   told.against = asked.against_words();
   told.could_choose = contestant.schedules.size() < opponent.schedules.size();
+  const Request& physics = contestant.estimates.physics.request;
+  told.costs = scaled_costs_words(physics.costs, physics.costs_device);
   told.gpus_per_node = scenario.cluster.nodes_alike() ? scenario.cluster.gpus_per_node : 0;
   if (!contestant.estimates.fitted) return answered;
   told.software = software_of(*contestant.estimates.fitted);

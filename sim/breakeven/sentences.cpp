@@ -348,7 +348,9 @@ std::vector<std::string> sentences_of(const Told& told) {
   if (const std::string schedules = schedules_words(told); !schedules.empty())
     sentences.push_back(schedules);
   const std::string& evidence = told.physics.evidence;
-  if (!evidence.empty() && evidence != "measured")
+  if (!told.costs.empty())
+    sentences.push_back("What these compressors cost is " + told.costs + ".");
+  else if (!evidence.empty() && evidence != "measured")
     sentences.push_back("What these compressors cost is " + evidence + ", not measured here.");
   if (!told.physics.outside.empty())
     sentences.push_back("? Some of these costs lie outside the cost table (" +

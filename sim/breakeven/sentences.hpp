@@ -30,6 +30,7 @@ struct Told {
   std::vector<std::string> unfitted{};
   Finding physics;
   std::optional<Finding> fitted;
+  std::string costs{};     // what scaled costs rest on; "" where they are as they were found
   std::string accuracy{};  // where trainings with it ended, in a sentence; "" for not known
 };
 

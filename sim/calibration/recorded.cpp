@@ -7,7 +7,7 @@
 
 #include "sim/base/error.hpp"
 #include "sim/base/npy.hpp"
-#include "sim/base/sha256_of_file.hpp"
+#include "sim/base/sha256.hpp"
 #include "sim/base/text.hpp"
 
 namespace gradcast {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/bench/bench.hpp"
-#include "sim/base/complaints.hpp"
+#include "sim/base/child_process.hpp"
 #include "sim/base/units.hpp"
 
 namespace gradcast {

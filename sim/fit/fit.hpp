@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "sim/fit/least_squares.hpp"
-#include "sim/fit/row_forecaster.hpp"
 #include "sim/fit/row_model.hpp"
 #include "sim/forecast/uncertainty.hpp"
 

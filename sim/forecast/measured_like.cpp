@@ -53,6 +53,9 @@ Request as_compared(Request request, const UsualChoices& usual, bool compresses)
   request.overlap_given = nothing.overlap_given;
   // A row names the stack that ran it. A request that names one is compared with no row.
   request.stack = nothing.stack;
+  request.stack_given = nothing.stack_given;
+  // By which rule open choices were made: the choices are compared themselves.
+  request.today = nothing.today;
   // No row says it, and only memory depends on it.
   request.optimizer = nothing.optimizer;
   // It allows an answer beyond the cost table, and changes none.

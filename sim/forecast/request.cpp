@@ -103,23 +103,6 @@ Cluster changed_cluster(const Request& request, const TextFile& file, const Data
   return cluster;
 }
 
-/// Throws ValueError. If no trace was named, the message says which one was looked for, and why.
-const TextFile& trace_file(const Request& request, DataFiles& files) {
-  try {
-    return files.read(kIterationTraces, request.trace_name(), request.folder);
-  } catch (const ValueError&) {
-    if (!request.trace.empty()) throw;
-    // Another network's name may look alike, but its times are another network's.
-    std::string own;
-    const std::string begin = request.trace_name().substr(0, request.trace_name().size() - 4);
-    for (const std::string& name : files.names(kIterationTraces))
-      if (name.starts_with(begin)) own += (own.empty() ? " (there is " : ", ") + name;
-    throw ValueError("no trace is named, and model '" + request.model +
-                     "' has none of a V100 here, '" + request.trace_name() +
-                     "': name one with --trace" + own + (own.empty() ? "" : ")"));
-  }
-}
-
 constexpr const char* kPopulation = "stack-population";
 
 /// "ddp-nccl" is short for "stack-ddp-nccl". Where none was typed, it is the population's, and ""
@@ -221,12 +204,28 @@ std::vector<const TextFile*> RequestFiles::all() const {
   return read;
 }
 
+const TextFile& read_trace(const Request& request, DataFiles& files) {
+  try {
+    return files.read(kIterationTraces, request.trace_name(), request.folder);
+  } catch (const ValueError&) {
+    if (!request.trace.empty()) throw;
+    // Another network's name may look alike, but its times are another network's.
+    std::string own;
+    const std::string begin = request.trace_name().substr(0, request.trace_name().size() - 4);
+    for (const std::string& name : files.names(kIterationTraces))
+      if (name.starts_with(begin)) own += (own.empty() ? " (there is " : ", ") + name;
+    throw ValueError("no trace is named, and model '" + request.model +
+                     "' has none of a V100 here, '" + request.trace_name() +
+                     "': name one with --trace" + own + (own.empty() ? "" : ")"));
+  }
+}
+
 RequestFiles read_files(const Request& request, DataFiles& files) {
   const Compressor* compressor = compressor_of(request);
   RequestFiles read;
   if (!request.payload) {
     read.model = &files.read(kModels, request.model, request.folder);
-    read.trace = &trace_file(request, files);
+    read.trace = &read_trace(request, files);
   }
   read.cluster = &files.read(kClusters, request.cluster, request.folder);
   if (const std::string name = stack_name(request.stack, files); !name.empty())

@@ -23,7 +23,9 @@ struct Request {
   std::string costs_device;  // to which they are scaled; "": as they are
   std::string costs_of;      // the device that they are of; "": as the table says
   std::string cluster = "10gbe-4x4";
-  std::string stack;  // the software; "": physics alone
+  bool today = false;        // what is left open is today's software: see preset.hpp
+  std::string stack;         // the software; "": physics alone
+  bool stack_given = false;  // somebody chose it, or that there be none
   std::string compressor = "dense";
   std::string mode;            // "": the cost table's choice
   std::string implementation;  // "": the cost table's choice
@@ -98,6 +100,10 @@ struct RequestFiles {
   /// All files that there are, in a fixed order.
   std::vector<const TextFile*> all() const;
 };
+
+/// The trace of a request that has a model. Throws ValueError where there is none: if none was
+/// named, it says which one was looked for, and why.
+const TextFile& read_trace(const Request& request, DataFiles& files);
 
 /// Throws ValueError for an unknown name, DataError for a file that cannot be read.
 RequestFiles read_files(const Request& request, DataFiles& files);

@@ -94,9 +94,11 @@ Request fastest(const Request& request, const Engine& engine, DataFiles& files) 
 }
 
 Request with_usual_schedule(Request request, DataFiles& files) {
-  if (request.stack.empty() || request.payload || request.best_schedule) return request;
+  if (request.stack.empty()) return request;
   const std::optional<UsualSchedule> usual = stack_of(request, files)->schedule;
   if (!usual) return request;
+  if (request.collective.empty()) request.collective = usual->collective;
+  if (request.payload || request.best_schedule) return request;
   if (!request.fusion_given) request.fusion = usual->fusion;
   if (!request.overlap_given) request.overlap = usual->overlap == UsualOverlap::Yes;
   return request;

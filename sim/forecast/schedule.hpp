@@ -48,7 +48,8 @@ std::vector<Schedule> schedules_of(const Request& request, DataFiles& files);
 std::vector<Schedule> schedules_of(const Request& request, const Estimates& estimates,
                                    DataFiles& files);
 
-/// The request with the usual schedule of its stack, where the request says nothing of its own.
+/// The request with the usual schedule and collectives of its stack, where the request says nothing
+/// of its own.
 /// Throws as read_files does.
 Request with_usual_schedule(Request request, DataFiles& files);
 

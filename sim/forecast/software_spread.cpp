@@ -12,6 +12,7 @@
 #include "sim/engine/iteration_result.hpp"
 #include "sim/forecast/uncertainty.hpp"
 #include "sim/plan/bucket_costs.hpp"
+#include "sim/plan/plan_summary.hpp"
 #include "sim/plan/stack_use.hpp"
 
 namespace gradcast {
@@ -107,6 +108,27 @@ void measure(SoftwareSpread& spread, const std::vector<const StackTerm*>& terms,
     if (term.forecast && sum > 0) term.seconds *= added / sum;
 }
 
+/// The compressor's costs, where their table says how far they may be off. Their ends are those of
+/// a 90 % interval, and lie so many deviations away.
+void add_costs(SoftwareSpread& spread, const Scenario& inside, const CostFactors& factors,
+               const Engine& engine) {
+  if (!factors.said()) return;
+  static const double kReach = t_quantile(1 - kTail, kSpreadDegrees);
+  Scenario dearer = inside;
+  const double high = std::max(factors.high, 1.1);
+  dearer.codec.encode_factor *= high;
+  dearer.codec.decode_factor *= high;
+  Timer timer(inside, engine);
+  SpreadTerm costs;
+  costs.name = "costs of " + std::string(inside.compressor->name);
+  costs.seconds = std::max(0.0, timer.time_of(dearer) - timer.time_of(inside)) / (high - 1);
+  costs.deviation = std::log(factors.high) / kReach;
+  costs.deviation_below = -std::log(factors.low) / kReach;
+  costs.forecast = false;
+  costs.of_physics = true;
+  spread.terms.push_back(costs);
+}
+
 /// One that runs the scenario, the closed form if it can.
 const Engine& engine_for(Scenario& scenario, const IterationResult& forecast) {
   const Engine& analytic = *find_engine("analytic");
@@ -126,6 +148,12 @@ std::vector<double> draws_of(const SoftwareSpread& spread, bool with_outside) {
   for (const SpreadTerm& term : spread.terms) {
     if (term.outside && !with_outside) continue;
     const Draws& its = deviations_of(term.name);
+    if (term.of_physics) {
+      for (std::size_t i = 0; i < times.size(); ++i)
+        times[i] += term.seconds *
+                    std::expm1((its[i] < 0 ? term.deviation_below : term.deviation) * its[i]);
+      continue;
+    }
     const Draws& there = deviations_of("presence of " + term.name);
     const double at_most = term.presence < 1 ? quantile(there, term.presence) : INFINITY;
     for (std::size_t i = 0; i < times.size(); ++i)
@@ -202,6 +230,7 @@ std::optional<SoftwareSpread> spread_of(const Scenario& scenario, const Plan& pl
     if (spread.terms.back().forecast) term->quantity->set(inside, term->value);
   }
   measure(spread, terms, inside, physics, engine);
+  add_costs(spread, inside, cost_factors_of(plan), engine);
   spread.physics = spread.forecast;
   if (known)  // which the forecast has in it
     for (const SpreadTerm& term : spread.terms)

@@ -23,6 +23,10 @@ struct SpreadTerm {
   double presence = 1;   // share of stacks that have it
   bool outside = false;  // not seen under such conditions: not in the forecast, but in the interval
   bool forecast = true;  // in the forecast: neither outside nor of a mechanism that most lack
+  /// Part of physics, of which it is not known how long it takes: derived costs of a compressor.
+  /// Both deviations are of its logarithm, `deviation` above its value and this one below.
+  bool of_physics = false;
+  double deviation_below = 0;
 };
 
 struct SoftwareSpread {

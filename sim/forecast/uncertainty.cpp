@@ -9,6 +9,7 @@
 #include "sim/forecast/speedup_interval.hpp"
 #include "sim/inputs/cluster_values.hpp"
 #include "sim/inputs/cost_holdout.hpp"
+#include "sim/plan/plan_summary.hpp"
 
 namespace gradcast {
 
@@ -58,6 +59,13 @@ Seconds kernel_deviation(const Plan& plan, const Scenario& scenario) {
   return Seconds{std::sqrt(variance)};
 }
 
+Seconds cost_deviation(const Plan& plan) {
+  Seconds compressing{0};
+  for (const PlannedBucket& bucket : plan.buckets)
+    compressing += bucket.first_encode + bucket.cost.encode + bucket.cost.decode;
+  return (cost_factors_of(plan).high - 1) / kDeviationsToP95 * compressing;
+}
+
 std::optional<ForecastDeviations> deviations_of(const Scenario& scenario, const Plan& plan,
                                                 const IterationResult& forecast, Seconds jitter) {
   const Cluster& cluster = scenario.cluster;
@@ -65,10 +73,10 @@ std::optional<ForecastDeviations> deviations_of(const Scenario& scenario, const 
                                                     cluster.forecast_deviation_share > 0);
   if (!fitted || !forecast.lost.empty()) return std::nullopt;
   ForecastDeviations deviations;
-  deviations.own =
-      Seconds{std::sqrt(square(kernel_deviation(plan, scenario).count()) + square(jitter.count()) +
-                        square(cluster.forecast_deviation.count()) +
-                        square(cluster.forecast_deviation_share * forecast.iteration.count()))};
+  deviations.own = Seconds{
+      std::sqrt(square(kernel_deviation(plan, scenario).count()) + square(jitter.count()) +
+                square(cost_deviation(plan).count()) + square(cluster.forecast_deviation.count()) +
+                square(cluster.forecast_deviation_share * forecast.iteration.count()))};
   const Engine& engine = *find_engine("analytic");
   if (cluster.deviations.empty() || !engine.refusal(plan, scenario.cluster, scenario.world).empty())
     return deviations;

@@ -21,6 +21,10 @@ extern const double kDeviationsToP95;
 /// independently.
 Seconds kernel_deviation(const Plan& plan, const Scenario& scenario);
 
+/// The standard deviation of an iteration that comes from costs which nobody measured: from the
+/// upper end that their table states, the same in all buckets.
+Seconds cost_deviation(const Plan& plan);
+
 /// What makes a forecast uncertain, as standard deviations of the iteration.
 struct ForecastDeviations {
   /// The part that belongs to this run alone: its kernels, random noise, and what the fit left

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/import/roofline/operator.hpp"
+#include "sim/import/roofline.hpp"
 #include "sim/inputs/model.hpp"
 
 namespace gradcast {

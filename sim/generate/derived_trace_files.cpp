@@ -8,7 +8,7 @@
 #include "sim/generate/generated_file.hpp"
 #include "sim/generate/networks.hpp"
 #include "sim/generate/published_gpu.hpp"
-#include "sim/import/roofline/roofline.hpp"
+#include "sim/import/roofline.hpp"
 #include "sim/inputs/devices.hpp"
 #include "sim/inputs/iteration_trace.hpp"
 

@@ -5,8 +5,8 @@
 #include "kernels/compressor.hpp"
 #include "sim/base/text.hpp"
 #include "sim/generate/generated_file.hpp"
-#include "sim/generate/kernel_bytes.hpp"
 #include "sim/generate/published_gpu.hpp"
+#include "sim/generate/simulated_kernels.hpp"
 #include "sim/inputs/cost_table.hpp"
 
 namespace gradcast {
@@ -41,13 +41,6 @@ Seconds time_of_bytes(double bytes, int launches) {
   return rounded_floor(bytes / kV100.bandwidth.value + launches * kV100.launch.count());
 }
 
-/// Of what measures first: `measure`, `pack`, and what adds up moments between them, by 256.
-int pack_launches(const Packing& packing, std::int64_t elements) {
-  constexpr std::int64_t kAddedByPack = std::int64_t{256} * 1024;
-  if (!measures_first(packing)) return 1;
-  return 2 + (elements > kAddedByPack ? 1 : 0) + (elements > 256 * kAddedByPack ? 1 : 0);
-}
-
 CostRow floor_of(CostRow row) {
   const Compressor& compressor = *find_compressor(row.compressor);
   const auto elements = static_cast<double>(row.elements);
@@ -63,8 +56,8 @@ CostRow floor_of(CostRow row) {
     const LowRankSettings matrix{.shape = near_square(row.elements),
                                  .rank = static_cast<std::int64_t>(row.parameter),
                                  .mode = Mode::Code};
-    row.encode = time_of_bytes(encode_floor_bytes(matrix), 4);
-    row.decode = time_of_bytes(decode_floor_bytes(matrix), 1);
+    row.encode = time_of_bytes(encode_floor_bytes(matrix), kLowRankEncodeLaunches);
+    row.decode = time_of_bytes(decode_floor_bytes(matrix), kLowRankDecodeLaunches);
   } else {
     row.encode = time_of_bytes(kEncodeBytes * elements, row.elements <= kWholeTensor ? 1 : 3);
     row.decode = time_of_bytes(decode_bytes(elements, row.selected, row.workers), 1);

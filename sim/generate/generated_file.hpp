@@ -48,4 +48,7 @@ std::vector<GeneratedFile> floor_cost_files();
 /// `traces/cost-v100-simulated.csv`. Reads `traces/simulated-v100.csv` below `data_root`.
 std::vector<GeneratedFile> simulated_cost_files(const std::filesystem::path& data_root);
 
+/// `traces/cost-v100-derived.csv`. Reads `traces/simulated-v100.csv` below `data_root`.
+std::vector<GeneratedFile> derived_cost_files(const std::filesystem::path& data_root);
+
 }  // namespace gradcast

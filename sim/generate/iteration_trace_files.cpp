@@ -9,7 +9,7 @@
 #include "sim/generate/gtopk.hpp"
 #include "sim/generate/networks.hpp"
 #include "sim/generate/profile.hpp"
-#include "sim/generate/roofline.hpp"
+#include "sim/generate/published_gpu.hpp"
 #include "sim/generate/table2.hpp"
 #include "sim/generate/torch_operators.hpp"
 #include "sim/inputs/iteration_trace.hpp"

@@ -68,6 +68,56 @@ Architecture resnet(const std::array<int, 4>& blocks, bool small, std::int64_t c
   return net;
 }
 
+/// A layer's 1 x 1 convolution narrows what it reads to four times what it adds.
+constexpr std::int64_t kBottleneck = 4;
+
+/// Here normalisation comes first. `number` is a suffix of the names, as in "norm1".
+void unit(Architecture& net, const std::string& name, const std::string& number,
+          std::int64_t channels, const Window& window) {
+  net.batch_norm(name + ".norm" + number);
+  net.relu();
+  net.convolution(name + ".conv" + number, channels, window, false);
+}
+
+void dense_layer(Architecture& net, const std::string& name, std::int64_t growth) {
+  const std::int64_t before = net.here().channels;
+  unit(net, name, "1", kBottleneck * growth, square(1));
+  unit(net, name, "2", growth, square(3, 1, 1));
+  net.concatenate(before + growth);
+}
+
+/// Between two blocks: half the channels, half the height and width.
+void transition(Architecture& net, const std::string& name) {
+  unit(net, name, "", net.here().channels / 2, square(1));
+  net.pool(square(2, 2));
+}
+
+/// DenseNet as torchvision has it: in a dense block each layer reads the channels of all before it,
+/// and adds `growth` of its own. `layers`: in each of the four dense blocks.
+Architecture densenet(std::int64_t first_channels, std::int64_t growth,
+                      const std::array<int, 4>& layers) {
+  Architecture net({3, 224, 224});
+  net.convolution("features.conv0", first_channels, square(7, 2, 3), false);
+  net.batch_norm("features.norm0");
+  net.relu();
+  net.pool(square(3, 2, 1));
+  int block = 0;
+  for (const int count : layers) {
+    if (block > 0) transition(net, "features.transition" + std::to_string(block));
+    ++block;
+    for (int layer = 1; layer <= count; ++layer)
+      dense_layer(
+          net,
+          "features.denseblock" + std::to_string(block) + ".denselayer" + std::to_string(layer),
+          growth);
+  }
+  net.batch_norm("features.norm5");
+  net.relu();
+  net.pool_to(1, 1);
+  net.linear("classifier", 1000);
+  return net;
+}
+
 }  // namespace
 
 std::vector<Network> all_networks() {
@@ -161,6 +211,56 @@ Architecture resnet_50_cifar() { return resnet({3, 4, 6, 3}, true, 10); }
 Architecture resnet_101() { return resnet({3, 4, 23, 3}, false, 1000); }
 
 Architecture resnet_152() { return resnet({3, 8, 36, 3}, false, 1000); }
+
+Architecture densenet_161() { return densenet(96, 48, {6, 12, 36, 24}); }
+
+Architecture densenet_201() { return densenet(64, 32, {6, 12, 48, 32}); }
+
+// The two recurrent networks in Table 1 of "Understanding Top-k Sparsification in Distributed Deep
+// Learning", with as many parameters as it says.
+
+// A sample is a sequence of 35 words, through which gradients go back (Zaremba et al.'s large
+// model, 66,034,000 parameters; named as in models/lstm.py of hclhkbu/gtopkssgd@0edc19b). The last
+// layer has a table of its own, not the embedding's.
+Architecture lstm_ptb() {
+  constexpr std::int64_t kWords = 10'000;
+  constexpr std::int64_t kWidth = 1'500;
+  Architecture net({1, 1, 35});
+  net.embedding("word_embeddings", kWords, kWidth);
+  net.lstm("lstm", 0, kWidth);
+  net.lstm("lstm", 1, kWidth);
+  net.linear_of_steps("sm_fc", kWords, true);
+  return net;
+}
+
+// A sample is taken as one second of speech: 101 spectra, 10 ms apart, of 161 frequencies each (20
+// ms at 16 kHz; models/lstman4.py of the same repository). Of the variants that deepspeech.pytorch
+// has had this is the one with 27,569,568 parameters: convolutions with biases, padded by half
+// their kernel, so that 32 x 41 features are left of a spectrum; LSTMs in one direction, with both
+// biases; a normalisation before each but the first; a lookahead over 20 further steps, 21 weights
+// a feature; and a last layer without biases behind a normalisation. Names are those of its
+// modules.
+Architecture lstm_an4() {
+  constexpr std::int64_t kHidden = 800;
+  Architecture net({1, 161, 101});
+  net.convolution("conv.seq_module.0", 32, {41, 11, 2, 20, 5}, true);
+  net.batch_norm("conv.seq_module.1");
+  net.relu();  // limited above too: Hardtanh
+  net.convolution("conv.seq_module.3", 32, {21, 11, 2, 10, 5, 1}, true);
+  net.batch_norm("conv.seq_module.4");
+  net.relu();
+  net.columns_as_steps();
+  for (int layer = 0; layer < 5; ++layer) {
+    const std::string name = "rnns." + std::to_string(layer);
+    if (layer > 0) net.batch_norm(name + ".batch_norm.module");
+    net.lstm(name + ".rnn", 0, kHidden);
+  }
+  net.lookahead("lookahead.0", 20);
+  net.relu();
+  net.batch_norm("fc.0.module.0");
+  net.linear_of_steps("fc.0.module.1", 29, false);
+  return net;
+}
 
 Architecture resnext_50_32x4d() {
   return resnet({3, 4, 6, 3}, false, 1000, {.groups = 32, .width_per_group = 4});

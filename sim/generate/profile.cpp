@@ -6,13 +6,14 @@
 
 namespace gradcast {
 namespace {
-constexpr std::array kColumns = {"operator", "parameters", "forward_seconds", "backward_seconds"};
+constexpr std::array kProfileColumns = {"operator", "parameters", "forward_seconds",
+                                        "backward_seconds"};
 constexpr double kLongest = 1e3;  // seconds
 }  // namespace
 
 std::vector<ProfiledOperator> load_profile(const TextFile& file) {
   std::vector<ProfiledOperator> profile;
-  CsvReader rows(file, kColumns);
+  CsvReader rows(file, kProfileColumns);
   while (rows.next())
     profile.push_back({rows.word("operator"),
                        rows.integer("parameters", 1, INT32_MAX),

@@ -6,7 +6,7 @@
 
 #include "sim/base/text_file.hpp"
 #include "sim/generate/architecture.hpp"
-#include "sim/generate/roofline.hpp"
+#include "sim/generate/published_gpu.hpp"
 
 namespace gradcast {
 

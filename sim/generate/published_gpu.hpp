@@ -1,8 +1,9 @@
-// Published figures of the GPUs whose times are derived here.
+// Published figures of the GPUs whose times are derived here, and their rooflines.
 #pragma once
 #include <string_view>
 
 #include "sim/base/units.hpp"
+#include "sim/import/roofline.hpp"
 
 namespace gradcast {
 
@@ -35,5 +36,10 @@ inline constexpr PublishedGpu kV100Sxm2{"V100-SXM2", 15.7e12, kV100.bandwidth, k
 /// torch.topk: the fit for P102-100 in the same comment.
 inline constexpr PublishedGpu kP102{
     "P102-100", 10.8e12, {kStreamingShare * 440e9}, kV100.launch, Seconds{2.18896957e-10}};
+
+/// The roofline in fp32.
+inline RooflinePeaks peaks_of(const PublishedGpu& device) {
+  return {device.flops_per_second, device.bandwidth};
+}
 
 }  // namespace gradcast

@@ -3,14 +3,12 @@
 // `derived`.
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <stdexcept>
 
 #include "kernels/compressor.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/generate/generated_file.hpp"
-#include "sim/generate/kernel_bytes.hpp"
 #include "sim/generate/simulated_kernels.hpp"
 #include "sim/inputs/cost_table.hpp"
 
@@ -34,9 +32,8 @@ decode did not run: all of it is derived, as in cost-v100-floor (4 bytes an elem
   launch), but at 870.4 GB/s and the simulator's launch. `evidence` is that of encode.)";
 
 Seconds decoded(double elements, double selected, int workers) {
-  constexpr double kLaunchCycles = 5000;
-  return Seconds{kLaunchCycles / SimulatedV100::kHertz +
-                 decode_bytes(elements, selected, workers) / SimulatedV100::kBytesPerSecond};
+  return SimulatedV100::kLaunch +
+         Seconds{decode_bytes(elements, selected, workers) / SimulatedV100::kBytesPerSecond};
 }
 
 /// To a nanosecond: more digits would say more than is known.
@@ -84,14 +81,9 @@ std::vector<GeneratedFile> simulated_cost_files(const std::filesystem::path& dat
   CostTable table{"cost-v100-simulated", {}};
   std::vector<std::string> provenance = split_words(kSimulatedProvenance, '\n');
   provenance.push_back("The laws, and how far they are off at the sizes that ran:");
-  std::map<std::pair<std::string, double>, std::vector<SimulatedEncode>> lines;
-  for (const SimulatedEncode& encode : simulated_encodes(kernels))
-    lines[{encode.compressor, encode.density}].push_back(encode);
-  for (auto& [key, line] : lines) {
-    std::ranges::sort(line, {}, &SimulatedEncode::elements);
+  for (const auto& [key, line] : encode_lines(kernels)) {
     for (const SimulatedEncode& encode : line) add_rows(table, encode, "simulated");
-    std::vector<SimulatedEncode> large = line;  // the law is of three kernels, not of one
-    std::erase_if(large, [](const SimulatedEncode& e) { return e.elements <= kWholeTensor; });
+    const std::vector<SimulatedEncode> large = large_tensors(line);
     if (large.empty())
       throw DataError(file.path.string(), 0, "has no large tensor of " + key.first);
     const EncodeLaw law = fit_encode_law(large, most_share);

@@ -7,21 +7,20 @@
 #include "kernels/compressor.hpp"
 #include "sim/base/csv.hpp"
 #include "sim/base/error.hpp"
-#include "sim/generate/kernel_bytes.hpp"
 
 namespace gradcast {
 namespace {
 
-constexpr std::array kColumns = {"compressor", "elements",     "density",   "kernel",
-                                 "blocks",     "cycles",       "dram_read", "dram_written",
-                                 "l2",         "instructions", "selected"};
+constexpr std::array kSimulatedColumns = {"compressor", "elements",     "density",   "kernel",
+                                          "blocks",     "cycles",       "dram_read", "dram_written",
+                                          "l2",         "instructions", "selected"};
 constexpr std::int64_t kStreamed = 4'194'304;  // far more than the cache holds
 
 }  // namespace
 
 std::vector<SimulatedKernel> load_simulated_kernels(const TextFile& file) {
   std::vector<SimulatedKernel> kernels;
-  CsvReader rows(file, kColumns);
+  CsvReader rows(file, kSimulatedColumns);
   while (rows.next()) {
     SimulatedKernel kernel;
     kernel.compressor = rows.word("compressor");
@@ -60,6 +59,19 @@ std::vector<SimulatedEncode> simulated_encodes(const std::vector<SimulatedKernel
     found->time += Seconds{static_cast<double>(kernel.cycles) / SimulatedV100::kHertz};
   }
   return encodes;
+}
+
+EncodeLines encode_lines(const std::vector<SimulatedKernel>& kernels) {
+  EncodeLines lines;
+  for (const SimulatedEncode& encode : simulated_encodes(kernels))
+    lines[{encode.compressor, encode.density}].push_back(encode);
+  for (auto& [key, line] : lines) std::ranges::sort(line, {}, &SimulatedEncode::elements);
+  return lines;
+}
+
+std::vector<SimulatedEncode> large_tensors(std::vector<SimulatedEncode> line) {
+  std::erase_if(line, [](const SimulatedEncode& e) { return e.elements <= kWholeTensor; });
+  return line;
 }
 
 Seconds EncodeLaw::at(double elements) const {

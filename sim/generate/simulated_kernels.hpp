@@ -1,9 +1,13 @@
-// What a simulated GPU said of the kernels: `traces/simulated-v100.csv`.
+// What a simulated GPU said of the kernels: `traces/simulated-v100.csv`. What costs are derived from
+// besides: the bytes that kernels move are in kernels/floor_bytes.hpp.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "kernels/floor_bytes.hpp"
 #include "sim/base/text_file.hpp"
 #include "sim/base/units.hpp"
 
@@ -36,10 +40,18 @@ struct SimulatedEncode {
 struct SimulatedV100 {
   static constexpr double kHertz = 1132e6;
   static constexpr double kBytesPerSecond = 870.4e9;
+  static constexpr Seconds kLaunch{5000 / kHertz};
 };
 
 /// The whole encodes among them.
 std::vector<SimulatedEncode> simulated_encodes(const std::vector<SimulatedKernel>& kernels);
+
+/// Those of each compressor and density, by rising size.
+using EncodeLines = std::map<std::pair<std::string, double>, std::vector<SimulatedEncode>>;
+EncodeLines encode_lines(const std::vector<SimulatedKernel>& kernels);
+
+/// Those that three kernels encode, not one block: a law is of them.
+std::vector<SimulatedEncode> large_tensors(std::vector<SimulatedEncode> line);
 
 /// The time of an encode of tensors that one block does not handle whole: `fixed`, and the bytes of
 /// each element (kEncodeBytes) at a share of the bandwidth.
@@ -58,5 +70,20 @@ EncodeLaw fit_encode_law(const std::vector<SimulatedEncode>& points, double most
 /// The share of the bandwidth that the stream reaches at 4 M elements and more, beyond which no
 /// share is believed. Throws DataError where there is no such point.
 double streamed_share(const std::vector<SimulatedKernel>& kernels, const TextFile& file);
+
+/// A tensor of at most this many elements is encoded whole by one block, in one launch.
+inline constexpr std::int64_t kWholeTensor = 8192;
+
+/// Launches of one encode of a cast or quantiser. What measures first has `measure`, `pack`, and
+/// between them what adds up moments, by 256.
+inline int pack_launches(const Packing& packing, std::int64_t elements) {
+  constexpr std::int64_t kAddedByPack = std::int64_t{256} * 1024;
+  if (!measures_first(packing)) return 1;
+  return 2 + (elements > kAddedByPack ? 1 : 0) + (elements > 256 * kAddedByPack ? 1 : 0);
+}
+
+/// Launches of PowerSGD: its first two calls encode, the last one decodes.
+inline constexpr int kLowRankEncodeLaunches = 4;
+inline constexpr int kLowRankDecodeLaunches = 1;
 
 }  // namespace gradcast

@@ -6,7 +6,7 @@
 #include "sim/base/units.hpp"
 #include "sim/generate/generated_file.hpp"
 #include "sim/generate/networks.hpp"
-#include "sim/generate/roofline.hpp"
+#include "sim/generate/published_gpu.hpp"
 #include "sim/generate/torch_operators.hpp"
 #include "sim/inputs/iteration_trace.hpp"
 

@@ -1,6 +1,31 @@
 #include "sim/import/imported.hpp"
 
+#include <algorithm>
+
+#include "sim/base/error.hpp"
+
 namespace gradcast {
+namespace {
+
+void scale_launches(IterationTrace& trace, double factor) {
+  for (TensorTime& time : trace.tensors) {
+    time.forward_launch *= factor;
+    time.backward_launch *= factor;
+  }
+  trace.update_launch *= factor;
+  trace.host *= factor;
+}
+
+void scale_all(ImportedTimes& times, double factor) {
+  for (Seconds ImportedTimes::*member :
+       {&ImportedTimes::window, &ImportedTimes::compute, &ImportedTimes::exposed,
+        &ImportedTimes::idle, &ImportedTimes::busy, &ImportedTimes::host, &ImportedTimes::wait,
+        &ImportedTimes::other, &ImportedTimes::forward, &ImportedTimes::backward,
+        &ImportedTimes::update})
+    times.*member *= factor;
+}
+
+}  // namespace
 
 std::string to_string(ShapesFrom shapes) {
   switch (shapes) {
@@ -14,6 +39,31 @@ std::string to_string(ShapesFrom shapes) {
       break;
   }
   return "unknown";
+}
+
+void rescale(Imported& imported, Seconds iteration) {
+  if (!imported.times || imported.times->window <= Seconds{0})
+    throw ValueError("these files have no times that could be scaled");
+  ImportedTimes& times = *imported.times;
+  const double factor = iteration / times.window;
+  const Seconds cut = times.window - iteration;
+  const std::string step = "a step of " + to_text(iteration) + ", as the user says: ";
+  if (imported.trace && imported.trace->has_launches() && cut >= Seconds{0} &&
+      cut <= std::min(times.host, times.idle)) {
+    times.window = iteration;
+    times.host -= cut;
+    times.idle -= cut;
+    scale_launches(*imported.trace, factor);
+    imported.notes.inferred.push_back(step + "the GPU waits " +
+                                      to_text(Seconds{rounded_to(3, cut.count())}) +
+                                      " less for its host, kernels take as long as before");
+    return;
+  }
+  scale_all(times, factor);
+  if (imported.trace)
+    imported.trace = scaled_to(*imported.trace, imported.trace->iteration() * factor);
+  imported.notes.inferred.push_back(step + "all times, multiplied by " +
+                                    number_to_text(rounded_to(4, factor)));
 }
 
 }  // namespace gradcast

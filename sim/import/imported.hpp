@@ -85,6 +85,13 @@ struct Imported {
   ImportNotes notes;
 };
 
+/// The run as it is without the profiler that recorded it: changes the times so that a step takes
+/// `iteration`. A profiler slows the host: where the GPU waits for its host long enough, that
+/// waiting becomes shorter, the dates of launches come earlier in proportion, and kernels take as
+/// long as before. Else every time is multiplied. Says in the notes which. Throws ValueError where
+/// there are no times.
+void rescale(Imported& imported, Seconds iteration);
+
 /// True if the run was timed while it sent buckets of gradients: the backward of its trace has the
 /// framework's copies into them and back.
 inline bool has_framework(const Imported& imported) {

@@ -47,4 +47,12 @@ ImportedFiles files_of(const Imported& imported, const std::string& name,
 /// tensor of more elements than there are, a step of years.
 void require_readable(const ImportedFiles& files);
 
+/// What the all-reduces of a run say of the links between its GPUs: the link of a ring of `ranks`
+/// whose all-reduces would take these times: 2 (n - 1) steps, each of 1/n of the bytes. Where the
+/// times include waiting for other ranks, the fastest of them counts: the link is at least as fast,
+/// and its latency is not known (0). Else a straight line through all of them; where that begins
+/// below 0, the latency is 0. None where there are no times.
+std::optional<Link> link_of_ring(const std::vector<ImportedTransfer>& transfers, int ranks,
+                                 bool with_waiting);
+
 }  // namespace gradcast

@@ -155,8 +155,8 @@ struct Cluster : NodeProperties {
   std::vector<int> first_ranks_;  // by node and one more; empty where nodes have as many GPUs
 };
 
-/// The cluster's kind of network. Where its file does not say, a latency of 15 us or more is that of
-/// a host's TCP, and a lower one InfiniBand's.
+/// The cluster's kind of network. Where its file does not say, a latency of 15 us or more is that
+/// of a host's TCP, and a lower one InfiniBand's.
 NetworkKind network_kind_of(const Cluster& cluster);
 
 /// The cluster's generation of GPUs. Where its file does not say, it follows from the bandwidth

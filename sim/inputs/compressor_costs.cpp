@@ -55,6 +55,17 @@ std::string evidence_of(const CostRows& rows, const std::vector<double>& densiti
   return join(evidence, "+");
 }
 
+/// How far off costs may be, by the least sure of the rows at these densities.
+CostFactors factors_of(const CostRows& rows, const std::vector<double>& densities) {
+  CostFactors widest;
+  for (const CostRow* row : rows)
+    if (std::find(densities.begin(), densities.end(), row->density) != densities.end()) {
+      widest.low = std::min(widest.low, row->factors.low);
+      widest.high = std::max(widest.high, row->factors.high);
+    }
+  return widest;
+}
+
 }  // namespace
 
 SelectionScope parse_selection(std::string_view text) {
@@ -180,6 +191,7 @@ CostEstimate CompressorCosts::answer(const CostGrid& grid, const CostRows& rows,
     estimate.outside = other_rows_ + (estimate.outside.empty() ? "" : "; " + estimate.outside);
   estimate.far_outside = grid.far_outside(density, size);
   estimate.interpolated = !grid.has(density, size, workers);
+  estimate.factors = factors_of(rows, grid.densities_for(density));
   if (!sent_share) return estimate;
   estimate.selected = std::clamp<std::int64_t>(
       std::llround(std::min(*sent_share * static_cast<double>(wanted), size)), 1, elements);
@@ -231,6 +243,7 @@ CostEstimate CompressorCosts::of_each(const std::vector<std::int64_t>& tensors, 
     if (sum.outside.empty()) sum.outside = one.outside;
     if (sum.far_outside.empty()) sum.far_outside = one.far_outside;
     sum.evidence = one.evidence;  // the same density: the same for all
+    sum.factors = one.factors;
   }
   sum.mode = choice_.mode;
   sum.implementation = choice_.implementation;

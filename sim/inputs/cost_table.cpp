@@ -30,7 +30,10 @@ constexpr std::array kCostColumns = {"compressor",
                                      "samples",
                                      "evidence",
                                      "input_type",
-                                     "parameter"};
+                                     "parameter",
+                                     "low_factor",
+                                     "high_factor"};
+constexpr double kMostCostFactor = 1000;
 constexpr std::size_t kRequiredCostColumns = 15;  // the input is fp32 where the file does not say
 
 }  // namespace
@@ -70,12 +73,15 @@ CostTable load_cost_table(const TextFile& file) {
     row.mode = rows.value("mode", parse_mode);
     row.implementation = rows.word("implementation");
     row.tensors = rows.value("tensors", parse_count);
-    row.elements = rows.integer("elements", 1, INT32_MAX);
+    row.elements = rows.integer("elements", 1, kMostCostElements);
     row.density = rows.value("density", parse_density);
     row.workers = rows.value("workers", parse_count);
     if (!rows.text("input_type").empty())
       row.input_type = rows.value("input_type", parse_tensor_type);
     if (!rows.text("parameter").empty()) row.parameter = rows.value("parameter", parse_parameter);
+    if (!rows.text("low_factor").empty()) row.factors.low = rows.number("low_factor", 0, 1);
+    if (!rows.text("high_factor").empty())
+      row.factors.high = rows.number("high_factor", 1, kMostCostFactor);
     row.distribution = rows.word("distribution");
     row.selected = rows.number("selected", 0, static_cast<double>(row.elements));
     row.encode = Seconds{rows.number("encode_seconds", 0, kLongestSeconds)};
@@ -110,10 +116,13 @@ std::string cost_table_csv(const CostTable& table, const std::vector<std::string
   const bool parameters = column == ParameterColumn::Always ||
                           std::any_of(table.rows.begin(), table.rows.end(),
                                       [](const CostRow& row) { return row.parameter != 0; });
+  const bool factors = std::any_of(table.rows.begin(), table.rows.end(),
+                                   [](const CostRow& row) { return row.factors.said(); });
   std::vector<std::string> header(kCostColumns.begin(),
                                   kCostColumns.begin() + kRequiredCostColumns);
   if (types) header.emplace_back("input_type");
   if (parameters) header.emplace_back("parameter");
+  if (factors) header.insert(header.end(), {"low_factor", "high_factor"});
   std::string text = csv_comments(provenance) + csv_line(header);
   for (const CostRow& row : table.rows) {
     std::vector<std::string> fields{row.compressor,
@@ -133,6 +142,9 @@ std::string cost_table_csv(const CostTable& table, const std::vector<std::string
                                     row.evidence};
     if (types) fields.emplace_back(to_text(row.input_type));
     if (parameters) fields.emplace_back(row.parameter == 0 ? "" : number_to_text(row.parameter));
+    if (factors)
+      for (const double factor : {row.factors.low, row.factors.high})
+        fields.push_back(number_to_text(factor));
     text += csv_line(fields);
   }
   return text;

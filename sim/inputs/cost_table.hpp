@@ -11,6 +11,19 @@
 
 namespace gradcast {
 
+/// How far derived times may be off: the true ones lie, at 90 %, between `low` and `high` times
+/// what is said. Both are 1 where nothing is said about it.
+struct CostFactors {
+  double low = 1;
+  double high = 1;
+
+  bool said() const { return low < 1 || high > 1; }
+  friend bool operator==(const CostFactors&, const CostFactors&) = default;
+};
+
+/// Elements of one call, at most: what a table may have.
+inline constexpr std::int64_t kMostCostElements = std::int64_t{1} << 33;
+
 /// The costs of a compressor at one point.
 struct CostRow {
   std::string compressor;
@@ -29,6 +42,8 @@ struct CostRow {
   NumberType input_type = NumberType::Fp32;
   /// The compressor's number (levels, rank, ...); 0 where the costs are of any.
   double parameter = 0;
+  /// 90 % interval of what the true times are thought to be, as factors of those above.
+  CostFactors factors{};
 };
 
 /// A choice of rows of a table.
@@ -68,6 +83,7 @@ struct CostEstimate {
   std::string outside;        // "" within the table's range, else which range was left
   std::string far_outside{};  // why an answer should be refused; "" where it need not be
   bool interpolated = false;  // false: the table has this very point
+  CostFactors factors{};      // how far the times may be off
 };
 
 struct CostTable {

@@ -1,6 +1,7 @@
 #include "sim/inputs/cost_transfer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -37,11 +38,20 @@ std::map<LineKey, Seconds> floors_of(const CostTable& table, TimeMember time) {
   return least;
 }
 
+/// Times of kernels that memory does not bound go by multiprocessors. Where these are not known
+/// they are taken to get no faster at all.
+double at_most(const Device& from, const Device& to) {
+  const double streaming = from.memory_bandwidth.value / to.memory_bandwidth.value;
+  const bool known = from.sms > 0 && to.sms > 0;
+  return std::max(streaming, known ? static_cast<double>(from.sms) / to.sms : 1.0);
+}
+
 }  // namespace
 
 CostTable scaled_to(const CostTable& table, const Device& from, const Device& to) {
   const double launches = to.launch / from.launch;
   const double streaming = from.memory_bandwidth.value / to.memory_bandwidth.value;
+  const double doubt = at_most(from, to) / streaming;
   CostTable scaled = table;
   scaled.device = to.name + ", scaled from " + from.name;
   for (const TimeMember time : kTimes) {
@@ -51,7 +61,10 @@ CostTable scaled_to(const CostTable& table, const Device& from, const Device& to
       row.*time = launches * floor + streaming * (row.*time - floor);
     }
   }
-  for (CostRow& row : scaled.rows) row.evidence = "derived";
+  for (CostRow& row : scaled.rows) {
+    row.evidence = "derived";
+    row.factors.high = std::exp(std::hypot(std::log(row.factors.high), std::log(doubt)));
+  }
   return scaled;
 }
 

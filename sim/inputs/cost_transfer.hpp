@@ -14,6 +14,10 @@ namespace gradcast {
 /// scales with the time of a launch. The time above it is taken as streaming, and scales with the
 /// inverse of the bandwidth. A line of one size does not show its floor: all of its time is taken
 /// as streaming. The rows become `derived`.
+///
+/// The upper end of their interval is that of kernels which memory does not bound, and which go by
+/// the number of multiprocessors instead: `factors.high` grows by how much longer those take. Both
+/// doubts are taken as independent, so that their logarithms add up as squares do.
 CostTable scaled_to(const CostTable& table, const Device& from, const Device& to);
 
 /// The device on which a table was found: `named`, else the one in its `# device:` line, else the

@@ -11,8 +11,10 @@ namespace gradcast {
 namespace {
 
 constexpr std::array kDeviceColumns = {
-    "device", "memory_bandwidth", "launch", "source", "fp32", "tf32", "fp16", "bf16"};
-constexpr std::size_t kRequiredDeviceColumns = 4;  // peaks may be missing
+    "device", "memory_bandwidth", "launch", "source", "fp32", "tf32", "fp16", "bf16", "sms",
+    "also"};
+constexpr std::size_t kRequiredDeviceColumns = 4;  // what else is known may be missing
+constexpr std::int64_t kMostSms = 10'000;
 
 std::optional<FlopsPerSecond> peak_in(const CsvReader& rows, NumberType type) {
   if (rows.text(to_text(type)).empty()) return std::nullopt;
@@ -52,6 +54,9 @@ std::vector<Device> load_devices(const TextFile& file) {
     device.tf32 = peak_in(rows, NumberType::Tf32);
     device.fp16 = peak_in(rows, NumberType::Fp16);
     device.bf16 = peak_in(rows, NumberType::Bf16);
+    if (!rows.text("sms").empty()) device.sms = static_cast<int>(rows.integer("sms", 1, kMostSms));
+    for (const std::string& name : split_words(rows.text("also"), ' '))
+      if (!name.empty()) device.also.push_back(name);
     devices.push_back(std::move(device));
   }
   if (devices.empty()) throw rows.failure("the file has no device");
@@ -70,11 +75,18 @@ const Device& device_named(const std::vector<Device>& devices, const std::string
 
 const Device* device_meant(const std::vector<Device>& devices, const std::string& text) {
   const std::string slug = device_slug(text);
-  const Device* meant = nullptr;  // the longest that fits: "a100-80gb-pcie" before "a100-80gb"
-  for (const Device& device : devices)
-    if ((slug == device.name || slug.starts_with(device.name + "-")) &&
-        (meant == nullptr || device.name.size() > meant->name.size()))
+  const Device* meant = nullptr;
+  std::size_t longest = 0;  // of the names that fit: "a100-80gb-pcie" before "a100-80gb"
+  const auto consider = [&](const Device& device, const std::string& name) {
+    if ((slug == name || slug.starts_with(name + "-")) && name.size() > longest) {
       meant = &device;
+      longest = name.size();
+    }
+  };
+  for (const Device& device : devices) {
+    consider(device, device.name);
+    for (const std::string& name : device.also) consider(device, name);
+  }
   return meant;
 }
 

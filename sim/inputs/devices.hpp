@@ -1,5 +1,5 @@
-// Devices: memory bandwidth and launches, by which costs are carried over from one to another, and
-// peaks of arithmetic, by which times are derived where none were measured.
+// Devices: memory bandwidth, launches and multiprocessors, by which costs are carried over from one
+// to another, and peaks of arithmetic, by which times are derived where none were measured.
 #pragma once
 #include <optional>
 #include <string>
@@ -20,6 +20,9 @@ struct Device {
   // Dense peaks, without sparsity; none where no figure is known or the device lacks the type.
   std::optional<FlopsPerSecond> fp32{}, tf32{}, fp16{}, bf16{};
 
+  int sms = 0;                      // streaming multiprocessors; 0 where no figure is known
+  std::vector<std::string> also{};  // other names: "h100-80gb-hbm3"
+
   std::optional<FlopsPerSecond> peak(NumberType type) const;
 };
 
@@ -33,7 +36,7 @@ std::vector<Device> load_devices(const TextFile& file);
 const Device& device_named(const std::vector<Device>& devices, const std::string& name);
 
 /// The device that another name stands for, a device's own name or a file's: "Tesla V100-PCIE-32GB"
-/// and "v100-pytorch-1.1" are v100. nullptr for none.
+/// and "v100-pytorch-1.1" are v100, "NVIDIA H100 80GB HBM3" is h100-sxm. nullptr for none.
 const Device* device_meant(const std::vector<Device>& devices, const std::string& text);
 
 }  // namespace gradcast

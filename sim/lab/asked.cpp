@@ -9,7 +9,7 @@
 #include "sim/inputs/compressor_words.hpp"
 #include "sim/inputs/cost_table.hpp"
 #include "sim/lab/networks.hpp"
-#include "sim/options/jobs_flag.hpp"
+#include "sim/options/flags.hpp"
 
 namespace gradcast::lab {
 namespace {
@@ -237,7 +237,8 @@ Flags train_flags() {
   flags.add("shared-seed", "yes: all workers draw alike", "no");
   flags.add("shared-scale",
             "yes: all workers take the largest of their scales, so that an all-reduce adds up what "
-            "they send (" + sharers_of_scales() + ")",
+            "they send (" +
+                sharers_of_scales() + ")",
             "no");
   flags.add("workers", "workers, each with its shard", "16");
   flags.add("batch", "samples of a worker in an iteration; of char-lstm windows of " +

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/inputs/data_files.hpp"
-#include "sim/lab/shape.hpp"
+#include "sim/lab/layer.hpp"
 
 namespace gradcast::lab {
 

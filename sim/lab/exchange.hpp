@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "sim/lab/layer.hpp"
-#include "sim/lab/low_rank_exchange.hpp"
-#include "sim/lab/packed_exchange.hpp"
-#include "sim/lab/part.hpp"
+#include "sim/lab/part_exchanges.hpp"
 #include "sim/lab/settings.hpp"
 #include "sim/lab/team.hpp"
 

@@ -1,12 +1,26 @@
 // A layer of a network: a function of its input and its parameters, and that function's gradient.
+// The shape of what flows between layers.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "sim/lab/shape.hpp"
-
 namespace gradcast::lab {
+
+/// The shape of what flows between layers, of one sample: `channels` planes of `height` x `width`,
+/// one after another. A vector of n is n channels of 1 x 1.
+struct Shape {
+  int channels = 1;
+  int height = 1;
+  int width = 1;
+
+  std::size_t size() const {
+    return static_cast<std::size_t>(channels) * static_cast<std::size_t>(height) *
+           static_cast<std::size_t>(width);
+  }
+  bool operator==(const Shape&) const = default;
+};
 
 /// How parameters begin, and whether weight decay applies to them.
 enum class ParameterKind {

@@ -4,14 +4,7 @@
 
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
-#include "sim/lab/layers/convolution.hpp"
-#include "sim/lab/layers/embedding.hpp"
-#include "sim/lab/layers/fully_connected.hpp"
-#include "sim/lab/layers/group_norm.hpp"
-#include "sim/lab/layers/lstm.hpp"
-#include "sim/lab/layers/pooling.hpp"
-#include "sim/lab/layers/rectifier.hpp"
-#include "sim/lab/layers/residual.hpp"
+#include "sim/lab/layers/layers.hpp"
 
 namespace gradcast::lab {
 namespace {

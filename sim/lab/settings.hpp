@@ -1,5 +1,6 @@
 // What a training is to do: everything that decides its result.
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <string>
 
@@ -59,10 +60,17 @@ struct TrainingSettings {
 
 /// Of an iteration (from 0), with `in_epoch` iterations an epoch: the share of a warm-up's way that
 /// lies behind, rising linearly to 1. Goyal et al., "Accurate, Large Minibatch SGD", 2017.
-double learning_rate_at(const TrainingSettings& settings, int iteration, int in_epoch);
+inline double learning_rate_at(const TrainingSettings& settings, int iteration, int in_epoch) {
+  const int warmup = settings.learning_rate_warmup * in_epoch;
+  if (iteration >= warmup) return settings.learning_rate;
+  return settings.learning_rate * (iteration + 1) / warmup;
+}
 
 /// The density of an epoch (from 0): it falls geometrically, as Lin et al., "Deep Gradient
 /// Compression", 2018, section 3.3: 25 %, 6.25 %, ... 0.1 %.
-double density_at(const TrainingSettings& settings, int epoch);
+inline double density_at(const TrainingSettings& settings, int epoch) {
+  if (epoch + 1 >= settings.density_warmup) return settings.density;
+  return std::pow(settings.density, (epoch + 1.0) / settings.density_warmup);
+}
 
 }  // namespace gradcast::lab

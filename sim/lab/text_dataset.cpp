@@ -3,7 +3,7 @@
 #include <array>
 
 #include "sim/base/error.hpp"
-#include "sim/base/sha256_of_file.hpp"
+#include "sim/base/sha256.hpp"
 #include "sim/base/text_file.hpp"
 #include "sim/lab/dataset.hpp"
 #include "sim/lab/draws.hpp"

@@ -39,7 +39,7 @@ class CollectiveChoice {
   /// node has several NICs, also what goes over all of them: rail rings, and NCCL's tree over
   /// nodes.
   CollectiveUse choose(Aggregation aggregation, const CollectiveLoad& load,
-                           const RankGroups& groups = {}) const;
+                       const RankGroups& groups = {}) const;
 
   /// The same of reduce-scatters and all-gathers that training shards with.
   CollectiveUse scatter(const CollectiveLoad& load, const RankGroups& groups) const;
@@ -47,7 +47,7 @@ class CollectiveChoice {
 
  private:
   CollectiveUse fastest(Outcome outcome, const CollectiveLoad& load,
-                            const RankGroups& groups) const;
+                        const RankGroups& groups) const;
 
   const Cluster& cluster_;
   std::optional<NcclVersion> nccl_;

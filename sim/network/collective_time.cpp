@@ -172,9 +172,9 @@ Round round_of(const std::vector<Flow>& flows, std::size_t classes, const LinkLo
     const double leaving = sharing * busy;
     round.busiest = std::max(round.busiest, busy);
     round.sending[flow.from] = std::max(round.sending[flow.from], leaving);
-    const Seconds latency = latency_of(Bytes{static_cast<std::int64_t>(flow.bytes)},
-                                       Seconds{flow.passed.latency}, software, phase.protocol,
-                                       flow.passed.same_node);
+    const Seconds latency =
+        latency_of(Bytes{static_cast<std::int64_t>(flow.bytes)}, Seconds{flow.passed.latency},
+                   software, phase.protocol, flow.passed.same_node);
     round.arrivals[next[flow.to]++] = {flow.from, leaving + latency.count()};
     if (software.reduction_bandwidth.value > 0)
       round.adding[flow.to] +=
@@ -297,10 +297,9 @@ double pass_phase(Clock& clock, const Phase& phase, const Topology& topology,
   const bool one_node_tells =
       phase.rotational && topology.nodes_alike && clock.fold_to(index(topology.gpus_per_node));
   const std::size_t ranks = index(one_node_tells ? topology.gpus_per_node : topology.ranks);
-  const Round round =
-      round_of(one_node_tells ? flows_of_one_node(phase, topology, loads)
-                              : flows_of_all(phase, topology, loads),
-               ranks * index(phase.channels), loads, software, sharing, phase);
+  const Round round = round_of(one_node_tells ? flows_of_one_node(phase, topology, loads)
+                                              : flows_of_all(phase, topology, loads),
+                               ranks * index(phase.channels), loads, software, sharing, phase);
   const bool adding_takes_time = software.reduction_bandwidth.value > 0;
   const int added = adding_takes_time ? std::min(phase.reducing_rounds, phase.rounds) : 0;
   if (phase.lockstep) {

@@ -1,6 +1,7 @@
 #include "sim/network/link_load.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 namespace gradcast {

@@ -26,8 +26,9 @@ constexpr double kNvlsTreeShare = 5. / 6;
 /// The bandwidth that the algorithm would have if its protocol cost nothing.
 double link_bandwidth(const NcclMachine& machine, const NcclEstimate& estimate, Outcome outcome) {
   const double inside = machine.channels * machine.inside.value;
-  const double between =
-      machine.nodes == 1 ? inside : machine.channels * std::min(machine.inside, machine.between).value;
+  const double between = machine.nodes == 1
+                             ? inside
+                             : machine.channels * std::min(machine.inside, machine.between).value;
   const double ranks = machine.ranks();
   if (estimate.algorithm == NcclAlgorithm::Ring)
     return between * ranks / ((outcome == Outcome::AllReduced ? 2 : 1) * (ranks - 1));
@@ -58,8 +59,7 @@ Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
   protocol.name = to_text(estimate.protocol);
   protocol.link_time = link_time(machine, estimate, outcome);
   protocol.begin = kLaunch + step.begin;
-  protocol.inside =
-      step.inside + above(cluster.intra.latency, kInsideHeld) - cluster.intra.latency;
+  protocol.inside = step.inside + above(cluster.intra.latency, kInsideHeld) - cluster.intra.latency;
   protocol.between = step.between;
   const NetworkKind kind = network_kind_of(cluster);
   if (kind == NetworkKind::Tcp || kind == NetworkKind::Slingshot) {
@@ -68,9 +68,9 @@ Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
       protocol.link_time *= cluster.nic.bandwidth.value / socket_rate(cluster.nic.bandwidth).value;
     return protocol;
   }
-  protocol.between += (estimate.protocol == NcclProtocol::Simple ? 2 : 1) *
-                          cluster.nccl_plugin_latency +
-                      above(cluster.nic.latency, kBetweenHeld) - cluster.nic.latency;
+  protocol.between +=
+      (estimate.protocol == NcclProtocol::Simple ? 2 : 1) * cluster.nccl_plugin_latency +
+      above(cluster.nic.latency, kBetweenHeld) - cluster.nic.latency;
   return protocol;
 }
 
@@ -117,8 +117,7 @@ void for_each_rank(const RankLayout& layout, What what) {
 /// Adds up what goes to the same rank.
 class LoadOfRank {
  public:
-  LoadOfRank(Phase& phase, int from)
-      : phase_(phase), from_(from), first_(phase.messages.size()) {}
+  LoadOfRank(Phase& phase, int from) : phase_(phase), from_(from), first_(phase.messages.size()) {}
 
   void add(int to, Bytes bytes) {
     if (to == from_) return;
@@ -245,9 +244,9 @@ constinit const Collective nvls_tree{
 }  // namespace streams
 
 BytesPerSecond socket_rate(BytesPerSecond nic) {
-  // A host's sockets saturate: NCCL reaches 94 % of 10 Gb/s, 54 to 70 % of 25 and 32, and 32 to 48 %
-  // of 100 (NVIDIA/nccl#209, #450, NVIDIA/nccl-tests#83; arXiv 1912.09268). With most m the rate r
-  // of a NIC n is 1/r^2 = 1/n^2 + 1/m^2.
+  // A host's sockets saturate: NCCL reaches 94 % of 10 Gb/s, 54 to 70 % of 25 and 32, and 32 to 48
+  // % of 100 (NVIDIA/nccl#209, #450, NVIDIA/nccl-tests#83; arXiv 1912.09268). With most m the rate
+  // r of a NIC n is 1/r^2 = 1/n^2 + 1/m^2.
   constexpr double kMost = 42e9 / 8;
   return {1 / std::hypot(1 / nic.value, 1 / kMost)};
 }

@@ -108,12 +108,9 @@ constexpr std::array<ByNodes, 4> kNvlsTreeOfChannel = {
 /// A tree's pipeline is not full at these sizes: from 64 bytes on, by powers of two.
 constexpr std::size_t kCorrections = 23;
 constexpr std::array<std::array<double, kCorrections>, kProtocols> kTreeCorrection = {
-    {{1,  1,  1,  1,  .9, .8, .7, .7, .7, .7, .6, .5,
-      .4, .4, .5, .6, .7, .8, .9, 1,  1,  1,  1},
-     {1,  1,  1,  1,  1,  .9, .8, .8, .8, .7, .6, .6,
-      .6, .6, .6, .6, .8, .9, .9, .9, .9, 1,  1},
-     {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5,
-      .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9}}};
+    {{1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1},
+     {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1},
+     {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9}}};
 
 double tree_correction(NcclProtocol protocol, Bytes bytes) {
   if (bytes.count < 64) return 1;
@@ -134,7 +131,7 @@ double bus_of(const NcclMachine& machine) {
   const BytesPerSecond channel = machine.nodes <= 2 ? machine.inside : machine.between;
   const double bus = machine.channels * channel.value / 1e9;
   if (since(machine.version, 18)) return bus;
-  return std::min(bus, machine.gpu == GpuGeneration::Ampere    ? 235.0
+  return std::min(bus, machine.gpu == GpuGeneration::Ampere   ? 235.0
                        : machine.gpu == GpuGeneration::Hopper ? 370.0
                                                               : kNone);
 }
@@ -151,12 +148,11 @@ double ring_bandwidth(const NcclMachine& machine, Outcome outcome, NcclProtocol 
   if (!since(machine.version, 18)) bus = std::min(bus, bus_of(machine));
   if (protocol == NcclProtocol::LL) {
     const bool fourth = machine.nodes > 1 || outcome == Outcome::AllReduced;
-    bus = since(machine.version, 21) ? std::min(most_ll(machine), bus / 2)
-                                     : bus / (fourth ? 4 : 3);
+    bus = since(machine.version, 21) ? std::min(most_ll(machine), bus / 2) : bus / (fourth ? 4 : 3);
   } else if (protocol == NcclProtocol::LL128) {
     const bool narrow = !since(machine.version, 23) && machine.gpus_per_node < 2;
-    bus = std::min((narrow ? .7 : .92) * bus,
-                   machine.channels * kRing128OfChannel[row(machine.gpu)]);
+    bus =
+        std::min((narrow ? .7 : .92) * bus, machine.channels * kRing128OfChannel[row(machine.gpu)]);
   }
   return bus * machine.ranks() / steps_of(outcome, machine.ranks());
 }
@@ -219,8 +215,8 @@ double latency_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProto
   const NcclAlgorithm network_of =
       one_gpu_ring && since(version, 23) ? NcclAlgorithm::Tree : algorithm;
   const double plugin = machine.plugin_latency.count() * 1e6;
-  const double between = latency_between(version, network_of)[p] +
-                         (protocol == NcclProtocol::Simple ? 2 : 1) * plugin;
+  const double between =
+      latency_between(version, network_of)[p] + (protocol == NcclProtocol::Simple ? 2 : 1) * plugin;
   const int levels = floor_log2(machine.nodes);
   switch (algorithm) {
     case NcclAlgorithm::Tree:
@@ -268,12 +264,12 @@ bool is_possible(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProtoc
 }
 
 // The lists of speeds that NCCL's search goes through, in GB/s a channel.
-constexpr double kBetween[] = {48, 30, 28, 24, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3, 2.4, 1.2, .24,
-                               .12};
-constexpr double kBetweenHopper[] = {48, 45, 42, 40, 30, 24, 22, 20,  17.5, 15,
-                                     12, 6,  3,  2.4, 1.2, .24, .12};
-constexpr double kBetweenBlackwell[] = {96, 86, 80, 48,   45.1, 42, 40, 30, 24,  22,  20,
-                                        17.5, 15, 12, 6, 3, 2.4, 1.2, .24, .12};
+constexpr double kBetween[] = {48, 30, 28, 24, 20, 18,  15,  12,  10, 9,
+                               7,  6,  5,  4,  3,  2.4, 1.2, .24, .12};
+constexpr double kBetweenHopper[] = {48, 45, 42, 40, 30,  24,  22,  20, 17.5,
+                                     15, 12, 6,  3,  2.4, 1.2, .24, .12};
+constexpr double kBetweenBlackwell[] = {96, 86,   80, 48, 45.1, 42, 40,  30,  24,  22,
+                                        20, 17.5, 15, 12, 6,    3,  2.4, 1.2, .24, .12};
 constexpr double kInside[] = {40, 30, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3};
 constexpr double kInsideHopper[] = {60, 50, 40, 30, 24, 20, 15, 12, 11, 6, 3};
 constexpr double kInsideBlackwell[] = {90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 19, 18};
@@ -335,20 +331,19 @@ std::string_view to_text(NcclProtocol protocol) {
 
 std::vector<NcclEstimate> nccl_estimates(const NcclMachine& machine, Outcome outcome, Bytes bytes) {
   std::vector<NcclEstimate> all;
-  for (const NcclAlgorithm algorithm : {NcclAlgorithm::Tree, NcclAlgorithm::Ring,
-                                        NcclAlgorithm::Nvls, NcclAlgorithm::NvlsTree})
+  for (const NcclAlgorithm algorithm :
+       {NcclAlgorithm::Tree, NcclAlgorithm::Ring, NcclAlgorithm::Nvls, NcclAlgorithm::NvlsTree})
     for (const NcclProtocol protocol :
          {NcclProtocol::LL, NcclProtocol::LL128, NcclProtocol::Simple}) {
       if (!is_possible(machine, algorithm, protocol, outcome)) continue;
       const Seconds latency{1e-6 * latency_of(machine, algorithm, protocol, outcome, bytes)};
-      const BytesPerSecond bandwidth{
-          1e9 * bandwidth_of(machine, algorithm, protocol, outcome, bytes)};
+      const BytesPerSecond bandwidth{1e9 *
+                                     bandwidth_of(machine, algorithm, protocol, outcome, bytes)};
       if (!(bandwidth.value > 0)) continue;
       all.push_back({algorithm, protocol, latency, bandwidth, latency + bytes / bandwidth});
     }
-  std::stable_sort(all.begin(), all.end(), [](const NcclEstimate& a, const NcclEstimate& b) {
-    return a.time < b.time;
-  });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const NcclEstimate& a, const NcclEstimate& b) { return a.time < b.time; });
   return all;
 }
 
@@ -358,17 +353,17 @@ NcclStep nccl_step(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProt
   double inside = latency_inside(kNewest, algorithm, machine.nvlink)[p];
   if (algorithm == NcclAlgorithm::Ring) inside = std::max(inside, post_overhead(machine, protocol));
   const bool one_gpu_ring = algorithm == NcclAlgorithm::Ring && machine.gpus_per_node == 1;
-  return {Seconds{1e-6 * base_latency(kNewest, algorithm)[p]}, Seconds{1e-6 * inside},
-          Seconds{1e-6 *
-                  latency_between(kNewest, one_gpu_ring ? NcclAlgorithm::Tree : algorithm)[p]}};
+  return {
+      Seconds{1e-6 * base_latency(kNewest, algorithm)[p]}, Seconds{1e-6 * inside},
+      Seconds{1e-6 * latency_between(kNewest, one_gpu_ring ? NcclAlgorithm::Tree : algorithm)[p]}};
 }
 
 BytesPerSecond nccl_channel_speed(BytesPerSecond reached, GpuGeneration gpu) {
   const double nominal = kNominal * reached.value / 1e9;
-  const std::span<const double> list = gpu == GpuGeneration::Blackwell ? std::span(kBetweenBlackwell)
-                                       : gpu == GpuGeneration::Hopper
-                                           ? std::span<const double>(kBetweenHopper)
-                                           : std::span<const double>(kBetween);
+  const std::span<const double> list =
+      gpu == GpuGeneration::Blackwell ? std::span(kBetweenBlackwell)
+      : gpu == GpuGeneration::Hopper  ? std::span<const double>(kBetweenHopper)
+                                      : std::span<const double>(kBetween);
   return {1e9 * largest_within(list, nominal)};
 }
 
@@ -405,7 +400,8 @@ NcclMachine nccl_machine(const Cluster& cluster, const NcclVersion& version, int
   const int nics = cluster.nics_per_node * gpus_per_node / std::max(1, cluster.gpus_per_node);
   machine.channels = std::clamp(nics, 1, gpus_per_node);
   const double nics_of_channel = std::max(1.0, double(nics) / machine.channels);
-  machine.between = nccl_channel_speed({nics_of_channel * cluster.nic.bandwidth.value}, machine.gpu);
+  machine.between =
+      nccl_channel_speed({nics_of_channel * cluster.nic.bandwidth.value}, machine.gpu);
   machine.inside =
       gpus_per_node == 1
           ? machine.between

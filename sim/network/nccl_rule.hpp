@@ -47,9 +47,9 @@ struct NcclMachine {
   BytesPerSecond inside{};   // of a channel, inside a node
   BytesPerSecond between{};  // of a channel, between nodes
   Seconds plugin_latency{0};
-  bool nvlink = true;  // else PCIe inside nodes
-  bool ll128 = true;   // LL128 needs stores of 128 bytes to arrive whole: not through a host
-  bool nvls = false;   // the NVLink switch adds up
+  bool nvlink = true;        // else PCIe inside nodes
+  bool ll128 = true;         // LL128 needs stores of 128 bytes to arrive whole: not through a host
+  bool nvls = false;         // the NVLink switch adds up
   bool plain_trees = false;  // the search found no balanced trees, and took those of 0.85 the speed
 
   int ranks() const { return nodes * gpus_per_node; }

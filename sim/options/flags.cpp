@@ -1,5 +1,7 @@
 #include "sim/options/flags.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -40,6 +42,10 @@ FlagInfo named(const std::string& name) {
   }
   return info;
 }
+
+constexpr int kMostJobs = 1024;
+
+int parse_jobs(std::string_view text) { return parse_count_to(kMostJobs, text); }
 
 }  // namespace
 
@@ -225,6 +231,18 @@ void Flags::deliver_table(std::string_view content) const {
 void Flags::note(const std::string& line) const {
   if (!quiet())
     std::fprintf(stderr, "%s %s\n", bold(StandardStream::Error, "gradcast:").c_str(), line.c_str());
+}
+
+void add_jobs_flag(Flags& flags) {
+  flags.add("j,jobs",
+            "processes or threads (default: as many as there are cores); changes no answer");
+}
+
+std::size_t chosen_jobs(const Flags& flags) {
+  if (flags.given("jobs")) return static_cast<std::size_t>(flags.value("jobs", parse_jobs));
+  cpu_set_t cores;
+  const bool known = ::sched_getaffinity(0, sizeof cores, &cores) == 0;
+  return known ? static_cast<std::size_t>(std::clamp(CPU_COUNT(&cores), 1, kMostJobs)) : 1;
 }
 
 }  // namespace gradcast

@@ -97,4 +97,10 @@ class Flags {
   std::vector<std::string> arguments_;
 };
 
+/// The -j flag, the same for every command that works in several processes or threads.
+void add_jobs_flag(Flags& flags);
+
+/// The number of processes: -j, else the number of cores that this process may use.
+std::size_t chosen_jobs(const Flags& flags);
+
 }  // namespace gradcast

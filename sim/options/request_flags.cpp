@@ -4,13 +4,67 @@
 
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
+#include "sim/base/units.hpp"
+#include "sim/forecast/preset.hpp"
+#include "sim/forecast/request.hpp"
 #include "sim/forecast/schedule.hpp"
 #include "sim/inputs/cluster_values.hpp"
 #include "sim/inputs/compressor_words.hpp"
-#include "sim/options/training_flags.hpp"
+#include "sim/options/flags.hpp"
 
 namespace gradcast {
 namespace {
+
+void add_training_flags(Flags& flags) {
+  flags.add("synchronise",
+            "of several micro-steps: every or last, whose gradients are sent; usual: every where "
+            "gradients are sharded (zero2, fsdp, hsdp), else last",
+            "usual");
+  flags.add("sharding",
+            "what a rank keeps a shard of: none, zero1 (the optimizer's state), zero2 (gradients "
+            "too), fsdp (parameters too), hsdp (as fsdp inside each node, with nodes as replicas)",
+            "none");
+  flags.add("shard-group",
+            "how many neighbouring ranks share a copy of what is sharded (default: all; with hsdp "
+            "those of a node)");
+  flags.add("unit-size",
+            "of fsdp and hsdp: parameters of a unit, at least, like 20M (default: the units "
+            "that the model names)");
+  flags.add("prefetch",
+            "of fsdp and hsdp: how many units are gathered ahead of the one that is computed "
+            "(default: 1 with overlap, else 0)");
+  flags.add("reshard-after-forward",
+            "of fsdp and hsdp: whether a unit's parameters are dropped after its forward, and "
+            "gathered again for backward",
+            "yes");
+  flags.add("parameter-type",
+            "type of the parameters, and of their gradients: fp32, bf16 or fp16 (default: the "
+            "model's)");
+  flags.add("gradient-type", "type of the gradients (default: that of the parameters)");
+  flags.add("sum-type",
+            "type in which gradients are added up, and so sent where they are not compressed "
+            "(default: that of the gradients)");
+  flags.add("optimizer", "sgd, momentum or adam: what it keeps counts for memory, not for time",
+            "momentum");
+}
+
+/// Fills that part of the request. Throws UsageError.
+void read_training(const Flags& flags, Request& request) {
+  request.synchronise = flags.value("synchronise", parse_synchronise);
+  request.sharding = flags.value("sharding", parse_sharding);
+  if (flags.given("shard-group")) request.sharding.group = flags.value("shard-group", parse_count);
+  if (flags.given("unit-size"))
+    request.sharding.unit_elements = flags.value("unit-size", parse_unit_size);
+  if (flags.given("prefetch")) request.sharding.prefetch = flags.value("prefetch", parse_prefetch);
+  request.sharding.reshard_after_forward = flags.value("reshard-after-forward", parse_yes_no);
+  const auto type = [&](const char* flag, std::optional<NumberType>& asked) {
+    if (flags.given(flag)) asked = flags.value(flag, parse_tensor_type);
+  };
+  type("parameter-type", request.precision.parameter);
+  type("gradient-type", request.precision.gradient);
+  type("sum-type", request.precision.sum);
+  request.optimizer = flags.value("optimizer", parse_optimizer);
+}
 
 std::string flag_of(std::string property) {
   std::replace(property.begin(), property.end(), '_', '-');
@@ -41,7 +95,16 @@ void add_request_flags(Flags& flags) {
   const Request defaults;
   flags.add("model", "a name of `gradcast list`, or a .csv file");
   flags.add("payload", "one collective of this size instead of a model, like 100MiB");
-  flags.add("trace", "iteration trace (default: iteration-<model>-v100)");
+  flags.add(
+      "preset",
+      "what is assumed where no flag says otherwise. today: PyTorch's DistributedDataParallel "
+      "on NCCL, its buckets overlapped with backward, NCCL's choice of collectives over all "
+      "NICs, a trace of the cluster's GPUs; paper: the run of 2019, one merged all-reduce "
+      "after backward on a plain ring, on V100, without any software's costs",
+      "today");
+  flags.add("trace",
+            "iteration trace (default: iteration-<model>-<the cluster's GPU>, or the nearest GPU's "
+            "scaled; by --preset paper iteration-<model>-v100)");
   flags.add("batch", "images per GPU (default: the trace's)");
   flags.add("framework-in-compute",
             "yes: the trace was taken with DDP or its like at work, so that per_tensor_overhead is "
@@ -61,7 +124,8 @@ void add_request_flags(Flags& flags) {
   flags.add("mode",
             "paper or code: which definition to take, where a compressor's paper and its authors' "
             "code differ");
-  flags.add("costs", "cost table of the compressors", defaults.costs);
+  flags.add("costs", "cost table of the compressors (default: " + defaults.costs +
+                         "; where the trace is of another GPU, cost-v100-derived for that GPU)");
   flags.add("implementation",
             "whose kernels the costs are of: gradcast-cuda, torch, ... (default: the project's "
             "own, where the costs have them)");
@@ -77,8 +141,8 @@ void add_request_flags(Flags& flags) {
             "call where the costs have it",
             to_text(defaults.selection));
   flags.add("overlap",
-            "whether communication overlaps with backward: yes or no (a stack may have another "
-            "default, as for the fusion)",
+            "whether communication overlaps with backward: yes or no (default: the stack's, as for "
+            "the fusion; by --preset paper no)",
             "no");
   flags.add("extrapolate",
             "yes: also answer where a density is beyond the cost table by more than a factor of 3, "
@@ -107,12 +171,14 @@ void add_request_flags(Flags& flags) {
             "how far apart the ranks' counts of selected elements are (standard deviation over "
             "mean), where a compressor selects a varying number",
             "0%");
-  flags.add(
-      "collective",
-      "nccl: NCCL's choice of algorithm and protocol, by its own tables; a name of `gradcast list`; "
-      "or auto: ring or tree, by size (default: the compressor's ring). A payload may also be "
-      "nccl-all-gather or nccl-reduce-scatter. An all-reduce also adds up the values of randk, whose seed the ranks share, and "
-      "the levels of qsgd and terngrad, whose scale they share");
+  flags.add("collective",
+            "nccl: NCCL's choice of algorithm and protocol, by its own tables; a name of `gradcast "
+            "list`; "
+            "or auto: ring or tree, by size (default: nccl; by --preset paper the compressor's "
+            "ring). A payload may also be "
+            "nccl-all-gather or nccl-reduce-scatter. An all-reduce also adds up the values of "
+            "randk, whose seed the ranks share, and "
+            "the levels of qsgd and terngrad, whose scale they share");
   flags.add("nccl", "version of NCCL whose tables choose, like 2.18 or 2.27.5", "2.27.5");
   flags.add("value-type",
             "the type in which a sparsifier's values travel: fp32, fp16 or bf16 (indices have 4 "
@@ -126,10 +192,10 @@ void add_request_flags(Flags& flags) {
   flags.add("events", "a .csv file of events around the job: pauses, changed links, other traffic");
   flags.add("concurrent-jobs", "how many equal jobs use the same network at the same time", "1");
   flags.add("seed", "seed of everything that is drawn at random", "1");
-  flags.add(
-      "stack",
-      "software beside the hardware: a name of `gradcast list`, or a .csv file (default: none, "
-      "physics alone)");
+  flags.add("stack",
+            "software beside the hardware: a name of `gradcast list`, or a .csv file; none: "
+            "physics alone "
+            "(default: ddp-nccl; by --preset paper none)");
   add_cluster_flags(flags);
 }
 
@@ -180,8 +246,7 @@ Request read_request(const Flags& flags, const std::set<std::string>& lists) {
   request.selection = flags.value("selection", parse_selection);
   request.pipeline = flags.value("pipeline", parse_yes_no);
   request.collective = flags.text("collective");
-  if (flags.given("nccl"))
-    request.nccl = to_text(flags.value("nccl", parse_nccl_version));
+  if (flags.given("nccl")) request.nccl = to_text(flags.value("nccl", parse_nccl_version));
   request.value_type = flags.value("value-type", parse_value_type);
   if (flags.given("wire-bytes-per-element"))
     request.wire_bytes_per_element = flags.value("wire-bytes-per-element", parse_wire_bytes);
@@ -197,7 +262,12 @@ Request read_request(const Flags& flags, const std::set<std::string>& lists) {
   request.events = flags.text("events");
   request.concurrent_jobs = flags.value("concurrent-jobs", parse_concurrent_jobs);
   request.seed = flags.value("seed", parse_seed);
-  request.stack = flags.text("stack");
+  const std::vector<std::string> own = flags.own_names();
+  const bool names_fitted =
+      std::find(own.begin(), own.end(), "fitted") != own.end() && flags.given("fitted");
+  request.today = flags.value("preset", parse_preset) == Preset::Today;
+  request.stack = flags.text("stack") == "none" ? "" : flags.text("stack");
+  request.stack_given = flags.given("stack") || names_fitted;
   read_cluster(flags, request, lists);
   return request;
 }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "sim/base/table.hpp"
+#include "sim/forecast/usual_costs.hpp"
 #include "sim/inputs/cost_transfer.hpp"
 
 namespace gradcast {
@@ -45,6 +46,13 @@ TransferChoice read_transfer(const Flags& flags, DataFiles& files) {
   TransferChoice choice{flags.value("scale-costs-to", known), ""};
   if (flags.given("costs-of")) choice.of = flags.value("costs-of", known);
   return choice;
+}
+
+void note_usual_costs(const Flags& flags, const TransferChoice& choice, const Request& request) {
+  const std::string words = scaled_costs_words(request.costs, request.costs_device);
+  if (!words.empty() && !choice.asked())
+    flags.note("costs " + words +
+               " (--costs names a table of yours, as `gradcast calibrate` writes it)");
 }
 
 void note_transfer(const Flags& flags, const TransferChoice& choice,

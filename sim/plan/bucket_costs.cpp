@@ -328,10 +328,8 @@ PlannedBucket BucketCosts::plan_payload() const {
   PlannedBucket planned;
   planned.tensors = 1;
   planned.payload = scenario_.payload;
-  const CollectiveUse use = scenario_.collective != nullptr
-                                ? CollectiveUse{scenario_.collective}
-                            : scenario_.outcome == Outcome::AllGathered
-                                ? network_.gather(load, {})
+  const CollectiveUse use = scenario_.collective != nullptr ? CollectiveUse{scenario_.collective}
+                            : scenario_.outcome == Outcome::AllGathered ? network_.gather(load, {})
                             : scenario_.outcome == Outcome::Scattered
                                 ? network_.scatter(load, {})
                                 : network_.choose(scenario_.compressor->aggregation, load);

@@ -355,8 +355,7 @@ Plan plan_of_payload(const Scenario& scenario, const PlanShortcuts& shortcuts) {
   PlanSteps steps(scenario, shortcuts);
   if (!scenario.overlap && !scenario.pipeline_without_overlap) steps.plan.network_streams = 1;
   if (steps.plan.ranks() > 1) {
-    const PlannedBucket& planned =
-        steps.plan.buckets.emplace_back(steps.costs.plan_payload());
+    const PlannedBucket& planned = steps.plan.buckets.emplace_back(steps.costs.plan_payload());
     steps.collective(*planned.collective, 0,
                      {.payload = scenario.payload, .protocol = planned.protocol}, {}, {});
   }

@@ -1,5 +1,6 @@
 #include "sim/plan/plan_summary.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -21,6 +22,15 @@ std::string evidence_of(const Plan& plan) {
     for (const std::string& each : split_words(bucket.cost.evidence, '+'))
       if (!each.empty()) all.insert(each);
   return join({all.begin(), all.end()}, "+");
+}
+
+CostFactors cost_factors_of(const Plan& plan) {
+  CostFactors widest;
+  for (const PlannedBucket& bucket : plan.buckets) {
+    widest.low = std::min(widest.low, bucket.cost.factors.low);
+    widest.high = std::max(widest.high, bucket.cost.factors.high);
+  }
+  return widest;
 }
 
 std::string outside_of(const Plan& plan) {

@@ -17,6 +17,9 @@ int encode_calls(const Plan& plan);
 /// What the costs of its buckets rest on: "measured", "derived+published", ...; "" for dense.
 std::string evidence_of(const Plan& plan);
 
+/// How far the costs of its buckets may be off.
+CostFactors cost_factors_of(const Plan& plan);
+
 /// The first range of the cost table that its buckets leave; "" for none.
 std::string outside_of(const Plan& plan);
 

@@ -40,7 +40,7 @@ const ScenarioQuantity& find_software(std::string_view name) {
       if (quantity.name == name) return quantity;
       known.emplace_back(quantity.name);
     }
-  for (const char* own : {"discrepancy", "scatter", "pipelines", "fusion", "overlap"})
+  for (const char* own : {"discrepancy", "scatter", "pipelines", "fusion", "overlap", "collective"})
     known.emplace_back(own);
   throw ValueError("unknown property '" + std::string(name) + "'" + did_you_mean(name, known) +
                    " (properties of a stack: " + join(known) + ")");
@@ -65,6 +65,8 @@ bool read_own(Stack& stack, const CsvReader& rows) {
     schedule_of(stack, rows).fusion = rows.value("value", parse_fusion);
   else if (name == "overlap")
     schedule_of(stack, rows).overlap = rows.value("value", parse_usual_overlap);
+  else if (name == "collective")
+    schedule_of(stack, rows).collective = rows.word("value");
   else
     return false;
   return true;
@@ -141,6 +143,8 @@ std::string stack_csv(const Stack& stack, const std::vector<std::string>& proven
   if (const auto& usual = stack.schedule) {
     text += csv_line({"fusion", "", to_text(usual->fusion), "", usual->source, "", ""});
     text += csv_line({"overlap", "", to_text(usual->overlap), "", usual->source, "", ""});
+    if (!usual->collective.empty())
+      text += csv_line({"collective", "", usual->collective, "", usual->source, "", ""});
   }
   return text;
 }

@@ -41,7 +41,8 @@ std::string to_text(UsualOverlap overlap);
 struct UsualSchedule {
   Fusion fusion;
   UsualOverlap overlap = UsualOverlap::No;
-  std::string source;
+  std::string collective{};  // as `--collective` names it; "": the compressor's ring
+  std::string source{};
 };
 
 struct Stack {

@@ -108,7 +108,8 @@ std::vector<FittedFile> stack_files(const PopulationFit& fit,
 
 namespace {
 
-constexpr std::array kScheduleColumns = {"stack", "fusion", "overlap", "source", "like"};
+constexpr std::array kScheduleColumns = {"stack",  "fusion", "overlap",
+                                         "source", "like",   "collective"};
 constexpr std::size_t kSchedulesRequired = 4;
 
 }  // namespace
@@ -118,7 +119,8 @@ UsualSchedules load_usual_schedules(const TextFile& file) {
   CsvReader rows(file, kScheduleColumns, kSchedulesRequired);
   while (rows.next()) {
     const UsualSchedule schedule{rows.value("fusion", parse_fusion),
-                                 rows.value("overlap", parse_usual_overlap), rows.word("source")};
+                                 rows.value("overlap", parse_usual_overlap),
+                                 rows.text("collective"), rows.word("source")};
     const ListedStack listed{schedule, rows.value("like", parse_stack)};
     if (!all.emplace(rows.word("stack"), listed).second)
       throw rows.failure("stack", in_quotes(rows.text("stack")) + " stands twice");

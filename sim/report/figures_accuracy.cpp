@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "sim/base/table.hpp"
-#include "sim/report/accuracy_curves.hpp"
 #include "sim/report/figures.hpp"
+#include "sim/report/trainings.hpp"
 
 namespace gradcast {
 namespace {

@@ -1,7 +1,6 @@
 // Trainings over their iterations: the accuracy (Fig. 1 and 6 of Understanding Top-k
 // Sparsification), and what workers sent.
 #include "sim/base/table.hpp"
-#include "sim/report/accuracy_curves.hpp"
 #include "sim/report/figures.hpp"
 #include "sim/report/trainings.hpp"
 

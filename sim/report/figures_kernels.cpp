@@ -3,7 +3,7 @@
 
 #include "sim/base/table.hpp"
 #include "sim/base/units.hpp"
-#include "sim/calibration/roofline.hpp"
+#include "sim/calibration/tables.hpp"
 #include "sim/report/figures.hpp"
 
 namespace gradcast {

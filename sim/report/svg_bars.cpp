@@ -1,5 +1,6 @@
 // Bars are horizontal, so that their names fit beside them, uncut, for any number of bars.
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "sim/base/units.hpp"

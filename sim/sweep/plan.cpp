@@ -10,6 +10,7 @@
 #include "sim/base/lists.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/toml_file.hpp"
+#include "sim/forecast/preset.hpp"
 #include "sim/inputs/compressor_costs.hpp"
 #include "sim/inputs/cost_table.hpp"
 #include "sim/inputs/fusion.hpp"
@@ -294,7 +295,7 @@ Request request_of(const SweepSettings& settings, DataFiles& files) {
   Request request = read_request(flags);
   read_transfer(flags, files).apply(request);
   try {
-    return with_usual_schedule(request, files);
+    return with_defaults(request, files);
   } catch (const ValueError& error) {  // an unknown stack
     throw UsageError(error.what());
   }

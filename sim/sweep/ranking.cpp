@@ -1,6 +1,7 @@
 #include "sim/sweep/ranking.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "sim/base/table.hpp"

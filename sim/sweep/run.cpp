@@ -4,9 +4,11 @@
 #include <set>
 #include <tuple>
 
+#include "kernels/compressor.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/interruption.hpp"
 #include "sim/base/progress.hpp"
+#include "sim/forecast/usual_costs.hpp"
 #include "sim/forecast/workers.hpp"
 #include "sim/inputs/cluster_values.hpp"
 #include "sim/inputs/published_words.hpp"
@@ -33,6 +35,21 @@ std::vector<std::string> accuracy_sentences(const SweepTasks& tasks, DataFiles& 
     std::string words =
         published_accuracy_words(asked.model, asked.compressor, asked.density, files);
     if (!words.empty()) sentences.push_back(std::move(words));
+  }
+  return sentences;
+}
+
+/// What the compressors' costs rest on where nobody measured them on the GPU, each once.
+std::vector<std::string> cost_sentences(const SweepTasks& tasks) {
+  std::vector<std::string> sentences;
+  for (const SweepPoint& point : tasks.points) {
+    const Compressor* compressor = find_compressor(point.request.compressor);
+    if (compressor == nullptr || compressor->family == Family::Dense) continue;
+    const std::string words = scaled_costs_words(point.request.costs, point.request.costs_device);
+    std::string sentence = "Costs of compressing are " + words + ".";
+    if (!words.empty() &&
+        std::find(sentences.begin(), sentences.end(), sentence) == sentences.end())
+      sentences.push_back(std::move(sentence));
   }
   return sentences;
 }
@@ -91,7 +108,10 @@ Answer sweep_answer(const SweepPlan& plan, const SweepTasks& tasks, const Evalua
   answer.rows = sweep_rows(plan, tasks, done);
   answer.table = sweep_table(plan, answer.rows);
   answer.summary = sweep_summary(answer.rows);
-  answer.summary["sentences"] = accuracy_sentences(tasks, files);
+  std::vector<std::string> sentences = cost_sentences(tasks);
+  for (std::string& sentence : accuracy_sentences(tasks, files))
+    sentences.push_back(std::move(sentence));
+  answer.summary["sentences"] = sentences;
   if (!answer.summary["sentences"].empty()) answer.table += "\n";
   for (const Json& sentence : answer.summary["sentences"])
     answer.table += sentence.get<std::string>() + "\n";

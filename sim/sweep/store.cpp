@@ -18,7 +18,6 @@
 #include "sim/base/temporary_file.hpp"
 #include "sim/base/text_file.hpp"
 #include "sim/base/units.hpp"
-#include "sim/base/write_whole.hpp"
 
 namespace gradcast {
 namespace {

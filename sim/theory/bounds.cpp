@@ -20,4 +20,14 @@ bool within_bound(double q, int power, const SquareShares& shares) {
 
 double iterations_order(double delta) { return 1 / (delta * delta); }
 
+void LorenzCheck::see(double q, const SquareShares& shares) {
+  if (within_bound(q, 2, shares)) return;
+  const double excess = shares.left - bound_left(q, 2);
+  if (holds) first_q = q;
+  if (!holds && excess <= worst_excess) return;
+  holds = false;
+  worst_excess = excess;
+  worst_q = q;
+}
+
 }  // namespace gradcast

@@ -1,7 +1,8 @@
-// How the elements of u are distributed, where that has a name.
+// How the elements of u are distributed, where that has a name: "normal:8,1".
 #pragma once
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gradcast {
@@ -28,5 +29,15 @@ struct Law {
 
 /// E (u - mean)^4 / variance^2; 3 for a normal one. NaN where it is not finite.
 double kurtosis_of(const Law& law);
+
+/// A name, and behind a colon its parameters. Throws ValueError for an unknown name, for parameters
+/// that make no distribution, and for one without a finite variance.
+Law parse_law(std::string_view text);
+
+/// "normal:MU,SIGMA", ... for help and messages.
+std::vector<std::string> law_forms();
+
+/// "normal", ... for completion.
+std::vector<std::string> law_names();
 
 }  // namespace gradcast

@@ -1,9 +1,16 @@
 #include "sim/theory/report.hpp"
 
+#include <cmath>
+#include <set>
+#include <utility>
+
 #include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
 #include "sim/theory/bounds.hpp"
+#include "sim/theory/population.hpp"
+#include "sim/theory/subject.hpp"
+#include "sim/theory/vector_conditions.hpp"
 
 namespace gradcast {
 namespace {
@@ -46,6 +53,31 @@ Json verdict_row(const BoundVerdict& verdict, const AtDensity& at) {
 }
 
 std::string yes_or_no(bool holds) { return holds ? "yes" : "NO"; }
+
+/// 0 to d: half of them equally far, half equally far in their logarithms.
+std::set<std::int64_t> curve_places(std::int64_t d) {
+  constexpr int kHalf = 100;
+  std::set<std::int64_t> places;
+  for (int i = 0; i <= kHalf; ++i) {
+    const double part = static_cast<double>(i) / kHalf;
+    places.insert(std::llround(static_cast<double>(d) * part));
+    places.insert(std::llround(std::pow(static_cast<double>(d), part)));
+  }
+  return places;
+}
+
+struct CounterExample {
+  const char* law;
+  double density;
+};
+
+/// The first three are normal, the fourth is a normal around 0 whose tails are clipped, and of the
+/// last all magnitudes are equal.
+constexpr CounterExample kCounterExamples[] = {{"normal:8,1", 0.001},
+                                               {"normal:5,1", 0.1},
+                                               {"normal:3,1", 0.5},
+                                               {"clipped-normal:1", 0.01},
+                                               {"signs", 0.001}};
 
 }  // namespace
 
@@ -111,6 +143,69 @@ std::vector<std::string> verdict_sentences(const BoundVerdict& verdict) {
                       order_text(at.exact.kept) +
                       " with what Top-k leaves here. Orders compare; they count no iterations.");
   return sentences;
+}
+
+std::vector<Json> curve_rows(Subject subject, const Drawing& drawing) {
+  std::optional<Population> population;
+  if (subject.law) {
+    population.emplace(*subject.law);
+    subject.vector = drawn_from(*subject.law, drawing.elements, drawing.seed);
+  }
+  const SortedMagnitudes vector(std::move(subject.vector));
+  const std::int64_t d = vector.size();
+  std::vector<Json> rows;
+  for (const std::int64_t k : curve_places(d)) {
+    const double q = static_cast<double>(k) / static_cast<double>(d);
+    const double left = vector.at(k).left;
+    Json row;
+    row["distribution"] = subject.name;
+    row["elements"] = d;
+    row["k"] = k;
+    row["q"] = q;
+    row["pi_square"] = k < d ? vector.square_below_largest(k) : 0;
+    row["line"] = 1 - q;
+    row["exact"] = population ? population->at(q).left : left;
+    row["sampled_exact"] = population ? Json(left) : Json();
+    row["bound_classic"] = bound_left(q, 1);
+    row["bound_square"] = bound_left(q, 2);
+    row["bound_cube"] = bound_left(q, 3);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::string curve_table(const std::vector<Json>& rows) {
+  constexpr int kDigits = 6;
+  TextTable table{
+      {"distribution", "k", "k/d", "pi^2", "1-q", "exact", "sampled", "(1-q)^2", "(1-q)^3"}, {}};
+  const auto number = [](const Json& value) {
+    return value.is_null() ? "-" : fixed(value.get<double>(), kDigits);
+  };
+  for (const Json& row : rows)
+    table.rows.push_back({row["distribution"].get<std::string>(), row["k"].dump(), number(row["q"]),
+                          number(row["pi_square"]), number(row["line"]), number(row["exact"]),
+                          number(row["sampled_exact"]), number(row["bound_square"]),
+                          number(row["bound_cube"])});
+  return to_text(table);
+}
+
+std::vector<BoundVerdict> counter_examples(const Drawing& drawing) {
+  std::vector<BoundVerdict> verdicts;
+  for (const CounterExample& example : kCounterExamples)
+    verdicts.push_back(judge(read_subject(example.law), {&example.density, 1}, drawing));
+  return verdicts;
+}
+
+std::vector<std::string> counter_example_sentences() {
+  return {
+      "Theorem 1 claims that Top-k leaves at most (1 - k/d)^2 of the square of any u whose "
+      "distribution is bell-shaped.",
+      "As printed it is false: its proof takes for granted that the sorted squares lie under the "
+      "line 1 - i/d, which a bell shape does not give (far from 0, or with clipped tails, "
+      "magnitudes are nearly equal), and which is neither sufficient nor necessary.",
+      "What is true: the bound holds at every k exactly when the Lorenz curve of u^2 lies under "
+      "p^2, so it holds where |u|_(i)^2 / (2 (d - i) + 1) never rises; and where the density of "
+      "|u| never rises, as of a normal around 0, even (1 - k/d)^3 holds."};
 }
 
 }  // namespace gradcast

@@ -1,9 +1,11 @@
-// Verdicts in words, as rows, and as a table for people.
+// What `theory` answers: verdicts in words, as rows and as a table; the curves of Fig. 3 and Fig. 5
+// of the paper; where Theorem 1 of Understanding Top-k Sparsification is false as it is printed.
 #pragma once
 #include <string>
 #include <vector>
 
 #include "sim/answers/document.hpp"
+#include "sim/theory/subject.hpp"
 #include "sim/theory/verdict.hpp"
 
 namespace gradcast {
@@ -15,5 +17,17 @@ std::vector<std::string> verdict_sentences(const BoundVerdict& verdict);
 std::vector<Json> verdict_rows(const BoundVerdict& verdict);
 
 std::string verdict_table(const std::vector<BoundVerdict>& verdicts);
+
+/// Some 200 rows, by rising share i/d = k/d, near 0 closer together: pi^2 beside the line 1 - i/d
+/// (Fig. 3), what Top-k leaves beside the bounds (Fig. 5).
+std::vector<Json> curve_rows(Subject subject, const Drawing& drawing);
+
+std::string curve_table(const std::vector<Json>& rows);
+
+/// Vectors and laws for which Theorem 1 is false, each at a density that shows it.
+std::vector<BoundVerdict> counter_examples(const Drawing& drawing);
+
+/// What the theorem claims, why it is false, what is true.
+std::vector<std::string> counter_example_sentences();
 
 }  // namespace gradcast

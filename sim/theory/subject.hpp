@@ -1,5 +1,6 @@
-// What --distribution names: laws, and files of u.
+// What --distribution names: laws, and files of u. The vectors of elements of either.
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,5 +26,14 @@ std::vector<std::string> subject_words(std::string_view text);
 /// A word that ends in ".npy" is a file. Throws ValueError for a wrong law, DataError for a file
 /// that is no vector, or has no ratio.
 Subject read_subject(const std::string& word);
+
+/// The same seed gives the same elements, and a longer vector begins with a shorter one's.
+std::vector<float> drawn_from(const Law& law, std::int64_t elements, std::uint64_t seed);
+
+/// Throws DataError for an infinity or a NaN, and for a vector of zeros: its ratio is 0 / 0.
+void require_ratio(const std::vector<float>& vector, const std::string& file);
+
+/// Of the elements as they are; NaN where all are equal.
+double kurtosis_of(const std::vector<float>& vector);
 
 }  // namespace gradcast

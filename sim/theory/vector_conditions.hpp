@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/theory/lorenz.hpp"
+#include "sim/theory/bounds.hpp"
 
 namespace gradcast {
 

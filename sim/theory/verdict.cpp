@@ -7,7 +7,7 @@
 #include "sim/base/limits.hpp"
 #include "sim/inputs/cost_table.hpp"
 #include "sim/theory/population.hpp"
-#include "sim/theory/sample.hpp"
+#include "sim/theory/subject.hpp"
 #include "sim/theory/vector_conditions.hpp"
 
 namespace gradcast {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/theory/lorenz.hpp"
+#include "sim/theory/bounds.hpp"
 #include "sim/theory/population.hpp"
 #include "sim/theory/subject.hpp"
 

@@ -1,6 +1,7 @@
 // Reads Chrome trace JSON: our own timelines, and those of PyTorch's profiler and others.
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>

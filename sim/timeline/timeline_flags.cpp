@@ -11,7 +11,6 @@
 #include "sim/base/error.hpp"
 #include "sim/base/gzip.hpp"
 #include "sim/base/interruption.hpp"
-#include "sim/base/signals_held.hpp"
 #include "sim/base/text_file.hpp"
 #include "sim/engine/iteration_result.hpp"
 #include "sim/network/collective_time.hpp"

@@ -7,8 +7,8 @@
 
 #include "sim/answers/document.hpp"
 #include "sim/base/temporary_file.hpp"
+#include "sim/options/engine_flags.hpp"
 #include "sim/options/flags.hpp"
-#include "sim/options/noise_flags.hpp"
 #include "sim/plan/scenario.hpp"
 #include "sim/timeline/rank_choice.hpp"
 

@@ -6,7 +6,7 @@
 #include "sim/base/lists.hpp"
 #include "sim/base/units.hpp"
 #include "sim/forecast/estimates.hpp"
-#include "sim/options/jobs_flag.hpp"
+#include "sim/options/flags.hpp"
 #include "sim/options/request_flags.hpp"
 
 namespace gradcast {

@@ -1,5 +1,5 @@
 // room: base
-// words: sim/base/npy.cpp sim/base/npy_header.cpp
+// words: sim/base/npy.cpp
 // longest: 512
 
 #include "sim/base/npy.hpp"

@@ -1,5 +1,5 @@
 // room: import
-// words: sim/import/weights/safetensors_header.cpp sim/import/weights/weight_order.cpp
+// words: sim/import/weights/safetensors.cpp sim/import/weights/weight_order.cpp
 // sim/import/weights/weight.cpp
 
 #include "sim/import/readers.hpp"

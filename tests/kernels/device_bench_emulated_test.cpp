@@ -5,10 +5,8 @@
 
 #include "kernels/bench/call_tally.hpp"
 #include "kernels/bench/device_bench.hpp"
-#include "kernels/bench/device_low_rank.hpp"
-#include "kernels/bench/device_packs.hpp"
+#include "kernels/bench/device_inputs.hpp"
 #include "kernels/bench/drift.hpp"
-#include "kernels/bench/encode_path.hpp"
 #include "kernels/compressor.hpp"
 #include "kernels/floor_bytes.hpp"
 

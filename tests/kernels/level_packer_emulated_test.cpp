@@ -1,5 +1,5 @@
 // The kernels of shared levels, run thread by thread on the CPU, against the reference.
-#include "kernels/emulator/queue.hpp"
+#include "kernels/emulator/memory.hpp"
 #include "tests/kernels/level_packer_cases.hpp"
 
 using namespace gradcast;

@@ -1,5 +1,5 @@
 // PowerSGD's kernels, run thread by thread on the CPU, against the definition.
-#include "kernels/emulator/queue.hpp"
+#include "kernels/emulator/memory.hpp"
 #include "tests/kernels/low_rank_cases.hpp"
 
 using namespace gradcast;

@@ -1,5 +1,5 @@
 // The packing kernels, run thread by thread on the CPU, against the reference.
-#include "kernels/emulator/queue.hpp"
+#include "kernels/emulator/memory.hpp"
 #include "tests/kernels/packer_cases.hpp"
 #include "tests/kernels/unpacker_cases.hpp"
 

@@ -1,7 +1,7 @@
 // The encoders' and the decoder's kernels on weak memory: the answer is the reference's whatever
 // the order in which stores reach others, and so is the road to it. The table of mutations
 // (mutations.py) is held against these cases: each mutation makes one of them fail.
-#include "kernels/emulator/queue.hpp"
+#include "kernels/emulator/memory.hpp"
 #include "tests/kernels/decoder_cases.hpp"
 #include "tests/kernels/encoder_cases.hpp"
 

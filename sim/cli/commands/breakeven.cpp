@@ -12,10 +12,10 @@
 #include "sim/breakeven/mapping.hpp"
 #include "sim/breakeven/questions.hpp"
 #include "sim/breakeven/win_map.hpp"
+#include "sim/forecast/preset.hpp"
 #include "sim/inputs/data_files.hpp"
-#include "sim/options/compressor_notes.hpp"
-#include "sim/options/engine_flag.hpp"
-#include "sim/options/evidence_note.hpp"
+#include "sim/options/assumption_notes.hpp"
+#include "sim/options/engine_flags.hpp"
 #include "sim/options/flags.hpp"
 #include "sim/options/request_flags.hpp"
 #include "sim/options/transfer_flags.hpp"
@@ -69,7 +69,7 @@ int breakeven(int argc, const char* const* argv) {
   try {
     const TransferChoice transfer = read_transfer(flags, files);
     transfer.apply(asked.request);
-    asked.request = with_usual_schedule(asked.request, files);
+    asked.request = with_defaults(asked.request, files);
     require_fitted_software(flags, asked, files);
     const std::vector<Contestant> contestants = contestants_of(flags, asked, files);
 
@@ -84,6 +84,7 @@ int breakeven(int argc, const char* const* argv) {
     note_own_fit(flags, contestants.front());
     note_trace_evidence(flags, asked.request, files);
     note_transfer(flags, transfer, used_costs(asked.request, contestants), files);
+    note_usual_costs(flags, transfer, asked.request);
     std::vector<std::string> names;
     for (const Contestant& contestant : contestants) names.push_back(contestant.name);
     note_density(flags, names);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <ctime>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 
@@ -11,11 +12,9 @@
 #include "sim/base/text.hpp"
 #include "sim/calibration/asked.hpp"
 #include "sim/calibration/cost_file.hpp"
-#include "sim/calibration/per_layer.hpp"
 #include "sim/calibration/recorded.hpp"
-#include "sim/calibration/roofline.hpp"
 #include "sim/calibration/session.hpp"
-#include "sim/calibration/summary.hpp"
+#include "sim/calibration/tables.hpp"
 
 namespace gradcast::commands {
 namespace {

@@ -66,8 +66,8 @@ Flags collectives_flags() {
             "1KiB..1GiB");
   flags.add("nccl", "version of NCCL whose tables choose, like 2.18 or 2.27.5",
             to_text(kUsualNccl));
-  flags.add("engine",
-            "analytic: in closed form; flow-exact: every message, with the same answer", "analytic");
+  flags.add("engine", "analytic: in closed form; flow-exact: every message, with the same answer",
+            "analytic");
   flags.add_switch("verbose", "also NCCL's estimate for every algorithm and protocol");
   add_cluster_flags(flags);
   return flags;
@@ -85,9 +85,8 @@ std::string bound_by(const std::vector<Phase>& phases, const Topology& topology,
       for (const std::uint32_t link : links)
         busy[link] += phase.rounds * (message.bytes / topology.links[link].bandwidth).count();
     }
-  const auto most = std::max_element(busy.begin(), busy.end(), [](const auto& a, const auto& b) {
-    return a.second < b.second;
-  });
+  const auto most = std::max_element(
+      busy.begin(), busy.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most == busy.end() || most->second < all.count() / 2) return "latency";
   return topology.links[most->first].name;
 }
@@ -154,13 +153,12 @@ std::string table_of(const std::vector<Json>& rows, bool verbose) {
   for (const Json& row : rows) {
     if (nodes != 0 && row["nodes"] != nodes) table.rows.push_back({});
     nodes = row["nodes"].get<int>();
-    table.rows.push_back({std::to_string(nodes),
-                          std::to_string(nodes * row["gpus_per_node"].get<int>()),
-                          to_text(Bytes{row["bytes"].get<std::int64_t>()}),
-                          row["algorithm"].get<std::string>(), row["protocol"].get<std::string>(),
-                          number(row["us"]), number(row["algbw_gb_per_second"]),
-                          number(row["busbw_gb_per_second"]), number(row["rule_us"]),
-                          row["bound_by"].get<std::string>()});
+    table.rows.push_back(
+        {std::to_string(nodes), std::to_string(nodes * row["gpus_per_node"].get<int>()),
+         to_text(Bytes{row["bytes"].get<std::int64_t>()}), row["algorithm"].get<std::string>(),
+         row["protocol"].get<std::string>(), number(row["us"]), number(row["algbw_gb_per_second"]),
+         number(row["busbw_gb_per_second"]), number(row["rule_us"]),
+         row["bound_by"].get<std::string>()});
     if (verbose) table.rows.back().push_back(row["rule"].get<std::string>());
   }
   return to_text(table);

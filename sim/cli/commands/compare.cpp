@@ -6,7 +6,7 @@
 #include "sim/base/text.hpp"
 #include "sim/compare/report.hpp"
 #include "sim/compare/setups.hpp"
-#include "sim/options/engine_flag.hpp"
+#include "sim/options/engine_flags.hpp"
 #include "sim/options/transfer_flags.hpp"
 
 namespace gradcast::commands {

@@ -14,8 +14,8 @@
 #include "sim/fit/fit_report.hpp"
 #include "sim/fit/fitted_files.hpp"
 #include "sim/fit/fitted_stack.hpp"
-#include "sim/options/engine_flag.hpp"
-#include "sim/options/jobs_flag.hpp"
+#include "sim/options/engine_flags.hpp"
+#include "sim/options/flags.hpp"
 
 namespace gradcast::commands {
 namespace {

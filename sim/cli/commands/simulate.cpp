@@ -13,13 +13,12 @@
 #include "sim/cli/commands/simulate/settings.hpp"
 #include "sim/cli/commands/simulate/table.hpp"
 #include "sim/forecast/measured_like.hpp"
+#include "sim/forecast/preset.hpp"
 #include "sim/forecast/request.hpp"
 #include "sim/forecast/schedule.hpp"
 #include "sim/inputs/data_files.hpp"
-#include "sim/options/compressor_notes.hpp"
-#include "sim/options/engine_flag.hpp"
-#include "sim/options/evidence_note.hpp"
-#include "sim/options/noise_flags.hpp"
+#include "sim/options/assumption_notes.hpp"
+#include "sim/options/engine_flags.hpp"
 #include "sim/options/request_flags.hpp"
 #include "sim/options/transfer_flags.hpp"
 #include "sim/plan/plan.hpp"
@@ -64,7 +63,7 @@ int simulate(int argc, const char* const* argv) {
     const TransferChoice transfer = read_transfer(flags, files);
     transfer.apply(request);
     std::optional<CountsUsed> counts = read_counts(flags, request, files);
-    request = with_usual_schedule(request, files);
+    request = with_defaults(request, files);
     if (request.best_schedule) request = fastest(request, engine, files);
     const Scenario scenario = make_scenario(request, files);
     const Plan plan = make_plan(scenario);
@@ -93,10 +92,12 @@ int simulate(int argc, const char* const* argv) {
     if (counts) note_counts(flags, *counts, scenario);
     if (!counts) note_density(flags, {request.compressor});
     note_trace_evidence(flags, request, files);
-    if (scenario.compresses() && !plan.buckets.empty())
+    if (scenario.compresses() && !plan.buckets.empty()) {
       note_transfer(flags, transfer,
                     {{request.costs, request.compressor, plan.buckets[0].cost.implementation}},
                     files);
+      note_usual_costs(flags, transfer, request);
+    }
     note_selection(flags, scenario, plan);
     note_choices(flags, scenario, plan, noise);
   } catch (const ValueError& error) {

@@ -6,9 +6,7 @@
 #include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
 #include "sim/options/flags.hpp"
-#include "sim/theory/counter_examples.hpp"
-#include "sim/theory/curve.hpp"
-#include "sim/theory/laws.hpp"
+#include "sim/theory/law.hpp"
 #include "sim/theory/report.hpp"
 
 namespace gradcast::commands {

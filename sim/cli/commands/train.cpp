@@ -15,7 +15,7 @@
 #include "sim/lab/checkpoint.hpp"
 #include "sim/lab/observation.hpp"
 #include "sim/lab/training.hpp"
-#include "sim/options/jobs_flag.hpp"
+#include "sim/options/flags.hpp"
 
 namespace gradcast::commands {
 namespace {

@@ -6,9 +6,10 @@
 #include "sim/answers/answer.hpp"
 #include "sim/base/error.hpp"
 #include "sim/breakeven/contestants.hpp"
+#include "sim/forecast/preset.hpp"
 #include "sim/inputs/data_files.hpp"
-#include "sim/options/engine_flag.hpp"
-#include "sim/options/evidence_note.hpp"
+#include "sim/options/assumption_notes.hpp"
+#include "sim/options/engine_flags.hpp"
 #include "sim/options/flags.hpp"
 #include "sim/options/request_flags.hpp"
 #include "sim/options/transfer_flags.hpp"
@@ -57,7 +58,7 @@ int tta(int argc, const char* const* argv) {
   try {
     const TransferChoice transfer = read_transfer(flags, files);
     transfer.apply(asked.request);
-    asked.request = with_usual_schedule(asked.request, files);
+    asked.request = with_defaults(asked.request, files);
     BreakEvenAsked software;  // the part that this check reads
     software.software = asked.software;
     require_fitted_software(flags, software, files);
@@ -68,6 +69,7 @@ int tta(int argc, const char* const* argv) {
     deliver(flags, files.inputs(), engines_of(found), answer);
     note_trace_evidence(flags, asked.request, files);
     note_transfer(flags, transfer, used_costs_of(found, asked.request), files);
+    note_usual_costs(flags, transfer, asked.request);
   } catch (const ValueError& error) {
     throw UsageError(error.what());
   }

@@ -5,7 +5,6 @@
 
 #include "kernels/gpu.hpp"
 #include "sim/answers/answer.hpp"
-#include "sim/answers/build_commit.hpp"
 #include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
 #include "sim/engine/engine.hpp"

@@ -15,7 +15,7 @@
 #include "sim/inputs/devices.hpp"
 #include "sim/lab/networks.hpp"
 #include "sim/network/collective.hpp"
-#include "sim/theory/laws.hpp"
+#include "sim/theory/law.hpp"
 
 namespace gradcast {
 namespace {
@@ -54,6 +54,7 @@ constexpr ValueKind kKinds[] = {
     {"scale-costs-to", "devices", ""},
     {"costs-of", "devices", ""},
     {"format", "", "table csv json"},
+    {"preset", "", "today paper"},
     {"color", "", "auto always never"},
     {"config", "", "none", kFiles},
     {"overlap", "", "yes no"},

@@ -1,11 +1,10 @@
 // Field numbers: et_def.proto of mlcommons/chakra.
-#include "sim/import/execution/chakra.hpp"
-
 #include <algorithm>
 #include <array>
 
 #include "sim/base/block_reader.hpp"
 #include "sim/base/error.hpp"
+#include "sim/import/execution/execution_trace.hpp"
 #include "sim/import/protobuf_wire.hpp"
 
 namespace gradcast {

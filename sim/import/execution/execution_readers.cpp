@@ -1,6 +1,5 @@
 // The readers of execution traces, as readers.def names them.
-#include "sim/import/execution/chakra.hpp"
-#include "sim/import/execution/pytorch_trace.hpp"
+#include "sim/import/execution/execution_trace.hpp"
 #include "sim/import/readers.hpp"
 
 namespace gradcast::import_readers {

@@ -2,6 +2,7 @@
 // times and the GPU's kernels; PyTorch's (JSON) have only the host's operators.
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,5 +56,17 @@ void append_tensors(std::string_view values, std::string_view shapes,
 /// DataError for groups of ranks that are not data-parallel (all-to-all, sends, reduce-scatter) and
 /// for data dependencies that go in circles.
 Imported imported_from(const ExecutionTrace& trace, const std::string& name);
+
+/// Whether unpacked bytes begin as a Chakra trace does: with a GlobalMetadata message.
+bool is_chakra(std::string_view begin);
+
+/// Reads a Chakra trace (.et, .et.gz) message by message. Throws DataError.
+ExecutionTrace read_chakra(const std::filesystem::path& path);
+
+/// Whether unpacked bytes begin as a trace of torch.profiler.ExecutionTraceObserver does.
+bool is_pytorch_trace(std::string_view begin);
+
+/// Reads PyTorch's trace node by node, .json or .json.gz. Throws DataError.
+ExecutionTrace read_pytorch_trace(const std::filesystem::path& path);
 
 }  // namespace gradcast

@@ -1,5 +1,3 @@
-#include "sim/import/execution/pytorch_trace.hpp"
-
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -7,6 +5,7 @@
 #include "sim/answers/json_reader.hpp"
 #include "sim/base/block_reader.hpp"
 #include "sim/base/error.hpp"
+#include "sim/import/execution/execution_trace.hpp"
 
 namespace gradcast {
 namespace {

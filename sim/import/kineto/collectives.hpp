@@ -55,4 +55,11 @@ struct SharedCall {
 /// that would be negative comes of clocks that differ, and is left at 0.
 std::vector<SharedCall> shared_calls(const std::vector<StepCollectives>& ranks);
 
+/// Throws DataError with the reason where the collectives tell of anything but data parallelism:
+/// all-to-all (experts, embedding tables), send and receive (pipelines), gathered or scattered
+/// gradients (FSDP, ZeRO), all-reduces within a part of the ranks (tensor parallelism). Where the
+/// trace names the data-parallel group, only that group's collectives are looked at.
+void refuse_hybrids(const Recording& recording, const std::vector<StepCollectives>& steps,
+                    int world_size);
+
 }  // namespace gradcast::kineto

@@ -10,7 +10,6 @@
 #include "sim/base/text.hpp"
 #include "sim/import/kineto/collectives.hpp"
 #include "sim/import/kineto/gradients.hpp"
-#include "sim/import/kineto/hybrids.hpp"
 #include "sim/import/kineto/linking.hpp"
 #include "sim/import/kineto/model.hpp"
 #include "sim/import/kineto/profile.hpp"

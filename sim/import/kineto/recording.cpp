@@ -8,7 +8,7 @@
 
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
-#include "sim/import/kineto/elementwise.hpp"
+#include "sim/import/kineto/event.hpp"
 
 namespace gradcast::kineto {
 namespace {

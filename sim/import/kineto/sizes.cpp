@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "sim/import/kineto/elementwise.hpp"
+#include "sim/import/kineto/event.hpp"
 
 namespace gradcast::kineto {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
-#include "sim/import/roofline/roofline.hpp"
+#include "sim/import/roofline.hpp"
 #include "sim/inputs/sharding.hpp"
 
 namespace gradcast {

@@ -7,7 +7,7 @@
 
 #include "sim/base/clean_text.hpp"
 #include "sim/base/text.hpp"
-#include "sim/import/weights/weight_notes.hpp"
+#include "sim/import/weights/weight.hpp"
 
 namespace gradcast {
 namespace {

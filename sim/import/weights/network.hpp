@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/import/imported.hpp"
-#include "sim/import/roofline/operator.hpp"
+#include "sim/import/roofline.hpp"
 #include "sim/import/weights/weight.hpp"
 
 namespace gradcast {

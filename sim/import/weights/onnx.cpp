@@ -10,7 +10,6 @@
 #include "sim/import/weights/onnx_graph.hpp"
 #include "sim/import/weights/onnx_shapes.hpp"
 #include "sim/import/weights/weight.hpp"
-#include "sim/import/weights/weight_notes.hpp"
 
 namespace gradcast {
 namespace {

@@ -1,6 +1,6 @@
-#include "sim/lab/layers/embedding.hpp"
-
 #include <algorithm>
+
+#include "sim/lab/layers/layers.hpp"
 
 namespace gradcast::lab {
 

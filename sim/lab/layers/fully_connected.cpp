@@ -1,7 +1,6 @@
-#include "sim/lab/layers/fully_connected.hpp"
-
 #include <algorithm>
 
+#include "sim/lab/layers/layers.hpp"
 #include "sim/lab/matrix_product.hpp"
 
 namespace gradcast::lab {

@@ -1,8 +1,8 @@
-#include "sim/lab/layers/group_norm.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+
+#include "sim/lab/layers/layers.hpp"
 
 namespace gradcast::lab {
 namespace {

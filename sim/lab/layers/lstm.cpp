@@ -1,8 +1,7 @@
-#include "sim/lab/layers/lstm.hpp"
-
 #include <algorithm>
 #include <cmath>
 
+#include "sim/lab/layers/layers.hpp"
 #include "sim/lab/matrix_product.hpp"
 
 namespace gradcast::lab {

@@ -1,10 +1,6 @@
-#include "sim/lab/layers/residual.hpp"
-
 #include <algorithm>
 
-#include "sim/lab/layers/convolution.hpp"
-#include "sim/lab/layers/group_norm.hpp"
-#include "sim/lab/layers/rectifier.hpp"
+#include "sim/lab/layers/layers.hpp"
 
 namespace gradcast::lab {
 namespace {

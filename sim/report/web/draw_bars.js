@@ -3,7 +3,7 @@
 import {rect, ruleX, ruleY, text} from "@observablehq/plot";
 import {draw, gridAcross, gridAlong, inside, isNumber, projection, spotText} from "./chart.js";
 import {numberText} from "./numbers.js";
-import {patternFill} from "./patterns.js";
+import {patternFill} from "./marks.js";
 import {CategoryAxis, numberAxis, pointsIn} from "./scales.js";
 
 const barShare = 0.76;  // of a category's width; the rest is air

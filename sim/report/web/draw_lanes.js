@@ -3,7 +3,7 @@ import {rect, text} from "@observablehq/plot";
 import {draw, gridAcross, inside, isNumber, projection, spotText} from "./chart.js";
 import {inkOn} from "./palette.js";
 import {CategoryAxis, pointsIn, pointsOf, textPixels} from "./scales.js";
-import {patternFill} from "./patterns.js";
+import {patternFill} from "./marks.js";
 import {numberText} from "./numbers.js";
 
 const lanePixels = 34;

@@ -3,7 +3,7 @@
 import {rect, text} from "@observablehq/plot";
 import {draw, inside, projection, spotText} from "./chart.js";
 import {inkOn} from "./palette.js";
-import {hatchFill} from "./patterns.js";
+import {hatchFill} from "./marks.js";
 import {CategoryAxis, pointsIn, pointsOf, textPixels} from "./scales.js";
 
 const gap = 0.03;  // of a cell, on each side

@@ -1,7 +1,6 @@
 // Which colour, marker and dash is which name. A press takes a name out of the picture and back in.
 import {html, svg} from "./elements.js";
-import {markerPath} from "./markers.js";
-import {hatchFill, patternFill} from "./patterns.js";
+import {hatchFill, markerPath, patternFill} from "./marks.js";
 
 const picture = (...shapes) =>
   svg("svg", {class: "swatch", width: 28, height: 14, "aria-hidden": "true"}, ...shapes);

@@ -1,8 +1,7 @@
 // How a name looks in every picture of the page: its colour, and a marker, a dash and a pattern as a
 // second channel beside the colour. Figures may bring markers and patterns of their own, by number, as
 // their static pictures have them; else they come from a name's place among all names.
-import {markers} from "./markers.js";
-import {patternCount} from "./patterns.js";
+import {markers, patternCount} from "./marks.js";
 
 const dashes = [null, "7 3", "2 3", "9 3 2 3", "12 4", "5 2 2 2 2 2"];
 

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "kernels/bench/bench.hpp"
-#include "kernels/bench/payloads.hpp"
+#include "kernels/bench/worker_payloads.hpp"
 #include "tests/sim/calibration/toy_point.hpp"
 
 using namespace gradcast;

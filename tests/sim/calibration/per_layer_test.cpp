@@ -1,8 +1,7 @@
 // `calibrate --per-layer`: an encode beside the backward of its layer.
-#include "sim/calibration/per_layer.hpp"
-
 #include <catch2/catch.hpp>
 
+#include "sim/calibration/tables.hpp"
 #include "tests/sim/calibration/toy_point.hpp"
 
 using namespace gradcast;

@@ -1,8 +1,7 @@
 // `calibrate --roofline`: a compressor beside what the device's memory allows.
-#include "sim/calibration/roofline.hpp"
-
 #include <catch2/catch.hpp>
 
+#include "sim/calibration/tables.hpp"
 #include "tests/sim/calibration/toy_point.hpp"
 
 using namespace gradcast;

@@ -36,6 +36,33 @@ TEST_CASE("simulate scales costs to another device, and says so", "[cli]") {
   CHECK_THAT(simulated("gaussian", {"--scale-costs-to", "h200"}).err, !Contains("torch.topk"));
 }
 
+TEST_CASE("a trace of another GPU has costs derived for it, and every command says so", "[cli]") {
+  const std::vector<std::string> run{"--model",   "gpt2-xl",  "--trace", "iteration-gpt2-xl-h100",
+                                     "--cluster", "dgx-h100", "--nodes", "16",
+                                     "--engine",  "analytic"};
+  const auto answer = [&](std::vector<std::string> words, const std::string& compressor) {
+    words.insert(words.end(), run.begin(), run.end());
+    words.insert(words.end(), {"--compressor", compressor});
+    const Ran ran = gradcast_with(words);
+    INFO(ran.err);
+    REQUIRE(ran.exit_code == 0);
+    return ran.out;
+  };
+  const char* words = "derived for h100-sxm from the simulated V100: not measured";
+  const std::string swept = answer({"sweep"}, "powersgd,fp16");
+  CHECK_THAT(swept, Contains(words) && !Contains("no answer"));
+  CHECK_THAT(answer({"simulate"}, "fp16"),
+             Contains(words) && Contains("0.70 to 2.91 times as long"));
+  CHECK_THAT(answer({"breakeven", "--over", "nic-bandwidth"}, "fp16"), Contains(words));
+  // Nobody timed anything on an H100.
+  std::vector<std::string> noted{"simulate", "--compressor", "fp16"};
+  noted.insert(noted.end(), run.begin(), run.end());
+  CHECK_THAT(gradcast_with(noted).err, !Contains("was timed on"));
+  const Json row = Json::parse(answer({"simulate", "--format", "json"}, "fp16"))["results"][0];
+  CHECK(row["costs"] == "cost-v100-derived");
+  CHECK(row["costs_scaled_to"] == "h100-sxm");
+}
+
 TEST_CASE("a forecast with scaled costs is of no measured run", "[cli]") {
   // Table 2's run, but for the device of its costs.
   const std::vector<std::string> table2{"--wire-messages", "2", "--batch", "128"};

@@ -52,12 +52,11 @@ struct Case {
 
 template <class What>
 void for_each_case(What what) {
-  for (const NetworkKind kind : {NetworkKind::InfiniBand, NetworkKind::Efa, NetworkKind::Slingshot,
-                                 NetworkKind::Tcp})
+  for (const NetworkKind kind :
+       {NetworkKind::InfiniBand, NetworkKind::Efa, NetworkKind::Slingshot, NetworkKind::Tcp})
     for (const auto& [nodes, gpus, nics] :
          {std::tuple{1, 8, 8}, {2, 8, 8}, {4, 1, 1}, {3, 4, 2}, {8, 4, 4}, {5, 8, 1}})
-      for (const Outcome outcome :
-           {Outcome::AllReduced, Outcome::AllGathered, Outcome::Scattered})
+      for (const Outcome outcome : {Outcome::AllReduced, Outcome::AllGathered, Outcome::Scattered})
         for (const std::int64_t bytes : {std::int64_t{1} << 10, std::int64_t{1} << 17,
                                          std::int64_t{25} << 20, std::int64_t{1} << 30})
           what(Case{machine(nodes, gpus, nics, kind), outcome, bytes});
@@ -104,11 +103,10 @@ TEST_CASE("communication time falls with the NICs", "[nccl]") {
     const Cluster cluster = machine(4, 8, nics, NetworkKind::InfiniBand);
     const NcclWay way =
         nccl_way(cluster, kUsualNccl, layout_of(cluster), Outcome::AllReduced, size);
-    const double time =
-        played(cluster,
-               one_collective(cluster, *way.collective,
-                              {.payload = size, .protocol = way.protocol}),
-               "flow-exact");
+    const double time = played(
+        cluster,
+        one_collective(cluster, *way.collective, {.payload = size, .protocol = way.protocol}),
+        "flow-exact");
     CHECK(time > 2. * 31 / 32 * double(size.count) / (nics * 24e9));
     if (nics > 1) CHECK(time < 0.65 * before);
     before = time;

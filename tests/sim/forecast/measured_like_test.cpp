@@ -14,14 +14,14 @@ namespace {
 
 // Every member of a Request, in its order. One that lacks here does not compile: the structured
 // binding below needs all of them.
-#define GRADCAST_REQUEST_MEMBERS                                                                 \
-  model, trace, costs, costs_device, costs_of, cluster, stack, compressor, mode, implementation, \
-      collective, nccl, density, parameter, sent_share, batch, accumulation, synchronise,        \
-      sharding, precision, optimizer, framework_in_compute, fusion, best_schedule, fusion_given, \
-      overlap_given, selection, overlap, pipeline, value_type, wire_bytes_per_element,           \
-      wire_messages, queue, encode_stream, encode_slowdown, extrapolate, compressing,            \
-      network_streams, count_spread, seed, events, concurrent_jobs, payload, compute, changed,   \
-      folder, costs_folder
+#define GRADCAST_REQUEST_MEMBERS                                                                   \
+  model, trace, costs, costs_device, costs_of, cluster, today, stack, stack_given, compressor,     \
+      mode, implementation, collective, nccl, density, parameter, sent_share, batch, accumulation, \
+      synchronise, sharding, precision, optimizer, framework_in_compute, fusion, best_schedule,    \
+      fusion_given, overlap_given, selection, overlap, pipeline, value_type,                       \
+      wire_bytes_per_element, wire_messages, queue, encode_stream, encode_slowdown, extrapolate,   \
+      compressing, network_streams, count_spread, seed, events, concurrent_jobs, payload, compute, \
+      changed, folder, costs_folder
 #define GRADCAST_AS_TEXT(...) #__VA_ARGS__
 #define GRADCAST_NAMES(...) GRADCAST_AS_TEXT(__VA_ARGS__)
 

@@ -61,6 +61,27 @@ TEST_CASE("An interval does not reach below no time at all", "[uncertainty]") {
   CHECK(interval(scenario)->low == Seconds{0});
 }
 
+// Encoding takes 1 + 3 s and decoding 2. At the 95th percentile they take half as long again, 3 s.
+TEST_CASE("Costs that nobody measured are uncertain together, and the interval has it",
+          "[uncertainty]") {
+  PlannedBucket bucket;
+  bucket.first_encode = Seconds{1};
+  bucket.cost.encode = Seconds{3};
+  bucket.cost.decode = Seconds{2};
+  bucket.cost.factors.high = 1.5;
+  Plan plan;
+  plan.buckets = {bucket};
+  CHECK(cost_deviation(plan).count() == Approx(3 / kDeviationsToBothEnds));
+
+  Scenario scenario = toy::scenario("topk");
+  scenario.cluster.forecast_deviation = Seconds{3e-3};
+  CHECK(deviation(scenario) == Approx(3e-3));
+  for (CostRow& row : scenario.costs.change().rows) row.factors.high = 1.5;
+  const double costs = cost_deviation(make_plan(scenario)).count();
+  CHECK(costs > 1e-4);
+  CHECK(deviation(scenario) == Approx(std::hypot(3e-3, costs)));
+}
+
 TEST_CASE("A property's deviation counts by how far the forecast moves with it", "[uncertainty]") {
   // 24 ms on the wire: 24 / 0.9 = 26.67 ms and 24 / 1.1 = 21.82 ms, half of which apart are 2.424
   // ms. With 3 ms beside it: root(2.424² + 3²) = 3.857 ms.

@@ -4,7 +4,7 @@
 #include "sim/generate/generated_file.hpp"
 #include "sim/generate/networks.hpp"
 #include "sim/generate/profile.hpp"
-#include "sim/generate/roofline.hpp"
+#include "sim/generate/published_gpu.hpp"
 #include "sim/inputs/iteration_trace.hpp"
 
 using namespace gradcast;

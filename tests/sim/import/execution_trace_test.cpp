@@ -5,8 +5,6 @@
 #include "sim/base/error.hpp"
 #include "sim/base/gzip.hpp"
 #include "sim/base/text.hpp"
-#include "sim/import/execution/chakra.hpp"
-#include "sim/import/execution/pytorch_trace.hpp"
 #include "tests/sim/import/wire_writer.hpp"
 #include "tests/temporary_folder.hpp"
 

@@ -1,8 +1,7 @@
-#include "sim/import/rescale.hpp"
-
 #include <catch2/catch.hpp>
 
 #include "sim/base/error.hpp"
+#include "sim/import/imported.hpp"
 
 using namespace gradcast;
 

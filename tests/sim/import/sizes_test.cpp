@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "sim/import/kineto/elementwise.hpp"
+#include "sim/import/kineto/event.hpp"
 
 using namespace gradcast;
 using namespace gradcast::kineto;

@@ -3,7 +3,6 @@
 #include <catch2/catch.hpp>
 
 #include "sim/base/error.hpp"
-#include "sim/import/link_estimate.hpp"
 #include "sim/import/report.hpp"
 #include "sim/inputs/cluster_file.hpp"
 #include "sim/inputs/measured.hpp"

@@ -44,6 +44,36 @@ TEST_CASE("a point of the table is returned as it stands", "[cost_table]") {
   CHECK_FALSE(at.interpolated);
 }
 
+TEST_CASE("a table may say how far its times may be off, and keeps it when it is written",
+          "[cost_table]") {
+  std::string header = kHeader;
+  header.replace(header.size() - 1, 1, ",low_factor,high_factor\n");
+  const auto with = [&](const std::string& factors) {
+    std::string line = row("topk", "", 1000, 0.01, 1, 1, 2, 10);
+    line.replace(line.size() - 1, 1, "," + factors + "\n");
+    return TextFile{"traces/cost-x.csv", header + line};
+  };
+  const CostTable read = load_cost_table(with("0.7,2"));
+  CHECK(read.rows[0].factors == CostFactors{0.7, 2});
+  CHECK(read.estimate({.compressor = "topk", .elements = 1000, .density = 0.01}).factors ==
+        CostFactors{0.7, 2});
+  const CostTable again = load_cost_table({"again.csv", cost_table_csv(read, {})});
+  CHECK(again.rows[0].factors == read.rows[0].factors);
+  CHECK_FALSE(load_cost_table(with(",")).rows[0].factors.said());
+  CHECK_FALSE(table(kTwoSizes).rows[0].factors.said());
+  CHECK_THROWS_WITH(load_cost_table(with("1.1,2")), Contains("column 'low_factor'"));
+  CHECK_THROWS_WITH(load_cost_table(with("1,0.9")), Contains("column 'high_factor'"));
+}
+
+TEST_CASE("a call may be of 8 G elements, and of no more", "[cost_table]") {
+  const auto of = [](const char* elements) {
+    return table("topk,,torch,1," + std::string(elements) +
+                 ",0.01,1,normal,10,1,1,1,1,0,derived\n");
+  };
+  CHECK(of("8589934592").rows[0].elements == kMostCostElements);
+  CHECK_THROWS_WITH(of("8589934593"), Contains("column 'elements'"));
+}
+
 // A call takes 5 s at the least. Above that are 1 s at 1000 elements and 100 s at 100,000: halfway
 // in the logarithm, at 10,000, 10 s.
 TEST_CASE("between sizes the logarithm of what is above a launch is linear", "[cost_table]") {
@@ -304,7 +334,8 @@ TEST_CASE("wrong rows are refused with their line", "[cost_table]") {
   refused("1.000000,", "nan,", "encode_seconds");
   refused("0.010000", "0", "density");
   refused("0.010000", "2", "density");
-  refused("derived", "guessed", "'guessed' is not 'measured', 'simulated', 'published' or 'derived'");
+  refused("derived", "guessed",
+          "'guessed' is not 'measured', 'simulated', 'published' or 'derived'");
   CHECK_THROWS_WITH(table(""), Contains("no rows"));
 }
 

@@ -62,6 +62,59 @@ TEST_CASE("the floor goes with launches, what is above it with bandwidth", "[cos
   CHECK(scaled.device == "b, scaled from a");
 }
 
+// Four times the bandwidth and twice the multiprocessors: kernels that memory does not bound take
+// 1/2 of the time instead of 1/4, twice as long. A table that says 1.5 by itself has then
+// e^sqrt(ln(1.5)^2 + ln(2)^2) = e^0.803 = 2.23.
+TEST_CASE("scaled costs may be as dear as multiprocessors alone make them", "[cost_transfer]") {
+  Device from = device("a", 100, 3);
+  Device to = device("b", 400, 3);
+  from.sms = 80;
+  to.sms = 160;
+  CostTable table{"costs", {row(10, 1), row(100, 5)}};
+  CHECK(scaled_to(table, from, to).rows[0].factors.high == Approx(2));
+  table.rows[0].factors = {0.7, 1.5};
+  const CostFactors both = scaled_to(table, from, to).rows[0].factors;
+  CHECK(both.high == Approx(2.232).epsilon(1e-3));
+  CHECK(both.low == 0.7);
+  // Where their number is not known, nothing says that they are faster at all.
+  to.sms = 0;
+  CHECK(scaled_to(table, from, to).rows[1].factors.high == Approx(4));
+  CHECK(scaled_to(table, from, from).rows[0].factors == table.rows[0].factors);
+}
+
+// 80 of a V100 against 132 of an H100, and 900 GB/s against 3350: 0.606 / 0.269 = 2.26.
+TEST_CASE("the committed devices have multiprocessors, each of them", "[cost_transfer]") {
+  const std::vector<Device> devices = committed();
+  for (const Device& each : devices) {
+    CAPTURE(each.name);
+    CHECK(each.sms >= 25);
+  }
+  const CostTable table{"costs", {row(10, 1)}};
+  CHECK(scaled_to(table, device_named(devices, "v100"), device_named(devices, "h100-sxm"))
+            .rows[0]
+            .factors.high == Approx(2.256).epsilon(1e-3));
+}
+
+TEST_CASE("a GPU is known by the name that its driver prints", "[cost_transfer]") {
+  const std::vector<Device> devices = committed();
+  const std::pair<const char*, const char*> names[] = {{"NVIDIA H100 80GB HBM3", "h100-sxm"},
+                                                       {"NVIDIA H100 PCIe", "h100-pcie"},
+                                                       {"NVIDIA A100-SXM4-80GB", "a100-80gb"},
+                                                       {"NVIDIA A100-SXM4-40GB", "a100-40gb"},
+                                                       {"NVIDIA A100-PCIE-40GB", "a100-40gb"},
+                                                       {"NVIDIA A100 80GB PCIe", "a100-80gb-pcie"},
+                                                       {"NVIDIA GeForce RTX 2080 Ti", "rtx-2080ti"},
+                                                       {"NVIDIA A10G", "a10"},
+                                                       {"Tesla V100-SXM2-16GB", "v100"}};
+  for (const auto& [printed, name] : names) {
+    CAPTURE(printed);
+    const Device* meant = device_meant(devices, printed);
+    REQUIRE(meant != nullptr);
+    CHECK(meant->name == name);
+  }
+  CHECK(device_meant(devices, "unnamed") == nullptr);
+}
+
 // Rank 1 takes 1 and 5 s, rank 4 takes 3 and 11: floors of 1 and 3, which become 2 and 6. Above
 // them 4 and 8 become 1 and 2.
 TEST_CASE("each parameter has a floor of its own", "[cost_transfer]") {
@@ -149,6 +202,9 @@ TEST_CASE("a devices file that is wrong is named with its line", "[cost_transfer
   refused("a,900GBps,1us,\n", "column 'source': is empty");
   refused("a,900GBps,1us,x\na,900GBps,1us,x\n", "devices.csv:3: column 'device': 'a' stands twice");
   refused("", "has no device");
+  CHECK_THROWS_WITH(
+      load_devices({"devices.csv", "device,memory_bandwidth,launch,source,sms\na,9GBps,1us,x,0\n"}),
+      Contains("devices.csv:2: column 'sms'"));
   CHECK_THROWS_WITH(load_devices({"devices.csv",
                                   "device,memory_bandwidth,launch,source,bf16\na,9GBps,1us,x,7\n"}),
                     Contains("devices.csv:2: column 'bf16': '7' has no unit"));

@@ -7,14 +7,7 @@
 
 #include "sim/base/random.hpp"
 #include "sim/lab/draws.hpp"
-#include "sim/lab/layers/convolution.hpp"
-#include "sim/lab/layers/embedding.hpp"
-#include "sim/lab/layers/fully_connected.hpp"
-#include "sim/lab/layers/group_norm.hpp"
-#include "sim/lab/layers/lstm.hpp"
-#include "sim/lab/layers/pooling.hpp"
-#include "sim/lab/layers/rectifier.hpp"
-#include "sim/lab/layers/residual.hpp"
+#include "sim/lab/layers/layers.hpp"
 #include "sim/lab/networks.hpp"
 
 using namespace gradcast;

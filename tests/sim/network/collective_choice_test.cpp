@@ -20,7 +20,8 @@ Cluster cluster(int nodes) {
 }
 
 std::string chosen(const Cluster& on, Aggregation aggregation, std::int64_t bytes) {
-  return std::string(CollectiveChoice(on).choose(aggregation, {.payload = Bytes{bytes}}).collective->name);
+  return std::string(
+      CollectiveChoice(on).choose(aggregation, {.payload = Bytes{bytes}}).collective->name);
 }
 
 }  // namespace
@@ -63,7 +64,8 @@ TEST_CASE("groups choose for themselves", "[collective]") {
   const CollectiveLoad large{.payload = Bytes{1'000'000'000}};
   CHECK(choice.choose(Aggregation::AllReduce, large, {1, 4}).collective->name == "ring-all-reduce");
   CHECK(choice.choose(Aggregation::AllReduce, large, {4, 8}).collective->name == "ring-all-reduce");
-  CHECK(choice.choose(Aggregation::AllReduce, large, {1, 16}).collective->name == "rail-ring-all-reduce");
+  CHECK(choice.choose(Aggregation::AllReduce, large, {1, 16}).collective->name ==
+        "rail-ring-all-reduce");
   CHECK(choice.choose(Aggregation::AllReduce, large, {1, 1}).collective->name == "ring-all-reduce");
   // Eight ranks a node apart: 14 rounds of 50 us and 125 MB at 1 GB/s, on a NIC of their own.
   CHECK(choice.time(*find_collective("ring-all-reduce"), large, {4, 8}).count() ==

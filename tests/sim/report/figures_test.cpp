@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "sim/report/figures_timeline.hpp"
 #include "sim/report/headline.hpp"
-#include "sim/report/lanes.hpp"
 
 using namespace gradcast;
 using Catch::Contains;

@@ -6,7 +6,7 @@
 #include "sim/base/clean_text.hpp"
 #include "sim/report/escape.hpp"
 #include "sim/report/scale.hpp"
-#include "sim/report/svg_canvas.hpp"
+#include "sim/report/svg_painter.hpp"
 #include "tests/sim/report/well_formed.hpp"
 
 using namespace gradcast;

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <random>
 
-#include "sim/theory/laws.hpp"
+#include "sim/theory/law.hpp"
 #include "sim/theory/vector_conditions.hpp"
 #include "sim/theory/verdict.hpp"
 

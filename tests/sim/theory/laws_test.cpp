@@ -1,12 +1,10 @@
-#include "sim/theory/laws.hpp"
-
 #include <catch2/catch.hpp>
 #include <cmath>
 
 #include "sim/base/error.hpp"
 #include "sim/base/npy.hpp"
+#include "sim/theory/law.hpp"
 #include "sim/theory/population.hpp"
-#include "sim/theory/sample.hpp"
 #include "sim/theory/subject.hpp"
 #include "sim/theory/vector_conditions.hpp"
 #include "tests/temporary_folder.hpp"

@@ -6,7 +6,7 @@
 #include <numbers>
 
 #include "kernels/normal_quantile.hpp"
-#include "sim/theory/laws.hpp"
+#include "sim/theory/law.hpp"
 
 using namespace gradcast;
 

@@ -11,8 +11,8 @@
 #include "sim/forecast/request.hpp"
 #include "sim/inputs/data_files.hpp"
 #include "sim/inputs/sent_counts.hpp"
+#include "sim/options/engine_flags.hpp"
 #include "sim/options/flags.hpp"
-#include "sim/options/noise_flags.hpp"
 #include "sim/plan/scenario.hpp"
 
 namespace gradcast::commands {

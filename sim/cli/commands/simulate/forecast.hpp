@@ -13,7 +13,7 @@
 #include "sim/forecast/sensitivity.hpp"
 #include "sim/forecast/uncertainty.hpp"
 #include "sim/inputs/measured.hpp"
-#include "sim/options/noise_flags.hpp"
+#include "sim/options/engine_flags.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/plan/scenario.hpp"

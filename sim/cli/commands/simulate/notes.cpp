@@ -37,7 +37,10 @@ void note_costs(const Flags& flags, const Scenario& scenario, const Plan& plan) 
         "the costs of '" + compressor + "' are " +
         (partly ? "measured in part only (" + evidence + ")" : evidence + ", not measured here") +
         "; `gradcast compare` shows how far such forecasts are off");
-  if (scenario.compresses() && !scenario.costs->device.empty() &&
+  // Costs that follow the trace's GPU have a note of their own.
+  const bool follow = scenario.compresses() && !flags.given("scale-costs-to") &&
+                      scenario.costs->device.find(", scaled from ") != std::string::npos;
+  if (scenario.compresses() && !follow && !scenario.costs->device.empty() &&
       scenario.costs->device != scenario.trace->device)
     flags.note("compressing was timed on " + scenario.costs->device + ", the model on " +
                scenario.trace->device);

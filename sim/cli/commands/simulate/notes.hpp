@@ -2,8 +2,8 @@
 #pragma once
 #include "sim/engine/engine.hpp"
 #include "sim/inputs/cluster.hpp"
+#include "sim/options/engine_flags.hpp"
 #include "sim/options/flags.hpp"
-#include "sim/options/noise_flags.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/plan/scenario.hpp"
 

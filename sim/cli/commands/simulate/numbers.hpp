@@ -2,7 +2,7 @@
 #pragma once
 #include "sim/answers/document.hpp"
 #include "sim/cli/commands/simulate/forecast.hpp"
-#include "sim/options/noise_flags.hpp"
+#include "sim/options/engine_flags.hpp"
 #include "sim/plan/plan.hpp"
 
 namespace gradcast::commands {

@@ -9,6 +9,7 @@
 #include "sim/base/statistics.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
+#include "sim/forecast/preset.hpp"
 #include "sim/inputs/cluster_values.hpp"
 #include "sim/inputs/compressor_costs.hpp"
 #include "sim/inputs/compressor_words.hpp"
@@ -135,6 +136,7 @@ Json settings_of(const Scenario& scenario, const Request& request, const Plan& p
   settings["network_jitter"] = percent_to_text(noise.noise.network);
   settings["replicas"] = noise.replicas;
   settings["cluster"] = request.cluster;
+  settings["assumed"] = assumed_words(request, scenario);
   settings["stack"] = request.stack;
   settings["ranks"] = plan.ranks();
   for (const ClusterProperty& property : properties_of(scenario.cluster))

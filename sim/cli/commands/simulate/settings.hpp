@@ -5,7 +5,7 @@
 #include "sim/answers/document.hpp"
 #include "sim/forecast/request.hpp"
 #include "sim/inputs/data_files.hpp"
-#include "sim/options/noise_flags.hpp"
+#include "sim/options/engine_flags.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/plan/scenario.hpp"
 

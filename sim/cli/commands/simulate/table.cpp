@@ -6,11 +6,24 @@
 #include "sim/base/units.hpp"
 #include "sim/engine/iteration_result.hpp"
 #include "sim/engine/replicas.hpp"
+#include "sim/forecast/usual_costs.hpp"
 #include "sim/plan/plan_summary.hpp"
 #include "sim/plan/stack.hpp"
 
 namespace gradcast::commands {
 namespace {
+
+/// In seconds; of a collective alone in microseconds.
+struct TimeUnit {
+  bool micro = false;
+
+  explicit TimeUnit(const Json& settings) : micro(settings.at("model") == "") {}
+
+  std::string number(Seconds time) const {
+    return micro ? fixed(1e6 * time.count(), 1) : fixed(time.count(), 4);
+  }
+  std::string name() const { return micro ? "us" : "s"; }
+};
 
 /// Whose spread the interval has.
 std::string interval_is_of(const IterationForecast& forecast, const Json& settings) {
@@ -18,6 +31,17 @@ std::string interval_is_of(const IterationForecast& forecast, const Json& settin
   const bool fitted =
       settings.at("forecast_deviation") != "0s" || settings.at("forecast_deviation_share") != "0%";
   return fitted ? "" : "with the software of any stack; --stack NAME makes it narrower";
+}
+
+/// Of costs that nobody measured on this GPU; "" of others.
+std::string scaled_costs(const Json& settings, const Plan& plan) {
+  if (!settings.contains("costs_scaled_to")) return "";
+  const std::string words =
+      scaled_costs_words(settings.at("costs"), settings.at("costs_scaled_to"));
+  const CostFactors factors = cost_factors_of(plan);
+  if (words.empty() || !factors.said()) return words;
+  return words + "; thought to be " + fixed(factors.low, 2) + " to " + fixed(factors.high, 2) +
+         " times as long (90 %)";
 }
 
 /// `add` takes a line of the table: its name and its value.
@@ -42,17 +66,19 @@ std::string headline(const IterationForecast& forecast, const Plan& plan, const 
   const auto add = [&](const std::string& name, const std::string& value) {
     table.rows.push_back({name, value});
   };
-  const auto seconds = [](Seconds time) { return fixed(time.count(), 4); };
+  const TimeUnit unit(settings);
+  const auto seconds = [&](Seconds time) { return unit.number(time); };
   if (forecast.lost()) {
     add("the run never ends", result.lost);
     return to_text(table);
   }
-  add(noise.replicas > 1 ? "iteration (mean)" : "iteration", seconds(result.iteration) + " s");
+  add(noise.replicas > 1 ? "iteration (mean)" : "iteration", seconds(result.iteration) + " " + unit.name());
+  add("assumed", settings.at("assumed").get<std::string>());
   if (noise.replicas > 1) {
     const Spread& spread = forecast.spread;
-    add("95 % interval of the mean", seconds(spread.low) + " to " + seconds(spread.high) + " s");
+    add("95 % interval of the mean", seconds(spread.low) + " to " + seconds(spread.high) + " " + unit.name());
     add("5 %, 50 %, 95 % of the runs",
-        seconds(spread.p05) + ", " + seconds(spread.median) + ", " + seconds(spread.p95) + " s");
+        seconds(spread.p05) + ", " + seconds(spread.median) + ", " + seconds(spread.p95) + " " + unit.name());
     if (spread.lost > 0)
       add("runs that never ended",
           std::to_string(spread.lost) + " of " + std::to_string(spread.replicas));
@@ -64,11 +90,11 @@ std::string headline(const IterationForecast& forecast, const Plan& plan, const 
   if (forecast.speedup_over_dense)
     add("speedup over dense", fixed(*forecast.speedup_over_dense, 2));
   add("90 % interval", forecast.interval ? seconds(forecast.interval->low) + " to " +
-                                               seconds(forecast.interval->high) + " s"
+                                               seconds(forecast.interval->high) + " " + unit.name()
                                          : "none: the data folder has no stack-population");
   if (const std::string whose = interval_is_of(forecast, settings); !whose.empty()) add("", whose);
   if (forecast.physics != result.iteration)
-    add("by physics alone", seconds(forecast.physics) + " s");
+    add("by physics alone", seconds(forecast.physics) + " " + unit.name());
   if (forecast.counts) add_counts(*forecast.counts, add);
   for (const TermUse& use : forecast.outside_seen)
     add("? not seen like this", use.term->name() + ": " + use.outside + "; left at physics");
@@ -80,6 +106,7 @@ std::string headline(const IterationForecast& forecast, const Plan& plan, const 
             with_sign(forecast.error_percent(), 1) + " %");
   if (const std::string doubts = least_sure(forecast, plan); !doubts.empty())
     add("least sure of", doubts);
+  if (const std::string costs = scaled_costs(settings, plan); !costs.empty()) add("costs", costs);
   return to_text(table);
 }
 
@@ -88,11 +115,12 @@ std::string headline(const IterationForecast& forecast, const Plan& plan, const 
 std::string as_table(const Json& settings, const IterationForecast& forecast, const Plan& plan,
                      const NoiseChoice& noise) {
   const IterationResult& result = forecast.result;
-  TextTable parts{{"where the time goes", "seconds", "share %"}, {}};
+  const TimeUnit unit(settings);
+  TextTable parts{{"where the time goes", unit.micro ? "us" : "seconds", "share %"}, {}};
   const auto add = [&](const std::string& name, Seconds part) {
     const bool some = result.iteration > Seconds{0};
     parts.rows.push_back(
-        {name, fixed(part.count(), 4), some ? fixed(100 * (part / result.iteration), 1) : "-"});
+        {name, unit.number(part), some ? fixed(100 * (part / result.iteration), 1) : "-"});
   };
   for (auto [name, part] : parts_of(result)) {
     std::replace(name.begin(), name.end(), '_', ' ');

@@ -4,7 +4,7 @@
 
 #include "sim/answers/document.hpp"
 #include "sim/cli/commands/simulate/forecast.hpp"
-#include "sim/options/noise_flags.hpp"
+#include "sim/options/engine_flags.hpp"
 #include "sim/plan/plan.hpp"
 
 namespace gradcast::commands {

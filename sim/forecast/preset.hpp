@@ -1,0 +1,32 @@
+// What is assumed of a run where nobody says otherwise: the software that people run today, or the
+// paper's run of 2019.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "sim/forecast/request.hpp"
+#include "sim/inputs/data_files.hpp"
+#include "sim/plan/scenario.hpp"
+
+namespace gradcast {
+
+enum class Preset {
+  Today,  // PyTorch's DistributedDataParallel on NCCL
+  Paper,  // one merged all-reduce after backward, on a plain ring
+};
+
+/// "today" or "paper". Throws ValueError.
+Preset parse_preset(std::string_view text);
+
+/// The request with every choice made that it leaves open. By today's preset these are the stack
+/// ddp-nccl with its buckets and overlap, NCCL's choice of collectives, and the trace of the
+/// cluster's GPUs, or the nearest GPU's, scaled. By the paper's, and for a fitted cluster or a
+/// platform of SimGrid's, they are a Request's own defaults. A stack's usual schedule and the
+/// trace's usual cost table come with either. Throws as read_files does.
+Request with_defaults(Request request, DataFiles& files);
+
+/// "PyTorch DDP on NCCL 2.27.5 over 8 NICs of 24 GB/s a node, buckets of 25 MiB, overlapped": the
+/// software that the scenario stands for.
+std::string assumed_words(const Request& request, const Scenario& scenario);
+
+}  // namespace gradcast

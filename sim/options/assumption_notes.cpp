@@ -1,0 +1,43 @@
+#include "sim/options/assumption_notes.hpp"
+
+#include <set>
+
+#include "kernels/compressor.hpp"
+#include "sim/base/csv.hpp"
+#include "sim/base/text.hpp"
+#include "sim/inputs/compressor_words.hpp"
+
+namespace gradcast {
+
+void note_density(const Flags& flags, const std::vector<std::string>& compressors) {
+  for (const std::string& name : std::set(compressors.begin(), compressors.end()))
+    if (selects_by_parameter(name))
+      flags.note("how many elements pass the threshold of '" + name +
+                 "' depends on the gradient: the share --density is taken to pass; " +
+                 "`gradcast train --counts` counts it");
+}
+
+void note_collective(const Flags& flags, const std::vector<std::string>& compressors) {
+  const std::set<std::string> several(compressors.begin(), compressors.end());
+  if (several.size() < 2) return;
+  std::vector<std::string> gathered;
+  for (const std::string& name : several) {
+    const Compressor* known = find_compressor(name);
+    if (known != nullptr && known->adds_up_on_request()) gathered.push_back(name);
+  }
+  if (gathered.empty()) return;
+  flags.note(
+      "what these send is gathered here, and could be all-reduced where ranks share a seed "
+      "or a scale (--collective ring-all-reduce): " +
+      join(gathered));
+}
+
+void note_trace_evidence(const Flags& flags, const Request& request, DataFiles& files) {
+  if (request.payload) return;  // of no model
+  const TextFile& trace = files.read(kIterationTraces, request.trace_name(), request.folder);
+  const std::string evidence = comment_value(trace, "evidence");
+  if (evidence.starts_with("derived"))
+    flags.note("the model's times are " + evidence + "; `# evidence:` of " + trace.path.string());
+}
+
+}  // namespace gradcast

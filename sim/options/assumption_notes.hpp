@@ -1,0 +1,23 @@
+// Notes of what an answer took for granted: about compressors, and about compute times that nobody
+// measured.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sim/forecast/request.hpp"
+#include "sim/options/flags.hpp"
+
+namespace gradcast {
+
+/// Of the compressors that select by a threshold: that the share that passes is assumed.
+void note_density(const Flags& flags, const std::vector<std::string>& compressors);
+
+/// Where no collective is named: which of several compressors were gathered, but could be
+/// all-reduced.
+void note_collective(const Flags& flags, const std::vector<std::string>& compressors);
+
+/// A line for a trace whose `# evidence:` says that it is derived, as `import` writes it for a
+/// checkpoint on a device.
+void note_trace_evidence(const Flags& flags, const Request& request, DataFiles& files);
+
+}  // namespace gradcast

@@ -1,0 +1,99 @@
+// Which costs answer where nobody names a table.
+#include "sim/forecast/usual_costs.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "sim/plan/plan_summary.hpp"
+
+using namespace gradcast;
+
+namespace {
+
+Request of(const char* model, const char* trace) {
+  Request request;
+  request.model = model;
+  request.trace = trace;
+  request.costs.clear();
+  return request;
+}
+
+Request usual(const Request& request) {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  return with_usual_costs(request, files);
+}
+
+}  // namespace
+
+TEST_CASE("costs follow the GPU of the trace, and the paper's stay its own", "[usual_costs]") {
+  const Request v100 = usual(of("resnet-50", ""));
+  CHECK(v100.costs == kPaperCosts);
+  CHECK(v100.costs == Request{}.costs);
+  CHECK(v100.costs_device.empty());
+  const Request h100 = usual(of("gpt2-xl", "iteration-gpt2-xl-h100"));
+  CHECK(h100.costs == kDerivedCosts);
+  CHECK(h100.costs_device == "h100-sxm");
+  CHECK(usual(of("gpt2-xl", "iteration-gpt2-xl-a100")).costs_device == "a100-80gb");
+}
+
+TEST_CASE("a GPU that nobody names has the paper's costs, as has a collective alone",
+          "[usual_costs]") {
+  const Request unnamed =
+      usual(of("transformer-cs336-xl", "iteration-transformer-cs336-xl-128-tokens"));
+  CHECK(unnamed.costs == kPaperCosts);
+  CHECK(unnamed.costs_device.empty());
+  Request alone = of("", "");
+  alone.payload = Bytes{1'000'000};
+  CHECK(usual(alone).costs == kPaperCosts);
+}
+
+TEST_CASE("a trace that is missing is the forecast's to refuse", "[usual_costs]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  const Request missing = with_usual_costs(of("gpt2-xl", "iteration-gpt2-xl-h1"), files);
+  CHECK(missing.costs == kPaperCosts);
+  CHECK_THROWS_WITH(make_scenario(missing, files), Catch::Contains("iteration-gpt2-xl-h1"));
+}
+
+TEST_CASE("a choice of costs is kept", "[usual_costs]") {
+  Request named = of("gpt2-xl", "iteration-gpt2-xl-h100");
+  named.costs = "cost-v100-floor";
+  CHECK(usual(named) == named);
+  Request elsewhere = of("gpt2-xl", "iteration-gpt2-xl-h100");
+  elsewhere.costs_device = "h200";
+  CHECK(usual(elsewhere).costs_device == "h200");
+  // What the paper's table alone has.
+  for (const bool paper : {false, true}) {
+    Request torch = of("gpt2-xl", "iteration-gpt2-xl-h100");
+    (paper ? torch.mode : torch.implementation) = paper ? "paper" : "torch";
+    CHECK(usual(torch).costs == kPaperCosts);
+    CHECK(usual(torch).costs_device == "h100-sxm");
+  }
+}
+
+// fp16 reads 4 and writes 2 bytes of each of 1,557,611,200 gradients: 9.35 GB at 609.5 GB/s on the
+// simulated V100, and 3350 / 900 times as fast on an H100: 4.12 ms. PowerSGD moves 16 bytes an
+// element (P and Q are less than 0.1 % of that): 24.9 GB in 10.98 ms.
+TEST_CASE("GPT-2 XL on H100 has costs of PowerSGD and fp16 without a flag", "[usual_costs]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  Request request = of("gpt2-xl", "iteration-gpt2-xl-h100");
+  request.cluster = "dgx-h100";
+  const auto planned = [&](const char* compressor) {
+    request.compressor = compressor;
+    return make_plan(make_scenario(with_usual_costs(request, files), files));
+  };
+  const Plan fp16 = planned("fp16");
+  REQUIRE(fp16.buckets.size() == 1);
+  CHECK(fp16.buckets[0].cost.encode.count() == Approx(4.12e-3).epsilon(0.005));
+  const PlannedBucket powersgd = planned("powersgd").buckets[0];
+  CHECK((powersgd.first_encode + powersgd.cost.encode).count() == Approx(10.98e-3).epsilon(0.01));
+  CHECK(evidence_of(fp16) == "derived");
+  // e^sqrt(ln(2)^2 + ln(2.256)^2) = e^1.069 = 2.91
+  CHECK(cost_factors_of(fp16).high == Approx(2.91).epsilon(0.002));
+  CHECK(cost_factors_of(fp16).low == Approx(0.7003).epsilon(1e-3));
+}
+
+TEST_CASE("scaled costs say whose they are", "[usual_costs]") {
+  CHECK(scaled_costs_words(kDerivedCosts, "h100-sxm") ==
+        "derived for h100-sxm from the simulated V100: not measured");
+  CHECK(scaled_costs_words("mine", "h200") == "scaled to h200 from mine: not measured there");
+  CHECK(scaled_costs_words(kPaperCosts, "").empty());
+}
