@@ -47,7 +47,9 @@ Request all_changed() {
   other.costs_device = "t4";
   other.costs_of = "p100";
   other.cluster = "10gbe";
+  other.today = true;
   other.stack = "stack-ddp-nccl";
+  other.stack_given = true;
   other.compressor = "gaussian";
   other.mode = "paper";
   other.implementation = "gradcast-cuda";
@@ -145,8 +147,9 @@ Request row_of_table2(const std::string& compressor) {
   throw std::logic_error("no such row");
 }
 
-const std::set<std::string> kNeverCompared{
-    "extrapolate", "fusion_given", "overlap_given", "optimizer", "seed", "folder", "costs_folder"};
+const std::set<std::string> kNeverCompared{"extrapolate", "fusion_given", "overlap_given",
+                                           "optimizer",   "seed",         "stack_given",
+                                           "today",       "folder",       "costs_folder"};
 
 }  // namespace
 
