@@ -74,6 +74,7 @@ set_tests_properties(fashion_mnist PROPERTIES SKIP_RETURN_CODE 77 LABELS "lab;sl
 # Reports in a browser; needs Node and Chromium.
 add_test(NAME report_browser COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/browser/report_browser_test.sh
   $<TARGET_FILE:gradcast> ${CMAKE_BINARY_DIR}/web ${CMAKE_BINARY_DIR}/browser)
-set_tests_properties(report_browser PROPERTIES SKIP_RETURN_CODE 77 LABELS "browser;slow" COST 90)
+set_tests_properties(report_browser PROPERTIES SKIP_RETURN_CODE 77 LABELS "browser;slow" COST 90
+  ENVIRONMENT "${plain_environment}")
 
 add_test(NAME selftest COMMAND gradcast selftest)
