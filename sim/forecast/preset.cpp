@@ -83,9 +83,11 @@ Request with_todays(Request request, DataFiles& files) {
   const char* stack = request.payload ? kCollectivesStack : kTodaysStack;
   if (!request.stack_given && is_known(files, kStacks, stack)) request.stack = stack;
   request = with_usual_schedule(std::move(request), files);
-  if (request.collective.empty()) request.collective = "nccl";
-  if (request.payload) return request;
   const bool open = request.stack.empty() || !stack_of(request, files)->schedule;
+  // A stack that has a schedule without a collective, such as MPI's, sends by the compressor's
+  // ring.
+  if (open && request.collective.empty()) request.collective = "nccl";
+  if (request.payload) return request;
   if (open && !request.best_schedule) {
     if (!request.fusion_given && request.sharding.kind != Sharding::Fsdp)
       request.fusion = parse_fusion("ddp");

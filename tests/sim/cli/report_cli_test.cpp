@@ -45,7 +45,7 @@ TEST_CASE("results of simulate and compare become one page, the same each time",
   CHECK_THAT(written, Catch::StartsWith("<!DOCTYPE html>") &&
                           Contains("<h1>Ours &amp; &lt;theirs&gt;</h1>") &&
                           Contains("Held against 16 measured runs") &&
-                          Contains("gradcast simulate --model resnet-50"));
+                          Contains("gradcast simulate --preset paper --model resnet-50"));
   CHECK_THAT(written, !Contains(folder.path.string()));  // where it was written is nobody's concern
 }
 

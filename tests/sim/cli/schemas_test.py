@@ -48,6 +48,10 @@ RUNS = {
          str(CORPUS / "sent_counts" / "two-workers"), *ANALYTIC],
         ["--model", "alexnet"],
     ],
+    "collectives": [
+        ["--cluster", "dgx-h100", "--nodes", "1..4", "--sizes", "1KiB,25MiB", "--verbose"],
+        ["--cluster", "dgx-a100", "--kind", "all-gather", "--sizes", "1MiB", "--engine", "flow-exact"],
+    ],
     "compare": [
         ANALYTIC,
         ["--explain", *ANALYTIC],

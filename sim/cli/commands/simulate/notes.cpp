@@ -86,6 +86,11 @@ void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan
   const bool training = scenario.payload.count == 0;
   if ((flags.given("batch") || flags.given("accumulation")) && training)
     flags.note("forward and backward are taken as proportional to the batch");
+  if (scenario.collective != nullptr && scenario.collective->name.starts_with("ring-") &&
+      scenario.cluster.nics_per_node > 1 && scenario.cluster.nodes > 1)
+    flags.note("a plain ring leaves each node through one of its " +
+               std::to_string(scenario.cluster.nics_per_node) +
+               " NICs, which no library does: --collective nccl uses all of them");
   if (scenario.fusion.kind == Fusion::Kind::MgWfbp && scenario.compresses())
     flags.note("mg-wfbp merges for dense all-reduces; omgs weighs what encoding costs");
   if (scenario.overlap && flags.given("pipeline"))

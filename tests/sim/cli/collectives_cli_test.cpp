@@ -1,0 +1,94 @@
+// `gradcast collectives`, and what the commands assume where nobody says otherwise.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/run_program.hpp"
+
+using Catch::Matchers::Contains;
+
+namespace {
+
+nlohmann::json results_of(std::vector<std::string> words) {
+  words.insert(words.end(), {"--format", "json"});
+  const Ran ran = gradcast_with(words);
+  REQUIRE(ran.exit_code == 0);
+  return nlohmann::json::parse(ran.out).at("results");
+}
+
+nlohmann::json simulated(std::vector<std::string> words) {
+  words.insert(words.begin(), {"simulate", "--preset", "today"});
+  return results_of(words).at(0);
+}
+
+}  // namespace
+
+// 8 NICs of 47 GB/s on 4 nodes: a ring of 8 GiB passes 2 x 31/32 of it, 16.6 GB, through 376 GB/s
+// in 44 ms. nccl-tests counts that as a bus bandwidth.
+TEST_CASE("collectives prints what nccl-tests would", "[collectives]") {
+  const nlohmann::json rows =
+      results_of({"collectives", "--cluster", "dgx-h100", "--nodes", "4", "--sizes", "1KiB,8GiB"});
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].at("algorithm") == "tree");
+  CHECK(rows[0].at("protocol") == "LL");
+  CHECK(rows[0].at("bound_by") == "latency");
+  CHECK(rows[1].at("algorithm") == "ring");
+  CHECK(rows[1].at("us").get<double>() > 44e3);
+  CHECK(rows[1].at("us").get<double>() < 48e3);
+  CHECK(rows[1].at("busbw_gb_per_second").get<double>() < 376);
+  CHECK(rows[1].at("bound_by").get<std::string>().starts_with("node0."));
+}
+
+TEST_CASE("what collectives cannot say has one line", "[collectives]") {
+  for (const auto& [words, said] :
+       {std::pair<std::vector<std::string>, const char*>{{"collectives", "--kind", "gather"},
+                                                         "is not one of all-reduce"},
+        {{"collectives", "--nodes", "1", "--gpus-per-node", "1"}, "nobody to exchange with"},
+        {{"collectives", "--nccl", "1.3"}, "is not a version of NCCL"},
+        {{"collectives", "--sizes", "8GiB..1KiB"}, "is no range of sizes"},
+        {{"collectives", "--network-kind", "carrier-pigeon"}, "is not one of unknown"}}) {
+    const Ran ran = gradcast_with(words);
+    CAPTURE(words);
+    CHECK(ran.exit_code == 2);
+    CHECK_THAT(ran.err, Contains(said));
+  }
+}
+
+// A plain ring crossed one NIC, so that 1 and 8 of them took as long.
+TEST_CASE("without flags a job runs DDP on NCCL over all NICs of its cluster", "[collectives]") {
+  double before = 0;
+  for (const char* nics : {"1", "2", "4", "8"}) {
+    const nlohmann::json row = simulated(
+        {"--model", "gpt2-xl", "--cluster", "dgx-a100", "--nodes", "16", "--nics-per-node", nics});
+    const double seconds = row.at("iteration_seconds").get<double>();
+    if (before > 0) CHECK(seconds < before);
+    before = seconds;
+    CHECK(row.at("trace") == "iteration-gpt2-xl-a100");
+    CHECK(row.at("fusion") == "ddp");
+    CHECK(row.at("overlap") == "yes");
+    CHECK_THAT(row.at("assumed").get<std::string>(),
+               Catch::StartsWith("PyTorch DDP on NCCL 2.27.5 over " + std::string(nics) + " NIC"));
+  }
+}
+
+TEST_CASE("what is typed comes before what is assumed", "[collectives]") {
+  const nlohmann::json row =
+      simulated({"--model", "resnet-50", "--stack", "none", "--fusion", "merged", "--overlap", "no",
+                 "--collective", "ring-all-reduce", "--trace", "iteration-resnet-50-v100"});
+  CHECK(row.at("stack") == "");
+  CHECK(row.at("fusion") == "merged");
+  CHECK(row.at("collective") == "ring-all-reduce");
+  const nlohmann::json paper =
+      results_of({"simulate", "--preset", "paper", "--model", "resnet-50"}).at(0);
+  CHECK(row.at("iteration_seconds") == paper.at("iteration_seconds"));
+}
+
+// 8 KiB among 1024 GPUs: 8 levels up and down, some 10 us a step and 6 us of launch; 10 ms by a
+// plain ring of 2046 steps.
+TEST_CASE("a small all-reduce of many nodes takes a tree's time", "[collectives]") {
+  const nlohmann::json row = simulated(
+      {"--payload", "8192B", "--nodes", "256", "--gpus-per-node", "4", "--cluster", "polaris"});
+  const double us = 1e6 * row.at("iteration_seconds").get<double>();
+  CHECK(us > 150);
+  CHECK(us < 350);
+  CHECK(row.at("collective") == "tree");
+}
