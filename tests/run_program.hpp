@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,24 @@ template <class... Arguments>
 Ran gradcast_runs(Arguments... arguments) {
   return gradcast_with({arguments...});
 }
+
+/// While it lives, the program assumes what it assumes of a user's commands, which documents show.
+class UsersPreset {
+ public:
+  UsersPreset() {
+    if (const char* kept = std::getenv(kName)) kept_ = kept;
+    unsetenv(kName);
+  }
+  ~UsersPreset() {
+    if (!kept_.empty()) setenv(kName, kept_.c_str(), 1);
+  }
+  UsersPreset(const UsersPreset&) = delete;
+  UsersPreset& operator=(const UsersPreset&) = delete;
+
+ private:
+  static constexpr const char* kName = "GRADCAST_PRESET";
+  std::string kept_;
+};
 
 /// One clear line on standard error, this exit code, and nothing on standard output.
 inline void refuses(const std::vector<std::string>& arguments, int exit_code,

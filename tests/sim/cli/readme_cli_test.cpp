@@ -52,6 +52,7 @@ TEST_CASE("the tutorial's plan gives the tutorial's table", "[cli]") {
   if (!gradcast::all_engines()[0].built()) return;  // the tutorial has the default engine's
   const std::string tutorial =
       gradcast::read_text_file(std::string(GRADCAST_SOURCE_DIR) + "/docs/tutorial.md").content;
+  const UsersPreset usual;
   const TemporaryFolder folder;
   const std::string plan = folder.write("plan.toml", block(tutorial, "# plan.toml"));
   const Ran ran = gradcast_runs("sweep", plan.c_str(), "--nodes", "8", "-q");

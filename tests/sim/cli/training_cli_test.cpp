@@ -83,6 +83,7 @@ TEST_CASE("the figures of the sharding tutorial are what the program prints", "[
           .content;
   // The commands stand on lines that begin with 'scripts/run', their output on the lines below, up
   // to the next blank one; what is left out stands as '...'.
+  const UsersPreset usual;
   int commands = 0;
   const std::string begin = "    scripts/run ";
   for (std::size_t at = tutorial.find(begin); at != std::string::npos;
