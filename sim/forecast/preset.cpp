@@ -97,12 +97,16 @@ Request with_todays(Request request, DataFiles& files) {
   return request;
 }
 
-std::string software_words(const Request& request) {
+std::string software_words(const Request& request, const Scenario& scenario) {
   const std::string stack = request.stack.starts_with(kStacks.prefix)
                                 ? request.stack.substr(kStacks.prefix.size())
                                 : request.stack;
+  if (stack.empty() && request.cluster.find("-fitted") != std::string::npos)
+    return "the software that the cluster was fitted with";
   if (stack.empty()) return "no software's costs";
-  if (stack == "ddp-nccl") return "PyTorch DDP";
+  if (stack == "ddp-nccl")
+    return scenario.sharding.kind == Sharding::None ? "PyTorch DDP"
+                                                    : "PyTorch, sharded, with DDP's costs";
   if (stack == "nccl") return "a collective alone";
   return "the software of " + stack;
 }
@@ -135,7 +139,7 @@ Request with_defaults(Request request, DataFiles& files) {
 }
 
 std::string assumed_words(const Request& request, const Scenario& scenario) {
-  std::string words = software_words(request);
+  std::string words = software_words(request, scenario);
   const Cluster& cluster = scenario.cluster;
   if (scenario.nccl)
     words += " on NCCL " + to_text(*scenario.nccl);

@@ -295,6 +295,9 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
       scenario.trace = scaled_to(scenario.trace, *request.compute, request.accumulation);
   }
   scenario.cluster = changed_cluster(request, *read.cluster, files);
+  // A file that knows its share of the NIC has the sockets' rate in it.
+  scenario.cluster.by_sockets = scenario.nccl && scenario.cluster.nic_share == 1 &&
+                                network_kind_of(scenario.cluster) == NetworkKind::Tcp;
   set_training(request, scenario);
   if (scenario.low_rank()) require_matrices(request, scenario);
   if (read.events != nullptr) scenario.world = load_events(*read.events, scenario.cluster);

@@ -1,6 +1,7 @@
 #include "sim/inputs/cluster.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <string_view>
 #include <tuple>
@@ -48,6 +49,7 @@ NodeProperties Cluster::node(int number) const {
         if (const NodeOverride* override = find_override(property.name, number))
           property.set_node(node, override->value);
   node.nic.bandwidth.value *= nic_share;
+  if (by_sockets) node.nic.bandwidth = socket_rate(node.nic.bandwidth);
   node.nic.latency *= latency_factor;
   node.intra.latency *= latency_factor;
   if (!nic_slowness.empty()) {
@@ -96,6 +98,11 @@ void Cluster::lay_out_ranks() {
                      kMostRanks + 1);
     first_ranks_.push_back(ranks);
   }
+}
+
+BytesPerSecond socket_rate(BytesPerSecond nic) {
+  constexpr double kMost = 42e9 / 8;
+  return {1 / std::hypot(1 / nic.value, 1 / kMost)};
 }
 
 NetworkKind network_kind_of(const Cluster& cluster) {

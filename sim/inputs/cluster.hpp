@@ -127,6 +127,10 @@ struct Cluster : NodeProperties {
   std::vector<double> nic_slowness;  // by node, of its NICs' bytes and latency; empty: 1
   double latency_factor = 1;         // of all latencies
 
+  /// True if a collective library sends through the host's sockets: a NIC then has `socket_rate`.
+  /// No property of a file either; it follows from the kind of network and from who chooses.
+  bool by_sockets = false;
+
   /// A SimGrid platform that stands for all of the network; its hosts are nodes of one GPU. "":
   /// none.
   std::filesystem::path platform_file;
@@ -154,6 +158,12 @@ struct Cluster : NodeProperties {
   std::vector<NodeOverride> overrides_;
   std::vector<int> first_ranks_;  // by node and one more; empty where nodes have as many GPUs
 };
+
+/// The goodput that NCCL's sockets reach on a NIC of such a goodput. A host's sockets saturate:
+/// NCCL reaches 94 % of 10 Gb/s, 54 to 70 % of 25 and 32, and 32 to 48 % of 100 (NVIDIA/nccl#209,
+/// #450, NVIDIA/nccl-tests#83; arXiv 1912.09268). The rate r of a NIC n is 1/r^2 = 1/n^2 + 1/m^2,
+/// with m = 42 Gb/s.
+BytesPerSecond socket_rate(BytesPerSecond nic);
 
 /// The cluster's kind of network. Where its file does not say, a latency of 15 us or more is that
 /// of a host's TCP, and a lower one InfiniBand's.

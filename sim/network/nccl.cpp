@@ -62,12 +62,7 @@ Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
   protocol.inside = step.inside + above(cluster.intra.latency, kInsideHeld) - cluster.intra.latency;
   protocol.between = step.between;
   const NetworkKind kind = network_kind_of(cluster);
-  if (kind == NetworkKind::Tcp || kind == NetworkKind::Slingshot) {
-    const bool sockets = kind == NetworkKind::Tcp && machine.nodes > 1 && cluster.nic_share == 1;
-    if (sockets)
-      protocol.link_time *= cluster.nic.bandwidth.value / socket_rate(cluster.nic.bandwidth).value;
-    return protocol;
-  }
+  if (kind == NetworkKind::Tcp || kind == NetworkKind::Slingshot) return protocol;
   protocol.between +=
       (estimate.protocol == NcclProtocol::Simple ? 2 : 1) * cluster.nccl_plugin_latency +
       above(cluster.nic.latency, kBetweenHeld) - cluster.nic.latency;
@@ -242,14 +237,6 @@ constinit const Collective nvls_tree{
 };
 
 }  // namespace streams
-
-BytesPerSecond socket_rate(BytesPerSecond nic) {
-  // A host's sockets saturate: NCCL reaches 94 % of 10 Gb/s, 54 to 70 % of 25 and 32, and 32 to 48
-  // % of 100 (NVIDIA/nccl#209, #450, NVIDIA/nccl-tests#83; arXiv 1912.09268). With most m the rate
-  // r of a NIC n is 1/r^2 = 1/n^2 + 1/m^2.
-  constexpr double kMost = 42e9 / 8;
-  return {1 / std::hypot(1 / nic.value, 1 / kMost)};
-}
 
 NcclWay nccl_way(const Cluster& cluster, const NcclVersion& version, const RankLayout& layout,
                  Outcome outcome, Bytes bytes) {

@@ -20,9 +20,6 @@ struct NcclWay {
 NcclWay nccl_way(const Cluster& cluster, const NcclVersion& version, const RankLayout& layout,
                  Outcome outcome, Bytes bytes);
 
-/// The goodput that NCCL's sockets reach on a NIC of such a goodput.
-BytesPerSecond socket_rate(BytesPerSecond nic);
-
 /// NCCL's algorithms that stream their chunks, as loads on links and walks of empty messages. They
 /// are in no table of collectives, because their messages say how much passes, and not which data.
 namespace streams {

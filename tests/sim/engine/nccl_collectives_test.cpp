@@ -128,6 +128,27 @@ TEST_CASE("LL doubles the bytes on the wire", "[nccl]") {
   CHECK(bytes_in(sent).count == 2 * bytes_in(plain).count);
 }
 
+// Once the sockets limited the links inside nodes as well, so that faster NICs took longer.
+TEST_CASE("over TCP a faster NIC is never slower, and reaches 42 Gb/s at most", "[nccl]") {
+  double before = 1e9;
+  for (const double gbit : {10., 25., 100., 200., 400.}) {
+    Cluster cluster = machine(8, 1, 1, NetworkKind::Tcp);
+    cluster.nic.bandwidth = {gbit * 1e9 / 8};
+    cluster.intra.bandwidth = {12e9};
+    cluster.by_sockets = true;
+    const NcclWay way =
+        nccl_way(cluster, kUsualNccl, layout_of(cluster), Outcome::AllReduced, Bytes{1 << 30});
+    const double time =
+        played(cluster,
+               one_collective(cluster, *way.collective,
+                              {.payload = Bytes{1 << 30}, .protocol = way.protocol}),
+               "flow-exact");
+    CHECK(time < before);
+    CHECK(time > 2. * 7 / 8 * (1 << 30) / (42e9 / 8));
+    before = time;
+  }
+}
+
 // sqrt(1 / (1/n^2 + 1/m^2)), m = 42 Gb/s: 10GbE loses 3 %, 100GbE more than half.
 TEST_CASE("NCCL's sockets reach most of a slow NIC and less than half of a fast one", "[nccl]") {
   const auto share = [](double gbit) {
