@@ -21,13 +21,10 @@ std::string stem_of(const std::string& name) {
   return name.ends_with(kTable) ? name.substr(0, name.size() - kTable.size()) : name;
 }
 
-bool fitted(const std::string& name) { return stem_of(name).ends_with(kSuffix); }
-
 bool known(const DataFiles& files, const DataKind& kind, const std::string& name) {
   std::error_code ignored;
   if (is_path(name)) return std::filesystem::is_regular_file(name, ignored);
-  const std::vector<std::string>& names = files.names(kind);
-  return std::binary_search(names.begin(), names.end(), name);
+  return files.has(kind, name);
 }
 
 /// `stem` as `name` is written: a path ends in .csv.
@@ -37,7 +34,7 @@ std::string like(const std::string& name, const std::string& stem) {
 
 /// The file from which a fitted file was made, if it still exists (for a path: beside it).
 std::string unfitted(const std::string& name, const DataKind& kind, const DataFiles& files) {
-  if (!fitted(name)) return name;
+  if (!is_fitted(name)) return name;
   const std::string stem = stem_of(name);
   const std::string base = like(name, stem.substr(0, stem.size() - kSuffix.size()));
   return known(files, kind, base) ? base : name;
@@ -46,7 +43,7 @@ std::string unfitted(const std::string& name, const DataKind& kind, const DataFi
 /// Its own fit, where there is one.
 std::string fit_of(const std::string& name, const DataKind& kind, const DataFiles& files) {
   const std::string its_fit = like(name, stem_of(name) + std::string(kSuffix));
-  return !fitted(name) && known(files, kind, its_fit) ? its_fit : name;
+  return !is_fitted(name) && known(files, kind, its_fit) ? its_fit : name;
 }
 
 constexpr std::array<std::string_view, 14> kSoftware = {"per_message_latency",
@@ -96,6 +93,8 @@ void take_software(Cluster& cluster, const Cluster& from, const Request& request
 
 }  // namespace
 
+bool is_fitted(const std::string& name) { return stem_of(name).ends_with(kSuffix); }
+
 bool is_stack(const std::string& name, const DataFiles& files) {
   if (is_path(name))
     return std::filesystem::path(name).filename().string().starts_with(kStacks.prefix);
@@ -113,7 +112,7 @@ Estimates estimates_of(const Request& request, const std::string& software,
   Request& fit = both.fitted->request;
   // Whoever fitted a cluster of his own, or names a fit, means that fit.
   const bool own_fit =
-      fitted(request.cluster) ||
+      is_fitted(request.cluster) ||
       (is_path(request.cluster) && fit_of(request.cluster, kClusters, files) != request.cluster);
   if (!request.stack.empty() || (!own_fit && is_stack(software, files))) {
     fit = both.physics.request;
@@ -122,7 +121,7 @@ Estimates estimates_of(const Request& request, const std::string& software,
   }
   fit.cluster = fit_of(request.cluster, kClusters, files);
   fit.costs = fit_of(request.costs, kCostTables, files);
-  if (!fitted(fit.cluster)) both.fitted->software = software;
+  if (!is_fitted(fit.cluster)) both.fitted->software = software;
   return both;
 }
 

@@ -25,6 +25,9 @@ struct Estimates {
 /// that were measured.
 inline constexpr const char* kUsualSoftware = "population";
 
+/// True for the name or path of a file that a fit made.
+bool is_fitted(const std::string& name);
+
 /// True for the name of a stack, and for a file that is named like one.
 bool is_stack(const std::string& name, const DataFiles& files);
 

@@ -56,6 +56,8 @@ Request as_compared(Request request, const UsualChoices& usual, bool compresses)
   request.stack_given = nothing.stack_given;
   // By which rule open choices were made: the choices are compared themselves.
   request.today = nothing.today;
+  // Why the cluster's compute_speed is what it is: that is compared itself.
+  request.speed_derived = nothing.speed_derived;
   // No row says it, and only memory depends on it.
   request.optimizer = nothing.optimizer;
   // It allows an answer beyond the cost table, and changes none.

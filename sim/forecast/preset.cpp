@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
-#include <vector>
+#include <cstdlib>
+#include <string_view>
 
 #include "sim/base/error.hpp"
-#include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
+#include "sim/forecast/estimates.hpp"
 #include "sim/forecast/schedule.hpp"
 #include "sim/forecast/usual_costs.hpp"
+#include "sim/inputs/devices.hpp"
 #include "sim/network/nccl_rule.hpp"
 
 namespace gradcast {
@@ -19,33 +20,33 @@ constexpr const char* kTodaysStack = "stack-ddp-nccl";
 /// NCCL alone, as nccl-tests runs it.
 constexpr const char* kCollectivesStack = "stack-nccl";
 
-/// A GPU with traces, by its data sheet's memory bandwidth in GB/s: what most of a network's time
-/// goes by.
-struct TracedGpu {
-  std::string_view name;
+/// A generation of GPUs: how traces are named after it, and its row in traces/devices.csv.
+struct Gpu {
   GpuGeneration generation;
-  double memory;
+  std::string_view trace;  // "": no traces
+  std::string_view device;
 };
-constexpr std::array<TracedGpu, 3> kTracedGpus = {{{"h100", GpuGeneration::Hopper, 3350},
-                                                   {"a100", GpuGeneration::Ampere, 2039},
-                                                   {"v100", GpuGeneration::Volta, 900}}};
-constexpr double kBlackwellMemory = 8000;
+constexpr std::array<Gpu, 4> kGpus = {{{GpuGeneration::Hopper, "h100", "h100-sxm"},
+                                       {GpuGeneration::Ampere, "a100", "a100-80gb"},
+                                       {GpuGeneration::Volta, "v100", "v100"},
+                                       {GpuGeneration::Blackwell, "", "b200"}}};
 
-double memory_of(GpuGeneration generation) {
-  for (const TracedGpu& gpu : kTracedGpus)
-    if (gpu.generation == generation) return gpu.memory;
-  return kBlackwellMemory;
+/// How much faster one generation streams its memory than another does, by which most of a
+/// network's time goes.
+double times_as_fast(GpuGeneration one, GpuGeneration other, const DataFiles& files) {
+  DataFiles others = files.beside();  // the answer names the factor, and not this file
+  const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
+  const auto memory = [&](GpuGeneration generation) {
+    const auto gpu = std::find_if(kGpus.begin(), kGpus.end(),
+                                  [&](const Gpu& each) { return each.generation == generation; });
+    return device_named(*devices, std::string(gpu->device)).memory_bandwidth.value;
+  };
+  return memory(one) / memory(other);
 }
 
-bool is_known(const DataFiles& files, const DataKind& kind, const std::string& name) {
-  const std::vector<std::string>& names = files.names(kind);
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-/// True where the cluster's file says already what its software costs, or who says the times.
+/// True if the cluster's file says what its software costs, or is SimGrid's.
 bool speaks_for_itself(const Request& request) {
-  const std::string name = request.cluster;
-  return name.ends_with(".xml") || name.ends_with("-fitted") || name.ends_with("-fitted.csv");
+  return request.cluster.ends_with(".xml") || is_fitted(request.cluster);
 }
 
 bool changes(const Request& request, std::string_view property) {
@@ -56,24 +57,20 @@ bool changes(const Request& request, std::string_view property) {
 
 /// The trace of the cluster's GPUs; else that of the nearest generation, scaled.
 void choose_trace(Request& request, const Cluster& cluster, const DataFiles& files) {
-  const std::string begin =
-      "iteration-" + std::filesystem::path(request.model).filename().replace_extension().string() +
-      "-";
   const GpuGeneration own = gpu_generation_of(cluster);
-  std::vector<TracedGpu> nearest(kTracedGpus.begin(), kTracedGpus.end());
-  std::stable_sort(nearest.begin(), nearest.end(), [&](const TracedGpu& a, const TracedGpu& b) {
-    const auto far = [&](const TracedGpu& gpu) {
-      return std::abs(static_cast<int>(gpu.generation) - static_cast<int>(own));
-    };
-    return far(a) < far(b);
-  });
-  for (const TracedGpu& gpu : nearest) {
-    const std::string name = begin + std::string(gpu.name);
-    if (!is_known(files, kIterationTraces, name)) continue;
-    request.trace = name;
-    if (gpu.generation != own && !request.compute && !changes(request, "compute_speed"))
-      request.changed.push_back(
-          {"compute_speed", number_to_text(rounded_to(3, memory_of(own) / gpu.memory))});
+  std::array<Gpu, kGpus.size()> nearest = kGpus;
+  const auto distance = [&](const Gpu& gpu) {
+    return std::abs(static_cast<int>(gpu.generation) - static_cast<int>(own));
+  };
+  std::stable_sort(nearest.begin(), nearest.end(),
+                   [&](const Gpu& a, const Gpu& b) { return distance(a) < distance(b); });
+  for (const Gpu& gpu : nearest) {
+    if (gpu.trace.empty() || !files.has(kIterationTraces, request.trace_of(gpu.trace))) continue;
+    request.trace = request.trace_of(gpu.trace);
+    if (gpu.generation == own || request.compute || changes(request, "compute_speed")) return;
+    const double speed = times_as_fast(own, gpu.generation, files);
+    request.changed.push_back({"compute_speed", number_to_text(rounded_to(3, speed))});
+    request.speed_derived = true;
     return;
   }
 }
@@ -81,7 +78,7 @@ void choose_trace(Request& request, const Cluster& cluster, const DataFiles& fil
 Request with_todays(Request request, DataFiles& files) {
   if (speaks_for_itself(request)) return request;
   const char* stack = request.payload ? kCollectivesStack : kTodaysStack;
-  if (!request.stack_given && is_known(files, kStacks, stack)) request.stack = stack;
+  if (!request.stack_given && files.has(kStacks, stack)) request.stack = stack;
   request = with_usual_schedule(std::move(request), files);
   const bool open = request.stack.empty() || !stack_of(request, files)->schedule;
   // A stack that has a schedule without a collective, such as MPI's, sends by the compressor's
@@ -101,7 +98,7 @@ std::string software_words(const Request& request, const Scenario& scenario) {
   const std::string stack = request.stack.starts_with(kStacks.prefix)
                                 ? request.stack.substr(kStacks.prefix.size())
                                 : request.stack;
-  if (stack.empty() && request.cluster.find("-fitted") != std::string::npos)
+  if (stack.empty() && is_fitted(request.cluster))
     return "the software that the cluster was fitted with";
   if (stack.empty()) return "no software's costs";
   if (stack == "ddp-nccl")
@@ -151,10 +148,9 @@ std::string assumed_words(const Request& request, const Scenario& scenario) {
         (cluster.nics_per_node == 1 ? "1 NIC" : std::to_string(cluster.nics_per_node) + " NICs") +
         " of " + to_text(cluster.nic.bandwidth) + " a node";
   words += schedule_words(scenario);
-  for (const ClusterProperty& changed : request.changed)
-    if (request.today && changed.name == "compute_speed")
-      words += "; times of " + request.trace + " at " + changed.value +
-               " times the speed (derived: memory bandwidths)";
+  if (request.speed_derived)
+    words += "; times of " + request.trace + " at " + number_to_text(cluster.compute_speed) +
+             " times the speed (derived: memory bandwidths)";
   return words;
 }
 

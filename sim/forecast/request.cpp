@@ -55,12 +55,7 @@ const Collective* choose_collective(const std::string& name, const Compressor& c
   if (name == "auto") return nullptr;
   if (name.empty()) return &default_collective(compressor.aggregation);
   const Collective* collective = find_collective(name);
-  if (collective == nullptr) {
-    std::vector<std::string> known = names_of(all_collectives());
-    known.emplace_back("auto");
-    for (const NcclName& each : kNcclNames) known.emplace_back(each.name);
-    throw unknown("collective", name, known);
-  }
+  if (collective == nullptr) throw unknown("collective", name, collective_names());
   if (!training && !collective->sparse) return collective;
   if (!training)
     throw ValueError("collective '" + name +
@@ -108,10 +103,7 @@ constexpr const char* kPopulation = "stack-population";
 /// "ddp-nccl" is short for "stack-ddp-nccl". Where none was typed, it is the population's, and ""
 /// where the data folder lacks that.
 std::string stack_name(const std::string& typed, const DataFiles& files) {
-  if (typed.empty()) {
-    const std::vector<std::string>& known = files.names(kStacks);
-    return std::find(known.begin(), known.end(), kPopulation) == known.end() ? "" : kPopulation;
-  }
+  if (typed.empty()) return files.has(kStacks, kPopulation) ? kPopulation : "";
   return is_path(typed) || typed.starts_with(kStacks.prefix) ? typed
                                                              : std::string(kStacks.prefix) + typed;
 }
@@ -140,6 +132,13 @@ void require_matrices(const Request& request, const Scenario& scenario) {
 }
 
 }  // namespace
+
+std::vector<std::string> collective_names() {
+  std::vector<std::string> names = names_of(all_collectives());
+  names.emplace_back("auto");
+  for (const NcclName& each : kNcclNames) names.emplace_back(each.name);
+  return names;
+}
 
 Request request_of(const MeasuredRun& run) {
   Request request;
@@ -180,9 +179,12 @@ Request request_of(const MeasuredRun& run) {
 }
 
 std::string Request::trace_name() const {
-  if (!trace.empty() || payload) return trace;
-  return "iteration-" + std::filesystem::path(model).filename().replace_extension().string() +
-         "-v100";
+  return !trace.empty() || payload ? trace : trace_of("v100");
+}
+
+std::string Request::trace_of(std::string_view gpu) const {
+  return "iteration-" + std::filesystem::path(model).filename().replace_extension().string() + "-" +
+         std::string(gpu);
 }
 
 std::shared_ptr<const Stack> stack_of(const Request& request, DataFiles& files) {
@@ -211,7 +213,7 @@ const TextFile& read_trace(const Request& request, DataFiles& files) {
     if (!request.trace.empty()) throw;
     // Another network's name may look alike, but its times are another network's.
     std::string own;
-    const std::string begin = request.trace_name().substr(0, request.trace_name().size() - 4);
+    const std::string begin = request.trace_of("");
     for (const std::string& name : files.names(kIterationTraces))
       if (name.starts_with(begin)) own += (own.empty() ? " (there is " : ", ") + name;
     throw ValueError("no trace is named, and model '" + request.model +

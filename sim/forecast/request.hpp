@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/inputs/cluster_values.hpp"
@@ -65,8 +66,9 @@ struct Request {
   std::uint64_t seed = 1;
   std::string events;  // a file of what goes on around the job; "": nothing
   int concurrent_jobs = 1;
-  std::optional<Bytes> payload;          // of a microbenchmark of a collective: no model, no trace
-  std::optional<Seconds> compute;        // one iteration of one GPU, to which the trace is scaled
+  std::optional<Bytes> payload;    // of a microbenchmark of a collective: no model, no trace
+  std::optional<Seconds> compute;  // one iteration of one GPU, to which the trace is scaled
+  bool speed_derived = false;      // compute_speed in `changed` makes up for another GPU's trace
   std::vector<ClusterProperty> changed;  // of the cluster
   /// The folders in which relative paths begin: those of model, trace and cluster, and that of the
   /// cost table. "": the current directory.
@@ -74,9 +76,14 @@ struct Request {
   std::string costs_folder;
 
   std::string trace_name() const;
+  /// "iteration-<model>-<gpu>": how the model's trace of a GPU is named.
+  std::string trace_of(std::string_view gpu) const;
 
   friend bool operator==(const Request&, const Request&) = default;
 };
+
+/// What `--collective` takes: the collectives of the table, "auto", and those that NCCL chooses.
+std::vector<std::string> collective_names();
 
 /// The request that forecasts a measured row.
 Request request_of(const MeasuredRun& run);

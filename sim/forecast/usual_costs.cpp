@@ -1,7 +1,5 @@
 #include "sim/forecast/usual_costs.hpp"
 
-#include <algorithm>
-
 #include "sim/base/error.hpp"
 #include "sim/inputs/devices.hpp"
 #include "sim/inputs/iteration_trace.hpp"
@@ -37,12 +35,10 @@ bool asks_for_papers(const Request& request) {
 Request with_usual_costs(Request request, DataFiles& files) {
   if (!request.costs.empty()) return request;
   request.costs = kPaperCosts;
-  const std::vector<std::string>& tables = files.names(kCostTables);
-  if (request.payload || !std::binary_search(tables.begin(), tables.end(), kDerivedCosts))
-    return request;
+  if (request.payload || !files.has(kCostTables, kDerivedCosts)) return request;
   DataFiles others = files.beside();  // an answer that does not use them need not name them
-  const std::vector<Device> devices = load_devices(others.read(kDevices, "devices"));
-  const Device* device = other_device(request, devices, others);
+  const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
+  const Device* device = other_device(request, *devices, others);
   if (device == nullptr) return request;
   if (request.costs_device.empty()) request.costs_device = device->name;
   if (!asks_for_papers(request)) request.costs = kDerivedCosts;

@@ -7,6 +7,15 @@ namespace {
 /// One row number for each token.
 Shape tokens(std::int64_t count) { return {1, 1, count}; }
 
+/// The second half of a block of GPT-2's and of GPT-Neo's.
+void gpt_feed_forward(Architecture& net, const std::string& name, std::int64_t width) {
+  net.layer_norm(name + ".ln_2", true);
+  net.linear_of_steps(name + ".mlp.c_fc", 4 * width, true);
+  net.activation(4 * width);
+  net.linear_of_steps(name + ".mlp.c_proj", width, true);
+  net.add();
+}
+
 /// The query, key and value of each head stand in one product, as in the authors' code.
 void gpt2_block(Architecture& net, const std::string& name, std::int64_t width) {
   net.layer_norm(name + ".ln_1", true);
@@ -14,11 +23,7 @@ void gpt2_block(Architecture& net, const std::string& name, std::int64_t width) 
   net.attention(width, width);
   net.linear_of_steps(name + ".attn.c_proj", width, true);
   net.add();
-  net.layer_norm(name + ".ln_2", true);
-  net.linear_of_steps(name + ".mlp.c_fc", 4 * width, true);
-  net.activation(4 * width);
-  net.linear_of_steps(name + ".mlp.c_proj", width, true);
-  net.add();
+  gpt_feed_forward(net, name, width);
 }
 
 /// GPT-2's, but query, key and value are three products without a bias. Every second block attends
@@ -35,11 +40,7 @@ void gpt_neo_block(Architecture& net, const std::string& name, std::int64_t widt
   net.attention(width, width);
   net.linear_of_steps(name + ".attn.attention.out_proj", width, true);
   net.add();
-  net.layer_norm(name + ".ln_2", true);
-  net.linear_of_steps(name + ".mlp.c_fc", 4 * width, true);
-  net.activation(4 * width);
-  net.linear_of_steps(name + ".mlp.c_proj", width, true);
-  net.add();
+  gpt_feed_forward(net, name, width);
 }
 
 void bert_block(Architecture& net, const std::string& name, std::int64_t width) {

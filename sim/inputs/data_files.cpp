@@ -74,6 +74,11 @@ const std::vector<std::string>& DataFiles::names(const DataKind& kind) const {
   return at->second;
 }
 
+bool DataFiles::has(const DataKind& kind, const std::string& name) const {
+  const std::vector<std::string>& sorted = names(kind);
+  return std::binary_search(sorted.begin(), sorted.end(), name);
+}
+
 const TextFile& DataFiles::read(const DataKind& kind, const std::string& name_or_path,
                                 const fs::path& folder) {
   if (is_path(name_or_path)) return read_once(name_or_path, folder / name_or_path);

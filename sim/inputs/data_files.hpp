@@ -62,6 +62,8 @@ class DataFiles {
 
   /// Names of a kind, sorted.
   const std::vector<std::string>& names(const DataKind& kind) const;
+  /// True if there is a file of this kind and name.
+  bool has(const DataKind& kind, const std::string& name) const;
 
   /// Reads the file of a name of this kind, or of a path. A relative path begins at `folder`: the
   /// folder of the file that names it, or "" (the current directory) where a user names it. Throws

@@ -10,6 +10,12 @@ namespace collectives {
 #undef COLLECTIVE
 }  // namespace collectives
 
+int RankLayout::most_gpus() const {
+  int most = 1;
+  for (int node = 0; node < nodes(); ++node) most = std::max(most, gpus_of(node));
+  return most;
+}
+
 int RankLayout::node_of(int rank) const {
   const auto after = std::upper_bound(first_rank.begin(), first_rank.end(), rank);
   return static_cast<int>(after - first_rank.begin()) - 1;

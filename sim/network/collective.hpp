@@ -22,6 +22,7 @@ struct RankLayout {
     return first_rank[static_cast<std::size_t>(node) + 1] -
            first_rank[static_cast<std::size_t>(node)];
   }
+  int most_gpus() const;  // of a node
   int node_of(int rank) const;
   /// True where all nodes have as many GPUs.
   bool even() const;

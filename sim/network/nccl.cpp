@@ -9,8 +9,9 @@
 namespace gradcast {
 namespace {
 
-/// From the call to the kernel's first instruction on all ranks; NCCL's model leaves it out. It is
-/// the time by which the smallest collectives of nccl-tests lie above that model on InfiniBand.
+/// From the call to the kernel's first instruction on all ranks; NCCL's model leaves it out. On one
+/// node of 4 H100 the smallest all-reduces of nccl-tests take 16.9 us, and that model says 10.2:
+/// snellius-n1 of traces/measured-nccl-tests.csv.
 constexpr Seconds kLaunch{6e-6};
 
 /// NCCL's steps were measured on InfiniBand and NVLink or PCIe, so they hold such latencies.
@@ -29,9 +30,8 @@ double link_bandwidth(const NcclMachine& machine, const NcclEstimate& estimate, 
   const double between = machine.nodes == 1
                              ? inside
                              : machine.channels * std::min(machine.inside, machine.between).value;
-  const double ranks = machine.ranks();
   if (estimate.algorithm == NcclAlgorithm::Ring)
-    return between * ranks / ((outcome == Outcome::AllReduced ? 2 : 1) * (ranks - 1));
+    return between * machine.ranks() / ring_steps(outcome, machine.ranks());
   if (machine.nodes == 2)
     return machine.gpus_per_node == 1 ? between : std::min(between, inside / 2);
   return between / 2;
@@ -164,47 +164,41 @@ int steps_between(const RankLayout& layout) {
   return 2 * (std::bit_width(static_cast<unsigned>(layout.nodes())) - 1);
 }
 
-int most_gpus(const RankLayout& layout) {
-  int most = 1;
-  for (int node = 0; node < layout.nodes(); ++node) most = std::max(most, layout.gpus_of(node));
-  return most;
+/// A walk of empty messages, and after it the load. `inside` is the number of the walk's steps
+/// inside a node; `add_inside` adds what a rank sends to others of its node. The load's own step is
+/// the last one of the walk.
+template <class AddInside>
+std::vector<Phase> streamed(const RankLayout& layout, const CollectiveLoad& load, int inside,
+                            AddInside add_inside) {
+  std::vector<Phase> phases;
+  if (layout.ranks() == 1) return phases;
+  const int between = steps_between(layout);
+  append_walk(phases, layout, true, between == 0 ? inside - 1 : inside);
+  append_walk(phases, layout, false, between - 1);
+  Phase flow{.reducing_rounds = 1, .rotational = layout.even()};
+  for_each_rank(layout, [&](int node, int i, int rank) {
+    LoadOfRank own(flow, rank);
+    add_inside(own, node, i);
+    add_between(own, layout, node, i, load.payload);
+  });
+  phases.push_back(std::move(flow));
+  return phases;
 }
 
 std::vector<Phase> tree_phases(const RankLayout& layout, const CollectiveLoad& load) {
-  std::vector<Phase> phases;
-  if (layout.ranks() == 1) return phases;
-  // The load's own step is the last one of the walk.
-  const bool alone = layout.nodes() == 1;
-  append_walk(phases, layout, true, 2 * (most_gpus(layout) - 1) - (alone ? 1 : 0));
-  append_walk(phases, layout, false, steps_between(layout) - 1);
-  Phase flow{.reducing_rounds = 1, .rotational = layout.even()};
-  for_each_rank(layout, [&](int node, int i, int rank) {
-    LoadOfRank own(flow, rank);
-    const int gpus = layout.gpus_of(node);
-    const Bytes of_chain = share(load.payload, (gpus - 1.) / gpus);
-    own.add(local_rank(layout, node, i + 1), of_chain);
-    own.add(local_rank(layout, node, i + gpus - 1), of_chain);
-    add_between(own, layout, node, i, load.payload);
-  });
-  phases.push_back(std::move(flow));
-  return phases;
+  return streamed(layout, load, 2 * (layout.most_gpus() - 1),
+                  [&](LoadOfRank& own, int node, int i) {
+                    const int gpus = layout.gpus_of(node);
+                    const Bytes of_chain = share(load.payload, (gpus - 1.) / gpus);
+                    own.add(local_rank(layout, node, i + 1), of_chain);
+                    own.add(local_rank(layout, node, i + gpus - 1), of_chain);
+                  });
 }
 
 std::vector<Phase> switch_phases(const RankLayout& layout, const CollectiveLoad& load) {
-  std::vector<Phase> phases;
-  if (layout.ranks() == 1) return phases;
-  if (layout.nodes() > 1) {
-    append_walk(phases, layout, true, 1);
-    append_walk(phases, layout, false, steps_between(layout) - 1);
-  }
-  Phase flow{.reducing_rounds = 1, .rotational = layout.even()};
-  for_each_rank(layout, [&](int node, int i, int rank) {
-    LoadOfRank own(flow, rank);
+  return streamed(layout, load, 1, [&](LoadOfRank& own, int node, int i) {
     own.add(local_rank(layout, node, i + 1), share(load.payload, 1 + 1. / layout.gpus_of(node)));
-    add_between(own, layout, node, i, load.payload);
   });
-  phases.push_back(std::move(flow));
-  return phases;
 }
 
 }  // namespace
@@ -241,9 +235,9 @@ constinit const Collective nvls_tree{
 NcclWay nccl_way(const Cluster& cluster, const NcclVersion& version, const RankLayout& layout,
                  Outcome outcome, Bytes bytes) {
   NcclWay way;
-  way.machine = nccl_machine(cluster, version, layout.nodes(), most_gpus(layout));
+  way.machine = nccl_machine(cluster, version, layout.nodes(), layout.most_gpus());
   way.estimate = nccl_estimates(way.machine, outcome, bytes).front();
-  const bool rails = cluster.nics_per_node > 1 && layout.nodes() > 1 && most_gpus(layout) > 1;
+  const bool rails = cluster.nics_per_node > 1 && layout.nodes() > 1 && layout.most_gpus() > 1;
   way.collective = collective_of(way.estimate.algorithm, outcome, rails);
   way.protocol = protocol_of(cluster, way.machine, way.estimate, outcome);
   return way;

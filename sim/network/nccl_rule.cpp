@@ -136,10 +136,6 @@ double bus_of(const NcclMachine& machine) {
                                                               : kNone);
 }
 
-double steps_of(Outcome outcome, int ranks) {
-  return outcome == Outcome::AllReduced ? 2.0 * (ranks - 1) : ranks - 1;
-}
-
 double ring_bandwidth(const NcclMachine& machine, Outcome outcome, NcclProtocol protocol) {
   // A ring crosses the network at every node, so that its speed is the network's on two as well.
   const BytesPerSecond channel =
@@ -154,7 +150,7 @@ double ring_bandwidth(const NcclMachine& machine, Outcome outcome, NcclProtocol 
     bus =
         std::min((narrow ? .7 : .92) * bus, machine.channels * kRing128OfChannel[row(machine.gpu)]);
   }
-  return bus * machine.ranks() / steps_of(outcome, machine.ranks());
+  return bus * machine.ranks() / ring_steps(outcome, machine.ranks());
 }
 
 double tree_bandwidth(const NcclMachine& machine, NcclProtocol protocol, Bytes bytes) {
@@ -187,7 +183,7 @@ double nvls_bandwidth(const NcclMachine& machine, NcclAlgorithm algorithm, Outco
                                    between * (tree && machine.nodes <= 2 ? 2 : 1));
   if (tree)
     bus = std::min(bus, channels * kNvlsTreeOfChannel[row(machine.gpu)][column(machine.nodes)]);
-  return bus * machine.ranks() / steps_of(outcome, machine.ranks());
+  return bus * machine.ranks() / ring_steps(outcome, machine.ranks());
 }
 
 double bandwidth_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProtocol protocol,
@@ -222,7 +218,7 @@ double latency_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProto
     case NcclAlgorithm::Tree:
       return base + 2 * ((machine.gpus_per_node - 1) * inside + levels * between);
     case NcclAlgorithm::Ring: {
-      const double steps = steps_of(outcome, machine.ranks());
+      const double steps = ring_steps(outcome, machine.ranks());
       const int crossings = outcome != Outcome::AllReduced ? machine.nodes - 1
                             : since(version, 23)           ? 2 * (machine.nodes - 1)
                                                            : 2 * machine.nodes;
@@ -345,6 +341,10 @@ std::vector<NcclEstimate> nccl_estimates(const NcclMachine& machine, Outcome out
   std::stable_sort(all.begin(), all.end(),
                    [](const NcclEstimate& a, const NcclEstimate& b) { return a.time < b.time; });
   return all;
+}
+
+double ring_steps(Outcome outcome, int ranks) {
+  return outcome == Outcome::AllReduced ? 2.0 * (ranks - 1) : ranks - 1;
 }
 
 NcclStep nccl_step(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProtocol protocol) {

@@ -68,6 +68,9 @@ struct NcclEstimate {
 /// reduce-scatter: all ranks' parts together), the fastest first. NCCL takes that one.
 std::vector<NcclEstimate> nccl_estimates(const NcclMachine& machine, Outcome outcome, Bytes bytes);
 
+/// Steps of a ring: 2 (R - 1) of an all-reduce, else R - 1.
+double ring_steps(Outcome outcome, int ranks);
+
 /// What a step of the algorithm takes beside its bytes, by NCCL's newest table.
 struct NcclStep {
   Seconds begin{0};    // before the first step

@@ -214,11 +214,9 @@ class Reader {
   /// A collective that serves no compressor of the plan is a problem of its points. A typing error
   /// is not.
   static void require_collective(const std::string& flag, const std::string& name) {
-    if (flag != "collective" || name == "auto" || name.starts_with("nccl") ||
-        find_collective(name) != nullptr)
-      return;
-    std::vector<std::string> known{"auto"};
-    for (const Collective* collective : all_collectives()) known.emplace_back(collective->name);
+    if (flag != "collective") return;
+    const std::vector<std::string> known = collective_names();
+    if (std::find(known.begin(), known.end(), name) != known.end()) return;
     throw UsageError("unknown collective '" + name + "'" + did_you_mean(name, known) +
                      " (known: " + join(known) + ")");
   }

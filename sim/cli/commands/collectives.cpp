@@ -11,6 +11,7 @@
 #include "sim/forecast/request.hpp"
 #include "sim/network/collective_time.hpp"
 #include "sim/network/nccl.hpp"
+#include "sim/options/engine_flags.hpp"
 #include "sim/options/request_flags.hpp"
 
 namespace gradcast::commands {
@@ -66,8 +67,7 @@ Flags collectives_flags() {
             "1KiB..1GiB");
   flags.add("nccl", "version of NCCL whose tables choose, like 2.18 or 2.27.5",
             to_text(kUsualNccl));
-  flags.add("engine", "analytic: in closed form; flow-exact: every message, with the same answer",
-            "analytic");
+  add_engine_flag(flags);
   flags.add_switch("verbose", "also NCCL's estimate for every algorithm and protocol");
   add_cluster_flags(flags);
   return flags;
@@ -113,12 +113,13 @@ Json row_of(const Scenario& scenario, const Asked& asked, Bytes size) {
            {"nodes", cluster.nodes},
            {"gpus_per_node", cluster.gpus_per_node},
            {"bytes", size.count}};
-  if (plan.buckets.empty()) return {};
-  const NcclWay way = nccl_way(cluster, asked.version, layout, asked.kind->outcome, size);
+  // As the plan's choice counts them: nccl-tests' size, less what the ranks do not divide.
+  const bool parts = asked.kind->outcome == Outcome::AllGathered;
+  const Bytes chosen_by = scenario.payload * (parts ? layout.ranks() : 1);
+  const NcclWay way = nccl_way(cluster, asked.version, layout, asked.kind->outcome, chosen_by);
   const PlannedBucket& planned = plan.buckets.front();
   CollectiveLoad load{.payload = scenario.payload, .protocol = planned.protocol};
-  const double ranks = layout.ranks();
-  const double passes = (asked.kind->outcome == Outcome::AllReduced ? 2 : 1) * (ranks - 1) / ranks;
+  const double passes = ring_steps(asked.kind->outcome, layout.ranks()) / layout.ranks();
   const double algorithm_bandwidth = static_cast<double>(size.count) / seconds * kGiga;
   row["algorithm"] = to_text(way.estimate.algorithm);
   row["protocol"] = to_text(way.estimate.protocol);
@@ -130,7 +131,7 @@ Json row_of(const Scenario& scenario, const Asked& asked, Bytes size) {
   row["rule_us"] = way.estimate.time.count() * kMicro;
   if (asked.verbose) {
     Json estimates = Json::array();
-    for (const NcclEstimate& each : nccl_estimates(way.machine, asked.kind->outcome, size))
+    for (const NcclEstimate& each : nccl_estimates(way.machine, asked.kind->outcome, chosen_by))
       estimates.push_back(std::string(to_text(each.algorithm)) + "/" +
                           std::string(to_text(each.protocol)) + " " +
                           fixed(each.time.count() * kMicro, 1));
@@ -164,23 +165,13 @@ std::string table_of(const std::vector<Json>& rows, bool verbose) {
   return to_text(table);
 }
 
-const Engine* engine_named(const std::string& name) {
-  const Engine* engine = find_engine(name);
-  if (engine != nullptr && engine->built()) return engine;
-  std::vector<std::string> known;
-  for (const Engine& each : all_engines())
-    if (each.built()) known.emplace_back(each.name);
-  throw ValueError("unknown engine '" + name + "'" + did_you_mean(name, known) +
-                   " (known: " + join(known) + ")");
-}
-
 }  // namespace
 
 int collectives(int argc, const char* const* argv) {
   Flags flags = collectives_flags();
   if (!flags.parse(argc, argv)) return 0;
   const Asked asked{flags.value("kind", parse_kind), flags.value("nccl", parse_nccl_version),
-                    flags.value("engine", engine_named), flags.given("verbose")};
+                    &chosen_engine(flags), flags.given("verbose")};
   const std::vector<Bytes> sizes = flags.value("sizes", parse_sizes);
   Request request;
   read_cluster(flags, request, {"nodes"});

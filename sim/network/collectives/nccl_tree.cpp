@@ -19,9 +19,7 @@ namespace gradcast::collectives {
 namespace {
 
 std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
-  int channels = 1;
-  for (int node = 0; node < layout.nodes(); ++node)
-    channels = std::max(channels, layout.gpus_of(node));
+  const int channels = layout.most_gpus();
   // The rank at a place of a channel's chain.
   const auto member = [&](int node, int channel, int place) {
     return layout.first_rank[static_cast<std::size_t>(node)] +

@@ -101,8 +101,7 @@ std::vector<int> Rings::order(int first, int channel) const {
 Rings ring_of_all(const RankLayout& layout) { return {.stride = 1, .length = layout.ranks()}; }
 
 Rings rails(const RankLayout& layout) {
-  int gpus = 1;
-  for (int node = 0; node < layout.nodes(); ++node) gpus = std::max(gpus, layout.gpus_of(node));
+  const int gpus = layout.most_gpus();
   if (gpus == 1 || layout.nodes() == 1) return ring_of_all(layout);
   return {.stride = 1, .length = layout.ranks(), .channels = gpus, .nodes = layout};
 }

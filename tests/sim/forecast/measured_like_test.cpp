@@ -21,7 +21,7 @@ namespace {
       fusion_given, overlap_given, selection, overlap, pipeline, value_type,                       \
       wire_bytes_per_element, wire_messages, queue, encode_stream, encode_slowdown, extrapolate,   \
       compressing, network_streams, count_spread, seed, events, concurrent_jobs, payload, compute, \
-      changed, folder, costs_folder
+      speed_derived, changed, folder, costs_folder
 #define GRADCAST_AS_TEXT(...) #__VA_ARGS__
 #define GRADCAST_NAMES(...) GRADCAST_AS_TEXT(__VA_ARGS__)
 
@@ -48,6 +48,7 @@ Request all_changed() {
   other.costs_of = "p100";
   other.cluster = "10gbe";
   other.today = true;
+  other.speed_derived = true;
   other.stack = "stack-ddp-nccl";
   other.stack_given = true;
   other.compressor = "gaussian";
@@ -147,9 +148,9 @@ Request row_of_table2(const std::string& compressor) {
   throw std::logic_error("no such row");
 }
 
-const std::set<std::string> kNeverCompared{"extrapolate", "fusion_given", "overlap_given",
-                                           "optimizer",   "seed",         "stack_given",
-                                           "today",       "folder",       "costs_folder"};
+const std::set<std::string> kNeverCompared{
+    "extrapolate",   "fusion_given", "overlap_given", "optimizer", "seed",
+    "speed_derived", "stack_given",  "today",         "folder",    "costs_folder"};
 
 }  // namespace
 
