@@ -41,7 +41,7 @@ struct BenchPoint {
   bool warm_and_cold = false;  // also time BenchResult::warm and cold
 };
 
-/// Of all tensors of a point.
+/// The elements of all tensors of a point.
 inline std::int64_t total(const std::vector<std::int64_t>& of_each) {
   return std::accumulate(of_each.begin(), of_each.end(), std::int64_t{0});
 }

@@ -1,5 +1,5 @@
-// What the calls of a timing answered, the path that each took (from its status,
-// kernels/selection.hpp) and the bytes that it moved.
+// Counts over the timed calls: elements selected, the path that each call took (from its status,
+// kernels/selection.hpp), and the bytes that it moved.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -19,8 +19,8 @@ std::string encode_path(std::uint32_t status);
 double encode_bytes(double elements, double sampled, double selected, std::uint32_t status,
                     const EncoderWork& work, int looks);
 
-/// How often a rule's last kernel goes over the tiles: to tally and to send; before that, rules
-/// that decide by thresholds count, and rTop-k draws in three levels and tallies again.
+/// Passes of a rule's last kernel over the tiles. Every rule tallies and sends: two passes. Rules
+/// that decide by thresholds count before that. rTop-k draws in three levels and tallies again.
 int looks_of(Rule rule);
 
 /// Sums over calls whose inputs differ, so that how many they select and how they find it differ.

@@ -1,5 +1,5 @@
-// What timings work on, in the memory of a device: gradients and residuals of a point, what its
-// compressor reads and writes, and what decoders read.
+// Device memory of the timings: gradients and residuals of a point, the buffers that its compressor
+// reads and writes, and those that decoders read.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -47,7 +47,7 @@ std::vector<T> downloaded(DeviceQueue& queue, const T* from, std::int64_t count)
 /// Tensors begin at multiples of 64 elements (256 bytes), as an allocator would place them.
 inline constexpr std::int64_t kPlace = 64;
 
-/// Where tensors of these sizes begin, one after another, and the end.
+/// Offsets of tensors of these sizes that lie one after another, and the end of the last.
 inline std::vector<std::int64_t> places(const std::vector<std::int64_t>& sizes) {
   std::vector<std::int64_t> begins{0};
   for (const std::int64_t size : sizes)
@@ -98,7 +98,7 @@ class DeviceTensors : public DeviceInputs {
   /// For what is not counted on the device.
   void set_counts(const std::vector<std::int64_t>& counts);
 
-  /// Of each tensor, the threshold that what was selected last passes.
+  /// Sets each tensor's threshold to one that the values of its last selection pass.
   void set_thresholds_by_values();
 
  private:
@@ -113,8 +113,7 @@ class DeviceTensors : public DeviceInputs {
   std::vector<float> thresholds_;  // of each tensor; empty: none has one
 };
 
-/// What a packer and an unpacker are timed with: the tensors of a point, with room for their
-/// payloads.
+/// Inputs of a packer and an unpacker: the tensors of a point, with room for their payloads.
 class DevicePacks : public DeviceInputs {
  public:
   DevicePacks(DeviceQueue& queue, GpuTimer& timer, const BenchPoint& point,
@@ -139,8 +138,8 @@ class DevicePacks : public DeviceInputs {
   std::unique_ptr<DeviceArray<float>> dense_;
 };
 
-/// What PowerSGD's kernels are timed with: the tensors of a point, by its shapes, with their P and
-/// Q. One worker: what it sends is the mean.
+/// Inputs of PowerSGD's kernels: the tensors of a point, by its shapes, with their P and Q. There
+/// is one worker, so that its factors are the mean.
 class DeviceLowRank : public DeviceInputs {
  public:
   DeviceLowRank(DeviceQueue& queue, GpuTimer& timer, const BenchPoint& point);
@@ -154,8 +153,8 @@ class DeviceLowRank : public DeviceInputs {
   DeviceArray<std::uint32_t> statuses_;
 };
 
-/// What decoders are timed with: the sets of all workers on the device, and the dense gradients
-/// into which they are added. Each kind has one piece of memory, because a model's tensors times
+/// Inputs of decoders: the sets of all workers on the device, and the dense gradients into which
+/// they are added. Each kind has one piece of memory, because a model's tensors times
 /// its workers are many.
 class DecodeInputs {
  public:

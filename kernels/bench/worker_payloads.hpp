@@ -1,4 +1,4 @@
-// What each worker sent, for the timing of decoders: sparse sets, and payloads of casts and
+// The workers' payloads, from which decoders are timed: sparse sets, and codes of casts and
 // quantisers.
 #pragma once
 #include <cstdint>

@@ -7,8 +7,8 @@
 
 namespace gradcast {
 
-/// What a child process writes to standard error, kept for the message about its end. It lies in
-/// memory, so that no folder for temporary files is needed.
+/// Keeps a child process's standard error for the message about its end. The text lies in memory,
+/// so that no folder for temporary files is needed.
 class Complaints {
  public:
   /// Throws Error (1) where this machine gives no such file.

@@ -151,8 +151,8 @@ std::size_t elements_of_shape(std::string_view shape) {
   return elements;
 }
 
-/// Of a vector of float32 or float64, little-endian. Throws ValueError, whose text goes on after a
-/// file's name, for any other array: "has the shape (2, 3); ...".
+/// Reads the header of a vector of float32 or float64, little-endian. Throws ValueError, whose text
+/// goes on after a file's name, for any other array: "has the shape (2, 3); ...".
 NpyHeader parse_npy_header(std::string_view text) {
   const NpyDictionary header(text);
   NpyHeader read;
