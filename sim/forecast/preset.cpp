@@ -17,8 +17,20 @@ namespace gradcast {
 namespace {
 
 constexpr const char* kTodaysStack = "stack-ddp-nccl";
-/// NCCL alone, as nccl-tests runs it.
-constexpr const char* kCollectivesStack = "stack-nccl";
+
+/// NCCL alone, as nccl-tests runs it. How far its forecasts are off depends on the network.
+const char* collectives_stack(const Cluster& cluster) {
+  if (cluster.nodes > 1) switch (network_kind_of(cluster)) {
+      case NetworkKind::Slingshot:
+        return "stack-nccl-slingshot";
+      case NetworkKind::Tcp:
+      case NetworkKind::GpudirectTcp:
+        return "stack-nccl-tcp";
+      default:
+        break;
+    }
+  return "stack-nccl";
+}
 
 /// A generation of GPUs: how traces are named after it, and its row in traces/devices.csv.
 struct Gpu {
@@ -77,7 +89,8 @@ void choose_trace(Request& request, const Cluster& cluster, const DataFiles& fil
 
 Request with_todays(Request request, DataFiles& files) {
   if (speaks_for_itself(request)) return request;
-  const char* stack = request.payload ? kCollectivesStack : kTodaysStack;
+  const char* stack =
+      request.payload ? collectives_stack(cluster_of(request, files)) : kTodaysStack;
   if (!request.stack_given && files.has(kStacks, stack)) request.stack = stack;
   request = with_usual_schedule(std::move(request), files);
   const bool open = request.stack.empty() || !stack_of(request, files)->schedule;
@@ -104,7 +117,7 @@ std::string software_words(const Request& request, const Scenario& scenario) {
   if (stack == "ddp-nccl")
     return scenario.sharding.kind == Sharding::None ? "PyTorch DDP"
                                                     : "PyTorch, sharded, with DDP's costs";
-  if (stack == "nccl") return "a collective alone";
+  if (stack.starts_with("nccl")) return "a collective alone";
   return "the software of " + stack;
 }
 

@@ -350,8 +350,8 @@ double ring_steps(Outcome outcome, int ranks) {
 NcclStep nccl_step(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProtocol protocol) {
   constexpr NcclVersion kNewest{2, 30, 0};
   const std::size_t p = index(protocol);
-  double inside = latency_inside(kNewest, algorithm, machine.nvlink)[p];
-  if (algorithm == NcclAlgorithm::Ring) inside = std::max(inside, post_overhead(machine, protocol));
+  // In NCCL's estimate steps inside a node wait for the host that posts a network operation. GPUs do not.
+  const double inside = latency_inside(kNewest, algorithm, machine.nvlink)[p];
   const bool one_gpu_ring = algorithm == NcclAlgorithm::Ring && machine.gpus_per_node == 1;
   return {
       Seconds{1e-6 * base_latency(kNewest, algorithm)[p]}, Seconds{1e-6 * inside},

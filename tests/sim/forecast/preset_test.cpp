@@ -20,3 +20,20 @@ TEST_CASE("a stack whose software is not NCCL sends by its own ring", "[preset]"
   CHECK(collective("ddp-gloo").empty());
   CHECK(collective("horovod-mpi").empty());
 }
+
+TEST_CASE("a collective alone has the interval of its network", "[preset]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  const auto stack = [&](const std::string& cluster, int nodes) {
+    Request request;
+    request.cluster = cluster;
+    request.changed.push_back({"nodes", std::to_string(nodes)});
+    request.payload = Bytes{1 << 20};
+    request.today = true;
+    return with_defaults(request, files).stack;
+  };
+  CHECK(stack("dgx-h100", 8) == "stack-nccl");
+  CHECK(stack("polaris", 8) == "stack-nccl-slingshot");
+  CHECK(stack("polaris-tcp", 8) == "stack-nccl-tcp");
+  CHECK(stack("gcp-a3-megagpu-8g", 8) == "stack-nccl-tcp");
+  CHECK(stack("polaris", 1) == "stack-nccl");  // its NVLinks are like any
+}

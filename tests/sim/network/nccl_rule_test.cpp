@@ -117,3 +117,17 @@ TEST_CASE("the plugin's latency moves the choice", "[nccl]") {
   machine.plugin_latency = Seconds{75e-6};
   CHECK(choice() == NcclAlgorithm::Tree);
 }
+
+TEST_CASE("a slow host delays NCCL's estimate of a ring, and not the ring's steps over NVLink", "[nccl]") {
+  // All-gather by LL over 3 x 8 GPUs: 23 steps, 2 of them between nodes at 2.7 us. The other 21
+  // take 0.6 us each; an AMD host that posts for 2 us makes them 2 us in the estimate.
+  NcclMachine machine = of_the_log();
+  const auto ring = [&] {
+    for (const NcclEstimate& each : nccl_estimates(machine, Outcome::AllGathered, Bytes{1024}))
+      if (each.protocol == NcclProtocol::LL) return each.latency;
+    return Seconds{0};
+  };
+  machine.cpu = HostCpu::Amd;
+  CHECK(ring().count() == Approx(1e-6 * (6.6 + 21 * 2 + 2 * 2.7)));
+  CHECK(nccl_step(machine, NcclAlgorithm::Ring, NcclProtocol::LL).inside.count() == Approx(.6e-6));
+}
