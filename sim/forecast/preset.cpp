@@ -81,7 +81,7 @@ Request with_todays(Request request, DataFiles& files) {
   if (!request.stack_given && files.has(kStacks, stack)) request.stack = stack;
   request = with_usual_schedule(std::move(request), files);
   const bool open = request.stack.empty() || !stack_of(request, files)->schedule;
-  // A stack that has a schedule without a collective, such as MPI's, sends by the compressor's
+  // A stack that has a schedule without a collective, such as the paper's, sends by the compressor's
   // ring.
   if (open && request.collective.empty()) request.collective = "nccl";
   if (request.payload) return request;
@@ -140,6 +140,8 @@ std::string assumed_words(const Request& request, const Scenario& scenario) {
   const Cluster& cluster = scenario.cluster;
   if (scenario.nccl)
     words += " on NCCL " + to_text(*scenario.nccl);
+  else if (scenario.library != nullptr)
+    words += " on " + std::string(scenario.library->words);
   else if (scenario.collective != nullptr)
     words += " by " + std::string(scenario.collective->name);
   if (cluster.nodes > 1)

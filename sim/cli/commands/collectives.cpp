@@ -24,7 +24,9 @@ struct Kind {
 };
 constexpr Kind kKinds[] = {{"all-reduce", "nccl", Outcome::AllReduced},
                            {"all-gather", "nccl-all-gather", Outcome::AllGathered},
-                           {"reduce-scatter", "nccl-reduce-scatter", Outcome::Scattered}};
+                           {"reduce-scatter", "nccl-reduce-scatter", Outcome::Scattered},
+                           {"broadcast", "nccl-broadcast", Outcome::Broadcast},
+                           {"send-receive", "nccl-send-receive", Outcome::Passed}};
 
 const Kind* parse_kind(const std::string& text) {
   std::vector<std::string> known;
@@ -60,10 +62,11 @@ Flags collectives_flags() {
       {"collectives --cluster dgx-h100 --nodes 1..64",
        "collectives --cluster dgx-a100 --nodes 16 --sizes 8KiB,25MiB --verbose",
        "collectives --cluster dgx-h100 --kind all-gather --format csv"});
-  flags.add("kind", "all-reduce, all-gather or reduce-scatter", "all-reduce");
+  flags.add("kind", "all-reduce, all-gather, reduce-scatter, broadcast or send-receive",
+            "all-reduce");
   flags.add("sizes",
-            "a list of sizes, or a range in steps of 4: the buffer of an all-reduce, else all "
-            "ranks' parts together, as nccl-tests counts",
+            "a list of sizes, or a range in steps of 4: the buffer of an all-reduce or broadcast, "
+            "what a rank sends to the next, else all ranks' parts together, as nccl-tests counts",
             "1KiB..1GiB");
   flags.add("nccl", "version of NCCL whose tables choose, like 2.18 or 2.27.5",
             to_text(kUsualNccl));
@@ -128,19 +131,22 @@ Json row_of(const Scenario& scenario, const Asked& asked, Bytes size) {
   row["busbw_gb_per_second"] = algorithm_bandwidth * passes;
   row["bound_by"] = bound_by(phases_in({}, *planned.collective, layout, load),
                              make_topology(cluster), Seconds{seconds});
-  row["rule_us"] = way.estimate.time.count() * kMicro;
+  const bool estimated = way.estimate.time > Seconds{0};  // NCCL has no estimate of sends
+  row["rule_us"] = estimated ? Json(way.estimate.time.count() * kMicro) : Json();
   if (asked.verbose) {
     Json estimates = Json::array();
     for (const NcclEstimate& each : nccl_estimates(way.machine, asked.kind->outcome, chosen_by))
-      estimates.push_back(std::string(to_text(each.algorithm)) + "/" +
-                          std::string(to_text(each.protocol)) + " " +
-                          fixed(each.time.count() * kMicro, 1));
+      if (estimated)
+        estimates.push_back(std::string(to_text(each.algorithm)) + "/" +
+                            std::string(to_text(each.protocol)) + " " +
+                            fixed(each.time.count() * kMicro, 1));
     row["rule"] = join(estimates.get<std::vector<std::string>>(), "; ");
   }
   return row;
 }
 
 std::string number(const Json& value) {
+  if (value.is_null()) return "-";
   const double of = value.get<double>();
   return fixed(of, of < 10 ? 2 : of < 1000 ? 1 : 0);
 }

@@ -36,7 +36,7 @@ constexpr ValueKind kKinds[] = {
     {"stack", "stacks", "", kFiles},
     {"compressor", "compressors", ""},
     {"compressors", "compressors", "all", false, kList},
-    {"collective", "collectives", "auto nccl nccl-all-gather nccl-reduce-scatter"},
+    {"collective", "collectives", "auto nccl nccl-all-gather nccl-reduce-scatter nccl-broadcast nccl-send-receive gloo open-mpi open-mpi-4.0"},
     {"kind", "import-kinds", ""},
     {"params", "", "", kFiles},
     {"engine", "engines", ""},

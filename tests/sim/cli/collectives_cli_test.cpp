@@ -38,6 +38,23 @@ TEST_CASE("collectives prints what nccl-tests would", "[collectives]") {
   CHECK(rows[1].at("bound_by").get<std::string>().starts_with("node0."));
 }
 
+// nccl-tests counts both bandwidths alike. A node of 8 H100 sends to the next through one NIC of
+// 47 GB/s, and broadcasts through all eight.
+TEST_CASE("broadcast and send-receive have one bandwidth", "[collectives]") {
+  for (const auto& [kind, least, most] :
+       {std::tuple{"broadcast", 200., 376.}, {"send-receive", 40., 47.}}) {
+    const nlohmann::json row = results_of({"collectives", "--cluster", "dgx-h100", "--nodes", "4",
+                                           "--sizes", "1GiB", "--kind", kind})
+                                   .at(0);
+    CAPTURE(kind);
+    const double bus = row.at("busbw_gb_per_second").get<double>();
+    CHECK(bus == row.at("algbw_gb_per_second"));
+    CHECK(bus > least);
+    CHECK(bus < most);
+    CHECK(row.at("rule_us").is_null() == (row.at("algorithm") == "p2p"));
+  }
+}
+
 TEST_CASE("what collectives cannot say has one line", "[collectives]") {
   for (const auto& [words, said] :
        {std::pair<std::vector<std::string>, const char*>{{"collectives", "--kind", "gather"},

@@ -4,7 +4,7 @@
 
 using namespace gradcast;
 
-TEST_CASE("a stack whose software is not NCCL sends by its own ring", "[preset]") {
+TEST_CASE("a stack sends as its own library chooses", "[preset]") {
   DataFiles files(GRADCAST_SOURCE_DIR);
   const auto collective = [&](const std::string& stack) {
     Request request;
@@ -17,6 +17,8 @@ TEST_CASE("a stack whose software is not NCCL sends by its own ring", "[preset]"
   };
   CHECK(collective("ddp-nccl") == "nccl");
   CHECK(collective("") == "nccl");  // where nobody says a stack
-  CHECK(collective("ddp-gloo").empty());
-  CHECK(collective("horovod-mpi").empty());
+  CHECK(collective("ddp-gloo") == "gloo");
+  CHECK(collective("horovod-mpi") == "open-mpi-4.0");
+  CHECK(collective("mpi4py") == "open-mpi-4.0");
+  CHECK(collective("paper").empty());  // its collective is not known: the compressor's ring
 }

@@ -94,6 +94,31 @@ TEST_CASE("all-gathers and reduce-scatters have rings alone", "[nccl]") {
       CHECK(each.algorithm == NcclAlgorithm::Ring);
 }
 
+// 24 ranks on 3 nodes, 8 channels of 24 GB/s: NCCL counts a step for every rank, of 28 us with
+// Simple in that version, after 8.4. 1 GiB at 192 GB/s takes 5592.4 us.
+TEST_CASE("a broadcast is a ring of as many steps as ranks", "[nccl]") {
+  const std::vector<NcclEstimate> all =
+      nccl_estimates(of_the_log(), Outcome::Broadcast, Bytes{1 << 30});
+  CHECK(all.size() == 3);
+  for (const NcclEstimate& each : all) {
+    CHECK(each.algorithm == NcclAlgorithm::Ring);
+    if (each.protocol == NcclProtocol::Simple)
+      CHECK(each.time.count() * 1e6 == Approx(8.4 + 24 * 28 + 5592.4).epsilon(1e-5));
+  }
+}
+
+// NCCL_P2P_LL_THRESHOLD: 16 KiB.
+TEST_CASE("a send-receive goes by the size alone", "[nccl]") {
+  for (const auto& [bytes, protocol] :
+       {std::pair{16'384, NcclProtocol::LL}, {16'385, NcclProtocol::Simple}}) {
+    const std::vector<NcclEstimate> all =
+        nccl_estimates(of_the_log(), Outcome::Passed, Bytes{bytes});
+    REQUIRE(all.size() == 1);
+    CHECK(all.front().algorithm == NcclAlgorithm::P2p);
+    CHECK(all.front().protocol == protocol);
+  }
+}
+
 TEST_CASE("a version of NCCL is two or three numbers, from 2.7 on", "[nccl]") {
   CHECK(parse_nccl_version("2.18") == NcclVersion{2, 18, 0});
   CHECK(to_text(parse_nccl_version("2.27.5")) == "2.27.5");
