@@ -94,6 +94,12 @@ Request with_todays(Request request, DataFiles& files) {
   return request;
 }
 
+/// " of PyTorch 2.5" where the version was named so.
+std::string of_torch(const std::string& nccl) {
+  constexpr std::string_view kTorch = "torch-";
+  return nccl.starts_with(kTorch) ? " of PyTorch " + nccl.substr(kTorch.size()) : "";
+}
+
 std::string software_words(const Request& request, const Scenario& scenario) {
   const std::string stack = request.stack.starts_with(kStacks.prefix)
                                 ? request.stack.substr(kStacks.prefix.size())
@@ -139,7 +145,7 @@ std::string assumed_words(const Request& request, const Scenario& scenario) {
   std::string words = software_words(request, scenario);
   const Cluster& cluster = scenario.cluster;
   if (scenario.nccl)
-    words += " on NCCL " + to_text(*scenario.nccl);
+    words += " on NCCL " + to_text(*scenario.nccl) + of_torch(request.nccl);
   else if (scenario.library != nullptr)
     words += " on " + std::string(scenario.library->words);
   else if (scenario.collective != nullptr)

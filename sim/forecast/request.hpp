@@ -34,7 +34,7 @@ struct Request {
   /// "gloo", "open-mpi", ...: the choice of another library.
   /// Of a payload also "nccl-all-gather" and "nccl-reduce-scatter".
   std::string collective;
-  std::string nccl;  // version of NCCL, like "2.27"; "": kUsualNccl
+  std::string nccl;  // version of NCCL, like "2.27" or "torch-2.5"; "": kUsualNccl
   double density = 0.001;
   std::optional<double> parameter;   // of the compressor; not given: its source's
   std::optional<double> sent_share;  // of k, that a training sent; not given: the cost table's

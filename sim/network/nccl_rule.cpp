@@ -8,6 +8,7 @@
 
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
+#include "sim/network/nccl_of_torch.hpp"
 
 namespace gradcast {
 namespace {
@@ -313,10 +314,12 @@ constexpr double kLeastOfNvlink = 20e9;
 }  // namespace
 
 NcclVersion parse_nccl_version(std::string_view text) {
+  constexpr std::string_view kTorch = "torch-";
+  if (text.starts_with(kTorch)) return nccl_of_torch(text.substr(kTorch.size()));
   const std::vector<std::string> parts = split_words(std::string(text), '.');
   const auto wrong = [&] {
     return ValueError("'" + std::string(text) +
-                      "' is not a version of NCCL from 2.7 on, like '2.27' or '2.27.5'");
+                      "' is not a version of NCCL from 2.7 on, like '2.27' or '2.27.5', nor of PyTorch, like 'torch-2.5'");
   };
   if (parts.size() < 2 || parts.size() > 3) throw wrong();
   NcclVersion version{0, 0, 0};

@@ -24,7 +24,8 @@ struct NcclVersion {
 /// The NCCL of PyTorch 2.10, which the commands take where none is named.
 inline constexpr NcclVersion kUsualNccl{2, 27, 5};
 
-/// "2.27" or "2.27.5". Throws ValueError, also for versions before 2.7, which had other rules.
+/// "2.27" or "2.27.5", or "torch-2.5" for the NCCL that a PyTorch brings. Throws ValueError, also
+/// for versions before 2.7, which had other rules.
 NcclVersion parse_nccl_version(std::string_view text);
 std::string to_text(const NcclVersion& version);
 

@@ -181,7 +181,10 @@ void add_request_flags(Flags& flags) {
       "also adds up the values of "
       "randk, whose seed the ranks share, and "
       "the levels of qsgd and terngrad, whose scale they share");
-  flags.add("nccl", "version of NCCL whose tables choose, like 2.18 or 2.27.5", "2.27.5");
+  flags.add("nccl",
+            "version of NCCL whose tables choose, like 2.18 or 2.27.5; or torch-2.5: what that "
+            "PyTorch brings",
+            "2.27.5");
   flags.add("value-type",
             "the type in which a sparsifier's values travel: fp32, fp16 or bf16 (indices have 4 "
             "bytes)",
@@ -248,7 +251,10 @@ Request read_request(const Flags& flags, const std::set<std::string>& lists) {
   request.selection = flags.value("selection", parse_selection);
   request.pipeline = flags.value("pipeline", parse_yes_no);
   request.collective = flags.text("collective");
-  if (flags.given("nccl")) request.nccl = to_text(flags.value("nccl", parse_nccl_version));
+  if (flags.given("nccl")) {
+    flags.value("nccl", parse_nccl_version);
+    request.nccl = flags.text("nccl");
+  }
   request.value_type = flags.value("value-type", parse_value_type);
   if (flags.given("wire-bytes-per-element"))
     request.wire_bytes_per_element = flags.value("wire-bytes-per-element", parse_wire_bytes);

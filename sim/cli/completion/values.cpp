@@ -48,6 +48,7 @@ constexpr ValueKind kKinds[] = {
     {"target", "", "best best-1"},
     {"fitted", "stacks", "none", kFiles},
     {"timeline", "", "", kFiles},
+    {"plot", "", "", kFiles},
     {"paje", "", "", kFiles},
     {"emit-slurm", "", "", kFiles},
     {"shard", "", "auto"},
