@@ -94,7 +94,7 @@ Request with_todays(Request request, DataFiles& files) {
   if (!request.stack_given && files.has(kStacks, stack)) request.stack = stack;
   request = with_usual_schedule(std::move(request), files);
   const bool open = request.stack.empty() || !stack_of(request, files)->schedule;
-  // A stack that has a schedule without a collective, such as MPI's, sends by the compressor's
+  // A stack that has a schedule without a collective, such as the paper's, sends by the compressor's
   // ring.
   if (open && request.collective.empty()) request.collective = "nccl";
   if (request.payload) return request;
@@ -105,6 +105,12 @@ Request with_todays(Request request, DataFiles& files) {
   }
   if (request.trace.empty()) choose_trace(request, cluster_of(request, files), files);
   return request;
+}
+
+/// " of PyTorch 2.5" where the version was named so.
+std::string of_torch(const std::string& nccl) {
+  constexpr std::string_view kTorch = "torch-";
+  return nccl.starts_with(kTorch) ? " of PyTorch " + nccl.substr(kTorch.size()) : "";
 }
 
 std::string software_words(const Request& request, const Scenario& scenario) {
@@ -152,7 +158,9 @@ std::string assumed_words(const Request& request, const Scenario& scenario) {
   std::string words = software_words(request, scenario);
   const Cluster& cluster = scenario.cluster;
   if (scenario.nccl)
-    words += " on NCCL " + to_text(*scenario.nccl);
+    words += " on NCCL " + to_text(*scenario.nccl) + of_torch(request.nccl);
+  else if (scenario.library != nullptr)
+    words += " on " + std::string(scenario.library->words);
   else if (scenario.collective != nullptr)
     words += " by " + std::string(scenario.collective->name);
   if (cluster.nodes > 1)
