@@ -1,10 +1,11 @@
 // Measures how good the forecasts are, on every published run that may be fitted. Each run is
 // forecast by a fit that has not seen it. Writes the table of README.md and traces/validation.csv.
+// Runs of today's software, which no fit needs, make the tables of docs/accuracy.md and
+// traces/validation-today.csv (today.hpp).
 // `--check` fails if an error has grown by more than a tenth since those were written; it leaves
 // out the stacks, which take half a minute. It uses the closed form, so that every build gives the
 // same result.
 #include <array>
-#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -16,6 +17,8 @@
 #include "sim/compare/groups.hpp"
 #include "sim/fit/study.hpp"
 #include "sim/population/judgement.hpp"
+#include "sim/validate/today.hpp"
+#include "sim/validate/written.hpp"
 
 namespace {
 
@@ -116,10 +119,6 @@ std::string as_markdown(const std::vector<Validated>& all, const std::vector<Com
          fixed(intervals.median_width_percent, 0) + " % |\n" + kEnd;
 }
 
-/// True if an error is more than a tenth larger than it was, and by more than rounding to two
-/// digits can explain.
-bool grown(double now, double before) { return std::abs(now) > 1.1 * std::abs(before) + 0.01; }
-
 /// The errors that have grown, one per line; "" for none.
 std::string complaints(const std::vector<Validated>& now, const TextFile& file) {
   std::string text;
@@ -131,7 +130,7 @@ std::string complaints(const std::vector<Validated>& now, const TextFile& file) 
       ++known;
       const auto check = [&](const char* column, double value) {
         const double was = before.value(column, parse_number);
-        if (grown(value, was))
+        if (error_grown(value, was))
           text += std::string(each.subject.measured) + ": " + column + " was " + fixed(was, 2) +
                   " and is " + fixed(value, 2) + "\n";
       };
@@ -146,14 +145,18 @@ std::string complaints(const std::vector<Validated>& now, const TextFile& file) 
   return text;
 }
 
-std::string with_table(const std::string& readme, const std::string& table,
-                       const std::string& first = kBegin, const std::string& last = kEnd) {
-  const std::size_t begin = readme.find(first);
-  const std::size_t end = readme.find(last);
-  if (begin == std::string::npos || end == std::string::npos)
-    throw Error(ExitCode::Failure,
-                "README.md lacks the markers '" + first + "' and '" + last + "'");
-  return readme.substr(0, begin) + table + readme.substr(end + last.size());
+std::string in_readme(const std::string& readme, const std::string& table) {
+  return with_table(readme, "README.md", table, kBegin, kEnd);
+}
+
+/// docs/accuracy.md with both tables of today's software.
+std::string in_accuracy(const std::string& page, const Today& today) {
+  const auto put = [](const std::string& text, const std::string& table, std::string_view first,
+                      std::string_view last) {
+    return with_table(text, "docs/accuracy.md", table, std::string(first), std::string(last));
+  };
+  return put(put(page, collectives_as_markdown(today), kCollectivesBegin, kCollectivesEnd),
+             trainings_as_markdown(today), kTrainingsBegin, kTrainingsEnd);
 }
 
 /// Each group of runs, forecast by stacks that were estimated without it.
@@ -199,18 +202,31 @@ int main(int argc, char** argv) {
     const std::filesystem::path csv = root / "traces" / "validation.csv";
     const std::filesystem::path readme = root / "README.md";
     std::printf("%s\n", table.c_str());
+    std::fprintf(stderr, "validating collectives and trainings by NCCL\n");
+    const Today today = forecast_today(files);
+    const std::filesystem::path accuracy = root / "docs" / "accuracy.md";
+    const std::filesystem::path today_csv = root / "traces" / "validation-today.csv";
+    std::printf("%s\n%s\n", collectives_as_markdown(today).c_str(),
+                trainings_as_markdown(today).c_str());
     if (!check) {
       write_text_file(csv, as_csv(all));
       const std::string stacks = stacks_as_markdown(files);
       std::printf("%s\n", stacks.c_str());
-      write_text_file(readme, with_table(with_table(read_text_file(readme).content, table), stacks,
-                                         kStacksBegin, kStacksEnd));
+      write_text_file(readme, with_table(in_readme(read_text_file(readme).content, table),
+                                         "README.md", stacks, kStacksBegin, kStacksEnd));
+      write_text_file(today_csv, today_as_csv(today));
+      write_text_file(root / "traces" / "validation-collectives.csv", beyond_as_csv(today));
+      write_text_file(accuracy, in_accuracy(read_text_file(accuracy).content, today));
       return 0;
     }
     std::string text = complaints(all, read_text_file(csv));
     const std::string shown = read_text_file(readme).content;
-    if (with_table(shown, table) != shown)
+    if (in_readme(shown, table) != shown)
       text += "README.md has another table than this: scripts/validate writes it\n";
+    text += today_complaints(today, read_text_file(today_csv));
+    const std::string page = read_text_file(accuracy).content;
+    if (in_accuracy(page, today) != page)
+      text += "docs/accuracy.md has other tables than these: scripts/validate writes them\n";
     std::fprintf(stderr, "%s", text.c_str());
     return text.empty() ? 0 : 4;
   } catch (const std::exception& error) {
