@@ -66,7 +66,7 @@ set_source_files_properties(main.cpp main_gpu.cpp PROPERTIES SKIP_PRECOMPILE_HEA
 add_library(test_main OBJECT main.cpp)
 target_link_libraries(test_main PRIVATE catch)
 # Sanitizers look for defects of ours; in Catch they make a minute of 20 s.
-target_compile_options(test_main PRIVATE -O1 -g1 -fno-sanitize=all)
+target_compile_options(test_main PRIVATE -Og -g1 -fno-sanitize=all)
 set(test_main $<TARGET_OBJECTS:test_main>)
 
 set(rapidcheck OFF)

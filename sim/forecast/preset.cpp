@@ -17,8 +17,20 @@ namespace gradcast {
 namespace {
 
 constexpr const char* kTodaysStack = "stack-ddp-nccl";
-/// NCCL alone, as nccl-tests runs it.
-constexpr const char* kCollectivesStack = "stack-nccl";
+
+/// NCCL alone, as nccl-tests runs it. How far its forecasts are off depends on the network.
+const char* collectives_stack(const Cluster& cluster) {
+  if (cluster.nodes > 1) switch (network_kind_of(cluster)) {
+      case NetworkKind::Slingshot:
+        return "stack-nccl-slingshot";
+      case NetworkKind::Tcp:
+      case NetworkKind::GpudirectTcp:
+        return "stack-nccl-tcp";
+      default:
+        break;
+    }
+  return "stack-nccl";
+}
 
 /// A generation of GPUs: how traces are named after it, and its row in traces/devices.csv.
 struct Gpu {
@@ -77,11 +89,12 @@ void choose_trace(Request& request, const Cluster& cluster, const DataFiles& fil
 
 Request with_todays(Request request, DataFiles& files) {
   if (speaks_for_itself(request)) return request;
-  const char* stack = request.payload ? kCollectivesStack : kTodaysStack;
+  const char* stack =
+      request.payload ? collectives_stack(cluster_of(request, files)) : kTodaysStack;
   if (!request.stack_given && files.has(kStacks, stack)) request.stack = stack;
   request = with_usual_schedule(std::move(request), files);
   const bool open = request.stack.empty() || !stack_of(request, files)->schedule;
-  // A stack that has a schedule without a collective, such as MPI's, sends by the compressor's
+  // A stack that has a schedule without a collective, such as the paper's, sends by the compressor's
   // ring.
   if (open && request.collective.empty()) request.collective = "nccl";
   if (request.payload) return request;
@@ -94,6 +107,12 @@ Request with_todays(Request request, DataFiles& files) {
   return request;
 }
 
+/// " of PyTorch 2.5" where the version was named so.
+std::string of_torch(const std::string& nccl) {
+  constexpr std::string_view kTorch = "torch-";
+  return nccl.starts_with(kTorch) ? " of PyTorch " + nccl.substr(kTorch.size()) : "";
+}
+
 std::string software_words(const Request& request, const Scenario& scenario) {
   const std::string stack = request.stack.starts_with(kStacks.prefix)
                                 ? request.stack.substr(kStacks.prefix.size())
@@ -104,7 +123,7 @@ std::string software_words(const Request& request, const Scenario& scenario) {
   if (stack == "ddp-nccl")
     return scenario.sharding.kind == Sharding::None ? "PyTorch DDP"
                                                     : "PyTorch, sharded, with DDP's costs";
-  if (stack == "nccl") return "a collective alone";
+  if (stack.starts_with("nccl")) return "a collective alone";
   return "the software of " + stack;
 }
 
@@ -139,7 +158,9 @@ std::string assumed_words(const Request& request, const Scenario& scenario) {
   std::string words = software_words(request, scenario);
   const Cluster& cluster = scenario.cluster;
   if (scenario.nccl)
-    words += " on NCCL " + to_text(*scenario.nccl);
+    words += " on NCCL " + to_text(*scenario.nccl) + of_torch(request.nccl);
+  else if (scenario.library != nullptr)
+    words += " on " + std::string(scenario.library->words);
   else if (scenario.collective != nullptr)
     words += " by " + std::string(scenario.collective->name);
   if (cluster.nodes > 1)

@@ -40,7 +40,9 @@ struct NcclName {
 };
 constexpr NcclName kNcclNames[] = {{"nccl", Outcome::AllReduced},
                                    {"nccl-all-gather", Outcome::AllGathered},
-                                   {"nccl-reduce-scatter", Outcome::Scattered}};
+                                   {"nccl-reduce-scatter", Outcome::Scattered},
+                                   {"nccl-broadcast", Outcome::Broadcast},
+                                   {"nccl-send-receive", Outcome::Passed}};
 
 /// nullptr where the name is another.
 const NcclName* find_nccl_name(const std::string& name) {
@@ -137,6 +139,7 @@ std::vector<std::string> collective_names() {
   std::vector<std::string> names = names_of(all_collectives());
   names.emplace_back("auto");
   for (const NcclName& each : kNcclNames) names.emplace_back(each.name);
+  for (const LibraryRule& each : library_rules()) names.emplace_back(each.name);
   return names;
 }
 
@@ -252,10 +255,11 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   Scenario scenario;
   scenario.compressor = compressor_of(request);
   const NcclName* nccl = find_nccl_name(request.collective);
-  if (nccl == nullptr) {
+  scenario.library = find_library_rule(request.collective);
+  if (nccl == nullptr && scenario.library == nullptr) {
     scenario.collective =
         choose_collective(request.collective, *scenario.compressor, !request.payload);
-  } else {
+  } else if (nccl != nullptr) {
     if (nccl->outcome != Outcome::AllReduced && !request.payload)
       throw ValueError("collective '" + request.collective +
                        "' is one for --payload alone: a training says 'nccl'");

@@ -30,10 +30,11 @@ struct Request {
   std::string compressor = "dense";
   std::string mode;            // "": the cost table's choice
   std::string implementation;  // "": the cost table's choice
-  /// "": the ring that serves the compressor; "auto": the fastest by size; "nccl": NCCL's choice.
+  /// "": the ring that serves the compressor; "auto": the fastest by size; "nccl": NCCL's choice;
+  /// "gloo", "open-mpi", ...: the choice of another library.
   /// Of a payload also "nccl-all-gather" and "nccl-reduce-scatter".
   std::string collective;
-  std::string nccl;  // version of NCCL, like "2.27"; "": kUsualNccl
+  std::string nccl;  // version of NCCL, like "2.27" or "torch-2.5"; "": kUsualNccl
   double density = 0.001;
   std::optional<double> parameter;   // of the compressor; not given: its source's
   std::optional<double> sent_share;  // of k, that a training sent; not given: the cost table's
@@ -82,7 +83,8 @@ struct Request {
   friend bool operator==(const Request&, const Request&) = default;
 };
 
-/// What `--collective` takes: the collectives of the table, "auto", and those that NCCL chooses.
+/// What `--collective` takes: the collectives of the table, "auto", and those that a library
+/// chooses.
 std::vector<std::string> collective_names();
 
 /// The request that forecasts a measured row.

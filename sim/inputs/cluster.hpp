@@ -17,8 +17,8 @@ struct Link {
 };
 
 /// The software and wire between nodes, as far as a collective library tells them apart. Unknown:
-/// see `network_kind_of`.
-enum class NetworkKind { Unknown, InfiniBand, Roce, Efa, Slingshot, Tcp };
+/// see `network_kind_of`. GpudirectTcp: TCP whose payload goes past the host, as on Google's A3.
+enum class NetworkKind { Unknown, InfiniBand, Roce, Efa, Slingshot, Tcp, GpudirectTcp };
 
 /// The generation of NVIDIA's GPUs, by which NCCL looks up its constants. Unknown: see
 /// `gpu_generation_of`.

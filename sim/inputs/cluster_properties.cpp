@@ -58,8 +58,8 @@ struct Word {
   }
 };
 
-constexpr std::string_view kNetworkKinds[] = {"unknown", "infiniband", "roce",
-                                              "efa",     "slingshot",  "tcp"};
+constexpr std::string_view kNetworkKinds[] = {"unknown",   "infiniband", "roce",         "efa",
+                                              "slingshot", "tcp",        "gpudirect-tcp"};
 constexpr std::string_view kGenerations[] = {"unknown", "volta", "ampere", "hopper", "blackwell"};
 constexpr std::string_view kHostCpus[] = {"intel", "amd", "other"};
 constexpr std::string_view kNoYes[] = {"no", "yes"};
@@ -156,7 +156,7 @@ constexpr PropertyRow kProperties[] = {
         [](auto& c) -> auto& { return c.nic_share; }),
     of_cluster<Word<NetworkKind, kNetworkKinds>>(
         "network_kind",
-        "infiniband, roce, efa, slingshot or tcp; unknown: by nic_latency, tcp from 15us on",
+        "infiniband, roce, efa, slingshot, tcp or gpudirect-tcp; unknown: by nic_latency",
         kNetwork, [](auto& c) -> auto& { return c.network_kind; }),
     of_cluster<Word<GpuGeneration, kGenerations>>(
         "gpu_generation",

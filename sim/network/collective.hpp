@@ -103,8 +103,9 @@ struct Phase {
   }
 };
 
-/// What ranks have when a collective is over.
-enum class Outcome { AllReduced, AllGathered, Scattered };
+/// What ranks have when a collective is over: a sum or parts of it, all contributions, rank 0's
+/// buffer, or that of the rank before.
+enum class Outcome { AllReduced, AllGathered, Scattered, Broadcast, Passed };
 
 /// The description of a collective, without any clock or network.
 struct Collective {

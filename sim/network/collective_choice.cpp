@@ -36,15 +36,21 @@ std::vector<const Collective*> algorithms_for(Outcome outcome, bool rails) {
       add("ring-reduce-scatter");
       if (rails) add("rail-ring-reduce-scatter");
       break;
+    case Outcome::Broadcast:
+      return {&streams::broadcast};
+    case Outcome::Passed:
+      return {&streams::send_receive};
   }
   return all;
 }
 
 }  // namespace
 
-CollectiveChoice::CollectiveChoice(const Cluster& cluster, std::optional<NcclVersion> nccl)
+CollectiveChoice::CollectiveChoice(const Cluster& cluster, std::optional<NcclVersion> nccl,
+                                   const LibraryRule* library)
     : cluster_(cluster),
       nccl_(nccl),
+      library_(library),
       layout_(layout_of(cluster)),
       several_nics_(has_several_nics(cluster)) {}
 
@@ -61,6 +67,10 @@ Seconds CollectiveChoice::time(const Collective& collective, const CollectiveLoa
 
 CollectiveUse CollectiveChoice::fastest(Outcome outcome, const CollectiveLoad& load,
                                         const RankGroups& groups) const {
+  if (library_ != nullptr) {
+    const int ranks = groups.length > 0 ? groups.length : layout_.ranks();
+    return library_->choose(cluster_, outcome, ranks, load.payload);
+  }
   const std::vector<const Collective*> algorithms = algorithms_for(outcome, several_nics_);
   const bool choice = nccl_ || algorithms.size() > 1;
   if (!choice || layout_.ranks() == 1 || groups.length == 1) return {algorithms.front()};
@@ -85,6 +95,10 @@ CollectiveUse CollectiveChoice::choose(Aggregation aggregation, const Collective
                                        const RankGroups& groups) const {
   return fastest(aggregation == Aggregation::AllGather ? Outcome::AllGathered : Outcome::AllReduced,
                  load, groups);
+}
+
+CollectiveUse CollectiveChoice::to(Outcome outcome, const CollectiveLoad& load) const {
+  return fastest(outcome, load, {});
 }
 
 CollectiveUse CollectiveChoice::scatter(const CollectiveLoad& load,

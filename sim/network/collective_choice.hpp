@@ -9,23 +9,20 @@
 #include "sim/inputs/topology.hpp"
 #include "sim/network/collective.hpp"
 #include "sim/network/collective_time.hpp"
+#include "sim/network/library_rule.hpp"
 #include "sim/network/nccl_rule.hpp"
 #include "sim/network/rank_groups.hpp"
 
 namespace gradcast {
 
-/// A collective, and the protocol that it runs in.
-struct CollectiveUse {
-  const Collective* collective = nullptr;
-  Protocol protocol{};
-};
-
 /// Made for one cluster and used for many loads. The topology is made when it is first needed,
 /// because a SimGrid platform has none here.
 class CollectiveChoice {
  public:
-  /// The cluster must outlive it. With a version of NCCL, NCCL's own rule chooses.
-  explicit CollectiveChoice(const Cluster& cluster, std::optional<NcclVersion> nccl = {});
+  /// The cluster must outlive it. With a version of NCCL, NCCL's own rule chooses; else the
+  /// library's, where there is one.
+  explicit CollectiveChoice(const Cluster& cluster, std::optional<NcclVersion> nccl = {},
+                            const LibraryRule* library = nullptr);
 
   const RankLayout& layout() const { return layout_; }
 
@@ -34,13 +31,15 @@ class CollectiveChoice {
   Seconds time(const Collective& collective, const CollectiveLoad& load,
                const RankGroups& groups = {}) const;
 
-  /// Without a version: the one of NCCL's algorithms that is fastest for the load. For an
+  /// Without a rule: the one of NCCL's algorithms that is fastest for the load. For an
   /// all-reduce these are ring and double binary tree, for an all-gather it is the ring; where a
   /// node has several NICs, also what goes over all of them: rail rings, and NCCL's tree over
   /// nodes.
   CollectiveUse choose(Aggregation aggregation, const CollectiveLoad& load,
                        const RankGroups& groups = {}) const;
 
+  /// The same of whatever leaves this on the ranks.
+  CollectiveUse to(Outcome outcome, const CollectiveLoad& load) const;
   /// The same of reduce-scatters and all-gathers that training shards with.
   CollectiveUse scatter(const CollectiveLoad& load, const RankGroups& groups) const;
   CollectiveUse gather(const CollectiveLoad& load, const RankGroups& groups) const;
@@ -51,6 +50,7 @@ class CollectiveChoice {
 
   const Cluster& cluster_;
   std::optional<NcclVersion> nccl_;
+  const LibraryRule* library_;
   RankLayout layout_;
   bool several_nics_;  // on some node
   mutable Topology topology_;

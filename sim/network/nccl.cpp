@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sim/network/nccl_walk.hpp"
+
 namespace gradcast {
 namespace {
 
@@ -43,6 +45,8 @@ double link_time(const NcclMachine& machine, const NcclEstimate& estimate, Outco
       return 1 / nvls_share(machine.gpu);
     case NcclAlgorithm::NvlsTree:
       return 1 / kNvlsTreeShare;
+    case NcclAlgorithm::P2p:
+      return estimate.protocol == NcclProtocol::LL ? 2 : 1;
     case NcclAlgorithm::Ring:
     case NcclAlgorithm::Tree:
       break;
@@ -79,6 +83,7 @@ const Collective* collective_of(NcclAlgorithm algorithm, Outcome outcome, bool r
       if (outcome == Outcome::AllReduced) return &streams::nvls;
       break;  // as much passes each link as in a ring
     case NcclAlgorithm::Ring:
+    case NcclAlgorithm::P2p:
       break;
   }
   switch (outcome) {
@@ -88,25 +93,22 @@ const Collective* collective_of(NcclAlgorithm algorithm, Outcome outcome, bool r
       return find_collective(rails ? "rail-ring-all-gather" : "ring-all-gather");
     case Outcome::Scattered:
       return find_collective(rails ? "rail-ring-reduce-scatter" : "ring-reduce-scatter");
+    case Outcome::Broadcast:
+      return &streams::broadcast;
+    case Outcome::Passed:
+      return &streams::send_receive;
   }
   return nullptr;
 }
 
 // Streams.
 
+using streams::append_walk;
+using streams::for_each_rank;
+using streams::local_rank;
+
 Bytes share(Bytes whole, double part) {
   return {static_cast<std::int64_t>(std::ceil(part * static_cast<double>(whole.count)))};
-}
-
-int local_rank(const RankLayout& layout, int node, int index) {
-  return layout.first_rank[static_cast<std::size_t>(node)] + index % layout.gpus_of(node);
-}
-
-/// Calls what(node, index, rank) for every rank.
-template <class What>
-void for_each_rank(const RankLayout& layout, What what) {
-  for (int node = 0; node < layout.nodes(); ++node)
-    for (int i = 0; i < layout.gpus_of(node); ++i) what(node, i, local_rank(layout, node, i));
 }
 
 /// Adds up what goes to the same rank.
@@ -129,18 +131,6 @@ class LoadOfRank {
   int from_;
   std::size_t first_;
 };
-
-/// Empty messages from every rank to the next of its node, or to its counterpart in the next node.
-void append_walk(std::vector<Phase>& phases, const RankLayout& layout, bool inside, int steps) {
-  if (steps <= 0) return;
-  Phase walk{.rounds = steps, .rotational = layout.even()};
-  for_each_rank(layout, [&](int node, int i, int rank) {
-    const int to = inside ? local_rank(layout, node, i + 1)
-                          : local_rank(layout, (node + 1) % layout.nodes(), i);
-    if (to != rank) walk.messages.push_back({rank, to, Bytes{0}});
-  });
-  phases.push_back(std::move(walk));
-}
 
 /// The share of a node's tree traffic with nodes 2^level away, of `levels` levels.
 double share_of_level(int level, int levels) {
@@ -204,6 +194,18 @@ std::vector<Phase> switch_phases(const RankLayout& layout, const CollectiveLoad&
 }  // namespace
 
 namespace streams {
+
+void append_walk(std::vector<Phase>& phases, const RankLayout& layout, bool inside, int steps,
+                 Bytes bytes) {
+  if (steps <= 0) return;
+  Phase walk{.rounds = steps, .rotational = layout.even()};
+  for_each_rank(layout, [&](int node, int i, int rank) {
+    const int to = inside ? local_rank(layout, node, i + 1)
+                          : local_rank(layout, (node + 1) % layout.nodes(), i);
+    if (to != rank) walk.messages.push_back({rank, to, bytes});
+  });
+  phases.push_back(std::move(walk));
+}
 
 constinit const Collective tree{
     .name = "tree",

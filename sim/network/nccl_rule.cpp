@@ -8,6 +8,7 @@
 
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
+#include "sim/network/nccl_of_torch.hpp"
 
 namespace gradcast {
 namespace {
@@ -44,6 +45,7 @@ ByProtocol base_latency(const NcclVersion& version, NcclAlgorithm algorithm) {
       if (!since(version, 18)) return {4.4, 4.4, 0};
       return {6.8, 14, since(version, 23) ? 8.4 : 0};
     case NcclAlgorithm::Ring:
+    case NcclAlgorithm::P2p:
       return since(version, 18) ? ByProtocol{6.6, 14, 8.4} : ByProtocol{3.6, 10, 8.4};
     case NcclAlgorithm::Nvls:
     case NcclAlgorithm::NvlsTree:
@@ -62,6 +64,7 @@ ByProtocol latency_inside(const NcclVersion& version, NcclAlgorithm algorithm, b
       }
       return {1, 1.9, since(version, 23) ? 4.0 : is_218 ? 6.0 : 28.0};
     case NcclAlgorithm::Ring:
+    case NcclAlgorithm::P2p:
       if (!nvlink) return {1, 2.5, 5.7};
       return since(version, 18) ? ByProtocol{.6, 1.9, 3.4} : ByProtocol{.47, 1.9, 3.4};
     case NcclAlgorithm::Nvls:
@@ -77,6 +80,7 @@ ByProtocol latency_between(const NcclVersion& version, NcclAlgorithm algorithm) 
     case NcclAlgorithm::Tree:
       return {5, 8.5, is_218 || since(version, 23) ? 14.0 : since(version, 8) ? 28.0 : 50.0};
     case NcclAlgorithm::Ring:
+    case NcclAlgorithm::P2p:
       return {2.7, 4, since(version, 18) ? 14.0 : since(version, 12) ? 28.0 : 9.6};
     case NcclAlgorithm::Nvls:
       return {0, 0, 18};
@@ -196,6 +200,8 @@ double bandwidth_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclPro
     case NcclAlgorithm::Nvls:
     case NcclAlgorithm::NvlsTree:
       return nvls_bandwidth(machine, algorithm, outcome);
+    case NcclAlgorithm::P2p:
+      break;
   }
   return 0;
 }
@@ -219,6 +225,14 @@ double latency_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProto
       return base + 2 * ((machine.gpus_per_node - 1) * inside + levels * between);
     case NcclAlgorithm::Ring: {
       const double steps = ring_steps(outcome, machine.ranks());
+      if (outcome == Outcome::Broadcast) {
+        // Where all channels take the same way NCCL counts one step.
+        const NcclAlgorithm as =
+            protocol == NcclProtocol::Simple ? NcclAlgorithm::Tree : NcclAlgorithm::Ring;
+        if (machine.nodes == 1) return base + inside;
+        if (machine.channels == 1) return base + latency_between(version, algorithm)[p];
+        return base + steps * latency_between(version, as)[p];
+      }
       const int crossings = outcome != Outcome::AllReduced ? machine.nodes - 1
                             : since(version, 23)           ? 2 * (machine.nodes - 1)
                                                            : 2 * machine.nodes;
@@ -236,6 +250,8 @@ double latency_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProto
       return base + inside + (machine.nodes > 1 ? between : 0);
     case NcclAlgorithm::NvlsTree:
       return base + inside + 2 * levels * between;
+    case NcclAlgorithm::P2p:
+      break;
   }
   return base;
 }
@@ -246,11 +262,14 @@ bool is_possible(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProtoc
   switch (algorithm) {
     case NcclAlgorithm::Ring:
       return true;
+    case NcclAlgorithm::P2p:
+      return false;
     case NcclAlgorithm::Tree:
       return outcome == Outcome::AllReduced;
     case NcclAlgorithm::Nvls:  // over several nodes it needs a network that adds up too
       return machine.nvls && protocol == NcclProtocol::Simple && machine.nodes == 1 &&
-             machine.gpus_per_node > 2 && since(machine.version, 17);
+             outcome != Outcome::Broadcast && machine.gpus_per_node > 2 &&
+             since(machine.version, 17);
     case NcclAlgorithm::NvlsTree:
       return machine.nvls && protocol == NcclProtocol::Simple && machine.nodes > 1 &&
              machine.gpus_per_node > 2 && outcome == Outcome::AllReduced &&
@@ -285,6 +304,9 @@ std::span<const double> speeds_inside(GpuGeneration gpu) {
   return kInside;
 }
 
+/// What a send or receive carries in LL (src/enqueue.cc: NCCL_P2P_LL_THRESHOLD).
+constexpr Bytes kMostLLOfP2p{16 << 10};
+
 constexpr int kMostChannels = 12;
 /// Slower links inside a node are PCIe.
 constexpr double kLeastOfNvlink = 20e9;
@@ -292,10 +314,12 @@ constexpr double kLeastOfNvlink = 20e9;
 }  // namespace
 
 NcclVersion parse_nccl_version(std::string_view text) {
+  constexpr std::string_view kTorch = "torch-";
+  if (text.starts_with(kTorch)) return nccl_of_torch(text.substr(kTorch.size()));
   const std::vector<std::string> parts = split_words(std::string(text), '.');
   const auto wrong = [&] {
     return ValueError("'" + std::string(text) +
-                      "' is not a version of NCCL from 2.7 on, like '2.27' or '2.27.5'");
+                      "' is not a version of NCCL from 2.7 on, like '2.27' or '2.27.5', nor of PyTorch, like 'torch-2.5'");
   };
   if (parts.size() < 2 || parts.size() > 3) throw wrong();
   NcclVersion version{0, 0, 0};
@@ -316,7 +340,7 @@ std::string to_text(const NcclVersion& version) {
 }
 
 std::string_view to_text(NcclAlgorithm algorithm) {
-  constexpr std::string_view kNames[] = {"tree", "ring", "nvls", "nvls-tree"};
+  constexpr std::string_view kNames[] = {"tree", "ring", "nvls", "nvls-tree", "p2p"};
   return kNames[static_cast<std::size_t>(algorithm)];
 }
 
@@ -327,6 +351,10 @@ std::string_view to_text(NcclProtocol protocol) {
 
 std::vector<NcclEstimate> nccl_estimates(const NcclMachine& machine, Outcome outcome, Bytes bytes) {
   std::vector<NcclEstimate> all;
+  if (outcome == Outcome::Passed) {
+    const bool small = bytes <= kMostLLOfP2p;
+    return {{NcclAlgorithm::P2p, small ? NcclProtocol::LL : NcclProtocol::Simple}};
+  }
   for (const NcclAlgorithm algorithm :
        {NcclAlgorithm::Tree, NcclAlgorithm::Ring, NcclAlgorithm::Nvls, NcclAlgorithm::NvlsTree})
     for (const NcclProtocol protocol :
@@ -344,14 +372,15 @@ std::vector<NcclEstimate> nccl_estimates(const NcclMachine& machine, Outcome out
 }
 
 double ring_steps(Outcome outcome, int ranks) {
+  if (outcome == Outcome::Broadcast || outcome == Outcome::Passed) return ranks;
   return outcome == Outcome::AllReduced ? 2.0 * (ranks - 1) : ranks - 1;
 }
 
 NcclStep nccl_step(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProtocol protocol) {
   constexpr NcclVersion kNewest{2, 30, 0};
   const std::size_t p = index(protocol);
-  double inside = latency_inside(kNewest, algorithm, machine.nvlink)[p];
-  if (algorithm == NcclAlgorithm::Ring) inside = std::max(inside, post_overhead(machine, protocol));
+  // In NCCL's estimate steps inside a node wait for the host that posts a network operation. GPUs do not.
+  const double inside = latency_inside(kNewest, algorithm, machine.nvlink)[p];
   const bool one_gpu_ring = algorithm == NcclAlgorithm::Ring && machine.gpus_per_node == 1;
   return {
       Seconds{1e-6 * base_latency(kNewest, algorithm)[p]}, Seconds{1e-6 * inside},

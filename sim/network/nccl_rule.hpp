@@ -24,14 +24,15 @@ struct NcclVersion {
 /// The NCCL of PyTorch 2.10, which the commands take where none is named.
 inline constexpr NcclVersion kUsualNccl{2, 27, 5};
 
-/// "2.27" or "2.27.5". Throws ValueError, also for versions before 2.7, which had other rules.
+/// "2.27" or "2.27.5", or "torch-2.5" for the NCCL that a PyTorch brings. Throws ValueError, also
+/// for versions before 2.7, which had other rules.
 NcclVersion parse_nccl_version(std::string_view text);
 std::string to_text(const NcclVersion& version);
 
-enum class NcclAlgorithm { Tree, Ring, Nvls, NvlsTree };
+enum class NcclAlgorithm { Tree, Ring, Nvls, NvlsTree, P2p };
 enum class NcclProtocol { LL, LL128, Simple };
 
-/// "tree", "ring", "nvls", "nvls-tree".
+/// "tree", "ring", "nvls", "nvls-tree", "p2p".
 std::string_view to_text(NcclAlgorithm algorithm);
 /// "LL", "LL128", "Simple".
 std::string_view to_text(NcclProtocol protocol);
@@ -65,10 +66,11 @@ struct NcclEstimate {
 };
 
 /// NCCL's estimates for a collective of `bytes` (all-reduce: the buffer; all-gather and
-/// reduce-scatter: all ranks' parts together), the fastest first. NCCL takes that one.
+/// reduce-scatter: all ranks' parts together), the fastest first. NCCL takes that one. It estimates
+/// nothing for a send-receive, whose protocol goes by the size alone: its time is 0.
 std::vector<NcclEstimate> nccl_estimates(const NcclMachine& machine, Outcome outcome, Bytes bytes);
 
-/// Steps of a ring: 2 (R - 1) of an all-reduce, else R - 1.
+/// Steps of a ring: 2 (R - 1) of an all-reduce, R of a broadcast as NCCL counts them, else R - 1.
 double ring_steps(Outcome outcome, int ranks);
 
 /// What a step of the algorithm takes beside its bytes, by NCCL's newest table.

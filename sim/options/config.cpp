@@ -16,8 +16,8 @@ namespace gradcast {
 namespace {
 
 /// Flags that belong to one run only.
-constexpr std::array<std::string_view, 6> kOnlyTyped = {"output", "config",   "help",
-                                                        "shard",  "timeline", "paje"};
+constexpr std::array<std::string_view, 7> kOnlyTyped = {"output",   "config", "help", "shard",
+                                                        "timeline", "paje",   "plot"};
 
 /// Variables with another meaning, whatever the names of flags are.
 constexpr std::array<std::string_view, 3> kNoFlags = {"GRADCAST_DATA", "GRADCAST_CONFIG",

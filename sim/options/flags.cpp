@@ -16,8 +16,8 @@ namespace gradcast {
 namespace {
 
 /// Flags that change how the answer is found or where it goes, but not the answer itself.
-constexpr std::array<std::string_view, 8> kBesideTheAnswer = {
-    "jobs", "shard", "output", "quiet", "color", "config", "timeline", "paje"};
+constexpr std::array<std::string_view, 9> kBesideTheAnswer = {
+    "jobs", "shard", "output", "quiet", "color", "config", "timeline", "paje", "plot"};
 
 bool is_beside_the_answer(const std::string& name) {
   return std::find(kBesideTheAnswer.begin(), kBesideTheAnswer.end(), name) !=

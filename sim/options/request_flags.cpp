@@ -171,15 +171,20 @@ void add_request_flags(Flags& flags) {
             "how far apart the ranks' counts of selected elements are (standard deviation over "
             "mean), where a compressor selects a varying number",
             "0%");
-  flags.add("collective",
-            "nccl: NCCL's choice of algorithm and protocol, by its own tables; a name of `gradcast "
-            "list`; "
-            "or auto: ring or tree, by size (default: nccl; by --preset paper the compressor's "
-            "ring). A payload may also be "
-            "nccl-all-gather or nccl-reduce-scatter. An all-reduce also adds up the values of "
-            "randk, whose seed the ranks share, and "
-            "the levels of qsgd and terngrad, whose scale they share");
-  flags.add("nccl", "version of NCCL whose tables choose, like 2.18 or 2.27.5", "2.27.5");
+  flags.add(
+      "collective",
+      "nccl: NCCL's choice of algorithm and protocol, by its own tables; gloo, open-mpi (4.1) "
+      "or open-mpi-4.0: that library's choice; a name of `gradcast list`; "
+      "or auto: ring or tree, by size (default: nccl; by --preset paper the compressor's "
+      "ring). A payload may also be "
+      "nccl-all-gather, nccl-reduce-scatter, nccl-broadcast or nccl-send-receive. An all-reduce "
+      "also adds up the values of "
+      "randk, whose seed the ranks share, and "
+      "the levels of qsgd and terngrad, whose scale they share");
+  flags.add("nccl",
+            "version of NCCL whose tables choose, like 2.18 or 2.27.5; or torch-2.5: what that "
+            "PyTorch brings",
+            "2.27.5");
   flags.add("value-type",
             "the type in which a sparsifier's values travel: fp32, fp16 or bf16 (indices have 4 "
             "bytes)",
@@ -246,7 +251,10 @@ Request read_request(const Flags& flags, const std::set<std::string>& lists) {
   request.selection = flags.value("selection", parse_selection);
   request.pipeline = flags.value("pipeline", parse_yes_no);
   request.collective = flags.text("collective");
-  if (flags.given("nccl")) request.nccl = to_text(flags.value("nccl", parse_nccl_version));
+  if (flags.given("nccl")) {
+    flags.value("nccl", parse_nccl_version);
+    request.nccl = flags.text("nccl");
+  }
   request.value_type = flags.value("value-type", parse_value_type);
   if (flags.given("wire-bytes-per-element"))
     request.wire_bytes_per_element = flags.value("wire-bytes-per-element", parse_wire_bytes);

@@ -56,7 +56,7 @@ KnownCosts::KnownCosts(const Scenario& scenario) : table_(scenario.costs, choice
 BucketCosts::BucketCosts(const Scenario& scenario, KnownCosts* known)
     : scenario_(scenario),
       cluster_(scenario.cluster),
-      network_(scenario.cluster, scenario.nccl),
+      network_(scenario.cluster, scenario.nccl, scenario.library),
       shards_(scenario.shards()),
       known_(known) {
   if (shards_ > 1) groups_ = replica_groups(shards_, cluster_.ranks());
@@ -236,8 +236,8 @@ PlannedBucket BucketCosts::plan_bucket(const Bucket& bucket) const {
     send_factors(planned, bucket);
   else
     send_codes(planned, bucket);
-  // NCCL chooses by what is sent, and not by what was to be compressed.
-  if (scenario_.nccl) carry(planned, scenario_.aggregation());
+  // A library chooses by what is sent, and not by what was to be compressed.
+  if (scenario_.nccl || scenario_.library != nullptr) carry(planned, scenario_.aggregation());
   return planned;
 }
 
@@ -329,10 +329,7 @@ PlannedBucket BucketCosts::plan_payload() const {
   planned.tensors = 1;
   planned.payload = scenario_.payload;
   const CollectiveUse use = scenario_.collective != nullptr ? CollectiveUse{scenario_.collective}
-                            : scenario_.outcome == Outcome::AllGathered ? network_.gather(load, {})
-                            : scenario_.outcome == Outcome::Scattered
-                                ? network_.scatter(load, {})
-                                : network_.choose(scenario_.compressor->aggregation, load);
+                                                            : network_.to(scenario_.outcome, load);
   planned.collective = use.collective;
   planned.protocol = use.protocol;
   return planned;

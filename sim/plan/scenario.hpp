@@ -17,6 +17,7 @@
 #include "sim/inputs/sharding.hpp"
 #include "sim/inputs/world.hpp"
 #include "sim/network/collective.hpp"
+#include "sim/network/library_rule.hpp"
 #include "sim/network/nccl_rule.hpp"
 
 namespace gradcast {
@@ -70,10 +71,11 @@ struct Scenario {
   Shared<CostTable> costs;
   Cluster cluster;
   const Compressor* compressor = nullptr;
-  /// nullptr: NCCL's choice for the bucket where `nccl` is a version, else the fastest of those that
-  /// NCCL has.
+  /// nullptr: NCCL's choice for the bucket where `nccl` is a version, `library`'s where there is
+  /// one, else the fastest of those that NCCL has.
   const Collective* collective = nullptr;
   std::optional<NcclVersion> nccl{};
+  const LibraryRule* library = nullptr;
   double density = 0.001;  // of sparsifiers: k = density x elements
   double parameter = 0;    // the compressor's number (levels, rank, ...), where it has one
   /// Of sparse compressors: how many elements really travel, as a share of k. nullopt: as many as

@@ -16,7 +16,8 @@ enum class FigureKind {
   Ridges,   // histograms one above the other, a series each; references lie over all of them
 };
 
-enum class AxisScale { Linear, Log2, Log10, Category };
+/// Bytes: Log2 of sizes, with ticks like "1MiB".
+enum class AxisScale { Linear, Log2, Log10, Bytes, Category };
 
 struct Axis {
   std::string label;  // with its unit: "workers", "iteration (s)"
@@ -33,7 +34,7 @@ struct FigurePoint {
   std::optional<double> low{};  // of y
   std::optional<double> high{};
   std::string label{};  // what a pointer or a screen reader is told
-  std::string text{};   // drawn in a cell of a Map
+  std::string text{};   // drawn in a cell of a Map, or beside a point of Lines
   double until = 0;     // Lanes: a slice lasts from x to this
   bool muted = false;   // Map: the margin is smaller than the forecast's own error
 };

@@ -31,6 +31,8 @@ const char* scale_name(AxisScale scale) {
   switch (scale) {
     case AxisScale::Log2:
       return "log2";
+    case AxisScale::Bytes:
+      return "bytes";
     case AxisScale::Log10:
       return "log10";
     case AxisScale::Category:

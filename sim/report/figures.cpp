@@ -71,6 +71,8 @@ std::vector<Figure> figures_of(std::span<const ResultFile> results) {
   append(figures, each("theory-curve", theory_figures));
   append(figures, each("fit", error_figures));
   append(figures, each("compare", error_figures));
+  append(figures, each("collectives",
+                       [](const ResultFile& printed) { return collective_figures(printed.rows); }));
   append(figures, each("calibrate", kernel_figures));
   make_unique(figures);
   for (Figure& figure : figures) drop_empty_columns(figure.table);

@@ -24,6 +24,8 @@ std::vector<Figure> speedup_figures(const std::vector<AnsweredPoint>& points);
 std::vector<Figure> density_figures(const std::vector<AnsweredPoint>& points);
 std::vector<Figure> simulated_figures(const std::vector<const ResultFile*>& simulated);
 std::vector<Figure> error_figures(const ResultFile& compared);
+/// `rows` are those of `collectives`.
+std::vector<Figure> collective_figures(const std::vector<Json>& rows);
 std::vector<Figure> kernel_figures(const ResultFile& calibrated);
 std::vector<Figure> timeline_figures(const ResultFile& timeline);
 std::vector<Figure> accuracy_figures(const ResultFile& tta);

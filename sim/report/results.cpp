@@ -16,9 +16,9 @@ namespace {
 /// The version of each document that this program writes and reads.
 constexpr std::int64_t kVersion = 1;
 
-const std::vector<std::string> kShown = {"simulate", "compare",      "fit",
-                                         "sweep",    "breakeven",    "tta",
-                                         "train",    "theory-curve", "calibrate"};
+const std::vector<std::string> kShown = {"simulate",     "collectives", "compare", "fit",
+                                         "sweep",        "breakeven",   "tta",     "train",
+                                         "theory-curve", "calibrate"};
 
 const Json* find(const Json& object, std::string_view key) {
   if (!object.is_object()) return nullptr;

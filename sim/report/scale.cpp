@@ -3,11 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 
 #include "sim/base/units.hpp"
 
 namespace gradcast {
 namespace {
+
+bool is_binary(AxisScale kind) { return kind == AxisScale::Log2 || kind == AxisScale::Bytes; }
+
+bool is_logarithmic(AxisScale kind) { return is_binary(kind) || kind == AxisScale::Log10; }
 
 /// The least of 1, 2, 5 times a power of ten that is not below `step`.
 double round_step(double step) {
@@ -34,13 +39,14 @@ std::vector<Tick> linear_ticks(const Scale& scale, int most) {
 }
 
 /// Keeps every n-th tick, so that at most `most` are left.
-std::vector<Tick> thinned(const std::vector<double>& values, int most) {
+std::vector<Tick> thinned(const std::vector<double>& values, int most, bool bytes = false) {
   const std::size_t every =
       std::max<std::size_t>(1, (values.size() + static_cast<std::size_t>(most) - 1) /
                                    static_cast<std::size_t>(std::max(1, most)));
   std::vector<Tick> ticks;
   for (std::size_t i = 0; i < values.size(); i += every)
-    ticks.push_back({values[i], tick_text(values[i])});
+    ticks.push_back({values[i], bytes ? to_text(Bytes{static_cast<std::int64_t>(values[i])})
+                                      : tick_text(values[i])});
   return ticks;
 }
 
@@ -49,7 +55,7 @@ std::vector<Tick> log2_ticks(const Scale& scale, int most) {
   for (double power = std::ceil(std::log2(scale.low) - 1e-9); power <= std::log2(scale.high) + 1e-9;
        ++power)
     values.push_back(std::exp2(power));
-  return thinned(values, most);
+  return thinned(values, most, scale.kind == AxisScale::Bytes);
 }
 
 std::vector<Tick> log10_ticks(const Scale& scale, int most) {
@@ -72,14 +78,14 @@ std::vector<Tick> log10_ticks(const Scale& scale, int most) {
 
 double Scale::at(double value) const {
   const auto along = [&](double v) {
-    if (kind == AxisScale::Log2 || kind == AxisScale::Log10) return std::log(v);
+    if (is_logarithmic(kind)) return std::log(v);
     return v;
   };
   return from + (to - from) * (along(value) - along(low)) / (along(high) - along(low));
 }
 
 bool Scale::shows(double value) const {
-  const bool logarithmic = kind == AxisScale::Log2 || kind == AxisScale::Log10;
+  const bool logarithmic = is_logarithmic(kind);
   return std::isfinite(value) && (!logarithmic || value > 0);
 }
 
@@ -87,10 +93,9 @@ Scale scale_around(AxisScale kind, double low, double high) {
   Scale scale;
   scale.kind = kind;
   const bool empty = !std::isfinite(low) || !std::isfinite(high) || low > high;
-  if (kind == AxisScale::Log2 || kind == AxisScale::Log10) {
+  if (is_logarithmic(kind)) {
     if (empty || low <= 0) low = 1, high = 2;
-    const double margin =
-        low == high ? (kind == AxisScale::Log2 ? 2.0 : 1.5) : std::pow(high / low, 0.04);
+    const double margin = low == high ? (is_binary(kind) ? 2.0 : 1.5) : std::pow(high / low, 0.04);
     scale.low = low / margin;
     scale.high = high * margin;
     return scale;
@@ -107,7 +112,7 @@ Scale scale_around(AxisScale kind, double low, double high) {
 }
 
 std::vector<Tick> ticks_of(const Scale& scale, int most) {
-  if (scale.kind == AxisScale::Log2) return log2_ticks(scale, most);
+  if (is_binary(scale.kind)) return log2_ticks(scale, most);
   if (scale.kind == AxisScale::Log10) return log10_ticks(scale, most);
   return linear_ticks(scale, most);
 }

@@ -10,6 +10,7 @@
 namespace gradcast {
 namespace {
 
+constexpr const char* kSvg = "http://www.w3.org/2000/svg";
 constexpr double kEdge = 10;
 constexpr double kLegendRow = 20;
 constexpr double kColumnGap = 14;
@@ -102,7 +103,16 @@ std::string attribute(const std::string& name, const std::string& value) {
 
 }  // namespace
 
-std::string svg_of(const Figure& figure, const Palette& palette, SvgUse use) {
+namespace {
+
+struct Picture {
+  std::string svg;
+  double width = 0;
+  double height = 0;
+};
+
+/// `top`: where it begins in a picture of several.
+Picture picture_of(const Figure& figure, const Palette& palette, SvgUse use, double top = 0) {
   const std::unique_ptr<Painter> painter = painter_of(figure, palette);
   Canvas canvas(figure.id);
   const double width = painter->width();
@@ -120,7 +130,8 @@ std::string svg_of(const Figure& figure, const Palette& palette, SvgUse use) {
   }
   const double height = draw_panels(canvas, figure, *painter, y) + kEdge / 2;
 
-  std::string svg = "<svg" + attribute("xmlns", "http://www.w3.org/2000/svg") +
+  std::string svg = "<svg" + attribute("xmlns", kSvg) +
+                    (top > 0 ? attribute("y", pixels(top)) : "") +
                     attribute("viewBox", "0 0 " + pixels(width) + " " + pixels(height)) +
                     attribute("width", pixels(width)) + attribute("height", pixels(height)) +
                     attribute("role", "img") +
@@ -135,7 +146,29 @@ std::string svg_of(const Figure& figure, const Palette& palette, SvgUse use) {
   if (use == SvgUse::Standalone)
     svg +=
         "<rect width=\"" + pixels(width) + "\" height=\"" + pixels(height) + "\" fill=\"#fff\"/>\n";
-  return svg + canvas.content() + "</svg>\n";
+  return {svg + canvas.content() + "</svg>\n", width, height};
+}
+
+}  // namespace
+
+std::string svg_of(const Figure& figure, const Palette& palette, SvgUse use) {
+  return picture_of(figure, palette, use).svg;
+}
+
+std::string svg_of(const std::vector<Figure>& figures, const Palette& palette) {
+  std::string all;
+  double width = 0;
+  double height = 0;
+  for (const Figure& figure : figures) {
+    const Picture picture = picture_of(figure, palette, SvgUse::Standalone, height);
+    all += picture.svg;
+    width = std::max(width, picture.width);
+    height += picture.height;
+  }
+  return "<svg" + attribute("xmlns", kSvg) +
+         attribute("viewBox", "0 0 " + pixels(width) + " " + pixels(height)) +
+         attribute("width", pixels(width)) + attribute("height", pixels(height)) + ">\n" + all +
+         "</svg>\n";
 }
 
 }  // namespace gradcast

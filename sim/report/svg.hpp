@@ -1,6 +1,7 @@
 // A figure as a static SVG. A page shows it without JavaScript, and in print.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "sim/report/figure.hpp"
 #include "sim/report/palette.hpp"
@@ -14,5 +15,8 @@ enum class SvgUse {
 
 /// The result is well-formed XML for any names. The palette must have every series' name.
 std::string svg_of(const Figure& figure, const Palette& palette, SvgUse use);
+
+/// Several figures in one file of its own, one below the other.
+std::string svg_of(const std::vector<Figure>& figures, const Palette& palette);
 
 }  // namespace gradcast

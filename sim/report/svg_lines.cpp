@@ -11,6 +11,9 @@ std::string step_to(const std::string& d, double x, double y) {
   return (d.empty() ? "M" : "L") + pixels(x) + " " + pixels(y);
 }
 
+/// Keeps a text legible where it crosses lines: in the colour of a page, else white.
+const std::string kHalo = "style=\"paint-order:stroke;stroke:var(--paper,#fff);stroke-width:3px\"";
+constexpr double kNameSize = 10;        // of a point's text
 constexpr std::size_t kMostMarks = 40;  // of a series: more would be a thick line
 
 class LinesPainter : public Painter {
@@ -41,6 +44,7 @@ class LinesPainter : public Painter {
     draw_x_axis(canvas, x, plot);
     for (const FigureSeries& series : panel.series) band(canvas, series, x, y);
     for (const FigureSeries& series : panel.series) line(canvas, series, x, y);
+    names(canvas, panel, x, y, plot);
     for (const FigureSeries& series : panel.series)
       if (!series.reference && series.points.size() <= kMostMarks)
         for (const FigurePoint& point : series.points)
@@ -82,6 +86,35 @@ class LinesPainter : public Painter {
       there += step_to(there, x.at(point->x), y.at(*point->low));
     canvas.path(there + "Z",
                 "fill=\"" + palette_.of(series.name).color + "\" fill-opacity=\".15\"");
+  }
+
+  /// The texts of points, above or below them, in their series' colour. One that would lie over
+  /// another is left out: the mark's title has it.
+  void names(Canvas& canvas, const FigurePanel& panel, const Scale& x, const Scale& y,
+             const Box& plot) const {
+    std::vector<Box> taken;
+    const auto is_free = [&](const Box& box) {
+      return box.left >= plot.left && box.right() <= plot.right() && box.top >= plot.top &&
+             box.bottom() <= plot.bottom() &&
+             std::none_of(taken.begin(), taken.end(), [&](const Box& other) {
+               return box.left < other.right() && other.left < box.right() &&
+                      box.top < other.bottom() && other.top < box.bottom();
+             });
+    };
+    for (const FigureSeries& series : panel.series)
+      for (const FigurePoint& point : series.points) {
+        if (point.text.empty() || !x.shows(point.x) || !y.shows(point.y)) continue;
+        const double width = text_width(point.text, kNameSize);
+        for (const double below : {-5., 7. + kNameSize}) {
+          const Box box{x.at(point.x) - width / 2, y.at(point.y) + below - kNameSize, width,
+                        kNameSize};
+          if (!is_free(box)) continue;
+          taken.push_back(box);
+          canvas.text(x.at(point.x), box.bottom(), point.text, Anchor::Middle, kNameSize, 1e9,
+                      "fill=\"" + palette_.of(series.name).color + "\" " + kHalo);
+          break;
+        }
+      }
   }
 
   void line(Canvas& canvas, const FigureSeries& series, const Scale& x, const Scale& y) const {

@@ -83,6 +83,10 @@ std::string_view collective_name(Outcome outcome) {
       return "allreduce";
     case Outcome::AllGathered:
       return "allgather";
+    case Outcome::Broadcast:
+      return "broadcast";
+    case Outcome::Passed:
+      return "sendrecv";
     case Outcome::Scattered:
       break;
   }
@@ -296,6 +300,11 @@ std::string kernel_name(const Collective& collective) {
   } else if (collective.outcome == Outcome::Scattered) {
     what = "ReduceScatter";
     words = "-reduce-scatter";
+  } else if (collective.outcome == Outcome::Broadcast) {
+    what = "Broadcast";
+    words = "-broadcast";
+  } else if (collective.outcome == Outcome::Passed) {
+    return "SendRecv";
   }
   std::string how(collective.name);
   if (how.ends_with(words)) how.erase(how.size() - words.size());

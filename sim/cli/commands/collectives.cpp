@@ -7,12 +7,15 @@
 #include "sim/base/lists.hpp"
 #include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
+#include "sim/base/text_file.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/forecast/request.hpp"
 #include "sim/network/collective_time.hpp"
 #include "sim/network/nccl.hpp"
 #include "sim/options/engine_flags.hpp"
 #include "sim/options/request_flags.hpp"
+#include "sim/report/figures.hpp"
+#include "sim/report/svg.hpp"
 
 namespace gradcast::commands {
 namespace {
@@ -24,7 +27,9 @@ struct Kind {
 };
 constexpr Kind kKinds[] = {{"all-reduce", "nccl", Outcome::AllReduced},
                            {"all-gather", "nccl-all-gather", Outcome::AllGathered},
-                           {"reduce-scatter", "nccl-reduce-scatter", Outcome::Scattered}};
+                           {"reduce-scatter", "nccl-reduce-scatter", Outcome::Scattered},
+                           {"broadcast", "nccl-broadcast", Outcome::Broadcast},
+                           {"send-receive", "nccl-send-receive", Outcome::Passed}};
 
 const Kind* parse_kind(const std::string& text) {
   std::vector<std::string> known;
@@ -59,15 +64,22 @@ Flags collectives_flags() {
       "nccl-tests. Column `rule` is NCCL's own estimate, by which it chooses.",
       {"collectives --cluster dgx-h100 --nodes 1..64",
        "collectives --cluster dgx-a100 --nodes 16 --sizes 8KiB,25MiB --verbose",
-       "collectives --cluster dgx-h100 --kind all-gather --format csv"});
-  flags.add("kind", "all-reduce, all-gather or reduce-scatter", "all-reduce");
+       "collectives --cluster dgx-h100 --kind all-gather --format csv",
+       "collectives --cluster dgx-h100 --nodes 1..64 --plot dgx-h100.svg"});
+  flags.add("kind", "all-reduce, all-gather, reduce-scatter, broadcast or send-receive",
+            "all-reduce");
   flags.add("sizes",
-            "a list of sizes, or a range in steps of 4: the buffer of an all-reduce, else all "
-            "ranks' parts together, as nccl-tests counts",
+            "a list of sizes, or a range in steps of 4: the buffer of an all-reduce or broadcast, "
+            "what a rank sends to the next, else all ranks' parts together, as nccl-tests counts",
             "1KiB..1GiB");
-  flags.add("nccl", "version of NCCL whose tables choose, like 2.18 or 2.27.5",
+  flags.add("nccl",
+            "version of NCCL whose tables choose, like 2.18 or 2.27.5; or torch-2.5: what that "
+            "PyTorch brings",
             to_text(kUsualNccl));
   add_engine_flag(flags);
+  flags.add("plot",
+            "also write this SVG: bus bandwidth and time over size, a line for each number "
+            "of nodes, with the algorithm and protocol where they change");
   flags.add_switch("verbose", "also NCCL's estimate for every algorithm and protocol");
   add_cluster_flags(flags);
   return flags;
@@ -128,19 +140,22 @@ Json row_of(const Scenario& scenario, const Asked& asked, Bytes size) {
   row["busbw_gb_per_second"] = algorithm_bandwidth * passes;
   row["bound_by"] = bound_by(phases_in({}, *planned.collective, layout, load),
                              make_topology(cluster), Seconds{seconds});
-  row["rule_us"] = way.estimate.time.count() * kMicro;
+  const bool estimated = way.estimate.time > Seconds{0};  // NCCL has no estimate of sends
+  row["rule_us"] = estimated ? Json(way.estimate.time.count() * kMicro) : Json();
   if (asked.verbose) {
     Json estimates = Json::array();
     for (const NcclEstimate& each : nccl_estimates(way.machine, asked.kind->outcome, chosen_by))
-      estimates.push_back(std::string(to_text(each.algorithm)) + "/" +
-                          std::string(to_text(each.protocol)) + " " +
-                          fixed(each.time.count() * kMicro, 1));
+      if (estimated)
+        estimates.push_back(std::string(to_text(each.algorithm)) + "/" +
+                            std::string(to_text(each.protocol)) + " " +
+                            fixed(each.time.count() * kMicro, 1));
     row["rule"] = join(estimates.get<std::vector<std::string>>(), "; ");
   }
   return row;
 }
 
 std::string number(const Json& value) {
+  if (value.is_null()) return "-";
   const double of = value.get<double>();
   return fixed(of, of < 10 ? 2 : of < 1000 ? 1 : 0);
 }
@@ -173,6 +188,8 @@ int collectives(int argc, const char* const* argv) {
   const Asked asked{flags.value("kind", parse_kind), flags.value("nccl", parse_nccl_version),
                     &chosen_engine(flags), flags.given("verbose")};
   const std::vector<Bytes> sizes = flags.value("sizes", parse_sizes);
+  if (flags.given("plot") && flags.text("plot") == flags.text("output"))
+    throw UsageError("--plot and --output are two files");
   Request request;
   read_cluster(flags, request, {"nodes"});
   request.collective = asked.kind->collective;
@@ -202,6 +219,10 @@ int collectives(int argc, const char* const* argv) {
   answer.table = table_of(answer.rows, asked.verbose);
   answer.table += "\nNCCL " + to_text(asked.version) +
                   " chooses by its own tables (rule us); us is the time on this cluster's links.\n";
+  if (flags.given("plot")) {
+    const std::vector<Figure> figures = collective_figures(answer.rows);
+    write_text_file(flags.text("plot"), svg_of(figures, Palette(figures)));
+  }
   deliver(flags, files.inputs(), asked.engine->name, answer);
   return 0;
 }

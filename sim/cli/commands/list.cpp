@@ -15,6 +15,7 @@
 #include "sim/inputs/model.hpp"
 #include "sim/inputs/world.hpp"
 #include "sim/network/collective.hpp"
+#include "sim/network/library_rule.hpp"
 #include "sim/plan/stack.hpp"
 
 namespace gradcast::commands {
@@ -147,6 +148,9 @@ std::vector<Entry> all_entries(DataFiles& files) {
   for (const Collective* collective : all_collectives())
     entries.push_back(
         {"collective", std::string(collective->name), std::string(collective->summary)});
+  for (const LibraryRule& rule : library_rules())
+    entries.push_back({"collective", std::string(rule.name),
+                       std::string(rule.summary) + " [" + std::string(rule.source) + "]"});
   for (const Engine& engine : all_engines())
     entries.push_back({"engine", std::string(engine.name),
                        engine.built() ? std::string(engine.summary)

@@ -3,34 +3,21 @@
 //
 // Alone on equal links, with m bytes of pairs and n a power of two: 2 log2(n) (a + m / B); else at
 // most that with the logarithm rounded up.
-#include "sim/network/collective.hpp"
+#include "sim/network/collectives/trees.hpp"
 
 namespace gradcast::collectives {
 namespace {
-
-enum class Direction { Up, Down };
-
-/// Between ranks `distance` apart: in the tree, a rank's lowest bit is the distance to its parent.
-Phase level(int ranks, int distance, Bytes pairs, Direction direction) {
-  const bool up = direction == Direction::Up;
-  // Upwards there is a barrier before every level in the authors' program. Downwards it is a
-  // broadcast of MPI's.
-  Phase phase{.reducing_rounds = up ? 1 : 0, .lockstep = up};
-  for (int child = distance; child < ranks; child += 2 * distance) {
-    const int parent = child - distance;
-    phase.messages.push_back(up ? Message{child, parent, pairs} : Message{parent, child, pairs});
-  }
-  return phase;
-}
 
 std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
   const int ranks = layout.ranks();
   std::vector<Phase> phases;
   int distance = 1;
+  // Upwards there is a barrier before every level in the authors' program. Downwards it is a
+  // broadcast of MPI's.
   for (; distance < ranks; distance *= 2)
-    phases.push_back(level(ranks, distance, load.payload, Direction::Up));
+    phases.push_back(binomial_level(ranks, distance, load.payload, Direction::Up));
   while ((distance /= 2) >= 1)
-    phases.push_back(level(ranks, distance, load.payload, Direction::Down));
+    phases.push_back(binomial_level(ranks, distance, load.payload, Direction::Down));
   return phases;
 }
 

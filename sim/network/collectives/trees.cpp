@@ -31,8 +31,6 @@ int chunks_in(Bytes part, int levels) {
   return static_cast<int>(std::max({std::int64_t{1}, least, fitting}));
 }
 
-enum class Direction { Up, Down };
-
 struct Pipeline {
   std::vector<TreeEdge> edges;  // by their ends
   int levels = 0;
@@ -138,6 +136,16 @@ std::vector<Phase> up_and_down(std::vector<TreeEdge> edges, int parts, Bytes pay
       phases.push_back(lockstep(pipeline, direction, round, next - round));
     }
   return phases;
+}
+
+Phase binomial_level(int ranks, int distance, Bytes bytes, Direction direction) {
+  const bool up = direction == Direction::Up;
+  Phase phase{.reducing_rounds = up ? 1 : 0, .lockstep = up};
+  for (int child = distance; child < ranks; child += 2 * distance) {
+    const int parent = child - distance;
+    phase.messages.push_back(up ? Message{child, parent, bytes} : Message{parent, child, bytes});
+  }
+  return phase;
 }
 
 }  // namespace gradcast::collectives

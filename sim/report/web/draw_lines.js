@@ -1,5 +1,5 @@
 // y over x: a line a series, with a band where the forecast says how far it may be off.
-import {areaY, dot, line, ruleX, ruleY} from "@observablehq/plot";
+import {areaY, dot, line, ruleX, ruleY, text} from "@observablehq/plot";
 import {draw, gridAcross, gridAlong, inside, isNumber, projection, spotText} from "./chart.js";
 import {CategoryAxis, numberAxis, pointsOf} from "./scales.js";
 
@@ -43,6 +43,13 @@ export function drawLines(figure, palette, hidden) {
           x: "at", y: "y", symbol: look.symbol, fill: look.colour, stroke: "var(--paper)", r: 4.5,
         }));
       }
+    }
+    for (const {points, look} of shown) {
+      const named = points.filter((point) => point.text);
+      marks.push(text(named, {
+        x: "at", y: "y", text: "text", dy: -11, fontSize: 11, fill: look.colour,
+        stroke: "var(--paper)", strokeWidth: 3,
+      }));
     }
     const chart = draw({
       width, height, margins, marks,

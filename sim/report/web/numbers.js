@@ -30,3 +30,10 @@ export function cellValue(text) {
   const prefix = unit ? match[2].slice(0, -unit.length) : "";
   return number * (prefixes.get(prefix) ?? 1);
 }
+
+/// "1 MiB" of 1,048,576: sizes are powers of two on such an axis.
+export function bytesText(bytes) {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log2(bytes) / 10 + 1e-9)));
+  return `${numberText(bytes / 2 ** (10 * power))} ${units[power]}`;
+}

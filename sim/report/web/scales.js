@@ -1,6 +1,6 @@
 // Axes. Panels of a figure share them, so that they can be compared by eye. A category stands at a
 // whole number, and its cell reaches from half below to half above.
-import {numberText} from "./numbers.js";
+import {bytesText, numberText} from "./numbers.js";
 
 const fontPixels = 12;
 const pixelsPerCharacter = 6.6;  // of 12 px system fonts, on the wide side
@@ -13,7 +13,7 @@ export function shortened(text, pixels) {
   return characters.length <= most ? text : characters.slice(0, most - 1).join("") + "…";
 }
 
-const logarithmic = (scale) => scale === "log2" || scale === "log10";
+const logarithmic = (scale) => ["log2", "log10", "bytes"].includes(scale);
 const present = (value) => typeof value === "number" && Number.isFinite(value);
 
 /// As many of each decade as there is room for.
@@ -55,7 +55,8 @@ class NumberAxis {
   constructor(spec, values, fromZero) {
     this.label = spec.label;
     this.log = logarithmic(spec.scale);
-    this.base = spec.scale === "log2" ? 2 : 10;
+    this.base = spec.scale === "log10" ? 10 : 2;
+    this.text = spec.scale === "bytes" ? bytesText : numberText;
     const shown = values.filter((value) => this.shows(value));
     if (shown.length === 0) throw new Error("nothing to draw");
     // No spread of thousands of arguments: sweeps have many points.
@@ -92,7 +93,7 @@ class NumberAxis {
     const low = this.low / margin;
     const high = this.high * margin;
     const ticks = (this.base === 2 ? log2Ticks : log10Ticks)(low, high, most);
-    return {type: "log", base: this.base, domain: [low, high], ticks, tickFormat: numberText};
+    return {type: "log", base: this.base, domain: [low, high], ticks, tickFormat: this.text};
   }
 }
 

@@ -1,8 +1,12 @@
 // `gradcast collectives`, and what the commands assume where nobody says otherwise.
 #include <catch2/catch.hpp>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tests/run_program.hpp"
+#include "tests/sim/report/well_formed.hpp"
+#include "tests/temporary_folder.hpp"
 
 using Catch::Matchers::Contains;
 
@@ -38,12 +42,50 @@ TEST_CASE("collectives prints what nccl-tests would", "[collectives]") {
   CHECK(rows[1].at("bound_by").get<std::string>().starts_with("node0."));
 }
 
+// nccl-tests counts both bandwidths alike. A node of 8 H100 sends to the next through one NIC of
+// 47 GB/s, and broadcasts through all eight.
+TEST_CASE("broadcast and send-receive have one bandwidth", "[collectives]") {
+  for (const auto& [kind, least, most] :
+       {std::tuple{"broadcast", 200., 376.}, {"send-receive", 40., 47.}}) {
+    const nlohmann::json row = results_of({"collectives", "--cluster", "dgx-h100", "--nodes", "4",
+                                           "--sizes", "1GiB", "--kind", kind})
+                                   .at(0);
+    CAPTURE(kind);
+    const double bus = row.at("busbw_gb_per_second").get<double>();
+    CHECK(bus == row.at("algbw_gb_per_second"));
+    CHECK(bus > least);
+    CHECK(bus < most);
+    CHECK(row.at("rule_us").is_null() == (row.at("algorithm") == "p2p"));
+  }
+}
+
+// Two pictures in one file, and the same two from the JSON.
+TEST_CASE("collectives draws what it prints", "[collectives]") {
+  const TemporaryFolder folder;
+  const std::string file = folder.path / "collectives.svg";
+  const std::string json = folder.path / "collectives.json";
+  const Ran ran = gradcast_with({"collectives", "--cluster", "dgx-h100", "--nodes", "1..4",
+                                 "--engine", "analytic", "--plot", file, "-o", json});
+  REQUIRE(ran.exit_code == 0);
+  std::ostringstream svg_text;
+  svg_text << std::ifstream(file).rdbuf();
+  const std::string svg = svg_text.str();
+  CHECK(xml_fault(svg) == "");
+  for (const char* there :
+       {"all-reduce: bus bandwidth", "all-reduce: time", "4 nodes of 8", "nvls/Simple", "256MiB"})
+    CHECK_THAT(svg, Contains(there));
+  const Ran listed = gradcast_with({"report", json, "--figures"});
+  CHECK_THAT(listed.out, Contains("all-reduce-bandwidth") && Contains("all-reduce-time"));
+}
+
 TEST_CASE("what collectives cannot say has one line", "[collectives]") {
   for (const auto& [words, said] :
        {std::pair<std::vector<std::string>, const char*>{{"collectives", "--kind", "gather"},
                                                          "is not one of all-reduce"},
         {{"collectives", "--nodes", "1", "--gpus-per-node", "1"}, "nobody to exchange with"},
         {{"collectives", "--nccl", "1.3"}, "is not a version of NCCL"},
+        {{"collectives", "--plot", "a.svg", "-o", "a.svg"}, "are two files"},
+        {{"collectives", "--nccl", "torch-2.99"}, "is not known (known: 2.0, 2.1"},
         {{"collectives", "--sizes", "8GiB..1KiB"}, "is no range of sizes"},
         {{"collectives", "--network-kind", "carrier-pigeon"}, "is not one of unknown"}}) {
     const Ran ran = gradcast_with(words);
@@ -68,6 +110,15 @@ TEST_CASE("without flags a job runs DDP on NCCL over all NICs of its cluster", "
     CHECK_THAT(row.at("assumed").get<std::string>(),
                Catch::StartsWith("PyTorch DDP on NCCL 2.27.5 over " + std::string(nics) + " NIC"));
   }
+}
+
+// torch 2.5 requires NCCL 2.21.5.
+TEST_CASE("a PyTorch stands for its NCCL, and the answer says which", "[collectives]") {
+  const nlohmann::json by_torch = simulated({"--model", "resnet-50", "--nccl", "torch-2.5"});
+  const nlohmann::json by_nccl = simulated({"--model", "resnet-50", "--nccl", "2.21.5"});
+  CHECK_THAT(by_torch.at("assumed").get<std::string>(),
+             Catch::StartsWith("PyTorch DDP on NCCL 2.21.5 of PyTorch 2.5 over"));
+  CHECK(by_torch.at("iteration_seconds") == by_nccl.at("iteration_seconds"));
 }
 
 TEST_CASE("what is typed comes before what is assumed", "[collectives]") {

@@ -202,8 +202,8 @@ TEST_CASE("a variable that means something else is no flag's", "[cli]") {
 
 TEST_CASE("every flag of every command can be kept, but for those of one run only", "[cli]") {
   CHECK(gradcast::variable_of("nic-bandwidth") == "GRADCAST_NIC_BANDWIDTH");
-  const std::set<std::string> of_one_run = {"output", "config",   "help",
-                                            "shard",  "timeline", "paje"};
+  const std::set<std::string> of_one_run = {"output",   "config", "help", "shard",
+                                            "timeline", "paje",   "plot"};
   for (const gradcast::CommandInfo& command : gradcast::describe_all())
     for (const gradcast::FlagInfo& flag : command.flags)
       CHECK(gradcast::may_be_kept(flag.name) == !of_one_run.contains(flag.name));

@@ -10,7 +10,7 @@ using Catch::Contains;
 using nlohmann::json;
 
 TEST_CASE("fit --stacks estimates the stacks that the project comes with, to the byte",
-          "[cli][fit][stacks]") {
+          "[cli][fit][stacks][slow]") {
   const TemporaryFolder folder;
   const Ran ran =
       gradcast_with({"fit", "--stacks", "--save", folder.path.string(), "--format", "json", "-q"});

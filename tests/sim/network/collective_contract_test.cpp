@@ -104,7 +104,8 @@ TEST_CASE("rings look the same from all nodes, which makes large ones cheap", "[
   for (const char* name :
        {"ring-all-reduce", "ring-all-gather", "ring-reduce-scatter", "two-level-all-reduce",
         "two-level-all-gather", "two-level-sparse", "bruck-all-gather", "parameter-server",
-        "rail-ring-all-reduce", "rail-ring-all-gather", "rail-ring-reduce-scatter"})
+        "rail-ring-all-reduce", "rail-ring-all-gather", "rail-ring-reduce-scatter",
+        "segmented-ring-all-reduce"})
     for (const Phase& phase : find_collective(name)->phases(even_layout(4, 8), equal_load(1001))) {
       CAPTURE(name);
       CHECK(phase.rotational);
@@ -136,6 +137,8 @@ const std::map<std::string_view, Due> kDue{
     {"ring-all-reduce", reduced},
     {"rail-ring-all-reduce", reduced},
     {"nccl-tree", reduced},
+    {"segmented-ring-all-reduce", reduced},
+    {"reduce-broadcast", reduced},
     {"recursive-halving-doubling", reduced},
     {"double-binary-tree", reduced},
     {"two-level-all-reduce", reduced},

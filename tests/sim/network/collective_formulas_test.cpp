@@ -158,6 +158,15 @@ const std::map<std::string_view, Formula> kFormulas{
      }},
     {"recursive-doubling-all-reduce",
      [](const Case& c) { return (c.log_p() + (c.n > c.p() ? 2 : 0)) * (c.a + c.x(c.S)); }},
+    {"segmented-ring-all-reduce",
+     [](const Case& c) {
+       const double block = std::ceil(c.S / c.n);
+       const double segments = std::max(1.0, std::ceil(block / 1'048'576));
+       return ring_rounds(c, static_cast<int>(segments) * (c.n - 1), std::ceil(block / segments)) +
+              ring_rounds(c, c.n - 1, block);
+     }},
+    {"reduce-broadcast",
+     [](const Case& c) { return c.levels() * (c.a + c.x(c.S)) + binomial_broadcast(c); }},
     {"double-binary-tree", double_tree},
     {"nccl-tree", double_tree},  // one GPU a node
     {"parameter-server",

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/base/error.hpp"
+#include "sim/network/nccl_of_torch.hpp"
 
 using namespace gradcast;
 
@@ -94,12 +95,59 @@ TEST_CASE("all-gathers and reduce-scatters have rings alone", "[nccl]") {
       CHECK(each.algorithm == NcclAlgorithm::Ring);
 }
 
+// 24 ranks on 3 nodes, 8 channels of 24 GB/s: NCCL counts a step for every rank, of 28 us with
+// Simple in that version, after 8.4. 1 GiB at 192 GB/s takes 5592.4 us.
+TEST_CASE("a broadcast is a ring of as many steps as ranks", "[nccl]") {
+  const std::vector<NcclEstimate> all =
+      nccl_estimates(of_the_log(), Outcome::Broadcast, Bytes{1 << 30});
+  CHECK(all.size() == 3);
+  for (const NcclEstimate& each : all) {
+    CHECK(each.algorithm == NcclAlgorithm::Ring);
+    if (each.protocol == NcclProtocol::Simple)
+      CHECK(each.time.count() * 1e6 == Approx(8.4 + 24 * 28 + 5592.4).epsilon(1e-5));
+  }
+}
+
+// NCCL_P2P_LL_THRESHOLD: 16 KiB.
+TEST_CASE("a send-receive goes by the size alone", "[nccl]") {
+  for (const auto& [bytes, protocol] :
+       {std::pair{16'384, NcclProtocol::LL}, {16'385, NcclProtocol::Simple}}) {
+    const std::vector<NcclEstimate> all =
+        nccl_estimates(of_the_log(), Outcome::Passed, Bytes{bytes});
+    REQUIRE(all.size() == 1);
+    CHECK(all.front().algorithm == NcclAlgorithm::P2p);
+    CHECK(all.front().protocol == protocol);
+  }
+}
+
 TEST_CASE("a version of NCCL is two or three numbers, from 2.7 on", "[nccl]") {
   CHECK(parse_nccl_version("2.18") == NcclVersion{2, 18, 0});
   CHECK(to_text(parse_nccl_version("2.27.5")) == "2.27.5");
   CHECK(to_text(parse_nccl_version("2.18.0")) == "2.18");
   for (const char* wrong : {"", "2", "2.6", "3.1", "2.x", "2.27.5.1", "-2.18"})
     CHECK_THROWS_AS(parse_nccl_version(wrong), ValueError);
+}
+
+// What `pip` installs with torch 2.5.1 is nvidia-nccl-cu12 2.21.5.
+TEST_CASE("a PyTorch brings a version of NCCL", "[nccl]") {
+  CHECK(parse_nccl_version("torch-2.5") == NcclVersion{2, 21, 5});
+  CHECK(parse_nccl_version("torch-2.5.1") == NcclVersion{2, 21, 5});
+  CHECK(parse_nccl_version("torch-2.10") == kUsualNccl);
+  CHECK(parse_nccl_version("torch-2.12.0-cu13") == NcclVersion{2, 29, 7});
+  for (const char* wrong : {"torch-", "torch-2", "torch-1.13", "torch-2.5.x", "torch-2.99"})
+    CHECK_THROWS_WITH(parse_nccl_version(wrong), Catch::Contains("(known: 2.0, 2.1, 2.2"));
+}
+
+TEST_CASE("every row of PyTorch's NCCL has a source, and none goes back", "[nccl]") {
+  NcclVersion before{2, 7, 0};
+  for (const TorchsNccl& each : nccl_of_torches()) {
+    CAPTURE(each.torch);
+    CHECK_FALSE(each.source.empty());
+    CHECK(nccl_of_torch(each.torch) == each.nccl);
+    if (each.torch.find('-') != each.torch.npos) continue;
+    CHECK(each.nccl >= before);
+    before = each.nccl;
+  }
 }
 
 // The plugin's latency makes ring/Simple dear: two of it a crossing, and a ring of N nodes crosses
@@ -116,4 +164,18 @@ TEST_CASE("the plugin's latency moves the choice", "[nccl]") {
   CHECK(choice() == NcclAlgorithm::NvlsTree);
   machine.plugin_latency = Seconds{75e-6};
   CHECK(choice() == NcclAlgorithm::Tree);
+}
+
+TEST_CASE("a slow host delays NCCL's estimate of a ring, and not the ring's steps over NVLink", "[nccl]") {
+  // All-gather by LL over 3 x 8 GPUs: 23 steps, 2 of them between nodes at 2.7 us. The other 21
+  // take 0.6 us each; an AMD host that posts for 2 us makes them 2 us in the estimate.
+  NcclMachine machine = of_the_log();
+  const auto ring = [&] {
+    for (const NcclEstimate& each : nccl_estimates(machine, Outcome::AllGathered, Bytes{1024}))
+      if (each.protocol == NcclProtocol::LL) return each.latency;
+    return Seconds{0};
+  };
+  machine.cpu = HostCpu::Amd;
+  CHECK(ring().count() == Approx(1e-6 * (6.6 + 21 * 2 + 2 * 2.7)));
+  CHECK(nccl_step(machine, NcclAlgorithm::Ring, NcclProtocol::LL).inside.count() == Approx(.6e-6));
 }

@@ -546,3 +546,33 @@ TEST_CASE("curves of theory are two figures, with a panel a distribution", "[rep
   CHECK_THAT(theory_figures(theory)[1].summary, Contains("normal: at 1 of 3 places"));
   CHECK(theory_figures({"c.json", "", "theory-curve", Json::object()}).empty());
 }
+
+// 4 KiB goes by a tree in 40 us, 1 MiB and 4 MiB by a ring: the name stands at the first point and
+// where it changes.
+TEST_CASE("collectives are lines of nodes, named where their way changes", "[figures]") {
+  std::vector<Json> rows;
+  for (const int nodes : {2, 4})
+    for (const auto& [bytes, algorithm, us] :
+         {std::tuple{4096, "tree", 40.0}, {1 << 20, "ring", 100.0}, {4 << 20, "ring", 200.0}})
+      rows.push_back({{"kind", "all-reduce"},
+                      {"nodes", nodes},
+                      {"gpus_per_node", 8},
+                      {"bytes", bytes},
+                      {"algorithm", algorithm},
+                      {"protocol", "LL"},
+                      {"us", nodes * us},
+                      {"busbw_gb_per_second", 100.0 / nodes}});
+  const std::vector<Figure> figures = collective_figures(rows);
+  REQUIRE(figures.size() == 2);
+  CHECK(figures[0].id == "all-reduce-bandwidth");
+  CHECK(figures[1].id == "all-reduce-time");
+  const FigureSeries& four = series(figures[1], 0, "4 nodes of 8");
+  REQUIRE(four.points.size() == 3);
+  CHECK(four.points[1].x == 1 << 20);
+  CHECK(four.points[1].y == 400);
+  CHECK(four.points[0].text == "tree/LL");
+  CHECK(four.points[1].text == "ring/LL");
+  CHECK(four.points[2].text.empty());
+  CHECK_THAT(figures[0].summary, Contains("The most is 50 GB/s, of 2 nodes of 8 at 4KiB"));
+  CHECK(collective_figures({}).empty());
+}

@@ -55,8 +55,8 @@ TEST_CASE("every kind of picture is well-formed XML of finite numbers, whatever 
           "[report]") {
   for (const FigureKind kind : {FigureKind::Lines, FigureKind::Bars, FigureKind::Scatter,
                                 FigureKind::Map, FigureKind::Lanes})
-    for (const AxisScale scale :
-         {AxisScale::Linear, AxisScale::Log2, AxisScale::Log10, AxisScale::Category})
+    for (const AxisScale scale : {AxisScale::Linear, AxisScale::Log2, AxisScale::Bytes,
+                                  AxisScale::Log10, AxisScale::Category})
       for (const bool stacked : {false, true})
         for (const SvgUse use : {SvgUse::Embedded, SvgUse::Standalone}) {
           Figure figure = figure_of(kind, scale, scale);

@@ -1,0 +1,32 @@
+// Reduce, then broadcast: whole buffers go up a binomial tree, and their sum comes down again.
+//
+// Alone on equal links, n a power of two: 2 log2(n) (a + S / B); else at most that with the
+// logarithm rounded up.
+#include "sim/network/collectives/trees.hpp"
+
+namespace gradcast::collectives {
+namespace {
+
+std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
+  const int ranks = layout.ranks();
+  std::vector<Phase> phases;
+  int distance = 1;
+  for (; distance < ranks; distance *= 2)
+    phases.push_back(binomial_level(ranks, distance, load.payload, Direction::Up));
+  while ((distance /= 2) >= 1)
+    phases.push_back(binomial_level(ranks, distance, load.payload, Direction::Down));
+  return phases;
+}
+
+}  // namespace
+
+extern constinit const Collective reduce_broadcast{
+    .name = "reduce-broadcast",
+    .summary = "whole buffers up a binomial tree, and their sum down again",
+    .source = "Open MPI: ompi/mca/coll/base/coll_base_allreduce.c, nonoverlapping",
+    .outcome = Outcome::AllReduced,
+    .serves = Aggregation::AllReduce,
+    .phases = phases,
+};
+
+}  // namespace gradcast::collectives

@@ -1,0 +1,107 @@
+// NCCL's broadcast and its send-receive, as loads on links.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+
+#include "sim/network/collectives/rings.hpp"
+#include "sim/network/nccl.hpp"
+#include "sim/network/nccl_walk.hpp"
+
+namespace gradcast {
+namespace {
+
+/// What a channel passes on at a time. Between nodes it is a step of its buffer, without flags
+/// (src/include/comm.h, collectives.h: BROADCAST_CHUNKSTEPS 1). Inside nodes LL and LL128 pass on
+/// what a block of threads stores at once (src/include/device.h). After its search NCCL lays every
+/// channel twice.
+struct Piece {
+  Bytes inside;
+  Bytes between;
+};
+Piece piece_of(const Protocol& protocol) {
+  if (protocol.name == "LL") return {{2 * 512 * 8}, {2 * (32 << 10)}};
+  if (protocol.name == "LL128") return {{2 * 640 * 60}, {2 * (576 << 10)}};
+  return {{2 * (512 << 10)}, {2 * (512 << 10)}};
+}
+
+/// A piece on its way with the flags that it needs, and no more: what a protocol reaches below that
+/// it loses where all pieces are on their way.
+Bytes alone(Bytes piece, const Protocol& protocol) {
+  const double flags = protocol.name == "LL" ? 2 : protocol.name == "LL128" ? 128. / 120 : 1;
+  return {
+      std::llround(static_cast<double>(piece.count) * flags / std::max(flags, protocol.link_time))};
+}
+
+/// Rank 0 begins each channel's ring. No channel passes on into it.
+Phase chains(const RankLayout& layout, Bytes payload) {
+  const collectives::Rings rings = collectives::rails(layout);
+  std::map<std::pair<int, int>, Bytes> passed;
+  for (int channel = 0; channel < rings.channels; ++channel) {
+    std::vector<int> order = rings.order(rings.firsts(layout.ranks(), channel).front(), channel);
+    std::rotate(order.begin(), std::find(order.begin(), order.end(), 0), order.end());
+    for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+      Bytes& bytes = passed[{order[i], order[i + 1]}];
+      bytes = bytes + chunk(payload, channel, rings.channels);
+    }
+  }
+  Phase flow;
+  for (const auto& [ends, bytes] : passed)
+    flow.messages.push_back({ends.first, ends.second, bytes});
+  return flow;
+}
+
+std::vector<Phase> broadcast_phases(const RankLayout& layout, const CollectiveLoad& load) {
+  std::vector<Phase> phases;
+  if (layout.ranks() == 1) return phases;
+  const int nodes = layout.nodes();
+  const int gpus = layout.most_gpus();
+  const int between = nodes == 1 ? 0 : gpus == 1 ? nodes - 1 : nodes;
+  const int inside = std::max(0, layout.ranks() - 1 - between);
+  // A rank passes on the pieces of all channels, but leaves its node in one of them.
+  const Piece piece = piece_of(load.protocol);
+  const int channels = nodes == 1 ? gpus : std::max(1, gpus - 1);
+  const Bytes each{(load.payload.count + gpus - 1) / gpus};
+  // The load's own step is the last one of the walk.
+  streams::append_walk(phases, layout, true, between == 0 ? inside - 1 : inside,
+                       alone(std::min(each, piece.inside), load.protocol) * channels);
+  streams::append_walk(phases, layout, false, between - 1,
+                       alone(std::min(each, piece.between), load.protocol));
+  phases.push_back(chains(layout, load.payload));
+  return phases;
+}
+
+std::vector<Phase> send_receive_phases(const RankLayout& layout, const CollectiveLoad& load) {
+  std::vector<Phase> phases;
+  const int ranks = layout.ranks();
+  if (ranks == 1) return phases;
+  Phase pass{.rotational = layout.even()};
+  for (int rank = 0; rank < ranks; ++rank)
+    pass.messages.push_back({rank, (rank + 1) % ranks, load.payload});
+  phases.push_back(std::move(pass));
+  return phases;
+}
+
+}  // namespace
+
+namespace streams {
+
+constinit const Collective broadcast{
+    .name = "ring-broadcast",
+    .summary = "rank 0's buffer along a ring, piece after piece",
+    .source = "NCCL's Ring: src/device/broadcast.h",
+    .outcome = Outcome::Broadcast,
+    .serves = Aggregation::AllReduce,
+    .phases = broadcast_phases,
+};
+constinit const Collective send_receive{
+    .name = "send-receive",
+    .summary = "every rank to the next, as nccl-tests' sendrecv does",
+    .source = "NCCL's ncclSend and ncclRecv: src/enqueue.cc; nccl-tests: src/sendrecv.cu",
+    .outcome = Outcome::Passed,
+    .serves = Aggregation::AllReduce,
+    .phases = send_receive_phases,
+};
+
+}  // namespace streams
+}  // namespace gradcast

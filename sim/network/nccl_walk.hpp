@@ -1,0 +1,25 @@
+// What NCCL's streams are made of: steps from rank to rank.
+#pragma once
+#include <cstddef>
+#include <vector>
+
+#include "sim/network/collective.hpp"
+
+namespace gradcast::streams {
+
+inline int local_rank(const RankLayout& layout, int node, int index) {
+  return layout.first_rank[static_cast<std::size_t>(node)] + index % layout.gpus_of(node);
+}
+
+/// Calls what(node, index, rank) for every rank.
+template <class What>
+void for_each_rank(const RankLayout& layout, What what) {
+  for (int node = 0; node < layout.nodes(); ++node)
+    for (int i = 0; i < layout.gpus_of(node); ++i) what(node, i, local_rank(layout, node, i));
+}
+
+/// Messages from every rank to the next of its node, or to its counterpart in the next node.
+void append_walk(std::vector<Phase>& phases, const RankLayout& layout, bool inside, int steps,
+                 Bytes bytes = {});
+
+}  // namespace gradcast::streams

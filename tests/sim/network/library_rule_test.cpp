@@ -1,0 +1,109 @@
+// What Gloo and Open MPI choose, and what it takes.
+#include "sim/network/library_rule.hpp"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "sim/network/collective_choice.hpp"
+
+using namespace gradcast;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// One GPU a node.
+Cluster cluster(int nodes) {
+  Cluster cluster;
+  cluster.nodes = nodes;
+  cluster.gpus_per_node = 1;
+  cluster.nic = {BytesPerSecond{1e9}, 50us};
+  cluster.intra = {BytesPerSecond{10e9}, 0us};
+  return cluster;
+}
+
+std::string chosen(const char* library, Outcome outcome, int ranks, std::int64_t bytes) {
+  const LibraryRule* rule = find_library_rule(library);
+  REQUIRE(rule != nullptr);
+  return std::string(rule->choose(cluster(ranks), outcome, ranks, Bytes{bytes}).collective->name);
+}
+
+std::string reduced(const char* library, int ranks, std::int64_t bytes) {
+  return chosen(library, Outcome::AllReduced, ranks, bytes);
+}
+
+std::string gathered(const char* library, int ranks, std::int64_t bytes) {
+  return chosen(library, Outcome::AllGathered, ranks, bytes);
+}
+
+}  // namespace
+
+TEST_CASE("every library chooses a collective of the right kind for all ranks and sizes",
+          "[library_rule]") {
+  for (const LibraryRule& rule : library_rules())
+    for (const Outcome outcome : {Outcome::AllReduced, Outcome::AllGathered, Outcome::Scattered})
+      for (int ranks = 2; ranks <= 65'536; ranks = ranks * 3 / 2)
+        for (std::int64_t bytes = 1; bytes <= std::int64_t{1} << 34; bytes *= 3) {
+          CAPTURE(rule.name, ranks, bytes);
+          const CollectiveUse use = rule.choose(cluster(2), outcome, ranks, Bytes{bytes});
+          REQUIRE(use.collective != nullptr);
+          CHECK_FALSE(use.collective->sparse);
+          CHECK((use.collective->serves == Aggregation::AllGather) ==
+                (outcome == Outcome::AllGathered));
+        }
+}
+
+// 10,000 bytes, and 1 MiB for each rank.
+TEST_CASE("Open MPI up to 4.0 doubles, goes around a ring, and cuts the large", "[library_rule]") {
+  CHECK(reduced("open-mpi-4.0", 8, 9'999) == "recursive-doubling-all-reduce");
+  CHECK(reduced("open-mpi-4.0", 8, 10'000) == "ring-all-reduce");
+  CHECK(reduced("open-mpi-4.0", 8, 8 << 20) == "ring-all-reduce");
+  CHECK(reduced("open-mpi-4.0", 8, (8 << 20) + 1) == "segmented-ring-all-reduce");
+  // All contributions together are below 50,000 bytes, or not.
+  CHECK(gathered("open-mpi-4.0", 8, 6'249) == "recursive-doubling-all-gather");
+  CHECK(gathered("open-mpi-4.0", 7, 6'249) == "bruck-all-gather");
+  CHECK(gathered("open-mpi-4.0", 8, 6'250) == "ring-all-gather");
+}
+
+TEST_CASE("Open MPI since 4.1 halves and doubles what is large", "[library_rule]") {
+  CHECK(reduced("open-mpi", 3, 100'000) == "segmented-ring-all-reduce");
+  CHECK(reduced("open-mpi", 8, 8'191) == "recursive-doubling-all-reduce");
+  CHECK(reduced("open-mpi", 8, 8'192) == "recursive-halving-doubling");
+  CHECK(reduced("open-mpi", 64, 262'143) == "recursive-doubling-all-reduce");
+  CHECK(reduced("open-mpi", 128, 131'071) == "reduce-broadcast");
+  CHECK(reduced("open-mpi", 1024, 100 << 20) == "recursive-halving-doubling");
+  CHECK(reduced("open-mpi", 4096, 100 << 20) == "ring-all-reduce");
+  CHECK(gathered("open-mpi", 16, 100 << 20) == "recursive-doubling-all-gather");
+  CHECK(gathered("open-mpi", 32, 1'024) == "ring-all-gather");
+}
+
+// 4 ranks, 1 GB/s, 50 us. Of 8 MB a chunk has 2 MB, and two segments of 1 MB: while one travels,
+// the other is sent for 1 ms, so that the latency does not count. Of 80 kB a segment has 10 kB, 10
+// us: 40 of the 50 us are left in each of 6 steps, beside the chunk's 20 us.
+TEST_CASE("Gloo hides a step's latency behind its second segment", "[library_rule]") {
+  const Cluster on = cluster(4);
+  const CollectiveChoice choice(on, {}, find_library_rule("gloo"));
+  const auto time = [&](std::int64_t bytes) {
+    CollectiveLoad load{.payload = Bytes{bytes}};
+    const CollectiveUse use = choice.choose(Aggregation::AllReduce, load);
+    load.protocol = use.protocol;
+    return choice.time(*use.collective, load).count();
+  };
+  CHECK(time(8'000'000) == Approx(6 * 2e-3).epsilon(1e-9));
+  CHECK(time(80'000) == Approx(6 * (20e-6 + 40e-6)).epsilon(1e-9));
+  // Segments have at most 1 MiB: of a chunk of 25 MB one is hidden, which is more than the latency.
+  CHECK(time(100'000'000) == Approx(6 * 25e-3).epsilon(1e-9));
+}
+
+// PyTorch's Gloo scatters by an all-reduce.
+TEST_CASE("Gloo's reduce-scatter takes as long as its all-reduce", "[library_rule]") {
+  CHECK(chosen("gloo", Outcome::Scattered, 8, 1 << 20) == "ring-all-reduce");
+}
+
+// 4 ranks, 12 MB: a block of 3 MB in 3 segments of 1 MB. 3 rounds of 1.05 ms for each segment, and
+// 3 of 3.05 ms to gather.
+TEST_CASE("a segmented ring pays a latency for every segment", "[library_rule]") {
+  const Cluster on = cluster(4);
+  const CollectiveChoice choice(on);
+  CHECK(choice.time(*find_collective("segmented-ring-all-reduce"), {.payload = Bytes{12'000'000}})
+            .count() == Approx(9 * 1.05e-3 + 3 * 3.05e-3).epsilon(1e-9));
+}
