@@ -33,16 +33,17 @@ struct Network {
 };
 constexpr Network kNetworks[] = {
     {"InfiniBand", 15, 35},
-    {"RDMA over Ethernet (GPUDirect-TCPXO)", 15, 35},
+    {"RoCE", 15, 35},
     {"EFA (p5.48xlarge)", 12, 12},
     {"Slingshot through libfabric", 30, 50},
     {"TCP", 30, 50},
+    {"GPUDirect-TCPXO", 30, 50},
     {"one node, vTrain's tables", 12, 12},
     {"one node, others", 0, 0},
 };
 
 const char* network_name(const Scenario& scenario, int nodes, const std::string& source) {
-  if (nodes == 1) return kNetworks[source.starts_with("vtrain") ? 5 : 6].name;
+  if (nodes == 1) return kNetworks[source.starts_with("vtrain") ? 6 : 7].name;
   switch (network_kind_of(scenario.cluster)) {
     case NetworkKind::InfiniBand:
       return kNetworks[0].name;
@@ -52,6 +53,8 @@ const char* network_name(const Scenario& scenario, int nodes, const std::string&
       return kNetworks[2].name;
     case NetworkKind::Slingshot:
       return kNetworks[3].name;
+    case NetworkKind::GpudirectTcp:
+      return kNetworks[5].name;
     default:
       return kNetworks[4].name;
   }
