@@ -10,14 +10,14 @@
 # Where a file opens namespace gradcast, that is file_1::gradcast; a using-directive shows it the real one.
 
 # in_batches(OUT NAME SOURCE...): sets OUT to what to compile in place of the test files SOURCE...:
-# batches of at most 12 files, or the files themselves in a build without unity.
+# batches of at most 24 files, or the files themselves in a build without unity.
 function(in_batches out name)
   set(${out} ${ARGN} PARENT_SCOPE)
   if(NOT batches_of_tests)
     return()
   endif()
   list(LENGTH ARGN files)
-  math(EXPR batches "(${files} + 11) / 12")
+  math(EXPR batches "(${files} + 23) / 24")
   set(made)
   foreach(number RANGE 1 ${batches})
     math(EXPR first "${files} * (${number} - 1) / ${batches}")
