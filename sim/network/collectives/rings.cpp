@@ -24,7 +24,9 @@ void require_even(const RankLayout& layout, std::string_view collective) {
 
 /// What a channel passes of a block.
 Bytes share_of(const Rings& rings, const Turns& turns, int rank, int block, int channel) {
-  return chunk(turns.block(rank, block, channel), channel, rings.channels);
+  const Bytes bytes = turns.block ? turns.block(rank, block, channel)
+                                  : chunk(turns.whole(rank), block, rings.length);
+  return chunk(bytes, channel, rings.channels);
 }
 
 /// The bytes of all blocks of a ring.
@@ -36,7 +38,20 @@ struct Extremes {
   Bytes sum{};
 };
 
+/// The first chunks are a byte larger where the whole is not a multiple of their number.
+Extremes extremes_of_chunks(Bytes whole, int n) {
+  const std::int64_t larger = whole.count % n;
+  return {.largest = chunk(whole, 0, n),
+          .second = chunk(whole, larger == 1 ? n - 1 : 0, n),
+          .index_of_largest = 0,
+          .smallest = chunk(whole, n - 1, n),
+          .sum = whole};
+}
+
 Extremes extremes_of(const Rings& rings, const Turns& turns, int rank, int channel) {
+  // Most rings are such, and a large one has many blocks.
+  if (!turns.block && rings.channels == 1)
+    return extremes_of_chunks(turns.whole(rank), rings.length);
   Extremes of;
   of.smallest = share_of(rings, turns, rank, 0, channel);
   for (int i = 0; i < rings.length; ++i) {
@@ -51,13 +66,6 @@ Extremes extremes_of(const Rings& rings, const Turns& turns, int rank, int chann
     of.sum = of.sum + bytes;
   }
   return of;
-}
-
-std::function<Bytes(int, int, int)> chunks_of(const Rings& rings,
-                                              std::function<Bytes(int rank)> whole) {
-  return [n = rings.length, whole = std::move(whole)](int rank, int i, int) {
-    return chunk(whole(rank), i, n);
-  };
 }
 
 }  // namespace
@@ -167,17 +175,17 @@ std::vector<Phase> turned(const RankLayout& layout, const Rings& rings, const Tu
 Turns scattering_turns(const Rings& rings, std::function<Bytes(int rank)> whole) {
   return {.rounds = rings.length - 1,
           .reducing_rounds = rings.length - 1,
-          .block = chunks_of(rings, std::move(whole))};
+          .whole = std::move(whole)};
 }
 
 Turns gathering_turns(const Rings& rings, std::function<Bytes(int rank)> whole) {
-  return {.rounds = rings.length - 1, .ahead = 1, .block = chunks_of(rings, std::move(whole))};
+  return {.rounds = rings.length - 1, .ahead = 1, .whole = std::move(whole)};
 }
 
 Turns reducing_turns(const Rings& rings, std::function<Bytes(int rank)> whole) {
   return {.rounds = 2 * (rings.length - 1),
           .reducing_rounds = rings.length - 1,
-          .block = chunks_of(rings, std::move(whole))};
+          .whole = std::move(whole)};
 }
 
 Turns contribution_turns(const Rings& rings, const CollectiveLoad& load) {

@@ -43,9 +43,10 @@ struct Turns {
   int ahead = 0;
   /// False where blocks differ by more than remainders of a division.
   bool blocks_alike = true;
-  /// Size of a block of the channel's ring that `rank` is in. Of several channels each passes an
-  /// equal share of it.
-  std::function<Bytes(int rank, int block, int channel)> block;
+  /// Size of a block of the channel's ring that `rank` is in; empty where blocks are the chunks of
+  /// `whole`. Of several channels each passes an equal share of it.
+  std::function<Bytes(int rank, int block, int channel)> block{};
+  std::function<Bytes(int rank)> whole{};
 };
 
 /// Appends the rounds. There are length - 1 of them, or at least length; none for rings of one
