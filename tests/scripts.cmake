@@ -47,6 +47,13 @@ set_tests_properties(compiled_kernels PROPERTIES SKIP_RETURN_CODE 77 LABELS slow
 add_test(NAME measure_gpu COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/scripts/measure_gpu_test.py)
 set_tests_properties(measure_gpu PROPERTIES LABELS "scripts;slow" COST 40)
 
+# The proving ground's hosts (scripts/prove), where this machine lets one make some; 20 kills are slow.
+set(proving ${CMAKE_CURRENT_SOURCE_DIR}/scripts/proving_test.py)
+add_test(NAME proving COMMAND python3 ${proving})
+add_test(NAME proving_kills COMMAND python3 ${proving} 20 Leftovers)
+set_tests_properties(proving PROPERTIES LABELS scripts)
+set_tests_properties(proving_kills PROPERTIES LABELS "scripts;slow")
+
 # A job array on a real Slurm, of four emulated nodes.
 add_test(NAME slurm
   COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/slurm/slurm_test.sh $<TARGET_FILE:gradcast>)
