@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 
+GOODBYE = b"all is removed"  # to the janitor
 PREFIX = "gcp"  # an interface's name has at most 15 characters, so the rest is short
 
 
@@ -138,12 +139,13 @@ class Ground:
 
     def __exit__(self, *_):
         remove_all_of(self.pid)
+        os.write(self.alive, GOODBYE)
         os.close(self.alive)
         self.janitor.wait()
 
 
 if __name__ == "__main__":  # the janitor
-    sys.stdin.buffer.read()
-    for _ in range(3):  # a command of the dead process may still be at work
-        remove_all_of(int(sys.argv[1]))
-        time.sleep(0.3)
+    if sys.stdin.buffer.read() != GOODBYE:
+        for _ in range(3):  # a command of the dead process may still be at work
+            remove_all_of(int(sys.argv[1]))
+            time.sleep(0.3)

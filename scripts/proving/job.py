@@ -96,7 +96,7 @@ def train(setup):
 
 
 def measure_link(setup):
-    """What a TCP connection between two ranks reaches while both send: bytes a second; and seconds one way.
+    """The rate of a TCP connection between two ranks while both send, in bytes a second; and seconds one way.
 
     Rings send and receive at the same time, so that acknowledgements take a share of each direction.
     """
@@ -141,7 +141,7 @@ def measure_link(setup):
 
 
 def measure_casts(setup):
-    """What a 16-bit hook does with a bucket: to 16 bits and divided, and back."""
+    """The seconds of a 16-bit hook's work on a bucket: to 16 bits and divided, and back."""
     times = {}
     for elements in setup["cast_elements"]:
         bucket = torch.full((elements,), 1e-3)

@@ -43,39 +43,41 @@ def setups():
 
 # The model's layers, as the job and the forecast take them.
 
-def layers_of(setup):
+def model_of(setup):
+    return rows_of(ROOT / "models" / f"{setup['model']}.csv")
+
+
+def layers_by_name(setup):
     """[[shape of each tensor], seconds forward, seconds backward] of each layer, input to output.
 
     A layer's share of the compute time is its share of the operations; backward takes two thirds.
     """
+    rows = model_of(setup)
+    second = setup["compute_seconds"] / sum(float(row["forward_flops"] or 0) for row in rows)
     layers = {}
-    for row in rows_of(ROOT / "models" / f"{setup['model']}.csv"):
-        layer = layers.setdefault(row["layer"], {"shapes": [], "flops": 0.0})
-        shape = row["shape"] or row["elements"]
-        layer["shapes"].append([int(size) for size in shape.split("x")])
-        layer["flops"] += float(row["forward_flops"] or 0)
-    flops = sum(layer["flops"] for layer in layers.values())
-    seconds = [setup["compute_seconds"] * layer["flops"] / flops for layer in layers.values()]
-    return [[layer["shapes"], taken / 3, 2 * taken / 3]
-            for layer, taken in zip(layers.values(), seconds)]
+    for row in rows:
+        layer = layers.setdefault(row["layer"], [[], 0.0, 0.0])
+        layer[0].append([int(size) for size in (row["shape"] or row["elements"]).split("x")])
+        taken = second * float(row["forward_flops"] or 0)
+        layer[1] += taken / 3
+        layer[2] += 2 * taken / 3
+    return layers
+
+
+def layers_of(setup):
+    return list(layers_by_name(setup).values())
 
 
 def write_trace(setup, compute_seconds, path):
     """An iteration trace: one rank's measured iteration, divided as its layers sleep."""
-    times = {}
-    for row, (forward, backward) in zip(
-            dict.fromkeys(row["layer"] for row in rows_of(ROOT / "models" / f"{setup['model']}.csv")),
-            [layer[1:] for layer in layers_of(setup)]):
-        times[row] = (forward, backward)
     scale = compute_seconds / setup["compute_seconds"]
+    left = layers_by_name(setup)
     with open(path, "w") as file:
         file.write("# device: sleep\n# batch: 8\n# update: 0s\n"
                    "# Measured: one rank without communication. Its layers sleep.\n"
                    "tensor,forward_seconds,backward_seconds\n")
-        first = set()
-        for row in rows_of(ROOT / "models" / f"{setup['model']}.csv"):
-            forward, backward = times[row["layer"]] if row["layer"] not in first else (0, 0)
-            first.add(row["layer"])
+        for row in model_of(setup):  # a layer's times stand on its first tensor
+            _, forward, backward = left.pop(row["layer"], ([], 0, 0))
             file.write(f"{row['tensor']},{forward * scale:.9f},{backward * scale:.9f}\n")
 
 
@@ -101,7 +103,7 @@ def write_costs(setup, casts, path):
                        f"{decode:.9f},{decode:.9f},7,measured,\n")
 
 
-# What the machine does beside.
+# Load of the machine by others.
 
 def cpu_times():
     fields = [int(field) for field in open("/proc/stat").readline().split()[1:]]
@@ -166,14 +168,14 @@ def measured_ground(setup):
             "inside_latency_seconds": inside["latency_seconds"], "torch": link["torch"]}
 
 
-def training(setup, hosts, ranks_per_host, iterations):
+def training(setup, iterations):
     return {"work": "train", "layers": layers_of(setup), "schedule": setup["schedule"],
             "hook": setup["hook"], "bucket_mib": setup["bucket_mib"],
             "accumulation": setup["accumulation"], "warm_up": WARM_UP, "iterations": iterations}
 
 
 def forecast(setup, link, compute_seconds, casts, folder):
-    """What gradcast says, from the ground's measurements and nothing of the run."""
+    """gradcast's forecast, from the ground's measurements and nothing of the run."""
     folder = pathlib.Path(folder)
     write_trace(setup, compute_seconds, folder / "trace.csv")
     write_cluster(setup, link, folder / "ground.csv")
@@ -203,7 +205,7 @@ def prove(setup):
     """Measures the ground, writes the forecast, runs, and returns the whole as a dict."""
     others = wait_until_quiet()
     link = measured_ground(setup)
-    alone = launch(training({**setup, "hook": ""}, 1, 1, 5), [setup["mbit"]], 1, LONGEST)
+    alone = launch(training({**setup, "hook": ""}, 5), [setup["mbit"]], 1, LONGEST)
     compute_seconds = statistics.median(alone["iteration_seconds"])
     casts = None
     if setup["hook"]:
@@ -219,7 +221,7 @@ def prove(setup):
     write_whole(RESULTS / f"{setup['name']}.forecast.json", record)
     for _ in range(TRIES):
         others = wait_until_quiet()
-        measured = launch(training(setup, setup["hosts"], setup["ranks_per_host"], ITERATIONS),
+        measured = launch(training(setup, ITERATIONS),
                           [setup["mbit"]] * setup["hosts"], setup["ranks_per_host"], 4 * LONGEST)
         after = busy_share(1)
         if after <= BUSY_SHARE:
@@ -252,7 +254,7 @@ def write_whole(path, record):
 
 def expected_seconds(setup):
     """About how long a set-up takes, for the one who waits."""
-    bits = 32 * sum(int(row["elements"]) for row in rows_of(ROOT / "models" / f"{setup['model']}.csv"))
+    bits = 32 * sum(int(row["elements"]) for row in model_of(setup))
     ranks = setup["hosts"] * setup["ranks_per_host"]
     on_wire = 2 * (ranks - 1) / ranks * bits / (2 if setup["hook"] else 1) / (setup["mbit"] * 1e6)
     iteration = max(on_wire, setup["compute_seconds"] * setup["accumulation"])
