@@ -42,6 +42,14 @@ std::string ComparedRun::pays_sure() const {
   return speedup_interval->low > 1 ? "yes" : speedup_interval->high < 1 ? "no" : "";
 }
 
+Request unseen_request(const std::string& measured_path, const MeasuredRun& run, DataFiles& files) {
+  Request request = request_of(run);
+  if (naming_row(measured_path, run,
+                 [&] { return stack_estimated_from(request, run.source, files); }))
+    request.stack.clear();
+  return request;
+}
+
 ComparedRun compare_run(const MeasuredRun& run, const Request& request, const Scenario& scenario,
                         const Plan& plan, IterationResult forecast) {
   ComparedRun compared{.run = run, .forecast = std::move(forecast)};

@@ -11,6 +11,7 @@
 #include "sim/forecast/schedule.hpp"
 #include "sim/forecast/usual_costs.hpp"
 #include "sim/inputs/devices.hpp"
+#include "sim/network/nccl_of_torch.hpp"
 #include "sim/network/nccl_rule.hpp"
 
 namespace gradcast {
@@ -20,16 +21,17 @@ constexpr const char* kTodaysStack = "stack-ddp-nccl";
 
 /// NCCL alone, as nccl-tests runs it. How far its forecasts are off depends on the network.
 const char* collectives_stack(const Cluster& cluster) {
-  if (cluster.nodes > 1) switch (network_kind_of(cluster)) {
-      case NetworkKind::Slingshot:
-        return "stack-nccl-slingshot";
-      case NetworkKind::Tcp:
-      case NetworkKind::GpudirectTcp:
-        return "stack-nccl-tcp";
-      default:
-        break;
-    }
-  return "stack-nccl";
+  constexpr const char* kUsual = "stack-nccl";  // inside a node, too
+  if (cluster.nodes == 1) return kUsual;
+  switch (network_kind_of(cluster)) {
+    case NetworkKind::Slingshot:
+      return "stack-nccl-slingshot";
+    case NetworkKind::Tcp:
+    case NetworkKind::GpudirectTcp:
+      return "stack-nccl-tcp";
+    default:
+      return kUsual;
+  }
 }
 
 /// A generation of GPUs: how traces are named after it, and its row in traces/devices.csv.
@@ -43,8 +45,7 @@ constexpr std::array<Gpu, 4> kGpus = {{{GpuGeneration::Hopper, "h100", "h100-sxm
                                        {GpuGeneration::Volta, "v100", "v100"},
                                        {GpuGeneration::Blackwell, "", "b200"}}};
 
-/// How much faster one generation streams its memory than another does, by which most of a
-/// network's time goes.
+/// The ratio of two generations' memory bandwidths, by which most of a network's time goes.
 double times_as_fast(GpuGeneration one, GpuGeneration other, const DataFiles& files) {
   DataFiles others = files.beside();  // the answer names the factor, and not this file
   const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
@@ -94,8 +95,8 @@ Request with_todays(Request request, DataFiles& files) {
   if (!request.stack_given && files.has(kStacks, stack)) request.stack = stack;
   request = with_usual_schedule(std::move(request), files);
   const bool open = request.stack.empty() || !stack_of(request, files)->schedule;
-  // A stack that has a schedule without a collective, such as the paper's, sends by the compressor's
-  // ring.
+  // A stack that has a schedule without a collective, such as the paper's, sends by the
+  // compressor's ring.
   if (open && request.collective.empty()) request.collective = "nccl";
   if (request.payload) return request;
   if (open && !request.best_schedule) {
@@ -109,8 +110,7 @@ Request with_todays(Request request, DataFiles& files) {
 
 /// " of PyTorch 2.5" where the version was named so.
 std::string of_torch(const std::string& nccl) {
-  constexpr std::string_view kTorch = "torch-";
-  return nccl.starts_with(kTorch) ? " of PyTorch " + nccl.substr(kTorch.size()) : "";
+  return nccl.starts_with(kTorchPrefix) ? " of PyTorch " + nccl.substr(kTorchPrefix.size()) : "";
 }
 
 std::string software_words(const Request& request, const Scenario& scenario) {

@@ -32,7 +32,8 @@ struct Request {
   std::string implementation;  // "": the cost table's choice
   /// "": the ring that serves the compressor; "auto": the fastest by size; "nccl": NCCL's choice;
   /// "gloo", "open-mpi", ...: the choice of another library.
-  /// Of a payload also "nccl-all-gather" and "nccl-reduce-scatter".
+  /// A payload may also be "nccl-all-gather", "nccl-reduce-scatter", "nccl-broadcast" or
+  /// "nccl-send-receive".
   std::string collective;
   std::string nccl;  // version of NCCL, like "2.27" or "torch-2.5"; "": kUsualNccl
   double density = 0.001;
@@ -83,8 +84,7 @@ struct Request {
   friend bool operator==(const Request&, const Request&) = default;
 };
 
-/// What `--collective` takes: the collectives of the table, "auto", and those that a library
-/// chooses.
+/// The values of `--collective`: the collectives of the table, "auto", and the rules of libraries.
 std::vector<std::string> collective_names();
 
 /// The request that forecasts a measured row.

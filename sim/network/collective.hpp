@@ -103,8 +103,8 @@ struct Phase {
   }
 };
 
-/// What ranks have when a collective is over: a sum or parts of it, all contributions, rank 0's
-/// buffer, or that of the rank before.
+/// The data that a collective leaves on the ranks: a sum or parts of it, all contributions, rank
+/// 0's buffer, or that of the rank before.
 enum class Outcome { AllReduced, AllGathered, Scattered, Broadcast, Passed };
 
 /// The description of a collective, without any clock or network.

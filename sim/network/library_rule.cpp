@@ -118,8 +118,8 @@ constexpr Row kAllReduce41[] = {
     {kAnyRanks, kAnyBytes, kRing},
 };
 
-/// Where Open MPI exchanges with neighbours, a ring stands here: it carries as many bytes, in twice
-/// as many steps. A few rows below 512 bytes that alternate are one.
+/// A ring stands for Open MPI's exchange with neighbours: it carries as many bytes, in twice as
+/// many steps. A few rows below 512 bytes that alternate are one.
 constexpr Row kAllGather41[] = {
     {3, kAnyBytes, kGatherRing},  // two ranks exchange
     {32, kAnyBytes, kGatherDoubling},   {64, 1024, kGatherDoubling},

@@ -1,4 +1,4 @@
-// How Gloo and Open MPI choose a collective, by bytes and ranks. NCCL's rule stands in
+// The rules by which Gloo and Open MPI choose a collective: bytes and ranks. NCCL's stands in
 // nccl_rule.hpp. The limits are facts of their sources; the code is ours.
 #pragma once
 #include <span>

@@ -34,10 +34,11 @@ extern const Collective tree;
 extern const Collective nvls;
 /// The switch inside nodes, a tree between them for the share of each GPU.
 extern const Collective nvls_tree;
-/// Rank 0's buffer S along a ring in each channel. The walk: a piece of a channel's buffer goes from
-/// rank to rank. The load: every link of the ring passes its channel's share of S.
+/// Rank 0's buffer S along a ring in each channel. The walk: a piece of a channel's buffer goes
+/// from rank to rank. The load: every link of the ring passes its channel's share of S.
 extern const Collective broadcast;
-/// Every rank sends its buffer to the next and receives from the one before: a node through one NIC.
+/// Every rank sends its buffer to the next and receives from the one before: a node through one
+/// NIC.
 extern const Collective send_receive;
 
 }  // namespace streams

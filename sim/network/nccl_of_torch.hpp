@@ -1,4 +1,4 @@
-// Which NCCL a PyTorch brings.
+// The version of NCCL that a PyTorch brings.
 #pragma once
 #include <span>
 #include <string_view>
@@ -6,6 +6,9 @@
 #include "sim/network/nccl_rule.hpp"
 
 namespace gradcast {
+
+/// A version of NCCL may be named by a PyTorch: "torch-2.5".
+inline constexpr std::string_view kTorchPrefix = "torch-";
 
 struct TorchsNccl {
   std::string_view torch;  // "2.5", or "2.12-cu13" where the wheel for CUDA 13 has another NCCL

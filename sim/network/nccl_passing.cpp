@@ -11,10 +11,10 @@
 namespace gradcast {
 namespace {
 
-/// What a channel passes on at a time. Between nodes it is a step of its buffer, without flags
-/// (src/include/comm.h, collectives.h: BROADCAST_CHUNKSTEPS 1). Inside nodes LL and LL128 pass on
-/// what a block of threads stores at once (src/include/device.h). After its search NCCL lays every
-/// channel twice.
+/// The piece that a channel passes on at a time. Between nodes it is a step of its buffer, without
+/// flags (src/include/comm.h, collectives.h: BROADCAST_CHUNKSTEPS 1). Inside nodes LL and LL128
+/// pass on what a block of threads stores at once (src/include/device.h). After its search NCCL
+/// lays every channel twice.
 struct Piece {
   Bytes inside;
   Bytes between;

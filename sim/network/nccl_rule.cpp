@@ -226,7 +226,7 @@ double latency_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProto
     case NcclAlgorithm::Ring: {
       const double steps = ring_steps(outcome, machine.ranks());
       if (outcome == Outcome::Broadcast) {
-        // Where all channels take the same way NCCL counts one step.
+        // NCCL counts one step where all channels take the same way.
         const NcclAlgorithm as =
             protocol == NcclProtocol::Simple ? NcclAlgorithm::Tree : NcclAlgorithm::Ring;
         if (machine.nodes == 1) return base + inside;
@@ -304,7 +304,7 @@ std::span<const double> speeds_inside(GpuGeneration gpu) {
   return kInside;
 }
 
-/// What a send or receive carries in LL (src/enqueue.cc: NCCL_P2P_LL_THRESHOLD).
+/// The largest send or receive in LL (src/enqueue.cc: NCCL_P2P_LL_THRESHOLD).
 constexpr Bytes kMostLLOfP2p{16 << 10};
 
 constexpr int kMostChannels = 12;
@@ -314,12 +314,12 @@ constexpr double kLeastOfNvlink = 20e9;
 }  // namespace
 
 NcclVersion parse_nccl_version(std::string_view text) {
-  constexpr std::string_view kTorch = "torch-";
-  if (text.starts_with(kTorch)) return nccl_of_torch(text.substr(kTorch.size()));
+  if (text.starts_with(kTorchPrefix)) return nccl_of_torch(text.substr(kTorchPrefix.size()));
   const std::vector<std::string> parts = split_words(std::string(text), '.');
   const auto wrong = [&] {
     return ValueError("'" + std::string(text) +
-                      "' is not a version of NCCL from 2.7 on, like '2.27' or '2.27.5', nor of PyTorch, like 'torch-2.5'");
+                      "' is not a version of NCCL from 2.7 on, like '2.27' or '2.27.5', nor of "
+                      "PyTorch, like 'torch-2.5'");
   };
   if (parts.size() < 2 || parts.size() > 3) throw wrong();
   NcclVersion version{0, 0, 0};
@@ -379,7 +379,8 @@ double ring_steps(Outcome outcome, int ranks) {
 NcclStep nccl_step(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProtocol protocol) {
   constexpr NcclVersion kNewest{2, 30, 0};
   const std::size_t p = index(protocol);
-  // In NCCL's estimate steps inside a node wait for the host that posts a network operation. GPUs do not.
+  // In NCCL's estimate steps inside a node wait for the host that posts a network operation. GPUs
+  // do not.
   const double inside = latency_inside(kNewest, algorithm, machine.nvlink)[p];
   const bool one_gpu_ring = algorithm == NcclAlgorithm::Ring && machine.gpus_per_node == 1;
   return {

@@ -1,4 +1,4 @@
-// What NCCL's streams are made of: steps from rank to rank.
+// Steps from rank to rank, of which NCCL's streams are made.
 #pragma once
 #include <cstddef>
 #include <vector>

@@ -1,4 +1,4 @@
-// What `collectives` printed: bandwidth and time over size, a line for every number of nodes.
+// Figures of `collectives`: bandwidth and time over size, a line for every number of nodes.
 #include <algorithm>
 #include <cstdint>
 #include <map>

@@ -101,10 +101,6 @@ std::string attribute(const std::string& name, const std::string& value) {
   return " " + name + "=\"" + value + "\"";
 }
 
-}  // namespace
-
-namespace {
-
 struct Picture {
   std::string svg;
   double width = 0;

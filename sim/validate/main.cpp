@@ -121,28 +121,15 @@ std::string as_markdown(const std::vector<Validated>& all, const std::vector<Com
 
 /// The errors that have grown, one per line; "" for none.
 std::string complaints(const std::vector<Validated>& now, const TextFile& file) {
-  std::string text;
+  std::vector<ErrorsNow> errors;
+  for (const Validated& each : now)
+    errors.push_back({each.subject.measured,
+                      {{"mean_absolute_percent", each.errors.mean_absolute},
+                       {"median_absolute_percent", each.errors.median_absolute},
+                       {"p90_absolute_percent", each.errors.p90_absolute},
+                       {"worst_percent", each.errors.worst}}});
   CsvReader before(file, kColumns);
-  std::size_t known = 0;
-  while (before.next()) {
-    for (const Validated& each : now) {
-      if (before.text("measured") != each.subject.measured) continue;
-      ++known;
-      const auto check = [&](const char* column, double value) {
-        const double was = before.value(column, parse_number);
-        if (error_grown(value, was))
-          text += std::string(each.subject.measured) + ": " + column + " was " + fixed(was, 2) +
-                  " and is " + fixed(value, 2) + "\n";
-      };
-      check("mean_absolute_percent", each.errors.mean_absolute);
-      check("median_absolute_percent", each.errors.median_absolute);
-      check("p90_absolute_percent", each.errors.p90_absolute);
-      check("worst_percent", each.errors.worst);
-    }
-  }
-  if (known != now.size())
-    text += "traces/validation.csv has other runs: scripts/validate writes it\n";
-  return text;
+  return grown_errors(errors, before, "measured", "traces/validation.csv");
 }
 
 std::string in_readme(const std::string& readme, const std::string& table) {

@@ -58,11 +58,9 @@ const char* network_name(const Scenario& scenario, int nodes, const std::string&
   }
 }
 
-TodayRow row_of_run(const char* measured, const MeasuredRun& run, DataFiles& files) {
+TodayRow row_of_run(const char* measured, const MeasuredRun& run, const Request& request,
+                    DataFiles& files) {
   const Engine& engine = *find_engine("analytic");
-  Request request = request_of(run);
-  const bool seen = stack_estimated_from(request, run.source, files);
-  if (seen) request.stack.clear();
   const Scenario scenario = make_scenario(request, files);
   const Plan plan = make_plan(scenario);
   const IterationResult forecast =
@@ -77,7 +75,9 @@ TodayRow row_of_run(const char* measured, const MeasuredRun& run, DataFiles& fil
     row.bytes = static_cast<double>(run.payload.count) *
                 (run.collective == "nccl-all-gather" ? row.ranks : 1);
   } else {
-    row.software = seen ? kSeenStack : request.stack.empty() ? kNoStack : request.stack;
+    row.software = !request.stack.empty() ? request.stack
+                   : run.stack.empty()    ? kNoStack
+                                          : kSeenStack;
   }
   return row;
 }
@@ -86,7 +86,9 @@ void add_rows(const char* name, std::vector<TodayRow>& rows, Today& today, DataF
   const MeasuredRuns measured = load_measured_runs(files.read(kMeasuredRuns, name));
   for (const MeasuredRun& run : measured.runs) {
     if (run.outside.empty()) {
-      rows.push_back(naming_row(measured.path, run, [&] { return row_of_run(name, run, files); }));
+      const Request request = unseen_request(measured.path, run, files);
+      rows.push_back(
+          naming_row(measured.path, run, [&] { return row_of_run(name, run, request, files); }));
       continue;
     }
     const auto known =
@@ -144,8 +146,8 @@ std::vector<TodayGroup> training_totals(const Today& today) {
   return totals;
 }
 
-/// Every source whose mean error is above the limit of issue 36, 10 %; if there is none, the source
-/// with the largest.
+/// Every source whose mean error is above the limit of 10 %; if there is none, the source with the
+/// largest.
 std::string worst_sources(const TodayGroup& group) {
   std::map<std::string, TodayGroup> sources;
   for (const TodayRow& row : group.rows) sources[row.source].rows.push_back(row);
@@ -241,23 +243,10 @@ std::string beyond_as_markdown(const Today& today) {
 
 }  // namespace
 
-double TodayGroup::mean() const {
-  double sum = 0;
-  for (const TodayRow& row : rows) sum += std::abs(row.error_percent());
-  return sum / static_cast<double>(rows.size());
-}
-
-double TodayGroup::bias() const {
-  double sum = 0;
-  for (const TodayRow& row : rows) sum += row.error_percent();
-  return sum / static_cast<double>(rows.size());
-}
-
-double TodayGroup::worst() const {
-  double worst = 0;
-  for (const TodayRow& row : rows)
-    if (std::abs(row.error_percent()) > std::abs(worst)) worst = row.error_percent();
-  return worst;
+ErrorSummary TodayGroup::errors() const {
+  std::vector<double> percents;
+  for (const TodayRow& row : rows) percents.push_back(row.error_percent());
+  return summarize_errors(percents);
 }
 
 std::size_t TodayGroup::beyond() const {
@@ -356,28 +345,14 @@ std::string beyond_as_csv(const Today& today) {
 }
 
 std::string today_complaints(const Today& today, const TextFile& file) {
-  std::string text;
-  const std::vector<TodayGroup> groups = today_groups(today);
+  std::vector<ErrorsNow> errors;
+  for (const TodayGroup& group : today_groups(today))
+    errors.push_back({group.name,
+                      {{"mean_absolute_percent", group.mean()},
+                       {"worst_percent", group.worst()},
+                       {"rows_beyond_factor_2", static_cast<double>(group.beyond())}}});
   CsvReader before(file, kTodayColumns);
-  std::size_t known = 0;
-  while (before.next()) {
-    for (const TodayGroup& group : groups) {
-      if (before.text("group") != group.name) continue;
-      ++known;
-      const auto check = [&](const char* column, double value) {
-        const double was = before.value(column, parse_number);
-        if (error_grown(value, was))
-          text += group.name + ": " + column + " was " + fixed(was, 2) + " and is " +
-                  fixed(value, 2) + "\n";
-      };
-      check("mean_absolute_percent", group.mean());
-      check("worst_percent", group.worst());
-      check("rows_beyond_factor_2", static_cast<double>(group.beyond()));
-    }
-  }
-  if (known != groups.size())
-    text += "traces/validation-today.csv has other runs: scripts/validate writes it\n";
-  return text;
+  return grown_errors(errors, before, "group", "traces/validation-today.csv");
 }
 
 }  // namespace gradcast

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/base/statistics.hpp"
 #include "sim/inputs/data_files.hpp"
 
 namespace gradcast {
@@ -34,9 +35,10 @@ struct TodayGroup {
   double bias_limit = 0;
   std::vector<TodayRow> rows{};
 
-  double mean() const;
-  double bias() const;
-  double worst() const;
+  ErrorSummary errors() const;
+  double mean() const { return errors().mean_absolute; }
+  double bias() const { return errors().bias; }
+  double worst() const { return errors().worst; }
   std::size_t beyond() const;
 };
 

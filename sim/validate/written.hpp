@@ -2,8 +2,13 @@
 #pragma once
 #include <cmath>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "sim/base/csv.hpp"
 #include "sim/base/error.hpp"
+#include "sim/base/table.hpp"
+#include "sim/base/text.hpp"
 
 namespace gradcast {
 
@@ -11,6 +16,33 @@ namespace gradcast {
 /// digits can explain.
 inline bool error_grown(double now, double before) {
   return std::abs(now) > 1.1 * std::abs(before) + 0.01;
+}
+
+/// Today's errors of some runs, by the columns of the file that has the earlier ones.
+struct ErrorsNow {
+  std::string name;
+  std::vector<std::pair<const char*, double>> by_column;
+};
+
+/// The errors that have grown since `before` was written, one per line; "" for none. `key`: the
+/// column of names; `path`: of the file, for people.
+inline std::string grown_errors(const std::vector<ErrorsNow>& now, CsvReader& before,
+                                const char* key, const std::string& path) {
+  std::string text;
+  std::size_t known = 0;
+  while (before.next())
+    for (const ErrorsNow& each : now) {
+      if (before.text(key) != each.name) continue;
+      ++known;
+      for (const auto& [column, value] : each.by_column) {
+        const double was = before.value(column, parse_number);
+        if (error_grown(value, was))
+          text += each.name + ": " + column + " was " + fixed(was, 2) + " and is " +
+                  fixed(value, 2) + "\n";
+      }
+    }
+  if (known != now.size()) text += path + " has other runs: scripts/validate writes it\n";
+  return text;
 }
 
 /// The document with `table` in place of everything from the marker `first` to the marker `last`.

@@ -119,13 +119,13 @@ int compare(int argc, const char* const* argv) {
     const auto compared = [&](const Request& request) {
       return compare_run(measured.path, run, request, engine, flags.given("explain"), files);
     };
-    Request request = request_of(run);
+    Request request;
     if (flags.given("stack")) {
+      request = request_of(run);
       request.stack = flags.text("stack") == "none" ? "" : flags.text("stack");
-    } else if (naming_row(measured.path, run,
-                          [&] { return stack_estimated_from(request, run.source, files); })) {
-      request.stack.clear();
-      ++own_stacks;
+    } else {
+      request = unseen_request(measured.path, run, files);
+      if (request.stack.empty() && !run.stack.empty()) ++own_stacks;
     }
     runs.push_back(compared(request));
     const std::string costs = what_if.apply(request);

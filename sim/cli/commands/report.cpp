@@ -20,7 +20,8 @@ Flags report_flags() {
   Flags flags(
       "report",
       "Makes one HTML page from timelines and from the JSON of other commands (simulate, "
-      "collectives,\ncompare, fit, sweep, breakeven, train, theory --curve, tta, calibrate). It has pictures, "
+      "collectives,\ncompare, fit, sweep, breakeven, train, theory --curve, tta, calibrate). It "
+      "has pictures, "
       "the "
       "tables behind\nthem, and where each comes from. The page needs no network, and can be read "
       "without JavaScript.",

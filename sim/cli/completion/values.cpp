@@ -10,11 +10,11 @@
 #include "sim/cli/completion/completion.hpp"
 #include "sim/cli/help_topics.hpp"
 #include "sim/engine/engine.hpp"
+#include "sim/forecast/request.hpp"
 #include "sim/import/readers.hpp"
 #include "sim/inputs/data_files.hpp"
 #include "sim/inputs/devices.hpp"
 #include "sim/lab/networks.hpp"
-#include "sim/network/collective.hpp"
 #include "sim/theory/law.hpp"
 
 namespace gradcast {
@@ -36,7 +36,7 @@ constexpr ValueKind kKinds[] = {
     {"stack", "stacks", "", kFiles},
     {"compressor", "compressors", ""},
     {"compressors", "compressors", "all", false, kList},
-    {"collective", "collectives", "auto nccl nccl-all-gather nccl-reduce-scatter nccl-broadcast nccl-send-receive gloo open-mpi open-mpi-4.0"},
+    {"collective", "collectives", ""},
     {"kind", "import-kinds", ""},
     {"params", "", "", kFiles},
     {"engine", "engines", ""},
@@ -147,7 +147,7 @@ const std::vector<NameSource>& sources() {
          return names_in(load_devices(files.read(kDevices, "devices")));
        }},
       {"compressors", [] { return names_behind(all_compressors()); }},
-      {"collectives", [] { return names_behind(all_collectives()); }},
+      {"collectives", collective_names},
       {"engines", [] { return names_in(all_engines()); }},
       {"networks", [] { return names_in(lab::all_networks()); }},
       {"distributions", law_names},

@@ -9,16 +9,9 @@ namespace gradcast::collectives {
 namespace {
 
 std::vector<Phase> phases(const RankLayout& layout, const CollectiveLoad& load) {
-  const int ranks = layout.ranks();
-  std::vector<Phase> phases;
-  int distance = 1;
   // Upwards there is a barrier before every level in the authors' program. Downwards it is a
   // broadcast of MPI's.
-  for (; distance < ranks; distance *= 2)
-    phases.push_back(binomial_level(ranks, distance, load.payload, Direction::Up));
-  while ((distance /= 2) >= 1)
-    phases.push_back(binomial_level(ranks, distance, load.payload, Direction::Down));
-  return phases;
+  return up_and_down_binomial(layout.ranks(), load.payload);
 }
 
 }  // namespace

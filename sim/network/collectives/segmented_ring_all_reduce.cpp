@@ -22,9 +22,10 @@ void append_segments(std::vector<Phase>& phases, const RankLayout& layout, const
   const auto segment_of = [=](int i, int segment) {
     return chunk(chunk(whole, i, n), segment, segments);
   };
-  Turns turns = scattering_turns(ring, [whole](int) { return whole; });
-  turns.block = [=](int, int i, int) { return segment_of(i, 0); };  // the largest
-  append_turns(phases, layout, ring, turns);
+  append_turns(phases, layout, ring,
+               {.rounds = n - 1, .reducing_rounds = n - 1, .block = [=](int, int i, int) {
+                  return segment_of(i, 0);  // the largest
+                }});
   if (segments == 1) return;
   Phase& phase = phases.back();
   phase.rounds = phase.reducing_rounds = segments * (n - 1);

@@ -31,6 +31,8 @@ int chunks_in(Bytes part, int levels) {
   return static_cast<int>(std::max({std::int64_t{1}, least, fitting}));
 }
 
+enum class Direction { Up, Down };
+
 struct Pipeline {
   std::vector<TreeEdge> edges;  // by their ends
   int levels = 0;
@@ -94,6 +96,17 @@ Phase lockstep(const std::shared_ptr<const Pipeline>& pipeline, Direction direct
   return phase;
 }
 
+/// The level of a binomial tree between ranks `distance` apart, a power of two.
+Phase binomial_level(int ranks, int distance, Bytes bytes, Direction direction) {
+  const bool up = direction == Direction::Up;
+  Phase phase{.reducing_rounds = up ? 1 : 0, .lockstep = up};
+  for (int child = distance; child < ranks; child += 2 * distance) {
+    const int parent = child - distance;
+    phase.messages.push_back(up ? Message{child, parent, bytes} : Message{parent, child, bytes});
+  }
+  return phase;
+}
+
 }  // namespace
 
 std::vector<TreeEdge> double_tree(int ranks) {
@@ -138,14 +151,14 @@ std::vector<Phase> up_and_down(std::vector<TreeEdge> edges, int parts, Bytes pay
   return phases;
 }
 
-Phase binomial_level(int ranks, int distance, Bytes bytes, Direction direction) {
-  const bool up = direction == Direction::Up;
-  Phase phase{.reducing_rounds = up ? 1 : 0, .lockstep = up};
-  for (int child = distance; child < ranks; child += 2 * distance) {
-    const int parent = child - distance;
-    phase.messages.push_back(up ? Message{child, parent, bytes} : Message{parent, child, bytes});
-  }
-  return phase;
+std::vector<Phase> up_and_down_binomial(int ranks, Bytes bytes) {
+  std::vector<Phase> phases;
+  int distance = 1;
+  for (; distance < ranks; distance *= 2)
+    phases.push_back(binomial_level(ranks, distance, bytes, Direction::Up));
+  while ((distance /= 2) >= 1)
+    phases.push_back(binomial_level(ranks, distance, bytes, Direction::Down));
+  return phases;
 }
 
 }  // namespace gradcast::collectives

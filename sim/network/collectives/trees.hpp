@@ -22,11 +22,9 @@ std::vector<TreeEdge> double_tree(int ranks);
 /// round every level passes the chunk that it received in the round before, all levels in lockstep.
 std::vector<Phase> up_and_down(std::vector<TreeEdge> edges, int parts, Bytes payload);
 
-enum class Direction { Up, Down };
-
-/// The level of a binomial tree between ranks `distance` apart, a power of two: a rank's lowest bit
-/// is the distance to its parent. Every message has `bytes`. Upwards they are added, and
-/// all ranks begin a level together: one that is early would only share its parent's link.
-Phase binomial_level(int ranks, int distance, Bytes bytes, Direction direction);
+/// Messages of `bytes` up a binomial tree, a level after another, and down again. A rank's lowest
+/// bit is the distance to its parent. Upwards they are added, and all ranks begin a level together:
+/// one that is early would only share its parent's link.
+std::vector<Phase> up_and_down_binomial(int ranks, Bytes bytes);
 
 }  // namespace gradcast::collectives

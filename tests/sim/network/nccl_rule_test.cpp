@@ -166,7 +166,8 @@ TEST_CASE("the plugin's latency moves the choice", "[nccl]") {
   CHECK(choice() == NcclAlgorithm::Tree);
 }
 
-TEST_CASE("a slow host delays NCCL's estimate of a ring, and not the ring's steps over NVLink", "[nccl]") {
+TEST_CASE("a slow host delays NCCL's estimate of a ring, and not the ring's steps over NVLink",
+          "[nccl]") {
   // All-gather by LL over 3 x 8 GPUs: 23 steps, 2 of them between nodes at 2.7 us. The other 21
   // take 0.6 us each; an AMD host that posts for 2 us makes them 2 us in the estimate.
   NcclMachine machine = of_the_log();
