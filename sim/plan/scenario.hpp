@@ -64,6 +64,8 @@ struct Scenario {
   int accumulation = 1;
   Synchronise synchronise = Synchronise::Usual;
   ShardingChoice sharding;
+  /// ZeRO-1 and ZeRO-2: all ranks get the whole sums, as DeepSpeed does it, and not their shards.
+  bool shards_all_reduced = false;
   Optimizer optimizer = Optimizer::Momentum;  // only memory depends on it
   /// The trace was taken with the framework at work, such as DDP on one GPU: it has the time that
   /// the framework spends on gradient tensors, and a cluster's per_tensor_overhead is not added.

@@ -112,8 +112,8 @@ std::vector<FittedFile> stack_files(const PopulationFit& fit,
 
 namespace {
 
-constexpr std::array kScheduleColumns = {"stack",  "fusion", "overlap",
-                                         "source", "like",   "collective"};
+constexpr std::array kScheduleColumns = {"stack", "fusion",     "overlap",  "source",
+                                         "like",  "collective", "gradients"};
 constexpr std::size_t kSchedulesRequired = 4;
 
 }  // namespace
@@ -122,9 +122,10 @@ UsualSchedules load_usual_schedules(const TextFile& file) {
   UsualSchedules all;
   CsvReader rows(file, kScheduleColumns, kSchedulesRequired);
   while (rows.next()) {
-    const UsualSchedule schedule{rows.value("fusion", parse_fusion),
-                                 rows.value("overlap", parse_usual_overlap),
-                                 rows.text("collective"), rows.word("source")};
+    const UsualSchedule schedule{
+        rows.value("fusion", parse_fusion), rows.value("overlap", parse_usual_overlap),
+        rows.text("collective"), rows.value("gradients", parse_shards_all_reduced),
+        rows.word("source")};
     const ListedStack listed{schedule, rows.value("like", parse_stack)};
     if (!all.emplace(rows.word("stack"), listed).second)
       throw rows.failure("stack", in_quotes(rows.text("stack")) + " stands twice");

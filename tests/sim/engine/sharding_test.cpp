@@ -101,6 +101,18 @@ TEST_CASE("ZeRO-2 scatters gradients as backward goes on and gathers parameters 
   CHECK(astray(sharded("zero2", false), 42.5) == kNobody);
 }
 
+TEST_CASE("ZeRO whose gradients are all-reduced sends twice as much of them") {
+  // A ring of two all-reduces 4000 bytes in 4 ms: 24 for all, where scatters took 12. Then half of
+  // the update and gathers, as before: 6 + 12 + 24 + 0.5 + 12.
+  Scenario scenario = sharded("zero1", false);
+  scenario.shards_all_reduced = true;
+  CHECK(astray(scenario, 54.5) == kNobody);
+  // FSDP always scatters.
+  Scenario fsdp = sharded("fsdp", false);
+  fsdp.shards_all_reduced = true;
+  CHECK(astray(fsdp, 54.5) == kNobody);
+}
+
 TEST_CASE("hybrid sharding scatters inside nodes and adds up across them") {
   // Two nodes of two GPUs. Inside at 1 GB/s: a 2 us, b 4 us, c 6 us, each three times: 36 us.
   // Across: each GPU adds up its half, S/2 bytes sent, and two of them share a NIC: a 4, b 8, c 12
