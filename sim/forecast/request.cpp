@@ -333,6 +333,7 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
       scenario.trace = scaled_to(scenario.trace, *request.compute, request.accumulation);
   }
   scenario.cluster = changed_cluster(request, *read.cluster, files);
+  for (const ClusterProperty& property : request.changed) scenario.stated.push_back(property.name);
   // A file that knows its share of the NIC has the sockets' rate in it.
   scenario.cluster.by_sockets = scenario.nccl && scenario.cluster.nic_share == 1 &&
                                 network_kind_of(scenario.cluster) == NetworkKind::Tcp;

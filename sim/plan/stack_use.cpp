@@ -18,6 +18,9 @@ std::vector<const StackTerm*> terms_for(const Stack& stack, const Scenario& scen
   std::vector<const StackTerm*> terms;
   for (const StackTerm& term : stack.terms) {
     if (!pays(*term.quantity, term.compressor, scenario)) continue;
+    if (std::find(scenario.stated.begin(), scenario.stated.end(), term.quantity->name) !=
+        scenario.stated.end())
+      continue;
     const auto same = std::find_if(terms.begin(), terms.end(), [&](const StackTerm* other) {
       return other->quantity == term.quantity;
     });

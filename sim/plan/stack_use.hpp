@@ -14,8 +14,8 @@ bool pays(const ScenarioQuantity& quantity, const std::string& compressor,
           const Scenario& scenario);
 
 /// The terms of a stack that concern this run: its compressor's own before those of all. Without
-/// costs of compressors where nothing is compressed, and without those of an iteration where a
-/// collective alone is run.
+/// costs of compressors where nothing is compressed, without those of an iteration where a
+/// collective alone is run, and without what was asked for by value.
 std::vector<const StackTerm*> terms_for(const Stack& stack, const Scenario& scenario);
 
 /// Whether most stacks of a population have the term: then it is in their forecast.

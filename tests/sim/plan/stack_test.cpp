@@ -159,6 +159,18 @@ TEST_CASE("without its stack a scenario is physics again", "[stack]") {
   CHECK(scenario.cluster.node(0).nic.bandwidth.value == Approx(0.5e6));
 }
 
+// `--nic-share 100%` beside a stack that says 50 %: what was typed stays.
+TEST_CASE("a term that was asked for by value is not the stack's", "[stack]") {
+  Scenario scenario = toy::scenario("topk");
+  scenario.stack = std::make_shared<const Stack>(
+      stack("per_iteration_overhead,20ms,,x,,,\nnic_share,50%,,x,,,\n"));
+  scenario.stated = {"nic_share"};
+  apply_stack(scenario);
+  CHECK(scenario.cluster.node(0).nic.bandwidth.value == Approx(1e6));
+  CHECK(scenario.cluster.per_iteration_overhead == Seconds{20e-3});
+  CHECK(terms_for(*scenario.stack, scenario).size() == 1);
+}
+
 TEST_CASE("what most stacks of a population lack is not in its forecast", "[stack]") {
   CHECK(on_stack("per_iteration_overhead,20ms,,x,,,40%\n").cluster.per_iteration_overhead ==
         Seconds{0});
