@@ -156,8 +156,8 @@ constexpr PropertyRow kProperties[] = {
         [](auto& c) -> auto& { return c.nic_share; }),
     of_cluster<Word<NetworkKind, kNetworkKinds>>(
         "network_kind",
-        "infiniband, roce, efa, slingshot, tcp or gpudirect-tcp; unknown: by nic_latency",
-        kNetwork, [](auto& c) -> auto& { return c.network_kind; }),
+        "infiniband, roce, efa, slingshot, tcp or gpudirect-tcp; unknown: by nic_latency", kNetwork,
+        [](auto& c) -> auto& { return c.network_kind; }),
     of_cluster<Word<GpuGeneration, kGenerations>>(
         "gpu_generation",
         "volta, ampere, hopper or blackwell, for NCCL's tables; unknown: by intra_bandwidth",
@@ -172,6 +172,10 @@ constexpr PropertyRow kProperties[] = {
         "nccl_plugin_latency",
         "latency that NCCL's network plugin reports of itself, like 75us; 0: none", kNetwork,
         [](auto& c) -> auto& { return c.nccl_plugin_latency; }),
+    of_cluster<OrNone<Count>>(
+        "nccl_socket_threads",
+        "threads of NCCL's sockets that copy, as NCCL_SOCKET_NTHREADS; none: its usual",
+        kNetwork, [](auto& c) -> auto& { return c.nccl_socket_threads; }),
     of_cluster<Time>(
         "per_message_latency", "software time of every message, like 3us", kSoftware,
         [](auto& c) -> auto& { return c.per_message_latency; }),
