@@ -106,7 +106,7 @@ struct Scenario {
   int network_streams = 1;     // collectives that may be on their way at the same time
   /// Bytes of a collective microbenchmark: no model, nothing but one collective.
   Bytes payload{};
-  Outcome outcome = Outcome::AllReduced;  // of it, where NCCL chooses the collective
+  Outcome outcome = Outcome::AllReduced;  // of it, where a library chooses
   std::vector<double> rank_speeds;  // besides the cluster's; empty: 1
   /// How far ranks' numbers of selected elements lie apart: standard deviation over mean, drawn by
   /// this seed.
