@@ -7,6 +7,7 @@
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/engine/simgrid_platform.hpp"
+#include "sim/forecast/preset.hpp"
 #include "sim/forecast/training.hpp"
 #include "sim/inputs/cluster_faults.hpp"
 #include "sim/inputs/cluster_file.hpp"
@@ -142,6 +143,16 @@ std::shared_ptr<const CostTable> costs_in(const TextFile& file, const Request& r
   files.read(kDevices, "devices");
   return files.made<CostTable>(join({file.path.native(), request.costs_of, to}, "\n"),
                                [&] { return transferred(*table, request.costs_of, to, files); });
+}
+
+/// Of the trace's GPU, and where no row of traces/devices.csv is that, of the cluster's.
+BytesPerSecond gpu_memory_of(const Scenario& scenario, const DataFiles& files) {
+  DataFiles others = files.beside();  // physics alone has no use for it
+  const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
+  if (const Device* device = device_meant(*devices, scenario.trace->device))
+    return device->memory_bandwidth;
+  const std::string_view its = device_of(gpu_generation_of(scenario.cluster));
+  return device_named(*devices, std::string(its)).memory_bandwidth;
 }
 
 /// Of low rank are matrices, whole ones.
@@ -326,6 +337,8 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   scenario.cluster.by_sockets = scenario.nccl && scenario.cluster.nic_share == 1 &&
                                 network_kind_of(scenario.cluster) == NetworkKind::Tcp;
   set_training(request, scenario);
+  if (scenario.sharding.kind == Sharding::Fsdp && files.has(kDevices, "devices"))
+    scenario.gpu_memory = gpu_memory_of(scenario, files);
   if (scenario.low_rank()) require_matrices(request, scenario);
   if (read.events != nullptr) scenario.world = load_events(*read.events, scenario.cluster);
   scenario.world.concurrent_jobs = request.concurrent_jobs;
