@@ -182,6 +182,10 @@ constexpr PropertyRow kProperties[] = {
         "nccl_plugin_latency",
         "latency that NCCL's network plugin reports of itself, like 75us; 0: none", kNetwork,
         [](auto& c) -> auto& { return c.nccl_plugin_latency; }),
+    of_cluster<OrNone<Count>>(
+        "nccl_socket_threads",
+        "threads of NCCL's sockets that copy, as NCCL_SOCKET_NTHREADS; none: its usual", kNetwork,
+        [](auto& c) -> auto& { return c.nccl_socket_threads; }),
     of_cluster<Time>(
         "per_message_latency", "software time of every message, like 3us", kSoftware,
         [](auto& c) -> auto& { return c.per_message_latency; }),

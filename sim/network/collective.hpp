@@ -41,6 +41,10 @@ struct Protocol {
   /// Negative where the cluster's figure is a step's already.
   Seconds inside{0};
   Seconds between{0};
+  /// What a node passes on at a time in a tree, in all channels together, before link_time.
+  Bytes piece{};
+  /// All ranks begin each round together: no message's latency hides behind the bytes of others.
+  bool in_lockstep = false;
 
   friend bool operator==(const Protocol&, const Protocol&) = default;
   friend auto operator<=>(const Protocol&, const Protocol&) = default;

@@ -39,37 +39,109 @@ double link_bandwidth(const NcclMachine& machine, const NcclEstimate& estimate, 
   return between / 2;
 }
 
-double link_time(const NcclMachine& machine, const NcclEstimate& estimate, Outcome outcome) {
+/// True where NCCL's steps and estimates were not measured.
+bool is_foreign(NetworkKind kind) {
+  return kind == NetworkKind::Tcp || kind == NetworkKind::Slingshot;
+}
+
+/// The part of its NICs' bandwidth that a node reaches on such a network. NCCL knows nothing of it.
+/// On others its estimates become slower by as much.
+double reached_of(const Cluster& cluster, const NcclMachine& machine) {
+  if (machine.nodes == 1 || !is_foreign(network_kind_of(cluster))) return 1;
+  const BytesPerSecond shared{cluster.nic_share * cluster.nic.bandwidth.value};
+  const BytesPerSecond reached = cluster.by_sockets ? socket_rate(shared) : shared;
+  return std::min(1.0, reached.value / cluster.nic.bandwidth.value);
+}
+
+/// Between nodes, up a tree and down.
+int tree_steps(int nodes) { return 2 * (std::bit_width(static_cast<unsigned>(nodes)) - 1); }
+
+/// The chunks of all channels of a tree together (src/enqueue.cc: calcCollChunking). After its
+/// search NCCL lays every channel twice.
+Bytes tree_piece(const NcclMachine& machine, NcclProtocol protocol, Bytes bytes) {
+  const int channels = 2 * machine.channels;
+  const double of_channel = static_cast<double>(bytes.count) / channels;
+  double chunk = 512 << 10;
+  const auto halve = [&](double least_chunks, double least) {
+    while (of_channel / chunk < least_chunks && chunk > least) chunk /= 2;
+  };
+  const int levels = tree_steps(machine.nodes) / 2;
+  switch (protocol) {
+    case NcclProtocol::LL:
+      chunk = 32 << 10;
+      break;
+    case NcclProtocol::LL128: {
+      const double steps = 1 + levels + .1 * machine.gpus_per_node;
+      halve(steps * 64 / machine.gpus_per_node, 128 << 10);
+      halve(steps * 16 / machine.gpus_per_node, 32 << 10);
+      break;
+    }
+    case NcclProtocol::Simple: {
+      const double depth = machine.gpus_per_node - 1 + levels;
+      halve(8 * depth, 128 << 10);
+      halve(4 * depth, 64 << 10);
+      halve(depth, 32 << 10);
+      break;
+    }
+  }
+  return {std::llround(channels * std::min(chunk, of_channel))};
+}
+
+/// Bytes take the longer of what they take on the links and what NCCL estimates. `reached`: the
+/// part of its NICs' bandwidth that a node reaches. `walked`: what the first piece's way through a
+/// tree takes, over what all bytes take. NCCL's estimate holds it, so that it is walked only where
+/// less than the nominal rate is reached.
+double link_time(const NcclMachine& machine, const NcclEstimate& estimate, Outcome outcome,
+                 double reached, double walked) {
+  const double flags = streams::flags_of(to_text(estimate.protocol));
   switch (estimate.algorithm) {
     case NcclAlgorithm::Nvls:
       return 1 / nvls_share(machine.gpu);
     case NcclAlgorithm::NvlsTree:
       return 1 / kNvlsTreeShare;
+    case NcclAlgorithm::Pat:
+      return std::max(1.0, reached / pat_share(machine.version));
     case NcclAlgorithm::P2p:
-      return estimate.protocol == NcclProtocol::LL ? 2 : 1;
+      return flags;
     case NcclAlgorithm::Ring:
     case NcclAlgorithm::Tree:
       break;
   }
-  return std::max(1.0, link_bandwidth(machine, estimate, outcome) / estimate.bandwidth.value);
+  const double estimated =
+      reached * link_bandwidth(machine, estimate, outcome) / estimate.bandwidth.value;
+  return std::max(flags, estimated - flags * walked);
 }
 
 Seconds above(Seconds latency, Seconds held) { return std::max(Seconds{0}, latency - held); }
 
 Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
-                     const NcclEstimate& estimate, Outcome outcome) {
+                     const NcclEstimate& estimate, Outcome outcome, Bytes bytes) {
   const NcclStep step = nccl_step(machine, estimate.algorithm, estimate.protocol);
   Protocol protocol;
   protocol.name = to_text(estimate.protocol);
-  protocol.link_time = link_time(machine, estimate, outcome);
-  protocol.begin = kLaunch + step.begin;
+  const double reached = reached_of(cluster, machine);
+  double walked = 0;
+  if (estimate.algorithm == NcclAlgorithm::Tree && reached < 1) {
+    protocol.piece = tree_piece(machine, estimate.protocol, bytes);
+    const int passed = machine.nodes == 2 ? 1 : 2;  // times the buffer, by each node
+    walked = static_cast<double>(protocol.piece.count) * (tree_steps(machine.nodes) - 1) /
+             static_cast<double>(passed * std::max<std::int64_t>(1, bytes.count));
+  }
+  protocol.link_time = link_time(machine, estimate, outcome, reached, walked);
+  const bool is_pat = estimate.algorithm == NcclAlgorithm::Pat;
+  protocol.begin = kLaunch + step.begin + (is_pat ? machine.ranks() : 0) * kPatOfPart;
   protocol.inside = step.inside + above(cluster.intra.latency, kInsideHeld) - cluster.intra.latency;
   protocol.between = step.between;
   const NetworkKind kind = network_kind_of(cluster);
-  if (kind == NetworkKind::Tcp || kind == NetworkKind::Slingshot) return protocol;
-  protocol.between +=
-      (estimate.protocol == NcclProtocol::Simple ? 2 : 1) * cluster.nccl_plugin_latency +
-      above(cluster.nic.latency, kBetweenHeld) - cluster.nic.latency;
+  // Without threads of its own for that, the one that looks after all messages of a GPU copies
+  // their bytes too (src/transport/net_socket.cc).
+  protocol.in_lockstep = kind == NetworkKind::Tcp && cluster.nccl_socket_threads == 0 &&
+                         machine.nodes > 1 && estimate.algorithm == NcclAlgorithm::Ring &&
+                         outcome != Outcome::Broadcast;
+  if (is_foreign(kind)) return protocol;
+  protocol.between += (estimate.protocol == NcclProtocol::Simple ? 2 : 1) /
+                          (is_pat ? kPatStepsAtOnce : 1) * cluster.nccl_plugin_latency +
+                      above(cluster.nic.latency, kBetweenHeld) - cluster.nic.latency;
   return protocol;
 }
 
@@ -82,6 +154,9 @@ const Collective* collective_of(NcclAlgorithm algorithm, Outcome outcome, bool r
     case NcclAlgorithm::Nvls:
       if (outcome == Outcome::AllReduced) return &streams::nvls;
       break;  // as much passes each link as in a ring
+    case NcclAlgorithm::Pat:
+      return outcome == Outcome::AllGathered ? &streams::pat_all_gather
+                                             : &streams::pat_reduce_scatter;
     case NcclAlgorithm::Ring:
     case NcclAlgorithm::P2p:
       break;
@@ -150,10 +225,6 @@ void add_between(LoadOfRank& load, const RankLayout& layout, int node, int i, By
   }
 }
 
-int steps_between(const RankLayout& layout) {
-  return 2 * (std::bit_width(static_cast<unsigned>(layout.nodes())) - 1);
-}
-
 /// A walk of empty messages, and after it the load. `inside` is the number of the walk's steps
 /// inside a node; `add_inside` adds what a rank sends to others of its node. The load's own step is
 /// the last one of the walk.
@@ -162,9 +233,10 @@ std::vector<Phase> streamed(const RankLayout& layout, const CollectiveLoad& load
                             AddInside add_inside) {
   std::vector<Phase> phases;
   if (layout.ranks() == 1) return phases;
-  const int between = steps_between(layout);
+  const int between = tree_steps(layout.nodes());
   append_walk(phases, layout, true, between == 0 ? inside - 1 : inside);
-  append_walk(phases, layout, false, between - 1);
+  const Bytes piece{load.protocol.piece.count / layout.most_gpus()};
+  append_walk(phases, layout, false, between - 1, streams::alone(piece, load.protocol));
   Phase flow{.reducing_rounds = 1, .rotational = layout.even()};
   for_each_rank(layout, [&](int node, int i, int rank) {
     LoadOfRank own(flow, rank);
@@ -241,7 +313,7 @@ NcclWay nccl_way(const Cluster& cluster, const NcclVersion& version, const RankL
   way.estimate = nccl_estimates(way.machine, outcome, bytes).front();
   const bool rails = cluster.nics_per_node > 1 && layout.nodes() > 1 && layout.most_gpus() > 1;
   way.collective = collective_of(way.estimate.algorithm, outcome, rails);
-  way.protocol = protocol_of(cluster, way.machine, way.estimate, outcome);
+  way.protocol = protocol_of(cluster, way.machine, way.estimate, outcome, bytes);
   return way;
 }
 

@@ -20,12 +20,14 @@ struct NcclWay {
 NcclWay nccl_way(const Cluster& cluster, const NcclVersion& version, const RankLayout& layout,
                  Outcome outcome, Bytes bytes);
 
-/// NCCL's algorithms that stream their chunks, as loads on links and walks of empty messages. They
-/// are in no table of collectives, because their messages say how much passes, and not which data.
+/// NCCL's algorithms beside rings: most stream their chunks, as loads on links and walks of single
+/// ones. They are in no table of collectives: NCCL alone chooses them, and of a stream the messages
+/// say how much passes, and not which data.
 namespace streams {
 
 /// Trees over the nodes and chains inside them, chunk after chunk. The walk: a chunk goes up and
-/// down 2 (g - 1) links inside a node, and 2 floor(log2 N) between nodes. The load: each GPU passes
+/// down 2 (g - 1) links inside a node, where it takes next to no time, and 2 floor(log2 N) between
+/// nodes. The load: each GPU passes
 /// (g - 1)/g of the buffer S in both directions of its chain, and a node sends 2 S, one S where
 /// there are two nodes: in one of the two trees it passes half of S up and to two children, in the
 /// other half of S up. The children of level k stand 2^k nodes away.
@@ -37,6 +39,9 @@ extern const Collective nvls_tree;
 /// Rank 0's buffer S along a ring in each channel. The walk: a piece of a channel's buffer goes
 /// from rank to rank. The load: every link of the ring passes its channel's share of S.
 extern const Collective broadcast;
+/// Binomial trees of all ranks at once, of nodes of one GPU.
+extern const Collective pat_all_gather;
+extern const Collective pat_reduce_scatter;
 /// Every rank sends its buffer to the next and receives from the one before: a node through one
 /// NIC.
 extern const Collective send_receive;

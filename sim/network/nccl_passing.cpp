@@ -1,6 +1,5 @@
 // NCCL's broadcast and its send-receive, as loads on links.
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <map>
 
@@ -23,14 +22,6 @@ Piece piece_of(const Protocol& protocol) {
   if (protocol.name == "LL") return {{2 * 512 * 8}, {2 * (32 << 10)}};
   if (protocol.name == "LL128") return {{2 * 640 * 60}, {2 * (576 << 10)}};
   return {{2 * (512 << 10)}, {2 * (512 << 10)}};
-}
-
-/// A piece on its way with the flags that it needs, and no more: what a protocol reaches below that
-/// it loses where all pieces are on their way.
-Bytes alone(Bytes piece, const Protocol& protocol) {
-  const double flags = protocol.name == "LL" ? 2 : protocol.name == "LL128" ? 128. / 120 : 1;
-  return {
-      std::llround(static_cast<double>(piece.count) * flags / std::max(flags, protocol.link_time))};
 }
 
 /// Rank 0 begins each channel's ring. No channel passes on into it.
@@ -64,9 +55,9 @@ std::vector<Phase> broadcast_phases(const RankLayout& layout, const CollectiveLo
   const Bytes each{(load.payload.count + gpus - 1) / gpus};
   // The load's own step is the last one of the walk.
   streams::append_walk(phases, layout, true, between == 0 ? inside - 1 : inside,
-                       alone(std::min(each, piece.inside), load.protocol) * channels);
+                       streams::alone(std::min(each, piece.inside), load.protocol) * channels);
   streams::append_walk(phases, layout, false, between - 1,
-                       alone(std::min(each, piece.between), load.protocol));
+                       streams::alone(std::min(each, piece.between), load.protocol));
   phases.push_back(chains(layout, load.payload));
   return phases;
 }

@@ -50,6 +50,8 @@ ByProtocol base_latency(const NcclVersion& version, NcclAlgorithm algorithm) {
     case NcclAlgorithm::Nvls:
     case NcclAlgorithm::NvlsTree:
       return {0, 0, since(version, 19) ? 0.0 : since(version, 18) ? 23.0 : 40.0};
+    case NcclAlgorithm::Pat:
+      return {0, 0, 8};
   }
   return {};
 }
@@ -70,6 +72,8 @@ ByProtocol latency_inside(const NcclVersion& version, NcclAlgorithm algorithm, b
     case NcclAlgorithm::Nvls:
     case NcclAlgorithm::NvlsTree:
       return {0, 0, since(version, 21) ? 25.0 : since(version, 19) ? 23.0 : 0.0};
+    case NcclAlgorithm::Pat:
+      break;
   }
   return {};
 }
@@ -86,6 +90,8 @@ ByProtocol latency_between(const NcclVersion& version, NcclAlgorithm algorithm) 
       return {0, 0, 18};
     case NcclAlgorithm::NvlsTree:
       return {0, 0, since(version, 28, 9) ? 20.9 : since(version, 19) ? 14.0 : 19.0};
+    case NcclAlgorithm::Pat:
+      return {0, 0, 14 / kPatStepsAtOnce};
   }
   return {};
 }
@@ -200,6 +206,8 @@ double bandwidth_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclPro
     case NcclAlgorithm::Nvls:
     case NcclAlgorithm::NvlsTree:
       return nvls_bandwidth(machine, algorithm, outcome);
+    case NcclAlgorithm::Pat:
+      return pat_share(machine.version) * bus_of(machine);
     case NcclAlgorithm::P2p:
       break;
   }
@@ -216,7 +224,8 @@ double latency_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProto
   const bool one_gpu_ring = algorithm == NcclAlgorithm::Ring && machine.gpus_per_node == 1;
   const NcclAlgorithm network_of =
       one_gpu_ring && since(version, 23) ? NcclAlgorithm::Tree : algorithm;
-  const double plugin = machine.plugin_latency.count() * 1e6;
+  const double plugin = machine.plugin_latency.count() * 1e6 /
+                        (algorithm == NcclAlgorithm::Pat ? kPatStepsAtOnce : 1);
   const double between =
       latency_between(version, network_of)[p] + (protocol == NcclProtocol::Simple ? 2 : 1) * plugin;
   const int levels = floor_log2(machine.nodes);
@@ -250,6 +259,8 @@ double latency_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProto
       return base + inside + (machine.nodes > 1 ? between : 0);
     case NcclAlgorithm::NvlsTree:
       return base + inside + 2 * levels * between;
+    case NcclAlgorithm::Pat:
+      return base + levels * between + machine.ranks() * (kPatOfPart.count() * 1e6);
     case NcclAlgorithm::P2p:
       break;
   }
@@ -274,6 +285,10 @@ bool is_possible(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProtoc
       return machine.nvls && protocol == NcclProtocol::Simple && machine.nodes > 1 &&
              machine.gpus_per_node > 2 && outcome == Outcome::AllReduced &&
              since(machine.version, 18);
+    case NcclAlgorithm::Pat:
+      return (outcome == Outcome::AllGathered || outcome == Outcome::Scattered) &&
+             protocol == NcclProtocol::Simple && machine.nodes > 1 && machine.gpus_per_node == 1 &&
+             since(machine.version, 23);
   }
   return false;
 }
@@ -340,7 +355,7 @@ std::string to_text(const NcclVersion& version) {
 }
 
 std::string_view to_text(NcclAlgorithm algorithm) {
-  constexpr std::string_view kNames[] = {"tree", "ring", "nvls", "nvls-tree", "p2p"};
+  constexpr std::string_view kNames[] = {"tree", "ring", "nvls", "nvls-tree", "pat", "p2p"};
   return kNames[static_cast<std::size_t>(algorithm)];
 }
 
@@ -356,7 +371,8 @@ std::vector<NcclEstimate> nccl_estimates(const NcclMachine& machine, Outcome out
     return {{NcclAlgorithm::P2p, small ? NcclProtocol::LL : NcclProtocol::Simple}};
   }
   for (const NcclAlgorithm algorithm :
-       {NcclAlgorithm::Tree, NcclAlgorithm::Ring, NcclAlgorithm::Nvls, NcclAlgorithm::NvlsTree})
+       {NcclAlgorithm::Tree, NcclAlgorithm::Ring, NcclAlgorithm::Nvls, NcclAlgorithm::NvlsTree,
+        NcclAlgorithm::Pat})
     for (const NcclProtocol protocol :
          {NcclProtocol::LL, NcclProtocol::LL128, NcclProtocol::Simple}) {
       if (!is_possible(machine, algorithm, protocol, outcome)) continue;
@@ -370,6 +386,8 @@ std::vector<NcclEstimate> nccl_estimates(const NcclMachine& machine, Outcome out
                    [](const NcclEstimate& a, const NcclEstimate& b) { return a.time < b.time; });
   return all;
 }
+
+double pat_share(const NcclVersion& version) { return since(version, 24) ? .75 : .85; }
 
 double ring_steps(Outcome outcome, int ranks) {
   if (outcome == Outcome::Broadcast || outcome == Outcome::Passed) return ranks;

@@ -29,10 +29,10 @@ inline constexpr NcclVersion kUsualNccl{2, 27, 5};
 NcclVersion parse_nccl_version(std::string_view text);
 std::string to_text(const NcclVersion& version);
 
-enum class NcclAlgorithm { Tree, Ring, Nvls, NvlsTree, P2p };
+enum class NcclAlgorithm { Tree, Ring, Nvls, NvlsTree, Pat, P2p };
 enum class NcclProtocol { LL, LL128, Simple };
 
-/// "tree", "ring", "nvls", "nvls-tree", "p2p".
+/// "tree", "ring", "nvls", "nvls-tree", "pat", "p2p".
 std::string_view to_text(NcclAlgorithm algorithm);
 /// "LL", "LL128", "Simple".
 std::string_view to_text(NcclProtocol protocol);
@@ -72,6 +72,12 @@ std::vector<NcclEstimate> nccl_estimates(const NcclMachine& machine, Outcome out
 
 /// Steps of a ring: 2 (R - 1) of an all-reduce, R of a broadcast as NCCL counts them, else R - 1.
 double ring_steps(Outcome outcome, int ranks);
+
+/// What PAT's kernel takes for each rank's part, by how much its steps overlap, and the share of
+/// the links' bandwidth that it reaches, all by NCCL's tables.
+inline constexpr Seconds kPatOfPart{2.8e-6};
+inline constexpr double kPatStepsAtOnce = 3.5;
+double pat_share(const NcclVersion& version);
 
 /// What a step of the algorithm takes beside its bytes, by NCCL's newest table.
 struct NcclStep {

@@ -1,6 +1,9 @@
 // Steps from rank to rank, of which NCCL's streams are made.
 #pragma once
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <string_view>
 #include <vector>
 
 #include "sim/network/collective.hpp"
@@ -21,5 +24,18 @@ void for_each_rank(const RankLayout& layout, What what) {
 /// Messages from every rank to the next of its node, or to its counterpart in the next node.
 void append_walk(std::vector<Phase>& phases, const RankLayout& layout, bool inside, int steps,
                  Bytes bytes = {});
+
+/// Bytes on the wire for each of the payload, of the flags alone.
+inline double flags_of(std::string_view protocol) {
+  return protocol == "LL" ? 2 : protocol == "LL128" ? 128. / 120 : 1;
+}
+
+/// A piece on its way with the flags that it needs, and no more: what a protocol reaches below that
+/// it loses where all pieces are on their way.
+inline Bytes alone(Bytes piece, const Protocol& protocol) {
+  const double flags = flags_of(protocol.name);
+  return {
+      std::llround(static_cast<double>(piece.count) * flags / std::max(flags, protocol.link_time))};
+}
 
 }  // namespace gradcast::streams

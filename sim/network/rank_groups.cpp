@@ -117,6 +117,7 @@ std::vector<Phase> in_protocol(std::vector<Phase> phases, const Protocol& protoc
   };
   for (Phase& phase : phases) {
     phase.protocol = protocol;
+    phase.lockstep = phase.lockstep || protocol.in_lockstep;
     if (protocol.link_time == 1) continue;
     for (Message& message : phase.messages) message.bytes = sent(message.bytes);
     if (phase.size)

@@ -1,7 +1,8 @@
 // Measures how good the forecasts are, on every published run that may be fitted. Each run is
 // forecast by a fit that has not seen it. Writes the table of README.md and traces/validation.csv.
 // Runs of today's software, which no fit needs, make the tables of docs/accuracy.md and
-// traces/validation-today.csv (today.hpp).
+// traces/validation-today.csv (today.hpp), and the widths of platforms/stack-nccl*.csv
+// (widths.hpp).
 // `--check` fails if an error has grown by more than a tenth since those were written; it leaves
 // out the stacks, which take half a minute. It uses the closed form, so that every build gives the
 // same result.
@@ -18,6 +19,7 @@
 #include "sim/fit/study.hpp"
 #include "sim/population/judgement.hpp"
 #include "sim/validate/today.hpp"
+#include "sim/validate/widths.hpp"
 #include "sim/validate/written.hpp"
 
 namespace {
@@ -204,6 +206,8 @@ int main(int argc, char** argv) {
       write_text_file(today_csv, today_as_csv(today));
       write_text_file(root / "traces" / "validation-collectives.csv", beyond_as_csv(today));
       write_text_file(accuracy, in_accuracy(read_text_file(accuracy).content, today));
+      for (const WidthsFile& file : widths_files(today))
+        write_text_file(root / "platforms" / file.name, file.text);
       return 0;
     }
     std::string text = complaints(all, read_text_file(csv));
@@ -214,6 +218,9 @@ int main(int argc, char** argv) {
     const std::string page = read_text_file(accuracy).content;
     if (in_accuracy(page, today) != page)
       text += "docs/accuracy.md has other tables than these: scripts/validate writes them\n";
+    for (const WidthsFile& file : widths_files(today))
+      if (read_text_file(root / "platforms" / file.name).content != file.text)
+        text += "platforms/" + file.name + " has other widths: scripts/validate writes them\n";
     std::fprintf(stderr, "%s", text.c_str());
     return text.empty() ? 0 : 4;
   } catch (const std::exception& error) {

@@ -95,6 +95,58 @@ TEST_CASE("the closed form of NCCL's choice is what its messages take", "[nccl][
   CHECK(rings > 50);
 }
 
+// Nodes of one GPU: any number of them, parts of all sizes. A rank sends n - 1 parts in ceil(log2
+// n) rounds, so that PAT takes its base and parts, as many steps, and those bytes at .75 of the
+// link.
+TEST_CASE("PAT takes what its messages take, and what its formula says", "[nccl][engine]") {
+  int chosen = 0;
+  for (const int nodes : {2, 3, 4, 5, 7, 8, 13, 32, 63})
+    for (const std::int64_t part : {std::int64_t{64}, std::int64_t{1} << 12, std::int64_t{1} << 17})
+      for (const Outcome outcome : {Outcome::AllGathered, Outcome::Scattered}) {
+        const Cluster cluster = machine(nodes, 1, 1, NetworkKind::InfiniBand);
+        const RankLayout layout = layout_of(cluster);
+        const NcclWay way = nccl_way(cluster, kUsualNccl, layout, outcome, Bytes{part * nodes});
+        CAPTURE(nodes, part, way.collective->name);
+        if (way.estimate.algorithm != NcclAlgorithm::Pat) continue;  // a ring is faster
+        ++chosen;
+        const Bytes payload{outcome == Outcome::AllGathered ? part : part * nodes};
+        const Plan plan = one_collective(cluster, *way.collective,
+                                         {.payload = payload, .protocol = way.protocol});
+        const double exact = played(cluster, plan, "flow-exact");
+        CHECK(exact == Approx(played(cluster, plan, "analytic")).epsilon(1e-6));
+        int levels = 0;
+        while (1 << levels < nodes) ++levels;
+        // 6 us of launch; a message's 5 us of latency, and a step of 14 / 3.5 us. InfiniBand's
+        // first 10 us are in the step.
+        const double formula = 6e-6 + 8e-6 + nodes * 2.8e-6 + levels * 4e-6 +
+                               double(nodes - 1) * double(part) / .75 / 24e9;
+        CHECK(exact == Approx(formula).epsilon(1e-3));
+      }
+  CHECK(chosen > 20);
+}
+
+// Each part reaches every other rank once, whatever the number of ranks: contributions of 1, 2, 4,
+// ... bytes say which have been sent.
+TEST_CASE("PAT's all-gather sends each rank every part of the others once", "[nccl]") {
+  for (const int nodes : {2, 3, 5, 6, 8, 11}) {
+    CollectiveLoad load;
+    for (int rank = 0; rank < nodes; ++rank) load.contributions.push_back(Bytes{1 << rank});
+    load.payload = load.contributions.back();
+    std::vector<std::int64_t> has;
+    for (int rank = 0; rank < nodes; ++rank) has.push_back(1 << rank);
+    for (const Phase& phase : streams::pat_all_gather.phases(even_layout(nodes, 1), load)) {
+      const std::vector<std::int64_t> before = has;
+      for (const Message& message : phase.messages) {
+        const std::int64_t sent = message.bytes.count;
+        CHECK((sent & before[std::size_t(message.from)]) == sent);
+        CHECK((sent & before[std::size_t(message.to)]) == 0);
+        has[std::size_t(message.to)] |= sent;
+      }
+    }
+    for (const std::int64_t parts : has) CHECK(parts == (1 << nodes) - 1);
+  }
+}
+
 // 24 GB/s a NIC, 8 of them, on 4 nodes: a ring passes 2 x 31/32 S through 192 GB/s. With one NIC it
 // takes eight times as long.
 TEST_CASE("communication time falls with the NICs", "[nccl]") {
@@ -167,6 +219,63 @@ TEST_CASE("over TCP a faster NIC is never slower, and reaches 42 Gb/s at most", 
     CHECK(time > 2. * 7 / 8 * (1 << 30) / (42e9 / 8));
     before = time;
   }
+}
+
+// 8 nodes of one GPU, 2.4 GB/s, 25 us: a ring of 64 MiB has 14 rounds. One thread that copies too
+// makes 14 times a latency, 25 us and 14 us of the step, and an eighth of the bytes. Helpers hide
+// all latencies but those that a ring of bare messages has.
+TEST_CASE("over sockets a ring's latencies add up unless threads help to copy", "[nccl][engine]") {
+  Cluster cluster = machine(8, 1, 1, NetworkKind::Tcp);
+  cluster.nic.bandwidth = {2.4e9};
+  cluster.gpus_per_node = 4;
+  cluster.nics_per_node = 1;
+  const Bytes size{64 << 20};
+  const auto time = [&](const char* engine) {
+    const NcclWay way =
+        nccl_way(cluster, kUsualNccl, layout_of(cluster), Outcome::AllReduced, size);
+    REQUIRE(way.estimate.algorithm == NcclAlgorithm::Ring);
+    REQUIRE(way.protocol.name == "Simple");
+    return played(
+        cluster,
+        one_collective(cluster, *way.collective, {.payload = size, .protocol = way.protocol}),
+        engine);
+  };
+  const double bytes = 2. * 31 / 32 * double(size.count) / 2.4e9;
+  const double alone = time("analytic");
+  CHECK(alone == Approx(6e-6 + 8.4e-6 + 62 * (25e-6 + 14e-6) + bytes).epsilon(1e-4));
+  CHECK(time("flow-exact") == Approx(alone).epsilon(1e-4));
+  cluster.nccl_socket_threads = 4;
+  const double helped = time("analytic");
+  CHECK(helped > bytes);
+  CHECK(helped < bytes + 0.3 * (alone - bytes));
+  CHECK(time("flow-exact") == Approx(helped).epsilon(0.02));
+}
+
+// 8 nodes of 4 GPUs, two NICs of 24 GB/s of which 1.2 are reached: NCCL estimates a tree for the
+// nominal rate, where it does not fill its links. At 2.4 GB/s its bytes alone count: twice 1 MiB,
+// and before them 2 log2(8) - 1 steps of a piece. 4 channels have 256 KiB each: chunks of 32 KiB,
+// since fewer than 6 of 64 KiB would be.
+TEST_CASE("what NCCL estimates for a fast NIC does not slow a tree on a slow one", "[nccl]") {
+  Cluster cluster = machine(8, 4, 2, NetworkKind::Tcp);
+  cluster.gpu_generation = GpuGeneration::Ampere;
+  cluster.nvlink_sharp = YesNo::No;
+  cluster.nic_share = 0.05;
+  cluster.nic.latency = Seconds{25e-6};
+  const Bytes size{1 << 20};
+  const NcclWay way = nccl_way(cluster, {2, 18, 0}, layout_of(cluster), Outcome::AllReduced, size);
+  REQUIRE(way.estimate.algorithm == NcclAlgorithm::Tree);
+  REQUIRE(way.protocol.name == "Simple");
+  CHECK(way.protocol.piece == Bytes{4 * (32 << 10)});
+  CHECK(way.protocol.link_time == 1);
+  const Plan plan =
+      one_collective(cluster, *way.collective, {.payload = size, .protocol = way.protocol});
+  const double walk = 6e-6 + 8.4e-6 + 6 * 4e-6 + 6 * (25e-6 + 14e-6);
+  const double bytes = (5 * 131072. + 2 * 1048576.) / 2.4e9;
+  CHECK(played(cluster, plan, "analytic") == Approx(walk + bytes).epsilon(0.01));
+  cluster.nic_share = 1;  // then the estimate holds the first piece's way
+  const Protocol full =
+      nccl_way(cluster, {2, 18, 0}, layout_of(cluster), Outcome::AllReduced, size).protocol;
+  CHECK(full.link_time > 1.5);
 }
 
 // sqrt(1 / (1/n^2 + 1/m^2)), m = 42 Gb/s: 10GbE loses 3 %, 100GbE more than half.

@@ -72,6 +72,24 @@ TEST_CASE("groups choose for themselves", "[collective]") {
         Approx(14 * (50e-6 + 0.125)).epsilon(1e-9));
 }
 
+// As FSDP gathers parameters and scatters gradients. Of 8 nodes of 4 GPUs, ranks 4 apart have one
+// GPU in each node.
+TEST_CASE("since NCCL 2.23 parts go by PAT where a group has one GPU a node", "[collective]") {
+  Cluster fabric = cluster(8);
+  fabric.nic = {BytesPerSecond{24e9}, 5us};
+  const CollectiveLoad part{.payload = Bytes{128 << 10}}, whole{.payload = Bytes{1 << 20}};
+  const auto names = [&](int minor, const RankGroups& groups = {}) {
+    const CollectiveChoice choice(fabric, NcclVersion{2, minor, 0});
+    return std::string(choice.gather(part, groups).collective->name) + ", " +
+           std::string(choice.scatter(whole, groups).collective->name);
+  };
+  CHECK(names(27) == "pat-all-gather, pat-reduce-scatter");
+  CHECK(names(22) == "ring-all-gather, ring-reduce-scatter");
+  fabric.gpus_per_node = 4;
+  CHECK(names(27) == "ring-all-gather, ring-reduce-scatter");
+  CHECK(names(27, {4, 8}) == "pat-all-gather, pat-reduce-scatter");
+}
+
 TEST_CASE("a platform of SimGrid's has no costs here, and says what to name instead",
           "[collective]") {
   Cluster platform = cluster(4);

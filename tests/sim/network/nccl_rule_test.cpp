@@ -89,10 +89,41 @@ TEST_CASE("over sockets NCCL takes rings, LL for the small and Simple for the la
   CHECK(choice(25 << 20).algorithm == NcclAlgorithm::Ring);
 }
 
-TEST_CASE("all-gathers and reduce-scatters have rings alone", "[nccl]") {
-  for (const Outcome outcome : {Outcome::AllGathered, Outcome::Scattered})
-    for (const NcclEstimate& each : nccl_estimates(of_the_log(), outcome, Bytes{1 << 20}))
-      CHECK(each.algorithm == NcclAlgorithm::Ring);
+TEST_CASE("all-gathers and reduce-scatters of several GPUs a node have rings alone", "[nccl]") {
+  for (const int minor : {22, 27})
+    for (const Outcome outcome : {Outcome::AllGathered, Outcome::Scattered}) {
+      NcclMachine machine = of_the_log();
+      machine.version = {2, minor, 0};
+      for (const NcclEstimate& each : nccl_estimates(machine, outcome, Bytes{1 << 20}))
+        CHECK(each.algorithm == NcclAlgorithm::Ring);
+    }
+}
+
+// 32 nodes of one H100, 48 GB/s: PAT begins after 8 us, takes 5 levels of (14 + 2 x 35) / 3.5 us =
+// 24 us, 2.8 us for each of the 32 parts, and 1 MiB at 36 GB/s takes 29.13 us. By 2.23's table it
+// reached 40.8 GB/s: 25.70 us. With two GPUs a node, or before 2.23, there is no PAT.
+TEST_CASE("since 2.23 PAT carries the parts of nodes with one GPU", "[nccl]") {
+  NcclMachine machine = of_the_log();
+  machine.nodes = 32;
+  machine.gpus_per_node = 1;
+  machine.channels = 1;
+  machine.inside = machine.between = {48e9};
+  machine.plugin_latency = Seconds{35e-6};
+  const auto best = [&](int minor, Outcome outcome, std::int64_t bytes = 1 << 20) {
+    machine.version = {2, minor, 0};
+    return nccl_estimates(machine, outcome, Bytes{bytes}).front();
+  };
+  for (const Outcome outcome : {Outcome::AllGathered, Outcome::Scattered}) {
+    CHECK(best(22, outcome).algorithm == NcclAlgorithm::Ring);
+    CHECK(best(23, outcome).algorithm == NcclAlgorithm::Pat);
+    CHECK(best(27, outcome).algorithm == NcclAlgorithm::Pat);
+    CHECK(best(27, outcome).protocol == NcclProtocol::Simple);
+    CHECK(best(23, outcome).time.count() * 1e6 == Approx(8 + 120 + 89.6 + 25.70).epsilon(1e-4));
+    CHECK(best(27, outcome).time.count() * 1e6 == Approx(8 + 120 + 89.6 + 29.13).epsilon(1e-4));
+    // A ring's bandwidth is 49.5 GB/s: it carries what is large.
+    CHECK(best(27, outcome, std::int64_t{8} << 30).algorithm == NcclAlgorithm::Ring);
+  }
+  CHECK(best(27, Outcome::AllReduced).algorithm != NcclAlgorithm::Pat);
 }
 
 // 24 ranks on 3 nodes, 8 channels of 24 GB/s: NCCL counts a step for every rank, of 28 us with
