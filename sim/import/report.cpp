@@ -1,5 +1,6 @@
 #include "sim/import/report.hpp"
 
+#include "sim/base/shell_word.hpp"
 #include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
 
@@ -152,8 +153,7 @@ std::vector<std::string> next_commands(const Imported& imported, const ImportedF
                                        const ImportedShape& shape) {
   if (files.paths.model.empty() || files.paths.trace.empty()) return {};
   const auto quoted = [](const std::filesystem::path& path) {
-    const std::string text = path.string();
-    return text.find_first_of(" '\"$&;()*?\\|<>`") == std::string::npos ? text : in_quotes(text);
+    return shell_word(path.string());
   };
   // A run of one rank says nothing of a network: the example is one that people rent.
   const std::string where = files.paths.cluster.empty()
