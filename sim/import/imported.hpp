@@ -92,6 +92,9 @@ struct Imported {
 /// there are no times.
 void rescale(Imported& imported, Seconds iteration);
 
+/// Notes what does not fit together: buckets that do not add up to the gradients.
+void note_doubts(Imported& imported);
+
 /// True if the run was timed while it sent buckets of gradients: the backward of its trace has the
 /// framework's copies into them and back.
 inline bool has_framework(const Imported& imported) {

@@ -211,6 +211,7 @@ int import(int argc, const char* const* argv) {
   refuse_useless(flags, reader);
   DataFiles data = DataFiles::standard();
   Imported imported = reader.read(paths, options_of(flags, name, data));
+  note_doubts(imported);
   std::vector<InputFile> inputs;
   for (const fs::path& path : paths)
     inputs.push_back({path.string(), imported.weights_unread ? "" : sha256_of_file(path), path});

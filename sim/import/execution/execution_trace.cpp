@@ -36,8 +36,9 @@ void require_data_parallel(const ExecutionTrace& trace) {
     if (node.collective == "reduce-scatter" || node.collective == "all-gather")
       throw DataError(trace.file, 0,
                       "has a " + node.collective +
-                          ", as sharded training (FSDP, ZeRO, tensor parallelism) does: gradcast "
-                          "forecasts training in which each rank holds the whole model");
+                          ", as sharded training (FSDP, ZeRO, tensor parallelism) does: import reads "
+                          "plain data-parallel runs only. For FSDP and ZeRO import a plain run of "
+                          "the model, and forecast it with --sharding");
   }
 }
 

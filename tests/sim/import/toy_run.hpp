@@ -24,14 +24,17 @@ class ToyRun {
   int rank = 0;
   int world_size = 2;
   int late = 0;  // microseconds that this rank comes later to its all-reduce
+  int sends_every = 1;  // steps: gradients add up in the others
   std::string step_name = "ProfilerStep#";
+  std::string head;  // members of the trace, with a comma behind each
   std::string gradient_dims[2] = {R"("Input Dims":[[16]])", R"("Input Dims":[[4,8]])"};
   std::string more;  // events, with a comma before each
 
   std::string text() const {
     std::string events;
     for (int step = 0; step < steps; ++step) add_step(events, step);
-    return R"({"schemaVersion":1,"deviceProperties":[{"id":0,"name":"Toy GPU"}],)"
+    return R"({"schemaVersion":1,)" + head +
+           R"("deviceProperties":[{"id":0,"name":"Toy GPU"}],)"
            R"("distributedInfo":{"backend":"nccl","rank":)" +
            std::to_string(rank) + R"(,"world_size":)" + std::to_string(world_size) +
            R"(},"traceEvents":[)" + events.substr(1) + more + R"(],"traceName":"toy"})";
@@ -72,7 +75,7 @@ class ToyRun {
     events += slice("cpu_op", "AddmmBackward0", 2, at + 400, 50, sequence(0));
     events += kernel("gemm", 7, at + 420, 100, 2, at + 410);
     events += slice("cpu_op", "torch::autograd::AccumulateGrad", 2, at + 452, 3, gradient_dims[0]);
-    if (world_size > 1) {
+    if (world_size > 1 && (step + 1) % sends_every == 0) {
       events += slice("cpu_op", "c10d::allreduce_", 2, at + 456, 10);
       events += kernel("ncclKernel_AllReduce", 20, at + 500 + late, 120 - late, 2, at + 458,
                        R"("Collective name":"allreduce","In msg nelems":48,"Group size":)" +
