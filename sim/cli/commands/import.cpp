@@ -230,6 +230,10 @@ int import(int argc, const char* const* argv) {
   for (std::string& line : notes_as_provenance(imported.notes))
     provenance.push_back(std::move(line));
   const ImportedFiles files = files_of(imported, name, shape, flags.text("output"), provenance);
+  if (files.files.empty() && !imported.times)
+    throw DataError(paths.front().string(), 0,
+                    "has nothing that could be written; not known: " +
+                        join(imported.notes.unknown, "; "));
   try {
     require_readable(files);
   } catch (const DataError& error) {

@@ -71,6 +71,7 @@ NamedInitializer read_tensor(WireMessage proto) {
         break;
       case 9:
         raw = proto.length();
+        read.tensor.values = raw > 0 ? proto.place() : 0;
         break;
       case 14:
         read.tensor.external = proto.number() == 1;
