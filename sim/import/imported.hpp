@@ -101,4 +101,10 @@ inline bool has_framework(const Imported& imported) {
   return imported.times && !imported.buckets.empty();
 }
 
+/// True if each gradient was sent by itself.
+inline bool sends_each(const Imported& imported) {
+  return imported.model && imported.buckets.size() > 1 &&
+         imported.buckets.size() == imported.model->tensors.size();
+}
+
 }  // namespace gradcast

@@ -29,9 +29,8 @@ std::vector<SourceGroup> load_source_groups(DataFiles& files) {
   while (rows.next()) {
     const std::string& measured = rows.word("measured");
     if (!known.contains(measured)) {
-      const TextFile runs = rows.value("measured", [&](std::string_view) {
-        return files.read(kMeasuredRuns, measured);
-      });
+      const TextFile runs = rows.value(
+          "measured", [&](std::string_view) { return files.read(kMeasuredRuns, measured); });
       known[measured] = fit_rows_of(load_measured_runs(runs), files);
     }
     const std::string name = rows.word("group");

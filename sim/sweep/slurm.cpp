@@ -71,12 +71,15 @@ std::string merge_script(const SlurmJob& job) {
   return common_head(job, "gradcast-merge") + directive("output", log_file(job, "merge-%j.log")) +
          "# Names what is missing and fails where a shard did not end.\n" + program_line(job) +
          kProgram + " sweep merge " + in_shell_quotes(job.folder.string()) + " -o " +
-         in_shell_quotes((job.folder / "result.json").string()) + " &&\nexec " + kProgram + " sweep merge " +
-         in_shell_quotes(job.folder.string()) + " -o " + in_shell_quotes((job.folder / "result.csv").string()) + "\n";
+         in_shell_quotes((job.folder / "result.json").string()) + " &&\nexec " + kProgram +
+         " sweep merge " + in_shell_quotes(job.folder.string()) + " -o " +
+         in_shell_quotes((job.folder / "result.csv").string()) + "\n";
 }
 
 std::string submit_script(const SlurmJob& job) {
-  const auto script = [&](const char* name) { return in_shell_quotes((job.folder / name).string()); };
+  const auto script = [&](const char* name) {
+    return in_shell_quotes((job.folder / name).string());
+  };
   return "#!/bin/sh\n"
          "# Submits the array, and the merge for when every task has ended, well or not. Arguments "
          "go\n"

@@ -231,9 +231,9 @@ int import(int argc, const char* const* argv) {
     provenance.push_back(std::move(line));
   const ImportedFiles files = files_of(imported, name, shape, flags.text("output"), provenance);
   if (files.files.empty() && !imported.times)
-    throw DataError(paths.front().string(), 0,
-                    "has nothing that could be written; not known: " +
-                        join(imported.notes.unknown, "; "));
+    throw DataError(
+        paths.front().string(), 0,
+        "has nothing that could be written; not known: " + join(imported.notes.unknown, "; "));
   try {
     require_readable(files);
   } catch (const DataError& error) {

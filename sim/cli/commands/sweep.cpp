@@ -145,8 +145,7 @@ class Sweep {
     Store store(shard_file(folder, shard));
     run_sweep(sweep_run(tasks_of_shard(shard, tasks_.tasks.size())), &store, files_);
     flags_.note("shard " + std::to_string(shard.number) + "/" + std::to_string(shard.of) +
-                " is done; when all are: gradcast sweep merge " +
-                shell_word(folder.string()));
+                " is done; when all are: gradcast sweep merge " + shell_word(folder.string()));
     return 0;
   }
 

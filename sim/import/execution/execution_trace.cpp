@@ -34,11 +34,12 @@ void require_data_parallel(const ExecutionTrace& trace) {
           "has an all-to-all, as experts and embeddings on several ranks need: gradcast "
           "forecasts data-parallel training only");
     if (node.collective == "reduce-scatter" || node.collective == "all-gather")
-      throw DataError(trace.file, 0,
-                      "has a " + node.collective +
-                          ", as sharded training (FSDP, ZeRO, tensor parallelism) does: import reads "
-                          "plain data-parallel runs only. For FSDP and ZeRO import a plain run of "
-                          "the model, and forecast it with --sharding");
+      throw DataError(
+          trace.file, 0,
+          "has a " + node.collective +
+              ", as sharded training (FSDP, ZeRO, tensor parallelism) does: import reads "
+              "plain data-parallel runs only. For FSDP and ZeRO import a plain run of "
+              "the model, and forecast it with --sharding");
   }
 }
 

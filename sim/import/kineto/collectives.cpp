@@ -160,8 +160,7 @@ std::optional<ClockOffset> clock_offset(const std::vector<StepCollectives>& firs
       for (std::size_t i = 0; i < step.calls.size(); ++i) {
         if (step.calls[i].what.kind != its.calls[i].what.kind) break;
         const bool reduces = step.calls[i].what.kind == CollectiveKind::AllReduce;
-        (reduces ? reductions : others)
-            .push_back(step.calls[i].span.end - its.calls[i].span.end);
+        (reduces ? reductions : others).push_back(step.calls[i].span.end - its.calls[i].span.end);
       }
     }
   std::vector<Nanoseconds>& ends = reductions.empty() ? others : reductions;
@@ -181,10 +180,11 @@ std::optional<ClockOffset> clock_offset(const std::vector<StepCollectives>& firs
 void refuse_hybrids(const Recording& recording, const std::vector<StepCollectives>& steps,
                     int world_size) {
   const auto refuse = [&](const std::string& found, const std::string& meaning) {
-    throw DataError(recording.file, 0,
-                    "is no plain data-parallel run: it has " + found + ", which tells of " +
-                        meaning + "; import reads plain data-parallel runs only. For FSDP and ZeRO import a plain "
-                        "run of the model, and forecast it with --sharding");
+    throw DataError(
+        recording.file, 0,
+        "is no plain data-parallel run: it has " + found + ", which tells of " + meaning +
+            "; import reads plain data-parallel runs only. For FSDP and ZeRO import a plain "
+            "run of the model, and forecast it with --sharding");
   };
   const bool named = has_data_parallel_group(recording);
   if (recording.on_host_to_all && !named) refuse("nccl:all_to_all", kReasons[0].what);

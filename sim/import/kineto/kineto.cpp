@@ -36,6 +36,7 @@ struct Rank {
   std::size_t linked = 0;
   Nanoseconds launch_latency = 0;
   Steps steps;
+  bool sends_each = false;                   // gradient by itself, as compiled backwards do
   std::vector<WindowTimes> times;            // of the used steps
   std::vector<StepGradients> gradients;      // likewise
   std::vector<StepCollectives> collectives;  // likewise
@@ -68,6 +69,7 @@ Rank read_rank(const std::filesystem::path& path, const ReadEvents& read) {
   rank.linked = link_launches(recording);
   rank.steps = find_steps(recording);
   set_phases(recording, rank.steps.thread);
+  rank.sends_each = separate_compiled_sends(recording, rank.steps);
   rank.times = times_of_windows(recording, rank.steps);
   rank.launch_latency = launch_latency(recording, rank.steps);
   rank.gradients = gradients_of_steps(recording, rank.steps);
@@ -206,8 +208,7 @@ int element_bytes_of(const Rank& rank) {
   return 4;
 }
 
-void set_buckets(const std::vector<StepCollectives>& steps, int element_bytes,
-                 Imported& imported) {
+void set_buckets(const std::vector<StepCollectives>& steps, int element_bytes, Imported& imported) {
   for (const StepCollectives& step : steps) {
     const std::vector<std::int64_t> its = buckets_of(step);
     if (imported.buckets.empty()) imported.buckets = its;
@@ -231,6 +232,41 @@ void set_buckets(const std::vector<StepCollectives>& steps, int element_bytes,
       ++number;
     }
   }
+}
+
+/// The least that each all-reduce took, where the trace does not say how much it sent: the k-th
+/// largest gradient is taken to be what took the k-th longest.
+void pair_by_size(const Rank& rank, int element_bytes, Imported& imported) {
+  std::vector<Seconds> least;
+  for (const StepCollectives& step : rank.collectives) {
+    std::size_t number = 0;
+    for (const CollectiveCall& call : step.calls) {
+      if (!call.of_gradients || call.what.kind != CollectiveKind::AllReduce) continue;
+      const Seconds seconds = to_seconds(call.span.end - call.span.start);
+      if (number == least.size()) least.push_back(seconds);
+      least[number] = std::min(least[number], seconds);
+      ++number;
+    }
+  }
+  std::vector<std::int64_t> sizes = imported.buckets;
+  if (least.size() != sizes.size()) return;
+  std::sort(sizes.begin(), sizes.end());
+  std::sort(least.begin(), least.end());
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    imported.transfers.push_back({Bytes{sizes[i] * element_bytes}, least[i]});
+}
+
+/// Of a run whose backward pass sends each gradient by itself.
+void set_separate_sends(const Rank& rank, const Sizes& sizes, int element_bytes,
+                        Imported& imported) {
+  imported.buckets = sizes.elements;
+  pair_by_size(rank, element_bytes, imported);
+  imported.notes.inferred.push_back(
+      "each gradient is sent by itself, by a backward pass that was compiled with its all-reduces: "
+      "backward ends where the first is sent, and copies of gradients behind it count as update");
+  imported.notes.inferred.push_back(
+      "what each all-reduce sent: the trace does not say, so the largest gradient is taken for the "
+      "one that took longest, and so on");
 }
 
 void require_fitting(const std::vector<Parameter>& parameters, const TextFile& file,
@@ -281,7 +317,9 @@ void set_model(const Rank& rank, const ImportOptions& options, int element_bytes
                            " gradients, from " + sizes.how;
   (sizes.from == ShapesFrom::Inferred ? imported.notes.inferred : imported.notes.used)
       .push_back(told);
-  if (imported.buckets.empty() && sizes.from != ShapesFrom::Unknown) {
+  if (imported.buckets.empty() && rank.sends_each) {
+    set_separate_sends(rank, sizes, element_bytes, imported);
+  } else if (imported.buckets.empty() && sizes.from != ShapesFrom::Unknown) {
     // Of a run whose NCCL kernels do not say: what was done before each call.
     const int begin = first.gradients.front().bucket;
     const int calls = first.gradients.back().bucket - begin;
@@ -502,6 +540,10 @@ Imported imported_from(std::vector<Rank> ranks, const ImportOptions& options,
   set_buckets(sending, element_bytes, imported);
   set_model(rank, options, element_bytes, imported);
   set_element_type(element_bytes, imported);
+  for (ImportedCollective& one : imported.collectives)
+    if (rank.sends_each && one.name == to_string(CollectiveKind::AllReduce) && one.bytes.count == 0)
+      for (const std::int64_t elements : imported.buckets)
+        one.bytes = one.bytes + Bytes{elements * element_bytes};
   if (ranks.size() > 1) {
     align_clocks(ranks, imported.notes);
     set_shared(ranks, imported);

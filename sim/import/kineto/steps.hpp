@@ -25,7 +25,8 @@ struct Steps {
 };
 
 /// Steps are ProfilerStep#N, else another annotation with a number that repeats, else what lies
-/// between the optimizer's calls. Needs operators in the order of their start. Throws DataError for a trace without work on a GPU, without steps, with one, or without a full window.
+/// between the optimizer's calls. Needs operators in the order of their start. Throws DataError for
+/// a trace without work on a GPU, without steps, with one, or without a full window.
 Steps find_steps(const Recording& recording);
 
 }  // namespace gradcast::kineto

@@ -25,8 +25,8 @@ struct OnnxNode {
 
 struct OnnxInitializer {
   OnnxShape shape;
-  std::int64_t type = 0;  // TensorProto.DataType
-  bool external = false;  // its values lie in another file
+  std::int64_t type = 0;     // TensorProto.DataType
+  bool external = false;     // its values lie in another file
   std::uint64_t values = 0;  // where they begin in this file; 0: not as raw bytes
 };
 

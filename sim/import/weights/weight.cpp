@@ -138,7 +138,8 @@ void refuse_adapters(const std::vector<Weight>& weights, const std::string& file
                                         "lora_magnitude_vector", "hada_w1_a", "lokr_w1"})
       if (has_part(weight.name, part))
         throw DataError(file, 0,
-                        "is an adapter (it has " + in_quotes(shortened(clean_text(weight.name), 80)) +
+                        "is an adapter (it has " +
+                            in_quotes(shortened(clean_text(weight.name), 80)) +
                             "): the model beside which it is trained is not in it; give the "
                             "checkpoint of that model");
 }

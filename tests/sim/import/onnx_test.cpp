@@ -126,8 +126,8 @@ TEST_CASE("weights that are sliced, joined and reshaped before their use are sti
 // The table has 3 rows of 2 numbers; the head is the same, turned.
 TEST_CASE("a head that is the table turned is one gradient with it", "[onnx]") {
   const auto floats = [](const std::vector<float>& values) {
-    return bytes_field(9, std::string(reinterpret_cast<const char*>(values.data()),
-                                      4 * values.size()));
+    return bytes_field(
+        9, std::string(reinterpret_cast<const char*>(values.data()), 4 * values.size()));
   };
   for (const bool tied : {true, false}) {
     OnnxWriter net({-1, -1});

@@ -2,6 +2,7 @@
 
 #include "sim/base/error.hpp"
 #include "sim/import/kineto/collectives.hpp"
+#include "sim/import/written.hpp"
 
 using namespace gradcast;
 using Catch::Contains;
@@ -179,9 +180,10 @@ TEST_CASE("ranks whose collectives have no ends in common are refused") {
   REQUIRE(text.find(begin) != std::string::npos);
   text.replace(text.find(begin), begin.size(), R"("tid":20,"ts":51500,"dur":120,)");
   const TemporaryFolder folder;
-  CHECK_THROWS_WITH(import_reader_named("kineto").read(
-                        {folder.write("a.json", ToyRun().text()), folder.write("b.json", text)}, {}),
-                    Contains("b.json: does not fit ") && Contains("of two runs"));
+  CHECK_THROWS_WITH(
+      import_reader_named("kineto").read(
+          {folder.write("a.json", ToyRun().text()), folder.write("b.json", text)}, {}),
+      Contains("b.json: does not fit ") && Contains("of two runs"));
 }
 
 TEST_CASE("a run that marks no steps has those between its optimizer's calls") {
@@ -209,6 +211,28 @@ TEST_CASE("gradients that add up over steps are told as a step that sends them h
   CHECK(toy.buckets == std::vector<std::int64_t>{48});
   CHECK(says(toy.notes.unknown, "only 3 of 5 steps all-reduce them"));
   CHECK_FALSE(says(imported_toy({}).notes.unknown, "how often"));
+}
+
+// Backward: 100 + 30. The copy (5) and the addition (10) behind the first all-reduce are the
+// update's, with its 60. 32 elements took 30 us, 16 took 20.
+TEST_CASE("a compiled backward pass ends where it sends its first gradient") {
+  if (!kineto::event_reader_built()) return;
+  ToyRun run;
+  run.compiled = true;
+  const Imported toy = imported_toy(run);
+  CHECK(micro(toy.times->backward) == Approx(130));
+  CHECK(micro(toy.trace->backward()) == Approx(130));
+  CHECK(micro(toy.trace->update) == Approx(75));
+  REQUIRE(toy.collectives.size() == 1);
+  CHECK(toy.collectives[0].count == 2);
+  CHECK(toy.collectives[0].bytes == Bytes{4 * 48});
+  CHECK(toy.buckets == std::vector<std::int64_t>{16, 32});
+  REQUIRE(toy.transfers.size() == 2);
+  CHECK(toy.transfers[1].bytes == Bytes{4 * 32});
+  CHECK(micro(toy.transfers[1].seconds) == Approx(30));
+  CHECK(says(toy.notes.inferred, "each gradient is sent by itself"));
+  const ImportedFiles made = files_of(toy, "toy", shape_of(toy, {}), "my", {});
+  CHECK_FALSE(made.paths.measured.empty());
 }
 
 TEST_CASE("buckets that do not add up to the gradients are said") {
