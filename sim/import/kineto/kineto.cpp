@@ -141,8 +141,8 @@ std::vector<StepCollectives> sending_steps(const Rank& rank, ImportNotes& notes)
         "how often gradients are sent: only " + std::to_string(sending.size()) + " of " +
         std::to_string(rank.collectives.size()) +
         " steps all-reduce them, so they add up over several steps (gradient accumulation, "
-        "no_sync). Collectives and buckets are those of a step that sends; a forecast sends in "
-        "every step");
+        "no_sync). Collectives and buckets are those of a step that sends; a forecast needs "
+        "--accumulation, and the batch of all its micro-steps");
   else if (least != most)
     notes.unknown.push_back("the all-reduces of a step: " + std::to_string(least) + " to " +
                             std::to_string(most) + ", so steps send different gradients");

@@ -78,6 +78,12 @@ std::vector<Annotation> optimizer_steps(const Recording& recording) {
   return steps;
 }
 
+bool has_gradients(const Recording& recording) {
+  return std::any_of(
+      recording.operators.begin(), recording.operators.end(),
+      [](const Operator& one) { return one.kind == OperatorKind::AccumulateGrad; });
+}
+
 /// Where most of the compute time is; collectives have streams of their own.
 std::uint32_t busiest_stream(const Recording& recording) {
   std::map<std::uint32_t, Nanoseconds> busy;
@@ -139,8 +145,11 @@ Steps find_steps(const Recording& recording) {
   }
   if (annotations.size() < (steps.by_optimizer ? 2 : 1))
     throw DataError(recording.file, 0,
-                    "has no steps (ProfilerStep#N), and fewer than two training steps between "
-                    "calls of the optimizer" +
+                    std::string("has no steps (ProfilerStep#N), and ") +
+                        (has_gradients(recording)
+                             ? "fewer than two training steps between calls of the optimizer"
+                             : "no gradients: it is a trace of inference, or its backward pass "
+                               "was not recorded") +
                         how);
   if (annotations.size() > kMostSteps)
     throw DataError(recording.file, 0,
