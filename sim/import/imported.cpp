@@ -1,7 +1,7 @@
 #include "sim/import/imported.hpp"
 
 #include <algorithm>
-#include <cstdlib>
+#include <cmath>
 #include <numeric>
 
 #include "sim/base/error.hpp"

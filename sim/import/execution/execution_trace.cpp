@@ -167,6 +167,11 @@ class Reading {
       imported_.collectives.push_back(each);
     }
     // The last step's, in order: the first may have buckets of its own, before DDP reorders them.
+    if (reductions.size() % static_cast<std::size_t>(steps) != 0)
+      imported_.notes.unknown.push_back(
+          "the all-reduces of a step: " + std::to_string(reductions.size()) + " in " +
+          std::to_string(steps) +
+          " forward passes, so steps differ, as where gradients add up over several (no_sync)");
     const std::size_t each_step = reductions.size() / static_cast<std::size_t>(steps);
     for (std::size_t i = reductions.size() - each_step; i < reductions.size(); ++i) {
       imported_.buckets.push_back(reductions[i]->bytes / parameters_.element_bytes);

@@ -259,3 +259,15 @@ TEST_CASE("a gradient that has an activation's id is not taken for a parameter",
   CHECK(result.model->tensors.size() == 1);
   CHECK(result.model->elements() == 288);
 }
+
+TEST_CASE("all-reduces in some forward passes only are said", "[execution]") {
+  const std::string weight = R"([10, 11, 0, 288, 4, "cuda:0"])";
+  const std::string optimizer = json_node(4, "aten::_foreach_add_", "[[" + weight + "], 0.1]");
+  const Imported result = read_json_trace(
+      json_node(1, "aten::conv2d", "[" + weight + "]", sequence(5)) + "," +
+      json_node(2, "aten::conv2d", "[" + weight + "]", sequence(9)) + "," +
+      json_node(3, "record_param_comms",
+                "[[" + weight + R"(], 1, ["0", "pg"], 0, "allreduce", [], [], 0, 1, 8])") +
+      "," + optimizer);
+  CHECK_THAT(join(result.notes.unknown), Contains("1 in 2 forward passes, so steps differ"));
+}
