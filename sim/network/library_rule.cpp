@@ -27,10 +27,21 @@ Protocol two_in_flight(const Cluster& cluster, Bytes chunk) {
   return protocol;
 }
 
+/// Of two ranks, both directions share a connection. Gloo's all-gather sends each half of a chunk
+/// before it says, on the same connection, that it is ready for the peer's. So the rank that comes
+/// first waits while the other's first half travels: three halves take the time, not two.
+Protocol one_waits(Protocol protocol) {
+  protocol.name = "one-waits";
+  protocol.link_time = 1.5;
+  return protocol;
+}
+
 /// PyTorch's ProcessGroupGloo scatters sums by an all-reduce of everything.
 CollectiveUse by_gloo(const Cluster& cluster, Outcome outcome, int ranks, Bytes bytes) {
-  if (outcome == Outcome::AllGathered)
-    return {find_collective("ring-all-gather"), two_in_flight(cluster, bytes)};
+  if (outcome == Outcome::AllGathered) {
+    const Protocol protocol = two_in_flight(cluster, bytes);
+    return {find_collective("ring-all-gather"), ranks == 2 ? one_waits(protocol) : protocol};
+  }
   return {find_collective("ring-all-reduce"), two_in_flight(cluster, chunk(bytes, 0, ranks))};
 }
 
@@ -155,7 +166,8 @@ CollectiveUse by_open_mpi_41(const Cluster&, Outcome outcome, int ranks, Bytes b
 
 constexpr LibraryRule kRules[] = {
     {"gloo", "Gloo", "Gloo's ring, two segments in flight",
-     "facebookincubator/gloo@1d9e62a gloo/allreduce.cc, allgather.cc; pytorch/pytorch "
+     "facebookincubator/gloo@1d9e62a gloo/allreduce.cc, allgather.cc, transport/tcp/pair.cc; "
+     "pytorch/pytorch "
      "torch/csrc/distributed/c10d/ProcessGroupGloo.cpp",
      by_gloo},
     {"open-mpi", "Open MPI 4.1", "Open MPI's decision since 4.1, by ranks and bytes",

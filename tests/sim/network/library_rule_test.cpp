@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sim/network/collective_choice.hpp"
+#include "sim/network/rank_groups.hpp"
 
 using namespace gradcast;
 using namespace std::chrono_literals;
@@ -50,6 +51,22 @@ TEST_CASE("every library chooses a collective of the right kind for all ranks an
           CHECK((use.collective->serves == Aggregation::AllGather) ==
                 (outcome == Outcome::AllGathered));
         }
+}
+
+// 40 MB a rank at 1 GB/s: 40 ms, half of which one rank waits for the other. Of four ranks three
+// chunks go round: 120 ms.
+TEST_CASE("a Gloo all-gather of two ranks takes half as long again, of more it is a ring",
+          "[library_rule]") {
+  const LibraryRule* rule = find_library_rule("gloo");
+  const auto seconds = [&](int ranks) {
+    const CollectiveUse use =
+        rule->choose(cluster(ranks), Outcome::AllGathered, ranks, Bytes{40'000'000});
+    const auto phases = phases_in({}, *use.collective, layout_of(cluster(ranks)),
+                                  {.payload = Bytes{40'000'000}, .protocol = use.protocol});
+    return collective_time(phases, make_topology(cluster(ranks)), {}).count();
+  };
+  CHECK(seconds(2) == Approx(0.060).epsilon(0.005));
+  CHECK(seconds(4) == Approx(0.120).epsilon(0.005));
 }
 
 // 10,000 bytes, and 1 MiB for each rank.
