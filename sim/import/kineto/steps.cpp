@@ -79,9 +79,8 @@ std::vector<Annotation> optimizer_steps(const Recording& recording) {
 }
 
 bool has_gradients(const Recording& recording) {
-  return std::any_of(
-      recording.operators.begin(), recording.operators.end(),
-      [](const Operator& one) { return one.kind == OperatorKind::AccumulateGrad; });
+  return std::any_of(recording.operators.begin(), recording.operators.end(),
+                     [](const Operator& one) { return one.kind == OperatorKind::AccumulateGrad; });
 }
 
 /// Where most of the compute time is; collectives have streams of their own.
