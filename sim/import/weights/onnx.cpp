@@ -7,7 +7,6 @@
 #include "sim/base/clean_text.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
-#include "sim/import/protobuf_wire.hpp"
 #include "sim/import/weights/derive.hpp"
 #include "sim/import/weights/onnx_graph.hpp"
 #include "sim/import/weights/onnx_shapes.hpp"
@@ -158,36 +157,10 @@ class Conversion {
             "whether the head shares the table " + in_quotes(shortened(clean_text(name), 60)) +
             ": it has the same shape, and the values are not in this file. It is taken for a "
             "matrix of its own");
-      else if (is_same_turned(table, matrix))
+      else if (is_same_turned(file_, table, matrix))
         return true;
     }
     return false;
-  }
-
-  /// Compares some values; equal zeros say nothing.
-  bool is_same_turned(const OnnxInitializer& table, const OnnxInitializer& matrix) const {
-    if (table.type != matrix.type) return false;
-    constexpr std::int64_t kRows = 8, kColumns = 64;
-    const std::uint64_t bytes = floating_type(table.type) == "F64"   ? 8
-                                : floating_type(table.type) == "F32" ? 4
-                                                                     : 2;
-    ByteSource source{std::filesystem::path(file_)};
-    const std::int64_t rows = table.shape[0], columns = table.shape[1];
-    bool any = false;
-    for (std::int64_t i = 0; i < std::min(kRows, rows); ++i)
-      for (std::int64_t j = 0; j < std::min(kColumns, columns); ++j) {
-        const std::int64_t row = i * rows / std::min(kRows, rows);
-        const std::int64_t column = j * columns / std::min(kColumns, columns);
-        const auto place = [&](const OnnxInitializer& of, std::int64_t element) {
-          return of.values + static_cast<std::uint64_t>(element) * bytes;
-        };
-        const std::uint64_t a = place(table, row * columns + column);
-        const std::uint64_t b = place(matrix, column * rows + row);
-        const std::string value = source.copy(a, a + bytes);
-        if (value != source.copy(b, b + bytes)) return false;
-        any = any || value.find_first_not_of('\0') != std::string::npos;
-      }
-    return any;
   }
 
   static Role role_of(const OnnxNode& node, std::size_t place, const OnnxInitializer& tensor) {
