@@ -2,7 +2,6 @@
 #include "sim/import/weights/onnx_graph.hpp"
 
 #include <algorithm>
-#include <algorithm>
 #include <utility>
 
 #include "sim/base/clean_text.hpp"
