@@ -46,11 +46,12 @@ std::string fit_of(const std::string& name, const DataKind& kind, const DataFile
   return !is_fitted(name) && known(files, kind, its_fit) ? its_fit : name;
 }
 
-constexpr std::array<std::string_view, 14> kSoftware = {"per_message_latency",
+constexpr std::array<std::string_view, 15> kSoftware = {"per_message_latency",
                                                         "per_collective_latency",
                                                         "per_tensor_negotiation",
                                                         "per_iteration_overhead",
                                                         "per_tensor_overhead",
+                                                        "shard_copy_passes",
                                                         "rank_spread",
                                                         "communication_slowdown",
                                                         "computing_slowdown",

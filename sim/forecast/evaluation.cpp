@@ -61,7 +61,8 @@ std::string content_of(const Asked& asked, const Engine& engine, DataFiles& file
   const RequestFiles read = read_files(request, files);
   for (const TextFile* file : read.all()) add(*file);
   if (!asked.software.empty()) add(files.read(kClusters, asked.software));
-  if (!request.costs_device.empty()) add(files.read(kDevices, "devices"));
+  if (!request.costs_device.empty() || request.sharding.kind == Sharding::Fsdp)
+    add(files.read(kDevices, "devices"));
   return content;
 }
 

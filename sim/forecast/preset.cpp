@@ -45,14 +45,22 @@ constexpr std::array<Gpu, 4> kGpus = {{{GpuGeneration::Hopper, "h100", "h100-sxm
                                        {GpuGeneration::Volta, "v100", "v100"},
                                        {GpuGeneration::Blackwell, "", "b200"}}};
 
+}  // namespace
+
+std::string_view device_of(GpuGeneration generation) {
+  return std::find_if(kGpus.begin(), kGpus.end(),
+                      [&](const Gpu& each) { return each.generation == generation; })
+      ->device;
+}
+
+namespace {
+
 /// The ratio of two generations' memory bandwidths, by which most of a network's time goes.
 double times_as_fast(GpuGeneration one, GpuGeneration other, const DataFiles& files) {
   DataFiles others = files.beside();  // the answer names the factor, and not this file
   const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
   const auto memory = [&](GpuGeneration generation) {
-    const auto gpu = std::find_if(kGpus.begin(), kGpus.end(),
-                                  [&](const Gpu& each) { return each.generation == generation; });
-    return device_named(*devices, std::string(gpu->device)).memory_bandwidth.value;
+    return device_named(*devices, std::string(device_of(generation))).memory_bandwidth.value;
   };
   return memory(one) / memory(other);
 }

@@ -25,6 +25,9 @@ Preset parse_preset(std::string_view text);
 /// trace's usual cost table come with either. Throws as read_files does.
 Request with_defaults(Request request, DataFiles& files);
 
+/// The row of traces/devices.csv that stands for a generation of GPUs, a known one.
+std::string_view device_of(GpuGeneration generation);
+
 /// "PyTorch DDP on NCCL 2.27.5 over 8 NICs of 24 GB/s a node, buckets of 25 MiB, overlapped": the
 /// software that the scenario stands for.
 std::string assumed_words(const Request& request, const Scenario& scenario);

@@ -7,6 +7,7 @@
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/engine/simgrid_platform.hpp"
+#include "sim/forecast/preset.hpp"
 #include "sim/forecast/training.hpp"
 #include "sim/inputs/cluster_faults.hpp"
 #include "sim/inputs/cluster_file.hpp"
@@ -33,22 +34,44 @@ ValueError unknown(const std::string& what, const std::string& typed,
                     " (known: " + join(known) + ")");
 }
 
-/// The collectives that NCCL chooses by its own rule, by name.
-struct NcclName {
+/// What a library's rule is asked for: "nccl" and "gloo" stand for its all-reduce.
+struct Ending {
   std::string_view name;
   Outcome outcome;
+  bool nccl_alone;
 };
-constexpr NcclName kNcclNames[] = {{"nccl", Outcome::AllReduced},
-                                   {"nccl-all-gather", Outcome::AllGathered},
-                                   {"nccl-reduce-scatter", Outcome::Scattered},
-                                   {"nccl-broadcast", Outcome::Broadcast},
-                                   {"nccl-send-receive", Outcome::Passed}};
+constexpr Ending kEndings[] = {{"", Outcome::AllReduced, false},
+                               {"-all-gather", Outcome::AllGathered, false},
+                               {"-reduce-scatter", Outcome::Scattered, false},
+                               {"-broadcast", Outcome::Broadcast, true},
+                               {"-send-receive", Outcome::Passed, true}};
 
-/// nullptr where the name is another.
-const NcclName* find_nccl_name(const std::string& name) {
-  for (const NcclName& each : kNcclNames)
-    if (each.name == name) return &each;
-  return nullptr;
+/// A collective that a library chooses by its own rule.
+struct Ruled {
+  const LibraryRule* library;  // nullptr: NCCL
+  Outcome outcome;
+};
+
+std::vector<std::string> ruled_names() {
+  std::vector<std::string> names;
+  for (const Ending& ending : kEndings) {
+    names.push_back("nccl" + std::string(ending.name));
+    for (const LibraryRule& rule : library_rules())
+      if (!ending.nccl_alone) names.push_back(std::string(rule.name) + std::string(ending.name));
+  }
+  return names;
+}
+
+/// Nothing where the name is another.
+std::optional<Ruled> find_ruled(std::string_view name) {
+  for (const Ending& ending : kEndings) {
+    if (!name.ends_with(ending.name)) continue;
+    const std::string_view library = name.substr(0, name.size() - ending.name.size());
+    if (library == "nccl") return Ruled{nullptr, ending.outcome};
+    const LibraryRule* rule = find_library_rule(library);
+    if (rule != nullptr && !ending.nccl_alone) return Ruled{rule, ending.outcome};
+  }
+  return {};
 }
 
 /// nullptr for "auto".
@@ -122,6 +145,16 @@ std::shared_ptr<const CostTable> costs_in(const TextFile& file, const Request& r
                                [&] { return transferred(*table, request.costs_of, to, files); });
 }
 
+/// Of the trace's GPU, and where no row of traces/devices.csv is that, of the cluster's.
+BytesPerSecond gpu_memory_of(const Scenario& scenario, const DataFiles& files) {
+  DataFiles others = files.beside();  // physics alone has no use for it
+  const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
+  if (const Device* device = device_meant(*devices, scenario.trace->device))
+    return device->memory_bandwidth;
+  const std::string_view its = device_of(gpu_generation_of(scenario.cluster));
+  return device_named(*devices, std::string(its)).memory_bandwidth;
+}
+
 /// Of low rank are matrices, whole ones.
 void require_matrices(const Request& request, const Scenario& scenario) {
   const std::string compressor = "compressor '" + request.compressor + "'";
@@ -138,8 +171,7 @@ void require_matrices(const Request& request, const Scenario& scenario) {
 std::vector<std::string> collective_names() {
   std::vector<std::string> names = names_of(all_collectives());
   names.emplace_back("auto");
-  for (const NcclName& each : kNcclNames) names.emplace_back(each.name);
-  for (const LibraryRule& each : library_rules()) names.emplace_back(each.name);
+  for (std::string& name : ruled_names()) names.push_back(std::move(name));
   return names;
 }
 
@@ -254,17 +286,17 @@ int usual_wire_bytes(const Scenario& scenario, ValueType value_type) {
 Scenario make_scenario(const Request& request, DataFiles& files) {
   Scenario scenario;
   scenario.compressor = compressor_of(request);
-  const NcclName* nccl = find_nccl_name(request.collective);
-  scenario.library = find_library_rule(request.collective);
-  if (nccl == nullptr && scenario.library == nullptr) {
+  if (const std::optional<Ruled> ruled = find_ruled(request.collective)) {
+    if (ruled->outcome != Outcome::AllReduced && !request.payload)
+      throw ValueError("collective '" + request.collective +
+                       "' is one for --payload alone: a training names the library");
+    scenario.library = ruled->library;
+    if (scenario.library == nullptr)
+      scenario.nccl = request.nccl.empty() ? kUsualNccl : parse_nccl_version(request.nccl);
+    scenario.outcome = ruled->outcome;
+  } else {
     scenario.collective =
         choose_collective(request.collective, *scenario.compressor, !request.payload);
-  } else if (nccl != nullptr) {
-    if (nccl->outcome != Outcome::AllReduced && !request.payload)
-      throw ValueError("collective '" + request.collective +
-                       "' is one for --payload alone: a training says 'nccl'");
-    scenario.nccl = request.nccl.empty() ? kUsualNccl : parse_nccl_version(request.nccl);
-    scenario.outcome = nccl->outcome;
   }
   const int wire_messages = request.wire_messages.value_or(1);
   if (scenario.collective != nullptr && scenario.collective->sparse && wire_messages > 1)
@@ -305,6 +337,8 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   scenario.cluster.by_sockets = scenario.nccl && scenario.cluster.nic_share == 1 &&
                                 network_kind_of(scenario.cluster) == NetworkKind::Tcp;
   set_training(request, scenario);
+  if (scenario.sharding.kind == Sharding::Fsdp && files.has(kDevices, "devices"))
+    scenario.gpu_memory = gpu_memory_of(scenario, files);
   if (scenario.low_rank()) require_matrices(request, scenario);
   if (read.events != nullptr) scenario.world = load_events(*read.events, scenario.cluster);
   scenario.world.concurrent_jobs = request.concurrent_jobs;

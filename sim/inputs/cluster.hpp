@@ -96,6 +96,10 @@ struct Cluster : NodeProperties {
   /// What a framework spends on the compute stream for every gradient tensor that it exchanges,
   /// also with one rank: DDP copies each into its bucket and divides it.
   Seconds per_tensor_overhead{0};
+  /// How often each byte that FSDP gathers or scatters passes the GPU's memory in copies: out of
+  /// the buffer of a gather, into that of a scatter. A read and a write are 2 at the full bandwidth
+  /// of the memory, and as many more as copies are slower. 0: copies take no time.
+  double shard_copy_passes = 0;
   /// Standard deviation of a rank's compute time over its mean. Collectives wait for the slowest
   /// rank, so that an iteration of more ranks takes longer.
   double rank_spread = 0;

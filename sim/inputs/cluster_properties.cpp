@@ -36,6 +36,16 @@ struct Percent {
   static std::string print(double share) { return percent_to_text(share); }
 };
 
+struct Passes {
+  static constexpr double kMost = 1000;
+  static double parse(std::string_view text) {
+    const double passes = parse_number(text);
+    if (passes >= 0 && passes <= kMost) return passes;
+    throw ValueError("'" + std::string(text) + "' is not a number from 0 to 1000, like '3.5'");
+  }
+  static std::string print(double passes) { return number_to_text(passes); }
+};
+
 struct Speed {
   static double parse(std::string_view text) { return parse_speed(text); }
   static std::string print(double speed) { return number_to_text(speed); }
@@ -156,8 +166,8 @@ constexpr PropertyRow kProperties[] = {
         [](auto& c) -> auto& { return c.nic_share; }),
     of_cluster<Word<NetworkKind, kNetworkKinds>>(
         "network_kind",
-        "infiniband, roce, efa, slingshot, tcp or gpudirect-tcp; unknown: by nic_latency",
-        kNetwork, [](auto& c) -> auto& { return c.network_kind; }),
+        "infiniband, roce, efa, slingshot, tcp or gpudirect-tcp; unknown: by nic_latency", kNetwork,
+        [](auto& c) -> auto& { return c.network_kind; }),
     of_cluster<Word<GpuGeneration, kGenerations>>(
         "gpu_generation",
         "volta, ampere, hopper or blackwell, for NCCL's tables; unknown: by intra_bandwidth",
@@ -191,6 +201,10 @@ constexpr PropertyRow kProperties[] = {
     of_cluster<Time>(
         "per_tensor_overhead", "time that backward spends on each gradient tensor, like 25us",
         kSoftware, [](auto& c) -> auto& { return c.per_tensor_overhead; }),
+    of_cluster<Passes>(
+        "shard_copy_passes",
+        "how often bytes that FSDP gathers or scatters pass the GPU's memory in copies, like 3.5",
+        kSoftware, [](auto& c) -> auto& { return c.shard_copy_passes; }),
     of_cluster<Percent>(
         "rank_spread", "deviation of ranks' compute times, which wait for the slowest, like 2%",
         kSoftware, [](auto& c) -> auto& { return c.rank_spread; }),

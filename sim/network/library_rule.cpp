@@ -47,12 +47,52 @@ CollectiveUse by_gloo(const Cluster& cluster, Outcome outcome, int ranks, Bytes 
 
 // Open MPI.
 
+constexpr std::string_view kDoubling = "recursive-doubling-all-reduce";
+constexpr std::string_view kHalving = "recursive-halving-doubling";
+constexpr std::string_view kRing = "ring-all-reduce";
+constexpr std::string_view kSegmented = "segmented-ring-all-reduce";
+constexpr std::string_view kReduceBroadcast = "reduce-broadcast";
+constexpr std::string_view kGatherDoubling = "recursive-doubling-all-gather";
+constexpr std::string_view kGatherBruck = "bruck-all-gather";
+constexpr std::string_view kGatherRing = "ring-all-gather";
+
+/// Over TCP a larger message is announced, and waits for the receiver's word (btl_tcp_eager_limit).
+constexpr double kOpenMpiEager = 64 << 10;
+
+/// Where two ranks exchange such messages over their one connection, the receiver's word waits
+/// behind its own data, and the directions take turns. A ring of more than two has a connection for
+/// each direction. Ranks of a node that share its NIC fill the pauses.
+CollectiveUse in_turns(CollectiveUse use, const Cluster& cluster, int ranks, Bytes bytes) {
+  if (network_kind_of(cluster) != NetworkKind::Tcp || cluster.gpus_per_node > 1) return use;
+  const std::string_view name = use.collective->name;
+  const auto power = static_cast<int>(std::bit_floor(static_cast<unsigned>(ranks)));
+  const auto whole = static_cast<double>(bytes.count);
+  double exchanged = 0;  // of what a rank sends, in bytes
+  double all = 0;
+  const auto exchange = [&](double part) {
+    all += part;
+    if (part > kOpenMpiEager) exchanged += part;
+  };
+  if (name == kHalving) {
+    for (int distance = 1; distance < power; distance *= 2) exchange(whole / (2 * distance));
+    if (power != ranks) all += whole;  // to a partner, one way; and so back
+  } else if (name == kGatherDoubling) {
+    for (int held = 1; held < power; held *= 2) exchange(whole * held);
+  } else if (ranks == 2) {
+    exchange(use.collective->serves == Aggregation::AllGather ? whole : whole / 2);
+  }
+  if (exchanged == 0) return use;
+  use.protocol.name = "in-turns";
+  use.protocol.link_time = 1 + exchanged / all;
+  return use;
+}
+
 CollectiveUse named(std::string_view name) { return {find_collective(name)}; }
 
 bool is_power_of_two(int ranks) { return std::has_single_bit(static_cast<unsigned>(ranks)); }
 
 /// Up to 4.0.
-CollectiveUse by_open_mpi_40(const Cluster&, Outcome outcome, int ranks, Bytes bytes) {
+CollectiveUse chosen_by_40(Outcome outcome, int ranks, Bytes bytes) {
   switch (outcome) {
     case Outcome::AllReduced: {
       constexpr Bytes kSmall{10'000};
@@ -82,14 +122,6 @@ struct Row {
 
 constexpr int kAnyRanks = std::numeric_limits<int>::max();
 constexpr std::int64_t kAnyBytes = std::numeric_limits<std::int64_t>::max();
-constexpr std::string_view kDoubling = "recursive-doubling-all-reduce";
-constexpr std::string_view kHalving = "recursive-halving-doubling";
-constexpr std::string_view kRing = "ring-all-reduce";
-constexpr std::string_view kSegmented = "segmented-ring-all-reduce";
-constexpr std::string_view kReduceBroadcast = "reduce-broadcast";
-constexpr std::string_view kGatherDoubling = "recursive-doubling-all-gather";
-constexpr std::string_view kGatherBruck = "bruck-all-gather";
-constexpr std::string_view kGatherRing = "ring-all-gather";
 
 constexpr Row kAllReduce41[] = {
     {4, 8, kRing},
@@ -150,7 +182,7 @@ CollectiveUse row_for(std::span<const Row> rows, int ranks, Bytes bytes) {
   return named(row == rows.end() ? rows.back().collective : row->collective);
 }
 
-CollectiveUse by_open_mpi_41(const Cluster&, Outcome outcome, int ranks, Bytes bytes) {
+CollectiveUse chosen_by_41(Outcome outcome, int ranks, Bytes bytes) {
   switch (outcome) {
     case Outcome::AllReduced:
       return row_for(kAllReduce41, ranks, bytes);
@@ -162,6 +194,14 @@ CollectiveUse by_open_mpi_41(const Cluster&, Outcome outcome, int ranks, Bytes b
       break;
   }
   return named("ring-reduce-scatter");
+}
+
+CollectiveUse by_open_mpi_40(const Cluster& cluster, Outcome outcome, int ranks, Bytes bytes) {
+  return in_turns(chosen_by_40(outcome, ranks, bytes), cluster, ranks, bytes);
+}
+
+CollectiveUse by_open_mpi_41(const Cluster& cluster, Outcome outcome, int ranks, Bytes bytes) {
+  return in_turns(chosen_by_41(outcome, ranks, bytes), cluster, ranks, bytes);
 }
 
 constexpr LibraryRule kRules[] = {

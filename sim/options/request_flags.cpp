@@ -177,7 +177,8 @@ void add_request_flags(Flags& flags) {
       "or open-mpi-4.0: that library's choice; a name of `gradcast list`; "
       "or auto: ring or tree, by size (default: nccl; by --preset paper the compressor's "
       "ring). A payload may also be "
-      "nccl-all-gather, nccl-reduce-scatter, nccl-broadcast or nccl-send-receive. An all-reduce "
+      "nccl-all-gather, nccl-reduce-scatter, nccl-broadcast or nccl-send-receive, and the first "
+      "two by any library, like gloo-all-gather. An all-reduce "
       "also adds up the values of "
       "randk, whose seed the ranks share, and "
       "the levels of qsgd and terngrad, whose scale they share");

@@ -57,7 +57,9 @@ BucketCosts::BucketCosts(const Scenario& scenario, KnownCosts* known)
     : scenario_(scenario),
       cluster_(scenario.cluster),
       network_(scenario.cluster, scenario.nccl, scenario.library),
-      shards_(scenario.shards()),
+      shards_(scenario.shards_all_reduced && scenario.sharding.kind != Sharding::Fsdp
+                  ? 1
+                  : scenario.shards()),
       known_(known) {
   if (shards_ > 1) groups_ = replica_groups(shards_, cluster_.ranks());
   if (known_ != nullptr || !scenario.compresses() || cluster_.ranks() == 1) return;
@@ -343,8 +345,9 @@ Seconds BucketCosts::update_of(const Bucket& bucket) const {
 DenseCollective BucketCosts::parameter_gather(const std::vector<std::size_t>& tensors) const {
   Bytes all{};
   for (const std::size_t tensor : tensors) all = all + scenario_.model->tensors[tensor].bytes();
-  const RankGroups groups = shard_groups(shards_);
-  const CollectiveLoad load{.payload = shard_of(all, shards_)};
+  const int shards = scenario_.shards();
+  const RankGroups groups = shard_groups(shards);
+  const CollectiveLoad load{.payload = shard_of(all, shards)};
   return dense(network_.gather(load, groups), load, groups);
 }
 

@@ -1,6 +1,7 @@
 #include "sim/plan/fsdp.hpp"
 
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -20,7 +21,8 @@ class FsdpPlanner {
         units_(shard_units(scenario.model, scenario.sharding.unit_elements)),
         shards_(scenario.shards()),
         codecs_wait_(scenario.overlap && scenario.encode_stream == EncodeStream::Compute),
-        gathered_(units_.size()) {}
+        gathered_(units_.size()),
+        whole_(units_.size(), false) {}
 
   Plan make() {
     const bool every = scenario_.synchronises_every();
@@ -57,8 +59,10 @@ class FsdpPlanner {
       const std::size_t unit = unit_at(pass, n);
       compute(pass, unit, sends ? Gradient::Exchanged : Gradient::Kept);
       // What is dropped now is gathered again when it is next needed.
-      if (pass == Pass::Backward || scenario_.sharding.reshard_after_forward)
+      if (pass == Pass::Backward || scenario_.sharding.reshard_after_forward) {
         gathered_[unit].reset();
+        whole_[unit] = false;
+      }
       if (sends) send(unit);
     }
   }
@@ -81,6 +85,10 @@ class FsdpPlanner {
     if (gathered_[unit]) after.push_back(*gathered_[unit]);
     if (!scenario_.overlap) after.insert(after.end(), serial_.begin(), serial_.end());
     const ShardUnit& its = units_[unit];
+    if (gathered_[unit] && !whole_[unit]) {
+      whole_[unit] = true;
+      copy(pass, "copy out of unit ", unit, static_cast<double>(its.parameters.count), after);
+    }
     if (pass == Pass::Forward) {
       for (std::size_t i = its.first; i < its.end; ++i) steps_.forward(i, std::exchange(after, {}));
     } else {
@@ -89,9 +97,34 @@ class FsdpPlanner {
     }
   }
 
+  /// Copies some bytes within the GPU's memory; what they wait for is then done.
+  void copy(Pass pass, const char* what, std::size_t unit, double bytes, Steps& after) {
+    const double passes = scenario_.cluster.shard_copy_passes;
+    if (passes == 0 || scenario_.gpu_memory.value == 0) return;
+    steps_.compute(pass == Pass::Forward ? StepKind::Forward : StepKind::Backward,
+                   what + std::to_string(unit),
+                   Seconds{passes * bytes / scenario_.gpu_memory.value}, std::exchange(after, {}));
+  }
+
+  /// Half of the bytes that are read and written where gradients go into the buffer of a scatter,
+  /// which adds up in another type.
+  double scattered_bytes(std::size_t unit) const {
+    double bytes = 0;
+    for (const std::size_t i : units_[unit].gradients.tensors) {
+      const GradientTensor& tensor = scenario_.model->tensors[i];
+      bytes += 0.5 * static_cast<double>(tensor.elements) *
+               (bytes_of(tensor.gradient_type) + bytes_of(tensor.sum_type));
+    }
+    return bytes;
+  }
+
   /// After a unit's backward: its gradients, so far as it has any.
   void send(std::size_t unit) {
     if (plan_.ranks() == 1 || units_[unit].gradients.tensors.empty()) return;
+    if (shards_ > 1) {
+      Steps none;
+      copy(Pass::Backward, "copy into scatter of unit ", unit, scattered_bytes(unit), none);
+    }
     const std::size_t number = plan_.buckets.size();
     plan_.buckets.push_back(steps_.costs.plan_bucket(units_[unit].gradients));
     decoded_.emplace_back();
@@ -148,6 +181,7 @@ class FsdpPlanner {
   int shards_ = 1;
   bool codecs_wait_ = false;  // so that the compute stream does not wait for a scatter or exchange
   std::vector<std::optional<std::size_t>> gathered_;  // by unit: the step that did it
+  std::vector<bool> whole_;                           // by unit: copied out of the gather's buffer
   std::optional<Waiting> waiting_;  // the bucket whose encoding comes after the next backward
   std::vector<Steps> sent_;         // by bucket
   std::vector<Steps> decoded_;      // by bucket; empty: not yet

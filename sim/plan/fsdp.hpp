@@ -13,7 +13,9 @@ namespace gradcast {
 /// Gathers are issued as the program runs: up to `prefetch` units ahead of the one that is
 /// computed, and those of backward from its begin on. Gathers and scatters share a communicator and
 /// go in the order in which they are issued; the exchange among replicas has one of its own.
-/// Without overlap computing waits for all that was sent before it goes on. On the compute stream a
+/// Without overlap computing waits for all that was sent before it goes on. Parameters are copied
+/// out of a gather's buffer before they are computed with, and gradients into a scatter's buffer:
+/// both on the compute stream, as FSDP2 has it. On the compute stream a
 /// unit is encoded after the backward of the next, while its scatter is on its way, and decoded at
 /// the end.
 Plan plan_of_fsdp(const Scenario& scenario, const PlanShortcuts& shortcuts);

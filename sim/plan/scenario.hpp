@@ -64,10 +64,14 @@ struct Scenario {
   int accumulation = 1;
   Synchronise synchronise = Synchronise::Usual;
   ShardingChoice sharding;
+  /// ZeRO-1 and ZeRO-2: all ranks get the whole sums, as DeepSpeed does it, and not their shards.
+  bool shards_all_reduced = false;
   Optimizer optimizer = Optimizer::Momentum;  // only memory depends on it
   /// The trace was taken with the framework at work, such as DDP on one GPU: it has the time that
   /// the framework spends on gradient tensors, and a cluster's per_tensor_overhead is not added.
   bool framework_in_compute = false;
+  /// Bandwidth of the GPU's memory, for FSDP's copies; 0: not known, and they take no time.
+  BytesPerSecond gpu_memory{};
   Shared<CostTable> costs;
   Cluster cluster;
   const Compressor* compressor = nullptr;
@@ -106,8 +110,8 @@ struct Scenario {
   int network_streams = 1;     // collectives that may be on their way at the same time
   /// Bytes of a collective microbenchmark: no model, nothing but one collective.
   Bytes payload{};
-  Outcome outcome = Outcome::AllReduced;  // of it, where NCCL chooses the collective
-  std::vector<double> rank_speeds;  // besides the cluster's; empty: 1
+  Outcome outcome = Outcome::AllReduced;  // of it, where a library chooses
+  std::vector<double> rank_speeds;        // besides the cluster's; empty: 1
   /// How far ranks' numbers of selected elements lie apart: standard deviation over mean, drawn by
   /// this seed.
   double count_spread = 0;

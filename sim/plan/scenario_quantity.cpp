@@ -173,6 +173,10 @@ const std::vector<ScenarioQuantity>& all_scenario_quantities() {
       quantity<Time>(
           "per_tensor_overhead", "what the framework spends on each gradient tensor in backward",
           kCluster, true, [](auto& s) -> auto& { return s.cluster.per_tensor_overhead; }),
+      quantity<Factor>(
+          "shard_copy_passes",
+          "of the GPU's memory by FSDP's copies of what it gathers or scatters", kCluster, false,
+          [](auto& s) -> auto& { return s.cluster.shard_copy_passes; }),
       quantity<Share>(
           "rank_spread", "deviation of ranks' compute times: all wait for the slowest", kCluster,
           true, [](auto& s) -> auto& { return s.cluster.rank_spread; }),

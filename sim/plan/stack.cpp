@@ -40,7 +40,8 @@ const ScenarioQuantity& find_software(std::string_view name) {
       if (quantity.name == name) return quantity;
       known.emplace_back(quantity.name);
     }
-  for (const char* own : {"discrepancy", "scatter", "pipelines", "fusion", "overlap", "collective"})
+  for (const char* own :
+       {"discrepancy", "scatter", "pipelines", "fusion", "overlap", "collective", "gradients"})
     known.emplace_back(own);
   throw ValueError("unknown property '" + std::string(name) + "'" + did_you_mean(name, known) +
                    " (properties of a stack: " + join(known) + ")");
@@ -67,6 +68,8 @@ bool read_own(Stack& stack, const CsvReader& rows) {
     schedule_of(stack, rows).overlap = rows.value("value", parse_usual_overlap);
   else if (name == "collective")
     schedule_of(stack, rows).collective = rows.word("value");
+  else if (name == "gradients")
+    schedule_of(stack, rows).shards_all_reduced = rows.value("value", parse_shards_all_reduced);
   else
     return false;
   return true;
@@ -84,6 +87,12 @@ UsualOverlap parse_usual_overlap(std::string_view text) {
 
 std::string to_text(UsualOverlap overlap) {
   return overlap == UsualOverlap::Yes ? "yes" : overlap == UsualOverlap::No ? "no" : "never";
+}
+
+bool parse_shards_all_reduced(std::string_view text) {
+  if (text.empty() || text == "reduce-scatter") return false;
+  if (text == "all-reduce") return true;
+  throw ValueError("'" + std::string(text) + "' is not 'all-reduce' or 'reduce-scatter'");
 }
 
 std::string parse_term_compressor(const std::string& name) {
@@ -145,6 +154,8 @@ std::string stack_csv(const Stack& stack, const std::vector<std::string>& proven
     text += csv_line({"overlap", "", to_text(usual->overlap), "", usual->source, "", ""});
     if (!usual->collective.empty())
       text += csv_line({"collective", "", usual->collective, "", usual->source, "", ""});
+    if (usual->shards_all_reduced)
+      text += csv_line({"gradients", "", "all-reduce", "", usual->source, "", ""});
   }
   return text;
 }

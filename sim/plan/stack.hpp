@@ -37,11 +37,17 @@ enum class UsualOverlap { Yes, No, Never };
 UsualOverlap parse_usual_overlap(std::string_view text);
 std::string to_text(UsualOverlap overlap);
 
+/// How ZeRO-1 and ZeRO-2 send gradients: "all-reduce", "reduce-scatter", or "" for the latter.
+/// Throws ValueError.
+bool parse_shards_all_reduced(std::string_view text);
+
 /// The schedule that a stack runs where nobody chooses another.
 struct UsualSchedule {
   Fusion fusion;
   UsualOverlap overlap = UsualOverlap::No;
   std::string collective{};  // as `--collective` names it; "": the compressor's ring
+  /// Gradients that ZeRO-1 or ZeRO-2 shards are all-reduced, not reduce-scattered.
+  bool shards_all_reduced = false;
   std::string source{};
 };
 

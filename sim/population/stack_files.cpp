@@ -61,7 +61,8 @@ std::string title_of(const std::string& name, const std::string& origin, const s
 
 std::vector<FittedFile> stack_files(const PopulationFit& fit,
                                     const std::vector<SourceGroup>& groups,
-                                    const UsualSchedules& schedules) {
+                                    const UsualSchedules& schedules,
+                                    const std::vector<KnownTerm>& known) {
   std::vector<const SourceGroup*> all;
   for (const SourceGroup& group : groups) all.push_back(&group);
   std::vector<FittedFile> files;
@@ -86,6 +87,8 @@ std::vector<FittedFile> stack_files(const PopulationFit& fit,
       term.source = its == 0 ? "no run of it: what other stacks say"
                              : std::to_string(its) + " runs" + (own ? "" : " of " + origin);
     }
+    std::vector<std::string> taken_out;
+    if (origin.empty() && !own) taken_out = apply_known(stack, known);
     for (const SourceGroup& group : groups)
       if (shows(group)) {
         runs += group.rows.size();
@@ -100,6 +103,7 @@ std::vector<FittedFile> stack_files(const PopulationFit& fit,
         "far such clusters lie apart.",
         "`gradcast fit --stacks --leave-one-out source` judges it fairly: each group by the "
         "others."};
+    comments.insert(comments.end(), taken_out.begin(), taken_out.end());
     comments.push_back("sources: " + join({sources.begin(), sources.end()}, " "));
     files.push_back({"platforms/stack-" + name + ".csv", stack_csv(stack, comments)});
   }
@@ -108,8 +112,8 @@ std::vector<FittedFile> stack_files(const PopulationFit& fit,
 
 namespace {
 
-constexpr std::array kScheduleColumns = {"stack",  "fusion", "overlap",
-                                         "source", "like",   "collective"};
+constexpr std::array kScheduleColumns = {"stack", "fusion",     "overlap",  "source",
+                                         "like",  "collective", "gradients"};
 constexpr std::size_t kSchedulesRequired = 4;
 
 }  // namespace
@@ -118,9 +122,10 @@ UsualSchedules load_usual_schedules(const TextFile& file) {
   UsualSchedules all;
   CsvReader rows(file, kScheduleColumns, kSchedulesRequired);
   while (rows.next()) {
-    const UsualSchedule schedule{rows.value("fusion", parse_fusion),
-                                 rows.value("overlap", parse_usual_overlap),
-                                 rows.text("collective"), rows.word("source")};
+    const UsualSchedule schedule{
+        rows.value("fusion", parse_fusion), rows.value("overlap", parse_usual_overlap),
+        rows.text("collective"), rows.value("gradients", parse_shards_all_reduced),
+        rows.word("source")};
     const ListedStack listed{schedule, rows.value("like", parse_stack)};
     if (!all.emplace(rows.word("stack"), listed).second)
       throw rows.failure("stack", in_quotes(rows.text("stack")) + " stands twice");

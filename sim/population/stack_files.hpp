@@ -9,6 +9,7 @@
 #include "sim/fit/fitted_files.hpp"
 #include "sim/inputs/data_files.hpp"
 #include "sim/plan/stack.hpp"
+#include "sim/population/known_terms.hpp"
 #include "sim/population/posterior.hpp"
 
 namespace gradcast {
@@ -30,10 +31,11 @@ UsualSchedules load_usual_schedules(const TextFile& file);
 UsualSchedules load_usual_schedules(DataFiles& files);
 
 /// `platforms/stack-<name>.csv` of each stack that was measured, with what its runs have seen, of
-/// each other stack whose schedule is known, and of the population. Throws ValueError if a stack is
-/// like one that nobody measured.
+/// each other stack whose schedule is known, with what is known of its terms, and of the
+/// population. Throws ValueError if a stack is like one that nobody measured.
 std::vector<FittedFile> stack_files(const PopulationFit& fit,
                                     const std::vector<SourceGroup>& groups,
-                                    const UsualSchedules& schedules);
+                                    const UsualSchedules& schedules,
+                                    const std::vector<KnownTerm>& known = {});
 
 }  // namespace gradcast

@@ -24,7 +24,7 @@ TEST_CASE("fit --stacks estimates the stacks that the project comes with, to the
   CHECK(terms == 1);
   for (const char* name :
        {"paper", "horovod-nccl", "horovod-mpi", "ddp-nccl", "mpi4py", "horovod-nccl-0.21",
-        "deepspeed-zero", "fsdp2-nccl", "ddp-gloo", "population"}) {
+        "deepspeed-zero", "deepspeed-zero3", "fsdp2-nccl", "ddp-gloo", "population"}) {
     const std::string file = "platforms/stack-" + std::string(name) + ".csv";
     CHECK(gradcast::read_text_file(folder.path / file).content ==
           gradcast::read_text_file(std::string(GRADCAST_SOURCE_DIR) + "/" + file).content);

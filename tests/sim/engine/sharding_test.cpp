@@ -21,6 +21,12 @@ Scenario with_prefetch(Scenario scenario, int units) {
   return scenario;
 }
 
+Scenario with_copies(Scenario scenario) {
+  scenario.cluster.shard_copy_passes = 2;
+  scenario.gpu_memory = BytesPerSecond{8e6};
+  return scenario;
+}
+
 }  // namespace
 
 TEST_CASE("FSDP without overlap is the sum of all that it does") {
@@ -52,6 +58,35 @@ TEST_CASE("FSDP gathers the next unit while one is computed") {
   CHECK(astray(sharded("fsdp", true), 41.5) == kNobody);
 }
 
+TEST_CASE("FSDP copies parameters out of the gather's buffer, and gradients into the scatter's") {
+  // A read and a write at 8 MB/s: a takes 1, b 2, c 3 ms. Forward copies all of them out, backward
+  // out and in: 18 beside the 54.5.
+  CHECK(astray(with_copies(sharded("fsdp", false)), 54.5 + 18) == kNobody);
+  // Kept after forward, they are copied out once: 6 less, and 12 of gathers.
+  Scenario kept = with_copies(sharded("fsdp", false));
+  kept.sharding.reshard_after_forward = false;
+  CHECK(astray(kept, 54.5 + 18 - 12 - 6) == kNobody);
+  // bf16 is added up in fp32: parameters are half of the bytes, out 3 and 3; gradients are read in
+  // 2 bytes and written in 4, 4.5 in. Gathers take half of 24, scatters their 12.
+  Scenario mixed = with_copies(sharded("fsdp", false));
+  set_types(mixed.model.change(), {.parameter = NumberType::Bf16, .sum = NumberType::Fp32});
+  CHECK(astray(mixed, 54.5 - 12 + 3 + 3 + 4.5) == kNobody);
+}
+
+TEST_CASE("FSDP's copies hold up what is computed, and a gather goes on meanwhile") {
+  // Gathers a 0-2, b 2-6, c 6-12. Forward with its copies: a 2-4, b 6-10, c 12-18. Backward gathers
+  // c 18-24 and b 24-28; c with both copies 24-36, scatter 36-42; a is gathered 42-44; b 36-44,
+  // scatter 44-48; a 44-48, scatter 48-50; update 0.5.
+  CHECK(astray(with_copies(sharded("fsdp", true)), 50.5) == kNobody);
+}
+
+TEST_CASE("copies take no time where nothing is copied, or no memory is known") {
+  Scenario unknown = with_copies(sharded("fsdp", false));
+  unknown.gpu_memory = {};
+  CHECK(astray(unknown, 54.5) == kNobody);
+  CHECK(astray(with_copies(sharded("zero2", false)), 42.5) == kNobody);
+}
+
 TEST_CASE("without prefetch a gather waits for the unit before, and for its scatter") {
   // As without overlap: scatters are issued before the next gather.
   CHECK(astray(with_prefetch(sharded("fsdp", true), 0), 54.5) == kNobody);
@@ -64,6 +99,18 @@ TEST_CASE("ZeRO-2 scatters gradients as backward goes on and gathers parameters 
   CHECK(astray(sharded("zero1", true), 36.5) == kNobody);
   // One after another: 6 + 12, scatters 12, update 0.5, gathers 12.
   CHECK(astray(sharded("zero2", false), 42.5) == kNobody);
+}
+
+TEST_CASE("ZeRO whose gradients are all-reduced sends twice as much of them") {
+  // A ring of two all-reduces 4000 bytes in 4 ms: 24 for all, where scatters took 12. Then half of
+  // the update and gathers, as before: 6 + 12 + 24 + 0.5 + 12.
+  Scenario scenario = sharded("zero1", false);
+  scenario.shards_all_reduced = true;
+  CHECK(astray(scenario, 54.5) == kNobody);
+  // FSDP always scatters.
+  Scenario fsdp = sharded("fsdp", false);
+  fsdp.shards_all_reduced = true;
+  CHECK(astray(fsdp, 54.5) == kNobody);
 }
 
 TEST_CASE("hybrid sharding scatters inside nodes and adds up across them") {

@@ -57,3 +57,23 @@ TEST_CASE("a collective alone has the interval of its network", "[preset]") {
   CHECK(stack("gcp-a3-megagpu-8g", 8) == "stack-nccl-tcp");
   CHECK(stack("polaris", 1) == "stack-nccl");  // its NVLinks are like any
 }
+
+TEST_CASE("FSDP's copies are made in the memory of the trace's GPU, else of the cluster's",
+          "[preset]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  const auto memory = [&](const std::string& model, const std::string& trace,
+                          const std::string& sharding) {
+    Request request;
+    request.model = model;
+    request.trace = trace;
+    request.cluster = "dgx-a100";
+    request.sharding = parse_sharding(sharding);
+    request.sharding.unit_elements = 20'000'000;
+    request.overlap = true;
+    return make_scenario(with_defaults(request, files), files).gpu_memory;
+  };
+  // traces/devices.csv: an H100 streams 3350 GB/s, and a100-80gb, which stands for Ampere, 2039.
+  CHECK(memory("llama-3-8b", "iteration-llama-3-8b-h100", "fsdp") == BytesPerSecond{3350e9});
+  const std::string unnamed = "iteration-transformer-cs336-xl-128-tokens";
+  CHECK(memory("transformer-cs336-xl", unnamed, "fsdp") == BytesPerSecond{2039e9});
+}

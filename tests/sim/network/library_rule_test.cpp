@@ -36,6 +36,17 @@ std::string gathered(const char* library, int ranks, std::int64_t bytes) {
   return chosen(library, Outcome::AllGathered, ranks, bytes);
 }
 
+/// A collective alone, one GPU a node.
+double seconds(const char* library, Outcome outcome, int ranks, std::int64_t bytes,
+               NetworkKind kind = NetworkKind::Tcp) {
+  Cluster nodes = cluster(ranks);
+  nodes.network_kind = kind;
+  const CollectiveUse use = find_library_rule(library)->choose(nodes, outcome, ranks, Bytes{bytes});
+  const auto phases = phases_in({}, *use.collective, layout_of(nodes),
+                                {.payload = Bytes{bytes}, .protocol = use.protocol});
+  return collective_time(phases, make_topology(nodes), {}).count();
+}
+
 }  // namespace
 
 TEST_CASE("every library chooses a collective of the right kind for all ranks and sizes",
@@ -57,16 +68,25 @@ TEST_CASE("every library chooses a collective of the right kind for all ranks an
 // chunks go round: 120 ms.
 TEST_CASE("a Gloo all-gather of two ranks takes half as long again, of more it is a ring",
           "[library_rule]") {
-  const LibraryRule* rule = find_library_rule("gloo");
-  const auto seconds = [&](int ranks) {
-    const CollectiveUse use =
-        rule->choose(cluster(ranks), Outcome::AllGathered, ranks, Bytes{40'000'000});
-    const auto phases = phases_in({}, *use.collective, layout_of(cluster(ranks)),
-                                  {.payload = Bytes{40'000'000}, .protocol = use.protocol});
-    return collective_time(phases, make_topology(cluster(ranks)), {}).count();
-  };
-  CHECK(seconds(2) == Approx(0.060).epsilon(0.005));
-  CHECK(seconds(4) == Approx(0.120).epsilon(0.005));
+  CHECK(seconds("gloo", Outcome::AllGathered, 2, 40'000'000) == Approx(0.060).epsilon(0.005));
+  CHECK(seconds("gloo", Outcome::AllGathered, 4, 40'000'000) == Approx(0.120).epsilon(0.005));
+}
+
+// 40 MB, four ranks: they exchange 20 and 10 MB, and back: 60 ms at 1 GB/s, 120 in turns. Of three,
+// two exchange 20 MB twice, 80 ms in turns, and the third sends 40 MB to one, and gets as much.
+// A ring of four ranks has a connection for each direction;
+// InfiniBand has no such connections.
+TEST_CASE("Open MPI's exchanges of large messages take turns over TCP", "[library_rule]") {
+  CHECK(seconds("open-mpi", Outcome::AllReduced, 4, 40'000'000) == Approx(0.120).epsilon(0.01));
+  CHECK(seconds("open-mpi", Outcome::AllReduced, 3, 40'000'000) == Approx(0.160).epsilon(0.01));
+  CHECK(seconds("open-mpi", Outcome::AllGathered, 4, 10'000'000) == Approx(0.060).epsilon(0.01));
+  CHECK(seconds("open-mpi-4.0", Outcome::AllReduced, 2, 40'000'000) == Approx(0.080).epsilon(0.03));
+  CHECK(seconds("open-mpi-4.0", Outcome::AllReduced, 4, 40'000'000) == Approx(0.060).epsilon(0.03));
+  CHECK(seconds("open-mpi", Outcome::AllReduced, 4, 40'000'000, NetworkKind::InfiniBand) ==
+        Approx(0.060).epsilon(0.01));
+  // 100,000 bytes: exchanges of 50,000 and 25,000 are sent unasked.
+  CHECK(seconds("open-mpi", Outcome::AllReduced, 4, 100'000) ==
+        seconds("open-mpi", Outcome::AllReduced, 4, 100'000, NetworkKind::InfiniBand));
 }
 
 // 10,000 bytes, and 1 MiB for each rank.

@@ -53,6 +53,17 @@ TEST_CASE("a stack's file says what software costs, how sure that is, and where 
   CHECK_FALSE(read.schedule);
 }
 
+TEST_CASE("a stack may all-reduce the gradients that ZeRO shards", "[stack]") {
+  const std::string term = "per_iteration_overhead,20ms,50%,seen,,,\n";
+  const Stack deepspeed = stack(term + "gradients,all-reduce,,its code,,,\n");
+  REQUIRE(deepspeed.schedule);
+  CHECK(deepspeed.schedule->shards_all_reduced);
+  CHECK_THAT(stack_csv(deepspeed, {}), Contains("gradients,,all-reduce,,its code"));
+  CHECK(on_stack(term + "gradients,all-reduce,,its code,,,\n").shards_all_reduced);
+  CHECK_FALSE(on_stack(term).shards_all_reduced);
+  refused(term + "gradients,scatter,,x,,,\n", "is not 'all-reduce' or 'reduce-scatter'");
+}
+
 TEST_CASE("a stack's file may say which schedule it runs by itself", "[stack]") {
   const std::string term = "per_iteration_overhead,20ms,50%,seen,,,\n";
   const Stack ddp = stack(term + "fusion,ddp,,its documentation,,,\noverlap,yes,,as above,,,\n");

@@ -87,8 +87,8 @@ int fit_stacks(const Flags& flags, DataFiles& files) {
   }
   std::vector<const SourceGroup*> all;
   for (const SourceGroup& group : groups) all.push_back(&group);
-  const std::vector<FittedFile> made =
-      stack_files(fit_population(all, priors, 1), groups, load_usual_schedules(files));
+  const std::vector<FittedFile> made = stack_files(
+      fit_population(all, priors, 1), groups, load_usual_schedules(files), load_known_terms(files));
   deliver(flags, files.inputs(), "analytic", estimated(made));
   if (flags.given("save")) save_files(flags, made);
   return 0;

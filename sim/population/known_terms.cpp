@@ -1,0 +1,86 @@
+#include "sim/population/known_terms.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "sim/base/csv.hpp"
+#include "sim/base/text.hpp"
+
+namespace gradcast {
+namespace {
+
+constexpr std::array kColumns = {"stacks", "property", "value", "deviation", "seen", "source"};
+
+double parse_deviation(std::string_view text) {
+  const double deviation = parse_percent(text);
+  if (deviation > 0 && deviation <= 3) return deviation;
+  throw ValueError("'" + std::string(text) + "' is not above 0% and at most 300%");
+}
+
+bool is_of(const KnownTerm& known, const std::string& stack) {
+  return std::any_of(known.stacks.begin(), known.stacks.end(), [&](const std::string& part) {
+    return stack.find(part) != std::string::npos;
+  });
+}
+
+}  // namespace
+
+std::vector<KnownTerm> load_known_terms(const TextFile& file) {
+  std::vector<KnownTerm> all;
+  CsvReader rows(file, kColumns);
+  while (rows.next()) {
+    KnownTerm known;
+    known.stacks = split_words(rows.word("stacks"), '+');
+    known.quantity = &rows.value("property", find_scenario_quantity);
+    if (!known.quantity->software)
+      throw rows.failure("property", in_quotes(known.quantity->name) + " is the hardware's");
+    known.source = rows.word("source");
+    if (!rows.text("seen").empty()) known.seen = rows.value("seen", parse_seen);
+    const std::string& value = rows.text("value");
+    known.ruled_out = value == "no";
+    if (!known.ruled_out && !value.empty()) {
+      known.value = rows.value("value", known.quantity->parse);
+      if (*known.value <= 0) throw rows.failure("value", "the middle of a lognormal is above 0");
+      known.deviation = rows.value("deviation", parse_deviation);
+    } else if (known.ruled_out == known.seen.has_value()) {
+      throw rows.failure("value", "a value, 'no', or what was seen is needed");
+    }
+    all.push_back(std::move(known));
+  }
+  return all;
+}
+
+std::vector<KnownTerm> load_known_terms(DataFiles& files) {
+  return load_known_terms(files.read(kStackLists, "stack-known"));
+}
+
+std::vector<std::string> apply_known(Stack& stack, const std::vector<KnownTerm>& known) {
+  std::vector<std::string> taken_out;
+  for (const KnownTerm& its : known) {
+    if (!is_of(its, stack.name)) continue;
+    auto term = std::find_if(stack.terms.begin(), stack.terms.end(),
+                             [&](const StackTerm& each) { return each.quantity == its.quantity; });
+    if (its.ruled_out) {
+      if (term == stack.terms.end()) continue;
+      taken_out.push_back("Without " + term->name() + ": " + its.source);
+      stack.terms.erase(term);
+      continue;
+    }
+    if (its.value && term == stack.terms.end()) {
+      stack.terms.emplace_back();
+      term = stack.terms.end() - 1;
+      term->quantity = its.quantity;
+    }
+    if (term == stack.terms.end()) continue;
+    if (its.value) {
+      term->value = *its.value;
+      term->deviation = its.deviation;
+      term->seen.clear();  // others have seen another value
+    }
+    if (its.seen) term->seen = *its.seen;
+    term->source = its.source;
+  }
+  return taken_out;
+}
+
+}  // namespace gradcast

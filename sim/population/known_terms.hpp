@@ -1,0 +1,36 @@
+// What is known of a stack's terms without a measured run of it: from its code, its documents, or
+// the published time of one part.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/base/text_file.hpp"
+#include "sim/inputs/data_files.hpp"
+#include "sim/plan/scenario_quantity.hpp"
+#include "sim/plan/stack.hpp"
+
+namespace gradcast {
+
+struct KnownTerm {
+  std::vector<std::string> stacks;  // parts of the names of stacks that nobody measured
+  const ScenarioQuantity* quantity = nullptr;
+  bool ruled_out = false;         // the stack cannot have it
+  std::optional<double> value{};  // in the quantity's number; none: what other stacks say
+  double deviation = 0;           // of that value, as in a StackTerm
+  std::optional<std::vector<SeenBox>> seen{};  // the conditions in which its kind has seen it
+  std::string source;
+};
+
+/// Reads `traces/stack-known.csv`: stacks,property,value,deviation,seen,source. Throws
+/// DataError.
+std::vector<KnownTerm> load_known_terms(const TextFile& file);
+
+/// Those of the data folder. Throws as DataFiles::read does, too.
+std::vector<KnownTerm> load_known_terms(DataFiles& files);
+
+/// Changes the terms of a stack that nobody measured to what is known of it. Returns a sentence for
+/// each term that was taken out.
+std::vector<std::string> apply_known(Stack& stack, const std::vector<KnownTerm>& known);
+
+}  // namespace gradcast
