@@ -26,6 +26,7 @@ class Descriptor {
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   int get() const { return number_; }
+  void reset(int number) { number_ = number; }  // of one that is closed
   bool close() {
     const int number = number_;
     number_ = -1;
@@ -49,15 +50,47 @@ std::size_t line_of(std::string_view text, std::size_t at) {
                  std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
 }
 
-/// Writes the content under the temporary name, down to the disk.
-void write_temporary(const TemporaryFile& temporary, std::string_view content) {
-  const std::string target = temporary.target().string();
-  Descriptor file(::open(temporary.name().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (file.get() < 0) throw write_error(target, errno);
-  write_all(file.get(), content, target);
-  if (::fsync(file.get()) != 0 && errno != EINVAL) throw write_error(target, errno);
-  if (!file.close()) throw write_error(target, errno);
+/// A file without a name in the target's folder; -1 where the file system has none.
+int open_unnamed(const std::filesystem::path& target) {
+  const std::filesystem::path folder = target.parent_path().empty() ? "." : target.parent_path();
+  return ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
 }
+
+/// What is written for one file, down to the disk, before it takes the target's name. It has no
+/// name until then if the file system can do that: a process that is killed leaves nothing.
+class Draft {
+ public:
+  Draft(const std::filesystem::path& target, std::string_view content)
+      : temporary_(target), file_(open_unnamed(target)) {
+    if (file_.get() < 0) {
+      unnamed_ = false;
+      constexpr int kNew = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+      file_.reset(::open(temporary_.name().c_str(), kNew, 0666));
+    }
+    const std::string name = target.string();
+    if (file_.get() < 0) throw write_error(name, errno);
+    write_all(file_.get(), content, name);
+    if (::fsync(file_.get()) != 0 && errno != EINVAL) throw write_error(name, errno);
+  }
+
+  void rename_to_target() {
+    const std::string name = temporary_.target().string();
+    if (unnamed_) {  // link() replaces no file, so it takes the temporary name first
+      const std::string here = "/proc/self/fd/" + std::to_string(file_.get());
+      ::unlink(temporary_.name().c_str());
+      if (::linkat(AT_FDCWD, here.c_str(), AT_FDCWD, temporary_.name().c_str(),
+                   AT_SYMLINK_FOLLOW) != 0)
+        throw write_error(name, errno);
+    }
+    if (!file_.close()) throw write_error(name, errno);
+    temporary_.rename_to_target();
+  }
+
+ private:
+  TemporaryFile temporary_;
+  Descriptor file_;
+  bool unnamed_ = true;
+};
 
 }  // namespace
 
@@ -75,7 +108,10 @@ TextFile read_text_file(const std::filesystem::path& path, std::size_t most_byte
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw refuse(errno);
     if (got == 0) break;
-    text.content.append(block, static_cast<std::size_t>(got));
+    const std::string_view read(block, static_cast<std::size_t>(got));
+    text.content.append(read);
+    // Not at the end: /dev/zero has none.
+    if (read.find('\0') != std::string_view::npos) require_text(text);
     if (text.content.size() > most_bytes)
       throw DataError(path.string(), 0,
                       "has more than " + std::to_string(most_bytes) +
@@ -116,22 +152,19 @@ void write_text_file(const std::filesystem::path& named, std::string_view conten
     note_written(named.string());
     return;
   }
-  TemporaryFile temporary(follow_links(named));
-  write_temporary(temporary, content);
+  Draft draft(follow_links(named), content);
   const SignalsHeld held;  // the file and what is said of it go together
-  temporary.rename_to_target();
+  draft.rename_to_target();
   note_written(named.string());
 }
 
 void write_text_files(const std::vector<TextFile>& files) {
-  std::vector<std::unique_ptr<TemporaryFile>> temporaries;
-  for (const TextFile& file : files) {
-    temporaries.push_back(std::make_unique<TemporaryFile>(follow_links(file.path)));
-    write_temporary(*temporaries.back(), file.content);
-  }
+  std::vector<std::unique_ptr<Draft>> drafts;
+  for (const TextFile& file : files)
+    drafts.push_back(std::make_unique<Draft>(follow_links(file.path), file.content));
   const SignalsHeld held;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    temporaries[i]->rename_to_target();
+    drafts[i]->rename_to_target();
     note_written(files[i].path.string());
   }
 }

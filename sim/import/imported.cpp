@@ -1,6 +1,8 @@
 #include "sim/import/imported.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "sim/base/error.hpp"
 
@@ -39,6 +41,24 @@ std::string to_string(ShapesFrom shapes) {
       break;
   }
   return "unknown";
+}
+
+void note_doubts(Imported& imported) {
+  if (!imported.model || imported.buckets.empty()) return;
+  const std::int64_t sent =
+      std::accumulate(imported.buckets.begin(), imported.buckets.end(), std::int64_t{0});
+  const std::int64_t have = imported.model->elements();
+  // Sizes that were inferred are within some elements of the true ones.
+  constexpr double kNear = 0.01;
+  const auto apart = static_cast<double>(std::abs(sent - have));
+  if (sent == have || (imported.shapes != ShapesFrom::Recorded &&
+                       apart <= kNear * static_cast<double>(std::max(sent, have))))
+    return;
+  imported.notes.unknown.push_back(
+      "why the buckets have " + std::to_string(sent) + " elements and the gradients " +
+      std::to_string(have) +
+      ": gradients may be missing or counted twice, or sent elsewhere; check the model before you "
+      "use it");
 }
 
 void rescale(Imported& imported, Seconds iteration) {

@@ -92,10 +92,19 @@ struct Imported {
 /// there are no times.
 void rescale(Imported& imported, Seconds iteration);
 
+/// Notes what does not fit together: buckets that do not add up to the gradients.
+void note_doubts(Imported& imported);
+
 /// True if the run was timed while it sent buckets of gradients: the backward of its trace has the
 /// framework's copies into them and back.
 inline bool has_framework(const Imported& imported) {
   return imported.times && !imported.buckets.empty();
+}
+
+/// True if each gradient was sent by itself.
+inline bool sends_each(const Imported& imported) {
+  return imported.model && imported.buckets.size() > 1 &&
+         imported.buckets.size() == imported.model->tensors.size();
 }
 
 }  // namespace gradcast

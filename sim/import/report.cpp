@@ -1,5 +1,6 @@
 #include "sim/import/report.hpp"
 
+#include "sim/base/shell_word.hpp"
 #include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
 
@@ -151,10 +152,7 @@ Json to_flat_json(const Imported& imported) {
 std::vector<std::string> next_commands(const Imported& imported, const ImportedFiles& files,
                                        const ImportedShape& shape) {
   if (files.paths.model.empty() || files.paths.trace.empty()) return {};
-  const auto quoted = [](const std::filesystem::path& path) {
-    const std::string text = path.string();
-    return text.find_first_of(" '\"$&;()*?\\|<>`") == std::string::npos ? text : in_quotes(text);
-  };
+  const auto quoted = [](const std::filesystem::path& path) { return shell_word(path.string()); };
   // A run of one rank says nothing of a network: the example is one that people rent.
   const std::string where = files.paths.cluster.empty()
                                 ? "--cluster 10gbe --nodes 8"
@@ -162,7 +160,8 @@ std::vector<std::string> next_commands(const Imported& imported, const ImportedF
                                       std::to_string(shape.nodes) + " --gpus-per-node " +
                                       std::to_string(shape.gpus_per_node);
   const std::string what = "--model " + quoted(files.paths.model) + " --trace " +
-                           quoted(files.paths.trace) + " --fusion ddp --overlap yes " +
+                           quoted(files.paths.trace) + " --fusion " +
+                           (sends_each(imported) ? "layer" : "ddp") + " --overlap yes " +
                            (has_framework(imported) ? "--framework-in-compute yes " : "");
   std::vector<std::string> commands = {"gradcast simulate " + what + where};
   commands.push_back("gradcast breakeven " + what + "--cluster 10gbe --nodes 8" +

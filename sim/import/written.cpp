@@ -59,7 +59,9 @@ std::string measured_csv(const Imported& imported, const std::string& name,
                          const ImportedShape& shape, const ImportedPaths& paths,
                          const std::vector<std::string>& provenance) {
   const auto seconds = [](Seconds time) { return number_to_text(rounded_to(6, time.count())); };
-  const std::string fusion = imported.buckets.size() > 1 ? "ddp" : "merged";
+  const std::string fusion = sends_each(imported)          ? "layer"
+                             : imported.buckets.size() > 1 ? "ddp"
+                                                           : "merged";
   // A file's own folder is where the paths in it begin.
   const auto beside = [](const std::filesystem::path& path) {
     return (std::filesystem::path("..") / path.parent_path().filename() / path.filename()).string();

@@ -4,6 +4,7 @@
 
 #include "sim/base/error.hpp"
 #include "sim/base/lists.hpp"
+#include "sim/base/paths.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
 #include "sim/inputs/compressor_words.hpp"
@@ -314,6 +315,7 @@ TrainAsked read_train_asked(const Flags& flags) {
     settings.evaluate_every = flags.value("evaluate-every", parse_count);
   settings.seed = flags.value("seed", parse_seed);
   asked.checkpoint = flags.text("checkpoint");
+  if (!asked.checkpoint.empty()) kept_file_at(asked.checkpoint);
   asked.counts = flags.text("counts");
   asked.observations = flags.text("observations");
   asked.record = flags.text("record");

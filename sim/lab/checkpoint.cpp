@@ -152,8 +152,11 @@ std::optional<TrainingState> read_checkpoint(const std::filesystem::path& path,
   if (!std::filesystem::exists(path, ignored)) return std::nullopt;
   BlockReader reader(path);
   std::string bytes;
-  for (std::string_view block = reader.next(); !block.empty(); block = reader.next())
+  for (std::string_view block = reader.next(); !block.empty(); block = reader.next()) {
     bytes += block;
+    // What is none need not be read to its end: /dev/zero has none.
+    if (bytes.size() >= kBegin.size() && !bytes.starts_with(kBegin)) break;
+  }
   return checkpoint_state(path.string(), bytes, identity, parameters, workers);
 }
 

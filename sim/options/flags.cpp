@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <stdexcept>
 
 #include "sim/base/text.hpp"
 #include "sim/base/text_file.hpp"
 #include "sim/base/units.hpp"
+#include "sim/base/writable.hpp"
 #include "sim/options/color.hpp"
 
 namespace gradcast {
@@ -23,6 +25,26 @@ bool is_beside_the_answer(const std::string& name) {
   return std::find(kBesideTheAnswer.begin(), kBesideTheAnswer.end(), name) !=
          kBesideTheAnswer.end();
 }
+
+enum class Written { File, Folder };
+
+/// A flag, besides -o, that names what is written. A flag of the same name may name an input
+/// elsewhere, so the command belongs to it; "" is any command.
+struct WrittenFlag {
+  std::string_view command, flag;
+  Written what;
+};
+
+constexpr std::array kWrittenFlags = {WrittenFlag{"", "timeline", Written::File},
+                                      WrittenFlag{"", "paje", Written::File},
+                                      WrittenFlag{"collectives", "plot", Written::File},
+                                      WrittenFlag{"fit", "save", Written::Folder},
+                                      WrittenFlag{"import", "output", Written::Folder},
+                                      WrittenFlag{"sweep", "emit-slurm", Written::Folder},
+                                      WrittenFlag{"train", "checkpoint", Written::File},
+                                      WrittenFlag{"train", "counts", Written::File},
+                                      WrittenFlag{"train", "observations", Written::File},
+                                      WrittenFlag{"train", "record", Written::Folder}};
 
 /// Flags that every command has.
 constexpr std::array<std::string_view, 6> kCommon = {"format", "output", "quiet",
@@ -137,6 +159,7 @@ bool Flags::parse(int argc, const char* const* argv) {
     choose_color(value("color", parse_color));
   }
   static_cast<void>(format());
+  require_writable();
   arguments_ = {"gradcast", command()};
   for (const GivenFlag& flag : line_.flags) {
     if (is_beside_the_answer(flag.name)) continue;
@@ -158,6 +181,25 @@ void Flags::require_values() const {
       throw UsageError("--" + flag.name + " takes no value");
     if (line_.find(flag.name) != &flag && !is_switch(flag.name))
       throw UsageError("--" + flag.name + " is given twice");
+  }
+}
+
+void Flags::require_writable() const {
+  // With --shard -o is a folder where shards meet. `sweep` refuses other folders in its own words.
+  const bool meets = given("shard");
+  std::error_code ignored;
+  const std::string file = answer_file();
+  if (meets && !file.empty())
+    require_folder_writable(file);
+  else if (!file.empty() && !(command() == "sweep" && std::filesystem::is_directory(file, ignored)))
+    require_file_writable(file);
+  for (const WrittenFlag& written : kWrittenFlags) {
+    const std::string flag(written.flag);
+    if ((!written.command.empty() && written.command != command()) || !given(flag)) continue;
+    if (written.what == Written::Folder)
+      require_folder_writable(text(flag));
+    else
+      require_file_writable(text(flag));
   }
 }
 

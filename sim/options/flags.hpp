@@ -84,6 +84,8 @@ class Flags {
   std::vector<std::string> keep_values();
   void require_known() const;
   void require_values() const;
+  /// Throws Error (1) if what is to be written cannot be: an hour's work must not end so.
+  void require_writable() const;
   bool is_switch(const std::string& name) const;
   /// The error to throw: it names the flag, or where its value came from.
   Error complaint(const std::string& name, const std::string& what) const;

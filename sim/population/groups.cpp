@@ -28,8 +28,11 @@ std::vector<SourceGroup> load_source_groups(DataFiles& files) {
   CsvReader rows(list, kGroupColumns);
   while (rows.next()) {
     const std::string& measured = rows.word("measured");
-    if (!known.contains(measured))
-      known[measured] = fit_rows_of(load_measured_runs(files.read(kMeasuredRuns, measured)), files);
+    if (!known.contains(measured)) {
+      const TextFile runs = rows.value(
+          "measured", [&](std::string_view) { return files.read(kMeasuredRuns, measured); });
+      known[measured] = fit_rows_of(load_measured_runs(runs), files);
+    }
     const std::string name = rows.word("group");
     auto group = std::find_if(groups.begin(), groups.end(),
                               [&](const SourceGroup& each) { return each.name == name; });

@@ -4,19 +4,12 @@
 
 #include "sim/base/error.hpp"
 #include "sim/base/paths.hpp"
+#include "sim/base/shell_word.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/text_file.hpp"
 
 namespace gradcast {
 namespace {
-
-/// The text quoted as one word for a shell.
-std::string quoted(const std::string& word) {
-  std::string text = "'";
-  for (const char letter : word)
-    text += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-  return text + "'";
-}
 
 /// Slurm reads its own lines without a shell, but with its quotes and backslashes: a '#' begins a
 /// comment where it is in no quotes.
@@ -52,7 +45,7 @@ void require_sayable(const std::string& what, const std::filesystem::path& path,
 }
 
 std::string program_line(const SlurmJob& job) {
-  return "program=" + quoted(job.program.string()) + "\n";
+  return "program=" + in_shell_quotes(job.program.string()) + "\n";
 }
 
 /// The path of this program, or another that $GRADCAST names.
@@ -66,24 +59,27 @@ std::string common_head(const SlurmJob& job, const std::string& name) {
 std::string run_script(const SlurmJob& job) {
   const std::string last = std::to_string(job.shards);
   std::string command;
-  for (const std::string& argument : job.arguments) command += " " + quoted(argument);
+  for (const std::string& argument : job.arguments) command += " " + in_shell_quotes(argument);
   return common_head(job, "gradcast-sweep") + directive("array", "1-" + last) +
          directive("output", log_file(job, "%A_%a.log")) + "# A task does one shard of " + last +
          ". What it has done it keeps: requeued, it goes on from there.\n" + program_line(job) +
          "exec " + kProgram + " sweep" + command + " --shard \"${SLURM_ARRAY_TASK_ID}/" + last +
-         "\" -j \"${SLURM_CPUS_PER_TASK:-1}\" -o " + quoted(job.folder.string()) + "\n";
+         "\" -j \"${SLURM_CPUS_PER_TASK:-1}\" -o " + in_shell_quotes(job.folder.string()) + "\n";
 }
 
 std::string merge_script(const SlurmJob& job) {
   return common_head(job, "gradcast-merge") + directive("output", log_file(job, "merge-%j.log")) +
          "# Names what is missing and fails where a shard did not end.\n" + program_line(job) +
-         kProgram + " sweep merge " + quoted(job.folder.string()) + " -o " +
-         quoted((job.folder / "result.json").string()) + " &&\nexec " + kProgram + " sweep merge " +
-         quoted(job.folder.string()) + " -o " + quoted((job.folder / "result.csv").string()) + "\n";
+         kProgram + " sweep merge " + in_shell_quotes(job.folder.string()) + " -o " +
+         in_shell_quotes((job.folder / "result.json").string()) + " &&\nexec " + kProgram +
+         " sweep merge " + in_shell_quotes(job.folder.string()) + " -o " +
+         in_shell_quotes((job.folder / "result.csv").string()) + "\n";
 }
 
 std::string submit_script(const SlurmJob& job) {
-  const auto script = [&](const char* name) { return quoted((job.folder / name).string()); };
+  const auto script = [&](const char* name) {
+    return in_shell_quotes((job.folder / name).string());
+  };
   return "#!/bin/sh\n"
          "# Submits the array, and the merge for when every task has ended, well or not. Arguments "
          "go\n"

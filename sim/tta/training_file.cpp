@@ -1,6 +1,8 @@
 #include "sim/tta/training_file.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <tuple>
@@ -76,6 +78,17 @@ double parse_sent(const std::string& text) {
   throw ValueError("'" + text + "' is no number of elements; write one like 199");
 }
 
+/// Throws ValueError for "nan" and "inf": no training has such a setting, and rows that differ in
+/// one would be two trainings. Other words may be settings of other programs.
+std::string parse_setting(const std::string& text) {
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [read, error] = std::from_chars(text.data(), end, number);
+  if (read == end && (error != std::errc{} || !std::isfinite(number)))
+    throw ValueError("'" + text + "' is no finite number; write one like 0.01");
+  return text;
+}
+
 /// All columns that may be there, and need not.
 std::vector<const char*> helpful() {
   std::vector<const char*> columns(std::begin(kHelpful), std::end(kHelpful));
@@ -89,7 +102,7 @@ void add_settings(std::string& settings, const TrainingRow& row, const Names& na
   for (const char* name : names) {
     if (row.text(name).empty()) continue;
     if (!settings.empty()) settings += kBetweenSettings;
-    settings += std::string(name) + " " + row.text(name);
+    settings += std::string(name) + " " + row.value(name, parse_setting);
   }
 }
 

@@ -3,6 +3,7 @@
 // kernels/compressors.def sim/network/collectives.def longest: 512 Words of a command line, a line
 // each; of a request that they make also the plan.
 
+#include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/options/request_flags.hpp"
 #include "sim/plan/plan.hpp"
@@ -28,7 +29,12 @@ void read(const std::string& bytes) {
   Flags flags("simulate", "", {});
   add_request_flags(flags);
   flags.without_config();
-  if (!flags.parse(static_cast<int>(argv.size()), argv.data())) return;
+  try {
+    if (!flags.parse(static_cast<int>(argv.size()), argv.data())) return;
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::Failure) return;  // -o where nothing can be written
+    throw;
+  }
   Request request = read_request(flags);
   // The default table has thousands of rows.
   if (!flags.given("costs")) request.costs = "cost-p102-100-pytorch";

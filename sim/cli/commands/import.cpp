@@ -211,6 +211,7 @@ int import(int argc, const char* const* argv) {
   refuse_useless(flags, reader);
   DataFiles data = DataFiles::standard();
   Imported imported = reader.read(paths, options_of(flags, name, data));
+  note_doubts(imported);
   std::vector<InputFile> inputs;
   for (const fs::path& path : paths)
     inputs.push_back({path.string(), imported.weights_unread ? "" : sha256_of_file(path), path});
@@ -229,6 +230,10 @@ int import(int argc, const char* const* argv) {
   for (std::string& line : notes_as_provenance(imported.notes))
     provenance.push_back(std::move(line));
   const ImportedFiles files = files_of(imported, name, shape, flags.text("output"), provenance);
+  if (files.files.empty() && !imported.times)
+    throw DataError(
+        paths.front().string(), 0,
+        "has nothing that could be written; not known: " + join(imported.notes.unknown, "; "));
   try {
     require_readable(files);
   } catch (const DataError& error) {

@@ -7,6 +7,7 @@
 #include "sim/base/error.hpp"
 #include "sim/base/paths.hpp"
 #include "sim/base/sha256.hpp"
+#include "sim/base/shell_word.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/text_file.hpp"
 #include "sim/base/units.hpp"
@@ -144,7 +145,7 @@ class Sweep {
     Store store(shard_file(folder, shard));
     run_sweep(sweep_run(tasks_of_shard(shard, tasks_.tasks.size())), &store, files_);
     flags_.note("shard " + std::to_string(shard.number) + "/" + std::to_string(shard.of) +
-                " is done; when all are: gradcast sweep merge " + folder.string());
+                " is done; when all are: gradcast sweep merge " + shell_word(folder.string()));
     return 0;
   }
 

@@ -34,10 +34,12 @@ void require_data_parallel(const ExecutionTrace& trace) {
           "has an all-to-all, as experts and embeddings on several ranks need: gradcast "
           "forecasts data-parallel training only");
     if (node.collective == "reduce-scatter" || node.collective == "all-gather")
-      throw DataError(trace.file, 0,
-                      "has a " + node.collective +
-                          ", as sharded training (FSDP, ZeRO, tensor parallelism) does: gradcast "
-                          "forecasts training in which each rank holds the whole model");
+      throw DataError(
+          trace.file, 0,
+          "has a " + node.collective +
+              ", as sharded training (FSDP, ZeRO, tensor parallelism) does: import reads "
+              "plain data-parallel runs only. For FSDP and ZeRO import a plain run of "
+              "the model, and forecast it with --sharding");
   }
 }
 
@@ -165,6 +167,11 @@ class Reading {
       imported_.collectives.push_back(each);
     }
     // The last step's, in order: the first may have buckets of its own, before DDP reorders them.
+    if (reductions.size() % static_cast<std::size_t>(steps) != 0)
+      imported_.notes.unknown.push_back(
+          "the all-reduces of a step: " + std::to_string(reductions.size()) + " in " +
+          std::to_string(steps) +
+          " forward passes, so steps differ, as where gradients add up over several (no_sync)");
     const std::size_t each_step = reductions.size() / static_cast<std::size_t>(steps);
     for (std::size_t i = reductions.size() - each_step; i < reductions.size(); ++i) {
       imported_.buckets.push_back(reductions[i]->bytes / parameters_.element_bytes);

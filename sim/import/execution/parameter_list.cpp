@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "sim/base/clean_text.hpp"
 #include "sim/base/error.hpp"
@@ -44,23 +45,29 @@ std::vector<TensorList> lists_of(const ExecutionTrace& trace) {
   return lists;
 }
 
+/// A tensor by its id and its size. PyTorch gives a freed tensor's id to a later one, so that a
+/// gradient may have the id of an activation: the size tells them apart.
+using TensorKey = std::pair<std::int64_t, std::int64_t>;
+
+TensorKey key_of(const TensorInput& tensor) { return {tensor.id, tensor.elements}; }
+
 /// Groups of parameters may have lists of their own: all lists whose tensors forward takes,
 /// each tensor once.
 TensorList taken_by_forward(const ExecutionTrace& trace) {
-  std::set<std::int64_t> taken;
+  std::set<TensorKey> taken;
   for (const ExecutionNode& node : trace.nodes)
     if (is_forward(node))
-      for (const TensorInput& tensor : node.tensors) taken.insert(tensor.id);
+      for (const TensorInput& tensor : node.tensors) taken.insert(key_of(tensor));
   TensorList chosen;
-  std::set<std::int64_t> seen;
+  std::set<TensorKey> seen;
   TensorList longest;  // where forward's operators name none: momentum has the same sizes
   for (TensorList& list : lists_of(trace)) {
     const auto hits = std::count_if(list.begin(), list.end(), [&](const TensorInput& tensor) {
-      return taken.contains(tensor.id);
+      return taken.contains(key_of(tensor));
     });
     if (2 * static_cast<std::size_t>(hits) > list.size())
       for (const TensorInput& tensor : list)
-        if (seen.insert(tensor.id).second) chosen.push_back(tensor);
+        if (seen.insert(key_of(tensor)).second) chosen.push_back(tensor);
     if (list.size() > longest.size()) longest = std::move(list);
   }
   return chosen.empty() ? longest : chosen;
@@ -99,15 +106,15 @@ ParameterList parameters_of(const ExecutionTrace& trace) {
   TensorList list = taken_by_forward(trace);
   if (list.empty()) return parameters;
   // Where each is first taken in forward: which operator, and how many before it.
-  std::unordered_map<std::int64_t, std::size_t> first_use;
-  std::set<std::int64_t> ids;
-  for (const TensorInput& tensor : list) ids.insert(tensor.id);
+  std::map<TensorKey, std::size_t> first_use;
+  std::set<TensorKey> keys;
+  for (const TensorInput& tensor : list) keys.insert(key_of(tensor));
   for (std::size_t i = 0; i < trace.nodes.size(); ++i)
     if (is_forward(trace.nodes[i]))
       for (const TensorInput& tensor : trace.nodes[i].tensors)
-        if (ids.contains(tensor.id)) first_use.emplace(tensor.id, i);
+        if (keys.contains(key_of(tensor))) first_use.emplace(key_of(tensor), i);
   const auto use_of = [&](const TensorInput& tensor) {
-    const auto at = first_use.find(tensor.id);
+    const auto at = first_use.find(key_of(tensor));
     return at == first_use.end() ? trace.nodes.size() : at->second;
   };
   std::stable_sort(list.begin(), list.end(), [&](const TensorInput& a, const TensorInput& b) {
@@ -140,7 +147,7 @@ ParameterList parameters_of(const ExecutionTrace& trace) {
   for (const ExecutionNode& node : trace.nodes)
     if (is_forward(node) && node.name == first.name)
       for (const TensorInput& tensor : node.tensors)
-        if (tensor.id == list.front().id) passes.insert(node.sequence);
+        if (key_of(tensor) == key_of(list.front())) passes.insert(node.sequence);
   parameters.steps = std::max<std::int64_t>(1, static_cast<std::int64_t>(passes.size()));
   constexpr std::int64_t kMostBatch = 1'000'000;
   for (const TensorInput& tensor : first.tensors)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -150,12 +151,40 @@ std::vector<SharedCall> shared_calls(const std::vector<StepCollectives>& ranks) 
   return shared;
 }
 
+std::optional<ClockOffset> clock_offset(const std::vector<StepCollectives>& first,
+                                        const std::vector<StepCollectives>& rank) {
+  std::vector<Nanoseconds> reductions, others;
+  for (const StepCollectives& its : first)
+    for (const StepCollectives& step : rank) {
+      if (step.step != its.step || step.calls.size() != its.calls.size()) continue;
+      for (std::size_t i = 0; i < step.calls.size(); ++i) {
+        if (step.calls[i].what.kind != its.calls[i].what.kind) break;
+        const bool reduces = step.calls[i].what.kind == CollectiveKind::AllReduce;
+        (reduces ? reductions : others).push_back(step.calls[i].span.end - its.calls[i].span.end);
+      }
+    }
+  std::vector<Nanoseconds>& ends = reductions.empty() ? others : reductions;
+  if (ends.empty()) return std::nullopt;
+  const auto middle = [](std::vector<Nanoseconds>& values) {
+    const auto at = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), at, values.end());
+    return *at;
+  };
+  ClockOffset offset;
+  offset.ahead = middle(ends);
+  for (Nanoseconds& end : ends) end = std::abs(end - offset.ahead);
+  offset.spread = middle(ends);
+  return offset;
+}
+
 void refuse_hybrids(const Recording& recording, const std::vector<StepCollectives>& steps,
                     int world_size) {
   const auto refuse = [&](const std::string& found, const std::string& meaning) {
-    throw DataError(recording.file, 0,
-                    "is no plain data-parallel run: it has " + found + ", which tells of " +
-                        meaning + "; gradcast forecasts the all-reduce of gradients only");
+    throw DataError(
+        recording.file, 0,
+        "is no plain data-parallel run: it has " + found + ", which tells of " + meaning +
+            "; import reads plain data-parallel runs only. For FSDP and ZeRO import a plain "
+            "run of the model, and forecast it with --sharding");
   };
   const bool named = has_data_parallel_group(recording);
   if (recording.on_host_to_all && !named) refuse("nccl:all_to_all", kReasons[0].what);

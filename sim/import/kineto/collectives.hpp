@@ -55,6 +55,18 @@ struct SharedCall {
 /// that would be negative comes of clocks that differ, and is left at 0.
 std::vector<SharedCall> shared_calls(const std::vector<StepCollectives>& ranks);
 
+/// How far a rank's clock is ahead of the first one's. A collective ends at the same time on all
+/// ranks, so its ends on two ranks tell.
+struct ClockOffset {
+  Nanoseconds ahead = 0;   // median over the collectives
+  Nanoseconds spread = 0;  // median distance from that median
+};
+
+/// By all-reduces, else by all collectives: the same ones on both ranks, step by step. None where
+/// no step has the same collectives on both.
+std::optional<ClockOffset> clock_offset(const std::vector<StepCollectives>& first,
+                                        const std::vector<StepCollectives>& rank);
+
 /// Throws DataError with the reason where the collectives tell of anything but data parallelism:
 /// all-to-all (experts, embedding tables), send and receive (pipelines), gathered or scattered
 /// gradients (FSDP, ZeRO), all-reduces within a part of the ranks (tensor parallelism). Where the

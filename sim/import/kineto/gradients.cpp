@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
 #include <unordered_map>
 
 #include "sim/base/clean_text.hpp"
@@ -196,6 +197,52 @@ class StepReader {
 bool StepGradients::layers_known() const {
   return !groups.empty() && std::all_of(groups.begin(), groups.end(),
                                         [](const GradientGroup& g) { return g.layer >= 0; });
+}
+
+bool separate_compiled_sends(Recording& recording, const Steps& steps) {
+  struct Sends {
+    Span host;
+    Nanoseconds first = std::numeric_limits<Nanoseconds>::max();
+    Nanoseconds last = std::numeric_limits<Nanoseconds>::min();
+    Nanoseconds handed_over = std::numeric_limits<Nanoseconds>::max();
+    std::size_t sends = 0, gradients = 0;
+  };
+  std::vector<Sends> all;
+  for (const Step& step : steps.steps) {
+    all.emplace_back();
+    all.back().host = step.host;
+  }
+  const auto at = [&](Nanoseconds date) -> Sends* {
+    const auto after =
+        std::upper_bound(all.begin(), all.end(), date,
+                         [](Nanoseconds d, const Sends& s) { return d < s.host.start; });
+    return after == all.begin() || date >= (after - 1)->host.end ? nullptr : &*(after - 1);
+  };
+  for (const Operator& one : recording.operators)
+    if (Sends* its = one.kind == OperatorKind::AccumulateGrad ? at(one.start) : nullptr) {
+      ++its->gradients;
+      its->handed_over = std::min(its->handed_over, one.start);
+    }
+  const auto is_send = [&](const GpuOperation& one) {
+    return one.linked && one.collective >= 0 && one.phase == Phase::Backward &&
+           recording.collectives[static_cast<std::size_t>(one.collective)].kind ==
+               CollectiveKind::AllReduce;
+  };
+  for (const GpuOperation& one : recording.gpu)
+    if (Sends* its = is_send(one) ? at(one.launched) : nullptr) {
+      ++its->sends;
+      its->first = std::min(its->first, one.launched);
+      its->last = std::max(its->last, one.launched);
+    }
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (steps.steps[i].used &&
+        (all[i].sends < 2 || all[i].sends != all[i].gradients || all[i].last >= all[i].handed_over))
+      return false;
+  for (GpuOperation& one : recording.gpu)
+    if (one.linked && one.collective < 0 && one.phase == Phase::Backward)
+      if (const Sends* its = at(one.launched); its != nullptr && one.launched > its->first)
+        one.phase = Phase::ZeroGradients;
+  return true;
 }
 
 std::vector<StepGradients> gradients_of_steps(const Recording& recording, const Steps& steps) {

@@ -75,6 +75,12 @@ struct StepGradients {
   bool layers_known() const;
 };
 
+/// Whether every used step sends each gradient by itself inside the backward pass, before the first
+/// one is handed over (AccumulateGrad), as a backward pass does that was compiled with its
+/// all-reduces. Then backward ends where the first is sent, and what its thread launches from there
+/// on only copies gradients: those operations lose the phase of the backward pass. Needs phases.
+bool separate_compiled_sends(Recording& recording, const Steps& steps);
+
 /// Of each used step, in their order. Needs phases.
 std::vector<StepGradients> gradients_of_steps(const Recording& recording, const Steps& steps);
 

@@ -1,6 +1,8 @@
 // The reader of PyTorch profiler traces: one rank's file, or those of all ranks.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -34,6 +36,7 @@ struct Rank {
   std::size_t linked = 0;
   Nanoseconds launch_latency = 0;
   Steps steps;
+  bool sends_each = false;                   // gradient by itself, as compiled backwards do
   std::vector<WindowTimes> times;            // of the used steps
   std::vector<StepGradients> gradients;      // likewise
   std::vector<StepCollectives> collectives;  // likewise
@@ -66,6 +69,7 @@ Rank read_rank(const std::filesystem::path& path, const ReadEvents& read) {
   rank.linked = link_launches(recording);
   rank.steps = find_steps(recording);
   set_phases(recording, rank.steps.thread);
+  rank.sends_each = separate_compiled_sends(recording, rank.steps);
   rank.times = times_of_windows(recording, rank.steps);
   rank.launch_latency = launch_latency(recording, rank.steps);
   rank.gradients = gradients_of_steps(recording, rank.steps);
@@ -113,6 +117,38 @@ void drop_odd_steps(Rank& rank, ImportNotes& notes) {
   rank.collectives.resize(kept);
 }
 
+std::size_t gradient_all_reduces(const StepCollectives& step) {
+  return static_cast<std::size_t>(
+      std::count_if(step.calls.begin(), step.calls.end(), [](const CollectiveCall& call) {
+        return call.of_gradients && call.what.kind == CollectiveKind::AllReduce;
+      }));
+}
+
+/// Of the steps those whose collectives are told. Gradients that add up over several steps
+/// (no_sync) are sent in the last of them only: the mean of all steps would be no step's.
+std::vector<StepCollectives> sending_steps(const Rank& rank, ImportNotes& notes) {
+  std::vector<StepCollectives> sending;
+  std::size_t least = std::numeric_limits<std::size_t>::max(), most = 0;
+  for (const StepCollectives& step : rank.collectives) {
+    const std::size_t count = gradient_all_reduces(step);
+    least = std::min(least, count);
+    most = std::max(most, count);
+    if (count > 0) sending.push_back(step);
+  }
+  if (sending.empty()) return rank.collectives;
+  if (sending.size() < rank.collectives.size())
+    notes.unknown.push_back(
+        "how often gradients are sent: only " + std::to_string(sending.size()) + " of " +
+        std::to_string(rank.collectives.size()) +
+        " steps all-reduce them, so they add up over several steps (gradient accumulation, "
+        "no_sync). Collectives and buckets are those of a step that sends; a forecast needs "
+        "--accumulation, and the batch of all its micro-steps");
+  else if (least != most)
+    notes.unknown.push_back("the all-reduces of a step: " + std::to_string(least) + " to " +
+                            std::to_string(most) + ", so steps send different gradients");
+  return sending;
+}
+
 void note_steps(const Rank& rank, Imported& imported) {
   std::vector<std::string> used;
   bool first_full = true;
@@ -131,6 +167,9 @@ void note_steps(const Rank& rank, Imported& imported) {
     }
     if (step.full) first_full = false;
   }
+  if (rank.steps.by_optimizer)
+    imported.notes.inferred.push_back("the " + std::to_string(rank.steps.steps.size()) +
+                                      " steps, from the optimizer's calls: the trace marks none");
   const std::string which = used.size() > 3 ? used.front() + " to " + used.back() : join(used);
   imported.notes.used.push_back(std::to_string(used.size()) + " of " +
                                 std::to_string(rank.steps.steps.size()) + " steps: " + which);
@@ -169,18 +208,18 @@ int element_bytes_of(const Rank& rank) {
   return 4;
 }
 
-void set_buckets(const Rank& rank, int element_bytes, Imported& imported) {
-  for (const StepCollectives& step : rank.collectives) {
+void set_buckets(const std::vector<StepCollectives>& steps, int element_bytes, Imported& imported) {
+  for (const StepCollectives& step : steps) {
     const std::vector<std::int64_t> its = buckets_of(step);
     if (imported.buckets.empty()) imported.buckets = its;
     if (its != imported.buckets) {
       imported.notes.unknown.push_back("buckets differ from step to step; those of " +
-                                       rank.collectives.front().step + " are told");
+                                       steps.front().step + " are told");
       break;
     }
   }
   // The least a bucket took: in one step or another ranks came together.
-  for (const StepCollectives& step : rank.collectives) {
+  for (const StepCollectives& step : steps) {
     std::size_t number = 0;
     for (const CollectiveCall& call : step.calls) {
       if (!call.of_gradients || call.what.kind != CollectiveKind::AllReduce ||
@@ -193,6 +232,41 @@ void set_buckets(const Rank& rank, int element_bytes, Imported& imported) {
       ++number;
     }
   }
+}
+
+/// The least that each all-reduce took, where the trace does not say how much it sent: the k-th
+/// largest gradient is taken to be what took the k-th longest.
+void pair_by_size(const Rank& rank, int element_bytes, Imported& imported) {
+  std::vector<Seconds> least;
+  for (const StepCollectives& step : rank.collectives) {
+    std::size_t number = 0;
+    for (const CollectiveCall& call : step.calls) {
+      if (!call.of_gradients || call.what.kind != CollectiveKind::AllReduce) continue;
+      const Seconds seconds = to_seconds(call.span.end - call.span.start);
+      if (number == least.size()) least.push_back(seconds);
+      least[number] = std::min(least[number], seconds);
+      ++number;
+    }
+  }
+  std::vector<std::int64_t> sizes = imported.buckets;
+  if (least.size() != sizes.size()) return;
+  std::sort(sizes.begin(), sizes.end());
+  std::sort(least.begin(), least.end());
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    imported.transfers.push_back({Bytes{sizes[i] * element_bytes}, least[i]});
+}
+
+/// Of a run whose backward pass sends each gradient by itself.
+void set_separate_sends(const Rank& rank, const Sizes& sizes, int element_bytes,
+                        Imported& imported) {
+  imported.buckets = sizes.elements;
+  pair_by_size(rank, element_bytes, imported);
+  imported.notes.inferred.push_back(
+      "each gradient is sent by itself, by a backward pass that was compiled with its all-reduces: "
+      "backward ends where the first is sent, and copies of gradients behind it count as update");
+  imported.notes.inferred.push_back(
+      "what each all-reduce sent: the trace does not say, so the largest gradient is taken for the "
+      "one that took longest, and so on");
 }
 
 void require_fitting(const std::vector<Parameter>& parameters, const TextFile& file,
@@ -243,7 +317,9 @@ void set_model(const Rank& rank, const ImportOptions& options, int element_bytes
                            " gradients, from " + sizes.how;
   (sizes.from == ShapesFrom::Inferred ? imported.notes.inferred : imported.notes.used)
       .push_back(told);
-  if (imported.buckets.empty() && sizes.from != ShapesFrom::Unknown) {
+  if (imported.buckets.empty() && rank.sends_each) {
+    set_separate_sends(rank, sizes, element_bytes, imported);
+  } else if (imported.buckets.empty() && sizes.from != ShapesFrom::Unknown) {
     // Of a run whose NCCL kernels do not say: what was done before each call.
     const int begin = first.gradients.front().bucket;
     const int calls = first.gradients.back().bucket - begin;
@@ -293,6 +369,38 @@ void set_model(const Rank& rank, const ImportOptions& options, int element_bytes
         " from a launch to its kernel: no part of a forecast begins earlier");
   }
   imported.trace = trace;
+}
+
+/// From here on a difference of clocks is said: below it is what ranks end apart anyway.
+constexpr Nanoseconds kClockMatters = 100'000;
+/// Ends of the same collectives that lie further apart than this are not of one run.
+constexpr Nanoseconds kMostSpread = 2'000'000;
+
+/// Sets all ranks' clocks by the first one's.
+void align_clocks(std::vector<Rank>& ranks, ImportNotes& notes) {
+  for (Rank& rank : ranks) {
+    const auto offset = clock_offset(ranks.front().collectives, rank.collectives);
+    if (!offset) continue;
+    if (offset->spread > kMostSpread)
+      throw DataError(rank.file, 0,
+                      "does not fit " + ranks.front().file +
+                          ": the same collectives end on both ranks " +
+                          to_text(Seconds{rounded_to(3, to_seconds(offset->spread).count())}) +
+                          " apart even with the clocks aligned, so the files are of two runs, or a "
+                          "clock was set in between");
+    for (StepCollectives& step : rank.collectives)
+      for (CollectiveCall& call : step.calls) {
+        call.span.start -= offset->ahead;
+        call.span.end -= offset->ahead;
+      }
+    if (std::abs(offset->ahead) >= kClockMatters)
+      notes.inferred.push_back(
+          "the clock of rank " + std::to_string(rank.head.rank) + " is " +
+          to_text(Seconds{rounded_to(4, to_seconds(std::abs(offset->ahead)).count())}) +
+          (offset->ahead > 0 ? " ahead of" : " behind") + " that of rank " +
+          std::to_string(ranks.front().head.rank) +
+          ", by the ends of their collectives; its dates are aligned");
+  }
 }
 
 /// Brings the ranks' collectives together, step by step.
@@ -426,12 +534,20 @@ Imported imported_from(std::vector<Rank> ranks, const ImportOptions& options,
         " GPU operations without a launch: they count as time, and belong to no tensor");
   imported.times = times_of(rank);
   note_world(ranks, imported);
-  imported.collectives = summary_of(rank.collectives);
+  const std::vector<StepCollectives> sending = sending_steps(rank, imported.notes);
+  imported.collectives = summary_of(sending);
   const int element_bytes = element_bytes_of(rank);
-  set_buckets(rank, element_bytes, imported);
+  set_buckets(sending, element_bytes, imported);
   set_model(rank, options, element_bytes, imported);
   set_element_type(element_bytes, imported);
-  if (ranks.size() > 1) set_shared(ranks, imported);
+  for (ImportedCollective& one : imported.collectives)
+    if (rank.sends_each && one.name == to_string(CollectiveKind::AllReduce) && one.bytes.count == 0)
+      for (const std::int64_t elements : imported.buckets)
+        one.bytes = one.bytes + Bytes{elements * element_bytes};
+  if (ranks.size() > 1) {
+    align_clocks(ranks, imported.notes);
+    set_shared(ranks, imported);
+  }
   if (rank.device.empty()) imported.notes.unknown.push_back("the GPU: the trace does not name it");
   return imported;
 }

@@ -59,6 +59,30 @@ std::vector<Annotation> annotated_steps(const Recording& recording) {
   return best;
 }
 
+/// The steps of a run that marks none: from the end of one call of the optimizer to that of the
+/// next. Calls with no gradient between them are of one step: a run may have several optimizers.
+std::vector<Annotation> optimizer_steps(const Recording& recording) {
+  std::vector<Annotation> steps;
+  if (recording.operators.empty()) return steps;
+  const Nanoseconds begin = recording.operators.front().start;
+  bool gradients = false;
+  for (const Operator& one : recording.operators) {
+    if (one.kind == OperatorKind::AccumulateGrad) gradients = true;
+    if (one.kind != OperatorKind::OptimizerStep) continue;
+    if (!gradients && !steps.empty())
+      steps.back().end = one.end;
+    else if (gradients)
+      steps.push_back({steps.empty() ? begin : steps.back().end, one.end, one.name, one.thread});
+    gradients = false;
+  }
+  return steps;
+}
+
+bool has_gradients(const Recording& recording) {
+  return std::any_of(recording.operators.begin(), recording.operators.end(),
+                     [](const Operator& one) { return one.kind == OperatorKind::AccumulateGrad; });
+}
+
 /// Where most of the compute time is; collectives have streams of their own.
 std::uint32_t busiest_stream(const Recording& recording) {
   std::map<std::uint32_t, Nanoseconds> busy;
@@ -113,15 +137,27 @@ Steps find_steps(const Recording& recording) {
       "; call prof.step() after each iteration, and let the schedule record three or more";
   Steps steps;
   steps.compute_stream = busiest_stream(recording);
-  const std::vector<Annotation> annotations = annotated_steps(recording);
-  if (annotations.empty())
-    throw DataError(recording.file, 0, "has no steps (ProfilerStep#N)" + how);
+  std::vector<Annotation> annotations = annotated_steps(recording);
+  if (annotations.empty()) {
+    annotations = optimizer_steps(recording);
+    steps.by_optimizer = true;
+  }
+  if (annotations.size() < (steps.by_optimizer ? 2 : 1))
+    throw DataError(recording.file, 0,
+                    std::string("has no steps (ProfilerStep#N), and ") +
+                        (has_gradients(recording)
+                             ? "fewer than two training steps between calls of the optimizer"
+                             : "no gradients: it is a trace of inference, or its backward pass "
+                               "was not recorded") +
+                        how);
   if (annotations.size() > kMostSteps)
     throw DataError(recording.file, 0,
                     "has more than " + std::to_string(kMostSteps) + " steps; profile fewer");
   steps.thread = annotations.front().thread;
   for (const Annotation& annotation : annotations)
-    steps.steps.push_back({shortened(clean_text(recording.names.text(annotation.name)), 60),
+    steps.steps.push_back({steps.by_optimizer
+                               ? "step " + std::to_string(steps.steps.size() + 1)
+                               : shortened(clean_text(recording.names.text(annotation.name)), 60),
                            {annotation.start, annotation.end}});
   if (steps.steps.size() == 1)
     throw DataError(recording.file, 0,

@@ -21,10 +21,12 @@ struct Steps {
   std::vector<Step> steps;  // by time
   std::uint32_t thread = 0;
   std::uint32_t compute_stream = 0;
+  bool by_optimizer = false;  // nothing marks them but the optimizer's calls
 };
 
-/// Steps are ProfilerStep#N, else another annotation with a number that repeats. Throws DataError
-/// for a trace without work on a GPU, without steps, with one, or without a full window.
+/// Steps are ProfilerStep#N, else another annotation with a number that repeats, else what lies
+/// between the optimizer's calls. Needs operators in the order of their start. Throws DataError for
+/// a trace without work on a GPU, without steps, with one, or without a full window.
 Steps find_steps(const Recording& recording);
 
 }  // namespace gradcast::kineto

@@ -1,8 +1,10 @@
 #include "sim/import/weights/derive.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
@@ -56,6 +58,39 @@ int samples_of(const WeightsNetwork& network, const DeriveChoice& choice) {
                        : "--device needs --batch N: samples of an iteration on one GPU");
 }
 
+/// "model.layers.0" of "model.layers.0.mlp.up_proj.weight"; "" where the tensor is of no block.
+std::string block_of(const std::string& tensor) {
+  constexpr std::array<std::string_view, 5> kLists = {"layers", "layer", "h", "blocks", "block"};
+  const std::vector<std::string> parts = split_words(tensor, '.');
+  std::string block;
+  for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+    block += (i == 0 ? "" : ".") + parts[i];
+    const bool is_list = std::find(kLists.begin(), kLists.end(), parts[i]) != kLists.end();
+    if (is_list && !parts[i + 1].empty() &&
+        parts[i + 1].find_first_not_of("0123456789") == std::string::npos)
+      return block + "." + parts[i + 1];
+  }
+  return "";
+}
+
+/// What FSDP gathers as one: each block of a transformer, what lies before the first, and what
+/// lies behind the last. A model in another order stays without units.
+void set_units(Model& model) {
+  std::vector<std::string> units;
+  std::set<std::string> blocks;
+  bool ended = false;
+  for (const GradientTensor& tensor : model.tensors) {
+    const std::string block = block_of(tensor.tensor);
+    if (!block.empty() && (units.empty() || units.back() != block) &&
+        (ended || !blocks.insert(block).second))
+      return;
+    ended = ended || (block.empty() && !blocks.empty());
+    units.push_back(!block.empty() ? block : blocks.empty() ? "embeddings" : "head");
+  }
+  if (blocks.size() < 2) return;
+  for (std::size_t i = 0; i < units.size(); ++i) model.tensors[i].unit = units[i];
+}
+
 std::string percent(double share) { return percent_to_text(share); }
 
 IterationTrace derive(const WeightsNetwork& network, const std::string& stored,
@@ -100,6 +135,8 @@ IterationTrace derive(const WeightsNetwork& network, const std::string& stored,
   imported.notes.used.push_back(device.name + ": " + to_text(peak) + " in " +
                                 std::string(to_text(type)) + " at " + percent(mfu) + ", " +
                                 number_to_text(device.memory_bandwidth.value / 1e9) + " GB/s");
+  imported.notes.inferred.push_back(
+      "an update of 0: the MFU is a share of whole iterations, so it stands for the optimizer too");
   imported.notes.unknown.push_back(
       "what activation functions, softmax and sums beside a layer take: a list of weights does "
       "not show them, and the MFU stands for them");
@@ -125,6 +162,7 @@ Imported imported_from(const WeightsNetwork& network, const std::string& name,
   imported.shapes = ShapesFrom::Recorded;
   imported.notes = network.notes;
   imported.model = Model{name, tensors_of(network.operators)};
+  set_units(*imported.model);
   if (const NumberType type = type_stored(stored); type != NumberType::Fp32) {
     set_types(*imported.model, {.parameter = type});
     imported.notes.inferred.push_back(

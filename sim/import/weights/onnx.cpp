@@ -1,6 +1,7 @@
 #include "sim/import/weights/onnx.hpp"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "sim/base/clean_text.hpp"
@@ -77,41 +78,89 @@ class Conversion {
   enum class Role { Weight, Constant, Statistic, Mask };
 
   void take(const OnnxNode& node) {
-    if (is_renaming(node)) {
-      follow(node);
-      return;
-    }
+    if (hands_on(node)) return;
     std::vector<Weight> taken;
-    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      const std::string name = original(node.inputs[i]);
-      const auto at = graph_.initializers.find(name);
-      if (at == graph_.initializers.end() || !seen_.insert(name).second) continue;
-      const OnnxInitializer& tensor = at->second;
-      const Role role = role_of(node, i, tensor);
-      if (role == Role::Weight)
-        taken.push_back(
-            {named(name, node, taken.size()), tensor.shape, floating_type(tensor.type)});
-      else
-        ++dropped_[role];
-      if (role == Role::Weight && tensor.external) ++external_;
+    bool tied = false;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i)
+      for (const std::string& name : originals(node.inputs[i])) {
+        const auto at = graph_.initializers.find(name);
+        if (at == graph_.initializers.end() || !seen_.insert(name).second) continue;
+        const OnnxInitializer& tensor = at->second;
+        const Role role = role_of(node, i, tensor);
+        if (role == Role::Weight)
+          taken.push_back(
+              {named(name, node, taken.size()), tensor.shape, floating_type(tensor.type)});
+        else
+          ++dropped_[role];
+        if (role == Role::Weight && tensor.external) ++external_;
+        if (role == Role::Weight && node.type == "Gather") tables_.push_back(name);
+        if (role == Role::Weight && node.type == "MatMul") tied = tied || is_turned_table(tensor);
+      }
+    add(node, std::move(taken), tied);
+  }
+
+  /// Whether a node does nothing but bring weights into another form, as exporters do before a node
+  /// that wants them turned, rounded or in another order (the gates of an LSTM). Who takes what it
+  /// puts out takes those weights.
+  bool hands_on(const OnnxNode& node) {
+    constexpr std::array<std::string_view, 9> kForms = {"Identity", "Transpose", "Cast",
+                                                        "Slice",    "Unsqueeze", "Squeeze",
+                                                        "Reshape",  "Concat",    "Split"};
+    if (node.type == "Constant") {
+      constants_.insert(node.outputs.begin(), node.outputs.end());
+      return false;
     }
-    add(node, std::move(taken));
+    if (std::find(kForms.begin(), kForms.end(), node.type) == kForms.end()) return false;
+    std::vector<std::string> from;
+    for (const std::string& input : node.inputs)
+      for (const std::string& name : originals(input)) {
+        const auto at = graph_.initializers.find(name);
+        if (at == graph_.initializers.end()) {
+          if (!name.empty() && !constants_.contains(name)) return false;  // of the samples
+        } else if (!floating_type(at->second.type).empty()) {
+          if (std::find(from.begin(), from.end(), name) == from.end()) from.push_back(name);
+        }
+      }
+    if (from.empty()) return false;
+    if (node.type == "Identity" && is_own_vector(node, from.front())) return true;
+    for (const std::string& output : node.outputs) originals_[output] = from;
+    return true;
   }
 
-  /// Nodes that hand a weight on: exporters put them before a node that wants it turned or rounded.
-  static bool is_renaming(const OnnxNode& node) {
-    return (node.type == "Identity" || node.type == "Transpose" || node.type == "Cast") &&
-           node.inputs.size() == 1 && !node.outputs.empty();
+  /// Exporters write parameters of equal values once (all-zero biases of a new network), and give
+  /// the others their names by an Identity. A matrix that is handed on so is a tied one.
+  bool is_own_vector(const OnnxNode& node, const std::string& from) {
+    const std::string& name = node.outputs.front();
+    const OnnxInitializer& tensor = graph_.initializers.at(from);
+    const bool is_parameter = name.find('.') != std::string::npos && !name.starts_with('/') &&
+                              !is_named_by_exporter(name);
+    if (!is_parameter || tensor.shape.size() != 1) return false;
+    if (graph_.initializers.emplace(name, OnnxInitializer(tensor)).second) ++equal_;
+    return true;
   }
 
-  void follow(const OnnxNode& node) {
-    const std::string from = original(node.inputs[0]);
-    if (graph_.initializers.contains(from)) originals_[node.outputs[0]] = from;
-  }
-
-  std::string original(const std::string& value) const {
+  /// The initializers that a value comes of; itself where it comes of none.
+  std::vector<std::string> originals(const std::string& value) const {
     const auto at = originals_.find(value);
-    return at == originals_.end() ? value : at->second;
+    return at == originals_.end() ? std::vector{value} : at->second;
+  }
+
+  /// Whether a matrix is a table of embeddings, turned, which exporters write a second time.
+  bool is_turned_table(const OnnxInitializer& matrix) {
+    for (const std::string& name : tables_) {
+      const OnnxInitializer& table = graph_.initializers.at(name);
+      if (table.shape.size() != 2 || matrix.shape.size() != 2 ||
+          table.shape[0] != matrix.shape[1] || table.shape[1] != matrix.shape[0])
+        continue;
+      if (table.values == 0 || matrix.values == 0)
+        network_.notes.unknown.push_back(
+            "whether the head shares the table " + in_quotes(shortened(clean_text(name), 60)) +
+            ": it has the same shape, and the values are not in this file. It is taken for a "
+            "matrix of its own");
+      else if (is_same_turned(file_, table, matrix))
+        return true;
+    }
+    return false;
   }
 
   static Role role_of(const OnnxNode& node, std::size_t place, const OnnxInitializer& tensor) {
@@ -143,7 +192,7 @@ class Conversion {
     return better;
   }
 
-  void add(const OnnxNode& node, std::vector<Weight> taken) {
+  void add(const OnnxNode& node, std::vector<Weight> taken, bool tied) {
     for (const Weight& weight : taken)
       if (std::any_of(weight.name.begin(), weight.name.end(), is_control) || weight.name.empty() ||
           clean_text(weight.name) != weight.name)
@@ -156,6 +205,11 @@ class Conversion {
     Operator each = operator_of(node, taken);
     if (taken.empty() && (each.in.elements() == 0 || each.out.elements() == 0)) return;
     if (taken.empty() && network_.operators.empty()) return;  // before the first weight
+    if (tied) {  // it takes time, and its gradient is the table's
+      ++tied_;
+      network_.operators.push_back(std::move(each));
+      return;
+    }
     for (Weight& weight : taken) push_tensor(each, std::move(weight));
     if (!each.tensors.empty())
       each.tensors.front().forward_flops = 2 * static_cast<double>(each.multiply_accumulates);
@@ -298,15 +352,24 @@ class Conversion {
     drop(Role::Constant, "constants (whole numbers, single numbers, and what no layer multiplies)");
     drop(Role::Mask, "masks (square, and added)");
     const std::size_t unused = graph_.initializers.size() - seen_.size();
-    std::size_t handed_on = 0;
+    std::set<std::string> handed;
     for (const auto& [to, from] : originals_)
-      if (!seen_.contains(from)) ++handed_on;
+      for (const std::string& name : from)
+        if (!seen_.contains(name)) handed.insert(name);
+    const std::size_t handed_on = handed.size();
     if (unused > handed_on)
       notes.dropped.push_back(std::to_string(unused - handed_on) +
                               " initializers that no node takes");
     if (renamed_ > 0)
       notes.inferred.push_back(std::to_string(renamed_) +
                                " names, from the nodes: the exporter numbered these initializers");
+    if (tied_ > 0)
+      notes.inferred.push_back(
+          "a head that shares the table of embeddings, by equal values: one gradient");
+    if (equal_ > 0)
+      notes.inferred.push_back(std::to_string(equal_) +
+                               " vectors that the exporter wrote once because they have the values "
+                               "of others: gradients of their own");
     if (external_ > 0)
       notes.used.push_back(std::to_string(external_) +
                            " initializers with their values in another file, by their shapes");
@@ -326,14 +389,18 @@ class Conversion {
   std::map<std::string, OnnxShape> shapes_;
   WeightsNetwork network_;
   std::vector<Weight> weights_;
-  std::set<std::string> seen_;                    // initializers that a node took
-  std::map<std::string, std::string> originals_;  // of values that only rename one
+  std::set<std::string> seen_;                                 // initializers that a node took
+  std::map<std::string, std::vector<std::string>> originals_;  // of values in another form
+  std::set<std::string> constants_;                            // what Constant nodes put out
+  std::vector<std::string> tables_;                            // of embeddings
   std::set<std::string> better_names_;
   std::map<Role, int> dropped_;
   bool has_convolutions_ = false;
   bool has_normalisation_ = false;
   int renamed_ = 0;
   int external_ = 0;
+  int equal_ = 0;
+  int tied_ = 0;
 };
 
 }  // namespace

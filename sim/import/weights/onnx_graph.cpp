@@ -1,6 +1,7 @@
 // Field numbers: onnx.proto of onnx/onnx (IR version 10); older files have the same.
 #include "sim/import/weights/onnx_graph.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "sim/base/clean_text.hpp"
@@ -71,6 +72,7 @@ NamedInitializer read_tensor(WireMessage proto) {
         break;
       case 9:
         raw = proto.length();
+        read.tensor.values = raw > 0 ? proto.place() : 0;
         break;
       case 14:
         read.tensor.external = proto.number() == 1;
@@ -229,6 +231,30 @@ OnnxGraph read_onnx_graph(const std::filesystem::path& path) {
   // Files of IR version 3 list initializers among the inputs too.
   for (const auto& [name, initializer] : graph.initializers) graph.inputs.erase(name);
   return graph;
+}
+
+bool is_same_turned(const std::filesystem::path& path, const OnnxInitializer& table,
+                    const OnnxInitializer& matrix) {
+  if (table.type != matrix.type) return false;
+  constexpr std::int64_t kRows = 8, kColumns = 64;
+  const std::uint64_t bytes = bytes_of_onnx_type(table.type);
+  ByteSource source(path);
+  const std::int64_t rows = table.shape[0], columns = table.shape[1];
+  bool any = false;
+  for (std::int64_t i = 0; i < std::min(kRows, rows); ++i)
+    for (std::int64_t j = 0; j < std::min(kColumns, columns); ++j) {
+      const std::int64_t row = i * rows / std::min(kRows, rows);
+      const std::int64_t column = j * columns / std::min(kColumns, columns);
+      const auto place = [&](const OnnxInitializer& of, std::int64_t element) {
+        return of.values + static_cast<std::uint64_t>(element) * bytes;
+      };
+      const std::uint64_t a = place(table, row * columns + column);
+      const std::uint64_t b = place(matrix, column * rows + row);
+      const std::string value = source.copy(a, a + bytes);
+      if (value != source.copy(b, b + bytes)) return false;
+      any = any || value.find_first_not_of('\0') != std::string::npos;
+    }
+  return any;
 }
 
 }  // namespace gradcast

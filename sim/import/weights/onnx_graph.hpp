@@ -25,8 +25,9 @@ struct OnnxNode {
 
 struct OnnxInitializer {
   OnnxShape shape;
-  std::int64_t type = 0;  // TensorProto.DataType
-  bool external = false;  // its values lie in another file
+  std::int64_t type = 0;     // TensorProto.DataType
+  bool external = false;     // its values lie in another file
+  std::uint64_t values = 0;  // where they begin in this file; 0: not as raw bytes
 };
 
 struct OnnxGraph {
@@ -42,5 +43,10 @@ bool is_onnx(std::string_view begin);
 
 /// Reads a file of any length: what is not asked for is skipped. Throws DataError.
 OnnxGraph read_onnx_graph(const std::filesystem::path& path);
+
+/// True if a matrix of the file is the table, turned: compares some values, of which equal zeros
+/// say nothing. Both have two sizes, and their values in this file.
+bool is_same_turned(const std::filesystem::path& path, const OnnxInitializer& table,
+                    const OnnxInitializer& matrix);
 
 }  // namespace gradcast

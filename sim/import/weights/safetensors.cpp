@@ -273,6 +273,7 @@ std::vector<Weight> read_safetensors(const std::vector<std::filesystem::path>& n
   notes.used.push_back("the headers of " + std::to_string(files.size()) +
                        (files.size() == 1 ? " file" : " files") + "; no weights were read");
   refuse_quantised(weights, files.front().string());
+  refuse_adapters(weights, files.front().string());
   drop_untrained(weights, notes);
   require_sane_sum(weights, files.front().string());
   if (weights.empty())

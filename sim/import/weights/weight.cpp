@@ -132,6 +132,18 @@ void refuse_quantised(const std::vector<Weight>& weights, const std::string& fil
                             "original one");
 }
 
+void refuse_adapters(const std::vector<Weight>& weights, const std::string& file) {
+  for (const Weight& weight : weights)
+    for (const std::string_view part : {"lora_A", "lora_B", "lora_embedding_A", "lora_embedding_B",
+                                        "lora_magnitude_vector", "hada_w1_a", "lokr_w1"})
+      if (has_part(weight.name, part))
+        throw DataError(file, 0,
+                        "is an adapter (it has " +
+                            in_quotes(shortened(clean_text(weight.name), 80)) +
+                            "): the model beside which it is trained is not in it; give the "
+                            "checkpoint of that model");
+}
+
 void require_sane_sum(const std::vector<Weight>& weights, const std::string& file) {
   constexpr std::int64_t kMost = 4'000'000'000'000;
   std::int64_t sum = 0;

@@ -41,6 +41,10 @@ std::string why_not_trained(const Weight& weight);
 /// not those that are trained.
 void refuse_quantised(const std::vector<Weight>& weights, const std::string& file);
 
+/// Throws DataError for an adapter (LoRA): its tensors are trained beside a model that is frozen
+/// and not in the file.
+void refuse_adapters(const std::vector<Weight>& weights, const std::string& file);
+
 /// Throws DataError for more elements than any network has: with them, counts of FLOPs overflow.
 void require_sane_sum(const std::vector<Weight>& weights, const std::string& file);
 

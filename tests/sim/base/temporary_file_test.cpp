@@ -1,5 +1,7 @@
 #include "sim/base/temporary_file.hpp"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -73,4 +75,25 @@ TEST_CASE("files that belong together are all written, or all as they were", "[t
   CHECK_THROWS(write_text_files({{a, "2"}, {folder.path / "none" / "c", "2"}}));
   CHECK(read_text_file(a).content == "1");
   CHECK(folder.files() == 2);
+}
+
+// The content is long, so that the process dies while it writes. SIGKILL leaves it no last word.
+TEST_CASE("a process that is killed while it writes leaves nothing", "[temporary_file]") {
+  const TemporaryFolder folder;
+  const int unnamed = open(folder.path.c_str(), O_TMPFILE | O_WRONLY, 0600);
+  if (unnamed < 0) return;  // a file system that has only files with names
+  close(unnamed);
+  const std::string content(std::size_t{1} << 26, 'x');
+  for (int time = 0; time < 5; ++time) {
+    const pid_t child = fork();
+    if (child == 0) {
+      write_text_file(folder.path / "a.csv", content);
+      for (;;) pause();
+    }
+    usleep(static_cast<useconds_t>(5000 * (time + 1)));
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path))
+      CHECK(entry.path().filename() == "a.csv");
+  }
 }

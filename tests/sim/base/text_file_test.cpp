@@ -46,7 +46,7 @@ TEST_CASE("a file without an end is refused before it fills the memory", "[text_
   const std::string path = folder.write("four.csv", "1234");
   CHECK(read_text_file(path, 4).content == "1234");
   CHECK_THROWS_WITH(read_text_file(path, 3), Contains("four.csv: has more than 3 bytes"));
-  CHECK_THROWS_AS(read_text_file("/dev/zero", 1 << 20), DataError);
+  CHECK_THROWS_WITH(read_text_file("/dev/zero"), Contains("/dev/zero:1: has a NUL byte"));
 }
 
 TEST_CASE("a full disk is said, with exit code 1", "[text_file]") {

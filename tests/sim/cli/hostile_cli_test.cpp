@@ -1,6 +1,9 @@
 // Files and flags that ask for more than anybody has: one line, the right exit code, and soon. Each
 // of them once took minutes, all the memory or the stack, or printed what is no number.
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <catch2/catch.hpp>
 
@@ -21,6 +24,34 @@ double seconds_of_children() {
 }
 
 constexpr double kSoon = 2;
+
+struct Used {
+  int exit_code;
+  double seconds;
+  long kilobytes;
+};
+
+/// Runs the program without its words.
+Used used_by(const std::vector<std::string>& words) {
+  const pid_t child = fork();
+  if (child == 0) {
+    std::vector<char*> argv{const_cast<char*>(GRADCAST_PROGRAM)};
+    for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+    argv.push_back(nullptr);
+    const int nothing = open("/dev/null", O_WRONLY);
+    dup2(nothing, STDOUT_FILENO);
+    dup2(nothing, STDERR_FILENO);
+    execv(argv[0], argv.data());
+    _exit(127);
+  }
+  int status = 0;
+  rusage used{};
+  wait4(child, &status, 0, &used);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+          static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+              1e-6 * static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec),
+          used.ru_maxrss};
+}
 
 void soon_refuses(const std::vector<std::string>& arguments, int exit_code,
                   const std::string& says) {
@@ -110,5 +141,44 @@ TEST_CASE("a platform of millions of hosts is answered with 3 before SimGrid mak
                                             platform};
     if (gradcast_with(words).exit_code == 5) return;  // a build without SimGrid
     soon_refuses(words, 3, "many.xml:1: the ");
+  }
+}
+
+// Each of these once read a GiB before it said that this is no text.
+TEST_CASE("/dev/zero as any input is refused at once, in little memory", "[cli]") {
+  const TemporaryFolder folder;
+  const std::string trace =
+      GRADCAST_SOURCE_DIR "/tests/sim/import/traces/resnet50-ddp-a100x2.json.gz";
+  const std::string zero = "/dev/zero";
+  const std::string out = (folder.path / "out").string();
+  const std::vector<std::vector<std::string>> commands = {
+      {"simulate", "--model", zero},
+      {"simulate", "--model", "fnn-3", "--trace", zero},
+      {"simulate", "--model", "fnn-3", "--cluster", zero},
+      {"simulate", "--model", "fnn-3", "--compressor", "topk", "--costs", zero},
+      {"simulate", "--model", "fnn-3", "--events", zero},
+      {"simulate", "--model", "fnn-3", "--stack", zero},
+      {"simulate", "--model", "fnn-3", "--counts", zero},
+      {"simulate", "--model", "fnn-3", "--config", zero},
+      {"compare", "--measured", zero},
+      {"fit", "--measured", zero},
+      {"fit", "--structures", zero},
+      {"sweep", zero},
+      {"sweep", "merge", zero},
+      {"tta", "--model", "fnn-3", "--training", zero},
+      {"report", zero, "-o", out},
+      {"theory", "--distribution", zero},
+      {"train", "--data", zero},
+      {"train", "--epochs", "1", "--checkpoint", zero},
+      {"calibrate", "--models", zero, "-o", out},
+      {"import", zero, "-o", out},
+      {"import", trace, "--params", zero, "-o", out},
+  };
+  for (const auto& words : commands) {
+    CAPTURE(words);
+    const Used used = used_by(words);
+    CHECK((used.exit_code == 2 || used.exit_code == 3));
+    CHECK(used.seconds < 1);
+    CHECK(used.kilobytes < 100'000);
   }
 }

@@ -169,3 +169,14 @@ TEST_CASE("a gzip bomb is refused before it fills the memory") {
   const std::string file = folder.write("bomb.json.gz", gzip.finish());
   refuses({"import", file, "-o", "my", "--kind", "kineto"}, 3, "unpacks to more than");
 }
+
+TEST_CASE("an execution trace without an optimizer's lists has nothing to write, and says so") {
+  const TemporaryFolder folder;
+  const std::string trace = folder.write(
+      "et.json",
+      R"({"schema": "1.1.0-chakra.0.0.4", "start_ts": 1, "nodes": [{"id": 2, "name": "aten::mm", )"
+      R"("ctrl_deps": 1, "inputs": {"values": [], "shapes": [], "types": []}, "attrs": []}]})");
+  refuses({"import", trace, "-o", (folder.path / "my").string()}, 3,
+          "et.json: has nothing that could be written; not known: the model: no foreach");
+  CHECK(folder.files() == 1);
+}

@@ -64,7 +64,12 @@ TEST_CASE("Llama-3 8B on an H100 takes 6 FLOPs an element and token at the peak'
         Approx(2.431e-3).epsilon(1e-3));
   CHECK_THAT(join(result.provenance), Contains("evidence: derived") && Contains("40%") &&
                                           Contains("assumed") && Contains("8192 tokens"));
-  CHECK_THAT(join(result.notes.inferred), Contains("40% of the device's peak is assumed"));
+  CHECK_THAT(join(result.notes.inferred), Contains("40% of the device's peak is assumed") &&
+                                              Contains("an update of 0: the MFU"));
+  // What FSDP gathers as one.
+  CHECK(result.model->tensors.front().unit == "embeddings");
+  CHECK(result.model->tensors[1].unit == "model.layers.0");
+  CHECK(result.model->tensors.back().unit == "head");
   CHECK_THAT(join(result.notes.unknown), Contains("32 attentions") && Contains("--sequence"));
 }
 

@@ -244,3 +244,30 @@ TEST_CASE("a PyTorch execution trace gives the model and the collectives of a st
   CHECK_THROWS_WITH(read_json_trace(R"({"id": "x", "name": 3})"), Contains("without \"id\""));
   CHECK_THROWS_WITH(read_json_trace(""), Contains("has no \"nodes\""));
 }
+
+// PyTorch gives the id of a freed tensor to the next one: here the gradient of the weight has the
+// id of the activation that the ReLU took. 322 gradients were counted for the 161 of a ResNet-50.
+TEST_CASE("a gradient that has an activation's id is not taken for a parameter", "[execution]") {
+  const std::string weight = R"([10, 11, 0, 288, 4, "cuda:0"])";
+  const std::string activation = R"([40, 41, 0, 5000, 4, "cuda:0"])";
+  const std::string gradient = R"([40, 42, 0, 288, 4, "cuda:0"])";
+  const Imported result = read_json_trace(
+      json_node(1, "aten::conv2d", "[" + weight + "]", sequence(5)) + "," +
+      json_node(2, "aten::relu", "[" + activation + "]", sequence(6)) + "," +
+      json_node(3, "aten::_foreach_add_", "[[" + weight + "], [" + gradient + "], -0.1]"));
+  REQUIRE(result.model);
+  CHECK(result.model->tensors.size() == 1);
+  CHECK(result.model->elements() == 288);
+}
+
+TEST_CASE("all-reduces in some forward passes only are said", "[execution]") {
+  const std::string weight = R"([10, 11, 0, 288, 4, "cuda:0"])";
+  const std::string optimizer = json_node(4, "aten::_foreach_add_", "[[" + weight + "], 0.1]");
+  const Imported result = read_json_trace(
+      json_node(1, "aten::conv2d", "[" + weight + "]", sequence(5)) + "," +
+      json_node(2, "aten::conv2d", "[" + weight + "]", sequence(9)) + "," +
+      json_node(3, "record_param_comms",
+                "[[" + weight + R"(], 1, ["0", "pg"], 0, "allreduce", [], [], 0, 1, 8])") +
+      "," + optimizer);
+  CHECK_THAT(join(result.notes.unknown), Contains("1 in 2 forward passes, so steps differ"));
+}

@@ -98,6 +98,62 @@ TEST_CASE("a weight that is turned before its use is still the weight", "[onnx]"
   CHECK(tensors_of(read(net.file()).network.operators).front().tensor == "fc.weight");
 }
 
+// PyTorch writes an LSTM's gates in another order: slices of each weight, put together again. A
+// PReLU's slope is given the dimensions of an image.
+TEST_CASE("weights that are sliced, joined and reshaped before their use are still there",
+          "[onnx]") {
+  OnnxWriter net({1, 4});
+  net.initializer("l.weight_ih", {12, 4});
+  net.initializer("l.weight_hh", {12, 3});
+  net.initializer("l.bias_ih", {12});
+  net.initializer("l.bias_hh", {12});
+  net.initializer("a.weight", {8});
+  net.initializer("at", {1}, 7);
+  const auto gates = [&](const std::string& weight) {
+    return net.node("Concat", {net.node("Slice", {weight, "at", "at", "at"}),
+                               net.node("Slice", {weight, "at", "at", "at"})});
+  };
+  const std::string w = net.node("Unsqueeze", {gates("l.weight_ih"), "at"});
+  const std::string r = net.node("Unsqueeze", {gates("l.weight_hh"), "at"});
+  const std::string b = net.node("Concat", {gates("l.bias_ih"), gates("l.bias_hh")});
+  const std::string at = net.node("LSTM", {"x", w, r, net.node("Unsqueeze", {b, "at"})});
+  net.node("PRelu", {at, net.node("Unsqueeze", {"a.weight", net.node("Constant", {})})});
+  const Model model{"", tensors_of(read(net.file()).network.operators)};
+  CHECK(names_of(model) == std::vector<std::string>{"l.weight_ih", "l.weight_hh", "l.bias_ih",
+                                                    "l.bias_hh", "a.weight"});
+}
+
+// The table has 3 rows of 2 numbers; the head is the same, turned.
+TEST_CASE("a head that is the table turned is one gradient with it", "[onnx]") {
+  const auto floats = [](const std::vector<float>& values) {
+    return bytes_field(
+        9, std::string(reinterpret_cast<const char*>(values.data()), 4 * values.size()));
+  };
+  for (const bool tied : {true, false}) {
+    OnnxWriter net({-1, -1});
+    net.initializer("e.weight", {3, 2}, 1, floats({1, 2, 3, 4, 5, 6}));
+    net.initializer("onnx::MatMul_7", {2, 3}, 1, floats({1, 3, 5, 2, 4, tied ? 6.0F : 7.0F}));
+    net.node("MatMul", {net.node("Gather", {"e.weight", "x"}), "onnx::MatMul_7"});
+    const OnnxNetwork network = read(net.file());
+    CHECK(tensors_of(network.network.operators).size() == (tied ? 1 : 2));
+    CHECK(network.network.operators.size() == 2);  // the head takes its time
+    CHECK(network.network.notes.inferred.size() == (tied ? 1 : 0));
+  }
+}
+
+TEST_CASE("vectors that the exporter wrote once, as equal, are gradients of their own", "[onnx]") {
+  OnnxWriter net({1, 4});
+  net.initializer("a.weight", {4, 4});
+  net.initializer("b.weight", {4, 4});
+  net.initializer("a.bias", {4});
+  net.alias("a.bias", "b.bias");
+  net.node("Gemm", {net.node("Gemm", {"x", "a.weight", "a.bias"}), "b.weight", "b.bias"});
+  const OnnxNetwork network = read(net.file());
+  const Model model{"", tensors_of(network.network.operators)};
+  CHECK(names_of(model) == std::vector<std::string>{"a.weight", "a.bias", "b.weight", "b.bias"});
+  CHECK_THAT(join(network.network.notes.inferred), Contains("1 vectors that the exporter wrote"));
+}
+
 TEST_CASE("values in another file are known by their shapes", "[onnx]") {
   OnnxWriter net({1, 4});
   net.initializer("fc.weight", {4, 8}, 1,

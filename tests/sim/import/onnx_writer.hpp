@@ -55,6 +55,12 @@ class OnnxWriter {
     return output;
   }
 
+  /// Gives an initializer a second name.
+  void alias(const std::string& from, const std::string& to) {
+    graph_ += bytes_field(1, bytes_field(1, from) + bytes_field(2, to) +
+                                 bytes_field(3, "Identity_0") + bytes_field(4, "Identity"));
+  }
+
   std::string convolution(const std::string& layer, const std::string& in, std::int64_t from,
                           std::int64_t to, std::int64_t size, std::int64_t stride) {
     initializer(layer + ".weight", {to, from, size, size});

@@ -215,3 +215,13 @@ TEST_CASE("a quantised checkpoint is refused: its tensors are not those that are
                        notes),
       Contains("quantised"));
 }
+
+TEST_CASE("an adapter is refused: it is not the model", "[safetensors]") {
+  const TemporaryFolder folder;
+  ImportNotes notes;
+  const std::string name = "base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight";
+  CHECK_THROWS_WITH(
+      read_safetensors(
+          {folder.write("a.safetensors", safetensors_file(header_of({{name, {8, 64}}})))}, notes),
+      Contains("is an adapter") && Contains("give the checkpoint of that model"));
+}

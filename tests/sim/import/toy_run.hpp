@@ -23,15 +23,19 @@ class ToyRun {
   int steps = 3;
   int rank = 0;
   int world_size = 2;
-  int late = 0;  // microseconds that this rank comes later to its all-reduce
+  int late = 0;           // microseconds that this rank comes later to its all-reduce
+  bool compiled = false;  // one node of the backward pass, which sends both gradients itself
+  int sends_every = 1;    // steps: gradients add up in the others
   std::string step_name = "ProfilerStep#";
+  std::string head;  // members of the trace, with a comma behind each
   std::string gradient_dims[2] = {R"("Input Dims":[[16]])", R"("Input Dims":[[4,8]])"};
   std::string more;  // events, with a comma before each
 
   std::string text() const {
     std::string events;
     for (int step = 0; step < steps; ++step) add_step(events, step);
-    return R"({"schemaVersion":1,"deviceProperties":[{"id":0,"name":"Toy GPU"}],)"
+    return R"({"schemaVersion":1,)" + head +
+           R"("deviceProperties":[{"id":0,"name":"Toy GPU"}],)"
            R"("distributedInfo":{"backend":"nccl","rank":)" +
            std::to_string(rank) + R"(,"world_size":)" + std::to_string(world_size) +
            R"(},"traceEvents":[)" + events.substr(1) + more + R"(],"traceName":"toy"})";
@@ -56,6 +60,26 @@ class ToyRun {
   }
 
  private:
+  // host, thread 2    backward 300-500, launches 310, 320; all-reduces 400, 430; copy 415;
+  //                   gradients 510, 520, launch 512
+  // GPU, stream 7     320-420, 420-450 backward; 455-460 copy; 530-540 add; 620-680 update
+  // GPU, stream 20    450-480 all-reduce, 480-500 all-reduce
+  void add_compiled(std::string& events, int at) const {
+    const std::string args =
+        R"("Collective name":"allreduce","Group size":)" + std::to_string(world_size);
+    events += slice("cpu_op", "CompiledFunctionBackward", 2, at + 300, 200);
+    events += kernel("gemm", 7, at + 320, 100, 2, at + 310);
+    events += kernel("gemm", 7, at + 420, 30, 2, at + 320);
+    events += kernel("ncclKernel_AllReduce", 20, at + 450, 30, 2, at + 400, args);
+    events += kernel("copy", 7, at + 455, 5, 2, at + 415);
+    events += kernel("ncclKernel_AllReduce", 20, at + 480, 20, 2, at + 430, args);
+    events += slice("cpu_op", "torch::autograd::AccumulateGrad", 2, at + 510, 3, gradient_dims[0]);
+    events += kernel("add", 7, at + 530, 10, 2, at + 512);
+    events += slice("cpu_op", "torch::autograd::AccumulateGrad", 2, at + 520, 3, gradient_dims[1]);
+    events += slice("user_annotation", "Optimizer.step#SGD.step", 1, at + 600, 60);
+    events += kernel("sgd", 7, at + 620, 60, 1, at + 610);
+  }
+
   void add_step(std::string& events, int step) const {
     const int at = 1000 * step;
     const auto sequence = [&](int layer) {
@@ -66,13 +90,17 @@ class ToyRun {
     events += kernel("gemm", 7, at + 30, 100, 1, at + 20);
     events += slice("cpu_op", "aten::linear", 1, at + 60, 40, sequence(1));
     events += kernel("gemm", 7, at + 130, 100, 1, at + 70);
+    if (compiled) {
+      add_compiled(events, at);
+      return;
+    }
     events += slice("cpu_op", "AddmmBackward0", 2, at + 300, 50, sequence(1));
     events += kernel("gemm", 7, at + 320, 100, 2, at + 310);
     events += slice("cpu_op", "torch::autograd::AccumulateGrad", 2, at + 352, 3, gradient_dims[1]);
     events += slice("cpu_op", "AddmmBackward0", 2, at + 400, 50, sequence(0));
     events += kernel("gemm", 7, at + 420, 100, 2, at + 410);
     events += slice("cpu_op", "torch::autograd::AccumulateGrad", 2, at + 452, 3, gradient_dims[0]);
-    if (world_size > 1) {
+    if (world_size > 1 && (step + 1) % sends_every == 0) {
       events += slice("cpu_op", "c10d::allreduce_", 2, at + 456, 10);
       events += kernel("ncclKernel_AllReduce", 20, at + 500 + late, 120 - late, 2, at + 458,
                        R"("Collective name":"allreduce","In msg nelems":48,"Group size":)" +

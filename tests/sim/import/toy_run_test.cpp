@@ -2,6 +2,7 @@
 
 #include "sim/base/error.hpp"
 #include "sim/import/kineto/collectives.hpp"
+#include "sim/import/written.hpp"
 
 using namespace gradcast;
 using Catch::Contains;
@@ -121,6 +122,129 @@ TEST_CASE("with all ranks' files, moving data is told from waiting for ranks") {
   CHECK_FALSE(toy.transfers_with_waiting);
 }
 
+// Rank 1 as above, with a clock that is 5 ms ahead or behind, or that began an age ago.
+TEST_CASE("clocks that differ are aligned by the ends of collectives, and the offset is said") {
+  if (!kineto::event_reader_built()) return;
+  struct Case {
+    const char *first, *second, *says;
+  };
+  for (const Case& one :
+       {Case{"0", "5000000", "the clock of rank 1 is 5ms ahead of that of rank 0"},
+        Case{"5000000", "0", "the clock of rank 1 is 5ms behind that of rank 0"},
+        Case{"0", "1695835535000000000", "the clock of rank 1 is 1696000000s ahead"}}) {
+    CAPTURE(one.says);
+    ToyRun first, second;
+    second.rank = 1;
+    second.late = 90;
+    first.head = std::string(R"("baseTimeNanoseconds":)") + one.first + ",";
+    second.head = std::string(R"("baseTimeNanoseconds":)") + one.second + ",";
+    const Imported toy = imported_toys({first, second});
+    REQUIRE(toy.collectives.size() == 1);
+    CHECK(micro(*toy.collectives[0].transfer) == Approx(30));
+    CHECK(micro(*toy.collectives[0].skew) == Approx(90));
+    CAPTURE(toy.notes.inferred);
+    CHECK(says(toy.notes.inferred, one.says));
+  }
+  ToyRun second;
+  second.rank = 1;
+  CHECK_FALSE(says(imported_toys({{}, second}).notes.inferred, "clock"));
+}
+
+// The ends of rank 1's all-reduces are 0, 10, 20, 30 and 40 ms after rank 0's: in the middle 20 ms,
+// from which they are 20, 10, 0, 10 and 20 ms away.
+TEST_CASE("how far clocks are apart is the middle of all ends, with its spread") {
+  std::vector<kineto::StepCollectives> first, second;
+  for (int step = 0; step < 5; ++step) {
+    kineto::CollectiveCall call;
+    call.what.kind = kineto::CollectiveKind::AllReduce;
+    call.span = {1'000'000'000LL * step, 1'000'000'000LL * step + 1000};
+    first.push_back({"s" + std::to_string(step), {call}});
+    call.span.end += 10'000'000LL * step;
+    second.push_back({"s" + std::to_string(step), {call}});
+  }
+  const auto offset = kineto::clock_offset(first, second);
+  REQUIRE(offset.has_value());
+  CHECK(offset->ahead == 20'000'000);
+  CHECK(offset->spread == 10'000'000);
+  CHECK_FALSE(kineto::clock_offset(first, {}).has_value());
+}
+
+// In rank 1's file each step lasts as long, but its ranks come 100 us later in each third step.
+TEST_CASE("ranks whose collectives have no ends in common are refused") {
+  if (!kineto::event_reader_built()) return;
+  ToyRun second;
+  second.rank = 1;
+  std::string text = second.text();
+  // The all-reduce of step 1 ends 50 ms late, that of step 2 is as it was.
+  const std::string begin = R"("tid":20,"ts":1500,"dur":120,)";
+  REQUIRE(text.find(begin) != std::string::npos);
+  text.replace(text.find(begin), begin.size(), R"("tid":20,"ts":51500,"dur":120,)");
+  const TemporaryFolder folder;
+  CHECK_THROWS_WITH(
+      import_reader_named("kineto").read(
+          {folder.write("a.json", ToyRun().text()), folder.write("b.json", text)}, {}),
+      Contains("b.json: does not fit ") && Contains("of two runs"));
+}
+
+TEST_CASE("a run that marks no steps has those between its optimizer's calls") {
+  if (!kineto::event_reader_built()) return;
+  ToyRun run;
+  run.steps = 5;
+  run.step_name = "";
+  const Imported toy = imported_toy(run);
+  CHECK(says(toy.notes.inferred, "the 5 steps, from the optimizer's calls"));
+  CHECK(toy.steps_used == 3);  // not the first full one, nor the last, which nothing ends
+  CHECK(micro(toy.times->window) == Approx(1000));
+  CHECK(micro(toy.times->update) == Approx(60));
+}
+
+// Steps 1, 3 and 5 of 0 to 6 send. The mean of all steps was told before: half the bytes.
+TEST_CASE("gradients that add up over steps are told as a step that sends them has them") {
+  if (!kineto::event_reader_built()) return;
+  ToyRun run;
+  run.steps = 7;
+  run.sends_every = 2;
+  const Imported toy = imported_toy(run);
+  REQUIRE(toy.collectives.size() == 1);
+  CHECK(toy.collectives[0].count == 1);
+  CHECK(toy.collectives[0].bytes == Bytes{4 * 48});
+  CHECK(toy.buckets == std::vector<std::int64_t>{48});
+  CHECK(says(toy.notes.unknown, "only 3 of 5 steps all-reduce them"));
+  CHECK_FALSE(says(imported_toy({}).notes.unknown, "how often"));
+}
+
+// Backward: 100 + 30. The copy (5) and the addition (10) behind the first all-reduce are the
+// update's, with its 60. 32 elements took 30 us, 16 took 20.
+TEST_CASE("a compiled backward pass ends where it sends its first gradient") {
+  if (!kineto::event_reader_built()) return;
+  ToyRun run;
+  run.compiled = true;
+  const Imported toy = imported_toy(run);
+  CHECK(micro(toy.times->backward) == Approx(130));
+  CHECK(micro(toy.trace->backward()) == Approx(130));
+  CHECK(micro(toy.trace->update) == Approx(75));
+  REQUIRE(toy.collectives.size() == 1);
+  CHECK(toy.collectives[0].count == 2);
+  CHECK(toy.collectives[0].bytes == Bytes{4 * 48});
+  CHECK(toy.buckets == std::vector<std::int64_t>{16, 32});
+  REQUIRE(toy.transfers.size() == 2);
+  CHECK(toy.transfers[1].bytes == Bytes{4 * 32});
+  CHECK(micro(toy.transfers[1].seconds) == Approx(30));
+  CHECK(says(toy.notes.inferred, "each gradient is sent by itself"));
+  const ImportedFiles made = files_of(toy, "toy", shape_of(toy, {}), "my", {});
+  CHECK_FALSE(made.paths.measured.empty());
+}
+
+TEST_CASE("buckets that do not add up to the gradients are said") {
+  if (!kineto::event_reader_built()) return;
+  Imported toy = imported_toy({});
+  note_doubts(toy);
+  CHECK_FALSE(says(toy.notes.unknown, "why the buckets"));
+  toy.buckets = {24};
+  note_doubts(toy);
+  CHECK(says(toy.notes.unknown, "why the buckets have 24 elements and the gradients 48"));
+}
+
 TEST_CASE("the same rank twice, or ranks of two runs, are refused") {
   if (!kineto::event_reader_built()) return;
   CHECK_THROWS_WITH(imported_toys({{}, {}}), Contains("rank 0") && Contains("once"));
@@ -185,6 +309,7 @@ TEST_CASE("all-to-all, pipelines, shards and groups of ranks are refused with th
   refused(with("all_to_allv", ""), "expert or embedding parallelism");
   refused(with("send", ""), "a pipeline");
   refused(with("_reduce_scatter_base", ""), "FSDP");
+  refused(with("_reduce_scatter_base", ""), "forecast it with --sharding");
   refused(with("_allgather_base", ""), "FSDP");
   ToyRun groups = with("allreduce", R"(,"Group size":2)");
   groups.world_size = 8;

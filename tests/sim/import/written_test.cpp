@@ -58,6 +58,14 @@ TEST_CASE("what a run with buckets computed has the framework's work on gradient
   }
 }
 
+// In double quotes a shell still runs what stands in $( ) and behind a quote.
+TEST_CASE("a folder of any name is one word of the commands that go on") {
+  const Imported run = imported(2);
+  const ImportedFiles made = files_of(run, "toy", shape_of(run, {}), "o'; touch PWN; '", {});
+  for (const std::string& next : next_commands(run, made, shape_of(run, {})))
+    CHECK_THAT(next, Contains("'o'\\''; touch PWN; '\\''/"));
+}
+
 // On 4 ranks 2 x 3 steps, each of a quarter: 6/4 of the bytes. 1 s for 4 bytes and 2 s for 8 are
 // 4 bytes/s x 6/4 = 6 bytes/s. With 3 s more each, 3/6 s a step.
 TEST_CASE("a ring's link is a line through its all-reduces") {

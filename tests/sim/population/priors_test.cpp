@@ -5,6 +5,7 @@
 #include "sim/base/error.hpp"
 #include "sim/inputs/data_files.hpp"
 #include "sim/population/groups.hpp"
+#include "tests/temporary_folder.hpp"
 
 using namespace gradcast;
 using Catch::Contains;
@@ -52,4 +53,15 @@ TEST_CASE("the groups of the data folder are whole, and each has one stack", "[p
       CHECK(row.run.outside.empty());
     }
   }
+}
+
+TEST_CASE("a group that names a file nobody knows is refused with its line", "[population]") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path / "traces");
+  folder.write("traces/stack-groups.csv", "measured,source,group\nmeasured-nobody,a,b\n");
+  DataFiles files(folder.path);
+  CHECK_THROWS_WITH(load_source_groups(files),
+                    Contains("stack-groups.csv:2: column 'measured': unknown measured file "
+                             "'measured-nobody'"));
+  CHECK_THROWS_AS(load_source_groups(files), DataError);
 }

@@ -100,3 +100,14 @@ TEST_CASE("what is no training is refused in one line with what would be right",
   refused(kHeader + "n,d,topk,,0.1,4,8,1,1,10,1,50\nn,d,topk,,0.1,4,8,1,1,10,1,51\n",
           "10 comes after 10; the evaluations of a training must rise");
 }
+
+// NaN equals nothing, so that two rows of one training would be two trainings.
+TEST_CASE("a setting that is no finite number is refused", "[tta]") {
+  const std::string header =
+      "network,dataset,compressor,density,workers,batch,seed,iteration,test_accuracy_percent,"
+      "weight_decay\n";
+  for (const char* value : {"nan", "-nan", "inf", "Infinity", "1e999"})
+    refused(header + "n,d,topk,0.1,4,8,1,10,50,0.1\nn,d,topk,0.1,4,8,1,20,51," + value + "\n",
+            "is no finite number");
+  CHECK(read(header + "n,d,topk,0.1,4,8,1,10,50,decoupled\n").size() == 1);
+}
