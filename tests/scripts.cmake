@@ -53,6 +53,10 @@ add_test(NAME proving COMMAND python3 ${proving})
 add_test(NAME proving_kills COMMAND python3 ${proving} 20 Leftovers)
 set_tests_properties(proving PROPERTIES LABELS scripts)
 set_tests_properties(proving_kills PROPERTIES LABELS "scripts;slow")
+# Two short trainings by PyTorch that the commit's hash draws, at most 15 % from their forecasts. They need the
+# machine for themselves; where that or PyTorch is not to be had, they are skipped.
+add_test(NAME proving_quick COMMAND ${CMAKE_SOURCE_DIR}/scripts/prove --quick)
+set_tests_properties(proving_quick PROPERTIES LABELS "scripts;slow" RUN_SERIAL ON SKIP_RETURN_CODE 77 TIMEOUT 600)
 
 # A job array on a real Slurm, of four emulated nodes.
 add_test(NAME slurm

@@ -2,6 +2,7 @@
 
 A host is a namespace with an interface eth0, which a veth pair joins to a bridge. tbf shapes both
 ends, so that a host sends and receives at its rate. Ranks of one host reach each other by loopback.
+With an uplink, the two halves of the hosts have a bridge each, and a shaped pair joins these.
 """
 import os
 import pathlib
@@ -75,12 +76,19 @@ def missing():
     return ""
 
 
+def shape(mbit):
+    """What `tc qdisc replace` takes after the device."""
+    return ("root", "tbf", "rate", f"{mbit}mbit", "burst", "160kb", "latency", "50ms")
+
+
 class Ground:
     """Hosts that last as long as the `with` block. A janitor removes them if this process dies."""
 
-    def __init__(self, mbits):
-        """mbits: the rate of each host's link, in Mbit/s, both ways."""
+    def __init__(self, mbits, uplink_mbit=0.0):
+        """mbits: the rate of each host's link, in Mbit/s, both ways. uplink_mbit: of the link between
+        the halves of the hosts; 0: one switch for all."""
         self.mbits = list(mbits)
+        self.uplink_mbit = uplink_mbit
         self.pid = os.getpid()
         self.janitor = None
 
@@ -102,14 +110,21 @@ class Ground:
         return self
 
     def _make(self):
-        bridge = f"{PREFIX}{self.pid}-b"
-        run("ip", "link", "add", bridge, "type", "bridge")
-        run("ip", "link", "set", bridge, "up")
+        bridges = [f"{PREFIX}{self.pid}-b{half}" for half in range(2 if self.uplink_mbit else 1)]
+        for bridge in bridges:
+            run("ip", "link", "add", bridge, "type", "bridge")
+            run("ip", "link", "set", bridge, "up")
+        if self.uplink_mbit:
+            ends = [f"{PREFIX}{self.pid}-u{half}" for half in range(2)]
+            run("ip", "link", "add", ends[0], "type", "veth", "peer", "name", ends[1])
+            for end, bridge in zip(ends, bridges):
+                run("ip", "link", "set", end, "master", bridge, "up")
+                run("tc", "qdisc", "replace", "dev", end, *shape(self.uplink_mbit))
         for index in range(len(self.mbits)):
             host, port = self.host(index), self._port(index)
             run("ip", "netns", "add", host)
             run("ip", "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", host)
-            run("ip", "link", "set", port, "master", bridge, "up")
+            run("ip", "link", "set", port, "master", bridges[index * len(bridges) // len(self.mbits)], "up")
             run("ip", "-n", host, "address", "add", f"{self.address(index)}/24", "dev", "eth0")
             run("ip", "-n", host, "link", "set", "eth0", "up")
             run("ip", "-n", host, "link", "set", "lo", "up")
@@ -117,9 +132,8 @@ class Ground:
 
     def set_rate(self, index, mbit):
         """Shapes a host's link, also while a run goes on."""
-        shape = ("root", "tbf", "rate", f"{mbit}mbit", "burst", "64kb", "latency", "50ms")
-        run("ip", "netns", "exec", self.host(index), "tc", "qdisc", "replace", "dev", "eth0", *shape)
-        run("tc", "qdisc", "replace", "dev", self._port(index), *shape)
+        run("ip", "netns", "exec", self.host(index), "tc", "qdisc", "replace", "dev", "eth0", *shape(mbit))
+        run("tc", "qdisc", "replace", "dev", self._port(index), *shape(mbit))
 
     def host(self, index):
         return f"{PREFIX}{self.pid}-{index}"

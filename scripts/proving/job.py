@@ -1,13 +1,16 @@
 """A rank of a training by PyTorch: real tensors and real collectives, compute that sleeps.
 
 usage: job.py SETUP.json OUTPUT.json, with RANK, WORLD_SIZE and so on in the environment. SETUP has
-`layers` ([shape of each tensor], seconds forward, seconds backward), `schedule`, `hook`,
-`bucket_mib`, `accumulation`, `warm_up` and `iterations`; or `work`: a measurement of the ground.
-Rank 0 writes the seconds of each iteration.
+`work`: train (`layers`: shape of each tensor, seconds forward and backward, unit; `schedule`, `hook`,
+`bucket_mib`, `accumulation`, `warm_up`, `iterations`), hook (the same: what the hook takes on one
+rank), collective (`collective` of `bytes`) or link (a measurement of the ground). Rank 0 writes the result, and to PROGRESS, where that is
+set, a byte when an iteration begins.
 """
+import itertools
 import json
 import os
 import socket
+import statistics
 import sys
 import threading
 import time
@@ -49,11 +52,29 @@ class Layer(nn.Module):
 def hook_of(setup):
     """The communication hook and its state."""
     from torch.distributed.algorithms.ddp_comm_hooks import default_hooks, powerSGD_hook
-    if setup["hook"] in ("fp16", "bf16"):
-        return None, getattr(default_hooks, f"{setup['hook']}_compress_hook")
+    if setup["hook"] == "fp16":
+        return None, default_hooks.fp16_compress_hook
+    if setup["hook"] == "bf16":
+        # DDP refuses this hook by its name where there is no NCCL; Gloo adds up bfloat16 all the same.
+        return None, lambda state, bucket: default_hooks.bf16_compress_hook(state, bucket)
     rank = int(setup["hook"].removeprefix("powersgd"))
     state = powerSGD_hook.PowerSGDState(None, matrix_approximation_rank=rank, start_powerSGD_iter=2)
     return state, powerSGD_hook.powerSGD_hook
+
+
+def timed(hook, times):
+    """The hook, which notes elements of each bucket, and seconds until it sends and after."""
+    def timing(state, bucket):
+        elements = bucket.buffer().numel()
+        begin = time.perf_counter()
+        future = hook(state, bucket)
+        middle = time.perf_counter()
+        result = future.wait()
+        times.setdefault(elements, []).append((middle - begin, time.perf_counter() - middle))
+        done = torch.futures.Future()
+        done.set_result(result)
+        return done
+    return timing
 
 
 def merged_all_reduce(network):
@@ -66,32 +87,101 @@ def merged_all_reduce(network):
         gradient.copy_(part.view_as(gradient))
 
 
-def train(setup):
-    network = nn.Sequential(*[Layer(*layer) for layer in setup["layers"]])
+def network_of(setup):
+    """The layers, or for sharded training the units of layers, one after the other."""
+    slow = setup.get("slow")
+    factor = slow["factor"] if slow and slow["rank"] == dist.get_rank() else 1
+    layers = [(Layer(shapes, factor * forward, factor * backward), unit)
+              for shapes, forward, backward, unit in setup["layers"]]
+    if setup["schedule"] not in ("fsdp", "hsdp"):
+        return nn.Sequential(*[layer for layer, _ in layers])
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
     ranks = dist.get_world_size()
-    model = network
-    if setup["schedule"] == "ddp" and ranks > 1:
-        model = DistributedDataParallel(network, bucket_cap_mb=setup["bucket_mib"],
-                                        broadcast_buffers=False, gradient_as_bucket_view=True)
+    inside = setup["ranks_per_host"] if setup["schedule"] == "hsdp" and ranks > 1 else 1
+    mesh = (init_device_mesh("cpu", (ranks // inside, inside), mesh_dim_names=("replica", "shard"))
+            if inside > 1 else init_device_mesh("cpu", (ranks,)))
+    units = [nn.Sequential(*[layer for layer, _ in group])
+             for _, group in itertools.groupby(layers, key=lambda each: each[1])]
+    for unit in units:
+        fully_shard(unit, mesh=mesh)
+    return fully_shard(nn.Sequential(*units), mesh=mesh)
+
+
+def train(setup, hook_times=None):
+    network = network_of(setup)
+    schedule = setup["schedule"]
+    model, averager = network, None
+    if schedule in ("ddp", "static-graph", "zero1", "local-sgd"):
+        # Without a size, DDP's first bucket is of 1 MiB; with one, as large as the others.
+        size = None if setup["bucket_mib"] == 25 else setup["bucket_mib"]
+        model = DistributedDataParallel(network, bucket_cap_mb=size, broadcast_buffers=False,
+                                        gradient_as_bucket_view=True, static_graph=schedule == "static-graph")
         if setup["hook"]:
-            model.register_comm_hook(*hook_of(setup))
-    optimizer = torch.optim.SGD(network.parameters(), lr=0.01)
+            state, hook = hook_of(setup)
+            model.register_comm_hook(state, hook if hook_times is None else timed(hook, hook_times))
+    if schedule == "zero1":
+        from torch.distributed.optim import ZeroRedundancyOptimizer
+        optimizer = ZeroRedundancyOptimizer(network.parameters(), optimizer_class=torch.optim.SGD, lr=0.01)
+    else:
+        optimizer = torch.optim.SGD(network.parameters(), lr=0.01)
+    if schedule == "local-sgd":
+        from torch.distributed.algorithms.ddp_comm_hooks import post_localSGD_hook
+        from torch.distributed.algorithms.model_averaging.averagers import PeriodicModelAverager
+        from torch.distributed.optim import PostLocalSGDOptimizer
+        alone = [dist.new_group([rank]) for rank in range(dist.get_world_size())][dist.get_rank()]
+        model.register_comm_hook(
+            post_localSGD_hook.PostLocalSGDState(None, subgroup=alone, start_localSGD_iter=1),
+            post_localSGD_hook.post_localSGD_hook)
+        optimizer = PostLocalSGDOptimizer(optimizer, PeriodicModelAverager(period=setup["period"], warmup_steps=1))
+    progress = os.environ.get("PROGRESS") if dist.get_rank() == 0 else None
     x = torch.zeros(1, requires_grad=True)
     ends = [time.perf_counter()]
     for _ in range(setup["warm_up"] + setup["iterations"]):
+        if progress:
+            with open(progress, "a") as file:
+                file.write(".")
         for step in range(setup["accumulation"]):
-            last = step + 1 == setup["accumulation"]
-            if model is network or last:
+            if model is network or step + 1 == setup["accumulation"]:
                 model(x).sum().backward()
             else:
                 with model.no_sync():
                     model(x).sum().backward()
-        if setup["schedule"] == "merged" and ranks > 1:
+        if schedule == "merged":
             merged_all_reduce(network)
         optimizer.step()
         optimizer.zero_grad()
         ends.append(time.perf_counter())
     seconds = [end - begin for begin, end in zip(ends, ends[1:])]
+    return {"iteration_seconds": seconds[setup["warm_up"]:]}
+
+
+def measure_hook(setup):
+    """Median seconds of the hook on each size of bucket, on one rank: until it sends, and after."""
+    times = {}
+    train(setup, times)
+    halves = {}
+    for elements, pairs in times.items():
+        pairs = pairs[setup["warm_up"]:] or pairs
+        halves[elements] = [statistics.median(pair[half] for pair in pairs) for half in (0, 1)]
+    return {"hook_seconds": halves}
+
+
+def time_collective(setup):
+    """A collective of Gloo; its ranks begin together. `bytes`: of an all-gather, what each contributes."""
+    ranks = dist.get_world_size()
+    mine = torch.full((setup["bytes"] // 4,), 1e-3)
+    collective = {
+        "all-reduce": lambda: dist.all_reduce(mine),
+        "all-gather": lambda whole=torch.empty(ranks * mine.numel()): dist.all_gather_into_tensor(whole, mine),
+        "reduce-scatter": lambda part=torch.empty(mine.numel() // ranks): dist.reduce_scatter_tensor(part, mine),
+    }[setup["collective"]]
+    seconds = []
+    for _ in range(setup["warm_up"] + setup["iterations"]):
+        dist.barrier()
+        begin = time.perf_counter()
+        collective()
+        seconds.append(time.perf_counter() - begin)
     return {"iteration_seconds": seconds[setup["warm_up"]:]}
 
 
@@ -140,29 +230,12 @@ def measure_link(setup):
     return {"latency_seconds": latency, "bytes_per_second": len(data) / (seconds - latency)}
 
 
-def measure_casts(setup):
-    """The seconds of a 16-bit hook's work on a bucket: to 16 bits and divided, and back."""
-    times = {}
-    for elements in setup["cast_elements"]:
-        bucket = torch.full((elements,), 1e-3)
-        ranks = 2
-        encode, decode = [], []
-        for _ in range(7):
-            begin = time.perf_counter()
-            small = bucket.to(torch.float16 if setup["hook"] == "fp16" else torch.bfloat16).div_(ranks)
-            middle = time.perf_counter()
-            bucket.copy_(small)
-            encode.append(middle - begin)
-            decode.append(time.perf_counter() - middle)
-        times[elements] = [sorted(encode)[3], sorted(decode)[3]]
-    return {"cast_seconds": times}
-
-
 def main():
     torch.set_num_threads(1)
     setup = json.load(open(sys.argv[1]))
     dist.init_process_group("gloo")
-    work = {"train": train, "link": measure_link, "casts": measure_casts}[setup["work"]]
+    work = {"train": train, "link": measure_link, "hook": measure_hook,
+            "collective": time_collective}[setup["work"]]
     result = work(setup)
     if dist.get_rank() == 0:
         with open(sys.argv[2], "w") as file:

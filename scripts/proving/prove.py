@@ -1,22 +1,28 @@
 """Real trainings on the ground, each forecast before it runs. scripts/prove starts this.
 
-usage: prove.py [--list] [--again] [NAME...]   names of setups.csv; without names, all that have no result
+usage: prove.py [--list] [--again] [--quick] [--page] [NAME...]
+NAME: of setups.csv; without names, all that have no result.
 """
 import argparse
-import csv
+import contextlib
 import datetime
+import functools
 import json
 import os
 import pathlib
 import platform
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
+import forecast
 import ground
+import mpi
 import page
+import setups
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 ROOT = FOLDER.parent.parent
@@ -26,81 +32,8 @@ ITERATIONS = 10
 LONGEST = 180  # seconds that a run should take at most
 BUSY_SHARE = 0.1  # of the machine, by others, makes a run worthless
 TRIES = 3
-
-
-def rows_of(path):
-    """The rows of a CSV file, each a dict. Lines that begin with # are comments."""
-    with open(path) as file:
-        return list(csv.DictReader(line for line in file if not line.startswith("#")))
-
-
-def setups():
-    numbers = {"hosts": int, "ranks_per_host": int, "mbit": float, "compute_seconds": float,
-               "bucket_mib": int, "accumulation": int}
-    return [{key: numbers.get(key, str)(value) for key, value in row.items()}
-            for row in rows_of(FOLDER / "setups.csv")]
-
-
-# The model's layers, as the job and the forecast take them.
-
-def model_of(setup):
-    return rows_of(ROOT / "models" / f"{setup['model']}.csv")
-
-
-def layers_by_name(setup):
-    """[[shape of each tensor], seconds forward, seconds backward] of each layer, input to output.
-
-    A layer's share of the compute time is its share of the operations; backward takes two thirds.
-    """
-    rows = model_of(setup)
-    second = setup["compute_seconds"] / sum(float(row["forward_flops"] or 0) for row in rows)
-    layers = {}
-    for row in rows:
-        layer = layers.setdefault(row["layer"], [[], 0.0, 0.0])
-        layer[0].append([int(size) for size in (row["shape"] or row["elements"]).split("x")])
-        taken = second * float(row["forward_flops"] or 0)
-        layer[1] += taken / 3
-        layer[2] += 2 * taken / 3
-    return layers
-
-
-def layers_of(setup):
-    return list(layers_by_name(setup).values())
-
-
-def write_trace(setup, compute_seconds, path):
-    """An iteration trace: one rank's measured iteration, divided as its layers sleep."""
-    scale = compute_seconds / setup["compute_seconds"]
-    left = layers_by_name(setup)
-    with open(path, "w") as file:
-        file.write("# device: sleep\n# batch: 8\n# update: 0s\n"
-                   "# Measured: one rank without communication. Its layers sleep.\n"
-                   "tensor,forward_seconds,backward_seconds\n")
-        for row in model_of(setup):  # a layer's times stand on its first tensor
-            _, forward, backward = left.pop(row["layer"], ([], 0, 0))
-            file.write(f"{row['tensor']},{forward * scale:.9f},{backward * scale:.9f}\n")
-
-
-def write_cluster(setup, link, path):
-    path.write_text(
-        "# Hosts in network namespaces, measured before the run.\nproperty,value,source\n"
-        f"nodes,{setup['hosts']},the set-up\ngpus_per_node,{setup['ranks_per_host']},the set-up\n"
-        f"nic_bandwidth,{8e-6 * link['bytes_per_second']:.3f}Mbps,measured: a TCP connection while both ends send\n"
-        f"nic_latency,{1e6 * link['latency_seconds']:.1f}us,measured: one element by send and receive over Gloo\n"
-        f"intra_bandwidth,{link['inside_bytes_per_second'] / 1e9:.4f}GBps,measured: the same inside a host\n"
-        f"intra_latency,{1e6 * link['inside_latency_seconds']:.1f}us,the same with one element\n"
-        "network_kind,tcp,Gloo over TCP\n")
-
-
-def write_costs(setup, casts, path):
-    """A cost table of the hook's casts."""
-    with open(path, "w") as file:
-        file.write("# device: sleep\n# implementation: torch\n"
-                   "compressor,mode,implementation,tensors,elements,density,workers,distribution,selected,"
-                   "encode_seconds,encode_p95_seconds,decode_seconds,decode_p95_seconds,samples,evidence,parameter\n")
-        for elements, (encode, decode) in casts["cast_seconds"].items():
-            file.write(f"{setup['hook']},,torch,1,{elements},1,1,normal,{elements},{encode:.9f},{encode:.9f},"
-                       f"{decode:.9f},{decode:.9f},7,measured,\n")
+# Of --quick: two set-ups that the commit's hash draws, each short.
+QUICK_RUNS, QUICK_ITERATIONS, QUICK_SECONDS, QUICK_PERCENT = 2, 5, 48, 15
 
 
 # Load of the machine by others.
@@ -110,134 +43,232 @@ def cpu_times():
     return sum(fields), fields[3] + fields[4]
 
 
-def busy_share(seconds):
-    """The share of the machine's cores that work, over so many seconds in which we do nothing."""
-    total, idle = cpu_times()
-    time.sleep(seconds)
-    later, later_idle = cpu_times()
+def busy_since(before):
+    """The share of the machine's cores that worked since `before` was taken."""
+    (total, idle), (later, later_idle) = before, cpu_times()
     return 1 - (later_idle - idle) / max(1, later - total)
 
 
+def busy_share(seconds):
+    """The share that works over so many seconds in which we do nothing."""
+    before = cpu_times()
+    time.sleep(seconds)
+    return busy_since(before)
+
+
+class Busy(RuntimeError):
+    """Others use the machine, so that a run would measure them."""
+
+
 def wait_until_quiet():
-    """The share that others take. Raises RuntimeError if the machine stays busy for a minute."""
+    """The share that others take. Raises Busy if the machine stays so for a minute."""
     for _ in range(20):
         share = busy_share(3)
         if share <= BUSY_SHARE:
             return share
-    raise RuntimeError(f"others keep {share:.0%} of this machine busy (at most {BUSY_SHARE:.0%})")
+    raise Busy(f"others keep {share:.0%} of this machine busy (at most {BUSY_SHARE:.0%})")
 
 
 # Runs.
 
-def launch(job, mbits, ranks_per_host, seconds):
+@contextlib.contextmanager
+def ranks_of(hosts, ranks_per_host, job, *, folder, port=29500, together=True, progress=""):
+    """The processes of a job on the hosts. together: in one world; else each rank in a world of its own."""
+    ranks = len(hosts.mbits) * ranks_per_host
+    setup, output = os.path.join(folder, f"setup-{port}.json"), os.path.join(folder, f"output-{port}.json")
+    with open(setup, "w") as file:
+        json.dump(job, file)
+    processes = []
+    for rank in range(ranks):
+        host = rank // ranks_per_host
+        world = {"RANK": str(rank), "WORLD_SIZE": str(ranks), "MASTER_PORT": str(port),
+                 "MASTER_ADDR": hosts.address(0)} if together else {
+                     "RANK": "0", "WORLD_SIZE": "1", "MASTER_PORT": str(port + rank),
+                     "MASTER_ADDR": hosts.address(host)}
+        log = open(os.path.join(folder, f"log-{port}-{rank}"), "w+")
+        mine = output if together or rank == 0 else f"{output}.{rank}"
+        process = hosts.start(host, [sys.executable, str(FOLDER / "job.py"), setup, mine],
+                              {**world, "GLOO_SOCKET_IFNAME": "eth0", "OMP_NUM_THREADS": "1",
+                               "PYTHONWARNINGS": "ignore", "PROGRESS": progress}, log)
+        process.log = log
+        processes.append(process)
+    yield processes, output
+
+
+def finish(processes, output, end):
+    """Waits for all, and returns what rank 0 wrote."""
+    for rank, process in enumerate(processes):
+        try:
+            status = process.wait(max(1, end - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            raise RuntimeError("the run took too long") from None
+        if status != 0:
+            process.log.seek(0)
+            raise RuntimeError(f"rank {rank} failed: {process.log.read().strip().splitlines()[-1:]}")
+    with open(output) as file:
+        return json.load(file)
+
+
+def launch(job, mbits, ranks_per_host, seconds, *, uplink_mbit=0.0, together=True, event=setups.NO_EVENT):
     """Runs job.py on a ground of its own, and returns what rank 0 wrote."""
-    ranks = len(mbits) * ranks_per_host
-    with tempfile.TemporaryDirectory() as folder, ground.Ground(mbits) as hosts:
-        setup, output = os.path.join(folder, "setup.json"), os.path.join(folder, "output.json")
-        with open(setup, "w") as file:
-            json.dump(job, file)
-        processes = []
-        logs = [open(os.path.join(folder, f"log-{rank}"), "w+") for rank in range(ranks)]
-        for rank in range(ranks):
-            environment = {"RANK": str(rank), "WORLD_SIZE": str(ranks), "MASTER_PORT": "29500",
-                           "MASTER_ADDR": hosts.address(0), "GLOO_SOCKET_IFNAME": "eth0",
-                           "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
-            processes.append(hosts.start(rank // ranks_per_host,
-                                         [sys.executable, str(FOLDER / "job.py"), setup, output],
-                                         environment, logs[rank]))
+    with tempfile.TemporaryDirectory() as folder, ground.Ground(mbits, uplink_mbit) as hosts, \
+            contextlib.ExitStack() as jobs:
         end = time.monotonic() + seconds
-        for rank, process in enumerate(processes):
-            try:
-                status = process.wait(max(1, end - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                raise RuntimeError(f"the run took longer than {seconds:.0f} s") from None
-            if status != 0:
-                logs[rank].seek(0)
-                raise RuntimeError(f"rank {rank} failed: {logs[rank].read().strip().splitlines()[-1:]}")
-        with open(output) as file:
-            return json.load(file)
+        progress = os.path.join(folder, "progress") if event.kind in ("drop", "pause") else ""
+        started = [jobs.enter_context(ranks_of(hosts, ranks_per_host, job, folder=folder, port=29500 + 100 * number,
+                                               together=together, progress=progress if number == 0 else ""))
+                   for number in range(event.factor if event.kind == "jobs" else 1)]
+        if progress:
+            disturb(hosts, started[0][0], event, progress, end)
+        return [finish(*each, end) for each in started][0]
 
 
-def measured_ground(setup):
-    """Bandwidth and latency between two hosts, and between two ranks of one."""
-    second = int(setup["mbit"] * 1e6 / 8)
-    link = launch({"work": "link", "link_bytes": second}, [setup["mbit"]] * 2, 1, 120)
-    inside = launch({"work": "link", "link_bytes": 64_000_000}, [setup["mbit"]], 2, 120)
-    return {"bytes_per_second": link["bytes_per_second"], "latency_seconds": link["latency_seconds"],
-            "inside_bytes_per_second": inside["bytes_per_second"],
-            "inside_latency_seconds": inside["latency_seconds"], "torch": link["torch"]}
+def disturb(hosts, processes, event, progress, end):
+    """The event begins with iteration WARM_UP + 2, and ends after its seconds."""
+    while not os.path.exists(progress) or os.path.getsize(progress) < WARM_UP + 2:
+        if time.monotonic() > end or processes[0].poll() is not None:
+            return
+        time.sleep(0.005)
+    if event.kind == "drop":
+        hosts.set_rate(event.who, hosts.mbits[event.who] * event.factor)
+        time.sleep(event.seconds)
+        hosts.set_rate(event.who, hosts.mbits[event.who])
+    else:
+        processes[event.who].send_signal(signal.SIGSTOP)
+        time.sleep(event.seconds)
+        processes[event.who].send_signal(signal.SIGCONT)
 
 
 def training(setup, iterations):
-    return {"work": "train", "layers": layers_of(setup), "schedule": setup["schedule"],
-            "hook": setup["hook"], "bucket_mib": setup["bucket_mib"],
-            "accumulation": setup["accumulation"], "warm_up": WARM_UP, "iterations": iterations}
+    layers = [[*layer] for layer in setups.layers_by_name(setup).values()]
+    return {"work": "train", "layers": layers, "period": forecast.PERIOD, "warm_up": WARM_UP,
+            "iterations": iterations, **{key: setup[key] for key in ("schedule", "hook", "bucket_mib", "accumulation",
+                                                                     "ranks_per_host")}}
 
 
-def forecast(setup, link, compute_seconds, casts, folder):
-    """gradcast's forecast, from the ground's measurements and nothing of the run."""
-    folder = pathlib.Path(folder)
-    write_trace(setup, compute_seconds, folder / "trace.csv")
-    write_cluster(setup, link, folder / "ground.csv")
-    command = [str(ROOT / "build" / "gradcast"), "simulate", "--model", setup["model"],
-               "--trace", "trace.csv", "--cluster", "ground.csv",
-               "--stack", "ddp-gloo", "--format", "json", "--quiet",
-               "--accumulation", str(setup["accumulation"])]
-    if setup["schedule"] == "ddp":
-        command += ["--fusion", f"ddp:{setup['bucket_mib']}MiB", "--overlap", "yes"]
-    else:
-        command += ["--fusion", "merged", "--overlap", "no"]
-    if setup["hook"]:
-        write_costs(setup, casts, folder / "costs.csv")
-        command += ["--compressor", setup["hook"], "--costs", "costs.csv"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=folder,
-                          env={**os.environ, "GRADCAST_CONFIG": "none"})
-    if done.returncode != 0:
-        raise RuntimeError(f"the forecast failed: {done.stderr.strip()}")
-    result = json.loads(done.stdout)["results"][0]
-    return {"seconds": result["iteration_seconds"],
-            "interval": [result.get("interval_low_seconds"), result.get("interval_high_seconds")],
-            "physics_seconds": result.get("physics_seconds", result["iteration_seconds"]),
-            "flags": command[2:]}
+# What a forecast knows: each is measured once for all runs that share it.
+
+@functools.cache
+def link(mbit):
+    """Bandwidth and latency between two hosts."""
+    return launch({"work": "link", "link_bytes": int(mbit * 1e6 / 8)}, [mbit] * 2, 1, LONGEST)
 
 
-def prove(setup):
-    """Measures the ground, writes the forecast, runs, and returns the whole as a dict."""
-    others = wait_until_quiet()
-    link = measured_ground(setup)
-    alone = launch(training({**setup, "hook": ""}, 5), [setup["mbit"]], 1, LONGEST)
-    compute_seconds = statistics.median(alone["iteration_seconds"])
-    casts = None
-    if setup["hook"]:
-        casts = launch({"work": "casts", "hook": setup["hook"],
-                        "cast_elements": [4096, 65536, 1 << 20, 1 << 23, 1 << 25, 1 << 27]},
-                       [setup["mbit"]], 1, LONGEST)
-    with tempfile.TemporaryDirectory() as folder:
-        expected = forecast(setup, link, compute_seconds, casts, folder)
-    record = {"name": setup["name"], "setup": setup, "ground": link, "compute_seconds": compute_seconds,
-              "casts": casts and casts["cast_seconds"],
+@functools.cache
+def inside():
+    """The same between two ranks of a host, whatever its link."""
+    return launch({"work": "link", "link_bytes": 64_000_000}, [1000.0], 2, LONGEST)
+
+
+ALONE = {}  # by what ranks do beside each other without sending
+
+
+def compute_seconds(setup):
+    """A median iteration of as many ranks as the set-up has, none of which sends."""
+    # What local SGD does with its peers is in the forecast; without them it is DDP.
+    schedule = "ddp" if setup["schedule"] == "local-sgd" else setup["schedule"]
+    key = (setup["model"], setup["hosts"], setup["ranks_per_host"], setup["compute_seconds"], schedule,
+           setup["bucket_mib"], setup["accumulation"])
+    if key not in ALONE:
+        done = launch(training({**setup, "hook": "", "schedule": schedule}, 5), [setup["mbit"]] * setup["hosts"],
+                      setup["ranks_per_host"], LONGEST, together=False)
+        ALONE[key] = statistics.median(done["iteration_seconds"])
+    return ALONE[key]
+
+
+HOOKS = {}
+
+
+def hook_seconds(setup):
+    if not setup["hook"]:
+        return None
+    key = (setup["model"], setup["hook"], setup["bucket_mib"])
+    if key not in HOOKS:
+        quick = {**setup, "compute_seconds": 0.1, "accumulation": 1}
+        HOOKS[key] = launch({**training(quick, 5), "work": "hook"}, [setup["mbit"]], 1, LONGEST)["hook_seconds"]
+    return HOOKS[key]
+
+
+def job_of(setup, iterations):
+    """What every rank is told. A straggler's layers sleep longer."""
+    event = setup["event"]
+    slow = {"rank": event.who, "factor": event.factor} if event.kind == "slow" else None
+    return {**training(setup, 3 * forecast.PERIOD if setup["schedule"] == "local-sgd" else iterations),
+            "slow": slow}
+
+
+def summary(setup, seconds, count):
+    """The measured number that stands beside the forecast: the median; the mean over whole periods; or the
+    sum over the iterations that an event touched."""
+    if setup["schedule"] == "local-sgd":
+        return statistics.mean(seconds)
+    if setup["event"].kind in ("drop", "pause"):
+        return sum(seconds[1:1 + count])  # it begins with the second that counts
+    return statistics.median(seconds)
+
+
+def run_collective(setup, iterations):
+    """A collective alone, by Gloo or Open MPI."""
+    library, kind = setups.collective_of(setup)
+    job = {"work": "collective", "collective": kind, "bytes": setups.bytes_of(setup["model"]), "warm_up": WARM_UP,
+           "iterations": iterations}
+    mbits = [setup["mbit"]] * setup["hosts"]
+    if library == "gloo":
+        return launch(job, mbits, setup["ranks_per_host"], LONGEST)
+    with tempfile.TemporaryDirectory() as folder, ground.Ground(mbits) as hosts:
+        files = os.path.join(folder, "setup.json"), os.path.join(folder, "output.json")
+        with open(files[0], "w") as file:
+            json.dump(job, file)
+        log = open(os.path.join(folder, "log"), "w+")
+        process = hosts.start(0, mpi.mpirun([hosts.address(index) for index in range(len(mbits))], files),
+                              {"GROUND": hosts.host(0).rsplit("-", 1)[0], "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                               "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}, log)
+        process.log = log
+        return finish([process], files[1], time.monotonic() + LONGEST)
+
+
+def prove(setup, results, iterations=ITERATIONS):
+    """Measures what is not known yet, writes the forecast, runs, and returns the whole as a dict, which also
+    stands in the folder `results`."""
+    wait_until_quiet()
+    measured_link = {**{key: link(setup["mbit"])[key] for key in ("bytes_per_second", "latency_seconds", "torch")},
+                     "inside_bytes_per_second": inside()["bytes_per_second"],
+                     "inside_latency_seconds": inside()["latency_seconds"]}
+    trains = not setups.collective_of(setup)
+    alone = compute_seconds(setup) if trains else 0
+    hook = hook_seconds(setup)
+    expected = forecast.forecast(str(ROOT / "build" / "gradcast"), setup, measured_link, alone, hook)
+    record = {"name": setup["name"], "setup": {**setup, "event": setup["event"]._asdict()}, "ground": measured_link,
+              "compute_seconds": alone, "hook_seconds": hook,
               "forecast": {**expected, "written": datetime.datetime.now(datetime.timezone.utc).isoformat()}}
-    RESULTS.mkdir(exist_ok=True)
-    write_whole(RESULTS / f"{setup['name']}.forecast.json", record)
+    results.mkdir(exist_ok=True)
+    write_whole(results / f"{setup['name']}.forecast.json", record)
+    event = setup["event"]
+    mbits = [setup["mbit"]] * setup["hosts"]
+    if event.kind == "rate":
+        mbits[event.who] *= event.factor
     for _ in range(TRIES):
         others = wait_until_quiet()
-        measured = launch(training(setup, ITERATIONS),
-                          [setup["mbit"]] * setup["hosts"], setup["ranks_per_host"], 4 * LONGEST)
+        before = cpu_times()
+        measured = launch(job_of(setup, iterations), mbits, setup["ranks_per_host"], 4 * LONGEST,
+                          uplink_mbit=setup["uplink_mbit"], event=event) if trains else run_collective(setup, iterations)
+        own = busy_since(before)
         after = busy_share(1)
         if after <= BUSY_SHARE:
             break
         print(f"{setup['name']}: disturbed, once more", file=sys.stderr)
     else:
-        raise RuntimeError("something else disturbed every run")
+        raise Busy("something else disturbed every run")
+    seconds = measured["iteration_seconds"]
     record["measured"] = {"begun": datetime.datetime.now(datetime.timezone.utc).isoformat(),
-                          "iteration_seconds": measured["iteration_seconds"],
-                          "median_seconds": statistics.median(measured["iteration_seconds"]),
-                          "others_share": [others, after]}
-    record["versions"] = {"torch": link["torch"], "python": platform.python_version(),
+                          "iteration_seconds": seconds,
+                          "seconds": summary(setup, seconds, expected.get("iterations", 0)),
+                          "busy_share": own, "others_share": [others, after]}
+    record["versions"] = {"torch": measured_link.pop("torch"), "python": platform.python_version(),
                           "kernel": platform.release(), "cores": os.cpu_count(),
-                          "gradcast": commit()}
-    write_whole(RESULTS / f"{setup['name']}.json", record)
-    (RESULTS / f"{setup['name']}.forecast.json").unlink()
+                          "gradcast": commit(), **({"library": measured["library"]} if "library" in measured else {})}
+    write_whole(results / f"{setup['name']}.json", record)
+    (results / f"{setup['name']}.forecast.json").unlink()
     return record
 
 
@@ -252,13 +283,46 @@ def write_whole(path, record):
     temporary.rename(path)
 
 
-def expected_seconds(setup):
-    """About how long a set-up takes, for the one who waits."""
-    bits = 32 * sum(int(row["elements"]) for row in model_of(setup))
-    ranks = setup["hosts"] * setup["ranks_per_host"]
-    on_wire = 2 * (ranks - 1) / ranks * bits / (2 if setup["hook"] else 1) / (setup["mbit"] * 1e6)
-    iteration = max(on_wire, setup["compute_seconds"] * setup["accumulation"])
-    return 60 + 9 * setup["compute_seconds"] * setup["accumulation"] + (WARM_UP + ITERATIONS) * iteration
+def quick(known):
+    """The short set of this commit. Returns 1 where a set-up is beyond its bound twice in a row."""
+    short = [name for name, setup in known.items() if setups.expected_seconds(setup)[1] <= QUICK_SECONDS]
+    chosen = sorted(setups.drawn(short, QUICK_RUNS, commit()))
+    print(f"scripts/prove: {', '.join(chosen)}: about {sum(quick_seconds(known[name]) for name in chosen):.0f} s",
+          file=sys.stderr)
+    failed = False
+    with tempfile.TemporaryDirectory() as folder:
+        for name in chosen:
+            errors = []
+            while len(errors) < 2 and (not errors or abs(errors[-1]) > QUICK_PERCENT):
+                record = prove(known[name], pathlib.Path(folder), QUICK_ITERATIONS)
+                errors.append(page.error_percent(record))
+                print(f"{name}: measured {record['measured']['seconds']:.3f} s, forecast "
+                      f"{record['forecast']['seconds']:.3f} s ({errors[-1]:+.1f} %, at most {QUICK_PERCENT})", flush=True)
+            failed = failed or abs(errors[-1]) > QUICK_PERCENT
+    return int(failed)
+
+
+def quick_seconds(setup):
+    """About how long a run of --quick takes."""
+    return setups.expected_seconds(setup)[1] - (ITERATIONS - QUICK_ITERATIONS) * setups.expected_seconds(setup)[0]
+
+
+def prove_all(chosen):
+    """Keeps a result for each, and makes the page. Returns 1 where a run failed."""
+    total = sum(setups.expected_seconds(setup)[1] for setup in chosen)
+    print(f"scripts/prove: {len(chosen)} runs, about {total / 60:.0f} minutes", file=sys.stderr)
+    failed = 0
+    for number, setup in enumerate(chosen, 1):
+        try:
+            record = prove(setup, RESULTS)
+        except RuntimeError as error:
+            failed = 1
+            print(f"{setup['name']}: {error}", file=sys.stderr)
+            continue
+        print(f"{number}/{len(chosen)} {setup['name']}: measured {record['measured']['seconds']:.3f} s, forecast "
+              f"{record['forecast']['seconds']:.3f} s ({page.error_percent(record):+.1f} %)", flush=True)
+    page.write(ROOT, RESULTS)
+    return failed
 
 
 def main():
@@ -267,38 +331,30 @@ def main():
     parser.add_argument("--list", action="store_true", help="names, and about how long each takes")
     parser.add_argument("--again", action="store_true", help="also those that have a result")
     parser.add_argument("--page", action="store_true", help="only write docs/proving.md from the results")
+    parser.add_argument("--quick", action="store_true",
+                        help="two short set-ups that the commit's hash draws, checked and not kept; 77: cannot run here")
     asked = parser.parse_args()
-    known = {setup["name"]: setup for setup in setups()}
+    known = {setup["name"]: setup for setup in setups.setups()}
     for name in asked.names:
         if name not in known:
             parser.error(f"'{name}' is no set-up; --list names them")
-    chosen = [known[name] for name in asked.names or known]
-    if not asked.again:
-        chosen = [setup for setup in chosen if not (RESULTS / f"{setup['name']}.json").exists()]
     if asked.list:
         for setup in known.values():
-            print(f"{setup['name']:32} {expected_seconds(setup):5.0f} s")
+            print(f"{setup['name']:40} {setups.expected_seconds(setup)[1]:5.0f} s")
         return 0
-    if not asked.page:
-        reason = ground.missing()
-        if reason:
-            print(f"scripts/prove: skipped: {reason}", file=sys.stderr)
-            return 77
-        total = sum(expected_seconds(setup) for setup in chosen)
-        print(f"scripts/prove: {len(chosen)} runs, about {total / 60:.0f} minutes", file=sys.stderr)
-    failed = 0
-    for number, setup in enumerate([] if asked.page else chosen, 1):
+    if asked.page:
+        page.write(ROOT, RESULTS)
+        return 0
+    reason = ground.missing()
+    if not reason:
         try:
-            record = prove(setup)
-        except RuntimeError as error:
-            failed += 1
-            print(f"{setup['name']}: {error}", file=sys.stderr)
-            continue
-        measured, expected = record["measured"]["median_seconds"], record["forecast"]["seconds"]
-        print(f"{number}/{len(chosen)} {setup['name']}: measured {measured:.3f} s, forecast {expected:.3f} s "
-              f"({100 * (expected / measured - 1):+.1f} %)", flush=True)
-    page.write(ROOT, RESULTS)
-    return 1 if failed else 0
+            return quick(known) if asked.quick else prove_all(
+                [known[name] for name in asked.names or known
+                 if asked.again or not (RESULTS / f"{name}.json").exists()])
+        except Busy as busy:
+            reason = busy
+    print(f"scripts/prove: skipped: {reason}", file=sys.stderr)
+    return 77
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 """The proving ground: what a run is forecast from, and that nothing of it stays behind. No PyTorch needed."""
+import math
 import os
 import pathlib
 import random
@@ -11,9 +12,10 @@ import unittest
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent.parent / "scripts" / "proving"
 sys.path.insert(0, str(FOLDER))
+import forecast  # noqa: E402
 import ground  # noqa: E402
 import page  # noqa: E402
-import prove  # noqa: E402
+import setups  # noqa: E402
 
 KILLS = int(sys.argv.pop(1)) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 3
 
@@ -26,44 +28,82 @@ def leftovers(pid):
 
 class Forecasts(unittest.TestCase):
     def test_every_set_up_has_its_model_and_a_name_of_its_own(self):
-        setups = prove.setups()
-        self.assertEqual(len({setup["name"] for setup in setups}), len(setups))
-        for setup in setups:
-            self.assertTrue((prove.ROOT / "models" / f"{setup['model']}.csv").exists(), setup["model"])
+        known = setups.setups()
+        self.assertEqual(len({setup["name"] for setup in known}), len(known))
+        for setup in known:
+            if setups.collective_of(setup):
+                self.assertGreater(setups.bytes_of(setup["model"]), 0)
+                continue
+            self.assertTrue((setups.ROOT / "models" / f"{setup['model']}.csv").exists(), setup["model"])
+
+    def test_a_collective_alone_is_named_by_library_and_kind(self):
+        self.assertEqual(setups.collective_of({"schedule": "open-mpi-all-gather"}), ("open-mpi", "all-gather"))
+        self.assertIsNone(setups.collective_of({"schedule": "ddp"}))
+        self.assertEqual(setups.bytes_of("16MiB"), 16_777_216)
 
     def test_layers_sleep_as_long_as_the_set_up_says_backward_twice_as_long_as_forward(self):
-        setup = {"model": "resnet-50", "compute_seconds": 1.5}
-        layers = prove.layers_of(setup)
-        self.assertAlmostEqual(sum(layer[1] for layer in layers), 0.5)
-        self.assertAlmostEqual(sum(layer[2] for layer in layers), 1.0)
-        elements = 0
-        for shapes, _, _ in layers:
-            for shape in shapes:
-                size = 1
-                for side in shape:
-                    size *= side
-                elements += size
-        self.assertEqual(elements, 25_557_032)  # ResNet-50
+        layers = setups.layers_by_name({"model": "resnet-50", "compute_seconds": 1.5}).values()
+        self.assertAlmostEqual(sum(layer.forward for layer in layers), 0.5)
+        self.assertAlmostEqual(sum(layer.backward for layer in layers), 1.0)
+        self.assertEqual(sum(math.prod(shape) for layer in layers for shape in layer.shapes), 25_557_032)  # ResNet-50
 
     def test_the_trace_adds_up_to_the_measured_iteration(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "trace.csv"
-            prove.write_trace({"model": "resnet-50", "compute_seconds": 1.0}, 1.2, path)
-            rows = prove.rows_of(path)
+            forecast.write_trace({"model": "resnet-50", "compute_seconds": 1.0}, 1.2, path)
+            rows = setups.rows_of(path)
         total = sum(float(row["forward_seconds"]) + float(row["backward_seconds"]) for row in rows)
         self.assertAlmostEqual(total, 1.2, places=5)
         self.assertEqual(len(rows), 161)
 
-    def test_the_page_counts_errors_and_what_lies_inside(self):
+    def test_an_event_that_ends_is_forecast_iteration_by_iteration(self):
+        # A pause of 5 s, then iterations of 3 s: the first ends after 5 + 3 = 8 s, and touches one. A drop that lasts
+        # 20 s, with iterations of 12 s: the second has 8 s of it left, and takes 3 + 8 * 3/4 = 9 s.
+        def result(seconds):
+            return {"seconds": seconds, "physics_seconds": seconds, "interval": [seconds, seconds]}
+        pause = forecast.over_iterations(lambda elapsed: result(3 + max(0, 5 - elapsed)), 5)
+        self.assertEqual((pause["seconds"], pause["iterations"]), (8, 1))
+        drop = forecast.over_iterations(lambda elapsed: result(12 if elapsed == 0 else 9), 20)
+        self.assertEqual((drop["seconds"], drop["interval"], drop["iterations"]), (21, [21, 21], 2))
+
+    def test_local_sgd_averages_once_in_four_iterations(self):
+        # Three of 1 s, and one of 5 s: 2 s in the mean.
+        synchronous = {"seconds": 5, "physics_seconds": 5, "interval": [5, 9]}
+        self.assertEqual(forecast.averaged(synchronous, 1), {"seconds": 2, "physics_seconds": 2, "interval": [2, 3]})
+
+    def test_what_is_drawn_depends_on_the_seed_and_not_on_the_order(self):
+        names = [setup["name"] for setup in setups.setups()]
+        drawn = setups.drawn(names, 20, 20261125)
+        self.assertEqual(len(drawn), 20)
+        self.assertEqual(drawn, setups.drawn(reversed(names), 20, 20261125))
+        self.assertNotEqual(drawn, setups.drawn(names, 20, 20261126))
+
+
+class Page(unittest.TestCase):
+    @staticmethod
+    def record(seconds, measured=1.0, hook="", interval=(0.9, 1.3)):
+        return {"name": "x", "forecast": {"seconds": seconds, "physics_seconds": seconds, "interval": list(interval)},
+                "setup": {"event": {"kind": ""}, "schedule": "ddp", "hook": hook, "model": "m", "hosts": 2, "mbit": 300,
+                          "ranks_per_host": 1, "compute_seconds": 1, "accumulation": 1, "uplink_mbit": 0,
+                          "bucket_mib": 25},
+                "measured": {"seconds": measured, "iteration_seconds": [0.9 * measured, measured, 1.1 * measured]}}
+
+    def test_it_counts_errors_and_what_lies_inside(self):
         # Forecasts of 1.1 and 0.8 s for 1 s: +10 and -20 %, in the mean 15, bias -5. The first interval holds 1.
-        def record(seconds, low, high):
-            return {"name": "x", "forecast": {"seconds": seconds, "physics_seconds": seconds, "interval": [low, high]},
-                    "measured": {"median_seconds": 1.0, "iteration_seconds": [0.9, 1.0, 1.1]}}
-        records = [record(1.1, 0.9, 1.3), record(0.8, 0.7, 0.9)]
+        records = [self.record(1.1), self.record(0.8, interval=(0.7, 0.9))]
         text = page.summary(records)
         self.assertIn("15.0 % in the mean (bias -5.0 %, worst -20.0 %)", text)
         self.assertIn("1 lie inside", text)
         self.assertIn("| 20.0 % |", page.table(records))  # from 0.9 to 1.1 s
+
+    def test_it_counts_the_orders_that_are_right_and_leaves_ties_out(self):
+        # Measured 1, 2 and 2.04 s; the last two are 2 % apart. Forecast 1, 3 and 0.5 s: one of two pairs is right.
+        records = [self.record(1.0), self.record(3.0, 2.0), self.record(0.5, 2.04)]
+        self.assertEqual(page.orders(records), (1, 2))
+
+    def test_the_map_names_the_fastest_measured_and_forecast(self):
+        text = page.winners([self.record(1.0, 2.0), self.record(1.5, 1.8, "fp16")])
+        self.assertIn("| m | 2 | 300 | 2.00, 1.00 | 1.80, 1.50 |  | fp16 | none |", text)
 
 
 class Leftovers(unittest.TestCase):

@@ -1,0 +1,133 @@
+"""The set-ups of setups.csv: what runs, on how many hosts, over which links, and what disturbs it."""
+import collections
+import csv
+import pathlib
+import random
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+ROOT = FOLDER.parent.parent
+
+# Of an event: what, whom (a rank or a host), a factor (slower, of the link's rate, so many jobs), seconds.
+Event = collections.namedtuple("Event", "kind who factor seconds")
+Layer = collections.namedtuple("Layer", "shapes forward backward unit")
+
+NO_EVENT = Event("", 0, 1.0, 0.0)
+
+
+def rows_of(path):
+    """The rows of a CSV file, each a dict. Lines that begin with # are comments."""
+    with open(path) as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def parse_event(text):
+    """slow:RANK:FACTOR, rate:HOST:SHARE, drop:HOST:SHARE:SECONDS, pause:RANK:SECONDS, jobs:COUNT."""
+    if not text:
+        return NO_EVENT
+    kind, *values = text.split(":")
+    if kind == "jobs":
+        return Event(kind, 0, int(values[0]), 0.0)
+    if kind == "pause":
+        return Event(kind, int(values[0]), 0.0, float(values[1]))
+    return Event(kind, int(values[0]), float(values[1]), float(values[2]) if kind == "drop" else 0.0)
+
+
+def name_of(row):
+    """A set-up's name says what differs from DDP with buckets of 25 MiB."""
+    ranks = row["hosts"] if row["ranks_per_host"] == "1" else f"{row['hosts']}x{row['ranks_per_host']}"
+    parts = [row["model"], ranks, row["mbit"]]
+    if row["uplink_mbit"]:
+        parts.append(f"uplink{row['uplink_mbit']}")
+    if row["schedule"] != "ddp":
+        parts.append(row["schedule"])
+    if row["bucket_mib"] != "25" and not row["hook"].startswith("powersgd"):
+        parts.append(f"{row['bucket_mib']}mib")
+    if row["hook"]:
+        parts.append(row["hook"])
+    if row["accumulation"] != "1":
+        parts.append("accumulate")
+    if row["event"]:
+        parts.append(row["event"].replace(":", "-"))
+    return "-".join(parts)
+
+
+def setups():
+    numbers = {"hosts": int, "ranks_per_host": int, "mbit": float, "compute_seconds": float,
+               "bucket_mib": int, "accumulation": int, "event": parse_event,
+               "uplink_mbit": lambda text: float(text or 0)}
+    return [{"name": name_of(row), **{key: numbers.get(key, str)(value) for key, value in row.items()}}
+            for row in rows_of(FOLDER / "setups.csv")]
+
+
+def drawn(names, count, seed):
+    """So many of the names, by a seed; the same whatever the order."""
+    names = sorted(names)
+    return set(random.Random(seed).sample(names, min(count, len(names))))
+
+
+def collective_of(setup):
+    """("gloo", "all-gather") of a set-up that is one collective, whose `model` is its size; else None."""
+    for library in ("gloo", "open-mpi"):
+        if setup["schedule"].startswith(library + "-"):
+            return library, setup["schedule"].removeprefix(library + "-")
+    return None
+
+
+def bytes_of(size):
+    """64KiB, 16MiB."""
+    return int(size[:-3]) << {"KiB": 10, "MiB": 20}[size[-3:]]
+
+
+def model_of(setup):
+    return rows_of(ROOT / "models" / f"{setup['model']}.csv")
+
+
+def elements_of(setup):
+    return sum(int(row["elements"]) for row in model_of(setup))
+
+
+def layers_by_name(setup):
+    """The layers, input to output. A layer's share of the compute time is its share of the
+    operations; backward takes two thirds."""
+    rows = model_of(setup)
+    second = setup["compute_seconds"] / sum(float(row["forward_flops"] or 0) for row in rows)
+    layers = {}
+    for row in rows:
+        shapes, forward, backward, unit = layers.get(row["layer"], Layer([], 0.0, 0.0, row.get("unit", "")))
+        shapes.append([int(size) for size in (row["shape"] or row["elements"]).split("x")])
+        taken = second * float(row["forward_flops"] or 0)
+        layers[row["layer"]] = Layer(shapes, forward + taken / 3, backward + 2 * taken / 3, unit)
+    return layers
+
+
+def compressor_of(setup):
+    """A hook's name in gradcast, and its parameter: powersgd4 is PowerSGD of rank 4."""
+    hook = setup["hook"]
+    if hook.startswith("powersgd"):
+        return "powersgd", hook.removeprefix("powersgd")
+    return hook, ""
+
+
+def ranks_of(setup):
+    return setup["hosts"] * setup["ranks_per_host"]
+
+
+def expected_seconds(setup):
+    """About how long an iteration takes, and how long the run, for the one who waits."""
+    ranks = ranks_of(setup)
+    if collective_of(setup):
+        iteration = 2 * ranks * 8 * bytes_of(setup["model"]) / (setup["mbit"] * 1e6)
+        return iteration, 15 + 13 * iteration
+    share = {"": 1, "fp16": 0.5, "bf16": 0.5}.get(setup["hook"], 0.05)
+    factor = {"zero1": 1.5, "fsdp": 2, "hsdp": 2, "local-sgd": 0.25}.get(setup["schedule"], 1)
+    rate = min(setup["mbit"], setup["uplink_mbit"] or setup["mbit"])
+    event = setup["event"]
+    if event.kind == "rate":
+        rate *= event.factor
+    jobs = event.factor if event.kind == "jobs" else 1
+    on_wire = 2 * (ranks - 1) / ranks * 32 * elements_of(setup) * share * factor * jobs / (rate * 1e6)
+    if setup["ranks_per_host"] > 1 and setup["schedule"] == "hsdp":
+        on_wire /= setup["ranks_per_host"]
+    slower = event.factor if event.kind == "slow" else 1
+    iteration = max(on_wire, setup["compute_seconds"] * setup["accumulation"] * slower)
+    return iteration, 20 + 8 * setup["compute_seconds"] + 13 * iteration + 2 * event.seconds
