@@ -180,12 +180,14 @@ HOOKS = {}
 
 
 def hook_seconds(setup):
+    """By elements of a bucket: what the hook takes where as many ranks work beside each other, none of which sends."""
     if not setup["hook"]:
         return None
-    key = (setup["model"], setup["hook"], setup["bucket_mib"])
+    key = (setup["model"], setup["hook"], setup["bucket_mib"], setup["hosts"], setup["ranks_per_host"])
     if key not in HOOKS:
         quick = {**setup, "compute_seconds": 0.1, "accumulation": 1}
-        HOOKS[key] = launch({**training(quick, 5), "work": "hook"}, [setup["mbit"]], 1, LONGEST)["hook_seconds"]
+        HOOKS[key] = launch({**training(quick, 5), "work": "hook"}, [setup["mbit"]] * setup["hosts"],
+                            setup["ranks_per_host"], LONGEST, together=False)["hook_seconds"]
     return HOOKS[key]
 
 

@@ -56,10 +56,11 @@ constexpr std::string_view kGatherDoubling = "recursive-doubling-all-gather";
 constexpr std::string_view kGatherBruck = "bruck-all-gather";
 constexpr std::string_view kGatherRing = "ring-all-gather";
 
-/// Over TCP a larger message is announced, and waits for the receiver's word (btl_tcp_eager_limit).
-constexpr double kOpenMpiEager = 64 << 10;
+/// Over TCP so much of a message goes in fragments, and the rest of a larger one when the receiver
+/// asks for it (btl_tcp_min_rdma_pipeline_size of 4.1; `ompi_info --param btl tcp --level 9`).
+constexpr double kOpenMpiFragments = 192 << 10;
 
-/// Where two ranks exchange such messages over their one connection, the receiver's word waits
+/// Where two ranks exchange such messages over their one connection, what the receiver asks waits
 /// behind its own data, and the directions take turns. A ring of more than two has a connection for
 /// each direction. Ranks of a node that share its NIC fill the pauses.
 CollectiveUse in_turns(CollectiveUse use, const Cluster& cluster, int ranks, Bytes bytes) {
@@ -71,7 +72,7 @@ CollectiveUse in_turns(CollectiveUse use, const Cluster& cluster, int ranks, Byt
   double all = 0;
   const auto exchange = [&](double part) {
     all += part;
-    if (part > kOpenMpiEager) exchanged += part;
+    exchanged += std::max(0.0, part - kOpenMpiFragments);
   };
   if (name == kHalving) {
     for (int distance = 1; distance < power; distance *= 2) exchange(whole / (2 * distance));
