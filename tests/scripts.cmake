@@ -55,8 +55,13 @@ set_tests_properties(proving PROPERTIES LABELS scripts)
 set_tests_properties(proving_kills PROPERTIES LABELS "scripts;slow")
 # Two short trainings by PyTorch that the commit's hash draws, at most 15 % from their forecasts. They need the
 # machine for themselves; where that or PyTorch is not to be had, they are skipped.
+# The list installs PyTorch, while other tests run.
+add_test(NAME proving_set_ups COMMAND ${CMAKE_SOURCE_DIR}/scripts/prove --list)
 add_test(NAME proving_quick COMMAND ${CMAKE_SOURCE_DIR}/scripts/prove --quick)
-set_tests_properties(proving_quick PROPERTIES LABELS "scripts;slow" RUN_SERIAL ON SKIP_RETURN_CODE 77 TIMEOUT 600)
+set_tests_properties(proving_set_ups PROPERTIES LABELS "scripts;slow" SKIP_RETURN_CODE 77 COST 200
+  FIXTURES_SETUP proving)
+set_tests_properties(proving_quick PROPERTIES LABELS "scripts;slow" SKIP_RETURN_CODE 77 TIMEOUT 600 RUN_SERIAL ON
+  FIXTURES_REQUIRED proving)
 
 # A job array on a real Slurm, of four emulated nodes.
 add_test(NAME slurm
