@@ -42,7 +42,7 @@ def write_cluster(setup, link, path):
         share = setup["uplink_mbit"] / setup["mbit"]
         rows += [("nodes_per_leaf", setup["hosts"] // 2, "the set-up"),
                  ("leaf_uplink_bandwidth", f"{8e-6 * link['bytes_per_second'] * share:.3f}Mbps",
-                  "the link's, by the ratio of their rates")]
+                  "that of a host by the ratio of the rates")]
     path.write_text("# Hosts in network namespaces, measured before the run.\nproperty,value,source\n" +
                     "".join(f"{name},{value},{source}\n" for name, value, source in rows))
 
