@@ -4,6 +4,7 @@
 
 #include "sim/base/clean_text.hpp"
 #include "sim/base/csv.hpp"
+#include "sim/base/shell_word.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
 #include "sim/report/escape.hpp"
@@ -137,10 +138,7 @@ std::string command_line(const Json& document) {
   std::string line;
   for (const Json& word : *words) {
     if (!word.is_string()) continue;
-    const auto& text = word.get_ref<const std::string&>();
-    const bool plain =
-        !text.empty() && text.find_first_of(" \t\n'\"\\$`*?&;|<>()[]{}#!~") == std::string::npos;
-    line += (line.empty() ? "" : " ") + (plain ? text : "'" + text + "'");
+    line += (line.empty() ? "" : " ") + shell_word(word.get_ref<const std::string&>());
   }
   return line;
 }

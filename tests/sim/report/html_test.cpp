@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "sim/report/escape.hpp"
 #include "sim/report/figure_json.hpp"
 #include "sim/report/figures.hpp"
 
@@ -58,6 +59,12 @@ TEST_CASE("a page says what it may load: nothing", "[report]") {
   CHECK(count(html, "src=") == 0);
   CHECK(count(html, "<link") + count(html, "@import") + count(html, "url(") ==
         count(html, "url(#"));
+}
+
+// A person pastes it: a name with a quote must stay one word.
+TEST_CASE("the command line of a result is one that a shell reads back", "[report]") {
+  const std::string html = page({simulated("o'; touch PWN; '")});
+  CHECK_THAT(html, Contains(escape_markup("gradcast simulate --model 'o'\\''; touch PWN; '\\'''")));
 }
 
 TEST_CASE("a page has a language, a viewport, a way past its contents, and its numbers",
