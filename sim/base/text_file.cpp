@@ -56,8 +56,8 @@ int open_unnamed(const std::filesystem::path& target) {
   return ::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
 }
 
-/// What is written for one file, down to the disk, before it takes the target's name. It has no
-/// name until then if the file system can do that: a process that is killed leaves nothing.
+/// A file's content, down to the disk, before it takes the target's name. The draft has no name
+/// until then if the file system can do that: a process that is killed leaves nothing.
 class Draft {
  public:
   Draft(const std::filesystem::path& target, std::string_view content)

@@ -45,16 +45,6 @@ constexpr std::array<Gpu, 4> kGpus = {{{GpuGeneration::Hopper, "h100", "h100-sxm
                                        {GpuGeneration::Volta, "v100", "v100"},
                                        {GpuGeneration::Blackwell, "", "b200"}}};
 
-}  // namespace
-
-std::string_view device_of(GpuGeneration generation) {
-  return std::find_if(kGpus.begin(), kGpus.end(),
-                      [&](const Gpu& each) { return each.generation == generation; })
-      ->device;
-}
-
-namespace {
-
 /// The ratio of two generations' memory bandwidths, by which most of a network's time goes.
 double times_as_fast(GpuGeneration one, GpuGeneration other, const DataFiles& files) {
   DataFiles others = files.beside();  // the answer names the factor, and not this file
@@ -149,6 +139,12 @@ std::string schedule_words(const Scenario& scenario) {
 }
 
 }  // namespace
+
+std::string_view device_of(GpuGeneration generation) {
+  return std::find_if(kGpus.begin(), kGpus.end(),
+                      [&](const Gpu& each) { return each.generation == generation; })
+      ->device;
+}
 
 Preset parse_preset(std::string_view text) {
   if (text == "today") return Preset::Today;

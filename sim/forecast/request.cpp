@@ -34,7 +34,7 @@ ValueError unknown(const std::string& what, const std::string& typed,
                     " (known: " + join(known) + ")");
 }
 
-/// What a library's rule is asked for: "nccl" and "gloo" stand for its all-reduce.
+/// The endings of names say what a library's rule is asked for; none is its all-reduce.
 struct Ending {
   std::string_view name;
   Outcome outcome;
@@ -145,7 +145,8 @@ std::shared_ptr<const CostTable> costs_in(const TextFile& file, const Request& r
                                [&] { return transferred(*table, request.costs_of, to, files); });
 }
 
-/// Of the trace's GPU, and where no row of traces/devices.csv is that, of the cluster's.
+/// The memory bandwidth of the trace's GPU, or of the cluster's where no row of traces/devices.csv
+/// is the trace's.
 BytesPerSecond gpu_memory_of(const Scenario& scenario, const DataFiles& files) {
   DataFiles others = files.beside();  // physics alone has no use for it
   const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);

@@ -56,7 +56,7 @@ class WireMessage {
   std::int64_t integer() const { return static_cast<std::int64_t>(number_); }
   /// How many bytes a field of bytes has.
   std::uint64_t length() const { return end_of_field_ - begin_of_field_; }
-  /// Where they begin in the source.
+  /// The place in the source where these bytes begin.
   std::uint64_t place() const { return begin_of_field_; }
   /// Throws DataError for more than `most` bytes.
   std::string text(std::uint64_t most = std::uint64_t{1} << 20) const;

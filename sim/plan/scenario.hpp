@@ -121,8 +121,8 @@ struct Scenario {
   /// what it did.
   std::shared_ptr<const Stack> stack;
   std::vector<TermUse> stack_uses;
-  std::vector<std::string>
-      stated;  // terms by name whose value was asked for: no stack changes them
+  /// Terms by name whose value was asked for: no stack changes them.
+  std::vector<std::string> stated;
   /// Stacks that were measured, as one: where there is no stack it says how wide the interval is.
   std::shared_ptr<const Stack> population;
 

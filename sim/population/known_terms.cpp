@@ -5,23 +5,12 @@
 
 #include "sim/base/csv.hpp"
 #include "sim/base/text.hpp"
+#include "sim/population/priors.hpp"
 
 namespace gradcast {
 namespace {
 
 constexpr std::array kColumns = {"stacks", "property", "value", "deviation", "seen", "source"};
-
-double parse_deviation(std::string_view text) {
-  const double deviation = parse_percent(text);
-  if (deviation > 0 && deviation <= 3) return deviation;
-  throw ValueError("'" + std::string(text) + "' is not above 0% and at most 300%");
-}
-
-bool is_of(const KnownTerm& known, const std::string& stack) {
-  return std::any_of(known.stacks.begin(), known.stacks.end(), [&](const std::string& part) {
-    return stack.find(part) != std::string::npos;
-  });
-}
 
 }  // namespace
 
@@ -41,7 +30,7 @@ std::vector<KnownTerm> load_known_terms(const TextFile& file) {
     if (!known.ruled_out && !value.empty()) {
       known.value = rows.value("value", known.quantity->parse);
       if (*known.value <= 0) throw rows.failure("value", "the middle of a lognormal is above 0");
-      known.deviation = rows.value("deviation", parse_deviation);
+      known.deviation = rows.value("deviation", parse_spread);
     } else if (known.ruled_out == known.seen.has_value()) {
       throw rows.failure("value", "a value, 'no', or what was seen is needed");
     }
@@ -57,7 +46,7 @@ std::vector<KnownTerm> load_known_terms(DataFiles& files) {
 std::vector<std::string> apply_known(Stack& stack, const std::vector<KnownTerm>& known) {
   std::vector<std::string> taken_out;
   for (const KnownTerm& its : known) {
-    if (!is_of(its, stack.name)) continue;
+    if (!has_any_part(stack.name, its.stacks)) continue;
     auto term = std::find_if(stack.terms.begin(), stack.terms.end(),
                              [&](const StackTerm& each) { return each.quantity == its.quantity; });
     if (its.ruled_out) {

@@ -12,18 +12,22 @@ namespace {
 constexpr std::array kPriorColumns = {"property", "compressor", "stacks", "median",
                                       "spread",   "between",    "source"};
 
-double parse_scale(std::string_view text) {
-  const double scale = parse_percent(text);
-  if (scale > 0 && scale <= 3) return scale;
+}  // namespace
+
+double parse_spread(std::string_view text) {
+  const double spread = parse_percent(text);
+  if (spread > 0 && spread <= 3) return spread;
   throw ValueError("'" + std::string(text) + "' is not above 0% and at most 300%");
 }
 
-}  // namespace
+bool has_any_part(const std::string& stack, const std::vector<std::string>& parts) {
+  return std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
+    return stack.find(part) != std::string::npos;
+  });
+}
 
 bool TermPrior::holds_for(const std::string& stack) const {
-  return stacks.empty() || std::any_of(stacks.begin(), stacks.end(), [&](const std::string& part) {
-           return stack.find(part) != std::string::npos;
-         });
+  return stacks.empty() || has_any_part(stack, stacks);
 }
 
 StackPriors load_stack_priors(const TextFile& file) {
@@ -33,7 +37,8 @@ StackPriors load_stack_priors(const TextFile& file) {
     const std::string& name = rows.word("property");
     rows.word("source");
     if (name == "discrepancy" || name == "scatter") {
-      (name == "scatter" ? priors.scatter : priors.discrepancy) = rows.value("median", parse_scale);
+      (name == "scatter" ? priors.scatter : priors.discrepancy) =
+          rows.value("median", parse_spread);
       continue;
     }
     TermPrior term;
@@ -42,8 +47,8 @@ StackPriors load_stack_priors(const TextFile& file) {
     if (!rows.text("stacks").empty()) term.stacks = split_words(rows.text("stacks"), '+');
     term.median = rows.value("median", term.quantity->parse);
     if (term.median <= 0) throw rows.failure("median", "the middle of a lognormal is above 0");
-    term.spread = rows.value("spread", parse_scale);
-    term.between = rows.value("between", parse_scale);
+    term.spread = rows.value("spread", parse_spread);
+    term.between = rows.value("between", parse_spread);
     term.source = rows.text("source");
     priors.terms.push_back(std::move(term));
   }

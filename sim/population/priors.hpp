@@ -1,6 +1,7 @@
 // What is believed of software stacks before any measured run is looked at.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/base/text_file.hpp"
@@ -9,6 +10,12 @@
 #include "sim/plan/stack.hpp"
 
 namespace gradcast {
+
+/// A spread: above 0% and at most 300%. Throws ValueError.
+double parse_spread(std::string_view text);
+
+/// True if a stack's name has any of the parts.
+bool has_any_part(const std::string& stack, const std::vector<std::string>& parts);
 
 /// A term that stacks may have.
 struct TermPrior {

@@ -55,7 +55,7 @@ struct SharedCall {
 /// that would be negative comes of clocks that differ, and is left at 0.
 std::vector<SharedCall> shared_calls(const std::vector<StepCollectives>& ranks);
 
-/// How far a rank's clock is ahead of the first one's. A collective ends at the same time on all
+/// A rank's clock is so far ahead of the first one's. A collective ends at the same time on all
 /// ranks, so its ends on two ranks tell.
 struct ClockOffset {
   Nanoseconds ahead = 0;   // median over the collectives

@@ -124,7 +124,7 @@ std::size_t gradient_all_reduces(const StepCollectives& step) {
       }));
 }
 
-/// Of the steps those whose collectives are told. Gradients that add up over several steps
+/// The steps whose collectives are told. Gradients that add up over several steps
 /// (no_sync) are sent in the last of them only: the mean of all steps would be no step's.
 std::vector<StepCollectives> sending_steps(const Rank& rank, ImportNotes& notes) {
   std::vector<StepCollectives> sending;
@@ -256,7 +256,7 @@ void pair_by_size(const Rank& rank, int element_bytes, Imported& imported) {
     imported.transfers.push_back({Bytes{sizes[i] * element_bytes}, least[i]});
 }
 
-/// Of a run whose backward pass sends each gradient by itself.
+/// Buckets and transfers where the backward pass sends each gradient by itself.
 void set_separate_sends(const Rank& rank, const Sizes& sizes, int element_bytes,
                         Imported& imported) {
   imported.buckets = sizes.elements;

@@ -73,8 +73,8 @@ std::string block_of(const std::string& tensor) {
   return "";
 }
 
-/// What FSDP gathers as one: each block of a transformer, what lies before the first, and what
-/// lies behind the last. A model in another order stays without units.
+/// FSDP gathers as one each block of a transformer, all before the first, and all behind the last.
+/// A model in another order stays without units.
 void set_units(Model& model) {
   std::vector<std::string> units;
   std::set<std::string> blocks;
