@@ -1,4 +1,5 @@
 """gradcast's forecast of a set-up, from measurements of the ground and of one rank, and nothing of the run."""
+import functools
 import json
 import os
 import pathlib
@@ -126,6 +127,7 @@ def forecast(program, setup, link, compute_seconds, hook_seconds):
         if event.kind == "jobs":
             flags += ["--concurrent-jobs", str(event.factor)]
 
+        @functools.cache
         def once(elapsed=0.0):
             lines = events_of(setup, elapsed) if event.kind not in ("", "jobs") else []
             if not lines:

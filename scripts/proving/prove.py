@@ -4,9 +4,7 @@ usage: prove.py [--list] [--again] [--quick] [--page] [NAME...]
 NAME: of setups.csv; without names, all that have no result.
 """
 import argparse
-import contextlib
 import datetime
-import functools
 import json
 import os
 import pathlib
@@ -32,7 +30,7 @@ ITERATIONS = 10
 LONGEST = 180  # seconds that a run should take at most
 BUSY_SHARE = 0.1  # of the machine, by others, makes a run worthless
 TRIES = 3
-# Of --quick: two set-ups that the commit's hash draws, each short.
+# --quick runs two short set-ups, which the commit's hash draws.
 QUICK_RUNS, QUICK_ITERATIONS, QUICK_SECONDS, QUICK_PERCENT = 2, 5, 48, 15
 
 
@@ -71,9 +69,9 @@ def wait_until_quiet():
 
 # Runs.
 
-@contextlib.contextmanager
-def ranks_of(hosts, ranks_per_host, job, *, folder, port=29500, together=True, progress=""):
-    """The processes of a job on the hosts. together: in one world; else each rank in a world of its own."""
+def start(hosts, ranks_per_host, job, *, folder, port=29500, together=True, progress=""):
+    """Starts a job on the hosts: its processes, and the file that rank 0 writes. together: in one world; else each
+    rank in a world of its own."""
     ranks = len(hosts.mbits) * ranks_per_host
     setup, output = os.path.join(folder, f"setup-{port}.json"), os.path.join(folder, f"output-{port}.json")
     with open(setup, "w") as file:
@@ -92,7 +90,7 @@ def ranks_of(hosts, ranks_per_host, job, *, folder, port=29500, together=True, p
                                "PYTHONWARNINGS": "ignore", "PROGRESS": progress}, log)
         process.log = log
         processes.append(process)
-    yield processes, output
+    return processes, output
 
 
 def finish(processes, output, end):
@@ -111,12 +109,11 @@ def finish(processes, output, end):
 
 def launch(job, mbits, ranks_per_host, seconds, *, uplink_mbit=0.0, together=True, event=setups.NO_EVENT):
     """Runs job.py on a ground of its own, and returns what rank 0 wrote."""
-    with tempfile.TemporaryDirectory() as folder, ground.Ground(mbits, uplink_mbit) as hosts, \
-            contextlib.ExitStack() as jobs:
+    with tempfile.TemporaryDirectory() as folder, ground.Ground(mbits, uplink_mbit) as hosts:
         end = time.monotonic() + seconds
         progress = os.path.join(folder, "progress") if event.kind in ("drop", "pause") else ""
-        started = [jobs.enter_context(ranks_of(hosts, ranks_per_host, job, folder=folder, port=29500 + 100 * number,
-                                               together=together, progress=progress if number == 0 else ""))
+        started = [start(hosts, ranks_per_host, job, folder=folder, port=29500 + 100 * number, together=together,
+                         progress=progress if number == 0 else "")
                    for number in range(event.factor if event.kind == "jobs" else 1)]
         if progress:
             disturb(hosts, started[0][0], event, progress, end)
@@ -146,49 +143,51 @@ def training(setup, iterations):
                                                                      "ranks_per_host")}}
 
 
-# What a forecast knows: each is measured once for all runs that share it.
+# Measurements that a forecast knows. Runs that share one take it once.
 
-@functools.cache
+KNOWN = {}
+
+
+def once(key, measure):
+    """The measurement of that key, made where it is not known yet."""
+    if key not in KNOWN:
+        KNOWN[key] = measure()
+    return KNOWN[key]
+
+
 def link(mbit):
     """Bandwidth and latency between two hosts."""
-    return launch({"work": "link", "link_bytes": int(mbit * 1e6 / 8)}, [mbit] * 2, 1, LONGEST)
+    job = {"work": "link", "link_bytes": int(mbit * 1e6 / 8)}
+    return once(("link", mbit), lambda: launch(job, [mbit] * 2, 1, LONGEST))
 
 
-@functools.cache
 def inside():
     """The same between two ranks of a host, whatever its link."""
-    return launch({"work": "link", "link_bytes": 64_000_000}, [1000.0], 2, LONGEST)
+    return once("inside", lambda: launch({"work": "link", "link_bytes": 64_000_000}, [1000.0], 2, LONGEST))
 
 
-ALONE = {}  # by what ranks do beside each other without sending
+def beside_each_other(setup, job):
+    """The result of as many ranks as the set-up has, at the same time, none of which sends."""
+    return launch(job, [setup["mbit"]] * setup["hosts"], setup["ranks_per_host"], LONGEST, together=False)
 
 
 def compute_seconds(setup):
-    """A median iteration of as many ranks as the set-up has, none of which sends."""
-    # What local SGD does with its peers is in the forecast; without them it is DDP.
+    """A median iteration of ranks beside each other."""
+    # The forecast adds what local SGD does with its peers; without them it is DDP.
     schedule = "ddp" if setup["schedule"] == "local-sgd" else setup["schedule"]
-    key = (setup["model"], setup["hosts"], setup["ranks_per_host"], setup["compute_seconds"], schedule,
+    key = ("compute", setup["model"], setup["hosts"], setup["ranks_per_host"], setup["compute_seconds"], schedule,
            setup["bucket_mib"], setup["accumulation"])
-    if key not in ALONE:
-        done = launch(training({**setup, "hook": "", "schedule": schedule}, 5), [setup["mbit"]] * setup["hosts"],
-                      setup["ranks_per_host"], LONGEST, together=False)
-        ALONE[key] = statistics.median(done["iteration_seconds"])
-    return ALONE[key]
-
-
-HOOKS = {}
+    job = training({**setup, "hook": "", "schedule": schedule}, 5)
+    return statistics.median(once(key, lambda: beside_each_other(setup, job))["iteration_seconds"])
 
 
 def hook_seconds(setup):
-    """By elements of a bucket: what the hook takes where as many ranks work beside each other, none of which sends."""
+    """What the hook takes on each bucket, by its elements, on ranks beside each other."""
     if not setup["hook"]:
         return None
-    key = (setup["model"], setup["hook"], setup["bucket_mib"], setup["hosts"], setup["ranks_per_host"])
-    if key not in HOOKS:
-        quick = {**setup, "compute_seconds": 0.1, "accumulation": 1}
-        HOOKS[key] = launch({**training(quick, 5), "work": "hook"}, [setup["mbit"]] * setup["hosts"],
-                            setup["ranks_per_host"], LONGEST, together=False)["hook_seconds"]
-    return HOOKS[key]
+    key = ("hook", setup["model"], setup["hook"], setup["bucket_mib"], setup["hosts"], setup["ranks_per_host"])
+    job = {**training({**setup, "compute_seconds": 0.1, "accumulation": 1}, 5), "work": "hook"}
+    return once(key, lambda: beside_each_other(setup, job))["hook_seconds"]
 
 
 def job_of(setup, iterations):
@@ -223,8 +222,7 @@ def run_collective(setup, iterations):
             json.dump(job, file)
         log = open(os.path.join(folder, "log"), "w+")
         process = hosts.start(0, mpi.mpirun([hosts.address(index) for index in range(len(mbits))], files),
-                              {"GROUND": hosts.host(0).rsplit("-", 1)[0], "OMPI_ALLOW_RUN_AS_ROOT": "1",
-                               "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}, log)
+                              {"GROUND": hosts.host(0).rsplit("-", 1)[0]}, log)
         process.log = log
         return finish([process], files[1], time.monotonic() + LONGEST)
 
@@ -251,6 +249,7 @@ def prove(setup, results, iterations=ITERATIONS):
         mbits[event.who] *= event.factor
     for _ in range(TRIES):
         others = wait_until_quiet()
+        begun = datetime.datetime.now(datetime.timezone.utc)
         before = cpu_times()
         measured = launch(job_of(setup, iterations), mbits, setup["ranks_per_host"], 4 * LONGEST,
                           uplink_mbit=setup["uplink_mbit"], event=event) if trains else run_collective(setup, iterations)
@@ -262,7 +261,7 @@ def prove(setup, results, iterations=ITERATIONS):
     else:
         raise Busy("something else disturbed every run")
     seconds = measured["iteration_seconds"]
-    record["measured"] = {"begun": datetime.datetime.now(datetime.timezone.utc).isoformat(),
+    record["measured"] = {"begun": begun.isoformat(),
                           "iteration_seconds": seconds,
                           "seconds": summary(setup, seconds, expected.get("iterations", 0)),
                           "busy_share": own, "others_share": [others, after]}
@@ -287,7 +286,9 @@ def write_whole(path, record):
 
 def quick(known):
     """The short set of this commit. Returns 1 where a set-up is beyond its bound twice in a row."""
-    short = [name for name, setup in known.items() if setups.expected_seconds(setup)[1] <= QUICK_SECONDS]
+    # More ranks than cores would measure how the cores are shared, and take minutes to start.
+    short = [name for name, setup in known.items()
+             if quick_seconds(setup) <= QUICK_SECONDS and setups.ranks_of(setup) <= (os.cpu_count() or 1)]
     chosen = sorted(setups.drawn(short, QUICK_RUNS, commit()))
     print(f"scripts/prove: {', '.join(chosen)}: about {sum(quick_seconds(known[name]) for name in chosen):.0f} s",
           file=sys.stderr)
@@ -306,7 +307,8 @@ def quick(known):
 
 def quick_seconds(setup):
     """About how long a run of --quick takes."""
-    return setups.expected_seconds(setup)[1] - (ITERATIONS - QUICK_ITERATIONS) * setups.expected_seconds(setup)[0]
+    iteration, whole = setups.expected_seconds(setup)
+    return whole - (ITERATIONS - QUICK_ITERATIONS) * iteration
 
 
 def prove_all(chosen):
