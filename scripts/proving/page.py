@@ -3,6 +3,7 @@ import itertools
 import json
 import math
 
+import forecast
 import setups
 
 BEGIN = "<!-- runs: made by scripts/prove -->"
@@ -161,8 +162,46 @@ def picture(records):
     return text + "</svg>\n"
 
 
+MEASURED = ("source", "model", "trace", "batch", "compute_seconds", "cluster", "nodes", "gpus_per_node", "compressor",
+            "density", "fusion", "overlap", "iteration_seconds", "nic_bandwidth", "nic_latency", "collective", "stack",
+            "framework_in_compute")
+
+
+def is_plain(record):
+    """Dense data-parallel training of one rank a host, undisturbed: a row that says all of it."""
+    setup = record["setup"]
+    return (setup["schedule"] in ("ddp", "merged") and not setup["hook"] and not setup["event"]["kind"]
+            and setup["ranks_per_host"] == 1 and setup["accumulation"] == 1 and not setup["uplink_mbit"])
+
+
+def measured_runs(records):
+    """measured-proving.csv: these runs as rows that `compare` and `fit` read."""
+    text = ("# Dense data-parallel training by PyTorch over Gloo on the proving ground: network namespaces on one machine, one rank\n"
+            "#   a host. docs/proving.md has the protocol, traces/proving/ the results. scripts/prove makes this file.\n"
+            "# compute_seconds: an iteration of as many ranks beside each other, none of which sends. DDP's copies are in it.\n"
+            "# nic_bandwidth, nic_latency: measured just before, by TCP and by Gloo. Nothing is fitted here.\n" +
+            ",".join(MEASURED) + "\n")
+    for record in filter(is_plain, records):
+        setup, ground = record["setup"], record["ground"]
+        merged = setup["schedule"] == "merged"
+        fusion = "merged" if merged else "ddp" if setup["bucket_mib"] == 25 else f"{setup['bucket_mib']}MiB"
+        text += ",".join(str(value) for value in (
+            "proving-ground", setup["model"], f"proving/iteration-{setup['model']}.csv", 8,
+            f"{record['compute_seconds']:.6f}", "proving-ground", setup["hosts"], 1, "dense", 1, fusion,
+            "no" if merged else "yes", f"{record['measured']['seconds']:.6f}",
+            f"{8e-6 * ground['bytes_per_second']:.3f}Mbps", f"{1e6 * ground['latency_seconds']:.1f}us", "gloo",
+            "ddp-gloo", "yes")) + "\n"
+    return text
+
+
+def write_traces(records, results):
+    """How the layers of each model sleep: its share of the operations, two thirds of it in backward."""
+    for setup in {record["setup"]["model"]: record["setup"] for record in filter(is_plain, records)}.values():
+        forecast.write_trace(setup, setup["compute_seconds"], results / f"iteration-{setup['model']}.csv")
+
+
 def write(root, results):
-    """Puts the tables between the page's markers, and the picture beside the page."""
+    """Puts the tables between the page's markers, and the picture beside the page; and the runs that are rows."""
     records = [json.loads(path.read_text()) for path in sorted(results.glob("*.json"))
                if not path.name.endswith(".forecast.json")]
     if not records:
@@ -172,3 +211,5 @@ def write(root, results):
     made = f"{BEGIN}\n{summary(records)}{winners(records)}\n{table(records)}{END}"
     page.write_text(text[:text.index(BEGIN)] + made + text[text.index(END) + len(END):])
     (root / "docs" / "proving.svg").write_text(picture(records))
+    (root / "traces" / "measured-proving.csv").write_text(measured_runs(records))
+    write_traces(records, results)

@@ -43,11 +43,8 @@ std::string ComparedRun::pays_sure() const {
 }
 
 Request unseen_request(const std::string& measured_path, const MeasuredRun& run, DataFiles& files) {
-  Request request = request_of(run);
-  if (naming_row(measured_path, run,
-                 [&] { return stack_estimated_from(request, run.source, files); }))
-    request.stack.clear();
-  return request;
+  return naming_row(measured_path, run,
+                    [&] { return unseen_request(request_of(run), run.source, files); });
 }
 
 ComparedRun compare_run(const MeasuredRun& run, const Request& request, const Scenario& scenario,

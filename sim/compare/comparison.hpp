@@ -60,8 +60,8 @@ struct ComparedRun {
 /// Above this error, an explanation is looked for.
 inline constexpr double kLargeErrorPercent = 10;
 
-/// The row's question. A stack that the row names is left out where it was estimated from runs of
-/// the row's own source: then physics alone forecasts it. Throws DataError that names the row.
+/// The row's question, by a stack that has not seen runs of its source. Throws DataError that names
+/// the row.
 Request unseen_request(const std::string& measured_path, const MeasuredRun& run, DataFiles& files);
 
 /// Puts a row and its forecast side by side. `request` is the row's question; `scenario` and `plan`

@@ -141,6 +141,10 @@ Seconds alone(const Scenario& scenario) {
   return scenario.compute() * (scenario.cluster.ranks() / speed);
 }
 
+Seconds computed_in(const Scenario& scenario, Seconds iteration) {
+  return scenario.payload.count > 0 ? Seconds{0} : std::min(alone(scenario), iteration);
+}
+
 IterationResult run(const Scenario& scenario, const Engine& engine) {
   const Plan plan = make_plan(scenario);
   return summarize(plan, engine.run(plan, scenario.cluster, scenario.world));

@@ -40,6 +40,10 @@ IterationResult summarize(const Plan& plan, const RunRecord& record);
 /// scaling efficiency.
 Seconds alone(const Scenario& scenario);
 
+/// The part of an iteration that takes as long as one GPU was measured to take alone: the rest is
+/// communication and software. 0 for a collective alone.
+Seconds computed_in(const Scenario& scenario, Seconds iteration);
+
 /// Calls make_plan, run and summarize.
 IterationResult run(const Scenario& scenario, const Engine& engine);
 

@@ -124,11 +124,15 @@ Cluster changed_cluster(const Request& request, const TextFile& file, const Data
 }
 
 constexpr const char* kPopulation = "stack-population";
+constexpr const char* kPopulationByMpi = "stack-population-mpi";
 
 /// "ddp-nccl" is short for "stack-ddp-nccl". Where none was typed, it is the population's, and ""
 /// where the data folder lacks that.
-std::string stack_name(const std::string& typed, const DataFiles& files) {
-  if (typed.empty()) return files.has(kStacks, kPopulation) ? kPopulation : "";
+std::string stack_name(const Request& request, const DataFiles& files) {
+  const std::string& typed = request.stack;
+  if (typed.empty() && request.population.empty())
+    return files.has(kStacks, kPopulation) ? kPopulation : "";
+  if (typed.empty()) return request.population;
   return is_path(typed) || typed.starts_with(kStacks.prefix) ? typed
                                                              : std::string(kStacks.prefix) + typed;
 }
@@ -224,8 +228,7 @@ std::string Request::trace_of(std::string_view gpu) const {
 }
 
 std::shared_ptr<const Stack> stack_of(const Request& request, DataFiles& files) {
-  return files.parsed(files.read(kStacks, stack_name(request.stack, files), request.folder),
-                      load_stack);
+  return files.parsed(files.read(kStacks, stack_name(request, files), request.folder), load_stack);
 }
 
 bool stack_estimated_from(const Request& request, const std::string& source, DataFiles& files) {
@@ -235,9 +238,24 @@ bool stack_estimated_from(const Request& request, const std::string& source, Dat
   return std::find(sources.begin(), sources.end(), source) != sources.end();
 }
 
+Request unseen_request(Request request, const std::string& source, DataFiles& files) {
+  if (!stack_estimated_from(request, source, files)) return request;
+  request.stack.clear();
+  DataFiles others = files.beside();  // those that are only looked at are no inputs
+  for (const std::string& name : files.names(kStacks)) {
+    if (!is_for_judging(name)) continue;
+    const auto stack = others.parsed(others.read(kStacks, name), load_stack);
+    if (std::find(stack->without.begin(), stack->without.end(), source) == stack->without.end())
+      continue;
+    (name.starts_with(kPopulation) ? request.population : request.stack) = name;
+    break;
+  }
+  return request;
+}
+
 std::vector<const TextFile*> RequestFiles::all() const {
   std::vector<const TextFile*> read{cluster};
-  for (const TextFile* file : {stack, model, trace, events, costs})
+  for (const TextFile* file : {stack, population_by_mpi, model, trace, events, costs})
     if (file != nullptr) read.push_back(file);
   return read;
 }
@@ -266,8 +284,10 @@ RequestFiles read_files(const Request& request, DataFiles& files) {
     read.trace = &read_trace(request, files);
   }
   read.cluster = &files.read(kClusters, request.cluster, request.folder);
-  if (const std::string name = stack_name(request.stack, files); !name.empty())
+  if (const std::string name = stack_name(request, files); !name.empty())
     read.stack = &files.read(kStacks, name, request.folder);
+  if (request.stack.empty() && request.population.empty() && files.has(kStacks, kPopulationByMpi))
+    read.population_by_mpi = &files.read(kStacks, kPopulationByMpi);
   if (!request.events.empty()) read.events = &files.read(kEvents, request.events);
   if (compressor->family != Family::Dense)
     read.costs = &files.read(kCostTables, request.costs, request.costs_folder);
@@ -374,6 +394,8 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   if (read.stack != nullptr)
     (request.stack.empty() ? scenario.population : scenario.stack) =
         files.parsed(*read.stack, load_stack);
+  if (read.population_by_mpi != nullptr)
+    scenario.population_by_mpi = files.parsed(*read.population_by_mpi, load_stack);
   apply_stack(scenario);
   return scenario;
 }

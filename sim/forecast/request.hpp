@@ -27,6 +27,7 @@ struct Request {
   bool today = false;        // what is left open is today's software: see preset.hpp
   std::string stack;         // the software; "": physics alone
   bool stack_given = false;  // somebody chose it, or that there be none
+  std::string population;    // whose interval a run without a stack has; "": that of NCCL's stacks
   std::string compressor = "dense";
   std::string mode;            // "": the cost table's choice
   std::string implementation;  // "": the cost table's choice
@@ -97,10 +98,16 @@ std::shared_ptr<const Stack> stack_of(const Request& request, DataFiles& files);
 /// them: a forecast never uses the row that it is judged by. Throws as read_files does.
 bool stack_estimated_from(const Request& request, const std::string& source, DataFiles& files);
 
+/// The request with a stack that has not seen runs of this source. If its stack was estimated from
+/// such runs, the stack without their group takes its place, or, where nobody else measured it, no
+/// stack, and the population without them. Throws as read_files does.
+Request unseen_request(Request request, const std::string& source, DataFiles& files);
+
 /// The files that a request reads; nullptr for one that it does not. They belong to the DataFiles.
 struct RequestFiles {
   const TextFile* cluster = nullptr;
   const TextFile* stack = nullptr;  // or the population of stacks, where none is named
+  const TextFile* population_by_mpi = nullptr;
   const TextFile* model = nullptr;  // and its trace: not of a collective alone
   const TextFile* trace = nullptr;
   const TextFile* events = nullptr;

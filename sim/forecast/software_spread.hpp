@@ -32,9 +32,11 @@ struct SpreadTerm {
 struct SoftwareSpread {
   double forecast = 0;  // seconds, as it is said: by a known stack, else by physics
   double physics = 0;   // seconds, without any term
+  double compute = 0;   // seconds of physics that were measured: one GPU alone
   std::vector<SpreadTerm> terms;
-  std::string group;       // runs of one group share the discrepancy
-  double discrepancy = 0;  // standard deviations of logarithms, as a Stack has them
+  std::string group;  // runs of one group share the discrepancy
+  /// Standard deviations of logarithms, as a Stack has them. The discrepancy is of all but compute.
+  double discrepancy = 0;
   double scatter = 0;
   double own = 0;  // seconds: this run's kernels and random noise
 };

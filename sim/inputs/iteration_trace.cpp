@@ -102,6 +102,7 @@ Seconds IterationTrace::iteration_alone(double speed, int micro_steps) const {
 IterationTrace load_iteration_trace(const TextFile& file) {
   IterationTrace trace;
   trace.name = file.path.string();
+  trace.derived = comment_value(file, "evidence").starts_with("derived");
   trace.device = comment_value(file, "device");
   trace.batch = comment(file, "batch", parse_count, "128");
   const auto optional_comment = [&](const char* key, Seconds& time) {
@@ -189,6 +190,7 @@ void put_in_backward_order(Model& model, IterationTrace& trace) {
 }
 
 IterationTrace scaled_to(IterationTrace trace, Seconds iteration, int micro_steps) {
+  trace.derived = false;  // somebody says how long it takes
   const double factor = iteration / trace.iteration(micro_steps);
   for (TensorTime& time : trace.tensors) {
     time.forward *= factor;

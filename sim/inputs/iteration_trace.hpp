@@ -31,6 +31,7 @@ struct IterationTrace {
   std::vector<TensorTime> tensors;  // forward order, as the model's
   Seconds update_launch{0};         // likewise, of the update
   Seconds host{0};                  // ... and of the next iteration: this one is no shorter
+  bool derived = false;             // from operations: nobody measured how long they take
 
   Seconds forward() const;
   Seconds backward() const;

@@ -124,7 +124,9 @@ struct Scenario {
   /// Terms by name whose value was asked for: no stack changes them.
   std::vector<std::string> stated;
   /// Stacks that were measured, as one: where there is no stack it says how wide the interval is.
+  /// Those that send by NCCL, as most do, and those that send by MPI through the host.
   std::shared_ptr<const Stack> population;
+  std::shared_ptr<const Stack> population_by_mpi;
 
   /// Images a GPU, and what one GPU alone takes: of the whole iteration.
   int batch() const { return trace->batch * accumulation; }

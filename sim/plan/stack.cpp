@@ -102,6 +102,11 @@ std::string parse_term_compressor(const std::string& name) {
   throw ValueError("unknown compressor '" + name + "'" + did_you_mean(name, known));
 }
 
+Transport transport_of(std::string_view stack) {
+  if (stack.find("mpi") != std::string_view::npos) return Transport::Mpi;
+  return stack.find("gloo") != std::string_view::npos ? Transport::Gloo : Transport::Nccl;
+}
+
 std::string StackTerm::name() const {
   return std::string(quantity->name) + (compressor.empty() ? "" : " of " + compressor);
 }
@@ -111,6 +116,8 @@ Stack load_stack(const TextFile& file) {
   stack.name = file.path.stem().string();
   if (const std::string sources = comment_value(file, "sources"); !sources.empty())
     stack.sources = split_words(sources, ' ');
+  if (const std::string without = comment_value(file, "without"); !without.empty())
+    stack.without = split_words(without, ' ');
   CsvReader rows(file, kStackColumns, kStackRequired);
   while (rows.next()) {
     rows.word("source");
@@ -145,7 +152,7 @@ std::string stack_csv(const Stack& stack, const std::vector<std::string>& proven
                       term.presence < 1 ? percent(term.presence) : ""});
   const std::string source = "of measured times over their forecasts, on a log scale";
   text += csv_line(
-      {"discrepancy", "", percent(stack.discrepancy), "", source + ": of a cluster", "", ""});
+      {"discrepancy", "", percent(stack.discrepancy), "", "of communication and software, measured over forecast, on a log scale: of a cluster", "", ""});
   text += csv_line({"scatter", "", percent(stack.scatter), "", source + ": of a run", "", ""});
   if (stack.pipelines)
     text += csv_line({"pipelines", "", "yes", "", "hides collectives under encoding", "", ""});

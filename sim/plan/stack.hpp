@@ -51,16 +51,34 @@ struct UsualSchedule {
   std::string source{};
 };
 
+/// What carries a job's collectives. What one transport costs says nothing of another.
+enum class Transport { Nccl, Mpi, Gloo };
+inline constexpr std::size_t kTransports = 3;
+
+/// The transport of a stack, by its name: MPI and Gloo have theirs in it, all others send by NCCL.
+Transport transport_of(std::string_view stack);
+
+/// "ddp-nccl-without-x": the name of a stack that was estimated without the group x.
+inline constexpr std::string_view kWithout = "-without-";
+/// True for such a name. The stack forecasts the runs of that group and serves nothing else, so
+/// that no list has it.
+inline bool is_for_judging(const std::string& stack) {
+  return stack.find(kWithout) != std::string::npos;
+}
+
 struct Stack {
   std::string name;
   std::vector<StackTerm> terms;
-  /// Standard deviation of the logarithm of a measured time over its forecast: of all runs of a
-  /// cluster together, for what physics itself gets wrong there, and of each run beside that.
+  /// Standard deviations of logarithms of measured times over forecasts. `discrepancy`: of
+  /// communication and software, the same in all runs of a cluster, for what physics itself gets
+  /// wrong there. `scatter`: of each run's iteration beside that.
   double discrepancy = 0;
   double scatter = 0;
   /// The sources of the measured runs from which it was estimated: it must not be held against
   /// them.
   std::vector<std::string> sources;
+  /// The sources that were left out when it was estimated: it is for forecasting them.
+  std::vector<std::string> without;
   bool pipelines = false;                   // hides collectives under encoding even without overlap
   std::optional<UsualSchedule> schedule{};  // none where it is not known
 };

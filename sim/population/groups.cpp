@@ -21,6 +21,14 @@ std::vector<double> situation_of(const Scenario& scenario) {
 
 }  // namespace
 
+std::vector<const SourceGroup*> all_but(const std::vector<SourceGroup>& groups,
+                                        std::size_t left_out) {
+  std::vector<const SourceGroup*> others;
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    if (g != left_out) others.push_back(&groups[g]);
+  return others;
+}
+
 std::vector<SourceGroup> load_source_groups(DataFiles& files) {
   const TextFile list = files.read(kStackLists, "stack-groups");
   std::vector<SourceGroup> groups;

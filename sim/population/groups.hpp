@@ -17,6 +17,9 @@ struct SourceGroup {
   std::vector<std::vector<double>> situations;  // by row: situation_numbers(), in their order
 };
 
+std::vector<const SourceGroup*> all_but(const std::vector<SourceGroup>& groups,
+                                        std::size_t left_out);
+
 /// Reads `traces/stack-groups.csv` (measured,source,group) and the runs that it names, without
 /// those that the model does not claim. Throws DataError, also where the runs of a group name
 /// several stacks or none.

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "sim/base/statistics.hpp"
 #include "sim/base/table.hpp"
+#include "sim/base/thread_pool.hpp"
 #include "sim/engine/iteration_result.hpp"
 #include "sim/forecast/evaluation.hpp"
 #include "sim/plan/stack_use.hpp"
@@ -89,52 +91,73 @@ double Judgement::mean(IntervalScore JudgedGroup::*intervals, double IntervalSco
   return sum / static_cast<double>(groups.size());
 }
 
-Judgement judge_groups(const std::vector<SourceGroup>& groups, const StackPriors& priors,
-                       const std::function<void(std::size_t, std::size_t)>& progress) {
-  Judgement judgement;
+namespace {
+
+/// The group of this place, forecast by all others.
+JudgedGroup judged(const std::vector<SourceGroup>& groups, std::size_t g,
+                   const StackPriors& priors) {
   const Engine& engine = *find_engine("analytic");
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    std::vector<const SourceGroup*> others;
-    std::vector<Residual> residuals;
-    for (std::size_t h = 0; h < groups.size(); ++h) {
-      if (h == g) continue;
-      others.push_back(&groups[h]);
-      for (const FitRow& row : groups[h].rows)
-        residuals.push_back({std::log(row.run.iteration.count() / physics_of(row)),
-                             1 / static_cast<double>(groups[h].rows.size())});
-    }
-    const PopulationFit fit = fit_population(others, priors, 1);
-    const auto stack = std::make_shared<const Stack>(predicted_stack(fit, groups[g].stack, others));
-    const auto population =
-        std::make_shared<const Stack>(predicted_stack(fit, kPopulationName, others));
-    const double low = std::exp(quantile(residuals, kAlpha / 2));
-    const double high = std::exp(quantile(residuals, 1 - kAlpha / 2));
-    std::vector<Judged> by_stack;
-    std::vector<Judged> by_population;
-    std::vector<Judged> by_physics;
-    for (const FitRow& row : groups[g].rows) {
-      const double measured = row.run.iteration.count();
-      const double physics = physics_of(row);
-      by_physics.push_back({measured, physics, physics * low, physics * high});
-      Scenario scenario = row.scenario;
-      scenario.stack = stack;
-      apply_stack(scenario);
-      const Evaluation its = evaluate(scenario, engine);
-      by_stack.push_back({measured, its.result.iteration.count(), its.interval->low.count(),
-                          its.interval->high.count()});
-      Scenario nameless = row.scenario;
-      nameless.population = population;
-      const Evaluation unnamed = evaluate(nameless, engine);
-      by_population.push_back(
-          {measured, physics, unnamed.interval->low.count(), unnamed.interval->high.count()});
-    }
-    judgement.groups.push_back(
-        {groups[g].name, groups[g].stack,
-         std::find(fit.stacks.begin(), fit.stacks.end(), groups[g].stack) != fit.stacks.end(),
-         groups[g].rows.size(), mean_error(by_stack), bias(by_stack), mean_error(by_physics),
-         score_of(by_stack), score_of(by_population), score_of(by_physics)});
-    if (progress) progress(g + 1, groups.size());
+  const std::vector<const SourceGroup*> others = all_but(groups, g);
+  std::vector<Residual> residuals;
+  for (const SourceGroup* other : others)
+    for (const FitRow& row : other->rows)
+      residuals.push_back({std::log(row.run.iteration.count() / physics_of(row)),
+                           1 / static_cast<double>(other->rows.size())});
+  const std::string& name = groups[g].stack;
+  const PopulationFit fit = fit_population(others, priors, 1);
+  const auto stack = std::make_shared<const Stack>(predicted_stack(fit, name, others));
+  const auto population = std::make_shared<const Stack>(
+      predicted_stack(fit, population_of(transport_of(name)), others));
+  const double low = std::exp(quantile(residuals, kAlpha / 2));
+  const double high = std::exp(quantile(residuals, 1 - kAlpha / 2));
+  std::vector<Judged> by_stack;
+  std::vector<Judged> by_population;
+  std::vector<Judged> by_physics;
+  for (const FitRow& row : groups[g].rows) {
+    const double measured = row.run.iteration.count();
+    const double physics = physics_of(row);
+    by_physics.push_back({measured, physics, physics * low, physics * high});
+    Scenario scenario = row.scenario;
+    scenario.stack = stack;
+    apply_stack(scenario);
+    const Evaluation its = evaluate(scenario, engine);
+    by_stack.push_back({measured, its.result.iteration.count(), its.interval->low.count(),
+                        its.interval->high.count()});
+    Scenario nameless = row.scenario;
+    nameless.population = population;
+    const Evaluation unnamed = evaluate(nameless, engine);
+    by_population.push_back(
+        {measured, physics, unnamed.interval->low.count(), unnamed.interval->high.count()});
   }
+  return {groups[g].name,
+          name,
+          std::find(fit.stacks.begin(), fit.stacks.end(), name) != fit.stacks.end(),
+          groups[g].rows.size(),
+          mean_error(by_stack),
+          bias(by_stack),
+          mean_error(by_physics),
+          score_of(by_stack),
+          score_of(by_population),
+          score_of(by_physics)};
+}
+
+}  // namespace
+
+Judgement judge_groups(const std::vector<SourceGroup>& groups, const StackPriors& priors,
+                       std::size_t threads, const std::function<void(std::size_t)>& progress) {
+  Judgement judgement;
+  judgement.groups.resize(groups.size());
+  std::vector<std::size_t> places(groups.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  std::size_t done = 0;
+  PoolWork pool;
+  pool.work = [&](std::size_t g) {
+    judgement.groups[g] = judged(groups, g, priors);
+    return std::string();
+  };
+  pool.done = [&](std::size_t, const std::string&) { progress(++done); };
+  pool.name = [&](std::size_t g) { return "group " + groups[g].name; };
+  run_in_threads(threads, places, pool);
   return judgement;
 }
 

@@ -28,7 +28,7 @@ struct JudgedGroup {
   double bias_percent = 0;     // mean of the same, with its sign: below 0 is too fast
   double physics_percent = 0;  // of physics alone
   IntervalScore intervals;
-  IntervalScore unnamed;    // of physics, where nobody says which stack it is
+  IntervalScore unnamed;    // of physics, where no more is known of its stack than its transport
   IntervalScore residuals;  // of physics with the other groups' residuals
 };
 
@@ -40,9 +40,9 @@ struct Judgement {
   double mean(IntervalScore JudgedGroup::*intervals, double IntervalScore::*of) const;
 };
 
-/// `progress`: called with how many groups are done, and of how many.
+/// In so many threads. `progress`: called with how many groups are done.
 Judgement judge_groups(const std::vector<SourceGroup>& groups, const StackPriors& priors,
-                       const std::function<void(std::size_t, std::size_t)>& progress);
+                       std::size_t threads, const std::function<void(std::size_t)>& progress);
 
 std::string judgement_table(const Judgement& judgement);
 std::vector<Json> judgement_rows(const Judgement& judgement);

@@ -21,7 +21,8 @@ LinearGroup linear_group(const SourceGroup& group, std::size_t stack, const Stac
   const std::size_t count = group.rows.size();
   LinearGroup linear;
   linear.stack = stack;
-  linear.measured = linear.physics = Eigen::VectorXd(at(count));
+  linear.transport = transport_of(group.stack);
+  linear.measured = linear.physics = linear.compute = Eigen::VectorXd(at(count));
   Eigen::MatrixXd gain = Eigen::MatrixXd::Zero(at(count), at(priors.terms.size()));
   for (std::size_t i = 0; i < count; ++i) {
     const Scenario& physics = group.rows[i].scenario;
@@ -48,6 +49,7 @@ LinearGroup linear_group(const SourceGroup& group, std::size_t stack, const Stac
     for (const std::size_t k : its) gain(at(i), at(k)) *= scale * std::exp(-about[at(k)]);
     linear.measured[at(i)] = std::log(group.rows[i].run.iteration.count());
     linear.physics[at(i)] = alone;
+    linear.compute[at(i)] = computed_in(physics, Seconds{alone}).count();
   }
   for (std::size_t k = 0; k < priors.terms.size(); ++k)
     if (gain.col(at(k)).maxCoeff() > 0) linear.terms.push_back(k);

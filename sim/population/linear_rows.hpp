@@ -12,9 +12,11 @@ namespace gradcast {
 /// A group's runs: time of row i = physics[i] + the sum over its terms of gain(i, a) x exp(log of
 /// the term's number).
 struct LinearGroup {
-  std::size_t stack = 0;           // by place among the stacks
+  std::size_t stack = 0;  // by place among the stacks
+  Transport transport = Transport::Nccl;
   std::vector<std::size_t> terms;  // of the priors, that any of its runs depends on
   Eigen::VectorXd measured;        // logarithms of seconds
+  Eigen::VectorXd compute;         // seconds of physics that were measured: one GPU alone
   Eigen::VectorXd physics;         // seconds
   Eigen::MatrixXd gain;            // by row, by term: seconds for each unit of the number
   Eigen::VectorXd about;           // by term: the logarithms about which this is right

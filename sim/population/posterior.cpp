@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "sim/base/statistics.hpp"
 #include "sim/fit/least_squares.hpp"
@@ -43,20 +44,78 @@ double deviation_of(const std::vector<double>& logs) {
   return (quantile(logs, 0.95) - quantile(logs, 0.05)) / 2 / t_quantile(0.95, kSpreadDegrees);
 }
 
-double share_with(const TermPrior& prior, const std::vector<std::string>& stacks) {
-  const auto has = [&](const std::string& stack) { return prior.holds_for(stack); };
-  return static_cast<double>(std::count_if(stacks.begin(), stacks.end(), has)) /
-         static_cast<double>(stacks.size());
+/// The share of a transport's stacks that have a mechanism. Where none of them was measured, the
+/// name says it.
+double share_with(const TermPrior& prior, const std::vector<std::string>& stacks,
+                  const std::string& population) {
+  double all = 0;
+  double having = 0;
+  for (const std::string& stack : stacks)
+    if (transport_of(stack) == transport_of(population)) {
+      ++all;
+      having += prior.holds_for(stack) ? 1 : 0;
+    }
+  return all > 0 ? having / all : prior.holds_for(population) ? 1 : 0;
+}
+
+/// A row of the priors, and the share of stacks that have it.
+struct PriorShare {
+  std::size_t row = 0;
+  double share = 0;
+};
+
+/// Whether two rows are of one term, which each stack has by one of them.
+bool same_term(const TermPrior& one, const TermPrior& other) {
+  return one.quantity == other.quantity && one.compressor == other.compressor;
+}
+
+/// The rows by which a stack has the term of row k. A population has it by several; they are told
+/// at the first of them.
+std::vector<PriorShare> shares_of(const PopulationFit& fit, const std::string& name,
+                                  std::size_t k) {
+  const std::vector<TermPrior>& terms = fit.priors->terms;
+  if (!is_population(name)) return {{k, terms[k].holds_for(name) ? 1.0 : 0.0}};
+  std::vector<PriorShare> shares;
+  for (std::size_t row = 0; row < terms.size(); ++row) {
+    if (!same_term(terms[row], terms[k])) continue;
+    const double share = share_with(terms[row], fit.stacks, name);
+    if (share > 0) shares.push_back({row, share});
+  }
+  if (!shares.empty() && shares.front().row != k) shares.clear();
+  return shares;
+}
+
+/// One of them, by their shares.
+std::size_t drawn_of(const std::vector<PriorShare>& shares, double all, Dice& dice) {
+  if (shares.size() == 1) return shares.front().row;
+  double left = all * dice.uniform();
+  for (const PriorShare& share : shares)
+    if ((left -= share.share) <= 0) return share.row;
+  return shares.back().row;
 }
 
 }  // namespace
 
+std::string population_of(Transport transport) {
+  switch (transport) {
+    case Transport::Mpi:
+      return "population-mpi";
+    case Transport::Gloo:
+      return "population-gloo";
+    default:
+      return "population";
+  }
+}
+
+bool is_population(const std::string& stack) { return stack.starts_with("population"); }
+
 PopulationFit fit_population(const std::vector<const SourceGroup*>& groups,
                              const StackPriors& priors, std::uint64_t seed) {
   PopulationFit fit{&priors, stacks_of(groups), {}};
+  for (const SourceGroup* group : groups) fit.transports.push_back(transport_of(group->stack));
   std::vector<VectorXd> about(groups.size(), logs_of(priors));
   for (const SamplerOptions& options :
-       {SamplerOptions{1500, 3000, 10, seed}, SamplerOptions{4000, 24000, 16, seed}}) {
+       {SamplerOptions{1000, 2000, 8, seed}, SamplerOptions{3000, 12000, 8, seed}}) {
     std::vector<LinearGroup> linear;
     for (std::size_t g = 0; g < groups.size(); ++g)
       linear.push_back(
@@ -80,35 +139,42 @@ Stack predicted_stack(const PopulationFit& fit, const std::string& name,
   const std::size_t measured = place_of(fit.stacks, name);
   for (std::size_t k = 0; k < fit.priors->terms.size(); ++k) {
     const TermPrior& prior = fit.priors->terms[k];
-    // Of a stack that nobody named, some have the mechanism.
-    const double presence = name == kPopulationName ? share_with(prior, fit.stacks)
-                            : prior.holds_for(name) ? 1
-                                                    : 0;
+    const std::vector<PriorShare> shares = shares_of(fit, name, k);
+    double presence = 0;
+    for (const PriorShare& share : shares) presence += share.share;
     if (presence == 0) continue;
     std::vector<double> logs;
     for (const PopulationDraw& draw : fit.draws) {
-      const double between = draw.between[at(k)];
-      double value = measured < fit.stacks.size() ? draw.stacks[measured][at(k)] : std::nan("");
+      const std::size_t row = drawn_of(shares, presence, dice);
+      double value = measured < fit.stacks.size() ? draw.stacks[measured][at(row)] : std::nan("");
       if (std::isnan(value))
-        value = draw.middle[at(k)] + std::sqrt(kShareOfStacks) * between * dice.normal();
-      logs.push_back(value + std::sqrt(1 - kShareOfStacks) * between * dice.normal());
+        value = draw.middle[at(row)] + draw.between_stacks[at(row)] * dice.normal();
+      logs.push_back(value + draw.between_clusters[at(row)] * dice.normal());
     }
     stack.terms.push_back({prior.quantity,
                            prior.compressor,
                            std::exp(median(logs)),
                            deviation_of(logs),
-                           presence,
+                           std::min(1.0, presence),
                            "",
                            {}});
     stack.terms.back().seen = seen_of(stack.terms.back(), prior, name, groups);
   }
+  // A run's own scatter: that of one of its transport's groups, by Student's t of 4 degrees.
+  const Transport transport = transport_of(name);
+  std::vector<std::size_t> alike;
+  for (std::size_t g = 0; g < fit.transports.size(); ++g)
+    if (fit.transports[g] == transport) alike.push_back(g);
+  if (alike.empty()) {
+    alike.resize(fit.transports.size());
+    std::iota(alike.begin(), alike.end(), std::size_t{0});
+  }
   std::vector<double> discrepancy;
   std::vector<double> scatter;
   for (const PopulationDraw& draw : fit.draws) {
-    discrepancy.push_back(draw.discrepancy * dice.normal());
-    // A run's own scatter: that of one of the groups, by Student's t of 4 degrees.
-    const auto group = dice.below(draw.scatter.size());
-    scatter.push_back(draw.scatter[group] * t_quantile(dice.uniform(), 4));
+    discrepancy.push_back(draw.discrepancy[static_cast<std::size_t>(transport)] * dice.normal());
+    scatter.push_back(draw.scatter[alike[dice.below(alike.size())]] *
+                      t_quantile(dice.uniform(), 4));
   }
   stack.discrepancy = deviation_of(discrepancy);
   stack.scatter = deviation_of(scatter);

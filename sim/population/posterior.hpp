@@ -12,6 +12,7 @@ struct PopulationFit {
   const StackPriors* priors = nullptr;
   std::vector<std::string> stacks;  // that were measured
   std::vector<PopulationDraw> draws;
+  std::vector<Transport> transports{};  // by group
 };
 
 /// Estimates all from these groups. The linear parts of the runs are worked out twice: about the
@@ -19,13 +20,15 @@ struct PopulationFit {
 PopulationFit fit_population(const std::vector<const SourceGroup*>& groups,
                              const StackPriors& priors, std::uint64_t seed);
 
-/// The stack that stands for all that were measured: where no stack is named.
-inline constexpr const char* kPopulationName = "population";
+/// The stack that stands for all that were measured of a transport, where no stack is named:
+/// "population" for NCCL, "population-mpi", "population-gloo".
+std::string population_of(Transport transport);
+bool is_population(const std::string& stack);
 
 /// The stack of a name on a cluster that was not measured. Where the stack was not measured either,
-/// it is what the population says of a stack with its mechanisms. Each term is a lognormal with the
-/// median of the draws and tails as SoftwareSpread draws them, and knows under which conditions
-/// these groups, those of the fit, saw it.
+/// it is what the population of its transport says of a stack with its mechanisms. Each term is a
+/// lognormal with the median of the draws and tails as SoftwareSpread draws them, and knows under
+/// which conditions these groups, those of the fit, saw it.
 Stack predicted_stack(const PopulationFit& fit, const std::string& name,
                       const std::vector<const SourceGroup*>& groups);
 

@@ -22,6 +22,8 @@ struct Walker {
 
 double square(double value) { return value * value; }
 
+std::size_t place(Transport transport) { return static_cast<std::size_t>(transport); }
+
 /// Of a half-normal of this scale, in the logarithm of its value.
 double log_half_normal(double value, double scale) {
   return -0.5 * square(value / scale) + std::log(value);
@@ -42,6 +44,11 @@ class GroupChain {
     misfit_ = its_misfit;
   }
   double shift() const { return shift_; }
+  double misfit_shifted(double shift) const { return misfit(x_, shift, scatter_); }
+  void set_shift(double shift) {
+    shift_ = shift;
+    misfit_ = misfit_shifted(shift);
+  }
   double scatter() const { return scatter_; }
   const LinearGroup& group() const { return group_; }
 
@@ -63,12 +70,12 @@ class GroupChain {
   /// Minus the logarithm of the likelihood.
   double misfit(const VectorXd& x, double shift, double scatter) const {
     const VectorXd numbers = x.array().exp();
-    const VectorXd times = group_.physics + group_.gain * numbers;
+    const VectorXd times = group_.compute + std::exp(shift) * (group_.physics - group_.compute +
+                                                               group_.gain * numbers);
     double sum = 0;
     for (Eigen::Index i = 0; i < times.size(); ++i)
       sum += 0.5 * (kDegrees + 1) *
-             std::log1p(square((group_.measured[i] - std::log(times[i]) - shift) / scatter) /
-                        kDegrees);
+             std::log1p(square((group_.measured[i] - std::log(times[i])) / scatter) / kDegrees);
     return sum + static_cast<double>(times.size()) * std::log(scatter);
   }
 
@@ -147,21 +154,29 @@ class GroupChain {
   int since_ = 0;
 };
 
+/// A standard deviation that is sampled, and how it moves: alone, and with all that it scales.
+struct Scale {
+  double value = 0;
+  double prior = 0;  // scale of its half-normal
+  Walker alone{};
+  Walker together{};
+};
+
 class Chain {
  public:
   Chain(const std::vector<LinearGroup>& groups, std::size_t stacks, const StackPriors& priors,
         std::uint64_t seed)
-      : priors_(priors),
-        dice_(seed),
-        between_walkers_(priors.terms.size()),
-        stretch_walkers_(priors.terms.size()) {
+      : priors_(priors), dice_(seed) {
     for (const LinearGroup& group : groups) chains_.emplace_back(group, priors);
-    const Eigen::Index terms = at(priors.terms.size());
-    middle_ = between_ = VectorXd(terms);
+    middle_ = VectorXd(at(priors.terms.size()));
     for (std::size_t k = 0; k < priors.terms.size(); ++k) {
       middle_[at(k)] = std::log(priors.terms[k].median);
-      between_[at(k)] = priors.terms[k].between;
+      // Half of the variance is expected between stacks, half between clusters of one stack.
+      const double half = priors.terms[k].between * std::sqrt(0.5);
+      between_stacks_.push_back({half, half});
+      between_clusters_.push_back({half, half});
     }
+    discrepancies_.fill({priors.discrepancy, priors.discrepancy});
     stacks_.assign(stacks, middle_);
     has_.assign(stacks, std::vector<bool>(priors.terms.size(), false));
     for (const LinearGroup& group : groups)
@@ -169,20 +184,32 @@ class Chain {
   }
 
   void sweep(bool learning) {
-    const VectorXd within = between_ * std::sqrt(1 - kShareOfStacks);
+    const VectorXd within = values_of(between_clusters_);
     for (GroupChain& chain : chains_)
-      chain.sweep(stacks_[chain.group().stack], within, discrepancy_, dice_, learning);
+      chain.sweep(stacks_[chain.group().stack], within,
+                  discrepancies_[place(chain.group().transport)].value, dice_, learning);
     for (std::size_t k = 0; k < priors_.terms.size(); ++k) {
       draw_stacks(k);
       draw_middle(k);
-      move_between(k, learning);
-      stretch(k, learning);
+      move_alone(
+          between_stacks_[k], [&](double scale) { return apart_of_stacks(k, scale); }, learning);
+      move_alone(
+          between_clusters_[k], [&](double scale) { return apart_of_clusters(k, scale); },
+          learning);
+      stretch_stacks(k, learning);
+      stretch_clusters(k, learning);
     }
-    move_discrepancy(learning);
+    for (std::size_t t = 0; t < kTransports; ++t) {
+      move_alone(
+          discrepancies_[t], [&](double scale) { return apart_of_shifts(t, scale); }, learning);
+      stretch_shifts(t, learning);
+    }
   }
 
   PopulationDraw draw() const {
-    PopulationDraw draw{middle_, between_, {}, {}, discrepancy_, {}};
+    PopulationDraw draw{
+        middle_, values_of(between_stacks_), values_of(between_clusters_), {}, {}, {}, {}};
+    for (std::size_t t = 0; t < kTransports; ++t) draw.discrepancy[t] = discrepancies_[t].value;
     for (std::size_t s = 0; s < stacks_.size(); ++s) {
       draw.stacks.push_back(stacks_[s]);
       for (std::size_t k = 0; k < priors_.terms.size(); ++k)
@@ -199,6 +226,20 @@ class Chain {
   }
 
  private:
+  static VectorXd values_of(const std::vector<Scale>& scales) {
+    VectorXd values(at(scales.size()));
+    for (std::size_t k = 0; k < scales.size(); ++k) values[at(k)] = scales[k].value;
+    return values;
+  }
+
+  /// Calls `use(chain, place of the term in its group)` for each group that has the term.
+  template <class Use>
+  void each_with(std::size_t k, const Use& use) {
+    for (GroupChain& chain : chains_)
+      for (std::size_t a = 0; a < chain.group().terms.size(); ++a)
+        if (chain.group().terms[a] == k) use(chain, a);
+  }
+
   /// Of a mean of normals that are known, and its own normal.
   double normal_mean(double sum, double count, double variance, double prior,
                      double prior_variance) {
@@ -208,19 +249,17 @@ class Chain {
   }
 
   void draw_stacks(std::size_t k) {
-    const double variance = square(between_[at(k)]);
     for (std::size_t s = 0; s < stacks_.size(); ++s) {
       if (!has_[s][k]) continue;
       double sum = 0;
       double count = 0;
-      for (const GroupChain& chain : chains_)
-        for (std::size_t a = 0; a < chain.group().terms.size(); ++a)
-          if (chain.group().stack == s && chain.group().terms[a] == k) {
-            sum += chain.x()[at(a)];
-            ++count;
-          }
-      stacks_[s][at(k)] = normal_mean(sum, count, variance * (1 - kShareOfStacks), middle_[at(k)],
-                                      variance * kShareOfStacks);
+      each_with(k, [&](const GroupChain& chain, std::size_t a) {
+        if (chain.group().stack != s) return;
+        sum += chain.x()[at(a)];
+        ++count;
+      });
+      stacks_[s][at(k)] = normal_mean(sum, count, square(between_clusters_[k].value),
+                                      middle_[at(k)], square(between_stacks_[k].value));
     }
   }
 
@@ -233,89 +272,125 @@ class Chain {
         ++count;
       }
     const TermPrior& prior = priors_.terms[k];
-    middle_[at(k)] = normal_mean(sum, count, square(between_[at(k)]) * kShareOfStacks,
+    middle_[at(k)] = normal_mean(sum, count, square(between_stacks_[k].value),
                                  std::log(prior.median), square(prior.spread));
   }
 
-  void move_between(std::size_t k, bool learning) {
-    const auto log_density = [&](double between) {
-      const double stacks = square(between) * kShareOfStacks;
-      const double within = square(between) * (1 - kShareOfStacks);
-      double sum = log_half_normal(between, priors_.terms[k].between);
-      for (std::size_t s = 0; s < stacks_.size(); ++s)
-        if (has_[s][k])
-          sum -= 0.5 * (square(stacks_[s][at(k)] - middle_[at(k)]) / stacks + std::log(stacks));
-      for (const GroupChain& chain : chains_)
-        for (std::size_t a = 0; a < chain.group().terms.size(); ++a)
-          if (chain.group().terms[a] == k)
-            sum -= 0.5 * (square(chain.x()[at(a)] - stacks_[chain.group().stack][at(k)]) / within +
-                          std::log(within));
-      return sum;
-    };
-    Walker& walker = between_walkers_[k];
-    const double moved = between_[at(k)] * std::exp(walker.step * dice_.normal());
-    const bool taken = dice_.takes(log_density(moved) - log_density(between_[at(k)]));
-    if (taken) between_[at(k)] = moved;
-    if (learning) walker.learn(taken);
+  /// Logarithms of the density of what a scale holds apart.
+  double apart_of_stacks(std::size_t k, double scale) {
+    double sum = 0;
+    for (std::size_t s = 0; s < stacks_.size(); ++s)
+      if (has_[s][k])
+        sum -= 0.5 * square((stacks_[s][at(k)] - middle_[at(k)]) / scale) + std::log(scale);
+    return sum;
+  }
+  double apart_of_clusters(std::size_t k, double scale) {
+    double sum = 0;
+    each_with(k, [&](const GroupChain& chain, std::size_t a) {
+      const double far = chain.x()[at(a)] - stacks_[chain.group().stack][at(k)];
+      sum -= 0.5 * square(far / scale) + std::log(scale);
+    });
+    return sum;
+  }
+  double apart_of_shifts(std::size_t transport, double scale) {
+    double sum = 0;
+    for (const GroupChain& chain : chains_)
+      if (place(chain.group().transport) == transport)
+        sum -= 0.5 * square(chain.shift() / scale) + std::log(scale);
+    return sum;
   }
 
-  /// Moves the spread and all that lies apart by it together, so that a chain in which all have
-  /// come to agree finds out again (interweaving; Yu and Meng 2011). Steps of the spread alone
-  /// would stay near 0 for ever, and intervals would be too narrow.
-  void stretch(std::size_t k, bool learning) {
-    Walker& walker = stretch_walkers_[k];
-    const double factor = std::exp(walker.step * dice_.normal());
-    const double between = between_[at(k)];
-    std::vector<VectorXd> stacks = stacks_;
-    for (std::size_t s = 0; s < stacks.size(); ++s)
-      stacks[s][at(k)] = middle_[at(k)] + factor * (stacks_[s][at(k)] - middle_[at(k)]);
-    double ratio = log_half_normal(between * factor, priors_.terms[k].between) -
-                   log_half_normal(between, priors_.terms[k].between);
+  template <class Apart>
+  void move_alone(Scale& scale, const Apart& apart, bool learning) {
+    const double moved = scale.value * std::exp(scale.alone.step * dice_.normal());
+    const bool taken =
+        dice_.takes(apart(moved) - apart(scale.value) + log_half_normal(moved, scale.prior) -
+                    log_half_normal(scale.value, scale.prior));
+    if (taken) scale.value = moved;
+    if (learning) scale.alone.learn(taken);
+  }
+
+  // A scale and all that lies apart by it move together, so that a chain in which all have come to
+  // agree finds out again (interweaving; Yu and Meng 2011). Steps of the scale alone would stay
+  // near 0 for ever, and intervals would be too narrow.
+
+  /// The step that a scale takes, as a factor.
+  double factor_of(const Scale& scale) { return std::exp(scale.together.step * dice_.normal()); }
+
+  bool take_together(Scale& scale, double factor, double gain, bool learning) {
+    const bool taken = dice_.takes(gain + log_half_normal(scale.value * factor, scale.prior) -
+                                   log_half_normal(scale.value, scale.prior));
+    if (taken) scale.value *= factor;
+    if (learning) scale.together.learn(taken);
+    return taken;
+  }
+
+  /// Stacks move away from the population's middle, and each stack's clusters with it.
+  void stretch_stacks(std::size_t k, bool learning) {
+    const double factor = factor_of(between_stacks_[k]);
+    std::vector<double> moves(stacks_.size(), 0);
+    for (std::size_t s = 0; s < stacks_.size(); ++s)
+      if (has_[s][k]) moves[s] = (factor - 1) * (stacks_[s][at(k)] - middle_[at(k)]);
+    const bool taken = move_groups(
+        between_stacks_[k], factor, k,
+        [&](const GroupChain& chain, std::size_t) { return moves[chain.group().stack]; }, learning);
+    for (std::size_t s = 0; taken && s < stacks_.size(); ++s) stacks_[s][at(k)] += moves[s];
+  }
+
+  /// Clusters move away from their stack.
+  void stretch_clusters(std::size_t k, bool learning) {
+    const double factor = factor_of(between_clusters_[k]);
+    move_groups(
+        between_clusters_[k], factor, k,
+        [&](const GroupChain& chain, std::size_t a) {
+          return (factor - 1) * (chain.x()[at(a)] - stacks_[chain.group().stack][at(k)]);
+        },
+        learning);
+  }
+
+  /// Moves the scale, and one term of all groups by `move`. Returns whether the step was taken.
+  template <class Move>
+  bool move_groups(Scale& scale, double factor, std::size_t k, const Move& move, bool learning) {
+    double gain = 0;
     std::vector<VectorXd> values;
     std::vector<double> misfits;
-    for (const GroupChain& chain : chains_) {
-      VectorXd x = chain.x();
-      const std::size_t s = chain.group().stack;
-      for (std::size_t a = 0; a < chain.group().terms.size(); ++a)
-        if (chain.group().terms[a] == k)
-          x[at(a)] = stacks[s][at(k)] + factor * (x[at(a)] - stacks_[s][at(k)]);
-      misfits.push_back(x == chain.x() ? chain.misfit() : chain.misfit_at(x));
-      ratio += chain.misfit() - misfits.back();
-      values.push_back(std::move(x));
-    }
-    const bool taken = dice_.takes(ratio);
-    if (taken) {
-      between_[at(k)] *= factor;
-      stacks_ = std::move(stacks);
-      for (std::size_t g = 0; g < chains_.size(); ++g) chains_[g].set(values[g], misfits[g]);
-    }
-    if (learning) walker.learn(taken);
+    each_with(k, [&](const GroupChain& chain, std::size_t a) {
+      values.push_back(chain.x());
+      values.back()[at(a)] += move(chain, a);
+      misfits.push_back(chain.misfit_at(values.back()));
+      gain += chain.misfit() - misfits.back();
+    });
+    if (!take_together(scale, factor, gain, learning)) return false;
+    std::size_t i = 0;
+    each_with(k, [&](GroupChain& chain, std::size_t) {
+      chain.set(values[i], misfits[i]);
+      ++i;
+    });
+    return true;
   }
 
-  void move_discrepancy(bool learning) {
-    const auto log_density = [&](double discrepancy) {
-      double sum = log_half_normal(discrepancy, priors_.discrepancy);
-      for (const GroupChain& chain : chains_)
-        sum -= 0.5 * square(chain.shift() / discrepancy) + std::log(discrepancy);
-      return sum;
-    };
-    const double moved = discrepancy_ * std::exp(discrepancy_walker_.step * dice_.normal());
-    const bool taken = dice_.takes(log_density(moved) - log_density(discrepancy_));
-    if (taken) discrepancy_ = moved;
-    if (learning) discrepancy_walker_.learn(taken);
+  /// What is left of clusters moves away from nothing.
+  void stretch_shifts(std::size_t transport, bool learning) {
+    Scale& scale = discrepancies_[transport];
+    const double factor = factor_of(scale);
+    double gain = 0;
+    for (const GroupChain& chain : chains_)
+      if (place(chain.group().transport) == transport)
+        gain += chain.misfit() - chain.misfit_shifted(factor * chain.shift());
+    if (!take_together(scale, factor, gain, learning)) return;
+    for (GroupChain& chain : chains_)
+      if (place(chain.group().transport) == transport) chain.set_shift(factor * chain.shift());
   }
 
   const StackPriors& priors_;
   Dice dice_;
   std::vector<GroupChain> chains_;
   VectorXd middle_;
-  VectorXd between_;
+  std::vector<Scale> between_stacks_;    // by term
+  std::vector<Scale> between_clusters_;  // by term
   std::vector<VectorXd> stacks_;
   std::vector<std::vector<bool>> has_;  // by stack, by term
-  double discrepancy_ = 0.1;
-  std::vector<Walker> between_walkers_;
-  std::vector<Walker> stretch_walkers_;
-  Walker discrepancy_walker_;
+  std::array<Scale, kTransports> discrepancies_{};
 };
 
 }  // namespace

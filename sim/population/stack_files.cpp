@@ -13,28 +13,21 @@
 namespace gradcast {
 namespace {
 
-std::string runs_text(std::size_t runs, const std::set<std::string>& names) {
-  return std::to_string(runs) + " runs of " + join({names.begin(), names.end()});
-}
-
-}  // namespace
-
-namespace {
-
 bool among(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Measured stacks, those that are only listed, the population.
+/// Measured stacks, those that are only listed, the populations that stand for unnamed ones.
 std::vector<std::string> names_of(const PopulationFit& fit, const UsualSchedules& listed) {
   std::vector<std::string> names = fit.stacks;
   for (const auto& [name, its] : listed)
     if (!among(names, name)) names.push_back(name);
-  names.emplace_back(kPopulationName);
+  for (const Transport transport : {Transport::Nccl, Transport::Mpi})
+    names.push_back(population_of(transport));
   return names;
 }
 
-/// The measured stack whose runs a stack of this name stands on; "": all runs.
+/// The measured stack whose runs a stack of this name stands on; "": all runs of its transport.
 std::string origin_of(const std::string& name, const PopulationFit& fit,
                       const UsualSchedules& listed) {
   if (among(fit.stacks, name)) return name;
@@ -46,15 +39,80 @@ std::string origin_of(const std::string& name, const PopulationFit& fit,
 }
 
 std::string title_of(const std::string& name, const std::string& origin, const std::string& runs) {
-  if (name == kPopulationName)
-    return "Software stacks that nobody measured, as those that were measured show them: " + runs +
-           ".";
+  if (is_population(name))
+    return std::string("Software stacks that nobody measured and that send by ") +
+           (transport_of(name) == Transport::Mpi    ? "MPI through the host"
+            : transport_of(name) == Transport::Gloo ? "Gloo"
+                                                    : "NCCL") +
+           ", as others show them: " + runs + ".";
   const std::string title = "The software stack " + name;
   if (origin == name) return title + ", as " + runs + " show it.";
   if (origin.empty())
     return title + ", which nobody measured: what it shares with others, as " + runs + " show it.";
   return title + ", which nobody measured: its costs are those of " + origin + ", as " + runs +
          " show them.";
+}
+
+/// What the stack of one name is made from.
+struct Making {
+  const PopulationFit& fit;
+  const std::vector<const SourceGroup*>& groups;  // of the fit
+  const UsualSchedules& schedules;
+  const std::vector<KnownTerm>& known;
+};
+
+/// The file of a stack. `left_out`: the group without which it was estimated, or nullptr.
+FittedFile file_of(const Making& from, const std::string& name, const SourceGroup* left_out) {
+  const std::string origin = origin_of(name, from.fit, from.schedules);
+  Stack stack = predicted_stack(from.fit, origin.empty() ? name : origin, from.groups);
+  stack.name = name;
+  if (const auto usual = from.schedules.find(name); usual != from.schedules.end())
+    stack.schedule = usual->second.schedule;
+  const bool own = origin == name || is_population(name);
+  const auto shows = [&](const SourceGroup& group) {
+    if (origin.empty()) return !own || transport_of(group.stack) == transport_of(name);
+    return group.stack == origin;
+  };
+  std::size_t runs = 0;
+  std::set<std::string> of;
+  std::set<std::string> sources;
+  for (StackTerm& term : stack.terms) {
+    std::size_t its = 0;
+    for (const SourceGroup* group : from.groups)
+      if (shows(*group) && (own || !origin.empty()))
+        for (const FitRow& row : group->rows) its += has_seen(term, row.scenario) ? 1 : 0;
+    term.source = its == 0 ? "no run of it: what other stacks say"
+                           : std::to_string(its) + " runs" + (own ? "" : " of " + origin);
+  }
+  std::vector<std::string> taken_out;
+  if (origin.empty() && !own) taken_out = apply_known(stack, from.known);
+  for (const SourceGroup* group : from.groups)
+    if (shows(*group)) {
+      runs += group->rows.size();
+      of.insert(group->name);
+      for (const FitRow& row : group->rows) sources.insert(row.run.source);
+    }
+  const std::string shown = std::to_string(runs) + " runs of " + join({of.begin(), of.end()});
+  std::vector<std::string> comments{
+      title_of(name, origin, shown),
+      "Estimated by `gradcast fit --stacks` from all groups of traces/stack-groups.csv at once, "
+      "with the priors of traces/stack-priors.csv.",
+      "Each value is that of a cluster which was not measured itself, and its deviation says how "
+      "far such clusters lie apart.",
+      "`gradcast fit --stacks --leave-one-out source` judges it fairly: each group by the "
+      "others."};
+  comments.insert(comments.end(), taken_out.begin(), taken_out.end());
+  comments.push_back("sources: " + join({sources.begin(), sources.end()}, " "));
+  std::string file = name;
+  if (left_out != nullptr) {
+    std::set<std::string> without;
+    for (const FitRow& row : left_out->rows) without.insert(row.run.source);
+    comments[1].insert(comments[1].find(" at once"), " but " + left_out->name);
+    comments[3] = "It forecasts the runs of " + left_out->name + ", and is for nothing else.";
+    comments.push_back("without: " + join({without.begin(), without.end()}, " "));
+    file += std::string(kWithout) + left_out->name;
+  }
+  return {"platforms/stack-" + file + ".csv", stack_csv(stack, comments)};
 }
 
 }  // namespace
@@ -66,48 +124,18 @@ std::vector<FittedFile> stack_files(const PopulationFit& fit,
   std::vector<const SourceGroup*> all;
   for (const SourceGroup& group : groups) all.push_back(&group);
   std::vector<FittedFile> files;
-  for (const std::string& name : names_of(fit, schedules)) {
-    const std::string origin = origin_of(name, fit, schedules);
-    Stack stack = predicted_stack(fit, origin.empty() ? name : origin, all);
-    stack.name = name;
-    if (const auto usual = schedules.find(name); usual != schedules.end())
-      stack.schedule = usual->second.schedule;
-    const bool own = origin == name || name == kPopulationName;
-    const auto shows = [&](const SourceGroup& group) {
-      return origin.empty() || group.stack == origin;
-    };
-    std::size_t runs = 0;
-    std::set<std::string> of;
-    std::set<std::string> sources;
-    for (StackTerm& term : stack.terms) {
-      std::size_t its = 0;
-      for (const SourceGroup& group : groups)
-        if (shows(group) && (own || !origin.empty()))
-          for (const FitRow& row : group.rows) its += has_seen(term, row.scenario) ? 1 : 0;
-      term.source = its == 0 ? "no run of it: what other stacks say"
-                             : std::to_string(its) + " runs" + (own ? "" : " of " + origin);
-    }
-    std::vector<std::string> taken_out;
-    if (origin.empty() && !own) taken_out = apply_known(stack, known);
-    for (const SourceGroup& group : groups)
-      if (shows(group)) {
-        runs += group.rows.size();
-        of.insert(group.name);
-        for (const FitRow& row : group.rows) sources.insert(row.run.source);
-      }
-    std::vector<std::string> comments{
-        title_of(name, origin, runs_text(runs, of)),
-        "Estimated by `gradcast fit --stacks` from all groups of traces/stack-groups.csv at once, "
-        "with the priors of traces/stack-priors.csv.",
-        "Each value is that of a cluster which was not measured itself, and its deviation says how "
-        "far such clusters lie apart.",
-        "`gradcast fit --stacks --leave-one-out source` judges it fairly: each group by the "
-        "others."};
-    comments.insert(comments.end(), taken_out.begin(), taken_out.end());
-    comments.push_back("sources: " + join({sources.begin(), sources.end()}, " "));
-    files.push_back({"platforms/stack-" + name + ".csv", stack_csv(stack, comments)});
-  }
+  for (const std::string& name : names_of(fit, schedules))
+    files.push_back(file_of({fit, all, schedules, known}, name, nullptr));
   return files;
+}
+
+FittedFile file_without(const PopulationFit& fit, const std::vector<const SourceGroup*>& others,
+                        const SourceGroup& left_out, const UsualSchedules& schedules,
+                        const std::vector<KnownTerm>& known) {
+  const std::string name = among(fit.stacks, left_out.stack)
+                               ? left_out.stack
+                               : population_of(transport_of(left_out.stack));
+  return file_of({fit, others, schedules, known}, name, &left_out);
 }
 
 namespace {

@@ -32,10 +32,17 @@ UsualSchedules load_usual_schedules(DataFiles& files);
 
 /// `platforms/stack-<name>.csv` of each stack that was measured, with what its runs have seen, of
 /// each other stack whose schedule is known, with what is known of its terms, and of the
-/// population. Throws ValueError if a stack is like one that nobody measured.
+/// populations of NCCL and MPI. Throws ValueError if a stack is like one that nobody measured.
 std::vector<FittedFile> stack_files(const PopulationFit& fit,
                                     const std::vector<SourceGroup>& groups,
                                     const UsualSchedules& schedules,
                                     const std::vector<KnownTerm>& known = {});
+
+/// `platforms/stack-<name>-without-<group>.csv`: the stack that forecasts a group's runs without
+/// having seen them. If another group has its stack, `name` is that stack, else the population of
+/// its transport. `fit` is of the others.
+FittedFile file_without(const PopulationFit& fit, const std::vector<const SourceGroup*>& others,
+                        const SourceGroup& left_out, const UsualSchedules& schedules,
+                        const std::vector<KnownTerm>& known);
 
 }  // namespace gradcast

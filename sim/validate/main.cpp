@@ -3,9 +3,10 @@
 // Runs of today's software, which no fit needs, make the tables of docs/accuracy.md and
 // traces/validation-today.csv (today.hpp), and the widths of platforms/stack-nccl*.csv
 // (widths.hpp).
-// `--check` fails if an error has grown by more than a tenth since those were written; it leaves
-// out the stacks, which take half a minute. It uses the closed form, so that every build gives the
-// same result.
+// Runs of the groups from which stacks are estimated, each forecast without its group, make
+// README.md's other table and traces/validation-stacks.csv (stacks.hpp).
+// `--check` fails if an error, or an interval's score, has grown by more than a tenth since those
+// were written. It uses the closed form, so that every build gives the same result.
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -17,7 +18,7 @@
 #include "sim/base/table.hpp"
 #include "sim/compare/groups.hpp"
 #include "sim/fit/study.hpp"
-#include "sim/population/judgement.hpp"
+#include "sim/validate/stacks.hpp"
 #include "sim/validate/today.hpp"
 #include "sim/validate/widths.hpp"
 #include "sim/validate/written.hpp"
@@ -43,8 +44,6 @@ constexpr Subject kSubjects[] = {
 
 constexpr const char* kBegin = "<!-- validation: made by scripts/validate -->";
 constexpr const char* kEnd = "<!-- end of validation -->";
-constexpr const char* kStacksBegin = "<!-- stacks: made by scripts/validate -->";
-constexpr const char* kStacksEnd = "<!-- end of stacks -->";
 constexpr std::array kColumns = {"measured",
                                  "left_out",
                                  "rows",
@@ -134,8 +133,10 @@ std::string complaints(const std::vector<Validated>& now, const TextFile& file) 
   return grown_errors(errors, before, "measured", "traces/validation.csv");
 }
 
-std::string in_readme(const std::string& readme, const std::string& table) {
-  return with_table(readme, "README.md", table, kBegin, kEnd);
+std::string in_readme(const std::string& readme, const std::string& table,
+                      const std::string& stacks) {
+  return with_table(with_table(readme, "README.md", table, kBegin, kEnd), "README.md", stacks,
+                    std::string(kStacksBegin), std::string(kStacksEnd));
 }
 
 /// docs/accuracy.md with both tables of today's software.
@@ -146,27 +147,6 @@ std::string in_accuracy(const std::string& page, const Today& today) {
   };
   return put(put(page, collectives_as_markdown(today), kCollectivesBegin, kCollectivesEnd),
              trainings_as_markdown(today), kTrainingsBegin, kTrainingsEnd);
-}
-
-/// Each group of runs, forecast by stacks that were estimated without it.
-std::string stacks_as_markdown(DataFiles& files) {
-  std::fprintf(stderr, "validating stacks, without each group\n");
-  const Judgement judgement = judge_groups(load_source_groups(files), load_stack_priors(files), {});
-  std::string text =
-      std::string(kStacksBegin) +
-      "\n| group of runs | its stack | rows | physics alone | forecast by the other "
-      "groups | bias | inside 90 % | width |\n|---|---|---:|---:|---:|---:|---:|---:|\n";
-  for (const JudgedGroup& group : judgement.groups)
-    text += "| " + group.name + " | " + group.stack + (group.stack_seen ? "" : " (not seen)") +
-            " | " + std::to_string(group.rows) + " | " + fixed(group.physics_percent, 1) + " % | " +
-            fixed(group.error_percent, 1) + " % | " + with_sign(group.bias_percent, 1) + " % | " +
-            fixed(group.intervals.coverage_percent, 0) + " % | " +
-            fixed(group.intervals.width_percent, 0) + " % |\n";
-  return text + "| mean over groups | | | " +
-         fixed(judgement.mean(&JudgedGroup::physics_percent), 1) + " % | " +
-         fixed(judgement.mean(&JudgedGroup::error_percent), 1) + " % | | " +
-         fixed(judgement.mean(&JudgedGroup::intervals, &IntervalScore::coverage_percent), 0) +
-         " % | |\n" + kStacksEnd;
 }
 
 }  // namespace
@@ -195,14 +175,17 @@ int main(int argc, char** argv) {
     const Today today = forecast_today(files);
     const std::filesystem::path accuracy = root / "docs" / "accuracy.md";
     const std::filesystem::path today_csv = root / "traces" / "validation-today.csv";
+    std::fprintf(stderr, "validating stacks, without each group\n");
+    const std::vector<StackSource> sources = forecast_stacks(files);
+    const std::string stacks = stacks_as_markdown(sources);
+    const std::filesystem::path stacks_csv = root / "traces" / "validation-stacks.csv";
     std::printf("%s\n%s\n", collectives_as_markdown(today).c_str(),
                 trainings_as_markdown(today).c_str());
+    std::printf("%s\n", stacks.c_str());
     if (!check) {
       write_text_file(csv, as_csv(all));
-      const std::string stacks = stacks_as_markdown(files);
-      std::printf("%s\n", stacks.c_str());
-      write_text_file(readme, with_table(in_readme(read_text_file(readme).content, table),
-                                         "README.md", stacks, kStacksBegin, kStacksEnd));
+      write_text_file(stacks_csv, stacks_as_csv(sources));
+      write_text_file(readme, in_readme(read_text_file(readme).content, table, stacks));
       write_text_file(today_csv, today_as_csv(today));
       write_text_file(root / "traces" / "validation-collectives.csv", beyond_as_csv(today));
       write_text_file(accuracy, in_accuracy(read_text_file(accuracy).content, today));
@@ -212,8 +195,9 @@ int main(int argc, char** argv) {
     }
     std::string text = complaints(all, read_text_file(csv));
     const std::string shown = read_text_file(readme).content;
-    if (in_readme(shown, table) != shown)
-      text += "README.md has another table than this: scripts/validate writes it\n";
+    if (in_readme(shown, table, stacks) != shown)
+      text += "README.md has other tables than these: scripts/validate writes them\n";
+    text += stacks_complaints(sources, read_text_file(stacks_csv));
     text += today_complaints(today, read_text_file(today_csv));
     const std::string page = read_text_file(accuracy).content;
     if (in_accuracy(page, today) != page)

@@ -23,7 +23,7 @@ constexpr std::array kTrainingFiles = {"measured-pytorch-ddp",     "measured-nvi
 constexpr std::array kTodayColumns = {"group",        "rows",          "mean_absolute_percent",
                                       "bias_percent", "worst_percent", "rows_beyond_factor_2"};
 constexpr double kMiB = 1024.0 * 1024.0;
-constexpr const char* kSeenStack = "physics alone: its stack was estimated from these runs";
+constexpr const char* kSeenStack = "physics alone: nobody else measured its stack";
 constexpr const char* kNoStack = "physics alone: the rows name no stack";
 
 /// A network as the table names it, and how large its mean errors may be: what the project aims at.
@@ -58,6 +58,13 @@ const char* network_name(const Scenario& scenario, int nodes, const std::string&
   }
 }
 
+/// "stack-ddp-nccl-without-x" is the stack ddp-nccl, estimated without the group x.
+std::string stack_words(const std::string& stack) {
+  if (!is_for_judging(stack)) return stack;
+  return stack.substr(kStacks.prefix.size(), stack.find(kWithout) - kStacks.prefix.size()) +
+         ", without these runs";
+}
+
 TodayRow row_of_run(const char* measured, const MeasuredRun& run, const Request& request,
                     DataFiles& files) {
   const Engine& engine = *find_engine("analytic");
@@ -75,7 +82,7 @@ TodayRow row_of_run(const char* measured, const MeasuredRun& run, const Request&
     row.bytes = static_cast<double>(run.payload.count) *
                 (run.collective == "nccl-all-gather" ? row.ranks : 1);
   } else {
-    row.software = !request.stack.empty() ? request.stack
+    row.software = !request.stack.empty() ? stack_words(request.stack)
                    : run.stack.empty()    ? kNoStack
                                           : kSeenStack;
   }

@@ -146,9 +146,9 @@ int compare(int argc, const char* const* argv) {
   deliver(flags, files.inputs(), engine.name, answer);
   note_outside(flags, runs);
   if (own_stacks > 0)
-    flags.note("the stack of " + std::to_string(own_stacks) +
-               " rows was estimated from runs of their own source, so that they are forecast by "
-               "physics alone; `gradcast fit --stacks --leave-one-out source` judges it");
+    flags.note("no other source has the stack of " + std::to_string(own_stacks) +
+               " rows, so that they are forecast by physics alone; `gradcast fit --stacks "
+               "--leave-one-out source` judges stacks");
   note_what_if(flags, what_if, runs, files);
   require_within(max_error, runs);
   return 0;

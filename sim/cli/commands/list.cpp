@@ -36,6 +36,7 @@ template <class Describe>
 void add_files(std::vector<Entry>& entries, DataFiles& files, const DataKind& kind,
                Describe describe) {
   for (const std::string& name : files.names(kind)) {
+    if (is_for_judging(name)) continue;
     std::string what;
     try {
       what = describe(files.read(kind, name));

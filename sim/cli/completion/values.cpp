@@ -15,6 +15,7 @@
 #include "sim/inputs/data_files.hpp"
 #include "sim/inputs/devices.hpp"
 #include "sim/lab/networks.hpp"
+#include "sim/plan/stack.hpp"
 #include "sim/theory/law.hpp"
 
 namespace gradcast {
@@ -140,7 +141,12 @@ const std::vector<NameSource>& sources() {
       {"structures", [] { return of_files(kFitStructures); }},
       {"events", [] { return of_files(kEvents); }},
       {"clusters", [] { return of_files(kClusters); }},
-      {"stacks", [] { return of_files(kStacks); }},
+      {"stacks",
+       [] {
+         Names names = of_files(kStacks);
+         std::erase_if(names, is_for_judging);
+         return names;
+       }},
       {"devices",
        [] {
          DataFiles files = DataFiles::standard();

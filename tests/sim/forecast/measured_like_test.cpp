@@ -15,10 +15,10 @@ namespace {
 // Every member of a Request, in its order. One that lacks here does not compile: the structured
 // binding below needs all of them.
 #define GRADCAST_REQUEST_MEMBERS                                                                   \
-  model, trace, costs, costs_device, costs_of, cluster, today, stack, stack_given, compressor,     \
-      mode, implementation, collective, nccl, density, parameter, sent_share, batch, accumulation, \
-      synchronise, sharding, precision, optimizer, framework_in_compute, fusion, best_schedule,    \
-      fusion_given, overlap_given, selection, overlap, pipeline, value_type,                       \
+  model, trace, costs, costs_device, costs_of, cluster, today, stack, stack_given, population,     \
+      compressor, mode, implementation, collective, nccl, density, parameter, sent_share, batch,   \
+      accumulation, synchronise, sharding, precision, optimizer, framework_in_compute, fusion,     \
+      best_schedule, fusion_given, overlap_given, selection, overlap, pipeline, value_type,        \
       wire_bytes_per_element, wire_messages, queue, encode_stream, encode_slowdown, extrapolate,   \
       compressing, network_streams, count_spread, seed, events, concurrent_jobs, payload, compute, \
       speed_derived, changed, folder, costs_folder
@@ -51,6 +51,7 @@ Request all_changed() {
   other.speed_derived = true;
   other.stack = "stack-ddp-nccl";
   other.stack_given = true;
+  other.population = "stack-population-mpi";
   other.compressor = "gaussian";
   other.mode = "paper";
   other.implementation = "gradcast-cuda";
@@ -149,8 +150,8 @@ Request row_of_table2(const std::string& compressor) {
 }
 
 const std::set<std::string> kNeverCompared{
-    "extrapolate",   "fusion_given", "overlap_given", "optimizer", "seed",
-    "speed_derived", "stack_given",  "today",         "folder",    "costs_folder"};
+    "extrapolate", "fusion_given", "overlap_given", "optimizer",    "seed",      "speed_derived",
+    "stack_given", "today",        "folder",        "costs_folder", "population"};
 
 }  // namespace
 

@@ -67,6 +67,42 @@ TEST_CASE("costs that nobody measured widen an interval by their own ends", "[sp
   CHECK(faster.high == Approx(0.105 / 0.097).epsilon(0.005));
 }
 
+// 90 of 100 ms were measured on one GPU. 10 ms of communication, off by e^(0.2 x 2.015)
+// = 1.50: 96.7 to 105.
+TEST_CASE("a cluster's discrepancy is of communication, and not of compute", "[spread]") {
+  SoftwareSpread made;
+  made.physics = made.forecast = 0.1;
+  made.compute = 0.09;
+  made.discrepancy = 0.2;
+  made.group = "a cluster";
+  const double factor = std::exp(0.2 * t_quantile(0.95, kSpreadDegrees));
+  const ForecastInterval interval = interval_of(made);
+  CHECK(interval.low.count() == Approx(0.09 + 0.01 / factor).epsilon(0.005));
+  CHECK(interval.high.count() == Approx(0.09 + 0.01 * factor).epsilon(0.005));
+}
+
+// No stack: 100 ms by physics are forecast, and software is thought to take 10 ms more. A run
+// scatters by 5 %, and its software may be next to nothing.
+TEST_CASE("a forecast by physics is not the end of its own interval", "[spread]") {
+  SoftwareSpread unnamed = spread(0.1);
+  unnamed.forecast = unnamed.physics;
+  unnamed.scatter = 0.05;
+  const double factor = std::exp(0.05 * t_quantile(0.95, kSpreadDegrees));
+  CHECK(interval_of(unnamed).low.count() == Approx(0.1 / factor).epsilon(0.01));
+  CHECK(interval_of(unnamed).high.count() == Approx(0.11 * factor).epsilon(0.01));
+}
+
+TEST_CASE("compute that was derived and not measured widens the interval", "[spread]") {
+  Scenario scenario = on_stack(toy(), "per_iteration_overhead,1us,10%,x,,\n");
+  const auto width = [&] {
+    const Evaluation its = evaluate(scenario, *find_engine("analytic"));
+    return its.interval->high - its.interval->low;
+  };
+  const Seconds measured = width();
+  scenario.trace.change().derived = true;
+  CHECK(width() > 10 * measured);
+}
+
 TEST_CASE("the same overhead on both sides leaves a speedup sure", "[spread]") {
   SoftwareSpread slower = spread(1);
   slower.physics = 0.105;

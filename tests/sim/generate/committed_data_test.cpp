@@ -368,19 +368,6 @@ TEST_CASE("NVIDIA's rows of Horovod are of one node", "[data]") {
   for (const MeasuredRun& run : measured.runs) CHECK(run.nodes == 1);
 }
 
-// No fit of stacks has seen the runs that judge them.
-TEST_CASE("the runs of 2020 to 2026 are in no group of runs", "[data]") {
-  DataFiles files(kRoot);
-  const std::string groups = files.read(kStackLists, "stack-groups").content;
-  for (const char* name : {"\nmeasured-dlperf,", "\nmeasured-csc,", "\nmeasured-nvidia-horovod,"}) {
-    CAPTURE(name);
-    CHECK(groups.find(name) == std::string::npos);
-    CHECK_FALSE(
-        load_measured_runs(files.read(kMeasuredRuns, std::string(name + 1, std::strlen(name) - 2)))
-            .runs.empty());
-  }
-}
-
 // 2 x 8192 tokens at 6514 tokens/s on 128 GPUs, compiled. Alone: so that forward, backward and an
 // eighth of the update, which is 3.111 % of the trace, are the 2 x 8192 / 6667 s of 8 GPUs.
 TEST_CASE("torchtitan's rows are tokens a second, and compute is from those of 8 GPUs", "[data]") {

@@ -171,6 +171,14 @@ TEST_CASE("a term that was asked for by value is not the stack's", "[stack]") {
   CHECK(terms_for(*scenario.stack, scenario).size() == 1);
 }
 
+TEST_CASE("a stack's name says what carries its collectives", "[stack]") {
+  CHECK(transport_of("horovod-mpi") == Transport::Mpi);
+  CHECK(transport_of("population-mpi-without-x") == Transport::Mpi);
+  CHECK(transport_of("ddp-gloo") == Transport::Gloo);
+  for (const char* name : {"ddp-nccl", "deepspeed-zero", "paper", "population"})
+    CHECK(transport_of(name) == Transport::Nccl);
+}
+
 TEST_CASE("what most stacks of a population lack is not in its forecast", "[stack]") {
   CHECK(on_stack("per_iteration_overhead,20ms,,x,,,40%\n").cluster.per_iteration_overhead ==
         Seconds{0});

@@ -1,6 +1,7 @@
 #include "sim/population/priors.hpp"
 
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "sim/base/error.hpp"
 #include "sim/inputs/data_files.hpp"
@@ -9,6 +10,7 @@
 
 using namespace gradcast;
 using Catch::Contains;
+using Catch::EndsWith;
 
 namespace {
 
@@ -43,7 +45,7 @@ TEST_CASE("what is wrong with priors is named", "[population]") {
 TEST_CASE("the groups of the data folder are whole, and each has one stack", "[population][data]") {
   DataFiles files(GRADCAST_SOURCE_DIR);
   const std::vector<SourceGroup> groups = load_source_groups(files);
-  CHECK(groups.size() == 7);
+  CHECK(groups.size() == 15);
   for (const SourceGroup& group : groups) {
     CAPTURE(group.name);
     CHECK(!group.rows.empty());
@@ -51,6 +53,26 @@ TEST_CASE("the groups of the data folder are whole, and each has one stack", "[p
       CHECK(row.run.stack == group.stack);
       CHECK(row.request.stack.empty());
       CHECK(row.run.outside.empty());
+    }
+  }
+}
+
+// No forecast uses the row that it is judged by, nor another row of its lab, cluster and software.
+TEST_CASE("each group's runs are forecast by a stack that has not seen the group",
+          "[population][data]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  for (const SourceGroup& group : load_source_groups(files)) {
+    CAPTURE(group.name);
+    std::set<std::string> sources;
+    for (const FitRow& row : group.rows) sources.insert(row.run.source);
+    for (const FitRow& row : group.rows) {
+      const Request request = unseen_request(request_of(row.run), row.run.source, files);
+      REQUIRE(request.stack.empty() != request.population.empty());
+      const std::string& name = request.stack.empty() ? request.population : request.stack;
+      CHECK_THAT(name, EndsWith("-without-" + group.name));
+      const Stack stack = load_stack(files.read(kStacks, name));
+      CHECK(std::set<std::string>(stack.without.begin(), stack.without.end()) == sources);
+      for (const std::string& seen : stack.sources) CHECK(!sources.contains(seen));
     }
   }
 }

@@ -19,11 +19,11 @@ UsualSchedules listed(const std::string& rows) {
 PopulationFit fit_of(const StackPriors& priors) {
   PopulationDraw draw;
   draw.middle = Eigen::VectorXd::Constant(1, std::log(10e-3));
-  draw.between = Eigen::VectorXd::Constant(1, 1e-9);
+  draw.between_stacks = draw.between_clusters = Eigen::VectorXd::Constant(1, 1e-9);
   draw.stacks = {Eigen::VectorXd::Constant(1, std::log(3e-3))};
-  draw.discrepancy = 0.1;
+  draw.discrepancy = {0.1, 0.1, 0.1};
   draw.scatter = {0.1};
-  return {&priors, {"old-mpi"}, {draw, draw}};
+  return {&priors, {"old-mpi"}, {draw, draw}, {Transport::Mpi}};
 }
 
 StackPriors one_prior() {
@@ -49,7 +49,7 @@ TEST_CASE("a stack that nobody measured has the costs of the one it is like", "[
   const auto files = stack_files(fit_of(priors), {},
                                  listed("old-mpi,merged,no,x,\nnew-mpi,layer,yes,y,old-mpi\n"
                                         "other,merged,never,z,\n"));
-  REQUIRE(files.size() == 4);
+  REQUIRE(files.size() == 5);
   CHECK(written(files, "old-mpi").terms[0].value == Approx(3e-3));
   const Stack like = written(files, "new-mpi");
   CHECK(like.terms[0].value == Approx(3e-3));
@@ -59,6 +59,7 @@ TEST_CASE("a stack that nobody measured has the costs of the one it is like", "[
   CHECK(other.terms[0].value == Approx(10e-3));
   CHECK(other.terms[0].source == "no run of it: what other stacks say");
   CHECK(written(files, "population").terms[0].value == Approx(10e-3));
+  CHECK(written(files, "population-mpi").terms[0].value == Approx(10e-3));
 }
 
 TEST_CASE("a stack is like one that was measured", "[population]") {

@@ -1,10 +1,13 @@
 #include "sim/cli/commands/fit/stacks.hpp"
 
+#include <numeric>
+
 #include "sim/answers/answer.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/progress.hpp"
 #include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
+#include "sim/base/thread_pool.hpp"
 #include "sim/cli/commands/fit/save.hpp"
 #include "sim/population/judgement.hpp"
 #include "sim/population/stack_files.hpp"
@@ -13,11 +16,12 @@ namespace gradcast::commands {
 namespace {
 
 constexpr const char* kSchema = "fit-stacks";
+constexpr const char* kWithoutEach = "estimating without each group";
 
 /// What a fit of one measured file takes. Here the list of groups says what is measured.
 void require_own_flags(const Flags& flags) {
   for (const char* flag : {"measured", "structures", "structure", "claimed-only", "starts", "seed",
-                           "max-error", "split", "engine", "jobs"})
+                           "max-error", "split", "engine"})
     if (flags.typed(flag))
       throw UsageError("--" + std::string(flag) +
                        " is not for --stacks, which estimates from all groups of "
@@ -30,15 +34,39 @@ Answer judged(const Flags& flags, const std::vector<SourceGroup>& groups,
     throw UsageError(
         "--stacks leaves out one group of sources at a time: write --leave-one-out source");
   Progress progress(std::vector<double>(groups.size(), 1), flags.quiet());
-  const Judgement judgement = judge_groups(groups, priors, [&](std::size_t done, std::size_t) {
-    progress.show(done, "estimating without each group");
-  });
+  const Judgement judgement =
+      judge_groups(groups, priors, chosen_jobs(flags),
+                   [&](std::size_t done) { progress.show(done, kWithoutEach); });
   return {judgement_table(judgement),
           judgement_rows(judgement),
           judgement_summary(judgement),
           1,
           Json(),
           kSchema};
+}
+
+/// The stacks, and for each group the one that forecasts it without having seen it.
+std::vector<FittedFile> with_those_without_each(std::vector<FittedFile> made, const Flags& flags,
+                                                const std::vector<SourceGroup>& groups,
+                                                const StackPriors& priors, DataFiles& files) {
+  const UsualSchedules schedules = load_usual_schedules(files);
+  const std::vector<KnownTerm> known = load_known_terms(files);
+  Progress progress(std::vector<double>(groups.size(), 1), flags.quiet());
+  std::vector<std::size_t> places(groups.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  const std::size_t first = made.size();
+  made.resize(first + groups.size());
+  std::size_t done = 0;
+  PoolWork pool;
+  pool.work = [&](std::size_t g) {
+    const std::vector<const SourceGroup*> others = all_but(groups, g);
+    made[first + g] =
+        file_without(fit_population(others, priors, 1), others, groups[g], schedules, known);
+    return std::string();
+  };
+  pool.done = [&](std::size_t, const std::string&) { progress.show(++done, kWithoutEach); };
+  run_in_threads(chosen_jobs(flags), places, pool);
+  return made;
 }
 
 Answer estimated(const std::vector<FittedFile>& made) {
@@ -90,7 +118,8 @@ int fit_stacks(const Flags& flags, DataFiles& files) {
   const std::vector<FittedFile> made = stack_files(
       fit_population(all, priors, 1), groups, load_usual_schedules(files), load_known_terms(files));
   deliver(flags, files.inputs(), "analytic", estimated(made));
-  if (flags.given("save")) save_files(flags, made);
+  if (flags.given("save"))
+    save_files(flags, with_those_without_each(made, flags, groups, priors, files));
   return 0;
 }
 

@@ -25,6 +25,11 @@ IterationForecast make_forecast(const Scenario& scenario, const Plan& plan, cons
   forecast.latency = latency_sensitivity(scenario, plan);
   const Seconds jitter = (forecast.spread.p95 - forecast.spread.p05) / (2 * kDeviationsToP95);
   forecast.interval = interval_of(scenario, plan, forecast.result, jitter);
+  if (scenario.stack == nullptr && scenario.population_by_mpi != nullptr) {
+    Scenario by_mpi = scenario;
+    by_mpi.population = scenario.population_by_mpi;
+    forecast.interval_by_mpi = interval_of(by_mpi, plan, forecast.result, jitter);
+  }
   forecast.physics = forecast.result.iteration;
   if (scenario.stack != nullptr) {
     const Scenario physics = without_stack(scenario);

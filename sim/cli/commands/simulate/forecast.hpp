@@ -30,6 +30,8 @@ struct IterationForecast {
   std::optional<MeasuredRun> measured{};  // the run that this is a forecast of, where there is one
   std::optional<LatencySensitivity> latency{};
   std::optional<ForecastInterval> interval{};
+  /// The interval if the software sends by MPI through the host. Only where no stack is named.
+  std::optional<ForecastInterval> interval_by_mpi{};
   std::optional<CountsUsed> counts{};   // of a training that sent other numbers than k
   MemoryUse memory{};                   // of a GPU
   Seconds physics{0};                   // the iteration without the software of a stack

@@ -51,6 +51,8 @@ Json numbers_of(const IterationForecast& forecast, const Plan& plan, const Noise
   };
   numbers["interval_low_seconds"] = end(&ForecastInterval::low);
   numbers["interval_high_seconds"] = end(&ForecastInterval::high);
+  numbers["interval_high_by_mpi_seconds"] =
+      forecast.interval_by_mpi ? Json(forecast.interval_by_mpi->high.count()) : Json();
   if (noise.asked()) {
     const Spread& spread = forecast.spread;
     numbers["mean_low_seconds"] = seconds(spread.low);

@@ -30,7 +30,7 @@ std::string interval_is_of(const IterationForecast& forecast, const Json& settin
   if (!forecast.interval || settings.at("stack") != "") return "";
   const bool fitted =
       settings.at("forecast_deviation") != "0s" || settings.at("forecast_deviation_share") != "0%";
-  return fitted ? "" : "with the software of any stack; --stack NAME makes it narrower";
+  return fitted ? "" : "for any software that sends by NCCL; name yours with --stack to narrow it";
 }
 
 /// Of costs that nobody measured on this GPU; "" of others.
@@ -72,13 +72,15 @@ std::string headline(const IterationForecast& forecast, const Plan& plan, const 
     add("the run never ends", result.lost);
     return to_text(table);
   }
-  add(noise.replicas > 1 ? "iteration (mean)" : "iteration", seconds(result.iteration) + " " + unit.name());
+  add(noise.replicas > 1 ? "iteration (mean)" : "iteration",
+      seconds(result.iteration) + " " + unit.name());
   add("assumed", settings.at("assumed").get<std::string>());
   if (noise.replicas > 1) {
     const Spread& spread = forecast.spread;
-    add("95 % interval of the mean", seconds(spread.low) + " to " + seconds(spread.high) + " " + unit.name());
-    add("5 %, 50 %, 95 % of the runs",
-        seconds(spread.p05) + ", " + seconds(spread.median) + ", " + seconds(spread.p95) + " " + unit.name());
+    add("95 % interval of the mean",
+        seconds(spread.low) + " to " + seconds(spread.high) + " " + unit.name());
+    add("5 %, 50 %, 95 % of the runs", seconds(spread.p05) + ", " + seconds(spread.median) + ", " +
+                                           seconds(spread.p95) + " " + unit.name());
     if (spread.lost > 0)
       add("runs that never ended",
           std::to_string(spread.lost) + " of " + std::to_string(spread.replicas));
@@ -92,7 +94,12 @@ std::string headline(const IterationForecast& forecast, const Plan& plan, const 
   add("90 % interval", forecast.interval ? seconds(forecast.interval->low) + " to " +
                                                seconds(forecast.interval->high) + " " + unit.name()
                                          : "none: the data folder has no stack-population");
-  if (const std::string whose = interval_is_of(forecast, settings); !whose.empty()) add("", whose);
+  if (const std::string whose = interval_is_of(forecast, settings); !whose.empty()) {
+    add("", whose);
+    if (const auto& by_mpi = forecast.interval_by_mpi;
+        by_mpi && by_mpi->high > forecast.interval->high)
+      add("", "by MPI through the host: up to " + seconds(by_mpi->high) + " " + unit.name());
+  }
   if (forecast.physics != result.iteration)
     add("by physics alone", seconds(forecast.physics) + " " + unit.name());
   if (forecast.counts) add_counts(*forecast.counts, add);
