@@ -93,7 +93,7 @@ TEST_CASE("a forecast by physics is not the end of its own interval", "[spread]"
 }
 
 TEST_CASE("compute that was derived and not measured widens the interval", "[spread]") {
-  Scenario scenario = on_stack(toy(), "per_iteration_overhead,1us,10%,x,,\n");
+  Scenario scenario = on_stack(toy::scenario(), "per_iteration_overhead,1us,10%,x,,\n");
   const auto width = [&] {
     const Evaluation its = evaluate(scenario, *find_engine("analytic"));
     return its.interval->high - its.interval->low;
