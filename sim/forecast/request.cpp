@@ -7,6 +7,7 @@
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/engine/simgrid_platform.hpp"
+#include "sim/forecast/estimates.hpp"
 #include "sim/forecast/preset.hpp"
 #include "sim/forecast/training.hpp"
 #include "sim/inputs/cluster_faults.hpp"
@@ -241,7 +242,8 @@ bool stack_estimated_from(const Request& request, const std::string& source, Dat
 Request unseen_request(Request request, const std::string& source, DataFiles& files) {
   if (!stack_estimated_from(request, source, files)) return request;
   request.stack.clear();
-  DataFiles others = files.beside();  // those that are only looked at are no inputs
+  if (is_fitted(request.cluster)) return request;  // its file has the software
+  DataFiles others = files.beside();               // those that are only looked at are no inputs
   for (const std::string& name : files.names(kStacks)) {
     if (!is_for_judging(name)) continue;
     const auto stack = others.parsed(others.read(kStacks, name), load_stack);

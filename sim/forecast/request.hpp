@@ -100,7 +100,8 @@ bool stack_estimated_from(const Request& request, const std::string& source, Dat
 
 /// The request with a stack that has not seen runs of this source. If its stack was estimated from
 /// such runs, the stack without their group takes its place, or, where nobody else measured it, no
-/// stack, and the population without them. Throws as read_files does.
+/// stack, and the population without them. A fitted cluster has software of its own, and gets no
+/// stack. Throws as read_files does.
 Request unseen_request(Request request, const std::string& source, DataFiles& files);
 
 /// The files that a request reads; nullptr for one that it does not. They belong to the DataFiles.

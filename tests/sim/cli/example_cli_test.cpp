@@ -195,7 +195,7 @@ TEST_CASE("the example is the same from any directory, and its paths are printed
                             compared(kExample.parent_path(), "../traces/examples/measured.csv")})
     CHECK(other["results"] == there["results"]);
   REQUIRE(there["inputs"].size() ==
-          10);  // measured, cluster, three models and traces, stacks, costs
+          11);  // measured, cluster, three models and traces, stacks by NCCL and by MPI, costs
   CHECK(there["inputs"][0]["path"] == "measured.csv");
   CHECK(there["inputs"][1]["path"] == "my-transformer-512.csv");
   CHECK(there["inputs"][2]["path"] == "my-transformer-512-my-gpu.csv");

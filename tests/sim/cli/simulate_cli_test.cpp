@@ -161,7 +161,8 @@ TEST_CASE("a JSON answer names its inputs, arguments and version", "[cli]") {
   std::vector<std::string> inputs;
   for (const Json& input : document["inputs"]) inputs.push_back(input["path"]);
   CHECK(inputs == std::vector<std::string>{"resnet-50", "iteration-resnet-50-v100", "10gbe-4x4",
-                                           "stack-population", "cost-v100-pytorch-1.1"});
+                                           "stack-population", "stack-population-mpi",
+                                           "cost-v100-pytorch-1.1"});
 }
 
 TEST_CASE("the same command twice gives the same bytes", "[cli]") {

@@ -111,7 +111,7 @@ TEST_CASE("a timeline is the same file every time, whatever it is called, and le
   CHECK(folder.files() == 2);
   const Json document = Json::parse(content_of(first));
   CHECK(document["otherData"]["schema"]["name"] == "gradcast/timeline");
-  CHECK(document["otherData"]["inputs"].size() == 4);
+  CHECK(document["otherData"]["inputs"].size() == 5);
   CHECK(document["otherData"]["seed"].is_null());
   // And nothing in the answer changes.
   CHECK(ran.out == gradcast_with(small_run({})).out);
