@@ -200,9 +200,34 @@ def write_traces(records, results):
         forecast.write_trace(setup, setup["compute_seconds"], results / f"iteration-{setup['model']}.csv")
 
 
+def record_of(path):
+    """What a run's file says. Ends the program in one line where a file is not as scripts/prove wrote it."""
+    try:
+        record = json.loads(path.read_text())
+        if record["name"] != path.stem:
+            raise ValueError(f"its name is {record['name']!r}")
+        lacking = (set(setups.setups()[0]) - set(record["setup"])) | ({"kind"} - set(record["setup"]["event"]))
+        if lacking:
+            raise ValueError(f"its set-up lacks {', '.join(sorted(lacking))}")
+        measured, told, link = record["measured"], record["forecast"], record["ground"]
+        low, high = told["interval"]
+        if (low is None) != (high is None):
+            raise ValueError("its interval has one end")
+        for seconds in [*measured["iteration_seconds"], measured["seconds"], told["seconds"],
+                        told["physics_seconds"], 1 / link["bytes_per_second"], link["latency_seconds"],
+                        1 + record["compute_seconds"], *([] if low is None else [low, high])]:
+            if not 0 < seconds < math.inf:
+                raise ValueError(f"{seconds} is no time in seconds")
+    except (OSError, ArithmeticError, ValueError, KeyError, TypeError) as error:
+        reason = f"it lacks {error}" if isinstance(error, KeyError) else error
+        raise SystemExit(f"scripts/prove: {path} is no result of this program: {reason}; remove it, and "
+                         "prove it again") from None
+    return record
+
+
 def write(root, results):
     """Puts the tables between the page's markers, and the picture beside the page; and the runs that are rows."""
-    records = [json.loads(path.read_text()) for path in sorted(results.glob("*.json"))
+    records = [record_of(path) for path in sorted(results.glob("*.json"))
                if not path.name.endswith(".forecast.json")]
     if not records:
         return

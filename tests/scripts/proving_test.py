@@ -1,4 +1,5 @@
 """The proving ground: what a run is forecast from, and that nothing of it stays behind. No PyTorch needed."""
+import json
 import math
 import os
 import pathlib
@@ -104,6 +105,25 @@ class Page(unittest.TestCase):
     def test_the_map_names_the_fastest_measured_and_forecast(self):
         text = page.winners([self.record(1.0, 2.0), self.record(1.5, 1.8, "fp16")])
         self.assertIn("| m | 2 | 300 | 2.00, 1.00 | 1.80, 1.50 |  | fp16 | none |", text)
+
+    def test_a_result_that_is_damaged_ends_it_in_one_line(self):
+        whole = (FOLDER.parent.parent / "traces" / "proving" / "16MiB-2-200-gloo-all-gather.json").read_text()
+        seconds = json.loads(whole)["measured"]["seconds"]
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "16MiB-2-200-gloo-all-gather.json"
+            path.write_text(whole)
+            self.assertEqual(page.record_of(path)["measured"]["seconds"], seconds)
+            for text, reason in ((whole[:100], "Unterminated string"), ("", "Expecting"), ("[]", "list indices"),
+                                 (whole.replace('"measured"', '"mesured"'), "it lacks 'measured'"),
+                                 (whole.replace('"mbit"', '"rate"'), "its set-up lacks mbit"),
+                                 (whole.replace(f'"seconds": {seconds}', '"seconds": NaN'), "nan is no time"),
+                                 (whole.replace(f'"seconds": {seconds}', '"seconds": 0'), "0 is no time"),
+                                 (whole.replace("16MiB-2-200-gloo", "x"), "its name is 'x-all-gather'")):
+                path.write_text(text)
+                with self.assertRaises(SystemExit) as ended:
+                    page.record_of(path)
+                self.assertIn(reason, str(ended.exception))
+                self.assertNotIn("\n", str(ended.exception))
 
 
 class Leftovers(unittest.TestCase):
