@@ -36,6 +36,20 @@ constexpr std::array kReasons = {
            "FSDP, ZeRO or synchronised batch normalisation, which send more than gradients"},
 };
 
+/// "all-reduce of 48 elements".
+std::string told(const Collective& what) {
+  std::string text = to_string(what.kind);
+  if (what.elements >= 0) text += " of " + std::to_string(what.elements) + " elements";
+  return text;
+}
+
+/// "ProfilerStep#4 to ProfilerStep#6".
+std::string range_of(const std::vector<StepCollectives>& steps) {
+  if (steps.empty()) return "none";
+  if (steps.size() == 1) return steps.front().step;
+  return steps.front().step + " to " + steps.back().step;
+}
+
 }  // namespace
 
 bool names_data_parallel(std::string_view description) {
@@ -123,20 +137,48 @@ std::vector<ImportedCollective> summary_of(const std::vector<StepCollectives>& s
   return summary;
 }
 
+std::string difference(const StepCollectives& here, const StepCollectives& there) {
+  if (here.calls.size() != there.calls.size())
+    return "the collectives of " + here.step + " are " + std::to_string(here.calls.size()) +
+           " here and " + std::to_string(there.calls.size()) + " there";
+  for (std::size_t i = 0; i < here.calls.size(); ++i) {
+    const Collective &its = here.calls[i].what, &other = there.calls[i].what;
+    // All ranks of an all-reduce hand over as much.
+    const bool sized =
+        its.kind == CollectiveKind::AllReduce && its.elements >= 0 && other.elements >= 0;
+    if (its.kind == other.kind && !(sized && its.elements != other.elements)) continue;
+    return "collective " + std::to_string(i + 1) + " of " + here.step + " is " + told(its) +
+           " here and " + told(other) + " there";
+  }
+  return "";
+}
+
+std::string mismatch(const std::vector<StepCollectives>& here,
+                     const std::vector<StepCollectives>& there) {
+  std::string first;
+  for (const StepCollectives& its : here)
+    for (const StepCollectives& other : there) {
+      if (its.step != other.step) continue;
+      const std::string found = difference(its, other);
+      if (found.empty()) return "";
+      if (first.empty()) first = found;
+    }
+  if (!first.empty()) return first;
+  return "the steps here are " + range_of(here) + ", and there " + range_of(there);
+}
+
 std::vector<SharedCall> shared_calls(const std::vector<StepCollectives>& ranks) {
   if (ranks.size() < 2) return {};
   std::vector<SharedCall> shared;
-  const std::size_t count = ranks.front().calls.size();
   for (const StepCollectives& rank : ranks)
-    if (rank.calls.size() != count) return {};
-  for (std::size_t i = 0; i < count; ++i) {
+    if (!difference(rank, ranks.front()).empty()) return {};
+  for (std::size_t i = 0; i < ranks.front().calls.size(); ++i) {
     const CollectiveCall& first = ranks.front().calls[i];
     SharedCall call{first.what.kind, first.span.end - first.span.start, 0, 0, 0};
     Nanoseconds first_start = first.span.start, last_start = first.span.start;
     Nanoseconds first_end = first.span.end;
     for (const StepCollectives& rank : ranks) {
       const CollectiveCall& its = rank.calls[i];
-      if (its.what.kind != call.kind) return {};
       const Nanoseconds length = its.span.end - its.span.start;
       call.shortest = std::min(call.shortest, length);
       call.longest = std::max(call.longest, length);
@@ -156,9 +198,8 @@ std::optional<ClockOffset> clock_offset(const std::vector<StepCollectives>& firs
   std::vector<Nanoseconds> reductions, others;
   for (const StepCollectives& its : first)
     for (const StepCollectives& step : rank) {
-      if (step.step != its.step || step.calls.size() != its.calls.size()) continue;
+      if (step.step != its.step || !difference(step, its).empty()) continue;
       for (std::size_t i = 0; i < step.calls.size(); ++i) {
-        if (step.calls[i].what.kind != its.calls[i].what.kind) break;
         const bool reduces = step.calls[i].what.kind == CollectiveKind::AllReduce;
         (reduces ? reductions : others).push_back(step.calls[i].span.end - its.calls[i].span.end);
       }

@@ -40,6 +40,14 @@ std::vector<std::int64_t> buckets_of(const StepCollectives& step);
 /// By kind, medians over the steps.
 std::vector<ImportedCollective> summary_of(const std::vector<StepCollectives>& steps);
 
+/// The first difference between the collectives of one step on two ranks, as a clause: their
+/// number, a kind, or the elements of an all-reduce. "" if they are the same.
+std::string difference(const StepCollectives& here, const StepCollectives& there);
+
+/// Why no step has the same collectives on both ranks, as a clause. "" if one step has.
+std::string mismatch(const std::vector<StepCollectives>& here,
+                     const std::vector<StepCollectives>& there);
+
 /// The collectives of a step on several ranks, brought together: the n-th of a kind on one rank is
 /// the n-th of that kind on the others. Each rank's kernel begins when that rank comes, so that the
 /// data can move only from the last start on.
@@ -51,8 +59,8 @@ struct SharedCall {
   Nanoseconds skew = 0;      // the first start to the last
 };
 
-/// Ranks whose n-th collectives differ in kind are not brought together: an empty list. A transfer
-/// that would be negative comes of clocks that differ, and is left at 0.
+/// Ranks whose collectives differ are not brought together: an empty list. A transfer that would be
+/// negative comes of clocks that differ, and is left at 0.
 std::vector<SharedCall> shared_calls(const std::vector<StepCollectives>& ranks);
 
 /// A rank's clock is so far ahead of the first one's. A collective ends at the same time on all

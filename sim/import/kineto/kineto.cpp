@@ -376,6 +376,17 @@ constexpr Nanoseconds kClockMatters = 100'000;
 /// Ends of the same collectives that lie further apart than this are not of one run.
 constexpr Nanoseconds kMostSpread = 2'000'000;
 
+/// Refuses ranks that have no step in common: nothing says that they are of one run.
+void require_same_collectives(const std::vector<Rank>& ranks) {
+  for (const Rank& rank : ranks)
+    if (const std::string found = mismatch(rank.collectives, ranks.front().collectives);
+        !found.empty())
+      throw DataError(rank.file, 0,
+                      "does not fit " + ranks.front().file + ": " + found +
+                          "; give the ranks' files of the same steps of one run, or one rank's "
+                          "file alone");
+}
+
 /// Sets all ranks' clocks by the first one's.
 void align_clocks(std::vector<Rank>& ranks, ImportNotes& notes) {
   for (Rank& rank : ranks) {
@@ -436,7 +447,7 @@ void set_shared(const std::vector<Rank>& ranks, Imported& imported) {
   }
   if (steps == 0) {
     imported.notes.unknown.push_back(
-        "how long data moved: the ranks' steps or collectives do not match each other");
+        "how long data moved: no step has the same collectives in all ranks' files");
     return;
   }
   imported.transfers_with_waiting = static_cast<int>(ranks.size()) < imported.world_size;
@@ -545,6 +556,7 @@ Imported imported_from(std::vector<Rank> ranks, const ImportOptions& options,
       for (const std::int64_t elements : imported.buckets)
         one.bytes = one.bytes + Bytes{elements * element_bytes};
   if (ranks.size() > 1) {
+    require_same_collectives(ranks);
     align_clocks(ranks, imported.notes);
     set_shared(ranks, imported);
   }

@@ -5,6 +5,7 @@
 #include "sim/base/error.hpp"
 #include "sim/base/gzip.hpp"
 #include "sim/base/text.hpp"
+#include "sim/import/readers.hpp"
 #include "tests/sim/import/wire_writer.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -140,6 +141,30 @@ TEST_CASE("a Chakra trace gives the model, its times and its collectives", "[exe
   CHECK_THAT(join(result.notes.used),
              Contains("19 nodes: 8 of the GPU, 455 us, 8 of the host, 20 us, 3 collectives"));
   CHECK_THAT(join(result.notes.unknown), Contains("collectives include waiting"));
+}
+
+// The buckets are 90 and 288 elements; the first all-reduce is of 4 x 90 bytes.
+TEST_CASE("execution traces of ranks that have no all-reduce in common are refused",
+          "[execution]") {
+  const TemporaryFolder folder;
+  const std::string first = folder.write("a.et", small_chakra());
+  const auto read_with = [&](const std::string& other) {
+    return import_reader_named("chakra").read({first, folder.write("b.et", other)}, {});
+  };
+  const auto with = [](const std::string& old, const std::string& other) {
+    std::string bytes = small_chakra();
+    const std::size_t at = bytes.find(old);
+    REQUIRE(at != std::string::npos);
+    return bytes.replace(at, old.size(), other);
+  };
+  CHECK(read_with(small_chakra()).world_size == 2);
+  CHECK(read_with(with(collective(15, 0, 4 * 90), "")).world_size == 2);
+  CHECK_THROWS_WITH(
+      read_with(with(collective(15, 0, 4 * 90) + collective(16, 0, 4 * 288),
+                     collective(15, 0, 4 * 100) + collective(16, 0, 4 * 278))),
+      Contains("b.et: does not fit ") && Contains("the first has 100 elements here and 90 there"));
+  CHECK_THROWS_WITH(read_with(with(collective(15, 0, 4 * 90) + collective(16, 0, 4 * 288), "")),
+                    Contains("the all-reduces of a step are 0 here and 2 there"));
 }
 
 TEST_CASE("a packed Chakra trace is the same", "[execution]") {

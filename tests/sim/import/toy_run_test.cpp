@@ -106,86 +106,6 @@ TEST_CASE("one rank's collectives include waiting, and the import says so") {
   CHECK(says(imported_toy({}).notes.unknown, "collectives include waiting"));
 }
 
-// Rank 0 begins at 500, rank 1 at 590; both end at 620. The data moves from 590 on: 30.
-TEST_CASE("with all ranks' files, moving data is told from waiting for ranks") {
-  if (!kineto::event_reader_built()) return;
-  ToyRun second;
-  second.rank = 1;
-  second.late = 90;
-  const Imported toy = imported_toys({{}, second});
-  REQUIRE(toy.collectives.size() == 1);
-  CHECK(micro(toy.collectives[0].seconds) == Approx(120));
-  REQUIRE(toy.collectives[0].transfer.has_value());
-  CHECK(micro(*toy.collectives[0].transfer) == Approx(30));
-  CHECK(micro(*toy.collectives[0].skew) == Approx(90));
-  CHECK_FALSE(says(toy.notes.unknown, "include waiting"));
-  CHECK_FALSE(toy.transfers_with_waiting);
-}
-
-// Rank 1 as above, with a clock that is 5 ms ahead or behind, or that began an age ago.
-TEST_CASE("clocks that differ are aligned by the ends of collectives, and the offset is said") {
-  if (!kineto::event_reader_built()) return;
-  struct Case {
-    const char *first, *second, *says;
-  };
-  for (const Case& one :
-       {Case{"0", "5000000", "the clock of rank 1 is 5ms ahead of that of rank 0"},
-        Case{"5000000", "0", "the clock of rank 1 is 5ms behind that of rank 0"},
-        Case{"0", "1695835535000000000", "the clock of rank 1 is 1696000000s ahead"}}) {
-    CAPTURE(one.says);
-    ToyRun first, second;
-    second.rank = 1;
-    second.late = 90;
-    first.head = std::string(R"("baseTimeNanoseconds":)") + one.first + ",";
-    second.head = std::string(R"("baseTimeNanoseconds":)") + one.second + ",";
-    const Imported toy = imported_toys({first, second});
-    REQUIRE(toy.collectives.size() == 1);
-    CHECK(micro(*toy.collectives[0].transfer) == Approx(30));
-    CHECK(micro(*toy.collectives[0].skew) == Approx(90));
-    CAPTURE(toy.notes.inferred);
-    CHECK(says(toy.notes.inferred, one.says));
-  }
-  ToyRun second;
-  second.rank = 1;
-  CHECK_FALSE(says(imported_toys({{}, second}).notes.inferred, "clock"));
-}
-
-// The ends of rank 1's all-reduces are 0, 10, 20, 30 and 40 ms after rank 0's: in the middle 20 ms,
-// from which they are 20, 10, 0, 10 and 20 ms away.
-TEST_CASE("how far clocks are apart is the middle of all ends, with its spread") {
-  std::vector<kineto::StepCollectives> first, second;
-  for (int step = 0; step < 5; ++step) {
-    kineto::CollectiveCall call;
-    call.what.kind = kineto::CollectiveKind::AllReduce;
-    call.span = {1'000'000'000LL * step, 1'000'000'000LL * step + 1000};
-    first.push_back({"s" + std::to_string(step), {call}});
-    call.span.end += 10'000'000LL * step;
-    second.push_back({"s" + std::to_string(step), {call}});
-  }
-  const auto offset = kineto::clock_offset(first, second);
-  REQUIRE(offset.has_value());
-  CHECK(offset->ahead == 20'000'000);
-  CHECK(offset->spread == 10'000'000);
-  CHECK_FALSE(kineto::clock_offset(first, {}).has_value());
-}
-
-// In rank 1's file each step lasts as long, but its ranks come 100 us later in each third step.
-TEST_CASE("ranks whose collectives have no ends in common are refused") {
-  if (!kineto::event_reader_built()) return;
-  ToyRun second;
-  second.rank = 1;
-  std::string text = second.text();
-  // The all-reduce of step 1 ends 50 ms late, that of step 2 is as it was.
-  const std::string begin = R"("tid":20,"ts":1500,"dur":120,)";
-  REQUIRE(text.find(begin) != std::string::npos);
-  text.replace(text.find(begin), begin.size(), R"("tid":20,"ts":51500,"dur":120,)");
-  const TemporaryFolder folder;
-  CHECK_THROWS_WITH(
-      import_reader_named("kineto").read(
-          {folder.write("a.json", ToyRun().text()), folder.write("b.json", text)}, {}),
-      Contains("b.json: does not fit ") && Contains("of two runs"));
-}
-
 TEST_CASE("a run that marks no steps has those between its optimizer's calls") {
   if (!kineto::event_reader_built()) return;
   ToyRun run;
@@ -243,15 +163,6 @@ TEST_CASE("buckets that do not add up to the gradients are said") {
   toy.buckets = {24};
   note_doubts(toy);
   CHECK(says(toy.notes.unknown, "why the buckets have 24 elements and the gradients 48"));
-}
-
-TEST_CASE("the same rank twice, or ranks of two runs, are refused") {
-  if (!kineto::event_reader_built()) return;
-  CHECK_THROWS_WITH(imported_toys({{}, {}}), Contains("rank 0") && Contains("once"));
-  ToyRun other;
-  other.rank = 1;
-  other.world_size = 4;
-  CHECK_THROWS_WITH(imported_toys({{}, other}), Contains("a run of 4 ranks"));
 }
 
 TEST_CASE("without shapes nothing is made up: there is no model") {
@@ -344,31 +255,6 @@ TEST_CASE("groups are named in many ways") {
   CHECK_FALSE(kineto::names_data_parallel("default_pg"));
   CHECK_FALSE(kineto::names_data_parallel("mesh_tp"));
   CHECK_FALSE(kineto::names_data_parallel(""));
-}
-
-// The figures of one of DLRM's all-reduces on eight V100 (facebookresearch/param@1e115ff): kernels
-// last 20 to 602 us, and the data moves for 18.
-TEST_CASE("kernels of very different lengths have one short transfer") {
-  using kineto::CollectiveKind;
-  struct RankCall {
-    Nanoseconds start, lasting;
-  };
-  const RankCall of_ranks[] = {{8510, 601}, {8509, 601}, {8538, 572}, {8508, 602},
-                               {9043, 70},  {9092, 20},  {8513, 602}, {8644, 468}};
-  std::vector<kineto::StepCollectives> ranks;
-  for (const RankCall& call : of_ranks)
-    ranks.push_back({"step",
-                     {{{1000 * call.start, 1000 * (call.start + call.lasting)},
-                       {CollectiveKind::AllReduce, 4, 4, 8, 0},
-                       true}}});
-  const auto shared = kineto::shared_calls(ranks);
-  REQUIRE(shared.size() == 1);
-  CHECK(shared[0].shortest == 20'000);
-  CHECK(shared[0].longest == 602'000);
-  CHECK(shared[0].transfer == 18'000);  // 9110 - 9092
-  CHECK(shared[0].skew == 584'000);     // 9092 - 8508
-  ranks[3].calls.clear();
-  CHECK(kineto::shared_calls(ranks).empty());
 }
 
 // ---- what cannot be read ----
