@@ -39,6 +39,12 @@ FileHead head_of(const std::filesystem::path& path) {
   return head;
 }
 
+/// A tar archive names its format behind the fields of its first entry.
+bool is_tar(std::string_view bytes) {
+  constexpr std::size_t kMagic = 257;
+  return bytes.size() > kMagic && bytes.substr(kMagic).starts_with("ustar");
+}
+
 std::vector<std::string> known_kinds() {
   std::vector<std::string> names;
   for (const ImportReader& reader : kReaders) names.emplace_back(reader.name);
@@ -48,6 +54,9 @@ std::vector<std::string> known_kinds() {
 const ImportReader& reader_for(const std::filesystem::path& path) {
   const FileHead head = head_of(path);
   if (head.bytes.empty()) throw DataError(path.string(), 0, "is empty");
+  if (is_tar(head.bytes))
+    throw DataError(path.string(), 0,
+                    "is a tar archive; unpack it (tar -xf), and import the file that was in it");
   for (const ImportReader& reader : kReaders)
     if (reader.recognises(head)) return reader;
   throw DataError(path.string(), 0,

@@ -129,6 +129,15 @@ TEST_CASE("an import that fails writes nothing") {
   refuses_text("", "is empty");
   refuses_text("tensor,elements\na,1\n", "is none of the kinds that can be imported");
   refuses_text(R"({"schema":"1.0.1","nodes":[]})", "is none of the kinds");
+  // The head of an archive's entry has 512 bytes: its name, numbers, and at 257 the format's name.
+  std::string archive = "trace.json";
+  archive.resize(257);
+  archive += "ustar  ";
+  archive.resize(512);
+  refuses_text(archive + whole, "is a tar archive; unpack it (tar -xf)");
+  Gzip packed;
+  packed.add(archive + whole);
+  refuses_text(packed.finish(), "is a tar archive");
   ToyRun one;
   one.steps = 1;
   refuses_text(one.text(), "has one step only");
