@@ -12,18 +12,10 @@ constexpr std::size_t kBlockBytes = std::size_t{1} << 18;
 }  // namespace
 
 BlockReader::BlockReader(const std::filesystem::path& path, std::size_t most_bytes)
-    : path_(path.string()), most_bytes_(most_bytes), file_(path, std::ios::binary) {
-  std::error_code ignored;
-  // A folder opens like a file, and reads like an empty one.
-  if (!file_ || std::filesystem::is_directory(path, ignored))
-    throw DataError(path_, 0, "cannot read this file");
-  block_.resize(kBlockBytes);
-}
+    : path_(path.string()), most_bytes_(most_bytes), file_(path), block_(kBlockBytes, '\0') {}
 
 bool BlockReader::read_block() {
-  file_.read(block_.data(), static_cast<std::streamsize>(block_.size()));
-  if (file_.bad()) throw DataError(path_, 0, "cannot read this file");
-  left_ = {block_.data(), static_cast<std::size_t>(file_.gcount())};
+  left_ = {block_.data(), file_.read(block_.data(), block_.size())};
   return !left_.empty();
 }
 
@@ -51,6 +43,17 @@ std::string_view BlockReader::next() {
   }
   gunzip_->finish();
   return {};
+}
+
+std::string bytes_of_file(const std::filesystem::path& path, std::string_view begin,
+                          std::size_t most_bytes) {
+  BlockReader file(path, most_bytes);
+  std::string bytes;
+  for (std::string_view block = file.next(); !block.empty(); block = file.next()) {
+    bytes += block;
+    if (bytes.size() >= begin.size() && !bytes.starts_with(begin)) break;
+  }
+  return bytes;
 }
 
 }  // namespace gradcast

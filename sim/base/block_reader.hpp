@@ -1,13 +1,13 @@
 // Reads a file in blocks, so that its length does not matter to memory.
 #pragma once
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "sim/base/gzip.hpp"
 #include "sim/base/limits.hpp"
+#include "sim/base/open_file.hpp"
 
 namespace gradcast {
 
@@ -32,11 +32,16 @@ class BlockReader {
   std::string path_;
   std::size_t most_bytes_;
   std::size_t bytes_ = 0;  // handed out
-  std::ifstream file_;
+  OpenFile file_;
   std::string block_;
   std::string_view left_;  // of the block
   bool begun_ = false;
   std::unique_ptr<Gunzip> gunzip_;
 };
+
+/// All bytes of a file, as BlockReader has them. A file that does not begin with `begin` is not
+/// read to its end: /dev/zero has none.
+std::string bytes_of_file(const std::filesystem::path& path, std::string_view begin,
+                          std::size_t most_bytes = kLongestTextFile);
 
 }  // namespace gradcast

@@ -168,7 +168,6 @@ NpyHeader parse_npy_header(std::string_view text) {
 
 static_assert(std::endian::native == std::endian::little, "elements are copied as they lie");
 
-constexpr std::string_view kNpyMagic{"\x93NUMPY", 6};
 constexpr std::size_t kNpyVersionEnd = 8;  // magic and version
 /// NumPy pads the header so that the elements begin at a multiple of it.
 constexpr std::size_t kNpyAlignment = 64;
@@ -255,10 +254,7 @@ std::vector<float> npy_vector(std::string_view bytes, const std::string& file) {
 }
 
 std::vector<float> read_npy(const std::filesystem::path& path) {
-  BlockReader file(path, kLongestNpyFile);
-  std::string bytes;
-  for (std::string_view block = file.next(); !block.empty(); block = file.next()) bytes += block;
-  return npy_vector(bytes, path.string());
+  return npy_vector(bytes_of_file(path, kNpyMagic, kLongestNpyFile), path.string());
 }
 
 std::string npy_of(std::span<const float> vector) {

@@ -11,6 +11,9 @@
 
 namespace gradcast {
 
+/// How a file begins.
+inline constexpr std::string_view kNpyMagic{"\x93NUMPY", 6};
+
 /// The header of a vector has some 70 letters. NumPy itself warns above 10,000.
 inline constexpr std::size_t kLongestNpyHeader = 10'000;
 inline constexpr std::size_t kLongestNpyFile =

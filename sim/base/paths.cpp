@@ -27,6 +27,13 @@ Entry entry_at(const fs::path& path) {
   }
 }
 
+void require_regular(const fs::path& path) {
+  const Entry entry = entry_at(path);
+  if (entry != Entry::File)
+    throw DataError(path.string(), 0,
+                    entry == Entry::None ? "no such file" : "is not a regular file");
+}
+
 bool kept_file_at(const fs::path& path) {
   const Entry entry = entry_at(path);
   if (entry == Entry::Folder || entry == Entry::Other)

@@ -12,6 +12,10 @@ enum class Entry { None, File, Folder, Other };
 /// Throws DataError where this machine cannot say (a name that is too long, a closed folder).
 Entry entry_at(const std::filesystem::path& path);
 
+/// Throws DataError for a path where no regular file lies. Of what is read twice: a pipe gives
+/// nothing the second time.
+void require_regular(const std::filesystem::path& path);
+
 /// True where a file lies that this program wrote, or could have written; false where nothing lies.
 /// Throws DataError for anything else: a pipe would be waited for, a folder cannot be read.
 bool kept_file_at(const std::filesystem::path& path);

@@ -11,6 +11,7 @@
 
 #include "sim/base/error.hpp"
 #include "sim/base/interruption.hpp"
+#include "sim/base/open_file.hpp"
 #include "sim/base/temporary_file.hpp"
 
 namespace gradcast {
@@ -95,20 +96,11 @@ class Draft {
 }  // namespace
 
 TextFile read_text_file(const std::filesystem::path& path, std::size_t most_bytes) {
-  const auto refuse = [&](int code) {
-    return DataError(path.string(), 0,
-                     std::string("cannot read this file: ") + std::strerror(code));
-  };
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) throw refuse(errno);
+  OpenFile file(path);
   TextFile text{path, {}};
   char block[65536];
-  for (;;) {
-    const ssize_t got = ::read(file.get(), block, sizeof block);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw refuse(errno);
-    if (got == 0) break;
-    const std::string_view read(block, static_cast<std::size_t>(got));
+  while (const std::size_t got = file.read(block, sizeof block)) {
+    const std::string_view read(block, got);
     text.content.append(read);
     // Not at the end: /dev/zero has none.
     if (read.find('\0') != std::string_view::npos) require_text(text);

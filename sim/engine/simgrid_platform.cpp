@@ -9,6 +9,7 @@
 
 #include "sim/base/child_process.hpp"
 #include "sim/base/error.hpp"
+#include "sim/base/paths.hpp"
 #include "sim/base/text.hpp"
 #include "sim/engine/platform_size.hpp"
 #include "sim/engine/simgrid_module.hpp"
@@ -81,6 +82,7 @@ std::vector<double> speeds_in_child(const Cluster& cluster, TriedPair& tried) {
 }  // namespace
 
 Cluster load_xml_cluster(const TextFile& file) {
+  require_regular(file.path);  // SimGrid reads it again
   require_small_platform(file);
   require_fixed_latencies(file);
   Cluster cluster;

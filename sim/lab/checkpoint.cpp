@@ -150,14 +150,8 @@ std::optional<TrainingState> read_checkpoint(const std::filesystem::path& path,
                                              std::size_t workers) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return std::nullopt;
-  BlockReader reader(path);
-  std::string bytes;
-  for (std::string_view block = reader.next(); !block.empty(); block = reader.next()) {
-    bytes += block;
-    // What is none need not be read to its end: /dev/zero has none.
-    if (bytes.size() >= kBegin.size() && !bytes.starts_with(kBegin)) break;
-  }
-  return checkpoint_state(path.string(), bytes, identity, parameters, workers);
+  return checkpoint_state(path.string(), bytes_of_file(path, kBegin), identity, parameters,
+                          workers);
 }
 
 }  // namespace gradcast::lab

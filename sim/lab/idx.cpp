@@ -5,6 +5,7 @@
 
 #include "sim/base/block_reader.hpp"
 #include "sim/base/error.hpp"
+#include "sim/base/paths.hpp"
 #include "sim/base/sha256.hpp"
 #include "sim/base/text_file.hpp"
 #include "sim/lab/dataset.hpp"
@@ -13,7 +14,8 @@ namespace gradcast::lab {
 namespace {
 
 constexpr std::size_t kMostDimensions = 4;
-constexpr std::uint8_t kUnsignedBytes = 8;  // the type's code
+constexpr std::uint8_t kUnsignedBytes = 8;           // the type's code
+constexpr std::string_view kIdxBegin{"\0\0\10", 3};  // two zero bytes, and that type
 
 std::size_t number_at(std::string_view content, std::size_t place) {
   std::size_t number = 0;
@@ -27,12 +29,9 @@ TextFile read_either(const std::filesystem::path& folder, const std::string& nam
                      std::vector<InputFile>& inputs) {
   for (const char* ending : {"", ".gz"}) {
     const std::filesystem::path path = folder / (name + ending);
-    std::error_code ignored;
-    if (!std::filesystem::exists(path, ignored)) continue;
-    TextFile file{path, {}};
-    BlockReader reader(path);
-    for (std::string_view block = reader.next(); !block.empty(); block = reader.next())
-      file.content += block;
+    if (entry_at(path) == Entry::None) continue;
+    require_regular(path);
+    TextFile file{path, bytes_of_file(path, kIdxBegin)};
     inputs.push_back({path.string(), sha256_of_file(path), path});
     return file;
   }

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "sim/base/error.hpp"
+#include "sim/base/paths.hpp"
 #include "sim/base/sha256.hpp"
 #include "sim/base/text_file.hpp"
 #include "sim/lab/dataset.hpp"
@@ -62,6 +63,7 @@ Dataset read_text_dataset(const std::string& name, const std::filesystem::path& 
                           std::vector<InputFile>& inputs) {
   std::string text;
   for (const std::filesystem::path& file : files_of(path)) {
+    require_regular(file);
     std::error_code ignored;
     if (const auto size = std::filesystem::file_size(file, ignored);
         !ignored && size > kLongestText - text.size())

@@ -21,13 +21,6 @@ bool is_number_word(const std::string& word) {
   return error == std::errc() && end == word.data() + word.size();
 }
 
-std::string file_bytes(const std::string& path) {
-  BlockReader file(path, kLongestNpyFile);
-  std::string bytes;
-  for (std::string_view block = file.next(); !block.empty(); block = file.next()) bytes += block;
-  return bytes;
-}
-
 }  // namespace
 
 std::vector<std::string> subject_words(std::string_view text) {
@@ -58,7 +51,7 @@ Subject read_subject(const std::string& word) {
     subject.law = parse_law(word);
     return subject;
   }
-  const std::string bytes = file_bytes(word);
+  const std::string bytes = bytes_of_file(word, kNpyMagic, kLongestNpyFile);
   subject.vector = npy_vector(bytes, word);
   subject.input = {word, sha256_hex(bytes), word};
   require_ratio(subject.vector, word);

@@ -12,6 +12,7 @@
 #include "sim/answers/json_reader.hpp"
 #include "sim/base/clean_text.hpp"
 #include "sim/base/error.hpp"
+#include "sim/base/paths.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/text_file.hpp"
 #include "sim/import/weights/weight.hpp"
@@ -218,6 +219,7 @@ std::vector<std::filesystem::path> files_meant(const std::vector<std::filesystem
         throw DataError(path.string(), 0,
                         "names " + in_quotes(shortened(clean_text(one_line(file)), 80)) +
                             ", which does not lie beside it");
+      require_regular(beside);
       add(beside);
     }
   }

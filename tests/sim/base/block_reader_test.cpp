@@ -80,7 +80,8 @@ TEST_CASE("gzip that is made to fill a memory is refused long before") {
 }
 
 TEST_CASE("a folder and a file that is not there are refused") {
-  CHECK_THROWS_WITH(read_unpacked("/"), "/: cannot read this file");
-  CHECK_THROWS_WITH(read_unpacked("/nowhere/x"), "/nowhere/x: cannot read this file");
+  CHECK_THROWS_WITH(read_unpacked("/"), "/: cannot read this file: Is a directory");
+  CHECK_THROWS_WITH(read_unpacked("/nowhere/x"),
+                    "/nowhere/x: cannot read this file: No such file or directory");
   CHECK_THROWS_AS(read_unpacked("/proc/self/mem"), DataError);
 }

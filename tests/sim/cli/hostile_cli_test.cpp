@@ -2,12 +2,17 @@
 // of them once took minutes, all the memory or the stack, or printed what is no number.
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
 
 #include "sim/engine/engine.hpp"
+#include "sim/import/readers.hpp"
 #include "tests/run_program.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -144,41 +149,153 @@ TEST_CASE("a platform of millions of hosts is answered with 3 before SimGrid mak
   }
 }
 
+namespace {
+
+/// A command that reads a file. "@.csv" stands for a path that ends so.
+using Words = std::vector<std::string>;
+
+const std::string kTrace =
+    GRADCAST_SOURCE_DIR "/tests/sim/import/traces/resnet50-ddp-a100x2.json.gz";
+
+/// Every kind of file that a flag or a word names, in a command that comes to read it. `out` can be
+/// written.
+std::vector<Words> readers_of_files(const std::string& out) {
+  std::vector<Words> commands = {
+      {"simulate", "--model", "@.csv"},
+      {"simulate", "--model", "fnn-3", "--trace", "@.csv"},
+      {"simulate", "--model", "fnn-3", "--cluster", "@.csv"},
+      {"simulate", "--model", "fnn-3", "--cluster", "@.xml"},
+      {"simulate", "--model", "fnn-3", "--compressor", "topk", "--costs", "@.csv"},
+      {"simulate", "--model", "fnn-3", "--events", "@.csv"},
+      {"simulate", "--model", "fnn-3", "--stack", "@.csv"},
+      {"simulate", "--model", "fnn-3", "--counts", "@.csv"},
+      {"simulate", "--model", "fnn-3", "--config", "@.toml"},
+      {"config", "--config", "@.toml"},
+      {"breakeven", "--model", "@.csv"},
+      {"collectives", "--cluster", "@.csv"},
+      {"compare", "--measured", "@.csv"},
+      {"compare", "--measured", "gtopk", "--fitted", "@.csv"},
+      {"fit", "--measured", "@.csv"},
+      {"fit", "--structures", "@.csv"},
+      {"sweep", "@.toml"},
+      {"sweep", "merge", "@"},
+      {"tta", "--model", "fnn-3", "--training", "@.json"},
+      {"tta", "--model", "fnn-3", "--training", "@.csv"},
+      {"report", "@.json", "-o", out},
+      {"theory", "--distribution", "@.npy"},
+      {"train", "--data", "@"},
+      {"train", "--dataset", "common-licenses", "--data", "@.txt"},
+      {"train", "--epochs", "1", "--checkpoint", "@"},
+      {"calibrate", "--device", "cpu", "--models", "@.csv", "-o", out},
+      {"calibrate", "--device", "cpu", "--distributions", "@.npy", "-o", out},
+      {"calibrate", "--device", "cpu", "--per-layer", "fnn-3", "--trace", "@.csv"},
+      {"import", "@.json", "-o", out},
+      {"import", kTrace, "--params", "@.csv", "-o", out},
+  };
+  for (const auto& reader : gradcast::import_readers_in_order())
+    commands.push_back({"import", "@", "--kind", std::string(reader.name), "-o", out});
+  return commands;
+}
+
+/// The same command with a path in place of "@.csv". `make` makes what lies there.
+template <class Make>
+Words with_path(Words words, const std::filesystem::path& folder, Make make) {
+  for (std::string& word : words)
+    if (word.starts_with("@")) {
+      const std::filesystem::path path = folder / ("x" + word.substr(1));
+      if (!std::filesystem::exists(std::filesystem::symlink_status(path))) make(path);
+      word = path.string();
+    }
+  return words;
+}
+
+/// Whether an exit code says that an input is wrong.
+bool blames_input(int exit_code) { return exit_code == 2 || exit_code == 3; }
+
+}  // namespace
+
 // Each of these once read a GiB before it said that this is no text.
 TEST_CASE("/dev/zero as any input is refused at once, in little memory", "[cli]") {
   const TemporaryFolder folder;
-  const std::string trace =
-      GRADCAST_SOURCE_DIR "/tests/sim/import/traces/resnet50-ddp-a100x2.json.gz";
-  const std::string zero = "/dev/zero";
   const std::string out = (folder.path / "out").string();
-  const std::vector<std::vector<std::string>> commands = {
-      {"simulate", "--model", zero},
-      {"simulate", "--model", "fnn-3", "--trace", zero},
-      {"simulate", "--model", "fnn-3", "--cluster", zero},
-      {"simulate", "--model", "fnn-3", "--compressor", "topk", "--costs", zero},
-      {"simulate", "--model", "fnn-3", "--events", zero},
-      {"simulate", "--model", "fnn-3", "--stack", zero},
-      {"simulate", "--model", "fnn-3", "--counts", zero},
-      {"simulate", "--model", "fnn-3", "--config", zero},
-      {"compare", "--measured", zero},
-      {"fit", "--measured", zero},
-      {"fit", "--structures", zero},
-      {"sweep", zero},
-      {"sweep", "merge", zero},
-      {"tta", "--model", "fnn-3", "--training", zero},
-      {"report", zero, "-o", out},
-      {"theory", "--distribution", zero},
-      {"train", "--data", zero},
-      {"train", "--epochs", "1", "--checkpoint", zero},
-      {"calibrate", "--models", zero, "-o", out},
-      {"import", zero, "-o", out},
-      {"import", trace, "--params", zero, "-o", out},
-  };
-  for (const auto& words : commands) {
-    CAPTURE(words);
-    const Used used = used_by(words);
-    CHECK((used.exit_code == 2 || used.exit_code == 3));
+  for (const Words& words : readers_of_files(out)) {
+    const Words run = with_path(words, folder.path, [](const std::filesystem::path& path) {
+      std::filesystem::create_symlink("/dev/zero", path);
+    });
+    CAPTURE(run);
+    const Used used = used_by(run);
+    CHECK(blames_input(used.exit_code));
     CHECK(used.seconds < 1);
     CHECK(used.kilobytes < 100'000);
   }
+}
+
+TEST_CASE("IDX files that are /dev/zero are refused at once too", "[cli]") {
+  const TemporaryFolder folder;
+  for (const char* part : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
+                           "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"})
+    std::filesystem::create_symlink("/dev/zero", folder.path / part);
+  const Used used = used_by({"train", "--data", folder.path.string()});
+  CHECK(used.exit_code == 3);
+  CHECK(used.seconds < 1);
+  CHECK(used.kilobytes < 100'000);
+}
+
+TEST_CASE("a folder as any input is refused in one line", "[cli]") {
+  const TemporaryFolder folder;
+  const std::string out = (folder.path / "out").string();
+  for (const Words& words : readers_of_files(out)) {
+    const Words run = with_path(words, folder.path, [](const std::filesystem::path& path) {
+      std::filesystem::create_directory(path);
+    });
+    const Ran ran = gradcast_with(run);
+    CAPTURE(run, ran.err);
+    CHECK((blames_input(ran.exit_code) || ran.exit_code == 1));  // 1: --checkpoint is written too
+    CHECK_THAT(ran.err, Catch::StartsWith("gradcast: "));
+    CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
+  }
+}
+
+// They run at the same time: each waits two seconds for a program that writes.
+TEST_CASE("a pipe that nobody writes to is not waited for", "[cli]") {
+  const TemporaryFolder folder;
+  const std::string out = (folder.path / "out").string();
+  std::vector<std::pair<pid_t, Words>> started;
+  for (const Words& words : readers_of_files(out)) {
+    const Words run = with_path(words, folder.path, [](const std::filesystem::path& path) {
+      REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+    });
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(60);  // ends what hangs
+      _exit(blames_input(gradcast_with(run).exit_code) ? 0 : 1);
+    }
+    started.emplace_back(child, run);
+  }
+  for (const auto& [child, run] : started) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    CAPTURE(run, status);
+    CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+  }
+}
+
+TEST_CASE("a pipe that a program writes to is read", "[cli]") {
+  const TemporaryFolder folder;
+  const std::string pipe = (folder.path / "x.csv").string();
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);        // ends what hangs
+    usleep(300'000);  // later than the reader
+    std::ifstream trace(GRADCAST_SOURCE_DIR "/traces/iteration-fnn-3-v100.csv");
+    std::ofstream(pipe) << trace.rdbuf();
+    _exit(0);
+  }
+  const Ran ran = gradcast_runs("simulate", "--model", "fnn-3", "--trace", pipe.c_str());
+  int status = 0;
+  waitpid(child, &status, 0);
+  CAPTURE(ran.err);
+  CHECK(ran.exit_code == 0);
+  CHECK(status == 0);
 }
