@@ -176,7 +176,7 @@ CalibrationAsked read_calibration_asked(const Flags& flags, DataFiles& files) {
   }
   if (flags.given("trace") && !flags.given("per-layer"))
     throw UsageError("--trace belongs to --per-layer, which is not given");
-  if (flags.text("output") == "-")
+  if (flags.written("output") == "-")
     throw UsageError("--output: '-' is not a file, and the cost table grows in one: name a file");
   CalibrationAsked asked;
   asked.device = flags.value("device", parse_device);

@@ -1,13 +1,9 @@
 #include "sim/calibration/cost_file.hpp"
 
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-
 #include "sim/base/csv.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
+#include "sim/base/writable.hpp"
 #include "sim/calibration/points.hpp"
 
 namespace gradcast {
@@ -32,18 +28,6 @@ std::size_t end_of_comments(const std::string& content) {
   return at;
 }
 
-/// Checked before anything is measured, so that no point is measured in vain.
-void require_folder_for(const std::filesystem::path& file) {
-  std::filesystem::path folder = follow_links(file).parent_path();
-  if (folder.empty()) folder = ".";
-  std::error_code ignored;
-  if (!std::filesystem::is_directory(folder, ignored))
-    throw UsageError("--output: there is no folder '" + folder.string() + "'; make it first");
-  if (::access(folder.c_str(), W_OK | X_OK) != 0)
-    throw Error(ExitCode::Failure, "cannot write into the folder " + folder.string() + ": " +
-                                       std::strerror(errno) + "; name another file with -o");
-}
-
 std::string shown(const std::set<int>& numbers) {
   std::vector<std::string> words;
   words.reserve(numbers.size());
@@ -61,7 +45,7 @@ CostFile::CostFile(std::filesystem::path path, std::vector<Provenance> provenanc
     take_over({path_, *last_seen_}, workers);
     return;
   }
-  require_folder_for(path_);
+  require_file_writable(path_);  // before anything is measured in vain
   for (const Provenance& line : provenance_) comments_ += comment_of(line);
   body_ = csv_of({});
 }

@@ -22,8 +22,7 @@ class CostFile {
  public:
   /// Continues the file if it exists and is not empty. Throws DataError if it is not a cost table,
   /// or is one of another device, version or seed, or of other numbers of workers; UsageError if it
-  /// is not a regular file or its folder does not exist; Error (1) if no file can be made in the
-  /// folder.
+  /// is not a regular file; Error (1) if no file can be made there.
   CostFile(std::filesystem::path path, std::vector<Provenance> provenance,
            const std::vector<int>& workers);
 

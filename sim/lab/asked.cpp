@@ -256,15 +256,19 @@ Flags train_flags() {
   flags.add("evaluate-every", "iterations between two looks at the test set (default: an epoch)");
   flags.add("seed", "of the first parameters, the shards, their order, and the compressors' draws",
             "1");
-  flags.add("checkpoint",
-            "a file that keeps the state after each epoch and at ctrl-C; the same command goes on "
-            "from it");
-  flags.add("counts", "a CSV file for the elements that each worker sent in each iteration");
+  flags.add_written(
+      "checkpoint", Writes::File,
+      "a file that keeps the state after each epoch and at ctrl-C; the same command goes on "
+      "from it");
+  flags.add_written("counts", Writes::File,
+                    "a CSV file for the elements that each worker sent in each iteration");
   flags.add("observe",
             "iterations in which to look at u of the first worker, like 200,400; the answer says "
             "its moments, and as JSON the histogram of each tensor");
-  flags.add("observations", "a CSV file for what was seen: moments and histogram of each tensor");
-  flags.add("record", "a folder for u itself: u-<iteration>.npy, for `gradcast theory`");
+  flags.add_written("observations", Writes::File,
+                    "a CSV file for what was seen: moments and histogram of each tensor");
+  flags.add_written("record", Writes::Folder,
+                    "a folder for u itself: u-<iteration>.npy, for `gradcast theory`");
   flags.add("check-bound",
             "yes: count where Top-k would leave more than (1 - k/d)^2 of u's square, whole and in "
             "each tensor; takes twice the time",
@@ -314,18 +318,18 @@ TrainAsked read_train_asked(const Flags& flags) {
   if (!flags.text("evaluate-every").empty())
     settings.evaluate_every = flags.value("evaluate-every", parse_count);
   settings.seed = flags.value("seed", parse_seed);
-  asked.checkpoint = flags.text("checkpoint");
+  asked.checkpoint = flags.written("checkpoint");
   if (!asked.checkpoint.empty()) kept_file_at(asked.checkpoint);
-  asked.counts = flags.text("counts");
-  asked.observations = flags.text("observations");
-  asked.record = flags.text("record");
+  asked.counts = flags.written("counts");
+  asked.observations = flags.written("observations");
+  asked.record = flags.written("record");
   asked.check_bound = flags.value("check-bound", parse_yes_no);
   if (asked.check_bound && !settings.takes_density())
     throw UsageError("--check-bound: the bound is of what selects k elements, and " +
                      std::string(settings.compressor->name) + " does not");
   if (flags.given("observe")) asked.observe = flags.value("observe", parse_iterations);
   for (const char* where : {"observations", "record"})
-    if (asked.observe.empty() && !flags.text(where).empty())
+    if (asked.observe.empty() && flags.given(where))
       throw UsageError("--" + std::string(where) + ": --observe says in which iterations to look");
   const bool only_recorded = asked.observations.empty() && !asked.record.empty();
   if (!asked.checkpoint.empty() &&

@@ -7,12 +7,16 @@
 
 namespace gradcast {
 
+/// What a command writes at the place that a flag names.
+enum class Writes { Nothing, File, Folder };
+
 struct FlagInfo {
   std::string name;      // "jobs"
   char letter = 0;       // 'j' of "j,jobs"; 0 for none
-  std::string value;     // "VALUE", "FILE"; "" for a switch
+  std::string value;     // "VALUE", "FILE", "FOLDER"; "" for a switch
   std::string help;      // one line
   std::string fallback;  // "" for none
+  Writes writes = Writes::Nothing;
 
   bool is_switch() const { return value.empty(); }
 };

@@ -26,26 +26,6 @@ bool is_beside_the_answer(const std::string& name) {
          kBesideTheAnswer.end();
 }
 
-enum class Written { File, Folder };
-
-/// A flag, besides -o, that names what is written. A flag of the same name may name an input
-/// elsewhere, so the command belongs to it; "" is any command.
-struct WrittenFlag {
-  std::string_view command, flag;
-  Written what;
-};
-
-constexpr std::array kWrittenFlags = {WrittenFlag{"", "timeline", Written::File},
-                                      WrittenFlag{"", "paje", Written::File},
-                                      WrittenFlag{"collectives", "plot", Written::File},
-                                      WrittenFlag{"fit", "save", Written::Folder},
-                                      WrittenFlag{"import", "output", Written::Folder},
-                                      WrittenFlag{"sweep", "emit-slurm", Written::Folder},
-                                      WrittenFlag{"train", "checkpoint", Written::File},
-                                      WrittenFlag{"train", "counts", Written::File},
-                                      WrittenFlag{"train", "observations", Written::File},
-                                      WrittenFlag{"train", "record", Written::Folder}};
-
 /// Flags that every command has.
 constexpr std::array<std::string_view, 6> kCommon = {"format", "output", "quiet",
                                                      "color",  "config", "help"};
@@ -72,7 +52,7 @@ int parse_jobs(std::string_view text) { return parse_count_to(kMostJobs, text); 
 }  // namespace
 
 Flags::Flags(std::string command, const std::string& summary,
-             const std::vector<std::string>& examples, const std::string& output)
+             const std::vector<std::string>& examples, const std::string& output, Writes writes)
     : output_is_answer_(output.empty()) {
   info_.name = std::move(command);
   info_.summary = summary;
@@ -82,7 +62,7 @@ Flags::Flags(std::string command, const std::string& summary,
       {"output", 'o', "FILE",
        output_is_answer_ ? "write there instead of standard output; .csv or .json sets the format"
                          : output,
-       ""},
+       "", writes},
       {"quiet", 'q', "", "no notes on standard error", ""},
       {"color", 0, "WHEN", "auto, always or never", "auto"},
       {"config", 'c', "FILE",
@@ -96,6 +76,12 @@ void Flags::add(const std::string& name, const std::string& help, const std::str
   flag.help = help;
   flag.fallback = fallback;
   info_.flags.push_back(std::move(flag));
+}
+
+void Flags::add_written(const std::string& name, Writes writes, const std::string& help) {
+  add(name, help);
+  info_.flags.back().writes = writes;
+  info_.flags.back().value = writes == Writes::Folder ? "FOLDER" : "FILE";
 }
 
 void Flags::add_switch(const std::string& name, const std::string& help) {
@@ -185,21 +171,18 @@ void Flags::require_values() const {
 }
 
 void Flags::require_writable() const {
-  // With --shard -o is a folder where shards meet. `sweep` refuses other folders in its own words.
-  const bool meets = given("shard");
-  std::error_code ignored;
-  const std::string file = answer_file();
-  if (meets && !file.empty())
-    require_folder_writable(file);
-  else if (!file.empty() && !(command() == "sweep" && std::filesystem::is_directory(file, ignored)))
-    require_file_writable(file);
-  for (const WrittenFlag& written : kWrittenFlags) {
-    const std::string flag(written.flag);
-    if ((!written.command.empty() && written.command != command()) || !given(flag)) continue;
-    if (written.what == Written::Folder)
-      require_folder_writable(text(flag));
-    else
-      require_file_writable(text(flag));
+  for (const FlagInfo& flag : info_.flags) {
+    if (flag.writes == Writes::Nothing || !given(flag.name)) continue;
+    const bool output = flag.name == "output";
+    const std::string place = line_.find(flag.name)->value;
+    if (output && place == "-") continue;
+    // With --shard -o is a folder where shards meet. `sweep` refuses other folders in its own
+    // words.
+    std::error_code ignored;
+    if (flag.writes == Writes::Folder || (output && given("shard")))
+      require_folder_writable(place);
+    else if (!(output && command() == "sweep" && std::filesystem::is_directory(place, ignored)))
+      require_file_writable(place);
   }
 }
 
@@ -226,11 +209,28 @@ std::vector<std::string> Flags::own_names() const {
 
 bool Flags::given(const std::string& name) const { return line_.find(name) != nullptr; }
 
-std::string Flags::text(const std::string& name) const {
-  if (const GivenFlag* found = line_.find(name)) return found->value;
+const FlagInfo& Flags::flag_named(const std::string& name) const {
   const FlagInfo* flag = info_.find(name);
   if (flag == nullptr) throw std::logic_error("`" + command() + "` has no flag --" + name);
-  return flag->fallback;
+  return *flag;
+}
+
+std::string Flags::typed_or_fallback(const std::string& name) const {
+  const std::string& fallback = flag_named(name).fallback;
+  const GivenFlag* found = line_.find(name);
+  return found == nullptr ? fallback : found->value;
+}
+
+std::string Flags::text(const std::string& name) const {
+  if (flag_named(name).writes != Writes::Nothing)
+    throw std::logic_error("--" + name + " names what is written: take it from written()");
+  return typed_or_fallback(name);
+}
+
+std::string Flags::written(const std::string& name) const {
+  if (flag_named(name).writes == Writes::Nothing)
+    throw std::logic_error("--" + name + " is written: add it by add_written()");
+  return typed_or_fallback(name);
 }
 
 Error Flags::complaint(const std::string& name, const std::string& what) const {
@@ -242,7 +242,7 @@ Error Flags::complaint(const std::string& name, const std::string& what) const {
 }
 
 std::string Flags::answer_file() const {
-  const std::string file = output_is_answer_ ? text("output") : "";
+  const std::string file = output_is_answer_ ? written("output") : "";
   return file == "-" ? "" : file;
 }
 

@@ -18,13 +18,17 @@ enum class Format { Table, Csv, Json };
 class Flags {
  public:
   /// `examples`: command lines, shown before the flags. `output`: the help of -o, for a command
-  /// whose answer always goes to standard output.
+  /// whose answer always goes to standard output, and what that command writes there.
   Flags(std::string command, const std::string& summary, const std::vector<std::string>& examples,
-        const std::string& output = "");
+        const std::string& output = "", Writes writes = Writes::File);
 
   /// Adds a flag with a value. `fallback` is its value if it is not given; "" is none. A name may
   /// have a letter before it: "j,jobs".
   void add(const std::string& name, const std::string& help, const std::string& fallback = "");
+
+  /// Adds a flag that names a file or a folder to write. `parse` refuses a place that cannot be
+  /// written, so that this is said before the work. Only written() gives the place.
+  void add_written(const std::string& name, Writes writes, const std::string& help);
 
   /// Adds a flag without a value: `--sweep`.
   void add_switch(const std::string& name, const std::string& help);
@@ -52,14 +56,17 @@ class Flags {
   bool given(const std::string& name) const;
   /// Words without a flag, in their order.
   const std::vector<std::string>& words() const { return line_.words; }
-  /// The value or the fallback.
+  /// The value or the fallback. Throws std::logic_error for a flag that names what is written.
   std::string text(const std::string& name) const;
+  /// The place that a flag names: -o or one of add_written; "" if it is not given. Throws
+  /// std::logic_error for any other flag.
+  std::string written(const std::string& name) const;
   /// The value through a parser of units.hpp. The parser's ValueError becomes a UsageError with the
   /// flag's name, or a DataError with the line of the config file that has the value.
   template <class Parse>
   auto value(const std::string& name, Parse parse) const {
     try {
-      return parse(text(name));
+      return parse(typed_or_fallback(name));
     } catch (const ValueError& error) {
       throw complaint(name, error.what());
     }
@@ -87,6 +94,9 @@ class Flags {
   /// Throws Error (1) if what is to be written cannot be: an hour's work must not end so.
   void require_writable() const;
   bool is_switch(const std::string& name) const;
+  /// Throws std::logic_error for a flag that this command lacks.
+  const FlagInfo& flag_named(const std::string& name) const;
+  std::string typed_or_fallback(const std::string& name) const;
   /// The error to throw: it names the flag, or where its value came from.
   Error complaint(const std::string& name, const std::string& what) const;
   /// The file of -o; "" for standard output.

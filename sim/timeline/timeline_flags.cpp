@@ -62,17 +62,19 @@ std::string write_json(const Flags& flags, const TimelineChoice& choice, const T
 }  // namespace
 
 void add_timeline_flags(Flags& flags) {
-  flags.add("timeline",
-            "a .json or .json.gz file: write the iteration there as a Chrome trace, as PyTorch's "
-            "profiler does, for Perfetto and chrome://tracing");
+  flags.add_written(
+      "timeline", Writes::File,
+      "a .json or .json.gz file: write the iteration there as a Chrome trace, as PyTorch's "
+      "profiler does, for Perfetto and chrome://tracing");
   flags.add("timeline-ranks",
             "the ranks that the timeline shows: all, one-per-class (one of each group of equal "
             "ranks), or numbers like 0,8..15 (default: all up to 64 ranks, else one-per-class)");
-  flags.add("paje", "a file: write SimGrid's own trace of its links there, for ViTE and PajeNG");
+  flags.add_written("paje", Writes::File,
+                    "a file: write SimGrid's own trace of its links there, for ViTE and PajeNG");
 }
 
 TimelineChoice read_timeline(const Flags& flags, const Engine& engine) {
-  TimelineChoice choice{flags.text("timeline"), flags.text("paje"), {}};
+  TimelineChoice choice{flags.written("timeline"), flags.written("paje"), {}};
   const std::string file = choice.timeline.filename().string();
   if (flags.given("timeline") && !file.ends_with(".json") && !file.ends_with(".json.gz"))
     throw UsageError("--timeline: '" + choice.timeline.string() +
@@ -92,7 +94,7 @@ TimelineChoice read_timeline(const Flags& flags, const Engine& engine) {
   if (flags.given("paje") && engine.name != "flow" && !engine.name.starts_with("simgrid"))
     throw UsageError("--paje: the engine '" + std::string(engine.name) +
                      "' writes none; SimGrid's do (--engine simgrid)");
-  const std::filesystem::path output = flags.text("output");
+  const std::filesystem::path output = flags.written("output");
   for (const std::filesystem::path& written : {choice.timeline, choice.paje})
     if (!written.empty() && (written == output || choice.timeline == choice.paje))
       throw UsageError("'" + written.string() + "' cannot be two files at once");

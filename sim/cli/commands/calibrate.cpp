@@ -31,7 +31,7 @@ std::string now_utc() {
 }
 
 std::filesystem::path output_of(const Flags& flags, const BenchDevice& device) {
-  if (flags.given("output")) return flags.text("output");
+  if (flags.given("output")) return flags.written("output");
   const std::string name = "cost-" + device.slug + ".csv";
   std::error_code ignored;
   return std::filesystem::is_directory("traces", ignored) ? "traces/" + name : name;

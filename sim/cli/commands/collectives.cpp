@@ -77,9 +77,9 @@ Flags collectives_flags() {
             "PyTorch brings",
             to_text(kUsualNccl));
   add_engine_flag(flags);
-  flags.add("plot",
-            "also write this SVG: bus bandwidth and time over size, a line for each number "
-            "of nodes, with the algorithm and protocol where they change");
+  flags.add_written("plot", Writes::File,
+                    "also write this SVG: bus bandwidth and time over size, a line for each number "
+                    "of nodes, with the algorithm and protocol where they change");
   flags.add_switch("verbose", "also NCCL's estimate for every algorithm and protocol");
   add_cluster_flags(flags);
   return flags;
@@ -188,7 +188,7 @@ int collectives(int argc, const char* const* argv) {
   const Asked asked{flags.value("kind", parse_kind), flags.value("nccl", parse_nccl_version),
                     &chosen_engine(flags), flags.given("verbose")};
   const std::vector<Bytes> sizes = flags.value("sizes", parse_sizes);
-  if (flags.given("plot") && flags.text("plot") == flags.text("output"))
+  if (flags.given("plot") && flags.written("plot") == flags.written("output"))
     throw UsageError("--plot and --output are two files");
   Request request;
   read_cluster(flags, request, {"nodes"});
@@ -221,7 +221,7 @@ int collectives(int argc, const char* const* argv) {
                   " chooses by its own tables (rule us); us is the time on this cluster's links.\n";
   if (flags.given("plot")) {
     const std::vector<Figure> figures = collective_figures(answer.rows);
-    write_text_file(flags.text("plot"), svg_of(figures, Palette(figures)));
+    write_text_file(flags.written("plot"), svg_of(figures, Palette(figures)));
   }
   deliver(flags, files.inputs(), asked.engine->name, answer);
   return 0;

@@ -80,8 +80,8 @@ int fit(int argc, const char* const* argv) {
   flags.add("starts", "number of random starts of each search, beside the structure's own start",
             "10");
   flags.add("seed", "seed of random starts and bootstraps", "1");
-  flags.add(
-      "save",
+  flags.add_written(
+      "save", Writes::Folder,
       "a folder: write platforms/<cluster>-fitted.csv, traces/cost-...-fitted.csv and the software "
       "alone, platforms/stack-<measured>.csv, into it; of --stacks, platforms/stack-<name>.csv");
   flags.add("max-error", "exit with 4 when a row's error is larger, like 20%");

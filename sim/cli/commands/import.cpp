@@ -39,7 +39,7 @@ Flags import_flags() {
                "import trace.json -o my --iteration-seconds 0.18",
                "import trace.json -o my --params parameters.csv",
                "import model.safetensors -o my --device h100-sxm --tokens 8192"},
-              "the folder that models/, traces/ and platforms/ are written to");
+              "the folder that models/, traces/ and platforms/ are written to", Writes::Folder);
   flags.add_words("FILE...", "files of one run", kMostImported);
   flags.add("name", "name of the model (default: the file's)");
   flags.add("kind", "how to read the files: " + std::string("a kind from above") +
@@ -72,9 +72,7 @@ std::vector<fs::path> paths_of(const Flags& flags) {
   std::vector<fs::path> paths;
   for (const std::string& word : flags.words()) {
     const fs::path path(word);
-    if (entry_at(path) != Entry::File)
-      throw DataError(word, 0,
-                      entry_at(path) == Entry::None ? "no such file" : "is not a regular file");
+    require_regular(path);
     paths.push_back(path);
   }
   return paths;
@@ -229,7 +227,7 @@ int import(int argc, const char* const* argv) {
   std::vector<std::string> provenance = provenance_of(inputs, reader);
   for (std::string& line : notes_as_provenance(imported.notes))
     provenance.push_back(std::move(line));
-  const ImportedFiles files = files_of(imported, name, shape, flags.text("output"), provenance);
+  const ImportedFiles files = files_of(imported, name, shape, flags.written("output"), provenance);
   if (files.files.empty() && !imported.times)
     throw DataError(
         paths.front().string(), 0,

@@ -56,8 +56,8 @@ Flags sweep_flags() {
   flags.add("shard",
             "I/N: make the I-th of N parts, in the folder of -o; auto: take I and N from Slurm, "
             "SGE or PBS");
-  flags.add("emit-slurm",
-            "a folder: write the scripts of a Slurm job array into it, and run nothing");
+  flags.add_written("emit-slurm", Writes::Folder,
+                    "a folder: write the scripts of a Slurm job array into it, and run nothing");
   flags.add("shards",
             "number of shards for --emit-slurm (default: 500 forecasts each, 200 shards at most)");
   flags.add_switch("dry-run", "say how many points and forecasts there are, and make none");
@@ -71,7 +71,7 @@ int parse_shards(std::string_view text) { return parse_count_to(kMostShards, tex
 
 /// The file that keeps forecasts, beside the answer. None if the answer does not go to a file.
 std::optional<fs::path> store_of(const Flags& flags) {
-  const fs::path answer = flags.text("output");
+  const fs::path answer = flags.written("output");
   if (answer.empty() || answer == "-") return std::nullopt;
   std::error_code ignored;
   if (fs::is_directory(answer, ignored))
@@ -134,7 +134,7 @@ class Sweep {
   int run_shard() {
     if (!flags_.given("output"))
       throw UsageError("--shard needs -o, a folder where the shards meet");
-    const fs::path folder = flags_.text("output");
+    const fs::path folder = flags_.written("output");
     const Shard shard = flags_.value("shard", [](const std::string& text) {
       return parse_shard(text, [](const std::string& name) {
         const char* value = std::getenv(name.c_str());
@@ -174,7 +174,7 @@ class Sweep {
 
   int emit_slurm() {
     const fs::path here = current_folder();
-    const fs::path folder = (here / flags_.text("emit-slurm")).lexically_normal();
+    const fs::path folder = (here / flags_.written("emit-slurm")).lexically_normal();
     SlurmJob job{folder, own_program(), here, {}, 0};
     require_slurm_names(job);
     make_tasks();

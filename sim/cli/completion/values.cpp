@@ -48,10 +48,6 @@ constexpr ValueKind kKinds[] = {
     {"training", "", "", kFiles, kList},
     {"target", "", "best best-1"},
     {"fitted", "stacks", "none", kFiles},
-    {"timeline", "", "", kFiles},
-    {"plot", "", "", kFiles},
-    {"paje", "", "", kFiles},
-    {"emit-slurm", "", "", kFiles},
     {"shard", "", "auto"},
     {"scale-costs-to", "devices", ""},
     {"costs-of", "devices", ""},
@@ -91,12 +87,8 @@ constexpr ValueKind kKinds[] = {
     {"shared-seed", "", "yes no"},
     {"value-type", "", "fp32 fp16 bf16"},
     {"check-bound", "", "yes no"},
-    {"checkpoint", "", "", kFiles},
     {"counts", "", "", kFiles},
-    {"observations", "", "", kFiles},
-    {"record", "", "", kFiles},
     {"leave-one-out", "", "model row source method trace"},
-    {"save", "", "", kFiles},
     {"names", "kinds", ""},
     {"SHELL", "", "bash zsh fish"},
     {"COMMAND", "commands", ""},
@@ -182,7 +174,7 @@ const ValueKind* find_value_kind(std::string_view of) {
 
 ValueKind value_kind_of(const FlagInfo& flag) {
   if (const ValueKind* kind = find_value_kind(flag.name)) return *kind;
-  return {"", "", "", flag.value == "FILE"};
+  return {"", "", "", flag.value == "FILE" || flag.writes != Writes::Nothing};
 }
 
 ValueKind value_kind_of_words(const CommandInfo& command) {

@@ -91,19 +91,16 @@ TEST_CASE("what cannot hold the table is refused before anything is measured", "
   const std::string pipe = (folder.path / "pipe").string();
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
   std::filesystem::create_symlink(pipe, folder.path / "link");
-  for (const std::string& path :
-       {pipe, (folder.path / "link").string(), folder.path.string(), std::string("/dev/zero")})
+  for (const std::string& path : {pipe, (folder.path / "link").string(), std::string("/dev/zero")})
     refuses(calibrate(model, path), 2,
             "--output: '" + path + "' is not a regular file; the table grows in one");
-  refuses(calibrate(model, (folder.path / "no" / "costs.csv").string()), 2,
-          "--output: there is no folder '" + (folder.path / "no").string() + "'");
   if (geteuid() == 0) return;  // root may write anywhere
   const auto closed = folder.path / "closed";
   std::filesystem::create_directory(closed);
   std::filesystem::permissions(
       closed, std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
   refuses(calibrate(model, (closed / "costs.csv").string()), 1,
-          "cannot write into the folder " + closed.string() + ": Permission denied");
+          "cannot write " + (closed / "costs.csv").string() + ": Permission denied");
 }
 
 TEST_CASE("where there is no GPU, calibrate says how to do without", "[cli]") {

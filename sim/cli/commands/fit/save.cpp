@@ -9,7 +9,7 @@ namespace gradcast::commands {
 void save_files(const Flags& flags, const std::vector<FittedFile>& made) {
   std::vector<TextFile> whole;
   for (const FittedFile& file : made) {
-    whole.push_back({std::filesystem::path(flags.text("save")) / file.path, file.content});
+    whole.push_back({std::filesystem::path(flags.written("save")) / file.path, file.content});
     make_folder(whole.back().path.parent_path());
   }
   // The clusters last: they name what the cost tables hold, which a forecast checks.
