@@ -1,6 +1,7 @@
 // `gradcast collectives`: what nccl-tests would print on a cluster, and why.
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "sim/answers/answer.hpp"
 #include "sim/base/error.hpp"
@@ -51,7 +52,8 @@ std::vector<Bytes> parse_sizes(const std::string& text) {
     const Bytes last = dots == std::string::npos ? first : parse_bytes(word.substr(dots + 2));
     if (first.count < 1 || last < first)
       throw ValueError("'" + word + "' is no range of sizes, like '1KiB..8GiB'");
-    for (Bytes size = first; size <= last; size = size * 4) sizes.push_back(size);
+    sizes.push_back(first);
+    while (sizes.back().count <= last.count / 4) sizes.push_back(sizes.back() * 4);
   }
   return sizes;
 }
@@ -180,6 +182,32 @@ std::string table_of(const std::vector<Json>& rows, bool verbose) {
   return to_text(table);
 }
 
+/// A row for each number of nodes and size. Throws ValueError for a cluster that cannot be.
+std::vector<Json> rows_of(const Flags& flags, const Request& request, const Asked& asked,
+                          const std::vector<Bytes>& sizes, DataFiles& files) {
+  std::vector<int> all_nodes;
+  if (flags.given("nodes"))
+    all_nodes = flags.value("nodes", parse_nodes);
+  else
+    all_nodes = {cluster_of(request, files).nodes};
+  std::vector<std::pair<Request, int>> jobs;  // all of them can be, before the first is worked out
+  for (const int nodes : all_nodes) {
+    Request at = request;
+    at.changed.push_back({"nodes", std::to_string(nodes)});
+    if (const int ranks = cluster_of(at, files).ranks(); ranks > 1)
+      jobs.emplace_back(std::move(at), ranks);
+  }
+  std::vector<Json> rows;
+  for (auto& [at, ranks] : jobs)
+    for (const Bytes size : sizes) {
+      at.payload = asked.kind->outcome == Outcome::AllGathered
+                       ? Bytes{std::max<std::int64_t>(1, size.count / ranks)}
+                       : size;
+      rows.push_back(row_of(make_scenario(at, files), asked, size));
+    }
+  return rows;
+}
+
 }  // namespace
 
 int collectives(int argc, const char* const* argv) {
@@ -196,23 +224,11 @@ int collectives(int argc, const char* const* argv) {
   request.nccl = to_text(asked.version);
 
   DataFiles files = DataFiles::standard();
-  std::vector<int> all_nodes;
-  if (flags.given("nodes"))
-    all_nodes = flags.value("nodes", parse_nodes);
-  else
-    all_nodes = {cluster_of(request, files).nodes};
   Answer answer;
-  for (const int nodes : all_nodes) {
-    Request at = request;
-    at.changed.push_back({"nodes", std::to_string(nodes)});
-    const int ranks = cluster_of(at, files).ranks();
-    if (ranks == 1) continue;
-    for (const Bytes size : sizes) {
-      at.payload = asked.kind->outcome == Outcome::AllGathered
-                       ? Bytes{std::max<std::int64_t>(1, size.count / ranks)}
-                       : size;
-      answer.rows.push_back(row_of(make_scenario(at, files), asked, size));
-    }
+  try {
+    answer.rows = rows_of(flags, request, asked, sizes, files);
+  } catch (const ValueError& error) {
+    throw UsageError(error.what());
   }
   if (answer.rows.empty())
     throw UsageError("one GPU has nobody to exchange with: give --nodes or --gpus-per-node");

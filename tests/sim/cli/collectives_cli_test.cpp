@@ -87,12 +87,24 @@ TEST_CASE("what collectives cannot say has one line", "[collectives]") {
         {{"collectives", "--plot", "a.svg", "-o", "a.svg"}, "are two files"},
         {{"collectives", "--nccl", "torch-2.99"}, "is not known (known: 2.0, 2.1"},
         {{"collectives", "--sizes", "8GiB..1KiB"}, "is no range of sizes"},
+        {{"collectives", "--nodes", "65536"}, "are 262144 ranks; the most is 65536"},
+        {{"collectives", "--nic-share", "101%"}, "101% of a NIC is not from 0.1% to 100%"},
+        {{"collectives", "--cluster", "dgx-h10"}, "did you mean 'dgx-h100'?"},
         {{"collectives", "--network-kind", "carrier-pigeon"}, "is not one of unknown"}}) {
     const Ran ran = gradcast_with(words);
     CAPTURE(words);
     CHECK(ran.exit_code == 2);
     CHECK_THAT(ran.err, Contains(said));
   }
+}
+
+// Four times 3e18 bytes are more than 63 bits count: the range never ended.
+TEST_CASE("a range of sizes ends at what can be counted", "[collectives]") {
+  for (const char* range : {"3000000000000000000B..9000000000000000000B", "8000000000000000000B"})
+    CHECK(results_of({"collectives", "--sizes", range, "--nodes", "2"}).size() == 1);
+  CHECK(results_of({"collectives", "--sizes", "1000000000000000000B..9000000000000000000B",
+                    "--nodes", "2"})
+            .size() == 2);
 }
 
 // A plain ring crossed one NIC, so that 1 and 8 of them took as long.

@@ -117,6 +117,11 @@ TEST_CASE("a million NICs are answered with 2 where they were typed, with 3 in a
                "cluster.csv:6: 2 nodes of 1000000 NICs");
 }
 
+// 17 numbers of nodes with 11 sizes each were worked out before the one that cannot be.
+TEST_CASE("a list of nodes of which one cannot be is refused before the work", "[cli]") {
+  soon_refuses({"collectives", "--nodes", "1..65536"}, 2, "32768 nodes of 4 GPUs are 131072 ranks");
+}
+
 TEST_CASE("40,000 pauses take no longer than a moment, with every engine", "[cli]") {
   TemporaryFolder folder;
   std::string rows = "event,target,at,lasting,value\n";
