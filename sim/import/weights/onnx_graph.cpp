@@ -140,6 +140,8 @@ OnnxNode read_node(WireMessage proto) {
     if (node.inputs.size() + node.outputs.size() > kMostEnds)
       throw proto.failure("a node with more than " + std::to_string(kMostEnds) + " inputs");
   }
+  if (node.outputs.empty())
+    throw proto.failure("node " + quoted_name(node.name) + " puts out nothing");
   return node;
 }
 

@@ -187,6 +187,13 @@ TEST_CASE("a file that is no ONNX is refused in one line", "[onnx]") {
   twice.initializer("w", {1});
   twice.initializer("w", {1});
   refused(twice.file(), "two initializers are named 'w'");
+  for (const char* type : {"Identity", "Gemm"}) {  // both were asked for the name of their output
+    OnnxWriter nowhere({1, 4});
+    nowhere.convolution("c", "x", 1, 1, 1, 1);
+    nowhere.initializer("a.b", {4});
+    nowhere.node_without_outputs(type, {"a.b"});
+    refused(nowhere.file(), "node 'none' puts out nothing");
+  }
   // A window of a billion, and a stride of none, are no sizes that the shapes go on with.
   OnnxWriter absurd({1, 3, 8, 8});
   absurd.initializer("c.weight", {4, 3, 3, 3});

@@ -55,6 +55,13 @@ class OnnxWriter {
     return output;
   }
 
+  /// As no exporter writes it.
+  void node_without_outputs(const std::string& type, const std::vector<std::string>& inputs) {
+    std::string text;
+    for (const std::string& input : inputs) text += bytes_field(1, input);
+    graph_ += bytes_field(1, text + bytes_field(3, "none") + bytes_field(4, type));
+  }
+
   /// Gives an initializer a second name.
   void alias(const std::string& from, const std::string& to) {
     graph_ += bytes_field(1, bytes_field(1, from) + bytes_field(2, to) +
