@@ -1,0 +1,40 @@
+// One rank's file, looked through.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "sim/import/kineto/collectives.hpp"
+#include "sim/import/kineto/event_reader.hpp"
+#include "sim/import/kineto/gradients.hpp"
+#include "sim/import/kineto/window_times.hpp"
+
+namespace gradcast::kineto {
+
+/// What is kept of one rank's file when it was looked through.
+struct Rank {
+  std::string file;
+  Head head;
+  std::string device;
+  std::int64_t events = 0;
+  std::size_t gpu_operations = 0;
+  std::size_t linked = 0;
+  Nanoseconds launch_latency = 0;
+  Steps steps;
+  bool sends_each = false;                   // gradient by itself, as compiled backwards do
+  std::vector<WindowTimes> times;            // of the used steps
+  std::vector<StepGradients> gradients;      // likewise
+  std::vector<StepCollectives> collectives;  // likewise
+};
+
+/// Throws DataError, MissingError.
+Rank read_rank(const std::filesystem::path& path, const ReadEvents& read);
+
+/// Seconds, over the used steps.
+double median_of(const Rank& rank, Nanoseconds WindowTimes::*member);
+
+/// The dtype of the gradients' all-reduces; 4 where the trace does not say.
+int element_bytes_of(const Rank& rank);
+
+}  // namespace gradcast::kineto

@@ -1,0 +1,126 @@
+#include "sim/import/kineto/rank_model.hpp"
+
+#include <vector>
+
+#include "sim/base/error.hpp"
+#include "sim/import/kineto/buckets.hpp"
+#include "sim/import/kineto/model.hpp"
+#include "sim/import/kineto/sizes.hpp"
+#include "sim/inputs/sharding.hpp"
+
+namespace gradcast::kineto {
+namespace {
+
+/// The share of a step that the GPU waits for its host from which launches are part of the trace.
+constexpr double kHostMatters = 0.1;
+
+void require_fitting(const std::vector<Parameter>& parameters, const TextFile& file,
+                     const Rank& rank, const Sizes& sizes) {
+  const std::vector<Gradient>& gradients = rank.gradients.front().gradients;
+  const std::string path = file.path.string();
+  if (parameters.size() != gradients.size())
+    throw DataError(path, 0,
+                    "has " + std::to_string(parameters.size()) + " parameters, and " + rank.file +
+                        " has " + std::to_string(gradients.size()) +
+                        " gradients; list those that are trained");
+  const std::vector<std::size_t> places = forward_places(gradients);
+  for (std::size_t i = 0; i < places.size() && !sizes.elements.empty(); ++i) {
+    const Parameter& parameter = parameters[places[i]];
+    const std::int64_t seen = sizes.elements[i];
+    const std::int64_t off = sizes.from == ShapesFrom::Recorded ? 0 : 511;
+    if (parameter.elements < seen - off || parameter.elements > seen + off)
+      throw DataError(path, 0,
+                      "parameter " + std::to_string(places[i] + 1) + ", '" + parameter.name +
+                          "', has " + std::to_string(parameter.elements) +
+                          " elements, and the trace's has " + std::to_string(seen) +
+                          "; list them in the order of the forward pass");
+  }
+}
+
+}  // namespace
+
+void set_model(const Rank& rank, const ImportOptions& options, int element_bytes,
+               Imported& imported) {
+  const StepGradients& first = rank.gradients.front();
+  imported.gradients = static_cast<int>(first.gradients.size());
+  Sizes sizes = sizes_of(first, imported.buckets, element_bytes);
+  std::vector<Parameter> parameters;
+  if (options.params) {
+    parameters = load_parameters(*options.params);
+    require_fitting(parameters, *options.params, rank, sizes);
+    const std::vector<std::size_t> places = forward_places(first.gradients);
+    sizes = {ShapesFrom::Given, {}, options.params->path.string()};
+    for (const std::size_t place : places) sizes.elements.push_back(parameters[place].elements);
+  }
+  imported.shapes = sizes.from;
+  if (sizes.from == ShapesFrom::Unknown) {
+    imported.notes.unknown.push_back(
+        "the sizes of " + std::to_string(imported.gradients) +
+        " gradients: no shapes, no copies into buckets, no kernels of the optimizer tell them; "
+        "record with record_shapes=True, or give --params");
+    return;
+  }
+  const std::string told = std::string("the sizes of ") + std::to_string(imported.gradients) +
+                           " gradients, from " + sizes.how;
+  (sizes.from == ShapesFrom::Inferred ? imported.notes.inferred : imported.notes.used)
+      .push_back(told);
+  if (imported.buckets.empty() && rank.sends_each) {
+    set_separate_sends(rank, sizes, element_bytes, imported);
+  } else if (imported.buckets.empty() && sizes.from != ShapesFrom::Unknown) {
+    set_buckets_by_calls(first, sizes, imported);
+  }
+  TimedModel made = timed_model(rank.gradients, sizes.elements, parameters);
+  made.model.name = options.name;
+  imported.model = made.model;
+  IterationTrace trace;
+  trace.device = rank.device.empty() ? "unknown GPU" : rank.device;
+  trace.tensors = made.times;
+  const double update = median_of(rank, &WindowTimes::update);
+  const double beside =
+      median_of(rank, &WindowTimes::copy_back) + median_of(rank, &WindowTimes::zero);
+  trace.update = rounded_to_nanosecond(Seconds{update + beside});
+  if (beside > 0)
+    imported.notes.used.push_back(
+        "the update has what clearing gradients and copying them out of "
+        "buckets takes: " +
+        to_text(Seconds{rounded_to(3, beside)}));
+  if (!made.forward_known)
+    imported.notes.inferred.push_back(
+        "the forward time of each tensor, in proportion to its backward time: the trace has no "
+        "sequence numbers; the sum is measured");
+  trace.batch = made.batch;
+  if (options.batch) {
+    trace.batch = *options.batch;
+  } else if (made.batch > 0) {
+    imported.notes.inferred.push_back("the batch, " + std::to_string(made.batch) +
+                                      ", from the first operator's input");
+  } else {
+    trace.batch = 1;
+    imported.notes.unknown.push_back(
+        "the batch: 1 stands for whatever it was, so that --batch cannot scale it; give --batch "
+        "here");
+  }
+  // Where the GPU hardly waits for its host, launches run ahead and say nothing of the host's pace.
+  if (imported.times->host > kHostMatters * imported.times->window) {
+    set_launches(rank.gradients, rank.launch_latency, trace);
+    imported.notes.used.push_back(
+        "the dates of the host's launches, and " + to_text(to_seconds(rank.launch_latency)) +
+        " from a launch to its kernel: no part of a forecast begins earlier");
+  }
+  imported.trace = trace;
+}
+
+/// Both 16-bit types take as long.
+void set_element_type(int element_bytes, Imported& imported) {
+  if (element_bytes == 4) return;
+  if (element_bytes != 2 || !imported.model) {
+    imported.notes.unknown.push_back("gradients of " + std::to_string(element_bytes) +
+                                     " bytes an element: forecasts send 4 bytes an element");
+    return;
+  }
+  set_types(*imported.model, {.parameter = NumberType::Bf16});
+  imported.notes.inferred.push_back(
+      "gradients of 2 bytes an element are taken to be bf16, and so are the parameters");
+}
+
+}  // namespace gradcast::kineto
