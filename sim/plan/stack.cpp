@@ -1,6 +1,7 @@
 #include "sim/plan/stack.hpp"
 
 #include <array>
+#include <set>
 
 #include "kernels/compressor.hpp"
 #include "sim/base/csv.hpp"
@@ -119,9 +120,14 @@ Stack load_stack(const TextFile& file) {
   if (const std::string without = comment_value(file, "without"); !without.empty())
     stack.without = split_words(without, ' ');
   CsvReader rows(file, kStackColumns, kStackRequired);
+  std::set<std::string> own;
   while (rows.next()) {
     rows.word("source");
-    if (read_own(stack, rows)) continue;
+    if (read_own(stack, rows)) {
+      if (!own.insert(rows.text("property")).second)
+        throw rows.failure("property", in_quotes(rows.text("property")) + " stands twice");
+      continue;
+    }
     StackTerm term;
     term.quantity = &rows.value("property", find_software);
     term.compressor = rows.value("compressor", parse_term_compressor);

@@ -19,7 +19,9 @@ std::vector<KnownTerm> load_known_terms(const TextFile& file) {
   CsvReader rows(file, kColumns);
   while (rows.next()) {
     KnownTerm known;
-    known.stacks = split_words(rows.word("stacks"), '+');
+    known.file = rows.path();
+    known.line = rows.line();
+    known.stacks = rows.value("stacks", parse_stack_parts);
     known.quantity = &rows.value("property", find_scenario_quantity);
     if (!known.quantity->software)
       throw rows.failure("property", in_quotes(known.quantity->name) + " is the hardware's");
@@ -41,6 +43,15 @@ std::vector<KnownTerm> load_known_terms(const TextFile& file) {
 
 std::vector<KnownTerm> load_known_terms(DataFiles& files) {
   return load_known_terms(files.read(kStackLists, "stack-known"));
+}
+
+void require_stacks_of(const std::vector<KnownTerm>& known, const std::vector<std::string>& names) {
+  for (const KnownTerm& its : known)
+    if (std::none_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return has_any_part(name, its.stacks); }))
+      throw DataError(its.file, its.line,
+                      "column 'stacks': " + in_quotes(join(its.stacks, "+")) +
+                          " is part of no stack's name (" + join(names) + ")");
 }
 
 std::vector<std::string> apply_known(Stack& stack, const std::vector<KnownTerm>& known) {

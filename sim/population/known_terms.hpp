@@ -13,6 +13,8 @@
 namespace gradcast {
 
 struct KnownTerm {
+  std::string file;
+  std::size_t line = 0;             // of the file
   std::vector<std::string> stacks;  // parts of the names of stacks that nobody measured
   const ScenarioQuantity* quantity = nullptr;
   bool ruled_out = false;         // the stack cannot have it
@@ -28,6 +30,9 @@ std::vector<KnownTerm> load_known_terms(const TextFile& file);
 
 /// Those of the data folder. Throws as DataFiles::read does, too.
 std::vector<KnownTerm> load_known_terms(DataFiles& files);
+
+/// Throws DataError for a row of stacks that are none of these.
+void require_stacks_of(const std::vector<KnownTerm>& known, const std::vector<std::string>& names);
 
 /// Changes the terms of a stack that nobody measured to what is known of it. Returns a sentence for
 /// each term that was taken out.

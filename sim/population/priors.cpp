@@ -20,6 +20,15 @@ double parse_spread(std::string_view text) {
   throw ValueError("'" + std::string(text) + "' is not above 0% and at most 300%");
 }
 
+std::vector<std::string> parse_stack_parts(std::string_view text) {
+  std::vector<std::string> parts = split_words(text, '+');
+  for (const std::string& part : parts)
+    if (part.empty())
+      throw ValueError(in_quotes(text) +
+                       " has an empty part; write parts of names, like 'mpi+gloo'");
+  return parts;
+}
+
 bool has_any_part(const std::string& stack, const std::vector<std::string>& parts) {
   return std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
     return stack.find(part) != std::string::npos;
@@ -44,7 +53,7 @@ StackPriors load_stack_priors(const TextFile& file) {
     TermPrior term;
     term.quantity = &rows.value("property", find_scenario_quantity);
     term.compressor = rows.value("compressor", parse_term_compressor);
-    if (!rows.text("stacks").empty()) term.stacks = split_words(rows.text("stacks"), '+');
+    if (!rows.text("stacks").empty()) term.stacks = rows.value("stacks", parse_stack_parts);
     term.median = rows.value("median", term.quantity->parse);
     if (term.median <= 0) throw rows.failure("median", "the middle of a lognormal is above 0");
     term.spread = rows.value("spread", parse_spread);

@@ -14,6 +14,10 @@ namespace gradcast {
 /// A spread: above 0% and at most 300%. Throws ValueError.
 double parse_spread(std::string_view text);
 
+/// Parses "gloo" or "mpi+gloo": parts of the names of stacks. Throws ValueError for an empty part,
+/// which every name has.
+std::vector<std::string> parse_stack_parts(std::string_view text);
+
 /// True if a stack's name has any of the parts.
 bool has_any_part(const std::string& stack, const std::vector<std::string>& parts);
 

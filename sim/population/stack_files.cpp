@@ -34,8 +34,9 @@ std::string origin_of(const std::string& name, const PopulationFit& fit,
   const auto its = listed.find(name);
   if (its == listed.end() || its->second.like.empty()) return {};
   if (among(fit.stacks, its->second.like)) return its->second.like;
-  throw ValueError("stack '" + name + "' is like '" + its->second.like +
-                   "', which nobody measured");
+  throw DataError(its->second.file, its->second.line,
+                  "column 'like': stack '" + name + "' is like '" + its->second.like +
+                      "', which nobody measured; known: " + join(fit.stacks));
 }
 
 std::string title_of(const std::string& name, const std::string& origin, const std::string& runs) {
@@ -124,7 +125,9 @@ std::vector<FittedFile> stack_files(const PopulationFit& fit,
   std::vector<const SourceGroup*> all;
   for (const SourceGroup& group : groups) all.push_back(&group);
   std::vector<FittedFile> files;
-  for (const std::string& name : names_of(fit, schedules))
+  const std::vector<std::string> names = names_of(fit, schedules);
+  require_stacks_of(known, names);
+  for (const std::string& name : names)
     files.push_back(file_of({fit, all, schedules, known}, name, nullptr));
   return files;
 }
@@ -154,7 +157,7 @@ UsualSchedules load_usual_schedules(const TextFile& file) {
         rows.value("fusion", parse_fusion), rows.value("overlap", parse_usual_overlap),
         rows.text("collective"), rows.value("gradients", parse_shards_all_reduced),
         rows.word("source")};
-    const ListedStack listed{schedule, rows.value("like", parse_stack)};
+    const ListedStack listed{schedule, rows.value("like", parse_stack), rows.path(), rows.line()};
     if (!all.emplace(rows.word("stack"), listed).second)
       throw rows.failure("stack", in_quotes(rows.text("stack")) + " stands twice");
   }

@@ -20,6 +20,8 @@ struct ListedStack {
   /// A measured stack whose costs it has, such as that of an older version; "": its own or, where
   /// nobody measured it, the population's.
   std::string like;
+  std::string file{};
+  std::size_t line = 0;  // of the file
 };
 
 /// By stack.
@@ -32,7 +34,8 @@ UsualSchedules load_usual_schedules(DataFiles& files);
 
 /// `platforms/stack-<name>.csv` of each stack that was measured, with what its runs have seen, of
 /// each other stack whose schedule is known, with what is known of its terms, and of the
-/// populations of NCCL and MPI. Throws ValueError if a stack is like one that nobody measured.
+/// populations of NCCL and MPI. Throws DataError if a stack is like one that nobody measured, and
+/// for a known term of stacks that there are not.
 std::vector<FittedFile> stack_files(const PopulationFit& fit,
                                     const std::vector<SourceGroup>& groups,
                                     const UsualSchedules& schedules,

@@ -103,6 +103,8 @@ TEST_CASE("a stack's mistakes are named", "[stack]") {
   refused("encode_per_call,1ms,,x,,calls=9..1,\n", "begins above its end");
   refused("encode_per_call,1ms,,x,,,0%\n", "is not above 0% and at most 100%");
   refused("encode_per_call,1ms,,x,,,\nencode_per_call,2ms,,x,,,\n", "stands twice");
+  refused("overlap,yes,,x,,,\noverlap,no,,x,,,\n",
+          "stack-mine.csv:3: column 'property': 'overlap' stands twice");
   refused("encode_per_call,1ms,,,,,\n", "column 'source'");
   refused("", "the stack has no property");
 }

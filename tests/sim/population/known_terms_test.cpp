@@ -44,6 +44,17 @@ TEST_CASE("a term that the transport rules out is not in the stack, which says w
   CHECK(term_of(stack, "nic_share") != nullptr);
 }
 
+TEST_CASE("a row that is of no stack, or of all by a slip, is refused", "[population]") {
+  for (const char* stacks : {"gloo+", "+gloo", "a++b"})
+    CHECK_THROWS_WITH(
+        known(std::string(stacks) + ",nic_share,80%,30%,,x\n"),
+        Contains("stack-known.csv:2: column 'stacks': ") && Contains("an empty part"));
+  const auto rows = known("gloo,nic_share,80%,30%,,x\nglooo+mpich,nic_share,80%,30%,,x\n");
+  CHECK_THROWS_WITH(require_stacks_of(rows, {"ddp-gloo", "paper"}),
+                    Contains("stack-known.csv:3: ") &&
+                        Contains("'glooo+mpich' is part of no stack's name (ddp-gloo, paper)"));
+}
+
 TEST_CASE("a term keeps its value and holds only where its own kind of stack has seen it",
           "[population]") {
   Stack stack = stack_of("ddp-gloo");

@@ -113,10 +113,12 @@ int fit_stacks(const Flags& flags, DataFiles& files) {
     deliver(flags, files.inputs(), "analytic", judged(flags, groups, priors));
     return 0;
   }
+  const UsualSchedules schedules = load_usual_schedules(files);
+  const std::vector<KnownTerm> known = load_known_terms(files);
   std::vector<const SourceGroup*> all;
   for (const SourceGroup& group : groups) all.push_back(&group);
-  const std::vector<FittedFile> made = stack_files(
-      fit_population(all, priors, 1), groups, load_usual_schedules(files), load_known_terms(files));
+  const std::vector<FittedFile> made =
+      stack_files(fit_population(all, priors, 1), groups, schedules, known);
   deliver(flags, files.inputs(), "analytic", estimated(made));
   if (flags.given("save"))
     save_files(flags, with_those_without_each(made, flags, groups, priors, files));
