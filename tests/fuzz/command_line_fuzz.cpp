@@ -1,7 +1,8 @@
 // room: options
 // words: sim/options/request_flags.cpp sim/options/flags.cpp sim/inputs/cluster_properties.cpp
-// kernels/compressors.def sim/network/collectives.def longest: 512 Words of a command line, a line
-// each; of a request that they make also the plan.
+// words: kernels/compressors.def sim/network/collectives.def
+// longest: 512
+// Words of a command line, a line each; of a request that they make also the plan.
 
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"

@@ -1,9 +1,8 @@
 // room: report
 // words: sim/report/results.cpp sim/report/points.cpp sim/report/headline.cpp
-// sim/report/figures_accuracy.cpp
-// sim/report/figures_parts.cpp sim/report/figures_scaling.cpp sim/report/figures_winners.cpp
-// sim/report/figures_errors.cpp sim/report/figures_kernels.cpp longest: 8192 What a report makes of
-// a document: pictures, sentences and the page.
+// words: sim/report/figures_*.cpp
+// longest: 8192
+// What a report makes of a document: pictures, sentences and the page.
 
 #include "sim/report/figures.hpp"
 #include "sim/report/headline.hpp"

@@ -1,6 +1,6 @@
 // room: import
 // words: sim/import/weights/safetensors.cpp sim/import/weights/weight_order.cpp
-// sim/import/weights/weight.cpp
+// words: sim/import/weights/weight.cpp
 
 #include "sim/import/readers.hpp"
 #include "tests/fuzz/harness.hpp"

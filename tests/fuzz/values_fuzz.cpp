@@ -1,7 +1,8 @@
 // room: inputs
 // words: sim/base/units.cpp sim/base/lists.cpp sim/inputs/fusion.cpp
-// sim/inputs/cluster_properties.cpp longest: 200 One value of a flag, as every parser of values
-// reads it.
+// words: sim/inputs/cluster_properties.cpp
+// longest: 200
+// One value of a flag, as every parser of quantities and lists reads it.
 
 #include <cmath>
 
