@@ -41,16 +41,17 @@ Settings settings_of(const ResultFile& training) {
 /// ", feedback no": the settings by which the group differs from others of the same name.
 std::string apart(const Settings& settings, const std::vector<Settings>& others) {
   std::string text;
-  for (const auto& [name, value] : settings) {
+  for (const auto& setting : settings) {
     const bool differs = std::any_of(others.begin(), others.end(), [&](const Settings& other) {
-      const auto found = std::find_if(other.begin(), other.end(),
-                                      [&](const auto& pair) { return pair.first == name; });
-      return found == other.end() || found->second != value;
+      const auto found = std::find_if(other.begin(), other.end(), [&](const auto& pair) {
+        return pair.first == setting.first;
+      });
+      return found == other.end() || found->second != setting.second;
     });
     if (!differs) continue;
-    std::string words = name;
+    std::string words = setting.first;
     std::replace(words.begin(), words.end(), '_', ' ');
-    text += ", " + words + " " + value;
+    text += ", " + words + " " + setting.second;
   }
   return text;
 }
