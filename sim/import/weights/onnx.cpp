@@ -130,7 +130,7 @@ class Conversion {
       const Shape& moves = node.type == "Conv" ? each.out : each.in;
       if (moves.elements() == 0) lack(node);
       each.multiply_accumulates = product(matrix, moves.height * moves.width);
-    } else if (node.type == "Gather") {
+    } else if (node.type == "Gather" && !taken.front().shape.empty()) {
       each.kind = OperatorKind::Embedding;
       network_.language = true;
       each.in = {1, 1, tokens()};
