@@ -29,7 +29,7 @@ def write_trace(setup, compute_seconds, path):
 def write_cluster(setup, link, path):
     rows = [
         ("nodes", setup["hosts"], "the set-up"),
-        ("gpus_per_node", setup["ranks_per_host"], "the set-up"),
+        ("gpus_per_node", setups.ranks_by_host(setup)[0], "the set-up"),
         ("nic_bandwidth", f"{8e-6 * link['bytes_per_second']:.3f}Mbps",
          "measured: a TCP connection while both ends send"),
         ("nic_latency", f"{1e6 * link['latency_seconds']:.1f}us",
@@ -39,6 +39,8 @@ def write_cluster(setup, link, path):
         ("intra_latency", f"{1e6 * link['inside_latency_seconds']:.1f}us", "the same with one element"),
         ("network_kind", "tcp", "Gloo over TCP"),
     ]
+    rows += [(f"gpus_per_node@{host}", ranks, "the set-up")
+             for host, ranks in enumerate(setups.ranks_by_host(setup)) if ranks != setups.ranks_by_host(setup)[0]]
     if setup["uplink_mbit"]:
         share = setup["uplink_mbit"] / setup["mbit"]
         rows += [("nodes_per_leaf", setup["hosts"] // 2, "the set-up"),

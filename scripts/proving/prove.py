@@ -69,17 +69,16 @@ def wait_until_quiet():
 
 # Runs.
 
-def start(hosts, ranks_per_host, job, *, folder, port=29500, together=True, progress=""):
+def start(hosts, ranks_by_host, job, *, folder, port=29500, together=True, progress=""):
     """Starts a job on the hosts: its processes, and the file that rank 0 writes. together: in one world; else each
     rank in a world of its own."""
-    ranks = len(hosts.mbits) * ranks_per_host
+    host_of = [host for host, count in enumerate(ranks_by_host) for _ in range(count)]
     setup, output = os.path.join(folder, f"setup-{port}.json"), os.path.join(folder, f"output-{port}.json")
     with open(setup, "w") as file:
         json.dump(job, file)
     processes = []
-    for rank in range(ranks):
-        host = rank // ranks_per_host
-        world = {"RANK": str(rank), "WORLD_SIZE": str(ranks), "MASTER_PORT": str(port),
+    for rank, host in enumerate(host_of):
+        world = {"RANK": str(rank), "WORLD_SIZE": str(len(host_of)), "MASTER_PORT": str(port),
                  "MASTER_ADDR": hosts.address(0)} if together else {
                      "RANK": "0", "WORLD_SIZE": "1", "MASTER_PORT": str(port + rank),
                      "MASTER_ADDR": hosts.address(host)}
@@ -107,12 +106,12 @@ def finish(processes, output, end):
         return json.load(file)
 
 
-def launch(job, mbits, ranks_per_host, seconds, *, uplink_mbit=0.0, together=True, event=setups.NO_EVENT):
+def launch(job, mbits, ranks_by_host, seconds, *, uplink_mbit=0.0, together=True, event=setups.NO_EVENT):
     """Runs job.py on a ground of its own, and returns what rank 0 wrote."""
     with tempfile.TemporaryDirectory() as folder, ground.Ground(mbits, uplink_mbit) as hosts:
         end = time.monotonic() + seconds
         progress = os.path.join(folder, "progress") if event.kind in ("drop", "pause") else ""
-        started = [start(hosts, ranks_per_host, job, folder=folder, port=29500 + 100 * number, together=together,
+        started = [start(hosts, ranks_by_host, job, folder=folder, port=29500 + 100 * number, together=together,
                          progress=progress if number == 0 else "")
                    for number in range(event.factor if event.kind == "jobs" else 1)]
         if progress:
@@ -158,24 +157,24 @@ def once(key, measure):
 def link(mbit):
     """Bandwidth and latency between two hosts."""
     job = {"work": "link", "link_bytes": int(mbit * 1e6 / 8)}
-    return once(("link", mbit), lambda: launch(job, [mbit] * 2, 1, LONGEST))
+    return once(("link", mbit), lambda: launch(job, [mbit] * 2, [1, 1], LONGEST))
 
 
 def inside():
     """The same between two ranks of a host, whatever its link."""
-    return once("inside", lambda: launch({"work": "link", "link_bytes": 64_000_000}, [1000.0], 2, LONGEST))
+    return once("inside", lambda: launch({"work": "link", "link_bytes": 64_000_000}, [1000.0], [2], LONGEST))
 
 
 def beside_each_other(setup, job):
     """The result of as many ranks as the set-up has, at the same time, none of which sends."""
-    return launch(job, [setup["mbit"]] * setup["hosts"], setup["ranks_per_host"], LONGEST, together=False)
+    return launch(job, [setup["mbit"]] * setup["hosts"], setups.ranks_by_host(setup), LONGEST, together=False)
 
 
 def compute_seconds(setup):
     """A median iteration of ranks beside each other."""
     # The forecast adds what local SGD does with its peers; without them it is DDP.
     schedule = "ddp" if setup["schedule"] == "local-sgd" else setup["schedule"]
-    key = ("compute", setup["model"], setup["hosts"], setup["ranks_per_host"], setup["compute_seconds"], schedule,
+    key = ("compute", setup["model"], *setups.ranks_by_host(setup), setup["compute_seconds"], schedule,
            setup["bucket_mib"], setup["accumulation"])
     job = training({**setup, "hook": "", "schedule": schedule}, 5)
     return statistics.median(once(key, lambda: beside_each_other(setup, job))["iteration_seconds"])
@@ -185,7 +184,7 @@ def hook_seconds(setup):
     """What the hook takes on each bucket, by its elements, on ranks beside each other."""
     if not setup["hook"]:
         return None
-    key = ("hook", setup["model"], setup["hook"], setup["bucket_mib"], setup["hosts"], setup["ranks_per_host"])
+    key = ("hook", setup["model"], setup["hook"], setup["bucket_mib"], *setups.ranks_by_host(setup))
     job = {**training({**setup, "compute_seconds": 0.1, "accumulation": 1}, 5), "work": "hook"}
     return once(key, lambda: beside_each_other(setup, job))["hook_seconds"]
 
@@ -215,7 +214,7 @@ def run_collective(setup, iterations):
            "iterations": iterations}
     mbits = [setup["mbit"]] * setup["hosts"]
     if library == "gloo":
-        return launch(job, mbits, setup["ranks_per_host"], LONGEST)
+        return launch(job, mbits, setups.ranks_by_host(setup), LONGEST)
     with tempfile.TemporaryDirectory() as folder, ground.Ground(mbits) as hosts:
         files = os.path.join(folder, "setup.json"), os.path.join(folder, "output.json")
         with open(files[0], "w") as file:
@@ -251,7 +250,7 @@ def prove(setup, results, iterations=ITERATIONS):
         others = wait_until_quiet()
         begun = datetime.datetime.now(datetime.timezone.utc)
         before = cpu_times()
-        measured = launch(job_of(setup, iterations), mbits, setup["ranks_per_host"], 4 * LONGEST,
+        measured = launch(job_of(setup, iterations), mbits, setups.ranks_by_host(setup), 4 * LONGEST,
                           uplink_mbit=setup["uplink_mbit"], event=event) if trains else run_collective(setup, iterations)
         own = busy_since(before)
         after = busy_share(1)

@@ -32,9 +32,15 @@ def parse_event(text):
     return Event(kind, int(values[0]), float(values[1]), float(values[2]) if kind == "drop" else 0.0)
 
 
+def parse_ranks(text):
+    """A number, the same for all hosts; or "2+1": of each host."""
+    return [int(count) for count in text.split("+")] if "+" in text else int(text)
+
+
 def name_of(row):
     """A set-up's name says what differs from DDP with buckets of 25 MiB."""
-    ranks = row["hosts"] if row["ranks_per_host"] == "1" else f"{row['hosts']}x{row['ranks_per_host']}"
+    per_host = row["ranks_per_host"]
+    ranks = row["hosts"] if per_host == "1" else per_host if "+" in per_host else f"{row['hosts']}x{per_host}"
     parts = [row["model"], ranks, row["mbit"]]
     if row["uplink_mbit"]:
         parts.append(f"uplink{row['uplink_mbit']}")
@@ -52,7 +58,7 @@ def name_of(row):
 
 
 def setups():
-    numbers = {"hosts": int, "ranks_per_host": int, "mbit": float, "compute_seconds": float,
+    numbers = {"hosts": int, "ranks_per_host": parse_ranks, "mbit": float, "compute_seconds": float,
                "bucket_mib": int, "accumulation": int, "event": parse_event,
                "uplink_mbit": lambda text: float(text or 0)}
     return [{"name": name_of(row), **{key: numbers.get(key, str)(value) for key, value in row.items()}}
@@ -108,8 +114,14 @@ def compressor_of(setup):
     return hook, ""
 
 
+def ranks_by_host(setup):
+    """How many ranks each host has."""
+    per_host = setup["ranks_per_host"]
+    return list(per_host) if isinstance(per_host, list) else [per_host] * setup["hosts"]
+
+
 def ranks_of(setup):
-    return setup["hosts"] * setup["ranks_per_host"]
+    return sum(ranks_by_host(setup))
 
 
 def expected_seconds(setup):
@@ -130,7 +142,7 @@ def expected_seconds(setup):
         rate *= event.factor
     jobs = event.factor if event.kind == "jobs" else 1
     on_wire = 2 * (ranks - 1) / ranks * 32 * elements_of(setup) * share * factor * jobs / (rate * 1e6)
-    if setup["ranks_per_host"] > 1 and setup["schedule"] == "hsdp":
+    if setup["schedule"] == "hsdp" and setup["ranks_per_host"] > 1:
         on_wire /= setup["ranks_per_host"]
     slower = event.factor if event.kind == "slow" else 1
     iteration = max(on_wire, setup["compute_seconds"] * setup["accumulation"] * slower)

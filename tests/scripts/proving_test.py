@@ -57,6 +57,24 @@ class Forecasts(unittest.TestCase):
         self.assertAlmostEqual(total, 1.2, places=5)
         self.assertEqual(len(rows), 161)
 
+    def test_hosts_may_have_unequal_numbers_of_ranks(self):
+        equal, unequal = ({"hosts": 2, "ranks_per_host": setups.parse_ranks(text), "mbit": 200, "uplink_mbit": 0}
+                          for text in ("2", "2+1"))
+        self.assertEqual((setups.ranks_by_host(equal), setups.ranks_of(equal)), ([2, 2], 4))
+        self.assertEqual((setups.ranks_by_host(unequal), setups.ranks_of(unequal)), ([2, 1], 3))
+        self.assertIn("resnet-50-2+1-200", [setup["name"] for setup in setups.setups()])
+        link = {key: 1e6 for key in ("bytes_per_second", "latency_seconds", "inside_bytes_per_second",
+                                     "inside_latency_seconds")}
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "ground.csv"
+            forecast.write_cluster(unequal, link, path)
+            values = {row["property"]: row["value"] for row in setups.rows_of(path)}
+            self.assertEqual((values["gpus_per_node"], values["gpus_per_node@1"]), ("2", "1"))
+            forecast.write_cluster(equal, link, path)
+            self.assertNotIn("@", path.read_text())
+        self.assertEqual([page.hosts_in_words(ranks) for ranks in ((1, 1, 1), (2, 2), (2, 1))],
+                         ["3", "2 x 2", "2 + 1"])
+
     def test_an_event_that_ends_is_forecast_iteration_by_iteration(self):
         # A pause of 5 s, then iterations of 3 s: the first ends after 5 + 3 = 8 s, and touches one. A drop that lasts
         # 20 s, with iterations of 12 s: the second has 8 s of it left, and takes 3 + 8 * 3/4 = 9 s.
