@@ -102,10 +102,13 @@ BucketCost BucketCosts::whole_cost(const Bucket& bucket) const {
   Seconds communicate = network_.time(main, load_of(planned), planned.groups) +
                         (scenario_.wire_messages - 1) * cluster_.per_tensor_negotiation +
                         software_time(main, load_of(planned), planned.groups);
-  for (const DenseCollective* around : {&planned.before, &planned.after, &planned.first})
-    if (around->collective != nullptr)
-      communicate += network_.time(*around->collective, around->load, around->groups) +
-                     cluster_.per_tensor_negotiation;
+  std::vector<DenseCollective> around = planned.first;
+  around.push_back(planned.before);
+  around.push_back(planned.after);
+  for (const DenseCollective& each : around)
+    if (each.collective != nullptr)
+      communicate +=
+          network_.time(*each.collective, each.load, each.groups) + cluster_.per_tensor_negotiation;
   return {planned.first_encode + planned.cost.encode, communicate, planned.cost.decode};
 }
 
@@ -268,15 +271,23 @@ void BucketCosts::send_codes(PlannedBucket& planned, const Bucket& bucket) const
   planned.payload = codes + planned.scales;
   if (!scenario_.shares_scales()) return;
   planned.payload = codes;
-  CollectiveLoad load{.payload = std::exchange(planned.scales, Bytes{})};
-  planned.first = dense(collective_for(load, Aggregation::AllReduce), load, planned.groups);
+  all_reduce_first(planned, std::exchange(planned.scales, Bytes{}));
   planned.first_encode = kShareOfScales * planned.cost.encode;
   planned.cost.encode = planned.cost.encode - planned.first_encode;
 }
 
-/// P first, with all that is not compressed; Q once every rank has the mean of P.
+void BucketCosts::all_reduce_first(PlannedBucket& planned, Bytes bytes) const {
+  const CollectiveLoad load{.payload = bytes};
+  planned.first.push_back(
+      dense(collective_for(load, Aggregation::AllReduce), load, planned.groups));
+}
+
+/// P first; Q once every rank has the mean of P. What is not compressed goes before P, as PyTorch's
+/// hook sends it: by itself, once P is computed. The authors' code sends it after P, while Q is
+/// computed; here it goes with P.
 void BucketCosts::send_factors(PlannedBucket& planned, const Bucket& bucket) const {
   const Mode mode = planned.cost.mode == "paper" ? Mode::Paper : Mode::Code;
+  Bytes whole{};  // not compressed
   Bytes first{};
   Bytes second{};
   planned.selected = 0;
@@ -286,17 +297,19 @@ void BucketCosts::send_factors(PlannedBucket& planned, const Bucket& bucket) con
     const std::int64_t rows = tensor.shape.front();
     const LowRankNumbers numbers = low_rank_numbers(
         {rows, tensor.elements / rows}, static_cast<std::int64_t>(scenario_.parameter), mode);
-    first = first + Bytes{numbers.first * bytes_of(tensor.sum_type)};
+    Bytes& with = numbers.compressed() ? first : whole;
+    with = with + Bytes{numbers.first * bytes_of(tensor.sum_type)};
     second = second + Bytes{numbers.second * bytes_of(tensor.sum_type)};
     planned.selected += numbers.first + numbers.second;
   }
   if (second.count == 0) {  // all of it is sent as it is
-    planned.payload = first;
+    planned.payload = whole;
     planned.cost.encode = planned.cost.decode = Seconds{0};
     return;
   }
-  CollectiveLoad load{.payload = first};
-  planned.first = dense(collective_for(load, Aggregation::AllReduce), load, planned.groups);
+  const bool apart = mode == Mode::Code && whole.count > 0;
+  if (apart) all_reduce_first(planned, whole);
+  all_reduce_first(planned, apart ? first : first + whole);
   planned.payload = second;
   planned.first_encode = kShareOfFirstFactor * planned.cost.encode;
   planned.cost.encode = planned.cost.encode - planned.first_encode;

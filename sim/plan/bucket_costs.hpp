@@ -77,6 +77,7 @@ class BucketCosts {
                                             const Collective& collective) const;
   void send_pairs(PlannedBucket& planned) const;
   void send_codes(PlannedBucket& planned, const Bucket& bucket) const;
+  void all_reduce_first(PlannedBucket& planned, Bytes bytes) const;
   void send_factors(PlannedBucket& planned, const Bucket& bucket) const;
 
   const Scenario& scenario_;

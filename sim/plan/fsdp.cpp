@@ -151,10 +151,11 @@ class FsdpPlanner {
     if (!waiting_) return;
     const auto [number, ready] = *std::exchange(waiting_, std::nullopt);
     Steps agreed = ready;
-    if (const PlannedBucket& bucket = plan_.buckets[number]; bucket.first.collective != nullptr) {
-      const std::size_t first = steps_.codec(
-          StepKind::Encode, steps_.bucket_name("encode first", number), bucket.first_encode, ready);
-      agreed = {steps_.collective(bucket.first, number, {first})};
+    if (const PlannedBucket& bucket = plan_.buckets[number]; !bucket.first.empty()) {
+      agreed = {steps_.codec(StepKind::Encode, steps_.bucket_name("encode first", number),
+                             bucket.first_encode, ready)};
+      for (const DenseCollective& each : bucket.first)
+        agreed = {steps_.collective(each, number, agreed)};
     }
     const std::size_t encoded = steps_.codec(StepKind::Encode, steps_.bucket_name("encode", number),
                                              plan_.buckets[number].cost.encode, agreed);

@@ -183,28 +183,28 @@ class ReplicatedPlanner {
   bool sends_before_encoding(std::size_t number) const {
     const PlannedBucket& bucket = plan_.buckets[number];
     return bucket.before.collective != nullptr ||
-           (bucket.first.collective != nullptr && scenario_.encode_stream == EncodeStream::Compute);
+           (!bucket.first.empty() && scenario_.encode_stream == EncodeStream::Compute);
   }
 
   /// What ranks must agree on first. What the bucket's own encoding waits for is then that.
   void encode_first(std::size_t number) {
-    if (plan_.buckets[number].first.collective == nullptr) return;
+    if (plan_.buckets[number].first.empty()) return;
     ready_[number] = {steps_.codec(StepKind::Encode, steps_.bucket_name("encode first", number),
                                    plan_.buckets[number].first_encode, after_all(number, ready_))};
   }
 
   void send_first(std::size_t number, Steps encoded) {
-    const DenseCollective& first = plan_.buckets[number].first;
-    if (first.collective == nullptr) return;
-    ready_[number] = {steps_.collective(first, number, taken(number, std::move(encoded)))};
+    const std::vector<DenseCollective>& first = plan_.buckets[number].first;
+    if (first.empty()) return;
+    ready_[number] = taken(number, std::move(encoded));
+    for (const DenseCollective& each : first)
+      ready_[number] = {steps_.collective(each, number, ready_[number])};
   }
 
   /// Some buckets may have nothing to agree on, so that no one bucket ends last: each waits for
   /// all.
   void send_firsts_in_series() {
-    const auto has_first = [](const PlannedBucket& bucket) {
-      return bucket.first.collective != nullptr;
-    };
+    const auto has_first = [](const PlannedBucket& bucket) { return !bucket.first.empty(); };
     const auto begin = plan_.buckets.begin() + static_cast<std::ptrdiff_t>(first_);
     if (std::none_of(begin, plan_.buckets.end(), has_first)) return;
     const auto all_ready = [this] {
@@ -262,7 +262,7 @@ class ReplicatedPlanner {
   void send(std::size_t number) {
     Steps begin = after_all(number, encoded_);
     const PlannedBucket& bucket = plan_.buckets[number];
-    if (bucket.before.collective == nullptr && bucket.first.collective == nullptr)
+    if (bucket.before.collective == nullptr && bucket.first.empty())
       begin = taken(number, std::move(begin));
     collectives_of_[number] = steps_.exchange(number, begin);
   }

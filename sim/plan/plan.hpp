@@ -53,10 +53,10 @@ struct PlannedBucket {
   Bytes payload{};            // one rank's
   Bytes scales{};             // of the payload, that travel by themselves where two messages do
   CostEstimate cost;          // zero for dense
-  /// What all ranks must agree on before they can encode the rest: an encoding and a collective
-  /// ahead of the bucket's own. PowerSGD's P; the largest of a quantiser's scales.
+  /// What all ranks must agree on before they can encode the rest: an encoding, and collectives one
+  /// after another ahead of the bucket's own. PowerSGD's P; the largest of a quantiser's scales.
   Seconds first_encode{0};
-  DenseCollective first{};
+  std::vector<DenseCollective> first{};
   const Collective* collective = nullptr;
   Protocol protocol{};       // that it runs in
   RankGroups groups{};       // that run it: all ranks, or replicas of a shard

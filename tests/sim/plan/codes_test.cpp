@@ -90,7 +90,7 @@ TEST_CASE("levels of a shared norm add up in an all-reduce, after one of the nor
   scenario.collective = &default_collective(Aggregation::AllReduce);
   const Plan plan = make_plan(scenario);
   CHECK(plan.buckets[0].payload == Bytes{12'000});
-  CHECK(plan.buckets[0].first.load.payload == Bytes{4});
+  CHECK(plan.buckets[0].first.at(0).load.payload == Bytes{4});
   const auto names = names_of(plan);
   CHECK(std::vector(names.begin() + 6, names.end()) ==
         std::vector<std::string>{"encode first bucket 0", "ring-all-reduce bucket 0",
@@ -115,7 +115,7 @@ TEST_CASE("levels of each tensor fill whole words, as the kernels write them", "
   }
   const Plan plan = make_plan(scenario);
   CHECK(plan.buckets[0].payload == Bytes{expected});
-  CHECK(plan.buckets[0].first.load.payload ==
+  CHECK(plan.buckets[0].first.at(0).load.payload ==
         Bytes{4 * static_cast<std::int64_t>(scenario.model->tensors.size())});
 }
 
@@ -137,21 +137,45 @@ TEST_CASE("two rounds overlap as far as their data allow", "[plan]") {
   CHECK(place(side, "encode bucket 0") < place(side, "backward b"));
 }
 
-// Matrices of 20 x 50 and 2000 x 1 (a vector) and 50 x 60; rank 2. P: 20 x 2 and 50 x 2, and the
-// vector: 2140 numbers. Q: 50 x 2 and 60 x 2: 220.
-TEST_CASE("PowerSGD sends P and what is no matrix, then Q", "[plan]") {
+// Matrices of 20 x 50 and 2000 x 1 (a vector) and 50 x 60; rank 2. P: 20 x 2 and 50 x 2, 140
+// numbers. Q: 50 x 2 and 60 x 2: 220.
+TEST_CASE("PowerSGD sends what is no matrix, then P, then Q", "[plan]") {
   Scenario scenario = toy::scenario("powersgd");
   scenario.model.change().tensors[0].shape = {20, 50};
   scenario.model.change().tensors[1].shape = {2000};
   scenario.model.change().tensors[2].shape = {50, 60};
   scenario.fusion = parse_fusion("merged");
-  const PlannedBucket bucket = make_plan(scenario).buckets.at(0);
-  CHECK(bucket.first.load.payload == Bytes{4 * 2140});
+  const Plan plan = make_plan(scenario);
+  const PlannedBucket& bucket = plan.buckets.at(0);
+  REQUIRE(bucket.first.size() == 2);
+  CHECK(bucket.first[0].load.payload == Bytes{4 * 2000});
+  CHECK(bucket.first[1].load.payload == Bytes{4 * 140});
   CHECK(bucket.payload == Bytes{4 * 220});
   CHECK(bucket.selected == 2140 + 220);
+  // Each waits for the one before it.
+  const auto names = names_of(plan);
+  CHECK(std::vector(names.begin() + 6, names.end()) ==
+        std::vector<std::string>{"encode first bucket 0", "ring-all-reduce bucket 0",
+                                 "ring-all-reduce bucket 0", "encode bucket 0",
+                                 "ring-all-reduce bucket 0", "decode bucket 0", "update"});
+  for (std::size_t step = 7; step < names.size(); ++step)
+    CHECK(std::count(plan.steps[step].after.begin(), plan.steps[step].after.end(), step - 1) == 1);
   // Half of the 6 ms comes before the first all-reduce.
   CHECK(bucket.first_encode.count() == Approx(3e-3));
   CHECK(bucket.cost.encode.count() == Approx(3e-3));
+}
+
+TEST_CASE("PowerSGD in the paper's mode sends what is no matrix with P", "[plan]") {
+  Scenario scenario = toy::scenario("powersgd");
+  scenario.model.change().tensors[0].shape = {20, 50};
+  scenario.model.change().tensors[1].shape = {2000};
+  scenario.model.change().tensors[2].shape = {50, 60};
+  scenario.fusion = parse_fusion("merged");
+  scenario.mode = "paper";
+  for (CostRow& row : scenario.costs.change().rows) row.mode = "paper";
+  const PlannedBucket bucket = make_plan(scenario).buckets.at(0);
+  REQUIRE(bucket.first.size() == 1);
+  CHECK(bucket.first[0].load.payload == Bytes{4 * 2140});
 }
 
 // 2000 elements in one column: nothing to factor, one all-reduce of 8000 bytes, and no time.
@@ -160,7 +184,7 @@ TEST_CASE("a bucket without a matrix is sent as it is", "[plan]") {
   for (GradientTensor& tensor : scenario.model.change().tensors) tensor.shape = {tensor.elements};
   scenario.fusion = parse_fusion("layer");
   const PlannedBucket bucket = make_plan(scenario).buckets.at(1);
-  CHECK(bucket.first.collective == nullptr);
+  CHECK(bucket.first.empty());
   CHECK(bucket.payload == Bytes{8'000});
   CHECK(bucket.cost.encode == Seconds{0});
 }
