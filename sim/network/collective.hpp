@@ -60,6 +60,7 @@ struct CollectiveLoad {
   std::int64_t elements = 0;
   int bytes_per_element = 8;
   Protocol protocol{};
+  int root = 0;  // broadcast: the rank of the group whose buffer all get
 
   Bytes contribution(int rank) const {
     return contributions.empty() ? payload : contributions[static_cast<std::size_t>(rank)];
@@ -107,8 +108,8 @@ struct Phase {
   }
 };
 
-/// The data that a collective leaves on the ranks: a sum or parts of it, all contributions, rank
-/// 0's buffer, or that of the rank before.
+/// The data that a collective leaves on the ranks: a sum or parts of it, all contributions, the
+/// root's buffer, or that of the rank before.
 enum class Outcome { AllReduced, AllGathered, Scattered, Broadcast, Passed };
 
 /// The description of a collective, without any clock or network.

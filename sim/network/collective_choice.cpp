@@ -69,7 +69,8 @@ CollectiveUse CollectiveChoice::fastest(Outcome outcome, const CollectiveLoad& l
                                         const RankGroups& groups) const {
   if (library_ != nullptr) {
     const int ranks = groups.length > 0 ? groups.length : layout_.ranks();
-    return library_->choose(cluster_, outcome, ranks, load.payload);
+    const CollectiveUse use = library_->choose(cluster_, outcome, ranks, load.payload);
+    if (use.collective != nullptr) return use;
   }
   const std::vector<const Collective*> algorithms = algorithms_for(outcome, several_nics_);
   const bool choice = nccl_ || algorithms.size() > 1;
@@ -108,6 +109,13 @@ CollectiveUse CollectiveChoice::scatter(const CollectiveLoad& load,
 
 CollectiveUse CollectiveChoice::gather(const CollectiveLoad& load, const RankGroups& groups) const {
   return fastest(Outcome::AllGathered, load, groups);
+}
+
+CollectiveUse CollectiveChoice::broadcast(const CollectiveLoad& load,
+                                          const RankGroups& groups) const {
+  CollectiveUse use = fastest(Outcome::Broadcast, load, groups);
+  if (use.collective == &streams::broadcast) use.collective = &streams::broadcast_in_row;
+  return use;
 }
 
 }  // namespace gradcast

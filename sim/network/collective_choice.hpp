@@ -43,6 +43,8 @@ class CollectiveChoice {
   /// The same of reduce-scatters and all-gathers that training shards with.
   CollectiveUse scatter(const CollectiveLoad& load, const RankGroups& groups) const;
   CollectiveUse gather(const CollectiveLoad& load, const RankGroups& groups) const;
+  /// The same of the broadcasts that give updated parameters back, many in a row.
+  CollectiveUse broadcast(const CollectiveLoad& load, const RankGroups& groups) const;
 
  private:
   CollectiveUse fastest(Outcome outcome, const CollectiveLoad& load,

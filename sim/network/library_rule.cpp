@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "sim/network/gloo_broadcast.hpp"
+
 namespace gradcast {
 namespace {
 
@@ -38,6 +40,7 @@ Protocol one_waits(Protocol protocol) {
 
 /// PyTorch's ProcessGroupGloo scatters sums by an all-reduce of everything.
 CollectiveUse by_gloo(const Cluster& cluster, Outcome outcome, int ranks, Bytes bytes) {
+  if (outcome == Outcome::Broadcast) return {&gloo_broadcast, two_in_flight(cluster, bytes)};
   if (outcome == Outcome::AllGathered) {
     const Protocol protocol = two_in_flight(cluster, bytes);
     return {find_collective("ring-all-gather"), ranks == 2 ? one_waits(protocol) : protocol};
@@ -64,6 +67,7 @@ constexpr double kOpenMpiFragments = 192 << 10;
 /// behind its own data, and the directions take turns. A ring of more than two has a connection for
 /// each direction. Ranks of a node that share its NIC fill the pauses.
 CollectiveUse in_turns(CollectiveUse use, const Cluster& cluster, int ranks, Bytes bytes) {
+  if (use.collective == nullptr) return use;
   if (network_kind_of(cluster) != NetworkKind::Tcp || cluster.gpus_per_node > 1) return use;
   const std::string_view name = use.collective->name;
   const auto power = static_cast<int>(std::bit_floor(static_cast<unsigned>(ranks)));
@@ -106,8 +110,9 @@ CollectiveUse chosen_by_40(Outcome outcome, int ranks, Bytes bytes) {
       if (bytes * ranks >= kSmall || ranks == 2) return named("ring-all-gather");
       return named(is_power_of_two(ranks) ? "recursive-doubling-all-gather" : "bruck-all-gather");
     }
-    case Outcome::Scattered:
     case Outcome::Broadcast:
+      return {};
+    case Outcome::Scattered:
     case Outcome::Passed:
       break;
   }
@@ -189,8 +194,9 @@ CollectiveUse chosen_by_41(Outcome outcome, int ranks, Bytes bytes) {
       return row_for(kAllReduce41, ranks, bytes);
     case Outcome::AllGathered:
       return row_for(kAllGather41, ranks, bytes);
-    case Outcome::Scattered:
     case Outcome::Broadcast:
+      return {};
+    case Outcome::Scattered:
     case Outcome::Passed:
       break;
   }
@@ -207,7 +213,8 @@ CollectiveUse by_open_mpi_41(const Cluster& cluster, Outcome outcome, int ranks,
 
 constexpr LibraryRule kRules[] = {
     {"gloo", "Gloo", "Gloo's ring, two segments in flight",
-     "facebookincubator/gloo@1d9e62a gloo/allreduce.cc, allgather.cc, transport/tcp/pair.cc; "
+     "facebookincubator/gloo@1d9e62a gloo/allreduce.cc, allgather.cc, broadcast.cc, "
+     "transport/tcp/pair.cc; "
      "pytorch/pytorch "
      "torch/csrc/distributed/c10d/ProcessGroupGloo.cpp",
      by_gloo},

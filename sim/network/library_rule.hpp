@@ -21,8 +21,8 @@ struct LibraryRule {
   std::string_view words;  // "Open MPI 4.1"
   std::string_view summary;
   std::string_view source;
-  /// `bytes`: the buffer of an all-reduce or reduce-scatter, a rank's contribution to an
-  /// all-gather.
+  /// `bytes`: the buffer of an all-reduce, reduce-scatter or broadcast, a rank's contribution to an
+  /// all-gather. No collective where the rule is not known.
   CollectiveUse (*choose)(const Cluster& cluster, Outcome outcome, int ranks, Bytes bytes);
 };
 

@@ -36,9 +36,11 @@ extern const Collective tree;
 extern const Collective nvls;
 /// The switch inside nodes, a tree between them for the share of each GPU.
 extern const Collective nvls_tree;
-/// Rank 0's buffer S along a ring in each channel. The walk: a piece of a channel's buffer goes
+/// The root's buffer S along a ring in each channel. The walk: a piece of a channel's buffer goes
 /// from rank to rank. The load: every link of the ring passes its channel's share of S.
 extern const Collective broadcast;
+/// The same of many broadcasts in a row, whose pieces follow one another: the load alone.
+extern const Collective broadcast_in_row;
 /// Binomial trees of all ranks at once, of nodes of one GPU.
 extern const Collective pat_all_gather;
 extern const Collective pat_reduce_scatter;

@@ -24,13 +24,13 @@ Piece piece_of(const Protocol& protocol) {
   return {{2 * (512 << 10)}, {2 * (512 << 10)}};
 }
 
-/// Rank 0 begins each channel's ring. No channel passes on into it.
-Phase chains(const RankLayout& layout, Bytes payload) {
+/// The root begins each channel's ring. No channel passes on into it.
+Phase chains(const RankLayout& layout, Bytes payload, int root) {
   const collectives::Rings rings = collectives::rails(layout);
   std::map<std::pair<int, int>, Bytes> passed;
   for (int channel = 0; channel < rings.channels; ++channel) {
     std::vector<int> order = rings.order(rings.firsts(layout.ranks(), channel).front(), channel);
-    std::rotate(order.begin(), std::find(order.begin(), order.end(), 0), order.end());
+    std::rotate(order.begin(), std::find(order.begin(), order.end(), root), order.end());
     for (std::size_t i = 0; i + 1 < order.size(); ++i) {
       Bytes& bytes = passed[{order[i], order[i + 1]}];
       bytes = bytes + chunk(payload, channel, rings.channels);
@@ -58,8 +58,14 @@ std::vector<Phase> broadcast_phases(const RankLayout& layout, const CollectiveLo
                        streams::alone(std::min(each, piece.inside), load.protocol) * channels);
   streams::append_walk(phases, layout, false, between - 1,
                        streams::alone(std::min(each, piece.between), load.protocol));
-  phases.push_back(chains(layout, load.payload));
+  phases.push_back(chains(layout, load.payload, load.root));
   return phases;
+}
+
+/// While a piece of one broadcast goes on, the root sends what comes next, and no walk counts.
+std::vector<Phase> broadcast_in_row_phases(const RankLayout& layout, const CollectiveLoad& load) {
+  if (layout.ranks() == 1) return {};
+  return {chains(layout, load.payload, load.root)};
 }
 
 std::vector<Phase> send_receive_phases(const RankLayout& layout, const CollectiveLoad& load) {
@@ -79,11 +85,19 @@ namespace streams {
 
 constinit const Collective broadcast{
     .name = "ring-broadcast",
-    .summary = "rank 0's buffer along a ring, piece after piece",
+    .summary = "one rank's buffer along a ring, piece after piece",
     .source = "NCCL's Ring: src/device/broadcast.h",
     .outcome = Outcome::Broadcast,
     .serves = Aggregation::AllReduce,
     .phases = broadcast_phases,
+};
+constinit const Collective broadcast_in_row{
+    .name = "ring-broadcast",
+    .summary = "one rank's buffer along a ring, of many in a row",
+    .source = "NCCL's Ring: src/device/broadcast.h",
+    .outcome = Outcome::Broadcast,
+    .serves = Aggregation::AllReduce,
+    .phases = broadcast_in_row_phases,
 };
 constinit const Collective send_receive{
     .name = "send-receive",

@@ -57,9 +57,7 @@ BucketCosts::BucketCosts(const Scenario& scenario, KnownCosts* known)
     : scenario_(scenario),
       cluster_(scenario.cluster),
       network_(scenario.cluster, scenario.nccl, scenario.library),
-      shards_(scenario.shards_all_reduced && scenario.sharding.kind != Sharding::Fsdp
-                  ? 1
-                  : scenario.shards()),
+      shards_(scenario.all_reduces_gradients() ? 1 : scenario.shards()),
       known_(known) {
   if (shards_ > 1) groups_ = replica_groups(shards_, cluster_.ranks());
   if (known_ != nullptr || !scenario.compresses() || cluster_.ranks() == 1) return;
@@ -362,6 +360,12 @@ DenseCollective BucketCosts::parameter_gather(const std::vector<std::size_t>& te
   const RankGroups groups = shard_groups(shards);
   const CollectiveLoad load{.payload = shard_of(all, shards)};
   return dense(network_.gather(load, groups), load, groups);
+}
+
+DenseCollective BucketCosts::parameter_broadcast(std::size_t tensor, int owner) const {
+  const RankGroups groups = shard_groups(scenario_.shards());
+  const CollectiveLoad load{.payload = scenario_.model->tensors[tensor].bytes(), .root = owner};
+  return dense(network_.broadcast(load, groups), load, groups);
 }
 
 }  // namespace gradcast

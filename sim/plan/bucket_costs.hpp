@@ -56,6 +56,8 @@ class BucketCosts {
   /// The all-gather that gives every rank of a group the parameters of these tensors, of which each
   /// has a shard.
   DenseCollective parameter_gather(const std::vector<std::size_t>& tensors) const;
+  /// The broadcast that gives every rank of a group the parameters that one of them has updated.
+  DenseCollective parameter_broadcast(std::size_t tensor, int owner) const;
 
   // What merging planners ask for.
   PlannerNetwork planner_network() const;

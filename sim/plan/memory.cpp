@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "sim/plan/parameter_owners.hpp"
 #include "sim/plan/shard_groups.hpp"
 #include "sim/plan/shard_units.hpp"
 
@@ -17,6 +18,25 @@ struct Sizes {
   std::int64_t trained = 0;  // elements
 };
 
+Bytes state_of(const Scenario& scenario, const GradientTensor& tensor) {
+  if (tensor.frozen) return {};
+  return Bytes{tensor.elements * state_bytes(scenario.optimizer, bytes_of(tensor.type))};
+}
+
+/// The state that a rank keeps: of its shard, or of the parameters that it owns, on the rank with
+/// most.
+Bytes kept_state(const Scenario& scenario, Bytes all, int shards) {
+  if (shards == 1 || !scenario.broadcasts_parameters()) return shard_of(all, shards);
+  Bytes most{};
+  for (const std::vector<std::size_t>& own : parameter_owners(scenario.model, shards)) {
+    Bytes its{};
+    for (const std::size_t tensor : own)
+      its = its + state_of(scenario, scenario.model->tensors[tensor]);
+    most = std::max(most, its);
+  }
+  return most;
+}
+
 Sizes sizes_of(const Scenario& scenario) {
   Sizes all;
   for (const GradientTensor& tensor : scenario.model->tensors) {
@@ -24,8 +44,7 @@ Sizes sizes_of(const Scenario& scenario) {
     all.gradients = all.gradients + tensor.gradient_bytes();
     if (tensor.frozen) continue;
     all.trained += tensor.elements;
-    all.state =
-        all.state + Bytes{tensor.elements * state_bytes(scenario.optimizer, bytes_of(tensor.type))};
+    all.state = all.state + state_of(scenario, tensor);
   }
   return all;
 }
@@ -90,7 +109,7 @@ MemoryUse memory_of(const Scenario& scenario, const Plan& plan) {
   const bool shards_gradients = (kind == Sharding::Zero2 || kind == Sharding::Fsdp) && !adds_up;
   use.parameters = kind == Sharding::Fsdp ? shard_of(all.parameters, shards) : all.parameters;
   use.gradients = shards_gradients ? shard_of(all.gradients, shards) : all.gradients;
-  use.optimizer = shard_of(all.state, shards);
+  use.optimizer = kept_state(scenario, all.state, shards);
   if (shards > 1 && kind == Sharding::Fsdp) use.unsharded = whole_units(scenario);
   if (shards > 1 && kind == Sharding::Zero2 && shards_gradients)
     for (const PlannedBucket& bucket : plan.buckets) {

@@ -299,14 +299,19 @@ class ReplicatedPlanner {
 
   // ---- ends ----
 
-  /// With ZeRO a rank updates its shard, and every bucket's parameters are gathered from all.
+  /// With ZeRO a rank updates its shard, and every bucket's parameters are gathered from all, or
+  /// broadcast by their owners.
   void end_with_update(const std::vector<Bucket>& buckets) {
     const int shards = scenario_.shards();
-    steps_.update(1.0 / shards, receive_all());
-    if (shards > 1)
-      for (std::size_t i = 0; i < buckets.size(); ++i)
-        steps_.collective(steps_.costs.parameter_gather(buckets[i].tensors), first_ + i,
-                          steps_.computed());
+    if (shards > 1 && scenario_.broadcasts_parameters()) {
+      steps_.update_and_broadcast(receive_all());
+    } else {
+      steps_.update(1.0 / shards, receive_all());
+      if (shards > 1)
+        for (std::size_t i = 0; i < buckets.size(); ++i)
+          steps_.collective(steps_.costs.parameter_gather(buckets[i].tensors), first_ + i,
+                            steps_.computed());
+    }
     steps_.next_launch();
   }
 

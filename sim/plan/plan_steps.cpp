@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sim/base/statistics.hpp"
+#include "sim/plan/parameter_owners.hpp"
 
 namespace gradcast {
 
@@ -100,6 +101,21 @@ void PlanSteps::backward_all() {
 void PlanSteps::update(double share, Steps after) {
   launch(compute(StepKind::Update, "update", scenario_.trace->update * share, std::move(after)),
          scenario_.trace->update_launch, true);
+}
+
+void PlanSteps::update_and_broadcast(Steps after) {
+  const Model& model = scenario_.model;
+  const ParameterOwners owners = parameter_owners(model, scenario_.shards());
+  update(largest_update(model, owners), std::move(after));
+  const Steps updated = computed();
+  for (std::size_t owner = 0; owner < owners.size(); ++owner)
+    for (const std::size_t tensor : owners[owner]) {
+      const DenseCollective its = costs.parameter_broadcast(tensor, static_cast<int>(owner));
+      const std::size_t step = collective(its, tensor, updated);
+      if (!coarse_)
+        plan.steps[step].name =
+            std::string(its.collective->name) + " " + model.tensors[tensor].tensor;
+    }
 }
 
 void PlanSteps::next_launch() {

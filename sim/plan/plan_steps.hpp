@@ -53,6 +53,8 @@ class PlanSteps {
   void backward_all();
   /// The update of a share of the parameters.
   void update(double share, Steps after);
+  /// A rank updates the parameters that it owns, and all of them are broadcast, rank after rank.
+  void update_and_broadcast(Steps after);
   /// The next iteration's first kernel ends this one, where the trace has launches.
   void next_launch();
 

@@ -31,7 +31,8 @@ std::string collectives_of(const Plan& plan);
 inline auto phases_key(const PlanStep& step) {
   const CollectiveLoad& load = step.load;
   return std::tuple(step.collective, step.groups.stride, step.groups.length, load.payload,
-                    load.contributions, load.elements, load.bytes_per_element, load.protocol);
+                    load.contributions, load.elements, load.bytes_per_element, load.protocol,
+                    load.root);
 }
 
 /// Bytes that a rank sends in an iteration: the mean over all ranks.

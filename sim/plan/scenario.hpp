@@ -66,6 +66,9 @@ struct Scenario {
   ShardingChoice sharding;
   /// ZeRO-1 and ZeRO-2: all ranks get the whole sums, as DeepSpeed does it, and not their shards.
   bool shards_all_reduced = false;
+  /// ZeRO-1: each parameter is updated whole by one rank, which broadcasts it, as PyTorch's
+  /// ZeroRedundancyOptimizer does after DDP's all-reduces. Else ranks gather each other's shards.
+  bool owners_broadcast = false;
   Optimizer optimizer = Optimizer::Momentum;  // only memory depends on it
   /// The trace was taken with the framework at work, such as DDP on one GPU: it has the time that
   /// the framework spends on gradient tensors, and a cluster's per_tensor_overhead is not added.
@@ -135,6 +138,13 @@ struct Scenario {
   /// Ranks that share a copy of what is sharded, and copies.
   int shards() const { return shards_of(sharding, cluster); }
   int replicas() const { return cluster.ranks() / shards(); }
+  bool broadcasts_parameters() const {
+    return owners_broadcast && sharding.kind == Sharding::Zero1;
+  }
+  /// Whether every rank gets whole sums of gradients.
+  bool all_reduces_gradients() const {
+    return sharding.kind != Sharding::Fsdp && (shards_all_reduced || broadcasts_parameters());
+  }
   /// Units that FSDP gathers ahead of the one that is computed.
   std::size_t prefetch() const {
     return static_cast<std::size_t>(sharding.prefetch.value_or(overlap ? 1 : 0));

@@ -41,8 +41,8 @@ const ScenarioQuantity& find_software(std::string_view name) {
       if (quantity.name == name) return quantity;
       known.emplace_back(quantity.name);
     }
-  for (const char* own :
-       {"discrepancy", "scatter", "pipelines", "fusion", "overlap", "collective", "gradients"})
+  for (const char* own : {"discrepancy", "scatter", "pipelines", "fusion", "overlap", "collective",
+                          "gradients", "parameters"})
     known.emplace_back(own);
   throw ValueError("unknown property '" + std::string(name) + "'" + did_you_mean(name, known) +
                    " (properties of a stack: " + join(known) + ")");
@@ -71,6 +71,8 @@ bool read_own(Stack& stack, const CsvReader& rows) {
     schedule_of(stack, rows).collective = rows.word("value");
   else if (name == "gradients")
     schedule_of(stack, rows).shards_all_reduced = rows.value("value", parse_shards_all_reduced);
+  else if (name == "parameters")
+    schedule_of(stack, rows).owners_broadcast = rows.value("value", parse_owners_broadcast);
   else
     return false;
   return true;
@@ -94,6 +96,12 @@ bool parse_shards_all_reduced(std::string_view text) {
   if (text.empty() || text == "reduce-scatter") return false;
   if (text == "all-reduce") return true;
   throw ValueError("'" + std::string(text) + "' is not 'all-reduce' or 'reduce-scatter'");
+}
+
+bool parse_owners_broadcast(std::string_view text) {
+  if (text.empty() || text == "all-gather") return false;
+  if (text == "broadcast") return true;
+  throw ValueError("'" + std::string(text) + "' is not 'all-gather' or 'broadcast'");
 }
 
 std::string parse_term_compressor(const std::string& name) {
@@ -169,6 +177,8 @@ std::string stack_csv(const Stack& stack, const std::vector<std::string>& proven
       text += csv_line({"collective", "", usual->collective, "", usual->source, "", ""});
     if (usual->shards_all_reduced)
       text += csv_line({"gradients", "", "all-reduce", "", usual->source, "", ""});
+    if (usual->owners_broadcast)
+      text += csv_line({"parameters", "", "broadcast", "", usual->source, "", ""});
   }
   return text;
 }

@@ -41,6 +41,10 @@ std::string to_text(UsualOverlap overlap);
 /// Throws ValueError.
 bool parse_shards_all_reduced(std::string_view text);
 
+/// How ZeRO-1 gives updated parameters back: "broadcast", "all-gather", or "" for the latter.
+/// Throws ValueError.
+bool parse_owners_broadcast(std::string_view text);
+
 /// The schedule that a stack runs where nobody chooses another.
 struct UsualSchedule {
   Fusion fusion;
@@ -48,6 +52,8 @@ struct UsualSchedule {
   std::string collective{};  // as `--collective` names it; "": the compressor's ring
   /// Gradients that ZeRO-1 or ZeRO-2 shards are all-reduced, not reduce-scattered.
   bool shards_all_reduced = false;
+  /// ZeRO-1: the owner of each parameter broadcasts it.
+  bool owners_broadcast = false;
   std::string source{};
 };
 

@@ -38,8 +38,10 @@ void apply_stack(Scenario& scenario) {
   if (scenario.stack == nullptr) return;
   scenario = without_stack(std::move(scenario));
   if (scenario.stack->pipelines) scenario.pipeline_without_overlap = true;
-  if (const auto& usual = scenario.stack->schedule; usual && usual->shards_all_reduced)
-    scenario.shards_all_reduced = true;
+  if (const auto& usual = scenario.stack->schedule; usual) {
+    scenario.shards_all_reduced = scenario.shards_all_reduced || usual->shards_all_reduced;
+    scenario.owners_broadcast = scenario.owners_broadcast || usual->owners_broadcast;
+  }
   const std::vector<const StackTerm*> terms = terms_for(*scenario.stack, scenario);
   const Plan plan = make_plan(scenario);
   for (const StackTerm* term : terms)

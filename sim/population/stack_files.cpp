@@ -143,8 +143,8 @@ FittedFile file_without(const PopulationFit& fit, const std::vector<const Source
 
 namespace {
 
-constexpr std::array kScheduleColumns = {"stack", "fusion",     "overlap",  "source",
-                                         "like",  "collective", "gradients"};
+constexpr std::array kScheduleColumns = {"stack", "fusion",     "overlap",   "source",
+                                         "like",  "collective", "gradients", "parameters"};
 constexpr std::size_t kSchedulesRequired = 4;
 
 }  // namespace
@@ -153,10 +153,12 @@ UsualSchedules load_usual_schedules(const TextFile& file) {
   UsualSchedules all;
   CsvReader rows(file, kScheduleColumns, kSchedulesRequired);
   while (rows.next()) {
-    const UsualSchedule schedule{
-        rows.value("fusion", parse_fusion), rows.value("overlap", parse_usual_overlap),
-        rows.text("collective"), rows.value("gradients", parse_shards_all_reduced),
-        rows.word("source")};
+    const UsualSchedule schedule{rows.value("fusion", parse_fusion),
+                                 rows.value("overlap", parse_usual_overlap),
+                                 rows.text("collective"),
+                                 rows.value("gradients", parse_shards_all_reduced),
+                                 rows.value("parameters", parse_owners_broadcast),
+                                 rows.word("source")};
     const ListedStack listed{schedule, rows.value("like", parse_stack), rows.path(), rows.line()};
     if (!all.emplace(rows.word("stack"), listed).second)
       throw rows.failure("stack", in_quotes(rows.text("stack")) + " stands twice");

@@ -69,6 +69,7 @@ inline void draw_sharding(Scenario& scenario, bool apart) {
   scenario.sharding.reshard_after_forward = chance(70);
   if (scenario.overlap && chance(50)) scenario.sharding.prefetch = number(0, 4);
   draw_units(scenario.model.change());
+  scenario.owners_broadcast = scenario.sharding.group % 2 == 0;  // no draw, as below
   // No draw, so that all scenarios stay as they are but for their copies.
   if (scenario.sharding.kind != Sharding::Fsdp || scenario.sharding.group % 2 != 0) return;
   scenario.cluster.shard_copy_passes = 3.5;

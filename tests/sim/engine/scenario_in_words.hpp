@@ -29,8 +29,9 @@ inline std::string described(const Scenario& scenario) {
       << " count spread " << scenario.count_spread << " seed " << scenario.count_seed
       << "\nsharding " << to_text(scenario.sharding) << " group " << scenario.sharding.group
       << " prefetch " << scenario.prefetch() << " reshard "
-      << scenario.sharding.reshard_after_forward << " micro-steps " << scenario.accumulation
-      << " synchronise " << to_text(scenario.synchronise) << "\ncluster";
+      << scenario.sharding.reshard_after_forward << " owners " << scenario.owners_broadcast
+      << " micro-steps " << scenario.accumulation << " synchronise "
+      << to_text(scenario.synchronise) << "\ncluster";
   for (const ClusterProperty& property : properties_of(scenario.cluster))
     if (property.value != "none" && property.value != "0" && property.value != "0s")
       out << " " << property.name << "=" << property.value;

@@ -86,6 +86,7 @@ void bytes_are_as_by_hand() {
     gradients += static_cast<double>(tensor.sum_bytes().count);
   }
   scenario.accumulation = 1;
+  scenario.owners_broadcast = false;
   const double share = (ranks - 1.0) / ranks;
   const auto require_sent = [&](const char* kind, double bytes) {
     scenario.sharding.kind = parse_sharding(kind).kind;
@@ -98,6 +99,8 @@ void bytes_are_as_by_hand() {
     if (!tensor.frozen) trained += static_cast<double>(tensor.bytes().count);
   require_sent("none", 2 * share * gradients);
   require_sent("zero1", share * (gradients + trained));
+  scenario.owners_broadcast = true;  // frozen parameters too, each from its owner to all others
+  require_sent("zero1", 2 * share * gradients + share * parameters);
   require_sent("zero2", share * (gradients + trained));
   const int gathers = scenario.sharding.reshard_after_forward ? 2 : 1;
   require_sent("fsdp", share * (gradients + gathers * parameters));

@@ -113,6 +113,25 @@ TEST_CASE("ZeRO whose gradients are all-reduced sends twice as much of them") {
   CHECK(astray(fsdp, 54.5) == kNobody);
 }
 
+TEST_CASE("ZeRO-1 whose parameters have owners broadcasts each of them whole") {
+  // All-reduces of 24 as above. c belongs to the first rank, b and a to the second, each 3000
+  // elements: half of the update. Broadcasts c 12, b 8, a 4: 6 + 12 + 24 + 0.5 + 24.
+  Scenario scenario = sharded("zero1", false);
+  scenario.owners_broadcast = true;
+  CHECK(astray(scenario, 66.5) == kNobody);
+  // Forward 6, backward 12 with all-reduces c 12-24, b 24-32, a 32-36; update to 36.5.
+  scenario.overlap = true;
+  CHECK(astray(scenario, 60.5) == kNobody);
+  // Gloo's tree of two ranks is one message.
+  scenario.collective = nullptr;
+  scenario.library = find_library_rule("gloo");
+  CHECK(astray(scenario, 60.5) == kNobody);
+  // ZeRO-2 has no owners.
+  Scenario zero2 = sharded("zero2", false);
+  zero2.owners_broadcast = true;
+  CHECK(astray(zero2, 42.5) == kNobody);
+}
+
 TEST_CASE("hybrid sharding scatters inside nodes and adds up across them") {
   // Two nodes of two GPUs. Inside at 1 GB/s: a 2 us, b 4 us, c 6 us, each three times: 36 us.
   // Across: each GPU adds up its half, S/2 bytes sent, and two of them share a NIC: a 4, b 8, c 12

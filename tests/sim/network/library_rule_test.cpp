@@ -1,6 +1,7 @@
 // What Gloo and Open MPI choose, and what it takes.
 #include "sim/network/library_rule.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -134,6 +135,48 @@ TEST_CASE("Gloo hides a step's latency behind its second segment", "[library_rul
 // PyTorch's Gloo scatters by an all-reduce.
 TEST_CASE("Gloo's reduce-scatter takes as long as its all-reduce", "[library_rule]") {
   CHECK(chosen("gloo", Outcome::Scattered, 8, 1 << 20) == "ring-all-reduce");
+}
+
+// 40 MB at 1 GB/s. Of two ranks one message. Of four the root sends two at once, 80 ms, and its
+// first child one more; of five the root sends three.
+TEST_CASE("Gloo broadcasts whole buffers down a binomial tree", "[library_rule]") {
+  CHECK(seconds("gloo", Outcome::Broadcast, 2, 40'000'000) == Approx(0.040).epsilon(1e-9));
+  CHECK(seconds("gloo", Outcome::Broadcast, 4, 40'000'000) == Approx(0.120).epsilon(1e-3));
+  CHECK(seconds("gloo", Outcome::Broadcast, 5, 40'000'000) == Approx(0.160).epsilon(1e-3));
+  // 20 kB take 20 us. The 50 us of latency count beside the half of that in which the other
+  // broadcast travels.
+  CHECK(seconds("gloo", Outcome::Broadcast, 2, 20'000) == Approx(60e-6).epsilon(1e-9));
+}
+
+TEST_CASE("Gloo's tree reaches every rank once, whichever the root", "[library_rule]") {
+  for (const int ranks : {2, 3, 6, 8, 13})
+    for (int root = 0; root < ranks; ++root) {
+      CAPTURE(ranks, root);
+      CollectiveLoad load{.payload = Bytes{100}};
+      load.root = root;
+      const CollectiveUse use =
+          find_library_rule("gloo")->choose(cluster(ranks), Outcome::Broadcast, ranks, Bytes{100});
+      std::vector<int> reached{root};
+      for (const Phase& phase : use.collective->phases(even_layout(ranks, 1), load)) {
+        const std::vector<int> before = reached;
+        for (const Message& message : phase.messages) {
+          CHECK(std::count(before.begin(), before.end(), message.from) == 1);
+          CHECK(std::count(reached.begin(), reached.end(), message.to) == 0);
+          CHECK(message.bytes == Bytes{100});
+          reached.push_back(message.to);
+        }
+      }
+      CHECK(static_cast<int>(reached.size()) == ranks);
+    }
+}
+
+// Open MPI's rule for broadcasts is not here: the usual ring takes its place.
+TEST_CASE("a library without a rule for broadcasts sends them along a ring", "[library_rule]") {
+  const Cluster on = cluster(4);
+  for (const char* library : {"open-mpi", "open-mpi-4.0"}) {
+    const CollectiveChoice choice(on, {}, find_library_rule(library));
+    CHECK(choice.broadcast({.payload = Bytes{1 << 20}}, {}).collective->name == "ring-broadcast");
+  }
 }
 
 // 4 ranks, 12 MB: a block of 3 MB in 3 segments of 1 MB. 3 rounds of 1.05 ms for each segment, and

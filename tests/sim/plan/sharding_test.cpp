@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/plan/memory.hpp"
+#include "sim/plan/parameter_owners.hpp"
 #include "sim/plan/plan_summary.hpp"
 #include "sim/plan/shard_units.hpp"
 #include "tests/sim/plan/toy.hpp"
@@ -56,6 +57,39 @@ TEST_CASE("gradients that add up over micro-steps are whole on every rank") {
   CHECK(gigabytes(scenario) == Approx(31.4).margin(0.05));
   scenario.synchronise = Synchronise::Usual;
   CHECK(gigabytes(scenario) == Approx(16.6).margin(0.05));
+}
+
+// Elements 3, 5, 1, 4, 3 on two ranks: 5 goes to the first, 4 and the earlier 3 to the second,
+// which has 7 then; the other 3 goes to the first, which has 8, and 1 to the second.
+TEST_CASE("ZeroRedundancyOptimizer gives the largest parameter to the rank with least",
+          "[sharding]") {
+  Model model;
+  for (const std::int64_t elements : {3, 5, 1, 4, 3}) {
+    const std::string name = "t" + std::to_string(model.tensors.size());
+    model.tensors.push_back({name, name, elements, 0});
+  }
+  const ParameterOwners owners = parameter_owners(model, 2);
+  CHECK(owners == ParameterOwners{{1, 4}, {3, 0, 2}});
+  CHECK(largest_update(model, owners) == Approx(8.0 / 16));
+  // A frozen parameter has an owner too, which does not update it.
+  model.tensors[1].frozen = true;
+  CHECK(parameter_owners(model, 2) == owners);
+  CHECK(largest_update(model, owners) == Approx(8.0 / 11));
+  // The sixth rank owns nothing.
+  CHECK(parameter_owners(model, 6) == ParameterOwners{{1}, {3}, {0}, {4}, {2}, {}});
+}
+
+// The toy's 1000, 2000 and 3000 elements with momentum, 4 bytes each. Of two ranks each owns 3000;
+// of three, one owns all of c.
+TEST_CASE("a rank that owns parameters keeps the state of all of them", "[sharding]") {
+  Scenario scenario = toy::scenario();
+  scenario.sharding = parse_sharding("zero1");
+  scenario.cluster.nodes = 3;
+  CHECK(memory_of(scenario, make_plan(scenario)).optimizer == Bytes{8'000});
+  scenario.owners_broadcast = true;
+  CHECK(memory_of(scenario, make_plan(scenario)).optimizer == Bytes{12'000});
+  scenario.cluster.nodes = 2;
+  CHECK(memory_of(scenario, make_plan(scenario)).optimizer == Bytes{12'000});
 }
 
 TEST_CASE("FSDP keeps as many units whole as it gathers ahead, and one") {

@@ -64,6 +64,17 @@ TEST_CASE("a stack may all-reduce the gradients that ZeRO shards", "[stack]") {
   refused(term + "gradients,scatter,,x,,,\n", "is not 'all-reduce' or 'reduce-scatter'");
 }
 
+TEST_CASE("a stack may broadcast what ZeRO-1 updated", "[stack]") {
+  const std::string term = "per_iteration_overhead,20ms,50%,seen,,,\n";
+  const Stack ddp = stack(term + "parameters,broadcast,,its code,,,\n");
+  REQUIRE(ddp.schedule);
+  CHECK(ddp.schedule->owners_broadcast);
+  CHECK_THAT(stack_csv(ddp, {}), Contains("parameters,,broadcast,,its code"));
+  CHECK(on_stack(term + "parameters,broadcast,,its code,,,\n").owners_broadcast);
+  CHECK_FALSE(on_stack(term + "parameters,all-gather,,x,,,\n").owners_broadcast);
+  refused(term + "parameters,gather,,x,,,\n", "is not 'all-gather' or 'broadcast'");
+}
+
 TEST_CASE("a stack's file may say which schedule it runs by itself", "[stack]") {
   const std::string term = "per_iteration_overhead,20ms,50%,seen,,,\n";
   const Stack ddp = stack(term + "fusion,ddp,,its documentation,,,\noverlap,yes,,as above,,,\n");

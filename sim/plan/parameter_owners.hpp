@@ -1,0 +1,21 @@
+// Which rank updates which parameter, where parameters are not cut into shards.
+#pragma once
+#include <cstddef>
+#include <vector>
+
+#include "sim/inputs/model.hpp"
+
+namespace gradcast {
+
+/// By rank: tensors, in the order in which the rank broadcasts them.
+using ParameterOwners = std::vector<std::vector<std::size_t>>;
+
+/// As PyTorch's ZeroRedundancyOptimizer partitions: from the largest parameter to the smallest,
+/// each goes to the rank that has the fewest elements so far. It is given frozen parameters too
+/// (torch/distributed/optim/zero_redundancy_optimizer.py, _partition_parameters).
+ParameterOwners parameter_owners(const Model& model, int ranks);
+
+/// The share of the whole update that falls to the rank with most of it.
+double largest_update(const Model& model, const ParameterOwners& owners);
+
+}  // namespace gradcast
