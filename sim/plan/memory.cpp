@@ -118,8 +118,9 @@ MemoryUse memory_of(const Scenario& scenario, const Plan& plan) {
       use.unsharded = std::max(use.unsharded, whole);
     }
   if (!scenario.compresses() || plan.ranks() == 1) return use;
+  const int parts = scenario.all_reduces_gradients() ? 1 : shards;
   if (scenario.compressor->family != Family::Cast)
-    use.residual = Bytes{(all.trained + shards - 1) / shards * 4};
+    use.residual = Bytes{(all.trained + parts - 1) / parts * 4};
   use.compressor = compressed_bytes(scenario, plan);
   return use;
 }

@@ -113,6 +113,20 @@ TEST_CASE("error feedback doubles the memory of fp32 gradients") {
   CHECK(use.total() == Bytes{4 * 24'000 + 1'440});
 }
 
+// Two copies of shards of two ranks: each rank compresses 3000 of 6000 elements, or all.
+TEST_CASE("error feedback is of all gradients where sharding all-reduces them", "[sharding]") {
+  Scenario scenario = toy::scenario("topk");
+  scenario.cluster.nodes = 4;
+  scenario.sharding = parse_sharding("zero1");
+  scenario.sharding.group = 2;
+  CHECK(memory_of(scenario, make_plan(scenario)).residual == Bytes{12'000});
+  scenario.shards_all_reduced = true;
+  CHECK(memory_of(scenario, make_plan(scenario)).residual == Bytes{24'000});
+  scenario.shards_all_reduced = false;
+  scenario.owners_broadcast = true;
+  CHECK(memory_of(scenario, make_plan(scenario)).residual == Bytes{24'000});
+}
+
 TEST_CASE("bf16 gradients halve what is sent, and pairs stay pairs") {
   Scenario dense = toy::scenario();
   Scenario sparse = toy::scenario("topk");
