@@ -1,6 +1,6 @@
 """Real trainings on the ground, each forecast before it runs. scripts/prove starts this.
 
-usage: prove.py [--list] [--again] [--quick] [--page] [NAME...]
+usage: prove.py [--list] [--again] [--quick] [--page] [--now] [NAME...]
 NAME: of setups.csv; without names, all that have no result.
 """
 import argparse
@@ -25,6 +25,7 @@ import setups
 FOLDER = pathlib.Path(__file__).resolve().parent
 ROOT = FOLDER.parent.parent
 RESULTS = ROOT / "traces" / "proving"
+PROGRAM = str(ROOT / "build" / "gradcast")
 WARM_UP = 3  # DDP rebuilds its buckets after the first
 ITERATIONS = 10
 LONGEST = 180  # seconds that a run should take at most
@@ -236,7 +237,7 @@ def prove(setup, results, iterations=ITERATIONS):
     trains = not setups.collective_of(setup)
     alone = compute_seconds(setup) if trains else 0
     hook = hook_seconds(setup)
-    expected = forecast.forecast(str(ROOT / "build" / "gradcast"), setup, measured_link, alone, hook)
+    expected = forecast.forecast(PROGRAM, setup, measured_link, alone, hook)
     record = {"name": setup["name"], "setup": {**setup, "event": setup["event"]._asdict()}, "ground": measured_link,
               "compute_seconds": alone, "hook_seconds": hook,
               "forecast": {**expected, "written": datetime.datetime.now(datetime.timezone.utc).isoformat()}}
@@ -270,6 +271,24 @@ def prove(setup, results, iterations=ITERATIONS):
     write_whole(results / f"{setup['name']}.json", record)
     (results / f"{setup['name']}.forecast.json").unlink()
     return record
+
+
+def forecast_now(names):
+    """Says what recorded runs are forecast to take now, from what was measured before each. Changes no record."""
+    for name in names or sorted(path.stem for path in RESULTS.glob("*.json")):
+        path = RESULTS / f"{name}.json"
+        if not path.exists():
+            print(f"{name}: no result yet", file=sys.stderr)
+            continue
+        record = json.loads(path.read_text())
+        setup = {**record["setup"], "event": setups.Event(**record["setup"]["event"])}
+        now = forecast.forecast(PROGRAM, setup, record["ground"], record["compute_seconds"], record["hook_seconds"])
+        measured = record["measured"]["seconds"]
+        print(f"{name}: measured {measured:.3f} s; " + "; ".join(
+            f"{when} {result['seconds']:.3f} ({result['seconds'] / measured - 1:+.1%}), physics alone "
+            f"{result['physics_seconds']:.3f} ({result['physics_seconds'] / measured - 1:+.1%})"
+            for when, result in (("forecast then", record["forecast"]), ("now", now))), flush=True)
+    return 0
 
 
 def commit():
@@ -334,6 +353,8 @@ def main():
     parser.add_argument("--list", action="store_true", help="names, and about how long each takes")
     parser.add_argument("--again", action="store_true", help="also those that have a result")
     parser.add_argument("--page", action="store_true", help="only write docs/proving.md from the results")
+    parser.add_argument("--now", action="store_true",
+                        help="only forecast recorded runs anew, from what was measured then; changes nothing")
     parser.add_argument("--quick", action="store_true",
                         help="two short set-ups that the commit's hash draws, checked and not kept; 77: cannot run here")
     asked = parser.parse_args()
@@ -348,6 +369,8 @@ def main():
     if asked.page:
         page.write(ROOT, RESULTS)
         return 0
+    if asked.now:
+        return forecast_now(asked.names)
     reason = ground.missing()
     if not reason:
         try:
