@@ -16,6 +16,8 @@ namespace {
 /// The digits to write; more than any interval is sure of.
 constexpr int kDigitsKept = 4;
 
+constexpr double kMostShare = 9;  // of a deviation: a file takes less than 1000%
+
 constexpr std::string_view kSuffix = "-fitted";
 constexpr std::array kColumns = {"property", "value", "source", "deviation"};
 
@@ -38,8 +40,63 @@ std::string interval_of(const Fit& fit, std::size_t i) {
   const FittedParameter& fitted = fit.parameters[i];
   const ScenarioQuantity& quantity = *fit.structure->parameters[i].quantity;
   if (!fitted.fixed.empty()) return "not estimated (" + fitted.fixed + ")";
-  if (fitted.at_bound) return "fitted: at the bound of what is physical";
+  if (fitted.at_bound) return "fitted: at the bound of what is physical, and known no better";
   return "fitted, 95 % interval " + quantity.range(fitted.low, fitted.high, kDigitsKept);
+}
+
+/// Whether a parameter was estimated, or adds to one that was: that one's value goes with the start
+/// of this.
+bool counts(const Fit& fit, std::size_t i) {
+  for (std::size_t j = 0; j < fit.parameters.size(); ++j)
+    if (fit.parameters[j].fixed.empty() &&
+        fit.structure->parameters[j].quantity == fit.structure->parameters[i].quantity)
+      return true;
+  return false;
+}
+
+/// A fit without the parameters that were not estimated: what files said of these is as good as
+/// before. `structure` is the one that the result points to.
+Fit estimated_part(const Fit& fit, FitStructure& structure) {
+  structure = *fit.structure;
+  structure.parameters.clear();
+  Fit part = fit;
+  part.structure = &structure;
+  part.parameters.clear();
+  std::vector<Eigen::Index> kept;
+  for (std::size_t i = 0; i < fit.parameters.size(); ++i) {
+    if (!counts(fit, i)) continue;
+    structure.parameters.push_back(fit.structure->parameters[i]);
+    part.parameters.push_back(fit.parameters[i]);
+    kept.push_back(static_cast<Eigen::Index>(i));
+  }
+  part.values = fit.values(kept);
+  part.covariance = fit.covariance(kept, kept);
+  return part;
+}
+
+/// Of the parameters that were not.
+std::vector<std::string> left_as_they_were(const Fit& fit) {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < fit.parameters.size(); ++i)
+    if (!counts(fit, i))
+      lines.push_back("Left as it was: " + fit.structure->parameters[i].name() +
+                      ", not estimated (" + fit.parameters[i].fixed + ").");
+  return lines;
+}
+
+/// A number of a quantity as its file has it: a rate, not the time of a byte.
+double as_written(const ScenarioQuantity& quantity, double number) {
+  if (quantity.name == "nic_share") return 1 / (1 + number);
+  return quantity.inverse ? 1 / number : number;
+}
+
+/// Of a parameter at its bound: the root of the mean square distance from there, if all values
+/// between the bounds are as likely. The runs want a value that is not physical, and say nothing of
+/// how far inside the true one lies.
+double deviation_at_bound(const FitParameter& parameter) {
+  const ScenarioQuantity& quantity = *parameter.quantity;
+  return std::abs(as_written(quantity, parameter.most) - as_written(quantity, parameter.least)) /
+         std::sqrt(3.0);
 }
 
 double rounded(double value) { return rounded_to(kDigitsKept, value); }
@@ -47,7 +104,12 @@ double rounded(double value) { return rounded_to(kDigitsKept, value); }
 class Writer {
  public:
   Writer(const Fit& fit, const std::string& fitted_on, DataFiles& files)
-      : fit_(fit), fitted_on_(fitted_on), files_(files) {}
+      : fit_(estimated_part(fit, estimated_)),
+        left_(left_as_they_were(fit)),
+        fitted_on_(fitted_on),
+        files_(files) {}
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
 
   /// `costs`: the tables of the same fit.
   FittedFile cluster(const std::string& name, const std::vector<FittedFile>& costs) const {
@@ -178,13 +240,18 @@ class Writer {
                          "), and a cost table cannot say that");
   }
 
-  /// Standard deviation over value, for what was estimated.
+  /// Standard deviation over value; of a value of 0 the deviation itself.
   std::string deviation(std::size_t i) const {
     const auto at = static_cast<Eigen::Index>(i);
-    const double variance = fit_.covariance(at, at);
-    return variance > 0 && fit_.values[at] > 0
-               ? percent_to_text(std::min(9.0, rounded(std::sqrt(variance) / fit_.values[at])))
-               : "";
+    const double value = as_written(*parameter(i).quantity, fit_.values[at]);
+    if (!std::isfinite(value)) return "";  // a rate without limit
+    const double estimated = std::sqrt(fit_.covariance(at, at));
+    if (fit_.parameters[i].at_bound && value <= 0)
+      return parameter(i).quantity->text(deviation_at_bound(parameter(i)), kDigitsKept);
+    if (value <= 0) return "";
+    const double share = fit_.parameters[i].at_bound ? deviation_at_bound(parameter(i)) / value
+                                                     : estimated / fit_.values[at];
+    return share > 0 ? percent_to_text(std::min(kMostShare, rounded(share))) : "";
   }
 
   std::vector<std::string> comments(const std::vector<std::string>& of_file,
@@ -195,6 +262,7 @@ class Writer {
         "on " + evidence(fit_, fitted_on_) + "; structure " + fit_.structure->name + ".",
         "Do not hold it against these runs: `gradcast fit --leave-one-out model` does that "
         "fairly."};
+    lines.insert(lines.end(), left_.begin(), left_.end());
     lines.insert(lines.end(), more.begin(), more.end());
     lines.push_back("What it was made from says:");
     for (const std::string& line : of_file) lines.push_back("  " + line);
@@ -213,7 +281,9 @@ class Writer {
     return kept;
   }
 
-  const Fit& fit_;
+  FitStructure estimated_;
+  Fit fit_;  // what was estimated
+  std::vector<std::string> left_;
   const std::string& fitted_on_;
   DataFiles& files_;
 };

@@ -48,8 +48,10 @@ std::vector<SeenBox> seen_by(const Fit& fit, const StackTerm& term, const FitSco
   return {seen};
 }
 
-double deviation_of(const FittedParameter& fitted) {
-  const double half = (fitted.high - fitted.low) / 2 / fitted.value;
+/// At a bound a value is not known better than its bounds: half of the room between them.
+double deviation_of(const FittedParameter& fitted, const FitParameter& parameter) {
+  const double room = fitted.at_bound ? parameter.most - parameter.least : fitted.high - fitted.low;
+  const double half = room / 2 / fitted.value;
   return std::isfinite(half) ? std::min(kMostDeviation, half / kDeviationsTo95) : kMostDeviation;
 }
 
@@ -97,7 +99,7 @@ std::optional<FittedFile> fitted_stack(const Fit& fit, const std::string& fitted
       term.quantity = parameter.quantity;
       term.compressor = compressor;
       term.value = fitted.value;
-      term.deviation = deviation_of(fitted);
+      term.deviation = deviation_of(fitted, parameter);
       term.source = std::to_string(fit.runs) + " runs of " + fitted_on;
       term.seen = seen_by(fit, term, parameter.scope);
       stack.terms.push_back(term);

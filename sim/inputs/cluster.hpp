@@ -61,6 +61,7 @@ struct NodeOverride {
 struct PropertyDeviation {
   std::string property;
   double share = 0;
+  std::string of_zero{};  // of a value of 0, which has no share: the deviation as a value
 };
 
 /// Its own node properties are those of every node that no override names.

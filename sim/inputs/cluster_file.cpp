@@ -22,6 +22,21 @@ constexpr std::array kColumns = {"property", "value", "source",
                                  "deviation"};
 constexpr std::size_t kRequiredClusterColumns = 3;
 
+/// Of a value of 0, which has no share of itself, it is a value like it.
+PropertyDeviation deviation_of(const NamedProperty& named, const CsvReader& rows) {
+  const std::string name(named.property->name);
+  const std::string& value = rows.text("value");
+  const std::size_t unit = value.find_first_not_of("0123456789.e+-");
+  if (!begins_with_digit(value) || parse_number(value.substr(0, unit)) != 0)
+    return {name, rows.value("deviation", parse_percent)};
+  rows.value("deviation", [&](const std::string& text) {
+    Cluster tried;
+    set_named(tried, named, text);
+    return 0;
+  });
+  return {name, 0, rows.text("deviation")};
+}
+
 }  // namespace
 
 Cluster load_cluster(const TextFile& file) {
@@ -43,8 +58,7 @@ Cluster load_cluster(const TextFile& file) {
     if (rows.text("deviation").empty()) continue;
     if (named.nodes || named.property->of == PropertyRow::Of::Shape)
       throw rows.failure("deviation", "only values of all nodes have one, and no counts");
-    cluster.deviations.push_back(
-        {std::string(named.property->name), rows.value("deviation", parse_percent)});
+    cluster.deviations.push_back(deviation_of(named, rows));
   }
   for (const PropertyRow& property : property_rows())
     if (property.required && !seen.contains(std::string(property.name)))

@@ -56,7 +56,9 @@ void set_property(Cluster& cluster, std::string_view name, std::string_view valu
 
 std::pair<Cluster, Cluster> one_deviation_about(const Cluster& cluster,
                                                 const PropertyDeviation& deviation) {
-  const std::string value = find_property(deviation.property).get(cluster);
+  const std::string value = deviation.of_zero.empty()
+                                ? find_property(deviation.property).get(cluster)
+                                : deviation.of_zero;
   // A value is a number and its unit.
   const std::size_t unit = value.find_first_not_of("0123456789.e+-");
   if (value.empty() || unit == 0) return {cluster, cluster};  // "none"
@@ -67,6 +69,9 @@ std::pair<Cluster, Cluster> one_deviation_about(const Cluster& cluster,
                      (unit == std::string::npos ? "" : value.substr(unit)));
     return other;
   };
+  // Nothing lies below 0. What two deviations add is twice what one adds: the half of the
+  // difference is that of one.
+  if (!deviation.of_zero.empty()) return {cluster, moved(2)};
   // A rate may not come down to nothing.
   return {moved(std::max(0.01, 1 - deviation.share)), moved(1 + deviation.share)};
 }

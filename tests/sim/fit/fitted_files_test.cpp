@@ -1,11 +1,13 @@
 #include "sim/fit/fitted_files.hpp"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "sim/base/csv.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/inputs/cluster_file.hpp"
+#include "sim/inputs/cluster_values.hpp"
 #include "tests/sim/fit/fit_rows.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -182,6 +184,77 @@ TEST_CASE("A fitted file says on what it was fitted and what it was made from", 
                                           "structure desk"));
     CHECK_THAT(file.content, Contains("95 % interval"));
   }
+}
+
+TEST_CASE("What no run depends on stays as the cluster's file has it", "[fit]") {
+  Desk desk;
+  desk.cluster =
+      desk.folder.write("desk.csv", std::string(kCluster) + "computing_slowdown,7%,the label\n");
+  std::vector<FitRow> rows = desk.rows(desk.cluster, desk.costs);
+  // Nothing overlaps, so that no collective runs while its GPU computes.
+  const FitStructure structure =
+      structure_of({parameter("per_iteration_overhead", "", "1ms", "0s", "100ms"),
+                    parameter("computing_slowdown", "", "50%", "0%", "100%"),
+                    parameter("encode_per_tensor", "compressor=dgc", "3ms", "0s", "100ms")});
+  const Fit fit = fit_of(rows, structure, Eigen::Vector3d(4e-3, 0.5, 3e-3));
+  REQUIRE(fit.parameters[1].fixed == "no run of the fit depends on it");
+  const auto made = desk.fitted(fit);
+  REQUIRE(made.size() == 1);
+  INFO(made[0].content);
+  const Cluster cluster = load_cluster({"desk-fitted.csv", made[0].content});
+  CHECK(cluster.computing_slowdown == 0.07);
+  CHECK(lines_of(made[0].content, "computing_slowdown,") ==
+        std::vector<std::string>{"computing_slowdown,7%,the label,"});
+  CHECK_THAT(made[0].content, Contains("Left as it was: computing_slowdown, not estimated"));
+  CHECK(cluster.per_iteration_overhead.count() == Approx(4e-3).epsilon(0.5));
+}
+
+TEST_CASE("A fit that estimated nothing writes nothing", "[fit]") {
+  Desk desk;
+  std::vector<FitRow> rows = desk.rows(desk.cluster, desk.costs);
+  const FitStructure structure =
+      structure_of({parameter("computing_slowdown", "", "50%", "0%", "100%")});
+  CHECK(desk.fitted(fit_of(rows, structure, Eigen::VectorXd::Constant(1, 0.5))).empty());
+}
+
+// The runs are faster than the fastest NIC that is physical: its file must not say that they know
+// it exactly. From 1 to 10 Gb/s as likely each: the root of the mean square distance from 10 is 9 /
+// sqrt(3) = 5.196, 52 %.
+TEST_CASE("A value at its bound is known no better than its bounds", "[fit]") {
+  Desk desk;
+  std::vector<FitRow> rows = desk.rows(desk.cluster, desk.costs);
+  const FitStructure structure =
+      structure_of({parameter("nic_bandwidth", "", "9Gbps", "1Gbps", "10Gbps"),
+                    parameter("per_iteration_overhead", "", "1ms", "0s", "100ms")});
+  const Fit fit = fit_of(rows, structure, Eigen::Vector2d(8 / 12e9, 4e-3));
+  REQUIRE(fit.parameters[0].at_bound);
+  const auto made = desk.fitted(fit);
+  const Cluster cluster = load_cluster({"desk-fitted.csv", made[0].content});
+  REQUIRE(!cluster.deviations.empty());
+  CHECK(cluster.deviations[0].property == "nic_bandwidth");
+  CHECK(cluster.deviations[0].share == Approx(9 / std::sqrt(3.0) / 10).epsilon(1e-3));
+}
+
+// 0 to 100 ms as likely each: 57.74 ms from 0. A share of 0 would say nothing.
+TEST_CASE("A value of 0 at its bound has a deviation too", "[fit]") {
+  Desk desk;
+  std::vector<FitRow> rows = desk.rows(desk.cluster, desk.costs);
+  const FitStructure structure =
+      structure_of({parameter("per_iteration_overhead", "", "1ms", "0s", "100ms")});
+  measure(rows, structure, Eigen::VectorXd::Constant(1, 0));
+  for (FitRow& row : rows) row.run.iteration *= 0.97;
+  const Fit fit = fit_rows(pointers(rows), structure, kSearch);
+  REQUIRE(fit.parameters[0].at_bound);
+  const auto made = desk.fitted(fit);
+  INFO(made[0].content);
+  const Cluster cluster = load_cluster({"desk-fitted.csv", made[0].content});
+  CHECK(cluster.per_iteration_overhead == Seconds{0});
+  REQUIRE(cluster.deviations.size() == 1);
+  CHECK(cluster.deviations[0].of_zero == "57.74ms");
+  // The effect of one deviation is half of the difference of the two ends.
+  const auto [low, high] = one_deviation_about(cluster, cluster.deviations[0]);
+  CHECK(low.per_iteration_overhead == Seconds{0});
+  CHECK(high.per_iteration_overhead.count() == Approx(2 * 57.74e-3));
 }
 
 TEST_CASE("A line that is written anew does not stand twice, and quotes of the others survive",
