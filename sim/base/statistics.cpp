@@ -1,6 +1,7 @@
 #include "sim/base/statistics.hpp"
 
 #include <algorithm>
+#include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <numeric>
@@ -20,6 +21,12 @@ double t_quantile(double probability, double degrees) {
   if (!(probability > 0 && probability < 1)) throw std::logic_error("no probability to be below");
   if (!(degrees >= 1)) throw std::logic_error("Student's t without a degree of freedom");
   return boost::math::quantile(boost::math::students_t(degrees), probability);
+}
+
+double chi_squared_quantile(double probability, double degrees) {
+  if (!(probability > 0 && probability < 1)) throw std::logic_error("no probability to be below");
+  if (!(degrees >= 1)) throw std::logic_error("chi-squared without a degree of freedom");
+  return boost::math::quantile(boost::math::chi_squared(degrees), probability);
 }
 
 double expected_maximum(int draws) {

@@ -10,6 +10,9 @@ namespace gradcast {
 /// below 1). `degrees` of freedom: 1 or more. Throws std::logic_error for others.
 double t_quantile(double probability, double degrees);
 
+/// The same of the chi-squared distribution.
+double chi_squared_quantile(double probability, double degrees);
+
 /// How many standard deviations above the mean the largest of `draws` from a normal distribution is
 /// expected to be, by Blom's formula: within 0.03 of the exact value. 0 for one draw. `draws`: 1 or
 /// more.

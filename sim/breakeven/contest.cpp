@@ -2,7 +2,9 @@
 
 #include <charconv>
 #include <cmath>
+#include <memory>
 #include <stdexcept>
+#include <utility>
 
 #include "kernels/normal_quantile.hpp"
 
@@ -42,10 +44,16 @@ class Fields {
 };
 
 void put(std::string& packed, const SoftwareSpread& spread) {
-  for (const double number :
-       {spread.forecast, spread.physics, spread.discrepancy, spread.scatter, spread.own})
+  for (const double number : {spread.forecast, spread.physics, spread.compute, spread.discrepancy,
+                              spread.discrepancy_below, spread.scatter, spread.own})
     put(packed, number);
   put(packed, spread.group);
+  put(packed, static_cast<double>(spread.joint == nullptr ? 0 : spread.joint->names.size()));
+  if (spread.joint != nullptr)
+    for (std::size_t i = 0; i < spread.joint->names.size(); ++i) {
+      put(packed, spread.joint->names[i]);
+      for (const double share : spread.joint->root[i]) put(packed, share);
+    }
   put(packed, static_cast<double>(spread.terms.size()));
   for (const SpreadTerm& term : spread.terms) {
     put(packed, term.name);
@@ -56,12 +64,26 @@ void put(std::string& packed, const SoftwareSpread& spread) {
   }
 }
 
+/// nullptr where each term errs by itself.
+std::shared_ptr<const JointTerms> joint_in(Fields& fields) {
+  const auto count = static_cast<std::size_t>(fields.number());
+  if (count == 0) return nullptr;
+  JointTerms joint;
+  for (std::size_t i = 0; i < count; ++i) {
+    joint.names.push_back(fields.text());
+    joint.root.emplace_back();
+    for (std::size_t j = 0; j <= i; ++j) joint.root.back().push_back(fields.number());
+  }
+  return std::make_shared<const JointTerms>(std::move(joint));
+}
+
 SoftwareSpread spread_in(Fields& fields) {
   SoftwareSpread spread;
-  for (double* number :
-       {&spread.forecast, &spread.physics, &spread.discrepancy, &spread.scatter, &spread.own})
+  for (double* number : {&spread.forecast, &spread.physics, &spread.compute, &spread.discrepancy,
+                         &spread.discrepancy_below, &spread.scatter, &spread.own})
     *number = fields.number();
   spread.group = fields.text();
+  spread.joint = joint_in(fields);
   spread.terms.resize(static_cast<std::size_t>(fields.number()));
   for (SpreadTerm& term : spread.terms) {
     term.name = fields.text();

@@ -122,23 +122,16 @@ IterationResult summarize(const Plan& plan, const RunRecord& record) {
   result.communication = communicating.length();
   result.exposed_communication = communicating.common(idle).length();
   result.wait = idle.minus(communicating).length();
-  return result;
-}
-
-Seconds alone(const Scenario& scenario) {
-  if (scenario.trace->has_launches() && scenario.payload.count == 0) {
-    double iterations = 0;  // a second, of all ranks
-    for (int rank = 0; rank < scenario.cluster.ranks(); ++rank)
-      iterations +=
-          1 /
-          scenario.trace->iteration_alone(scenario.cluster.speed_of(rank), scenario.accumulation)
-              .count();
-    return Seconds{scenario.cluster.ranks() / iterations};
+  if (plan.model_factor != 1 && result.iteration > Seconds{0}) {
+    const Seconds compute = std::min(plan.compute, result.iteration);
+    const double longer =
+        (compute + plan.model_factor * (result.iteration - compute)) / result.iteration;
+    for (Seconds* part : {&result.iteration, &result.forward, &result.backward, &result.encode,
+                          &result.communication, &result.exposed_communication, &result.decode,
+                          &result.update, &result.overhead, &result.wait, &result.hidden_codec})
+      *part *= longer;
   }
-  double speed = 0;
-  for (int rank = 0; rank < scenario.cluster.ranks(); ++rank)
-    speed += scenario.cluster.speed_of(rank);
-  return scenario.compute() * (scenario.cluster.ranks() / speed);
+  return result;
 }
 
 Seconds computed_in(const Scenario& scenario, Seconds iteration) {

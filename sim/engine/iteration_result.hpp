@@ -35,11 +35,6 @@ struct IterationResult {
 /// Throws std::logic_error where a time is not finite or a step ends before it begins.
 IterationResult summarize(const Plan& plan, const RunRecord& record);
 
-/// The time of an iteration if every GPU worked alone and the images were shared out by the GPUs'
-/// speeds. With equal GPUs it is the iteration of one GPU alone. Divided by the iteration it is the
-/// scaling efficiency.
-Seconds alone(const Scenario& scenario);
-
 /// The part of an iteration that takes as long as one GPU was measured to take alone: the rest is
 /// communication and software. 0 for a collective alone.
 Seconds computed_in(const Scenario& scenario, Seconds iteration);

@@ -6,7 +6,9 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <utility>
 
+#include "kernels/normal_quantile.hpp"
 #include "sim/base/random.hpp"
 #include "sim/base/statistics.hpp"
 #include "sim/base/thread_pool.hpp"
@@ -31,30 +33,69 @@ std::uint64_t hash_of(const std::string& name) {
   return hash;
 }
 
-/// Deviations of Student's t, one of each of as many equal parts of its distribution.
-const Draws& strata() {
-  static const Draws kStrata = [] {
-    Draws values;
-    for (std::size_t i = 0; i < kSpreadDraws; ++i)
-      values.push_back(t_quantile((static_cast<double>(i) + 0.5) / kSpreadDraws, kSpreadDegrees));
-    return values;
-  }();
-  return kStrata;
+/// One value of each of as many equal parts of a distribution.
+template <class Quantile>
+Draws strata_of(Quantile quantile) {
+  Draws values;
+  for (std::size_t i = 0; i < kSpreadDraws; ++i)
+    values.push_back(quantile((static_cast<double>(i) + 0.5) / kSpreadDraws));
+  return values;
 }
 
-/// The same values, in an order that belongs to the name (a Latin hypercube). Each thread keeps
-/// those that it drew: an interval asks for dozens, and for each of them twice.
-const Draws& deviations_of(const std::string& name) {
-  thread_local std::map<std::string, Draws> known;
-  const auto [at, is_new] = known.try_emplace(name);
-  if (!is_new) return at->second;
-  Draws& shuffled = at->second = strata();
+/// The values in an order that belongs to the name (a Latin hypercube).
+Draws shuffled_by(const std::string& name, Draws shuffled) {
   const std::uint64_t seed = hash_of(name);
   for (std::size_t i = shuffled.size(); i-- > 1;) {
     const double share = uniform({seed, 0, Draw::Shuffle, i});
     std::swap(shuffled[i], shuffled[static_cast<std::size_t>(share * static_cast<double>(i + 1))]);
   }
   return shuffled;
+}
+
+/// Deviations of Student's t. Each thread keeps those that it drew: an interval asks for dozens,
+/// and for each of them twice.
+const Draws& deviations_of(const std::string& name) {
+  static const Draws kStrata =
+      strata_of([](double share) { return t_quantile(share, kSpreadDegrees); });
+  thread_local std::map<std::string, Draws> known;
+  const auto [at, is_new] = known.try_emplace(name);
+  if (is_new) at->second = shuffled_by(name, kStrata);
+  return at->second;
+}
+
+/// Those of a normal distribution, in the same order.
+const Draws& normals_of(const std::string& name) {
+  static const Draws kStrata = strata_of([](double share) { return normal_quantile(share); });
+  thread_local std::map<std::string, Draws> known;
+  const auto [at, is_new] = known.try_emplace(name);
+  if (is_new) at->second = shuffled_by(name, kStrata);
+  return at->second;
+}
+
+/// By what a joint normal draw is to be multiplied to be one of Student's t.
+const Draws& joint_tails() {
+  static const Draws kTails =
+      shuffled_by("tails of joint terms", strata_of([](double share) {
+                    return std::sqrt(kSpreadDegrees / chi_squared_quantile(share, kSpreadDegrees));
+                  }));
+  return kTails;
+}
+
+/// The deviations of one of the joint terms.
+Draws joint_deviations(const JointTerms& joint, std::size_t place) {
+  Draws drawn(kSpreadDraws, 0);
+  for (std::size_t other = 0; other <= place; ++other) {
+    const Draws& its = normals_of(joint.names[other]);
+    const double share = joint.root[place][other];
+    for (std::size_t i = 0; i < drawn.size(); ++i) drawn[i] += share * its[i];
+  }
+  for (std::size_t i = 0; i < drawn.size(); ++i) drawn[i] *= joint_tails()[i];
+  return drawn;
+}
+
+/// What a logarithm is off by, at so many deviations.
+double shift_of(double deviations, double above, double below) {
+  return (deviations < 0 && below > 0 ? below : above) * deviations;
 }
 
 double quantile(Draws draws, double share) {
@@ -151,6 +192,10 @@ void add_compute(SoftwareSpread& spread, const Scenario& inside, const Engine& e
   spread.terms.push_back(compute);
 }
 
+std::optional<std::size_t> joint_place(const SoftwareSpread& spread, const std::string& name) {
+  return spread.joint == nullptr ? std::nullopt : spread.joint->place_of(name);
+}
+
 /// One that runs the scenario, the closed form if it can.
 const Engine& engine_for(Scenario& scenario, const IterationResult& forecast) {
   const Engine& analytic = *find_engine("analytic");
@@ -169,7 +214,9 @@ std::vector<double> draws_of(const SoftwareSpread& spread, bool with_outside) {
   Draws times(kSpreadDraws, spread.physics);
   for (const SpreadTerm& term : spread.terms) {
     if (term.outside && !with_outside) continue;
-    const Draws& its = deviations_of(term.name);
+    const std::optional<std::size_t> place = joint_place(spread, term.name);
+    const Draws joint = place ? joint_deviations(*spread.joint, *place) : Draws();
+    const Draws& its = place ? joint : deviations_of(term.name);
     if (term.of_physics) {
       for (std::size_t i = 0; i < times.size(); ++i)
         times[i] += term.seconds *
@@ -179,12 +226,16 @@ std::vector<double> draws_of(const SoftwareSpread& spread, bool with_outside) {
     const Draws& there = deviations_of("presence of " + term.name);
     const double at_most = term.presence < 1 ? quantile(there, term.presence) : INFINITY;
     for (std::size_t i = 0; i < times.size(); ++i)
-      if (there[i] <= at_most) times[i] += term.seconds * std::exp(term.deviation * its[i]);
+      if (there[i] <= at_most)
+        times[i] += term.seconds * std::exp(shift_of(its[i], term.deviation, term.deviation_below));
   }
-  const Draws& shared = deviations_of("discrepancy of " + spread.group);
+  const std::optional<std::size_t> place = joint_place(spread, kModelFactor);
+  const Draws joint = place ? joint_deviations(*spread.joint, *place) : Draws();
+  const Draws& shared = place ? joint : deviations_of("discrepancy of " + spread.group);
   for (std::size_t i = 0; i < times.size(); ++i)
-    times[i] =
-        spread.compute + std::exp(spread.discrepancy * shared[i]) * (times[i] - spread.compute);
+    times[i] = spread.compute +
+               std::exp(shift_of(shared[i], spread.discrepancy, spread.discrepancy_below)) *
+                   (times[i] - spread.compute);
   return times;
 }
 
@@ -242,7 +293,10 @@ std::optional<SoftwareSpread> spread_of(const Scenario& scenario, const Plan& pl
   spread.group = scenario.cluster.name;
   spread.compute = computed_in(scenario, forecast.iteration).count();
   spread.discrepancy = stack->discrepancy;
+  spread.discrepancy_below = stack->discrepancy_below;
   spread.scatter = stack->scatter;
+  if (auto joint = joint_terms(stack->correlations))
+    spread.joint = std::make_shared<const JointTerms>(std::move(*joint));
   spread.own = std::hypot(kernel_deviation(plan, scenario).count(), jitter.count());
 
   Scenario physics = without_stack(scenario);
@@ -255,11 +309,14 @@ std::optional<SoftwareSpread> spread_of(const Scenario& scenario, const Plan& pl
                     [&](const TermUse& use) { return use.term == term && !use.outside.empty(); });
     spread.terms.push_back(
         {term->name(), 0, term->deviation, term->presence, outside, !outside && is_usual(*term)});
+    spread.terms.back().deviation_below = term->deviation_below;
     if (spread.terms.back().forecast) term->quantity->set(inside, term->value);
   }
   measure(spread, terms, inside, physics, engine);
   add_costs(spread, inside, cost_factors_of(plan), engine);
   add_compute(spread, inside, engine);
+  // The factor of a cluster is on all but compute, and in the forecast.
+  for (SpreadTerm& term : spread.terms) term.seconds *= scenario.model_factor;
   spread.physics = spread.forecast;
   if (known)  // which the forecast has in it
     for (const SpreadTerm& term : spread.terms)

@@ -2,6 +2,7 @@
 // uncertainty, and what physics itself gets wrong. Forecasts that share a term share its error, so
 // that a speedup is surer than either of its times.
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "sim/engine/engine.hpp"
 #include "sim/engine/iteration_result.hpp"
 #include "sim/forecast/interval.hpp"
+#include "sim/plan/joint_terms.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/plan/scenario.hpp"
 
@@ -24,8 +26,9 @@ struct SpreadTerm {
   bool outside = false;  // not seen under such conditions: not in the forecast, but in the interval
   bool forecast = true;  // in the forecast: neither outside nor of a mechanism that most lack
   /// Part of physics, of which it is not known how long it takes: derived costs of a compressor.
-  /// Both deviations are of its logarithm, `deviation` above its value and this one below.
   bool of_physics = false;
+  /// Of the logarithm, below the value, where `deviation` is that above it. Of physics 0 is no
+  /// deviation; elsewhere 0 means the same as above.
   double deviation_below = 0;
 };
 
@@ -37,7 +40,11 @@ struct SoftwareSpread {
   std::string group;  // runs of one group share the discrepancy
   /// Standard deviations of logarithms, as a Stack has them. The discrepancy is of all but compute.
   double discrepancy = 0;
+  double discrepancy_below = 0;
   double scatter = 0;
+  /// Terms that err together, of all that the stack has, whether this run pays them or not;
+  /// nullptr: each errs by itself.
+  std::shared_ptr<const JointTerms> joint{};
   double own = 0;  // seconds: this run's kernels and random noise
 };
 
@@ -47,7 +54,9 @@ inline constexpr std::size_t kSpreadDraws = 1000;
 inline constexpr double kSpreadDegrees = 5;
 
 /// Times that the run may take, in seconds. Draw i of two forecasts is the same world: what has the
-/// same name has the same error there. `with_outside`: also the terms that lie outside.
+/// same name has the same error there. Joint terms are drawn by a multivariate Student's t, so that
+/// each has the same tails alone, and so has every sum of their logarithms. `with_outside`: also
+/// the terms that lie outside.
 std::vector<double> draws_of(const SoftwareSpread& spread, bool with_outside = false);
 
 /// From the 5th to the 95th percentile. It holds the forecast; where terms lie outside, also

@@ -382,6 +382,8 @@ Plan make_plan(const Scenario& scenario, const PlanShortcuts& shortcuts) {
       !carries(*scenario.collective, *scenario.compressor))
     throw std::logic_error("the collective does not serve the compressor");
   Plan plan = planned(scenario, shortcuts);
+  plan.model_factor = scenario.model_factor;
+  if (training && plan.model_factor != 1) plan.compute = alone(scenario);
   require_ordered(plan);
   return plan;
 }

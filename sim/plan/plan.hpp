@@ -79,6 +79,9 @@ struct Plan {
   double encode_slowdown = 0;
   double communication_slowdown = 0;
   double computing_slowdown = 0;  // how much longer a collective takes while its rank computes
+  /// On all of the iteration that the steps make but `compute`, which is of one GPU alone.
+  double model_factor = 1;
+  Seconds compute{0};
 
   int ranks() const { return static_cast<int>(rank_speeds.size()); }
 };

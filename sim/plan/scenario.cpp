@@ -46,4 +46,20 @@ Scenario dense_twin(Scenario scenario) {
   return scenario;
 }
 
+Seconds alone(const Scenario& scenario) {
+  if (scenario.trace->has_launches() && scenario.payload.count == 0) {
+    double iterations = 0;  // a second, of all ranks
+    for (int rank = 0; rank < scenario.cluster.ranks(); ++rank)
+      iterations +=
+          1 /
+          scenario.trace->iteration_alone(scenario.cluster.speed_of(rank), scenario.accumulation)
+              .count();
+    return Seconds{scenario.cluster.ranks() / iterations};
+  }
+  double speed = 0;
+  for (int rank = 0; rank < scenario.cluster.ranks(); ++rank)
+    speed += scenario.cluster.speed_of(rank);
+  return scenario.compute() * (scenario.cluster.ranks() / speed);
+}
+
 }  // namespace gradcast

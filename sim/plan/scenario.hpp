@@ -124,6 +124,8 @@ struct Scenario {
   /// what it did.
   std::shared_ptr<const Stack> stack;
   std::vector<TermUse> stack_uses;
+  /// On all of an iteration but one GPU's compute: the stack's, where it was learned here.
+  double model_factor = 1;
   /// Terms by name whose value was asked for: no stack changes them.
   std::vector<std::string> stated;
   /// Stacks that were measured, as one: where there is no stack it says how wide the interval is.
@@ -173,6 +175,11 @@ struct Scenario {
 
 /// Which costs the scenario's compressor has.
 CostChoice cost_choice(const Scenario& scenario);
+
+/// The time of an iteration if every GPU worked alone and the images were shared out by the GPUs'
+/// speeds. With equal GPUs it is the iteration of one GPU alone. Divided by the iteration it is the
+/// scaling efficiency.
+Seconds alone(const Scenario& scenario);
 
 /// The same run without compression: what a speedup is measured against.
 Scenario dense_twin(Scenario scenario);

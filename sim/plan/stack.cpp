@@ -1,7 +1,9 @@
 #include "sim/plan/stack.hpp"
 
+#include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 #include "kernels/compressor.hpp"
 #include "sim/base/csv.hpp"
@@ -12,7 +14,8 @@ namespace {
 
 constexpr std::array kStackColumns = {"property", "value", "deviation", "source",
                                       // optional from here on
-                                      "compressor", "seen", "presence"};
+                                      "compressor", "seen", "presence", "deviation_below",
+                                      "between"};
 constexpr std::size_t kStackRequired = 4;
 
 /// A figure that is off by a factor of 20 and more says nothing.
@@ -33,6 +36,30 @@ double parse_presence(std::string_view text) {
   throw ValueError("'" + std::string(text) + "' is not above 0% and at most 100%");
 }
 
+double parse_factor(std::string_view text) {
+  const double factor = parse_number(text);
+  if (factor >= 0.01 && factor <= 100) return factor;
+  throw ValueError("'" + std::string(text) + "' is not a factor from 0.01 to 100");
+}
+
+double parse_correlation(std::string_view text) {
+  const double correlation = parse_number(text);
+  if (correlation > -1 && correlation < 1) return correlation;
+  throw ValueError("'" + std::string(text) + "' is not above -1 and below 1");
+}
+
+/// "per_iteration_overhead | model_factor" as two names.
+std::pair<std::string, std::string> parse_pair(const std::string& text) {
+  std::vector<std::string> names = split_words(text, '|');
+  for (std::string& name : names) {
+    while (name.starts_with(' ')) name.erase(0, 1);
+    while (name.ends_with(' ')) name.pop_back();
+  }
+  if (names.size() != 2 || names[0].empty() || names[0] == names[1])
+    throw ValueError("'" + text + "' is not two terms, like 'rank_spread | model_factor'");
+  return {names[0], names[1]};
+}
+
 /// Software alone: what was bought is in the cluster's file.
 const ScenarioQuantity& find_software(std::string_view name) {
   std::vector<std::string> known;
@@ -41,8 +68,8 @@ const ScenarioQuantity& find_software(std::string_view name) {
       if (quantity.name == name) return quantity;
       known.emplace_back(quantity.name);
     }
-  for (const char* own : {"discrepancy", "scatter", "pipelines", "fusion", "overlap", "collective",
-                          "gradients", "parameters"})
+  for (const char* own : {"discrepancy", "scatter", kModelFactor, "correlation", "pipelines",
+                          "fusion", "overlap", "collective", "gradients", "parameters"})
     known.emplace_back(own);
   throw ValueError("unknown property '" + std::string(name) + "'" + did_you_mean(name, known) +
                    " (properties of a stack: " + join(known) + ")");
@@ -54,13 +81,34 @@ UsualSchedule& schedule_of(Stack& stack, const CsvReader& rows) {
   return *stack.schedule;
 }
 
+void read_factor(Stack& stack, const CsvReader& rows) {
+  if (stack.factor) throw rows.failure("property", in_quotes(kModelFactor) + " stands twice");
+  stack.factor = rows.value("value", parse_factor);
+  stack.discrepancy = rows.value("deviation", parse_deviation);
+  stack.discrepancy_below = rows.value("deviation_below", parse_deviation);
+}
+
+void read_correlation(Stack& stack, const CsvReader& rows) {
+  const auto [one, other] = rows.value("between", parse_pair);
+  for (const TermCorrelation& known : stack.correlations)
+    if ((known.one == one && known.other == other) || (known.one == other && known.other == one))
+      throw rows.failure("between", in_quotes(rows.text("between")) + " stands twice");
+  stack.correlations.push_back({one, other, rows.value("value", parse_correlation)});
+}
+
 /// True for a row that is no term.
 bool read_own(Stack& stack, const CsvReader& rows) {
   const std::string& name = rows.text("property");
-  if (name == "discrepancy")
+  if (name == "discrepancy") {
+    if (stack.factor)
+      throw rows.failure("property", "'discrepancy' and 'model_factor' are the same error");
     stack.discrepancy = rows.value("value", parse_deviation);
-  else if (name == "scatter")
+  } else if (name == "scatter")
     stack.scatter = rows.value("value", parse_deviation);
+  else if (name == kModelFactor)
+    read_factor(stack, rows);
+  else if (name == "correlation")
+    read_correlation(stack, rows);
   else if (name == "pipelines")
     stack.pipelines = rows.value("value", parse_yes_no);
   else if (name == "fusion")
@@ -76,6 +124,25 @@ bool read_own(Stack& stack, const CsvReader& rows) {
   else
     return false;
   return true;
+}
+
+/// Correlations are of what the file has, and possible.
+void require_joint(const Stack& stack, const CsvReader& rows) {
+  const auto has = [&](const std::string& name) {
+    return (stack.factor && name == kModelFactor) ||
+           std::any_of(stack.terms.begin(), stack.terms.end(),
+                       [&](const StackTerm& term) { return term.name() == name; });
+  };
+  for (const TermCorrelation& each : stack.correlations)
+    for (const std::string* name : {&each.one, &each.other})
+      if (!has(*name))
+        throw rows.failure("the correlation of '" + each.one + " | " + each.other + "' names '" +
+                           *name + "', which the stack does not have");
+  try {
+    static_cast<void>(joint_terms(stack.correlations));
+  } catch (const ValueError& error) {
+    throw rows.failure(error.what());
+  }
 }
 
 std::string percent(double share) { return percent_to_text(rounded_to(kDigitsKept, share)); }
@@ -132,8 +199,9 @@ Stack load_stack(const TextFile& file) {
   while (rows.next()) {
     rows.word("source");
     if (read_own(stack, rows)) {
-      if (!own.insert(rows.text("property")).second)
-        throw rows.failure("property", in_quotes(rows.text("property")) + " stands twice");
+      const std::string& name = rows.text("property");
+      if (name != "correlation" && !own.insert(name).second)  // of which there are many
+        throw rows.failure("property", in_quotes(name) + " stands twice");
       continue;
     }
     StackTerm term;
@@ -143,6 +211,7 @@ Stack load_stack(const TextFile& file) {
       throw rows.failure("compressor", in_quotes(term.quantity->name) + " is of no compressor");
     term.value = rows.value("value", term.quantity->parse);
     term.deviation = rows.value("deviation", parse_deviation);
+    term.deviation_below = rows.value("deviation_below", parse_deviation);
     if (!rows.text("presence").empty()) term.presence = rows.value("presence", parse_presence);
     term.source = rows.text("source");
     term.seen = rows.value("seen", parse_seen);
@@ -153,34 +222,72 @@ Stack load_stack(const TextFile& file) {
   }
   if (stack.terms.empty() && stack.discrepancy == 0)
     throw rows.failure("the stack has no property");
+  require_joint(stack, rows);
   return stack;
 }
 
-std::string stack_csv(const Stack& stack, const std::vector<std::string>& provenance) {
-  std::string text = csv_comments(provenance);
-  text += csv_line({"property", "compressor", "value", "deviation", "source", "seen", "presence"});
-  for (const StackTerm& term : stack.terms)
-    text += csv_line({std::string(term.quantity->name), term.compressor,
-                      term.quantity->text(term.value, kDigitsKept), percent(term.deviation),
-                      term.source, to_text(term.seen),
-                      term.presence < 1 ? percent(term.presence) : ""});
-  const std::string source = "of measured times over their forecasts, on a log scale";
-  text += csv_line(
-      {"discrepancy", "", percent(stack.discrepancy), "", "of communication and software, measured over forecast, on a log scale: of a cluster", "", ""});
-  text += csv_line({"scatter", "", percent(stack.scatter), "", source + ": of a run", "", ""});
-  if (stack.pipelines)
-    text += csv_line({"pipelines", "", "yes", "", "hides collectives under encoding", "", ""});
-  if (const auto& usual = stack.schedule) {
-    text += csv_line({"fusion", "", to_text(usual->fusion), "", usual->source, "", ""});
-    text += csv_line({"overlap", "", to_text(usual->overlap), "", usual->source, "", ""});
-    if (!usual->collective.empty())
-      text += csv_line({"collective", "", usual->collective, "", usual->source, "", ""});
-    if (usual->shards_all_reduced)
-      text += csv_line({"gradients", "", "all-reduce", "", usual->source, "", ""});
-    if (usual->owners_broadcast)
-      text += csv_line({"parameters", "", "broadcast", "", usual->source, "", ""});
+namespace {
+
+/// The rows of a stack's file. Columns that few stacks need are left out where none does.
+class Rows {
+ public:
+  explicit Rows(bool learned) : learned_(learned) {
+    text_ = csv_line(cells({"property", "compressor", "value", "deviation", "source", "seen",
+                            "presence", "deviation_below", "between"}));
   }
-  return text;
+
+  void add(const std::string& property, const std::string& value, const std::string& source) {
+    add({property, "", value, "", source, "", "", "", ""});
+  }
+  void add(std::vector<std::string> row) { text_ += csv_line(cells(std::move(row))); }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::vector<std::string> cells(std::vector<std::string> row) const {
+    constexpr std::size_t kUsual = 7;
+    if (!learned_) row.resize(kUsual);
+    return row;
+  }
+
+  bool learned_;
+  std::string text_;
+};
+
+std::string percent_or_none(double share) { return share > 0 ? percent(share) : ""; }
+
+}  // namespace
+
+std::string stack_csv(const Stack& stack, const std::vector<std::string>& provenance) {
+  const bool one_sided =
+      std::any_of(stack.terms.begin(), stack.terms.end(),
+                  [](const StackTerm& term) { return term.deviation_below > 0; });
+  Rows rows(one_sided || stack.factor || !stack.correlations.empty());
+  for (const StackTerm& term : stack.terms)
+    rows.add({std::string(term.quantity->name), term.compressor,
+              term.quantity->text(term.value, kDigitsKept), percent(term.deviation), term.source,
+              to_text(term.seen), term.presence < 1 ? percent(term.presence) : "",
+              percent_or_none(term.deviation_below), ""});
+  const std::string source = "of measured times over their forecasts, on a log scale";
+  if (stack.factor)
+    rows.add({kModelFactor, "", number_to_text(rounded_to(kDigitsKept, *stack.factor)),
+              percent(stack.discrepancy), "on communication and software of this cluster", "", "",
+              percent_or_none(stack.discrepancy_below), ""});
+  else
+    rows.add("discrepancy", percent(stack.discrepancy),
+             "of communication and software, measured over forecast, on a log scale: of a cluster");
+  rows.add("scatter", percent(stack.scatter), source + ": of a run");
+  for (const TermCorrelation& each : stack.correlations)
+    rows.add({"correlation", "", number_to_text(each.value), "", "between the logarithms", "", "",
+              "", each.one + " | " + each.other});
+  if (stack.pipelines) rows.add("pipelines", "yes", "hides collectives under encoding");
+  if (const auto& usual = stack.schedule) {
+    rows.add("fusion", to_text(usual->fusion), usual->source);
+    rows.add("overlap", to_text(usual->overlap), usual->source);
+    if (!usual->collective.empty()) rows.add("collective", usual->collective, usual->source);
+    if (usual->shards_all_reduced) rows.add("gradients", "all-reduce", usual->source);
+    if (usual->owners_broadcast) rows.add("parameters", "broadcast", usual->source);
+  }
+  return csv_comments(provenance) + rows.text();
 }
 
 }  // namespace gradcast

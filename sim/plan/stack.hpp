@@ -8,6 +8,7 @@
 
 #include "sim/base/text_file.hpp"
 #include "sim/inputs/fusion.hpp"
+#include "sim/plan/joint_terms.hpp"
 #include "sim/plan/scenario_quantity.hpp"
 #include "sim/plan/situation.hpp"
 
@@ -22,6 +23,7 @@ struct StackTerm {
   double presence = 1;  // share of stacks that have the term at all: below 1 of a population
   std::string source;
   std::vector<SeenBox> seen;
+  double deviation_below = 0;  // that below the value, where it differs; 0: as above it
 
   /// "encode_per_call of dgc"
   std::string name() const;
@@ -80,6 +82,11 @@ struct Stack {
   /// wrong there. `scatter`: of each run's iteration beside that.
   double discrepancy = 0;
   double scatter = 0;
+  /// On communication and software of the one cluster that the stack was learned on, in place of a
+  /// discrepancy that nobody knows. `discrepancy` then says how sure the factor is.
+  std::optional<double> factor{};
+  double discrepancy_below = 0;  // of lower factors; 0: as of higher ones
+  std::vector<TermCorrelation> correlations{};
   /// The sources of the measured runs from which it was estimated: it must not be held against
   /// them.
   std::vector<std::string> sources;
@@ -89,8 +96,8 @@ struct Stack {
   std::optional<UsualSchedule> schedule{};  // none where it is not known
 };
 
-/// Reads `platforms/stack-<name>.csv`: property,value,deviation,source, and optionally compressor
-/// and seen ("calls=1 ranks=16"). Throws DataError.
+/// Reads `platforms/stack-<name>.csv`: property,value,deviation,source, and optionally compressor,
+/// seen ("calls=1 ranks=16"), presence, deviation_below and between. Throws DataError.
 Stack load_stack(const TextFile& file);
 
 /// The text of such a file; `provenance` becomes its comment lines.

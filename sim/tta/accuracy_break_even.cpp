@@ -23,7 +23,8 @@ Forecast times(Forecast forecast, double iterations) {
   }
   if (forecast.spread) {
     SoftwareSpread& spread = *forecast.spread;
-    for (double* seconds : {&spread.forecast, &spread.physics, &spread.own}) *seconds *= iterations;
+    for (double* seconds : {&spread.forecast, &spread.physics, &spread.compute, &spread.own})
+      *seconds *= iterations;
     for (SpreadTerm& term : spread.terms) term.seconds *= iterations;
   }
   return forecast;

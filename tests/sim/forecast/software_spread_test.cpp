@@ -140,6 +140,119 @@ TEST_CASE("of a population, what 40 % have is in 40 % of the draws", "[spread]")
   CHECK(static_cast<double>(with) / kSpreadDraws == Approx(0.4).margin(0.002));
 }
 
+namespace {
+
+/// Two terms of 10 ms, which go together so much.
+SoftwareSpread two_terms(double correlation) {
+  SoftwareSpread made;
+  made.physics = 0.1;
+  made.forecast = 0.12;
+  made.terms = {{"rank_spread", 0.01, 0.05}, {"per_iteration_overhead", 0.01, 0.05}};
+  if (correlation != 0)
+    made.joint = std::make_shared<const JointTerms>(
+        *joint_terms({{"rank_spread", "per_iteration_overhead", correlation}}));
+  return made;
+}
+
+double width_of(const SoftwareSpread& made) {
+  const ForecastInterval interval = interval_of(made);
+  return (interval.high - interval.low).count();
+}
+
+}  // namespace
+
+// Each is 10 ms x e^(0.05 t). The variance of a sum is 2 (1 + r): for -0.99 and 0.99 a hundredth of
+// that of two that know nothing of each other, and nearly twice it. So the intervals are 0.1
+// and 1.4 times as wide, but for the curve of e^x and the tails of sums.
+TEST_CASE("terms that err together are drawn together", "[spread]") {
+  const double alone = width_of(two_terms(0));
+  CHECK(width_of(two_terms(-0.99)) < 0.15 * alone);
+  CHECK(width_of(two_terms(0.99)) > 1.3 * alone);
+  // One of the two by itself is as unsure as before.
+  SoftwareSpread one = two_terms(-0.99);
+  SoftwareSpread same = two_terms(0);
+  for (SoftwareSpread* each : {&one, &same}) each->terms.pop_back();
+  CHECK(width_of(one) == Approx(width_of(same)).epsilon(0.1));
+}
+
+TEST_CASE("a run that pays one of two joint terms has the same world as one that pays both",
+          "[spread]") {
+  const SoftwareSpread both = two_terms(-0.99);
+  SoftwareSpread one = both;
+  one.terms.pop_back();
+  one.forecast = 0.11;
+  // Of 110 ms the second term takes 10 ms e^(0.05 t) more in each draw.
+  const std::vector<double> without = draws_of(one);
+  const std::vector<double> with = draws_of(both);
+  for (std::size_t i = 0; i < with.size(); ++i) CHECK(with[i] > without[i]);
+  // The first term's draws are the same, as its values above and below 110 ms show.
+  SoftwareSpread first = both;
+  first.terms.erase(first.terms.begin());
+  const std::vector<double> second = draws_of(first);
+  for (std::size_t i = 0; i < with.size(); ++i)
+    CHECK(with[i] == Approx(without[i] + second[i] - 0.1));
+}
+
+TEST_CASE("the factor on all times goes with the terms, and cancels in a speedup", "[spread]") {
+  SoftwareSpread known = spread();
+  known.discrepancy = 0.1;
+  known.terms[0].deviation = 1;
+  SoftwareSpread joint = known;
+  joint.joint = std::make_shared<const JointTerms>(
+      *joint_terms({{"per_iteration_overhead", kModelFactor, -0.95}}));
+  CHECK(width_of(joint) < 0.8 * width_of(known));
+  SoftwareSpread half = joint;
+  half.physics /= 2;
+  half.forecast /= 2;
+  half.terms[0].seconds /= 2;
+  const RatioInterval twice = speedup_interval(half, joint);
+  CHECK(twice.low == Approx(2));
+  CHECK(twice.high == Approx(2));
+}
+
+TEST_CASE("a term may be surer above its value than below", "[spread]") {
+  SoftwareSpread skewed = spread(0.2);
+  skewed.terms[0].deviation_below = 1;
+  const double reach = t_quantile(0.95, kSpreadDegrees);
+  const ForecastInterval interval = interval_of(skewed);
+  CHECK(interval.low.count() == Approx(0.1 + 0.01 * std::exp(-reach)).epsilon(0.01));
+  CHECK(interval.high.count() == Approx(0.1 + 0.01 * std::exp(0.2 * reach)).epsilon(0.01));
+}
+
+// What one GPU computes alone was measured: the factor is on the rest.
+TEST_CASE("the factor of a cluster is on communication and software", "[spread]") {
+  const std::string overhead = "per_iteration_overhead,20ms,50%,seen,,\n";
+  const Engine& engine = *find_engine("analytic");
+  const Scenario plain = on_stack(toy::scenario("topk"), overhead);
+  const Scenario scaled = on_stack(toy::scenario("topk"), overhead + "model_factor,1.1,3%,x,,\n");
+  const IterationResult before = run(plain, engine);
+  const IterationResult after = run(scaled, engine);
+  const double compute = alone(plain).count();
+  CHECK(after.iteration.count() == Approx(compute + 1.1 * (before.iteration.count() - compute)));
+  // The parts still add up to the iteration.
+  const double longer = after.iteration / before.iteration;
+  CHECK(after.overhead.count() == Approx(longer * before.overhead.count()));
+  CHECK(after.backward.count() == Approx(longer * before.backward.count()));
+  CHECK(run(without_stack(scaled), engine).iteration ==
+        run(without_stack(plain), engine).iteration);
+}
+
+// 20 ms of overhead are 22 with a factor of 1.1, and all draws lie about the forecast.
+TEST_CASE("the draws of a learned stack have its factor", "[spread]") {
+  const Scenario scenario = on_stack(toy::scenario("topk"),
+                                     "per_iteration_overhead,20ms,50%,x,,\n"
+                                     "model_factor,1.1,3%,x,,\n");
+  const Plan plan = make_plan(scenario);
+  const Engine& engine = *find_engine("analytic");
+  const IterationResult result =
+      summarize(plan, engine.run(plan, scenario.cluster, scenario.world));
+  const auto its = spread_of(scenario, plan, result);
+  REQUIRE(its);
+  CHECK(its->terms[0].seconds == Approx(22e-3));
+  CHECK(its->physics + its->terms[0].seconds == Approx(result.iteration.count()));
+  CHECK(median(draws_of(*its)) == Approx(result.iteration.count()).epsilon(0.01));
+}
+
 TEST_CASE("the terms of a forecast add up to what the stack adds", "[spread]") {
   const Scenario scenario = on_stack(
       toy::scenario("topk"), "per_iteration_overhead,20ms,50%,x,,\nencode_per_call,7ms,50%,x,,\n");

@@ -198,3 +198,66 @@ TEST_CASE("what most stacks of a population lack is not in its forecast", "[stac
   CHECK(on_stack("per_iteration_overhead,20ms,,x,,,60%\n").cluster.per_iteration_overhead ==
         Seconds{20e-3});
 }
+
+namespace {
+
+constexpr const char* kLearnedHeader =
+    "property,compressor,value,deviation,source,seen,presence,deviation_below,between\n";
+constexpr const char* kLearnedRows =
+    "per_iteration_overhead,,20ms,20%,3 runs,,,50%,\n"
+    "rank_spread,,2%,30%,3 runs,,,,\n"
+    "model_factor,,0.95,4%,on all times of this cluster,,,8%,\n"
+    "scatter,,3%,,x,,,,\n"
+    "correlation,,-0.9,,between the logarithms,,,,per_iteration_overhead | model_factor\n";
+
+Stack learned(const std::string& rows = kLearnedRows) {
+  return load_stack({"platforms/stack-mine.csv", kLearnedHeader + rows});
+}
+
+}  // namespace
+
+TEST_CASE("a learned stack has a factor, two sides of deviations, and correlations", "[stack]") {
+  const Stack read = learned();
+  REQUIRE(read.factor);
+  CHECK(*read.factor == 0.95);
+  CHECK(read.discrepancy == 0.04);
+  CHECK(read.discrepancy_below == 0.08);
+  CHECK(read.terms[0].deviation_below == 0.5);
+  REQUIRE(read.correlations.size() == 1);
+  CHECK(read.correlations[0].one == "per_iteration_overhead");
+  CHECK(read.correlations[0].other == kModelFactor);
+  CHECK(read.correlations[0].value == -0.9);
+  const std::string text = stack_csv(read, {"sources: a"});
+  const Stack again = load_stack({"platforms/stack-mine.csv", text});
+  CHECK(stack_csv(again, {"sources: a"}) == text);
+  CHECK(again.correlations[0].value == -0.9);
+}
+
+TEST_CASE("a learned stack's mistakes are named", "[stack]") {
+  const std::string rows = kLearnedRows;
+  const auto says = [&](const std::string& more, const std::string& what) {
+    CAPTURE(more);
+    CHECK_THROWS_WITH(learned(rows + more), Contains(what));
+  };
+  says("model_factor,,1,1%,x,,,,\n", "'model_factor' stands twice");
+  says("discrepancy,,5%,,x,,,,\n", "'discrepancy' and 'model_factor' are the same error");
+  says("correlation,,0.5,,x,,,,model_factor | per_iteration_overhead\n", "stands twice");
+  says("correlation,,1,,x,,,,rank_spread | model_factor\n", "is not above -1 and below 1");
+  says("correlation,,0.5,,x,,,,rank_spread\n", "is not two terms");
+  says("correlation,,0.5,,x,,,,nic_share | model_factor\n",
+       "names 'nic_share', which the stack does not have");
+  // a and b go against each other, b and c too: then a and c go together.
+  says(
+      "correlation,,-0.9,,x,,,,rank_spread | model_factor\n"
+      "correlation,,-0.9,,x,,,,rank_spread | per_iteration_overhead\n",
+      "no joint distribution has these correlations");
+  CHECK_THROWS_WITH(learned("model_factor,,0,1%,x,,,,\n"), Contains("is not a factor"));
+}
+
+TEST_CASE("the factor of a cluster is in the plan, and not in physics", "[stack]") {
+  const Scenario scaled =
+      on_stack("per_iteration_overhead,20ms,50%,seen,,,\nmodel_factor,1.1,3%,x,,,\n");
+  CHECK(make_plan(scaled).model_factor == 1.1);
+  CHECK(make_plan(without_stack(scaled)).model_factor == 1);
+  CHECK(make_plan(on_stack("per_iteration_overhead,20ms,50%,seen,,,\n")).model_factor == 1);
+}
