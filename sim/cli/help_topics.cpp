@@ -67,6 +67,7 @@ unit is in the column's name (_seconds, _bytes) or in the value (9.43Gbps).
   traces/events-NAME.csv              event,target,at,lasting,value
   traces/devices.csv                  device,memory_bandwidth,launch,fp32,tf32,fp16,bf16,source
   platforms/NAME.csv                  property,value,source
+  platforms/stack-NAME.csv            property,value,deviation,source
 
 Two flags take vectors: theory --distribution and calibrate --distributions read NumPy's .npy
 files, as np.save writes an array of one dimension, of float32 or float64.

@@ -79,6 +79,12 @@ Bytes parse_payload(std::string_view text) {
   throw ValueError("a collective carries at least one byte; write a size like '100MiB'");
 }
 
+Seconds parse_compute(std::string_view text) {
+  const Seconds time = parse_time(text);
+  if (time > Seconds{0}) return time;
+  throw ValueError("an iteration takes more than 0 s; write a time like '120ms'");
+}
+
 void read_schedule(const Flags& flags, Request& request) {
   request.best_schedule = flags.text("fusion") == kBestFusion;
   request.fusion_given = flags.given("fusion");
@@ -106,6 +112,9 @@ void add_request_flags(Flags& flags) {
             "iteration trace (default: iteration-<model>-<the cluster's GPU>, or the nearest GPU's "
             "scaled; by --preset paper iteration-<model>-v100)");
   flags.add("batch", "images per GPU (default: the trace's)");
+  flags.add("compute-seconds",
+            "what an iteration takes on one GPU alone, like 120ms: the trace is scaled to it "
+            "(default: the trace's)");
   flags.add("framework-in-compute",
             "yes: the trace was taken with DDP or its like at work, so that per_tensor_overhead is "
             "in it and not added again",
@@ -239,6 +248,11 @@ Request read_request(const Flags& flags, const std::set<std::string>& lists) {
   }
   request.trace = flags.text("trace");
   if (flags.given("batch")) request.batch = flags.value("batch", parse_count);
+  if (flags.given("compute-seconds")) {
+    if (request.payload)
+      throw UsageError("--compute-seconds is for a model, and --payload has none: leave it out");
+    request.compute = flags.value("compute-seconds", parse_compute);
+  }
   request.framework_in_compute = flags.value("framework-in-compute", parse_yes_no);
   request.accumulation = flags.value("accumulation", parse_accumulation);
   read_training(flags, request);

@@ -16,42 +16,34 @@ double time_of(const Scenario& scenario) {
 
 }  // namespace
 
-LinearGroup linear_group(const SourceGroup& group, std::size_t stack, const StackPriors& priors,
-                         const Eigen::VectorXd& about) {
-  const std::size_t count = group.rows.size();
+LinearGroup linear_rows(const std::vector<LinearRow>& rows,
+                        const std::vector<const ScenarioQuantity*>& quantities,
+                        const Eigen::VectorXd& about) {
+  const std::size_t count = rows.size();
   LinearGroup linear;
-  linear.stack = stack;
-  linear.transport = transport_of(group.stack);
   linear.measured = linear.physics = linear.compute = Eigen::VectorXd(at(count));
-  Eigen::MatrixXd gain = Eigen::MatrixXd::Zero(at(count), at(priors.terms.size()));
+  Eigen::MatrixXd gain = Eigen::MatrixXd::Zero(at(count), at(quantities.size()));
   for (std::size_t i = 0; i < count; ++i) {
-    const Scenario& physics = group.rows[i].scenario;
-    std::vector<std::size_t> its;
+    const Scenario& physics = *rows[i].physics;
     Scenario all = physics;
-    for (std::size_t k = 0; k < priors.terms.size(); ++k)
-      if (priors.terms[k].holds_for(group.stack) &&
-          pays(*priors.terms[k].quantity, priors.terms[k].compressor, physics)) {
-        its.push_back(k);
-        priors.terms[k].quantity->set(all, std::exp(about[at(k)]));
-      }
+    for (const std::size_t k : rows[i].terms) quantities[k]->set(all, std::exp(about[at(k)]));
     const double alone = time_of(physics);
     const double with_all = time_of(all);
     double sum = 0;
-    for (const std::size_t k : its) {
+    for (const std::size_t k : rows[i].terms) {
       Scenario other = all;
-      const ScenarioQuantity& quantity = *priors.terms[k].quantity;
-      quantity.set(other, quantity.get(physics));
+      quantities[k]->set(other, quantities[k]->get(physics));
       gain(at(i), at(k)) = std::max(0.0, with_all - time_of(other));
       sum += gain(at(i), at(k));
     }
     // Together they add what all of them add together, whatever hides behind what.
     const double scale = sum > 0 ? std::max(0.0, with_all - alone) / sum : 0;
-    for (const std::size_t k : its) gain(at(i), at(k)) *= scale * std::exp(-about[at(k)]);
-    linear.measured[at(i)] = std::log(group.rows[i].run.iteration.count());
+    for (const std::size_t k : rows[i].terms) gain(at(i), at(k)) *= scale * std::exp(-about[at(k)]);
+    linear.measured[at(i)] = std::log(rows[i].measured.count());
     linear.physics[at(i)] = alone;
     linear.compute[at(i)] = computed_in(physics, Seconds{alone}).count();
   }
-  for (std::size_t k = 0; k < priors.terms.size(); ++k)
+  for (std::size_t k = 0; k < quantities.size(); ++k)
     if (gain.col(at(k)).maxCoeff() > 0) linear.terms.push_back(k);
   linear.gain = Eigen::MatrixXd(at(count), at(linear.terms.size()));
   linear.about = Eigen::VectorXd(at(linear.terms.size()));
@@ -59,6 +51,25 @@ LinearGroup linear_group(const SourceGroup& group, std::size_t stack, const Stac
     linear.gain.col(at(a)) = gain.col(at(linear.terms[a]));
     linear.about[at(a)] = about[at(linear.terms[a])];
   }
+  return linear;
+}
+
+LinearGroup linear_group(const SourceGroup& group, std::size_t stack, const StackPriors& priors,
+                         const Eigen::VectorXd& about) {
+  std::vector<const ScenarioQuantity*> quantities;
+  for (const TermPrior& prior : priors.terms) quantities.push_back(prior.quantity);
+  std::vector<LinearRow> rows;
+  for (const FitRow& row : group.rows) {
+    LinearRow each{&row.scenario, row.run.iteration, {}};
+    for (std::size_t k = 0; k < priors.terms.size(); ++k)
+      if (priors.terms[k].holds_for(group.stack) &&
+          pays(*priors.terms[k].quantity, priors.terms[k].compressor, row.scenario))
+        each.terms.push_back(k);
+    rows.push_back(std::move(each));
+  }
+  LinearGroup linear = linear_rows(rows, quantities, about);
+  linear.stack = stack;
+  linear.transport = transport_of(group.stack);
   return linear;
 }
 

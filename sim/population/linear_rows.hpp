@@ -22,7 +22,19 @@ struct LinearGroup {
   Eigen::VectorXd about;           // by term: the logarithms about which this is right
 };
 
-/// `about`: by term of the priors, the logarithm of its number.
+/// A run, and the terms that concern it.
+struct LinearRow {
+  const Scenario* physics = nullptr;  // without software
+  Seconds measured{0};
+  std::vector<std::size_t> terms;  // places in `quantities`
+};
+
+/// `about`: by quantity, the logarithm of its number.
+LinearGroup linear_rows(const std::vector<LinearRow>& rows,
+                        const std::vector<const ScenarioQuantity*>& quantities,
+                        const Eigen::VectorXd& about);
+
+/// `about`: by term of the priors.
 LinearGroup linear_group(const SourceGroup& group, std::size_t stack, const StackPriors& priors,
                          const Eigen::VectorXd& about);
 

@@ -5,154 +5,16 @@
 
 #include "sim/fit/least_squares.hpp"
 #include "sim/population/dice.hpp"
+#include "sim/population/group_chain.hpp"
 
 namespace gradcast {
 namespace {
 
 using Eigen::VectorXd;
 
-constexpr double kDegrees = 4;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-/// A number that is moved by random steps, which learn their length while the chain burns in.
-struct Walker {
-  double step = 0.5;
-  void learn(bool taken) { step *= taken ? 1.08 : 0.96; }  // in balance at a third taken
-};
-
-double square(double value) { return value * value; }
-
 std::size_t place(Transport transport) { return static_cast<std::size_t>(transport); }
-
-/// Of a half-normal of this scale, in the logarithm of its value.
-double log_half_normal(double value, double scale) {
-  return -0.5 * square(value / scale) + std::log(value);
-}
-
-class GroupChain {
- public:
-  GroupChain(const LinearGroup& group, const StackPriors& priors)
-      : group_(group), priors_(priors), x_(group.about), walkers_(group.terms.size()) {
-    misfit_ = misfit(x_, 0, scatter_);
-  }
-
-  const VectorXd& x() const { return x_; }
-  double misfit() const { return misfit_; }
-  double misfit_at(const VectorXd& x) const { return misfit(x, shift_, scatter_); }
-  void set(const VectorXd& x, double its_misfit) {
-    x_ = x;
-    misfit_ = its_misfit;
-  }
-  double shift() const { return shift_; }
-  double misfit_shifted(double shift) const { return misfit(x_, shift, scatter_); }
-  void set_shift(double shift) {
-    shift_ = shift;
-    misfit_ = misfit_shifted(shift);
-  }
-  double scatter() const { return scatter_; }
-  const LinearGroup& group() const { return group_; }
-
-  /// `middle`, `deviation`: of its stack, by term of the priors.
-  void sweep(const VectorXd& middle, const VectorXd& deviation, double discrepancy, Dice& dice,
-             bool learning) {
-    for (std::size_t a = 0; a < walkers_.size(); ++a) {
-      VectorXd moved = x_;
-      moved[at(a)] += walkers_[a].step * dice.normal();
-      const bool taken = try_values(moved, middle, deviation, dice);
-      if (learning) walkers_[a].learn(taken);
-    }
-    move_together(middle, deviation, dice, learning);
-    move_shift(discrepancy, dice, learning);
-    move_scatter(dice, learning);
-  }
-
- private:
-  /// Minus the logarithm of the likelihood.
-  double misfit(const VectorXd& x, double shift, double scatter) const {
-    const VectorXd numbers = x.array().exp();
-    const VectorXd times = group_.compute + std::exp(shift) * (group_.physics - group_.compute +
-                                                               group_.gain * numbers);
-    double sum = 0;
-    for (Eigen::Index i = 0; i < times.size(); ++i)
-      sum += 0.5 * (kDegrees + 1) *
-             std::log1p(square((group_.measured[i] - std::log(times[i])) / scatter) / kDegrees);
-    return sum + static_cast<double>(times.size()) * std::log(scatter);
-  }
-
-  double far(const VectorXd& x, const VectorXd& middle, const VectorXd& deviation) const {
-    double sum = 0;
-    for (std::size_t a = 0; a < walkers_.size(); ++a) {
-      const Eigen::Index k = at(group_.terms[a]);
-      sum += 0.5 * square((x[at(a)] - middle[k]) / deviation[k]);
-    }
-    return sum;
-  }
-
-  bool try_values(const VectorXd& moved, const VectorXd& middle, const VectorXd& deviation,
-                  Dice& dice) {
-    const double now = misfit(moved, shift_, scatter_);
-    const bool taken =
-        dice.takes(misfit_ - now + far(x_, middle, deviation) - far(moved, middle, deviation));
-    if (taken) {
-      x_ = moved;
-      misfit_ = now;
-    }
-    return taken;
-  }
-
-  /// Along the difference of two earlier states: terms that runs can hardly tell apart move as one
-  /// (differential evolution; ter Braak and Vrugt 2008).
-  void move_together(const VectorXd& middle, const VectorXd& deviation, Dice& dice, bool learning) {
-    constexpr std::size_t kFew = 20;
-    if (past_.size() > kFew && x_.size() > 1) {
-      const VectorXd& one = past_[dice.below(past_.size())];
-      const VectorXd& other = past_[dice.below(past_.size())];
-      const double length = 2.38 / std::sqrt(2.0 * static_cast<double>(x_.size()));
-      VectorXd moved = x_ + length * (one - other);
-      for (Eigen::Index i = 0; i < moved.size(); ++i) moved[i] += 1e-3 * dice.normal();
-      try_values(moved, middle, deviation, dice);
-    }
-    // The archive stands still once the chain is believed.
-    constexpr int kEach = 10;
-    if (learning && ++since_ % kEach == 0) past_.push_back(x_);
-  }
-
-  void move_shift(double discrepancy, Dice& dice, bool learning) {
-    const double moved = shift_ + shift_walker_.step * dice.normal();
-    const double now = misfit(x_, moved, scatter_);
-    const bool taken = dice.takes(
-        misfit_ - now + 0.5 * (square(shift_ / discrepancy) - square(moved / discrepancy)));
-    if (taken) {
-      shift_ = moved;
-      misfit_ = now;
-    }
-    if (learning) shift_walker_.learn(taken);
-  }
-
-  void move_scatter(Dice& dice, bool learning) {
-    const double moved = scatter_ * std::exp(scatter_walker_.step * dice.normal());
-    const double now = misfit(x_, shift_, moved);
-    const bool taken = dice.takes(misfit_ - now + log_half_normal(moved, priors_.scatter) -
-                                  log_half_normal(scatter_, priors_.scatter));
-    if (taken) {
-      scatter_ = moved;
-      misfit_ = now;
-    }
-    if (learning) scatter_walker_.learn(taken);
-  }
-
-  const LinearGroup& group_;
-  const StackPriors& priors_;
-  VectorXd x_;
-  double shift_ = 0;
-  double scatter_ = 0.1;
-  double misfit_ = 0;
-  std::vector<Walker> walkers_;
-  Walker shift_walker_;
-  Walker scatter_walker_;
-  std::vector<VectorXd> past_;
-  int since_ = 0;
-};
 
 /// A standard deviation that is sampled, and how it moves: alone, and with all that it scales.
 struct Scale {
@@ -167,7 +29,8 @@ class Chain {
   Chain(const std::vector<LinearGroup>& groups, std::size_t stacks, const StackPriors& priors,
         std::uint64_t seed)
       : priors_(priors), dice_(seed) {
-    for (const LinearGroup& group : groups) chains_.emplace_back(group, priors);
+    for (const LinearGroup& group : groups)
+      chains_.emplace_back(group, GroupChainOptions{.scatter = priors.scatter});
     middle_ = VectorXd(at(priors.terms.size()));
     for (std::size_t k = 0; k < priors.terms.size(); ++k) {
       middle_[at(k)] = std::log(priors.terms[k].median);

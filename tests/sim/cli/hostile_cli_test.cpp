@@ -182,6 +182,7 @@ std::vector<Words> readers_of_files(const std::string& out) {
       {"compare", "--measured", "gtopk", "--fitted", "@.csv"},
       {"fit", "--measured", "@.csv"},
       {"fit", "--structures", "@.csv"},
+      {"learn", "@.csv", "-o", out},
       {"sweep", "@.toml"},
       {"sweep", "merge", "@"},
       {"tta", "--model", "fnn-3", "--training", "@.json"},

@@ -60,6 +60,10 @@ RUNS = {
         ["--costs", "cost-v100-floor", *ANALYTIC],
         ["--measured", "measured-osu-allreduce-10gbe", *ANALYTIC],
     ],
+    "learn": [
+        ["measured-lambda-resnet50"],
+        ["measured-lambda-resnet50", "--stack", "horovod-nccl", "-o", "my"],
+    ],
     "fit": [
         ["--claimed-only", "--starts", "0", *ANALYTIC],
         ["--claimed-only", "--starts", "0", "--leave-one-out", "model", *ANALYTIC],
@@ -174,7 +178,7 @@ class Schemas(unittest.TestCase):
                     self.assertEqual(complaints(schema, document), [])
                     # With one row, so that this stays quick.
                     short = dict(document)
-                    lists = [rows for rows in ("results", "map", "break_evens", "curves") if short.get(rows)]
+                    lists = [rows for rows in ("results", "map", "break_evens", "curves", "learned", "measure_next") if short.get(rows)]
                     for rows in lists:
                         short[rows] = short[rows][:1]
                     self.assertEqual(complaints(schema, short), [])

@@ -428,6 +428,18 @@ TEST_CASE("twice the images take twice the forward", "[cli]") {
   CHECK(forward("256") == Approx(2 * forward("128")));
 }
 
+TEST_CASE("a run is scaled to what an iteration takes on one GPU of one's own", "[cli]") {
+  const Json scaled =
+      scheduled({"--nodes", "1", "--gpus-per-node", "1", "--compute-seconds", "230ms"});
+  CHECK(scaled["iteration_seconds"].get<double>() == Approx(0.23));
+  const Ran zero = gradcast_runs("simulate", "--model", "resnet-50", "--compute-seconds", "0s");
+  CHECK(zero.exit_code == 2);
+  CHECK_THAT(zero.err, Contains("--compute-seconds: an iteration takes more than 0 s"));
+  const Ran payload = gradcast_runs("simulate", "--payload", "1MiB", "--compute-seconds", "1s");
+  CHECK(payload.exit_code == 2);
+  CHECK_THAT(payload.err, Contains("--payload has none"));
+}
+
 // 128 images in 4 micro-steps are still 128 images an iteration, and one update: as much computing.
 TEST_CASE("micro-steps divide the batch, and throughput is of all of it", "[cli]") {
   const auto simulate = [](const char* micro_steps) {

@@ -1,0 +1,94 @@
+// Markov chain Monte Carlo over the runs of one group: the values of its terms, what all its runs
+// share, and how far each run lies apart.
+#pragma once
+#include <Eigen/Core>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+#include "sim/population/dice.hpp"
+#include "sim/population/linear_rows.hpp"
+
+namespace gradcast {
+
+/// A number that is moved by random steps, which learn their length while the chain burns in.
+struct Walker {
+  double step = 0.5;
+  void learn(bool taken) { step *= taken ? 1.08 : 0.96; }  // in balance at a third taken
+};
+
+double square(double value);
+
+/// Of a half-normal of this scale, in the logarithm of its value.
+double log_half_normal(double value, double scale);
+
+struct GroupChainOptions {
+  double scatter = 0.1;  // scale of the half-normal that a run's scatter is drawn from
+  /// Above 0: the scatter is lognormal instead, with the median `scatter` and this deviation.
+  double scatter_deviation = 0;
+  /// Of the Student's t that the terms and the shift are drawn from; infinite: they are normal.
+  double degrees = std::numeric_limits<double>::infinity();
+  /// The shift also moves together with the terms. Few runs hardly tell the two apart.
+  bool shift_with_terms = false;
+};
+
+/// The model: log(measured) = log(compute + exp(shift) (physics - compute + sum of gain x exp(x)))
+/// + e. x and the shift lie about what is known of them; e of a run is Student's t of 4 degrees.
+class GroupChain {
+ public:
+  /// `group` must outlive it.
+  GroupChain(const LinearGroup& group, const GroupChainOptions& options);
+
+  const Eigen::VectorXd& x() const { return x_; }  // by term of the group
+  double misfit() const { return misfit_; }
+  double misfit_at(const Eigen::VectorXd& x) const { return misfit(x, shift_, scatter_); }
+  void set(const Eigen::VectorXd& x, double its_misfit) {
+    x_ = x;
+    misfit_ = its_misfit;
+  }
+  double shift() const { return shift_; }
+  double misfit_shifted(double shift) const { return misfit(x_, shift, scatter_); }
+  void set_shift(double shift) {
+    shift_ = shift;
+    misfit_ = misfit_shifted(shift);
+  }
+  double scatter() const { return scatter_; }
+  const LinearGroup& group() const { return group_; }
+
+  /// `middle`, `deviation`: of its stack, by the number that the group's list of terms has for
+  /// them. `discrepancy`: deviation of the shift.
+  void sweep(const Eigen::VectorXd& middle, const Eigen::VectorXd& deviation, double discrepancy,
+             Dice& dice, bool learning);
+
+ private:
+  /// Minus the logarithm of the likelihood.
+  double misfit(const Eigen::VectorXd& x, double shift, double scatter) const;
+  double log_scatter_prior(double scatter) const;
+  /// Minus the logarithm of the prior's density, so many deviations away.
+  double penalty(double deviations) const;
+  double far(const Eigen::VectorXd& x, const Eigen::VectorXd& middle,
+             const Eigen::VectorXd& deviation) const;
+  bool try_values(const Eigen::VectorXd& moved, const Eigen::VectorXd& middle,
+                  const Eigen::VectorXd& deviation, Dice& dice);
+  void move_together(const Eigen::VectorXd& middle, const Eigen::VectorXd& deviation,
+                     double discrepancy, Dice& dice, bool learning);
+  void try_all(const Eigen::VectorXd& moved, double moved_shift, const Eigen::VectorXd& middle,
+               const Eigen::VectorXd& deviation, double discrepancy, Dice& dice);
+  void move_shift(double discrepancy, Dice& dice, bool learning);
+  void move_scatter(Dice& dice, bool learning);
+
+  const LinearGroup& group_;
+  GroupChainOptions options_;
+  Eigen::VectorXd x_;
+  double shift_ = 0;
+  double scatter_ = 0.1;
+  double misfit_ = 0;
+  std::vector<Walker> walkers_;
+  Walker shift_walker_;
+  Walker scatter_walker_;
+  std::vector<Eigen::VectorXd> past_;
+  std::vector<double> past_shifts_;
+  int since_ = 0;
+};
+
+}  // namespace gradcast

@@ -1,0 +1,387 @@
+#include "sim/population/learning.hpp"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "kernels/normal_quantile.hpp"
+#include "sim/base/error.hpp"
+#include "sim/base/statistics.hpp"
+#include "sim/base/text.hpp"
+#include "sim/fit/least_squares.hpp"
+#include "sim/forecast/software_spread.hpp"
+#include "sim/plan/situation.hpp"
+#include "sim/plan/stack_use.hpp"
+#include "sim/population/group_chain.hpp"
+
+namespace gradcast {
+namespace {
+
+using Eigen::VectorXd;
+
+/// A stack's file may leave these at 0, and a chain cannot.
+constexpr double kLeastDiscrepancy = 1e-3;
+constexpr double kLeastScatter = 1e-3;
+
+/// How far the scatters of groups lie apart, on a log scale. With it a lognormal has the median and
+/// the 95th percentile of a half-normal, which the population's scatters are drawn from, but does
+/// not reach 0: a few runs that agree by chance, or repeat one set-up, know nothing exactly.
+constexpr double kScatterDeviation = 0.65;
+
+/// The median of a run's scatter, so that the 90 % interval of what it makes of a run is the
+/// stack's: of a half-normal scale times Student's t of 4 degrees that interval ends at 1.975 of
+/// its scale, whose median is 0.674.
+double usual_scatter(const Stack& stack) {
+  constexpr double kReach = 1.975;
+  constexpr double kMedian = 0.674;
+  return std::max(kLeastScatter,
+                  kMedian * stack.scatter * t_quantile(0.95, kSpreadDegrees) / kReach);
+}
+
+double value_at(std::vector<double> values, double share) {
+  const auto place = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), values.begin() + place, values.end());
+  return values[static_cast<std::size_t>(place)];
+}
+
+/// A logarithm's middle, and how far its ends lie from it in deviations of Student's t.
+struct LogSpread {
+  double middle = 0;
+  double above = 0;
+  double below = 0;
+};
+
+constexpr double kMostDeviation = 3;  // that a stack's file may have
+
+/// `middle`: the value that forecasts use, between the 5th and the 95th percentile.
+LogSpread log_spread_about(double middle, const std::vector<double>& logs) {
+  static const double kReach = t_quantile(0.95, kSpreadDegrees);
+  return {middle, std::min(kMostDeviation, (value_at(logs, 0.95) - middle) / kReach),
+          std::min(kMostDeviation, (middle - value_at(logs, 0.05)) / kReach)};
+}
+
+LogSpread log_spread_of(const std::vector<double>& logs) {
+  return log_spread_about(median(logs), logs);
+}
+
+KnownRange range_of(const LogSpread& spread) {
+  static const double kReach = t_quantile(0.95, kSpreadDegrees);
+  return {std::exp(spread.middle), std::exp(spread.middle - kReach * spread.below),
+          std::exp(spread.middle + kReach * spread.above)};
+}
+
+/// A term that can be learned: its value is above 0, and not known exactly.
+bool is_open(const StackTerm& term) { return term.value > 0 && term.deviation > 0; }
+
+/// The ranks of the values, as deviations of a normal distribution.
+std::vector<double> normal_scores(const std::vector<double>& values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::vector<double> scores(values.size());
+  for (std::size_t rank = 0; rank < order.size(); ++rank)
+    scores[order[rank]] =
+        normal_quantile((static_cast<double>(rank) + 0.5) / static_cast<double>(order.size()));
+  return scores;
+}
+
+double correlation_of(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0) /
+         std::sqrt(std::inner_product(a.begin(), a.end(), a.begin(), 0.0) *
+                   std::inner_product(b.begin(), b.end(), b.begin(), 0.0));
+}
+
+/// Rounded as a file has them. Rounding may leave a matrix that no distribution has, where terms
+/// are all but one: then all go together a little less.
+void make_possible(std::vector<TermCorrelation>& correlations) {
+  constexpr double kLeastPivot = 1e-4;
+  constexpr double kLess = 0.999;
+  constexpr double kParts = 1e4;
+  const auto possible = [&] {
+    try {
+      const auto joint = joint_terms(correlations);
+      return !joint || std::all_of(joint->root.begin(), joint->root.end(), [&](const auto& row) {
+        return row.back() * row.back() >= kLeastPivot;
+      });
+    } catch (const ValueError&) {
+      return false;
+    }
+  };
+  const auto round = [&](double by) {
+    for (TermCorrelation& each : correlations)
+      each.value = std::round(each.value * by * kParts) / kParts;
+  };
+  round(1);
+  for (int tries = 0; tries < 1000 && !possible(); ++tries) round(kLess);
+}
+
+}  // namespace
+
+StackLearner::StackLearner(const Stack& prior, const std::vector<FitRow>& rows, std::uint64_t seed)
+    : prior_(prior), rows_(rows), seed_(seed) {
+  if (prior.factor)
+    throw ValueError("stack '" + prior.name +
+                     "' was learned from the runs of one cluster: learn from those runs and the "
+                     "new ones together, by the stack that it was learned from");
+  auto fixed = std::make_shared<Stack>(prior);
+  std::erase_if(fixed->terms, is_open);
+  middle_ = deviation_ = VectorXd::Zero(at(prior.terms.size()));
+  std::vector<const ScenarioQuantity*> quantities;
+  for (std::size_t k = 0; k < prior.terms.size(); ++k) {
+    quantities.push_back(prior.terms[k].quantity);
+    if (!is_open(prior.terms[k])) continue;
+    middle_[at(k)] = std::log(prior.terms[k].value);
+    deviation_[at(k)] = prior.terms[k].deviation;
+  }
+  std::vector<LinearRow> linear;
+  physics_.reserve(rows.size());
+  for (const FitRow& row : rows) {
+    Scenario& physics = physics_.emplace_back(row.scenario);
+    physics.stack = fixed;
+    apply_stack(physics);
+    LinearRow each{&physics, row.run.iteration, {}};
+    for (const StackTerm* term : terms_for(prior_, physics))
+      if (is_open(*term)) each.terms.push_back(static_cast<std::size_t>(term - &prior_.terms[0]));
+    linear.push_back(std::move(each));
+  }
+  VectorXd about = middle_;
+  for (const Lengths& lengths : {Lengths{1500, 4000, 4}, Lengths{3000, 16000, 8}}) {
+    linear_ = linear_rows(linear, quantities, about);
+    draws_ = chain_draws(linear_, lengths);
+    for (std::size_t a = 0; a < linear_.terms.size(); ++a) {
+      std::vector<double> values;
+      for (const Draw& draw : draws_) values.push_back(draw.x[at(a)]);
+      about[at(linear_.terms[a])] = median(std::move(values));
+    }
+  }
+}
+
+std::vector<StackLearner::Draw> StackLearner::chain_draws(const LinearGroup& linear,
+                                                          const Lengths& lengths) const {
+  GroupChain chain(linear, {.scatter = usual_scatter(prior_),
+                            .scatter_deviation = kScatterDeviation,
+                            .degrees = kSpreadDegrees,
+                            .shift_with_terms = true});
+  Dice dice(seed_);
+  const double discrepancy = std::max(kLeastDiscrepancy, prior_.discrepancy);
+  std::vector<Draw> draws;
+  for (int i = 0; i < lengths.burn_in + lengths.sweeps; ++i) {
+    const bool learning = i < lengths.burn_in;
+    chain.sweep(middle_, deviation_, discrepancy, dice, learning);
+    if (!learning && i % lengths.thin == 0)
+      draws.push_back({chain.x(), chain.shift(), chain.scatter()});
+  }
+  return draws;
+}
+
+LinearGroup StackLearner::some_of(const std::vector<std::size_t>& rows) const {
+  LinearGroup some;
+  std::vector<std::size_t> columns;
+  for (std::size_t a = 0; a < linear_.terms.size(); ++a)
+    if (std::any_of(rows.begin(), rows.end(),
+                    [&](std::size_t i) { return linear_.gain(at(i), at(a)) > 0; }))
+      columns.push_back(a);
+  some.measured = some.physics = some.compute = VectorXd(at(rows.size()));
+  some.gain = Eigen::MatrixXd(at(rows.size()), at(columns.size()));
+  some.about = VectorXd(at(columns.size()));
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    some.measured[at(i)] = linear_.measured[at(rows[i])];
+    some.physics[at(i)] = linear_.physics[at(rows[i])];
+    some.compute[at(i)] = linear_.compute[at(rows[i])];
+    for (std::size_t a = 0; a < columns.size(); ++a)
+      some.gain(at(i), at(a)) = linear_.gain(at(rows[i]), at(columns[a]));
+  }
+  for (std::size_t a = 0; a < columns.size(); ++a) {
+    some.terms.push_back(linear_.terms[columns[a]]);
+    some.about[at(a)] = linear_.about[at(columns[a])];
+  }
+  return some;
+}
+
+void StackLearner::widen_seen(StackTerm& term, const LinearGroup& linear, std::size_t column,
+                              const std::vector<std::size_t>& rows) const {
+  if (term.seen.empty()) return;  // it holds everywhere
+  const std::vector<std::string> names = split_words(term.quantity->seen_by, ' ');
+  SeenBox box;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (linear.gain(at(i), at(column)) <= 0) continue;
+    const Scenario& scenario = physics_[rows[i]];
+    const Plan plan = make_plan(scenario);
+    for (const SituationNumber& number : situation_numbers())
+      if (std::find(names.begin(), names.end(), number.name) != names.end() ||
+          (number.name == "shards" && scenario.shards() > 1))
+        widen(box, number, number.of(scenario, plan));
+  }
+  if (!box.empty()) term.seen.push_back(box);
+}
+
+std::vector<std::vector<double>> StackLearner::columns_of(const LinearGroup& linear,
+                                                          const std::vector<Draw>& draws) {
+  std::vector<std::vector<double>> columns(linear.terms.size() + 1);
+  for (const Draw& draw : draws) {
+    for (std::size_t a = 0; a < linear.terms.size(); ++a) columns[a].push_back(draw.x[at(a)]);
+    columns.back().push_back(draw.shift);
+  }
+  return columns;
+}
+
+/// The median of a sum is not the sum of its medians. These values of the terms and, last, of the
+/// shift are near their medians, and what they forecast of the runs is the median of the draws: to
+/// so many percent, against so many deviations from the median (least squares, by Gauss and
+/// Newton).
+VectorXd StackLearner::centre_of(const LinearGroup& linear, const std::vector<Draw>& draws,
+                                 const std::vector<std::vector<double>>& columns) {
+  constexpr double kPrecision = 0.01;
+  constexpr int kSteps = 30;
+  const Eigen::Index terms = at(linear.terms.size());
+  const Eigen::Index runs = linear.physics.size();
+  VectorXd medians(terms + 1), low(terms + 1), high(terms + 1);
+  for (Eigen::Index a = 0; a <= terms; ++a) {
+    const std::vector<double>& values = columns[static_cast<std::size_t>(a)];
+    medians[a] = median(values);
+    low[a] = value_at(values, 0.05);
+    high[a] = value_at(values, 0.95);
+  }
+  const VectorXd deviations = ((high - low) / 4).array().max(1e-6);
+  VectorXd wanted(runs);
+  for (Eigen::Index i = 0; i < runs; ++i) {
+    std::vector<double> logs;
+    for (const Draw& draw : draws)
+      logs.push_back(
+          std::log(linear.compute[i] +
+                   std::exp(draw.shift) * (linear.physics[i] - linear.compute[i] +
+                                           linear.gain.row(i).dot(draw.x.array().exp().matrix()))));
+    wanted[i] = median(std::move(logs));
+  }
+  VectorXd centre = medians;
+  for (int step = 0; step < kSteps; ++step) {
+    const VectorXd numbers = centre.head(terms).array().exp();
+    const double factor = std::exp(centre[terms]);
+    const VectorXd rest = factor * (linear.physics - linear.compute + linear.gain * numbers);
+    const VectorXd times = linear.compute + rest;
+    Eigen::MatrixXd jacobian(runs, terms + 1);
+    for (Eigen::Index a = 0; a < terms; ++a)
+      jacobian.col(a) = factor * linear.gain.col(a).array() * numbers[a] / times.array();
+    jacobian.col(terms) = rest.array() / times.array();
+    const VectorXd off = (times.array().log() - wanted.array()) / kPrecision;
+    jacobian /= kPrecision;
+    Eigen::MatrixXd normal = jacobian.transpose() * jacobian;
+    normal.diagonal().array() += deviations.array().inverse().square();
+    const VectorXd slope = jacobian.transpose() * off +
+                           ((centre - medians).array() / deviations.array().square()).matrix();
+    const VectorXd moved = normal.ldlt().solve(slope);
+    centre -= moved.cwiseMax(-deviations).cwiseMin(deviations);
+    centre = centre.cwiseMax(low).cwiseMin(high);
+  }
+  return centre;
+}
+
+LearnedStack StackLearner::learned(const LinearGroup& linear, const std::vector<std::size_t>& rows,
+                                   const std::vector<Draw>& draws,
+                                   const std::string& evidence) const {
+  LearnedStack learned{prior_, {}};
+  Stack& stack = learned.stack;
+  const std::vector<std::vector<double>> columns = columns_of(linear, draws);
+  const VectorXd centre = centre_of(linear, draws, columns);
+  std::vector<std::string> names;
+  for (std::size_t a = 0; a < linear.terms.size(); ++a) {
+    StackTerm& term = stack.terms[linear.terms[a]];
+    const LogSpread spread = log_spread_about(centre[at(a)], columns[a]);
+    learned.terms.push_back({term.name(), term.quantity,
+                             range_of({std::log(term.value), term.deviation, term.deviation}),
+                             range_of(spread)});
+    names.push_back(term.name());
+    term.value = std::exp(spread.middle);
+    term.deviation = spread.above;
+    term.deviation_below = spread.below;
+    term.source = evidence;
+    widen_seen(term, linear, a, rows);
+  }
+  names.emplace_back(kModelFactor);
+  const LogSpread factor = log_spread_about(centre[at(linear.terms.size())], columns.back());
+  const double discrepancy = prior_.discrepancy;
+  learned.terms.push_back(
+      {kModelFactor, nullptr, range_of({0, discrepancy, discrepancy}), range_of(factor)});
+  stack.factor = std::exp(factor.middle);
+  stack.discrepancy = factor.above;
+  stack.discrepancy_below = factor.below;
+  std::vector<double> scatters;
+  Dice dice(seed_);
+  for (const Draw& draw : draws) scatters.push_back(draw.scatter * t_quantile(dice.uniform(), 4));
+  const LogSpread scatter = log_spread_of(scatters);
+  stack.scatter = (scatter.above + scatter.below) / 2;
+  learned.terms.push_back({"scatter", nullptr, range_of({0, prior_.scatter, prior_.scatter}),
+                           range_of({0, stack.scatter, stack.scatter})});
+  std::vector<std::vector<double>> scores;
+  for (const std::vector<double>& column : columns) scores.push_back(normal_scores(column));
+  constexpr double kByChance = 0.05;  // what chance makes of 2000 draws
+  for (std::size_t a = 0; a < names.size(); ++a)
+    for (std::size_t b = 0; b < a; ++b)
+      if (const double value = correlation_of(scores[a], scores[b]); std::abs(value) > kByChance)
+        stack.correlations.push_back({names[b], names[a], value});
+  make_possible(stack.correlations);
+  for (const std::size_t i : rows) {
+    const std::string& source = rows_[i].run.source;
+    if (std::find(stack.sources.begin(), stack.sources.end(), source) == stack.sources.end())
+      stack.sources.push_back(source);
+  }
+  return learned;
+}
+
+LearnedStack StackLearner::by_all(const std::string& evidence) const {
+  std::vector<std::size_t> all(rows_.size());
+  std::iota(all.begin(), all.end(), 0);
+  return learned(linear_, all, draws_, evidence);
+}
+
+LearnedStack StackLearner::without(std::size_t row) const {
+  std::vector<std::size_t> others;
+  for (std::size_t i = 0; i < rows_.size(); ++i)
+    if (i != row) others.push_back(i);
+  const LinearGroup linear = some_of(others);
+  // Many rows take longer to look at, and leave fewer states to look for.
+  const int sweeps = std::clamp(120'000 / static_cast<int>(rows_.size()), 2000, 12'000);
+  return learned(linear, others, chain_draws(linear, {sweeps / 4, sweeps, sweeps / 2000 + 1}),
+                 "the other runs");
+}
+
+double CheckedRun::error_percent(const Evaluation& forecast) const {
+  return 100 * (forecast.result.iteration / row->run.iteration - 1);
+}
+
+bool CheckedRun::holds(const Evaluation& forecast) const {
+  return forecast.interval && row->run.iteration >= forecast.interval->low &&
+         row->run.iteration <= forecast.interval->high;
+}
+
+Evaluation evaluate_on(const Scenario& scenario, const std::shared_ptr<const Stack>& stack,
+                       const Engine& engine) {
+  Scenario on = scenario;
+  on.stack = stack;
+  apply_stack(on);
+  return evaluate(on, engine);
+}
+
+std::vector<CheckedRun> check_by_others(const StackLearner& learner,
+                                        const std::vector<FitRow>& rows, const Engine& engine,
+                                        const std::function<void(std::size_t)>& progress) {
+  const auto prior = std::make_shared<const Stack>(learner.prior());
+  std::vector<CheckedRun> checked;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    CheckedRun run{&rows[i], evaluate_on(rows[i].scenario, prior, engine), {}};
+    if (rows.size() > 1)
+      run.after = evaluate_on(rows[i].scenario,
+                              std::make_shared<const Stack>(learner.without(i).stack), engine);
+    else
+      run.after = run.before;
+    checked.push_back(std::move(run));
+    if (progress) progress(i + 1);
+  }
+  return checked;
+}
+
+}  // namespace gradcast

@@ -1,0 +1,32 @@
+// What to measure next: the run that would narrow the forecasts of a user's set-ups most.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sim/fit/row_model.hpp"
+#include "sim/forecast/evaluation.hpp"
+#include "sim/inputs/data_files.hpp"
+#include "sim/plan/stack.hpp"
+
+namespace gradcast {
+
+struct NextRun {
+  std::string words;  // "vgg-16, topk, 4 nodes"
+  Request request;
+  Evaluation forecast;
+  /// By how much the 90 % intervals of all set-ups that were looked at would become narrower, in
+  /// the mean.
+  double narrower_percent = 0;
+};
+
+/// How much narrower an interval becomes, as a share, if another run is measured. Both are
+/// logarithms of joint draws of two runs' times; a run has its own scatter beside them.
+double narrower_by(const std::vector<double>& logs, const std::vector<double>& measured,
+                   double scatter);
+
+/// The best of the set-ups of the rows with other numbers of nodes, compressors, schedules: at most
+/// three, the best first. Set-ups that cannot be forecast are left out.
+std::vector<NextRun> runs_to_measure_next(const std::vector<FitRow>& rows, const Stack& stack,
+                                          const Engine& engine, DataFiles& files);
+
+}  // namespace gradcast

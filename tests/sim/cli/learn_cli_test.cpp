@@ -1,0 +1,172 @@
+// `gradcast learn` as its users run it.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "sim/base/text_file.hpp"
+#include "tests/run_program.hpp"
+#include "tests/temporary_folder.hpp"
+
+using namespace gradcast;
+using Catch::Contains;
+using nlohmann::json;
+
+namespace {
+
+constexpr const char* kHeader =
+    "source,model,trace,batch,compute_seconds,cluster,nodes,gpus_per_node,compressor,density,"
+    "fusion,overlap,iteration_seconds,collective,stack,outside\n";
+
+constexpr const char* kCluster =
+    "property,value,source\n"
+    "nodes,8,counted\n"
+    "gpus_per_node,4,counted\n"
+    "nic_bandwidth,96.6Gbps,the label\n"
+    "nic_latency,2us,the label\n"
+    "intra_bandwidth,130GBps,the label\n"
+    "gpu_generation,volta,the label\n";
+
+std::string row(const std::string& nodes, const std::string& seconds,
+                const std::string& stack = "ddp-nccl", const std::string& outside = "") {
+  return "mine,resnet-50,iteration-resnet-50-v100,64,0.17,mine.csv," + nodes +
+         ",4,dense,1,ddp,yes," + seconds + ",nccl," + stack + "," + outside + "\n";
+}
+
+/// A folder with measured runs and the cluster that they name.
+struct Lab {
+  TemporaryFolder folder;
+  std::string runs;
+
+  explicit Lab(const std::string& rows) : runs(folder.write("my-runs.csv", kHeader + rows)) {
+    folder.write("mine.csv", kCluster);
+  }
+  std::string path(const std::string& name) const { return (folder.path / name).string(); }
+};
+
+std::string three() { return row("1", "0.185") + row("2", "0.19") + row("4", "0.196"); }
+
+json learned(const Lab& lab, std::vector<std::string> more = {}) {
+  std::vector<std::string> words{"learn", lab.runs, "--format", "json", "-q"};
+  words.insert(words.end(), more.begin(), more.end());
+  const Ran ran = gradcast_with(words);
+  CAPTURE(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  return json::parse(ran.out);
+}
+
+void refuses(const std::vector<std::string>& words, int code, const std::string& says) {
+  const Ran ran = gradcast_with(words);
+  CAPTURE(ran.err);
+  CHECK(ran.exit_code == code);
+  CHECK_THAT(ran.err, Contains(says));
+  CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
+}
+
+/// The words of the command under "Next:".
+std::vector<std::string> next_of(const std::string& out) {
+  const std::size_t at = out.find("  gradcast simulate");
+  REQUIRE(at != std::string::npos);
+  std::istringstream line(out.substr(at, out.find('\n', at) - at));
+  std::vector<std::string> words;
+  for (std::string word; line >> word;) words.push_back(word);
+  words.erase(words.begin());
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE("learn writes a stack and the cluster, and the command that uses them works",
+          "[cli][learn]") {
+  const Lab lab(three());
+  const Ran ran = gradcast_with({"learn", lab.runs, "-o", lab.path("my-cluster")});
+  CAPTURE(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  CHECK_THAT(ran.out, Contains("Learned from 3 runs of"));
+  CHECK_THAT(ran.out, Contains("all but compute, here"));
+  CHECK_THAT(ran.out, Contains("Mean error"));
+  CHECK_THAT(ran.out, Contains("measure next"));
+  CHECK(read_text_file(lab.path("my-cluster/platforms/mine.csv")).content == kCluster);
+  const std::string stack =
+      read_text_file(lab.path("my-cluster/platforms/stack-my-runs.csv")).content;
+  CHECK_THAT(stack, Contains("model_factor,"));
+  CHECK_THAT(stack, Contains("correlation,"));
+  CHECK_THAT(stack, Contains("3 runs of my-runs"));
+  CHECK_THAT(stack, Contains("sources: ") && Contains(" mine"));
+  std::vector<std::string> words = next_of(ran.out);
+  std::filesystem::remove(lab.path("mine.csv"));  // the folder is enough
+  words.insert(words.end(), {"--format", "json", "-q"});
+  const Ran next = gradcast_with(words);
+  CAPTURE(next.err);
+  REQUIRE(next.exit_code == 0);
+  // The first run had one node; its command asks for two, and 0.19 s were measured there.
+  const json forecast = json::parse(next.out)["results"][0];
+  CHECK(forecast["iteration_seconds"].get<double>() == Approx(0.19).epsilon(0.03));
+}
+
+TEST_CASE("learn without a folder writes nothing", "[cli][learn]") {
+  const Lab lab(three());
+  const json document = learned(lab);
+  CHECK(document["files"].empty());
+  CHECK(document["stack"] == "ddp-nccl");
+  CHECK(document["stack_assumed"] == "no");
+  REQUIRE(document["results"].size() == 3);
+  for (const json& each : document["results"]) {
+    CHECK(each["after_high_seconds"] > each["after_low_seconds"]);
+    CHECK(each["after_seconds"].get<double>() == Approx(0.19).epsilon(0.1));
+  }
+  CHECK(document["summary"]["after_median_interval_width_percent"] <
+        document["summary"]["before_median_interval_width_percent"]);
+  CHECK(!document["measure_next"].empty());
+}
+
+TEST_CASE("learn says which stack it assumes, and which runs it leaves out", "[cli][learn]") {
+  const Lab lab(row("1", "0.185", "") + row("2", "0.19", "") +
+                row("4", "0.9", "", "the disk was full"));
+  const json document = learned(lab);
+  CHECK(document["stack"] == "ddp-nccl");
+  CHECK(document["stack_assumed"] == "yes");
+  CHECK(document["results"].size() == 2);
+  CHECK(document["left_out"] == json::array({"line 4: the disk was full"}));
+  const Ran table = gradcast_with({"learn", lab.runs, "-q"});
+  CHECK_THAT(table.out, Contains("The runs name no stack. ddp-nccl is assumed"));
+  CHECK_THAT(table.out, Contains("line 4: the disk was full"));
+  CHECK(learned(lab, {"--stack", "horovod-nccl"})["stack"] == "horovod-nccl");
+}
+
+TEST_CASE("learn takes one run too, which has no others to be forecast by", "[cli][learn]") {
+  const Lab lab(row("2", "0.19"));
+  const Ran ran = gradcast_with({"learn", lab.runs, "-q"});
+  CHECK(ran.exit_code == 0);
+  CHECK_THAT(ran.out, Contains("One run has no others to be forecast by"));
+}
+
+TEST_CASE("learn refuses what it cannot learn from in one line", "[cli][learn]") {
+  const Lab lab(three());
+  refuses({"learn"}, 2, "a file is missing: your measured runs");
+  refuses({"learn", "measured-nobody"}, 2, "unknown measured file 'measured-nobody'");
+  refuses({"learn", lab.path("none.csv")}, 3, "none.csv");
+  refuses({"learn", lab.runs, "--stack", "dpp-nccl"}, 2, "did you mean");
+  refuses({"learn", lab.runs, "--stack", "population"}, 2, "is a mixture of all");
+  refuses({"learn", lab.runs, "--seed", "x"}, 2, "--seed");
+  refuses({"learn", lab.runs, "-o", lab.runs}, 1, "my-runs.csv");
+  refuses({"learn", "measured-gtopk-1gbe", "-o", lab.path("x/y"), "--stack", "none"}, 2, "none");
+  const Lab two(row("1", "0.185") + row("2", "0.19", "horovod-nccl"));
+  refuses({"learn", two.runs}, 3, "my-runs.csv:3: stack 'horovod-nccl' is not 'ddp-nccl'");
+  const Lab all_outside(row("1", "0.185", "", "no"));
+  refuses({"learn", all_outside.runs}, 3, "every run is outside");
+  std::string many;
+  for (int i = 0; i < 61; ++i) many += row("2", "0.19");
+  const Lab too_many(many);
+  refuses({"learn", too_many.runs}, 3, "61 runs are more than 60");
+  const Lab unknown(row("2", "0.19", "ddp-nckl"));
+  refuses({"learn", unknown.runs}, 3, "my-runs.csv:2");
+}
+
+TEST_CASE("a learned stack is no beginning for another", "[cli][learn]") {
+  const Lab lab(three());
+  REQUIRE(gradcast_with({"learn", lab.runs, "-o", lab.path("my"), "-q"}).exit_code == 0);
+  refuses({"learn", lab.runs, "--stack", lab.path("my/platforms/stack-my-runs.csv")}, 3,
+          "was learned from the runs of one cluster");
+}

@@ -1,0 +1,209 @@
+// A stack learned from runs that were made from known numbers.
+#include "sim/population/learning.hpp"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "sim/base/error.hpp"
+#include "sim/base/statistics.hpp"
+#include "sim/plan/stack_use.hpp"
+#include "sim/population/learned_report.hpp"
+#include "sim/population/next_runs.hpp"
+#include "tests/sim/fit/fit_rows.hpp"
+
+using namespace gradcast;
+using Catch::Contains;
+
+namespace {
+
+constexpr const char* kHeader = "property,value,deviation,source,compressor,seen\n";
+
+Stack stack_of(const std::string& rows) {
+  return load_stack({"platforms/stack-mine.csv", kHeader + rows});
+}
+
+/// What is known elsewhere: 5 ms an iteration to a factor of e, and a cost of another compressor.
+Stack prior(const std::string& more = "") {
+  return stack_of(
+      "per_iteration_overhead,5ms,100%,elsewhere,,compute=1\n"
+      "encode_per_call,3ms,50%,elsewhere,dgc,calls=1\n"
+      "discrepancy,10%,,x,,\nscatter,3%,,x,,\n" +
+      more);
+}
+
+/// Dense runs of the toy, of so many widths, as a cluster has them on which an iteration takes
+/// `overhead` and all times `factor`. Each row is a little off.
+std::vector<FitRow> runs(int widths, double overhead, double factor) {
+  std::vector<FitRow> rows = toy::fit_table({"dense"}, widths);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    Scenario scenario = rows[i].scenario;
+    scenario.cluster.per_iteration_overhead = Seconds{overhead};
+    const double time = run(scenario, *find_engine("analytic")).iteration.count();
+    rows[i].run.iteration = Seconds{time * factor * (i % 2 == 0 ? 1.005 : 0.995)};
+  }
+  return rows;
+}
+
+const StackTerm& term_of(const Stack& stack, const std::string& name) {
+  for (const StackTerm& term : stack.terms)
+    if (term.name() == name) return term;
+  throw std::logic_error("no " + name);
+}
+
+double forecast_of(const Scenario& scenario, const Stack& stack) {
+  return evaluate_on(scenario, std::make_shared<const Stack>(stack), *find_engine("analytic"))
+      .result.iteration.count();
+}
+
+}  // namespace
+
+TEST_CASE("runs tell what the software costs here, and that it holds in their situation",
+          "[population][learning]") {
+  const std::vector<FitRow> rows = runs(6, 20e-3, 1);
+  const StackLearner learner(prior(), rows, 1);
+  const LearnedStack learned = learner.by_all("6 runs of mine");
+  const StackTerm& overhead = term_of(learned.stack, "per_iteration_overhead");
+  // 20 ms of 48 and more; 5 ms to a factor of 7.5 was known.
+  CHECK(overhead.value == Approx(20e-3).epsilon(0.25));
+  CHECK(overhead.deviation < 0.3);
+  CHECK(overhead.source == "6 runs of mine");
+  const Stack known = prior();
+  CHECK_FALSE(outside_of(term_of(known, "per_iteration_overhead").seen, rows[0].scenario,
+                         make_plan(rows[0].scenario))
+                  .empty());
+  for (const FitRow& row : rows)
+    CHECK(outside_of(overhead.seen, row.scenario, make_plan(row.scenario)).empty());
+  REQUIRE(learned.terms.size() == 3);
+  CHECK(learned.terms[0].before.value == Approx(5e-3));
+  CHECK(learned.terms[0].after.low > 10e-3);
+  CHECK(learned.terms[0].after.high < 30e-3);
+}
+
+TEST_CASE("what no run depends on stays as it was", "[population][learning]") {
+  const std::vector<FitRow> rows = runs(3, 20e-3, 1);
+  const Stack stack = StackLearner(prior(), rows, 1).by_all("mine").stack;
+  const Stack known = prior();
+  const StackTerm& before = term_of(known, "encode_per_call of dgc");
+  const StackTerm& after = term_of(stack, "encode_per_call of dgc");
+  CHECK(after.value == before.value);
+  CHECK(after.deviation == before.deviation);
+  CHECK(after.deviation_below == 0);
+  CHECK(to_text(after.seen) == to_text(before.seen));
+  CHECK(after.source == "elsewhere");
+  for (const TermCorrelation& each : stack.correlations) {
+    CHECK(each.one != "encode_per_call of dgc");
+    CHECK(each.other != "encode_per_call of dgc");
+  }
+}
+
+TEST_CASE("runs that are alike know the sum of factor and overhead better than either",
+          "[population][learning]") {
+  const std::vector<FitRow> rows = runs(1, 20e-3, 1);
+  const std::vector<FitRow> three(3, rows[0]);
+  Stack stack = StackLearner(prior(), three, 1).by_all("mine").stack;
+  // That they agree to the last digit does not mean that forecasts do.
+  CHECK(stack.scatter > 0.005);
+  REQUIRE(stack.correlations.size() == 1);
+  CHECK(stack.correlations[0].value < -0.5);
+  const auto width = [&](const Stack& by) {
+    const Evaluation its =
+        evaluate_on(rows[0].scenario, std::make_shared<const Stack>(by), *find_engine("analytic"));
+    return its.interval->high / its.interval->low;
+  };
+  const double joint = width(stack);
+  CHECK(joint < width(prior()));
+  stack.correlations.clear();
+  CHECK(std::log(joint) < 0.8 * std::log(width(stack)));
+}
+
+TEST_CASE("the number that is shown is the median of its draws, and near what was measured",
+          "[population][learning]") {
+  const std::vector<FitRow> rows = runs(4, 30e-3, 1.06);
+  const Stack stack = StackLearner(prior(), rows, 1).by_all("mine").stack;
+  for (const FitRow& row : rows) {
+    const Evaluation its =
+        evaluate_on(row.scenario, std::make_shared<const Stack>(stack), *find_engine("analytic"));
+    const double forecast = its.result.iteration.count();
+    CHECK(forecast == Approx(row.run.iteration.count()).epsilon(0.02));
+    CHECK(median(draws_of(*its.doubt.spread)) == Approx(forecast).epsilon(0.01));
+  }
+}
+
+// The median of a sum of three costs lies far above the sum of their medians where each is known to
+// a factor of 20 only. That is no reason to make dense runs slower, which pay none of them.
+TEST_CASE("costs of compressed runs that are hardly known leave dense runs alone",
+          "[population][learning]") {
+  const Stack unsure = stack_of(
+      "encode_per_call,3ms,150%,x,topk,\nencode_per_tensor,1ms,150%,x,topk,\n"
+      "decode_per_call,3ms,150%,x,topk,\ndiscrepancy,10%,,x,,\nscatter,3%,,x,,\n");
+  std::vector<FitRow> rows = toy::fit_table({"dense", "topk"}, 2);
+  for (FitRow& row : rows)
+    row.run.iteration =
+        Seconds{forecast_of(row.scenario, unsure) * (row.run.compressor == "topk" ? 1.2 : 1.0)};
+  const Stack stack = StackLearner(unsure, rows, 1).by_all("mine").stack;
+  CHECK(*stack.factor == Approx(1).epsilon(0.03));
+  for (const FitRow& row : rows)
+    CHECK(forecast_of(row.scenario, stack) == Approx(row.run.iteration.count()).epsilon(0.03));
+}
+
+TEST_CASE("each run is forecast without itself", "[population][learning]") {
+  std::vector<FitRow> rows = runs(4, 20e-3, 1);
+  rows[3].run.iteration *= 3;  // nobody would forecast this one
+  const StackLearner learner(prior(), rows, 1);
+  const auto checked = check_by_others(learner, rows, *find_engine("analytic"));
+  REQUIRE(checked.size() == 4);
+  CHECK(std::abs(checked[3].error_percent(checked[3].after)) > 60);
+  CHECK_FALSE(checked[3].holds(checked[3].after));
+  CHECK(forecast_of(rows[3].scenario, learner.by_all("mine").stack) >
+        checked[3].after.result.iteration.count());
+}
+
+TEST_CASE("what was learned is written and read again", "[population][learning]") {
+  const std::vector<FitRow> rows = runs(3, 20e-3, 1.05);
+  const Stack stack = StackLearner(prior(), rows, 1).by_all("mine").stack;
+  const Stack again = load_stack({"platforms/stack-mine.csv", stack_csv(stack, {})});
+  // Four digits of each number are written.
+  CHECK(forecast_of(rows[0].scenario, again) ==
+        Approx(forecast_of(rows[0].scenario, stack)).epsilon(1e-3));
+  CHECK(again.correlations.size() == stack.correlations.size());
+}
+
+TEST_CASE("the command that goes on has all that the run had", "[population][learning]") {
+  FitRow row = runs(1, 20e-3, 1)[0];
+  row.run.batch = 32;
+  row.run.cluster = "toy.csv";
+  const std::string command = simulate_command(row, "measured-mine.csv", "my cluster");
+  CAPTURE(command);
+  CHECK_THAT(command, Contains(" --collective " + std::string(row.scenario.collective->name)));
+  CHECK_THAT(command, Contains(" --overlap no"));
+  CHECK_THAT(command, Contains(" --cluster 'my cluster/platforms/toy.csv'"));
+  CHECK_THAT(command, Contains(" --stack 'my cluster/platforms/stack-mine.csv'"));
+  CHECK_THAT(command, Contains(" --nodes 4"));
+  row.run.collective = "nccl";
+  CHECK_THAT(simulate_command(row, "mine.csv", "x"), Contains(" --collective nccl"));
+}
+
+TEST_CASE("a stack that was learned is no prior", "[population][learning]") {
+  const std::vector<FitRow> rows = runs(3, 20e-3, 1);
+  const Stack stack = StackLearner(prior(), rows, 1).by_all("mine").stack;
+  CHECK_THROWS_WITH(StackLearner(stack, rows, 1),
+                    Contains("learn from those runs and the new ones together"));
+}
+
+TEST_CASE("the same seed learns the same, and another nearly so", "[population][learning]") {
+  const std::vector<FitRow> rows = runs(3, 20e-3, 1);
+  const auto overhead = [&](std::uint64_t seed) {
+    return StackLearner(prior(), rows, seed).by_all("mine").terms[0].after;
+  };
+  CHECK(overhead(1).value == overhead(1).value);
+  CHECK(overhead(2).value == Approx(overhead(1).value).epsilon(0.1));
+  CHECK(overhead(2).high == Approx(overhead(1).high).epsilon(0.15));
+}
+
+TEST_CASE("a run narrows another by what both share", "[population][learning]") {
+  const std::vector<double> logs{2, -2, 1.6, -1.6};
+  CHECK(narrower_by(logs, logs, 0) == Approx(1));
+  CHECK(narrower_by({1, -1, 1, -1}, {1, 1, -1, -1}, 0) == Approx(0));
+  // With a scatter as large as what is shared, half of the variance is known: of 1 + 1, 0.5 + 1.
+  CHECK(narrower_by({1, -1}, {1, -1}, 1) == Approx(1 - std::sqrt(1.5 / 2)));
+}
