@@ -26,7 +26,7 @@ struct Source {
   std::vector<FitRow> rows;
 };
 
-/// The rows of these sources that a stack claims which was not estimated from them.
+/// The rows of these sources, with the stack as it was estimated without them.
 std::vector<Source> sources_of(const char* measured, const std::string& only, DataFiles& files) {
   std::vector<Source> sources;
   const MeasuredRuns runs = load_measured_runs(files.read(kMeasuredRuns, measured));
@@ -38,10 +38,10 @@ std::vector<Source> sources_of(const char* measured, const std::string& only, Da
     auto known = std::find_if(sources.begin(), sources.end(),
                               [&](const Source& each) { return each.name == name; });
     if (known == sources.end()) {
-      const auto stack = stack_of(request_of(run), files);
-      if (std::find(stack->sources.begin(), stack->sources.end(), run.source) !=
-          stack->sources.end())
-        continue;
+      // The stack without the group of this source, where it was estimated from that too.
+      const Request request = unseen_request(request_of(run), run.source, files);
+      if (request.stack.empty()) continue;
+      const auto stack = stack_of(request, files);
       known = sources.insert(sources.end(), {name, stack, {}});
     }
     known->rows.push_back(std::move(row));
