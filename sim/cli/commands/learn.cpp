@@ -164,7 +164,7 @@ void note_doubts(const Flags& flags, const Stack& prior, const std::vector<FitRo
 void write(const Flags& flags, const std::vector<FittedFile>& made) {
   std::vector<TextFile> whole;
   for (const FittedFile& file : made) {
-    whole.push_back({fs::path(flags.text("output")) / file.path, file.content});
+    whole.push_back({fs::path(flags.written("output")) / file.path, file.content});
     make_folder(whole.back().path.parent_path());
   }
   write_text_files(whole);
@@ -206,7 +206,7 @@ int learn(int argc, const char* const* argv) {
     throw DataError(usable.measured.path, 0, error.what());
   }
   if (flags.given("output")) {
-    answer.folder = flags.text("output");
+    answer.folder = flags.written("output");
     answer.commands = {simulate_command(rows.front(), answer.measured, answer.folder)};
     write(flags, answer.files);
   }
