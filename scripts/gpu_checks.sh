@@ -84,7 +84,7 @@ find_compilers() {
 # find_headers FOLDER
 find_headers() {
   local file at lacking=""
-  for file in cxxopts.hpp nlohmann/json.hpp toml++/toml.h unsupported/Eigen/SpecialFunctions boost/math/distributions/students_t.hpp catch2/catch*.hpp; do
+  for file in cxxopts.hpp nlohmann/json.hpp toml++/toml.h unsupported/Eigen/SpecialFunctions boost/math/distributions/chi_squared.hpp boost/math/distributions/students_t.hpp catch2/catch*.hpp; do
     for at in "$1" "$1/eigen3" "${SYSTEM_HEADERS:-/usr/include}" "${SYSTEM_HEADERS:-/usr/include}/eigen3"; do
       # shellcheck disable=SC2086  # a wildcard: Catch2 2 and 3 have different names
       if compgen -G "$at/$file" >/dev/null; then continue 2; fi

@@ -28,8 +28,7 @@ Flags learn_flags() {
       {"learn my-runs.csv -o my-cluster", "learn my-runs.csv --stack horovod-nccl -o my-cluster",
        "simulate --model resnet-50 --cluster my-cluster/platforms/mine.csv "
        "--stack my-cluster/platforms/stack-my-runs.csv --nodes 8"},
-      "the folder that platforms/ is written into (default: nothing is written)",
-      Writes::Folder);
+      "the folder that platforms/ is written into (default: nothing is written)", Writes::Folder);
   flags.add_words("RUNS",
                   "your measured runs: a .csv file like traces/examples/measured.csv, or a name "
                   "of `gradcast list`",
