@@ -32,8 +32,9 @@ std::string comment_value(const TextFile& file, std::string_view key) {
       throw DataError(file.path.string(), 0,
                       "the comment line '# " + std::string(key) + ":' stands twice");
     found = true;
-    const std::size_t begin = line.find_first_not_of(' ', key.size() + 1);
-    if (begin != std::string::npos) value = line.substr(begin);
+    const std::string clean = one_line(line);  // as it would be written again
+    const std::size_t begin = clean.find_first_not_of(' ', key.size() + 1);
+    if (begin != std::string::npos) value = clean.substr(begin);
   }
   return value;
 }
