@@ -192,12 +192,11 @@ def measured_runs(records):
             ",".join(MEASURED) + "\n")
     for record in filter(is_plain, records):
         setup, ground = record["setup"], record["ground"]
-        merged = setup["schedule"] == "merged"
-        fusion = "merged" if merged else "ddp" if setup["bucket_mib"] == 25 else f"{setup['bucket_mib']}MiB"
+        fusion, overlap = forecast.schedule_flags(setup)[1::2]
         text += ",".join(str(value) for value in (
             "proving-ground", setup["model"], f"proving/iteration-{setup['model']}.csv", 8,
             f"{record['compute_seconds']:.6f}", "proving-ground", setup["hosts"], 1, "dense", 1, fusion,
-            "no" if merged else "yes", f"{record['measured']['seconds']:.6f}",
+            overlap, f"{record['measured']['seconds']:.6f}",
             f"{8e-6 * ground['bytes_per_second']:.3f}Mbps", f"{1e6 * ground['latency_seconds']:.1f}us", "gloo",
             "ddp-gloo", "yes")) + "\n"
     return text

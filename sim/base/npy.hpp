@@ -11,7 +11,7 @@
 
 namespace gradcast {
 
-/// How a file begins.
+/// First bytes of a .npy file.
 inline constexpr std::string_view kNpyMagic{"\x93NUMPY", 6};
 
 /// The header of a vector has some 70 letters. NumPy itself warns above 10,000.

@@ -74,7 +74,7 @@ Fit estimated_part(const Fit& fit, FitStructure& structure) {
   return part;
 }
 
-/// Of the parameters that were not.
+/// A line for each parameter that was not estimated.
 std::vector<std::string> left_as_they_were(const Fit& fit) {
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < fit.parameters.size(); ++i)
@@ -90,9 +90,9 @@ double as_written(const ScenarioQuantity& quantity, double number) {
   return quantity.inverse ? 1 / number : number;
 }
 
-/// Of a parameter at its bound: the root of the mean square distance from there, if all values
-/// between the bounds are as likely. The runs want a value that is not physical, and say nothing of
-/// how far inside the true one lies.
+/// Deviation of a parameter at its bound: the root of the mean square distance from the bound, if
+/// all values between the bounds are as likely. The runs want a value that is not physical, and say
+/// nothing of how far inside the true one lies.
 double deviation_at_bound(const FitParameter& parameter) {
   const ScenarioQuantity& quantity = *parameter.quantity;
   return std::abs(as_written(quantity, parameter.most) - as_written(quantity, parameter.least)) /

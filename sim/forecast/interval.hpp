@@ -1,5 +1,8 @@
 // The range in which a measurement is expected.
 #pragma once
+#include <algorithm>
+#include <cmath>
+
 #include "sim/base/units.hpp"
 
 namespace gradcast {
@@ -12,5 +15,14 @@ struct ForecastInterval {
   Seconds low{0};
   Seconds high{0};
 };
+
+/// How well an interval did on the logarithm of time (Gneiting and Raftery 2007): its width, and 20
+/// times (2 over 1 - kIntervalLevel) what the measurement lies outside. Low is good.
+inline double interval_score(Seconds measured, Seconds low, Seconds high) {
+  const double y = std::log(measured.count());
+  const double l = std::log(low.count());
+  const double h = std::log(high.count());
+  return h - l + 2 / (1 - kIntervalLevel) * (std::max(0.0, l - y) + std::max(0.0, y - h));
+}
 
 }  // namespace gradcast

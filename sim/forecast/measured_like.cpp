@@ -54,7 +54,7 @@ Request as_compared(Request request, const UsualChoices& usual, bool compresses)
   // A row names the stack that ran it. A request that names one is compared with no row.
   request.stack = nothing.stack;
   request.stack_given = nothing.stack_given;
-  // Whose interval a run without a stack has.
+  // A run without a stack has an interval by a population; no row says by which.
   request.population = nothing.population;
   // By which rule open choices were made: the choices are compared themselves.
   request.today = nothing.today;

@@ -93,7 +93,7 @@ Draws joint_deviations(const JointTerms& joint, std::size_t place) {
   return drawn;
 }
 
-/// What a logarithm is off by, at so many deviations.
+/// Error of a logarithm, at so many deviations.
 double shift_of(double deviations, double above, double below) {
   return (deviations < 0 && below > 0 ? below : above) * deviations;
 }
@@ -171,9 +171,9 @@ void add_costs(SoftwareSpread& spread, const Scenario& inside, const CostFactors
   spread.terms.push_back(costs);
 }
 
-/// How far compute may be off that nobody measured: 0.74 to 1.35 times its time hold nine of ten.
-/// The shares of an A100's peak that others publish of eight transformers go from 30 to 63 %, six
-/// of them from 48 to 63 % (traces/iteration-*-a100.csv).
+/// Deviation of derived compute: nine of ten within 0.74 to 1.35 times its time. It is assumed, not
+/// checked against measurements. The shares of an A100's peak that others publish of eight
+/// transformers go from 30 to 63 %, six of them from 48 to 63 % (traces/iteration-*-a100.csv).
 constexpr double kDerivedComputeDeviation = 0.15;
 
 /// The compute of a derived trace. The same in all runs of that trace.

@@ -27,8 +27,8 @@ struct SpreadTerm {
   bool forecast = true;  // in the forecast: neither outside nor of a mechanism that most lack
   /// Part of physics, of which it is not known how long it takes: derived costs of a compressor.
   bool of_physics = false;
-  /// Of the logarithm, below the value, where `deviation` is that above it. Of physics 0 is no
-  /// deviation; elsewhere 0 means the same as above.
+  /// Deviation of the logarithm below the value; `deviation` is that above it. 0 means no deviation
+  /// for a part of physics, and the same as above for all others.
   double deviation_below = 0;
 };
 

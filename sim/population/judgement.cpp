@@ -24,12 +24,7 @@ struct Judged {
 
   double error_percent() const { return 100 * (forecast / measured - 1); }
   bool inside() const { return measured >= low && measured <= high; }
-  double score() const {
-    const double y = std::log(measured);
-    const double l = std::log(low);
-    const double h = std::log(high);
-    return h - l + 2 / kAlpha * (std::max(0.0, l - y) + std::max(0.0, y - h));
-  }
+  double score() const { return interval_score(Seconds{measured}, Seconds{low}, Seconds{high}); }
 };
 
 double mean_error(const std::vector<Judged>& rows) {

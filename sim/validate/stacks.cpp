@@ -8,6 +8,7 @@
 #include "sim/base/table.hpp"
 #include "sim/compare/groups.hpp"
 #include "sim/compare/setups.hpp"
+#include "sim/forecast/interval.hpp"
 #include "sim/population/groups.hpp"
 #include "sim/validate/today.hpp"
 #include "sim/validate/written.hpp"
@@ -36,18 +37,11 @@ struct Kind {
   std::vector<ComparedRun> runs{};
 };
 
-/// Of an interval of 90 % on the logarithm of time (Gneiting and Raftery 2007): the width, and 20
-/// times what the measurement lies outside. Low is good.
-double score_of(const ComparedRun& run) {
-  const double y = std::log(run.run.iteration.count());
-  const double low = std::log(run.low->count());
-  const double high = std::log(run.high->count());
-  return high - low + 20 * (std::max(0.0, low - y) + std::max(0.0, y - high));
-}
-
 double mean_score(const std::vector<ComparedRun>& runs) {
   double sum = 0;
-  for (const ComparedRun& run : runs) sum += score_of(run) / static_cast<double>(runs.size());
+  for (const ComparedRun& run : runs)
+    sum +=
+        interval_score(run.run.iteration, *run.low, *run.high) / static_cast<double>(runs.size());
   return sum;
 }
 

@@ -29,7 +29,8 @@ std::string mismatch(const Imported& here, const Imported& there) {
          " there";
 }
 
-/// What the first of several ranks' files says: ranks of data-parallel training do the same.
+/// Reads the first of several ranks' files, and compares the others with it: ranks of data-parallel
+/// training do the same.
 Imported of_ranks(ReadTrace read, const std::vector<std::filesystem::path>& paths,
                   const ImportOptions& options) {
   Imported imported = imported_from(read(paths.front()), options.name);

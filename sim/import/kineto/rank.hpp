@@ -12,7 +12,7 @@
 
 namespace gradcast::kineto {
 
-/// What is kept of one rank's file when it was looked through.
+/// One rank's file, as far as it is kept after it was looked through.
 struct Rank {
   std::string file;
   Head head;

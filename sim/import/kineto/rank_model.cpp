@@ -100,7 +100,7 @@ void set_model(const Rank& rank, const ImportOptions& options, int element_bytes
         "the batch: 1 stands for whatever it was, so that --batch cannot scale it; give --batch "
         "here");
   }
-  // Where the GPU hardly waits for its host, launches run ahead and say nothing of the host's pace.
+  // Launches run ahead where the GPU hardly waits for its host: they say nothing of its pace then.
   if (imported.times->host > kHostMatters * imported.times->window) {
     set_launches(rank.gradients, rank.launch_latency, trace);
     imported.notes.used.push_back(

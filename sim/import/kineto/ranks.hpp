@@ -11,7 +11,7 @@ namespace gradcast::kineto {
 /// sizes.
 void sort_ranks(std::vector<Rank>& ranks);
 
-/// How many ranks the run had, and what the files of these do not say of the others.
+/// Notes the number of ranks of the run, and what these ranks' files do not say of the others.
 void note_world(const std::vector<Rank>& ranks, Imported& imported);
 
 /// Tells moving data from waiting, by the collectives that all ranks have, on clocks that it

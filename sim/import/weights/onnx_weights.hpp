@@ -1,4 +1,4 @@
-// Which initializers of an ONNX graph are trained, and which node takes each.
+// The trained initializers of an ONNX graph, each with the node that takes it.
 #pragma once
 #include <cstdint>
 #include <map>

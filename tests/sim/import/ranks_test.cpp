@@ -6,19 +6,6 @@
 using namespace gradcast;
 using Catch::Contains;
 
-namespace {
-
-/// Microseconds.
-double micro(Seconds time) { return time.count() * 1e6; }
-
-bool says(const std::vector<std::string>& sentences, const std::string& part) {
-  for (const std::string& sentence : sentences)
-    if (sentence.find(part) != std::string::npos) return true;
-  return false;
-}
-
-}  // namespace
-
 // Rank 0 begins at 500, rank 1 at 590; both end at 620. The data moves from 590 on: 30.
 TEST_CASE("with all ranks' files, moving data is told from waiting for ranks") {
   if (!kineto::event_reader_built()) return;

@@ -11,6 +11,7 @@
 #pragma once
 #include <catch2/catch.hpp>
 #include <string>
+#include <vector>
 
 #include "sim/import/kineto/event_reader.hpp"
 #include "sim/import/readers.hpp"
@@ -127,6 +128,15 @@ inline Imported imported_toy(const ToyRun& run, const ImportOptions& options = {
 inline Imported imported_text(const std::string& text) {
   const TemporaryFolder folder;
   return import_reader_named("kineto").read({folder.write("trace.json", text)}, {});
+}
+
+/// Microseconds.
+inline double micro(Seconds time) { return time.count() * 1e6; }
+
+inline bool says(const std::vector<std::string>& sentences, const std::string& part) {
+  for (const std::string& sentence : sentences)
+    if (sentence.find(part) != std::string::npos) return true;
+  return false;
 }
 
 }  // namespace gradcast

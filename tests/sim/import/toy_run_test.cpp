@@ -9,15 +9,6 @@ using Catch::Contains;
 
 namespace {
 
-/// Microseconds.
-double micro(Seconds time) { return time.count() * 1e6; }
-
-bool says(const std::vector<std::string>& sentences, const std::string& part) {
-  for (const std::string& sentence : sentences)
-    if (sentence.find(part) != std::string::npos) return true;
-  return false;
-}
-
 void refused(const ToyRun& run, const std::string& what) {
   CHECK_THROWS_WITH(imported_toy(run), Contains(what));
 }

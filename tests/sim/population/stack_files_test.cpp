@@ -1,6 +1,7 @@
 #include "sim/population/stack_files.hpp"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "sim/base/error.hpp"
 
@@ -60,6 +61,34 @@ TEST_CASE("a stack that nobody measured has the costs of the one it is like", "[
   CHECK(other.terms[0].source == "no run of it: what other stacks say");
   CHECK(written(files, "population").terms[0].value == Approx(10e-3));
   CHECK(written(files, "population-mpi").terms[0].value == Approx(10e-3));
+}
+
+// 3 ms by stacks of one row, 30 ms by those of another: the population has one term, of both.
+TEST_CASE("a population has a term by all rows of its stacks", "[population]") {
+  const StackPriors priors =
+      load_stack_priors({"stack-priors.csv",
+                         "property,compressor,stacks,median,spread,between,source\n"
+                         "per_iteration_overhead,,nccl,3ms,10%,10%,x\n"
+                         "per_iteration_overhead,,paper,30ms,10%,10%,x\n"
+                         "discrepancy,,,10%,,,x\nscatter,,,10%,,,x\n"});
+  PopulationDraw draw;
+  draw.middle = Eigen::Vector2d(std::log(3e-3), std::log(30e-3));
+  draw.between_stacks = draw.between_clusters = Eigen::Vector2d::Constant(1e-9);
+  draw.stacks = {draw.middle, draw.middle};
+  draw.discrepancy = {0.1, 0.1, 0.1};
+  draw.scatter = {0.1, 0.1};
+  const PopulationFit fit{&priors,
+                          {"ddp-nccl", "paper"},
+                          std::vector<PopulationDraw>(200, draw),
+                          {Transport::Nccl, Transport::Nccl}};
+  const auto files = stack_files(fit, {}, listed(""));
+  CHECK(written(files, "ddp-nccl").terms[0].value == Approx(3e-3));
+  CHECK(written(files, "paper").terms[0].value == Approx(30e-3));
+  const Stack population = written(files, "population");
+  REQUIRE(population.terms.size() == 1);
+  CHECK(population.terms[0].presence == 1);
+  // From 3 to 30 ms hold nine of ten: log(10) / 2 over the 2.015 of Student's t.
+  CHECK(population.terms[0].deviation == Approx(std::log(10) / 2 / 2.015).epsilon(0.01));
 }
 
 TEST_CASE("a stack is like one that was measured", "[population]") {

@@ -48,9 +48,9 @@ Answer judged(const Flags& flags, const std::vector<SourceGroup>& groups,
 /// The stacks, and for each group the one that forecasts it without having seen it.
 std::vector<FittedFile> with_those_without_each(std::vector<FittedFile> made, const Flags& flags,
                                                 const std::vector<SourceGroup>& groups,
-                                                const StackPriors& priors, DataFiles& files) {
-  const UsualSchedules schedules = load_usual_schedules(files);
-  const std::vector<KnownTerm> known = load_known_terms(files);
+                                                const StackPriors& priors,
+                                                const UsualSchedules& schedules,
+                                                const std::vector<KnownTerm>& known) {
   Progress progress(std::vector<double>(groups.size(), 1), flags.quiet());
   std::vector<std::size_t> places(groups.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
@@ -121,7 +121,7 @@ int fit_stacks(const Flags& flags, DataFiles& files) {
       stack_files(fit_population(all, priors, 1), groups, schedules, known);
   deliver(flags, files.inputs(), "analytic", estimated(made));
   if (flags.given("save"))
-    save_files(flags, with_those_without_each(made, flags, groups, priors, files));
+    save_files(flags, with_those_without_each(made, flags, groups, priors, schedules, known));
   return 0;
 }
 
