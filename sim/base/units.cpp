@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <span>
+#include <utility>
 
 #include "sim/base/error.hpp"
 #include "sim/base/limits.hpp"
@@ -206,12 +207,11 @@ std::string to_text(Seconds time) {
 }
 
 std::string to_text(Bytes amount) {
-  static constexpr Prefix kBinary[] = {
-      {"GiB", 1024.0 * 1024 * 1024}, {"MiB", 1024.0 * 1024}, {"KiB", 1024}};
-  const auto bytes = static_cast<double>(amount.count);
-  for (const Prefix& unit : kBinary)
-    if (bytes >= unit.factor && std::fmod(bytes, unit.factor) == 0)
-      return short_number(bytes / unit.factor) + std::string(unit.name);
+  constexpr std::pair<std::string_view, std::int64_t> kBinary[] = {
+      {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}};
+  for (const auto& [unit, bytes] : kBinary)
+    if (amount.count >= bytes && amount.count % bytes == 0)
+      return std::to_string(amount.count / bytes) + std::string(unit);
   return std::to_string(amount.count) + "B";
 }
 

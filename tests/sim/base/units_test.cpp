@@ -87,6 +87,8 @@ TEST_CASE("what is printed can be read back", "[units]") {
   for (const char* text : {"26.6us", "1.5ms", "2s", "0s", "5ns"})
     CHECK(to_text(parse_time(text)) == text);
   for (const char* text : {"25MiB", "1GiB", "1000B"}) CHECK(to_text(parse_bytes(text)) == text);
+  // 2,509,765,249,218,750 KiB: sixteen digits, of which none may be lost.
+  CHECK(to_text(parse_bytes("2569999615200000000B")) == "2509765249218750KiB");
   CHECK(parse_number(number_to_text(0.1)) == 0.1);
   CHECK(parse_number(number_to_text(1.0 / 3)) == 1.0 / 3);
 }
