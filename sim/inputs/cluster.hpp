@@ -24,26 +24,26 @@ enum class NetworkKind { Unknown, InfiniBand, Roce, Efa, Slingshot, Tcp, Gpudire
 /// `gpu_generation_of`.
 enum class GpuGeneration { Unknown, Volta, Ampere, Hopper, Blackwell };
 
-/// Who made the hosts' CPUs; NCCL looks up two constants by it.
+/// Vendor of the hosts' CPUs. NCCL looks up two constants by it.
 enum class HostCpu { Intel, Amd, Other };
 
 enum class YesNo { No, Yes };
 
-/// What nodes may differ in.
+/// Properties in which nodes may differ.
 struct NodeProperties {
   int gpus_per_node = 1;
   /// GPU i uses NIC i mod this.
   int nics_per_node = 1;
-  /// Of each NIC: the goodput of one long flow, and the time of an empty message one way from a GPU
-  /// of one node to a GPU of another, through the switch: as a ping-pong between processes measures
-  /// it. Where the two ends differ, each counts half of its own.
+  /// Each NIC's bandwidth is the goodput of one long flow. Its latency is the time of an empty
+  /// message one way from a GPU of one node to a GPU of another, through the switch, as a ping-pong
+  /// between processes measures it. If the two ends differ, each counts half of its own latency.
   Link nic;
   /// The same between two GPUs of a node.
   Link intra;
   /// One path a node and direction that all its GPUs share, for whatever leaves or enters one; 0 is
   /// none.
   BytesPerSecond pcie_bandwidth{0};
-  /// How fast the GPUs compute, 1 as the trace says.
+  /// Speed of the GPUs as a factor of the trace's GPU.
   double compute_speed = 1;
 };
 
@@ -57,7 +57,7 @@ struct NodeOverride {
   std::string name() const;
 };
 
-/// How sure a file is of a property's value: standard deviation over value.
+/// Standard deviation of a property's value as a share of the value, as a file states it.
 struct PropertyDeviation {
   std::string property;
   double share = 0;
@@ -79,7 +79,7 @@ struct Cluster : NodeProperties {
   BytesPerSecond pod_uplink_bandwidth{0};
   Seconds pod_uplink_latency{0};  // what crossing the core adds to that
 
-  /// What NCCL finds when it starts, beside bandwidths and latencies.
+  /// Facts that NCCL finds when it starts, beside bandwidths and latencies.
   NetworkKind network_kind = NetworkKind::Unknown;
   GpuGeneration gpu_generation = GpuGeneration::Unknown;
   HostCpu host_cpu = HostCpu::Intel;
@@ -93,16 +93,16 @@ struct Cluster : NodeProperties {
   /// Software; each is 0 unless sourced.
   Seconds per_message_latency{0};
   Seconds per_collective_latency{0};
-  /// What a framework spends agreeing on each tensor before its collective may start.
+  /// Time that a framework spends agreeing on each tensor before its collective may start.
   Seconds per_tensor_negotiation{0};
   /// Software time that every iteration spends beside its work.
   Seconds per_iteration_overhead{0};
-  /// What a framework spends on the compute stream for every gradient tensor that it exchanges,
+  /// Time on the compute stream that a framework spends on every gradient tensor that it exchanges,
   /// also with one rank: DDP copies each into its bucket and divides it.
   Seconds per_tensor_overhead{0};
-  /// How often each byte that FSDP gathers or scatters passes the GPU's memory in copies: out of
+  /// Times that each byte gathered or scattered by FSDP passes the GPU's memory in copies: out of
   /// the buffer of a gather, into that of a scatter. A read and a write are 2 at the full bandwidth
-  /// of the memory, and as many more as copies are slower. 0: copies take no time.
+  /// of the memory, and more if copies are slower. 0: copies take no time.
   double shard_copy_passes = 0;
   /// Standard deviation of a rank's compute time over its mean. Collectives wait for the slowest
   /// rank, so that an iteration of more ranks takes longer.
@@ -113,25 +113,26 @@ struct Cluster : NodeProperties {
   double computing_slowdown = 0;
   /// Messages as long as this, or longer, are sent only when the receiver was asked; 0: none is.
   Bytes eager_limit{};
-  /// How fast a rank adds up what it received in an all-reduce, between rounds; 0: at no cost.
+  /// Rate at which a rank adds up what it received in an all-reduce, between rounds. 0: adding
+  /// costs nothing.
   BytesPerSecond reduction_bandwidth{0};
-  /// How fast gathered bytes go through the host's memory, in series with the wire, where the
-  /// collective cannot reach the GPU's; 0: they do not.
+  /// Rate at which gathered bytes go through the host's memory, in series with the wire, if the
+  /// collective cannot reach the GPU's memory. 0: they go from GPU to GPU.
   BytesPerSecond staging_bandwidth{0};
-  /// Which share of its NIC the transport reaches, 1 for all: MPI on InfiniBand, NCCL over sockets.
+  /// Share of its NIC that the transport reaches, 1 for all: MPI on InfiniBand, NCCL over sockets.
   double nic_share = 1;
-  /// What an MG-WFBP planner believes that an all-reduce costs: startup and bytes / bandwidth. 0:
-  /// it believes what the network costs.
+  /// Cost of an all-reduce that an MG-WFBP planner assumes: startup and bytes / bandwidth. 0: it
+  /// assumes what the network costs.
   Seconds planner_startup{0};
   BytesPerSecond planner_bandwidth{0};
 
-  /// Of whole iterations, what forecasts were off by where the cluster was fitted: standard
-  /// deviation, as a time and as a share of the iteration.
+  /// Standard deviation of the forecast error of whole iterations on the runs that the cluster was
+  /// fitted to, as a time and as a share of the iteration.
   Seconds forecast_deviation{0};
   double forecast_deviation_share = 0;
   std::vector<PropertyDeviation> deviations;
 
-  // What replicas and what-ifs change; no properties of a file.
+  // Values that replicas and what-ifs change; no properties of a file.
   std::vector<double> nic_slowness;  // by node, of its NICs' bytes and latency; empty: 1
   double latency_factor = 1;         // of all latencies
 
@@ -173,17 +174,18 @@ struct Cluster : NodeProperties {
 /// with m = 42 Gb/s.
 BytesPerSecond socket_rate(BytesPerSecond nic);
 
-/// The cluster's kind of network. Where its file does not say, a latency of 15 us or more is that
-/// of a host's TCP, and a lower one InfiniBand's.
+/// The cluster's kind of network. If its file does not say, a latency of 15 us or more means a
+/// host's TCP, and a lower one InfiniBand.
 NetworkKind network_kind_of(const Cluster& cluster);
 
-/// The cluster's generation of GPUs. Where its file does not say, it follows from the bandwidth
-/// inside nodes: NVLink doubled with each generation, and below 200 GB/s stands Volta.
+/// The cluster's generation of GPUs. If its file does not say, it follows from the bandwidth inside
+/// nodes: NVLink doubled with each generation, and below 200 GB/s stands Volta.
 GpuGeneration gpu_generation_of(const Cluster& cluster);
 
-/// Where ranks differ, in nodes, speed or events: what is kept of a run grows with them.
+/// Most ranks of a run whose ranks differ in nodes, speed or events. The memory of a run grows with
+/// them.
 inline constexpr int kMostRanks = 16'384;
-/// Where all are alike, so that one is kept for all: more than anybody has trained with.
+/// Most ranks if all are alike: one stands for all. More than anybody has trained with.
 inline constexpr int kMostAlikeRanks = 65'536;
 
 }  // namespace gradcast

@@ -1,4 +1,4 @@
-// What is wrong with a cluster as a whole, although each of its properties may be right.
+// Faults of a cluster as a whole, although each of its properties may be right.
 #pragma once
 #include <optional>
 #include <string>
@@ -7,15 +7,15 @@
 
 namespace gradcast {
 
-/// What is wrong, and in which property it shows.
+/// A fault, and the property in which it shows.
 struct ClusterFault {
   std::string property;
   std::string what;
 };
 
-/// Where there are more ranks than kMostAlikeRanks, or kMostRanks where nodes differ, where an
-/// override is of a node that is not there, and where a property lacks another that it needs.
-/// nullopt where nothing is wrong.
+/// The first fault found; nullopt if there is none. Faults are too many ranks (kMostAlikeRanks, or
+/// kMostRanks if nodes differ), NICs or routes; an override of a node that does not exist; a
+/// nic_share outside 0.1 % to 100 %; and a property that lacks another that it needs.
 std::optional<ClusterFault> fault_of(const Cluster& cluster);
 
 /// Throws ValueError where there is a fault.

@@ -22,7 +22,8 @@ constexpr std::array kColumns = {"property", "value", "source",
                                  "deviation"};
 constexpr std::size_t kRequiredClusterColumns = 3;
 
-/// Of a value of 0, which has no share of itself, it is a value like it.
+/// The deviation of a row, as a share of its value. If the value is 0, which has no share, the
+/// deviation is a value with a unit.
 PropertyDeviation deviation_of(const NamedProperty& named, const CsvReader& rows) {
   const std::string name(named.property->name);
   const std::string& value = rows.text("value");

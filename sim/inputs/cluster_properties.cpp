@@ -9,7 +9,7 @@
 namespace gradcast {
 namespace {
 
-// How values are read and printed.
+// Kinds of values: each reads and prints one.
 
 struct Count {
   static int parse(std::string_view text) { return parse_count(text); }
@@ -74,7 +74,7 @@ constexpr std::string_view kGenerations[] = {"unknown", "volta", "ampere", "hopp
 constexpr std::string_view kHostCpus[] = {"intel", "amd", "other"};
 constexpr std::string_view kNoYes[] = {"no", "yes"};
 
-/// Of what may be absent.
+/// A value that may be absent: "none" or "0".
 template <class Kind>
 struct OrNone {
   static auto parse(std::string_view text) {

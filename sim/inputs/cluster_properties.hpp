@@ -25,7 +25,7 @@ std::span<const PropertyRow> property_rows();
 /// Throws ValueError for an unknown name.
 const PropertyRow& find_property(std::string_view name);
 
-/// What compute_speed may be at least.
+/// Smallest value of compute_speed.
 inline constexpr double kSlowestSpeed = 1e-3;
 
 /// A value of compute_speed: "0.5" for half of the trace's. Throws ValueError.

@@ -10,7 +10,7 @@
 namespace gradcast {
 namespace {
 
-/// What a SimGrid platform says is not said twice.
+/// Printed in place of the network properties that a SimGrid platform file gives.
 constexpr std::string_view kOfPlatform = "as the platform file";
 
 std::string value_of(const PropertyRow& property, const Cluster& cluster) {
@@ -69,8 +69,8 @@ std::pair<Cluster, Cluster> one_deviation_about(const Cluster& cluster,
                      (unit == std::string::npos ? "" : value.substr(unit)));
     return other;
   };
-  // Nothing lies below 0. What two deviations add is twice what one adds: the half of the
-  // difference is that of one.
+  // Nothing lies below 0. Two deviations add twice as much as one, so half of the difference is
+  // that of one.
   if (!deviation.of_zero.empty()) return {cluster, moved(2)};
   // A rate may not come down to nothing.
   return {moved(std::max(0.01, 1 - deviation.share)), moved(1 + deviation.share)};

@@ -55,7 +55,7 @@ std::string evidence_of(const CostRows& rows, const std::vector<double>& densiti
   return join(evidence, "+");
 }
 
-/// How far off costs may be, by the least sure of the rows at these densities.
+/// Widest 90 % factors of the rows at these densities.
 CostFactors factors_of(const CostRows& rows, const std::vector<double>& densities) {
   CostFactors widest;
   for (const CostRow* row : rows)
@@ -144,8 +144,8 @@ void CompressorCosts::choose_input_type() {
   std::erase_if(rows_, [&](const CostRow* row) { return !of_type(row); });
 }
 
-/// Rows that name no parameter are of any. Of others the nearest by ratio; what is not a number
-/// above 0 (TernGrad without clipping) has none.
+/// Rows that name no parameter serve any. Else the rows of the nearest parameter by ratio answer; a
+/// parameter that is not above 0 (TernGrad without clipping) has no ratio.
 void CompressorCosts::choose_parameter() {
   const auto distance = [this](const CostRow* row) {
     if (row->parameter == choice_.parameter) return -1.0;

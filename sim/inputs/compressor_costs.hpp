@@ -13,7 +13,7 @@
 
 namespace gradcast {
 
-/// What k counts in a bucket of several tensors: elements of all tensors as one, or of each tensor.
+/// Scope of k in a bucket of several tensors: elements of all tensors as one, or of each tensor.
 enum class SelectionScope { Merged, PerTensor };
 
 /// "merged" or "per-tensor". Throws ValueError.

@@ -31,7 +31,7 @@ std::string parameter_text(const Compressor& compressor, double parameter);
 /// "sparsifiers": what it is one of.
 std::string_view family_text(Family family);
 
-/// What it sends, at its usual parameter: "8 bytes of each of k elements, gathered".
+/// The compressor's payload at its usual parameter: "8 bytes of each of k elements, gathered".
 std::string sent_text(const Compressor& compressor);
 
 /// "fp32", "fp16" or "bf16": the type in which a sparsifier's values travel. Throws ValueError.

@@ -20,7 +20,7 @@ struct Bracket {
   double log_way;  // the same for logarithms
 };
 
-/// How values behave below the smallest value of an axis.
+/// Rule below the smallest value of an axis: extrapolate, or keep the smallest one's answer.
 enum class Below { GoesOn, Holds };
 
 template <class Axis>

@@ -15,10 +15,10 @@ struct CostPoint {
   double selected_share = 0;  // of k
 };
 
-/// Rows of one compressor, mode, implementation and distribution, nested by axis.
-/// How far beyond a table's range an answer may lie that nobody insists on.
+/// Factor beyond a table's range up to which an answer is given although nobody insists on it.
 inline constexpr double kFarBeyond = 3;
 
+/// Rows of one compressor, mode, implementation and distribution, nested by axis.
 class CostGrid {
  public:
   /// `wanted`: k of the row, of which `selected` is a share.

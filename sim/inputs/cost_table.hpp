@@ -11,8 +11,8 @@
 
 namespace gradcast {
 
-/// How far derived times may be off: the true ones lie, at 90 %, between `low` and `high` times
-/// what is said. Both are 1 where nothing is said about it.
+/// Uncertainty of derived times. At 90 %, the true time lies between `low` and `high` times the
+/// stated one. Both are 1 if nothing is stated.
 struct CostFactors {
   double low = 1;
   double high = 1;
@@ -38,7 +38,7 @@ struct CostRow {
   Seconds encode{0}, encode_p95{0}, decode{0}, decode_p95{0};
   std::int64_t samples = 0;  // 0 where nothing was timed
   std::string evidence;      // "measured", "simulated", "published" or "derived"
-  /// Of the gradients that encode read: fewer bytes where they are 16-bit.
+  /// Type of the gradients that encode reads. 16-bit types have fewer bytes.
   NumberType input_type = NumberType::Fp32;
   /// The compressor's number (levels, rank, ...); 0 where the costs are of any.
   double parameter = 0;
@@ -52,12 +52,14 @@ struct CostChoice {
   std::string
       mode{};  // "": the only mode there is, or "code", what really ran, where there are more
   std::string implementation{};  // "": the project's own, where the table has it
-  /// Where the table has but a recorded vector's rows, those answer.
+  /// Distribution of the input. If the table has only the rows of one recorded vector, those
+  /// answer.
   std::string distribution = "normal";
-  /// Of the gradients. Where the table has no rows of it, those of fp32 answer, and the answer says
+  /// Type of the gradients. If the table has no rows of it, fp32's rows answer, and the answer says
   /// so.
   NumberType input_type = NumberType::Fp32;
-  /// Where the table has no rows of it, those of the nearest answer, and the answer says so.
+  /// The compressor's number. If the table has no rows of it, the nearest number's rows answer, and
+  /// the answer says so.
   double parameter = 0;
 };
 
@@ -96,7 +98,7 @@ struct CostTable {
   CostEstimate estimate(const CostQuery& query) const;
 };
 
-/// What a bucket's compressor is called for.
+/// Work of a compressor on one bucket.
 struct CodecWork {
   std::int64_t elements = 0;
   int calls = 1;
@@ -109,11 +111,11 @@ struct CodecWork {
 struct CodecCorrection {
   double encode_factor = 1;
   double decode_factor = 1;
-  // Of encoding.
+  // Corrections of encoding.
   Seconds per_call{0};     // what no byte explains (waits of the host, Python)
   Seconds per_tensor{0};   // what a framework does for each tensor beside that
   Seconds per_element{0};  // what another path than the table's takes (the CPU's)
-  // Of decoding.
+  // Corrections of decoding.
   Seconds decode_per_call{0};
   Seconds decode_per_tensor{0};
   Seconds decode_per_rank{0};  // of each call, for each rank whose set it adds up

@@ -38,8 +38,8 @@ std::map<LineKey, Seconds> floors_of(const CostTable& table, TimeMember time) {
   return least;
 }
 
-/// Times of kernels that memory does not bound go by multiprocessors. Where these are not known
-/// they are taken to get no faster at all.
+/// Times of kernels that memory does not bound go by multiprocessors. If the numbers of those are
+/// not known, the times are taken to get no shorter at all.
 double at_most(const Device& from, const Device& to) {
   const double streaming = from.memory_bandwidth.value / to.memory_bandwidth.value;
   const bool known = from.sms > 0 && to.sms > 0;

@@ -20,7 +20,7 @@ bool holds_data(const fs::path& folder) {
          entry_at(folder / "traces") == Entry::Folder;
 }
 
-/// Of a folder that nobody named: one that cannot be entered is as good as none.
+/// Like holds_data, for a folder that nobody named: if it cannot be entered, it holds no data.
 bool may_hold_data(const fs::path& folder) {
   try {
     return holds_data(folder);

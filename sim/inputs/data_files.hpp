@@ -1,4 +1,4 @@
-// Where models, traces and clusters are found: by name in the project's folders, or by path.
+// Finds models, traces and clusters: by name in the project's folders, or by path.
 #pragma once
 #include <filesystem>
 #include <map>
@@ -74,15 +74,15 @@ class DataFiles {
   /// Reads any file, as an input like others. Throws DataError.
   const TextFile& read_path(const std::string& path);
 
-  /// What `parse` makes of a file that was read here. There is one such function for a T. Throws
-  /// what it throws.
+  /// The value that `parse` makes of a file that was read here. There is one such function for a T.
+  /// Throws what it throws.
   template <class T>
   std::shared_ptr<const T> parsed(const TextFile& file, T (*parse)(const TextFile&)) const {
     return made<T>(file.path.native(), [&] { return parse(file); });
   }
 
-  /// What `make` makes from files that were read here. `key` names it among all values of type T.
-  /// Throws what `make` throws.
+  /// The value that `make` makes from files that were read here. `key` names it among all values of
+  /// type T. Throws what `make` throws.
   template <class T, class Make>
   std::shared_ptr<const T> made(const std::string& key, Make make) const {
     Slot& slot = slot_of({key, typeid(T)});

@@ -1,4 +1,4 @@
-// How many events go on at the same time.
+// Counts the events that go on at the same time.
 #pragma once
 #include <cstddef>
 #include <map>

@@ -1,4 +1,4 @@
-// Which gradient tensors are sent together.
+// Fusion: gradient tensors that are sent together in a bucket.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,8 +9,9 @@
 
 namespace gradcast {
 
-/// How gradients are fused into buckets: each tensor alone, all in one, by size, as PyTorch's DDP
-/// does, as Horovod's cycles find them ready, or as a planner of `merging.hpp` finds best.
+/// A way to fuse gradients into buckets. In the order of `Kind`: each tensor alone, all in one, by
+/// size, as PyTorch's DDP does, as Horovod's cycles find them ready, and as two planners of
+/// `merging.hpp` find best.
 struct Fusion {
   enum class Kind { Layer, Merged, Size, Ddp, Cycle, MgWfbp, Omgs };
   Kind kind = Kind::Merged;

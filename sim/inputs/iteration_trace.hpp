@@ -16,7 +16,7 @@ struct TensorTime {
   std::string tensor;
   Seconds forward{0};
   Seconds backward{0};
-  /// When the host has launched them, since the iteration began: neither begins earlier.
+  /// Dates of their launch by the host, since the iteration began: neither begins earlier.
   Seconds forward_launch{0};
   Seconds backward_launch{0};
   /// 1 for the gradient that is ready first, where that was measured; 0: the last in the model is.
@@ -50,13 +50,13 @@ struct IterationTrace {
 };
 
 /// Reads `traces/iteration-<model>-<device>.csv`: tensor,forward_seconds,backward_seconds, with
-/// `# device:`, `# batch:` and (optional) `# update:` comment lines. Where gradients
-/// are ready in another order than the reverse of forward: backward_place. Of a run that waits for
-/// its host also forward_launch_seconds,backward_launch_seconds, `# update_launch:` and `# host:`.
-/// Throws DataError.
+/// `# device:`, `# batch:` and (optional) `# update:` comment lines. The column backward_place is
+/// there if gradients are ready in another order than the reverse of forward. A run that waits for
+/// its host also has forward_launch_seconds,backward_launch_seconds, `# update_launch:` and
+/// `# host:`. Throws DataError.
 IterationTrace load_iteration_trace(const TextFile& file);
 
-/// As exact as such a file has times, so that it stays readable.
+/// A time with the digits that such a file has, so that it stays readable.
 Seconds rounded_to_nanosecond(Seconds time);
 
 /// The text of such a file; `provenance` becomes further comment lines.

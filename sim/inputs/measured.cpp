@@ -56,7 +56,7 @@ int parse_accumulation(std::string_view text) { return parse_count_to(1024, text
 MeasuredRuns load_measured_runs(const TextFile& file) {
   MeasuredRuns measured{file.path.string(), {}};
   CsvReader rows(file, kMeasuredColumns, kMeasuredRequired);
-  // Where the file does not say, the default of MeasuredRun stays.
+  // An empty cell keeps the default of MeasuredRun.
   const auto optional = [&](const char* column, auto& value, auto parse) {
     if (!rows.text(column).empty()) value = rows.value(column, parse);
   };

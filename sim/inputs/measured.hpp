@@ -45,8 +45,8 @@ struct MeasuredRun {
   int concurrent_jobs = 1;  // equal ones, on the same nodes at the same time
   int accumulation = 1;     // micro-steps whose gradients add up before anything is sent
   std::string outside;      // why the model does not claim this row; "": it does
-  // Of a published breakdown: making what is sent, making the gradient of what is received, and all
-  // communication, hidden or not.
+  // Times of a published breakdown: making what is sent, making the gradient of what is received,
+  // and all communication, hidden or not.
   std::optional<Seconds> measured_encode, measured_decode, measured_communication;
   SelectionScope selection = SelectionScope::Merged;
   std::string stack;    // the name of the software that ran it; "": not said

@@ -17,12 +17,12 @@ struct GradientTensor {
   double forward_flops =
       0;  // per image, 2 per multiply-accumulate; 0 for a layer's further tensors
   NumberType type = NumberType::Fp32;  // of the parameters, and of their gradients
-  /// What backward leaves its gradients in, and what they are added up in and sent. The same type
-  /// in a file; a run may have others.
+  /// Types in which backward leaves gradients, and in which they are added up and sent. In a file
+  /// both are `type`; a run may have others.
   NumberType gradient_type = NumberType::Fp32;
   NumberType sum_type = NumberType::Fp32;
-  /// What is sharded and gathered as one, as a block of a transformer. Rows of a unit follow one
-  /// another. "": the model names none.
+  /// The unit that is sharded and gathered as one, such as a block of a transformer. Its rows
+  /// follow one another. "": the model names none.
   std::string unit{};
   bool frozen = false;  // a parameter that gets no gradient
   /// Its dimensions, outermost first, whose product is `elements`. Empty: the model does not say.

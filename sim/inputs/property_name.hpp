@@ -1,5 +1,5 @@
-// How files and flags name a cluster's property: "nic_bandwidth", or "nic_bandwidth@4..7" of some
-// nodes.
+// Names of a cluster's properties in files and flags: "nic_bandwidth", or "nic_bandwidth@4..7" of
+// some nodes.
 #pragma once
 #include <optional>
 #include <string>

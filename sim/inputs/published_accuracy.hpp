@@ -30,9 +30,9 @@ struct PublishedAccuracies {
 /// Reads `traces/accuracy-<source>.csv`. Throws DataError.
 PublishedAccuracies load_published_accuracies(const TextFile& file);
 
-/// How far a training with the compressor ended from dense with the same model, data set, workers
-/// and optimizer. With error feedback or without, as the compressor usually has it; at that density
-/// where it selects elements. nullopt where nobody published both.
+/// Accuracy of a training with the compressor, beside dense with the same model, data set, workers
+/// and optimizer. Error feedback is as the compressor usually has it; a sparsifier's density must
+/// match. nullopt if nobody published both.
 struct AccuracyGap {
   double percent = 0;
   double of_dense = 0;

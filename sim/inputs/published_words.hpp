@@ -1,4 +1,4 @@
-// What others published of where trainings ended: an iteration's time is half an answer.
+// Sentences on the accuracies that others published: an iteration's time is half an answer.
 #pragma once
 #include <string>
 

@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kCountColumns[] = {"iteration", "worker", "elements",
                                          "density",   "wanted", "sent"};
 
-/// That a network can have: numbers up to it are exact as doubles too.
+/// Most elements of a network. Numbers up to it are exact as doubles too.
 constexpr std::int64_t kMostElements = std::int64_t{1} << 53;
 
 struct OfOneIteration {
@@ -126,7 +126,7 @@ SentShare sent_share_of(const SentCounts& counts, std::optional<double> density)
 }
 
 SentShare share_as_density(SentShare share) {
-  // Where nothing passes a threshold, a density near nothing: an encode is planned to send
+  // If nothing passes a threshold, the density is near 0, not 0: an encode is planned to send
   // something.
   constexpr double kHardlyAnything = 1e-9;
   const double mean = std::max(share.mean, kHardlyAnything);

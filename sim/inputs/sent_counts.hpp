@@ -1,5 +1,6 @@
-// How many elements workers of a training really sent: the file that `gradcast train --counts`
-// writes. A rule like Gaussian-k's is asked for k elements and sends what lies above its threshold.
+// Numbers of elements that workers of a training really sent: the file that `gradcast train
+// --counts` writes. A rule like Gaussian-k's is asked for k elements and sends what lies above its
+// threshold.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace gradcast {
 
-/// What the workers sent in one iteration.
+/// Elements that the workers sent in one iteration.
 struct IterationCounts {
   std::int64_t iteration = 0;
   double density = 0;              // that was asked for: of a warm-up another than of the rest
@@ -39,15 +40,15 @@ struct SentShare {
   // rank) of the iterations' means over their workers.
   double p10 = 0;
   double p90 = 0;
-  /// How far the workers of an iteration lie apart: standard deviation over mean, the mean of the
-  /// iterations that sent anything.
+  /// Spread of an iteration's workers: standard deviation over mean, averaged over the iterations
+  /// that sent anything.
   double worker_spread = 0;
   std::size_t iterations = 0;
   std::size_t left_out = 0;  // iterations at other densities
 };
 
-/// Of the iterations at `density`; without it at the density of the last iteration, which a warm-up
-/// ends with. Throws ValueError, which names the densities that there are.
+/// The share in the iterations at `density`. By default this is the density of the last iteration,
+/// with which a warm-up ends. Throws ValueError, which names the densities that there are.
 SentShare sent_share_of(const SentCounts& counts, std::optional<double> density);
 
 /// The density at which all that is asked for was sent, for what is asked by a threshold: its

@@ -1,4 +1,4 @@
-// Who keeps what of a model: all of it on every rank, or shards of it (ZeRO, FSDP), and which ranks
+// Placement of a model: all of it on every rank, or shards of it (ZeRO, FSDP), and the ranks that
 // share a copy.
 #pragma once
 #include <cstdint>
@@ -11,8 +11,9 @@
 
 namespace gradcast {
 
-/// What is kept in shards. S. Rajbhandari et al., "ZeRO: Memory Optimizations Toward Training
-/// Trillion Parameter Models", SC 2020, stages 1 to 3; Y. Zhao et al., "PyTorch FSDP", VLDB 2023.
+/// Kind of state that is kept in shards. S. Rajbhandari et al., "ZeRO: Memory Optimizations Toward
+/// Training Trillion Parameter Models", SC 2020, stages 1 to 3; Y. Zhao et al., "PyTorch FSDP",
+/// VLDB 2023.
 enum class Sharding {
   None,   // nothing: data parallelism as DDP has it
   Zero1,  // the optimizer's state
@@ -26,12 +27,12 @@ struct ShardingChoice {
   Sharding kind = Sharding::None;
   bool hybrid = false;  // hsdp: a node's GPUs share a copy where no group is given
   int group = 0;        // ranks that share a copy; 0: all, or a node's
-  /// Of FSDP: parameters of a unit, at least; 0: the units that the model names.
+  /// FSDP: fewest parameters of a unit. 0: the units that the model names.
   std::int64_t unit_elements = 0;
-  /// Of FSDP: how many units are gathered ahead of the one that is computed. Not given: one where
-  /// communication overlaps, else none.
+  /// FSDP: units gathered ahead of the one that is computed. Not given: one if communication
+  /// overlaps, else none.
   std::optional<int> prefetch{};
-  /// Of FSDP: whether a unit's parameters are dropped after its forward.
+  /// FSDP: true if a unit's parameters are dropped after its forward.
   bool reshard_after_forward = true;
 
   friend bool operator==(const ShardingChoice&, const ShardingChoice&) = default;
@@ -47,11 +48,11 @@ std::int64_t parse_unit_size(std::string_view text);
 /// Units to gather ahead: 0 to 64. Throws ValueError.
 int parse_prefetch(std::string_view text);
 
-/// How many ranks share a copy. 1 without sharding. Throws ValueError where the group does not
-/// divide the ranks, or nodes differ where a node's GPUs are meant.
+/// Number of ranks that share a copy; 1 without sharding. Throws ValueError if the group does not
+/// divide the ranks, or if a node's GPUs are meant and nodes differ.
 int shards_of(const ShardingChoice& sharding, const Cluster& cluster);
 
-/// When gradients of several micro-steps are sent.
+/// Micro-steps after which gradients are sent.
 enum class Synchronise {
   Usual,  // every micro-step where gradients are sharded (ZeRO-2, FSDP), else the last
   Every,
@@ -62,7 +63,7 @@ enum class Synchronise {
 Synchronise parse_synchronise(std::string_view text);
 std::string to_text(Synchronise synchronise);
 
-/// What the optimizer keeps of each element.
+/// The optimizer, which decides what state is kept of each element.
 enum class Optimizer { Sgd, Momentum, Adam };
 
 /// "sgd", "momentum" or "adam". Throws ValueError.

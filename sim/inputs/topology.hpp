@@ -1,4 +1,4 @@
-// Which links the messages between two ranks share.
+// The links of a cluster that messages between ranks share.
 #pragma once
 #include <cstdint>
 #include <functional>
