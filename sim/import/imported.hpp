@@ -1,4 +1,5 @@
-// What somebody else's file says of a training run, in gradcast's terms. Every reader returns this.
+// A training run in gradcast's terms, as somebody else's file describes it. Every reader returns
+// this.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -12,7 +13,7 @@
 
 namespace gradcast {
 
-/// Where the sizes of the gradient tensors come from.
+/// Source of the gradient tensors' sizes.
 enum class ShapesFrom {
   Recorded,  // the file has the shapes
   Inferred,  // worked out from launch grids, buckets, NCCL's counts
@@ -29,8 +30,9 @@ struct ImportedCollective {
   int count = 0;       // an iteration
   Bytes bytes;         // an iteration, all of them, as handed over by one rank
   Seconds seconds{0};  // an iteration, all of them; on one rank this includes waiting for others
-  /// Where the files of several ranks were read: from the last rank's start to the first one's end,
-  /// and what ranks waited for each other before that. Sums, like `seconds`.
+  /// Given if the files of several ranks were read. `transfer`: from the last rank's start to the
+  /// first one's end. `skew`: the ranks' waiting for each other before that. Both are sums, like
+  /// `seconds`.
   std::optional<Seconds> transfer{}, skew{};
 };
 

@@ -1,5 +1,6 @@
 // protobuf's wire format, for the few fields that readers want: a message is a row of fields, each
-// a number, a piece of bytes, or a message again. What a reader does not ask for is skipped unread.
+// a number, a piece of bytes, or a message again. Fields that a reader does not ask for are skipped
+// unread.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -54,7 +55,7 @@ class WireMessage {
   std::uint64_t number() const { return number_; }
   /// Likewise as the signed number that int32 and int64 mean.
   std::int64_t integer() const { return static_cast<std::int64_t>(number_); }
-  /// How many bytes a field of bytes has.
+  /// Number of bytes of a field of bytes.
   std::uint64_t length() const { return end_of_field_ - begin_of_field_; }
   /// The place in the source where these bytes begin.
   std::uint64_t place() const { return begin_of_field_; }

@@ -14,8 +14,7 @@
 
 namespace gradcast {
 
-/// What a user says beside the files. A reader takes what it needs; what it can do nothing with, it
-/// leaves alone.
+/// Options that a user gives beside the files. A reader takes what it needs and ignores the rest.
 struct ImportOptions {
   std::string name;                // of the model that is made
   std::optional<TextFile> params;  // names and sizes of the gradients
@@ -42,7 +41,7 @@ struct ImportReader {
 /// All readers, in the order of readers.def.
 std::span<const ImportReader> import_readers_in_order();
 
-/// Of that name. Throws ValueError with what is known.
+/// The reader of that name. Throws ValueError with the known names.
 const ImportReader& import_reader_named(const std::string& name);
 
 /// The reader for these files, by what they begin with. Throws DataError for a file that is for

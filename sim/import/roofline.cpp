@@ -11,7 +11,7 @@ Seconds bound(const RooflinePeaks& device, double flops, double elements_moved) 
   return Seconds{std::max(flops / device.flops_per_second, bytes / device.bandwidth.value)};
 }
 
-/// How often an operator without a matrix product reads or writes its activations.
+/// Times that an operator without a matrix product reads or writes its activations.
 struct Passes {
   double forward_in, forward_out, backward_in, backward_out;
 };
@@ -48,8 +48,8 @@ Passes passes_of(OperatorKind kind) {
   throw std::logic_error("an operator with weights is not counted in passes");
 }
 
-/// How much of an operator's weights one pass over the batch reads. The weights of an LSTM that
-/// work on its own output are read anew at every step: the step before must be done.
+/// Elements of weights that one pass over the batch reads. The weights of an LSTM that work on its
+/// own output are read anew at every step: the step before must be done.
 double weights_read(const Operator& each) {
   const auto parameters = static_cast<double>(each.parameters());
   if (each.kind != OperatorKind::Lstm) return parameters;

@@ -56,7 +56,7 @@ struct ComputeTime {
   Seconds backward{0};
 };
 
-/// What a device reaches at the best.
+/// The best rates of a device.
 struct RooflinePeaks {
   double flops_per_second = 0;
   BytesPerSecond bandwidth;

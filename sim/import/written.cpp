@@ -25,8 +25,7 @@ std::vector<std::string> with(std::vector<std::string> lines,
   return lines;
 }
 
-/// What the trace does not say takes the place of a value that is not known, and its source says
-/// so.
+/// A value that the trace does not give is filled in, and its source says so.
 std::string cluster_csv(const Imported& imported, const ImportedShape& shape, const Link& link,
                         const std::vector<std::string>& provenance) {
   const std::string shape_source = shape.assumed ? "assumed: the trace says " +

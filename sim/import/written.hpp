@@ -11,7 +11,7 @@
 
 namespace gradcast {
 
-/// How the ranks of an imported run lie on machines.
+/// Layout of an imported run's ranks on machines.
 struct ImportedShape {
   int nodes = 1;
   int gpus_per_node = 1;
@@ -22,7 +22,7 @@ struct ImportedShape {
 /// ValueError where the ranks do not fill the nodes.
 ImportedShape shape_of(const Imported& imported, std::optional<int> gpus_per_node);
 
-/// Where they lie in the folder; "" for those that are not written.
+/// Paths in the folder; "" for files that are not written.
 struct ImportedPaths {
   std::filesystem::path model, trace, measured, cluster;
 };
@@ -47,11 +47,11 @@ ImportedFiles files_of(const Imported& imported, const std::string& name,
 /// tensor of more elements than there are, a step of years.
 void require_readable(const ImportedFiles& files);
 
-/// What the all-reduces of a run say of the links between its GPUs: the link of a ring of `ranks`
-/// whose all-reduces would take these times: 2 (n - 1) steps, each of 1/n of the bytes. Where the
-/// times include waiting for other ranks, the fastest of them counts: the link is at least as fast,
-/// and its latency is not known (0). Else a straight line through all of them; where that begins
-/// below 0, the latency is 0. None where there are no times.
+/// The link between a run's GPUs, estimated from its all-reduces: the link of a ring of `ranks`
+/// whose all-reduces would take these times. A ring takes 2 (n - 1) steps, each of 1/n of the
+/// bytes. If the times include waiting for other ranks, the fastest of them counts: the link is at
+/// least as fast, and its latency is not known (0). Else a straight line through all of them
+/// counts; if it begins below 0, the latency is 0. nullopt if there are no times.
 std::optional<Link> link_of_ring(const std::vector<ImportedTransfer>& transfers, int ranks,
                                  bool with_waiting);
 

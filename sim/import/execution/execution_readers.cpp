@@ -10,8 +10,8 @@ namespace {
 
 using ReadTrace = ExecutionTrace (*)(const std::filesystem::path& path);
 
-/// Why two files are not of one data-parallel run, as a clause; "" if nothing speaks against it.
-/// One size of all-reduces in common is enough: the files may end at different places.
+/// Reason why two files are not of one data-parallel run, as a clause; "" if nothing speaks against
+/// it. One size of all-reduces in common is enough: the files may end at different places.
 std::string mismatch(const Imported& here, const Imported& there) {
   if (here.model && there.model && here.model->elements() != there.model->elements())
     return "the parameters have " + std::to_string(here.model->elements()) + " elements here and " +

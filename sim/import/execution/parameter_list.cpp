@@ -105,7 +105,7 @@ ParameterList parameters_of(const ExecutionTrace& trace) {
   ParameterList parameters;
   TensorList list = taken_by_forward(trace);
   if (list.empty()) return parameters;
-  // Where each is first taken in forward: which operator, and how many before it.
+  // For each tensor, the number of the forward node that takes it first.
   std::map<TensorKey, std::size_t> first_use;
   std::set<TensorKey> keys;
   for (const TensorInput& tensor : list) keys.insert(key_of(tensor));

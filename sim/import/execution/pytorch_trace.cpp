@@ -17,7 +17,7 @@ struct CollectiveName {
   const char* ours;
 };
 
-/// What record_param_comms calls its collectives.
+/// Names of collectives in record_param_comms, and ours.
 constexpr std::array kPytorchCollectives = {
     CollectiveName{"allreduce", "all-reduce"},
     CollectiveName{"all_reduce", "all-reduce"},

@@ -29,7 +29,7 @@ bool names_data_parallel(std::string_view description);
 /// Whether the trace names one, beside others that a hybrid has.
 bool has_data_parallel_group(const Recording& recording);
 
-/// Of the steps for which `wanted` is true, in their order. Needs phases.
+/// Collectives of all steps, or of the used ones, in their order. Needs phases.
 std::vector<StepCollectives> collectives_of_steps(const Recording& recording, const Steps& steps,
                                                   bool only_used);
 
@@ -44,7 +44,7 @@ std::vector<ImportedCollective> summary_of(const std::vector<StepCollectives>& s
 /// number, a kind, or the elements of an all-reduce. "" if they are the same.
 std::string difference(const StepCollectives& here, const StepCollectives& there);
 
-/// Why no step has the same collectives on both ranks, as a clause. "" if one step has.
+/// Reason why no step has the same collectives on both ranks, as a clause. "" if one step has.
 std::string mismatch(const std::vector<StepCollectives>& here,
                      const std::vector<StepCollectives>& there);
 
@@ -75,9 +75,9 @@ struct ClockOffset {
 std::optional<ClockOffset> clock_offset(const std::vector<StepCollectives>& first,
                                         const std::vector<StepCollectives>& rank);
 
-/// Throws DataError with the reason where the collectives tell of anything but data parallelism:
+/// Throws DataError with the reason if the collectives tell of anything but data parallelism:
 /// all-to-all (experts, embedding tables), send and receive (pipelines), gathered or scattered
-/// gradients (FSDP, ZeRO), all-reduces within a part of the ranks (tensor parallelism). Where the
+/// gradients (FSDP, ZeRO), all-reduces within a part of the ranks (tensor parallelism). If the
 /// trace names the data-parallel group, only that group's collectives are looked at.
 void refuse_hybrids(const Recording& recording, const std::vector<StepCollectives>& steps,
                     int world_size);

@@ -7,7 +7,7 @@
 
 namespace gradcast::kineto {
 
-/// What an event is, by its category; old traces spell them in their own way.
+/// Kind of an event, by its category; old traces spell categories in their own way.
 enum class Category : std::uint8_t {
   Other,
   Operator,    // cpu_op, Operator
@@ -29,7 +29,7 @@ struct Event {
   Nanoseconds start = 0;
   Nanoseconds duration = 0;
 
-  // Of args; -1 or "" where the event has none.
+  // Values of args; -1 or "" if the event has none.
   std::int64_t correlation = -1;
   std::int64_t sequence = -1;  // joins an operator and its gradient's
   std::int64_t device = -1;    // of a GPU operation
@@ -54,7 +54,7 @@ std::int64_t first_of_dims(std::string_view dims, int list = 0);
 std::int64_t elementwise_elements(std::string_view kernel, std::int64_t blocks,
                                   std::int64_t threads);
 
-/// What a block takes at most: 128 threads with 4 elements each
+/// Most elements of a block: 128 threads with 4 elements each
 /// (ATen/native/cuda/thread_constants.h). The true count is less than this below the room.
 inline constexpr std::int64_t kElementsOfBlock = 512;
 

@@ -10,7 +10,7 @@
 
 namespace gradcast::kineto {
 
-/// What a file says beside its events.
+/// Metadata of a file, beside its events.
 struct Head {
   std::vector<std::pair<std::int64_t, std::string>> devices;  // id and name
   int rank = -1;                                              // -1: not said
@@ -25,7 +25,7 @@ bool event_reader_built();
 /// it names the file, the event's number from 1, what was found and what would be right.
 Head read_events(const std::filesystem::path& path, const std::function<void(const Event&)>& take);
 
-/// Such a reader, of whichever profiler's files.
+/// A reader of any profiler's files, like read_events.
 using ReadEvents = std::function<Head(const std::filesystem::path& path,
                                       const std::function<void(const Event&)>& take)>;
 

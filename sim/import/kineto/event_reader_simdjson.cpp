@@ -254,7 +254,7 @@ class EventParser {
   std::int64_t number_ = 0;  // of the event, from 1
 };
 
-/// What of the head is not as expected is as good as missing: it only names things.
+/// A value of the head that is not as expected counts as missing: the head only names things.
 Head parse_head(const std::string& file, const std::string& text) {
   Head head;
   simdjson::dom::parser parser;

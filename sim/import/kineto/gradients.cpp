@@ -28,7 +28,7 @@ std::string short_name(std::string name) {
   return word.empty() ? "operator" : word;
 }
 
-/// What one step did, operators and GPU operations by the date of their launch.
+/// Work of one step: operators and GPU operations by the date of their launch.
 struct StepWork {
   std::vector<const Operator*> operators;
   std::vector<const GpuOperation*> gpu;

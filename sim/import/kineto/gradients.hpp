@@ -10,8 +10,9 @@
 
 namespace gradcast::kineto {
 
-/// When a part of a step can begin, as far as the host decides. Its operations run one after
-/// another, each no earlier than its launch: as if all of them began no earlier than this date.
+/// Earliest date at which a part of a step can begin, as far as the host decides. Its operations
+/// run one after another, each no earlier than its launch: as if all of them began no earlier than
+/// this date.
 class LaunchDate {
  public:
   void take(const GpuOperation& operation) {
@@ -19,7 +20,7 @@ class LaunchDate {
     before_ += operation.end - operation.start;
     any_ = true;
   }
-  /// What comes after this, as one part with it.
+  /// Adds the operations that come after these, as one part with them.
   void take(const LaunchDate& next) {
     if (!next.any_) return;
     date_ = std::max(date_, next.date_ - before_);
@@ -81,7 +82,7 @@ struct StepGradients {
 /// on only copies gradients: those operations lose the phase of the backward pass. Needs phases.
 bool separate_compiled_sends(Recording& recording, const Steps& steps);
 
-/// Of each used step, in their order. Needs phases.
+/// Gradients of each used step, in their order. Needs phases.
 std::vector<StepGradients> gradients_of_steps(const Recording& recording, const Steps& steps);
 
 }  // namespace gradcast::kineto

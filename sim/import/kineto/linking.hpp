@@ -1,4 +1,5 @@
-// Which launch put which work on the GPU, and in which phase of a step that launch was.
+// Links work on the GPU to the launch that put it there, and to the phase of the step in which that
+// launch was.
 #pragma once
 #include <cstddef>
 

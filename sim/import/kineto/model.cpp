@@ -35,7 +35,8 @@ std::vector<Layer> layers_of(const StepGradients& step) {
   return layers;
 }
 
-/// Of a layer with one or two gradients these are weight and bias, whatever made them.
+/// The tensor's name. In a layer with one or two gradients these are weight and bias, whatever made
+/// them.
 std::string tensor_name(const Layer& layer, std::size_t number, std::size_t count) {
   if (count <= 2) return layer.name + (number == 0 ? ".weight" : ".bias");
   return layer.name + "." + std::to_string(number + 1);

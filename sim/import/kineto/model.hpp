@@ -28,9 +28,9 @@ struct TimedModel {
   int batch = -1;                 // -1: not recorded
 };
 
-/// Of steps with the same gradients, in forward order; times are medians. Model files have layers
-/// in forward order, and gradients are done in the opposite one. `parameters`: names for the
-/// tensors, in forward order; empty: they are named after their operators.
+/// The model of steps with the same gradients, in forward order; times are medians. Model files
+/// have layers in forward order, and gradients are done in the opposite one. `parameters`: names
+/// for the tensors, in forward order; empty: they are named after their operators.
 TimedModel timed_model(const std::vector<StepGradients>& steps,
                        const std::vector<std::int64_t>& elements,
                        const std::vector<Parameter>& parameters);

@@ -1,4 +1,4 @@
-// What the events of a profiler say of a run, whichever profiler wrote them.
+// A run from the events of a profiler, whichever profiler wrote them.
 #pragma once
 #include <filesystem>
 #include <string>

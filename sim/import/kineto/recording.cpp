@@ -13,7 +13,8 @@
 namespace gradcast::kineto {
 namespace {
 
-/// What is kept of one file; at most 100 bytes each. A profiler that ran for a minute keeps fewer.
+/// Most items kept of one file, at most 100 bytes each. A profiler that ran for a minute keeps
+/// fewer.
 constexpr std::size_t kMostKept = 6'000'000;
 /// Different names. PyTorch has some thousands of operators.
 constexpr std::size_t kMostNames = 200'000;
@@ -31,7 +32,7 @@ bool names_backward_node(std::string_view name) {
   return name.ends_with("Backward") && !name.starts_with("aten::");
 }
 
-/// Of those that put work on a GPU; the others only ask or wait.
+/// True for calls that put work on a GPU; the others only ask or wait.
 bool launches_work(std::string_view name) {
   return contains(name, "Launch") || contains(name, "Memcpy") || contains(name, "Memset");
 }
@@ -206,7 +207,7 @@ class Recorder {
     } else if (name.starts_with("Optimizer.zero_grad")) {
       kept.kind = OperatorKind::ZeroGradients;
     } else if (event.sequence >= 0) {
-      // Of an embedding the first input is its table, the second what is looked up.
+      // The first input of an embedding is its table, the second the indices to look up.
       kept.elements = first_of_dims(event.dims, contains(name, "embedding") ? 1 : 0);
     } else {
       return;

@@ -1,4 +1,4 @@
-// What is kept of one rank's trace: a few words of each event that says where time went. A trace
+// A recording keeps a few words of each event of one rank's trace that say where time went. A trace
 // of 2 GB has millions of events, so names are looked at once, and not kept.
 #pragma once
 #include <cstdint>
@@ -35,7 +35,7 @@ class Names {
   std::vector<const std::string*> texts_;
 };
 
-/// What a step does, by where it was launched from.
+/// Phase of a step, by the place of the launch.
 enum class Phase : std::uint8_t { Forward, Backward, CopyBack, Update, ZeroGradients };
 
 enum class CollectiveKind : std::uint8_t {
@@ -129,7 +129,7 @@ struct Recording {
   bool on_host_to_all = false;        // an all-to-all was called
 };
 
-/// Reads a trace. What comes back is in the order of the file. Throws DataError, MissingError.
+/// Reads a trace, in the order of the file. Throws DataError, MissingError.
 Recording read_recording(const std::filesystem::path& path, const ReadEvents& read = read_events);
 
 }  // namespace gradcast::kineto

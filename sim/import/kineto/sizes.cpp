@@ -12,8 +12,8 @@ bool fits(std::int64_t elements, std::int64_t room) {
   return elements > 0 && elements <= room && room - elements < kElementsOfBlock;
 }
 
-/// What DDP copies from its buckets back into the gradients, in the same order, is their exact
-/// size. Trusted only where it agrees with the copies into the buckets.
+/// Exact sizes, from DDP's copies out of its buckets back into the gradients, in the same order.
+/// They are trusted only if they agree with the copies into the buckets.
 std::vector<std::int64_t> copied_sizes(const StepGradients& step, int element_bytes) {
   if (step.copied_back.size() != step.gradients.size() || element_bytes < 1) return {};
   std::vector<std::int64_t> sizes;
@@ -53,7 +53,7 @@ std::vector<std::int64_t> optimizer_sizes(const StepGradients& step) {
   return ready;
 }
 
-/// Of the gradients of each bucket, by the number of buckets handed over before.
+/// The gradients of each bucket, by the number of buckets handed over before.
 std::vector<std::vector<std::size_t>> members_of(const StepGradients& step, std::size_t buckets) {
   std::vector<std::vector<std::size_t>> members(buckets);
   if (step.gradients.empty()) return {};
@@ -96,8 +96,9 @@ std::vector<std::int64_t> bucket_sizes(const std::vector<std::int64_t>& rooms,
   return sizes;
 }
 
-/// Where the sums are known, they also tell kernels whose threads take 8 or 16 elements instead
-/// of 4. Rooms that no such kernel had are of something else, and nothing follows from them.
+/// Sizes within the rooms of kernels. Known sums of buckets also reveal kernels whose threads take
+/// 8 or 16 elements instead of 4. If no such kernel fits the sums, the rooms are of something else,
+/// and nothing follows from them.
 Sizes from_rooms(const std::vector<std::int64_t>& rooms, const StepGradients& step,
                  const std::vector<std::int64_t>& buckets, const std::string& how) {
   const auto within = [](std::int64_t most) { return ", each to within " + std::to_string(most); };

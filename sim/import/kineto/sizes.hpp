@@ -1,4 +1,4 @@
-// How many elements each gradient has: recorded, or worked out from what was launched for it.
+// The number of elements of each gradient: recorded, or worked out from what was launched for it.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -15,14 +15,14 @@ struct Sizes {
   std::string how;                     // for a person: "DDP's copies into its buckets"
 };
 
-/// Of a step. `buckets`: elements that each all-reduce of gradients carried, in order; empty where
-/// the trace does not say. `element_bytes`: of a gradient's element.
+/// Sizes in a step. `buckets`: elements that each all-reduce of gradients carried, in order; empty
+/// if the trace does not say. `element_bytes`: of a gradient's element.
 Sizes sizes_of(const StepGradients& step, const std::vector<std::int64_t>& buckets,
                int element_bytes);
 
-/// Numbers that add up to `sum`, each at most `most` below its room and at least 1. What is missing
-/// is taken from the smallest rooms first, in equal shares: large tensors mostly fill their blocks.
-/// Empty where there are none.
+/// Numbers that add up to `sum`, each at most `most` below its room and at least 1. The smallest
+/// rooms give up the difference first, in equal shares: large tensors mostly fill their blocks.
+/// Empty if there are no such numbers.
 std::vector<std::int64_t> fitted_to_sum(const std::vector<std::int64_t>& rooms, std::int64_t sum,
                                         std::int64_t most);
 

@@ -83,7 +83,7 @@ bool has_gradients(const Recording& recording) {
                      [](const Operator& one) { return one.kind == OperatorKind::AccumulateGrad; });
 }
 
-/// Where most of the compute time is; collectives have streams of their own.
+/// The stream with most of the compute time; collectives have streams of their own.
 std::uint32_t busiest_stream(const Recording& recording) {
   std::map<std::uint32_t, Nanoseconds> busy;
   for (const GpuOperation& operation : recording.gpu)

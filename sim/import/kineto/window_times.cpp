@@ -31,7 +31,7 @@ class Gaps {
   }
 
  private:
-  /// How long a collective runs between the two dates. Gaps come one after another.
+  /// Time that collectives run between the two dates. Gaps come one after another.
   Nanoseconds collectives_run(Nanoseconds from, Nanoseconds to) {
     while (next_ < collectives_.size() && collectives_[next_].end <= from) ++next_;
     Nanoseconds sum = 0;

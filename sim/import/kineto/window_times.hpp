@@ -1,4 +1,4 @@
-// Where the time of a step's window goes, on the GPU.
+// Parts of the time of a step's window, on the GPU.
 #pragma once
 #include <vector>
 
@@ -6,7 +6,7 @@
 
 namespace gradcast::kineto {
 
-/// Of one window. window = compute + exposed + idle = busy + host + wait + other.
+/// Times in one window. window = compute + exposed + idle = busy + host + wait + other.
 struct WindowTimes {
   Nanoseconds window = 0;
   Nanoseconds compute = 0;  // a compute kernel runs, on whichever stream
@@ -19,7 +19,7 @@ struct WindowTimes {
   Nanoseconds forward = 0, backward = 0, copy_back = 0, update = 0, zero = 0;  // work, by phase
 };
 
-/// Of each used step, in their order. Needs phases.
+/// Times of each used step, in their order. Needs phases.
 std::vector<WindowTimes> times_of_windows(const Recording& recording, const Steps& steps);
 
 /// From a launch to the kernel's begin, where the compute stream waited for that launch: the median

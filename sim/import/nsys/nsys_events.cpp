@@ -170,7 +170,7 @@ class Export {
     const std::size_t end = its.find(", ");
     event.name = its.substr(0, end);
     event.category = Category::Annotation;
-    // What the autograd profiler marks itself has no number.
+    // The autograd profiler's own ranges have no number.
     if (event.name.starts_with("aten::") || event.name.starts_with("torch::") ||
         event.name.starts_with("c10d::") || event.name.starts_with("autograd::") ||
         event.name.starts_with("torch.distributed.ddp"))

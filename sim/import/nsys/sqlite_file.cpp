@@ -42,7 +42,7 @@ int authorize(void* tables, int action, const char* table, const char*, const ch
   if (action == SQLITE_SELECT || action == SQLITE_PRAGMA) return SQLITE_OK;
   if (action != SQLITE_READ || table == nullptr) return SQLITE_DENY;
   const std::string_view wanted = table;
-  // What SQLite itself reads to answer PRAGMA table_info.
+  // SQLite itself reads these to answer PRAGMA table_info.
   if (wanted == "pragma_table_info" || wanted == "sqlite_master") return SQLITE_OK;
   return std::find(named.begin(), named.end(), wanted) != named.end() ? SQLITE_OK : SQLITE_DENY;
 }
@@ -98,7 +98,7 @@ struct SqliteFile::State {
                 shortened(clean_text(one_line(sqlite3_errmsg(database.get()))), 100)};
   }
 
-  /// Of a table that was named, so that its name needs no quotes.
+  /// Prepares a query of a table that was named, so that its name needs no quotes.
   Statement prepare(const std::string& text) const {
     sqlite3_stmt* statement = nullptr;
     if (sqlite3_prepare_v2(database.get(), text.c_str(), -1, &statement, nullptr) != SQLITE_OK)

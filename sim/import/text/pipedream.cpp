@@ -117,7 +117,7 @@ std::int64_t argument(const std::string& text, const std::string& key) {
   return digits.empty() || digits.size() > kMostDigits ? 0 : std::stoll(digits);
 }
 
-/// How many of an operator's parameters are its bias, by its description.
+/// Number of an operator's parameters that are its bias, by its description.
 std::int64_t bias_of(const PipedreamNode& node) {
   if (node.description.find("bias=False") != std::string::npos) return 0;
   std::int64_t bias = 0;
@@ -139,7 +139,7 @@ std::optional<int> batch_of(std::int64_t bytes) {
 }
 
 Seconds from_ms(double milliseconds) {
-  // As the file has them, to the microsecond.
+  // The file has times to the microsecond.
   return Seconds{std::round(milliseconds * 1e3) / 1e6};
 }
 

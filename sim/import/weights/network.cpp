@@ -57,8 +57,8 @@ std::string experts_of(const std::string& layer) {
   return layer.substr(0, layer.find("experts") + std::string_view("experts").size());
 }
 
-/// How many experts each group has: by the numbers behind its name, or by the first size of tensors
-/// that have three.
+/// Experts of each group: by the numbers behind its name, or by the first size of tensors that have
+/// three.
 std::map<std::string, std::int64_t> count_experts(const std::vector<Layer>& layers) {
   std::map<std::string, std::int64_t> counts;
   for (const Layer& layer : layers) {

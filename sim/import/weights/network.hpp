@@ -10,7 +10,7 @@
 
 namespace gradcast {
 
-/// What a person says of the run that a file of weights cannot.
+/// Facts of the run that a person states, because a file of weights lacks them.
 struct WeightsChoice {
   std::optional<int> sequence;           // --sequence: tokens of a sample
   std::optional<int> experts_per_token;  // --experts-per-token
@@ -24,13 +24,14 @@ struct WeightsNetwork {
   std::vector<Operator> operators;  // forward order; numbers are of one sample
   bool language = false;            // it has a table of tokens: samples are tokens or sequences
   bool images = false;              // its convolutions' sizes are known: samples are images
-  /// Why times cannot be derived: sizes that are not known, and the flag that would say them.
+  /// Reason why times cannot be derived: sizes that are not known, and the flag that would say
+  /// them.
   std::string lacking;
   ImportNotes notes;
 };
 
-/// Each matrix works once on each token, or on each sample where there are no tokens; a table of
-/// embeddings is looked up. What else is inferred from names is in the notes.
+/// The network of these weights. Each matrix works once on each token, or on each sample if there
+/// are no tokens; a table of embeddings is looked up. The notes say what else names imply.
 WeightsNetwork network_of(std::vector<Weight> weights, const WeightsChoice& choice,
                           ImportNotes notes);
 

@@ -164,7 +164,8 @@ class Conversion {
   /// Tokens of a sample: a token, or a sequence of them.
   std::int64_t tokens() const { return choice_.whole_sequences ? choice_.sequence.value_or(1) : 1; }
 
-  /// How often a sample meets the matrix: all sizes between the batch and the last. 0: unknown.
+  /// Times that a sample meets the matrix: the product of all sizes between the batch and the last.
+  /// 0: unknown.
   std::int64_t rows_of(const OnnxNode& node) const {
     const std::string& value = node.outputs.front();
     if (!is_known(shapes_, value)) return node.type == "Gemm" ? 1 : 0;

@@ -1,4 +1,4 @@
-// What an ONNX file says of its graph: nodes, shapes, and the initializers without their values.
+// The graph of an ONNX file: nodes, shapes, and the initializers without their values.
 #pragma once
 #include <cstdint>
 #include <filesystem>

@@ -81,7 +81,7 @@ OnnxShape slid(const OnnxNode& node, const OnnxShape& in, OnnxShape window) {
   return out;
 }
 
-/// As numpy broadcasts; empty where the sizes do not fit.
+/// Shape of numpy's broadcast; empty if the sizes do not fit.
 OnnxShape broadcast(OnnxShape a, OnnxShape b) {
   if (a.size() < b.size()) std::swap(a, b);
   for (std::size_t i = 0; i < b.size(); ++i) {
@@ -114,7 +114,7 @@ class Shapes {
       const std::string& output = node.outputs.front();
       OnnxShape shape = of(node);
       const auto said = graph_.shapes.find(output);
-      // What the file says counts where it says all of it.
+      // The file's shape counts if it is complete.
       if (said != graph_.shapes.end() && (shape.empty() || whole(said->second)))
         shape = said->second;
       if (!shape.empty()) shapes_[output] = std::move(shape);

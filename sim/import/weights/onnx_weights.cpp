@@ -10,7 +10,7 @@
 namespace gradcast {
 namespace {
 
-/// As safetensors calls a floating-point TensorProto.DataType; "" for others.
+/// Name of a floating-point TensorProto.DataType in safetensors; "" for others.
 std::string floating_type(std::int64_t type) {
   switch (type) {
     case 1:
@@ -67,9 +67,9 @@ OnnxTaken OnnxWeights::take(const OnnxNode& node) {
   return taken;
 }
 
-/// Whether a node does nothing but bring weights into another form, as exporters do before a node
-/// that wants them turned, rounded or in another order (the gates of an LSTM). Who takes what it
-/// puts out takes those weights.
+/// True if a node does nothing but bring weights into another form, as exporters do before a node
+/// that wants them turned, rounded or in another order (the gates of an LSTM). A node that takes
+/// its output takes those weights.
 bool OnnxWeights::hands_on(const OnnxNode& node) {
   constexpr std::array<std::string_view, 9> kForms = {"Identity", "Transpose", "Cast",
                                                       "Slice",    "Unsqueeze", "Squeeze",

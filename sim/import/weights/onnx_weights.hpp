@@ -12,7 +12,7 @@
 
 namespace gradcast {
 
-/// What a node takes of the initializers that no node before it took.
+/// Weights that a node takes, without those that a node before it took.
 struct OnnxTaken {
   std::vector<Weight> weights;
   bool tied = false;      // it multiplies by a table of embeddings, turned
@@ -27,7 +27,7 @@ class OnnxWeights {
 
   OnnxTaken take(const OnnxNode& node);
 
-  /// What was left out, and what was inferred.
+  /// Notes what was left out, and what was inferred.
   void say(ImportNotes& notes) const;
 
  private:

@@ -21,7 +21,7 @@
 namespace gradcast {
 namespace {
 
-/// As the format's own reader has it. A header needs 100 bytes a tensor.
+/// Limit of the format's own reader. A header needs 100 bytes a tensor.
 constexpr std::uint64_t kLongestHeader = 100'000'000;
 
 constexpr std::uint64_t kLengthBytes = 8;
@@ -41,7 +41,7 @@ constexpr std::array kElementTypes = {
     ElementType{"F64", 64},    ElementType{"C64", 64},
 };
 
-/// Where a tensor's values lie, from the end of the header.
+/// Place of a tensor's values, from the end of the header.
 struct Extent {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;

@@ -23,8 +23,8 @@ constexpr std::string_view kTable = "tables of positions";
 constexpr std::string_view kMask = "masks";
 constexpr std::string_view kScale = "scales of quantised weights";
 
-/// What PyTorch modules keep beside their parameters (register_buffer), by the names that
-/// torch.nn, torchvision and transformers give it.
+/// Buffers that PyTorch modules keep beside their parameters (register_buffer), by their names in
+/// torch.nn, torchvision and transformers.
 constexpr std::array kBufferNames = {
     BufferName{"running_mean", kStatistic},
     BufferName{"running_var", kStatistic},

@@ -1,5 +1,5 @@
-// Tensors as a checkpoint or a graph has them: name and shape, never values. What a list of them is
-// taken for, and what is said of it.
+// Tensors as a checkpoint or a graph has them: name and shape, never values. The functions tell
+// which tensors of a list are trained, note the others, and refuse lists that are no plain model.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -34,7 +34,8 @@ std::string layer_of(const std::string& weight);
 /// The last part of a name: "weight".
 std::string leaf_of(const std::string& weight);
 
-/// Why a tensor of a checkpoint is not trained ("running_mean": a statistic, ...); "" where it is.
+/// Reason why a tensor of a checkpoint is not trained ("running_mean": a statistic, ...); "" if it
+/// is.
 std::string why_not_trained(const Weight& weight);
 
 /// Throws DataError for GPTQ, AWQ and bitsandbytes checkpoints: their tensors are packed, and are

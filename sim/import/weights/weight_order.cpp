@@ -131,8 +131,8 @@ int rank_of(std::string_view part, std::span<const Place> inside, std::span<cons
   return kUsual;
 }
 
-/// How one part of a name compares: by rank, then by the number at its end, then convolutions
-/// before normalisations, then by its text.
+/// Key by which one part of a name is ordered: by rank, then by the number at its end, then
+/// convolutions before normalisations, then by its text.
 struct PartKey {
   int rank = kUsual;
   std::int64_t number = -1;
