@@ -15,7 +15,7 @@
 namespace gradcast {
 namespace {
 
-/// That most elements of gradients have.
+/// The type that most elements of gradients have.
 NumberType usual_type(const Model& model) {
   std::map<NumberType, std::int64_t> elements;
   for (const GradientTensor& tensor : model.tensors)
@@ -32,7 +32,7 @@ CostChoice choice_of(const Scenario& scenario) {
   return choice;
 }
 
-/// Of a quantiser's levels that so many ranks add up.
+/// Bits of a lane that holds the sum of so many ranks' levels of a quantiser.
 int bits_of_lane(const Compressor& compressor, double parameter, int ranks) {
   const std::uint32_t largest = compressor.levels()->largest(parameter);
   const int bits = lane_bits(largest, ranks);
@@ -43,10 +43,10 @@ int bits_of_lane(const Compressor& compressor, double parameter, int ranks) {
   return bits;
 }
 
-/// What PowerSGD encodes is one half of its work before its first all-reduce, and the other after:
-/// each reads the matrix once.
+/// PowerSGD does half of its encoding before its first all-reduce and half after: each half reads
+/// the matrix once.
 constexpr double kShareOfFirstFactor = 0.5;
-/// Of a quantiser: the pass that finds the scale, and the one that uses it.
+/// A quantiser encodes in two equal passes: one finds the scale, and one uses it.
 constexpr double kShareOfScales = 0.5;
 
 }  // namespace
@@ -65,8 +65,8 @@ BucketCosts::BucketCosts(const Scenario& scenario, KnownCosts* known)
   known_ = own_.get();
 }
 
-/// What the cluster's planner believes, else what the network costs: a collective of no bytes and
-/// one of all of them.
+/// The line through the times of a collective of no bytes and one of all of them. A cluster that
+/// states what its planner assumes overrides it.
 PlannerNetwork BucketCosts::planner_network() const {
   if (cluster_.planner_bandwidth.value > 0)
     return {cluster_.planner_startup, Bytes{1} / cluster_.planner_bandwidth};
@@ -138,7 +138,8 @@ std::int64_t BucketCosts::share(std::int64_t elements, const Collective& collect
   return std::max<std::int64_t>(1, elements / sharers(collective));
 }
 
-/// Whose sets are added up: nobody's but the result's, or one of each rank or node.
+/// Number of sets that a decode adds up: 1 if the collective has added them up, else one of each
+/// rank that exchanges, or of each node.
 int BucketCosts::sets_of(const Collective& collective) const {
   const bool added_up = collective.sparse || collective.serves == Aggregation::AllReduce;
   if (collective.before != nullptr) return network_.layout().nodes();
@@ -221,7 +222,7 @@ PlannedBucket BucketCosts::plan_bucket(const Bucket& bucket) const {
     planned.cost.decode = corrected_decode(planned.cost.decode, work, scenario_.codec);
   } else {
     planned.cost.encode = planned.cost.decode = Seconds{0};
-    // Of what always sends as much, nothing of the table is used.
+    // A compressor that always sends as much then uses nothing of the table.
     if (scenario_.compressor->exact_count || !scenario_.sparse()) {
       planned.cost.outside.clear();
       planned.cost.far_outside.clear();
@@ -280,9 +281,9 @@ void BucketCosts::all_reduce_first(PlannedBucket& planned, Bytes bytes) const {
       dense(collective_for(load, Aggregation::AllReduce), load, planned.groups));
 }
 
-/// P first; Q once every rank has the mean of P. What is not compressed goes before P, as PyTorch's
-/// hook sends it: by itself, once P is computed. The authors' code sends it after P, while Q is
-/// computed; here it goes with P.
+/// P goes first; Q once every rank has the mean of P. PyTorch's hook sends tensors that are not
+/// compressed before P, by themselves, once P is computed. The authors' code sends them after P,
+/// while Q is computed; here they go with P.
 void BucketCosts::send_factors(PlannedBucket& planned, const Bucket& bucket) const {
   const Mode mode = planned.cost.mode == "paper" ? Mode::Paper : Mode::Code;
   Bytes whole{};  // not compressed

@@ -1,5 +1,5 @@
-// What a bucket costs: the collective that carries it, what travels, and how long encode, decode,
-// update and negotiation take.
+// The cost of a bucket: the collective that carries it, its payload, and the times of encode,
+// decode, update and negotiation.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,9 +20,9 @@
 
 namespace gradcast {
 
-/// What the cost table says of the compressor of one run, and of the buckets that were asked for.
-/// Plans of the same run may share it while neither its model nor its compressor, density, sent
-/// share, layout or cost table changes; rates, software times and corrections may.
+/// The cost table's answers for the compressor of one run, by bucket. Plans of the same run may
+/// share them while neither its model nor its compressor, density, sent share, layout or cost table
+/// changes. Rates, software times and corrections may change.
 class KnownCosts {
  public:
   /// Throws as CompressorCosts does.
@@ -43,11 +43,11 @@ class BucketCosts {
   /// The one bucket of a microbenchmark: every rank comes with a buffer of its own.
   PlannedBucket plan_payload() const;
 
-  /// What one of several collectives of a bucket carries.
+  /// The load of one of several collectives of a bucket.
   CollectiveLoad part_of(const PlannedBucket& planned, std::size_t number, int part,
                          int parts) const;
-  /// What software takes for a collective in series with the wire: agreeing on its tensor, and the
-  /// way of gathered bytes through the host's memory.
+  /// Software time of a collective in series with the wire: agreeing on its tensor, and the way of
+  /// gathered bytes through the host's memory.
   Seconds software_time(const Collective& collective, const CollectiveLoad& load,
                         const RankGroups& groups) const;
   /// The bucket's share of the whole update.
@@ -59,7 +59,7 @@ class BucketCosts {
   /// The broadcast that gives every rank of a group the parameters that one of them has updated.
   DenseCollective parameter_broadcast(std::size_t tensor, int owner) const;
 
-  // What merging planners ask for.
+  // Costs that merging planners ask for.
   PlannerNetwork planner_network() const;
   BucketCost whole_cost(const Bucket& bucket) const;
 

@@ -58,7 +58,7 @@ class FsdpPlanner {
       for (; issued <= ahead && issued < units_.size(); ++issued) gather(unit_at(pass, issued));
       const std::size_t unit = unit_at(pass, n);
       compute(pass, unit, sends ? Gradient::Exchanged : Gradient::Kept);
-      // What is dropped now is gathered again when it is next needed.
+      // A unit that is dropped now is gathered again when it is next needed.
       if (pass == Pass::Backward || scenario_.sharding.reshard_after_forward) {
         gathered_[unit].reset();
         whole_[unit] = false;
@@ -73,7 +73,7 @@ class FsdpPlanner {
                                         scenario_.overlap ? steps_.computed() : all_so_far());
   }
 
-  /// What computing waits for without overlap.
+  /// Steps that a gather waits for without overlap.
   Steps all_so_far() const {
     Steps all = steps_.computed();
     all.insert(all.end(), serial_.begin(), serial_.end());
@@ -169,7 +169,8 @@ class FsdpPlanner {
                          plan_.buckets[number].cost.decode, sent_[number])};
   }
 
-  /// What the update waits for and, without overlap, whatever comes next.
+  /// Records the steps that the update waits for. Without overlap, whatever comes next waits for
+  /// them too.
   void settle(std::size_t number, Steps steps) {
     decoded_[number] = steps;
     serial_ = std::move(steps);

@@ -8,7 +8,7 @@
 
 namespace gradcast {
 
-/// How the logarithms of two terms go together, from -1 to 1. A name is that of a StackTerm, or
+/// Correlation of the logarithms of two terms, from -1 to 1. A name is that of a StackTerm, or
 /// kModelFactor.
 struct TermCorrelation {
   std::string one;

@@ -72,7 +72,7 @@ Bytes whole_units(const Scenario& scenario) {
   return parameters + gradients;
 }
 
-/// Of all buckets of a micro-step: what a rank sends, and what it gets from the others.
+/// Bytes that a rank sends and gets from the others, in all buckets of a micro-step.
 Bytes compressed_bytes(const Scenario& scenario, const Plan& plan) {
   Bytes sum{};
   for (const PlannedBucket& bucket : plan.buckets) {

@@ -1,4 +1,4 @@
-// What a run keeps on each GPU, beside activations.
+// Memory that a run takes on each GPU, beside activations.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -18,13 +18,13 @@ struct MemoryUse {
   Bytes parameters{};
   Bytes gradients{};
   Bytes optimizer{};
-  /// What is whole for a while: FSDP's gathered units (the one in use and those ahead of it) and
-  /// the gradients of the largest unit; the largest bucket of ZeRO-2.
+  /// Data that is whole for a while: FSDP's gathered units (the one in use and those ahead of it)
+  /// and the gradients of the largest unit; the largest bucket of ZeRO-2.
   Bytes unsharded{};
   /// Error feedback: 4 bytes for each element that the rank encodes. With fp32 gradients that
   /// doubles them.
   Bytes residual{};
-  /// What compressors send and receive in an iteration.
+  /// Payloads that compressors send and receive in an iteration.
   Bytes compressor{};
 
   Bytes total() const {
@@ -41,7 +41,8 @@ struct MemoryPart {
 
 const std::vector<MemoryPart>& memory_parts();
 
-/// Of any rank: the largest shard. `plan` is the scenario's. A collective alone keeps nothing.
+/// Memory of the rank with the largest shard. `plan` is the scenario's. A collective alone keeps
+/// nothing.
 MemoryUse memory_of(const Scenario& scenario, const Plan& plan);
 
 }  // namespace gradcast

@@ -2,11 +2,11 @@
 // Position p is where it has reached p tensors, and a bucket is a step from a position to a later
 // one.
 //
-// Of two partitions of the same first tensors neither need be better: one may leave the compute
-// stream sooner and the other the network. So each position keeps all partitions that no other
-// beats in every respect, without those that, by lower bounds, end later than a partition already
-// found. How many are left depends on the costs: at most some hundreds a position were seen with
-// 600 tensors whose costs grow with size; costs without any order could leave exponentially many.
+// Two partitions of the same first tensors may each be better: one may leave the compute stream
+// sooner and the other the network. So each position keeps all partitions that no other beats in
+// every respect, without those that, by lower bounds, end later than a partition already found.
+// Their number depends on the costs. At most some hundreds a position were seen with 600 tensors
+// whose costs grow with size; costs without any order could leave exponentially many.
 #include <algorithm>
 #include <cmath>
 #include <limits>

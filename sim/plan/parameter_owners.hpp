@@ -1,4 +1,4 @@
-// Which rank updates which parameter, where parameters are not cut into shards.
+// The rank that updates each parameter, if parameters are not cut into shards.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -10,8 +10,8 @@ namespace gradcast {
 /// By rank: tensors, in the order in which the rank broadcasts them.
 using ParameterOwners = std::vector<std::vector<std::size_t>>;
 
-/// As PyTorch's ZeroRedundancyOptimizer partitions: from the largest parameter to the smallest,
-/// each goes to the rank that has the fewest elements so far. It is given frozen parameters too
+/// Partition of PyTorch's ZeroRedundancyOptimizer: from the largest parameter to the smallest, each
+/// goes to the rank that has the fewest elements so far. It is given frozen parameters too
 /// (torch/distributed/optim/zero_redundancy_optimizer.py, _partition_parameters).
 ParameterOwners parameter_owners(const Model& model, int ranks);
 

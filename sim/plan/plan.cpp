@@ -115,7 +115,8 @@ class ReplicatedPlanner {
     return ready;
   }
 
-  /// When the last micro-step's backward begins, where it waits for the host as its forward does.
+  /// Date at which the last micro-step's backward begins, if it waits for the host as its forward
+  /// does.
   Seconds backward_begun(double speed) const {
     const IterationTrace& trace = scenario_.trace;
     const Seconds from = trace.launch_of_micro_step(scenario_.accumulation);
@@ -139,8 +140,8 @@ class ReplicatedPlanner {
     send_the_rest();
   }
 
-  /// What the first collective of a bucket waits for: with cycles, the end of the one that takes
-  /// it. In series the same one takes all buckets.
+  /// The steps that the first collective of a bucket waits for: with cycles, the end of the cycle
+  /// that takes it. In series one cycle takes all buckets.
   Steps taken(std::size_t number, Steps ready) {
     if (scenario_.fusion.kind != Fusion::Kind::Cycle) return ready;
     if (!in_series_ || number == 0) {
@@ -175,7 +176,8 @@ class ReplicatedPlanner {
     }
   }
 
-  /// Where something is sent before the encoding, a stream that runs in order would wait for it.
+  /// True if the bucket is encoded and sent as soon as it is ready. If something must be sent
+  /// before the encoding, a stream that runs in order would wait for it.
   bool sent_at_once(std::size_t number) const {
     return !in_series_ && (!sends_before_encoding(number) || !scenario_.compresses());
   }
@@ -186,7 +188,8 @@ class ReplicatedPlanner {
            (!bucket.first.empty() && scenario_.encode_stream == EncodeStream::Compute);
   }
 
-  /// What ranks must agree on first. What the bucket's own encoding waits for is then that.
+  /// Encodes the part that ranks must agree on first. The rest of the bucket's encoding then waits
+  /// for the agreement.
   void encode_first(std::size_t number) {
     if (plan_.buckets[number].first.empty()) return;
     ready_[number] = {steps_.codec(StepKind::Encode, steps_.bucket_name("encode first", number),
@@ -237,9 +240,9 @@ class ReplicatedPlanner {
       }
   }
 
-  /// A bucket's own steps and, in series, those of all buckets. Of all, the first or the last
-  /// bucket's end last: a queue by priority comes to the first bucket last, any other stream takes
-  /// steps that became ready together in their order.
+  /// A bucket's own steps and, in series, those of the first and the last bucket, which stand for
+  /// all because one of them ends last. A queue by priority comes to the first bucket last; any
+  /// other stream takes steps that became ready together in their order.
   Steps after_all(std::size_t number, const std::vector<Steps>& of_buckets) const {
     Steps steps = of_buckets[number];
     if (!in_series_) return steps;
@@ -276,7 +279,7 @@ class ReplicatedPlanner {
                                      plan_.buckets[number].cost.decode, std::move(sent))};
   }
 
-  /// What the update of a bucket waits for, after it was decoded.
+  /// The steps that the update of a bucket waits for, after it was decoded.
   Steps receive(std::size_t number, Steps decoded) {
     const DenseCollective& after = plan_.buckets[number].after;
     if (after.collective == nullptr) return decoded_[number];
@@ -315,9 +318,9 @@ class ReplicatedPlanner {
     steps_.next_launch();
   }
 
-  /// Buckets from the input on: each is updated when it is there, and its layers go on at once.
-  /// That forward is of the next iteration's first micro-step. The others follow, up to the last
-  /// one's forward, whose backward this plan began with. This is what the queue is for, so that a
+  /// Buckets from the input on: each is updated when it is there, and its layers go on at once with
+  /// the forward of the next iteration's first micro-step. The other micro-steps follow, up to the
+  /// last one's forward, whose backward this plan began with. The queue is for this purpose, so a
   /// bucket's decode waits for no other bucket, with overlap or without.
   void end_with_forward(const std::vector<Bucket>& buckets) {
     steps_.micro_step = 1;

@@ -21,18 +21,18 @@ struct PlanStep {
   StepKind kind = StepKind::Forward;
   std::string name;
   std::vector<std::size_t> after;  // earlier steps of the same rank that must be done
-  /// Of a collective: what its software takes before it begins, as part of it. Of a wait: the
-  /// cycle at whose end it is over, however fast the rank computes.
+  /// Collective: time that its software takes before it begins, as part of it. Wait: the cycle at
+  /// whose end it is over, however fast the rank computes.
   Seconds duration{0};
   const Collective* collective = nullptr;  // of collectives
   CollectiveLoad load{};
   RankGroups groups{};              // in which ranks run it
   Stream stream = Stream::Compute;  // collectives are on Network, whatever this says
   int priority = 0;                 // of collectives in a coordinated queue: highest first
-  /// Of collectives: their communicator. Those of one go in the plan's order; those of another run
+  /// Communicator of a collective. Collectives of one go in the plan's order; those of another run
   /// beside them.
   int communicator = 0;
-  /// Of steps of Compute: when the host has launched it, since the iteration began. It begins no
+  /// Step of Compute: date of its launch by the host, since the iteration began. It begins no
   /// earlier.
   Seconds launch{0};
 };
@@ -44,7 +44,7 @@ struct DenseCollective {
   RankGroups groups{};
 };
 
-/// What travels together, and what compressing it takes.
+/// Tensors that travel together, with the work of compressing them.
 struct PlannedBucket {
   std::size_t tensors = 0;
   std::int64_t elements = 0;  // of its tensors
@@ -53,8 +53,9 @@ struct PlannedBucket {
   Bytes payload{};            // one rank's
   Bytes scales{};             // of the payload, that travel by themselves where two messages do
   CostEstimate cost;          // zero for dense
-  /// What all ranks must agree on before they can encode the rest: an encoding, and collectives one
-  /// after another ahead of the bucket's own. PowerSGD's P; the largest of a quantiser's scales.
+  /// The part that all ranks must agree on before they can encode the rest: an encoding, and
+  /// collectives one after another ahead of the bucket's own. PowerSGD agrees on P, quantisers on
+  /// the largest of the scales.
   Seconds first_encode{0};
   std::vector<DenseCollective> first{};
   const Collective* collective = nullptr;
@@ -67,15 +68,16 @@ struct PlannedBucket {
 struct Plan {
   std::vector<PlanStep> steps;
   std::vector<PlannedBucket> buckets;
-  /// How fast each rank computes, 1 as the trace says; its size is the number of ranks. Every rank
-  /// computes as slowly as the slowest one is expected to, because all wait for that one.
+  /// Speed of each rank, 1 as the trace says; its size is the number of ranks. Every rank computes
+  /// as slowly as the slowest one is expected to, because all wait for that one.
   std::vector<double> rank_speeds;
   int network_streams = 1;  // collectives that a rank may be in at the same time
   /// The step with which cycles begin: waits end at multiples of theirs after its start.
   std::size_t clock = 0;
   /// A collective begins when all ranks are ready for it, by priority.
   bool coordinated = false;
-  // How much longer backward takes while the same rank encodes on the side, or is in a collective.
+  // Shares by which backward takes longer while the same rank encodes on the side, or is in a
+  // collective.
   double encode_slowdown = 0;
   double communication_slowdown = 0;
   double computing_slowdown = 0;  // how much longer a collective takes while its rank computes
@@ -88,7 +90,7 @@ struct Plan {
 
 class KnownCosts;
 
-/// What a caller spares who makes thousands of plans of one run, as the search of a fit does.
+/// Shortcuts for a caller that makes thousands of plans of one run, such as the search of a fit.
 struct PlanShortcuts {
   /// Forward is one step, so is the backward of a bucket, and no step has a name. The sums of times
   /// are rounded in another order; nothing else changes. Plans with cycles stay as they are, where
@@ -102,14 +104,14 @@ struct PlanShortcuts {
 /// then all buckets are encoded, then sent one at a time, then decoded: nothing hides anything.
 /// With fusion in cycles a bucket waits for the end of its cycle before it is sent.
 /// With a priority queue the iteration is cut elsewhere: it begins with backward and ends with the
-/// next forward, whose layers wait for their own update only, with overlap or without. Of several
-/// micro-steps all but the last only compute, unless every one synchronises: then each sends, and
-/// the next begins when it has received. With ZeRO gradients are reduce-scattered among the ranks
-/// that share a copy, and parameters gathered after the update; `fsdp.hpp` plans FSDP. On the
-/// compute stream decodes run after backward and all encodes, on the side stream as soon as
-/// they can. One rank alone neither compresses nor communicates. Throws DataError where the trace
-/// is of another model or the cost table lacks the compressor, ValueError where the collective
-/// cannot serve the cluster.
+/// next forward, whose layers wait for their own update only, with overlap or without. All
+/// micro-steps but the last only compute, unless every one synchronises: then each sends, and the
+/// next begins when it has received. With ZeRO gradients are reduce-scattered among the ranks that
+/// share a copy, and parameters gathered after the update; `fsdp.hpp` plans FSDP. On the compute
+/// stream decodes run after backward and all encodes, on the side stream as soon as they can. One
+/// rank alone neither compresses nor communicates. Throws DataError if the trace is of another
+/// model or the cost table lacks the compressor, ValueError if the collective cannot serve the
+/// cluster.
 Plan make_plan(const Scenario& scenario, const PlanShortcuts& shortcuts = {});
 
 }  // namespace gradcast

@@ -10,7 +10,7 @@
 
 namespace gradcast {
 
-/// What becomes of a gradient after its backward: a micro-step may add it up and exchange nothing.
+/// Use of a gradient after its backward: a micro-step may add it up and exchange nothing.
 enum class Gradient { Kept, Exchanged };
 
 class PlanSteps {
@@ -37,18 +37,17 @@ class PlanSteps {
 
   std::size_t add(PlanStep step);
   std::size_t compute(StepKind kind, std::string name, Seconds duration, Steps after = {});
-  /// When the host has launched it: dates of the trace begin with forward, those of a plan that
-  /// begins with backward begin there.
+  /// Sets the date of a step's launch by the host. Dates of the trace begin with forward; dates of
+  /// a plan that begins with backward begin there.
   void launch(std::size_t step, Seconds date, bool before_backward);
 
   /// One tensor's.
   void forward(std::size_t tensor, Steps after = {});
   void backward(std::size_t tensor, Gradient gradient, Steps after = {});
-  /// How long the backward of one tensor takes. The framework handles each gradient that it
-  /// exchanges.
+  /// Time of the backward of one tensor, with the framework's work on a gradient that it exchanges.
   Seconds backward_time(std::size_t tensor, Gradient gradient) const;
-  /// Of all tensors, in an iteration or a micro-step in which nobody waits for any of them:
-  /// backward exchanges nothing.
+  /// Forward or backward of all tensors, in an iteration or a micro-step in which nothing waits for
+  /// any of them: backward exchanges nothing.
   void forward_all();
   void backward_all();
   /// The update of a share of the parameters.

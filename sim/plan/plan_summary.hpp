@@ -1,5 +1,5 @@
-// What is asked of a finished plan: how much it encodes and sends, by which collectives, and what
-// its costs rest on.
+// Summary of a finished plan: how much it encodes and sends, by which collectives, and the evidence
+// for its costs.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -14,10 +14,10 @@ namespace gradcast {
 /// has no row of all the bucket's tensors together.
 int encode_calls(const Plan& plan);
 
-/// What the costs of its buckets rest on: "measured", "derived+published", ...; "" for dense.
+/// Evidence for the costs of its buckets: "measured", "derived+published", ...; "" for dense.
 std::string evidence_of(const Plan& plan);
 
-/// How far the costs of its buckets may be off.
+/// Widest 90 % factors of the costs of its buckets.
 CostFactors cost_factors_of(const Plan& plan);
 
 /// The first range of the cost table that its buckets leave; "" for none.
@@ -27,7 +27,8 @@ std::string outside_of(const Plan& plan);
 /// "double-binary-tree+ring-..."; "" where nothing is sent.
 std::string collectives_of(const Plan& plan);
 
-/// What decides the phases of a collective in one job: steps that have the same do the same.
+/// Everything that decides the phases of a collective in one job. Steps with equal keys do the
+/// same.
 inline auto phases_key(const PlanStep& step) {
   const CollectiveLoad& load = step.load;
   return std::tuple(step.collective, step.groups.stride, step.groups.length, load.payload,

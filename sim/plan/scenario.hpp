@@ -22,7 +22,7 @@
 
 namespace gradcast {
 
-/// In which order buckets that are ready are sent, and what waits for them.
+/// Order in which buckets that are ready are sent, and the steps that wait for them.
 enum class Queue {
   Fifo,  // as backward fills them; the update waits for all (PyTorch DDP, Horovod)
   /// The bucket nearest to the model's input first, agreed on by all ranks; the next forward begins
@@ -35,7 +35,7 @@ enum class Queue {
 Queue parse_queue(std::string_view text);
 std::string to_text(Queue queue);
 
-/// Where compressors run.
+/// The stream on which compressors run.
 enum class EncodeStream { Compute, Side };
 
 /// "compute" or "side". Throws ValueError.
@@ -58,7 +58,7 @@ struct TermUse {
 
 struct Scenario {
   Shared<Model> model;
-  /// Of the batch that is run; of one micro-step where there are several.
+  /// Trace of the batch that is run, or of one micro-step if there are several.
   Shared<IterationTrace> trace;
   /// Micro-steps of an iteration: forward and backward each, whose gradients add up.
   int accumulation = 1;
@@ -85,8 +85,8 @@ struct Scenario {
   const LibraryRule* library = nullptr;
   double density = 0.001;  // of sparsifiers: k = density x elements
   double parameter = 0;    // the compressor's number (levels, rank, ...), where it has one
-  /// Of sparse compressors: how many elements really travel, as a share of k. nullopt: as many as
-  /// the cost table says, near k. The compressor is asked for k all the same.
+  /// Sparse compressors: elements that really travel, as a share of k. nullopt: the number in the
+  /// cost table, near k. The compressor is asked for k all the same.
   std::optional<double> sent_share{};
   std::string mode;            // of the compressor; "" leaves the choice to the cost table
   std::string implementation;  // of the compressor; "" leaves the choice to the cost table
@@ -102,8 +102,8 @@ struct Scenario {
   /// Without overlap: whether a bucket may be on its way while others are encoded and decoded. If
   /// not, encodes, collectives and decodes follow one another.
   bool pipeline_without_overlap = false;
-  /// Of a selected element; of a cast or quantiser the bytes that each code is sent in, 0: as few
-  /// bits as it has. Of low rank 0.
+  /// Bytes on the wire per element. Sparsifiers: of a selected element. Casts and quantisers: of a
+  /// code; 0 packs codes to the bit. Low rank: 0.
   int wire_bytes_per_element = kBytesOfPair;
   /// 2 sends values and indices, or scales and codes, in a collective each.
   int wire_messages = 1;
@@ -115,12 +115,12 @@ struct Scenario {
   Bytes payload{};
   Outcome outcome = Outcome::AllReduced;  // of it, where a library chooses
   std::vector<double> rank_speeds;        // besides the cluster's; empty: 1
-  /// How far ranks' numbers of selected elements lie apart: standard deviation over mean, drawn by
-  /// this seed.
+  /// Spread of the ranks' numbers of selected elements: standard deviation over mean, drawn by this
+  /// seed.
   double count_spread = 0;
   std::uint64_t count_seed = 0;
   World world;
-  /// What the software costs beside the hardware; nullptr: physics alone. `apply_stack` keeps here
+  /// Costs of the software beside the hardware; nullptr: physics alone. `apply_stack` keeps here
   /// what it did.
   std::shared_ptr<const Stack> stack;
   std::vector<TermUse> stack_uses;
@@ -159,7 +159,7 @@ struct Scenario {
   bool sparse() const { return compressor->family == Family::Sparsifier; }
   bool low_rank() const { return compressor->family == Family::LowRank; }
 
-  /// By what collective encodings travel.
+  /// Collective by which encodings travel.
   Aggregation aggregation() const {
     return collective != nullptr ? collective->serves : compressor->aggregation;
   }
@@ -173,7 +173,7 @@ struct Scenario {
   }
 };
 
-/// Which costs the scenario's compressor has.
+/// Choice of cost rows for the scenario's compressor.
 CostChoice cost_choice(const Scenario& scenario);
 
 /// The time of an iteration if every GPU worked alone and the images were shared out by the GPUs'

@@ -20,9 +20,9 @@ struct ShardUnit {
   Bytes parameters{};
 };
 
-/// The units that the model names. Where it names none, or where a size is given, a unit ends with
-/// the tensor that fills it to `least_elements` or beyond, and never inside a layer (as PyTorch's
-/// size_based_auto_wrap_policy takes modules). Throws ValueError where there is neither.
+/// The units that the model names. If it names none, or if a size is given, a unit ends with the
+/// tensor that fills it to `least_elements` or beyond, and never inside a layer (as PyTorch's
+/// size_based_auto_wrap_policy takes modules). Throws ValueError if there is neither.
 std::vector<ShardUnit> shard_units(const Model& model, std::int64_t least_elements);
 
 }  // namespace gradcast

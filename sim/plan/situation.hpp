@@ -46,11 +46,11 @@ std::string to_text(const std::vector<SeenBox>& seen);
 /// Takes a number that was seen into its range.
 void widen(SeenBox& seen, const SituationNumber& number, double value);
 
-/// What lies within this factor of a seen range counts as seen: nobody measures every size.
+/// A number within this factor of a seen range counts as seen: nobody measures every size.
 inline constexpr double kSeenReach = 2;
 
-/// In which numbers a run lies outside of what was seen: "calls 161 (seen: 1)", joined by "; "; ""
-/// for none. Of several boxes the one that it leaves in the fewest numbers.
+/// The numbers by which a run lies outside of the seen ranges: "calls 161 (seen: 1)", joined by
+/// "; "; "" for none. With several boxes, the box counts that it leaves in the fewest numbers.
 std::string outside_of(const std::vector<SeenBox>& seen, const Scenario& scenario,
                        const Plan& plan);
 

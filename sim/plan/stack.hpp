@@ -39,11 +39,11 @@ enum class UsualOverlap { Yes, No, Never };
 UsualOverlap parse_usual_overlap(std::string_view text);
 std::string to_text(UsualOverlap overlap);
 
-/// How ZeRO-1 and ZeRO-2 send gradients: "all-reduce", "reduce-scatter", or "" for the latter.
-/// Throws ValueError.
+/// True if ZeRO-1 and ZeRO-2 all-reduce gradients: "all-reduce", "reduce-scatter", or "" for the
+/// latter. Throws ValueError.
 bool parse_shards_all_reduced(std::string_view text);
 
-/// How ZeRO-1 gives updated parameters back: "broadcast", "all-gather", or "" for the latter.
+/// True if ZeRO-1 broadcasts updated parameters: "broadcast", "all-gather", or "" for the latter.
 /// Throws ValueError.
 bool parse_owners_broadcast(std::string_view text);
 
@@ -59,7 +59,7 @@ struct UsualSchedule {
   std::string source{};
 };
 
-/// What carries a job's collectives. What one transport costs says nothing of another.
+/// Library that carries a job's collectives. The cost of one transport says nothing of another's.
 enum class Transport { Nccl, Mpi, Gloo };
 inline constexpr std::size_t kTransports = 3;
 
