@@ -12,7 +12,7 @@
 
 namespace gradcast {
 
-/// Which ranks share a node. Ranks are laid out node by node.
+/// Ranks of each node. Ranks are laid out node by node.
 struct RankLayout {
   std::vector<int> first_rank;  // of each node, then the number of ranks
 
@@ -31,7 +31,7 @@ struct RankLayout {
 /// `nodes` nodes of `gpus_per_node` GPUs.
 RankLayout even_layout(int nodes, int gpus_per_node);
 
-/// How a library's protocol moves a message, beside the network itself.
+/// A library's protocol: how it moves a message, beside the network itself.
 struct Protocol {
   std::string_view name{};  // "LL", "LL128", "Simple"; "": none, and messages go as they are
   /// Bytes of link time for each byte of payload: 2 for LL, which sends a flag with every word.
@@ -41,7 +41,7 @@ struct Protocol {
   /// Negative where the cluster's figure is a step's already.
   Seconds inside{0};
   Seconds between{0};
-  /// What a node passes on at a time in a tree, in all channels together, before link_time.
+  /// Bytes that a node passes on at a time in a tree, in all channels together, before link_time.
   Bytes piece{};
   /// All ranks begin each round together: no message's latency hides behind the bytes of others.
   bool in_lockstep = false;
@@ -90,8 +90,8 @@ struct Phase {
   /// (from + g, to + g), modulo the ranks, in the same channel and of as many bytes (except for
   /// remainders of a division). One node then stands for all.
   bool rotational = false;
-  /// Of collectives in groups: messages stay in blocks of so many ranks, all blocks do the same,
-  /// and "modulo the ranks" means those of a block. 0: all ranks.
+  /// Collectives in groups: messages stay in blocks of so many ranks, all blocks do the same, and
+  /// "modulo the ranks" means those of a block. 0: all ranks.
   int turning_ranks = 0;
   /// The messages of one round, at most one from a rank to another in a channel. `bytes` is the
   /// largest size of the message in any round.

@@ -16,8 +16,8 @@ bool has_several_nics(const Cluster& cluster) {
   return false;
 }
 
-/// What NCCL has, the default first. With one NIC a node there are no rails, and a single ring and
-/// a tree over all ranks stand for it.
+/// NCCL's algorithms, the default first. With one NIC a node there are no rails, and a single ring
+/// and a tree over all ranks stand for them.
 std::vector<const Collective*> algorithms_for(Outcome outcome, bool rails) {
   std::vector<const Collective*> all;
   const auto add = [&](std::string_view name) { all.push_back(find_collective(name)); };

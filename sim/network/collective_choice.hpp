@@ -56,7 +56,7 @@ class CollectiveChoice {
   RankLayout layout_;
   bool several_nics_;  // on some node
   mutable Topology topology_;
-  /// Which collective, of a group's stride and length, with how many bytes.
+  /// The outcome, stride and length of the groups, and bytes of a load.
   using Case = std::tuple<Outcome, int, int, std::int64_t>;
   mutable std::map<Case, CollectiveUse> chosen_;
 };

@@ -19,8 +19,8 @@ std::vector<Phase> gloo_tree_phases(const RankLayout& layout, const CollectiveLo
       phases[depth].messages.push_back(
           {from_root(parent), from_root(parent + distance), load.payload});
     }
-  // A sender waits until the receiver is ready. Of two ranks they begin together. In a larger tree
-  // a rank waits for its own children only, and a barrier of all would be too much.
+  // A sender waits until the receiver is ready, so two ranks begin together. In a larger tree a
+  // rank waits for its own children only, and a barrier of all would be too much.
   phases.front().lockstep = ranks == 2;
   return phases;
 }

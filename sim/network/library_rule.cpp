@@ -29,9 +29,10 @@ Protocol two_in_flight(const Cluster& cluster, Bytes chunk) {
   return protocol;
 }
 
-/// Of two ranks, both directions share a connection. Gloo's all-gather sends each half of a chunk
+/// With two ranks, both directions share a connection. Gloo's all-gather sends each half of a chunk
 /// before it says, on the same connection, that it is ready for the peer's. So the rank that comes
-/// first waits while the other's first half travels: three halves take the time, not two.
+/// first waits while the other's first half travels. An exchange takes the time of three halves,
+/// not two.
 Protocol one_waits(Protocol protocol) {
   protocol.name = "one-waits";
   protocol.link_time = 1.5;
@@ -63,7 +64,7 @@ constexpr std::string_view kGatherRing = "ring-all-gather";
 /// asks for it (btl_tcp_min_rdma_pipeline_size of 4.1; `ompi_info --param btl tcp --level 9`).
 constexpr double kOpenMpiFragments = 192 << 10;
 
-/// Where two ranks exchange such messages over their one connection, what the receiver asks waits
+/// If two ranks exchange such messages over their one connection, the receiver's request waits
 /// behind its own data, and the directions take turns. A ring of more than two has a connection for
 /// each direction. Ranks of a node that share its NIC fill the pauses.
 CollectiveUse in_turns(CollectiveUse use, const Cluster& cluster, int ranks, Bytes bytes) {

@@ -1,4 +1,4 @@
-// How much each link carries over time.
+// The load of each link over time.
 #pragma once
 #include <cstddef>
 #include <string>

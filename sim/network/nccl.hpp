@@ -1,5 +1,5 @@
-// How NCCL carries a collective on a cluster: NCCL's own numbers make the choice, and the cluster's
-// links make the time.
+// NCCL's way of carrying a collective on a cluster: NCCL's own numbers make the choice, and the
+// cluster's links make the time.
 #pragma once
 #include "sim/inputs/cluster.hpp"
 #include "sim/network/collective.hpp"

@@ -10,8 +10,8 @@
 namespace gradcast {
 namespace {
 
-/// Where rank r has part r and those of ranks that lie a multiple of 2 d before it, how many go on
-/// to rank r + d: part by part, as long as the tree of n ranks has that rank.
+/// Parts that rank r passes on to rank r + d. The rank has its own part and those of ranks that lie
+/// a multiple of 2 d before it. It passes on each part whose tree of n ranks has rank r + d.
 int parts_passed(int distance, int n) { return (n - distance + 2 * distance - 1) / (2 * distance); }
 
 Bytes bytes_passed(const CollectiveLoad& load, int rank, int distance, int n) {

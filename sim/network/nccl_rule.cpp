@@ -304,7 +304,7 @@ constexpr double kInside[] = {40, 30, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3};
 constexpr double kInsideHopper[] = {60, 50, 40, 30, 24, 20, 15, 12, 11, 6, 3};
 constexpr double kInsideBlackwell[] = {90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 19, 18};
 
-/// How far a nominal rate lies above the goodput of one long flow.
+/// Nominal rate of a link over the goodput of one long flow.
 constexpr double kNominal = 1.0625;
 
 double largest_within(std::span<const double> speeds, double most) {

@@ -73,13 +73,13 @@ std::vector<NcclEstimate> nccl_estimates(const NcclMachine& machine, Outcome out
 /// Steps of a ring: 2 (R - 1) of an all-reduce, R of a broadcast as NCCL counts them, else R - 1.
 double ring_steps(Outcome outcome, int ranks);
 
-/// What PAT's kernel takes for each rank's part, by how much its steps overlap, and the share of
-/// the links' bandwidth that it reaches, all by NCCL's tables.
+/// PAT's constants in NCCL's tables: its kernel's time for each rank's part, the number of steps
+/// that overlap, and the share of the links' bandwidth that it reaches.
 inline constexpr Seconds kPatOfPart{2.8e-6};
 inline constexpr double kPatStepsAtOnce = 3.5;
 double pat_share(const NcclVersion& version);
 
-/// What a step of the algorithm takes beside its bytes, by NCCL's newest table.
+/// Latency of a step of the algorithm, beside its bytes, by NCCL's newest table.
 struct NcclStep {
   Seconds begin{0};    // before the first step
   Seconds inside{0};   // between GPUs of a node

@@ -14,7 +14,7 @@
 namespace gradcast {
 namespace {
 
-/// As many as parameter servers on 4096 ranks have; 400 MB.
+/// Messages of parameter servers on 4096 ranks; they take 400 MB.
 constexpr std::int64_t kMostMessagesOfPhase = std::int64_t{1} << 24;
 
 std::string described(const RankGroups& groups) {
@@ -62,7 +62,7 @@ bool in_step_with_nodes(const RankGroups& groups, const RankLayout& layout) {
   return groups.block() % gpus == 0 && (gpus % groups.stride == 0 || groups.stride % gpus == 0);
 }
 
-/// What groups do, each kind of them once.
+/// The phases of groups, once for each kind of group.
 struct Kinds {
   std::vector<std::shared_ptr<const std::vector<Phase>>> phases;
   std::vector<std::size_t> of_group;  // empty: all are of the first kind
@@ -215,8 +215,8 @@ std::vector<Phase> phases_in(const RankGroups& asked, const Collective& collecti
   std::vector<Phase> phases;
   for (std::size_t number = 0; number < kinds.phases.front()->size(); ++number) {
     phases.push_back(side_by_side(kinds, number, groups, count));
-    // What happens in every node is the same, whatever it is. Across nodes it is the same from all
-    // of them if each group sees it so: its own nodes turn as those of its block do.
+    // All nodes do the same if groups lie inside nodes. Groups across nodes turn alike if each
+    // group sees it so: its own nodes turn as those of its block do.
     phases.back().rotational = inside_nodes || (fits && (*kinds.phases.front())[number].rotational);
     phases.back().turning_ranks = inside_nodes ? layout.gpus_of(0) : groups.block();
   }

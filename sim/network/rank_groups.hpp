@@ -17,7 +17,7 @@ struct RankGroups {
   /// The ranks of a block.
   int block() const { return stride * length; }
 
-  // Where there are groups:
+  // Only for several groups:
   int group_of(int rank) const { return rank / block() * stride + rank % stride; }
   int rank_of(int group, int member) const {
     return group / stride * block() + group % stride + member * stride;
@@ -30,14 +30,14 @@ struct RankGroups {
 /// they do not divide the ranks.
 RankGroups groups_among(int ranks, const RankGroups& groups);
 
-/// Where the ranks of the first group stand: a node is one that holds any of them. Throws
-/// ValueError where the groups do not divide the ranks.
+/// Layout of the first group's ranks: a node is one that holds any of them. Throws ValueError if
+/// the groups do not divide the ranks.
 RankLayout layout_in(const RankGroups& groups, const RankLayout& layout);
 
-/// What the collective does in all groups at the same time, on the ranks of the whole job. A load
+/// Phases of the collective in all groups at the same time, on the ranks of the whole job. A load
 /// with unequal contributions has one for every rank of the job. Throws ValueError as the
-/// collective does, where the groups do not divide the ranks, and where they stand so differently
-/// on their nodes that their phases do not go side by side.
+/// collective does, if the groups do not divide the ranks, and if they stand so differently on
+/// their nodes that their phases do not go side by side.
 std::vector<Phase> phases_in(const RankGroups& groups, const Collective& collective,
                              const RankLayout& layout, const CollectiveLoad& load);
 

@@ -4,7 +4,7 @@
 //
 // The first tree is in order: the children of a rank whose lowest bit is b are b/2 below and above
 // it; odd ranks are leaves, and rank 0 is above all with one child. The second is its mirror image,
-// in which even ranks are leaves. Of an odd number of ranks the last is a second child of both
+// in which even ranks are leaves. If the number of ranks is odd, the last is a second child of both
 // roots (NCCL shifts the second tree by one instead, by which rank 0 passes on in both).
 //
 // Halves go in m chunks, up first and then down. In a round every level passes the chunk that it

@@ -7,9 +7,9 @@
 
 namespace gradcast::collectives {
 
-/// The number of ranks that take part is a power of two. Where ranks are left over, rank 2i folds
-/// into rank 2i + 1 for each of the first i: it sends what it has before the exchanges, and gets
-/// the result after them.
+/// The number of ranks that take part is a power of two. If ranks are left over, rank 2i folds into
+/// rank 2i + 1 for each of the first i: it sends its data before the exchanges, and gets the result
+/// after them.
 class Exchanges {
  public:
   using Size = std::function<Bytes(int participant)>;

@@ -1,5 +1,5 @@
-// Reduce-scatter by rail rings (see rail_ring_all_reduce.cpp): its first half. Of each share of the
-// buffer, the rank at position i of its ring ends with the sum of chunk i + 1. FSDP scatters
+// Reduce-scatter by rail rings (see rail_ring_all_reduce.cpp): its first half. The rank at position
+// i of its ring ends with the sum of chunk i + 1 of each share of the buffer. FSDP scatters
 // gradients so.
 //
 // Alone, as there: (n-1) S/n / (r B) + A.

@@ -22,7 +22,7 @@ void require_even(const RankLayout& layout, std::string_view collective) {
                    "; use a collective of one level, as ring-all-reduce, ring-all-gather or gtopk");
 }
 
-/// What a channel passes of a block.
+/// The bytes of a block that pass through a channel.
 Bytes share_of(const Rings& rings, const Turns& turns, int rank, int block, int channel) {
   const Bytes bytes = turns.block ? turns.block(rank, block, channel)
                                   : chunk(turns.whole(rank), block, rings.length);

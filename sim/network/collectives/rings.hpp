@@ -43,8 +43,8 @@ struct Turns {
   int ahead = 0;
   /// False where blocks differ by more than remainders of a division.
   bool blocks_alike = true;
-  /// Size of a block of the channel's ring that `rank` is in; empty where blocks are the chunks of
-  /// `whole`. Of several channels each passes an equal share of it.
+  /// Size of a block of the channel's ring that `rank` is in; empty if blocks are the chunks of
+  /// `whole`. Each of several channels passes an equal share of it.
   std::function<Bytes(int rank, int block, int channel)> block{};
   std::function<Bytes(int rank)> whole{};
 };

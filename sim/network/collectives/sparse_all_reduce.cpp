@@ -1,10 +1,10 @@
 // Sparse all-reduce (SparCML's SSAR_Recursive_double with its switch to dense): partners at
 // distance 1, 2, 4, ... exchange the pairs of index and value that they have, and merge them.
 //
-// How far selections overlap is not known before, so ranks are taken to select independently and
-// uniformly: of d elements, j ranks that select k each hold together, on average,
+// The overlap of selections is not known before, so ranks are taken to select independently and
+// uniformly. If j ranks select k of d elements each, they hold together, on average,
 //   d (1 - (1 - k/d)^j),
-// so a message after t exchanges has that many pairs with j = 2^t (and folded ranks beside). Where
+// so a message after t exchanges has that many pairs with j = 2^t (and folded ranks beside). If
 // these take as much as the 4 d bytes of the dense tensor, that is sent instead. Real gradients
 // overlap more: this is an upper estimate.
 //

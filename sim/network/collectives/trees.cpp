@@ -46,7 +46,7 @@ struct Pipeline {
   int stage_of(const TreeEdge& edge, Direction direction) const {
     return direction == Direction::Up ? levels - edge.depth : edge.depth - 1;
   }
-  /// What passes an edge in some rounds.
+  /// The bytes that pass an edge in some rounds.
   Bytes passed(const TreeEdge& edge, Direction direction, int round, int rounds = 1) const {
     const int first = edge.part * (chunks + 1) + round - stage_of(edge, direction);
     return {before[static_cast<std::size_t>(first + rounds)].count -
@@ -54,7 +54,7 @@ struct Pipeline {
   }
 };
 
-/// `rounds` rounds with the same edges. What passes between the same ranks is one message.
+/// `rounds` rounds with the same edges. All bytes between the same two ranks are one message.
 Phase lockstep(const std::shared_ptr<const Pipeline>& pipeline, Direction direction,
                int first_round, int rounds) {
   const auto [from_stage, to_stage] = pipeline->stages(first_round);
