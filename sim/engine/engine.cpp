@@ -68,7 +68,7 @@ RunRecord run_flow_or_simgrid(const Plan& plan, const Cluster& cluster, const Wo
   return find_engine("simgrid")->run(plan, cluster, world, observation);
 }
 
-/// What tells ranks apart; "" where all are alike.
+/// The difference between ranks, in words; "" if all are alike.
 std::string difference_of_ranks(const Plan& plan, const Cluster& cluster, const World& world) {
   const auto& speeds = plan.rank_speeds;
   if (std::adjacent_find(speeds.begin(), speeds.end(), std::not_equal_to<>()) != speeds.end())

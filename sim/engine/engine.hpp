@@ -31,7 +31,7 @@ struct RunRecord {
   }
 };
 
-/// What to record of a run besides the times of steps. It changes no time.
+/// Records of a run besides the times of steps. They change no time.
 struct Observation {
   bool links = false;            // what they carry; the analytic engine has none
   std::filesystem::path paje{};  // SimGrid writes its own trace there; "" for none
@@ -44,7 +44,7 @@ struct Engine {
   RunRecord (*play)(const Plan& plan, const Cluster& cluster, const World& world,
                     const Observation& observation);
   std::string_view needs;
-  /// Why the engine cannot run this, and which one can; "" where it can.
+  /// Reason why the engine cannot run this, and which one can; "" if it can.
   std::string (*refusal)(const Plan& plan, const Cluster& cluster, const World& world);
 
   /// The fluid engine, if this one chooses between an exact and a fluid one; else "".

@@ -1,4 +1,4 @@
-// Where an iteration's time goes.
+// The parts of an iteration's time.
 #pragma once
 #include <string>
 #include <string_view>

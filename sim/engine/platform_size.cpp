@@ -23,7 +23,7 @@ std::int64_t product(std::int64_t a, std::int64_t b) {
   return a > 0 && b > kTooMany / a ? kTooMany : a * b;
 }
 
-/// Of a count of 0, what stands above it is made all the same.
+/// A count of 0 still makes one of what stands above it.
 std::int64_t at_least_one(std::int64_t count) { return std::max<std::int64_t>(1, count); }
 
 /// Counts what a platform asks for, tag by tag.
@@ -87,7 +87,7 @@ class PlatformSize {
                   in_quotes(text) + " in it, which is no number from 0 to 2147483646");
   }
 
-  /// Of "0-3,6": 5.
+  /// Numbers in a radical: 5 in "0-3,6".
   std::int64_t count_in(std::string_view radical) const {
     std::int64_t count = 0;
     for (const std::string& range : split_words(radical, ',')) {
@@ -107,7 +107,7 @@ class PlatformSize {
     const std::string_view parameters = plain("topo_parameters");
     hosts_ += count_in(plain("radical"));
     if (topology == "FAT_TREE") require_few_cables(groups_in(parameters));
-    // Else as many as the radicals say, or SimGrid complains.
+    // Other topologies have as many hosts as the radicals say, or SimGrid complains.
     if (topology == "TORUS") hosts_ = std::max(hosts_, torus(groups_in(parameters)));
     if (topology == "DRAGONFLY") hosts_ = std::max(hosts_, dragonfly(groups_in(parameters)));
     require_few_hosts();
@@ -115,7 +115,7 @@ class PlatformSize {
 
   using Groups = std::vector<std::vector<std::int64_t>>;
 
-  /// Of "3,4;5": {{3, 4}, {5}}.
+  /// Numbers by group: {{3, 4}, {5}} for "3,4;5".
   Groups groups_in(std::string_view parameters) const {
     Groups groups;
     for (const std::string& group : split_words(parameters, ';')) {

@@ -41,7 +41,7 @@ Spread spread_of(std::vector<Seconds> times, int lost);
 
 /// The result of all replicas of a scenario.
 struct Replicated {
-  /// The means of the replicas that ended, part by part, so that the parts still add up. Where none
+  /// The means of the replicas that ended, part by part, so that the parts still add up. If none
   /// ended, the first replica.
   IterationResult mean;
   Spread spread;

@@ -16,7 +16,7 @@ struct SimgridVersion {
 };
 
 /// The functions of the module. All but `version` leave SimGrid's process-wide state behind, and
-/// its checks abort: call them in a child process (run_in_child). What they throw is caught there
+/// its checks abort: call them in a child process (run_in_child). Their exceptions are caught there
 /// by the types of this program.
 struct SimgridModule {
   SimgridVersion (*version)();

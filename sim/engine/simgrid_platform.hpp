@@ -1,4 +1,4 @@
-// What SimGrid knows about a platform, for files that do not include SimGrid. Each answer comes
+// Answers of SimGrid about a platform, for files that do not include SimGrid. Each answer comes
 // from a child process, so that no state of SimGrid stays in this one.
 #pragma once
 #include <string>

@@ -42,7 +42,7 @@ class MaxMinFlows : public FlowNetwork {
  private:
   using LinkNumber = std::uint32_t;
   using FlowNumber = std::uint32_t;
-  /// Numbers the searches for connected links and flows. What has its number was found by it.
+  /// Number of a search for connected links and flows, which marks with it those that it finds.
   using Search = std::uint64_t;
 
   struct Flow {

@@ -1,4 +1,4 @@
-// Which of many periods hold, as time goes on.
+// Finds which of many periods hold, as time goes on.
 #pragma once
 #include <cstddef>
 #include <set>

@@ -1,4 +1,4 @@
-// What computing costs collectives: both want the same multiprocessors and memory.
+// Drag of computing on collectives: both want the same multiprocessors and memory.
 #pragma once
 #include <cstddef>
 #include <map>
@@ -8,9 +8,10 @@
 
 namespace gradcast {
 
-/// Of one rank: lengthens its collectives by what it computed meanwhile. While the rank computes, a
-/// collective goes on at 1 / (1 + slowdown) of its speed. The network is played at full speed, so
-/// that what is left at its end follows then; the collective is over after that.
+/// Lengthens the collectives of one rank by what it computed meanwhile. While the rank computes, a
+/// collective goes on at 1 / (1 + slowdown) of its speed. The network is played at full speed.
+/// Whatever is left when the network is through follows then, and the collective is over after
+/// that.
 class Drag {
  public:
   Drag() = default;

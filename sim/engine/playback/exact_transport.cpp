@@ -105,7 +105,7 @@ class ExactTransport::Exchange {
     Index phase = 0;
     int channels_left = 0;  // that are not through with the phase
   };
-  /// Of one channel of a rank: what is said here of a "strand".
+  /// A strand is one channel of a rank.
   struct Strand {
     int round = 0;
     bool in_round = false;
@@ -220,7 +220,8 @@ class ExactTransport::Exchange {
     finish_round(to);
   }
 
-  /// What adding up all that a channel receives in its round costs; 0 if adding costs nothing.
+  /// Bytes that a channel adds up in its round, times the channels that share what adds. 0 if
+  /// adding costs nothing.
   Bytes bytes_added(std::size_t strand) {
     const Phase& phase = phases_[place_of(strand).phase];
     Bytes added{};

@@ -17,8 +17,7 @@ class FlowNetwork {
 
   /// The way from a rank to another. Both must exist and differ.
   virtual Way way(int from, int to) = 0;
-  /// Such a way for traffic that never goes faster than `most` (0: no limit). Each call makes a new
-  /// one.
+  /// A way for traffic that never goes faster than `most` (0: no limit). Each call makes a new one.
   virtual Way way_at_most(BytesPerSecond most, int from, int to) = 0;
 
   /// Begins at once to send `bytes` (more than 0). They share the links with everything else that

@@ -56,7 +56,7 @@ class Job {
   bool done() const { return unfinished_ == 0; }
   /// The time at which all that a step waits for was done on all ranks. The step must have begun.
   Seconds ready_since(std::size_t step) const;
-  /// What some rank never finished; "" where all is done.
+  /// The first step that some rank never finished, in words; "" if all is done.
   std::string stuck(const RankClasses& ranks) const;
   /// Start and end of every step of every class. May be called once.
   std::vector<std::vector<Interval>> take_record() { return std::move(record_); }

@@ -19,17 +19,17 @@ class PlannedPhases {
   /// Both must outlive it.
   PlannedPhases(const Plan& plan, const RankLayout& layout) : plan_(plan), layout_(layout) {}
 
-  /// Where nodes are alike and every phase of the plan is the same for all of them, keeps of each
-  /// phase the messages that leave or enter the first node, and returns true. They are enough for
-  /// the closed form, and on a network that is folded to one node. Of thousands of nodes all
-  /// messages of a plan would fill the memory.
+  /// If nodes are alike and every phase of the plan is the same for all of them, keeps the messages
+  /// of each phase that leave or enter the first node, and returns true. They are enough for the
+  /// closed form, and on a network that is folded to one node. All messages of a plan for thousands
+  /// of nodes would fill the memory.
   bool keep_one_node(const Topology& topology);
 
   /// The same for the exact grain, where this keeps every byte: if all that a node sends has the
   /// same size on all nodes and in all rounds, and no barrier waits for ranks of several nodes.
   bool keep_one_node_exactly(const Topology& topology);
 
-  /// Of a collective. Of messages that are kept only the largest size is known.
+  /// Phases of a collective. Messages that are kept have only their largest size.
   Phases of(std::size_t step) const;
 
  private:

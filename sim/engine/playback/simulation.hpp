@@ -34,7 +34,7 @@ void require_observable(const Plan& plan, const Observation& observation);
 /// engine to use instead.
 std::string too_many_for_exact(const Plan& plan, const std::string& fluid);
 
-/// What a simulation is about. All must outlive it.
+/// Subject of a simulation. All must outlive it.
 struct Played {
   const Plan& plan;
   const Cluster& cluster;

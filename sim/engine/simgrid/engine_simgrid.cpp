@@ -12,9 +12,9 @@
 namespace gradcast {
 namespace {
 
-/// What is simulated on which network.
+/// A plan's phases and the network on which they are simulated.
 struct Setting {
-  /// The engine must be there. What it is made for must outlive it.
+  /// The engine must be there. The arguments must outlive it.
   Setting(const Plan& plan, const Cluster& cluster, const World& world, Grain grain,
           const simgrid::s4u::Engine& engine, const Observation& observation)
       : layout(layout_of(cluster)), planned(plan, layout) {

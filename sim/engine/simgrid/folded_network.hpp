@@ -5,9 +5,10 @@
 
 namespace gradcast {
 
-/// Where nodes are alike and all that they send is the same from node to node, each link carries
-/// what the same link of any other node does. The links of one node are then enough, with every
-/// message on the links that it passes of whichever node. So thousands of nodes cost what one does.
+/// The network of one node, if nodes are alike and all that they send is the same from node to
+/// node. Each link then carries what the same link of any other node does. So one node's links are
+/// enough, with every message on the links that it passes of whichever node, and thousands of nodes
+/// cost what one does.
 ///
 /// Its hosts are four for each GPU of the node: those that messages leave from and arrive at,
 /// inside the node and between nodes.

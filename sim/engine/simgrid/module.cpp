@@ -1,4 +1,4 @@
-// What the module gives to the program that opens it.
+// The functions that the module gives to the program that opens it.
 
 // version.h uses what base.h defines.
 // clang-format off
