@@ -18,7 +18,7 @@ class BlockReader {
   explicit BlockReader(const std::filesystem::path& path,
                        std::size_t most_bytes = kLongestTextFile);
 
-  /// What follows; empty at the end. It is valid until the next call. Throws DataError for a file
+  /// The next block; empty at the end. It is valid until the next call. Throws DataError for a file
   /// that cannot be read on, is damaged, or has more than the most bytes (after unpacking), and
   /// MissingError for gzip in a build without zlib.
   std::string_view next();

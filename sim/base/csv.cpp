@@ -141,7 +141,7 @@ void CsvReader::read_header() {
     const auto place = static_cast<std::size_t>(std::find(columns_.begin(), columns_.end(), name) -
                                                 columns_.begin());
     if (place == columns_.size()) {
-      // Of a file that is no CSV, all its text may be a name.
+      // If the file is no CSV, all its text may be a name.
       constexpr std::size_t kShown = 63;
       name.resize(std::min(name.size(), kShown));
       throw failure("unknown column '" + name + "'" + did_you_mean(name, columns_) +

@@ -14,7 +14,7 @@ constexpr int kGzip = 15 + 16;  // the largest window, and gzip's header
 
 constexpr std::size_t kBlock = std::size_t{1} << 16;
 
-/// So little is no matter, however it was packed.
+/// Unpacked size that is small enough, however it was packed.
 constexpr std::size_t kSmallUnpacked = std::size_t{1} << 22;
 
 Bytef* bytes_of(std::string_view text) {

@@ -18,7 +18,7 @@ namespace {
 volatile std::sig_atomic_t signal_came = 0;
 volatile std::sig_atomic_t ends_at_once = 0;
 
-// What the handler reads is changed only while signals are held.
+// Data of the handler, changed only while signals are held.
 pid_t owner = 0;
 std::string beginning;  // of the line; it also wipes the progress that a terminal shows
 std::string written;

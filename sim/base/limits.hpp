@@ -1,6 +1,6 @@
-// How long, how deep, how many: what this program takes from a file, a flag or a folder before it
-// refuses in one line. Each limit has its reason. They are far above what anybody has; without
-// them a slip or a hostile file costs minutes, all the memory or the stack.
+// Limits on length, depth and number in a file, a flag or a folder. Beyond them the program refuses
+// in one line. Each limit has its reason. They are far above what anybody has; without them a slip
+// or a hostile file costs minutes, all the memory or the stack.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,7 @@ inline constexpr std::size_t kMostUnpacking = 250;
 inline constexpr std::size_t kMostVectorElements = std::size_t{1} << 28;
 
 /// Objects and lists inside each other, in JSON. Our results nest 5 deep, the foreign traces that
-/// we have 7. Who releases or prints such a tree needs stack for each level.
+/// we have 7. Releasing or printing such a tree takes stack for each level.
 inline constexpr std::size_t kDeepestJson = 100;
 
 /// Values of a JSON document that are in memory together: the rows of a result, or one event of a

@@ -157,7 +157,7 @@ NpyHeader parse_npy_header(std::string_view text) {
   const NpyDictionary header(text);
   NpyHeader read;
   read.element_bytes = bytes_of_type(header.member(header.descr, "descr"));
-  // Of one dimension, both orders are the same.
+  // With one dimension, both orders are the same.
   const std::string_view order = header.member(header.fortran_order, "fortran_order");
   if (order != "True" && order != "False")
     throw ValueError("has the fortran_order " + in_quotes(as_found(order)) +

@@ -1,5 +1,5 @@
-// What lies at a path, and folders. std::filesystem throws where a name is too long or a folder
-// may not be entered; here that is an Error in this program's words.
+// Files and folders by path. std::filesystem throws if a name is too long or a folder may not be
+// entered; here that is an Error in this program's words.
 #pragma once
 #include <filesystem>
 #include <vector>
@@ -12,8 +12,8 @@ enum class Entry { None, File, Folder, Other };
 /// Throws DataError where this machine cannot say (a name that is too long, a closed folder).
 Entry entry_at(const std::filesystem::path& path);
 
-/// Throws DataError for a path where no regular file lies. Of what is read twice: a pipe gives
-/// nothing the second time.
+/// Throws DataError if no regular file lies at the path. For files that are read twice: a pipe
+/// gives nothing the second time.
 void require_regular(const std::filesystem::path& path);
 
 /// True where a file lies that this program wrote, or could have written; false where nothing lies.

@@ -22,8 +22,8 @@
 namespace gradcast {
 namespace {
 
-/// How long the items under way may take when the pool is to stop: who asked waits for an answer
-/// within a second.
+/// Time that the items under way get when the pool is to stop: a user expects an answer within a
+/// second.
 constexpr std::chrono::milliseconds kPatience{300};
 
 /// Returns false if the other end is gone.

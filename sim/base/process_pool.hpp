@@ -8,7 +8,7 @@
 
 namespace gradcast {
 
-/// What a pool does.
+/// Callbacks of a pool.
 struct PoolWork {
   /// Runs in some process; its answer is any bytes. An exception that it throws ends the pool.
   std::function<std::string(std::size_t item)> work;

@@ -13,9 +13,9 @@ double t_quantile(double probability, double degrees);
 /// The same of the chi-squared distribution.
 double chi_squared_quantile(double probability, double degrees);
 
-/// How many standard deviations above the mean the largest of `draws` from a normal distribution is
-/// expected to be, by Blom's formula: within 0.03 of the exact value. 0 for one draw. `draws`: 1 or
-/// more.
+/// Expected distance of the largest of `draws` from a normal distribution above the mean, in
+/// standard deviations. By Blom's formula: within 0.03 of the exact value. 0 for one draw. `draws`:
+/// 1 or more.
 double expected_maximum(int draws);
 
 /// A summary of the errors of some rows, in percent. The 90th percentile is nearest-rank.

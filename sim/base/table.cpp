@@ -64,7 +64,7 @@ std::string to_text(const TextTable& table) {
 }
 
 std::string fixed(double value, int digits) {
-  // As a JSON document does: an answer with "nan" in it would be believed, or its zeros would.
+  // An answer with "nan" in it would be believed, or its zeros would. JSON documents refuse it too.
   if (!std::isfinite(value)) throw std::logic_error("a result is not a finite number");
   std::string text = printed("%.*f", digits, value);
   if (text.starts_with('-') && text.find_first_not_of("-0.") == std::string::npos) text.erase(0, 1);

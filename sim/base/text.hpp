@@ -17,7 +17,7 @@ std::string join(const std::vector<std::string>& words, std::string_view between
 /// "'topk'"
 std::string in_quotes(std::string_view text);
 
-/// Of ASCII: a line break, a tab, an escape.
+/// True for a control character of ASCII: a line break, a tab, an escape.
 bool is_control(char letter);
 
 /// Control characters, and with them line breaks, become blanks: for a message, and for a comment

@@ -50,7 +50,7 @@ Outcome outcome_of(std::size_t item, const PoolWork& pool, const std::function<b
   try {
     return {item, pool.work(item)};
   } catch (const std::exception& error) {
-    // As a process tells it to its parent, so that both pools throw the same.
+    // A process tells its parent the same of an exception, so both pools throw the same.
     const std::optional<Error> mendable = as_error(error);
     return {item,
             {},
