@@ -33,7 +33,7 @@ class Text {
   void skip() {
     if (++at_ == block_.size()) advance();
   }
-  /// What was read so far is understood.
+  /// Marks the text read so far as understood.
   void understood() { understood_ = before_ + at_; }
 
   /// From 1.
@@ -68,7 +68,8 @@ class Text {
   bool exceeded_ = false;
 };
 
-/// What nlohmann's parser reads: the letters of a Text. Two are equal where both are at the end.
+/// Iterator over the letters of a Text, for nlohmann's parser. Two are equal if both are at the
+/// end.
 class Letters {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -93,7 +94,7 @@ class Letters {
   Text* text_ = nullptr;
 };
 
-/// What nlohmann's parser calls. Builds the document, or an item of a list at a time.
+/// Handler of nlohmann's parser. Builds the document, or an item of a list at a time.
 class Builder : public nlohmann::json_sax<Json> {
  public:
   Builder(Text& text, const JsonLists& lists) : text_(text), lists_(lists) {}

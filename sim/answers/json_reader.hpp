@@ -20,8 +20,8 @@ struct JsonLists {
   std::function<void(std::size_t name, Json& item)> take;
 };
 
-/// The document, in which the lists that were handed over are empty. Of a name that stands twice
-/// in an object, the first counts. `on_block` sees the whole text, block by block. Throws DataError
+/// The document, in which the lists that were handed over are empty. If a name stands twice in an
+/// object, the first counts. `on_block` sees the whole text, block by block. Throws DataError
 /// with the line for what is no JSON, nests deeper than kDeepestJson, or has more than
 /// kMostJsonValues values in the document or in one item.
 Json read_json(BlockReader& file, const JsonLists& lists,
