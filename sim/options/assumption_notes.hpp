@@ -9,11 +9,11 @@
 
 namespace gradcast {
 
-/// Of the compressors that select by a threshold: that the share that passes is assumed.
+/// Notes, for each compressor that selects by a threshold, that the share that passes is assumed.
 void note_density(const Flags& flags, const std::vector<std::string>& compressors);
 
-/// Where no collective is named: which of several compressors were gathered, but could be
-/// all-reduced.
+/// For answers without a named collective: notes which of several compressors were gathered, but
+/// could be all-reduced.
 void note_collective(const Flags& flags, const std::vector<std::string>& compressors);
 
 /// A line for a trace whose `# evidence:` says that it is derived, as `import` writes it for a

@@ -1,4 +1,4 @@
-// When to colour, and how.
+// Decides on colours, and adds them to text.
 #pragma once
 #include <string>
 #include <string_view>
@@ -7,7 +7,7 @@ namespace gradcast {
 
 enum class ColorChoice { Auto, Always, Never };
 
-/// What decides besides the flag. Variables that are not set are "".
+/// Circumstances that decide on colours beside the flag. Variables that are not set are "".
 struct ColorCircumstances {
   bool terminal = false;  // whether the stream is one
   std::string_view term;

@@ -7,7 +7,7 @@
 
 namespace gradcast {
 
-/// What a command writes at the place that a flag names.
+/// Kind of entry that a command writes at the place that a flag names.
 enum class Writes { Nothing, File, Folder };
 
 struct FlagInfo {
