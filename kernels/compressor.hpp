@@ -1,7 +1,7 @@
 // The table of compressors: the name of each, its definition, and what its encoding needs from the
 // network.
 //
-// Every encode forms u = gradient + residual. What it does not send stays in the residual.
+// Every encode forms u = gradient + residual. The part that it does not send stays in the residual.
 //
 // Sparsifiers select elements of u, and write their values and indices by rising index. They leave
 // in the residual zero (+0) where an element was sent, u elsewhere. So scatter(values) + residual
@@ -34,7 +34,7 @@
 
 namespace gradcast {
 
-/// What is sent of a gradient.
+/// Family of a compressor, by what it sends of a gradient.
 enum class Family {
   Dense,       // all of it, as it is
   Sparsifier,  // some elements, as they are
@@ -43,13 +43,13 @@ enum class Family {
   LowRank,     // of each matrix two thin ones, whose product is near it
 };
 
-/// How ranks combine their encoded gradients.
+/// Collective by which ranks combine their encoded gradients.
 enum class Aggregation {
   AllReduce,  // encodings add up: the ranks sum them, and the size stays the same
   AllGather,  // encodings do not add up: every rank receives all of them
 };
 
-/// How many elements were sent, and `Status` bits.
+/// Number of elements that were sent, and `Status` bits.
 struct Encoded {
   std::int64_t count = 0;
   std::uint32_t status = 0;
@@ -77,18 +77,18 @@ struct Parameter {
   double least = 0;
   double most = 0;
   bool whole = true;  // only whole numbers
-  /// It decides which elements are sent, by their values. How many that are depends on the gradient
-  /// as well, and the costs go by that number, not by the parameter.
+  /// It decides which elements are sent, by their values. Their number depends on the gradient as
+  /// well, and the costs go by that number, not by the parameter.
   bool selects = false;
 };
 
-/// Of one encode of a cast or quantiser.
+/// Settings of one encode of a cast or quantiser.
 struct PackSettings {
   double parameter = 0;
   std::uint64_t seed = 0;  // of what is drawn at random
 };
 
-/// Of one encode or decode of a quantiser whose workers share a scale.
+/// Settings of one encode or decode of a quantiser whose workers share a scale.
 struct LevelSettings {
   double parameter = 0;
   std::uint64_t seed = 0;  // of what is drawn at random
@@ -102,9 +102,9 @@ struct OwnScale {
   std::uint32_t status = 0;
 };
 
-/// How a quantiser is defined whose workers share a scale (levels.hpp has the layout): each finds
-/// its own, the largest is everyone's, each encodes multiples of it, and an all-reduce adds them
-/// up. Residuals are as with `Packing`.
+/// Definition of a quantiser whose workers share a scale (levels.hpp has the layout). Each worker
+/// finds its own scale, the largest is everyone's, each encodes multiples of it, and an all-reduce
+/// adds them up. Residuals are as with `Packing`.
 struct Levels {
   std::uint32_t (*largest)(double parameter);  // multiple, L
   OwnScale (*own_scale)(std::span<const float> gradient, std::span<const float> residual,
@@ -117,14 +117,15 @@ struct Levels {
                  std::span<float> dense);
 };
 
-/// How a cast or quantiser is defined.
+/// Definition of a cast or quantiser.
 struct Packing {
   PackRule rule;
   PackSum sum;
-  /// Of those whose workers may share a scale (QSGD's largest norm, TernGrad's largest s), so that
-  /// an all-reduce can carry what they send. nullptr: of all others.
+  /// Given if workers may share a scale (QSGD's largest norm, TernGrad's largest s), so that an
+  /// all-reduce can carry what they send. Else nullptr.
   const Levels* levels = nullptr;
-  /// What is received is u on average, over all draws: at any parameter, or at the given one.
+  /// True if the received value is u on average, over all draws: at any parameter, or at the given
+  /// one.
   bool unbiased = false;
   double unbiased_parameter = 0;
   int (*bits)(double parameter);  // of a code
@@ -139,7 +140,7 @@ struct Packing {
                  std::span<float> dense);
 };
 
-/// Of one call of PowerSGD, of one tensor. All workers give the same.
+/// Settings of PowerSGD's calls for one tensor. All workers give the same.
 struct LowRankSettings {
   MatrixShape shape;
   std::int64_t rank = 1;
@@ -147,10 +148,11 @@ struct LowRankSettings {
   std::uint64_t seed = 0;  // of columns of Q that are drawn
 };
 
-/// How PowerSGD is defined. A tensor takes three calls, with an all-reduce after each of the first
+/// Definition of PowerSGD. A tensor takes three calls, with an all-reduce after each of the first
 /// two: the caller adds up what the workers send, and divides it by their number. Matrices lie row
-/// by row. A worker keeps of each tensor its residual and Q (columns x rank, at first zeros; of a
-/// tensor that is not compressed nothing). After an iteration all workers have the same Q.
+/// by row. For each tensor, a worker keeps its residual and Q. Q has columns x rank elements, at
+/// first zeros; it is empty if the tensor is not compressed. After an iteration all workers have
+/// the same Q.
 struct LowRank {
   LowRankNumbers (*numbers)(const MatrixShape& shape, std::int64_t rank, Mode mode);
   /// u = gradient + residual, in the residual's place (for no error feedback, let it be zeros).
@@ -164,7 +166,7 @@ struct LowRank {
   void (*second)(std::span<const float> u, const LowRankSettings& settings, std::span<float> p,
                  std::span<float> q);
   /// `p`: as the second call left it; `q`: the mean of Q. dense = P Q^T, and u - dense stays in the
-  /// residual. Where the tensor is not compressed `p` is the mean of u, and so is dense.
+  /// residual. If the tensor is not compressed, `p` is the mean of u, and so is dense.
   void (*finish)(const LowRankSettings& settings, std::span<const float> p,
                  std::span<const float> q, std::span<float> dense, std::span<float> residual);
 };
@@ -181,7 +183,7 @@ struct Compressor {
   /// Seed, elements and k alone decide what is selected. Workers with one seed then select the same
   /// indices: they need not send them, and their values add up.
   bool shared_seed = false;
-  /// By its source, what is not sent stays in the residual. Who calls may decide otherwise.
+  /// True if its source keeps in the residual what is not sent. A caller may decide otherwise.
   bool feedback = true;
   Rule rule = Rule::Everything;
   /// The definition of a sparsifier (and of dense), in plain loops on the CPU. `residual` has the
@@ -203,11 +205,11 @@ struct Compressor {
 /// In compressors.def order.
 std::span<const Compressor* const> all_compressors();
 
-/// Those that send index-value pairs, and dense, which sends all of them.
+/// Compressors that send index-value pairs, and dense, which sends all of them.
 std::span<const Compressor* const> all_sparsifiers();
-/// Those that send every element in few bits.
+/// Compressors that send every element in few bits.
 std::span<const Compressor* const> all_packers();
-/// Those that send thin matrices in place of a matrix.
+/// Compressors that send thin matrices in place of a matrix.
 std::span<const Compressor* const> all_low_rank();
 
 /// nullptr if there is none of that name.

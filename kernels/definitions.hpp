@@ -46,8 +46,8 @@ GRADCAST_BOTH Key magnitude_key(float value) { return bits_of(value) & 0x7ffffff
 
 GRADCAST_BOTH bool is_finite(float value) { return magnitude_key(value) < kInfinityKey; }
 
-/// What stays of u when `sent` is sent. One subtraction of fp32: where the two are not within a
-/// factor of 2 of each other, its rounding is lost.
+/// The part of u that stays when `sent` is sent. It is one subtraction of fp32: if the two are not
+/// within a factor of 2 of each other, its rounding is lost.
 GRADCAST_BOTH float residual_of(float u, float sent) {
   return is_finite(u) && is_finite(sent) ? u - sent : 0.0f;
 }
@@ -89,7 +89,7 @@ inline constexpr int kLanes = 32;
 inline constexpr int kMomentElements = 1024;  // that one warp adds up: a moment tile
 inline constexpr int kTreeWidth = 256;        // sums, or sums of sums, that are added in one tree
 
-/// What moments are taken of.
+/// Quantity of which moments are taken.
 enum class MomentsOf : std::uint8_t {
   Nothing,
   Values,
@@ -97,17 +97,15 @@ enum class MomentsOf : std::uint8_t {
   Sides,  // of what is negative and of the rest: infinities and NaNs count on their side
 };
 
-/// What threshold compressors and quantisers know about u. Elements that are not finite are left
+/// Moments of u, for threshold compressors and quantisers. Elements that are not finite are left
 /// out of sums.
 ///
 /// Additions of doubles depend on their order, so the order is part of the definition:
-///  1. of each moment tile, 1024 elements, lane l (0 to 31) adds those at 128 r + 4 l + c for r =
-///  0..7,
-///     c = 0..3, in this order; elements past the end add nothing;
-///  2. the 32 lanes are added by lane[l] += lane[l ^ o] for o = 16, 8, 4, 2, 1;
+///  1. A moment tile has 1024 elements. Lane l (0 to 31) adds those at 128 r + 4 l + c in the order
+///     r = 0..7, c = 0..3. Elements past the end add nothing.
+///  2. The 32 lanes are added by lane[l] += lane[l ^ o] for o = 16, 8, 4, 2, 1.
 ///  3. 256 moment tiles (missing ones are zero) are added the same way: within each 32, then the 8
-///  sums of
-///     32 for o = 4, 2, 1; the results are again taken by 256, until one is left.
+///     sums of 32 for o = 4, 2, 1. The results are again taken by 256, until one is left.
 struct Moments {
   double sum = 0;              // Values: of u; Magnitudes: of |u|; Sides: of what is not negative
   double squares = 0;          // Values: of u x u (exact in a double); Sides: of what is negative
@@ -120,7 +118,7 @@ GRADCAST_BOTH Moments operator+(const Moments& a, const Moments& b) {
           a.unfinite + b.unfinite};
 }
 
-/// Of one element.
+/// Moments of one element.
 GRADCAST_BOTH Moments moments_of_element(float value, MomentsOf of) {
   const Key key = magnitude_key(value);
   const bool finite = key < kInfinityKey;
@@ -134,8 +132,8 @@ GRADCAST_BOTH Moments moments_of_element(float value, MomentsOf of) {
 
 // ---- DGC's sample -------------------------------------------------------------------------------
 
-/// Which elements DGC looks at before it chooses its threshold: `units` runs of `width` neighbours,
-/// one run from each of `units` equal strata of the vector, its place drawn at random.
+/// The elements that DGC looks at before it chooses its threshold: `units` runs of `width`
+/// neighbours. Each of `units` equal strata of the vector has one run, at a place drawn at random.
 struct Sample {
   std::int64_t units = 0;
   int width = 1;

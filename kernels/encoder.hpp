@@ -48,7 +48,7 @@ struct EncoderTuning {
   bool sample_always = false;
 };
 
-/// What the last encode did, beyond what every encode does.
+/// Work of the last encode, beyond what every encode does.
 struct EncoderWork {
   std::int64_t tiles = 0;  // of all large tensors
   std::int64_t tile_elements = 0;
@@ -78,7 +78,7 @@ struct DecoderSet {
   const float* values = nullptr;
   const std::int32_t* indices = nullptr;  // rising
   const std::int64_t* count = nullptr;
-  /// Of values of 16 bits, in place of `values`.
+  /// Type of the values. Values of 16 bits are in `codes`, in place of `values`.
   ValueType value_type = ValueType::Fp32;
   const std::uint16_t* codes = nullptr;
 };

@@ -1,15 +1,15 @@
-// What quantisers send whose workers share one scale: multiples of it, which add up. An all-reduce
-// carries them, so that what a rank receives does not grow with the ranks. The reference and the
-// kernels both read this file, so it is C++17 and plain arithmetic.
+// Payloads of quantisers whose workers share one scale: multiples of it, which add up. An
+// all-reduce carries them, so a rank receives no more bytes if there are more ranks. The reference
+// and the kernels both read this file, so it is C++17 and plain arithmetic.
 //
 // Each worker finds the scale that it would have taken by itself (packing.hpp). The shared one is
 // the largest of all workers', by an all-reduce of the maximum. With it each element becomes a
 // multiple of scale / L, from -L to L, L being the rule's `largest`.
 //
-// A payload is, of each element, a lane of 8, 16 or 32 bits with the multiple + L, the lowest bits
-// first; the last word is filled up with zeros. Lanes hold the sum over all workers, so words that
-// are added as unsigned numbers of 32 bits (ncclSum of ncclUint32) hold the sums of lanes: nothing
-// is carried from one to the next.
+// A payload has, for each element, a lane of 8, 16 or 32 bits with the multiple + L, the lowest
+// bits first; the last word is filled up with zeros. Lanes have room for the sum over all workers.
+// So words that are added as unsigned numbers of 32 bits (ncclSum of ncclUint32) hold the sums of
+// lanes: nothing is carried from one to the next.
 #pragma once
 #include <cstdint>
 
@@ -17,11 +17,11 @@
 
 namespace gradcast {
 
-/// Of rules whose multiples add up
+/// Traits of rules whose multiples add up:
 ///   largest(p)    L;
-///   multiple_of   a code;
-///   kept(u, own)  what a worker keeps of an element before it codes it, `own` being the scale that
-///                 it would have taken by itself.
+///   multiple_of   the multiple of a code;
+///   kept(u, own)  the value that a worker codes for u, `own` being the scale that it would have
+///                 taken by itself.
 template <PackRule kRule>
 struct LevelTraits;
 
@@ -62,7 +62,7 @@ GRADCAST_BOTH std::int64_t lane_words(std::int64_t elements, int bits) {
   return (elements * bits + 31) / 32;
 }
 
-/// What is received of an element: from a lane's sum of all workers' multiples + L.
+/// The received value of an element, from a lane's sum of all workers' multiples + L.
 GRADCAST_BOTH float value_of_sum(std::uint32_t lane, std::uint32_t workers, float scale,
                                  std::uint32_t largest) {
   const auto sum = static_cast<std::int32_t>(lane - workers * largest);

@@ -1,6 +1,6 @@
-// How much PowerSGD sends of a matrix, and when a column counts. Vogels, Karimireddy & Jaggi,
-// "PowerSGD: Practical Low-Rank Gradient Compression for Distributed Optimization", NeurIPS 2019,
-// Algorithm 1. The definition and the kernels both read this file: C++17.
+// Size of PowerSGD's payloads, and the columns that count. Vogels, Karimireddy & Jaggi, "PowerSGD:
+// Practical Low-Rank Gradient Compression for Distributed Optimization", NeurIPS 2019, Algorithm 1.
+// The definition and the kernels both read this file: C++17.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -50,7 +50,7 @@ inline LowRankNumbers low_rank_numbers(const MatrixShape& shape, std::int64_t ra
   return {shape.rows * rank_of(shape, rank), shape.columns * rank_of(shape, rank)};
 }
 
-/// What is added to a column's norm before it divides.
+/// Number added to a column's norm before the norm divides the column.
 inline double epsilon_of(Mode mode) { return mode == Mode::Paper ? 1e-8 : 0; }
 
 /// Whether what is left of a column, once the columns before it are taken out, is rounding: at most

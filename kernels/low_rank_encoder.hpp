@@ -24,9 +24,9 @@ struct LowRankTensor {
   std::uint32_t* status = nullptr;  // Status bits
 };
 
-/// What LowRank (compressor.hpp) defines, to the rounding of sums of floats: P and Q differ from
-/// the definition's by at most 2^-18 of the sum of their products' magnitudes, and so does what is
-/// received. u and the residual are exact, by what is received.
+/// LowRank (compressor.hpp) on a device, to the rounding of sums of floats. P and Q differ from the
+/// definition's by at most 2^-18 of the sum of their products' magnitudes, and so does the received
+/// gradient. u is exact, and the residual is exactly u less the received gradient.
 class LowRankEncoder {
  public:
   virtual ~LowRankEncoder() = default;
@@ -40,7 +40,7 @@ class LowRankEncoder {
   /// Sets a number that is added to every tensor's seed from the next call on.
   virtual void set_round(std::uint64_t round, void* stream) = 0;
   virtual std::int64_t scratch_bytes() const = 0;
-  /// Of the three calls together.
+  /// Launches of the three calls together.
   virtual int launches() const = 0;
 };
 

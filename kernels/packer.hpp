@@ -31,7 +31,7 @@ class Packer {
   /// Sets a number that is added to every tensor's seed from the next pack on, as Encoder does.
   virtual void set_round(std::uint64_t round, void* stream) = 0;
   virtual std::int64_t scratch_bytes() const = 0;
-  /// Of one pack.
+  /// Launches of one pack.
   virtual int launches() const = 0;
 };
 

@@ -1,4 +1,4 @@
-// What casts and quantisers send: every element of a tensor, each as a code of a few bits. The
+// Payloads of casts and quantisers: every element of a tensor, each as a code of a few bits. The
 // reference and the kernels both read this file, so it is C++17 and plain arithmetic.
 //
 // A tensor's payload is its scales, fp32, of all blocks, and then its codes, without gaps: code i
@@ -6,14 +6,14 @@
 // filled up with zeros. A tensor is one block, except for int8.
 //
 // Every rule has
-//   kMoments   what must be known of all elements before the first is coded;
-//   kScales    how many scales a block sends;
+//   kMoments   the moments of all elements that the first code needs;
+//   kScales    the number of scales that a block sends;
 //   bits(p)    of a code, p being the compressor's parameter;
 //   scales_of  of a block, from its moments;
 //   code       of an element of u, from the scales and a random key;
-//   value      of a code: what is received.
-// What is not finite is sent as near as the codes allow (an infinity as the largest value of its
-// sign, a NaN as zero or a positive sign), and it never stays in the residual.
+//   value      that is received for a code.
+// An element that is not finite is sent as near as the codes allow (an infinity as the largest
+// value of its sign, a NaN as zero or a positive sign), and it never stays in the residual.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -36,7 +36,7 @@ enum class PackRule : std::uint8_t {
   Onebit
 };
 
-/// What a decode makes of the values that it receives of an element.
+/// Operation by which a decode combines the values that it receives of an element.
 enum class PackSum : std::uint8_t {
   Fp32,      // adds them up in fp32
   Rounding,  // adds them up in the cast's own type: each sum is rounded to it
@@ -175,7 +175,7 @@ struct PackTraits<PackRule::Terngrad> {
     double variance = n > 0 ? (moments.squares - moments.sum * moments.sum / n) / n : 0;
     if (variance < 0) variance = 0;  // by rounding
     const auto bound = static_cast<float>(clip * std::sqrt(variance));
-    // Of a constant vector the deviation is 0, and clipping would leave nothing.
+    // A constant vector has a deviation of 0, and clipping would leave nothing.
     return {bound > 0 && bound < largest ? bound : largest, 0};
   }
   GRADCAST_BOTH static std::uint32_t code(float u, const Scales& scales, double,

@@ -52,7 +52,7 @@ bool compressed(const LowRankSettings& settings) {
 }
 
 /// Gram and Schmidt, column after column: each is divided by its norm, and taken out of the rest.
-/// What epsilon takes off is taken off at the end.
+/// The factor norm / (norm + epsilon) is applied at the end.
 void orthogonalise(std::span<float> matrix, std::size_t rank, double epsilon) {
   const std::size_t rows = matrix.size() / rank;
   std::vector<double> m(matrix.begin(), matrix.end());

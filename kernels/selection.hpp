@@ -5,17 +5,18 @@
 
 namespace gradcast {
 
-/// Which definition is meant, where the paper's text and its authors' code differ.
+/// The definition that is meant, if the paper's text and its authors' code differ.
 enum class Mode : std::uint8_t {
   Only,   // there is one definition
   Paper,  // as printed: Understanding Top-k Sparsification in Distributed Deep Learning; PowerSGD
   Code,   // as it runs: hclhkbu/GaussianK-SGD@3da1fb3; PyTorch's PowerSGD hook
 };
 
-/// What is to be selected of a tensor.
+/// A selection to be made of a tensor.
 struct Selection {
-  // Elements wanted: <= 0 selects none, >= the tensor's elements all of them. Of a fixed threshold:
-  // about how many pass, or 0 where that is not known. It then sizes buffers, and selects nothing.
+  // Elements wanted: <= 0 selects none, >= the tensor's elements all of them. With a fixed
+  // threshold, about how many pass, or 0 if that is not known. It then sizes buffers, and selects
+  // nothing.
   std::int64_t k = 0;
   Mode mode = Mode::Only;
   std::uint64_t seed = 0;       // of what is drawn at random
@@ -29,9 +30,9 @@ struct Selection {
 inline constexpr std::uint32_t kTruncated = 1;
 /// There were infinities or NaNs in u (only compressors that take moments look for them).
 inline constexpr std::uint32_t kNotFinite = 2;
-/// How the kernels found the answer, which is the same in any case: a tile had more candidates than
-/// slots; the selection reached below the candidates; there were too few candidates, so all of u
-/// was searched.
+/// Bits that tell how the kernels found the answer, which is the same in any case. A tile had more
+/// candidates than slots; the selection reached below the candidates; there were too few
+/// candidates, so all of u was searched.
 inline constexpr std::uint32_t kTilesReread = 4;
 inline constexpr std::uint32_t kFullReread = 8;
 inline constexpr std::uint32_t kGeneric = 16;

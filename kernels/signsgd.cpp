@@ -1,6 +1,6 @@
 // signSGD with majority vote: workers send signs, and receive +1, -1, or 0 of a tie. Bernstein et
-// al., "signSGD: Compressed Optimisation for Non-Convex Problems", ICML 2018, Algorithm 1. What is
-// received has no size, and is not divided by the workers; the learning rate alone is the step.
+// al., "signSGD: Compressed Optimisation for Non-Convex Problems", ICML 2018, Algorithm 1. Received
+// signs have no size, and are not divided by the workers; the learning rate alone is the step.
 // With a residual, +-1 is what counts as sent.
 #include "kernels/pack_reference.hpp"
 

@@ -11,7 +11,7 @@
 namespace gradcast::compressors {
 namespace {
 
-/// Of Mode::Code.
+/// The first threshold of Mode::Code's loop that at least k elements pass.
 Key least_that_passes(std::span<const float> u, const Moments& moments, std::int64_t k) {
   const auto n = static_cast<double>(u.size() - moments.unfinite);
   const double mean = n > 0 ? moments.sum / n : 0.0;

@@ -15,17 +15,17 @@ GRADCAST_BOTH std::uint16_t code_of_value(ValueType type, float value) {
   return static_cast<std::uint16_t>(type == ValueType::Fp16 ? half_of(value) : bfloat_of(value));
 }
 
-/// What the receiver has of them.
+/// The value that the receiver makes of such a code.
 GRADCAST_BOTH float value_of_code(ValueType type, std::uint16_t code) {
   return type == ValueType::Fp16 ? float_of_half(code) : float_of_bfloat(code);
 }
 
-/// What the receiver has of a value.
+/// A value as the receiver has it.
 GRADCAST_BOTH float as_sent(ValueType type, float value) {
   return type == ValueType::Fp32 ? value : value_of_code(type, code_of_value(type, value));
 }
 
-/// What stays of a value that was sent as `sent`: nothing in fp32.
+/// The part of a value that stays when it was sent as `sent`: nothing in fp32.
 GRADCAST_BOTH float left_of(ValueType type, float value, float sent) {
   return type == ValueType::Fp32 ? 0.0f : residual_of(value, sent);
 }

@@ -30,11 +30,12 @@ struct BenchPoint {
   std::vector<std::int64_t> tensors;  // elements of each
   std::vector<std::int64_t> wanted;   // k of each; of what selects nothing, all of its elements
   double parameter = 0;               // the compressor's number; 0 where it takes none
-  /// Of PowerSGD, of each tensor: at most as many elements as that has, the first of it.
+  /// PowerSGD: the matrix of each tensor. It has the tensor's first elements, at most all of them.
   std::vector<MatrixShape> shapes;
   Input input = Input::normal;  // of gradient and residual together
-  /// Where there is one, it takes the place of `input`: the tensors are its first elements, one
-  /// after another, as gradients beside residuals of zero. It has as many elements as they.
+  /// A recorded vector, which takes the place of `input`. The tensors are its first elements, one
+  /// after another, as gradients beside residuals of zero. It has at least as many elements as
+  /// they.
   std::shared_ptr<const RecordedInput> recorded;
   std::vector<int> workers;    // decode is timed for each of these numbers
   std::uint32_t seed = 1;      // of the input and of what is drawn at random
@@ -54,9 +55,9 @@ struct BenchTiming {
 };
 
 struct BenchResult {
-  /// As training calls it: the input drifts from call to call (kernels/bench/drift.hpp), so what an
-  /// encoder keeps of the last call is of another gradient. Where nothing is kept (the CPU's
-  /// reference, PyTorch's operators) the input stays the same.
+  /// As training calls it: the input drifts from call to call (kernels/bench/drift.hpp), so the
+  /// state that an encoder keeps of the last call is of another gradient. If nothing is kept (the
+  /// CPU's reference, PyTorch's operators) the input stays the same.
   BenchTiming encode;
   std::optional<BenchTiming> warm;  // the same input in each call; only of what keeps something
   std::optional<BenchTiming> cold;  // nothing is kept from call to call; likewise
@@ -65,8 +66,8 @@ struct BenchResult {
   /// Share of the k largest of each tensor that was selected, 0 to 1. 1 where nothing is selected.
   double recall = 0;
   double bytes = 0;  // counted, that one encode moves through memory; 0: not counted
-  /// That the calls of `encode` took: "fast", or where they differ "fast 19, tiles re-read 2"; ""
-  /// where there is but one path.
+  /// Paths that the calls of `encode` took: "fast", or "fast 19, tiles re-read 2" if they differ;
+  /// "" if there is only one path.
   std::string path;
 };
 

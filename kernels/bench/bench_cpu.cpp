@@ -201,8 +201,8 @@ class CpuBench : public Bench {
       return total(point.tensors) * (4 * 4 + 4 + 4) + payload_bytes(*compressor->packing, point) +
              64 * kMiB;
     // Gradient, pristine residual, residual, decoded; values and indices; keys that the reference
-    // puts in order (8 bytes an element at most); the sets. Of PowerSGD P and Q, which are no
-    // larger.
+    // puts in order (8 bytes an element at most); the sets. PowerSGD has P and Q instead, which are
+    // no larger.
     const int most =
         point.workers.empty() ? 0 : *std::max_element(point.workers.begin(), point.workers.end());
     return total(point.tensors) * (4 * 4 + 8 + 8) +
@@ -239,7 +239,7 @@ class CpuBench : public Bench {
     return result;
   }
 
-  /// Of what selects nothing: every element travels in some way.
+  /// Times a compressor that selects nothing: every element travels in some way.
   BenchResult measure_call(CpuCall& call, const BenchPoint& point, const BenchLimits& limits) {
     BenchResult result;
     result.selected = static_cast<double>(residual_.size());

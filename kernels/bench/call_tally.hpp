@@ -29,7 +29,7 @@ class CallTally {
   /// `elements`: of all tensors of a call.
   CallTally(double elements, Rule rule) : elements_(elements), rule_(rule) {}
 
-  /// What a call selected, how, and what its encoder says of it.
+  /// Adds a call: the elements that it selected, its status, and the work of its encoder.
   void add(std::int64_t selected, std::uint32_t status, const EncoderWork& work);
 
   /// Means of the calls.

@@ -9,7 +9,7 @@
 namespace gradcast {
 namespace {
 
-/// Where each tensor begins in the point's vectors.
+/// First element of each tensor in the point's vectors, then the number of all.
 std::vector<std::size_t> begins_of(const BenchPoint& point) {
   std::vector<std::size_t> begins{0};
   for (const std::int64_t elements : point.tensors)

@@ -18,7 +18,7 @@ class CpuCall {
   /// Makes the payloads of so many workers, of which decode takes some or all. An encode came
   /// before.
   virtual void prepare_decode(int most_workers) = 0;
-  /// What is received of the workers becomes dense. It may write the residual.
+  /// Makes a dense gradient of what the workers sent. It may write the residual.
   virtual void decode(int workers, std::span<float> residual) = 0;
   /// False where what is received is one sum, whatever the number of workers.
   virtual bool decodes_each_worker() const = 0;

@@ -24,8 +24,8 @@ std::vector<Key> keys_of(const WorkerSets::Set& set) {
   return keys;
 }
 
-/// The number of selected elements that are among the exact k largest. Of elements equal to the
-/// last, any counts.
+/// The number of selected elements that are among the exact k largest. Any element that equals the
+/// last counts, up to their number there.
 std::int64_t found_of(const std::vector<Key>& exact, const std::vector<Key>& selected) {
   if (exact.empty()) return 0;
   const Key least = *std::min_element(exact.begin(), exact.end());
@@ -206,7 +206,7 @@ class DeviceBench final : public Bench {
         },
         both, limits);
     if (point.workers.empty()) return result;
-    // What is received is one sum, whatever the number of workers. Each call is of a new u.
+    // Decode receives one sum, whatever the number of workers. Each call has a new u.
     const BenchTiming decode = time_recorded(
         [&] {
           matrices.drift_to(++turn);
@@ -281,7 +281,7 @@ class DeviceBench final : public Bench {
     parts_.queue->wait();
   }
 
-  /// Of the selection of turn 0, against exact Top-k, which takes the outputs' place.
+  /// Recall of the selection of turn 0 against exact Top-k, which overwrites the outputs.
   double recall(const BenchPoint& point, DeviceTensors& tensors,
                 const std::vector<WorkerSets::Set>& selected) {
     encode_topk(tensors);

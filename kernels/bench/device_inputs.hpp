@@ -60,8 +60,8 @@ class DeviceInputs {
  public:
   DeviceInputs(DeviceQueue& queue, GpuTimer& timer, const BenchPoint& point);
 
-  /// Enqueues the gradient and the residual of a turn (kernels/bench/drift.hpp). Of a recorded u
-  /// there is one draw only: it grows and shrinks.
+  /// Enqueues the gradient and the residual of a turn (kernels/bench/drift.hpp). A recorded u has
+  /// one draw only: it grows and shrinks.
   void drift_to(std::int64_t turn);
   /// Enqueues the residual of turn 0. Every encode changes it, and a residual that grows from
   /// sample to sample would be another input.
@@ -95,7 +95,7 @@ class DeviceTensors : public DeviceInputs {
   std::int64_t count() const;
   std::uint32_t status() const;
 
-  /// For what is not counted on the device.
+  /// Sets counts that the device does not count.
   void set_counts(const std::vector<std::int64_t>& counts);
 
   /// Sets each tensor's threshold to one that the values of its last selection pass.

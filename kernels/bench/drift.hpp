@@ -1,4 +1,4 @@
-// How inputs change from one timed call to the next. C++17.
+// Drift of inputs from one timed call to the next. C++17.
 #pragma once
 #include <cstdint>
 

@@ -37,8 +37,8 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// Reads all of `from`, which is zeros. What it would store keeps the compiler from leaving the
-/// loads out; nothing is stored. Four loads a thread are under way at once.
+/// Reads all of `from`, which is zeros. A store that never happens keeps the compiler from leaving
+/// the loads out. Four loads a thread are under way at once.
 __global__ void __launch_bounds__(kThreads)
     read_kernel(const uint4* __restrict__ from, std::int64_t count, unsigned* never) {
   const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * kThreads;

@@ -1,4 +1,4 @@
-// What the kernels of one encode share: the tensors, how they are cut up, and the scratch memory.
+// Data that the kernels of one encode share: the tensors, their division, and the scratch memory.
 //
 //   segment      one tensor. Those of at most 8192 elements are small: one block does all of each.
 //   group        8192 elements of a large segment, 16 tiles: a unit of the last kernel's shares
@@ -113,7 +113,7 @@ struct SegmentFindings {
   std::uint32_t exact_counts[Thresholds::kMost];  // in all of u
 };
 
-/// What is sent of a segment: keys above `key`, and its equals with an index below `end`.
+/// The elements sent of a segment: keys above `key`, and its equals with an index below `end`.
 struct Cut {
   Key key;
   std::uint32_t end;

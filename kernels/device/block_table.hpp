@@ -1,4 +1,5 @@
-// Which tensor each block of a launch has. It is plain arithmetic, done once on the host.
+// Table of the tensor that each block of a launch has. It is plain arithmetic, done once on the
+// host.
 #pragma once
 #include <cstdint>
 #include <stdexcept>

@@ -244,7 +244,7 @@ inline void max_atomic(std::uint32_t* to, std::uint32_t least) {
   emulator::atomically(to, [&](std::uint32_t& word) { return word = word > least ? word : least; });
 }
 inline std::uint32_t read_now(const std::uint32_t* word) { return emulator::load_volatile(word); }
-/// What lies past L1 is no newer than a fence says.
+/// A plain load: memory past L1 is no newer than fences make it.
 inline QuadOfCounts read_now(const QuadOfCounts* quad) { return *quad; }
 inline void pause() { emulator::pause(); }
 

@@ -1,12 +1,12 @@
-// What the kernels of PowerSGD share: the tensors, and how they are cut up.
+// Data that the kernels of PowerSGD share: the tensors, and their division.
 //
 //   run       16 rows or 8 columns whose products one lane adds up: as floats, in a chain
 //   strip     4 rows by 256 columns: a warp's part of P = u Q, 8 columns a lane
 //   column    64 columns by 128 rows: a block's part of Q = u^T P, a run of 16 rows a warp
 //   tile      16 rows by 64 columns: a warp's part of P Q^T
 //
-// Where a matrix is wider than the strips of a block, or taller than its columns, sums are of
-// parts, which a launch of its own adds up. So no block waits for another.
+// If a matrix is wider than the strips of a block, or taller than its columns, sums are of parts,
+// which a launch of its own adds up. So no block waits for another.
 #pragma once
 #include "kernels/device/block.cuh"
 #include "kernels/low_rank.hpp"
@@ -25,7 +25,7 @@ inline constexpr int kTileRows = 16;
 inline constexpr int kFlatElements =
     8 * kBlockThreads;  // of a tensor that is sent whole: a block's
 
-/// How the blocks of a kernel lie on a matrix.
+/// Layout of a kernel's blocks on a matrix.
 struct Grid {
   std::int32_t first_block;
   std::int32_t blocks_across;  // that lie side by side, along the columns

@@ -1,4 +1,4 @@
-// What the kernels of one pack share: the tensors, and how they are cut up.
+// Data that the kernels of one pack share: the tensors, and their division.
 //
 //   row          128 elements: each lane of a warp has four neighbours of it, a quad
 //   tile         256 elements, two rows: a warp's part
@@ -6,9 +6,9 @@
 //   unit         the elements of a block where every so many have a scale (int8)
 //   moment tile  1024 elements, whose moments one warp adds up
 //
-// They are counted from a tensor's first element on. 32 codes of b bits are b words: so whoever has
-// a tile, has whole words of codes. A unit has a multiple of four elements, whose codes of 8 bits
-// are words as well.
+// They are counted from a tensor's first element on. 32 codes of b bits are b words, so a tile has
+// whole words of codes. A unit has a multiple of four elements, whose codes of 8 bits are words as
+// well.
 #pragma once
 #include "kernels/device/moments.cuh"
 #include "kernels/packing.hpp"
@@ -42,8 +42,8 @@ struct PackSegment {
   // sums.
   const Moments* parts_of_moments;
   std::int32_t number_of_moments;
-  // Where workers share a scale (levels.hpp): what the tensor would take by itself, and the shared
-  // one. `codes` are lanes then.
+  // Given if workers share a scale (levels.hpp): the scale that the tensor would take by itself,
+  // and the shared one. `codes` are lanes then.
   float* own_scale;
   float* shared_scale;
   bool lanes_aligned;  // to 16 bytes
@@ -77,7 +77,7 @@ struct PackBatch {
   double parameter;
   int bits;  // of a code, or of a lane
   BlockScales blocks;
-  // Of each segment, where blocks have scales; the last block clears them for the next call.
+  // By segment, if blocks have scales; the last block clears them for the next call.
   std::uint32_t* found;  // Status bits
   std::uint32_t* done;   // blocks
 };

@@ -1,7 +1,7 @@
 // The packing kernel of int8, whose scales are of blocks of elements. A thread block has a unit of
-// whole blocks. Of up to 2048 elements it keeps u in registers between the scales and the codes; it
-// reads a larger unit twice (blocks of more than 2048, or of more than 512 elements and no
-// multiple of 4, so that four of them end with a word).
+// whole blocks. If a unit has up to 2048 elements, it keeps u in registers between the scales and
+// the codes. It reads a larger unit twice (blocks of more than 2048, or of more than 512 elements
+// and no multiple of 4, so that four of them end with a word).
 #pragma once
 #include "kernels/device/send_codes.cuh"
 
@@ -64,7 +64,7 @@ class UnitPacker {
   }
 
  private:
-  /// Of the warp's first tile, in the unit.
+  /// Place of the warp's first tile in the unit.
   __device__ static int first_place() { return warp_of_thread() * kPackTileElements; }
   __device__ int count_at(int place) const { return count_of_tile(place, elements_); }
   __device__ void form(int place, float (&u)[kOfLane]) const {

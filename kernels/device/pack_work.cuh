@@ -1,5 +1,5 @@
-// What packers of all kinds have: the memory of one rule's kernels, and the launches that take
-// moments.
+// Parts that packers of all kinds have: the memory of one rule's kernels, and the launches that
+// take moments.
 #pragma once
 #include "kernels/device/measure.cuh"
 #include "kernels/device/plan_pack.hpp"
@@ -59,7 +59,7 @@ class PackWork {
   }
 
   const PackBatch& batch() const { return batch_; }
-  /// That code a part or a unit each.
+  /// Number of blocks, each of which codes a part or a unit.
   unsigned blocks() const { return blocks_; }
   std::int64_t bytes() const { return static_cast<std::int64_t>(memory_.size()); }
 

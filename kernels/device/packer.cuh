@@ -8,7 +8,7 @@
 
 namespace gradcast::GRADCAST_DEVICE {
 
-/// Which kernel codes: rules with scales of blocks have one of their own.
+/// The kernel that codes. Rules with scales of blocks have one of their own.
 template <PackRule kRule>
 auto packing_kernel() {
   if constexpr (kRule == PackRule::Int8)

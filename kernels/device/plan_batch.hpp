@@ -24,8 +24,8 @@ struct BatchPlan {
 
 /// The share of a segment's elements to catch, of which `wanted` are wanted. Twice as many leave
 /// room for gradients that change from call to call; Gaussian-k's threshold moves around the wanted
-/// rank, so it aims at four times. Where much is wanted, less is enough: each caught element costs
-/// 16 bytes, and the noise of a sample is small there.
+/// rank, so it aims at four times. If much is wanted, less is enough: each caught element costs 16
+/// bytes, and the noise of a sample is small there.
 inline double share_to_catch(Rule rule, double wanted) {
   return rule == Rule::Gaussian ? std::min(4 * wanted, wanted + 0.15)
                                 : std::min(2 * wanted, wanted + 0.06);
@@ -115,8 +115,8 @@ inline Segment make_segment(const EncoderTensor& tensor, Rule rule, Mode mode) {
   s.value_type = tensor.value_type;
   s.codes = tensor.codes;
   s.seed = tensor.seed;
-  // Where both are misaligned alike, tiles begin before them. Moments have an order of addition
-  // that begins with the first element, so there a warp's elements must as well.
+  // If both are misaligned alike, tiles begin before them. Moments have an order of addition that
+  // begins with the first element, so with them a warp's elements must begin there too.
   const auto misaligned = [](const void* p) {
     return static_cast<std::int32_t>(reinterpret_cast<std::uintptr_t>(p) % 16 / sizeof(float));
   };

@@ -22,7 +22,8 @@ struct PlannedTree {
 struct PackPlan {
   std::vector<PackSegment> segments;
   std::vector<std::int32_t> block_segment, measuring_block_segment;
-  // Of each segment the first of its moment tiles, and of what its last tree adds.
+  // By segment: the first of its moment tiles, and the first of the moments that its last tree
+  // adds.
   std::vector<std::int64_t> tile_moments, parts_of_moments;
   std::vector<std::vector<PlannedTree>> levels;  // before the last trees: one launch each
   std::int64_t moments = 0;

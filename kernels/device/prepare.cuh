@@ -1,5 +1,5 @@
-// The first kernel of an encode. It encodes small tensors completely. Of large ones it takes a
-// sample, which gives the key from which on elements are kept as candidates. This key is a guess: a
+// The first kernel of an encode. It encodes small tensors completely. It takes a sample of large
+// ones, which gives the key from which on elements are kept as candidates. This key is a guess: a
 // wrong one costs time, but never changes the answer.
 #pragma once
 #include "kernels/device/small.cuh"

@@ -12,7 +12,8 @@ struct StripSums {
   float of_warp[kBlockWarps][kStripSums];
 };
 
-/// Of two lanes, 2 x kHalf apart, each goes on with half of the numbers, and adds the other's.
+/// Halves the numbers of two lanes that are 2 x kHalf apart. Each goes on with one half, and adds
+/// the other lane's.
 template <int kHalf>
 __device__ __forceinline__ void halve(float (&numbers)[kStripSums]) {
   const bool upper = (lane_of_thread() & (2 * kHalf)) != 0;
@@ -24,8 +25,8 @@ __device__ __forceinline__ void halve(float (&numbers)[kStripSums]) {
   }
 }
 
-/// Of 16 numbers in each lane the sums over all lanes: lane l has that of number l / 2. Each step
-/// halves the numbers that a lane still has to add up, so it takes 16 shuffles and not 80.
+/// Sums over all lanes of 16 numbers in each: lane l has the sum of number l / 2. Each step halves
+/// the numbers that a lane still has to add up, so it takes 16 shuffles and not 80.
 __device__ __forceinline__ float sums_of_lanes(float (&numbers)[kStripSums]) {
   halve<8>(numbers);
   halve<4>(numbers);

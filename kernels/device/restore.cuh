@@ -1,4 +1,4 @@
-// What all workers receive with PowerSGD, P Q^T, and what stays in the residual.
+// PowerSGD: reconstructs P Q^T, which all workers receive, and updates the residual.
 #pragma once
 #include "kernels/device/low_rank_batch.cuh"
 
@@ -18,7 +18,7 @@ __device__ inline void receive_whole(const LowRankSegment& segment, int block) {
 template <bool kNarrow>
 class RowOfQ;
 
-/// Of up to four columns, in registers.
+/// A row of up to four columns, in registers.
 template <>
 class RowOfQ<true> {
  public:

@@ -153,7 +153,7 @@ class Selecting {
         [&](const auto& f) { for_each([&](int i, bool valid) { f(key(i) - from, valid); }); });
     const Key last = from + found.prefix;
     std::uint32_t end = kNoEnd;
-    // Of several equals, those with the lowest indices.
+    // Several equals are sent from the lowest index on.
     if (found.equals > found.rank)
       end = ~block_radix_select(found.rank, shared_.few_bins, shared_.scratch,
                                 [&](const auto& f) {

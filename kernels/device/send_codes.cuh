@@ -4,7 +4,7 @@
 
 namespace gradcast::GRADCAST_DEVICE {
 
-/// Where a warp puts the codes of each quad, one after another, before it makes words of them.
+/// A warp's codes of each quad, one after another, before it makes words of them.
 struct TileCodes {
   std::uint64_t of_quad[kRows * kLanes];
 };

@@ -7,14 +7,14 @@
 
 namespace gradcast::GRADCAST_DEVICE {
 
-/// Where each warp puts a tile's candidates in order, before it writes them out together. There is
-/// room for a tile's elements as well.
+/// Room in which each warp puts a tile's candidates in order, before it writes them out together. A
+/// tile's elements fit in as well.
 struct StreamShared {
   Candidate caught[kBlockWarps][kMostSlots];
 };
 static_assert(kMostSlots * sizeof(Candidate) >= kTileElements * sizeof(float));
 
-/// One warp's tiles, one after another. Of a tile each lane has 16 elements, of four rows of 128.
+/// One warp's tiles, one after another. Each lane has 16 elements of a tile, of four rows of 128.
 template <bool kRandomKeys, bool kTakesMoments, bool kOfMagnitudes, bool kRanks>
 class TileStream {
   static constexpr MomentsOf kMomentsOf = kOfMagnitudes ? MomentsOf::Magnitudes : MomentsOf::Values;
@@ -109,8 +109,8 @@ class TileStream {
 
   __device__ bool is_inside(std::int64_t at) const { return at >= 0 && at < segment_.elements; }
 
-  /// Writes the tile's candidates into its slots, by rising index. Where there are more than slots,
-  /// it writes none.
+  /// Writes the tile's candidates into its slots, by rising index. If there are more than slots, it
+  /// writes none.
   __device__ void catch_candidates(std::int64_t tile, std::uint32_t index, const float (&u)[16],
                                    std::uint32_t valid) {
     std::uint32_t own = 0;

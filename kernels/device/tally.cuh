@@ -92,7 +92,7 @@ class Tally {
     return before;
   }
 
-  /// Of this thread's entries of the list, those above the cut and in tiles before the part.
+  /// Counts this thread's entries of the list that lie above the cut and in tiles before the part.
   __device__ std::uint32_t listed_before(const Part& part, int listed) {
     const Segment& segment = share_.segment_of(part);
     const Cut cut = share_.notes_of(part).cut;
@@ -161,7 +161,7 @@ class Tally {
                     entry.index);
   }
 
-  /// How many of the list's entries above the cut lie in this thread's tile of a run.
+  /// Number of the list's entries above the cut that lie in this thread's tile of a run.
   __device__ std::uint32_t listed_of_tile(const Part& part, std::int64_t run, int listed) {
     const Segment& segment = share_.segment_of(part);
     const Cut cut = share_.notes_of(part).cut;

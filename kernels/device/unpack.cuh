@@ -36,8 +36,7 @@ __device__ __forceinline__ std::uint64_t read_quad(const std::uint32_t* words, i
   return codes;
 }
 
-/// Which scales the four elements of a quad have: one block's, and from element `split` on the
-/// next one's.
+/// Scales of the four elements of a quad: one block's, and from element `split` on the next one's.
 struct QuadScales {
   std::int32_t block;
   int split;

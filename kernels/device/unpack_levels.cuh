@@ -51,7 +51,7 @@ __device__ __forceinline__ void read_lanes(const std::uint32_t* words, int place
   }
 }
 
-/// What levels mean is in the batch, whatever the rule.
+/// Makes values of sums of levels. The batch has the meaning of levels, whatever the rule.
 inline __global__ void __launch_bounds__(kBlockThreads) unpack_levels(const LevelBatch batch) {
   const auto block = static_cast<int>(blockIdx.x);
   const LevelSegment segment = batch.segments[batch.block_segment[block]];

@@ -4,7 +4,7 @@
 
 namespace gradcast::GRADCAST_DEVICE {
 
-/// What one lane sees. A whole warp sees a row together: the candidates of one or more tiles, or 32
+/// One lane's view. A whole warp sees a row together: the candidates of one or more tiles, or 32
 /// places of one tile. All are by rising index, and a warp sees all rows of a tile one after
 /// another.
 struct Visit {

@@ -173,8 +173,8 @@ class Run {
     return progress;
   }
 
-  /// A block's turn with its view of memory. What stays behind, a warp or the whole block, may do
-  /// so until all others wait for it.
+  /// A block's turn with its view of memory. A warp or a whole block that stays behind may do so
+  /// until all others wait for it.
   Progress turn(Block& block) {
     if (block.asleep && random_() % 1024 != 0) return Progress::OnlyPauses;
     const int sweeps = shuffled_ ? 1 << random_() % 7 : 1;  // as exchanging views takes long

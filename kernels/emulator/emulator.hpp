@@ -43,7 +43,7 @@ struct Warp {
   std::array<std::uint32_t, 2> votes{};
 };
 
-/// What a running thread knows about itself.
+/// The running thread's place, warp and shared memory.
 struct Thread {
   Index thread, block, block_threads, grid_blocks;
   Warp* warp = nullptr;

@@ -15,8 +15,8 @@ namespace gradcast::emulator {
 void* allocate(std::size_t bytes);
 void release(void* memory);
 
-/// What is in use: address and bytes, a multiple of 4. Host memory that is not in it is the same
-/// for all blocks, whatever the memory order.
+/// Memory in use: address and bytes, a multiple of 4. Host memory outside it is the same for all
+/// blocks, whatever the memory order.
 const std::map<std::byte*, std::size_t>& memory_in_use();
 
 }  // namespace gradcast::emulator

@@ -132,7 +132,7 @@ void WeakMemory::begin_atomic(std::uint32_t* word) {
   const Place place = find(word);
   if (place.page == nullptr) return;
   SeenPage& seen = *place.seen;
-  // What the block itself stored in this word comes before.
+  // The block's own store to this word comes before the atomic.
   if (*word != seen.words[place.word] || has_bit(seen.stored, place.word)) {
     clear_bit(seen.stored, place.word);
     store(place, *word);
@@ -218,7 +218,7 @@ void WeakMemory::renew(const Page& page, SeenPage& seen, Unasked how_many) {
   seen.version = how_many == Unasked::All ? page.version : kMixed;
 }
 
-/// What happens unasked before a block's turn.
+/// Moves words unasked before a block's turn.
 void WeakMemory::drift(View& view) {
   const Unasked out = draw_unasked();
   const Unasked in = draw_unasked();

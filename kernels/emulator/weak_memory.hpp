@@ -1,28 +1,29 @@
-// What a memory order weaker than the emulator's own could do. The blocks of a GPU do not see one
-// memory: a load may return an older value, and a store may reach others late, until fences say
-// otherwise.
+// A memory order that is weaker than the emulator's own. The blocks of a GPU do not see one memory:
+// a load may return an older value, and a store may reach others late, until fences say otherwise.
 //
 // Each resident block has a view of the device's memory, as if it had a cache that nobody keeps
 // coherent and a buffer of its stores. Beside the views there is main memory. Kernels use plain
 // pointers, so the view of the block whose turn it is lies at the memory's own addresses, and is
-// exchanged when another block's turn comes. What has changed there since is what the block stored.
+// exchanged when another block's turn comes. Words that have changed there since are the block's
+// stores.
 //
 //   plain load     of the own view. A word that another block wrote is new there after a fence of
 //                  this block; before that, word by word, at times drawn from the seed or never.
 //   plain store    to the own view. It is in main memory after a fence of this block; before that,
 //                  word by word and in any order, at times drawn from the seed or at the kernel's
 //                  end.
-//   volatile load  of the own view or of main memory, as drawn: what it waits for comes.
-//   atomic         of all atomics on a word the newest value, at once, for other atomics. For loads
-//                  it is a store, but one that reaches main memory some time without a fence.
+//   volatile load  of the own view or of main memory, as drawn: a value that it waits for comes.
+//   atomic         reads the newest value of all atomics on the word, and other atomics see its own
+//                  at once. For loads it is a store, but one that reaches main memory some time
+//                  without a fence.
 //   fence          publishes the own stores and atomics, then renews the own view.
 //   barrier        orders the threads of a block, which share a view; nothing in main memory.
 //
-// All of this the PTX memory model allows. It orders a store before another block's load if from
-// the one to the other there is a chain of program order, barriers, and a fence, an atomic, an
-// atomic or volatile load that sees it, and a fence. Along such a chain the store is in main memory
-// when the atomic is made, and in the other view after the second fence. Fences are in one order,
-// as __threadfence's are. So kernels that are right are right here.
+// The PTX memory model allows all of this. It orders a store before another block's load if a chain
+// leads from the one to the other: program order, barriers, and a fence, an atomic, an atomic or
+// volatile load that sees it, and a fence. Along such a chain the store is in main memory when the
+// atomic is made, and in the other view after the second fence. Fences are in one order, as
+// __threadfence's are. So kernels that are right are right here.
 //
 // It does not show all that the model allows:
 //   - As threads share their block's view, one thread's fence serves stores of others that no
@@ -31,7 +32,7 @@
 //   - Loads happen no later than the program says: they do not move behind stores that follow.
 //   - Every fence is a __threadfence. Narrower scopes are not modelled, nor what a compiler moves.
 //   - A store of the value that a view already has is no store.
-//   - A word is 4 bytes. Where accesses race, a double may be half old.
+//   - A word is 4 bytes. If accesses race, a double may be half old.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -49,11 +50,11 @@ class WeakMemory {
   using Bits = std::array<std::uint32_t, kPageWords / 32>;  // one for each word
 
  public:
-  /// What one block sees of a page.
+  /// One block's view of a page.
   struct SeenPage {
     Words words;
     Bits stored, modified;  // by stores, by atomics, and not in main memory yet
-    // Of main memory, whose words these are but for those of the block's own; or kMixed.
+    // Version of main memory whose words these are, but for the block's own words; or kMixed.
     std::uint64_t version;
 
     std::uint32_t own(std::size_t i) const { return stored[i] | modified[i]; }
@@ -73,7 +74,7 @@ class WeakMemory {
   /// The turn of a block begins and ends.
   void enter(View& view);
   void leave();
-  /// What the block whose turn was last has not published will reach main memory later.
+  /// Ends the block whose turn was last. Words that it has not published reach main memory later.
   void end(View& view);
 
   /// `all_wait`: atomics that somebody may wait for reach main memory now.
@@ -111,7 +112,7 @@ class WeakMemory {
     SeenPage* seen;
     std::size_t word;
   };
-  /// How many of the words that could reach or leave main memory unasked do so.
+  /// Share of the words that could reach or leave main memory unasked and do so.
   enum class Unasked { None, Some, All };
 
   Place find(const void* word);
