@@ -122,10 +122,11 @@ IterationResult summarize(const Plan& plan, const RunRecord& record) {
   result.communication = communicating.length();
   result.exposed_communication = communicating.common(idle).length();
   result.wait = idle.minus(communicating).length();
-  if (plan.model_factor != 1 && result.iteration > Seconds{0}) {
+  if ((plan.model_factor != 1 || plan.kind_factor != 1) && result.iteration > Seconds{0}) {
     const Seconds compute = std::min(plan.compute, result.iteration);
-    const double longer =
-        (compute + plan.model_factor * (result.iteration - compute)) / result.iteration;
+    const double longer = plan.kind_factor *
+                          (compute + plan.model_factor * (result.iteration - compute)) /
+                          result.iteration;
     for (Seconds* part : {&result.iteration, &result.forward, &result.backward, &result.encode,
                           &result.communication, &result.exposed_communication, &result.decode,
                           &result.update, &result.overhead, &result.wait, &result.hidden_codec})

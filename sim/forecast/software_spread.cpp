@@ -236,6 +236,11 @@ std::vector<double> draws_of(const SoftwareSpread& spread, bool with_outside) {
     times[i] = spread.compute +
                std::exp(shift_of(shared[i], spread.discrepancy, spread.discrepancy_below)) *
                    (times[i] - spread.compute);
+  for (const SoftwareSpread::KindError& kind : spread.kinds) {
+    const std::optional<std::size_t> its = joint_place(spread, kind.name);
+    const Draws drawn = its ? joint_deviations(*spread.joint, *its) : deviations_of(kind.name);
+    for (std::size_t i = 0; i < times.size(); ++i) times[i] *= std::exp(kind.deviation * drawn[i]);
+  }
   return times;
 }
 
@@ -291,10 +296,16 @@ std::optional<SoftwareSpread> spread_of(const Scenario& scenario, const Plan& pl
   SoftwareSpread spread;
   spread.forecast = forecast.iteration.count();
   spread.group = scenario.cluster.name;
-  spread.compute = computed_in(scenario, forecast.iteration).count();
+  spread.compute = scenario.kind_factor * computed_in(scenario, forecast.iteration).count();
   spread.discrepancy = stack->discrepancy;
   spread.discrepancy_below = stack->discrepancy_below;
   spread.scatter = stack->scatter;
+  if (!stack->kinds.empty()) {
+    const KindEstimate kind = kind_estimate(stack->kinds, kind_of(scenario));
+    for (const KindEstimate::Part& part : kind.parts)
+      spread.kinds.push_back({part.known->name(), part.weight * part.known->deviation});
+    spread.scatter *= std::sqrt(1 - kKindShare + kKindShare * kind.unknown);
+  }
   if (auto joint = joint_terms(stack->correlations))
     spread.joint = std::make_shared<const JointTerms>(std::move(*joint));
   spread.own = std::hypot(kernel_deviation(plan, scenario).count(), jitter.count());
@@ -316,7 +327,8 @@ std::optional<SoftwareSpread> spread_of(const Scenario& scenario, const Plan& pl
   add_costs(spread, inside, cost_factors_of(plan), engine);
   add_compute(spread, inside, engine);
   // The factor of a cluster is on all but compute, and in the forecast.
-  for (SpreadTerm& term : spread.terms) term.seconds *= scenario.model_factor;
+  for (SpreadTerm& term : spread.terms)
+    term.seconds *= scenario.kind_factor * scenario.model_factor;
   spread.physics = spread.forecast;
   if (known)  // which the forecast has in it
     for (const SpreadTerm& term : spread.terms)

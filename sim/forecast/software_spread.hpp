@@ -42,6 +42,11 @@ struct SoftwareSpread {
   double discrepancy = 0;
   double discrepancy_below = 0;
   double scatter = 0;
+  struct KindError {
+    std::string name;
+    double deviation = 0;  // of the logarithm of all of the iteration
+  };
+  std::vector<KindError> kinds{};  // of what is known of runs of this kind
   /// Terms that err together, of all that the stack has, whether this run pays them or not;
   /// nullptr: each errs by itself.
   std::shared_ptr<const JointTerms> joint{};

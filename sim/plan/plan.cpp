@@ -386,6 +386,7 @@ Plan make_plan(const Scenario& scenario, const PlanShortcuts& shortcuts) {
     throw std::logic_error("the collective does not serve the compressor");
   Plan plan = planned(scenario, shortcuts);
   plan.model_factor = scenario.model_factor;
+  plan.kind_factor = scenario.kind_factor;
   if (training && plan.model_factor != 1) plan.compute = alone(scenario);
   require_ordered(plan);
   return plan;

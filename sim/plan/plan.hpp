@@ -84,6 +84,7 @@ struct Plan {
   /// On all of the iteration that the steps make but `compute`, which is of one GPU alone.
   double model_factor = 1;
   Seconds compute{0};
+  double kind_factor = 1;  // on the whole iteration
 
   int ranks() const { return static_cast<int>(rank_speeds.size()); }
 };

@@ -126,6 +126,7 @@ struct Scenario {
   std::vector<TermUse> stack_uses;
   /// On all of an iteration but one GPU's compute: the stack's, where it was learned here.
   double model_factor = 1;
+  double kind_factor = 1;  // on all of it: what runs of its kind took there over the rest of it
   /// Terms by name whose value was asked for: no stack changes them.
   std::vector<std::string> stated;
   /// Stacks that were measured, as one: where there is no stack it says how wide the interval is.

@@ -68,8 +68,9 @@ const ScenarioQuantity& find_software(std::string_view name) {
       if (quantity.name == name) return quantity;
       known.emplace_back(quantity.name);
     }
-  for (const char* own : {"discrepancy", "scatter", kModelFactor, "correlation", "pipelines",
-                          "fusion", "overlap", "collective", "gradients", "parameters"})
+  for (const char* own :
+       {"discrepancy", "scatter", kModelFactor, kKindFactor, "correlation", "pipelines", "fusion",
+        "overlap", "collective", "gradients", "parameters"})
     known.emplace_back(own);
   throw ValueError("unknown property '" + std::string(name) + "'" + did_you_mean(name, known) +
                    " (properties of a stack: " + join(known) + ")");
@@ -86,6 +87,20 @@ void read_factor(Stack& stack, const CsvReader& rows) {
   stack.factor = rows.value("value", parse_factor);
   stack.discrepancy = rows.value("deviation", parse_deviation);
   stack.discrepancy_below = rows.value("deviation_below", parse_deviation);
+}
+
+void read_kind(Stack& stack, const CsvReader& rows) {
+  const std::vector<SeenBox> seen = rows.value("seen", parse_seen);
+  if (seen.size() != 1 || seen[0].size() != 1 || seen[0][0].number->name != "compute" ||
+      seen[0][0].low != seen[0][0].high || seen[0][0].low <= 0)
+    throw rows.failure("seen", "a kind of runs is one time of one GPU, like 'compute=0.2133'");
+  KindFactor kind{{rows.value("compressor", parse_term_compressor), Seconds{seen[0][0].low}},
+                  rows.value("value", parse_factor),
+                  rows.value("deviation", parse_deviation)};
+  for (const KindFactor& other : stack.kinds)
+    if (other.name() == kind.name())
+      throw rows.failure("property", in_quotes(kind.name()) + " stands twice");
+  stack.kinds.push_back(std::move(kind));
 }
 
 void read_correlation(Stack& stack, const CsvReader& rows) {
@@ -107,6 +122,8 @@ bool read_own(Stack& stack, const CsvReader& rows) {
     stack.scatter = rows.value("value", parse_deviation);
   else if (name == kModelFactor)
     read_factor(stack, rows);
+  else if (name == kKindFactor)
+    read_kind(stack, rows);
   else if (name == "correlation")
     read_correlation(stack, rows);
   else if (name == "pipelines")
@@ -130,6 +147,8 @@ bool read_own(Stack& stack, const CsvReader& rows) {
 void require_joint(const Stack& stack, const CsvReader& rows) {
   const auto has = [&](const std::string& name) {
     return (stack.factor && name == kModelFactor) ||
+           std::any_of(stack.kinds.begin(), stack.kinds.end(),
+                       [&](const KindFactor& kind) { return kind.name() == name; }) ||
            std::any_of(stack.terms.begin(), stack.terms.end(),
                        [&](const StackTerm& term) { return term.name() == name; });
   };
@@ -200,7 +219,8 @@ Stack load_stack(const TextFile& file) {
     rows.word("source");
     if (read_own(stack, rows)) {
       const std::string& name = rows.text("property");
-      if (name != "correlation" && !own.insert(name).second)  // of which there are many
+      const bool many = name == "correlation" || name == kKindFactor;
+      if (!many && !own.insert(name).second)
         throw rows.failure("property", in_quotes(name) + " stands twice");
       continue;
     }
@@ -275,6 +295,11 @@ std::string stack_csv(const Stack& stack, const std::vector<std::string>& proven
   else
     rows.add("discrepancy", percent(stack.discrepancy),
              "of communication and software, measured over forecast, on a log scale: of a cluster");
+  for (const KindFactor& each : stack.kinds)
+    rows.add({kKindFactor, each.kind.compressor,
+              number_to_text(rounded_to(kDigitsKept, each.factor)), percent(each.deviation),
+              "on all of runs that compute as long here",
+              "compute=" + number_to_text(each.kind.compute.count()), "", "", ""});
   rows.add("scatter", percent(stack.scatter), source + ": of a run");
   for (const TermCorrelation& each : stack.correlations)
     rows.add({"correlation", "", number_to_text(each.value), "", "between the logarithms", "", "",

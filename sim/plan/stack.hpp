@@ -9,6 +9,7 @@
 #include "sim/base/text_file.hpp"
 #include "sim/inputs/fusion.hpp"
 #include "sim/plan/joint_terms.hpp"
+#include "sim/plan/run_kind.hpp"
 #include "sim/plan/scenario_quantity.hpp"
 #include "sim/plan/situation.hpp"
 
@@ -86,6 +87,8 @@ struct Stack {
   /// discrepancy that nobody knows. `discrepancy` then says how sure the factor is.
   std::optional<double> factor{};
   double discrepancy_below = 0;  // of lower factors; 0: as of higher ones
+  /// What the runs that it was learned from say of their kinds beside that. Each kind is its own.
+  std::vector<KindFactor> kinds{};
   std::vector<TermCorrelation> correlations{};
   /// The sources of the measured runs from which it was estimated: it must not be held against
   /// them.

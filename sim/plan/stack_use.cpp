@@ -51,12 +51,13 @@ void apply_stack(Scenario& scenario) {
     if (use.outside.empty() && is_usual(*use.term))
       use.term->quantity->set(scenario, use.term->value);
   scenario.model_factor = scenario.stack->factor.value_or(1);
+  scenario.kind_factor = kind_estimate(scenario.stack->kinds, kind_of(scenario)).factor();
 }
 
 Scenario without_stack(Scenario scenario) {
   for (const TermUse& use : scenario.stack_uses) use.term->quantity->set(scenario, use.physics);
   scenario.stack_uses.clear();
-  scenario.model_factor = 1;
+  scenario.model_factor = scenario.kind_factor = 1;
   return scenario;
 }
 

@@ -1,5 +1,6 @@
 #include "sim/population/group_chain.hpp"
 
+#include <Eigen/Core>
 #include <cmath>
 
 #include "sim/fit/least_squares.hpp"
@@ -41,10 +42,11 @@ double GroupChain::misfit(const VectorXd& x, double shift, double scatter) const
   const VectorXd numbers = x.array().exp();
   const VectorXd times =
       group_.compute + std::exp(shift) * (group_.physics - group_.compute + group_.gain * numbers);
+  VectorXd errors = group_.measured - times.array().log().matrix();
+  if (group_.apart.size() > 0) errors = group_.apart.triangularView<Eigen::Lower>() * errors;
   double sum = 0;
   for (Eigen::Index i = 0; i < times.size(); ++i)
-    sum += 0.5 * (kDegrees + 1) *
-           std::log1p(square((group_.measured[i] - std::log(times[i])) / scatter) / kDegrees);
+    sum += 0.5 * (kDegrees + 1) * std::log1p(square(errors[i] / scatter) / kDegrees);
   return sum + static_cast<double>(times.size()) * std::log(scatter);
 }
 

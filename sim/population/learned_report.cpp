@@ -32,6 +32,8 @@ std::string range_text(const LearnedTerm& term, const KnownRange& range) {
 std::string title_of(const LearnedTerm& term) {
   if (term.name == kModelFactor) return "all but compute, here";
   if (term.name == "scatter") return "a run by itself";
+  if (term.name.starts_with(kKindFactor))
+    return "runs" + term.name.substr(std::string_view(kKindFactor).size()) + " s of compute";
   return term.name;
 }
 
@@ -188,7 +190,8 @@ std::vector<FittedFile> learned_files(const LearnedStack& learned, const std::st
       "The software stack " + prior + " on one cluster, as " + std::to_string(rows.size()) +
           (rows.size() == 1 ? " run" : " runs") + " of " + measured + " show it.",
       "Learned by `gradcast learn`. What the runs say nothing of is as " + prior +
-          " has it. model_factor is on all times of this cluster but one GPU's compute.",
+          " has it. model_factor is on all times of this cluster but one GPU's compute, "
+          "kind_factor on all of runs that compute as long as the runs that were measured.",
       "sources: " + join(stack.sources, " ")};
   made.push_back({"platforms/stack-" + stack.name + ".csv", stack_csv(stack, comments)});
   return made;

@@ -95,6 +95,40 @@ double correlation_of(const std::vector<double>& a, const std::vector<double>& b
                    std::inner_product(b.begin(), b.end(), b.begin(), 0.0));
 }
 
+/// What a run takes by the model, as logarithms, by row.
+VectorXd log_times(const LinearGroup& linear, const VectorXd& x, double shift) {
+  return (linear.compute.array() +
+          std::exp(shift) *
+              (linear.physics - linear.compute + linear.gain * x.array().exp().matrix()).array())
+      .log();
+}
+
+/// The kinds of runs that were measured, each once, and how runs' errors tell of them.
+struct MeasuredKinds {
+  std::vector<RunKind> kinds{};
+  Eigen::MatrixXd weights{};  // by kind, by row: of errors, for the kind's own
+  Eigen::MatrixXd root{};     // by kind, by kind: what stays unknown, in scatters of a run
+};
+
+MeasuredKinds measured_kinds(const LinearGroup& linear) {
+  constexpr double kSame = 0.95;  // 1.5 % longer or shorter
+  constexpr int kDigits = 4;      // of a file
+  MeasuredKinds measured;
+  for (const RunKind& kind : linear.kinds)
+    if (kind.compute > Seconds{0} &&
+        std::none_of(measured.kinds.begin(), measured.kinds.end(),
+                     [&](const RunKind& known) { return kind_correlation(known, kind) > kSame; }))
+      measured.kinds.push_back(
+          {kind.compressor, Seconds{rounded_to(kDigits, kind.compute.count())}});
+  const Eigen::MatrixXd shared = kind_correlations(measured.kinds, linear.kinds);
+  measured.weights = scatter_of(linear.kinds).ldlt().solve(shared.transpose()).transpose();
+  Eigen::MatrixXd unknown =
+      kind_correlations(measured.kinds, measured.kinds) - measured.weights * shared.transpose();
+  unknown.diagonal().array() += 1e-9;
+  measured.root = Eigen::LLT<Eigen::MatrixXd>(unknown).matrixL();
+  return measured;
+}
+
 /// Rounded as a file has them. Rounding may leave a matrix that no distribution has, where terms
 /// are all but one: then all go together a little less.
 void make_possible(std::vector<TermCorrelation>& correlations) {
@@ -151,6 +185,7 @@ StackLearner::StackLearner(const Stack& prior, const std::vector<FitRow>& rows, 
   VectorXd about = middle_;
   for (const Lengths& lengths : {Lengths{1500, 4000, 4}, Lengths{3000, 16000, 8}}) {
     linear_ = linear_rows(linear, quantities, about);
+    linear_.apart = apart_of(linear_.kinds);
     draws_ = chain_draws(linear_, lengths);
     for (std::size_t a = 0; a < linear_.terms.size(); ++a) {
       std::vector<double> values;
@@ -192,6 +227,7 @@ LinearGroup StackLearner::some_of(const std::vector<std::size_t>& rows) const {
     some.measured[at(i)] = linear_.measured[at(rows[i])];
     some.physics[at(i)] = linear_.physics[at(rows[i])];
     some.compute[at(i)] = linear_.compute[at(rows[i])];
+    some.kinds.push_back(linear_.kinds[rows[i]]);
     for (std::size_t a = 0; a < columns.size(); ++a)
       some.gain(at(i), at(a)) = linear_.gain(at(rows[i]), at(columns[a]));
   }
@@ -199,6 +235,7 @@ LinearGroup StackLearner::some_of(const std::vector<std::size_t>& rows) const {
     some.terms.push_back(linear_.terms[columns[a]]);
     some.about[at(a)] = linear_.about[at(columns[a])];
   }
+  some.apart = apart_of(some.kinds);
   return some;
 }
 
@@ -285,7 +322,7 @@ LearnedStack StackLearner::learned(const LinearGroup& linear, const std::vector<
                                    const std::string& evidence) const {
   LearnedStack learned{prior_, {}};
   Stack& stack = learned.stack;
-  const std::vector<std::vector<double>> columns = columns_of(linear, draws);
+  std::vector<std::vector<double>> columns = columns_of(linear, draws);
   const VectorXd centre = centre_of(linear, draws, columns);
   std::vector<std::string> names;
   for (std::size_t a = 0; a < linear.terms.size(); ++a) {
@@ -311,6 +348,27 @@ LearnedStack StackLearner::learned(const LinearGroup& linear, const std::vector<
   stack.discrepancy_below = factor.below;
   std::vector<double> scatters;
   Dice dice(seed_);
+  const MeasuredKinds measured = measured_kinds(linear);
+  const std::size_t first_kind = columns.size();
+  columns.resize(first_kind + measured.kinds.size());
+  for (const Draw& draw : draws) {
+    VectorXd unknown(at(measured.kinds.size()));
+    for (Eigen::Index k = 0; k < unknown.size(); ++k) unknown[k] = dice.normal();
+    const VectorXd its =
+        measured.weights * (linear.measured - log_times(linear, draw.x, draw.shift)) +
+        draw.scatter * measured.root * unknown;
+    for (std::size_t k = 0; k < measured.kinds.size(); ++k)
+      columns[first_kind + k].push_back(its[at(k)]);
+  }
+  for (std::size_t k = 0; k < measured.kinds.size(); ++k) {
+    const LogSpread spread = log_spread_of(columns[first_kind + k]);
+    stack.kinds.push_back(
+        {measured.kinds[k], std::exp(spread.middle), (spread.above + spread.below) / 2});
+    const double between = prior_.scatter * std::sqrt(kKindShare);
+    names.push_back(stack.kinds.back().name());
+    learned.terms.push_back(
+        {names.back(), nullptr, range_of({0, between, between}), range_of(spread)});
+  }
   for (const Draw& draw : draws) scatters.push_back(draw.scatter * t_quantile(dice.uniform(), 4));
   const LogSpread scatter = log_spread_of(scatters);
   stack.scatter = (scatter.above + scatter.below) / 2;

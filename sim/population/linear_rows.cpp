@@ -1,5 +1,6 @@
 #include "sim/population/linear_rows.hpp"
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
@@ -15,6 +16,27 @@ double time_of(const Scenario& scenario) {
 }
 
 }  // namespace
+
+Eigen::MatrixXd kind_correlations(const std::vector<RunKind>& some,
+                                  const std::vector<RunKind>& others) {
+  Eigen::MatrixXd correlations(at(some.size()), at(others.size()));
+  for (std::size_t i = 0; i < some.size(); ++i)
+    for (std::size_t j = 0; j < others.size(); ++j)
+      correlations(at(i), at(j)) = kKindShare * kind_correlation(some[i], others[j]);
+  return correlations;
+}
+
+Eigen::MatrixXd scatter_of(const std::vector<RunKind>& kinds) {
+  Eigen::MatrixXd scatter = kind_correlations(kinds, kinds);
+  scatter.diagonal().setOnes();
+  return scatter;
+}
+
+Eigen::MatrixXd apart_of(const std::vector<RunKind>& kinds) {
+  const Eigen::MatrixXd scatter = scatter_of(kinds);
+  return Eigen::LLT<Eigen::MatrixXd>(scatter).matrixL().solve(
+      Eigen::MatrixXd::Identity(scatter.rows(), scatter.cols()));
+}
 
 LinearGroup linear_rows(const std::vector<LinearRow>& rows,
                         const std::vector<const ScenarioQuantity*>& quantities,
@@ -41,6 +63,7 @@ LinearGroup linear_rows(const std::vector<LinearRow>& rows,
     for (const std::size_t k : rows[i].terms) gain(at(i), at(k)) *= scale * std::exp(-about[at(k)]);
     linear.measured[at(i)] = std::log(rows[i].measured.count());
     linear.physics[at(i)] = alone;
+    linear.kinds.push_back(kind_of(physics));
     linear.compute[at(i)] = computed_in(physics, Seconds{alone}).count();
   }
   for (std::size_t k = 0; k < quantities.size(); ++k)

@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <vector>
 
+#include "sim/plan/run_kind.hpp"
 #include "sim/population/groups.hpp"
 #include "sim/population/priors.hpp"
 
@@ -20,6 +21,10 @@ struct LinearGroup {
   Eigen::VectorXd physics;         // seconds
   Eigen::MatrixXd gain;            // by row, by term: seconds for each unit of the number
   Eigen::VectorXd about;           // by term: the logarithms about which this is right
+  std::vector<RunKind> kinds;      // by row
+  /// Takes residuals apart that kinds of runs share: rows with it are as if independent, each with
+  /// the scatter of a run. Empty: they are independent.
+  Eigen::MatrixXd apart{};
 };
 
 /// A run, and the terms that concern it.
@@ -28,6 +33,16 @@ struct LinearRow {
   Seconds measured{0};
   std::vector<std::size_t> terms;  // places in `quantities`
 };
+
+/// Covariances of the errors of runs of these kinds, by row and column, in squares of a run's
+/// scatter: what their kinds share, and of one list with itself all of it.
+Eigen::MatrixXd kind_correlations(const std::vector<RunKind>& some,
+                                  const std::vector<RunKind>& others);
+Eigen::MatrixXd scatter_of(const std::vector<RunKind>& kinds);
+
+/// What takes the errors of runs of these kinds apart: the inverse of the triangle of Cholesky's of
+/// their correlations.
+Eigen::MatrixXd apart_of(const std::vector<RunKind>& kinds);
 
 /// `about`: by quantity, the logarithm of its number.
 LinearGroup linear_rows(const std::vector<LinearRow>& rows,

@@ -222,7 +222,7 @@ std::vector<NextRun> runs_to_measure_next(const std::vector<FitRow>& rows, const
   for (std::size_t c = 0; c < found.size(); ++c) {
     double sum = 0;
     for (const std::vector<double>& target : logs)
-      sum += narrower_by(target, logs[c], stack.scatter);
+      sum += narrower_by(target, logs[c], found[c].forecast.doubt.spread->scatter);
     found[c].narrower_percent = 100 * sum / static_cast<double>(logs.size());
   }
   std::erase_if(found,

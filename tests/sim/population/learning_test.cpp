@@ -73,7 +73,7 @@ TEST_CASE("runs tell what the software costs here, and that it holds in their si
                   .empty());
   for (const FitRow& row : rows)
     CHECK(outside_of(overhead.seen, row.scenario, make_plan(row.scenario)).empty());
-  REQUIRE(learned.terms.size() == 3);
+  REQUIRE(learned.terms.size() == 4);  // the overhead, the factor, the runs' one kind, the scatter
   CHECK(learned.terms[0].before.value == Approx(5e-3));
   CHECK(learned.terms[0].after.low > 10e-3);
   CHECK(learned.terms[0].after.high < 30e-3);
@@ -103,7 +103,9 @@ TEST_CASE("runs that are alike know the sum of factor and overhead better than e
   Stack stack = StackLearner(prior(), three, 1).by_all("mine").stack;
   // That they agree to the last digit does not mean that forecasts do.
   CHECK(stack.scatter > 0.005);
-  REQUIRE(stack.correlations.size() == 1);
+  REQUIRE(stack.correlations.size() >= 1);
+  CHECK(stack.correlations[0].one == "per_iteration_overhead");
+  CHECK(stack.correlations[0].other == kModelFactor);
   CHECK(stack.correlations[0].value < -0.5);
   const auto width = [&](const Stack& by) {
     const Evaluation its =
@@ -144,6 +146,27 @@ TEST_CASE("costs of compressed runs that are hardly known leave dense runs alone
   CHECK(*stack.factor == Approx(1).epsilon(0.03));
   for (const FitRow& row : rows)
     CHECK(forecast_of(row.scenario, stack) == Approx(row.run.iteration.count()).epsilon(0.03));
+}
+
+TEST_CASE("what is wrong with one kind of runs is said of that kind first",
+          "[population][learning]") {
+  const Stack nothing = stack_of("discrepancy,1%,,x,,\nscatter,10%,,x,,\n");
+  const std::vector<FitRow> rows = runs(4, 0, 1.15);
+  const Stack stack = StackLearner(nothing, rows, 1).by_all("mine").stack;
+  const auto error_of = [&](double compute_times) {
+    Scenario scenario = rows[0].scenario;
+    scenario.trace = scaled_to(scenario.trace, scenario.compute() * compute_times, 1);
+    const double truth = 1.15 * forecast_of(scenario, nothing);
+    return std::log(forecast_of(scenario, stack) / truth);
+  };
+  // All rows compute equally long. Runs of their kind take 15 % longer, as they did; of a kind that
+  // computes 7 times as long nothing is known but what all runs here share.
+  CHECK(std::abs(error_of(1)) < 0.03);
+  CHECK(error_of(7) < -0.08);
+  REQUIRE(stack.kinds.size() == 1);
+  CHECK(stack.kinds[0].factor > 1.1);
+  CHECK(stack.kinds[0].kind.compute.count() ==
+        Approx(rows[0].scenario.compute().count()).epsilon(1e-3));
 }
 
 TEST_CASE("each run is forecast without itself", "[population][learning]") {
