@@ -53,7 +53,8 @@ Json settings_columns(const TrainingSettings& settings, const std::string& datas
   return row;
 }
 
-/// Of all workers and iterations, what the compressor sent beside what the density asks.
+/// Compares the elements sent with those that the density asks for, over all workers and
+/// iterations.
 void add_counts(Json& summary, const Training& training) {
   std::vector<double> ratios;
   std::size_t near = 0;

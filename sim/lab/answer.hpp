@@ -10,7 +10,7 @@
 
 namespace gradcast::lab {
 
-/// What was looked at on the way; what was not asked for is empty.
+/// Observations made during the training. A list is empty if nobody asked for it.
 struct Seen {
   std::vector<BoundCount> bounds{};
   std::vector<Observation> observations{};

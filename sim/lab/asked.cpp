@@ -20,7 +20,7 @@ constexpr int kMostEpochs = 10'000;
 constexpr const char* kMade = "made";
 constexpr const char* kFashion = "fashion-mnist";
 constexpr const char* kLicences = "common-licenses";
-/// Where Debian's package dataset-fashion-mnist puts its files.
+/// Debian's package dataset-fashion-mnist installs its files here.
 constexpr const char* kFashionFolder = "/usr/share/datasets/fashion-mnist";
 /// Texts of free licences, on every Debian machine.
 constexpr const char* kLicencesFolder = "/usr/share/common-licenses";

@@ -1,4 +1,4 @@
-// What a user asks of `gradcast train`.
+// The options of `gradcast train`.
 #pragma once
 #include <string>
 #include <vector>

@@ -12,13 +12,13 @@
 
 namespace gradcast::lab {
 
-/// Of all workers and iterations, for a tensor or "all".
+/// Checks of one tensor, or of the whole model ("all"), over all workers and iterations.
 struct BoundCount {
   std::string tensor;
   std::int64_t elements = 0;
-  std::int64_t checks = 0;  // vectors of zeros, and with what is not finite, are left out
+  std::int64_t checks = 0;  // zero vectors and vectors with NaN or infinity are left out
   std::int64_t failures = 0;
-  double worst_excess = 0;  // the most that was left beyond the bound, as a share of u's square
+  double worst_excess = 0;  // largest excess over the bound, as a share of u's square
 };
 
 class BoundChecks {
@@ -38,8 +38,8 @@ class BoundChecks {
   double density_;
 };
 
-/// What exact Top-k takes and leaves of the sum of squares. `u` has an element that is not zero,
-/// and none that is not finite; 1 <= k <= its size.
+/// The shares of the sum of squares that exact Top-k takes and leaves. `u` must be finite and not
+/// all zeros; 1 <= k <= its size.
 SquareShares top_k_shares(std::span<const float> u, std::int64_t k);
 
 }  // namespace gradcast::lab

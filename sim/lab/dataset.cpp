@@ -21,7 +21,7 @@ void Dataset::copy(const Samples& from, const std::uint32_t* places, std::size_t
 const char* to_text(DatasetKind kind) { return kind == DatasetKind::Text ? "text" : "images"; }
 
 void measure_elements(Dataset& dataset) {
-  // Of each value how often: exact, and fast for 47 million of them.
+  // Counts how often each value occurs: exact, and fast for 47 million values.
   std::vector<double> counts(256);
   for (const std::uint8_t byte : dataset.training.bytes) ++counts[byte];
   const auto all = static_cast<double>(dataset.training.bytes.size());
@@ -39,10 +39,10 @@ namespace {
 constexpr int kSide = 28;
 constexpr std::size_t kPixels = kSide * kSide;
 constexpr int kClasses = 10;
-constexpr std::size_t kSpots = 6;       // of a class
+constexpr std::size_t kSpots = 6;       // per class
 constexpr double kSpotRadius = 3;       // pixels
-constexpr double kSeen = 0.75;          // of a class's spots in one sample
-constexpr double kNoise = 110;          // of 255
+constexpr double kSeen = 0.75;          // probability that a sample shows a spot of its class
+constexpr double kNoise = 110;          // largest value, on a scale of 255
 constexpr std::uint64_t kMadeSeed = 1;  // the data do not depend on the training's seed
 
 struct Spot {

@@ -1,4 +1,4 @@
-// What a network learns from: samples with labels.
+// Training and test data of a network: samples with labels.
 #pragma once
 #include <cstdint>
 #include <filesystem>

@@ -1,5 +1,5 @@
-// What workers send each other in an iteration: each encodes its gradient with the project's own
-// reference of the compressor, and all receive one mean gradient.
+// The exchange of an iteration. Each worker encodes its gradient with the project's own reference
+// of the compressor, and all receive one mean gradient.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -15,30 +15,30 @@ namespace gradcast::lab {
 
 class Exchange {
  public:
-  /// `tensors`: of the network, in the order of the parameters.
+  /// `tensors`: the network's, in the order of the parameters.
   Exchange(const TrainingSettings& settings, const std::vector<ParameterTensor>& tensors);
 
-  /// Where a worker's gradient is to be written before encode.
+  /// The buffer for a worker's gradient; write it before encode.
   std::span<float> gradient(std::size_t worker) { return gradients_[worker]; }
 
   /// Encodes a worker's gradient. Different workers may be encoded at a time.
   void encode(std::size_t worker, int iteration, double density);
 
-  /// Writes the mean of what all have sent: (1 / P) x the sum, added in the order of the workers.
-  /// Of casts it is the sum of P-ths, as PyTorch's hooks have it, so that it does not overflow
-  /// where a gradient does not. Of signSGD it is the vote.
+  /// Writes the mean over the workers: (1 / P) x the sum, added in the order of the workers. Casts
+  /// divide by P before they encode, as PyTorch's hooks do, so that the sum does not overflow.
+  /// signSGD writes the vote.
   void combine(double density, Team& team, std::span<float> mean);
 
-  /// How many elements each worker sent last.
+  /// Number of elements that each worker sent last.
   const std::vector<std::int64_t>& sent() const { return sent_; }
-  /// How many elements the density asks of a worker: k. Of what does not select, those it sends: of
-  /// PowerSGD the numbers of P and Q.
+  /// Number of elements that a worker should send. Sparsifiers: k by the density. PowerSGD: the
+  /// elements of P and Q. Others: all elements.
   std::int64_t wanted(double density) const;
-  /// What a worker sends with so many elements, all bytes of values, indices, codes and scales.
+  /// Bytes that a worker sends with so many elements: values, indices, codes and scales.
   double bytes_of(double sent_elements) const;
 
-  /// The last u = gradient + residual of a worker, from which it selected or which it encoded;
-  /// after encode and before combine. For dense, the gradient; for casts, a P-th.
+  /// A worker's last u = gradient + residual, from which it selected or which it encoded. Call it
+  /// after encode and before combine. Dense: u is the gradient. Casts: gradient / P + residual.
   std::vector<float> last_u(std::size_t worker) const;
 
   std::vector<WorkerMemory>& memories() { return memories_; }
@@ -69,8 +69,8 @@ class Exchange {
   std::vector<WorkerMemory> memories_;
   std::vector<Sent> sets_;
   std::vector<std::int64_t> sent_;
-  std::optional<PackedExchange> packed_;     // of casts and quantisers
-  std::optional<LowRankExchange> low_rank_;  // of PowerSGD
+  std::optional<PackedExchange> packed_;     // casts and quantisers
+  std::optional<LowRankExchange> low_rank_;  // PowerSGD
 };
 
 }  // namespace gradcast::lab

@@ -8,7 +8,7 @@
 namespace gradcast::lab {
 
 struct Idx {
-  std::vector<std::size_t> sizes;  // of each dimension; the first counts samples
+  std::vector<std::size_t> sizes;  // one per dimension; the first counts samples
   std::string_view bytes;          // a view of what was given
 };
 

@@ -22,7 +22,7 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
-/// How parameters begin, and whether weight decay applies to them.
+/// Kinds of parameters: each has its initial values, and weight decay applies to some.
 enum class ParameterKind {
   Weight,      // uniform within +-sqrt(6 / fan in): He et al., 2015, for rectifiers
   GateWeight,  // uniform within +-1 / sqrt(fan in): as PyTorch's LSTM
@@ -41,7 +41,7 @@ struct ParameterTensor {
   std::size_t elements = 0;
   ParameterKind kind = ParameterKind::Weight;
   std::size_t fan_in = 1;
-  std::size_t columns = 1;  // of the matrix that it is, row by row; 1: a vector
+  std::size_t columns = 1;  // of its matrix, stored row by row; 1 for a vector
 };
 
 /// Real is float for trainings, double where gradients are checked. A layer keeps what backward

@@ -43,7 +43,7 @@ class Network {
   double loss_and_gradient(std::span<const Real> parameters, std::span<const Real> inputs,
                            std::span<const std::uint8_t> labels, std::span<Real> gradient);
 
-  /// How many of the largest outputs are those of their labels.
+  /// Number of labels predicted correctly: the label's output is the largest.
   std::size_t count_right(std::span<const Real> parameters, std::span<const Real> inputs,
                           std::span<const std::uint8_t> labels);
 
@@ -57,10 +57,10 @@ class Network {
 
   std::vector<NamedLayer<Real>> layers_;
   int positions_;
-  std::vector<std::size_t> first_;  // of each layer: where its parameters begin
+  std::vector<std::size_t> first_;  // index of each layer's first parameter
   std::vector<ParameterTensor> tensors_;
   std::size_t size_ = 0;
-  std::vector<std::vector<Real>> outputs_;  // of each layer
+  std::vector<std::vector<Real>> outputs_;  // one per layer
   std::vector<Real> d_out_;
   std::vector<Real> d_in_;
 };

@@ -12,7 +12,7 @@ struct NetworkKind {
   std::string_view name;
   std::string_view summary;
   DatasetKind takes;
-  const char* batch;  // of a worker, where none is asked for
+  const char* batch;  // default per worker
   const char* learning_rate;
   /// `input`: of a sample. Throws ValueError where the network cannot take it.
   Network<float> (*make)(Shape input, int classes);

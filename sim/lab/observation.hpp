@@ -1,4 +1,4 @@
-// What u = gradient + residual looks like: the paper's Fig. 2, 7 and 8.
+// Statistics of u = gradient + residual: the paper's Fig. 2, 7 and 8.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -15,7 +15,7 @@ namespace gradcast::lab {
 /// The name of the whole model among its tensors.
 inline constexpr const char* kAllTensors = "all";
 
-/// How many elements lie from `from` to below `to`, in deviations from 0.
+/// Number of elements from `from` to below `to`. Both are multiples of the standard deviation.
 struct Bin {
   double from = 0;
   double to = 0;
@@ -25,7 +25,7 @@ struct Bin {
 /// The elements of a vector.
 struct Observation {
   int iteration = 0;   // from 1
-  std::string tensor;  // of the network, or kAllTensors
+  std::string tensor;  // a tensor of the network, or kAllTensors
   std::int64_t elements = 0;
   double mean = 0;
   double deviation = 0;  // around the mean

@@ -180,7 +180,7 @@ void PackedExchange::combine(Team& team, std::span<const std::vector<float>> u,
 }
 
 bool PackedExchange::gives_the_mean() const {
-  // Of casts each worker has sent a P-th.
+  // With a cast, each worker has sent 1/P of the elements' values.
   return compressor_.packing->sum == PackSum::Votes || compressor_.family == Family::Cast;
 }
 

@@ -34,37 +34,37 @@ inline std::vector<Part> parts_of(const std::vector<ParameterTensor>& tensors, S
   return parts;
 }
 
-/// What a worker keeps from iteration to iteration.
+/// State that a worker keeps from iteration to iteration.
 struct WorkerMemory {
   std::vector<float> residual;  // empty for dense, and for casts and quantisers without feedback
   std::vector<float> velocity;  // with momentum correction; else empty
   std::vector<float> query;     // PowerSGD's Q, of one tensor after another; else empty
 };
 
-/// What workers send with PowerSGD: of each tensor two thin matrices, one all-reduce after another.
+/// PowerSGD's exchange: two thin matrices per tensor, in two all-reduces.
 class LowRankExchange {
  public:
   /// `tensors`: a part each.
   LowRankExchange(const TrainingSettings& settings, std::vector<Part> tensors);
 
-  /// Before the first all-reduce. The residual is zeros, and becomes u. Different workers may be
-  /// encoded at a time.
+  /// Call it before the first all-reduce. The residual is zeros, and becomes u. Different workers
+  /// may be encoded at the same time.
   void encode(std::size_t worker, int iteration, std::span<const float> u, WorkerMemory& memory);
 
-  /// Both all-reduces, and what comes of them.
+  /// Runs both all-reduces, then writes the mean and updates the residuals.
   void combine(Team& team, std::vector<WorkerMemory>& memories, std::span<float> mean);
 
-  /// That a worker sends in an iteration.
+  /// Elements that a worker sends in an iteration.
   std::int64_t numbers() const;
-  /// Of a worker's Q of all tensors.
+  /// Elements of Q, for all tensors of a worker.
   std::size_t query_elements() const { return query_elements_; }
 
  private:
   struct Tensor {
     Part part;
     LowRankNumbers numbers;
-    std::size_t query;                     // where its Q begins
-    std::vector<std::vector<float>> sent;  // of each worker: P, or the tensor
+    std::size_t query;                     // index of its first element of Q
+    std::vector<std::vector<float>> sent;  // one per worker: P, or the whole tensor
 
     std::span<float> query_of(WorkerMemory& memory) const {
       return std::span(memory.query).subspan(query, static_cast<std::size_t>(numbers.second));
@@ -78,29 +78,30 @@ class LowRankExchange {
   std::size_t query_elements_ = 0;
 };
 
-/// What workers send with a cast or quantiser: every element of each part as a code; or, where they
-/// share a scale, as a level of it.
+/// The exchange of a cast or quantiser. Every element of each part is sent as a code, or as a level
+/// if the workers share a scale.
 class PackedExchange {
  public:
   PackedExchange(const TrainingSettings& settings, std::vector<Part> parts);
 
-  /// `u` holds all elements, and so does the residual, or it is empty. Different workers may be
-  /// encoded at a time.
+  /// `u` holds all elements. `residual` does too, or it is empty. Different workers may be encoded
+  /// at the same time.
   void encode(std::size_t worker, int iteration, std::span<const float> u,
               std::span<float> residual);
 
-  /// What all payloads say together. Where workers share a scale they encode only now, when all
-  /// scales are known: `u` and the residuals are those that encode was given.
+  /// Decodes all payloads together. Workers that share a scale encode only here, when all scales
+  /// are known: pass the `u` and the residuals that encode got.
   void combine(Team& team, std::span<const std::vector<float>> u, std::span<WorkerMemory> memories,
                std::span<float> dense);
-  /// That is the mean, or takes its place. Else it is the sum over the workers.
+  /// True if combine gives the mean, or the vote that replaces it. Otherwise combine gives the sum
+  /// over the workers.
   bool gives_the_mean() const;
 
-  /// That a worker sends in an iteration.
+  /// Bytes that a worker sends in an iteration.
   std::int64_t bytes() const;
 
  private:
-  /// What a worker knows of a part before it knows the shared scale.
+  /// A worker's own scale and seed for a part, before the scale is shared.
   struct Own {
     float scale = 0;
     std::uint64_t seed = 0;
@@ -108,18 +109,18 @@ class PackedExchange {
   std::uint64_t seed_of(std::size_t worker, std::size_t part, int iteration) const;
   void encode_levels(std::size_t worker, std::span<const float> u, std::span<float> residual);
   void decode_levels(std::size_t part, std::span<float> dense) const;
-  /// Of all workers: their largest scale.
+  /// The settings with the largest scale of all workers.
   LevelSettings agreed(std::size_t part) const;
 
   const Compressor& compressor_;
-  const Levels* levels_;  // where workers share a scale
+  const Levels* levels_;  // null unless workers share a scale
   double parameter_;
   std::uint32_t seed_;
   bool shared_seed_;
   std::int64_t workers_;
   std::vector<Part> parts_;
-  std::vector<std::vector<Own>> own_;  // of each part, of each worker, where they share a scale
-  std::vector<std::vector<std::vector<std::uint32_t>>> payloads_;  // of each part, of each worker
+  std::vector<std::vector<Own>> own_;  // [part][worker], if they share a scale
+  std::vector<std::vector<std::vector<std::uint32_t>>> payloads_;  // [part][worker]
 };
 
 }  // namespace gradcast::lab

@@ -1,4 +1,4 @@
-// What a training is to do: everything that decides its result.
+// Settings of a training: everything that decides its result.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -8,16 +8,16 @@
 
 namespace gradcast::lab {
 
-/// Of a training. Nobody would wait for more.
+/// Longest training. Nobody would wait for more.
 inline constexpr int kMostIterations = 100'000'000;
 
 /// Over what a compressor selects.
 enum class Scope {
   Model,  // k of all elements
-  Layer,  // of each tensor its own k, at least one element
+  Layer,  // k of each tensor, at least one element
 };
 
-/// How the workers' selections become one gradient.
+/// Methods to make one gradient of the workers' selections.
 enum class Combination {
   Gather,  // the sum of all that was sent
   GTopK,   // k of the sum, by a tree of pairs (gTop-k)
@@ -34,14 +34,14 @@ struct TrainingSettings {
   std::int64_t candidates = 0;             // rTop-k's r; 0: 5 k
   Scope scope = Scope::Model;
   Combination combination = Combination::Gather;
-  bool feedback = true;              // what is not sent stays in the residual
+  bool feedback = true;              // elements not sent stay in the residual
   bool momentum_correction = false;  // DGC: each worker's momentum is accumulated before it sends
   bool masking = false;              // DGC: momentum of what was sent is forgotten
   bool shared_seed = false;          // all workers draw alike
   bool shared_scale = false;         // all workers' levels are of the largest scale of any worker
 
   int workers = 16;
-  int batch = 128;  // of a worker
+  int batch = 128;  // per worker
   int epochs = 10;
   double learning_rate = 0.01;
   double momentum = 0.9;
@@ -58,8 +58,8 @@ struct TrainingSettings {
   bool takes_density() const { return selects() && !compressor->parameter.selects; }
 };
 
-/// Of an iteration (from 0), with `in_epoch` iterations an epoch: the share of a warm-up's way that
-/// lies behind, rising linearly to 1. Goyal et al., "Accurate, Large Minibatch SGD", 2017.
+/// The learning rate of an iteration (from 0). It rises linearly during the warm-up. `in_epoch`:
+/// iterations per epoch. Goyal et al., "Accurate, Large Minibatch SGD", 2017.
 inline double learning_rate_at(const TrainingSettings& settings, int iteration, int in_epoch) {
   const int warmup = settings.learning_rate_warmup * in_epoch;
   if (iteration >= warmup) return settings.learning_rate;

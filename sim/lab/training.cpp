@@ -185,7 +185,7 @@ Shards::Shards(std::uint64_t seed, std::size_t samples, int workers, int batch)
 std::vector<std::uint32_t> Shards::batch_of(int worker, int iteration) const {
   const auto first = places_.begin() + static_cast<std::ptrdiff_t>(worker * shard_size_);
   std::vector<std::uint32_t> shard(first, first + static_cast<std::ptrdiff_t>(shard_size_));
-  // Of a worker and an epoch.
+  // The draws are those of this worker and epoch.
   const auto part = static_cast<std::uint64_t>(worker) << 32 |
                     static_cast<std::uint64_t>(iteration / iterations_);
   shuffle(shard, Draws(seed_, Draw::Epoch, part));

@@ -38,7 +38,7 @@ class Shards {
 /// After an iteration in which the test set was looked at.
 struct Evaluation {
   double epoch = 0;            // iterations / those in an epoch
-  std::int64_t iteration = 0;  // that are done
+  std::int64_t iteration = 0;  // iterations done
   double train_loss = 0;       // mean over workers and iterations since the evaluation before
   double test_accuracy_percent = 0;
   double sent_elements_mean = 0;  // by a worker in an iteration, since the evaluation before
@@ -48,14 +48,13 @@ struct Evaluation {
 
 /// Everything that a training must have to go on as if it had never stopped.
 struct TrainingState {
-  int iteration = 0;  // that are done
+  int iteration = 0;  // iterations done
   std::vector<float> parameters;
-  std::vector<float> velocity;  // of the optimiser
+  std::vector<float> velocity;  // the optimiser's
   std::vector<WorkerMemory> memories;
   std::vector<Evaluation> evaluations;
-  std::vector<double> losses;  // of each iteration: mean over workers
-  std::vector<std::vector<std::int64_t>>
-      counts;  // of each iteration: elements that each worker sent
+  std::vector<double> losses;                     // per iteration: mean over workers
+  std::vector<std::vector<std::int64_t>> counts;  // per iteration: elements that each worker sent
 };
 
 class Training {
@@ -74,7 +73,7 @@ class Training {
   /// All of it, to be kept.
   TrainingState state() const;
   const std::vector<Evaluation>& evaluations() const { return state_.evaluations; }
-  /// Of each iteration that is done: the elements that each worker sent.
+  /// Elements that each worker sent, for each iteration done.
   const std::vector<std::vector<std::int64_t>>& counts() const { return state_.counts; }
   int iteration() const { return state_.iteration; }
   /// Goes on from a state of a training with the same settings and data. Throws ValueError where it
@@ -84,13 +83,13 @@ class Training {
   const std::vector<ParameterTensor>& tensors() const { return networks_.front().tensors(); }
   std::size_t parameters() const { return networks_.front().size(); }
   int iterations_in_epoch() const { return shards_.iterations_in_epoch(); }
-  /// Of an iteration, from 0.
+  /// The density of an iteration, counted from 0.
   double density_in(int iteration) const {
     return density_at(settings_, iteration / iterations_in_epoch());
   }
   /// k of a worker at this density.
   std::int64_t wanted(double density) const { return exchange_.wanted(density); }
-  /// What a worker sends with so many elements.
+  /// Bytes that a worker sends with so many elements.
   double bytes_of(double sent_elements) const { return exchange_.bytes_of(sent_elements); }
 
  private:
@@ -105,9 +104,9 @@ class Training {
   const Dataset& dataset_;
   Team team_;
   Shards shards_;
-  std::vector<Network<float>> networks_;    // of each member of the team
-  std::vector<std::vector<float>> inputs_;  // of each member
-  std::vector<bool> decays_;                // of each parameter
+  std::vector<Network<float>> networks_;    // one per thread
+  std::vector<std::vector<float>> inputs_;  // one per thread
+  std::vector<bool> decays_;                // one per parameter
   Exchange exchange_;
   std::vector<float> mean_;
   TrainingState state_;

@@ -93,9 +93,9 @@ class GroupNorm : public Layer<Real> {
 
  private:
   int groups_;
-  int channels_;                // of a group
+  int channels_;                // per group
   int plane_;                   // elements of a channel
-  std::vector<Real> means_;     // of each sample's groups
+  std::vector<Real> means_;     // one per sample and group
   std::vector<Real> inverses_;  // 1 / standard deviation
 };
 
@@ -117,11 +117,11 @@ class Lstm : public Layer<Real> {
                 int samples, Real* d_in, Real* d_parameters) override;
 
  private:
-  /// Where a sample's position lies among all, sample by sample.
+  /// Row of a sample's position in a matrix with all positions, sample by sample.
   std::ptrdiff_t place(int sample, int position) const {
     return static_cast<std::ptrdiff_t>(sample) * positions_ + position;
   }
-  /// What lies at one position of all samples, `width` each, moved together.
+  /// Copies the rows of one position of all samples, `width` elements each, one after another.
   void gather(const std::vector<Real>& from, int position, int samples, int width,
               std::vector<Real>& to) const;
 
@@ -154,7 +154,7 @@ class MaxPooling : public Layer<Real> {
                 int samples, Real* d_in, Real* d_parameters) override;
 
  private:
-  std::vector<std::uint32_t> taken_;  // of each output: the place in `in`
+  std::vector<std::uint32_t> taken_;  // per output: its index in `in`
 };
 
 /// out = max(in, 0). Its gradient at 0 is 0.
