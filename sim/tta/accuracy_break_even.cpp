@@ -8,10 +8,10 @@
 namespace gradcast {
 namespace {
 
-/// How many times as many iterations as dense: the typical number, and the ends of its interval.
+/// The ratio of iterations to dense's: the typical value and its interval.
 struct MoreIterations {
   double typical = 1;
-  std::optional<RatioInterval> interval = RatioInterval{1, 1};  // of an iteration: just one
+  std::optional<RatioInterval> interval = RatioInterval{1, 1};  // single iterations
 };
 
 /// A forecast of so many iterations: times add up, logarithms stay.
@@ -110,7 +110,7 @@ std::vector<AccuracyBreakEven> accuracy_break_evens(const TtaAsked& asked,
                                                     const Engine& engine, DataFiles& files) {
   const BreakEvenAsked contest = contest_of(asked, setups);
   Forecasts forecasts(*asked.over, engine, files);
-  // What kernels cost is the compressor's alone.
+  // A factor on kernel costs changes the compressor's run only, not dense's.
   const bool dense_varies = *asked.over != Quantity::KernelCost;
   const auto runs_of = [](const TimedSetup& setup, bool fitted) {
     return fitted ? setup.contestant.fitted() : setup.contestant.physics();

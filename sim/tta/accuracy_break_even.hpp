@@ -1,5 +1,4 @@
-// Where over a quantity the time to an accuracy breaks even with dense, beside where an iteration
-// does.
+// Break-even with dense over a quantity: by time to an accuracy, beside that by time per iteration.
 #pragma once
 #include <optional>
 #include <string>
@@ -11,19 +10,19 @@
 
 namespace gradcast {
 
-/// Where the winner changes.
+/// A value at which the winner changes.
 struct AccuracyRoot {
   double at = 0;
   bool pays_above = false;
-  /// The values around it for which the two cannot be told apart: by the forecasts' own error and,
-  /// of times to an accuracy, by the spread of the trainings. Of fitted forecasts only, as in
-  /// `gradcast breakeven`; nullopt too where either is not known.
+  /// The values around it for which the two cannot be told apart, because of the forecasts' own
+  /// error and, for times to an accuracy, the spread of the trainings. For fitted forecasts only,
+  /// as in `gradcast breakeven`; nullopt too if either is unknown.
   std::optional<Stretch> interval{};
 };
 
 struct AccuracyBreakEven {
   std::size_t setup = 0;
-  std::optional<double> target{};  // nullopt: of an iteration
+  std::optional<double> target{};  // nullopt: per iteration
   bool fitted = false;
   LookedAt range;
   std::optional<bool> pays_at_start{};  // nullopt where nothing has an answer
@@ -31,8 +30,8 @@ struct AccuracyBreakEven {
   std::string problem;
 };
 
-/// Of each setup but dense: by physics and fitted, of an iteration and to each target that all
-/// trainings of both reached. Throws UsageError for a range that is none.
+/// For each setup except dense: break-even by physics and by fit, per iteration and per target that
+/// all trainings of both reached. Throws UsageError for an empty range.
 std::vector<AccuracyBreakEven> accuracy_break_evens(const TtaAsked& asked,
                                                     const TrainedSetups& setups,
                                                     const std::vector<TimedSetup>& timed,

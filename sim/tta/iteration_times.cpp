@@ -105,7 +105,7 @@ std::vector<TimedSetup> iteration_times(const TtaAsked& asked, const TrainedSetu
           share_as_density({.density = setup.density, .mean = *request.sent_share}).density;
       request.sent_share = 1;
     }
-    // What a compressor of one definition only is called with changes nothing.
+    // A mode has no effect on a compressor with only one definition, so drop it.
     request = with_compressor(request, setup.compressor, true);
     request.parameter = setup.parameter;
     request.value_type = setup.value_type;

@@ -1,5 +1,5 @@
-// What an iteration of each trained setup takes on the cluster that is asked about: by physics
-// alone, and with fitted software.
+// Seconds per iteration of each trained setup on the cluster asked about: by physics alone, and
+// with fitted software.
 #pragma once
 #include <optional>
 #include <string>
@@ -26,18 +26,18 @@ struct TimedSetup {
   Contestant contestant;
   IterationTime physics;
   std::optional<IterationTime> fitted{};
-  // Where the training did not send k: what an iteration would take if it had.
+  // Seconds per iteration if the training had sent k elements. Set only if it did not.
   std::optional<Seconds> physics_of_k{};
   std::optional<Seconds> fitted_of_k{};
 };
 
-/// What is asked of gradcast breakeven's machinery, with the batch of the trainings.
+/// The command line as a question for `gradcast breakeven`, with the batch of the trainings.
 BreakEvenAsked contest_of(const TtaAsked& asked, const TrainedSetups& setups);
 
-/// One for each setup, in their order, each sending what its trainings sent. Dense runs by the best
-/// or the same schedule, as asked. Throws ValueError where the cluster has not as many ranks as
-/// there were workers, or the model is not the network that was trained; and what a forecast would
-/// throw.
+/// One for each setup, in their order; each sends as much as its trainings did. Dense runs by the
+/// best schedule or by the request's, as asked. Throws ValueError if the cluster's ranks are not as
+/// many as the trainings' workers, or if the model is another network. Also throws what a forecast
+/// throws.
 std::vector<TimedSetup> iteration_times(const TtaAsked& asked, const TrainedSetups& setups,
                                         const Engine& engine, DataFiles& files);
 

@@ -18,7 +18,7 @@ void set_logs(IterationsNeeded& needed, const std::vector<double>& iterations) {
   if (count > 1) needed.deviation_log = std::sqrt(squares / (count - 1));
 }
 
-/// Where one of so many trainings' logarithm may lie about the mean of the others, squared.
+/// Variance of one more training's logarithm about the mean of the others.
 double variance_of_another(const IterationsNeeded& needed) {
   return std::pow(needed.deviation_log, 2) * (1 + 1 / static_cast<double>(needed.reached));
 }

@@ -1,4 +1,4 @@
-// How many iterations trainings took to an accuracy, and how sure that is.
+// The number of iterations that trainings took to an accuracy, and its uncertainty.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,15 +11,15 @@
 namespace gradcast {
 
 /// The iterations to the first evaluation at or above a target. Nothing is extrapolated: a training
-/// that did not get there says only that it takes more than it ran.
+/// that did not reach it says only that it takes more than it ran.
 struct IterationsNeeded {
   std::size_t seeds = 0;    // trainings
-  std::size_t reached = 0;  // that reached it
-  /// Of those that reached it. Where some did not, the median of all is larger.
+  std::size_t reached = 0;  // trainings that reached the target
+  /// Median over those that reached it. If some did not, the median of all is larger.
   std::optional<double> median{};
   std::int64_t least = 0;
   std::int64_t most = 0;
-  /// The last evaluation of those that did not reach it: the shortest such training.
+  /// Length of the shortest training that did not reach the target, up to its last evaluation.
   std::optional<std::int64_t> not_within{};
   // Logarithms of the iterations of those that reached it:
   double mean_log = 0;
@@ -29,7 +29,7 @@ struct IterationsNeeded {
   double looked_share = 1;
 
   bool complete() const { return reached == seeds; }
-  /// What is surely needed, at the least: of a typical training.
+  /// Lower bound on the iterations of a typical training.
   double at_least() const { return median ? *median : static_cast<double>(*not_within); }
   /// "n of m"
   std::string counted() const;
@@ -37,13 +37,13 @@ struct IterationsNeeded {
 
 IterationsNeeded iterations_needed(const TrainedSetup& setup, double percent);
 
-/// Where the iterations of one more training lie with a probability of kIntervalLevel, if their
-/// logarithms are normal (Student's t), stretched down by what may have happened between two
-/// evaluations. nullopt where fewer than two trainings, or not all, reached the target: their
-/// spread is not known then.
+/// Interval for the iterations of one more training, with probability kIntervalLevel, if their
+/// logarithms are normal (Student's t). Its low end is stretched down by the iterations between two
+/// evaluations. nullopt if fewer than two trainings or not all reached the target: the spread is
+/// unknown then.
 std::optional<RatioInterval> interval_of(const IterationsNeeded& needed);
 
-/// The same of how many times as many iterations one more training takes as one more of dense.
+/// The same for the ratio of iterations: one more training over one more of dense.
 std::optional<RatioInterval> ratio_interval(const IterationsNeeded& its,
                                             const IterationsNeeded& dense);
 

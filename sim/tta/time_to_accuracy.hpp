@@ -22,13 +22,14 @@ struct RatioWithInterval {
   Pays pays() const;
 };
 
-/// How one setup is held against dense.
+/// Comparison of one setup with dense.
 struct AgainstDense {
   RatioWithInterval iteration_time;  // its seconds an iteration over dense's
-  /// nullopt where dense or all of its trainings did not get there.
+  /// nullopt unless all of dense's trainings reached the target. A lower bound if some of the
+  /// setup's did not.
   std::optional<RatioWithInterval> iterations{};
   std::optional<RatioWithInterval> time{};  // to the accuracy
-  /// How short its iteration must be, as a share of dense's, to pay.
+  /// The setup pays if its iteration is shorter than this share of dense's.
   std::optional<double> needed_iteration_ratio{};
   Pays by_iteration = Pays::NotSure;
   Pays by_time = Pays::NotSure;

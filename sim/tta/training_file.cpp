@@ -19,11 +19,11 @@
 namespace gradcast {
 namespace {
 
-/// What must be known of each evaluation.
+/// Columns that every evaluation must have.
 constexpr const char* kNeeded[] = {"network", "compressor", "workers",
                                    "batch",   "seed",       "iteration",
                                    "density", "dataset",    "test_accuracy_percent"};
-/// What may be.
+/// Optional columns.
 constexpr const char* kHelpful[] = {"mode", "parameters", "sent_elements_mean"};
 
 /// Settings that decide how many iterations a training takes: of the optimiser, and of what a

@@ -1,5 +1,5 @@
-// Reads what a training says about itself: how accurate it was after how many iterations. `gradcast
-// train` writes such files; others may, as JSON or as CSV.
+// Reads training files: the accuracy after each number of iterations. `gradcast train` writes such
+// files; others may, as JSON or as CSV.
 #pragma once
 #include <compare>
 #include <cstdint>
@@ -15,19 +15,20 @@ namespace gradcast {
 /// Between two settings of TrainingSetup::settings.
 inline constexpr const char* kBetweenSettings = ", ";
 
-/// What was trained, and how. Trainings that differ in their seed alone have the same.
+/// Settings of a training apart from its seed. Trainings that differ only in the seed have the
+/// same.
 struct TrainingSetup {
   std::string network;
   std::string dataset;
   std::string compressor;
   std::string mode;    // "", "paper" or "code"
-  double density = 1;  // of dense 1
+  double density = 1;  // 1 for dense
   int workers = 0;
   int batch = 0;                      // samples an iteration and worker
-  std::optional<double> parameter{};  // of the compressor; not given: its source's
+  std::optional<double> parameter{};  // the compressor's; nullopt: its source's
   ValueType value_type = ValueType::Fp32;
   bool adds_up = false;    // workers shared a seed or a scale, so that an all-reduce can carry it
-  std::string settings{};  // all others that are said: "feedback no, momentum 0.9"
+  std::string settings{};  // all other settings given: "feedback no, momentum 0.9"
 
   bool dense() const { return compressor == "dense"; }
   friend auto operator<=>(const TrainingSetup&, const TrainingSetup&) = default;
@@ -44,9 +45,9 @@ struct TrainingRun {
   std::string file;
   TrainingSetup setup;
   std::uint32_t seed = 0;
-  std::optional<std::int64_t> parameters{};  // of the network
-  std::optional<double> sent_elements{};     // a worker's, the mean of all iterations
-  std::int64_t sent_iterations = 0;          // of which that is the mean
+  std::optional<std::int64_t> parameters{};  // the network's
+  std::optional<double> sent_elements{};     // per worker, the mean over iterations
+  std::int64_t sent_iterations = 0;          // iterations of that mean
   std::vector<TestedAccuracy> tests;         // rising iterations; at least one
 };
 

@@ -1,4 +1,4 @@
-// What `gradcast tta` works out: as rows of CSV and JSON, as tables for people, and as its answer.
+// Results of `gradcast tta`: as rows of CSV and JSON, as tables for people, and as its answer.
 #pragma once
 #include <string>
 #include <vector>

@@ -21,7 +21,7 @@ Quantity parse_over(const std::string& text) {
                    "kernel-cost do not");
 }
 
-/// What the trainings say is not asked twice.
+/// Rejects flags whose values come from the training files.
 void require_left_to_trainings(const Flags& flags) {
   for (const char* flag : {"compressor", "density", "mode", "batch", "payload"})
     if (flags.typed(flag))

@@ -1,4 +1,4 @@
-// What a command line of `gradcast tta` asks for, and the accuracies at which it compares.
+// Flags of `gradcast tta`, and the accuracies at which it compares.
 #pragma once
 #include <optional>
 #include <string>

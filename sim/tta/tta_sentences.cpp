@@ -149,7 +149,7 @@ std::string break_even_sentence(const AccuracyBreakEven& found, const std::strin
 
 std::string traffic_sentence(const TrainedSetup& setup, const TimedSetup& timed,
                              const std::string& name) {
-  constexpr double kLittle = 0.1;  // what a count may vary without a word
+  constexpr double kLittle = 0.1;  // a smaller deviation is not mentioned
   const auto share = setup.sent_share();
   if (!share || std::abs(*share - 1) <= kLittle) return "";
   std::string text =

@@ -1,4 +1,4 @@
-// What was found, in sentences.
+// The results of `gradcast tta` in sentences.
 #pragma once
 #include <string>
 #include <vector>
@@ -21,18 +21,17 @@ std::string compressor_sentence(const TimeToAccuracy& one, const std::string& na
 std::string break_even_sentence(const AccuracyBreakEven& found, const std::string& name,
                                 Quantity over);
 
-/// What the forecast sends, as the training did, where that is much more or less than k. "" for
-/// nothing.
+/// The amount that training and forecast send, if it is much more or less than k. Otherwise "".
 std::string traffic_sentence(const TrainedSetup& setup, const TimedSetup& timed,
                              const std::string& name);
 
-/// Theorem 2 of Understanding Top-k Sparsification beside the iterations that Top-k's trainings took to
-/// the target. "" for other compressors, and where they or dense did not get there.
+/// Theorem 2 of Understanding Top-k Sparsification beside the iterations of Top-k's trainings to
+/// the target. "" for other compressors, and if they or dense did not get there.
 std::string theorem_sentence(const TrainedSetup& setup, const TimeToAccuracy& one,
                              const std::string& name);
 
-/// What the forecasts rest on: costs that nobody measured, and software that was never seen under
-/// such conditions.
+/// Weak points of the forecasts: compressor costs that nobody measured, and software never seen
+/// under such conditions.
 std::vector<std::string> doubt_sentences(const std::vector<TimedSetup>& timed);
 
 }  // namespace gradcast
