@@ -1,19 +1,19 @@
-// How much of u's square Top-k leaves at most, as theory says: (1 - q)^1, ^2 and ^3, with q = k/d.
-// What "at most" means for doubles, and a check of (1 - q)^2 at every density.
+// Upper bounds on the share of u's square that Top-k leaves: (1 - q)^1, ^2 and ^3, with q = k/d.
+// "At most" allows for the rounding of doubles. LorenzCheck checks (1 - q)^2 at every density.
 #pragma once
 
 namespace gradcast {
 
-/// Of u's square, by Top-k at the density q: what it takes and what it leaves. They add up to 1;
-/// each is told by itself, because the smaller one would be lost in a difference.
+/// The shares of u's square that Top-k takes and leaves at the density q. They add up to 1; both
+/// are stored, because the smaller one would be lost in a difference.
 struct SquareShares {
   double kept = 0;
   double left = 1;
 };
 
-/// (1 - q)^power. `power` is 1: of any vector (Stich et al., arXiv 1809.07599). 2: Theorem 1 of
-/// Understanding Top-k Sparsification (Shi et al., arXiv 1911.08772). 3: of a population whose
-/// density of |u| does not rise.
+/// (1 - q)^power. Power 1 holds for any vector (Stich et al., arXiv 1809.07599). Power 2 is Theorem
+/// 1 of Understanding Top-k Sparsification (Shi et al., arXiv 1911.08772). Power 3 holds for a
+/// population whose density of |u| does not rise.
 double bound_left(double q, int power);
 
 /// Is `left` at most (1 - q)^power? The equality cases hold: a relative 1e-9 is the rounding of
@@ -25,13 +25,13 @@ bool within_bound(double q, int power, const SquareShares& shares);
 /// of the classic bound, 1/c, gives c^2; that of Theorem 1, (2c - 1)/c^2, gives c^4 / (2c - 1)^2.
 double iterations_order(double delta);
 
-/// Does (1 - q)^2 bound what Top-k leaves, at every density? It does exactly when the Lorenz curve
-/// of u's squares (the share of the sum that the smallest fraction p has) lies under p^2: with
-/// p = 1 - q both say the same.
+/// Does (1 - q)^2 bound the share that Top-k leaves, at every density? It does exactly when the
+/// Lorenz curve of u's squares lies under p^2. That curve is the share of the sum in the smallest
+/// fraction p; p = 1 - q makes the two conditions the same.
 struct LorenzCheck {
   bool holds = true;
-  /// Where it does not: the least density at which it fails, the one at which most is left beyond
-  /// the bound, and how much that is.
+  /// If it does not hold: the lowest density at which it fails, the density with the largest excess
+  /// over the bound, and that excess.
   double first_q = 0;
   double worst_q = 0;
   double worst_excess = 0;

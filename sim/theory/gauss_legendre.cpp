@@ -11,7 +11,7 @@ struct LegendreValue {
   double slope = 0;
 };
 
-/// Of the polynomial of degree kGaussPoints, by its recurrence.
+/// The Legendre polynomial of degree kGaussPoints and its slope, by recurrence.
 LegendreValue legendre(double x) {
   double before = 1;
   double value = x;

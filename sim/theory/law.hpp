@@ -1,4 +1,4 @@
-// How the elements of u are distributed, where that has a name: "normal:8,1".
+// A named distribution of the elements of u: "normal:8,1".
 #pragma once
 #include <functional>
 #include <string>
@@ -15,11 +15,11 @@ struct Atom {
 
 struct Law {
   std::string name;  // as it was typed: "normal:8,1"
-  /// Of one element, apart from the atoms; null where there are only atoms. Its scale is free where
-  /// there are no atoms.
+  /// The density of one element, apart from the atoms; null if there are only atoms. Without atoms
+  /// its scale is free.
   std::function<double(double)> density;
-  /// Rising; between two of them the density is smooth and of one scale, and outside it is 0, or so
-  /// small that doubles lose it.
+  /// The ends of the density's pieces, rising. Inside a piece the density is smooth and of one
+  /// scale. Outside all pieces it is 0, or too small for doubles.
   std::vector<double> edges;
   std::vector<Atom> atoms;
   /// An element from two uniform numbers between 0 and 1.

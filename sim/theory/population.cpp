@@ -10,7 +10,7 @@
 namespace gradcast {
 namespace {
 
-/// Where the law's density is cut, and its mirror image, and 0: |u| has its pieces between them.
+/// The ends of the pieces of |u|: the law's edges, mirrored to positive values, and 0.
 std::vector<double> folded_edges(const std::vector<double>& edges) {
   std::vector<double> folded;
   if (edges.empty()) return folded;
@@ -21,7 +21,7 @@ std::vector<double> folded_edges(const std::vector<double>& edges) {
   return folded;
 }
 
-/// Between two values, where a mass that rises with its argument reaches `mass`.
+/// The value between two others at which a rising mass reaches `mass`.
 template <class Mass>
 double place_of(double mass, double low, double high, Mass mass_at) {
   for (;;) {

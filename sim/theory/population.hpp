@@ -26,8 +26,8 @@ class Population {
   /// By rising magnitude.
   const std::vector<MagnitudePiece>& pieces() const { return pieces_; }
 
-  /// What Top-k takes and leaves at the density q, 0 <= q <= 1. Of an atom that is taken in part,
-  /// the part counts.
+  /// The shares that Top-k takes and leaves at the density q, 0 <= q <= 1. An atom may be taken in
+  /// part.
   SquareShares at(double q) const;
 
   /// The density of |u| at m, as a share of the whole.
@@ -44,7 +44,7 @@ class Population {
 
   Law law_;
   std::vector<MagnitudePiece> pieces_;
-  double whole_mass_ = 1;    // of the law's density and atoms
+  double whole_mass_ = 1;    // mass of the law's density and atoms
   double whole_square_ = 1;  // as a multiple of whole_mass_
 };
 

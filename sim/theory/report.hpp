@@ -1,5 +1,5 @@
-// What `theory` answers: verdicts in words, as rows and as a table; the curves of Fig. 3 and Fig. 5
-// of the paper; where Theorem 1 of Understanding Top-k Sparsification is false as it is printed.
+// Results of `theory`: verdicts as sentences, rows and a table; the curves of the paper's Fig. 3
+// and Fig. 5; counter-examples to Theorem 1 of Understanding Top-k Sparsification as printed.
 #pragma once
 #include <string>
 #include <vector>
@@ -27,7 +27,7 @@ std::string curve_table(const std::vector<Json>& rows);
 /// Vectors and laws for which Theorem 1 is false, each at a density that shows it.
 std::vector<BoundVerdict> counter_examples(const Drawing& drawing);
 
-/// What the theorem claims, why it is false, what is true.
+/// Sentences on the theorem: its claim, why it is false, and the true statement.
 std::vector<std::string> counter_example_sentences();
 
 }  // namespace gradcast

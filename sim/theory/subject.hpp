@@ -1,4 +1,4 @@
-// What --distribution names: laws, and files of u. The vectors of elements of either.
+// The subjects that --distribution names: laws, and files of u. Vectors of elements of either.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -15,8 +15,8 @@ namespace gradcast {
 struct Subject {
   std::string name;
   std::optional<Law> law;
-  std::vector<float> vector;  // of a file
-  InputFile input;            // of a file
+  std::vector<float> vector;  // from a file
+  InputFile input;            // the file
 };
 
 /// "normal:8,1,uniform,u.npy" as "normal:8,1", "uniform", "u.npy", each once: a number belongs to
@@ -33,7 +33,7 @@ std::vector<float> drawn_from(const Law& law, std::int64_t elements, std::uint64
 /// Throws DataError for an infinity or a NaN, and for a vector of zeros: its ratio is 0 / 0.
 void require_ratio(const std::vector<float>& vector, const std::string& file);
 
-/// Of the elements as they are; NaN where all are equal.
+/// Kurtosis of the elements as they are; NaN if all are equal.
 double kurtosis_of(const std::vector<float>& vector);
 
 }  // namespace gradcast

@@ -8,7 +8,7 @@
 namespace gradcast {
 namespace {
 
-/// Of quotients whose parts are exact or rounded once.
+/// Tolerance for quotients whose parts are exact or rounded once.
 constexpr double kQuotientSlack = 1 + 1e-12;
 
 }  // namespace

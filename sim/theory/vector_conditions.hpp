@@ -1,4 +1,4 @@
-// What Top-k takes and leaves of one vector, at every k, and when the bounds hold for it.
+// Shares that Top-k takes and leaves of one vector, at every k, and conditions for the bounds.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -15,7 +15,7 @@ class SortedMagnitudes {
 
   std::int64_t size() const { return static_cast<std::int64_t>(magnitudes_.size()); }
 
-  /// What Top-k takes and leaves, 0 <= k <= size(). Of equal magnitudes any may be taken.
+  /// The shares that Top-k takes and leaves, 0 <= k <= size(). Ties do not change them.
   SquareShares at(std::int64_t k) const;
 
   /// pi^2(i) of the paper's Fig. 3: the square of the magnitude that `larger` others exceed, as a

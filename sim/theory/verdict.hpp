@@ -22,29 +22,29 @@ bool sufficient_for_square(const Population& population);
 /// Sufficient for (1 - q)^3: the density of |u| never rises, and only 0 is an atom.
 bool sufficient_for_cube(const Population& population);
 
-/// How many elements are drawn of a law, and which.
+/// Parameters of a draw from a law.
 struct Drawing {
   std::int64_t elements = 100'000;  // as in the paper's Fig. 3 and 5
   std::uint64_t seed = 1;
 };
 
 struct AtDensity {
-  double density = 0;             // as it was asked for
-  std::int64_t k = 0;             // of the vector: drawn, or of the file
-  double q = 0;                   // of a population the density, of a vector k / d
-  SquareShares exact;             // of the population, or of the file's vector
-  std::optional<double> sampled;  // what Top-k leaves of the drawn vector
+  double density = 0;             // as typed
+  std::int64_t k = 0;             // for the vector: the drawn one or the file's
+  double q = 0;                   // a population's density; for a vector k / d
+  SquareShares exact;             // for the population, or for the file's vector
+  std::optional<double> sampled;  // share that Top-k leaves of the drawn vector
 };
 
 struct BoundVerdict {
   std::string name;
   std::int64_t elements = 0;
   std::vector<AtDensity> at;
-  LorenzCheck lorenz;                   // of the population, or of the file's vector
-  std::optional<bool> sampled_lorenz;   // of the drawn vector
-  bool below_line = false;              // of the vector, drawn or of the file
-  bool sufficient = false;              // for (1 - q)^2: of the population, or of the file's vector
-  std::optional<bool> cube_sufficient;  // for (1 - q)^3: of a population
+  LorenzCheck lorenz;                   // for the population, or for the file's vector
+  std::optional<bool> sampled_lorenz;   // for the drawn vector
+  bool below_line = false;              // for the vector: the drawn one or the file's
+  bool sufficient = false;              // for (1 - q)^2: the population's, or the file's vector's
+  std::optional<bool> cube_sufficient;  // for (1 - q)^3: the population's
   std::optional<double> kurtosis;
 };
 
