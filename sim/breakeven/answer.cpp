@@ -134,7 +134,7 @@ std::string shares_of(const WinMap& map, const std::vector<std::vector<Verdict>>
   return text;
 }
 
-/// Where families compete, their letters.
+/// The map's picture. If families compete, its letters are those of the families.
 MapPicture picture_of(const WinMap& map, const std::vector<std::vector<Verdict>>& cells) {
   MapPicture picture;
   picture.names = map.by_family() ? map.families : map.candidates;

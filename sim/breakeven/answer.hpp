@@ -21,7 +21,7 @@ std::string breakeven_table(const std::vector<Answered>& all);
 
 /// A cell each.
 std::vector<Json> map_rows(const WinMap& map);
-/// Who wins in how many cells, by physics and fitted, and whether the two agree.
+/// Number of cells that each winner has, by physics and fitted, and whether the two agree.
 std::vector<std::string> map_sentences(const WinMap& map);
 /// The sentences, then the pictures.
 std::string map_table(const WinMap& map);

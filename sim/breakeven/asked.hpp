@@ -1,4 +1,4 @@
-// What a command line of `gradcast breakeven` asks for.
+// Flags of `gradcast breakeven`.
 #pragma once
 #include <optional>
 #include <string>
@@ -38,11 +38,12 @@ struct BreakEvenAsked {
 /// Throws UsageError.
 BreakEvenAsked read_breakeven(const Flags& flags);
 
-/// The request with another compressor: what was said of the first's alone is left out.
+/// The request with another compressor, without the settings that apply only to the first one.
 Request with_compressor(Request request, const std::string& compressor, bool one_of_several);
 
-/// Where to look: as asked, else what is usual, as far as the cluster can have as many ranks and
-/// the cost table has densities of all `compressors`. Throws UsageError where that is no range.
+/// The range to search: the one asked for or, by default, the usual one. The default keeps to ranks
+/// that the cluster can have and to densities that the cost table has for all `compressors`. Throws
+/// UsageError if the range is empty.
 LookedAt range_of(const BreakEvenAsked& asked, const std::vector<const Scenario*>& compressors);
 
 }  // namespace gradcast

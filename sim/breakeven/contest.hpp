@@ -12,14 +12,14 @@ namespace gradcast {
 /// processes.
 struct Forecast {
   Seconds iteration{0};
-  std::optional<ForecastDeviations> deviations{};  // where the cluster was fitted
+  std::optional<ForecastDeviations> deviations{};  // set if the cluster was fitted
   int ranks = 0;
-  std::string engine{};                    // that ran it
-  std::string evidence{};                  // what the compressor's costs rest on; "" for dense
-  std::string outside{};                   // the range of the cost table that was left; "" for none
-  std::string problem{};                   // why there is no answer; "" where there is one
-  std::string outside_seen{};              // terms of the stack that are left at physics
-  std::optional<SoftwareSpread> spread{};  // of a stack that was named
+  std::string engine{};        // the engine that ran it
+  std::string evidence{};      // evidence for the compressor's costs; "" for dense
+  std::string outside{};       // the range of the cost table that was left; "" if none was
+  std::string problem{};       // reason for no answer; "" if there is one
+  std::string outside_seen{};  // terms of the stack that are left at physics
+  std::optional<SoftwareSpread> spread{};  // set if a stack was named
   std::string schedule{};                  // "merged", "ddp, overlapped"
 
   bool answered() const { return problem.empty(); }
@@ -43,10 +43,10 @@ std::optional<double> advantage(const Forecast& its, const Forecast& other);
 /// variance_of_difference). nullopt if one has no deviations or no answer.
 std::optional<Seconds> deviation_of_difference(const Forecast& one, const Forecast& other);
 
-/// How far two forecasts are from being told apart at kIntervalLevel: the difference that is needed
-/// minus the actual one, divided by the iteration. Above 0 they cannot be told apart. Of
-/// forecasts by stacks: how far 1 lies inside the interval of the speedup, from joint draws.
-/// nullopt as above.
+/// Distance of two forecasts from being told apart at kIntervalLevel: the difference needed minus
+/// the actual one, divided by the iteration. Above 0 they cannot be told apart. Forecasts by stacks
+/// instead give the distance of 1 from the nearer end of the speedup's interval, positive inside it
+/// (joint draws). nullopt as above.
 std::optional<double> lack_of_difference(const Forecast& one, const Forecast& other);
 
 }  // namespace gradcast

@@ -85,7 +85,7 @@ std::vector<Contestant> contestants_of(const Flags& flags, const BreakEvenAsked&
 
 void require_fitted_software(const Flags& flags, const BreakEvenAsked& asked, DataFiles& files) {
   if (!flags.given("fitted") || asked.software == "none") return;
-  DataFiles others = files.beside();  // what is looked at here need not be an input of the answer
+  DataFiles others = files.beside();  // files read here need not be inputs of the answer
   if (is_stack(asked.software, others)) return;
   const Cluster cluster = flags.value("fitted", [&](const std::string& name) {
     return *others.parsed(others.read(kClusters, name), load_cluster);

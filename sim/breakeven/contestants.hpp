@@ -28,18 +28,18 @@ struct Contestant {
 /// a forecast would.
 Contestant contestant_of(const Request& request, const BreakEvenAsked& asked, DataFiles& files);
 
-/// What the compressors are held against: dense by the best or the same schedule, or a compressor.
+/// The opponent of the compressors: dense by the best or the same schedule, or a compressor.
 Contestant opponent_of(const BreakEvenAsked& asked, DataFiles& files);
 
-/// The compressors asked for. Of `all` those that the costs and the collective allow: the others
-/// are told.
+/// The compressors asked for. "all" means those that the costs and the collective allow; the others
+/// are reported.
 std::vector<Contestant> contestants_of(const Flags& flags, const BreakEvenAsked& asked,
                                        DataFiles& files);
 
 /// Throws UsageError where the software asked for is of no fit.
 void require_fitted_software(const Flags& flags, const BreakEvenAsked& asked, DataFiles& files);
 
-/// Whose fitted software an answer has.
+/// The name of the fitted software in an answer: a stack's or a cluster's.
 std::string software_of(const Asked& fitted);
 
 }  // namespace gradcast

@@ -37,16 +37,16 @@ struct Finding {
   /// Whether it pays at the beginning of the range; nullopt if no value of the range has an answer.
   std::optional<bool> pays_at_start;
   std::vector<BreakEven> roots;  // rising
-  /// Where the two forecasts cannot be told apart, as far as the grid shows. For fitted forecasts
-  /// only.
+  /// The parts of the range in which the two cannot be told apart, as far as the grid shows. For
+  /// fitted forecasts only.
   std::vector<Stretch> unsure;
-  bool fitted = false;         // the forecasts have deviations
-  std::size_t unanswered = 0;  // values of the grid that have no answer, and why
-  std::string problem;
+  bool fitted = false;                    // the forecasts have deviations
+  std::size_t unanswered = 0;             // values of the grid that have no answer
+  std::string problem;                    // reasons why those have none
   std::size_t forecasts = 0;              // asked for, each value once
-  std::string engine, evidence, outside;  // of the forecasts, each different one once
+  std::string engine, evidence, outside;  // those of the forecasts, each different one once
   std::vector<std::string> schedules,
-      against_schedules;     // that the two ran by, each different one once
+      against_schedules;     // schedules of the two, each different one once
   std::string outside_seen;  // terms of the stack that some of them leave at physics
 
   /// The parts of the range in which it pays, both ends included.
@@ -56,7 +56,7 @@ struct Finding {
   bool unsure_between(double low, double high) const;
 };
 
-/// How far to either side of a root the winner is checked again.
+/// Relative distance from a root, below and above, at which the winner is checked again.
 inline constexpr double kCheckShare = 0.01;
 
 /// Searches a range. `duel_at` is called once for each value.

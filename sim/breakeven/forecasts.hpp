@@ -41,7 +41,7 @@ class Choices {
 
   /// Reads the files, before threads or processes share them. Throws as make_scenario does.
   void prepare();
-  /// Of the first choice.
+  /// The scenario of the first choice.
   const Scenario& scenario() { return probes_.front().scenario(); }
   bool several() const { return probes_.size() > 1; }
   /// If no choice can have the value, the forecast holds the first one's problem.
@@ -93,7 +93,7 @@ class Forecasts {
   const Engine* engine_;
   DataFiles& files_;
   std::vector<Run> runs_;
-  std::mutex lock_{};  // of what follows
+  std::mutex lock_{};  // guards the members below
   std::map<Key, Forecast> known_{};
   std::vector<Key> news_{};
 };

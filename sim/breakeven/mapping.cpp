@@ -94,7 +94,8 @@ Seen forecast_all(const WinMap& map, std::vector<Choices>& runs, const Engine& e
   return seen;
 }
 
-/// Of two compressors the one that nobody fitted would win by what is not known of it.
+/// Leaves out compressors that no run was fitted with, if others were. Their unknown software costs
+/// would make them win unfairly.
 void leave_out_unfitted(WinMap& map, const std::vector<Contestant>& contestants, Seen& seen) {
   const bool some_fitted = std::any_of(contestants.begin(), contestants.end(),
                                        [](const Contestant& each) { return each.costs_fitted; });
@@ -108,7 +109,7 @@ void leave_out_unfitted(WinMap& map, const std::vector<Contestant>& contestants,
   }
 }
 
-/// Of all candidates, whose runs begin with number `first`.
+/// The verdicts over all candidates. Their runs begin with number `first`.
 std::vector<std::vector<Verdict>> verdicts_of(const WinMap& map, const Seen& seen,
                                               std::size_t first) {
   std::vector<std::vector<Verdict>> cells(map.nodes.size());

@@ -11,7 +11,7 @@ namespace gradcast {
 
 enum class Quantity {
   NicBandwidth,  // bits a second, goodput of a NIC
-  Nodes,         // of as many GPUs each as before
+  Nodes,         // GPUs per node stay
   Density,       // share of the elements that is kept
   /// The compressor's encoding and decoding times divided by the cost table's; with a fitted table,
   /// including all that it has besides kernels.

@@ -38,7 +38,7 @@ std::string shape_of(const Scenario& scenario, std::optional<Quantity> over) {
   return join(words);
 }
 
-/// What an answer's rows say of the run.
+/// The run's settings in the rows of an answer.
 std::vector<std::pair<std::string, Json>> setting_of(const Scenario& scenario,
                                                      const Request& request, Quantity over) {
   const bool nodes = over == Quantity::Nodes;
@@ -58,11 +58,11 @@ std::vector<std::pair<std::string, Json>> setting_of(const Scenario& scenario,
           {"density", density ? Json() : Json(scenario.density)}};
 }
 
-/// What is searched for: of each compressor with physics alone and, where it has them, fitted.
+/// The questions to search: for each compressor with physics alone and, if it has a fit, fitted.
 struct Posed {
   Contestant opponent;
   std::vector<Question> questions;
-  std::vector<Scenario> scenarios;  // of each compressor, with physics alone
+  std::vector<Scenario> scenarios;  // one per compressor, with physics alone
 };
 
 Posed pose(const BreakEvenAsked& asked, const std::vector<Contestant>& contestants,
@@ -70,7 +70,7 @@ Posed pose(const BreakEvenAsked& asked, const std::vector<Contestant>& contestan
   const Quantity over = *asked.over;
   Posed posed{opponent_of(asked, files), {}, {}};
   const Contestant& against = posed.opponent;
-  // What kernels cost is the compressor's alone, so that the other stays as it is.
+  // A factor on kernel costs changes the compressor's run only; the other stays as it is.
   const bool other_varies = over != Quantity::KernelCost;
   const std::size_t other = forecasts.add(against.physics(), other_varies);
   const std::size_t other_fitted =

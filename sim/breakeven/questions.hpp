@@ -1,4 +1,4 @@
-// What is asked of each compressor over one quantity, and its answer.
+// The question for each compressor over one quantity, and its answer.
 #pragma once
 #include <string>
 #include <utility>

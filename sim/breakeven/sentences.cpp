@@ -150,7 +150,7 @@ std::string interval_at(const Finding& finding, double end, bool pays_above, con
   return "";
 }
 
-/// Where it pays, and where it does not.
+/// The parts of the range in which it pays, and those in which it does not.
 std::string where_it_pays(const Finding& finding, const Words& words) {
   std::vector<std::string> parts;
   const auto paying = finding.paying();
@@ -179,7 +179,7 @@ std::string where_it_pays(const Finding& finding, const Words& words) {
   return where + ", and nowhere else";
 }
 
-/// How sure an answer without a root is; "" for physics alone, which has no error of its own.
+/// The certainty of an answer without a root; "" for physics alone, which has no error of its own.
 std::string how_sure(const Finding& finding, const Words& words) {
   if (!finding.fitted) return "";
   if (finding.unsure.empty())
@@ -232,7 +232,7 @@ std::string held_schedules(const Finding& finding) {
          told_schedules(finding.against_schedules);
 }
 
-/// Which schedules were held against each other.
+/// The schedules that were compared.
 std::string schedules_words(const Told& told) {
   const std::string physics = held_schedules(told.physics);
   const std::string fitted = told.fitted ? held_schedules(*told.fitted) : physics;

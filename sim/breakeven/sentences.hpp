@@ -22,16 +22,16 @@ struct Told {
   std::string setting;     // "resnet-50 on 10gbe-4x4 (4 nodes of 4 GPUs)"
   std::string compressor;  // "gaussian", or "gaussian at density 0.001"
   std::string against;
-  bool could_choose = false;  // among schedules, as what it is held against does
+  bool could_choose = false;  // among schedules, with --fusion best
   int gpus_per_node = 0;      // 0: nodes differ
-  std::string software;       // of the fitted forecasts: "10gbe-4x4-fitted"
+  std::string software;       // for the fitted forecasts: "10gbe-4x4-fitted"
   /// Compressors without fitted runs: neither answer includes the time that their software takes
   /// besides their kernels.
   std::vector<std::string> unfitted{};
   Finding physics;
   std::optional<Finding> fitted;
-  std::string costs{};     // what scaled costs rest on; "" where they are as they were found
-  std::string accuracy{};  // where trainings with it ended, in a sentence; "" for not known
+  std::string costs{};     // basis of scaled costs; "" if they are not scaled
+  std::string accuracy{};  // final accuracies of published trainings, a sentence; "" if not known
 };
 
 /// "gaussian pays against dense up to 38.2 Gb/s; above it does not"

@@ -36,7 +36,7 @@ Verdict verdict_of(const std::vector<Forecast>& candidates,
   }
   if (!verdict.winner) return verdict;
   const Forecast& best = candidates[*verdict.winner];
-  std::optional<double> second;  // how many times the winner's time
+  std::optional<double> second;  // log of its time over the winner's
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const std::optional<double> behind = advantage(best, candidates[i]);
     if (i == *verdict.winner || !behind) continue;

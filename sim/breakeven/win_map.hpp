@@ -1,4 +1,4 @@
-// Who is fastest, over NIC bandwidth and nodes.
+// The map of the fastest candidates, over NIC bandwidth and nodes.
 #pragma once
 #include <optional>
 #include <string>
@@ -12,11 +12,11 @@ namespace gradcast {
 struct Verdict {
   std::optional<std::size_t> winner;  // none: nobody has an answer
   std::optional<double> speedup_over_first{};
-  std::string schedule{};             // of the winner
-  std::string first_schedule{};       // of dense
-  double margin = 0;                  // by which share of its time the second takes longer
-  std::optional<bool> sure{};         // beyond the forecasts' own error; not of physics alone
-  std::optional<bool> family_sure{};  // that one of the winner's family is the fastest
+  std::string schedule{};             // the winner's
+  std::string first_schedule{};       // dense's
+  double margin = 0;                  // share of the winner's time by which the second takes longer
+  std::optional<bool> sure{};         // beyond the forecasts' own error; nullopt for physics alone
+  std::optional<bool> family_sure{};  // one of the winner's family is the fastest
 };
 
 /// The first candidate, dense, wins ties. `sure`: the winner can be told apart from all others;
@@ -28,7 +28,7 @@ Verdict verdict_of(const std::vector<Forecast>& candidates,
 struct WinMap {
   std::string model;
   std::vector<std::string> candidates;  // the first is dense
-  std::vector<std::string> families;    // of each: "dense", "sparsifiers"
+  std::vector<std::string> families;    // one per candidate: "dense", "sparsifiers"
   std::vector<int> nodes;
   std::vector<double> bandwidths;             // bits a second
   std::vector<std::vector<int>> workers;      // [nodes][bandwidth]
@@ -37,7 +37,7 @@ struct WinMap {
   std::string setting;                        // "resnet-50 on 10gbe-4x4, 4 GPUs a node"
   std::string software;
   std::string engine;
-  std::vector<std::string> left_out{};  // of the fitted map: no run with them was fitted
+  std::vector<std::string> left_out{};  // no run with these was fitted; the fitted map lacks them
 
   /// Families compete, and at least one of them has several compressors: a letter for each of many
   /// would hide what a person decides first.
@@ -52,7 +52,7 @@ struct MapPicture {
   std::vector<std::string> columns;
   std::vector<std::string> rows;
   std::vector<std::vector<Verdict>> cells;  // [row][column]
-  std::vector<std::string> names;           // of the candidates; several may have one name
+  std::vector<std::string> names;           // one per candidate; several may have one name
 };
 std::string to_text(const MapPicture& picture);
 
