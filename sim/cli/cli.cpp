@@ -47,7 +47,7 @@ int run_words(std::vector<const char*> words) {
   return run_command(static_cast<int>(words.size()), words.data());
 }
 
-/// How to print the error of a command line that may be wrong.
+/// Sets the colour for printing the error of a command line that may be wrong.
 void choose_color_of(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) try {
       if (words[i].starts_with("--color=")) choose_color(parse_color(words[i].substr(8)));

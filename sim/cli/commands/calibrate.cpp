@@ -129,7 +129,7 @@ int write_costs(Session& session) {
 /// The results of a view, up to the end or to ctrl-C.
 struct Measured {
   std::vector<RooflineEntry> entries;
-  std::size_t points = 0;  // that were to be measured
+  std::size_t points = 0;  // points to be measured
   bool interrupted = false;
 };
 

@@ -87,7 +87,7 @@ Flags collectives_flags() {
   return flags;
 }
 
-/// What most of the time goes into: the busiest link of the first node, or steps.
+/// The busiest link of the first node, or "latency" if it is busy for less than half of the time.
 std::string bound_by(const std::vector<Phase>& phases, const Topology& topology, Seconds all) {
   std::map<std::uint32_t, double> busy;  // seconds, by link
   std::vector<std::uint32_t> links;

@@ -32,7 +32,7 @@ void save(const FitStudy& study, const Flags& flags, DataFiles& files) {
   save_files(flags, made);
 }
 
-/// What an interrupted leave-one-out lacks.
+/// Reports the missing part of an interrupted leave-one-out.
 std::string interrupted_text(const FitStudy& study) {
   const std::size_t done = study.folds.size();
   if (study.folds_missing == 0)
@@ -130,7 +130,7 @@ int fit(int argc, const char* const* argv) {
   std::unique_ptr<Progress> progress;
   options.progress = [&](const std::string& what, std::size_t done, std::size_t all) {
     if (done == 1) {
-      progress.reset();  // of another part
+      progress.reset();  // that of the part before
       progress = std::make_unique<Progress>(std::vector<double>(all, 1), flags.quiet());
     }
     progress->show(done, what);

@@ -106,7 +106,7 @@ std::pair<int, int> parse_image(const std::string& text) {
           parse_count_to(kMostPixels, text.substr(cross + 1))};
 }
 
-/// What only a person knows of a run that never was. `data` gets the list of devices.
+/// Settings that no file holds for a run that never took place. `data` gets the list of devices.
 DeriveChoice derive_choice_of(const Flags& flags, DataFiles& data) {
   DeriveChoice choice;
   const auto count = [&](const char* flag) -> std::optional<int> {

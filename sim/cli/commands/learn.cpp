@@ -198,7 +198,7 @@ int learn(int argc, const char* const* argv) {
     answer.checked = check_by_others(learner, rows, engine, [&](std::size_t done) {
       progress.show(done, "forecasting each run by the others");
     });
-    DataFiles others = files.beside();  // what might be measured is no input
+    DataFiles others = files.beside();  // candidates to be measured are no inputs
     answer.next = runs_to_measure_next(rows, answer.learned.stack, engine, others);
     answer.files = learned_files(answer.learned, answer.measured, answer.stack, rows, files);
   } catch (const ValueError& error) {

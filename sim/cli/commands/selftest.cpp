@@ -100,8 +100,8 @@ Check check_collective(const Collective& collective, int nodes, int gpus_per_nod
     if (its > largest) check.detail = " (" + std::string(engine->name) + ")";
     largest = std::max(largest, its);
   }
-  // Where several GPUs share a NIC and some of their messages stay in the node, messages of
-  // different rounds meet on the NIC, which the closed form does not see.
+  // If several GPUs share a NIC and some of their messages stay in the node, messages of different
+  // rounds meet on the NIC. The closed form does not model that.
   const bool rounds_meet = nodes > 1 && gpus_per_node > 1;
   check.passed = largest < (rounds_meet ? 1e-2 : 1e-3);
   check.detail = apart(largest) + check.detail;

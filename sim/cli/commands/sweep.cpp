@@ -161,7 +161,7 @@ class Sweep {
                          "', which is not in this build");
     try {
       make_tasks();
-    } catch (const Error& error) {  // what was typed once is now what a file says
+    } catch (const Error& error) {  // a usage error here is an error in the plan's file
       if (error.code() != ExitCode::Usage) throw;
       throw DataError(plan_file(words[1]).string(), 0, error.what());
     }

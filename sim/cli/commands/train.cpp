@@ -60,7 +60,7 @@ std::string what_is_done(const Training& training) {
   return text;
 }
 
-/// What a user wants to see of u on the way.
+/// Records what the user asked to see of u: bounds, observations, vectors.
 class Observer {
  public:
   Observer(const lab::TrainAsked& asked, const Training& training)

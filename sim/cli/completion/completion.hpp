@@ -11,9 +11,9 @@ namespace gradcast {
 
 /// The possible values of a flag, or of a command's words.
 struct ValueKind {
-  std::string_view of;     // the flag's name, or what stands for the words: "SHELL"
-  std::string_view names;  // of `gradcast completion --names`: "models"; "" for none
-  std::string_view words;  // that are always right: "yes no"
+  std::string_view of;     // the flag's name, or the placeholder of the words: "SHELL"
+  std::string_view names;  // kind for `gradcast completion --names`: "models"; "" for none
+  std::string_view words;  // always possible: "yes no"
   bool files = false;      // or any file
   bool list = false;       // several, with commas between
 };

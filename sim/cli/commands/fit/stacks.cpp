@@ -18,7 +18,8 @@ namespace {
 constexpr const char* kSchema = "fit-stacks";
 constexpr const char* kWithoutEach = "estimating without each group";
 
-/// What a fit of one measured file takes. Here the list of groups says what is measured.
+/// Rejects flags for a fit of one measured file. With --stacks, the list of groups names the
+/// measured files.
 void require_own_flags(const Flags& flags) {
   for (const char* flag : {"measured", "structures", "structure", "claimed-only", "starts", "seed",
                            "max-error", "split", "engine"})

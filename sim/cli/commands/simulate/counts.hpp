@@ -1,4 +1,4 @@
-// `gradcast simulate --counts FILE`: what a training really sent takes the place of k.
+// `gradcast simulate --counts FILE`: takes the numbers of elements that a training sent, not k.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,11 +17,11 @@
 
 namespace gradcast::commands {
 
-/// What a file of counts says, and what forecasts make of it.
+/// A file of counts, and the forecasts made with it.
 struct CountsUsed {
   std::string file;           // as typed
-  std::int64_t elements = 0;  // of the network that was trained
-  std::size_t workers = 0;    // that trained it
+  std::int64_t elements = 0;  // the trained network's
+  std::size_t workers = 0;    // those of the training
   SentShare share;
   // An iteration; nullopt where the run never ends:
   std::optional<Seconds> of_k{};    // if as many travelled as the cost table says, near k
@@ -45,7 +45,7 @@ void forecast_counts(CountsUsed& used, const Scenario& scenario, const Engine& e
 Json counts_settings(const CountsUsed& used);
 Json counts_numbers(const CountsUsed& used);
 
-/// What a reader should know of them, a line each.
+/// Notes on the counts for the reader, a line each.
 void note_counts(const Flags& flags, const CountsUsed& used, const Scenario& scenario);
 
 }  // namespace gradcast::commands

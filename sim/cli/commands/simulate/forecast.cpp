@@ -8,7 +8,7 @@
 namespace gradcast::commands {
 namespace {
 
-/// How much a forecast changes with something, in percent of itself.
+/// The change of a forecast, in percent of the forecast as it is.
 double change_percent(Seconds changed, Seconds as_is) { return 100 * ((changed - as_is) / as_is); }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What `gradcast simulate` works out: one iteration, and what it is held against.
+// Results of `gradcast simulate`: one iteration, and the runs that it is compared with.
 #pragma once
 #include <optional>
 #include <string>
@@ -32,8 +32,8 @@ struct IterationForecast {
   std::optional<ForecastInterval> interval{};
   /// The interval if the software sends by MPI through the host. Only where no stack is named.
   std::optional<ForecastInterval> interval_by_mpi{};
-  std::optional<CountsUsed> counts{};   // of a training that sent other numbers than k
-  MemoryUse memory{};                   // of a GPU
+  std::optional<CountsUsed> counts{};   // with --counts
+  MemoryUse memory{};                   // per GPU
   Seconds physics{0};                   // the iteration without the software of a stack
   std::vector<TermUse> outside_seen{};  // terms of the stack that are left at physics
 
@@ -50,7 +50,7 @@ IterationForecast make_forecast(const Scenario& scenario, const Plan& plan, cons
 /// The parts that add up to the iteration, in the order of the design.
 std::vector<std::pair<std::string, Seconds>> parts_of(const IterationResult& result);
 
-/// What the forecast is sure of least, in words; "" for nothing in particular.
+/// The most uncertain inputs of the forecast, in words; "" if there are none.
 std::string least_sure(const IterationForecast& forecast, const Plan& plan);
 
 }  // namespace gradcast::commands

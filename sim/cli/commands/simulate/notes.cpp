@@ -29,7 +29,7 @@ void note_costs(const Flags& flags, const Scenario& scenario, const Plan& plan) 
   const std::string compressor(scenario.compressor->name);
   if (const std::string outside = outside_of(plan); !outside.empty())
     flags.note("some costs of '" + compressor + "' lie outside the cost table (" + outside + ")");
-  if (!scenario.compressing) return;  // what follows is about times
+  if (!scenario.compressing) return;  // the notes below concern times
   const std::string evidence = evidence_of(plan);
   const bool partly = evidence.find("measured") != std::string::npos;
   if (!evidence.empty() && evidence != "measured")
@@ -57,7 +57,7 @@ void note_selection(const Flags& flags, const Scenario& scenario, const Plan& pl
     }
 }
 
-/// What is for other families than the compressor's.
+/// Notes flags that apply only to other families of compressors.
 void note_of_family(const Flags& flags, const Scenario& scenario) {
   if (scenario.sparse()) return;
   const std::string name(scenario.compressor->name);

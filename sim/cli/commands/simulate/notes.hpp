@@ -1,4 +1,4 @@
-// What a reader of a simulated iteration should know besides its numbers, a line each.
+// Notes for the reader of a simulated iteration, besides its numbers, a line each.
 #pragma once
 #include "sim/engine/engine.hpp"
 #include "sim/inputs/cluster.hpp"
@@ -9,11 +9,11 @@
 
 namespace gradcast::commands {
 
-/// Before it runs: that it will take a while.
+/// Says before the run that it will take a while.
 void note_long_run(const Flags& flags, const Engine& engine, const Plan& plan,
                    const Cluster& cluster);
 
-/// What the compressor's costs rest on, where it is not measurements on the model's device.
+/// Says where the compressor's costs come from, unless they were measured on the model's device.
 void note_costs(const Flags& flags, const Scenario& scenario, const Plan& plan);
 
 /// One call for a bucket's tensors takes a row of just those; without, each is charged a call.

@@ -21,7 +21,7 @@
 namespace gradcast::commands {
 namespace {
 
-/// How far interpolation is off in the rows that priced a plan.
+/// The interpolation error in the rows that priced a plan.
 HoldOut interpolation_of(const Scenario& scenario, const Plan& plan) {
   if (plan.buckets.empty()) return {};
   const CostEstimate& cost = plan.buckets[0].cost;

@@ -1,4 +1,4 @@
-// What a simulated iteration is an answer to: the columns of inputs in its row.
+// Inputs of a simulated iteration, as columns of its row.
 #pragma once
 #include <string>
 

@@ -25,7 +25,7 @@ struct TimeUnit {
   std::string name() const { return micro ? "us" : "s"; }
 };
 
-/// Whose spread the interval has.
+/// The software that the interval stands for; "" if a stack or a fitted cluster says it.
 std::string interval_is_of(const IterationForecast& forecast, const Json& settings) {
   if (!forecast.interval || settings.at("stack") != "") return "";
   const bool fitted =
@@ -33,7 +33,7 @@ std::string interval_is_of(const IterationForecast& forecast, const Json& settin
   return fitted ? "" : "for any software that sends by NCCL; name yours with --stack to narrow it";
 }
 
-/// Of costs that nobody measured on this GPU; "" of others.
+/// Words on costs that nobody measured on this GPU; "" for measured ones.
 std::string scaled_costs(const Json& settings, const Plan& plan) {
   if (!settings.contains("costs_scaled_to")) return "";
   const std::string words =
