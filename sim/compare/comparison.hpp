@@ -18,8 +18,8 @@ struct ComparedRun {
   IterationResult forecast;
   int ranks = 0;
   std::string asked_collective{};  // as the row names it; "" for the compressor's usual
-  std::string implementation{};    // whose kernels the compressor's costs are of; "" for dense
-  std::string evidence{};          // of the compressor's costs; "" for dense
+  std::string implementation{};    // the kernels that the compressor's costs are for; "" for dense
+  std::string evidence{};          // evidence for the compressor's costs; "" for dense
   std::string outside{};  // the range of the cost table that the row lies outside of; "" for none
   std::string outside_model{};  // why the row is outside the model's claim; "" if it is not
   std::string
@@ -27,12 +27,12 @@ struct ComparedRun {
   std::string what_if_costs{};  // the other costs that a what-if uses; "": its own
   std::optional<Seconds>
       own_costs_forecast{};  // in a what-if: the forecast with the row's own costs
-  std::string suspects{};  // what would explain the error; "" if not asked for, or if nothing would
+  std::string suspects{};    // possible reasons of the error; "" for none, or if not asked for
   std::optional<Seconds> low{}, high{};  // the forecast's 90 % interval, where one is known
-  std::string stack{};                   // whose software the forecast has; "": physics alone
+  std::string stack{};                   // software of the forecast; "": physics alone
   Seconds physics{0};                    // the forecast without that software
   std::string outside_seen{};  // terms of the stack that were not seen under such conditions
-  ForecastDoubt doubt{};       // what its interval, and those of its speedups, are made of
+  ForecastDoubt doubt{};       // parts of its interval, and of those of its speedups
   /// Speedup over the fastest dense run of the same set-up, if the file has one (add_speedups).
   std::optional<double> measured_speedup{};
   std::optional<double> predicted_speedup{};

@@ -26,7 +26,7 @@ std::vector<std::vector<std::size_t>> setups_of(const std::vector<ComparedRun>& 
   return setups;
 }
 
-/// What may tell runs of one algorithm apart within a set-up; what comes first is said first.
+/// Aspects that may tell runs of one algorithm apart within a set-up, in the order of the label.
 const std::vector<Aspect>& telling_aspects() {
   static const std::vector<Aspect> aspects = {
       {"density", [](const ComparedRun& c) { return number_to_text(c.run.density); }},
@@ -50,7 +50,7 @@ std::vector<std::string> labels_of(const std::vector<ComparedRun>& runs, const A
   std::vector<std::string> labels;
   for (const std::size_t i : setup) labels.push_back(algorithm.of(runs[i]));
   for (const Aspect& aspect : telling_aspects()) {
-    std::map<std::string, std::set<std::string>> values;  // of each label so far
+    std::map<std::string, std::set<std::string>> values;  // by label so far
     for (std::size_t i = 0; i < setup.size(); ++i)
       values[labels[i]].insert(aspect.of(runs[setup[i]]));
     for (std::size_t i = 0; i < setup.size(); ++i)
@@ -69,7 +69,7 @@ std::vector<SetupEntrants> entrants_of(const std::vector<ComparedRun>& runs) {
   for (const std::vector<std::size_t>& setup : setups_of(runs)) {
     const std::vector<std::string> labels = labels_of(runs, algorithm, setup);
     std::vector<Entrant> entrants;
-    std::vector<int> rows;  // of each entrant
+    std::vector<int> rows;  // one per entrant
     for (std::size_t i = 0; i < setup.size(); ++i) {
       const ComparedRun& run = runs[setup[i]];
       std::size_t at = 0;

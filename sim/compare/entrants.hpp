@@ -1,4 +1,4 @@
-// What is ranked in each set-up: every algorithm with every schedule that it ran with.
+// The entrants ranked in each set-up: every algorithm with every schedule that it ran with.
 #pragma once
 #include <string>
 #include <vector>

@@ -44,11 +44,11 @@ std::optional<ErrorSummary> summary_of(const std::vector<ComparedRun>& runs, con
 /// for neither.
 std::string bias_in_words(double bias_percent);
 
-/// How often the measured time lay in the forecast's 90 % interval.
+/// Counts the measured times that lay in the forecast's 90 % interval.
 struct Coverage {
   std::size_t rows = 0;  // with an interval
   std::size_t inside = 0;
-  double median_width_percent = 0;  // of the forecast
+  double median_width_percent = 0;  // relative to the forecast
 
   double percent() const { return 100 * static_cast<double>(inside) / static_cast<double>(rows); }
 };

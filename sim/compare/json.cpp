@@ -58,7 +58,7 @@ Json measured_columns(const MeasuredRun& run) {
           {"compressing", run.compressing ? "yes" : "no"}};
 }
 
-/// Where its time goes. A what-if has no shares of the measured time.
+/// The parts of the measured time. A what-if has no shares of the measured time.
 Json split_columns(const ComparedRun& compared) {
   Json columns;
   const bool what_if = !compared.what_if_costs.empty();

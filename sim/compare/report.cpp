@@ -96,7 +96,7 @@ void add_forecast_columns(std::vector<Column>& columns, const std::vector<Compar
                      }});
 }
 
-/// How many times as fast as something else; "-" where that is not known.
+/// Another time divided by the run's forecast; "-" if unknown.
 std::string times(const std::optional<Seconds>& other, const ComparedRun& run) {
   return other ? fixed(*other / run.predicted(), 2) : "-";
 }
@@ -165,7 +165,7 @@ std::string marks(const std::vector<ComparedRun>& runs, const std::string& what,
   return lines;
 }
 
-/// What a reader must know about the columns.
+/// The legend of the columns and marks.
 std::string legend(const std::vector<ComparedRun>& runs) {
   const Aspect compressor{"compressor", [](const ComparedRun& run) { return run.run.compressor; }};
   std::vector<std::string> evidence;

@@ -9,10 +9,10 @@
 
 namespace gradcast {
 
-/// What the table shows.
+/// Options of the table.
 struct ComparisonView {
-  std::string name;    // of the measured file
-  std::string engine;  // that ran it
+  std::string name;    // the measured file's
+  std::string engine;  // the one that made the forecasts
   bool explain = false;
   bool split = false;
 };

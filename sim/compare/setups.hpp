@@ -31,7 +31,7 @@ std::vector<SpeedupPair> speedups_of_fastest(const std::vector<ComparedRun>& run
 struct SwappedPair {
   std::string faster;  // as measured
   std::string slower;
-  double apart_percent = 0;  // how much longer the slower one was measured to take
+  double apart_percent = 0;  // measured: time of the slower one over the faster one's, minus 1
 };
 
 /// The algorithms of a set-up, fastest first.

@@ -1,5 +1,5 @@
-// Where the time of a measured iteration goes by its forecast, and the parts that were measured
-// themselves.
+// Splits the time of a measured iteration by its forecast. Parts that were measured themselves
+// stand beside their forecasts.
 #pragma once
 #include <string>
 #include <vector>

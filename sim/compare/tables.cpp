@@ -146,7 +146,7 @@ std::string summary_text(const std::vector<ComparedRun>& runs) {
                           with_sign(errors->worst, 1),
                           with_sign(errors->bias, 1) + (words.empty() ? "" : " " + words)});
   };
-  constexpr std::size_t kMostGroups = 5;  // of more, each has too few rows to tell anything
+  constexpr std::size_t kMostGroups = 5;  // if there are more, each has too few rows
   const auto add_each = [&](const Aspect& aspect, std::size_t most) {
     const auto values = values_of(runs, aspect);
     if (values.size() == 1 || values.size() > most) return;

@@ -11,8 +11,7 @@ namespace gradcast {
 /// number of rows that are not counted; how often the measured time lay in the 90 % interval.
 std::string summary_text(const std::vector<ComparedRun>& runs);
 
-/// How often the forecast said rightly whether compressing beats dense, and which of two methods is
-/// faster.
+/// Says how often the forecast was right: does compressing beat dense, and which of two is faster?
 std::string verdicts_text(const std::vector<ComparedRun>& runs);
 
 /// Whether the forecast ranks the algorithms of each set-up as they were measured.
@@ -23,7 +22,7 @@ std::string speedups_text(const std::vector<ComparedRun>& runs);
 /// Rows with large errors, and what would explain each.
 std::string suspects_text(const std::vector<ComparedRun>& runs);
 
-/// Where each row's time goes, and the parts that were measured themselves, beside their forecasts.
+/// The parts of each row's time. Parts that were measured themselves stand beside their forecasts.
 std::string split_text(const std::vector<ComparedRun>& runs);
 
 /// Whether two rows belong to one block of the table; an empty line separates blocks.

@@ -1,5 +1,5 @@
-// What those who choose want to know: does compressing beat dense, and which method is faster? How
-// often the forecast said so rightly.
+// Counts of right answers to the two questions of a user: does compressing beat dense, and which
+// method is faster?
 #pragma once
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@ namespace gradcast {
 /// way round.
 inline constexpr double kTooClosePercent = 3;
 
-/// Of pairs of a compressed run and the fastest measured dense run of its set-up.
+/// Verdicts on pairs: a compressed run and the fastest measured dense run of its set-up.
 struct Verdicts {
   std::size_t right = 0;  // the forecast says that compressing beats dense, and it does, or neither
   std::size_t wrong = 0;
@@ -23,16 +23,16 @@ struct Verdicts {
   std::size_t pairs() const { return right + wrong; }
 };
 
-/// The verdicts of all pairs of which both rows count. Upper bounds have none.
+/// The verdicts on all pairs whose rows both count. Upper bounds have none.
 Verdicts verdicts_of(const std::vector<ComparedRun>& runs);
-/// The same of the compressed runs with this value of the aspect.
+/// The same for the compressed runs with this value of the aspect.
 Verdicts verdicts_of(const std::vector<ComparedRun>& runs, const Aspect& aspect,
                      const std::string& value);
 
 /// Methods that were measured this far apart, in percent, have an order.
 inline constexpr double kApartPercent = 5;
 
-/// Of pairs of compressed entrants of one set-up (see entrants_of).
+/// Orders of pairs of compressed entrants of one set-up (see entrants_of).
 struct MethodOrders {
   std::size_t pairs = 0;
   std::size_t right = 0;  // forecast in the same order; equal times are none
