@@ -121,7 +121,8 @@ bool hold_unidentified(Search& search, const FitStructure& structure,
   return true;
 }
 
-/// How far the forecasts of parameters that fit equally well are apart, in percent.
+/// The largest difference, in percent, between forecasts of one run by parameters that fit equally
+/// well.
 double spread_percent(const std::vector<const FitRow*>& rows,
                       const std::vector<VectorXd>& solutions, RowForecasters& forecasters) {
   if (solutions.size() < 2) return 0;

@@ -30,12 +30,12 @@ struct FittedParameter {
 struct Fit {
   const FitStructure* structure = nullptr;
   std::vector<FittedParameter> parameters;
-  Eigen::VectorXd values;      // of the same
-  Eigen::MatrixXd covariance;  // 0 for what was not estimated
+  Eigen::VectorXd values;      // the parameters' values
+  Eigen::MatrixXd covariance;  // 0 for those that were not estimated
   /// The standard deviation of the differences that are left, in seconds or as a share.
   double deviation = 0;
   Eigen::VectorXd residuals;  // by run of the fit, in the same unit
-  double degrees = 1;         // of freedom
+  double degrees = 1;         // degrees of freedom
   std::size_t runs = 0;
   double relative_singular_value = 0;
   /// Names of parameters that these runs cannot tell apart, or hardly, by group. Empty: they can
@@ -43,8 +43,8 @@ struct Fit {
   std::vector<std::string> not_told_apart;
   int starts = 0;
   int starts_that_agree = 0;        // ended as low as the best
-  double start_spread_percent = 0;  // how far forecasts of these lie apart, at most
-  std::vector<const FitRow*> rows;  // it was fitted on
+  double start_spread_percent = 0;  // largest difference between their forecasts of a run
+  std::vector<const FitRow*> rows;  // the runs of the fit
 };
 
 /// Limits that every fold must keep: the least relative singular value, and the largest spread of
@@ -68,13 +68,13 @@ inline constexpr std::size_t kFewRuns = 6;
 
 struct FitForecast {
   IterationResult result;
-  Seconds low{0};  // of kIntervalLevel
+  Seconds low{0};  // interval of kIntervalLevel
   Seconds high{0};
   /// The values in which the run lies beyond the runs of the fit: "compute_seconds 0.0804 below
   /// 0.46"; "" for none.
   std::string extrapolated;
-  /// What the interval is made of. Student's t is in them: a normal distribution of these has the
-  /// interval above.
+  /// The parts of the interval. They include Student's t: as deviations of normal distributions
+  /// they give the interval above.
   ForecastDeviations deviations{};
 };
 

@@ -39,16 +39,18 @@ bool same_algorithm(const FitRow& a, const FitRow& b) {
          a.run.collective == b.run.collective;
 }
 
-/// What the fit left unexplained in runs like this one, and its degrees of freedom.
+/// Standard deviation that the fit left unexplained in runs like this one, with its degrees of
+/// freedom.
 struct Unexplained {
   double deviation = 0;
   double degrees = 1;
 };
 
-/// Of a compressor that the fit has not seen: any that it has seen stands for it, whatever number
-/// of runs it has. So there are as many degrees of freedom as compressors, but one.
+/// For a compressor that the fit has not seen. Each compressor that it has seen stands for it with
+/// the same weight, however many runs it has. So the degrees of freedom are one fewer than the
+/// compressors.
 Unexplained unexplained_among(const Fit& fit) {
-  std::map<std::string, std::pair<double, int>> sums;  // of squares, and of runs, by compressor
+  std::map<std::string, std::pair<double, int>> sums;  // by compressor: sum of squares, and runs
   for (std::size_t i = 0; i < fit.rows.size(); ++i) {
     auto& [sum, runs] = sums[fit.rows[i]->run.compressor];
     sum += fit.residuals[at(i)] * fit.residuals[at(i)];
@@ -144,7 +146,7 @@ FitForecast forecast(const Fit& fit, const FitRow& row, const Engine& engine,
       structure.errors == FitErrors::Relative ? like.deviation * time : like.deviation;
   double own = unexplained * unexplained;
 
-  // How the forecast moves with each parameter, to both sides of where it stands.
+  // The gradient of the forecast by each parameter, from a step to either side.
   VectorXd gradient = VectorXd::Zero(fit.values.size());
   VectorXd not_estimated = VectorXd::Zero(fit.values.size());
   const std::vector<bool> in_scope = scope_of(structure, row.run);

@@ -43,7 +43,7 @@ std::string in_words(const MeanError& error) {
          fixed(error.interval.high, 1) + ")";
 }
 
-/// What the intervals of two means allow to say about a fit.
+/// The conclusion about a fit from the intervals of the two means.
 std::string gain_text(const BootstrapInterval& fitted, const BootstrapInterval& unfitted) {
   if (fitted.high < unfitted.low) return "the intervals do not meet.\n";
   if (unfitted.high < fitted.low) return "the fit makes it worse: the intervals do not meet.\n";

@@ -16,7 +16,7 @@ namespace {
 /// The digits to write; more than any interval is sure of.
 constexpr int kDigitsKept = 4;
 
-constexpr double kMostShare = 9;  // of a deviation: a file takes less than 1000%
+constexpr double kMostShare = 9;  // largest deviation: a file takes less than 1000%
 
 constexpr std::string_view kSuffix = "-fitted";
 constexpr std::array kColumns = {"property", "value", "source", "deviation"};
@@ -206,7 +206,7 @@ class Writer {
   const FitParameter& parameter(std::size_t i) const { return fit_.structure->parameters[i]; }
   ScenarioQuantity::Of of(std::size_t i) const { return parameter(i).quantity->of; }
 
-  /// Where the runs' paths begin: all are of one measured file.
+  /// The folder from which the runs' paths are read; all runs are of one measured file.
   const std::string& folder() const { return fit_.rows.front()->run.folder; }
 
   bool concerns_cluster(std::size_t i, const std::string& cluster) const {
@@ -282,7 +282,7 @@ class Writer {
   }
 
   FitStructure estimated_;
-  Fit fit_;  // what was estimated
+  Fit fit_;  // without the parameters that were not estimated
   std::vector<std::string> left_;
   const std::string& fitted_on_;
   DataFiles& files_;

@@ -55,7 +55,7 @@ double deviation_of(const FittedParameter& fitted, const FitParameter& parameter
   return std::isfinite(half) ? std::min(kMostDeviation, half / kDeviationsTo95) : kMostDeviation;
 }
 
-/// What the fit left unexplained, as a share of the measured time.
+/// The deviation that the fit left unexplained, as a share of the measured time.
 double relative_deviation(const Fit& fit) {
   if (fit.structure->errors == FitErrors::Relative) return fit.deviation;
   double sum = 0;
@@ -107,7 +107,7 @@ std::optional<FittedFile> fitted_stack(const Fit& fit, const std::string& fitted
   }
   if (stack.terms.empty()) return std::nullopt;
   stack.scatter = relative_deviation(fit);
-  stack.discrepancy = stack.scatter;  // of other clusters one fit says no more
+  stack.discrepancy = stack.scatter;  // one fit says no more about other clusters
   std::set<std::string> sources;
   for (const FitRow* row : fit.rows) sources.insert(row->run.source);
   comments.push_back("sources: " + join({sources.begin(), sources.end()}, " "));

@@ -1,4 +1,4 @@
-// What a process that fits without some runs sends back.
+// Results of a process that fits without some runs, as bytes.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,7 +12,8 @@ struct Fold {
   std::vector<FitForecast> forecasts;
 };
 
-/// Keep every number to its last bit. Of this program, for this program: nothing is checked.
+/// Keep every number to its last bit. Only this program writes and reads them, so nothing is
+/// checked.
 std::string to_bytes(Fold fold);
 Fold fold_from_bytes(const std::string& bytes);
 

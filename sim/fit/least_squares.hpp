@@ -22,7 +22,7 @@ struct LeastSquaresProblem {
 struct LeastSquaresSolution {
   Eigen::VectorXd parameters;
   Eigen::VectorXd residuals;
-  Eigen::MatrixXd jacobian;  // of the residuals, runs x parameters, there
+  Eigen::MatrixXd jacobian;  // the residuals' derivatives at the solution, runs x parameters
   double sum_of_squares = 0;
   bool converged = false;  // no step makes it smaller
 
@@ -37,8 +37,8 @@ LeastSquaresSolution minimize(const LeastSquaresProblem& problem, const Eigen::V
 Eigen::VectorXd bounded_linear(const Eigen::MatrixXd& a, const Eigen::VectorXd& b,
                                const Eigen::VectorXd& least, const Eigen::VectorXd& most);
 
-/// How well runs tell parameters apart. Columns of the Jacobian are brought to length one first, so
-/// that units do not count.
+/// Whether runs tell the parameters apart. The Jacobian's columns are scaled to length one first,
+/// so that units do not count.
 struct Identification {
   std::vector<bool> without_effect;  // no run depends on it
   /// Smallest singular value over largest, of those with an effect; 1 for one alone, 0 for none.

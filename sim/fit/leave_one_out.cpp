@@ -208,7 +208,7 @@ std::optional<Nested> nested_leave_one_out(const std::vector<FitRow>& rows, Leav
 
   Nested nested;
   nested.errors_percent.resize(rows.size());
-  std::vector<Errors> plain(structures.size());  // of what the model claims alone
+  std::vector<Errors> plain(structures.size());  // only runs that the model claims
   for (std::size_t g = 0; g < groups.size(); ++g) {
     double least = INFINITY;
     std::size_t best = 0;

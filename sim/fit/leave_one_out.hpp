@@ -28,8 +28,8 @@ std::vector<std::vector<std::size_t>> groups_of(const std::vector<FitRow>& rows,
 /// The runs that the model claims. A run that the file puts outside the model is not fitted.
 std::vector<const FitRow*> claimed(const std::vector<FitRow>& rows);
 
-/// How many fits are made. Each is made in some process beside this one, and no fit heeds another,
-/// so that the number of processes changes no answer.
+/// The processes and callbacks of many fits. Each fit is made in another process, independently of
+/// the others. So the number of processes changes no answer.
 struct ManyFits {
   std::size_t processes = 1;
   /// Called after each fit, with how many are done and how many there are.

@@ -10,7 +10,7 @@ std::vector<FitRow> fit_rows_of(const MeasuredRuns& measured, DataFiles& files) 
   for (const MeasuredRun& run : measured.runs)
     rows.push_back(naming_row(measured.path, run, [&] {
       FitRow row{run, request_of(run), {}};
-      row.request.stack.clear();  // what it costs is what is looked for
+      row.request.stack.clear();  // the fit is to find the software's costs
       row.scenario = make_scenario(row.request, files);
       make_plan(row.scenario);
       return row;

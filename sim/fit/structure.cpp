@@ -187,7 +187,7 @@ FitStructures load_fit_structures(const TextFile& file) {
     parameter.start = number("start");
     parameter.least = number("least");
     parameter.most = number("most");
-    if (parameter.least > parameter.most)  // of rates the highest is the least time
+    if (parameter.least > parameter.most)  // a rate's highest value is the least time
       std::swap(parameter.least, parameter.most);
     if (parameter.least == parameter.most)
       throw rows.failure("most", "the bounds leave '" + parameter.name() + "' no room");

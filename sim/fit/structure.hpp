@@ -18,7 +18,7 @@ struct FitScope {
   };
   std::vector<Condition> conditions;
 
-  /// Of no scope with `each`: throws std::logic_error.
+  /// Throws std::logic_error if a condition is `each`.
   bool holds(const MeasuredRun& run) const;
 };
 
@@ -30,10 +30,10 @@ struct FitParameter {
   const ScenarioQuantity* quantity = nullptr;
   std::string applies_to;  // as written
   FitScope scope;
-  double start = 0;  // where the source says that it lies; what it is where nothing else is known
+  double start = 0;  // the source's value; it stays if the runs do not determine it
   double least = 0;  // physical bounds
   double most = 0;
-  std::string source;  // of start and bounds: never the runs that are fitted
+  std::string source;  // source of start and bounds: never the runs that are fitted
 
   /// "encode_per_call (compressor=dgc)"
   std::string name() const;
@@ -48,7 +48,7 @@ struct FitStructure {
   FitErrors errors = FitErrors::Relative;
   std::string reason;
   std::vector<FitParameter> parameters;
-  std::size_t line = 0;  // of its file
+  std::size_t line = 0;  // line of its file
 };
 
 /// The structures of a file. The first is the one that is claimed; the others were tried too.

@@ -16,10 +16,10 @@ std::string structures_for(const std::string& measured, const DataFiles& files);
 
 struct StudyOptions {
   FitOptions search;
-  const Engine* engine = nullptr;    // of the forecasts
+  const Engine* engine = nullptr;    // makes the forecasts
   std::optional<LeaveOut> left_out;  // none: the rows are the fit's own
   bool nested = true;                // also choose among all structures, where three groups allow
-  std::size_t processes = 1;         // that leave runs out side by side
+  std::size_t processes = 1;         // fits without some runs, side by side
   /// Called as the work proceeds, with what is being done, how much of it is done, and how much
   /// there is.
   std::function<void(const std::string& what, std::size_t done, std::size_t all)> progress{};
@@ -38,9 +38,9 @@ struct FitStudy {
   std::string measured;  // the file, as named
   const FitStructure* structure = nullptr;
   Fit fit;                           // on all runs that the model claims
-  std::optional<LeaveOut> left_out;  // what was
+  std::optional<LeaveOut> left_out;  // the kind of groups left out
   std::vector<ComparedRun> rows;     // forecast without their group, else by the fit itself
-  std::vector<std::string> groups;   // what was left out, by fold
+  std::vector<std::string> groups;   // names of the groups left out, by fold
   std::vector<Fit> folds;
   std::size_t folds_missing = 0;  // stopped before they were done; their rows are missing too
   bool stopped = false;           // these, or the choice among structures
