@@ -8,7 +8,7 @@
 namespace gradcast {
 namespace {
 
-/// How often a window fits, as PyTorch counts without ceil_mode.
+/// The number of positions of a window, as PyTorch counts without ceil_mode.
 std::int64_t fits(std::int64_t size, std::int64_t kernel, std::int64_t stride,
                   std::int64_t padding) {
   if (size + 2 * padding < kernel) throw std::logic_error("a window is larger than its input");
@@ -78,7 +78,7 @@ void Architecture::convolution(const std::string& layer, std::int64_t out_channe
 
 void Architecture::convolve(const std::string& layer, const std::vector<std::int64_t>& weights,
                             const Window& window, bool bias) {
-  const std::int64_t in_channels = weights[1];  // that each output channel reads
+  const std::int64_t in_channels = weights[1];  // read by each output channel
   const std::int64_t out_channels = weights.front();
   Operator& added = append(OperatorKind::Convolution, layer, slide(at_, window, out_channels));
   added.multiply_accumulates = in_channels * window.height * window.width * out_channels *

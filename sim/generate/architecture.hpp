@@ -30,7 +30,7 @@ class Architecture {
   explicit Architecture(Shape sample, NumberType type = NumberType::Fp32)
       : at_(sample), type_(type) {}
 
-  /// What follows belongs to this unit: what sharded training gathers as one.
+  /// Names the unit of the operators that follow. Sharded training gathers a unit as one.
   void unit(const std::string& name) { unit_ = name; }
 
   /// `groups`: each reads its share of the channels and makes its share of the output.

@@ -28,7 +28,7 @@ constexpr int kDerivedWorkers[] = {1, 4096};  // decoding is a straight line in 
 constexpr NumberType kInputs[] = {NumberType::Fp32, NumberType::Bf16, NumberType::Fp16};
 constexpr double kRanks[] = {1, 2, 4, 8, 32};
 
-// What ran, and what is derived from it.
+// Densities that ran (kSparse, kDense), and densities derived from them.
 constexpr double kSparse = 0.001;
 constexpr double kDense = 0.01;
 constexpr double kSparser = 0.0001;
@@ -112,7 +112,8 @@ class DerivedCosts {
     return laws_.at({std::string(compressor.name), density}).at(all);
   }
 
-  /// Of the largest tensor that ran at the nearest density, as a share of k.
+  /// The elements that an encode selects. If it did not run: the share of k that the largest tensor
+  /// selected at the nearest density that ran.
   double selected_of(const Compressor& compressor, std::int64_t elements, double density) const {
     const double like = density >= kDense ? kDense : kSparse;
     if (like == density)

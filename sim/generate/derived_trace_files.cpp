@@ -1,5 +1,5 @@
-// `traces/iteration-<model>-a100.csv` and `-h100.csv`: totals from what others say of the share of
-// their GPU's arithmetic that they used, shares of layers from a roofline. Nobody measured them.
+// `traces/iteration-<model>-a100.csv` and `-h100.csv`: totals from the utilisation (MFU) that
+// others report, shares of layers from a roofline. Nobody measured them.
 #include <cmath>
 #include <stdexcept>
 
@@ -15,7 +15,7 @@
 namespace gradcast {
 namespace {
 
-/// How an optimizer in one kernel goes through memory.
+/// The memory traffic of an optimizer that runs as one kernel.
 struct Optimizer {
   std::string_view name;
   double bytes;  // a parameter
@@ -35,7 +35,7 @@ bool is_transformer(const Network& network) {
   return false;
 }
 
-/// What is derived for one model on one device.
+/// The inputs of a derived trace: one model on one device.
 struct Derived {
   const Network& network;
   const AssumedMfu& assumed;
@@ -51,7 +51,7 @@ struct Derived {
 
 IterationTrace trace_of(const Derived& derived) {
   const std::vector<Operator>& operators = derived.network.architecture.operators();
-  constexpr double kBytes = 2;  // of activations and of weights as products take them
+  constexpr double kBytes = 2;  // per value: activations and weights, as products read them
   const std::vector<ComputeTime> times = roofline_times(
       operators, derived.assumed.batch, {derived.peak(), {derived.bandwidth()}, kBytes});
   Seconds raw{0};

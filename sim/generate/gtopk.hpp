@@ -28,7 +28,7 @@ inline constexpr std::array<GtopkAlgorithm, 3> kGtopkAlgorithms = {
 struct GtopkModel {
   std::string_view model;
   std::string_view trace;  // "p102-100": one made of this very row; "v100": shares of another GPU
-  int batch;               // of the whole iteration, per GPU
+  int batch;               // per GPU, over the whole iteration
   int accumulation;        // micro-steps
   double alone;            // samples/s of one worker
   /// Samples/s of each worker, by algorithm, with 4, 8, 16 and 32 workers.

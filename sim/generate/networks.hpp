@@ -12,7 +12,7 @@ struct Network {
   std::string name;
   std::string source;
   Architecture architecture;
-  std::string sample = "one image of 224 x 224";  // that it works on
+  std::string sample = "one image of 224 x 224";  // the network's input
 };
 
 /// Those of the paper's Table 2 (AlexNet, VGG-16, ResNet-50, Inception-V4), then those of MG-WFBP's

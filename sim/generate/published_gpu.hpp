@@ -10,7 +10,7 @@ namespace gradcast {
 struct PublishedGpu {
   std::string_view name;  // as traces call it
   double flops_per_second = 0;
-  BytesPerSecond bandwidth;    // of streaming kernels
+  BytesPerSecond bandwidth;    // reached by streaming kernels
   Seconds launch{0};           // an asynchronous one
   Seconds topk_comparison{0};  // torch.topk takes this x n log2 n, for k = 0.001 n
 };

@@ -1,5 +1,5 @@
-// What a simulated GPU said of the kernels: `traces/simulated-v100.csv`. What costs are derived from
-// besides: the bytes that kernels move are in kernels/floor_bytes.hpp.
+// Results of running the kernels on a simulated GPU: `traces/simulated-v100.csv`. Derived costs
+// also use the bytes that kernels move (kernels/floor_bytes.hpp).
 #pragma once
 #include <cstdint>
 #include <map>
@@ -20,7 +20,7 @@ struct SimulatedKernel {
   double density = 0;
   std::string kernel;       // "prepare", "stream", "finish"
   std::int64_t cycles = 0;  // with the simulator's delay of a launch
-  double selected = 0;      // of the encode; 0 where it ended after `stream`
+  double selected = 0;      // by the whole encode; 0 if it ended after `stream`
 };
 
 /// Throws DataError.
@@ -57,7 +57,7 @@ std::vector<SimulatedEncode> large_tensors(std::vector<SimulatedEncode> line);
 /// each element (kEncodeBytes) at a share of the bandwidth.
 struct EncodeLaw {
   Seconds fixed{0};
-  double share = 0;        // of the bandwidth
+  double share = 0;        // share of the bandwidth
   double worst_error = 0;  // relative, at the points it was fitted to
 
   Seconds at(double elements) const;

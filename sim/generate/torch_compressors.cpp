@@ -45,7 +45,8 @@ Calls topk_among(double candidates, double k) {
   return {{kGather, candidates}, {kTopk, candidates}, {kGatherIndices, k}};
 }
 
-/// What every compressor ends with: the selected values, and a residual without them.
+/// The last calls of most compressors: gather the selected values, and make a residual without
+/// them.
 Calls take(double elements, double selected) {
   return {{kGather, selected}, {kCopy, elements}, {kZeroAt, selected}};
 }

@@ -72,7 +72,7 @@ inline constexpr TorchOperator kGreater{"x > threshold", 4 + 1};
 inline constexpr TorchOperator kNonzero{"nonzero", 2, 3};
 inline constexpr TorchOperator kFoundIndices{"indices of nonzero", 8, 0};
 
-// Where indices are far apart, each touches a 32-byte sector of its own. Indices are int64; on the
+// Indices that are far apart each touch a 32-byte sector of their own. Indices are int64; on the
 // wire they are int32.
 inline constexpr int kSector = 32;
 inline constexpr TorchOperator kGather{"x[indices]", 8 + kSector + 4};

@@ -13,11 +13,11 @@ Passes together(std::initializer_list<Passes> parts) {
   return all;
 }
 
-// What the definitions are made of (kernels/packing.hpp). A code that is no number of PyTorch's is
-// kept in a byte.
+// Building blocks of the definitions (kernels/packing.hpp). A code that is no PyTorch type takes a
+// byte.
 const Passes kSignOfByte{kFromByte, kTimes, kAddNumber};  // 0 or 1 becomes -1 or +1
 const Passes kDrawBelow{kUniform, kLess, kFromByte};      // 1 with that chance, else 0
-const Passes kSum{kAdd};                                  // of a worker's values
+const Passes kSum{kAdd};                                  // adds a worker's values
 const Passes kFeedback{kAdd};                             // u = gradient + residual
 const Passes kKeepRest{kSubtract};                        // residual = u - sent
 

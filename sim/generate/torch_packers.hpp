@@ -16,9 +16,9 @@ using Passes = std::vector<TorchOperator>;
 struct TorchPacker {
   std::string_view name;
   std::string_view mode;
-  double parameter;  // that the row is of; 0: the operators are the same for any
+  double parameter;  // the row's parameter; 0: the operators are the same for any
   Passes encode;
-  Passes decode_each;  // of each worker's payload; of a sum that was all-reduced, once
+  Passes decode_each;  // per worker's payload; once for an all-reduced sum
   Passes decode_all;   // once
 };
 

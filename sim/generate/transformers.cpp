@@ -159,7 +159,7 @@ Architecture bert(int blocks, std::int64_t width) {
 struct LlamaShape {
   int blocks = 32;
   std::int64_t width = 4096;
-  std::int64_t key_value_width = 4096;  // of the heads that queries share
+  std::int64_t key_value_width = 4096;  // keys and values: queries share their heads
   std::int64_t feed_forward = 0;
   std::int64_t words = 0;
   std::int64_t sequence = 0;
