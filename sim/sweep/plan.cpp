@@ -102,7 +102,7 @@ class Reader {
     take_flags([&](const std::string& name) { return flags_.typed(name); });
     if (said("model").text.empty() && said("payload").text.empty())
       throw UsageError("--model is missing: names of `gradcast list`, or all");
-    // What `all` means depends on the others.
+    // `all` depends on the other lists, so add those first.
     for (const bool all : {false, true})
       for (const std::string& name : axis_names())
         if (!said(name).text.empty() && (said(name).text == "all") == all) add_axis(name, all);

@@ -26,8 +26,8 @@ struct SweepPlan {
   /// The last axes vary fastest: compressor and density, whose points share a dense run.
   std::vector<SweepAxis> axes;
   std::string engine;
-  std::string software;                // that the fitted answers take; "none": physics alone
-  Against against = Against::Best;     // which dense run decides whether compressing pays
+  std::string software;                // for the fitted answers; "none": physics alone
+  Against against = Against::Best;     // the dense run that decides whether compressing pays
   std::vector<std::string> arguments;  // as results record them
   std::vector<InputFile> inputs;       // read to make the plan: its file, what `all` looked at
 

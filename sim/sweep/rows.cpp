@@ -76,7 +76,7 @@ void add_settings(Json& row, const SweepPlan& plan, const SweepPoint& point,
   row["compressor"] = request.compressor;
   row["density"] = sparse(request) ? request.density : 1.0;
   row["collective"] = known ? answers.own.collective : request.collective;
-  const bool best = request.best_schedule;  // which one, says `schedule`
+  const bool best = request.best_schedule;  // the column `schedule` names it
   row["fusion"] = best ? std::string(kBestFusion) : to_text(request.fusion);
   row["overlap"] = best ? Json() : Json(request.overlap ? "yes" : "no");
   row["schedule"] = known ? to_text(answers.schedule) : "";
@@ -258,7 +258,7 @@ bool memory_varies(const SweepPlan& plan) {
   });
 }
 
-/// What the table's columns and marks mean.
+/// The legend of the table's columns and marks.
 std::string legend(const SweepPlan& plan, const std::vector<Json>& rows) {
   const auto some = [&](const char* column) {
     return std::any_of(rows.begin(), rows.end(), [&](const Json& row) {

@@ -25,7 +25,7 @@ std::string title_of(const Request& request) {
   return title;
 }
 
-/// Where others' trainings with the compressors of the sweep ended, each said once.
+/// Final accuracies of others' trainings with the compressors of the sweep, each said once.
 std::vector<std::string> accuracy_sentences(const SweepTasks& tasks, DataFiles& files) {
   std::set<std::tuple<std::string, std::string, double>> looked;  // each reads files
   std::vector<std::string> sentences;
@@ -39,7 +39,7 @@ std::vector<std::string> accuracy_sentences(const SweepTasks& tasks, DataFiles& 
   return sentences;
 }
 
-/// What the compressors' costs rest on where nobody measured them on the GPU, each once.
+/// Sources of costs that nobody measured on the GPU, each said once.
 std::vector<std::string> cost_sentences(const SweepTasks& tasks) {
   std::vector<std::string> sentences;
   for (const SweepPoint& point : tasks.points) {

@@ -11,7 +11,7 @@ namespace gradcast {
 
 struct SweepRun {
   const SweepTasks& tasks;
-  std::vector<std::size_t> numbers;  // of the tasks to do, in the order to do them
+  std::vector<std::size_t> numbers;  // the tasks to do, in that order
   const Engine& engine;
   std::size_t jobs = 1;
   bool quiet = false;

@@ -80,7 +80,7 @@ Shard shard_of_array(const std::string& text, std::optional<int> of,
       throw ValueError(
           "the job array has gaps, so its tasks do not say how many shards there are; write auto/7 "
           "for seven");
-    // What is out of range stays so.
+    // Clamping keeps a number out of range, so that `checked` refuses it.
     const auto as_int = [](std::int64_t count) {
       return static_cast<int>(std::clamp<std::int64_t>(count, 0, kMostShards + 1));
     };

@@ -32,7 +32,7 @@ std::vector<std::size_t> shuffled(std::size_t tasks);
 /// The shard's part of the forecasts, in that order.
 std::vector<std::size_t> tasks_of_shard(const Shard& shard, std::size_t tasks);
 
-/// Where a folder of shards keeps its plan.
+/// The file that keeps the plan of a folder of shards.
 std::filesystem::path plan_file(const std::filesystem::path& folder);
 
 std::filesystem::path shard_file(const std::filesystem::path& folder, const Shard& shard);

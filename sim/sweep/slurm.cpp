@@ -33,8 +33,9 @@ std::string log_file(const SlurmJob& job, const std::string& name) {
   return text + "/" + name;
 }
 
-/// What a line `#SBATCH` cannot say. A line break would begin a line of shell. In the name of an
-/// output a backslash makes Slurm replace nothing, so that all tasks would write one log.
+/// Rejects names that a line `#SBATCH` cannot hold. A line break would begin a line of shell. A
+/// backslash in the name of an output makes Slurm replace nothing, so that all tasks would write
+/// one log.
 void require_sayable(const std::string& what, const std::filesystem::path& path, bool holds_logs) {
   const std::string text = path.string();
   const bool control = std::any_of(text.begin(), text.end(), is_control);

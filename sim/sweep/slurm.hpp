@@ -7,10 +7,10 @@
 namespace gradcast {
 
 struct SlurmJob {
-  std::filesystem::path folder;     // of shards, scripts and logs
-  std::filesystem::path program;    // this one
-  std::filesystem::path directory;  // where the tasks run: relative paths of the plan begin there
-  std::vector<std::string> arguments;  // of the sweep, without its first word
+  std::filesystem::path folder;        // for shards, scripts and logs
+  std::filesystem::path program;       // this one
+  std::filesystem::path directory;     // working directory: the plan's relative paths begin there
+  std::vector<std::string> arguments;  // the sweep's, without its first word
   int shards = 1;
 };
 

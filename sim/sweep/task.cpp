@@ -154,7 +154,7 @@ class Tasks {
     return known->second;
   }
 
-  /// Of the runs among which the fastest is what one would run without a compressor.
+  /// The dense runs by all schedules. One would use the fastest of them without a compressor.
   std::vector<ScheduledTasks> dense_runs(const SweepSettings& settings) {
     const auto [known, fresh] = dense_.try_emplace(as_text(settings));
     if (!fresh) return known->second;
