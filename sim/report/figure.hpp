@@ -31,9 +31,9 @@ struct FigurePoint {
   double y = 0;
   std::string x_text{};
   std::string y_text{};
-  std::optional<double> low{};  // of y
+  std::optional<double> low{};  // bounds of y
   std::optional<double> high{};
-  std::string label{};  // what a pointer or a screen reader is told
+  std::string label{};  // shown at the pointer, and read by screen readers
   std::string text{};   // drawn in a cell of a Map, or beside a point of Lines
   double until = 0;     // Lanes: a slice lasts from x to this
   bool muted = false;   // Map: the margin is smaller than the forecast's own error
@@ -62,12 +62,11 @@ struct Figure {
   std::string id;  // "scaling-1": of letters, digits and dashes, unique in a report
   FigureKind kind = FigureKind::Lines;
   std::string title;
-  std::string
-      summary;  // what is to be seen, in a sentence: the caption, and what a screen reader reads
+  std::string summary;  // the finding, in a sentence: caption, and text for screen readers
   Axis x{};
   Axis y{};
-  bool stacked = false;          // of Bars
-  std::vector<double> guides{};  // of Scatter: percent beside the diagonal
+  bool stacked = false;          // Bars
+  std::vector<double> guides{};  // Scatter: percent beside the diagonal
   std::vector<FigurePanel> panels{};
   FigureTable table{};  // the figures behind the picture
 };

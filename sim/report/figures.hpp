@@ -38,7 +38,7 @@ std::string compared_words(const ResultFile& compared);
 
 /// The most that is drawn. The table has everything.
 inline constexpr std::size_t kMostPanels = 24;
-inline constexpr std::size_t kMostBars = 40;  // of a panel
+inline constexpr std::size_t kMostBars = 40;  // per panel
 
 /// The series of that name. It is added if it is not there yet.
 FigureSeries& series_named(FigurePanel& panel, const std::string& name);

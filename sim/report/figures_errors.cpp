@@ -207,7 +207,7 @@ const std::vector<std::pair<std::string, std::string>> kExplained = {
     {"overhead and wait", "overhead_and_wait_seconds"},
     {"unexplained", "unexplained_seconds"}};
 
-/// Where the measured time goes, by the forecast, and what it does not explain.
+/// Bars of the measured time: the parts that the forecast explains, and the rest.
 Figure explained_figure(const ResultFile& compared) {
   Figure figure{"explained-" + compared.command,
                 FigureKind::Bars,

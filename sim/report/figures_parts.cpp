@@ -1,4 +1,4 @@
-// Where an iteration's time goes: bars of parts laid end to end.
+// Bars of the parts of an iteration's time, laid end to end.
 #include <algorithm>
 
 #include "sim/base/table.hpp"

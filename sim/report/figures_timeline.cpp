@@ -54,7 +54,7 @@ Figure lanes_figure(const std::vector<Lane>& lanes) {
   const std::size_t all_ranks = ranks.size();
   ranks.resize(std::min(ranks.size(), kMostLanes));
   Seconds last{0};
-  std::map<std::string, Seconds> busy;  // of the first rank
+  std::map<std::string, Seconds> busy;  // the first rank's
   for (const int rank : ranks) {
     FigurePanel panel{all_ranks > 1 ? "rank " + std::to_string(rank) : "", {}};
     for (const Lane& lane : lanes) {

@@ -1,5 +1,5 @@
-// What u = gradient + residual looks like on the way: Fig. 2, 7 and 8 of Understanding Top-k
-// Sparsification.
+// The distribution of u = gradient + residual during a training: Fig. 2, 7 and 8 of Understanding
+// Top-k Sparsification.
 #include <algorithm>
 #include <cmath>
 #include <numbers>

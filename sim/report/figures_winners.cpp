@@ -1,4 +1,4 @@
-// Who wins: one cell for each pair of workers and bandwidth.
+// The map of winners: one cell for each pair of workers and bandwidth.
 #include <algorithm>
 #include <map>
 

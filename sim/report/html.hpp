@@ -22,7 +22,7 @@ AllRows all_rows_of(const ResultFile& result);
 
 struct Page {
   std::string title;
-  std::string version;  // of this program
+  std::string version;  // this program's
   std::vector<ResultFile> results;
   Headline headline;
   std::vector<Figure> figures;

@@ -11,8 +11,8 @@ namespace gradcast {
 
 struct Look {
   std::string color;  // "#rrggbb"
-  int mark = 0;       // of kMarks
-  int pattern = 0;    // of kPatterns; 0 is plain
+  int mark = 0;       // 0 to kMarks - 1
+  int pattern = 0;    // 0 to kPatterns - 1; 0 is plain
 };
 
 inline constexpr int kMarks = 7;

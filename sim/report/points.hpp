@@ -11,10 +11,10 @@ namespace gradcast {
 
 /// One of the two forecasts of a point.
 struct Estimate {
-  std::optional<double> seconds;     // of an iteration
+  std::optional<double> seconds;     // per iteration
   std::optional<double> efficiency;  // 0..1
-  std::optional<double> speedup;     // over the dense run that it is held against
-  std::optional<double> low;         // of seconds, where there is an interval
+  std::optional<double> speedup;     // over its dense opponent
+  std::optional<double> low;         // interval of seconds, if there is one
   std::optional<double> high;
 
   /// Half the interval's width, as a share of the forecast; nullopt without one.
@@ -29,7 +29,7 @@ struct AnsweredPoint {
   double bits_per_second = 0;  // 0 where the text is no rate
   double workers = 0;
   double density = 1;
-  std::string others;  // what else the plan varied: "batch 64, overlap yes"
+  std::string others;  // other settings that the plan varied: "batch 64, overlap yes"
   Estimate physics;
   Estimate fitted;
   /// True if no run with this compressor was fitted, but runs with others were. It then has no
@@ -38,10 +38,10 @@ struct AnsweredPoint {
   bool against_best = false;  // held against the fastest dense run, else that of its schedule
   std::string agree;          // "yes", "no" or ""
   std::vector<std::pair<std::string, double>> parts;  // seconds, in the iteration's order
-  /// The seconds of one of its estimates; of a dense point those of the run that compressors are
-  /// held against, which may have another schedule. Needs seconds and, of dense, a speedup.
+  /// The seconds of one of its estimates. A dense point gives those of the compressors' opponent,
+  /// which may have another schedule. Needs seconds and, if dense, a speedup.
   double seconds_held(Estimate AnsweredPoint::*which) const;
-  /// What it is held against, in words: "dense", "the fastest dense run".
+  /// Its opponent in words: "dense", "the fastest dense run".
   const char* opponent() const { return against_best ? "the fastest dense run" : "dense"; }
   bool dense() const { return compressor == "dense" || compressor.starts_with("dense ("); }
 };

@@ -90,7 +90,7 @@ class Reader {
 
   std::string path_;
   std::vector<Json> rows_;
-  std::size_t values_ = 0;     // of the rows
+  std::size_t values_ = 0;     // values in the rows
   std::size_t no_object_ = 0;  // the first such row, from 1
   ChromeTraceBuilder events_;
 };

@@ -12,11 +12,11 @@ namespace gradcast {
 
 struct ResultFile {
   std::string path;                    // as typed
-  std::string sha256;                  // of the unpacked text; "" in a build without OpenSSL
+  std::string sha256;                  // the unpacked text's; "" in a build without OpenSSL
   std::string command;                 // "simulate", "sweep", ...; "timeline" of a Chrome trace
   Json document;                       // without its rows or events
-  std::vector<Json> rows{};            // flat objects; none of a timeline
-  std::optional<ChromeTrace> trace{};  // of a timeline
+  std::vector<Json> rows{};            // flat objects; empty for a timeline
+  std::optional<ChromeTrace> trace{};  // set for a timeline
 };
 
 /// Reads the file in one pass. Throws DataError, one line with the file's name, for a file that is

@@ -17,7 +17,7 @@ constexpr double kColumnGap = 14;
 constexpr double kTitleHeight = 22;
 constexpr double kTicksHeight = 22;
 constexpr double kLabelHeight = 20;
-constexpr double kWidestName = 190;  // of a legend's entry, in pixels
+constexpr double kWidestName = 190;  // pixels, of an entry's name in a legend
 
 std::unique_ptr<Painter> painter_of(const Figure& figure, const Palette& palette) {
   switch (figure.kind) {

@@ -13,8 +13,8 @@ std::string step_to(const std::string& d, double x, double y) {
 
 /// Keeps a text legible where it crosses lines: in the colour of a page, else white.
 const std::string kHalo = "style=\"paint-order:stroke;stroke:var(--paper,#fff);stroke-width:3px\"";
-constexpr double kNameSize = 10;        // of a point's text
-constexpr std::size_t kMostMarks = 40;  // of a series: more would be a thick line
+constexpr double kNameSize = 10;        // text beside a point
+constexpr std::size_t kMostMarks = 40;  // per series: more would be a thick line
 
 class LinesPainter : public Painter {
  public:

@@ -13,7 +13,7 @@
 namespace gradcast {
 namespace {
 
-/// What a row tells of its iteration; all other columns are settings.
+/// Columns with results of an iteration; all other columns are settings.
 const std::set<std::string> kNoSettings = {"seed",
                                            "epoch",
                                            "iteration",

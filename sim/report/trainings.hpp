@@ -27,9 +27,9 @@ std::vector<TrainingGroup> grouped_trainings(const std::vector<const ResultFile*
 /// "fnn-3 on fashion-mnist"
 std::string subject_of(const TrainingGroup& group);
 
-/// How trainings ended, medians over the seeds, a sentence for each network and dataset: "fnn-3 on
-/// fashion-mnist ended at: dense 85.4 %, topk 0.001 81.9 % (3.5 points behind dense)." The best
-/// comes first. Dense is that of as many epochs.
+/// Sentences on the final accuracies, medians over the seeds, one for each network and dataset:
+/// "fnn-3 on fashion-mnist ended at: dense 85.4 %, topk 0.001 81.9 % (3.5 points behind dense)."
+/// The best comes first. Each is compared with dense trainings of as many epochs.
 std::vector<std::string> ends_of(const std::vector<TrainingGroup>& groups);
 
 /// A number that the result's summary has for the whole training.
@@ -50,7 +50,7 @@ std::map<double, std::vector<double>> over_iterations(const TrainingGroup& group
   return curve;
 }
 
-/// What all seeds of a setup showed at each place of x.
+/// The values of all seeds of a setup, by x.
 using SeedCurve = std::map<double, std::vector<double>>;
 
 /// "topk 0.001", "gaussian (code) 0.001": compressor, mode and density of a row.
