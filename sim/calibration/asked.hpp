@@ -23,7 +23,7 @@ struct CalibrationAsked {
   DeviceAsked device;
   std::vector<Model> models;
   PointsAsked points;                  // without sets
-  std::vector<RecordedFile> recorded;  // of points.recorded
+  std::vector<RecordedFile> recorded;  // the files of points.recorded
   bool sweep = false;
   std::optional<std::vector<std::string>> baselines;  // nothing where they are not said
   Seconds point_seconds{1};

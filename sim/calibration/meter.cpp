@@ -27,8 +27,8 @@ std::string Meter::start_torch(const std::vector<std::string>& command) {
 
 double Meter::work(const CalibrationPoint& point) const {
   double elements = static_cast<double>(point.elements());
-  // Where all elements are sent, a decode goes through those of every worker. On a CPU three of
-  // them took as long as one element of everything else (25 M elements of QSGD, 16 workers: 3 s).
+  // If all elements are sent, a decode goes through those of every worker. On a CPU, three of them
+  // took as long as one element of everything else (25 M elements of QSGD, 16 workers: 3 s).
   if (known_compressor(point.call.compressor).packing != nullptr)
     for (const int workers : point.call.workers)
       elements += workers / 3.0 * static_cast<double>(point.elements());

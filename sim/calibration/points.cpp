@@ -60,7 +60,7 @@ std::vector<double> parameters_of(const Compressor& compressor, const PointsAske
   return {cost_parameter(compressor, compressor.parameter.usual)};
 }
 
-/// What tensors are filled with, and which tensors.
+/// The contents of tensors, and the sets of tensors to fill with them.
 struct Source {
   Input input = Input::normal;
   std::shared_ptr<const RecordedInput> recorded;

@@ -34,7 +34,7 @@ struct CalibrationPoint {
 /// rising order.
 std::vector<TensorSet> sets_of_models(const std::vector<Model>& models);
 
-/// Of all tensors of each model that has shapes, in one call.
+/// Shapes of the tensors of each model in one call, for models that have shapes.
 ShapesOfSets shapes_of_models(const std::vector<Model>& models);
 
 /// Each model as one tensor, and its tensors in one call.
@@ -50,11 +50,11 @@ std::vector<TensorSet> merged_sets(const std::vector<TensorSet>& sets,
 /// The lists to combine.
 struct PointsAsked {
   std::vector<TensorSet> sets;
-  ShapesOfSets shapes{};  // of sets of several tensors; a tensor alone is near square
+  ShapesOfSets shapes{};  // for sets of several tensors; a tensor alone is near square
   std::vector<const Compressor*> compressors;
-  bool code_only = false;            // of two modes; and of PowerSGD one rank
-  std::vector<double> densities;     // of sparsifiers
-  std::vector<double> parameters{};  // of a compressor that takes one; none: its usual ones
+  bool code_only = false;            // only `code` of two modes, and one rank of PowerSGD
+  std::vector<double> densities;     // for sparsifiers
+  std::vector<double> parameters{};  // for compressors that take one; empty: its usual ones
   std::vector<Input> inputs;
   std::vector<std::shared_ptr<const RecordedInput>> recorded{};  // beside the inputs
   bool own_sizes = false;  // the recorded ones are timed whole, whatever the sets
@@ -63,7 +63,7 @@ struct PointsAsked {
   bool warm_and_cold = false;  // as in BenchPoint
 };
 
-/// What the device can measure.
+/// The device's abilities.
 struct PointsOffered {
   std::function<std::vector<std::string>(const std::string& compressor, Mode mode)> implementations;
   std::function<std::int64_t(const BenchPoint& point)> memory_needed;
@@ -72,7 +72,7 @@ struct PointsOffered {
 
 struct CalibrationPoints {
   std::vector<CalibrationPoint> points;  // in the order of measuring
-  std::vector<std::string> notes;        // what is left out, and why
+  std::vector<std::string> notes;        // points left out, with the reason
 };
 
 /// All combinations, except those that are not defined, do not fit into the device's memory, or are
@@ -81,12 +81,12 @@ CalibrationPoints make_points(const PointsAsked& asked, const PointsOffered& off
 
 std::string input_text(Input input);
 std::vector<std::string> input_names();
-/// Of a point: its input's name, or that of the file of a recorded vector.
+/// The name of a point's input, or of the file of a recorded vector.
 std::string distribution_of(const BenchPoint& call);
 /// Throws ValueError with a suggestion.
 Input parse_input(std::string_view text);
 
-/// "powersgd (code, rank 2)": what is timed, without what it is timed on. 0: no parameter.
+/// "powersgd (code, rank 2)": the code that is timed, without its input. 0: no parameter.
 std::string kind_text(const std::string& compressor, const std::string& mode, double parameter);
 
 /// The fewest bytes that an encode of the point moves (kernels/floor_bytes.hpp).

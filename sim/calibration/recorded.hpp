@@ -32,7 +32,7 @@ void require_long_enough(const std::vector<RecordedFile>& files,
 /// Each vector as one tensor, once each.
 std::vector<TensorSet> own_sizes(const std::vector<RecordedFile>& files);
 
-/// What a cost table says about a vector beside its name: its size and SHA-256.
+/// A vector's description in a cost table, beside its name: its size and SHA-256.
 std::string described(const RecordedFile& file);
 
 }  // namespace gradcast

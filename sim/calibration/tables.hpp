@@ -1,6 +1,5 @@
 // The tables that `calibrate` prints: the summary of a cost table that is done, costs layer by
-// layer
-// (--per-layer), and costs beside the speed of memory (--roofline).
+// layer (--per-layer), and costs beside the speed of memory (--roofline).
 #pragma once
 #include <cstdint>
 #include <map>
@@ -48,10 +47,10 @@ struct RooflineEntry {
 /// The bytes an element that e = g + e moves: it reads two values and writes one.
 inline constexpr double kCeilingBytes = kEncodeBytes;
 
-/// How close compressors come to the speed of the device's memory. The shares are of `encode`,
-/// whose inputs drift; warm and cold times stand beside it. `ceilings`: the times of e = g + e, by
+/// Compares compressors with the speed of the device's memory. The shares are of `encode`, whose
+/// inputs drift; warm and cold times stand beside it. `ceilings`: the times of e = g + e, by
 /// elements; one for the elements of every entry. The share of the ceiling is relative to the
-/// ceiling's time at the same size; what moves fewer bytes may have more than 1. The share of the
+/// ceiling's time at the same size; an encode that moves fewer bytes may exceed 1. The share of the
 /// floor is relative to the fewest bytes that the encode can move (kernels/floor_bytes.hpp), at the
 /// best bandwidth that any of the ceilings reached.
 Answer roofline_answer(const std::vector<RooflineEntry>& entries,
