@@ -158,12 +158,12 @@ struct ChromeTraceBuilder::State {
   }
 
   std::string file;
-  std::size_t number_ = 0;  // of the event, from 1
+  std::size_t number_ = 0;  // the event's, from 1
   ChromeTrace trace_;
   std::map<std::string, std::string> processes_;
   std::map<Id, std::string> threads_;
   std::map<Id, std::vector<TraceSlice>> slices_;
-  std::pair<const Id, std::vector<TraceSlice>>* last_ = nullptr;  // of slices_
+  std::pair<const Id, std::vector<TraceSlice>>* last_ = nullptr;  // its entry of slices_
   std::map<std::string, std::map<Id, std::vector<TraceSample>, InOrder>, InOrder> counters_;
 };
 

@@ -10,7 +10,7 @@ namespace gradcast {
 struct RankChoice {
   enum class Kind { Few, All, OnePerClass, Listed };
   Kind kind = Kind::Few;
-  std::vector<std::pair<int, int>> ranges{};  // of Listed: first and last
+  std::vector<std::pair<int, int>> ranges{};  // Listed: first and last
 };
 
 /// More ranks than this are shown only on request.
@@ -22,7 +22,7 @@ RankChoice parse_rank_choice(std::string_view text);
 
 struct ChosenRanks {
   std::vector<int> ranks{};  // rising
-  std::string note{};        // which were left out, and why; "" for none
+  std::string note{};        // ranks left out, with the reason; "" for none
 };
 
 /// `class_of`: by rank; ranks of a class did the same at the same time. If there are many ranks,

@@ -11,14 +11,14 @@ namespace gradcast {
 
 enum class SlicePart {
   Step,     // a step of the plan, from when the rank began it or came to it
-  Wait,     // of a collective: until every rank has come
+  Wait,     // a collective's: until every rank has come
   Active,   // the rest of it
-  Exposed,  // of that: the rank computes nothing meanwhile
+  Exposed,  // part of Active: the rank computes nothing meanwhile
 };
 
 struct TimelineSlice {
   Span span;
-  std::size_t step = 0;  // of the plan
+  std::size_t step = 0;  // its index in the plan
   SlicePart part = SlicePart::Step;
 };
 
@@ -48,7 +48,7 @@ struct Timeline {
   std::vector<TimelineClass> classes{};
   std::vector<std::size_t> class_of{};  // by rank
   std::vector<LinkLoad> links{};
-  std::vector<std::string> notes{};  // what a reader should know
+  std::vector<std::string> notes{};  // notes for the reader
 };
 
 /// Slices of no length are left out, and so are lanes that no rank uses, except "compute". A rank

@@ -123,7 +123,7 @@ class Writer {
   struct Event {
     Nanoseconds at;
     enum Kind { Slice, Begin, End } kind;
-    std::size_t number;  // of the lane's slices, or the class's arrows
+    std::size_t number;  // index of the lane's slice, or of the class's arrow
   };
 
   void begin_event() { sink_ << (events_++ == 0 ? "\n" : ",\n"); }
@@ -286,7 +286,7 @@ class Writer {
   std::vector<std::string> kernels_;  // by step, of collectives
   std::vector<bool> inside_node_;     // by step, of collectives
   std::int64_t events_ = 0;
-  std::int64_t arrows_ = 0;  // of the ranks before
+  std::int64_t arrows_ = 0;  // arrows of the ranks before
 };
 
 }  // namespace
