@@ -163,7 +163,7 @@ struct ChromeTraceBuilder::State {
   std::map<std::string, std::string> processes_;
   std::map<Id, std::string> threads_;
   std::map<Id, std::vector<TraceSlice>> slices_;
-  std::pair<const Id, std::vector<TraceSlice>>* last_ = nullptr;  // its entry of slices_
+  std::pair<const Id, std::vector<TraceSlice>>* last_ = nullptr;  // entry of slices_ used last
   std::map<std::string, std::map<Id, std::vector<TraceSample>, InOrder>, InOrder> counters_;
 };
 
