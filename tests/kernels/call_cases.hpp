@@ -59,7 +59,8 @@ inline void check_iterations(Device& device, bool recorded) {
   }
 }
 
-/// What guesses are made for: on gradients as they are, the candidates tell, call after call.
+/// The case that guesses are made for: on ordinary gradients the candidates suffice, call after
+/// call.
 inline void check_fast_road(Device& device) {
   for (const Method& method : all_methods()) {
     if (method.compressor->rule == Rule::Everything) continue;

@@ -1,6 +1,6 @@
-// What every implementation of the compressors is tried on: sizes, inputs, k, and every compressor
-// in every mode. The reference is held against an oracle, the kernels against the reference, bit
-// for bit.
+// Cases for every implementation of the compressors: sizes, inputs, k, and every compressor in
+// every mode. The reference is compared with an oracle, and the kernels with the reference, bit for
+// bit.
 #pragma once
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -71,15 +71,14 @@ inline std::string name_of(const Method& method) {
 
 // ---- vectors ------------------------------------------------------------------------------------
 
-/// What goes into an encode. gradient + residual has the input's character.
+/// The input of an encode. gradient + residual has the input's character.
 struct Vectors {
   std::vector<float> gradient;
   std::vector<float> residual;
 };
 
-/// The residual is 0.3 of an independent draw, and zero where a sum of two would lose what the
-/// input is for: values fixed beforehand, ties, equal leading bits, -0 (-0 + +0 is +0, so -0
-/// there).
+/// The residual is 0.3 of an independent draw. It is zero if a sum of two would lose the input's
+/// purpose: values fixed beforehand, ties, equal leading bits, -0 (-0 + +0 is +0, so -0 there).
 inline Vectors make_vectors(Input input, std::int64_t elements, std::uint32_t seed) {
   float share = 0.3f;
   float rest = 0.0f;
@@ -110,9 +109,9 @@ inline Vectors make_vectors(Input input, std::int64_t elements, std::uint32_t se
   return vectors;
 }
 
-/// What is asked of a method. A fixed threshold is one that the k largest of u pass, with their
-/// equals: nothing (but what is not finite) for k <= 0, every non-zero for k = elements, and
-/// everything above.
+/// The selection for a method. The k largest of u, with their equals, pass a fixed threshold:
+/// nothing (but what is not finite) for k <= 0, every non-zero for k = elements, everything for a
+/// larger k.
 inline Selection selection_of(const Method& method, const Vectors& vectors, std::int64_t k,
                               std::uint64_t seed, std::int64_t candidates = 0) {
   Selection selection{k, method.mode, seed, candidates};
@@ -136,7 +135,7 @@ struct Case {
   NamedInput input;
   Method method;
   Selection selection;
-  ValueType type = ValueType::Fp32;  // of values
+  ValueType type = ValueType::Fp32;  // of the values
 };
 
 inline std::string_view name_of(ValueType type) {
@@ -176,7 +175,7 @@ void for_each_case(std::span<const std::int64_t> sizes, std::size_t one_in, Visi
 
 // ---- answers ------------------------------------------------------------------------------------
 
-/// What came out of an encode: only what was written of values and indices.
+/// The result of an encode: of values and indices only the part that was written.
 struct Answer {
   Encoded encoded;
   std::vector<float> values;

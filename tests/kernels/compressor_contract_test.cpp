@@ -1,6 +1,6 @@
-// What every compressor promises, by an oracle that sorts indices: it shares the definitions of
+// The contract of every compressor, by an oracle that sorts indices. It shares the definitions of
 // keys with the code under test (definitions.hpp), and nothing else. A new compressor is covered by
-// its line in compressors.def, and needs a line in `expected_indices` where its order is a new one.
+// its line in compressors.def, and needs a line in `expected_indices` if its order is a new one.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <numeric>
@@ -33,7 +33,7 @@ std::vector<std::int32_t> first_by(std::vector<std::int32_t> indices, std::int64
   return indices;
 }
 
-/// Which elements a compressor sends that sends `count` of them.
+/// The elements that a compressor sends if it sends `count` of them.
 std::vector<std::int32_t> expected_indices(const Case& one, std::span<const float> u,
                                            std::int64_t count) {
   std::vector<std::int32_t> all(u.size());
@@ -130,7 +130,7 @@ void require_contract(const Case& one, const Vectors& vectors) {
   const bool has_own_rule = one.selection.k > 0 && one.selection.k < one.elements;
   const bool says_not_finite = not_finite && has_own_rule && takes_moments(one.method);
   REQUIRE(answer.encoded.status == (says_not_finite ? kNotFinite : 0u));
-  if (says_not_finite) {  // what is not finite is always sent
+  if (says_not_finite) {  // elements that are not finite are always sent
     const bool none_stays = std::all_of(answer.residual.begin(), answer.residual.end(),
                                         [](float x) { return std::isfinite(x); });
     REQUIRE(none_stays);
@@ -211,7 +211,7 @@ TEST_CASE("NaN is largest, infinity next, and signs of zeros and infinities stay
       {0.0f, 0.0f, 0.0f, -0.0f, 1.0f, 0.0f}};
   const Method topk{find_compressor("topk"), Mode::Only};
   const Answer three = reference_answer(topk, vectors, {.k = 3});
-  CHECK(three.indices == std::vector<std::int32_t>{1, 2, 5});  // of the infinities the first
+  CHECK(three.indices == std::vector<std::int32_t>{1, 2, 5});  // the first of the infinities
   CHECK(bits_of(three.values[0]) == 0x7fffffffu);
   CHECK(bits_of(three.values[1]) == 0xff800000u);
   CHECK(bits_of(three.values[2]) == 0x7fffffffu);  // every NaN is the one NaN

@@ -47,7 +47,7 @@ class FakeTimer final : public GpuTimer {
   bool drifted_ = false;
 };
 
-std::vector<EncoderTuning> tunings;  // of the encoders that were made since it was cleared
+std::vector<EncoderTuning> tunings;  // encoders made since it was cleared
 
 std::unique_ptr<Encoder> make_noted_encoder(Rule rule, Mode mode,
                                             const std::vector<EncoderTensor>& tensors,
@@ -230,7 +230,7 @@ TEST_CASE("the device's own implementation is offered for every compressor but d
           (compressor->family == Family::Dense ? 0 : 1));
 }
 
-// What is received is one sum: 16 workers take no longer than one. A vector is sent whole.
+// Workers receive one sum, so 16 take no longer than one. A vector is sent whole.
 TEST_CASE("PowerSGD is timed by its shapes: both products, and what is received",
           "[emulated][bench]") {
   const auto bench = emulated_bench();
@@ -299,7 +299,7 @@ TEST_CASE("every cast and quantiser is timed with inputs that drift, and decoded
   }
 }
 
-// What lies on the device is what the reference makes of the point's inputs; two tensors, so that
+// The device holds what the reference makes of the point's inputs. There are two tensors, so that
 // the second begins behind a gap, and three workers.
 TEST_CASE("what is timed is a pack of the point's tensors, and what three workers say together",
           "[emulated][bench]") {

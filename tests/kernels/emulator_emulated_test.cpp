@@ -1,4 +1,4 @@
-// What the emulator promises: kernels that are right run, and those that are not say so.
+// The emulator's contract: kernels that are right run, and those that are not say so.
 #include <catch2/catch.hpp>
 #include <stdexcept>
 #include <vector>

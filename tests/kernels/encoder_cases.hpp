@@ -79,8 +79,8 @@ inline void check_unaligned(Device& device) {
       }
 }
 
-/// Of many equal magnitudes, some are sent: those with the lowest indices. How many equals there
-/// are decides how they are told apart (Notes::list_rank, kListed).
+/// Of many equal magnitudes, those with the lowest indices are sent. Their number decides how they
+/// are told apart (Notes::list_rank, kListed).
 inline void check_equals(Device& device) {
   constexpr std::int64_t kElements = 60'000;
   for (const char* name : {"topk", "dgc", "rtopk"})
@@ -130,7 +130,7 @@ inline void check_room(Device& device) {
       }
 }
 
-/// What does not fit stays in the residual.
+/// Elements that do not fit stay in the residual.
 inline void check_capacity(Device& device) {
   for (const Method& method : all_methods())
     for (const std::int64_t elements : {std::int64_t{1000}, std::int64_t{20'001}})

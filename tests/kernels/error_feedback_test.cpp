@@ -1,4 +1,4 @@
-// What the residual is for: what is not sent now is sent later, so that SGD still arrives.
+// The purpose of the residual: elements not sent now are sent later, so that SGD still arrives.
 #include <cmath>
 
 #include "tests/kernels/cases.hpp"

@@ -15,7 +15,8 @@ double encode_bytes_each(const char* name, double parameter) {
 
 }  // namespace
 
-// Of b bits: 12 + b/8 and 20 + b/8 with error feedback, 4 + b/8 and 8 + b/8 without.
+// Bytes for codes of b bits: 12 + b/8 and 20 + b/8 with error feedback, 4 + b/8 and 8 + b/8
+// without.
 TEST_CASE("the floor of a pack is its reads, its residual and its bits") {
   CHECK(encode_bytes_each("topk", 0) == 12);
   CHECK(encode_bytes_each("fp16", 0) == 4 + 2);

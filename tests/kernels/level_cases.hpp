@@ -1,4 +1,4 @@
-// What quantisers are tried on whose workers share a scale: each has its own gradient and residual.
+// Cases for quantisers whose workers share a scale. Each worker has its own gradient and residual.
 #pragma once
 #include "kernels/levels.hpp"
 #include "tests/kernels/pack_cases.hpp"
@@ -17,7 +17,7 @@ inline int bits_of_lane(const Compressor& compressor, double parameter, std::int
   return lane_bits(compressor.levels()->largest(parameter), workers);
 }
 
-/// Of one worker.
+/// The answer of one worker.
 struct LevelAnswer {
   std::size_t elements = 0;
   OwnScale own;
@@ -25,7 +25,7 @@ struct LevelAnswer {
   std::vector<float> residual;
 };
 
-/// Of all workers: the scale they share, and their words, added up.
+/// The answer of all workers: the scale they share, and the sum of their words.
 struct SharedAnswer {
   LevelSettings settings;  // but for the seed
   std::vector<LevelAnswer> workers;

@@ -65,7 +65,7 @@ class DeviceLevels {
   std::uint64_t seed_;
 };
 
-/// What an iteration of some workers with one tensor gives: each worker's kernels, then the sum's.
+/// Checks an iteration of some workers with one tensor: each worker's kernels, then the sum's.
 inline void check_levels(Device& device, const Compressor& compressor, double parameter,
                          const std::vector<Vectors>& workers, const LevelOffsets& offsets = {}) {
   constexpr std::uint64_t kSeed = 5;
@@ -230,7 +230,7 @@ inline void check_level_batches(Device& device, bool recorded) {
       }
       check_level_sums(device, *compressor, parameter, expected, settings);
     }
-    CHECK(packer->launches() == 4);  // of 300,001 elements, the moments are added in two steps
+    CHECK(packer->launches() == 4);  // with 300,001 elements, the moments are added in two steps
     CHECK(packer->scratch_bytes() > 0);
   }
 }

@@ -1,4 +1,4 @@
-// What quantisers promise whose workers share a scale, and what the arithmetic is.
+// The contract of quantisers whose workers share a scale, and their arithmetic.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -158,10 +158,10 @@ TEST_CASE("the sum of levels is right on average", "[kernels]") {
   }
 }
 
-// Of nine zeros and a ten the deviation is 3, and 2.5 of them are 7.5. Of twice that, 15.
-// The first worker's 10 is clipped at 7.5 although the shared scale is 15: it is sent as 15 in half
-// of the draws (in two thirds it would be if it were not clipped). 10,000 draws: a standard error
-// is 0.005 of them.
+// Nine zeros and a ten have the deviation 3, and 2.5 deviations are 7.5. Twice those elements give
+// 15. The first worker's 10 is clipped at 7.5 although the shared scale is 15: it is sent as 15 in
+// half of the draws (in two thirds if it were not clipped). In 10,000 draws a standard error is
+// 0.005 of them.
 TEST_CASE("TernGrad's workers clip at their own deviations, and share the largest", "[kernels]") {
   std::vector<std::vector<float>> u(2, std::vector<float>(10, 0.0f));
   u[0][4] = 10.0f;

@@ -99,8 +99,8 @@ inline void require_near(const std::vector<float>& actual, const std::vector<flo
   }
 }
 
-/// Of a [m x k] and b [k x n], both as functions: what the products' magnitudes of each of the m x
-/// n sums add up to.
+/// For each of the m x n sums of the product a b, the sum of the magnitudes of its terms. a [m x k]
+/// and b [k x n] are functions.
 template <class A, class B>
 std::vector<double> magnitudes(std::int64_t m, std::int64_t k, std::int64_t n, A a, B b) {
   std::vector<double> sums(length(m * n));
@@ -248,8 +248,8 @@ class LowRankRun {
 
 inline constexpr Mode kLowRankModes[] = {Mode::Paper, Mode::Code};
 
-/// Of each kind of cut: less than a strip, a strip and more, warps abreast, several parts of P and
-/// of Q. Those of a model: a first convolution, a wide and a tall one, a bias.
+/// Shapes for each kind of cut: less than a strip, a strip and more, warps abreast, several parts
+/// of P and of Q. Some are a model's: a first convolution, a wide and a tall one, a bias.
 inline constexpr MatrixShape kLowRankShapes[] = {
     {1, 1},    {1, 7},    {5, 9},    {64, 147}, {33, 65}, {31, 513}, {3, 1025},
     {2, 4099}, {257, 64}, {600, 31}, {128, 1},  {10, 84}, {513, 40}};
@@ -305,7 +305,7 @@ inline void check_low_rank_degenerate(Device& device) {
       }
       pair.set_gradient(std::vector<float>(good.size(), 0.0f));
       for (int iteration = 0; iteration < 3; ++iteration) run.iterate();
-      pair.set_gradient(std::vector<float>(good.size(), 1.0f));  // of rank 1
+      pair.set_gradient(std::vector<float>(good.size(), 1.0f));  // rank 1
       run.iterate();
     }
 }

@@ -1,4 +1,4 @@
-// What casts and quantisers are tried on.
+// Cases for casts and quantisers.
 #pragma once
 #include <stdexcept>
 

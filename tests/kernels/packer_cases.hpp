@@ -161,7 +161,7 @@ inline void check_pack_batches(Device& device) {
       INFO(compressor->name << ", tensor " << i << " of " << kSizes[i] << " elements");
       require_same(expected[i], tensors[i]->answer());
     }
-    // Of 300,001 elements, the moments are added in two steps.
+    // With 300,001 elements, the moments are added in two steps.
     const bool measures = compressor->packing->scale_words(1000, parameter) > 0 &&
                           compressor->packing->rule != PackRule::Int8;
     CHECK(packer->launches() == (measures ? 3 : 1));

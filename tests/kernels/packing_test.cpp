@@ -1,5 +1,5 @@
-// What every cast and quantiser promises, and what each one's arithmetic is. A new one is covered
-// by its line in compressors.def.
+// The contract of every cast and quantiser, and the arithmetic of each. A new one is covered by its
+// line in compressors.def.
 #include <Eigen/Core>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -13,7 +13,7 @@ using namespace gradcast::cases;
 
 namespace {
 
-/// What one worker's payload says.
+/// The decoded payload of one worker.
 std::vector<float> received(const Compressor& compressor, double parameter,
                             const std::vector<std::uint32_t>& words, std::size_t elements) {
   std::vector<float> dense(elements);
@@ -182,7 +182,7 @@ TEST_CASE("signSGD receives what most voted", "[kernels]") {
   CHECK(dense == std::vector<float>{1, -1, 1});
   const std::vector<std::span<const std::uint32_t>> two{a, b};
   signsgd.packing->decode(two, 0, dense);
-  CHECK(dense == std::vector<float>{1, 0, 0});  // of a tie nothing
+  CHECK(dense == std::vector<float>{1, 0, 0});  // a tie gives nothing
 }
 
 // u = 3, -4: the norm is 5. With 5 levels 3 / 5 x 5 = 3 and 4: no rounding, so no chance.

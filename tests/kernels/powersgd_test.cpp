@@ -64,7 +64,7 @@ class Workers {
         residuals_(count, std::vector<float>(static_cast<std::size_t>(shape.rows * shape.columns))),
         qs_(count, std::vector<float>(static_cast<std::size_t>(numbers_.second))) {}
 
-  /// What all receive.
+  /// The gradient that all receive.
   std::vector<float> exchange(const std::vector<std::vector<float>>& gradients) {
     const LowRank& definition = *powersgd().low_rank;
     status_ = 0;
@@ -233,9 +233,9 @@ TEST_CASE("PowerSGD's warm start finds the best matrix of its rank", "[kernels]"
   }
 }
 
-// What several workers receive is that of their mean gradient, as the paper's lemma 3 says: mean P
-// = mean M Q, and so is mean Q. The first call beside Eigen's products and Householder's
-// reflections.
+// Several workers receive the projection of their mean gradient, as the paper's lemma 3 says: mean
+// P = mean M Q, and so is mean Q. The first call is compared with Eigen's products and
+// Householder's reflections.
 TEST_CASE("PowerSGD receives the projection of the mean gradient", "[kernels]") {
   for (const Mode mode : kBoth) {
     std::vector<std::vector<float>> gradients;
@@ -256,7 +256,7 @@ TEST_CASE("PowerSGD receives the projection of the mean gradient", "[kernels]") 
     // P spans mean M x the Q of the seed: a Householder basis of it projects alike.
     Workers seed(1, {24, 24}, 3, mode);
     if (mode == Mode::Paper) {
-      // Of the identity, P is Q itself made orthonormal: the Q that was drawn.
+      // For the identity, P is Q itself made orthonormal: the Q that was drawn.
       seed.exchange({floats(Matrix::Identity(24, 24))});
       const Matrix q = matrix_of(seed.p(), 24);
       const Eigen::HouseholderQR<Matrix> qr(mean * q);
@@ -273,7 +273,7 @@ TEST_CASE("PowerSGD is not stopped by a matrix of zeros, or of a lower rank", "[
     const std::vector<float> zeros(600);
     CHECK(largest_of(workers.exchange({zeros, zeros})) == 0);
     CHECK(workers.status() == 0);
-    // Of rank 1, so that two columns of P are rounding: they may not add what is not there.
+    // The matrix has rank 1, so two columns of P are rounding: they may not add what is not there.
     const Matrix one = with_singular_values(20, 30, {4}, 31);
     for (int call = 0; call < 3; ++call) {
       const Matrix got = matrix_of(workers.exchange({floats(one), floats(one)}), 20);

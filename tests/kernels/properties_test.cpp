@@ -1,5 +1,5 @@
-// What holds of compressors for any vector, by random vectors (RapidCheck: a failure is shrunk and
-// its seed printed; RC_PARAMS="seed=... max_success=1000" asks for more) and by statistics.
+// Properties of compressors for any vector, by random vectors and by statistics. RapidCheck shrinks
+// a failure and prints its seed; RC_PARAMS="seed=... max_success=1000" asks for more.
 #include <rapidcheck/catch.h>
 
 #include <catch2/catch.hpp>
@@ -181,8 +181,8 @@ double chi_squared(std::span<const std::int64_t> counts, double draws, double p)
   return sum * static_cast<double>(counts.size() - 1) / static_cast<double>(counts.size());
 }
 
-/// Of n degrees of freedom, chi squared has mean n and deviation sqrt(2 n). Both sides: too even is
-/// not random either.
+/// Chi squared of n degrees of freedom has mean n and deviation sqrt(2 n). Both sides are checked:
+/// too even is not random either.
 void require_uniform(std::span<const std::int64_t> counts, double draws, double p) {
   const auto freedom = static_cast<double>(counts.size() - 1);
   REQUIRE(std::abs(chi_squared(counts, draws, p) - freedom) < 5 * std::sqrt(2 * freedom));

@@ -15,7 +15,7 @@ using Floats = std::vector<float>;
 
 namespace {
 
-/// Of u, with no residual from before.
+/// Encodes u with no residual from before.
 Answer encode(std::string_view compressor, const Floats& u, const Selection& selection) {
   return cases::reference_answer({find_compressor(compressor), selection.mode},
                                  {u, Floats(u.size(), 0.0f)}, selection);
@@ -209,7 +209,7 @@ TEST_CASE("the authors' trimmed sends all of a constant: nothing is above the me
   CHECK(encode("trimmed", {2, -2, 2, -2}, {.k = 1, .mode = Mode::Code}).encoded.count == 4);
 }
 
-// Of {1, 3} the mean is 2 and the largest 3: above 2.8 are 3, NaN and the infinity.
+// The mean of {1, 3} is 2 and the largest 3. Above 2.8 are 3, NaN and the infinity.
 TEST_CASE("trimmed's moments leave out what is not finite, too", "[kernels]") {
   const Answer answer = encode("trimmed", {1, NAN, 3, -INFINITY}, {.k = 2, .mode = Mode::Code});
   CHECK(answer.indices == Indices{1, 2, 3});
@@ -359,7 +359,7 @@ TEST_CASE("a value of 16 bits is rounded, and what rounding lost is sent later",
   };
   encode(gradient, 2, ValueType::Bf16);
   CHECK(indices == Indices{0, 2, 0});
-  CHECK(values == Floats{1, 70'144, 0});  // of 512 the nearest multiple
+  CHECK(values == Floats{1, 70'144, 0});  // to the nearest multiple of 512
   CHECK(residual == Floats{1.0f / 256, 0.5f, -144});
   encode({0, 0, 0}, 3, ValueType::Bf16);  // all of what is left, and exactly
   CHECK(values == Floats{1.0f / 256, 0.5f, -144});

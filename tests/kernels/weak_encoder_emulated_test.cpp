@@ -65,7 +65,7 @@ std::vector<Answer> device_answers(Device& device, const Method& method, const S
   return answers;
 }
 
-/// Of each seed the reference's answers, by the road that ordinary memory has.
+/// Every seed must give the reference's answers, by the road that ordinary memory takes.
 void check_scene(const Method& method, const Scene& scene, unsigned first_seed, unsigned seeds) {
   const std::vector<Vectors> vectors = vectors_of(scene);
   std::vector<Answer> expected;
@@ -192,7 +192,7 @@ TEST_CASE("weak memory: the threshold is from the samples of all blocks", "[emul
   check_sampled(1, 4);
 }
 
-// What is missing there shows only if one block stops at one place for long: rarely.
+// A defect there shows only if one block stops at one place for long: rarely.
 TEST_CASE("weak memory: the threshold is from the samples of all blocks under many orders",
           "[emulated][slow]") {
   check_sampled(5, 300);

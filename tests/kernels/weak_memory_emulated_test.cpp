@@ -1,5 +1,5 @@
-// What the emulator's weak memory shows, on kernels of a few lines: each is wrong under some seed
-// if a fence, an atomic or a volatile load is missing, and right under all if none is.
+// Kernels of a few lines on the emulator's weak memory. Each is wrong under some seed if a fence,
+// an atomic or a volatile load is missing, and right under all if none is.
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <stdexcept>
@@ -44,7 +44,7 @@ bool is_right(unsigned seed, const Run& run) {
   }
 }
 
-/// Of how many seeds is it right?
+/// The number of seeds under which it is right.
 template <class Run>
 unsigned right_runs(const Run& run) {
   unsigned right = 0;
@@ -56,7 +56,7 @@ unsigned right_runs(const Run& run) {
 // --------------------------------------------------------
 
 struct Message {
-  bool barrier_before = true, fence_before = true;  // of the flag
+  bool barrier_before = true, fence_before = true;  // the flag's
   bool volatile_spin = true;
   bool fence_after = true, barrier_after = true;
 };
