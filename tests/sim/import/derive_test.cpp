@@ -66,7 +66,7 @@ TEST_CASE("Llama-3 8B on an H100 takes 6 FLOPs an element and token at the peak'
                                           Contains("assumed") && Contains("8192 tokens"));
   CHECK_THAT(join(result.notes.inferred), Contains("40% of the device's peak is assumed") &&
                                               Contains("an update of 0: the MFU"));
-  // What FSDP gathers as one.
+  // Units that FSDP gathers as one.
   CHECK(result.model->tensors.front().unit == "embeddings");
   CHECK(result.model->tensors[1].unit == "model.layers.0");
   CHECK(result.model->tensors.back().unit == "head");

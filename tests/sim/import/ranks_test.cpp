@@ -118,8 +118,8 @@ TEST_CASE("ranks that have no step with the same collectives are refused") {
   refused_beside_it(rank.text(), "the collectives of ProfilerStep#0 are 0 here and 1 there");
 }
 
-// Of the steps that are used, #1 and #2, rank 1 sends 24 elements in the first; the other is the
-// same on both.
+// The steps in use are #1 and #2. Rank 1 sends 24 elements in the first; the other is the same on
+// both.
 TEST_CASE("ranks that have one step in common are brought together by it") {
   if (!kineto::event_reader_built()) return;
   ToyRun rank;

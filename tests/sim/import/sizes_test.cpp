@@ -25,7 +25,7 @@ StepGradients with_rooms(const Numbers& rooms) {
 TEST_CASE("an elementwise kernel has room for 512 elements a block") {
   const char* kernel = "void at::native::vectorized_elementwise_kernel<4, ...>";
   CHECK(elementwise_elements(kernel, 2, 128) == 1024);
-  CHECK(elementwise_elements(kernel, 2, 64) == 512);  // of PyTorch 1.8
+  CHECK(elementwise_elements(kernel, 2, 64) == 512);  // as in PyTorch 1.8
   CHECK(elementwise_elements(kernel, 2, 256) == -1);
   CHECK(elementwise_elements("gemm", 2, 128) == -1);
   CHECK(elementwise_elements(kernel, -1, 128) == -1);
@@ -79,7 +79,7 @@ TEST_CASE("the optimizer's kernels give sizes, in the opposite order") {
   StepGradients step = with_rooms({-1, -1});
   step.optimizer_rooms = {512, 512, 1024, 1024};
   CHECK(sizes_of(step, {}, 4).elements == Numbers{1024, 512});
-  step.optimizer_rooms = {512, 1024, 512, 1024};  // of one tensor, these two differ
+  step.optimizer_rooms = {512, 1024, 512, 1024};  // the two kernels of a tensor differ
   CHECK(sizes_of(step, {}, 4).from == ShapesFrom::Unknown);
   step.optimizer_rooms = {512, 512, 1024};
   CHECK(sizes_of(step, {}, 4).from == ShapesFrom::Unknown);

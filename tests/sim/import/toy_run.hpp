@@ -112,7 +112,7 @@ class ToyRun {
   }
 };
 
-/// What the reader makes of such files.
+/// The reader's result for such files.
 inline Imported imported_toys(const std::vector<ToyRun>& runs, const ImportOptions& options = {}) {
   const TemporaryFolder folder;
   std::vector<std::filesystem::path> paths;
