@@ -1,4 +1,4 @@
-// What a fit found beside the cost table, in an iteration's time.
+// Corrections of the cost table by a fit, in an iteration's time.
 #include <catch2/catch.hpp>
 
 #include "sim/engine/engine.hpp"

@@ -49,8 +49,8 @@ void check_all(const std::vector<int>& ranks, const std::vector<std::int64_t>& p
           if (!engine.built()) continue;
           const RunRecord record = engine.run(plan, cluster);
           CAPTURE(collective->name, count, bytes, name, groups.stride, groups.length);
-          // Where a payload is cut in unequal chunks, some have a byte more: up to two for each
-          // rank on one link.
+          // If a payload is cut in unequal chunks, some have a byte more: up to two for each rank
+          // on one link.
           const double remainders = 2.0 * count / cluster.nic.bandwidth.value;
           CHECK(summarize(plan, record).iteration.count() ==
                 Approx(expected).epsilon(1e-3).margin(remainders));

@@ -19,17 +19,17 @@ inline constexpr std::int64_t kMostContractMessages = 5'000;
 struct ContractScenario {
   Scenario scenario;
   Plan plan;
-  bool observed = false;  // what links carry is to be recorded too
+  bool observed = false;  // also record the links' loads
 };
 
-/// What the scenarios of properties leave out.
+/// Draws properties that the scenarios of properties leave out.
 inline void draw_more_software(Cluster& cluster) {
   if (chance(20)) cluster.eager_limit = Bytes{number(1, 1'000'000)};
   if (chance(20)) cluster.staging_bandwidth = rate();
   if (chance(20)) cluster.nic_share = number(30, 99) / 100.0;
 }
 
-/// What a scenario must have. Left to chance, collectives that few compressors and clusters can
+/// Requirements on a scenario. Left to chance, collectives that few compressors and clusters can
 /// use, and shards, would hardly be drawn.
 struct ContractTurn {
   const Collective* collective = nullptr;  // nullptr: any, or the fastest

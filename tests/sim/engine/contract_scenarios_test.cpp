@@ -16,7 +16,7 @@ using namespace gradcast::scenarios;
 
 namespace {
 
-/// How many scenarios have each thing.
+/// Counts the scenarios that have each feature.
 class Census {
  public:
   void count(const std::string& what, bool is_so = true) { counts_[what] += is_so ? 1 : 0; }
@@ -27,7 +27,7 @@ class Census {
     return text;
   }
 
-  /// What fewer scenarios have than these.
+  /// Features that fewer scenarios have than these.
   std::string rare(int least) const {
     std::string text;
     for (const auto& [what, count] : counts_)

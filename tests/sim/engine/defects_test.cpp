@@ -45,7 +45,7 @@ std::string deadlock(const Plan& plan) {
   return {};
 }
 
-/// What every engine says of a plan that it refuses as our defect; "" where one does not.
+/// The error that every engine throws for a plan, as our defect; "" if one accepts the plan.
 std::string defect(const Plan& plan) {
   std::string said;
   for (const Engine& engine : all_engines()) {

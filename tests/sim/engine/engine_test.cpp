@@ -1,4 +1,4 @@
-// What every engine promises. A new one is covered by its row in engine.cpp.
+// The contract of every engine. A new one is covered by its row in engine.cpp.
 #include "sim/engine/engine.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// How far engines are apart on random scenarios, and that they agree where nothing contends.
+// Engines agree on random scenarios without contention. With contention their distance is bounded.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -27,14 +27,14 @@ struct Worst {
   }
 };
 
-// How far engines may be apart.
+// Bounds on the distance of engines.
 constexpr double kClosely = 1e-3;
 
 /// Ranks' compute times have a standard deviation of up to a tenth of the mean.
 constexpr double kWithJitter = 0.05;
 
-/// Where rounds meet on the links, as below or of several GPUs on a NIC, PCIe or uplink: a fair
-/// network is slower than one round after another. The worst of 2,500 was 0.31.
+/// Bound if rounds meet on the links, as below or with several GPUs on a NIC, PCIe or uplink. A
+/// fair network is then slower than one round after another. The worst of 2,500 was 0.31.
 constexpr double kWhereRoundsMeet = 0.45;
 
 /// Chunks differ by a byte, and so do engines on messages of a few bytes.
@@ -64,7 +64,7 @@ void analytic_agrees() {
 }
 
 Worst alike;
-Worst with_jitter[2];  // where no rounds meet, and where some do
+Worst with_jitter[2];  // without and with rounds that meet
 Worst several_gpus[1];
 
 void exact_agrees() {

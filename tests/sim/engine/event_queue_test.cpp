@@ -96,7 +96,7 @@ TEST_CASE("an action may hold more than fits into it, and lets go of it", "[even
     CHECK(shared.use_count() == 3);
     events.advance_to(1s);
     CHECK(seen == 10);
-    CHECK(shared.use_count() == 2);  // that of 2 s has not happened
+    CHECK(shared.use_count() == 2);  // the event at 2 s has not happened
   }
   CHECK(shared.use_count() == 1);
 }

@@ -25,7 +25,7 @@ inline double milliseconds(Seconds time) { return time.count() / kMilli; }
 
 inline const std::string kNobody;
 
-/// Which engines do not take so many milliseconds, and what they take; kNobody where all do.
+/// The engines that do not take so many milliseconds, with their times; kNobody if all do.
 inline std::string astray(const Scenario& scenario, double expected, double tolerance = 1e-6) {
   std::string wrong;
   for (const Engine* engine : engines_for(scenario)) {

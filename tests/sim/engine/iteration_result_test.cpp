@@ -120,7 +120,7 @@ TEST_CASE("GPUs twice as fast as the trace's take half as long alone") {
   CHECK(alone(scenario) == as_traced);
   scenario.cluster.compute_speed = 2;
   CHECK(alone(scenario) == as_traced / 2);
-  // Of two nodes one is half as fast: in the time of 1.5 GPUs of 2 they could do as much.
+  // One of two nodes is half as fast: both do the work of 1.5 nodes.
   scenario.cluster = toy::scenario().cluster;
   set_property(scenario.cluster, "compute_speed@1", "0.5");
   const int ranks = scenario.cluster.ranks();

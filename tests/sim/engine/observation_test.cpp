@@ -1,4 +1,4 @@
-// What is observed of a run beside its times: the load of links, and a Paje trace.
+// Observations of a run besides its times: the load of links, and a Paje trace.
 #include <algorithm>
 #include <catch2/catch.hpp>
 

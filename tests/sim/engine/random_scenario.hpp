@@ -21,7 +21,7 @@ namespace gradcast::scenarios {
 
 inline constexpr int kMostScenarioRanks = 24;
 
-/// What a property asks of its scenarios.
+/// Requirements of a property on its scenarios.
 struct Wanted {
   /// One GPU a node, one switch, all nodes alike.
   bool flat = false;

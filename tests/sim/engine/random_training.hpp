@@ -1,4 +1,4 @@
-// Who keeps what in which type, drawn by chance.
+// Random choices of sharding and number types.
 #pragma once
 #include <string>
 #include <vector>

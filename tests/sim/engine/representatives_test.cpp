@@ -25,7 +25,7 @@ using Numbers = std::vector<std::size_t>;
 
 }  // namespace
 
-// Of a ring on 3 nodes of 2 the first node sends two messages: to its own second GPU, and on.
+// In a ring on 3 nodes of 2 GPUs, the first node sends two messages: to its own second GPU, and on.
 TEST_CASE("one node's flows stand for all where the phase is the same for every node", "[fluid]") {
   const Topology topology = nodes(3, 2);
   const Phase ring = only_phase("ring-all-reduce", topology);

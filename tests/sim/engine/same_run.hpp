@@ -13,11 +13,11 @@
 
 namespace gradcast {
 
-/// How far times may be apart, as a share of the run.
+/// Largest difference of times, as a share of the run.
 inline constexpr double kSameTime = 1e-9;
 
-/// How far apart the bytes may be that a link has carried up to some moment, as a share of what the
-/// busiest link carries.
+/// Largest difference of the bytes that a link has carried up to some moment, as a share of those
+/// on the busiest link.
 inline constexpr double kSameLoad = 1e-6;
 
 inline Seconds end_of(const RunRecord& record) {
@@ -105,15 +105,15 @@ inline std::string difference_of(const Plan& plan, const RunRecord& a, const Run
       {"overhead", &IterationResult::overhead},
       {"wait", &IterationResult::wait},
       {"hidden codec", &IterationResult::hidden_codec}};
-  // Where two ranks finish last together, rounding decides from which of them parts are seen.
+  // If two ranks finish last together, rounding decides from which of them parts are seen.
   const bool same_rank = parts[0].rank == parts[1].rank;
   for (const auto& [name, part] : kParts)
     if (same_rank && differ(name, parts[0].*part, parts[1].*part)) return said.str();
   return difference_of_loads(a, b, end);
 }
 
-/// Whether a run hangs on which of two things comes first that happen at the same date: durations
-/// that are longer by some picoseconds then change it by more than 10 ns. `play` plays a plan.
+/// Whether a run depends on the order of two events at the same date. Durations that are longer by
+/// some picoseconds then change it by more than 10 ns. `play` plays a plan.
 template <class Play>
 bool hangs_on_a_tie(const Plan& plan, const RunRecord& record, Play play) {
   for (const std::size_t pattern : {2, 3, 5, 7}) {
@@ -121,7 +121,7 @@ bool hangs_on_a_tie(const Plan& plan, const RunRecord& record, Play play) {
     for (std::size_t i = 0; i < other.steps.size(); ++i)
       other.steps[i].duration += Seconds{5e-12 * static_cast<double>((i * 31 + 7) % 97 % pattern)};
     RunRecord moved = play(other);
-    moved.links = record.links;  // which move with it
+    moved.links = record.links;  // the loads of links move with the times
     moved.links_note = record.links_note;
     if (!difference_of(plan, moved, record, Seconds{1e-8}).empty()) return true;
   }

@@ -1,5 +1,5 @@
-// What holds of every scenario on every engine, by random ones: it ends, its parts add up, and what
-// is better makes nothing worse.
+// Properties of every scenario on every engine, by random ones: it ends, its parts add up, and a
+// better cluster makes nothing worse.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>

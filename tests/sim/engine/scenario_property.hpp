@@ -115,11 +115,11 @@ void holds(const std::string& description, int scenarios, Body body) {
 
 struct Property {
   const char* description;
-  int scenarios;  // where all of them are run
+  int scenarios;  // their number if all are run
   void (*body)();
 };
 
-/// Of every property so many scenarios, divided by this.
+/// Runs every property on its number of scenarios, divided by this.
 template <class Properties>
 void check_all(const Properties& properties, int divided_by) {
   for (const Property& property : properties)

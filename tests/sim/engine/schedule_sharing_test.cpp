@@ -1,4 +1,4 @@
-// What shares a link: collectives of several network streams, and GPUs of one node. By hand, on
+// Sharing of links: by collectives of several network streams, and by GPUs of one node. By hand, on
 // every engine; the times are in toy_schedule.hpp.
 #include <catch2/catch.hpp>
 

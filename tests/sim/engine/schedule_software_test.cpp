@@ -1,5 +1,5 @@
-// What a cluster's software costs the toy: latencies, negotiation, overhead, backward that is
-// slowed, adding up. By hand, on every engine; the times are in toy_schedule.hpp.
+// Software costs of a cluster on the toy: latencies, negotiation, overhead, slowed backward, adding
+// up. By hand, on every engine; the times are in toy_schedule.hpp.
 #include <catch2/catch.hpp>
 
 #include "tests/sim/engine/toy_schedule.hpp"

@@ -158,7 +158,7 @@ TEST_CASE("every bucket draws counts of its own, whatever the collective", "[sch
   for (const char* collective : {"ring-all-gather", "two-level-sparse"}) {
     Scenario scenario = with_collective(on_nodes(varying("layer"), 2, 2), collective);
     scenario.density = 0.1;
-    std::vector<double> shares;  // of rank 0 in each bucket
+    std::vector<double> shares;  // rank 0's in each bucket
     const Plan plan = make_plan(scenario);
     for (const PlanStep& step : plan.steps)
       if (!step.load.contributions.empty())

@@ -173,8 +173,8 @@ TEST_CASE("a priority queue of sparse buckets", "[schedule]") {
 TEST_CASE("on a side stream compressors run under backward", "[schedule]") {
   const Scenario scenario = on_side(wait_free("topk"));
   CHECK(astray(scenario, 22.24) == kNobody);
-  // What shows is after 18: encode 0.74 + 1, decode 1 + 0.5; of 9 ms the other 5.76 are hidden, and
-  // so is all communication.
+  // The parts after 18 show: encode 0.74 + 1, decode 1 + 0.5. The other 5.76 of 9 ms are hidden,
+  // and so is all communication.
   CHECK(astray(scenario, &IterationResult::encode, 1.74) == kNobody);
   CHECK(astray(scenario, &IterationResult::decode, 1.5) == kNobody);
   CHECK(astray(scenario, &IterationResult::hidden_codec, 5.76) == kNobody);

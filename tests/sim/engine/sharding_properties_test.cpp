@@ -1,4 +1,4 @@
-// What holds of sharded training, by random models and layouts.
+// Properties of sharded training, by random models and layouts.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -21,7 +21,7 @@ Scenario draw_fsdp() {
   scenario.sharding.reshard_after_forward = chance(70);
   scenario.overlap = true;
   scenario.cluster.computing_slowdown = 0;
-  scenario.cluster.communication_slowdown = 0;  // which makes computing longer when more is hidden
+  scenario.cluster.communication_slowdown = 0;  // it makes computing longer when more is hidden
   draw_units(scenario.model.change());
   return scenario;
 }

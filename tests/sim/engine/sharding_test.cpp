@@ -39,7 +39,7 @@ TEST_CASE("FSDP handles every gradient that it scatters") {
   Scenario scenario = sharded("fsdp", false);
   scenario.cluster.per_tensor_overhead = Seconds{1e-3};
   CHECK(astray(scenario, 18 + 36 + 3 + 0.5) == kNobody);
-  // Of two micro-steps the first scatters nothing: 18 + 36 - 12, then 54 and 3.
+  // The first of two micro-steps scatters nothing: 18 + 36 - 12, then 54 and 3.
   scenario.accumulation = 2;
   scenario.synchronise = Synchronise::Last;
   CHECK(astray(scenario, 42 + 54 + 3 + 0.5) == kNobody);
@@ -152,9 +152,9 @@ TEST_CASE("Top-k compresses what replicas exchange of their shards") {
   scenario.collective = topk.collective;
   scenario.costs = topk.costs;
   scenario.density = topk.density;
-  // Of c, half of the elements: encode 1.5, 15 pairs of 8 bytes from each of two GPUs through one
-  // NIC 0.24, decode 0.75; of b 1 + 0.16 + 0.5, of a 0.5 + 0.08 + 0.25. Beside it 0.036, 18 and
-  // 0.5.
+  // Bucket c has half of the elements: encode 1.5, 15 pairs of 8 bytes from each of two GPUs
+  // through one NIC 0.24, decode 0.75. Bucket b takes 1 + 0.16 + 0.5, and a 0.5 + 0.08 + 0.25.
+  // Beside them 0.036, 18 and 0.5.
   CHECK(astray(scenario, 0.036 + 18 + 0.5 + 2.49 + 1.66 + 0.83) == kNobody);
 }
 

@@ -1,4 +1,4 @@
-// What SimGrid builds and reads, asked through functions that do not need its headers.
+// Platforms that SimGrid builds and reads, through functions that do not need its headers.
 #include "sim/engine/simgrid_platform.hpp"
 
 #include <catch2/catch.hpp>

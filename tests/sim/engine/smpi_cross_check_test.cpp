@@ -40,8 +40,8 @@ double theirs(const std::string& algorithm, const std::string& call) {
          kInARow;
 }
 
-/// What agrees, of which closed form a reader can see that both are right. L: latency, B: bandwidth
-/// of 1.25 GB/s, m: bytes of each rank.
+/// Cases in which both agree, with a closed form that shows a reader that both are right. L:
+/// latency, B: bandwidth of 1.25 GB/s, m: bytes of each rank.
 struct Case {
   std::string collective;
   std::string algorithm;  // SMPI's

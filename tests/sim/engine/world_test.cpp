@@ -1,4 +1,4 @@
-// What goes on around a job, and what it does to the toy, in closed form.
+// Events around a job, and their effect on the toy, in closed form.
 //
 // The toy, dense and merged, in ms: forward 0-6, backward 6-18 (c until 12, b 16, a 18), 24 of
 // communication (two rounds of 12 kB at 1 MB/s) 18-42, update 42-43.
@@ -15,7 +15,7 @@ using toy::kNobody;
 
 namespace {
 
-constexpr double kPerMille = 0.043;  // of the toy's 43 ms
+constexpr double kPerMille = 0.043;  // a thousandth of the toy's 43 ms
 
 /// The toy while this goes on.
 Scenario during(const World& world) {
