@@ -35,7 +35,7 @@ const std::vector<std::string> kColumns = {
 
 }  // namespace
 
-// What the answer claims, asked of `simulate`.
+// Checks the claim of the answer with `simulate`.
 TEST_CASE("1 % beside a bandwidth that breaks even, simulate names another winner", "[cli]") {
   const Json document = answered({"--compressor", "dgc", "--over", "nic-bandwidth", "--engine",
                                   "analytic", "--fitted", "10gbe-4x4-fitted", "--against", "same"});

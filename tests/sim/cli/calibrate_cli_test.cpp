@@ -1,4 +1,4 @@
-// What `gradcast calibrate` measures and prints, as a user runs it, on the CPU.
+// Measurements and output of `gradcast calibrate`, as a user runs it, on the CPU.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -39,7 +39,7 @@ TEST_CASE("costs that were measured here are what simulate forecasts with", "[cl
       merged = row.encode.count();
     CHECK(row.samples >= 3);
     CHECK(row.encode_p95 >= row.encode);
-    CHECK((row.selected > 0 || row.elements < 10'000));  // of few elements it may select none
+    CHECK((row.selected > 0 || row.elements < 10'000));  // it may select none of few elements
   }
   CHECK(sizes.contains({161, 25'557'032}));
   CHECK(sizes.contains({1, 64}));

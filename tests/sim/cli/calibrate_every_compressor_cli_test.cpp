@@ -19,7 +19,7 @@ namespace {
 /// Tensors, elements and workers of a row.
 using Point = std::tuple<int, std::int64_t, int>;
 
-/// What `calibrate` is asked for of a compressor: its modes, and its numbers.
+/// The modes and parameters of a compressor that `calibrate` is asked for.
 std::set<std::pair<std::string, double>> kinds_of(const Compressor& compressor) {
   std::set<std::pair<std::string, double>> kinds;
   for (const Mode mode : compressor.two_modes ? std::vector<Mode>{Mode::Paper, Mode::Code}
@@ -150,7 +150,7 @@ TEST_CASE("the roofline states every compressor's floor, and a table of layers t
   CHECK(floors.at("topk") == floors.at("ceiling"));
   CHECK(floors.at("fp16") == std::set<double>{6 * 30'100});
   CHECK(floors.at("signsgd") == std::set<double>{4 * 30'100 + 4 * 941});
-  CHECK(floors.at("powersgd").size() == 3);  // of each rank
+  CHECK(floors.at("powersgd").size() == 3);  // one per rank
 
   const std::string trace =
       folder.write("trace.csv",

@@ -1,4 +1,4 @@
-// What `gradcast calibrate` refuses: wrong flags, files it may not write, a GPU that is not there.
+// Refusals of `gradcast calibrate`: wrong flags, files it may not write, a GPU that is not there.
 #include <sys/stat.h>
 #include <unistd.h>
 

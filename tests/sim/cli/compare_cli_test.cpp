@@ -64,8 +64,8 @@ TEST_CASE("unfitted, dense is within 20 % and Top-k within 6 % on every row", "[
   CHECK(rows == 16);
 }
 
-// What the forecast of DGC and Gaussian-k lacks is in every published row, and is shown, not
-// hidden: if a change makes it vanish without a fit, something else has broken.
+// Every published row of DGC and Gaussian-k takes longer than its forecast. The difference is
+// shown, not hidden: if a change makes it vanish without a fit, something else has broken.
 TEST_CASE("DGC and Gaussian-k stand as they come out, with what is unexplained", "[cli]") {
   int rows = 0;
   const Json document = compared();

@@ -68,7 +68,7 @@ struct Copy : TemporaryFolder {
   }
 };
 
-/// What the comments of measured.csv say that is to be found.
+/// The values to be found, as the comments of measured.csv state them.
 Eigen::VectorXd truth() { return Eigen::Vector3d(1 / parse_rate("8.5Gbps").value, 6e-3, 1.25); }
 
 std::vector<FitRow> example_rows() {
@@ -206,7 +206,7 @@ TEST_CASE("the example is the same from any directory, and its paths are printed
 TEST_CASE("a row's files are those beside it, whatever the current directory holds", "[example]") {
   const Copy copy;
   copy.replace("my-cluster.csv", "10Gbps", "1Gbps");
-  const InFolder in(copy.path);  // whose my-cluster.csv is slower
+  const InFolder in(copy.path);  // its my-cluster.csv is slower
   const Json here = answer_to({"compare", "--measured", "measured.csv"});
   const Json there = answer_to({"compare", "--measured", kMeasured});
   CHECK(here["results"][0]["nic_bandwidth"] == "1Gbps");
@@ -233,7 +233,8 @@ TEST_CASE("the example needs nothing of the project but costs, and stacks for it
                    copy.at("structures.csv")})["summary"]["fit"]["runs"] == 30);
 }
 
-// What was fitted to the rows explains them: from 21 % off to what the hand changed, 1.5 %.
+// The fit explains the rows it was fitted to: their error falls from 21 % to 1.5 %, the size of the
+// changes made by hand.
 TEST_CASE("what the example's fit saves is what compare and simulate go on with", "[example]") {
   const Copy copy;
   const Ran fitted =
@@ -248,7 +249,7 @@ TEST_CASE("what the example's fit saves is what compare and simulate go on with"
                ",saved/traces/cost-v100-pytorch-1.1-fitted.csv,");
   const Json compared = answer_to({"compare", "--measured", copy.at("measured.csv")});
   CHECK(compared["summary"]["mean_absolute_error_percent"].get<double>() < 2);
-  CHECK(compared["results"][0]["interval_low_seconds"].is_number());  // of a fitted cluster
+  CHECK(compared["results"][0]["interval_low_seconds"].is_number());  // the cluster is a fitted one
 
   const Json simulated = answer_to(
       {"simulate", "--model", copy.at("my-transformer-768.csv"), "--trace",
@@ -295,7 +296,7 @@ TEST_CASE("the paths of flags begin in the current directory, also beside rows o
   REQUIRE(read.size() == 2);
   CHECK(read[0] != read[1]);
 
-  // Whose device is taken from the row's own table, which is not in the current directory.
+  // The device is taken from the row's own table, which is not in the current directory.
   fs::remove(elsewhere.path / "costs.csv");
   const Ran scaled = gradcast_runs("compare", "--measured", copy.at("measured.csv").c_str(),
                                    "--costs-of", "v100", "--scale-costs-to", "h200");

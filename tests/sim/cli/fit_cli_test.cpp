@@ -241,7 +241,7 @@ TEST_CASE("Without leaving anything out errors are said to be no forecasts", "[c
   CHECK(document["summary"]["leave_one_out"].is_null());
 }
 
-// What is left out is left out: of ResNet-50 twice as long only the others' forecasts hear.
+// Left-out rows stay out: ResNet-50's times are doubled, and only the others' forecasts change.
 TEST_CASE("A model's measured times do not reach its own forecasts, and do reach the others'",
           "[cli]") {
   const TemporaryFolder folder;
@@ -370,7 +370,7 @@ TEST_CASE("Left out, the one model that is claimed is forecast by what was fitte
       "mine,alexnet,128,0.08,10gbe-4x4,4,4,dense,1,merged,no,0.57,\n"
       "mine,resnet-50,128,0.46,10gbe-4x4,4,4,dense,1,merged,no,0.7,it rained\n"
       "mine,vgg-16,128,1.12,10gbe-4x4,4,4,dense,1,merged,no,2.1,it rained\n";
-  // Where the one claimed run is left out none is left: all stays at its start, and that is said.
+  // Without the one claimed run none is left: all stays at its start, and the output says so.
   const Ran ran = gradcast_with(fit_with({"--measured", folder.write("measured-rain.csv", text),
                                           "--leave-one-out", "model", "--starts", "0"}));
   CAPTURE(ran.err);

@@ -91,7 +91,7 @@ TEST_CASE("columns are told as files have them", "[cli]") {
   }
 }
 
-// What `help units` offers as examples is what the parsers take.
+// The parsers take the examples of `help units`.
 TEST_CASE("units are told as they are read", "[cli]") {
   const std::string text = gradcast_runs("help", "units").out;
   using namespace gradcast;

@@ -20,7 +20,7 @@ using Catch::Contains;
 
 namespace {
 
-/// Of all children that have ended, without the time that they waited for the processor.
+/// CPU seconds of all children that have ended; waiting for the processor does not count.
 double seconds_of_children() {
   rusage used{};
   getrusage(RUSAGE_CHILDREN, &used);

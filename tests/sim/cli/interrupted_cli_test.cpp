@@ -225,7 +225,7 @@ TEST_CASE("a fit that is killed while it saves leaves old files or new, or is fo
   const fs::path costs = folder.path / "traces";
   REQUIRE(fs::exists(clusters / "10gbe-4x4-fitted.csv"));
   REQUIRE(fs::exists(costs / "cost-v100-pytorch-1.1-fitted.csv"));
-  // What a kill between the two names leaves: a new cost table, and the cluster of the fit before.
+  // A kill between the two renames leaves a new cost table, and the cluster of the fit before.
   const std::string cluster = (clusters / "10gbe-4x4-fitted.csv").string();
   const std::string table = (costs / "cost-v100-pytorch-1.1-fitted.csv").string();
   const Words forecast{"simulate", "--model", "resnet-50", "--compressor", "topk",    "--cluster",

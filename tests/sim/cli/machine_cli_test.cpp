@@ -1,5 +1,5 @@
-// What the machine refuses (memory, descriptors, names) is one line about it, never a defect of
-// ours.
+// A refusal of the machine (memory, descriptors, names) gives one line about it. It is never a
+// defect of ours.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -14,8 +14,7 @@ using Catch::Contains;
 
 namespace {
 
-/// What a shell makes of this line, in which $G is the program. It has no file open but the usual
-/// three.
+/// Runs a line in a shell, where $G is the program. It has no file open but the usual three.
 Ran in_shell(const std::string& line) {
   return run_process(
       {"sh", "-c", "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; G='" GRADCAST_PROGRAM "'; " + line});

@@ -1,4 +1,4 @@
-// Where an answer goes is looked at before the work: an hour's training must not end with "cannot
+// The place of an answer is checked before the work: an hour's training must not end with "cannot
 // write".
 #include <catch2/catch.hpp>
 #include <fstream>

@@ -46,7 +46,7 @@ TEST_CASE("results of simulate and compare become one page, the same each time",
                           Contains("<h1>Ours &amp; &lt;theirs&gt;</h1>") &&
                           Contains("Held against 16 measured runs") &&
                           Contains("gradcast simulate --preset paper --model resnet-50"));
-  CHECK_THAT(written, !Contains(folder.path.string()));  // where it was written is nobody's concern
+  CHECK_THAT(written, !Contains(folder.path.string()));  // the output path stays private
 }
 
 TEST_CASE("one picture alone is an SVG, and a wrong name is told what there is", "[cli]") {
@@ -115,7 +115,7 @@ TEST_CASE("files that are made to end a program end in one line", "[cli]") {
   says(R"({"traceEvents": [{"ph": "X", "ts": 8999999999999999, "dur": 8999999999999999}]})",
        "event 1: \"ts\" of '' is 8999999999999999, not microseconds");
   if (!gzip_built()) return;
-  Gzip bomb;  // of 60 MB
+  Gzip bomb;  // 60 MB
   bomb.add(R"({"traceEvents": [)");
   for (int i = 0; i < 60; ++i) bomb.add(std::string(1'000'000, ' '));
   refuses({"report", folder.write("x.json.gz", bomb.finish())}, 3, "more than 250 times its size");

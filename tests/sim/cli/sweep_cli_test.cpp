@@ -147,7 +147,7 @@ TEST_CASE("killed at random moments and started again, a sweep gives the same by
   for (int i = 0; i < 20; ++i) {
     killed_after(with(kPlan, {"-o", broken}),
                  std::chrono::microseconds(static_cast<long>(moment(random))));
-    if (i % 5 == 4) fs::remove(broken + ".points");  // what is done is soon all: begin anew
+    if (i % 5 == 4) fs::remove(broken + ".points");  // few points are left by now: begin anew
   }
   REQUIRE(gradcast_with(with(kPlan, {"-o", broken})).exit_code == 0);
   CHECK(content(whole) == content(broken));
@@ -299,7 +299,7 @@ TEST_CASE("a disk that is full is one clear line, and nothing is half written", 
   CHECK_THAT(ran.err, Contains("cannot write") && Contains("a.csv.points"));
   CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
   CHECK_FALSE(fs::exists(out));
-  // What fitted is not lost.
+  // Points that fitted on the disk are not lost.
   REQUIRE(gradcast_with(with(kPlan, {"-o", out})).exit_code == 0);
 }
 
@@ -338,7 +338,7 @@ TEST_CASE("among several compressors one that a collective cannot carry has its 
   const Ran named = gradcast_with(with(many, {"--collective=ring-all-reduce"}));
   CHECK(collectives(named) == std::vector{gathered, reduced, reduced, reduced});
   CHECK_THAT(named.err, !Contains("could be all-reduced"));
-  // Of both: each as often as there are collectives for it.
+  // With both collectives, a compressor appears once for each that it can use.
   const Ran both = gradcast_with(with(many, {"--collective=ring-all-gather,ring-all-reduce"}));
   CHECK(collectives(both).size() == 6);
 }

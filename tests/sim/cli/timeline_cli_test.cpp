@@ -90,7 +90,7 @@ TEST_CASE("slices of a timeline, read back, add up to the result's parts to a mi
       CHECK(astray({"--compressor", compressor, "--engine", name, "--overlap", "yes", "--fusion",
                     "layer", "--encode-stream", "side", "--encode-slowdown", "20%", "--queue",
                     "priority", "--events", events}) < 1);
-      if (name != "analytic")  // which knows no collectives that share the network
+      if (name != "analytic")  // it knows no collectives that share the network
         CHECK(astray({"--compressor", compressor, "--engine", name, "--overlap", "yes", "--fusion",
                       "layer", "--encode-stream", "side", "--queue", "priority",
                       "--network-streams", "2", "--compute-jitter", "5%"}) < 1);

@@ -33,7 +33,7 @@ TEST_CASE("train has a row each epoch, and says how it ended", "[cli]") {
   CHECK(document["summary"]["parameters"] == 199210);
   CHECK(document["summary"]["final_test_accuracy_percent"] ==
         document["results"][1]["test_accuracy_percent"]);
-  CHECK(document["summary"]["final_test_accuracy_percent"] > 20.0);  // of ten classes
+  CHECK(document["summary"]["final_test_accuracy_percent"] > 20.0);  // ten classes
 }
 
 TEST_CASE("the number of threads changes no byte of train's answer", "[cli]") {

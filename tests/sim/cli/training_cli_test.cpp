@@ -1,4 +1,4 @@
-// Who keeps what in which type, as it is typed and answered.
+// Sharding and number types, as flags and in answers.
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 #include <string>

@@ -85,8 +85,8 @@ TEST_CASE("a device that is none is one clear line", "[cli]") {
           "--costs-of: unknown device 'tpu'");
 }
 
-// What Table 2's cluster would do with kernels at the memory's speed: compressing takes next to
-// nothing, and all three take what is left.
+// Table 2's cluster with kernels at the memory's speed. Compressing takes next to nothing, so all
+// three compressors take only the rest.
 TEST_CASE("compare --costs is a what-if", "[cli]") {
   const Ran ran = gradcast_runs("compare", "--costs", "cost-v100-floor", "--format", "json");
   REQUIRE(ran.exit_code == 0);

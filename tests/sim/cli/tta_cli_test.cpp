@@ -207,7 +207,7 @@ TEST_CASE("a training's parameter is that of its forecast", "[cli][tta]") {
         Approx(rows[2]["iteration_seconds"].get<double>()).epsilon(1e-6));
   CHECK(alone({"--compressor", "powersgd"}) <
         alone({"--compressor", "powersgd", "--parameter", "4"}));
-  // What passed a threshold is the density of its forecast.
+  // The share that passed a threshold is the density of its forecast.
   const double passed = rows[3]["sent_share"];
   CHECK(passed > 0);
   CHECK(passed < 1);
