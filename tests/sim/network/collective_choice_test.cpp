@@ -1,4 +1,4 @@
-// Which collective is taken where none is named.
+// The choice of a collective if none is named.
 #include "sim/network/collective_choice.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
-// What every collective promises of its messages and bytes. A new one is covered by its line in
-// collectives.def and one in kDue below. What it leaves on the ranks: collective_outcome_test.cpp.
+// The contract of every collective on its messages and bytes. A new one is covered by its line in
+// collectives.def and one in kDue below. Results on the ranks: collective_outcome_test.cpp.
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cmath>

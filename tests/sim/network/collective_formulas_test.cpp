@@ -1,4 +1,4 @@
-// What collectives take alone on equal links, by formulas of their own.
+// Times of collectives alone on equal links, by formulas of their own.
 #include <algorithm>
 #include <bit>
 #include <catch2/catch.hpp>

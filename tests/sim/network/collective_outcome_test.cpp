@@ -1,4 +1,4 @@
-// What every collective leaves on the ranks: its messages are followed, and say whose contributions
+// Results of every collective on the ranks: its messages are followed, and say whose contributions
 // each rank has in the end.
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -162,9 +162,9 @@ TEST_CASE("a sparse all-reduce merges every selection once", "[collective]") {
   }
 }
 
-// Where rank i contributes 2^i bytes, the size of a message tells whose contributions it carries.
-// 32 ranks at a time do, and the others have nothing. Where contributions are shared out among the
-// channels, each of them has 2^i of rank i's.
+// If rank i contributes 2^i bytes, the size of a message tells whose contributions it carries. 32
+// ranks at a time do, and the others have nothing. If contributions are shared out among the
+// channels, each channel has 2^i bytes of rank i's.
 TEST_CASE("all-gathers send what is there, once, and bring all of it to all", "[collective]") {
   for (const RankLayout& layout : layouts())
     for (const Collective* collective : all_collectives()) {

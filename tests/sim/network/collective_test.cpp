@@ -1,5 +1,4 @@
-// What collectives are made of: ranks on nodes, chunks of a buffer, phases of messages; their
-// names.
+// The parts of collectives: ranks on nodes, chunks of a buffer, phases of messages; their names.
 #include "sim/network/collective.hpp"
 
 #include <catch2/catch.hpp>

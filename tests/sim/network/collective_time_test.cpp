@@ -1,4 +1,4 @@
-// What a collective's time is made of: adding up, bandwidth that jobs share, latency, and waiting.
+// The parts of a collective's time: adding up, bandwidth that jobs share, latency, and waiting.
 #include "sim/network/collective_time.hpp"
 
 #include <catch2/catch.hpp>

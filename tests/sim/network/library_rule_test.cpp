@@ -1,4 +1,4 @@
-// What Gloo and Open MPI choose, and what it takes.
+// Choices of Gloo and Open MPI, and their times.
 #include "sim/network/library_rule.hpp"
 
 #include <algorithm>

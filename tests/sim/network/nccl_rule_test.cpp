@@ -24,7 +24,7 @@ NcclMachine of_the_log() {
   return machine;
 }
 
-struct Line {  // of that log
+struct Line {  // a line of that log
   std::int64_t bytes;
   NcclAlgorithm algorithm;
   NcclProtocol protocol;
@@ -159,7 +159,7 @@ TEST_CASE("a version of NCCL is two or three numbers, from 2.7 on", "[nccl]") {
     CHECK_THROWS_AS(parse_nccl_version(wrong), ValueError);
 }
 
-// What `pip` installs with torch 2.5.1 is nvidia-nccl-cu12 2.21.5.
+// `pip` installs nvidia-nccl-cu12 2.21.5 with torch 2.5.1.
 TEST_CASE("a PyTorch brings a version of NCCL", "[nccl]") {
   CHECK(parse_nccl_version("torch-2.5") == NcclVersion{2, 21, 5});
   CHECK(parse_nccl_version("torch-2.5.1") == NcclVersion{2, 21, 5});

@@ -27,7 +27,7 @@ std::vector<RankGroups> groups_of(int ranks) {
   return all;
 }
 
-/// Where the members of a group stand, written out.
+/// The layout of a group's members, written out.
 RankLayout alone(const RankLayout& layout, const std::vector<int>& members) {
   RankLayout own;
   for (std::size_t i = 0; i < members.size(); ++i)
@@ -74,7 +74,7 @@ CollectiveLoad load_alone(const CollectiveLoad& load, const std::vector<int>& me
   return own;
 }
 
-/// Where nodes have equal GPUs, or not: what the shards and replicas of a job stand on.
+/// Nodes with equal GPUs, or not: layouts for the shards and replicas of a job.
 std::vector<RankLayout> nodes_of_all_kinds() {
   return {even_layout(4, 1), even_layout(6, 1), even_layout(1, 8), even_layout(2, 4),
           even_layout(4, 2), even_layout(3, 4), even_layout(4, 4), even_layout(2, 6),
@@ -166,7 +166,7 @@ TEST_CASE("where groups say that one node tells all, it does", "[groups]") {
   CHECK(turning > 500);
 }
 
-// What thousands of nodes depend on: shards inside a node, shards of whole nodes, replicas of both.
+// Thousands of nodes depend on this: shards inside a node, shards of whole nodes, replicas of both.
 TEST_CASE("rings in groups that fit the nodes look the same from all nodes", "[groups]") {
   const RankLayout layout = even_layout(16, 8);
   for (const RankGroups& groups : {RankGroups{1, 2},
@@ -204,7 +204,7 @@ TEST_CASE("one node tells for groups what all nodes tell", "[groups]") {
         try {
           phases = phases_in(groups, *collective, even_layout(nodes, gpus), equal_load(2'400'000));
         } catch (const ValueError&) {
-          continue;  // of two levels, on groups that are on their nodes unevenly
+          continue;  // two levels, on groups that are on their nodes unevenly
         }
         CHECK(collective_time(phases, alike, kNone).count() ==
               Approx(collective_time(phases, each, kNone).count()).epsilon(1e-5).margin(0));

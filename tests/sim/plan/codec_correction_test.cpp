@@ -1,4 +1,4 @@
-// What a fit found beside the cost table, in the plan.
+// Corrections of the cost table by a fit, in the plan.
 #include <catch2/catch.hpp>
 
 #include "sim/plan/plan.hpp"

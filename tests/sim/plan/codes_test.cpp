@@ -1,4 +1,4 @@
-// What casts, quantisers and PowerSGD send, and in which rounds.
+// Bytes and rounds of casts, quantisers and PowerSGD.
 #include <catch2/catch.hpp>
 
 #include "sim/plan/plan.hpp"
@@ -8,7 +8,7 @@ using namespace gradcast;
 
 namespace {
 
-/// Of the 6000 elements of the toy network in one bucket.
+/// The bucket with all 6000 elements of the toy network.
 PlannedBucket merged(const char* compressor, int wire_bytes = 0) {
   Scenario scenario = toy::scenario(compressor);
   scenario.fusion = parse_fusion("merged");

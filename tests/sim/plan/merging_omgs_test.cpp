@@ -15,7 +15,7 @@ using namespace gradcast::merging;
 
 namespace {
 
-/// What OMGS makes of a network without backward; buckets that are not in the table take long.
+/// OMGS's buckets for a network without backward; buckets that are not in the table take long.
 Tensors omgs_of_table(const std::map<std::vector<std::size_t>, BucketCost>& table) {
   Network network;
   const std::size_t last = table.rbegin()->first.front();
@@ -118,7 +118,7 @@ TEST_CASE("OMGS is the best of all partitions, in the fewest buckets", "[merging
   for (int i = 0; i < 600; ++i) {
     CAPTURE(i);
     const Network network = random_network(random, 1 + random() % 10);
-    // Of each bucket at random, or a startup and a rate; each of the three may be nothing at all.
+    // The costs of each bucket are random, or a startup and a rate. Each of the three may be 0.
     const bool erratic = random() % 2 == 0;
     std::array<unsigned, 3> most{};
     for (unsigned& each : most) each = static_cast<unsigned>(random() % 3 * 4);
@@ -169,7 +169,7 @@ TEST_CASE("on the committed models OMGS ends no later than any other fusion", "[
   for (const char* name : kCommitted) {
     CAPTURE(name);
     const Network network = committed(name);
-    // Of no measured compressor: a launch and a rate each, at density 0.001 on 16 ranks.
+    // No compressor was measured so: a launch and a rate each, at density 0.001 on 16 ranks.
     const CostOf sparse = [](const Bucket& bucket) {
       const auto elements = static_cast<double>(bucket.elements);
       return BucketCost{Seconds{2e-4 + 1e-9 * elements}, Seconds{1e-3 + 1.2e-10 * elements},

@@ -51,7 +51,7 @@ inline Network random_network(std::mt19937& random, std::size_t tensors) {
   for (std::size_t i = 0; i < tensors; ++i) {
     const std::string name = "t" + std::to_string(i);
     network.model.tensors.push_back({name, name, 1 + static_cast<std::int64_t>(random() % 9), 0});
-    // Of a layer's tensors only one carries a time.
+    // Only one of a layer's tensors carries its time.
     const auto backward = static_cast<double>(random() % 3 == 0 ? 0 : random() % 8);
     network.trace.tensors.push_back({name, Seconds{1}, Seconds{backward}});
   }

@@ -1,4 +1,4 @@
-// What a training really sent, in the plan.
+// The counts that a training really sent, in the plan.
 #include <catch2/catch.hpp>
 
 #include "sim/plan/plan.hpp"

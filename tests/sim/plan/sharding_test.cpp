@@ -32,7 +32,7 @@ Scenario billions(const char* sharding, int ranks) {
   return scenario;
 }
 
-/// Of what ZeRO counts: not what is whole for a while.
+/// The memory that ZeRO counts, without tensors that are whole for a while.
 double gigabytes(const Scenario& scenario) {
   const MemoryUse use = memory_of(scenario, make_plan(scenario));
   const Bytes kept = use.parameters + use.gradients + use.optimizer;
