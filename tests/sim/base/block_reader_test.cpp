@@ -60,7 +60,7 @@ TEST_CASE("gzip that is cut off or damaged is refused") {
                                              std::to_string(cut.size()) + " bytes"));
   CHECK_THROWS_WITH(read_back(bytes.substr(0, 2)), Contains("cut off after 2 bytes"));
   CHECK_THROWS_WITH(read_back(bytes + "\x1f\x8b"), Contains("cut off"));
-  bytes[bytes.size() - 6] ^= 1;  // of the checksum
+  bytes[bytes.size() - 6] ^= 1;  // in the checksum
   CHECK_THROWS_WITH(read_back(bytes), Contains("damaged"));
 }
 
@@ -74,7 +74,7 @@ TEST_CASE("a file that is longer than allowed is refused, before or after unpack
 
 TEST_CASE("gzip that is made to fill a memory is refused long before") {
   if (!gzip_built()) return;
-  CHECK(read_back(packed(std::string(4'000'000, ' '))).size() == 4'000'000);  // that little may be
+  CHECK(read_back(packed(std::string(4'000'000, ' '))).size() == 4'000'000);  // allowed
   CHECK_THROWS_WITH(read_back(packed(std::string(50'000'000, ' '))),
                     Contains("unpacks to more than 250 times its size"));
 }

@@ -23,7 +23,7 @@ namespace {
 
 std::vector<double> one() { return {1}; }
 
-/// What `body` returns in a process of its own, whose limits it may change.
+/// Runs `body` in a process of its own, whose limits it may change, and returns its result.
 int apart(const std::function<int()>& body) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(body());
@@ -121,7 +121,7 @@ TEST_CASE("a machine that gives no process, or no pipe, is said so", "[child]") 
           return refused("cannot start a process for the engine: Resource temporarily unavailable");
         }) == kSaid);
   CHECK(apart([] {
-          for (int open = 3; open < 256; ++open) ::close(open);  // what the caller left open
+          for (int open = 3; open < 256; ++open) ::close(open);  // files that the caller left open
           const rlimit few{4, 4};
           ::setrlimit(RLIMIT_NOFILE, &few);
           return refused("cannot start a process for the engine: Too many open files");

@@ -1,4 +1,4 @@
-// What a long command says of the time that is left.
+// The time left, as a long command reports it.
 #include "sim/base/progress.hpp"
 
 #include <catch2/catch.hpp>

@@ -52,7 +52,7 @@ inline std::optional<std::string_view> cut_field(std::optional<std::string_view>
   return quoted ? std::nullopt : std::optional(line);
 }
 
-/// What a field says: without blanks around it, and without its quotes.
+/// The value of a field: without blanks around it, and without its quotes.
 inline std::string plain_field(std::string_view field) {
   const std::size_t begin = field.find_first_not_of(" \t");
   if (begin == std::string_view::npos) return "";
@@ -116,7 +116,7 @@ inline void ReferenceCsvReader::read_header() {
     const auto place = static_cast<std::size_t>(std::find(columns_.begin(), columns_.end(), name) -
                                                 columns_.begin());
     if (place == columns_.size()) {
-      // Of a file that is no CSV, all its text may be a name.
+      // If the file is no CSV, all its text may be a name.
       constexpr std::size_t kShown = 63;
       name.resize(std::min(name.size(), kShown));
       throw failure("unknown column '" + name + "'" + did_you_mean(name, columns_) +

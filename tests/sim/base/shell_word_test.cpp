@@ -7,7 +7,7 @@ using namespace gradcast;
 
 namespace {
 
-/// What bash makes of a word; it must be one.
+/// The word as bash reads it; it must be one.
 std::string as_bash_reads(const std::string& word) {
   const std::string command = "bash -c " + in_shell_quotes("printf '<%s>' " + word);
   FILE* pipe = ::popen(command.c_str(), "r");

@@ -37,7 +37,7 @@ TEST_CASE("What is no probability has no quantile", "[statistics]") {
 
 TEST_CASE("the largest of several normal draws is expected where the integral has it",
           "[statistics]") {
-  // Of 2 draws 1 / sqrt(pi); of 8 and 128 by the trapezoidal rule in steps of 0.001.
+  // For 2 draws 1 / sqrt(pi); for 8 and 128 by the trapezoidal rule in steps of 0.001.
   CHECK(expected_maximum(1) == 0);
   CHECK(expected_maximum(2) == Approx(0.56419).margin(0.03));
   CHECK(expected_maximum(8) == Approx(1.42360).margin(0.03));

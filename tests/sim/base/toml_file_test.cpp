@@ -69,7 +69,7 @@ TEST_CASE("what is no TOML is refused with its file and line", "[toml]") {
 }
 
 TEST_CASE("TOML that means nothing here is refused with its file and line", "[toml]") {
-  for (const char* date : {"2026-01-01", "07:32:00", "1979-05-27T:"})  // of the last toml++ dies
+  for (const char* date : {"2026-01-01", "07:32:00", "1979-05-27T:"})  // toml++ dies of the last
     refused("a = 1\nb = " + std::string(date) + "\n",
             "plan.toml:2: this is not TOML that gradcast reads: a date or a time of day");
   refused("a = nan\n", "plan.toml:1: 'a' is not a finite number");

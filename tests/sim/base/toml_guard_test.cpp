@@ -1,5 +1,5 @@
-// What toml++ cannot be trusted with never reaches it. Without the guard these end the program: the
-// stack is over, or, in builds with assertions, one fails.
+// Input that toml++ cannot handle never reaches it. Without the guard such input ends the program:
+// the stack overflows or, in builds with assertions, one fails.
 #include "sim/base/toml_guard.hpp"
 
 #include <catch2/catch.hpp>

@@ -16,7 +16,7 @@ TEST_CASE("a compressor has its source's number where none is asked for", "[inpu
   CHECK(parameter_text(known_compressor("topk"), 0).empty());
 }
 
-// How many elements pass decides the time, and the density says that.
+// The number of elements that pass decides the time, and the density states it.
 TEST_CASE("costs go by the number that a compressor takes, but not by a threshold", "[inputs]") {
   CHECK(cost_parameter(known_compressor("qsgd"), 4) == 4);
   CHECK(cost_parameter(known_compressor("threshold"), 0.01) == 0);

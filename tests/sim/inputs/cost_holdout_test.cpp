@@ -45,7 +45,7 @@ TEST_CASE("a density is predicted from the others", "[cost_holdout]") {
   CHECK(found.worst_where == "topk torch, encode of 1000 elements at density 0.2");
 }
 
-// What the interpolant is made for: 5 s a call and a power of the size.
+// The interpolant is made for this: 5 s a call and a power of the size.
 TEST_CASE("a launch and a power of the size are predicted without error", "[cost_holdout]") {
   std::vector<CostRow> rows{row(1, 0.01, 5)};
   for (const std::int64_t elements : {100, 1000, 10'000, 100'000})

@@ -39,7 +39,7 @@ double fit(double per_comparison, double n) { return per_comparison * n * std::l
 constexpr double kP102Fit = 2.18896957e-10;
 constexpr double kV100Fit = 4.99671953e-10;
 
-/// What they timed on a P102-100.
+/// Their timings on a P102-100.
 struct Timed {
   std::int64_t elements;
   double seconds;
@@ -76,7 +76,7 @@ TEST_CASE("scaled costs may be as dear as multiprocessors alone make them", "[co
   const CostFactors both = scaled_to(table, from, to).rows[0].factors;
   CHECK(both.high == Approx(2.232).epsilon(1e-3));
   CHECK(both.low == 0.7);
-  // Where their number is not known, nothing says that they are faster at all.
+  // If their number is not known, nothing says that they are faster at all.
   to.sms = 0;
   CHECK(scaled_to(table, from, to).rows[1].factors.high == Approx(4));
   CHECK(scaled_to(table, from, from).rows[0].factors == table.rows[0].factors);

@@ -1,4 +1,4 @@
-// Where a name that was typed is looked for, and what is remembered of it.
+// Search for a name that was typed, and the memory of files.
 #include "sim/inputs/data_files.hpp"
 
 #include <catch2/catch.hpp>

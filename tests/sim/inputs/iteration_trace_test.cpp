@@ -64,7 +64,7 @@ TEST_CASE("a whole trace takes at least a nanosecond, its tensors as little as t
 
 TEST_CASE("what is wrong in a trace is named", "[trace]") {
   CHECK_THROWS_WITH(trace("", kRows), Contains("lacks the comment line '# batch: 128'"));
-  // What is quoted is what the file says.
+  // Errors quote the file's own words.
   CHECK_THROWS_WITH(trace("# batch: -1\n", kRows),
                     Contains("the comment line '# batch: -1': '-1' is not a count") &&
                         Contains("; write it like '# batch: 128'"));

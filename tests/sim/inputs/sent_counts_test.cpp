@@ -1,4 +1,4 @@
-// What workers of a training sent, as a file says it.
+// Files of the numbers of elements that workers of a training sent.
 #include "sim/inputs/sent_counts.hpp"
 
 #include <catch2/catch.hpp>
@@ -35,7 +35,7 @@ TEST_CASE("counts become a share of k, with its quantiles and the workers' sprea
 
 TEST_CASE("a warm-up's iterations are of another density and left out", "[inputs]") {
   const SentCounts counts = counts_of("1,1,1000,0.25,250,250\n2,1,1000,0.01,10,4\n");
-  CHECK(sent_share_of(counts, {}).mean == 0.4);  // of the last iteration's density
+  CHECK(sent_share_of(counts, {}).mean == 0.4);  // at the last iteration's density
   CHECK(sent_share_of(counts, {}).left_out == 1);
   CHECK(sent_share_of(counts, 0.25).mean == 1);
   CHECK_THROWS_WITH(sent_share_of(counts, 0.5),

@@ -13,10 +13,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// What one message meets when nothing stands in its way.
+/// The latency and bandwidth of one message alone.
 struct Path {
   Seconds latency;
-  BytesPerSecond bandwidth;  // of the slowest link
+  BytesPerSecond bandwidth;  // the slowest link's
 };
 
 Path path(const Topology& topology, int from, int to) {
