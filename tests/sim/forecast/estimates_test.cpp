@@ -11,7 +11,7 @@ namespace {
 struct Names {
   std::string physics;
   std::string fitted;
-  std::string software;  // of a fitted cluster
+  std::string software;  // a fitted cluster's
   std::string stack;
 };
 

@@ -1,5 +1,5 @@
-// What latency is worth. Layer by layer a ring all-reduce of n ranks has 2 (n - 1) rounds for each
-// of ResNet-50's 161 tensors, most of which are smaller than what passes in a latency.
+// The value of latency. Layer by layer a ring all-reduce of n ranks has 2 (n - 1) rounds for each
+// of ResNet-50's 161 tensors. Most of these are smaller than the bytes that pass in a latency.
 #include <catch2/catch.hpp>
 #include <iostream>
 

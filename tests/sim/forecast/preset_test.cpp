@@ -19,7 +19,7 @@ TEST_CASE("a stack sends as its own library chooses", "[preset]") {
     return with_defaults(request, files).collective;
   };
   CHECK(collective("ddp-nccl") == "nccl");
-  CHECK(collective("") == "nccl");  // where nobody says a stack
+  CHECK(collective("") == "nccl");  // nobody names a stack
   CHECK(collective("ddp-gloo") == "gloo");
   CHECK(collective("horovod-mpi") == "open-mpi-4.0");
   CHECK(collective("mpi4py") == "open-mpi-4.0");

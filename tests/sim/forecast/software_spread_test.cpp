@@ -181,7 +181,7 @@ TEST_CASE("a run that pays one of two joint terms has the same world as one that
   SoftwareSpread one = both;
   one.terms.pop_back();
   one.forecast = 0.11;
-  // Of 110 ms the second term takes 10 ms e^(0.05 t) more in each draw.
+  // The second term adds 10 ms e^(0.05 t) to the 110 ms in each draw.
   const std::vector<double> without = draws_of(one);
   const std::vector<double> with = draws_of(both);
   for (std::size_t i = 0; i < with.size(); ++i) CHECK(with[i] > without[i]);
@@ -219,7 +219,7 @@ TEST_CASE("a term may be surer above its value than below", "[spread]") {
   CHECK(interval.high.count() == Approx(0.1 + 0.01 * std::exp(0.2 * reach)).epsilon(0.01));
 }
 
-// What one GPU computes alone was measured: the factor is on the rest.
+// The compute time of one GPU was measured: the factor applies to the rest.
 TEST_CASE("the factor of a cluster is on communication and software", "[spread]") {
   const std::string overhead = "per_iteration_overhead,20ms,50%,seen,,\n";
   const Engine& engine = *find_engine("analytic");
@@ -301,7 +301,7 @@ TEST_CASE("beyond what was seen no forecast runs away, in 500 random scenarios",
     REQUIRE(its.interval);
     CHECK(its.interval->low.count() <= std::min(physics, forecast) * (1 + 1e-9));
     CHECK(its.interval->high.count() >= std::max(physics, forecast) * (1 - 1e-9));
-    // What the term would make of it if it were multiplied on lies inside too.
+    // The forecast with the term multiplied on lies inside too.
     double multiplied = forecast;
     for (const SpreadTerm& term : its.doubt.spread->terms)
       if (term.outside) multiplied += term.seconds;

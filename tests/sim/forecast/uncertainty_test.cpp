@@ -9,7 +9,7 @@ using namespace gradcast;
 
 namespace {
 
-const double kDeviationsToBothEnds = 1.644854;  // of a normal, 90 % lie within so many deviations
+const double kDeviationsToBothEnds = 1.644854;  // 90 % of a normal distribution lie within
 
 std::optional<ForecastInterval> interval(const Scenario& scenario, Seconds jitter = Seconds{0}) {
   const Plan plan = make_plan(scenario);

@@ -1,4 +1,4 @@
-// Which costs answer where nobody names a table.
+// The cost table that is used if nobody names one.
 #include "sim/forecast/usual_costs.hpp"
 
 #include <catch2/catch.hpp>
@@ -60,7 +60,7 @@ TEST_CASE("a choice of costs is kept", "[usual_costs]") {
   Request elsewhere = of("gpt2-xl", "iteration-gpt2-xl-h100");
   elsewhere.costs_device = "h200";
   CHECK(usual(elsewhere).costs_device == "h200");
-  // What the paper's table alone has.
+  // Choices that only the paper's table has.
   for (const bool paper : {false, true}) {
     Request torch = of("gpt2-xl", "iteration-gpt2-xl-h100");
     (paper ? torch.mode : torch.implementation) = paper ? "paper" : "torch";

@@ -1,4 +1,4 @@
-// What is known of stacks that nobody measured.
+// Known terms of stacks that nobody measured.
 #include "sim/population/known_terms.hpp"
 
 #include <catch2/catch.hpp>
@@ -76,7 +76,7 @@ TEST_CASE("a published value takes the place of what others say, wherever they s
   CHECK(slowdown->value == Approx(0.05));
   CHECK(slowdown->deviation == Approx(0.3));
   CHECK(slowdown->seen.empty());
-  CHECK(term_of(stack, "per_tensor_overhead")->value == Approx(15e-6));  // which it did not have
+  CHECK(term_of(stack, "per_tensor_overhead")->value == Approx(15e-6));  // it was not there
 }
 
 TEST_CASE("what is known of a stack changes no other", "[population]") {

@@ -51,7 +51,7 @@ std::vector<Source> sources_of(const char* measured, const std::string& only, Da
   return sources;
 }
 
-/// Which rows are given, by draw of a fixed seed.
+/// The rows that are given, by draw of a fixed seed.
 std::vector<std::size_t> drawn(std::size_t rows, std::uint64_t draw) {
   std::vector<std::size_t> order(rows);
   for (std::size_t i = 0; i < rows; ++i) order[i] = i;

@@ -22,7 +22,8 @@ Stack stack_of(const std::string& rows) {
   return load_stack({"platforms/stack-mine.csv", kHeader + rows});
 }
 
-/// What is known elsewhere: 5 ms an iteration to a factor of e, and a cost of another compressor.
+/// Terms known from elsewhere: 5 ms an iteration to a factor of e, and a cost of another
+/// compressor.
 Stack prior(const std::string& more = "") {
   return stack_of(
       "per_iteration_overhead,5ms,100%,elsewhere,,compute=1\n"
@@ -101,7 +102,7 @@ TEST_CASE("runs that are alike know the sum of factor and overhead better than e
   const std::vector<FitRow> rows = runs(1, 20e-3, 1);
   const std::vector<FitRow> three(3, rows[0]);
   Stack stack = StackLearner(prior(), three, 1).by_all("mine").stack;
-  // That they agree to the last digit does not mean that forecasts do.
+  // Runs that agree to the last digit do not mean that forecasts do.
   CHECK(stack.scatter > 0.005);
   REQUIRE(stack.correlations.size() >= 1);
   CHECK(stack.correlations[0].one == "per_iteration_overhead");

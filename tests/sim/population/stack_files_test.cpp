@@ -34,7 +34,7 @@ StackPriors one_prior() {
                             "discrepancy,,,10%,,,x\nscatter,,,10%,,,x\n"});
 }
 
-/// Of the file of this stack.
+/// The stack of this name, read from its file.
 Stack written(const std::vector<FittedFile>& files, const std::string& name) {
   for (const FittedFile& file : files)
     if (file.path == "platforms/stack-" + name + ".csv")
