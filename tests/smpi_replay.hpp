@@ -55,9 +55,9 @@ class Replay {
     const Ran ran = run_process(
         {"env", "-C", folder_.path.string(), "smpirun", "-np", std::to_string(star_.hosts),
          "-replay", "traces", "-hostfile", "hosts", "-platform", "platform.xml",
-         // What our own engine has (sim/engine/simgrid/network.cpp). smpirun puts its defaults
-         // before these, so that these count: no factors on latency and bandwidth, no TCP window,
-         // nothing taken from the other direction.
+         // These are the settings of our own engine (sim/engine/simgrid/network.cpp). smpirun puts
+         // its defaults before these, so that these count: no factors on latency and bandwidth, no
+         // TCP window, nothing taken from the other direction.
          "--cfg=network/model:CM02", "--cfg=network/TCP-gamma:0", "--cfg=network/crosstraffic:no",
          // Nobody computes here, and hosts need not be calibrated.
          "--cfg=smpi/host-speed:1e9f", "--cfg=smpi/simulate-computation:no",

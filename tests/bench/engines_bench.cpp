@@ -1,5 +1,5 @@
-// What the engines take, and how far the fast one is from the exact one: all of it in one run on
-// one core, beside its limits. By hand: build/bench_engines; ctest runs --smoke, the small part.
+// Costs of the engines, and the distance of the fast one from the exact one: all in one run on one
+// core, beside its limits. By hand: build/bench_engines; ctest runs --smoke, the small part.
 #include <sched.h>
 
 #include <algorithm>
@@ -76,7 +76,7 @@ void exact_against_smpi(bench::Report& report, int ranks, double most) {
   report.at_most(what, exact / replayed, most, "");
 }
 
-/// What a message costs, in microseconds: as much on many ranks as on few.
+/// Microseconds per message: as much on many ranks as on few.
 void message_speed(bench::Report& report, const Scenario& scenario, double most,
                    const std::string& how = "") {
   const Plan plan = make_plan(scenario);
@@ -124,7 +124,7 @@ struct Chance {
 constexpr Chance kChances[] = {
     {"", {}}, {", compute +-5 %", {.compute = 0.05}}, {", network +-5 %", {.network = 0.05}}};
 
-/// Of the iteration, in percent.
+/// The error of the iteration, in percent.
 double fluid_error(const Scenario& scenario) {
   const double exact = cost_of(scenario, "flow-exact").answer;
   return 100 * std::abs(cost_of(scenario, "flow-fluid").answer / exact - 1);
@@ -153,7 +153,7 @@ Scenario on_slow_network(Scenario scenario) {
 
 // ---- how it grows ----
 
-/// What a rank and tensor cost must not grow with the ranks, nor with the tensors.
+/// The cost per rank and tensor must not grow with the ranks, nor with the tensors.
 void growth(bench::Report& report, const char* engine, const std::string& collective) {
   std::vector<double>
       each[2];  // nanoseconds, by ranks: of all tensors, and of half as many buckets
@@ -204,7 +204,7 @@ void run_all(bench::Report& report) {
   fluid_speed(report, resnet(1024, 1), 1);
   fluid_speed(report, resnet(4096, 1), 5);
   program_speed(report, 4096, 5);
-  // Where it cannot be that one node tells all:
+  // Cases in which one node cannot stand for all:
   fluid_speed(report, resnet(4096, 1, "double-binary-tree"), 5, ", tree");
   fluid_speed(report, replica_of(resnet(2048, 1), {.network = 0.05}, 0), 5, ", network +-5 %");
   for (const int gpus_per_node : {1, 4}) {

@@ -1,4 +1,4 @@
-// What a calculation takes, and a table of such figures beside their limits.
+// Measures the cost of a calculation, and prints a table of such figures beside their limits.
 #pragma once
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -14,7 +14,7 @@ namespace bench {
 
 struct Cost {
   double cpu_seconds = 0;
-  double peak_megabytes = 0;  // of the largest process
+  double peak_megabytes = 0;  // the largest process's
   double answer = 0;
 };
 
@@ -39,7 +39,7 @@ inline Cost measure(const std::function<double()>& work) {
   const bool answered = read(ends[0], &cost.answer, sizeof cost.answer) == sizeof cost.answer;
   close(ends[0]);
   rusage used{};
-  wait4(child, nullptr, 0, &used);  // of the child and of all children that it has waited for
+  wait4(child, nullptr, 0, &used);  // includes all children that the child waited for
   if (!answered) throw std::runtime_error("a measurement ended without an answer");
   const auto seconds = [](const timeval& time) {
     return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kParameters = 2;
 constexpr std::size_t kWorkers = 1;
 
-/// What follows the file's sum: no fuzzer would guess a right one.
+/// Reads the part behind the file's sum: no fuzzer would guess a right sum.
 void read(const std::string& bytes) {
   const std::string sum = sha256_hex(bytes);
   const std::string file =

@@ -13,7 +13,7 @@
 namespace gradcast::fuzz {
 namespace {
 
-/// Of small runs that name no file: paths may lead anywhere.
+/// Only small runs that name no file may be planned: paths may lead anywhere.
 bool may_be_planned(const Request& request, DataFiles& files) {
   for (const std::string& name : {request.model, request.trace, request.costs, request.cluster,
                                   request.events, request.costs_device})

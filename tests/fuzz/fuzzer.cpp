@@ -1,4 +1,4 @@
-// What libFuzzer calls: the one harness of its program.
+// The function that libFuzzer calls: it runs the one harness of its program.
 #include <cstddef>
 #include <cstdint>
 

@@ -11,7 +11,7 @@
 namespace gradcast::fuzz {
 namespace {
 
-/// Of this process alone: the machine may be busy.
+/// CPU time of this process alone: the machine may be busy.
 double cpu_seconds() {
   timespec now{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -37,7 +37,7 @@ void Harness::run(const std::string& bytes) const {
   } catch (const Error& error) {
     if (error.code() == ExitCode::Failure)
       throw std::logic_error(std::string("an input is no failure of the machine: ") + error.what());
-  } catch (const ValueError&) {  // who catches it makes an Error of it
+  } catch (const ValueError&) {  // the caller makes an Error of it
   }
   if (const double took = cpu_seconds() - begin; took > kLongest)
     throw std::logic_error("this input took " + std::to_string(took) + " s");

@@ -29,7 +29,7 @@ class Harness {
   Read read_;
 };
 
-/// Of this program: one where libFuzzer drives it.
+/// The harnesses of this program: one if libFuzzer drives it.
 std::vector<const Harness*>& all_harnesses();
 
 /// The bytes as a text file has them. Throws DataError as read_text_file does.

@@ -1,4 +1,4 @@
-// What holds of whatever an importer makes of its input.
+// Checks that hold for any input of an importer.
 #pragma once
 #include <cmath>
 
@@ -18,7 +18,7 @@ inline ImportOptions options_for_a_device() {
   return options;
 }
 
-/// What is written can be read back, and what is printed is JSON.
+/// Written files can be read back, and the printed text is JSON.
 inline void require_sound(const Imported& imported) {
   const ImportedShape shape = shape_of(imported, std::nullopt);
   const ImportedFiles files = files_of(imported, "m", shape, "folder", {"provenance"});

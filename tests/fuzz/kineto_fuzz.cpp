@@ -23,7 +23,7 @@ void read(const std::string& bytes) {
   for (const Seconds time : {times.window, times.compute, times.exposed, times.idle, times.busy,
                              times.host, times.wait, times.other, times.forward, times.backward})
     require(std::isfinite(time.count()) && time >= Seconds{0}, "a time is one");
-  // What is written can be read.
+  // Written files can be read.
   const ImportedFiles files = files_of(imported, "fuzzed", shape_of(imported, {}), "my", {});
   require_readable(files);
 }

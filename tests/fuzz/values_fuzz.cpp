@@ -18,7 +18,7 @@
 namespace gradcast::fuzz {
 namespace {
 
-/// What a parser takes, its printer writes so that the parser takes it again as the same value.
+/// If a parser takes a text, its printer writes it so that the parser reads the same value again.
 template <class Parse, class Print>
 void round_trip(const std::string& text, Parse parse, Print print) {
   try {
