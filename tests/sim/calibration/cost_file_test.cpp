@@ -71,7 +71,7 @@ TEST_CASE("two runs on one cost file lose no row: the second stops") {
   CostFile first(path, kHere, {1});
   CostFile second(path, kHere, {1});  // both of them saw no file
   first.add({row_of(10, 1)});
-  first.add({row_of(20, 1)});  // what it wrote itself is no change
+  first.add({row_of(20, 1)});  // its own writing is no change
   const std::string there = read_text_file(path).content;
   const auto stops = [&](CostFile& run) {
     try {

@@ -27,7 +27,7 @@ TEST_CASE("the CPU's bench tells what it selected, all tensors of a call togethe
   CHECK(randk.recall < 0.1);  // 1 % of them, by chance
   BenchPoint zeros = bench_point("topk", {1000});
   zeros.input = Input::zero;
-  CHECK(bench->measure(zeros, quick).recall == 1);  // of equals any will do
+  CHECK(bench->measure(zeros, quick).recall == 1);  // any of equal elements will do
   CHECK(bench->ceiling(100'000, quick).median_seconds > 0);
   quick.interrupted = [] { return true; };
   CHECK_THROWS_AS(bench->measure(zeros, quick), BenchInterrupted);

@@ -1,4 +1,4 @@
-// How long a point takes, and what becomes of one that the device cannot hold.
+// The duration of a point, and points that the device cannot hold.
 #include "sim/calibration/meter.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-// What `calibrate` is to time: the sets of tensors, and the points made of them.
+// The points of `calibrate`: sets of tensors, and the points made of them.
 #include "sim/calibration/points.hpp"
 
 #include <catch2/catch.hpp>

@@ -39,7 +39,7 @@ TEST_CASE("warm and cold calls stand beside the encode whose inputs drift") {
   CHECK(answer.rows[1]["encode_seconds"].get<double>() == 22e-6);
   CHECK(answer.rows[1]["warm_seconds"].get<double>() == 20e-6);
   CHECK(answer.rows[1]["cold_seconds"].get<double>() == 28e-6);
-  CHECK(answer.rows[1]["share_of_ceiling"].get<double>() == Approx(0.5));  // of the encode
+  CHECK(answer.rows[1]["share_of_ceiling"].get<double>() == Approx(0.5));  // the encode's
   CHECK_THAT(answer.table, Catch::Contains("28.0"));
 }
 

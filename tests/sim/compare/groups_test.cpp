@@ -35,8 +35,8 @@ TEST_CASE("rows outside the model are in no summary", "[comparison]") {
   CHECK_FALSE(summary_of({outside(compared("topk", 4, 400))}));
 }
 
-// What the program chooses by itself tells no algorithms apart; what the file names does, where
-// there is more than one of it.
+// A collective that the program chooses does not tell algorithms apart. One that the file names
+// does, if the file has more than one.
 TEST_CASE("an algorithm has its collective's name where the rows have several", "[comparison]") {
   std::vector<ComparedRun> runs{with_collective(compared("topk", 4, 4), "gtopk"),
                                 compared("dense", 4, 4)};

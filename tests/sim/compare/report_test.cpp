@@ -115,7 +115,7 @@ TEST_CASE("a summary has a group for each algorithm, model and source", "[compar
   CHECK_THAT(text, Contains("+37.5 too slow"));  // (25 + 50 + 25 + 50) / 4
 }
 
-// Of clusters, ranks, jobs and fusions more than five groups tell nothing; of models they do.
+// More than five groups of clusters, ranks, jobs or fusions tell nothing; more than five models do.
 TEST_CASE("every model has its summary, clusters have where there are few", "[comparison]") {
   std::vector<ComparedRun> runs;
   for (const char* name : {"a", "b", "c", "d", "e", "f"}) {

@@ -12,7 +12,7 @@ using namespace gradcast::toy;
 
 namespace {
 
-/// What a cluster's software and NIC cost, and a factor on what the cost table says.
+/// Costs of a cluster's software and NIC, and a factor on the cost table.
 FitStructure three() {
   return {"three",
           FitErrors::Relative,

@@ -138,7 +138,7 @@ TEST_CASE("A fitted cluster beside the costs of another fit is found out", "[fit
   const auto forecast_with = [&](const FittedFile& cluster, const FittedFile& costs) {
     const std::string on = desk.save(cluster);
     const std::string with = desk.save(costs);
-    DataFiles files{GRADCAST_SOURCE_DIR};  // what was read before stays read
+    DataFiles files{GRADCAST_SOURCE_DIR};  // files read before stay read
     Request request;
     request.model = "resnet-50";
     request.compressor = "topk";
@@ -290,7 +290,7 @@ TEST_CASE("What was fitted can be fitted again", "[fit]") {
   // The second fit's, not both.
   CHECK(cluster.forecast_deviation.count() == Approx(fit.deviation).epsilon(1e-3));
   CHECK(cluster.forecast_deviation_share == 0);
-  // How sure the first was of the NIC is still said.
+  // The first fit's uncertainty of the NIC is still stated.
   REQUIRE(cluster.deviations.size() == 2);
   CHECK(cluster.deviations[1].property == "nic_bandwidth");
 }

@@ -202,7 +202,7 @@ TEST_CASE("The bootstrap draws whole groups: what errs together counts as one", 
   CHECK(grouped.high == 9);
   std::vector<std::vector<std::size_t>> each;
   for (std::size_t i = 0; i < errors.size(); ++i) each.push_back({i});
-  // Of 8 single draws the mean is 5 with deviation 4 / root 8 = 1.41: 2.2 to 7.8.
+  // The mean of 8 single draws is 5 with deviation 4 / root 8 = 1.41: 2.2 to 7.8.
   const auto single = bootstrap_mean_absolute(errors, each, 1);
   CHECK(single.low == Approx(2).margin(1.01));
   CHECK(single.high == Approx(8).margin(1.01));

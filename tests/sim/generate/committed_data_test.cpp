@@ -38,7 +38,7 @@ IterationTrace trace_of(DataFiles& files, const std::string& model, const std::s
   return trace;
 }
 
-/// Of the source's rows: that their time alone is that of the model's trace, to its nanoseconds.
+/// Checks that the compute time of the source's rows is the trace's, to its nanoseconds.
 void check_compute(const MeasuredRuns& measured, const std::string& source, std::size_t rows) {
   DataFiles files(kRoot);
   std::size_t found = 0;
@@ -127,7 +127,7 @@ TEST_CASE("gTop-k's sixty rows are the script's, and ten dense ones are not clai
 // take 9 ns each: 15.75 ns on 8 and 17.4 on 32.
 TEST_CASE("why ten dense rows are not claimed can be worked out from the rows", "[data]") {
   DataFiles files(kRoot);
-  std::map<int, std::pair<double, double>> range;  // of nanoseconds a byte, by workers
+  std::map<int, std::pair<double, double>> range;  // nanoseconds a byte, by workers
   for (const MeasuredRun& run :
        load_measured_runs(files.read(kMeasuredRuns, "measured-gtopk-1gbe")).runs) {
     if (run.compressor != "dense" || run.model == "resnet-20" || run.model == "lstm-ptb") continue;
@@ -421,7 +421,7 @@ TEST_CASE("nccl-tests' rows are of nine clusters, a source for each log", "[data
     const Cluster cluster = load_cluster(files.read(kClusters, run.cluster));
     // The files of Ethernet alone are of one GPU, "to change by flags".
     CHECK((cluster.gpus_per_node == 1 || run.gpus_per_node <= cluster.gpus_per_node));
-    // Of an all-gather, each rank's part of what nccl-tests counts.
+    // For an all-gather, each rank's part of the bytes that nccl-tests counts.
     const int ranks = run.nodes * run.gpus_per_node;
     CHECK(run.payload.count * (run.collective == "nccl-all-gather" ? ranks : 1) >= 1024);
   }

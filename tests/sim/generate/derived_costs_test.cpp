@@ -90,7 +90,7 @@ TEST_CASE("sizes that ran are what they took, and densities beyond cost no less"
     CHECK(theirs.encode == row.encode);
     CHECK(static_cast<double>(theirs.selected) == row.selected);
   }
-  CHECK(same > 80);  // of 7 sparsifiers, 2 densities, 3 or 4 sizes and 2 numbers of workers
+  CHECK(same > 80);  // 7 sparsifiers, 2 densities, 3 or 4 sizes and 2 numbers of workers
   for (const char* compressor : {"topk", "randk", "gaussian", "trimmed", "rtopk", "threshold"}) {
     CAPTURE(compressor);
     for (const std::int64_t elements : {std::int64_t{262'144}, kMost}) {

@@ -67,7 +67,7 @@ double bytes_per_element(const TorchEncoding& encoding, double elements) {
   return bytes;
 }
 
-/// How many elements each evaluation of a threshold found.
+/// Elements that each evaluation of a threshold found.
 std::vector<double> found_by(const TorchEncoding& encoding) {
   std::vector<double> found;
   for (const OperatorCall& call : encoding.calls)
@@ -263,7 +263,7 @@ TEST_CASE("Top-k on P102-100 takes what was timed where it was, else the fit", "
       CHECK(over == Approx(1).epsilon(1e-5));
     }
   }
-  CHECK(published == 4 * 3);  // of 1, 16 and 256 workers
+  CHECK(published == 4 * 3);  // 1, 16 and 256 workers
   const auto encode = [](std::int64_t elements) {
     return generated_p102()
         .estimate({.compressor = "topk", .elements = elements, .density = 0.001, .workers = 16})

@@ -22,7 +22,7 @@ struct Seen {
   double near_percent = 0;     // counts within 2k/3 .. 4k/3
   double median = 0;           // count / k
   double largest = 0;          // median of the largest |u| / sigma before the selection
-  std::set<int> least_sent{};  // of what was sent the least |u| / sigma, in hundredths
+  std::set<int> least_sent{};  // the least |u| / sigma that was sent, in hundredths
 };
 
 Seen seen_by(Mode mode, bool feedback) {

@@ -53,7 +53,7 @@ TEST_CASE("a folder of IDX files is a dataset, normalised to mean 0 and deviatio
   const Dataset dataset = read_idx_dataset("x", folder.path, inputs);
   CHECK(dataset.classes == 3);
   CHECK(dataset.shape == Shape{1, 1, 2});
-  CHECK(dataset.mean == 3);                          // of 0, 2, 4, 6
+  CHECK(dataset.mean == 3);                          // mean of 0, 2, 4, 6
   CHECK(dataset.deviation == Approx(std::sqrt(5)));  // mean of 9, 1, 1, 9
   const std::uint32_t place = 1;
   float out[2];

@@ -199,7 +199,8 @@ TEST_CASE("PowerSGD sends thin matrices of a matrix, and vectors as they are", "
   CHECK(got.memories[0].query.size() == 3);
 }
 
-// Of rank 2 and sent as rank 1: what is not sent comes later with feedback, and never without.
+// The matrix has rank 2 and is sent as rank 1. The rest comes later with feedback, and never
+// without.
 TEST_CASE("PowerSGD keeps what it does not send where it is asked to", "[lab]") {
   TrainingSettings settings = settings_of("powersgd", 1);
   settings.parameter = 1;
@@ -218,7 +219,7 @@ TEST_CASE("PowerSGD keeps what it does not send where it is asked to", "[lab]") 
     }
     return sum;
   };
-  CHECK(sum_at(4) > 30);  // of 40
+  CHECK(sum_at(4) > 30);  // at most 40
   settings.feedback = false;
   CHECK(sum_at(4) < 5);
   CHECK(sum_at(0) == Approx(160).epsilon(0.1));

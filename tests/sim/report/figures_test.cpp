@@ -272,7 +272,7 @@ TEST_CASE("a roofline is the fewest bytes over the time, 12 an element where non
                       {"floor_bytes", 9e6},
                       {"share_of_ceiling", 0.5}}};
   const Figure figure = kernel_figures(calibrated).at(0);
-  CHECK(series(figure, 0, "qsgd 127").points.at(0).y == Approx(750));  // of its own bytes
+  CHECK(series(figure, 0, "qsgd 127").points.at(0).y == Approx(750));  // for its own bytes
   CHECK(series(figure, 0, "gaussian").points.at(0).y == Approx(1000));
   CHECK(series(figure, 0, "e = g + e").reference);
   CHECK_THAT(figure.summary, Contains("gaussian at 1000000 elements") && Contains("50 %"));
@@ -463,7 +463,7 @@ TEST_CASE("trainings that differ by their seeds alone are one line over iteratio
              Contains("fnn-3 on made ended at: dense 86.0 %, topk 0.001 82.0 % (4.0 points behind "
                       "dense)."));
   CHECK(series(figures[1], 0, "topk 0.001").points[0].y == 0.25);
-  CHECK(figures[1].panels[0].series.size() == 1);  // of dense there is no k
+  CHECK(figures[1].panels[0].series.size() == 1);  // dense has no k
   CHECK_THAT(headline_of({dense, first, second}).sentences.at(0), Contains("4.0 points behind"));
 }
 
@@ -478,7 +478,7 @@ TEST_CASE("longer trainings are lines of their own, and a training that is named
   CHECK(series(figures.at(0), 0, "topk 0.001, epochs 1").points.size() == 1);
   CHECK_FALSE(series(figures.at(0), 0, "topk 0.001, epochs 1").points[0].low.has_value());
   CHECK(series(figures.at(0), 0, "topk 0.001, epochs 2").points.size() == 2);
-  // Of two epochs there is no dense training to hold it against.
+  // For two epochs there is no dense training to compare with.
   CHECK_THAT(
       figures.at(0).summary,
       Contains("dense 80.0 %, topk 0.001, epochs 2 79.0 %, topk 0.001, epochs 1 70.0 % (10.0 "

@@ -91,7 +91,7 @@ TEST_CASE("without a script there is none, and no data for it; with one both are
 
 TEST_CASE("names that would be markup, script or an address stay text", "[report]") {
   const std::string html = page({simulated(kHostile)}, "run()", kHostile);
-  CHECK(count(html, "</script>") == 2);  // of our two
+  CHECK(count(html, "</script>") == 2);  // our two scripts
   CHECK(count(html, "<img") == 0);
   CHECK(count(html, "\x02") == 0);
   // Headline, caption and picture have the name cut; the tables have it whole.

@@ -138,7 +138,7 @@ TEST_CASE("of many shards that lack something the first are named", "[sweep]") {
   Evaluations done;
   CHECK(missing_shards(2, tasks, done) ==
         "shard 1/2 lacks 6 of 6 forecasts; shard 2/2 lacks 6 of 6 forecasts");
-  // Of 100,000 shards twelve have a forecast to make: five are named, seven counted.
+  // Twelve of 100,000 shards have a forecast to make: five are named, seven counted.
   const std::string many = missing_shards(100'000, tasks, done);
   CHECK_THAT(many, Catch::StartsWith("shard 1/100000 lacks 1 of 1 forecasts; shard 2/100000 ") &&
                        Catch::EndsWith("; and 7 more"));

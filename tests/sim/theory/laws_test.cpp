@@ -37,7 +37,7 @@ TEST_CASE("a longer vector begins with a shorter one's elements", "[theory]") {
   CHECK(drawn_from(law, 10, 8) != shorter);
 }
 
-// Of textbooks: 3, 9/5, 6, 3 + 6/(nu - 4), 12/5; equal magnitudes 1. Of u with the density |u|:
+// From textbooks: 3, 9/5, 6, 3 + 6/(nu - 4), 12/5; equal magnitudes 1. For u with the density |u|:
 // E u^4 / (E u^2)^2 = (1/3) / (1/2)^2 = 4/3.
 TEST_CASE("a law has the kurtosis of textbooks", "[theory]") {
   const std::pair<const char*, double> known[] = {

@@ -17,7 +17,7 @@ constexpr double kDensities[] = {1e-9, 1e-6, 1e-4, 0.001, 0.01, 0.1, 0.5, 0.9, 0
 double phi(double z) { return std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi); }
 double big_phi(double z) { return std::erfc(-z / std::numbers::sqrt2) / 2; }
 
-/// What Top-k leaves at q, whose closed form is `left`, and what it keeps, to ten digits.
+/// Checks the shares that Top-k leaves (closed form `left`) and keeps at q, to ten digits.
 template <class Left>
 void check_all(const char* law, Left left) {
   const Population population(parse_law(law));
