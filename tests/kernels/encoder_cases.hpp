@@ -79,8 +79,8 @@ inline void check_unaligned(Device& device) {
       }
 }
 
-/// Of many equal magnitudes, those with the lowest indices are sent. Their number decides how they
-/// are told apart (Notes::list_rank, kListed).
+/// If only some of many equal magnitudes are sent, they are those with the lowest indices. The
+/// number of equals decides how they are told apart (Notes::list_rank, kListed).
 inline void check_equals(Device& device) {
   constexpr std::int64_t kElements = 60'000;
   for (const char* name : {"topk", "dgc", "rtopk"})
