@@ -25,7 +25,8 @@ Answer training_answer(const TrainingSettings& settings, const Dataset& dataset,
 std::string identity_of(const TrainingSettings& settings, const Dataset& dataset,
                         const std::vector<InputFile>& inputs);
 
-/// `iteration,worker,elements,density,wanted,sent`: what each worker sent in each iteration.
+/// Elements that each worker sent in each iteration:
+/// `iteration,worker,elements,density,wanted,sent`.
 std::string counts_csv(const Training& training);
 
 }  // namespace gradcast::lab

@@ -14,8 +14,8 @@ namespace gradcast::lab {
 void write_checkpoint(const std::filesystem::path& path, const std::string& identity,
                       const TrainingState& state);
 
-/// None if there is no such file. Throws DataError for one that is damaged, or of another identity.
-/// `parameters` and `workers`: what the training has.
+/// None if there is no such file. Throws DataError if the file is damaged or has another identity.
+/// `parameters` and `workers` are the training's numbers of them.
 std::optional<TrainingState> read_checkpoint(const std::filesystem::path& path,
                                              const std::string& identity, std::size_t parameters,
                                              std::size_t workers);

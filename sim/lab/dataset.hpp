@@ -38,8 +38,8 @@ struct Dataset {
   int classes = 0;
   Samples training;
   Samples test;
-  /// The network's input is (byte - mean) / deviation: of all elements of the training images. Of
-  /// text it is the character's number.
+  /// The network's input is (byte - mean) / deviation, over all elements of the training images.
+  /// For text the input is the character's number.
   double mean = 0;
   double deviation = 1;
 

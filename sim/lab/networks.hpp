@@ -14,7 +14,7 @@ struct NetworkKind {
   DatasetKind takes;
   const char* batch;  // default per worker
   const char* learning_rate;
-  /// `input`: of a sample. Throws ValueError where the network cannot take it.
+  /// `input`: a sample's shape. Throws ValueError if the network cannot take it.
   Network<float> (*make)(Shape input, int classes);
   /// The same with doubles, to check gradients.
   Network<double> (*make_double)(Shape input, int classes);

@@ -37,7 +37,7 @@ struct Observation {
 /// Elements that are not finite are left out.
 Observation observed(std::span<const float> u, int iteration, const std::string& tensor);
 
-/// Looks at u of the first worker: of the whole model and of each tensor.
+/// Observes u of the first worker: the whole model's and each tensor's.
 std::vector<Observation> observe(const Exchange& exchange,
                                  const std::vector<ParameterTensor>& tensors, int iteration);
 

@@ -1,5 +1,5 @@
-// Threads that share a loop's items. Who does which item is left to chance, so an item's result may
-// not depend on it.
+// Threads that share a loop's items. Chance decides which thread does which item, so an item's
+// result may not depend on the thread.
 #pragma once
 #include <condition_variable>
 #include <cstddef>

@@ -67,7 +67,7 @@ void Training::resume(TrainingState state) {
   }
   exchange_.memories() = std::move(state.memories);
   state_ = std::move(state);
-  // The end of a shorter training was looked at; of this one it is the middle.
+  // A shorter training was evaluated at its end. In this one that is the middle.
   std::erase_if(state_.evaluations, [&](const Evaluation& evaluation) {
     return !is_looked_at(static_cast<int>(evaluation.iteration));
   });

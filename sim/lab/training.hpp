@@ -14,9 +14,9 @@
 
 namespace gradcast::lab {
 
-/// All samples, in a random order, divided evenly among the workers once and for all; what remains
-/// is left out. Each epoch goes through a shard in a new order. What is left of a shard after its
-/// last whole batch is left out too.
+/// Divides all samples evenly among the workers, once, in a random order; the remainder is left
+/// out. Each epoch goes through a shard in a new order. Samples after a shard's last whole batch
+/// are left out too.
 class Shards {
  public:
   Shards(std::uint64_t seed, std::size_t samples, int workers, int batch);

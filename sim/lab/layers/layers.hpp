@@ -65,7 +65,8 @@ class Embedding : public Layer<Real> {
 template <class Real>
 class FullyConnected : public Layer<Real> {
  public:
-  /// `positions`: of a sequence (positions x 1 x inputs); 1: all of the input is one vector.
+  /// `positions`: the length of a sequence (positions x 1 x inputs). 1: all of the input is one
+  /// vector.
   FullyConnected(Shape input, int outputs, int positions = 1);
   std::vector<ParameterTensor> parameters() const override;
   void forward(const Real* parameters, const Real* in, int samples, Real* out) override;
@@ -144,7 +145,7 @@ class MeanPooling : public Layer<Real> {
                 int samples, Real* d_in, Real* d_parameters) override;
 };
 
-/// The largest of each 2 x 2 elements of a plane; of equals the first. Height and width are even.
+/// The largest of each 2 x 2 elements of a plane; the first of equals. Height and width are even.
 template <class Real>
 class MaxPooling : public Layer<Real> {
  public:
@@ -168,8 +169,8 @@ class Rectifier : public Layer<Real> {
 };
 
 /// A residual block: two convolutions of 3 x 3, each with its normalisation, added to the block's
-/// input. He et al., "Deep Residual Learning", 2015, Fig. 2. Where the shape changes, a convolution
-/// of 1 x 1 brings the input to it (option B).
+/// input. If the shape changes, a convolution of 1 x 1 adapts the input (option B). He et al.,
+/// "Deep Residual Learning", 2015, Fig. 2.
 template <class Real>
 class Residual : public Layer<Real> {
  public:
