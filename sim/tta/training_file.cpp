@@ -26,8 +26,8 @@ constexpr const char* kNeeded[] = {"network", "compressor", "workers",
 /// Optional columns.
 constexpr const char* kHelpful[] = {"mode", "parameters", "sent_elements_mean"};
 
-/// Settings that decide how many iterations a training takes: of the optimiser, and of what a
-/// compressor does beside its selection.
+/// Settings that decide how many iterations a training takes: the optimiser's, and those of a
+/// compressor beside its selection.
 constexpr const char* kOfOptimiser[] = {"learning_rate", "learning_rate_warmup", "momentum",
                                         "weight_decay"};
 constexpr const char* kOfCompressing[] = {

@@ -52,8 +52,8 @@ struct TrainingRun {
 };
 
 /// The trainings of a file, in its order. JSON is an object with `results`, a row an evaluation;
-/// what a row does not say, `summary` or the document may. CSV has the same columns. Columns and
-/// members that are not known are left alone. Throws DataError.
+/// `summary` or the document may hold values that a row lacks. CSV has the same columns. Unknown
+/// columns and members are ignored. Throws DataError.
 std::vector<TrainingRun> read_training(const TextFile& file);
 
 }  // namespace gradcast
