@@ -1,5 +1,5 @@
 // Integrals of smooth functions, by Gauss and Legendre's rule of 32 points: exact for polynomials
-// of degree 63. Who integrates over a kink, or over many scales, cuts the range there first.
+// of degree 63. If the integrand has a kink, or many scales, cut the range there first.
 #pragma once
 #include <array>
 #include <cstddef>

@@ -31,7 +31,7 @@ using Parameters = std::vector<double>;
 
 /// Beyond so many deviations a double has no density of a normal left.
 constexpr int kNormalReach = 38;
-/// Elements are float32: what their squares hold, with room.
+/// Largest scale: the squares of elements must fit into float32, with room.
 constexpr double kLargestScale = 1e9;
 
 double normal_density(double z) { return std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi); }
@@ -161,7 +161,7 @@ Law lognormal_law(const Parameters& given) {
   return law;
 }
 
-/// A standard normal one, cut off at +-clip: what lies beyond is put there.
+/// A standard normal law, cut off at +-clip. The mass beyond lies on the two ends.
 Law clipped_normal_law(const Parameters& given) {
   const double clip = given[0];
   if (clip < 0.01 || clip > kNormalReach)

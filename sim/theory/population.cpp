@@ -74,8 +74,9 @@ double Population::square_between(double low, double high) const {
          whole_square_;
 }
 
-// Both correct the square for the mass that the place found misses or has too much, as if that lay
-// at the place: an error of the place then counts only squared. Of an atom, this is all.
+// Both correct the square for the mass that the place found misses or has too much, as if that mass
+// lay at the place. So an error of the place counts only squared. For an atom, the correction is
+// all.
 double Population::square_of_largest(const MagnitudePiece& piece, double mass) const {
   if (mass >= piece.mass) return piece.square;
   double place = piece.high;

@@ -1,4 +1,4 @@
-// All of a law at once, by magnitude: what Top-k leaves of infinitely many elements.
+// All of a law at once, by magnitude: the share that Top-k leaves of infinitely many elements.
 #pragma once
 #include <vector>
 
