@@ -85,7 +85,7 @@ std::string interval_text(const Json& row) {
 
 std::string percent(double share) { return fixed(100 * share, 0) + " %"; }
 
-/// Cells that each name won, the most first; of equal ones, as the names come.
+/// Number of cells that each name won, the most first. Ties keep the order of the names.
 std::vector<std::pair<std::string, std::size_t>> most_first(
     const std::vector<std::string>& names, const std::map<std::string, std::size_t>& won) {
   std::vector<std::pair<std::string, std::size_t>> order;
@@ -100,7 +100,7 @@ std::vector<std::pair<std::string, std::size_t>> most_first(
   return order;
 }
 
-/// "gaussian in 50 of 77 cells, dense in 27"; of families "quantisers in 50 of 77 cells (signsgd
+/// "gaussian in 50 of 77 cells, dense in 27". With families: "quantisers in 50 of 77 cells (signsgd
 /// 30, int8 20), dense in 27".
 std::string shares_of(const WinMap& map, const std::vector<std::vector<Verdict>>& cells) {
   const bool by_family = map.by_family();

@@ -1,4 +1,4 @@
-// The compressors that compete: what is known of each before anything is forecast.
+// The compressors that compete, with the facts known before any forecast.
 #pragma once
 #include <string>
 #include <vector>

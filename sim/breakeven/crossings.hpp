@@ -48,7 +48,7 @@ struct Course {
   bool constant() const { return at_start.has_value() && crossings.empty(); }
 };
 
-/// Evaluates the grid, and narrows down every change of the answer in it by bisection. Where three
+/// Evaluates the grid, and narrows down every change of the answer in it by bisection. If three
 /// neighbours come nearer to 0 and leave again, it also looks for a pair of changes between them.
 /// Jumps are changes like others. `advantage` is called several times for the same point; if that
 /// is expensive, it should keep its answers.

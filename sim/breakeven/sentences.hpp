@@ -47,8 +47,8 @@ struct Dispute {
 /// The disagreements wider than 1 %, in rising order. For whole numbers both ends are included.
 std::vector<Dispute> disputes_between(const Finding& physics, const Finding& fitted);
 
-/// The sentences: physics alone; the fitted forecast with its interval; whether the two agree; what
-/// the costs rest on.
+/// The sentences: physics alone; the fitted forecast with its interval; whether the two agree; the
+/// source of the costs.
 std::vector<std::string> sentences_of(const Told& told);
 
 }  // namespace gradcast
