@@ -1,4 +1,4 @@
-// `gradcast collectives`: what nccl-tests would print on a cluster, and why.
+// `gradcast collectives`: prints the table that nccl-tests would print on a cluster, with reasons.
 #include <algorithm>
 #include <map>
 #include <utility>

@@ -1,4 +1,4 @@
-// `gradcast config`: what flags are set to, and by what.
+// `gradcast config`: the values of flags, and their origins.
 #include <algorithm>
 
 #include "sim/answers/answer.hpp"

@@ -1,4 +1,4 @@
-// `gradcast fit`: what a cluster and its software cost, estimated from measured runs.
+// `gradcast fit`: estimates the costs of a cluster and its software from measured runs.
 #include <algorithm>
 #include <limits>
 #include <memory>

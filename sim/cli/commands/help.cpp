@@ -1,4 +1,4 @@
-// `gradcast help`: of a command, or on a topic.
+// `gradcast help`: help on a command or a topic.
 #include "sim/cli/help_topics.hpp"
 #include "sim/options/flags.hpp"
 

@@ -1,4 +1,4 @@
-// `gradcast import`: what other programs recorded becomes a model, a trace and what was measured.
+// `gradcast import`: makes a model, a trace and measured runs of other programs' recordings.
 #include <fstream>
 
 #include "sim/answers/answer.hpp"

@@ -1,4 +1,4 @@
-// `gradcast learn`: what a cluster's software costs, from a few measured runs of one's own.
+// `gradcast learn`: the software costs of a cluster, from a few measured runs of one's own.
 #include <algorithm>
 #include <filesystem>
 #include <memory>

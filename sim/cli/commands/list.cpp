@@ -1,4 +1,4 @@
-// `gradcast list`: what this build and its data folders hold.
+// `gradcast list`: the contents of this build and its data folders.
 #include "kernels/compressor.hpp"
 #include "kernels/gpu.hpp"
 #include "sim/answers/answer.hpp"

@@ -1,5 +1,5 @@
-// `gradcast simulate`: one iteration, and where its time goes. It asks here; what is worked out and
-// how it is told is in simulate/.
+// `gradcast simulate`: one iteration, and the parts of its time. This file reads the flags;
+// simulate/ computes and prints.
 #include <optional>
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// `gradcast fit --save`: what was estimated, as files of a data folder.
+// `gradcast fit --save`: writes the estimates as files of a data folder.
 #pragma once
 #include <vector>
 

@@ -1,4 +1,4 @@
-// `gradcast fit --stacks`: what software stacks cost, from many sources at once.
+// `gradcast fit --stacks`: the costs of software stacks, from many sources at once.
 #pragma once
 #include "sim/inputs/data_files.hpp"
 #include "sim/options/flags.hpp"

@@ -13,7 +13,7 @@
 namespace gradcast::commands {
 namespace {
 
-/// In seconds; of a collective alone in microseconds.
+/// Seconds; for a collective alone microseconds.
 struct TimeUnit {
   bool micro = false;
 
