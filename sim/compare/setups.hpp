@@ -9,8 +9,8 @@
 namespace gradcast {
 
 /// Fills in the speedups over dense: over the run that was measured fastest among the dense runs of
-/// the same set-up, whatever its schedule. Who need not compress would run that one. The forecast
-/// speedup is of the same two rows.
+/// the same set-up, whatever its schedule. Without compressing one would use that run. The
+/// forecast speedup is that of the same two rows.
 void add_speedups(std::vector<ComparedRun>& runs);
 
 /// The speedup of one algorithm over another of the same set-up.
