@@ -54,8 +54,8 @@ bool counts(const Fit& fit, std::size_t i) {
   return false;
 }
 
-/// A fit without the parameters that were not estimated: what files said of these is as good as
-/// before. `structure` is the one that the result points to.
+/// A fit without the parameters that were not estimated: the files' values for these are as good as
+/// before. `structure` becomes the one that the result points to.
 Fit estimated_part(const Fit& fit, FitStructure& structure) {
   structure = *fit.structure;
   structure.parameters.clear();
@@ -240,7 +240,7 @@ class Writer {
                          "), and a cost table cannot say that");
   }
 
-  /// Standard deviation over value; of a value of 0 the deviation itself.
+  /// Standard deviation over value. If the value is 0, the deviation itself.
   std::string deviation(std::size_t i) const {
     const auto at = static_cast<Eigen::Index>(i);
     const double value = as_written(*parameter(i).quantity, fit_.values[at]);

@@ -14,8 +14,8 @@ struct FittedFile {
 };
 
 /// `<cluster>-fitted.csv` of every cluster of the fit's runs, and `cost-<...>-fitted.csv` of every
-/// cost table that it corrected. What was not estimated stays as the cluster's file or the table
-/// has it. The comments of each say on what it was fitted, and the source of a value gives its
+/// cost table that it corrected. Values that were not estimated stay as in the cluster's file or
+/// the table. The comments of each say on what it was fitted, and the source of a value gives its
 /// interval. Throws ValueError for results that a file cannot express: a property of a cluster that
 /// applies to some compressors only, or one in which two runs of a cluster differ.
 std::vector<FittedFile> fitted_files(const Fit& fit, const std::string& fitted_on,

@@ -16,8 +16,8 @@ VectorXd clipped(const VectorXd& x, const VectorXd& least, const VectorXd& most)
   return x.cwiseMax(least).cwiseMin(most);
 }
 
-/// The steps for derivatives: 1e-5 of the room between the bounds, inwards at a bound. That is far
-/// above rounding, and far below any distance of kinks that matters.
+/// Derivatives by differences. A step is 1e-5 of the room between the bounds, inwards at a bound:
+/// far above rounding, and far below any distance of kinks that matters.
 MatrixXd differences(const LeastSquaresProblem& problem, const VectorXd& x, const VectorXd& at_x) {
   MatrixXd jacobian(at_x.size(), x.size());
   for (Index j = 0; j < x.size(); ++j) {

@@ -34,7 +34,7 @@ struct ManyFits {
   std::size_t processes = 1;
   /// Called after each fit, with how many are done and how many there are.
   std::function<void(std::size_t done, std::size_t all)> progress = [](std::size_t, std::size_t) {};
-  /// True ends the work. What is done by then is the answer.
+  /// True ends the work. The answer then has the part that is done.
   std::function<bool()> stop = [] { return false; };
 };
 

@@ -69,9 +69,9 @@ class RowForecaster {
 
   enum class Keep { Last, Always };
 
-  /// The forecast at these parameters of the structure: what forecasts() gives, but for rounding.
-  /// If the run's own parameters are those of the last call, or of one that was kept, it is not
-  /// made again.
+  /// The forecast at these parameters of the structure: equal to that of forecasts(), except for
+  /// rounding. It is not made again if the run's own parameters are those of the last call, or of
+  /// one that was kept.
   double at(const Eigen::VectorXd& parameters, Keep keep = Keep::Last);
 
  private:
