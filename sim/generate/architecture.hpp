@@ -26,7 +26,7 @@ Window square(std::int64_t size, std::int64_t stride = 1, std::int64_t padding =
 /// Appends operators one after another, each working on what the one before put out.
 class Architecture {
  public:
-  /// `type`: of the parameters and their gradients.
+  /// `type`: the parameters' and their gradients'.
   explicit Architecture(Shape sample, NumberType type = NumberType::Fp32)
       : at_(sample), type_(type) {}
 

@@ -1,5 +1,5 @@
-// `traces/cost-v100-pytorch-1.1.csv`: what the authors' compressors cost on the paper's V100, and
-// `traces/cost-p102-100-pytorch.csv`: what their Top-k costs on the GPU of their gTop-k.
+// `traces/cost-v100-pytorch-1.1.csv`: costs of the authors' compressors on the paper's V100.
+// `traces/cost-p102-100-pytorch.csv`: costs of their Top-k on the GPU of their gTop-k.
 #include <algorithm>
 #include <array>
 #include <charconv>

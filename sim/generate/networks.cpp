@@ -234,12 +234,12 @@ Architecture lstm_ptb() {
 }
 
 // A sample is taken as one second of speech: 101 spectra, 10 ms apart, of 161 frequencies each (20
-// ms at 16 kHz; models/lstman4.py of the same repository). Of the variants that deepspeech.pytorch
-// has had this is the one with 27,569,568 parameters: convolutions with biases, padded by half
-// their kernel, so that 32 x 41 features are left of a spectrum; LSTMs in one direction, with both
-// biases; a normalisation before each but the first; a lookahead over 20 further steps, 21 weights
-// a feature; and a last layer without biases behind a normalisation. Names are those of its
-// modules.
+// ms at 16 kHz; models/lstman4.py of the same repository). deepspeech.pytorch has had several
+// variants; this one has 27,569,568 parameters. Its convolutions have biases and are padded by half
+// their kernel, so that 32 x 41 features are left of a spectrum. Its LSTMs run in one direction,
+// with both biases and a normalisation before each but the first. A lookahead over 20 further steps
+// has 21 weights a feature. The last layer, without biases, follows a normalisation. Names are
+// those of its modules.
 Architecture lstm_an4() {
   constexpr std::int64_t kHidden = 800;
   Architecture net({1, 161, 101});

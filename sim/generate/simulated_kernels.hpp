@@ -64,7 +64,7 @@ struct EncodeLaw {
 };
 
 /// Fits the law to encodes of one compressor and density by least squares of the relative error.
-/// The share is at most `most_share`: what fits into the cache is not limited by memory.
+/// The share is at most `most_share`: memory does not limit tensors that fit into the cache.
 EncodeLaw fit_encode_law(const std::vector<SimulatedEncode>& points, double most_share);
 
 /// The share of the bandwidth that the stream reaches at 4 M elements and more, beyond which no
@@ -74,8 +74,8 @@ double streamed_share(const std::vector<SimulatedKernel>& kernels, const TextFil
 /// A tensor of at most this many elements is encoded whole by one block, in one launch.
 inline constexpr std::int64_t kWholeTensor = 8192;
 
-/// Launches of one encode of a cast or quantiser. What measures first has `measure`, `pack`, and
-/// between them what adds up moments, by 256.
+/// Launches of one encode of a cast or quantiser. One that measures first launches `measure`,
+/// `pack`, and between them a kernel that adds up moments, by 256.
 inline int pack_launches(const Packing& packing, std::int64_t elements) {
   constexpr std::int64_t kAddedByPack = std::int64_t{256} * 1024;
   if (!measures_first(packing)) return 1;

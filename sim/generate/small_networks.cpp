@@ -8,7 +8,7 @@ namespace {
 constexpr Shape kMnist{1, 28, 28};
 constexpr Shape kCifar{3, 32, 32};
 
-/// Two 3 x 3 convolutions, each normalised, and a shortcut around them. Where the shape changes the
+/// Two 3 x 3 convolutions, each normalised, and a shortcut around them. If the shape changes, the
 /// shortcut takes every other pixel and fills up with zeros (He et al.'s option A): it has no
 /// parameters, and so costs nothing here.
 void basic_block(Architecture& net, const std::string& name, std::int64_t width,

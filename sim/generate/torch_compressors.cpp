@@ -111,8 +111,8 @@ TorchEncoding encode_dgc_code(std::int64_t elements, double density) {
   return {calls, selected};
 }
 
-/// The paper invokes Top-k twice on subsets: of the sample at its own share of k, which leaves
-/// about k candidates, and of those.
+/// The paper invokes Top-k twice on subsets. The first subset is the sample, with its own share of
+/// k; that leaves about k candidates. The second is those candidates.
 TorchEncoding encode_dgc_paper(std::int64_t elements, double density) {
   const auto d = static_cast<double>(elements);
   const auto k = static_cast<double>(wanted_elements(elements, density));
@@ -127,8 +127,9 @@ TorchEncoding encode_dgc_paper(std::int64_t elements, double density) {
   return {calls, selected};
 }
 
-/// Gaussian-k from a first threshold on, in standard deviations: halved where it finds less than
-/// 2k/3, raised by half where it finds more than 4k/3. What the last evaluation found is sent.
+/// Gaussian-k from a first threshold on, in standard deviations. The threshold is halved if it
+/// finds less than 2k/3, and raised by half if it finds more than 4k/3. The elements of the last
+/// evaluation are sent.
 TorchEncoding encode_gaussian(std::int64_t elements, double density, double threshold,
                               int max_evaluations) {
   const auto d = static_cast<double>(elements);

@@ -16,7 +16,7 @@ struct TorchOperator {
   bool compares = false;  // known by the device's fit in n log2 n instead of its bytes
 };
 
-/// An operator applied to so many elements: of what it reads, or of the indices it is given.
+/// An operator and the number of elements that it reads, or of indices that it is given.
 struct OperatorCall {
   TorchOperator op;
   double elements;
@@ -63,7 +63,7 @@ inline constexpr TorchOperator kDivideHalf{"half div_", 2 + 2};
 // A product of a matrix with a narrow one, and of two narrow ones.
 inline constexpr TorchOperator kReadOnce{"matrix x narrow", 4};
 inline constexpr TorchOperator kWriteOnce{"narrow x narrow", 4};
-// Norm, division, product and subtraction of a column: of few elements.
+// Norm, division, product and subtraction of a column, which has few elements.
 inline constexpr TorchOperator kColumnOfGramSchmidt{"Gram-Schmidt, a column", 0, 4};
 
 // A comparison writes a mask of bytes; nonzero() reads it to count and again to select (assumed

@@ -61,7 +61,8 @@ void bert_block(Architecture& net, const std::string& name, std::int64_t width) 
   net.layer_norm(name + ".output.LayerNorm", true);
 }
 
-/// `key_value_width`: of all heads that queries share. Rotating queries and keys is not counted.
+/// `key_value_width`: the width of all heads that queries share. Rotating queries and keys is not
+/// counted.
 void llama_block(Architecture& net, const std::string& name, std::int64_t width,
                  std::int64_t key_value_width, std::int64_t feed_forward) {
   net.layer_norm(name + ".input_layernorm", false);
