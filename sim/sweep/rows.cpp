@@ -214,8 +214,8 @@ std::string shown(const Json& value, int digits, double factor = 1) {
 /// The evaluations of a task pair's physics, or of its fitted half.
 using AnswerOf = std::function<const Evaluation&(const TaskPair&)>;
 
-/// The best choice that has an answer; the first where none has. Of dense runs the fastest one, so
-/// that a compressor is never held against less.
+/// The best choice that has an answer; the first if none has. Among dense runs it is the fastest,
+/// so that a compressor is never compared with a slower one.
 std::size_t best_of(const std::vector<ScheduledTasks>& tasks, bool dense, const AnswerOf& answer) {
   std::size_t best = 0;
   for (std::size_t i = 1; i < tasks.size(); ++i) {

@@ -18,7 +18,7 @@ std::vector<Json> sweep_rows(const SweepPlan& plan, const SweepTasks& tasks,
 /// often the two answers disagree.
 Json sweep_summary(const std::vector<Json>& rows);
 
-/// A table with one line per point: what varies, and what a decision needs.
+/// A table with one line per point: the settings that vary, and the numbers for a decision.
 std::string sweep_table(const SweepPlan& plan, const std::vector<Json>& rows);
 
 }  // namespace gradcast

@@ -46,7 +46,7 @@ struct SweepPoint {
 
 struct SweepTasks {
   std::vector<SweepTask> tasks;
-  /// A dense run has no density. Of dense points that differ only in density the first stays.
+  /// A dense run has no density. If dense points differ only in density, the first one stays.
   std::vector<SweepPoint> points;
 };
 
