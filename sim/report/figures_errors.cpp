@@ -1,4 +1,4 @@
-// Forecasts against measurements: of compare and of fit.
+// Forecasts against measurements, from compare and fit.
 #include <algorithm>
 #include <cmath>
 #include <functional>

@@ -1,4 +1,4 @@
-// A timeline as a figure: what each lane of a rank did, and when.
+// A timeline as a figure: the slices of each lane of a rank.
 #pragma once
 #include <string>
 #include <string_view>

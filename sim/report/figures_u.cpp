@@ -43,7 +43,7 @@ FigureSeries ridge_of(const Json& observation) {
   return ridge;
 }
 
-/// The same of a normal distribution: what the threshold of Gaussian-k takes u for.
+/// The same for a normal distribution, which Gaussian-k's threshold assumes.
 FigureSeries normal_ridge() {
   FigureSeries ridge{kNormal, {}, true};
   for (int i = -40; i <= 40; ++i) {
@@ -66,7 +66,7 @@ void add_observation(Figure& figure, FigurePanel& panel, const Json& observation
   if (!ridge.points.empty()) panel.series.push_back(std::move(ridge));
 }
 
-/// "2.1 to 3.4": of what u of the whole model had.
+/// "2.1 to 3.4": the kurtosis of the whole model's u.
 std::string kurtosis_words(const Json& observations) {
   std::optional<double> least;
   std::optional<double> most;

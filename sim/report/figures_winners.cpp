@@ -91,8 +91,8 @@ bool drawable(const std::vector<Cell>& cells) {
 }
 
 /// The fastest in one setting, and whether it is sure that compressing pays or not. The margin is
-/// that of the fastest over dense, or of dense over the best compressor. Which of two compressors
-/// is faster matters less.
+/// that of the fastest over dense, or of dense over the best compressor. The order of two
+/// compressors matters less.
 Cell cell_of(const PointGroup& group, double workers, const std::string& bandwidth,
              Estimate AnsweredPoint::*which) {
   Cell cell;

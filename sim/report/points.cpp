@@ -34,8 +34,8 @@ std::vector<std::string> further_columns(const std::vector<Json>& rows) {
   return columns;
 }
 
-/// Columns of which one compressor is seen with several values. What changes with the compressor
-/// alone (dense has a collective of its own) is not varied.
+/// Columns in which one compressor has several values. A column that changes with the compressor
+/// only (dense has a collective of its own) is not varied.
 std::set<std::string> varied(const std::vector<Json>& rows,
                              const std::vector<std::string>& columns) {
   std::set<std::string> found;
