@@ -33,8 +33,8 @@ class CostFile {
   void tell_command(const std::string& typed);
 
   bool has(const CostRow& row) const;
-  /// Appends those of `rows` that the file lacks. What is there stays as it is, byte for byte. The
-  /// file is replaced as a whole. Throws Error (1) if the file is not as it was read or written
+  /// Appends those of `rows` that the file lacks. Rows in the file stay as they are, byte for byte.
+  /// The file is replaced as a whole. Throws Error (1) if the file is not as it was read or written
   /// last: another run has added to it, and its rows must stay.
   void add(const std::vector<CostRow>& rows);
 
