@@ -94,8 +94,8 @@ Seen forecast_all(const WinMap& map, std::vector<Choices>& runs, const Engine& e
   return seen;
 }
 
-/// Leaves out compressors that no run was fitted with, if others were. Their unknown software costs
-/// would make them win unfairly.
+/// Drops compressors that no run was fitted with from the fitted map, if others were fitted. Their
+/// unknown software costs would make them win unfairly.
 void leave_out_unfitted(WinMap& map, const std::vector<Contestant>& contestants, Seen& seen) {
   const bool some_fitted = std::any_of(contestants.begin(), contestants.end(),
                                        [](const Contestant& each) { return each.costs_fitted; });

@@ -52,7 +52,7 @@ struct PointsAsked {
   std::vector<TensorSet> sets;
   ShapesOfSets shapes{};  // for sets of several tensors; a tensor alone is near square
   std::vector<const Compressor*> compressors;
-  bool code_only = false;            // only `code` of two modes, and one rank of PowerSGD
+  bool code_only = false;            // not the mode paper; of PowerSGD one rank
   std::vector<double> densities;     // for sparsifiers
   std::vector<double> parameters{};  // for compressors that take one; empty: its usual ones
   std::vector<Input> inputs;

@@ -77,7 +77,7 @@ class RowForecaster {
  private:
   const Engine& engine_;
   std::vector<QuantityUse> uses_;
-  Scenario scenario_;  // every forecast sets its quantities again
+  Scenario scenario_;  // each forecast sets the quantities again
   std::unique_ptr<KnownCosts> costs_;
   std::vector<double> own_;  // parameters of the last forecast, those that apply to the run
   std::vector<double> asked_;

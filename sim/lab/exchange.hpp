@@ -25,8 +25,8 @@ class Exchange {
   void encode(std::size_t worker, int iteration, double density);
 
   /// Writes the mean over the workers: (1 / P) x the sum, added in the order of the workers. Casts
-  /// divide by P before they encode, as PyTorch's hooks do, so that the sum does not overflow.
-  /// signSGD writes the vote.
+  /// divide by P before they encode, as PyTorch's hooks do, so that the sum does not overflow
+  /// unless a gradient does. signSGD writes the vote.
   void combine(double density, Team& team, std::span<float> mean);
 
   /// Number of elements that each worker sent last.

@@ -301,7 +301,7 @@ TEST_CASE("beyond what was seen no forecast runs away, in 500 random scenarios",
     REQUIRE(its.interval);
     CHECK(its.interval->low.count() <= std::min(physics, forecast) * (1 + 1e-9));
     CHECK(its.interval->high.count() >= std::max(physics, forecast) * (1 - 1e-9));
-    // The forecast with the term multiplied on lies inside too.
+    // The forecast with the terms outside at their full size lies inside too.
     double multiplied = forecast;
     for (const SpreadTerm& term : its.doubt.spread->terms)
       if (term.outside) multiplied += term.seconds;

@@ -421,7 +421,7 @@ TEST_CASE("nccl-tests' rows are of nine clusters, a source for each log", "[data
     const Cluster cluster = load_cluster(files.read(kClusters, run.cluster));
     // The files of Ethernet alone are of one GPU, "to change by flags".
     CHECK((cluster.gpus_per_node == 1 || run.gpus_per_node <= cluster.gpus_per_node));
-    // For an all-gather, each rank's part of the bytes that nccl-tests counts.
+    // The payload of an all-gather is each rank's part of the bytes that nccl-tests counts.
     const int ranks = run.nodes * run.gpus_per_node;
     CHECK(run.payload.count * (run.collective == "nccl-all-gather" ? ranks : 1) >= 1024);
   }
