@@ -1,4 +1,4 @@
-// Call after call on one encoder: what it keeps for the next one changes no answer.
+// Call after call on one encoder: the state that it keeps for the next call changes no answer.
 #pragma once
 #include "tests/kernels/on_device.hpp"
 

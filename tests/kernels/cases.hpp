@@ -148,9 +148,8 @@ inline std::ostream& operator<<(std::ostream& out, const Case& one) {
              << name_of(one.type);
 }
 
-/// visit(case, vectors) for every size x input x k x method. Of these, `one_in` keeps one in so
-/// many, spread over all of them; which is to share no factor
-/// with the number of methods.
+/// visit(case, vectors) for every size x input x k x method. `one_in` keeps one of so many cases,
+/// spread over all of them; it must share no factor with the number of methods.
 template <typename Visit>
 void for_each_case(std::span<const std::int64_t> sizes, std::size_t one_in, Visit visit) {
   const std::vector<Method> methods = all_methods();

@@ -92,8 +92,8 @@ bool count_is_promised(const Case& one, std::span<const float> u, std::int64_t c
   }
 }
 
-/// Nothing is lost: the values are u where they were sent, and zero is left there; elsewhere u is
-/// left. Of values of 16 bits, what rounding lost is left: value and rest are u, but where the
+/// Nothing is lost. At places that were sent the values are u, and zero is left; elsewhere u is
+/// left. With values of 16 bits, the rounding error is left: value and rest add up to u, unless the
 /// value has overflown or u is not finite.
 bool conserved(std::span<const float> u, const Answer& answer, ValueType type = ValueType::Fp32) {
   std::size_t sent = 0;

@@ -4,8 +4,8 @@
 
 namespace gradcast::cases {
 
-/// A tensor's sets of many workers, on a device: of unequal sizes, some empty, one with an index
-/// outside, values of every type.
+/// Sets of many workers for a tensor, on a device. They have unequal sizes, some are empty, one has
+/// an index outside, and values have every type.
 class DeviceSets {
  public:
   DeviceSets(Device& device, std::int64_t elements, int workers)

@@ -102,7 +102,7 @@ TEST_CASE("a measured point tells its times, and leaves out throttled samples",
   CHECK(result.decode[0].median_seconds == 2e-6);
 }
 
-// 20 and 10 elements pass in turn 0, whose selection is told; what drifts passes or does not.
+// 20 and 10 elements pass in turn 0, whose selection is reported; drifting elements pass or do not.
 TEST_CASE("a fixed threshold is timed where what is wanted passes", "[emulated][bench]") {
   const auto bench = emulated_bench();
   const BenchResult result =

@@ -103,8 +103,8 @@ inline void check_equals(Device& device) {
     }
 }
 
-/// Tiles have room for their candidates: of ordinary gradients, one in a hundred has too many at
-/// most, whatever part is wanted.
+/// Tiles have room for their candidates: with ordinary gradients at most one in a hundred has too
+/// many, whatever part is wanted.
 inline void check_room(Device& device) {
   for (const Method& method : all_methods())
     for (const Input input : {Input::normal, Input::laplace})

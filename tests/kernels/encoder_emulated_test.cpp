@@ -1,5 +1,5 @@
-// The GPU's kernels, run thread by thread on the CPU: what a GPU would answer is held against the
-// reference where there is no GPU.
+// The GPU's kernels, run thread by thread on the CPU. Without a GPU, this compares their answers
+// with the reference.
 #include "tests/kernels/batch_cases.hpp"
 #include "tests/kernels/call_cases.hpp"
 #include "tests/kernels/decoder_cases.hpp"

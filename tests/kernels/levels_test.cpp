@@ -101,8 +101,8 @@ TEST_CASE("a scale of one worker alone is its own, and says what a gathered payl
       }
 }
 
-// sent + residual = u, of each worker by itself, as for all quantisers: the residual is u - sent,
-// rounded once. What a worker sent is its lane without the others'.
+// sent + residual = u, for each worker by itself, as for all quantisers: the residual is u - sent,
+// rounded once. A worker has sent its lane without the others'.
 TEST_CASE("nothing is lost of what a level does not send", "[kernels]") {
   for (const Compressor* compressor : all_with_levels())
     for (const double parameter : parameters_of(*compressor))

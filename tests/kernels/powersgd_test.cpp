@@ -175,9 +175,9 @@ TEST_CASE("PowerSGD sends everything where the rank is that of any such matrix",
     }
 }
 
-// Two calls with the residual kept, three workers. Of each: residual = u - dense, rounded once. So
-// the means differ by no more than half a unit of a residual, 2^-24 of it, and what the sums of
-// doubles add here.
+// Two calls with the residual kept, three workers. For each worker residual = u - dense, rounded
+// once. So the means differ by no more than half a unit of a residual, 2^-24 of it, and the
+// rounding of the sums of doubles here.
 TEST_CASE("PowerSGD loses nothing: what is not sent stays, of the mean of all workers",
           "[kernels]") {
   for (const Mode mode : kBoth) {

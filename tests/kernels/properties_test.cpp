@@ -205,7 +205,7 @@ TEST_CASE("Rand-k takes every index equally often", "[kernels][properties]") {
     }
 }
 
-// Seeds of successive calls differ in few bits. Of 16 elements one is drawn by a seed and one by a
+// Seeds of successive calls differ in few bits. One of 16 elements is drawn by a seed and one by a
 // seed that differs in one bit: each of the 256 pairs is equally likely.
 TEST_CASE("Rand-k's draws by neighbouring seeds are independent", "[kernels][properties]") {
   constexpr int kDraws = 20'000;

@@ -366,7 +366,7 @@ TEST_CASE("a value of 16 bits is rounded, and what rounding lost is sent later",
   CHECK(residual == Floats{0, 0, 0});
 }
 
-// fp16 ends at 65,504; what overflows is infinite, and is not kept.
+// fp16 ends at 65,504; a larger value is infinite, and is not kept.
 TEST_CASE("a value that overflows 16 bits is sent as infinity, and leaves nothing", "[kernels]") {
   Floats residual{0, 0};
   Floats values(2);

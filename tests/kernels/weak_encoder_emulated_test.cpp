@@ -25,8 +25,8 @@ struct Sized {
   std::int64_t elements, k;
 };
 
-/// Tensors of one encoder, encoded some times over. What is sent stays within a quarter of each, so
-/// that there is less memory to exchange.
+/// Tensors of one encoder, encoded some times over. At most a quarter of each is sent, so that
+/// there is less memory to exchange.
 struct Scene {
   Input input;
   std::vector<Sized> sizes;

@@ -139,7 +139,8 @@ unsigned sums_of_nine(const LastBlock& how) {
 // ---- a message that is handed on
 // ------------------------------------------------------------------
 
-// Block 0 tells block 1, which tells block 2: what 0 wrote is 2's to read, though they never met.
+// Block 0 tells block 1, which tells block 2. Block 2 may read the word that 0 wrote, though they
+// never met.
 void hand_on(std::uint32_t* word, std::uint32_t* flags, std::uint32_t* seen) {
   if (threadIdx.x == 0) {
     if (blockIdx.x == 0) *word = 7;
