@@ -1,5 +1,5 @@
-// Gradient accumulation: what several micro-steps of the toy take. Forward 6 ms, backward 12,
-// update 1.
+// Gradient accumulation: times of several micro-steps of the toy. Forward 6 ms, backward 12, update
+// 1.
 #include <catch2/catch.hpp>
 
 #include "sim/engine/engine.hpp"

@@ -164,9 +164,8 @@ Seconds slack_of(const Scenario& scenario, const RunRecord& record) {
   return slack + Bytes{10} / BytesPerSecond{narrowest};
 }
 
-// Two things that happen at the same date happen in some order. Where a run hangs on it, rounding
-// decides, and neither engine is wrong. `kMostTies`: none of these 600, and 2 of 600 that were
-// drawn otherwise.
+// Two events at the same date happen in some order. If a run depends on it, rounding decides, and
+// neither engine is wrong. `kMostTies`: none of these 600, and 2 of 600 that were drawn otherwise.
 TEST_CASE("flow answers as SimGrid does, in both grains", "[contract]") {
   if (!find_engine("simgrid")->built()) return;
   constexpr int kMostTies = 6;

@@ -69,7 +69,8 @@ TEST_CASE("a collective that nobody leaves is a deadlock, not an answer", "[defe
   CHECK(deadlock(plan) == "deadlock: rank 0 never finished 'it'");
 }
 
-// A large batch makes it of a slow trace: what was typed is wrong, and no defect of ours.
+// A large batch makes such a step of a slow trace: the typed value is wrong, and it is no defect of
+// ours.
 TEST_CASE("a step of more than the longest time is refused as a value, not as a defect",
           "[defect]") {
   Plan plan = make_plan(toy::scenario());

@@ -87,8 +87,8 @@ TEST_CASE("a network that is folded to one node takes as long as the whole one",
         }
 }
 
-// Shards and replicas of 960,000 bytes, which 2 to 32 ranks divide. Who records what links carry
-// plays every rank.
+// Shards and replicas of 960,000 bytes, which 2 to 32 ranks divide. A run that records the loads of
+// links plays every rank.
 TEST_CASE("one node that stands for all has their dates to the last bit, message by message",
           "[many]") {
   const Engine& exact = *find_engine("flow-exact");

@@ -166,9 +166,9 @@ TEST_CASE("communication time falls with the NICs", "[nccl]") {
   }
 }
 
-// 8 GPUs and 8 NICs of 24 GB/s on each of 4 nodes. 1 GiB goes through all 8 NICs of a node: 5.6 ms,
-// and 31 steps of a piece take less than a tenth more. What one rank sends to the next leaves a
-// node through one NIC: 44.7 ms.
+// 8 GPUs and 8 NICs of 24 GB/s on each of 4 nodes. A broadcast of 1 GiB goes through all 8 NICs of
+// a node: 5.6 ms, and 31 steps of a piece take less than a tenth more. A message from one rank to
+// the next leaves a node through one NIC: 44.7 ms.
 TEST_CASE("a broadcast fills all NICs, and a send-receive one", "[nccl]") {
   const Cluster cluster = machine(4, 8, 8, NetworkKind::InfiniBand);
   const Bytes size{1 << 30};

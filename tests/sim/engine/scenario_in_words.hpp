@@ -1,4 +1,4 @@
-// A random scenario in words: what a property says that failed.
+// A random scenario in words, to print when a property fails.
 #pragma once
 #include <ostream>
 #include <sstream>

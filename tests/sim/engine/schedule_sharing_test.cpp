@@ -48,8 +48,8 @@ TEST_CASE("a priority queue fills two network streams", "[schedule]") {
   CHECK(astray(scenario, 37) == kNobody);
 }
 
-// Four ranks on four nodes, gTop-k up and down a tree beside a ring that is the same for all nodes:
-// what a tree's edges share with a ring's must not depend on which node they are of.
+// Four ranks on four nodes, gTop-k up and down a tree beside a ring that is the same for all nodes.
+// A tree's edges must share with a ring's alike on every node.
 TEST_CASE("a tree and a ring on two network streams share links at every node", "[schedule]") {
   Scenario scenario = on_nodes(toy::scenario(), 4, 1);
   Plan plan;

@@ -33,7 +33,7 @@ double ours(const Engine& engine, const Collective& collective, Bytes payload) {
 
 double theirs(const std::string& algorithm, const std::string& call) {
   // smpirun prints microseconds, and the shortest of these takes 200 of them: ten in a row give the
-  // tenth of one. Where all ranks are through together, one after another adds up.
+  // tenth of one. All ranks end together, so times in a row add up.
   constexpr int kInARow = 10;
   return smpi::Replay({kRanks, kBitsPerSecond, kLatency}, std::vector(kInARow, call))
              .seconds(algorithm) /

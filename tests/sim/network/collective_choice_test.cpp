@@ -72,7 +72,7 @@ TEST_CASE("groups choose for themselves", "[collective]") {
         Approx(14 * (50e-6 + 0.125)).epsilon(1e-9));
 }
 
-// As FSDP gathers parameters and scatters gradients. Of 8 nodes of 4 GPUs, ranks 4 apart have one
+// As FSDP gathers parameters and scatters gradients. On 8 nodes of 4 GPUs, ranks 4 apart have one
 // GPU in each node.
 TEST_CASE("since NCCL 2.23 parts go by PAT where a group has one GPU a node", "[collective]") {
   Cluster fabric = cluster(8);

@@ -1,4 +1,4 @@
-// Every collective on every shape of a cluster: what the contract is checked of.
+// Every collective on every shape of a cluster: the cases of the contract.
 #pragma once
 #include <algorithm>
 #include <cstdint>

@@ -65,7 +65,7 @@ TEST_CASE("every library chooses a collective of the right kind for all ranks an
         }
 }
 
-// 40 MB a rank at 1 GB/s: 40 ms, half of which one rank waits for the other. Of four ranks three
+// 40 MB a rank at 1 GB/s: 40 ms, half of which one rank waits for the other. With four ranks three
 // chunks go round: 120 ms.
 TEST_CASE("a Gloo all-gather of two ranks takes half as long again, of more it is a ring",
           "[library_rule]") {
@@ -128,7 +128,8 @@ TEST_CASE("Gloo hides a step's latency behind its second segment", "[library_rul
   };
   CHECK(time(8'000'000) == Approx(6 * 2e-3).epsilon(1e-9));
   CHECK(time(80'000) == Approx(6 * (20e-6 + 40e-6)).epsilon(1e-9));
-  // Segments have at most 1 MiB: of a chunk of 25 MB one is hidden, which is more than the latency.
+  // Segments have at most 1 MiB. One segment of a chunk of 25 MB is hidden, which is more than the
+  // latency.
   CHECK(time(100'000'000) == Approx(6 * 25e-3).epsilon(1e-9));
 }
 
@@ -137,8 +138,8 @@ TEST_CASE("Gloo's reduce-scatter takes as long as its all-reduce", "[library_rul
   CHECK(chosen("gloo", Outcome::Scattered, 8, 1 << 20) == "ring-all-reduce");
 }
 
-// 40 MB at 1 GB/s. Of two ranks one message. Of four the root sends two at once, 80 ms, and its
-// first child one more; of five the root sends three.
+// 40 MB at 1 GB/s. With two ranks there is one message. With four the root sends two at once, 80
+// ms, and its first child one more; with five the root sends three.
 TEST_CASE("Gloo broadcasts whole buffers down a binomial tree", "[library_rule]") {
   CHECK(seconds("gloo", Outcome::Broadcast, 2, 40'000'000) == Approx(0.040).epsilon(1e-9));
   CHECK(seconds("gloo", Outcome::Broadcast, 4, 40'000'000) == Approx(0.120).epsilon(1e-3));

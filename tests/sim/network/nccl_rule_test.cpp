@@ -1,4 +1,4 @@
-// NCCL's own tables: what they choose, and what they say that it takes.
+// NCCL's own tables: their choices, and their times.
 #include "sim/network/nccl_rule.hpp"
 
 #include <catch2/catch.hpp>
@@ -60,8 +60,8 @@ TEST_CASE("a live log's choices and estimates come out to five digits", "[nccl]"
   }
 }
 
-// 10GbE is 1.25 GB/s, the list has 1.2; 100 Gb/s 12, 200 Gb/s 24, 400 Gb/s 48. What one flow
-// reaches lies some 6 % below the nominal rate.
+// 10GbE is 1.25 GB/s, the list has 1.2; 100 Gb/s 12, 200 Gb/s 24, 400 Gb/s 48. One flow reaches
+// some 6 % less than the nominal rate.
 TEST_CASE("a channel has the next speed of NCCL's list below the NIC's nominal rate", "[nccl]") {
   const auto speed = [](double reached) {
     return nccl_channel_speed({reached}, GpuGeneration::Hopper).value / 1e9;

@@ -1,4 +1,4 @@
-// Collectives in groups of ranks: what a group does alone, all groups do, each on its own ranks.
+// Collectives in groups of ranks: all groups do the same as a group alone, each on its own ranks.
 #include "sim/network/rank_groups.hpp"
 
 #include <algorithm>
