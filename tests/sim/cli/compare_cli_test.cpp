@@ -227,8 +227,8 @@ TEST_CASE("the forecast ranks Table 2's algorithms as they were measured", "[cli
                                                     "dgc < dense < topk."));
 }
 
-// Dense was fused by Horovod, all others ran layer by layer. Of Top-k's 8 runs, DGC's 4 and
-// Rand-k's 8 one is within 3 % of dense: 0.465342 / 0.470176 = 0.99. The 20 upper bounds have no
+// Dense was fused by Horovod, all others ran layer by layer. One of Top-k's 8 runs, DGC's 4 and
+// Rand-k's 8 is within 3 % of dense: 0.465342 / 0.470176 = 0.99. The 20 upper bounds have no
 // verdict.
 TEST_CASE("compressed runs are held against the fastest dense run of another schedule", "[cli]") {
   const Json document =

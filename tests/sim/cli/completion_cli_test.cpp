@@ -1,4 +1,4 @@
-// One description of each command: what comes from it must name all that a command takes.
+// One description of each command: everything made from it must name all that a command takes.
 #include <algorithm>
 #include <catch2/catch.hpp>
 

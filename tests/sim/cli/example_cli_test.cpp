@@ -258,7 +258,7 @@ TEST_CASE("what the example's fit saves is what compare and simulate go on with"
        copy.at("saved/traces/cost-v100-pytorch-1.1-fitted.csv"), "--compressor", "gaussian"});
   CHECK(simulated["results"][0]["iteration_seconds"].get<double>() == Approx(0.0263).epsilon(0.02));
 
-  // The software alone is a stack, which goes with any cluster; what it cannot say, it says.
+  // The software alone is a stack, which goes with any cluster. It states the parts that it lacks.
   const std::string stack = copy.at("saved/platforms/stack-measured.csv");
   const std::string text = read_text_file(stack).content;
   CHECK_THAT(text, Contains("per_iteration_overhead,,") && Contains("sources: my-lab"));

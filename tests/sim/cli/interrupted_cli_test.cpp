@@ -105,8 +105,8 @@ TEST_CASE("ctrl-C and SIGTERM end a command within a second, with a line and 130
 
 TEST_CASE("an interrupted leave-one-out answers with the folds that are done",
           "[cli][interrupted]") {
-  // Longer than the test waits: first all folds of 60 rows, then the choice among structures. How
-  // many folds are done by then depends on the machine.
+  // The fit takes longer than the test waits: first all folds of 60 rows, then the choice among
+  // structures. The number of folds done by then depends on the machine.
   const TemporaryFolder folder;
   const std::string answer = (folder.path / "fit.json").string();
   const Stopped end =

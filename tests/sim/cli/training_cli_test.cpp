@@ -82,7 +82,7 @@ TEST_CASE("the figures of the sharding tutorial are what the program prints", "[
       gradcast::read_text_file(std::string(GRADCAST_SOURCE_DIR) + "/docs/tutorial-sharding.md")
           .content;
   // The commands stand on lines that begin with 'scripts/run', their output on the lines below, up
-  // to the next blank one; what is left out stands as '...'.
+  // to the next blank one. '...' stands for parts left out.
   const UsersPreset usual;
   int commands = 0;
   const std::string begin = "    scripts/run ";

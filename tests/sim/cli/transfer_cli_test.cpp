@@ -21,7 +21,7 @@ Ran simulated(const char* compressor, std::vector<std::string> more) {
 
 }  // namespace
 
-// 900 GB/s to 4800: what is no launch takes 0.1875 times as long. Top-k of AlexNet's 61.1 M
+// From 900 GB/s to 4800, all but the launches takes 0.1875 times as long. Top-k of AlexNet's 61.1 M
 // elements is 0.79 s, two launches of 1.83 us of it.
 TEST_CASE("simulate scales costs to another device, and says so", "[cli]") {
   const Json own = Json::parse(simulated("topk", {}).out)["results"][0];

@@ -1,5 +1,5 @@
-// `traces/cost-v100-derived.csv`: what every compressor would cost, from what ran on a simulated
-// V100.
+// `traces/cost-v100-derived.csv`: costs of every compressor, derived from kernels that ran on a
+// simulated V100.
 #include <catch2/catch.hpp>
 #include <set>
 
@@ -36,7 +36,7 @@ constexpr std::int64_t kMost = std::int64_t{1} << 33;
 
 }  // namespace
 
-// Top-k at 0.001 is 34.7 us and 12 bytes an element at 609.5 GB/s, 70 % of 870.4: of 8 G elements
+// Top-k at 0.001 is 34.7 us and 12 bytes an element at 609.5 GB/s, 70 % of 870.4; for 8 G elements
 // 169.1 ms. A 16-bit gradient saves 2 of the 12 bytes.
 TEST_CASE("costs go on to 8 G elements in proportion to the bytes", "[generate]") {
   const double bytes = 12.0 * static_cast<double>(kMost);
@@ -50,8 +50,8 @@ TEST_CASE("costs go on to 8 G elements in proportion to the bytes", "[generate]"
         Approx(34.7e-6 + 12.0 * 1'557'611'200 / kStreamed).epsilon(2e-3));
 }
 
-// fp16 reads 4 bytes and writes 2, in a launch; of 16-bit gradients it reads 2. QSGD reads 4
-// bytes twice and writes 1: of 16-bit gradients 2 x 2 + 1, in 4 launches.
+// fp16 reads 4 bytes and writes 2, in a launch; it reads 2 if gradients have 16 bits. QSGD reads 4
+// bytes twice and writes 1: with 16-bit gradients 2 x 2 + 1, in 4 launches.
 TEST_CASE("casts and quantisers take their bytes at the share of a stream", "[generate]") {
   const auto n = static_cast<double>(kMost);
   CHECK(at("fp16", kMost, 1).encode.count() == Approx(kLaunched + 6 * n / kStreamed).epsilon(1e-4));

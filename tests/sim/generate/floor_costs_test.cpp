@@ -68,8 +68,8 @@ TEST_CASE("at the floor casts and quantisers take their own bytes and launches",
   CHECK(of_sixteen.decode.count() == Approx(time(4 + 16, kResnet, 1)).epsilon(1e-4));
 }
 
-// 4096 x 4096 at rank 2: 16 bytes an element and 8 of each of P's and Q's 16,384 numbers, in four
-// launches; then 12 and 4, in one. Of 4 x 4 nothing is saved: 12 + 4 and 8 bytes an element.
+// 4096 x 4096 at rank 2: 16 bytes an element and 8 for each of P's and Q's 16,384 numbers, in four
+// launches; then 12 and 4, in one. For 4 x 4 nothing is saved: 12 + 4 and 8 bytes an element.
 TEST_CASE("at the floor PowerSGD reads u once for each product", "[generate]") {
   const auto at = [](std::int64_t elements, int workers) {
     return CompressorCosts(table(), {.compressor = "powersgd", .parameter = 2})

@@ -88,9 +88,9 @@ TEST_CASE("no gradient is ready before its layer's backward is done", "[generate
   CHECK(backward_of(resnet, "conv1.weight") > Seconds{0});  // alone in its layer
 }
 
-// AlexNet's four elementwise operators move 44 bytes of each of 61,100,840 elements: 3.51 ms at 765
-// GB/s; of its 16 tensors only the biases and the first weight are so small that launches take
-// longer.
+// AlexNet's four elementwise operators move 44 bytes for each of 61,100,840 elements: 3.51 ms at
+// 765 GB/s. Only the biases and the first weight among its 16 tensors are so small that launches
+// take longer.
 TEST_CASE("the update is the optimizer's traffic", "[generate]") {
   CHECK(trace("alexnet").update.count() == Approx(44.0 * 61'100'840 / 765e9).epsilon(0.03));
 }

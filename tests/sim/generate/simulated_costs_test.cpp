@@ -1,4 +1,5 @@
-// `traces/cost-v100-simulated.csv`: what a simulated V100 said of the kernels, and a law beyond it.
+// `traces/cost-v100-simulated.csv`: times of the kernels on a simulated V100, and a law beyond
+// them.
 #include <catch2/catch.hpp>
 
 #include "sim/base/error.hpp"

@@ -21,8 +21,8 @@ TEST_CASE("a small network's trace has no kernel shorter than its launch", "[gen
   // fc3: its product forward; backward gradients of weights, bias and input.
   CHECK(trace.tensors[4].forward.count() == Approx(kLaunch).margin(1e-9));
   CHECK(trace.tensors[5].backward.count() == Approx(3 * kLaunch).margin(1e-9));
-  // Four operators of each of six tensors. Of fc1's weights three move 12 bytes an element, which
-  // takes longer than a launch: 156,800 x 36 bytes at 765 GB/s, and 21 launches.
+  // Four operators for each of six tensors. Three of those on fc1's weights move 12 bytes an
+  // element, which takes longer than a launch: 156,800 x 36 bytes at 765 GB/s, and 21 launches.
   CHECK(trace.update.count() == Approx(21 * kLaunch + 156'800 * 36 / 765e9).margin(1e-9));
   CHECK_THAT(comment_value(file, "evidence"), Catch::StartsWith("derived"));
 }

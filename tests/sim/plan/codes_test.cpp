@@ -119,8 +119,8 @@ TEST_CASE("levels of each tensor fill whole words, as the kernels write them", "
         Bytes{4 * static_cast<std::int64_t>(scenario.model->tensors.size())});
 }
 
-// With overlap the first half of an encode goes as backward goes; what must wait for another rank
-// waits until backward is over, unless it has a stream of its own.
+// With overlap the first half of an encode goes as backward goes. A half that must wait for another
+// rank waits until backward is over, unless it has a stream of its own.
 TEST_CASE("two rounds overlap as far as their data allow", "[plan]") {
   Scenario scenario = toy::scenario("qsgd");
   scenario.fusion = parse_fusion("layer");
@@ -189,8 +189,8 @@ TEST_CASE("a bucket without a matrix is sent as it is", "[plan]") {
   CHECK(bucket.cost.encode == Seconds{0});
 }
 
-// Bucket 1 (b) is a vector and has nothing to agree on. Of the others each first all-reduce ends at
-// another time; nobody's second encoding begins before the last of them.
+// Bucket 1 (b) is a vector and has nothing to agree on. The first all-reduces of the others end at
+// different times; nobody's second encoding begins before the last of them.
 TEST_CASE("without overlap all that must be agreed on comes before what needs it", "[plan]") {
   Scenario scenario = toy::scenario("powersgd");
   scenario.model.change().tensors[0].shape = {20, 50};

@@ -33,15 +33,15 @@ struct Steady {
 
 }  // namespace
 
-// Tensors 6 to 0 are ready at 1 to 7 ms. What is ready at 5 ms is taken at 5 ms.
+// Tensors 6 to 0 are ready at 1 to 7 ms. One that is ready at 5 ms is taken at 5 ms.
 TEST_CASE("a cycle takes what is ready at its end", "[merging]") {
   CHECK(Steady(7).cut(5 * ms, Bytes{1 << 20}) == Tensors{{6, 5, 4, 3, 2}, {1, 0}});
   CHECK(Steady(7).cut(2 * ms, Bytes{1 << 20}) == Tensors{{6, 5}, {4, 3}, {2, 1}, {0}});
   CHECK(Steady(7).cut(10 * ms, Bytes{1 << 20}) == Tensors{{6, 5, 4, 3, 2, 1, 0}});
 }
 
-// 2000 bytes hold two tensors, 1999 only one. What was left over does not wait for the next cycle:
-// in that of 5 ms are five, 2 + 2 + 1.
+// 2000 bytes hold two tensors, 1999 only one. Tensors left over do not wait for the next cycle: the
+// cycle of 5 ms has five, 2 + 2 + 1.
 TEST_CASE("a bucket stays within its size, and a cycle has several", "[merging]") {
   CHECK(Steady(7).cut(5 * ms, Bytes{2000}) == Tensors{{6, 5}, {4, 3}, {2}, {1, 0}});
   CHECK(Steady(3).cut(5 * ms, Bytes{1999}) == Tensors{{2}, {1}, {0}});

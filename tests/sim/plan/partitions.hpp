@@ -1,4 +1,4 @@
-// Models to merge, and the partitions of their tensors: what they are and when they end.
+// Models to merge, and the partitions of their tensors with their ends.
 #pragma once
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -109,7 +109,7 @@ TEST_CASE("sparse gradients travel as 8 bytes an element, in one message or two"
 }
 
 // Random-k with a shared seed: 60 of 6000 elements, values of 4 bytes: 240 bytes, a half of them a
-// message. One set is decoded, of which the table says 3 ms; of 16 it would say 48.
+// message. One set is decoded, for which the table says 3 ms; for 16 it would say 48.
 TEST_CASE("an all-reduce adds up the values of elements that a shared seed chose", "[plan]") {
   Scenario scenario = toy::scenario("randk");
   scenario.collective = find_collective("ring-all-reduce");

@@ -79,8 +79,8 @@ TEST_CASE("ZeroRedundancyOptimizer gives the largest parameter to the rank with 
   CHECK(parameter_owners(model, 6) == ParameterOwners{{1}, {3}, {0}, {4}, {2}, {}});
 }
 
-// The toy's 1000, 2000 and 3000 elements with momentum, 4 bytes each. Of two ranks each owns 3000;
-// of three, one owns all of c.
+// The toy's 1000, 2000 and 3000 elements with momentum, 4 bytes each. Each of two ranks owns 3000;
+// with three, one owns all of c.
 TEST_CASE("a rank that owns parameters keeps the state of all of them", "[sharding]") {
   Scenario scenario = toy::scenario();
   scenario.sharding = parse_sharding("zero1");

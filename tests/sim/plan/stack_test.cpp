@@ -172,7 +172,7 @@ TEST_CASE("without its stack a scenario is physics again", "[stack]") {
   CHECK(scenario.cluster.node(0).nic.bandwidth.value == Approx(0.5e6));
 }
 
-// `--nic-share 100%` beside a stack that says 50 %: what was typed stays.
+// `--nic-share 100%` beside a stack that says 50 %: the typed value stays.
 TEST_CASE("a term that was asked for by value is not the stack's", "[stack]") {
   Scenario scenario = toy::scenario("topk");
   scenario.stack = std::make_shared<const Stack>(
