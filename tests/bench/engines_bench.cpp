@@ -61,7 +61,7 @@ Cost cost_of_smpi(const Scenario& scenario) {
 void exact_against_smpi(bench::Report& report, int ranks, double most) {
   const Scenario scenario = resnet(ranks, 1);
   const std::string where = ", " + shape_of(scenario);
-  // In turns, the least of three each: what else the machine does only ever adds.
+  // In turns, the least of three each: other work of the machine only ever adds time.
   constexpr int kTurns = 3;
   double exact = INFINITY;
   double replayed = INFINITY;

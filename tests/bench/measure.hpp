@@ -18,8 +18,8 @@ struct Cost {
   double answer = 0;
 };
 
-/// Runs `work` in a process of its own, so that nothing of an earlier one is warm or counted. What
-/// `work` starts itself and waits for is counted too. Throws where it throws.
+/// Runs `work` in a process of its own, so that nothing of an earlier one is warm or counted.
+/// Processes that `work` starts and waits for count too. Throws what `work` throws.
 inline Cost measure(const std::function<double()>& work) {
   int ends[2];
   if (pipe(ends) != 0) throw std::runtime_error("pipe");

@@ -38,7 +38,7 @@ TextFile text_file(const std::string& bytes, const char* name);
 /// A file with these bytes, for readers that want a path. The next call overwrites it.
 std::string file_of(const std::string& bytes, const std::string& name);
 
-/// Throws std::logic_error: what should hold of every input does not.
+/// Throws std::logic_error if a property of every input does not hold.
 void require(bool holds, const char* what);
 
 }  // namespace gradcast::fuzz

@@ -9,7 +9,7 @@ namespace gradcast::fuzz {
 namespace {
 
 void read(const std::string& bytes) {
-  // A part may be cut off anywhere: what is whole in it counts.
+  // A part may be cut off anywhere: its whole lines count.
   const std::filesystem::path part = file_of(bytes, "x.points.host-1.part");
   const Evaluations kept = Store(part.parent_path() / "x.points").done();
   std::filesystem::remove(part);

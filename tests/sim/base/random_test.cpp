@@ -40,9 +40,9 @@ TEST_CASE("draws are even between 0 and 1", "[random]") {
   for (const int tenth : tenths) CHECK(std::abs(tenth - 1000) < 120);
 }
 
-// The standard error of the mean of n draws of deviation s is s / sqrt(n). That of their variance
-// is s^2 sqrt((kurtosis - 1) / n), and the kurtosis of a lognormal of mean 1 is w^4 + 2 w^3 + 3 w^2
-// - 3 with w = 1 + s^2. Each within four.
+// The standard error of the mean of n draws of deviation s is s / sqrt(n); their variance has the
+// standard error s^2 sqrt((kurtosis - 1) / n). The kurtosis of a lognormal of mean 1 is w^4 + 2 w^3
+// + 3 w^2 - 3 with w = 1 + s^2. Each must lie within four standard errors.
 TEST_CASE("a lognormal factor has mean 1 and the deviation asked for", "[random]") {
   constexpr int kDraws = 10'000;
   for (const double deviation : {0.01, 0.1, 0.5}) {

@@ -1,4 +1,4 @@
-// A reader of CSV without a library, written by itself: what sim/base/csv.hpp is held against.
+// A reader of CSV without a library, written by itself, to compare sim/base/csv.hpp with.
 #pragma once
 #include <algorithm>
 #include <array>

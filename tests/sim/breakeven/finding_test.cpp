@@ -158,8 +158,8 @@ TEST_CASE("nodes begin to pay after a tie", "[breakeven]") {
 }
 
 TEST_CASE("a root of which one side wavers is reported as such", "[breakeven]") {
-  // It pays below 50 and again from 50.3 to 50.6. Of the root at 50.3 the values 49.8 and 50.8 say
-  // that it stops to pay there, and it begins.
+  // It pays below 50 and again from 50.3 to 50.6. At the root at 50.3 it begins to pay, but the
+  // values 49.8 and 50.8 beside it say that it stops.
   const Finding finding = find_break_evens({49, 52}, [](double x) {
     return Duel{taking(x < 50 || (x > 50.3 && x < 50.6) ? 1 : 3), taking(2)};
   });

@@ -84,8 +84,8 @@ TEST_CASE("vectors that are too short or named alike are refused", "[calibration
   CHECK(own_sizes({files[0], ramp("v.npy", 7), files[0]}) == std::vector<TensorSet>{{7}, {500}});
 }
 
-// 990 zeros and ten outliers of alike size: whatever Gaussian-k wants, it finds those ten. Of a
-// normal vector it would find about 1 % of 1000, too, but not the same.
+// 990 zeros and ten outliers of alike size: whatever k is, Gaussian-k finds those ten. In a normal
+// vector it would find about 1 % of 1000, too, but not the same.
 TEST_CASE("the CPU's bench encodes the recorded vector itself", "[calibration]") {
   RecordedInput input{"u.npy", std::vector<float>(1000, 0.0f)};
   for (std::size_t i = 0; i < 10; ++i) input.u[100 * i] = 1.0f;

@@ -87,7 +87,8 @@ TEST_CASE("densities have a column where a compressor has several, and what is a
              Contains("density") && Contains("0.001") && Contains("Assumed: its batch\n"));
 }
 
-// Forecast the other way round: of the six pairs 100 % and 80 %, 60 % apart are shown.
+// The forecast has the order reversed: of the six pairs, those 100 %, 80 % and 60 % apart are
+// shown.
 TEST_CASE("of many swapped pairs the farthest apart are shown", "[comparison]") {
   const std::string text = table({compared("dense", 10, 4), compared("topk", 16, 3),
                                   compared("dgc", 18, 2), compared("gaussian", 20, 1)});

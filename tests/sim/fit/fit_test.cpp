@@ -25,8 +25,8 @@ FitStructure three() {
 
 Eigen::VectorXd truth() { return Eigen::Vector3d(1 / 0.7e6, 4e-3, 3.5); }
 
-/// Two GPUs a node share a PCIe path: what leaves the node passes it and a NIC of 1 MB/s, and the
-/// slower of the two counts.
+/// Two GPUs a node share a PCIe path. A message that leaves the node passes it and a NIC of 1 MB/s,
+/// and the slower of the two counts.
 FitStructure pcie() {
   return {"pcie",
           FitErrors::Relative,

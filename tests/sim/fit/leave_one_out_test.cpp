@@ -83,8 +83,8 @@ TEST_CASE("Runs outside of the model are forecast, and nothing is fitted on them
   CHECK(after.back() == Approx(before[0]));  // the dense run of the same model
 }
 
-// A fold's forecasts come from a process of its own. How sure a speedup is depends on what they
-// bring along: without it, every speedup was taken as sure.
+// A fold's forecasts come from a process of its own. They must bring along the parts of their
+// intervals: without these, every speedup was taken as sure.
 TEST_CASE("A left-out forecast keeps what its interval is made of", "[fit]") {
   const std::vector<FitRow> rows = four_models();
   for (const FitForecast& each :
@@ -97,8 +97,8 @@ TEST_CASE("A left-out forecast keeps what its interval is made of", "[fit]") {
   }
 }
 
-// Four runs of Top-k that are all too long or too short by the same, and none of dense: what a
-// dense run may be off by is known from one compressor, so with one degree of freedom.
+// Four runs of Top-k are all too long or too short by the same, and there is none of dense. The
+// error of a dense run is known from one compressor, so with one degree of freedom.
 TEST_CASE("A compressor that no run of the fit has is less sure than one that it has", "[fit]") {
   const std::vector<FitRow> rows = four_models();
   const LeftOut by_method =

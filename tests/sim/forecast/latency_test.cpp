@@ -26,7 +26,8 @@ Scenario layer_by_layer(int nodes, bool overlap) {
 double percent(Seconds changed, Seconds as_is) { return 100 * (changed / as_is - 1); }
 
 /// Four rounds take a message once around a node and out of it: 26.6 us over the NIC and three
-/// times 5.7 us inside, 10.925 us a round. Where messages take longer than that, less of it shows.
+/// times 5.7 us inside, 10.925 us a round. If messages take longer than that, less of the latency
+/// shows.
 Seconds latencies_of(int ranks) { return 161 * 2 * (ranks - 1) * Seconds{10.925e-6}; }
 
 void check_with_exact(const Scenario& scenario, const LatencySensitivity& of) {

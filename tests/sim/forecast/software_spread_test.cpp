@@ -282,8 +282,8 @@ TEST_CASE("beyond what was seen no forecast runs away, in 500 random scenarios",
     scenario.overlap = number % 2 == 0;
     scenario.cluster.nodes = static_cast<int>(pick(0, 2, 16));
     scenario.cluster.nic.bandwidth = {pick(1, 1e5, 1e8)};
-    // The iteration takes 28 ms and more. What was seen like this adds less than twice that; a call
-    // of other runs, and an overhead of longer ones, may be a thousand times that.
+    // The iteration takes 28 ms and more. Terms seen under such conditions add less than twice
+    // that. A call of other runs, and an overhead of longer ones, may be a thousand times that.
     const bool other_calls = number % 5 == 0;
     const Scenario on =
         on_stack(scenario,

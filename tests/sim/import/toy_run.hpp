@@ -1,5 +1,5 @@
 // A profiler trace of a network of two layers on two ranks, with numbers that can be added in the
-// head. Of each step, in microseconds since its beginning, 1000 apart:
+// head. Each step, in microseconds since its beginning, 1000 apart:
 //
 //   host, thread 1    step 0-1000; linear 10-50, launch 20; linear 60-100, launch 70;
 //                     optimizer 600-660, launch 610

@@ -48,7 +48,7 @@ constexpr Timed kTimed[] = {{14'728'266, 0.091353}, {25'557'032, 0.15405}, {61'1
 
 }  // namespace
 
-// Twice the launch, four times the bandwidth: of 1, 5 and 9 s the floor of 1 becomes 2, and what is
+// Twice the launch, four times the bandwidth. The floor of 1 s in 1, 5 and 9 s becomes 2; the rest
 // above it, 0, 4 and 8, becomes 0, 1 and 2.
 TEST_CASE("the floor goes with launches, what is above it with bandwidth", "[cost_transfer]") {
   const CostTable table{"costs", {row(10, 1, 10), row(100, 5, 10), row(1000, 9, 10)}};

@@ -1,4 +1,4 @@
-// Files of events: what goes on around a job.
+// Files of events around a job.
 #include "sim/inputs/world.hpp"
 
 #include <catch2/catch.hpp>

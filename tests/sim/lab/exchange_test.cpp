@@ -66,7 +66,7 @@ TEST_CASE("a fixed threshold sends what is above it, of each worker another numb
   CHECK(got.residuals[1] == Floats{4, 0, 0, 0, 1, 0, 0, 0});  // 4 is not above 4
 }
 
-// bf16 has 7 bits of fraction: of 257 the nearest are 256 and 258, and 256 is the even one.
+// bf16 has 7 bits of fraction: the nearest to 257 are 256 and 258, and 256 is the even one.
 TEST_CASE("values of 16 bits are rounded, and the residual has what rounding lost", "[lab]") {
   TrainingSettings settings = settings_of(1);
   settings.value_type = ValueType::Bf16;

@@ -84,7 +84,7 @@ TEST_CASE("signSGD's vote is the step: it is not divided by the workers", "[lab]
   CHECK(got.mean == Floats{1, -1, 1, -1, 1, 1, 1, 1});
 }
 
-// Mean magnitudes of the whole model: (4 x 1 + 4 x 3) / 8 = 2; of each tensor 1 and 3.
+// Mean magnitude of the whole model: (4 x 1 + 4 x 3) / 8 = 2; of the tensors 1 and 3.
 TEST_CASE("a quantiser has scales of the model, or of each tensor", "[lab]") {
   TrainingSettings settings = settings_of("efsignsgd", 1);
   const std::vector<Floats> gradients{{1, -1, 1, 1, 3, 3, -3, 3}};

@@ -1,4 +1,4 @@
-// Three runs of one's own against published runs that no stack has seen: what they change in the
+// Three runs of one's own against published runs that no stack has seen: their effect on the
 // forecasts of the other runs of the same source.
 #include <algorithm>
 #include <catch2/catch.hpp>

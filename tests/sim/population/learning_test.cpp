@@ -132,8 +132,8 @@ TEST_CASE("the number that is shown is the median of its draws, and near what wa
   }
 }
 
-// The median of a sum of three costs lies far above the sum of their medians where each is known to
-// a factor of 20 only. That is no reason to make dense runs slower, which pay none of them.
+// The median of a sum of three costs lies far above the sum of their medians if each is known only
+// to a factor of 20. That is no reason to make dense runs slower, which pay none of them.
 TEST_CASE("costs of compressed runs that are hardly known leave dense runs alone",
           "[population][learning]") {
   const Stack unsure = stack_of(
@@ -228,6 +228,7 @@ TEST_CASE("a run narrows another by what both share", "[population][learning]") 
   const std::vector<double> logs{2, -2, 1.6, -1.6};
   CHECK(narrower_by(logs, logs, 0) == Approx(1));
   CHECK(narrower_by({1, -1, 1, -1}, {1, 1, -1, -1}, 0) == Approx(0));
-  // With a scatter as large as what is shared, half of the variance is known: of 1 + 1, 0.5 + 1.
+  // With a scatter as large as the shared deviation, half of the variance is known: 0.5 + 1 instead
+  // of 1 + 1.
   CHECK(narrower_by({1, -1}, {1, -1}, 1) == Approx(1 - std::sqrt(1.5 / 2)));
 }

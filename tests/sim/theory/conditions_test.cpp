@@ -69,7 +69,7 @@ TEST_CASE("a vector keeps its largest squares, whatever their signs", "[theory]"
   CHECK(sorted.square_below_largest(2) == Approx(4.0 / 16));
 }
 
-// The sum of the smallest j of 1, 3, 5, ... is j^2: what is left is (d - k)^2 of d^2.
+// The sum of the smallest j of 1, 3, 5, ... is j^2: the share left is (d - k)^2 / d^2.
 TEST_CASE("squares in proportion to 2 (d - i) + 1 are the equality case", "[theory]") {
   std::vector<float> vector;
   for (int i = 0; i < 1000; ++i) vector.push_back(std::sqrt(static_cast<float>(2 * i + 1)));

@@ -41,8 +41,8 @@ TEST_CASE("one training tells no spread", "[tta]") {
   CHECK(!interval_of(iterations_needed(invented_setup("topk", {100}), 85)));
 }
 
-// Equal trainings: what is left is that nobody looked between two evaluations. Twice as many
-// iterations may then be as many (100 of 100) or four times (200 of 50).
+// Equal trainings: the only uncertainty is that nobody looked between two evaluations. Twice as
+// many iterations may then be as many (100 of 100) or four times (200 of 50).
 TEST_CASE("between evaluations nobody looked", "[tta]") {
   const auto ratio = ratio_interval(iterations_needed(invented_setup("topk", {200, 200}), 85),
                                     iterations_needed(invented_setup("dense", {100, 100}), 85));

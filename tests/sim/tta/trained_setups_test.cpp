@@ -57,7 +57,8 @@ TEST_CASE("what selects no elements has no share of them", "[tta]") {
   CHECK(!trained_setups({run}).all[0].sent_share());
 }
 
-// 57 of 0.001 x 190,000 = 190 elements: 0.3. Of 190,900 k is 190 too, as it is truncated.
+// 57 of 0.001 x 190,000 = 190 elements: 0.3. With 190,900 elements k is 190 too, as it is
+// truncated.
 TEST_CASE("what was sent is a share of what the density asks for", "[tta]") {
   TrainingRun run = invented_training("gaussian", 1, {{10, 50}});
   run.sent_elements = 57;

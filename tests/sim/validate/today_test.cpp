@@ -1,4 +1,4 @@
-// The figures of docs/accuracy.md: what is counted, and how a figure beside its limit reads.
+// The figures of docs/accuracy.md: their counts, and the words of a figure beside its limit.
 #include "sim/validate/today.hpp"
 
 #include <catch2/catch.hpp>

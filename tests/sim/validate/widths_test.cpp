@@ -37,8 +37,8 @@ TEST_CASE("an interval holds what lies within two deviations", "[validate]") {
   }
 }
 
-// a and b are off by 1 % and c by 70 %. Of c's rows the other logs know nothing, and hold neither;
-// c makes the interval about the rows of a and b wide.
+// a and b are off by 1 % and c by 70 %. The other logs do not know c's rows, and hold neither of
+// them; c makes the interval about the rows of a and b wide.
 TEST_CASE("a log's rows are held by the widths of the others", "[validate]") {
   const Logs logs = logs_of({row("a", 0.01), row("a", 0.02), row("b", -0.01), row("b", -0.02),
                              row("c", 0.5), row("c", 0.6)});
