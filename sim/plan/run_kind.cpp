@@ -8,8 +8,8 @@
 namespace gradcast {
 namespace {
 
-/// Of the logarithm of compute: an Ornstein-Uhlenbeck process, so that what lies between two known
-/// kinds depends on these two alone.
+/// The length of an Ornstein-Uhlenbeck process over the logarithm of compute. In such a process a
+/// kind between two known ones depends on these two alone.
 constexpr double kLength = 0.3;
 
 bool comparable(const RunKind& one, const RunKind& other) {

@@ -22,13 +22,13 @@ RunKind kind_of(const Scenario& scenario);
 /// kinds of one source 2 to 4 % (docs/accuracy.md).
 inline constexpr double kKindShare = 2.0 / 3;
 
-/// How the errors of two kinds go together, from 0 to 1: 0.1 where one computes twice as long, and
-/// 0 for two compressors.
+/// Correlation of the errors of two kinds, from 0 to 1: 0.1 where one computes twice as long, and 0
+/// for two compressors.
 double kind_correlation(const RunKind& one, const RunKind& other);
 
 inline constexpr const char* kKindFactor = "kind_factor";
 
-/// What measured runs say of a kind: their times over what the rest of the stack makes of them.
+/// A kind as measured runs have it: their times over what the rest of the stack makes of them.
 struct KindFactor {
   RunKind kind;
   double factor = 1;

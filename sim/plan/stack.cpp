@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -164,6 +165,64 @@ void require_joint(const Stack& stack, const CsvReader& rows) {
   }
 }
 
+/// How far the software of two compressors of a family lies apart at least: few were measured.
+constexpr double kLeastBetween = 1;
+
+/// A cost of a compressor that nobody measured: the median of what others of its family take. Its
+/// variance is theirs, and that between them.
+StackTerm family_term(const std::vector<const StackTerm*>& others, const Compressor& compressor) {
+  StackTerm term{others[0]->quantity, std::string(compressor.name)};
+  term.of_family = true;
+  term.presence = 0;
+  std::vector<std::string> names;
+  const auto count = static_cast<double>(others.size());
+  double middle = 0;
+  double square = 0;
+  double own = 0;
+  for (const StackTerm* other : others) {
+    const double log = std::log(other->value);
+    middle += log / count;
+    square += log * log / count;
+    own += other->deviation * other->deviation / count;
+    term.presence = std::max(term.presence, other->presence);
+    names.push_back(other->compressor);
+    for (const SeenBox& box : other->seen)
+      if (std::none_of(term.seen.begin(), term.seen.end(),
+                       [&](const SeenBox& known) { return to_text({known}) == to_text({box}); }))
+        term.seen.push_back(box);
+  }
+  term.value = std::exp(middle);
+  const double between = std::max(kLeastBetween * kLeastBetween, square - middle * middle);
+  term.deviation = std::min(kMostDeviation, std::sqrt(own + between));
+  term.source = "nobody measured it: as " + join(names);
+  return term;
+}
+
+/// Without such terms a compressor wins by what is not known of it.
+void add_family_terms(Stack& stack) {
+  std::vector<StackTerm> added;
+  for (const ScenarioQuantity& quantity : all_scenario_quantities()) {
+    std::vector<const StackTerm*> measured;
+    if (std::any_of(stack.terms.begin(), stack.terms.end(), [&](const StackTerm& term) {
+          return term.quantity == &quantity && term.compressor.empty();
+        }))
+      continue;  // a row of all compressors says more
+    for (const StackTerm& term : stack.terms)
+      if (term.quantity == &quantity && !term.compressor.empty() && term.value > 0)
+        measured.push_back(&term);
+    for (const Compressor* compressor : all_compressors()) {
+      std::vector<const StackTerm*> family;
+      for (const StackTerm* term : measured)
+        if (find_compressor(term->compressor)->family == compressor->family) family.push_back(term);
+      if (!family.empty() &&
+          std::none_of(measured.begin(), measured.end(),
+                       [&](const StackTerm* term) { return term->compressor == compressor->name; }))
+        added.push_back(family_term(family, *compressor));
+    }
+  }
+  stack.terms.insert(stack.terms.end(), added.begin(), added.end());
+}
+
 std::string percent(double share) { return percent_to_text(rounded_to(kDigitsKept, share)); }
 
 }  // namespace
@@ -243,6 +302,7 @@ Stack load_stack(const TextFile& file) {
   if (stack.terms.empty() && stack.discrepancy == 0)
     throw rows.failure("the stack has no property");
   require_joint(stack, rows);
+  add_family_terms(stack);
   return stack;
 }
 
@@ -282,11 +342,13 @@ std::string stack_csv(const Stack& stack, const std::vector<std::string>& proven
       std::any_of(stack.terms.begin(), stack.terms.end(),
                   [](const StackTerm& term) { return term.deviation_below > 0; });
   Rows rows(one_sided || stack.factor || !stack.correlations.empty());
-  for (const StackTerm& term : stack.terms)
+  for (const StackTerm& term : stack.terms) {
+    if (term.of_family) continue;
     rows.add({std::string(term.quantity->name), term.compressor,
               term.quantity->text(term.value, kDigitsKept), percent(term.deviation), term.source,
               to_text(term.seen), term.presence < 1 ? percent(term.presence) : "",
               percent_or_none(term.deviation_below), ""});
+  }
   const std::string source = "of measured times over their forecasts, on a log scale";
   if (stack.factor)
     rows.add({kModelFactor, "", number_to_text(rounded_to(kDigitsKept, *stack.factor)),

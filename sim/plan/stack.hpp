@@ -25,6 +25,7 @@ struct StackTerm {
   std::string source;
   std::vector<SeenBox> seen;
   double deviation_below = 0;  // that below the value, where it differs; 0: as above it
+  bool of_family = false;      // no row says it: what other compressors of the family take
 
   /// "encode_per_call of dgc"
   std::string name() const;
@@ -87,7 +88,8 @@ struct Stack {
   /// discrepancy that nobody knows. `discrepancy` then says how sure the factor is.
   std::optional<double> factor{};
   double discrepancy_below = 0;  // of lower factors; 0: as of higher ones
-  /// What the runs that it was learned from say of their kinds beside that. Each kind is its own.
+  /// Kinds of the runs that it was learned from, and how long they took beside that. Each stands
+  /// once.
   std::vector<KindFactor> kinds{};
   std::vector<TermCorrelation> correlations{};
   /// The sources of the measured runs from which it was estimated: it must not be held against

@@ -95,7 +95,7 @@ double correlation_of(const std::vector<double>& a, const std::vector<double>& b
                    std::inner_product(b.begin(), b.end(), b.begin(), 0.0));
 }
 
-/// What a run takes by the model, as logarithms, by row.
+/// Logarithms of the times that the model gives the runs, by row.
 VectorXd log_times(const LinearGroup& linear, const VectorXd& x, double shift) {
   return (linear.compute.array() +
           std::exp(shift) *
@@ -336,6 +336,7 @@ LearnedStack StackLearner::learned(const LinearGroup& linear, const std::vector<
     term.deviation = spread.above;
     term.deviation_below = spread.below;
     term.source = evidence;
+    term.of_family = false;
     widen_seen(term, linear, a, rows);
   }
   names.emplace_back(kModelFactor);

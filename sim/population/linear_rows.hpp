@@ -40,8 +40,8 @@ Eigen::MatrixXd kind_correlations(const std::vector<RunKind>& some,
                                   const std::vector<RunKind>& others);
 Eigen::MatrixXd scatter_of(const std::vector<RunKind>& kinds);
 
-/// What takes the errors of runs of these kinds apart: the inverse of the triangle of Cholesky's of
-/// their correlations.
+/// The inverse of Cholesky's triangle of these kinds' correlations: it makes the errors of their
+/// runs independent.
 Eigen::MatrixXd apart_of(const std::vector<RunKind>& kinds);
 
 /// `about`: by quantity, the logarithm of its number.

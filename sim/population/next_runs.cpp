@@ -67,7 +67,7 @@ class Candidates {
              DataFiles& files)
       : rows_(rows), stack_(std::make_shared<const Stack>(stack)), engine_(engine), files_(files) {
     for (const StackTerm& term : stack.terms)
-      if (!term.compressor.empty()) compressors_.insert(term.compressor);
+      if (!term.compressor.empty() && !term.of_family) compressors_.insert(term.compressor);
   }
 
   std::vector<NextRun> all() {

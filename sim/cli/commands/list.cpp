@@ -119,7 +119,7 @@ std::string describe_stack(const TextFile& file) {
   const Stack stack = load_stack(file);
   std::vector<std::string> terms;
   for (const StackTerm& term : stack.terms)
-    terms.push_back(term.name() + " " + term.quantity->text(term.value, 2));
+    if (!term.of_family) terms.push_back(term.name() + " " + term.quantity->text(term.value, 2));
   return join(terms);
 }
 

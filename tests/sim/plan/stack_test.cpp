@@ -40,7 +40,8 @@ TEST_CASE("a stack's file says what software costs, how sure that is, and where 
       "encode_per_call,3ms,30%,seen,topk,calls=1..161 nic=10Gbps..25Gbps,40%\n"
       "discrepancy,5%,,left,,,\nscatter,3%,,left,,,\npipelines,yes,,its code,,,\n");
   CHECK(read.name == "stack-mine");
-  REQUIRE(read.terms.size() == 2);
+  REQUIRE(read.terms.size() > 2);
+  CHECK(read.terms[2].of_family);
   CHECK(read.terms[0].value == 0.02);
   CHECK(read.terms[0].deviation == 0.5);
   CHECK(read.terms[0].presence == 1);
@@ -158,7 +159,7 @@ TEST_CASE("a compressor's own term comes before that of all", "[stack]") {
       "encode_per_call,7ms,,x,,,\nencode_per_call,1ms,,x,topk,,\n"
       "encode_per_call,9ms,,x,dgc,,\n");
   CHECK(scenario.codec.per_call == Seconds{1e-3});
-  CHECK(on_stack("encode_per_call,9ms,,x,dgc,,\n").codec.per_call == Seconds{0});
+  CHECK(on_stack("encode_per_call,9ms,,x,fp16,,\n").codec.per_call == Seconds{0});
 }
 
 TEST_CASE("without its stack a scenario is physics again", "[stack]") {
@@ -197,6 +198,29 @@ TEST_CASE("what most stacks of a population lack is not in its forecast", "[stac
         Seconds{0});
   CHECK(on_stack("per_iteration_overhead,20ms,,x,,,60%\n").cluster.per_iteration_overhead ==
         Seconds{20e-3});
+}
+
+TEST_CASE("a compressor that nobody measured takes what its family takes, and is less sure",
+          "[stack]") {
+  const Stack read = load_stack({"platforms/stack-mine.csv",
+                                 "property,value,deviation,source,compressor,seen\n"
+                                 "encode_per_call,1ms,60%,x,topk,calls=1\n"
+                                 "encode_per_call,100ms,80%,x,dgc,calls=1 | calls=9\n"
+                                 "scatter,3%,,x,,\ndiscrepancy,3%,,x,,\n"});
+  const auto term_of = [&](const std::string& compressor) {
+    return std::find_if(read.terms.begin(), read.terms.end(),
+                        [&](const StackTerm& term) { return term.compressor == compressor; });
+  };
+  const auto threshold = term_of("threshold");
+  REQUIRE(threshold != read.terms.end());
+  CHECK(threshold->value == Approx(10e-3));  // a factor of 10 from either
+  // (0.6^2 + 0.8^2) / 2 = 0.5 of each, and (ln 10)^2 = 5.3 between them.
+  CHECK(threshold->deviation == Approx(std::sqrt(0.5 + std::log(10) * std::log(10))));
+  CHECK(to_text(threshold->seen) == "calls=1 | calls=9");
+  CHECK(threshold->source == "nobody measured it: as topk, dgc");
+  CHECK(term_of("topk")->value == 1e-3);
+  CHECK(term_of("fp16") == read.terms.end());  // no cast was measured
+  CHECK_THAT(stack_csv(read, {}), !Contains("threshold"));
 }
 
 namespace {
