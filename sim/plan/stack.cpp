@@ -171,7 +171,9 @@ constexpr double kLeastBetween = 1;
 /// A cost of a compressor that nobody measured: the median of what others of its family take. Its
 /// variance is theirs, and that between them.
 StackTerm family_term(const std::vector<const StackTerm*>& others, const Compressor& compressor) {
-  StackTerm term{others[0]->quantity, std::string(compressor.name)};
+  StackTerm term;
+  term.quantity = others[0]->quantity;
+  term.compressor = compressor.name;
   term.of_family = true;
   term.presence = 0;
   std::vector<std::string> names;

@@ -5,12 +5,16 @@
 // (widths.hpp).
 // Runs of the groups from which stacks are estimated, each forecast without its group, make
 // README.md's other table and traces/validation-stacks.csv (stacks.hpp).
+// `--three-runs` does another thing: published sources learn from three of their runs, for a table
+// and a picture of docs/ and traces/validation-learned.csv (learned.hpp).
 // `--check` fails if an error, or an interval's score, has grown by more than a tenth since those
 // were written. It uses the closed form, so that every build gives the same result.
+#include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "sim/base/csv.hpp"
 #include "sim/base/error.hpp"
@@ -18,6 +22,7 @@
 #include "sim/base/table.hpp"
 #include "sim/compare/groups.hpp"
 #include "sim/fit/study.hpp"
+#include "sim/validate/learned.hpp"
 #include "sim/validate/stacks.hpp"
 #include "sim/validate/today.hpp"
 #include "sim/validate/widths.hpp"
@@ -149,18 +154,48 @@ std::string in_accuracy(const std::string& page, const Today& today) {
              trainings_as_markdown(today), kTrainingsBegin, kTrainingsEnd);
 }
 
+/// Three runs of one's own. Returns the exit code.
+int validate_learned(const std::filesystem::path& root, bool check, DataFiles& files) {
+  const std::filesystem::path csv = root / "traces" / "validation-learned.csv";
+  const std::filesystem::path svg = root / "docs" / "three-runs.svg";
+  const std::filesystem::path page = root / "docs" / "accuracy.md";
+  const std::vector<LearnedSource> sources = learn_from_three(files);
+  const std::string table = learned_as_markdown(sources);
+  std::printf("%s\n", table.c_str());
+  const std::string shown = read_text_file(page).content;
+  const std::string wanted = with_table(shown, "docs/accuracy.md", table,
+                                        std::string(kLearnedBegin), std::string(kLearnedEnd));
+  if (!check) {
+    write_text_file(csv, learned_as_csv(sources));
+    write_text_file(svg, learned_as_svg(sources));
+    write_text_file(page, wanted);
+    return 0;
+  }
+  std::string text = learned_complaints(sources, read_text_file(csv));
+  if (shown != wanted || read_text_file(svg).content != learned_as_svg(sources))
+    text += "docs has another table or picture of three runs: scripts/validate writes them\n";
+  std::fprintf(stderr, "%s", text.c_str());
+  return text.empty() ? 0 : 4;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool check = argc == 3 && std::strcmp(argv[1], "--check") == 0;
-  if (argc != 2 && !check) {
-    std::fprintf(stderr, "usage: validate_forecasts [--check] FOLDER-WITH-README\n");
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  const auto has = [&](const char* flag) {
+    return std::find(arguments.begin(), arguments.end(), flag) != arguments.end();
+  };
+  const bool check = has("--check");
+  const bool learned = has("--three-runs");
+  if (arguments.size() != 1u + (check ? 1 : 0) + (learned ? 1 : 0)) {
+    std::fprintf(stderr, "usage: validate_forecasts [--check] [--three-runs] FOLDER-WITH-README\n");
     return 2;
   }
   end_when_interrupted("validate_forecasts:");
   try {
-    const std::filesystem::path root = argv[argc - 1];
+    const std::filesystem::path root = arguments.back();
     DataFiles files(root);
+    if (learned) return validate_learned(root, check, files);
     std::vector<ComparedRun> rows;
     std::vector<Validated> all;
     for (const Subject& subject : kSubjects) {
