@@ -60,4 +60,18 @@ std::optional<JointTerms> joint_terms(const std::vector<TermCorrelation>& correl
   return joint;
 }
 
+std::vector<double> solved(const std::vector<std::vector<double>>& matrix,
+                           std::vector<double> right) {
+  const Matrix root = root_of(matrix);
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) right[i] -= root[i][k] * right[k];
+    right[i] /= root[i][i];
+  }
+  for (std::size_t i = right.size(); i-- > 0;) {
+    for (std::size_t k = i + 1; k < right.size(); ++k) right[i] -= root[k][i] * right[k];
+    right[i] /= root[i][i];
+  }
+  return right;
+}
+
 }  // namespace gradcast

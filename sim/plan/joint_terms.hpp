@@ -32,4 +32,8 @@ struct JointTerms {
 /// correlations. Throws ValueError where no joint distribution has them.
 std::optional<JointTerms> joint_terms(const std::vector<TermCorrelation>& correlations);
 
+/// x of `matrix` x = `right`, for a symmetric positive definite matrix.
+std::vector<double> solved(const std::vector<std::vector<double>>& matrix,
+                           std::vector<double> right);
+
 }  // namespace gradcast

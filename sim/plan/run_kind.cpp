@@ -1,40 +1,49 @@
 #include "sim/plan/run_kind.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "sim/base/text.hpp"
+#include "sim/plan/joint_terms.hpp"
 #include "sim/plan/scenario.hpp"
 
 namespace gradcast {
 namespace {
 
-/// The length of an Ornstein-Uhlenbeck process over the logarithm of compute. In such a process a
-/// kind between two known ones depends on these two alone.
-constexpr double kLength = 0.3;
+/// In the logarithm of compute: a third longer, and 0.4 of what is known still holds.
+constexpr double kComputeLength = 0.3;
+/// In the logarithm of ranks. Twice the ranks change a kind's error by half a deviation, which is
+/// some 2 % (docs/accuracy.md).
+constexpr double kRanksLength = 5;
 
 bool comparable(const RunKind& one, const RunKind& other) {
   return one.compute > Seconds{0} && other.compute > Seconds{0} &&
          one.compressor == other.compressor;
 }
 
-double log_ratio(const RunKind& one, const RunKind& other) {
-  return std::log(one.compute / other.compute);
-}
-
 }  // namespace
 
 RunKind kind_of(const Scenario& scenario) {
   if (scenario.payload.count > 0) return {};
-  return {scenario.compresses() ? std::string(scenario.compressor->name) : "", scenario.compute()};
+  return {scenario.compresses() ? std::string(scenario.compressor->name) : "", scenario.compute(),
+          scenario.cluster.ranks()};
 }
 
 double kind_correlation(const RunKind& one, const RunKind& other) {
-  return comparable(one, other) ? std::exp(-std::abs(log_ratio(one, other)) / kLength) : 0;
+  if (!comparable(one, other)) return 0;
+  const double compute = std::log(one.compute / other.compute);
+  const double ranks = std::log(static_cast<double>(one.ranks) / other.ranks);
+  return std::exp(-std::abs(compute) / kComputeLength - std::abs(ranks) / kRanksLength);
 }
 
 std::string KindFactor::name() const {
   return kKindFactor + (kind.compressor.empty() ? "" : " of " + kind.compressor) + " at " +
-         number_to_text(rounded_to(4, kind.compute.count()));
+         number_to_text(rounded_to(4, kind.compute.count())) + " on " + std::to_string(kind.ranks);
+}
+
+std::string KindFactor::seen() const {
+  return "compute=" + number_to_text(rounded_to(4, kind.compute.count())) +
+         " ranks=" + std::to_string(kind.ranks);
 }
 
 double KindEstimate::factor() const {
@@ -44,30 +53,25 @@ double KindEstimate::factor() const {
 }
 
 KindEstimate kind_estimate(const std::vector<KindFactor>& known, const RunKind& kind) {
-  const KindFactor* below = nullptr;
-  const KindFactor* above = nullptr;
-  for (const KindFactor& each : known) {
-    if (!comparable(each.kind, kind)) continue;
-    if (each.kind.compute <= kind.compute) {
-      if (below == nullptr || each.kind.compute > below->kind.compute) below = &each;
-    } else if (above == nullptr || each.kind.compute < above->kind.compute) {
-      above = &each;
-    }
-  }
-  // Correlations a and b with the two; the two have a x b with each other.
-  const double a = below != nullptr ? kind_correlation(below->kind, kind) : 0;
-  const double b = above != nullptr ? kind_correlation(above->kind, kind) : 0;
-  const double apart = 1 - a * a * b * b;
   KindEstimate estimate;
-  const auto add = [&](const KindFactor* its, double own, double others) {
-    if (its == nullptr) return;
-    const double weight = own * (1 - others * others) / apart;
-    estimate.parts.push_back({its, weight});
-    estimate.unknown -= weight * own;
-  };
-  add(below, a, b);
-  add(above, b, a);
-  estimate.unknown = estimate.unknown > 0 ? estimate.unknown : 0;
+  std::vector<double> with_kind;
+  for (const KindFactor& each : known)
+    if (const double its = kind_correlation(each.kind, kind); its > 0) {
+      estimate.parts.push_back({&each, 0});
+      with_kind.push_back(its);
+    }
+  std::vector<std::vector<double>> correlations;
+  for (const KindEstimate::Part& one : estimate.parts) {
+    correlations.emplace_back();
+    for (const KindEstimate::Part& other : estimate.parts)
+      correlations.back().push_back(kind_correlation(one.known->kind, other.known->kind));
+  }
+  const std::vector<double> weights = solved(correlations, with_kind);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    estimate.parts[i].weight = weights[i];
+    estimate.unknown -= weights[i] * with_kind[i];
+  }
+  estimate.unknown = std::max(0.0, estimate.unknown);
   return estimate;
 }
 

@@ -1,5 +1,5 @@
 // Runs of one kind err together. Batch, precision and model decide how much of a GPU's time one
-// run's data and kernels take; node counts and schedules change little of that.
+// run's data and kernels take. More ranks change that slowly, and schedules hardly.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,10 +8,11 @@
 
 namespace gradcast {
 
-/// The kind of a run: its compressor, and how long one GPU computes. A collective alone has none.
+/// The kind of a run: its compressor, how long one GPU computes, and on how many ranks.
 struct RunKind {
   std::string compressor;  // "": dense
   Seconds compute{0};      // 0: no kind
+  int ranks = 1;
 };
 
 struct Scenario;
@@ -22,8 +23,8 @@ RunKind kind_of(const Scenario& scenario);
 /// kinds of one source 2 to 4 % (docs/accuracy.md).
 inline constexpr double kKindShare = 2.0 / 3;
 
-/// Correlation of the errors of two kinds, from 0 to 1: 0.1 where one computes twice as long, and 0
-/// for two compressors.
+/// Correlation of the errors of two kinds, from 0 to 1: 0.1 where one computes twice as long, 0.87
+/// where one has twice the ranks, and 0 for two compressors.
 double kind_correlation(const RunKind& one, const RunKind& other);
 
 inline constexpr const char* kKindFactor = "kind_factor";
@@ -34,11 +35,13 @@ struct KindFactor {
   double factor = 1;
   double deviation = 0;  // of its logarithm
 
-  /// "kind_factor at 0.2133", "kind_factor of topk at 0.2133"
+  /// "kind_factor at 0.2133 on 16", "kind_factor of topk at 0.2133 on 16"
   std::string name() const;
+  /// "compute=0.2133 ranks=16", as a stack's file has it.
+  std::string seen() const;
 };
 
-/// The factor of any kind, by the two nearest that were measured.
+/// The factor of any kind, by those that were measured.
 struct KindEstimate {
   struct Part {
     const KindFactor* known = nullptr;

@@ -90,16 +90,26 @@ void read_factor(Stack& stack, const CsvReader& rows) {
   stack.discrepancy_below = rows.value("deviation_below", parse_deviation);
 }
 
+/// More alike than this, and a file has a kind twice.
+constexpr double kSameKind = 0.999;
+
 void read_kind(Stack& stack, const CsvReader& rows) {
   const std::vector<SeenBox> seen = rows.value("seen", parse_seen);
-  if (seen.size() != 1 || seen[0].size() != 1 || seen[0][0].number->name != "compute" ||
-      seen[0][0].low != seen[0][0].high || seen[0][0].low <= 0)
-    throw rows.failure("seen", "a kind of runs is one time of one GPU, like 'compute=0.2133'");
-  KindFactor kind{{rows.value("compressor", parse_term_compressor), Seconds{seen[0][0].low}},
-                  rows.value("value", parse_factor),
-                  rows.value("deviation", parse_deviation)};
+  double compute = 0;
+  double ranks = 0;
+  for (const SeenBox& box : seen)
+    for (const SeenRange& range : box)
+      if (range.low == range.high) (range.number->name == "compute" ? compute : ranks) = range.low;
+  KindFactor kind{
+      {rows.value("compressor", parse_term_compressor), Seconds{compute}, static_cast<int>(ranks)},
+      rows.value("value", parse_factor),
+      rows.value("deviation", parse_deviation)};
+  if (compute <= 0 || ranks < 1 || ranks > kMostRanks || to_text(seen) != kind.seen())
+    throw rows.failure("seen",
+                       "a kind of runs is one time of one GPU and a number of ranks, like "
+                       "'compute=0.2133 ranks=16'");
   for (const KindFactor& other : stack.kinds)
-    if (other.name() == kind.name())
+    if (kind_correlation(other.kind, kind.kind) > kSameKind)
       throw rows.failure("property", in_quotes(kind.name()) + " stands twice");
   stack.kinds.push_back(std::move(kind));
 }
@@ -362,8 +372,7 @@ std::string stack_csv(const Stack& stack, const std::vector<std::string>& proven
   for (const KindFactor& each : stack.kinds)
     rows.add({kKindFactor, each.kind.compressor,
               number_to_text(rounded_to(kDigitsKept, each.factor)), percent(each.deviation),
-              "on all of runs that compute as long here",
-              "compute=" + number_to_text(each.kind.compute.count()), "", "", ""});
+              "on all of runs that compute as long here", each.seen(), "", "", ""});
   rows.add("scatter", percent(stack.scatter), source + ": of a run");
   for (const TermCorrelation& each : stack.correlations)
     rows.add({"correlation", "", number_to_text(each.value), "", "between the logarithms", "", "",

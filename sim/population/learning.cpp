@@ -111,7 +111,7 @@ struct MeasuredKinds {
 };
 
 MeasuredKinds measured_kinds(const LinearGroup& linear) {
-  constexpr double kSame = 0.95;  // 1.5 % longer or shorter
+  constexpr double kSame = 0.95;  // 1.5 % longer or shorter on as many ranks
   constexpr int kDigits = 4;      // of a file
   MeasuredKinds measured;
   for (const RunKind& kind : linear.kinds)
@@ -119,7 +119,7 @@ MeasuredKinds measured_kinds(const LinearGroup& linear) {
         std::none_of(measured.kinds.begin(), measured.kinds.end(),
                      [&](const RunKind& known) { return kind_correlation(known, kind) > kSame; }))
       measured.kinds.push_back(
-          {kind.compressor, Seconds{rounded_to(kDigits, kind.compute.count())}});
+          {kind.compressor, Seconds{rounded_to(kDigits, kind.compute.count())}, kind.ranks});
   const Eigen::MatrixXd shared = kind_correlations(measured.kinds, linear.kinds);
   measured.weights = scatter_of(linear.kinds).ldlt().solve(shared.transpose()).transpose();
   Eigen::MatrixXd unknown =

@@ -9,16 +9,17 @@ using namespace gradcast;
 namespace {
 
 /// Computes e^(0.3 n) times as long as a second: n lengths away.
-RunKind kind(double lengths, const char* compressor = "") {
-  return {compressor, Seconds{std::exp(0.3 * lengths)}};
+RunKind kind(double lengths, const char* compressor = "", int ranks = 8) {
+  return {compressor, Seconds{std::exp(0.3 * lengths)}, ranks};
 }
 
 }  // namespace
 
-TEST_CASE("kinds go together less the more their computing differs", "[run kind]") {
+TEST_CASE("kinds go together less the more their computing or ranks differ", "[run kind]") {
   CHECK(kind_correlation(kind(0), kind(0)) == 1);
   CHECK(kind_correlation(kind(0), kind(2)) == Approx(std::exp(-2)));
   CHECK(kind_correlation(kind(2), kind(0)) == Approx(std::exp(-2)));
+  CHECK(kind_correlation(kind(0), kind(1, "", 16)) == Approx(std::exp(-1 - std::log(2) / 5)));
   CHECK(kind_correlation(kind(0), kind(0, "topk")) == 0);
   CHECK(kind_correlation({}, {}) == 0);  // of collectives alone nobody knows that they are alike
 }
@@ -32,6 +33,8 @@ TEST_CASE("a kind that was measured is as measured, and another the less like it
   CHECK(kind_estimate(known, kind(1)).unknown == Approx(1 - std::exp(-2)));
   CHECK(kind_estimate(known, kind(0, "topk")).factor() == 1);
   CHECK(kind_estimate(known, kind(0, "topk")).unknown == 1);
+  // On 64 ranks in place of 8: e^(-2 ln 8 / 5) of the variance is known.
+  CHECK(kind_estimate(known, kind(0, "", 64)).unknown == Approx(1 - std::pow(8, -0.4)));
 }
 
 TEST_CASE("between two kinds the nearer counts more, and those beyond them not at all",
@@ -39,12 +42,14 @@ TEST_CASE("between two kinds the nearer counts more, and those beyond them not a
   const std::vector<KindFactor> known{
       {kind(-9), 3, 0}, {kind(0), 1.1, 0}, {kind(2), 1.2, 0}, {kind(9), 3, 0}};
   const KindEstimate middle = kind_estimate(known, kind(1));
-  // Each goes with the middle by a = 1/e, and with the other by a squared. The weights solve
-  // w + w a^2 = a.
+  // Each neighbour goes with the middle by a = 1/e, and with the other by a squared. The weights
+  // solve w + w a^2 = a.
   const double a = std::exp(-1);
-  REQUIRE(middle.parts.size() == 2);
-  for (const KindEstimate::Part& part : middle.parts) CHECK(part.weight == Approx(a / (1 + a * a)));
+  REQUIRE(middle.parts.size() == 4);
+  for (const std::size_t neighbour : {1, 2})
+    CHECK(middle.parts[neighbour].weight == Approx(a / (1 + a * a)));
+  for (const std::size_t beyond : {0, 3})
+    CHECK(middle.parts[beyond].weight == Approx(0).margin(1e-12));
   CHECK(middle.unknown == Approx(1 - 2 * a * a / (1 + a * a)));
-  const KindEstimate near = kind_estimate(known, kind(0.01));
-  CHECK(near.factor() == Approx(1.1).epsilon(0.01));
+  CHECK(kind_estimate(known, kind(0.01)).factor() == Approx(1.1).epsilon(0.01));
 }

@@ -231,10 +231,10 @@ constexpr const char* kLearnedRows =
     "per_iteration_overhead,,20ms,20%,3 runs,,,50%,\n"
     "rank_spread,,2%,30%,3 runs,,,,\n"
     "model_factor,,0.95,4%,on all times of this cluster,,,8%,\n"
-    "kind_factor,,1.07,2%,3 runs,compute=0.2133,,,\n"
-    "kind_factor,topk,0.9,3%,3 runs,compute=0.2133,,,\n"
+    "kind_factor,,1.07,2%,3 runs,compute=0.2133 ranks=16,,,\n"
+    "kind_factor,topk,0.9,3%,3 runs,compute=0.2133 ranks=16,,,\n"
     "scatter,,3%,,x,,,,\n"
-    "correlation,,-0.3,,between the logarithms,,,,model_factor | kind_factor at 0.2133\n"
+    "correlation,,-0.3,,between the logarithms,,,,model_factor | kind_factor at 0.2133 on 16\n"
     "correlation,,-0.9,,between the logarithms,,,,per_iteration_overhead | model_factor\n";
 
 Stack learned(const std::string& rows = kLearnedRows) {
@@ -254,7 +254,7 @@ TEST_CASE("a learned stack has a factor, two sides of deviations, and correlatio
   CHECK(read.kinds[0].kind.compute == Seconds{0.2133});
   CHECK(read.kinds[0].factor == 1.07);
   CHECK(read.kinds[0].deviation == 0.02);
-  CHECK(read.kinds[1].name() == "kind_factor of topk at 0.2133");
+  CHECK(read.kinds[1].name() == "kind_factor of topk at 0.2133 on 16");
   REQUIRE(read.correlations.size() == 2);
   CHECK(read.correlations[1].one == "per_iteration_overhead");
   CHECK(read.correlations[1].other == kModelFactor);
@@ -275,10 +275,12 @@ TEST_CASE("a learned stack's mistakes are named", "[stack]") {
   says("model_factor,,1,1%,x,,,,\n", "'model_factor' stands twice");
   says("discrepancy,,5%,,x,,,,\n", "'discrepancy' and 'model_factor' are the same error");
   says("correlation,,0.5,,x,,,,model_factor | per_iteration_overhead\n", "stands twice");
-  says("kind_factor,,1.1,1%,x,compute=0.2133,,,\n", "'kind_factor at 0.2133' stands twice");
-  for (const char* seen : {"", "ranks=4", "compute=0.1..0.2", "compute=0", "compute=1 ranks=4"})
+  says("kind_factor,,1.1,1%,x,compute=0.21331 ranks=16,,,\n", "stands twice");
+  for (const char* seen :
+       {"", "ranks=4", "compute=1", "compute=0.1..0.2 ranks=4", "compute=0 ranks=4",
+        "compute=1 ranks=4 calls=1", "compute=1 ranks=1.5", "compute=1 | ranks=4"})
     says("kind_factor,,1.1,1%,x," + std::string(seen) + ",,,\n",
-         "a kind of runs is one time of one GPU, like 'compute=0.2133'");
+         "a kind of runs is one time of one GPU and a number of ranks, like");
   says("correlation,,1,,x,,,,rank_spread | model_factor\n", "is not above -1 and below 1");
   says("correlation,,0.5,,x,,,,rank_spread\n", "is not two terms");
   says("correlation,,0.5,,x,,,,nic_share | model_factor\n",
