@@ -269,19 +269,31 @@ ForecastInterval interval_of(const SoftwareSpread& spread) {
   return {Seconds{low}, Seconds{high}};
 }
 
+namespace {
+
+/// Correlation of the scatters of two runs.
+double shared_scatter(const SoftwareSpread& one, const SoftwareSpread& other) {
+  if (one.scatter <= 0 || other.scatter <= 0) return 0;
+  return kind_correlation(one.kind, other.kind) *
+         std::sqrt(one.kind_variance * other.kind_variance) / (one.scatter * other.scatter);
+}
+
+}  // namespace
+
 RatioInterval speedup_interval(const SoftwareSpread& one, const SoftwareSpread& other) {
-  // Each run has a scatter of its own.
   const Draws& scatter = deviations_of("scatter");
-  const Draws& others_scatter = deviations_of("scatter of the other run");
+  const Draws& apart = deviations_of("scatter of the other run");
+  const double shared = shared_scatter(one, other);
   RatioInterval widest{INFINITY, 0};
   for (const bool one_beyond : {false, true})
     for (const bool other_beyond : {false, true}) {
       if ((one_beyond && !has_outside(one)) || (other_beyond && !has_outside(other))) continue;
       Draws ratios = draws_of(other, other_beyond);
       const Draws times = draws_of(one, one_beyond);
-      for (std::size_t i = 0; i < ratios.size(); ++i)
-        ratios[i] *=
-            std::exp(other.scatter * others_scatter[i] - one.scatter * scatter[i]) / times[i];
+      for (std::size_t i = 0; i < ratios.size(); ++i) {
+        const double others = shared * scatter[i] + std::sqrt(1 - shared * shared) * apart[i];
+        ratios[i] *= std::exp(other.scatter * others - one.scatter * scatter[i]) / times[i];
+      }
       widest.low = std::min(widest.low, quantile(ratios, kTail));
       widest.high = std::max(widest.high, quantile(ratios, 1 - kTail));
     }
@@ -300,8 +312,11 @@ std::optional<SoftwareSpread> spread_of(const Scenario& scenario, const Plan& pl
   spread.discrepancy = stack->discrepancy;
   spread.discrepancy_below = stack->discrepancy_below;
   spread.scatter = stack->scatter;
+  spread.kind = kind_of(scenario);
+  spread.kind_variance = kKindShare * spread.scatter * spread.scatter;
   if (!stack->kinds.empty()) {
-    const KindEstimate kind = kind_estimate(stack->kinds, kind_of(scenario));
+    const KindEstimate kind = kind_estimate(stack->kinds, spread.kind);
+    spread.kind_variance *= kind.unknown;
     for (const KindEstimate::Part& part : kind.parts)
       spread.kinds.push_back({part.known->name(), part.weight * part.known->deviation});
     spread.scatter *= std::sqrt(1 - kKindShare + kKindShare * kind.unknown);

@@ -12,6 +12,7 @@
 #include "sim/forecast/interval.hpp"
 #include "sim/plan/joint_terms.hpp"
 #include "sim/plan/plan.hpp"
+#include "sim/plan/run_kind.hpp"
 #include "sim/plan/scenario.hpp"
 
 namespace gradcast {
@@ -47,6 +48,9 @@ struct SoftwareSpread {
     double deviation = 0;  // of the logarithm of all of the iteration
   };
   std::vector<KindError> kinds{};  // of what is known of runs of this kind
+  RunKind kind{};
+  /// Variance of the scatter that all runs of this kind share, and nobody knows.
+  double kind_variance = 0;
   /// Terms that err together, of all that the stack has, whether this run pays them or not;
   /// nullptr: each errs by itself.
   std::shared_ptr<const JointTerms> joint{};
@@ -68,7 +72,8 @@ std::vector<double> draws_of(const SoftwareSpread& spread, bool with_outside = f
 /// physics and what these terms would make of it if they were multiplied on.
 ForecastInterval interval_of(const SoftwareSpread& spread);
 
-/// The interval of how many times as fast `one` is as `other`, from joint draws.
+/// The interval of how many times as fast `one` is as `other`, from joint draws. Runs of one kind
+/// share a part of their scatter.
 struct RatioInterval {
   double low = 0;
   double high = 0;

@@ -116,6 +116,24 @@ TEST_CASE("the same overhead on both sides leaves a speedup sure", "[spread]") {
   CHECK(speedup_interval(spread(1), slower).low < 1);
 }
 
+TEST_CASE(
+    "runs of one kind share two thirds of their scatter, so that a what-if is surer than either",
+    "[spread]") {
+  SoftwareSpread run = spread(0);
+  run.scatter = 0.05;
+  run.kind = {"", Seconds{0.1}, 8};
+  run.kind_variance = 2.0 / 3 * 0.05 * 0.05;
+  SoftwareSpread other = run;
+  const auto reach_of = [&] {
+    const RatioInterval ratio = speedup_interval(run, other);
+    return std::log(ratio.high / ratio.low) / 2 / t_quantile(0.95, kSpreadDegrees);
+  };
+  // A third of 0.05^2 is each run's own: 0.05 x sqrt(2 / 3) = 0.041 between two.
+  CHECK(reach_of() == Approx(0.05 * std::sqrt(2.0 / 3)).epsilon(0.1));
+  other.kind.compressor = "topk";  // another kind: 0.05 x sqrt(2) = 0.071
+  CHECK(reach_of() == Approx(0.05 * std::sqrt(2.0)).epsilon(0.1));
+}
+
 TEST_CASE("a term that was not seen like this is in the interval and not in the forecast",
           "[spread]") {
   SoftwareSpread beyond = spread();
