@@ -102,7 +102,7 @@ std::vector<std::pair<std::string, std::size_t>> most_first(
 
 /// "gaussian in 50 of 77 cells, dense in 27". With families: "quantisers in 50 of 77 cells (signsgd
 /// 30, int8 20), dense in 27".
-std::string shares_of(const WinMap& map, const std::vector<std::vector<Verdict>>& cells) {
+std::string shares_of(const WinMap& map, const std::vector<std::vector<MapCell>>& cells) {
   const bool by_family = map.by_family();
   const std::vector<std::string>& names = by_family ? map.families : map.candidates;
   std::map<std::string, std::size_t> won;
@@ -110,12 +110,12 @@ std::string shares_of(const WinMap& map, const std::vector<std::vector<Verdict>>
   std::size_t all = 0;
   std::size_t unsure = 0;
   for (const auto& row : cells)
-    for (const Verdict& verdict : row) {
+    for (const MapCell& cell : row) {
       ++all;
-      if (!verdict.winner) continue;
-      ++won[names[*verdict.winner]];
-      ++within[names[*verdict.winner]][map.candidates[*verdict.winner]];
-      if (!(by_family ? verdict.family_sure : verdict.sure).value_or(true)) ++unsure;
+      if (!cell.winner) continue;
+      ++won[names[*cell.winner]];
+      ++within[names[*cell.winner]][map.candidates[*cell.winner]];
+      if (!(by_family ? cell.family_sure : cell.sure).value_or(true)) ++unsure;
     }
   std::vector<std::string> words;
   for (const auto& [name, cells_won] : most_first(names, won)) {
@@ -135,13 +135,13 @@ std::string shares_of(const WinMap& map, const std::vector<std::vector<Verdict>>
 }
 
 /// The map's picture. If families compete, its letters are those of the families.
-MapPicture picture_of(const WinMap& map, const std::vector<std::vector<Verdict>>& cells) {
+MapPicture picture_of(const WinMap& map, const std::vector<std::vector<MapCell>>& cells) {
   MapPicture picture;
   picture.names = map.by_family() ? map.families : map.candidates;
   picture.cells = cells;
   if (map.by_family())
-    for (std::vector<Verdict>& row : picture.cells)
-      for (Verdict& verdict : row) verdict.sure = verdict.family_sure;
+    for (std::vector<MapCell>& row : picture.cells)
+      for (MapCell& cell : row) cell.sure = cell.family_sure;
   for (const double bandwidth : map.bandwidths)
     picture.columns.push_back(value_text(Quantity::NicBandwidth, bandwidth));
   for (std::size_t row = 0; row < map.nodes.size(); ++row)
@@ -186,25 +186,25 @@ std::vector<Json> map_rows(const WinMap& map) {
       row["nodes"] = map.nodes[i];
       row["workers"] = map.workers[i][j];
       row["nic_bandwidth"] = value_text(Quantity::NicBandwidth, map.bandwidths[j]);
-      const auto add = [&](const std::string& prefix, const Verdict* verdict) {
-        const bool some = verdict != nullptr && verdict->winner.has_value();
-        row[prefix + "winner"] = some ? Json(map.candidates[*verdict->winner]) : Json();
-        row[prefix + "winner_family"] = some ? Json(map.families[*verdict->winner]) : Json();
+      const auto add = [&](const std::string& prefix, const MapCell* cell) {
+        const bool some = cell != nullptr && cell->winner.has_value();
+        row[prefix + "winner"] = some ? Json(map.candidates[*cell->winner]) : Json();
+        row[prefix + "winner_family"] = some ? Json(map.families[*cell->winner]) : Json();
         row[prefix + "speedup_over_dense"] =
-            some && verdict->speedup_over_first ? rounded(*verdict->speedup_over_first) : Json();
-        row[prefix + "schedule"] = some ? Json(verdict->schedule) : Json();
-        row[prefix + "dense_schedule"] = some ? Json(verdict->first_schedule) : Json();
-        row[prefix + "margin_percent"] = some ? rounded(100 * verdict->margin) : Json();
+            some && cell->speedup_over_first ? rounded(*cell->speedup_over_first) : Json();
+        row[prefix + "schedule"] = some ? Json(cell->schedule) : Json();
+        row[prefix + "dense_schedule"] = some ? Json(cell->first_schedule) : Json();
+        row[prefix + "margin_percent"] = some ? rounded(100 * cell->margin) : Json();
       };
-      const Verdict* fitted = map.fitted.empty() ? nullptr : &map.fitted[i][j];
+      const MapCell* fitted = map.fitted.empty() ? nullptr : &map.fitted[i][j];
       add("", &map.physics[i][j]);
       add("fitted_", fitted);
-      const auto said = [&](std::optional<bool> Verdict::*which) {
+      const auto said = [&](std::optional<bool> MapCell::*which) {
         const bool some = fitted != nullptr && fitted->winner && fitted->*which;
         return some ? Json(*(fitted->*which) ? "yes" : "no") : Json();
       };
-      row["sure"] = said(&Verdict::sure);
-      row["family_sure"] = said(&Verdict::family_sure);
+      row["sure"] = said(&MapCell::sure);
+      row["family_sure"] = said(&MapCell::family_sure);
       row["agree"] = fitted != nullptr
                          ? Json(fitted->winner == map.physics[i][j].winner ? "yes" : "no")
                          : Json();

@@ -109,16 +109,15 @@ void leave_out_unfitted(WinMap& map, const std::vector<Contestant>& contestants,
   }
 }
 
-/// The verdicts over all candidates. Their runs begin with number `first`.
-std::vector<std::vector<Verdict>> verdicts_of(const WinMap& map, const Seen& seen,
-                                              std::size_t first) {
-  std::vector<std::vector<Verdict>> cells(map.nodes.size());
+/// The cells over all candidates. Their runs begin with number `first`.
+std::vector<std::vector<MapCell>> cells_of(const WinMap& map, const Seen& seen, std::size_t first) {
+  std::vector<std::vector<MapCell>> cells(map.nodes.size());
   for (std::size_t row = 0; row < map.nodes.size(); ++row)
     for (std::size_t column = 0; column < map.bandwidths.size(); ++column) {
       std::vector<Forecast> competing;
       for (std::size_t i = 0; i < map.candidates.size(); ++i)
         competing.push_back(seen[first + i][row][column]);
-      cells[row].push_back(verdict_of(competing, map.families));
+      cells[row].push_back(cell_of(competing, map.families));
     }
   return cells;
 }
@@ -139,8 +138,8 @@ WinMap make_map(const BreakEvenAsked& asked, const std::vector<Contestant>& cont
   map.engine = std::string(map_engine(engine).name);
   Seen seen = forecast_all(map, runs, map_engine(engine), asked.jobs, quiet);
   if (dense.fitted) leave_out_unfitted(map, contestants, seen);
-  map.physics = verdicts_of(map, seen, 0);
-  if (dense.fitted) map.fitted = verdicts_of(map, seen, map.candidates.size());
+  map.physics = cells_of(map, seen, 0);
+  if (dense.fitted) map.fitted = cells_of(map, seen, map.candidates.size());
   for (const std::vector<Forecast>& row : seen[0]) {
     std::vector<int> workers;
     for (const Forecast& forecast : row) workers.push_back(forecast.ranks);

@@ -26,33 +26,31 @@ bool WinMap::by_family() const {
   return different.size() > 2 && different.size() < families.size();
 }
 
-Verdict verdict_of(const std::vector<Forecast>& candidates,
-                   const std::vector<std::string>& families) {
-  Verdict verdict{std::nullopt};
+MapCell cell_of(const std::vector<Forecast>& candidates, const std::vector<std::string>& families) {
+  MapCell cell{std::nullopt};
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (!candidates[i].answered()) continue;
-    if (!verdict.winner || *advantage(candidates[i], candidates[*verdict.winner]) > 0)
-      verdict.winner = i;
+    if (!cell.winner || *advantage(candidates[i], candidates[*cell.winner]) > 0) cell.winner = i;
   }
-  if (!verdict.winner) return verdict;
-  const Forecast& best = candidates[*verdict.winner];
+  if (!cell.winner) return cell;
+  const Forecast& best = candidates[*cell.winner];
   std::optional<double> second;  // log of its time over the winner's
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const std::optional<double> behind = advantage(best, candidates[i]);
-    if (i == *verdict.winner || !behind) continue;
+    if (i == *cell.winner || !behind) continue;
     if (!second || *behind < *second) second = behind;
     const auto lack = lack_of_difference(best, candidates[i]);
     if (!lack) continue;
-    verdict.sure = verdict.sure.value_or(true) && *lack <= 0;
-    if (families[i] != families[*verdict.winner])
-      verdict.family_sure = verdict.family_sure.value_or(true) && *lack <= 0;
+    cell.sure = cell.sure.value_or(true) && *lack <= 0;
+    if (families[i] != families[*cell.winner])
+      cell.family_sure = cell.family_sure.value_or(true) && *lack <= 0;
   }
-  verdict.schedule = best.schedule;
-  verdict.first_schedule = candidates[0].schedule;
-  verdict.margin = second ? std::expm1(std::max(0.0, *second)) : 0;
+  cell.schedule = best.schedule;
+  cell.first_schedule = candidates[0].schedule;
+  cell.margin = second ? std::expm1(std::max(0.0, *second)) : 0;
   if (!candidates.empty() && candidates[0].answered())
-    verdict.speedup_over_first = candidates[0].iteration / best.iteration;
-  return verdict;
+    cell.speedup_over_first = candidates[0].iteration / best.iteration;
+  return cell;
 }
 
 std::vector<char> letters_of(const std::vector<std::string>& names) {
@@ -88,13 +86,13 @@ std::string to_text(const MapPicture& picture) {
   std::set<std::size_t> winners;
   for (std::size_t row = 0; row < picture.rows.size(); ++row) {
     std::vector<std::string> line{picture.rows[row]};
-    for (const Verdict& verdict : picture.cells[row]) {
+    for (const MapCell& cell : picture.cells[row]) {
       char letter = '?';
-      unanswered = unanswered || !verdict.winner;
-      if (verdict.winner) {
-        const std::size_t winner = number_of(picture.names[*verdict.winner]);
+      unanswered = unanswered || !cell.winner;
+      if (cell.winner) {
+        const std::size_t winner = number_of(picture.names[*cell.winner]);
         winners.insert(winner);
-        const bool small = verdict.sure.has_value() && !*verdict.sure;
+        const bool small = cell.sure.has_value() && !*cell.sure;
         letter = small ? lower(letters[winner]) : letters[winner];
         unsure = unsure || small;
       }

@@ -9,7 +9,7 @@
 namespace gradcast {
 
 /// The result of one cell. Candidates are given by number.
-struct Verdict {
+struct MapCell {
   std::optional<std::size_t> winner;  // none: nobody has an answer
   std::optional<double> speedup_over_first{};
   std::string schedule{};             // the winner's
@@ -21,8 +21,7 @@ struct Verdict {
 
 /// The first candidate, dense, wins ties. `sure`: the winner can be told apart from all others;
 /// `family_sure`: from all of other families.
-Verdict verdict_of(const std::vector<Forecast>& candidates,
-                   const std::vector<std::string>& families);
+MapCell cell_of(const std::vector<Forecast>& candidates, const std::vector<std::string>& families);
 
 /// The map, of physics and, where there are any, of fitted forecasts.
 struct WinMap {
@@ -32,8 +31,8 @@ struct WinMap {
   std::vector<int> nodes;
   std::vector<double> bandwidths;             // bits a second
   std::vector<std::vector<int>> workers;      // [nodes][bandwidth]
-  std::vector<std::vector<Verdict>> physics;  // [nodes][bandwidth]
-  std::vector<std::vector<Verdict>> fitted;   // empty: none
+  std::vector<std::vector<MapCell>> physics;  // [nodes][bandwidth]
+  std::vector<std::vector<MapCell>> fitted;   // empty: none
   std::string setting;                        // "resnet-50 on 10gbe-4x4, 4 GPUs a node"
   std::string software;
   std::string engine;
@@ -51,7 +50,7 @@ std::vector<char> letters_of(const std::vector<std::string>& names);
 struct MapPicture {
   std::vector<std::string> columns;
   std::vector<std::string> rows;
-  std::vector<std::vector<Verdict>> cells;  // [row][column]
+  std::vector<std::vector<MapCell>> cells;  // [row][column]
   std::vector<std::string> names;           // one per candidate; several may have one name
 };
 std::string to_text(const MapPicture& picture);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "sim/forecast/suspects.hpp"
+#include "sim/forecast/verdict.hpp"
 #include "sim/plan/plan_summary.hpp"
 #include "sim/plan/stack_use.hpp"
 
@@ -37,10 +38,7 @@ double ComparedRun::measured_efficiency() const { return run.compute / run.itera
 
 double ComparedRun::predicted_efficiency() const { return run.compute / predicted(); }
 
-std::string ComparedRun::pays_sure() const {
-  if (!speedup_interval) return "";
-  return speedup_interval->low > 1 ? "yes" : speedup_interval->high < 1 ? "no" : "";
-}
+std::string ComparedRun::pays_sure() const { return yes_or_no(pays_by(speedup_interval)); }
 
 Request unseen_request(const std::string& measured_path, const MeasuredRun& run, DataFiles& files) {
   return naming_row(measured_path, run,

@@ -32,7 +32,8 @@ bool surely_longer(const IterationsNeeded& its, const IterationsNeeded& dense,
                    const RatioWithInterval& iteration) {
   const auto of_dense = interval_of(dense);
   if (its.reached > 0 || its.seeds < 2 || !of_dense || !iteration.interval) return false;
-  return its.at_least() / of_dense->high * iteration.interval->low > 1;
+  return pays_by(RatioInterval{0, of_dense->high / (its.at_least() * iteration.interval->low)}) ==
+         Pays::No;
 }
 
 AgainstDense held_against(const IterationsNeeded& its, const IterationTime& its_time,
@@ -72,13 +73,14 @@ TimeToAccuracy one_time(const TrainedSetup& trained, const TimedSetup& timed, do
 
 }  // namespace
 
-std::string to_text(Pays pays) {
-  return pays == Pays::Yes ? "yes" : pays == Pays::No ? "no" : "not sure";
+std::string pays_word(Pays pays) {
+  return pays == Pays::CannotBeTold ? "not sure" : yes_or_no(pays);
 }
 
 Pays RatioWithInterval::pays() const {
-  if (!interval || (interval->low <= 1 && interval->high >= 1)) return Pays::NotSure;
-  return interval->high < 1 ? Pays::Yes : Pays::No;
+  if (!interval) return Pays::CannotBeTold;
+  return pays_by(
+      RatioInterval{1 / interval->high, interval->low > 0 ? 1 / interval->low : INFINITY});
 }
 
 RatioInterval product_of(const RatioInterval& one, const RatioInterval& other) {

@@ -4,21 +4,21 @@
 #include <string>
 #include <vector>
 
+#include "sim/forecast/verdict.hpp"
 #include "sim/tta/iteration_times.hpp"
 #include "sim/tta/iterations_needed.hpp"
 
 namespace gradcast {
 
-/// Whether something takes less than dense, beyond what the two are known to be off.
-enum class Pays { Yes, No, NotSure };
-std::string to_text(Pays pays);  // "yes", "no", "not sure"
+/// The verdict as documents of `tta` have it: "yes", "no", "not sure".
+std::string pays_word(Pays pays);
 
 /// A number with its interval of kIntervalLevel, where that is known.
 struct RatioWithInterval {
   double value = 0;
   std::optional<RatioInterval> interval{};
 
-  /// A ratio of times: below 1 it pays. Without an interval nobody is sure.
+  /// A ratio of times: below 1 it pays.
   Pays pays() const;
 };
 
@@ -31,8 +31,8 @@ struct AgainstDense {
   std::optional<RatioWithInterval> time{};  // to the accuracy
   /// The setup pays if its iteration is shorter than this share of dense's.
   std::optional<double> needed_iteration_ratio{};
-  Pays by_iteration = Pays::NotSure;
-  Pays by_time = Pays::NotSure;
+  Pays by_iteration = Pays::CannotBeTold;
+  Pays by_time = Pays::CannotBeTold;
 };
 
 /// One setup, one target, one estimate.

@@ -136,8 +136,8 @@ void put_against_dense(Json& row, const std::optional<AgainstDense>& against) {
   put_ratio(row, "iterations_ratio", against ? against->iterations : std::nullopt);
   put_ratio(row, "time_to_accuracy_ratio", against ? against->time : std::nullopt);
   row["needed_iteration_ratio"] = against ? or_null(against->needed_iteration_ratio) : Json();
-  row["pays_by_iteration"] = against ? Json(to_text(against->by_iteration)) : Json();
-  row["pays_by_time_to_accuracy"] = against ? Json(to_text(against->by_time)) : Json();
+  row["pays_by_iteration"] = against ? Json(pays_word(against->by_iteration)) : Json();
+  row["pays_by_time_to_accuracy"] = against ? Json(pays_word(against->by_time)) : Json();
 }
 
 Json row_of(const TtaFound& found, const TimeToAccuracy& one) {
@@ -225,8 +225,8 @@ std::string time_table(const TtaFound& found) {
                           against ? fixed(against->iteration_time.value, 2) : "-",
                           against ? ratio_text(against->iterations, bound) : "-",
                           against ? ratio_text(against->time, bound) : "-",
-                          against ? to_text(against->by_iteration) : "-",
-                          against ? to_text(against->by_time) : "-"});
+                          against ? pays_word(against->by_iteration) : "-",
+                          against ? pays_word(against->by_time) : "-"});
   }
   return to_text(table);
 }

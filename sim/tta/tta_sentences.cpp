@@ -57,18 +57,14 @@ std::string time_words(const TimeToAccuracy& one) {
 
 /// The verdict, where the two ways of asking differ and where nobody is sure.
 std::string verdict_words(const AgainstDense& against, const IterationsNeeded& needed) {
-  const auto words = [](Pays pays) {
-    return std::string(pays == Pays::Yes  ? "pays"
-                       : pays == Pays::No ? "does not pay"
-                                          : "may or may not pay (not sure)");
-  };
+  const auto words = [](Pays pays) { return "it " + to_text(pays); };
   std::string text;
   if (against.by_iteration == against.by_time)
-    text = "By iteration time and by time to accuracy it " + words(against.by_time) + ".";
+    text = "By iteration time and by time to accuracy " + words(against.by_time) + ".";
   else
-    text = "By iteration time it " + words(against.by_iteration) + ", but by time to accuracy it " +
+    text = "By iteration time " + words(against.by_iteration) + ", but by time to accuracy " +
            words(against.by_time) + ".";
-  if (against.time && !against.time->interval && against.by_time == Pays::NotSure)
+  if (against.time && !against.time->interval && against.by_time == Pays::CannotBeTold)
     text += needed.complete() ? " One training each tells no spread: train with more seeds."
                               : " Not all trainings got there, and nothing is extrapolated.";
   if (against.needed_iteration_ratio && against.by_time != Pays::Yes)
@@ -184,20 +180,18 @@ std::vector<std::string> doubt_sentences(const std::vector<TimedSetup>& timed) {
   for (const TimedSetup& setup : timed) {
     evidence.insert(setup.physics.evaluation.evidence);
     if (!setup.fitted) continue;
-    for (const std::string& term : split_words(setup.fitted->evaluation.outside_seen, ','))
-      unseen.insert(term.substr(std::min(term.size(), term.find_first_not_of(' '))));
+    for (const std::string& term : terms_in(setup.fitted->evaluation.outside_seen))
+      unseen.insert(term);
   }
   evidence.erase("");
   evidence.erase("measured");
-  unseen.erase("");
   std::vector<std::string> said;
   if (!evidence.empty())
     said.push_back("What these compressors cost is " +
                    join({evidence.begin(), evidence.end()}, " or ") + ", not measured here.");
   if (!unseen.empty())
-    said.push_back("What this software takes under such conditions was never seen (" +
-                   join({unseen.begin(), unseen.end()}) +
-                   "): it is left out of the fitted forecasts.");
+    said.push_back("There is " + no_data_words(join({unseen.begin(), unseen.end()})) +
+                   ": the fitted forecasts leave them out.");
   return said;
 }
 

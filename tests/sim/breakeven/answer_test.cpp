@@ -7,12 +7,12 @@ using Catch::Contains;
 
 namespace {
 
-Verdict won_by(std::size_t winner, bool sure, bool family_sure) {
-  Verdict verdict{winner};
-  verdict.speedup_over_first = 1.5;
-  verdict.sure = sure;
-  verdict.family_sure = family_sure;
-  return verdict;
+MapCell won_by(std::size_t winner, bool sure, bool family_sure) {
+  MapCell cell{winner};
+  cell.speedup_over_first = 1.5;
+  cell.sure = sure;
+  cell.family_sure = family_sure;
+  return cell;
 }
 
 /// Four cells: signsgd wins two, int8 one, of which one is not sure as a quantiser; powersgd wins

@@ -21,33 +21,33 @@ Forecast refused() {
 }
 
 /// Dense and as many of one family as make up the rest.
-Verdict of_one_family(const std::vector<Forecast>& candidates) {
+MapCell of_one_family(const std::vector<Forecast>& candidates) {
   std::vector<std::string> families(candidates.size(), "quantisers");
   families[0] = "dense";
-  return verdict_of(candidates, families);
+  return cell_of(candidates, families);
 }
 
 }  // namespace
 
 TEST_CASE("the fastest wins, by what the second takes longer", "[breakeven]") {
-  const Verdict verdict = of_one_family({taking(3), taking(2), taking(2.5)});
-  CHECK(verdict.winner == 1U);
-  CHECK(*verdict.speedup_over_first == Approx(1.5));
-  CHECK(verdict.margin == Approx(0.25));
-  CHECK(!verdict.sure.has_value());
+  const MapCell cell = of_one_family({taking(3), taking(2), taking(2.5)});
+  CHECK(cell.winner == 1U);
+  CHECK(*cell.speedup_over_first == Approx(1.5));
+  CHECK(cell.margin == Approx(0.25));
+  CHECK(!cell.sure.has_value());
 }
 
 TEST_CASE("dense wins a tie", "[breakeven]") {
-  const Verdict verdict = of_one_family({taking(2), taking(2), taking(2 * (1 - 1e-12))});
-  CHECK(verdict.winner == 0U);
-  CHECK(verdict.margin == 0);
+  const MapCell cell = of_one_family({taking(2), taking(2), taking(2 * (1 - 1e-12))});
+  CHECK(cell.winner == 0U);
+  CHECK(cell.margin == 0);
 }
 
 TEST_CASE("who has no answer does not compete", "[breakeven]") {
   CHECK(of_one_family({taking(3), refused(), taking(4)}).winner == 0U);
-  const Verdict verdict = of_one_family({refused(), taking(3)});
-  CHECK(verdict.winner == 1U);
-  CHECK(!verdict.speedup_over_first);
+  const MapCell cell = of_one_family({refused(), taking(3)});
+  CHECK(cell.winner == 1U);
+  CHECK(!cell.speedup_over_first);
   CHECK(!of_one_family({refused(), refused()}).winner);
 }
 
@@ -65,13 +65,13 @@ TEST_CASE("letters are the names' own, each once", "[breakeven]") {
 }
 
 TEST_CASE("a map is a letter a cell, small where unsure", "[breakeven]") {
-  Verdict sure{1U};
+  MapCell sure{1U};
   sure.sure = true;
-  Verdict unsure{0U};
+  MapCell unsure{0U};
   unsure.sure = false;
   const std::string text = to_text({{"1Gbps", "10Gbps", "100Gbps"},
                                     {"4 nodes"},
-                                    {{sure, unsure, Verdict{}}},
+                                    {{sure, unsure, MapCell{}}},
                                     {"dense", "topk"}});
   CHECK_THAT(text, Contains("4 nodes  T      d       ?"));
   CHECK_THAT(text, Contains("D dense, T topk, small letters: by less than the forecast's own "
@@ -82,11 +82,11 @@ TEST_CASE("a map is a letter a cell, small where unsure", "[breakeven]") {
 // can: that a quantiser is the fastest is sure, and which one is not.
 TEST_CASE("a family may surely win where its fastest is not sure", "[breakeven]") {
   const std::vector<Forecast> candidates{taking(3, 0.1), taking(2, 0.1), taking(2.01, 0.1)};
-  const Verdict verdict = of_one_family(candidates);
-  CHECK(verdict.winner == 1U);
-  CHECK(verdict.sure == false);
-  CHECK(verdict.family_sure == true);
-  CHECK(verdict_of(candidates, {"dense", "quantisers", "casts"}).family_sure == false);
+  const MapCell cell = of_one_family(candidates);
+  CHECK(cell.winner == 1U);
+  CHECK(cell.sure == false);
+  CHECK(cell.family_sure == true);
+  CHECK(cell_of(candidates, {"dense", "quantisers", "casts"}).family_sure == false);
 }
 
 TEST_CASE("a map is by family where families compete and one has several", "[breakeven]") {
@@ -102,7 +102,7 @@ TEST_CASE("a map is by family where families compete and one has several", "[bre
 TEST_CASE("candidates of one name share a letter", "[breakeven]") {
   const std::string text = to_text({{"1Gbps", "10Gbps"},
                                     {"4 nodes"},
-                                    {{Verdict{1U}, Verdict{2U}}},
+                                    {{MapCell{1U}, MapCell{2U}}},
                                     {"dense", "quantisers", "quantisers"}});
   CHECK_THAT(text, Contains("4 nodes  Q      Q") && Contains("\nQ quantisers\n"));
 }

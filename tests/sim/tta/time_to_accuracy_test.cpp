@@ -42,23 +42,25 @@ TEST_CASE("an iteration may pay while the training does not", "[tta]") {
   CHECK(*against.needed_iteration_ratio == Approx(0.4));
   CHECK(against.by_iteration == Pays::Yes);
   // Tests were at half the iterations: 1.25 to 5 times as many, so 0.75 to 3 times the time.
-  CHECK(against.by_time == Pays::NotSure);
+  CHECK(against.by_time == Pays::CannotBeTold);
   const std::string said = compressor_sentence(one, "topk");
   CHECK_THAT(said, Contains("topk reached 85 % after 500 iterations in 3 of 3 trainings: 5 min"));
   CHECK_THAT(said, Contains("Its iteration takes 0.6 of dense's") &&
                        Contains("but it needs 2.5 times as many iterations") &&
                        Contains("1.5 times dense's time to 85 %") &&
-                       Contains("By iteration time it pays, but by time to accuracy it may or may "
-                                "not pay (not sure)."));
+                       Contains("By iteration time it surely pays, but by time to accuracy it "
+                                "cannot be told."));
 }
 
 TEST_CASE("where the intervals leave no doubt, both verdicts are said", "[tta]") {
   const TimeToAccuracy slow =
       topk_of(both({200, 200, 200}, {2000, 2000, 2000}), taking(1, 0.01), taking(0.6, 0.01));
   CHECK(slow.against_dense->by_time == Pays::No);  // 10 / 2 x 0.6 = 3 at the least
-  CHECK_THAT(compressor_sentence(slow, "topk"),
-             Contains("By iteration time it pays, but by time to accuracy it does not pay. It "
-                      "needs an iteration of less than 0.1 of dense's to pay."));
+  CHECK_THAT(
+      compressor_sentence(slow, "topk"),
+      Contains(
+          "By iteration time it surely pays, but by time to accuracy it surely does not pay. It "
+          "needs an iteration of less than 0.1 of dense's to pay."));
   const TimeToAccuracy fast =
       topk_of(both({200, 200, 200}, {200, 200, 200}), taking(1, 0.01), taking(0.1, 0.01));
   CHECK(fast.against_dense->by_time == Pays::Yes);  // 1 x 2 x 0.1 = 0.2 at the most
@@ -77,7 +79,7 @@ TEST_CASE("the interval multiplies the ends of both", "[tta]") {
 TEST_CASE("one training each gives a ratio, and no verdict", "[tta]") {
   const TimeToAccuracy one = topk_of(both({200}, {500}), taking(1, 0.01), taking(0.6, 0.01));
   CHECK(one.against_dense->time->value == Approx(1.5));
-  CHECK(one.against_dense->by_time == Pays::NotSure);
+  CHECK(one.against_dense->by_time == Pays::CannotBeTold);
   CHECK_THAT(compressor_sentence(one, "topk"), Contains("One training each tells no spread"));
 }
 
@@ -95,7 +97,7 @@ TEST_CASE("a target that was not reached gives a bound, and a verdict where that
              Contains("did not reach 85 % in 900 iterations: at least 9 min") &&
                  Contains("at least 4.5 times as many iterations"));
   const TimeToAccuracy open = topk_of(setups, taking(1, 0.01), taking(0.1, 0.01));
-  CHECK(open.against_dense->by_time == Pays::NotSure);  // 0.45 at the least
+  CHECK(open.against_dense->by_time == Pays::CannotBeTold);  // 0.45 at the least
 }
 
 TEST_CASE("without dense at the target there is no ratio", "[tta]") {
