@@ -100,15 +100,16 @@ SoftwareSpread spread_in(Fields& fields) {
 }  // namespace
 
 Forecast forecast_of(const Evaluation& evaluation) {
+  const ForecastDoubt doubt = evaluation.software_doubt();
   return {evaluation.result.iteration,
-          evaluation.doubt.deviations,
+          doubt.deviations,
           evaluation.ranks,
           evaluation.result.engine,
           evaluation.evidence,
           evaluation.outside,
           evaluation.problem,
           evaluation.outside_seen,
-          evaluation.stacked ? evaluation.doubt.spread : std::nullopt,
+          doubt.spread,
           ""};
 }
 

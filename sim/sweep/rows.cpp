@@ -8,6 +8,7 @@
 #include "kernels/compressor.hpp"
 #include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
+#include "sim/forecast/verdict.hpp"
 #include "sim/sweep/ranking.hpp"
 
 namespace gradcast {
@@ -53,6 +54,12 @@ struct Answers {
   const Evaluation& opponent() const { return best_dense != nullptr ? *best_dense : dense; }
 };
 
+/// With software where there is such a forecast.
+const Json& shown_efficiency(const Json& row) {
+  const Json& fitted = row.at("fitted_scaling_efficiency");
+  return fitted.is_null() ? row.at("scaling_efficiency") : fitted;
+}
+
 bool answered(const Evaluation& evaluation) { return evaluation.problem.empty(); }
 
 /// The speedup over dense. A collective alone has none, as in `simulate`.
@@ -61,9 +68,30 @@ std::optional<double> speedup(const Evaluation& own, const Evaluation& dense) {
   return dense.result.iteration / own.result.iteration;
 }
 
-Json pays(bool compresses, const std::optional<double>& speedup) {
-  if (!compresses || !speedup) return nullptr;
-  return *speedup > 1 ? "yes" : "no";
+/// The verdict on a compressed run; none for dense, and where there is no answer.
+std::optional<Verdict> verdict_on(const std::string& compressor, const Answers& answers,
+                                  Against against, bool costs_known) {
+  const Evaluation& other = against == Against::Best ? answers.opponent() : answers.dense;
+  if (!speedup(answers.own, other)) return std::nullopt;
+  const ForecastDoubt its_doubt = answers.own.software_doubt();
+  const ForecastDoubt others_doubt = other.software_doubt();
+  return gradcast::verdict_on(compressor, {answers.own.result.iteration, its_doubt},
+                              {other.result.iteration, others_doubt}, costs_known);
+}
+
+Json yes_no_or_null(const std::optional<Verdict>& verdict) {
+  const std::string word = verdict ? yes_or_no(verdict->pays) : "";
+  return word.empty() ? Json() : Json(word);
+}
+
+void add_verdict(Json& row, const std::optional<Verdict>& verdict, bool fitted) {
+  const bool interval = verdict && verdict->speedup;
+  row["verdict"] = verdict ? Json(to_text(verdict->pays)) : Json();
+  row["measure"] = verdict ? verdict->measure : "";
+  row["speedup_low"] = interval ? Json(verdict->speedup->low) : Json();
+  row["speedup_high"] = interval ? Json(verdict->speedup->high) : Json();
+  row["pays"] = yes_no_or_null(verdict);
+  row["fitted_pays"] = fitted ? yes_no_or_null(verdict) : Json();
 }
 
 void add_settings(Json& row, const SweepPlan& plan, const SweepPoint& point,
@@ -157,10 +185,6 @@ std::string problem_of(const Answers& physics, const std::optional<Answers>& fit
   return "";
 }
 
-std::vector<std::string> terms_in(const std::string& list) {
-  return list.empty() ? std::vector<std::string>{} : split_words(list, ',');
-}
-
 /// The terms that either run leaves at physics, each once.
 std::string outside_seen_of(const Answers& answers) {
   std::vector<std::string> terms = terms_in(answers.own.outside_seen);
@@ -184,11 +208,16 @@ Json row_of(const SweepPlan& plan, const SweepPoint& point, const std::string& k
   add_fitted(row, fitted);
   add_speedups(row, "fitted_", fitted ? &*fitted : nullptr, fitted_faster);
   row["against"] = to_text(plan.against);
-  row["pays"] = pays(compressed, decides(faster));
-  row["fitted_pays"] = pays(compressed, decides(fitted_faster));
+  std::optional<Verdict> verdict;
+  if (compressed)
+    verdict = verdict_on(point.request.compressor, fitted ? *fitted : physics, plan.against,
+                         !fitted || point.costs_fitted);
+  add_verdict(row, verdict, fitted.has_value());
   row["fitted_costs"] = compressed && fitted ? Json(point.costs_fitted ? "yes" : "no") : Json();
-  const bool both = !row["pays"].is_null() && !row["fitted_pays"].is_null();
-  row["agree"] = both ? Json(row["pays"] == row["fitted_pays"] ? "yes" : "no") : Json();
+  const auto by_physics = decides(faster);
+  const auto by_fit = decides(fitted_faster);
+  const bool both = compressed && by_physics && by_fit;
+  row["agree"] = both ? Json((*by_physics > 1) == (*by_fit > 1) ? "yes" : "no") : Json();
   const std::optional<ForecastInterval>& interval = physics.own.interval;
   row["interval_low_seconds"] = interval ? Json(interval->low.count()) : Json();
   row["interval_high_seconds"] = interval ? Json(interval->high.count()) : Json();
@@ -258,28 +287,78 @@ bool memory_varies(const SweepPlan& plan) {
   });
 }
 
+bool compares(const Json& row) { return !row.at("verdict").is_null(); }
+
+/// "Cannot be told in 3 rows: ..." for each text, the most rows first.
+std::string counted_lines(const std::vector<std::string>& texts, const std::string& before) {
+  std::map<std::string, std::size_t> counted;
+  for (const std::string& text : texts)
+    if (!text.empty()) ++counted[text];
+  std::vector<std::pair<std::string, std::size_t>> order(counted.begin(), counted.end());
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string lines;
+  for (const auto& [text, times] : order)
+    lines += before + " in " + std::to_string(times) + (times == 1 ? " row: " : " rows: ") + text +
+             ".\n";
+  return lines;
+}
+
+std::vector<std::string> texts_of(const std::vector<Json>& rows, const char* column) {
+  std::vector<std::string> texts;
+  for (const Json& row : rows) texts.push_back(row.at(column));
+  return texts;
+}
+
+/// The measurements that would decide. Many compressors share one wording.
+std::vector<std::string> measures_of(const std::vector<Json>& rows) {
+  std::set<std::string> compressors;
+  for (const Json& row : rows)
+    if (row.at("measure") != "") compressors.insert(row.at("compressor"));
+  std::vector<std::string> texts = texts_of(rows, "measure");
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (texts[i].empty()) continue;
+    const std::string name = rows[i].at("compressor");
+    const std::size_t at = texts[i].find(" " + name + " ");
+    if (compressors.size() > kFewCompressors && at != std::string::npos)
+      texts[i].replace(at + 1, name.size(), "that compressor");
+    texts[i] = "measure " + texts[i];
+  }
+  return texts;
+}
+
+/// The dense run that speedups and verdicts are over.
+std::string opponent_words(const SweepPlan& plan) {
+  return plan.against == Against::Best
+             ? "Speedup, verdict: over the fastest dense run, whatever its schedule (column "
+               "best_dense; --against same: by the row's own).\n"
+             : "Speedup, verdict: over the dense run of the same schedule, which need not be the "
+               "fastest (--against best).\n";
+}
+
 /// The legend of the table's columns and marks.
 std::string legend(const SweepPlan& plan, const std::vector<Json>& rows) {
-  const auto some = [&](const char* column) {
-    return std::any_of(rows.begin(), rows.end(), [&](const Json& row) {
-      return row.at(column).is_string() && row.at(column) != "";
-    });
-  };
+  const auto any = [&](auto what) { return std::any_of(rows.begin(), rows.end(), what); };
   std::string text;
-  if (std::any_of(rows.begin(), rows.end(),
-                  [](const Json& row) { return !row.at("pays").is_null(); }))
-    text += plan.against == Against::Best
-                ? "Speedup, pays: over the fastest dense run, whatever its schedule (column "
-                  "best_dense; --against same: by the row's own).\n"
-                : "Speedup, pays: over the dense run of the same schedule, which need not be the "
-                  "fastest (--against best).\n";
-  if (some("outside"))
-    text += "?  beside an iteration: its costs lie beyond the cost table (column outside).\n";
-  if (memory_varies(plan)) text += "Memory: of a GPU, beside activations.\n";
-  if (some("outside_seen"))
+  if (any(compares))
+    text += opponent_words(plan) + counted_lines(measures_of(rows), "Cannot be told");
+  text += counted_lines(texts_of(rows, "problem"), "No answer");
+  if (any([](const Json& row) { return !row.at("fitted_iteration_seconds").is_null(); }))
+    text += "Physics: the same without the costs of software.\n";
+  if (any([](const Json& row) { return row.at("outside") != ""; }))
+    text += "?  beside a time of physics: its costs lie beyond the cost table (column outside).\n";
+  if (any([](const Json& row) {
+        const Json& share = shown_efficiency(row);
+        return !share.is_null() && share.get<double>() > 1;
+      }))
     text +=
-        "?  beside a fitted one: terms of the software that nobody saw like this are left at "
-        "physics (column outside_seen).\n";
+        "Efficiency above 100 %: one GPU alone updates all parameters; with sharding each GPU "
+        "updates its part only.\n";
+  if (memory_varies(plan)) text += "Memory: of a GPU, beside activations.\n";
+  if (any([](const Json& row) { return row.at("outside_seen") != ""; }))
+    text +=
+        "?  beside an iteration: no data for some software costs here; the forecast omits them "
+        "(column outside_seen names them).\n";
   return text.empty() ? "" : "\n" + text;
 }
 
@@ -319,6 +398,7 @@ Json sweep_summary(const std::vector<Json>& rows) {
           {"points_without_answer", without},
           {"pays", count(rows, "pays", "yes")},
           {"fitted_pays", count(rows, "fitted_pays", "yes")},
+          {"cannot_be_told", count(rows, "verdict", to_text(Pays::CannotBeTold).c_str())},
           {"disagree", count(rows, "agree", "no")}};
 }
 
@@ -334,32 +414,51 @@ std::string sweep_table(const SweepPlan& plan, const std::vector<Json>& rows) {
       table.header.push_back(axis.flag);
     }
   }
-  for (const char* name :
-       {"iteration s", "efficiency %", "speedup", "fitted s", "fitted speedup", "pays"})
-    table.header.emplace_back(name);
+  const auto has = [&](const char* column) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](const Json& row) { return !row.at(column).is_null(); });
+  };
+  const bool verdicts = has("verdict");
+  const bool intervals = has("speedup_low");
+  const bool fitted = has("fitted_iteration_seconds");
   const bool memory = memory_varies(plan);
-  if (memory) table.header.emplace_back("memory GB");
+  const auto header = [&](const std::vector<std::string>& names) {
+    table.header.insert(table.header.end(), names.begin(), names.end());
+  };
+  if (verdicts) header({"verdict"});
+  header({"speedup"});
+  if (intervals) header({"90 %"});
+  header({"iteration s", "efficiency %"});
+  if (fitted) header({"physics s", "physics speedup"});
+  if (memory) header({"memory GB"});
   for (const Json& row : rows) {
     std::vector<std::string> line;
     for (const std::string& column : columns)
       line.push_back(row.contains(column) ? value_to_text(row.at(column)) : "");
     if (row.at("iteration_seconds").is_null()) {
-      for (int i = 0; i < 5; ++i) line.emplace_back("-");
-      line.push_back("no answer: " + row.at("problem").get<std::string>());
-    } else {
-      line.push_back(shown(row.at("iteration_seconds"), 4) + (row.at("outside") == "" ? "" : " ?"));
-      line.push_back(shown(row.at("scaling_efficiency"), 1, 100));
-      line.push_back(shown(row.at(speedup), 2));
-      line.push_back(shown(row.at("fitted_iteration_seconds"), 4) +
-                     (row.at("outside_seen") == "" ? "" : " ?"));
-      line.push_back(shown(row.at("fitted_" + speedup), 2));
-      const Json& pays = row.at("pays");
-      line.push_back(pays.is_null()            ? "-"
-                     : row.at("agree") == "no" ? pays.get<std::string>() + ", fitted " +
-                                                     row.at("fitted_pays").get<std::string>()
-                                               : pays.get<std::string>());
-      if (memory) line.push_back(shown(row.at("memory_bytes"), 2, 1e-9));
+      line.emplace_back("no answer");
+      line.resize(table.header.size(), "-");
+      table.rows.push_back(std::move(line));
+      continue;
     }
+    const bool by_fit = !row.at("fitted_iteration_seconds").is_null();
+    const std::string physics_time =
+        shown(row.at("iteration_seconds"), 4) + (row.at("outside") == "" ? "" : " ?");
+    if (verdicts) line.push_back(compares(row) ? row.at("verdict").get<std::string>() : "-");
+    line.push_back(shown(row.at((by_fit ? "fitted_" : "") + speedup), 2));
+    if (intervals)
+      line.push_back(row.at("speedup_low").is_null() ? "-"
+                                                     : shown(row.at("speedup_low"), 2) + " to " +
+                                                           shown(row.at("speedup_high"), 2));
+    line.push_back(by_fit ? shown(row.at("fitted_iteration_seconds"), 4) +
+                                (row.at("outside_seen") == "" ? "" : " ?")
+                          : physics_time);
+    line.push_back(shown(shown_efficiency(row), 1, 100));
+    if (fitted) {
+      line.push_back(physics_time);
+      line.push_back(shown(row.at(speedup), 2));
+    }
+    if (memory) line.push_back(shown(row.at("memory_bytes"), 2, 1e-9));
     table.rows.push_back(std::move(line));
   }
   return to_text(table) + legend(plan, rows) + sweep_ranking(columns, speedup, rows);

@@ -8,9 +8,9 @@
 
 namespace gradcast {
 
-/// The forecast of every point, twice if there is fitted software, and whether compression pays:
-/// whether the iteration is shorter than the best dense one, or than the same one without
-/// compression (SweepPlan::against). `done` has all tasks of all points.
+/// The forecast of every point, twice if there is fitted software, and the verdict: does
+/// compressing pay over the best dense run, or over the same run without compression
+/// (SweepPlan::against)? `done` has all tasks of all points.
 std::vector<Json> sweep_rows(const SweepPlan& plan, const SweepTasks& tasks,
                              const Evaluations& done);
 

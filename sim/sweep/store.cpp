@@ -18,6 +18,7 @@
 #include "sim/base/temporary_file.hpp"
 #include "sim/base/text_file.hpp"
 #include "sim/base/units.hpp"
+#include "sim/sweep/doubt_json.hpp"
 
 namespace gradcast {
 namespace {
@@ -88,6 +89,10 @@ Evaluation from_json(const Json& line) {
     evaluation.interval = ForecastInterval{time(line, "low"), time(line, "high")};
     if (evaluation.interval->low > evaluation.interval->high)
       throw ValueError("'low' is above 'high'");
+  }
+  if (line.contains("doubt")) {
+    evaluation.doubt = doubt_from(line.at("doubt"));
+    evaluation.stacked = evaluation.doubt.spread.has_value();
   }
   if (evaluation.compute > Seconds{0} && evaluation.result.iteration <= Seconds{0})
     throw ValueError("'iteration' is 0, though 'compute' is not");
@@ -174,6 +179,8 @@ std::string to_line(const std::string& key, const Evaluation& evaluation) {
     line["low"] = evaluation.interval->low.count();
     line["high"] = evaluation.interval->high.count();
   }
+  if (const ForecastDoubt doubt = evaluation.software_doubt(); doubt.deviations || doubt.spread)
+    line["doubt"] = to_json(doubt);
   // A name in a problem may not be UTF-8.
   return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -30,9 +30,11 @@ Flags sweep_flags() {
       "Whole numbers in a range double, others step 1, 2, 5 a decade; `all` stands for all "
       "models,\n"
       "compressors, clusters or collectives. PLAN.toml holds the same flags as keys; flags of "
-      "the\ncommand line override it. Each point is answered twice, by physics alone and with "
-      "software\ncosts that were fitted to published runs (--fitted); the answer says where the "
-      "two disagree.\nWith -o, finished forecasts are kept beside the answer (FILE.points): after "
+      "the\ncommand line override it. The verdict is that of the forecast with software costs "
+      "(--fitted):\nsurely pays, surely does not pay, or cannot be told and what to measure; "
+      "physics "
+      "alone stands beside.\nWith -o, finished forecasts are kept beside the answer (FILE.points): "
+      "after "
       "ctrl-C, or with\nmore points or changed files, the same command makes only those that are "
       "missing.",
       {"sweep --model resnet-50 --compressor all --nodes 1,2,4..64 -o sweep.csv",
@@ -224,11 +226,10 @@ class Sweep {
                   " points have no answer; column `problem` says "
                   "why");
     if (number("disagree") > 0)
-      flags_.note("of " + std::to_string(number("points")) +
-                  " points physics alone and fitted "
-                  "software disagree in " +
-                  std::to_string(number("disagree")) +
-                  " on whether compressing pays (column `agree`)");
+      flags_.note("in " + std::to_string(number("disagree")) + " of " +
+                  std::to_string(number("points")) +
+                  " points physics alone names another faster run than the forecast with software "
+                  "(column `agree`)");
   }
 
   const Flags& flags_;

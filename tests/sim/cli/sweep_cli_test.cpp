@@ -67,10 +67,16 @@ TEST_CASE("a sweep answers every combination, with and without fitted software",
     CHECK(row["workers"] == row["nodes"].get<int>() * 4);
     CHECK(row["fitted_iteration_seconds"] > row["iteration_seconds"]);
     const bool dense = row["compressor"] == "dense";
-    CHECK(row["pays"].is_null() == dense);
+    CHECK(row["verdict"].is_null() == dense);
     if (dense) CHECK(row["speedup_over_dense"] == 1.0);
-    if (!dense)
-      CHECK(row["pays"] == (row["speedup_over_best_dense"].get<double>() > 1 ? "yes" : "no"));
+    if (dense) continue;
+    const bool pays = row["speedup_low"] > 1.0;
+    const bool does_not = row["speedup_high"] < 1.0;
+    CHECK(row["verdict"] == (pays       ? "surely pays"
+                             : does_not ? "surely does not pay"
+                                        : "cannot be told"));
+    CHECK(row["pays"] == (pays ? json("yes") : does_not ? json("no") : json()));
+    CHECK((row["measure"] == "") == (pays || does_not));
   }
   // One of them, asked for alone.
   const Ran alone =
@@ -351,7 +357,7 @@ TEST_CASE("a point is compared with the dense run that `simulate` compares with"
   const json swept = json::parse(gradcast_with(with({"sweep"}, point)).out)["results"][0];
   const json one = json::parse(gradcast_with(with({"simulate"}, point)).out)["results"][0];
   CHECK(swept["speedup_over_dense"] == one["speedup_over_dense"]);
-  CHECK(swept["pays"] == "no");
+  CHECK(swept["verdict"] == "surely does not pay");
 }
 
 TEST_CASE("a collective alone has no speedup over dense", "[cli][sweep]") {

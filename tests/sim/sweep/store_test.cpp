@@ -42,6 +42,35 @@ TEST_CASE("a forecast comes back from its line to the last bit", "[sweep]") {
   CHECK_FALSE(from_line(to_line("key", none)).interval);
 }
 
+// The verdict is made from what is kept: it must come back to the last bit.
+TEST_CASE("what makes a forecast uncertain comes back from its line", "[sweep]") {
+  Evaluation fitted = of(1);
+  fitted.doubt.deviations = ForecastDeviations{Seconds{1.0 / 3}, {Seconds{-0.1}, Seconds{0.2}}};
+  Evaluation stacked = of(1);
+  stacked.stacked = true;
+  SoftwareSpread& spread = stacked.doubt.spread.emplace();
+  spread.forecast = 1;
+  spread.physics = 0.1 + 0.2;
+  spread.group = "a \"group\"";
+  spread.terms = {{"nic_share", 0.1, 0.7, 0.9, true, false}, {"costs of topk", 0.2, 0.3}};
+  spread.terms[1].of_physics = true;
+  spread.joint = std::make_shared<const JointTerms>(
+      JointTerms{{"nic_share", "rank_spread"}, {{1}, {-0.5, 2.0 / 3}}});
+  for (const Evaluation& evaluation : {fitted, stacked}) {
+    const std::string line = to_line("key", evaluation);
+    CHECK(to_line("key", from_line(line)) == line);
+    const ForecastDoubt back = from_line(line).software_doubt();
+    const auto speedup = [](const ForecastDoubt& doubt) {
+      return *speedup_interval(Seconds{1}, doubt, Seconds{1}, doubt);
+    };
+    CHECK(speedup(back).low == speedup(evaluation.doubt).low);
+    CHECK(speedup(back).high == speedup(evaluation.doubt).high);
+  }
+  Evaluation physics = stacked;  // by physics alone, the spread of all stacks is of no use here
+  physics.stacked = false;
+  CHECK_FALSE(from_line(to_line("key", physics)).doubt.spread);
+}
+
 TEST_CASE("what a process kept before it was killed is there for the next one", "[sweep]") {
   const TemporaryFolder scratch;
   const auto file = scratch.path / "a.csv.points";
