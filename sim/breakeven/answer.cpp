@@ -22,6 +22,16 @@ std::string open_ends(const Stretch& interval) {
   return interval.low_open ? "low" : interval.high_open ? "high" : "";
 }
 
+/// "1Gbps..1.9Gbps; 40Gbps..400Gbps": where the verdict is this one.
+std::string stretches_text(const Told& told, Pays pays) {
+  std::vector<std::string> parts;
+  for (const VerdictStretch& stretch : verdicts_of(told))
+    if (stretch.pays == pays)
+      parts.push_back(value_text(told.over, stretch.from) + ".." +
+                      value_text(told.over, stretch.to));
+  return join(parts, "; ");
+}
+
 /// The columns that are the same in all rows of an answer, around those of the root.
 Json row_with(const Answered& answered, const Finding& finding, bool fitted,
               const BreakEven* root) {
@@ -51,6 +61,12 @@ Json row_with(const Answered& answered, const Finding& finding, bool fitted,
   const bool unsure = root == nullptr && !finding.unsure.empty();
   row["unsure_from"] = unsure ? text(finding.unsure.front().low) : Json();
   row["unsure_to"] = unsure ? text(finding.unsure.back().high) : Json();
+  for (const auto& [column, pays] : {std::pair{"surely_pays", Pays::Yes},
+                                     {"surely_does_not_pay", Pays::No},
+                                     {"cannot_be_told", Pays::CannotBeTold}})
+    row[column] = stretches_text(told, pays);
+  row["measure"] = measure_of(told);
+  row["outside_seen"] = finding.outside_seen;
   for (const auto& [name, value] : answered.setting) row[name] = value;
   row["software"] = fitted ? Json(told.software) : Json();
   row["costs_fitted"] = fitted ? Json(told.unfitted.empty() ? "yes" : "no") : Json();
@@ -68,19 +84,6 @@ void add_rows(std::vector<Json>& rows, const Answered& answered, const Finding& 
   if (finding.roots.empty()) rows.push_back(row_with(answered, finding, fitted, nullptr));
   for (const BreakEven& root : finding.roots)
     rows.push_back(row_with(answered, finding, fitted, &root));
-}
-
-std::string dash(const Json& value) {
-  const std::string text = value_to_text(value);
-  return text.empty() ? "-" : text;
-}
-
-std::string interval_text(const Json& row) {
-  if (row["at_low"].is_null()) return "-";
-  std::string text = dash(row["at_low"]) + " to " + dash(row["at_high"]);
-  const std::string open = value_to_text(row["open"]);
-  if (!open.empty()) text += " (open: " + open + ")";
-  return text;
 }
 
 std::string percent(double share) { return fixed(100 * share, 0) + " %"; }
@@ -129,8 +132,8 @@ std::string shares_of(const WinMap& map, const std::vector<std::vector<MapCell>>
   }
   std::string text = words.empty() ? "nobody has an answer" : join(words);
   if (unsure > 0)
-    text += "; in " + std::to_string(unsure) + " of all " + (by_family ? "the family wins " : "") +
-            "by less than the forecast's own error";
+    text += "; in " + std::to_string(unsure) + " of all it cannot be told whether another " +
+            (by_family ? "family" : "one") + " is faster";
   return text;
 }
 
@@ -161,19 +164,17 @@ std::vector<Json> rows_of(const Answered& answered) {
 
 std::string breakeven_table(const std::vector<Answered>& all) {
   std::string text;
-  TextTable table{{"compressor", "against", "estimate", "finding", "at", "90 % interval", "pays",
-                   "checked", "looked at"},
-                  {}};
+  TextTable table{{"verdict", "compressor", "against", "from", "to"}, {}};
   for (const Answered& answered : all) {
-    for (const std::string& sentence : sentences_of(answered.told)) text += sentence + "\n";
+    const Told& told = answered.told;
+    for (const std::string& sentence : sentences_of(told)) text += sentence + "\n";
     text += "\n";
-    for (const Json& row : rows_of(answered))
-      table.rows.push_back({dash(row["compressor"]), dash(row["against"]), dash(row["estimate"]),
-                            dash(row["finding"]), dash(row["at"]), interval_text(row),
-                            dash(row["pays"]), dash(row["checked"]),
-                            dash(row["from"]) + " to " + dash(row["to"])});
+    for (const VerdictStretch& stretch : verdicts_of(told))
+      table.rows.push_back({to_text(stretch.pays), told.compressor, told.against,
+                            value_text(told.over, stretch.from),
+                            value_text(told.over, stretch.to)});
   }
-  return text + to_text(table);
+  return table.rows.empty() ? text : text + to_text(table);
 }
 
 std::vector<Json> map_rows(const WinMap& map) {
@@ -203,6 +204,10 @@ std::vector<Json> map_rows(const WinMap& map) {
         const bool some = fitted != nullptr && fitted->winner && fitted->*which;
         return some ? Json(*(fitted->*which) ? "yes" : "no") : Json();
       };
+      const MapCell& judged = fitted != nullptr ? *fitted : map.physics[i][j];
+      row["verdict"] = judged.pays ? Json(to_text(*judged.pays)) : Json();
+      row["speedup_low"] = judged.speedup ? rounded(judged.speedup->low) : Json();
+      row["speedup_high"] = judged.speedup ? rounded(judged.speedup->high) : Json();
       row["sure"] = said(&MapCell::sure);
       row["family_sure"] = said(&MapCell::family_sure);
       row["agree"] = fitted != nullptr
@@ -215,11 +220,29 @@ std::vector<Json> map_rows(const WinMap& map) {
 }
 
 std::vector<std::string> map_sentences(const WinMap& map) {
-  std::vector<std::string> sentences{map.setting + ", by physics alone the fastest is " +
-                                     shares_of(map, map.physics) + "."};
-  if (map.fitted.empty()) return sentences;
-  sentences.push_back("With software fitted to published runs (" + map.software +
-                      ") the fastest is " + shares_of(map, map.fitted) + ".");
+  const auto& judged = map.fitted.empty() ? map.physics : map.fitted;
+  std::map<Pays, std::size_t> counted;
+  std::size_t cells = 0;
+  for (const auto& row : judged)
+    for (const MapCell& cell : row) {
+      ++cells;
+      if (cell.pays) ++counted[*cell.pays];
+    }
+  std::vector<std::string> sentences{
+      map.setting + ": compressing surely pays in " + std::to_string(counted[Pays::Yes]) + " of " +
+      std::to_string(cells) + " cells, surely does not pay in " +
+      std::to_string(counted[Pays::No]) + ", and in " +
+      std::to_string(counted[Pays::CannotBeTold]) + " it cannot be told" +
+      (map.fitted.empty() ? " by physics alone" : "") + "."};
+  const std::string physics =
+      "By physics alone the fastest is " + shares_of(map, map.physics) + ".";
+  if (map.fitted.empty()) {
+    sentences.push_back(physics);
+    return sentences;
+  }
+  sentences.push_back("By the forecast with software (" + map.software + ") the fastest is " +
+                      shares_of(map, map.fitted) + ".");
+  sentences.push_back(physics);
   if (!map.left_out.empty())
     sentences.push_back("No run with " + std::string(map.left_out.size() > 2 ? "any of " : "") +
                         join(map.left_out, map.left_out.size() > 2 ? ", " : " or ") +
@@ -243,10 +266,9 @@ std::vector<std::string> map_sentences(const WinMap& map) {
 std::string map_table(const WinMap& map) {
   std::string text;
   for (const std::string& sentence : map_sentences(map)) text += sentence + "\n";
-  text += "\nphysics alone\n" + to_text(picture_of(map, map.physics));
   if (!map.fitted.empty())
-    text += "\nfitted (" + map.software + ")\n" + to_text(picture_of(map, map.fitted));
-  return text;
+    text += "\nwith software (" + map.software + ")\n" + to_text(picture_of(map, map.fitted));
+  return text + "\nphysics alone\n" + to_text(picture_of(map, map.physics));
 }
 
 Answer breakeven_answer(const std::vector<Answered>& answers, const std::optional<WinMap>& map,

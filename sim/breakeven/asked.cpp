@@ -80,6 +80,7 @@ void add_breakeven_flags(Flags& flags) {
   flags.add_switch("map",
                    "who wins over NIC bandwidth and nodes; --nic-bandwidth and --nodes are lists "
                    "then, like 1Gbps..100Gbps and 4..64");
+  flags.add_switch("verbose", "also name the software costs that have no data here");
   add_jobs_flag(flags);
 }
 

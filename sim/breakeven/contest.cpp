@@ -166,10 +166,17 @@ std::optional<Seconds> deviation_of_difference(const Forecast& one, const Foreca
   return Seconds{std::sqrt(variance_of_difference(*one.deviations, *other.deviations))};
 }
 
+std::optional<RatioInterval> speedup_of(const Forecast& its, const Forecast& other) {
+  if (!its.answered() || !other.answered()) return std::nullopt;
+  return speedup_interval(its.iteration, {its.deviations, its.spread}, other.iteration,
+                          {other.deviations, other.spread});
+}
+
 std::optional<double> lack_of_difference(const Forecast& one, const Forecast& other) {
-  if (one.answered() && other.answered() && one.spread && other.spread) {
-    const RatioInterval faster = speedup_interval(*one.spread, *other.spread);
-    return std::min(1 - faster.low, faster.high - 1);
+  if (one.spread && other.spread) {
+    const auto faster = speedup_of(one, other);
+    if (!faster) return std::nullopt;
+    return std::min(1 - faster->low, faster->high - 1);
   }
   const std::optional<Seconds> deviation = deviation_of_difference(one, other);
   if (!deviation) return std::nullopt;

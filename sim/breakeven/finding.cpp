@@ -6,6 +6,7 @@
 #include <set>
 
 #include "sim/base/text.hpp"
+#include "sim/forecast/verdict.hpp"
 
 namespace gradcast {
 namespace {
@@ -61,15 +62,17 @@ LookedAt answered_part(const LookedAt& range, const Advantage& advantage) {
   return {answered.front(), answered.back(), range.whole};
 }
 
-/// The values that may be the root. If a jump is larger than any error, this is the root alone.
-Stretch interval_of(const BreakEven& root, const Crossing& crossing, const LookedAt& range,
-                    const Advantage& unsure) {
-  Stretch interval{root.at, root.at};
+/// Where the two cannot be told apart about a root; none if a jump is larger than any error.
+std::optional<Stretch> unsure_about(const BreakEven& root, const Crossing& crossing,
+                                    const LookedAt& range, const Advantage& unsure) {
   for (const double beside : {root.at, crossing.below, crossing.above})
-    if (const auto stretch = stretch_about(beside, range, unsure)) {
-      interval = *stretch;
-      break;
-    }
+    if (const auto stretch = stretch_about(beside, range, unsure)) return stretch;
+  return std::nullopt;
+}
+
+/// The values that may be the root, which is one of them.
+Stretch interval_of(const BreakEven& root, const std::optional<Stretch>& unsure) {
+  Stretch interval = unsure.value_or(Stretch{root.at, root.at});
   interval.low = std::min(interval.low, root.at);
   interval.high = std::max(interval.high, root.at);
   return interval;
@@ -122,12 +125,9 @@ bool Finding::pays_at(double value) const {
 }
 
 bool Finding::unsure_between(double low, double high) const {
-  const auto holds = [&](const Stretch& stretch) {
+  return std::any_of(unsure.begin(), unsure.end(), [&](const Stretch& stretch) {
     return low >= stretch.low * (1 - kNarrow) && high <= stretch.high * (1 + kNarrow);
-  };
-  return std::any_of(unsure.begin(), unsure.end(), holds) ||
-         std::any_of(roots.begin(), roots.end(),
-                     [&](const BreakEven& root) { return root.interval && holds(*root.interval); });
+  });
 }
 
 Finding find_break_evens(const LookedAt& range, const std::function<Duel(double)>& duel_at) {
@@ -147,13 +147,19 @@ Finding find_break_evens(const LookedAt& range, const std::function<Duel(double)
   for (const auto& [value, duel] : duels.seen())
     finding.fitted = finding.fitted || lack_of_difference(duel.its, duel.other).has_value();
   finding.range = answered_part(range, ahead);
+  if (finding.fitted) finding.unsure = stretches_of(range, unsure);
   for (const Crossing& crossing : course.crossings) {
     BreakEven root = break_even_of(crossing, range.whole);
     root.unchecked = doubt_about(root, crossing, range.whole, ahead);
-    if (finding.fitted) root.interval = interval_of(root, crossing, range, unsure);
+    if (finding.fitted) {
+      const auto about = unsure_about(root, crossing, range, unsure);
+      root.interval = interval_of(root, about);
+      // A stretch narrower than the grid does not show on it.
+      if (about && !finding.unsure_between(about->low, about->high))
+        finding.unsure.push_back(*about);
+    }
     finding.roots.push_back(root);
   }
-  if (finding.fitted) finding.unsure = stretches_of(range, unsure);
   finding.forecasts = 2 * duels.seen().size();
   finding.engine = each_once(duels.seen(), [](const Forecast& of) { return of.engine; });
   finding.evidence = each_once(duels.seen(), [](const Forecast& of) { return of.evidence; });
@@ -163,7 +169,18 @@ Finding find_break_evens(const LookedAt& range, const std::function<Duel(double)
     add_once(finding.schedules, duel.its.schedule);
     add_once(finding.against_schedules, duel.other.schedule);
   }
-  finding.outside_seen = along(duels.seen(), &Forecast::outside_seen);
+  std::vector<std::string> unseen;
+  std::vector<const Duel*> undecided;
+  for (const auto& [value, duel] : duels.seen()) {
+    for (const Forecast* forecast : {&duel.its, &duel.other})
+      for (const std::string& term : terms_in(forecast->outside_seen)) add_once(unseen, term);
+    if (!duel.its.answered() || !duel.other.answered()) continue;
+    if (!finding.first) finding.first = duel;
+    finding.last = duel;
+    if (finding.unsure_between(value, value)) undecided.push_back(&duel);
+  }
+  finding.outside_seen = join(unseen);
+  if (!undecided.empty()) finding.undecided = *undecided[undecided.size() / 2];
   return finding;
 }
 

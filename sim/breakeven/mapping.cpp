@@ -94,12 +94,14 @@ Seen forecast_all(const WinMap& map, std::vector<Choices>& runs, const Engine& e
   return seen;
 }
 
-/// Drops compressors that no run was fitted with from the fitted map, if others were fitted. Their
-/// unknown software costs would make them win unfairly.
+bool some_fitted(const std::vector<Contestant>& contestants) {
+  return std::any_of(contestants.begin(), contestants.end(),
+                     [](const Contestant& each) { return each.costs_fitted; });
+}
+
+/// An unfitted compressor has no software costs, so it would win unfairly over a fitted one.
 void leave_out_unfitted(WinMap& map, const std::vector<Contestant>& contestants, Seen& seen) {
-  const bool some_fitted = std::any_of(contestants.begin(), contestants.end(),
-                                       [](const Contestant& each) { return each.costs_fitted; });
-  if (!some_fitted) return;
+  if (!some_fitted(contestants)) return;
   const std::size_t first_fitted = map.candidates.size();  // dense
   for (std::size_t i = 0; i < contestants.size(); ++i) {
     if (contestants[i].costs_fitted) continue;
@@ -109,15 +111,16 @@ void leave_out_unfitted(WinMap& map, const std::vector<Contestant>& contestants,
   }
 }
 
-/// The cells over all candidates. Their runs begin with number `first`.
-std::vector<std::vector<MapCell>> cells_of(const WinMap& map, const Seen& seen, std::size_t first) {
+/// Of all candidates, whose runs begin with number `first`.
+std::vector<std::vector<MapCell>> cells_of(const WinMap& map, const Seen& seen, std::size_t first,
+                                           bool costs_known) {
   std::vector<std::vector<MapCell>> cells(map.nodes.size());
   for (std::size_t row = 0; row < map.nodes.size(); ++row)
     for (std::size_t column = 0; column < map.bandwidths.size(); ++column) {
       std::vector<Forecast> competing;
       for (std::size_t i = 0; i < map.candidates.size(); ++i)
         competing.push_back(seen[first + i][row][column]);
-      cells[row].push_back(cell_of(competing, map.families));
+      cells[row].push_back(cell_of(competing, map.families, costs_known));
     }
   return cells;
 }
@@ -138,8 +141,9 @@ WinMap make_map(const BreakEvenAsked& asked, const std::vector<Contestant>& cont
   map.engine = std::string(map_engine(engine).name);
   Seen seen = forecast_all(map, runs, map_engine(engine), asked.jobs, quiet);
   if (dense.fitted) leave_out_unfitted(map, contestants, seen);
-  map.physics = cells_of(map, seen, 0);
-  if (dense.fitted) map.fitted = cells_of(map, seen, map.candidates.size());
+  map.physics = cells_of(map, seen, 0, true);
+  if (dense.fitted)
+    map.fitted = cells_of(map, seen, map.candidates.size(), some_fitted(contestants));
   for (const std::vector<Forecast>& row : seen[0]) {
     std::vector<int> workers;
     for (const Forecast& forecast : row) workers.push_back(forecast.ranks);

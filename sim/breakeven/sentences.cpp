@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "sim/base/text.hpp"
 
@@ -51,7 +50,6 @@ std::string words_of(Quantity quantity, double value, int gpus_per_node, int dig
 }
 
 constexpr int kDigits = 3;
-constexpr int kDigitsOfIntervals = 2;  // more digits would say more than is known
 
 /// The words of one question.
 class Words {
@@ -66,26 +64,15 @@ class Words {
     return between_in_words(told_.over, low, high, told_.gpus_per_node, digits);
   }
 
-  /// The compressor pays at x and at all smaller values. `interval`: that of x, in words, or "".
-  std::string up_to(double x, const std::string& interval = "") const {
-    if (told_.over != Quantity::KernelCost) return "up to " + with(value(x), interval);
-    return with(
-        (x < 1 ? "with kernels at least " : "with kernels up to ") + kernel_words(x, kDigits),
-        interval);
+  /// At x and at all smaller values.
+  std::string up_to(double x) const {
+    if (told_.over != Quantity::KernelCost) return "up to " + value(x);
+    return (x < 1 ? "with kernels at least " : "with kernels up to ") + kernel_words(x, kDigits);
   }
 
-  std::string from(double x, const std::string& interval = "") const {
-    if (told_.over != Quantity::KernelCost) return "from " + with(value(x), interval) + " on";
-    return with(
-        (x < 1 ? "with kernels at most " : "with kernels at least ") + kernel_words(x, kDigits),
-        interval);
-  }
-
-  /// The two ends with the interval of each.
-  std::string from_to(double low, const std::string& low_interval, double high,
-                      const std::string& high_interval) const {
-    if (low_interval.empty() && high_interval.empty()) return within(low, high);
-    return "from " + with(value(low), low_interval) + " to " + with(value(high), high_interval);
+  std::string from(double x) const {
+    if (told_.over != Quantity::KernelCost) return "from " + value(x) + " on";
+    return (x < 1 ? "with kernels at most " : "with kernels at least ") + kernel_words(x, kDigits);
   }
 
   std::string within(double low, double high) const {
@@ -93,39 +80,25 @@ class Words {
     return (told_.over == Quantity::KernelCost ? "with kernels " : "") + between(low, high);
   }
 
+  /// A part of the range that was searched.
+  std::string part(double low, double high, const LookedAt& looked) const {
+    if (low <= looked.from && high >= looked.to) return "anywhere " + range(looked);
+    if (low <= looked.from) return up_to(high);
+    return high >= looked.to ? from(low) : within(low, high);
+  }
+
   /// The whole range that was searched.
   std::string range(const LookedAt& looked) const {
     return "from " + value(looked.from) + " to " + value(looked.to);
   }
 
+  std::string at(double x) const { return pick("at ", "on ", "with ") + value(x); }
+
   std::string less() const { return pick("below", "on fewer", "with faster ones"); }
   std::string more() const { return pick("above", "on more", "with slower ones"); }
   std::string both() const { return pick("below and above", "on fewer or more", "with others"); }
 
-  /// "somewhere between 29 and 51 Gb/s"; "" if there is only the value itself.
-  std::string interval(const Stretch& of) const {
-    const bool nodes = told_.over == Quantity::Nodes;
-    const auto end = [&](double x) {
-      return words_of(told_.over, x, nodes ? 0 : told_.gpus_per_node, kDigitsOfIntervals);
-    };
-    const bool low_open = of.low_open && !(nodes && of.low == 1);  // there are no fewer
-    if (low_open && of.high_open) return "nowhere in the range can the two be told apart";
-    if (low_open) return end(of.high) + (nodes ? " or fewer" : " or less");
-    if (of.high_open) return end(of.low) + " or more";
-    if (of.low == of.high) return "";
-    if (nodes && of.high - of.low == 1) return number_to_text(of.low) + " or " + end(of.high);
-    return "somewhere " + between_in_words(told_.over, of.low, of.high, 0, kDigitsOfIntervals);
-  }
-
  private:
-  /// "142 nodes (568 GPUs; somewhere between 69 and 215 nodes)"
-  static std::string with(std::string value, const std::string& interval) {
-    if (interval.empty()) return value;
-    if (!value.ends_with(")")) return value + " (" + interval + ")";
-    value.pop_back();
-    return value + "; " + interval + ")";
-  }
-
   std::string pick(const char* usual, const char* nodes, const char* kernels) const {
     return told_.over == Quantity::Nodes        ? nodes
            : told_.over == Quantity::KernelCost ? kernels
@@ -142,79 +115,79 @@ std::string and_joined(std::vector<std::string> words) {
   return join(words) + " and " + last;
 }
 
-/// The interval of the root at an end of a stretch; "" for none.
-std::string interval_at(const Finding& finding, double end, bool pays_above, const Words& words) {
-  for (const BreakEven& root : finding.roots)
-    if (root.at == end && root.pays_above == pays_above && root.interval)
-      return words.interval(*root.interval);
-  return "";
-}
-
-/// The parts of the range in which it pays, and those in which it does not.
-std::string where_it_pays(const Finding& finding, const Words& words) {
+/// Where its forecast is the faster one, and where it is not.
+std::string where_faster(const Finding& finding, const Words& words) {
   std::vector<std::string> parts;
   const auto paying = finding.paying();
   bool at_beginning = false;
   bool at_end = false;
-  for (std::size_t i = 0; i < paying.size(); ++i) {
-    const auto& [low, high] = paying[i];
-    const bool first = i == 0 && *finding.pays_at_start;
-    const bool last = i + 1 == paying.size() && (finding.roots.back().pays_above);
-    at_beginning = at_beginning || first;
-    at_end = at_end || last;
-    if (first)
-      parts.push_back(words.up_to(high, interval_at(finding, high, false, words)));
-    else if (last)
-      parts.push_back(words.from(low, interval_at(finding, low, true, words)));
-    else
-      parts.push_back(words.from_to(low, interval_at(finding, low, true, words), high,
-                                    interval_at(finding, high, false, words)));
+  for (const auto& [low, high] : paying) {
+    at_beginning = at_beginning || (parts.empty() && *finding.pays_at_start);
+    at_end = at_end || (parts.size() + 1 == paying.size() && finding.roots.back().pays_above);
+    // The outermost node at which it is faster may be the last of the range.
+    const bool first = parts.empty() && *finding.pays_at_start;
+    const bool last = parts.size() + 1 == paying.size() && finding.roots.back().pays_above;
+    parts.push_back(first ? words.up_to(high) : last ? words.from(low) : words.within(low, high));
   }
   const std::string where = and_joined(parts);
   if (parts.size() == 1) {
     const std::string rest = at_beginning ? words.more() : at_end ? words.less() : words.both();
-    return where + "; " + rest + " it does not";
+    return where + "; " + rest + " it is not";
   }
-  if (parts.size() == 2 && at_beginning && at_end) return where + "; in between it does not";
+  if (parts.size() == 2 && at_beginning && at_end) return where + "; in between it is not";
   return where + ", and nowhere else";
 }
 
-/// The certainty of an answer without a root; "" for physics alone, which has no error of its own.
-std::string how_sure(const Finding& finding, const Words& words) {
-  if (!finding.fitted) return "";
-  if (finding.unsure.empty())
-    return "; the difference is larger than the forecast's own error everywhere";
-  const Stretch& first = finding.unsure.front();
-  const Stretch& last = finding.unsure.back();
-  if (finding.unsure.size() == 1 && first.low_open && first.high_open)
-    return "; but nowhere by more than the forecast's own error";
-  if (finding.unsure.size() == 1 && first.low_open)
-    return "; but " + words.up_to(first.high) + " by less than the forecast's own error";
-  if (finding.unsure.size() == 1 && first.high_open)
-    return "; but " + words.from(first.low) + " by less than the forecast's own error";
-  return "; but at times by less than the forecast's own error (" +
-         words.between(first.low, last.high, kDigitsOfIntervals) + ")";
+/// "surely pays up to 1.9 Gb/s; cannot be told from 1.9 Gb/s on (within the forecast's error)"
+std::string verdict_words(const Told& told, const Words& words) {
+  const std::vector<VerdictStretch> all = verdicts_of(told);
+  std::vector<std::string> parts;
+  for (const Pays pays : {Pays::Yes, Pays::No, Pays::CannotBeTold}) {
+    std::vector<std::string> where;
+    for (const VerdictStretch& stretch : all)
+      if (stretch.pays == pays)
+        where.push_back(words.part(stretch.from, stretch.to, told_by(told).range));
+    if (where.empty()) continue;
+    parts.push_back(to_text(pays) + " " + and_joined(where));
+    if (pays != Pays::CannotBeTold) continue;
+    parts.back() += !told_by(told).fitted   ? " by physics alone, which has no error of its own"
+                    : told.unfitted.empty() ? " (within the forecast's error)"
+                                            : " (nobody measured what its software costs)";
+  }
+  return join(parts, "; ");
 }
 
-std::string agreement_of(const Told& told, const Words& words) {
-  const std::vector<Dispute> disputes = disputes_between(told.physics, *told.fitted);
-  if (disputes.empty()) {
-    const bool roots = !told.physics.roots.empty() || !told.fitted->roots.empty();
-    return roots && !told.physics.range.whole ? "Both say the same, to 1 %." : "Both say the same.";
-  }
-  std::vector<std::string> parts;
-  for (const Dispute& dispute : disputes) {
-    const bool all =
-        dispute.low == told.physics.range.from && dispute.high == told.physics.range.to;
-    const std::string where = all ? "throughout, " + words.range(told.physics.range)
-                                  : words.within(dispute.low, dispute.high);
-    const bool unsure = told.fitted->unsure_between(dispute.low, dispute.high);
-    parts.push_back(where + ", where physics alone says that it " +
-                    (dispute.physics_pays ? "pays" : "does not pay") +
-                    " and the fitted forecast that it does" + (dispute.physics_pays ? " not" : "") +
-                    (unsure ? ", by less than its own error" : ""));
-  }
-  return "The two disagree " + join(parts, "; and ") + ".";
+/// "at 1 Gb/s it is 2.31 times as fast (90 %: 1.87 to 2.9)"
+std::string margin_words(const std::string& where, const Duel& duel) {
+  const double times = duel.other.iteration / duel.its.iteration;
+  std::string words = where + " it is " + rounded(kDigits, times) + " times as fast";
+  if (const auto interval = speedup_of(duel.its, duel.other))
+    words += " (90 %: " + rounded(kDigits, interval->low) + " to " +
+             rounded(kDigits, interval->high) + ")";
+  return words;
+}
+
+std::string capital(std::string words) {
+  if (!words.empty() && words[0] >= 'a' && words[0] <= 'z')
+    words[0] = static_cast<char>(words[0] - 'a' + 'A');
+  return words;
+}
+
+/// By how much, at the ends of the range.
+std::string margins(const Finding& finding, const Words& words) {
+  if (!finding.first || !finding.last) return "";
+  return capital(margin_words(words.at(finding.range.from), *finding.first)) + "; " +
+         margin_words(words.at(finding.range.to), *finding.last) + ".";
+}
+
+/// Why: which of the two forecasts is the shorter one, with software and by physics alone.
+std::vector<std::string> reasons(const Told& told) {
+  const std::string physics = clause_of(told, told.physics);
+  if (!told.fitted) return {"By physics alone " + physics + "."};
+  const std::string fitted = clause_of(told, *told.fitted);
+  const std::string with = "By the forecast with software (" + told.software + ")";
+  if (fitted == physics) return {with + " and by physics alone " + fitted + "."};
+  return {with + " " + fitted + ".", "By physics alone " + physics + "."};
 }
 
 /// "ddp (overlapped) or layer (overlapped)"
@@ -277,55 +250,50 @@ std::string between_in_words(Quantity quantity, double low, double high, int gpu
   return "between " + begin + " and " + end;
 }
 
-std::string clause_of(const Told& told, const Finding& finding) {
-  const Words words(told);
-  const std::string of = " against " + told.against + " ";
-  if (!finding.pays_at_start) return told.compressor + of + "has no answer: " + finding.problem;
-  if (finding.roots.empty())
-    return told.compressor +
-           (*finding.pays_at_start ? " pays" + of + "throughout, " : " never pays" + of) +
-           words.range(finding.range) + how_sure(finding, words);
-  return told.compressor + " pays" + of + where_it_pays(finding, words);
+const Finding& told_by(const Told& told) { return told.fitted ? *told.fitted : told.physics; }
+
+std::vector<VerdictStretch> verdicts_of(const Told& told) {
+  return stretches_of(told_by(told), told.unfitted.empty());
 }
 
-std::vector<Dispute> disputes_between(const Finding& physics, const Finding& fitted) {
-  std::vector<Dispute> disputes;
-  if (!physics.pays_at_start || !fitted.pays_at_start) return disputes;
-  const auto add = [&](double low, double high, double inside) {
-    const bool pays = physics.pays_at(inside);
-    if (pays == fitted.pays_at(inside)) return false;
-    if (!disputes.empty() && disputes.back().physics_pays == pays &&
-        disputes.back().high >= low - (physics.range.whole ? 1 : 0))
-      disputes.back().high = high;
-    else
-      disputes.push_back({low, high, pays});
-    return true;
-  };
-  if (physics.range.whole) {
-    for (double count = physics.range.from; count <= physics.range.to; ++count)
-      add(count, count, count);
-    return disputes;
-  }
-  std::set<double> ends{physics.range.from, physics.range.to};
-  for (const Finding* finding : {&physics, &fitted})
-    for (const BreakEven& root : finding->roots) ends.insert(root.at);
-  for (auto low = ends.begin(), high = std::next(low); high != ends.end(); ++low, ++high)
-    add(*low, *high, std::sqrt(*low * *high));
-  std::erase_if(disputes, [](const Dispute& dispute) {
-    return dispute.high / dispute.low < 1 + kCheckShare;
-  });
-  return disputes;
+std::string measure_of(const Told& told) {
+  const std::vector<VerdictStretch> all = verdicts_of(told);
+  if (std::none_of(all.begin(), all.end(), [](const VerdictStretch& stretch) {
+        return stretch.pays == Pays::CannotBeTold;
+      }))
+    return "";
+  if (!told.unfitted.empty() && told.fitted)
+    return "one run with " + join(told.unfitted, " and one with ") + " on this cluster";
+  const Duel duel = told_by(told).undecided.value_or(Duel{});
+  const ForecastDoubt its{duel.its.deviations, duel.its.spread};
+  const ForecastDoubt others{duel.other.deviations, duel.other.spread};
+  const std::string against = told.against.ends_with("dense run") ? "dense" : told.against;
+  return measure_first(told.compressor, {duel.its.iteration, its}, {duel.other.iteration, others},
+                       against);
+}
+
+std::string clause_of(const Told& told, const Finding& finding) {
+  const Words words(told);
+  if (!finding.pays_at_start) return "there is no answer: " + finding.problem;
+  const std::string its = told.compressor + " is ";
+  if (finding.roots.empty())
+    return its + (*finding.pays_at_start ? "faster throughout" : "never faster");
+  return its + "faster " + where_faster(finding, words);
 }
 
 std::vector<std::string> sentences_of(const Told& told) {
   const Words words(told);
-  std::vector<std::string> sentences{told.setting +
-                                     ", by physics alone: " + clause_of(told, told.physics) + "."};
-  if (told.fitted) {
-    sentences.push_back("With software fitted to published runs (" + told.software +
-                        "): " + clause_of(told, *told.fitted) + ".");
-    if (told.physics.pays_at_start && told.fitted->pays_at_start)
-      sentences.push_back(agreement_of(told, words));
+  const std::string question = told.compressor + " against " + told.against + ", " + told.setting;
+  std::vector<std::string> sentences;
+  if (!told_by(told).pays_at_start) {
+    sentences.push_back(question + ": " + clause_of(told, told_by(told)) + ".");
+  } else {
+    const std::string measure = measure_of(told);
+    sentences.push_back(question + ": " + verdict_words(told, words) +
+                        (measure.empty() ? "" : ": measure " + measure) + ".");
+    if (std::string how_much = margins(told_by(told), words); !how_much.empty())
+      sentences.push_back(std::move(how_much));
+    for (std::string& why : reasons(told)) sentences.push_back(std::move(why));
   }
   for (const Finding* finding : {&told.physics, told.fitted ? &*told.fitted : nullptr})
     if (finding != nullptr)
@@ -337,10 +305,9 @@ std::vector<std::string> sentences_of(const Told& told) {
                         " of the values looked at first have no answer: " + told.physics.problem +
                         ".");
   if (told.fitted && !told.fitted->outside_seen.empty())
-    sentences.push_back("? What this software takes under such conditions was never seen (" +
-                        told.fitted->outside_seen +
-                        "): it is left out of the fitted forecast, so that more than its own "
-                        "error is unknown.");
+    sentences.push_back("There is " + no_data_words(told.fitted->outside_seen) +
+                        ": the forecast omits them, and its interval holds what they may add" +
+                        (told.verbose ? " (" + told.fitted->outside_seen + ")." : "."));
   if (told.fitted && !told.unfitted.empty())
     sentences.push_back("No run with " + join(told.unfitted, " or ") +
                         " was fitted: the fitted forecast has the kernels, but nothing of what "

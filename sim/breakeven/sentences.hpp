@@ -6,6 +6,7 @@
 
 #include "sim/breakeven/finding.hpp"
 #include "sim/breakeven/quantity.hpp"
+#include "sim/breakeven/stretches.hpp"
 
 namespace gradcast {
 
@@ -30,25 +31,25 @@ struct Told {
   std::vector<std::string> unfitted{};
   Finding physics;
   std::optional<Finding> fitted;
-  std::string costs{};     // basis of scaled costs; "" if they are not scaled
-  std::string accuracy{};  // final accuracies of published trainings, a sentence; "" if not known
+  std::string costs{};     // what scaled costs rest on; "" where they are as they were found
+  std::string accuracy{};  // where trainings with it ended, in a sentence; "" for not known
+  bool verbose = false;    // with the names of software costs that have no data here
 };
 
-/// "gaussian pays against dense up to 38.2 Gb/s; above it does not"
+/// What the answer is told by: the forecast with software, else physics alone.
+const Finding& told_by(const Told& told);
+
+/// The verdicts along the range.
+std::vector<VerdictStretch> verdicts_of(const Told& told);
+
+/// What to measure where it cannot be told; "" where it can be told everywhere.
+std::string measure_of(const Told& told);
+
+/// "faster up to 38.2 Gb/s; above it is not": which forecast is the shorter one, without an error.
 std::string clause_of(const Told& told, const Finding& finding);
 
-/// A part of the range in which the two estimates disagree.
-struct Dispute {
-  double low = 0;
-  double high = 0;
-  bool physics_pays = false;
-};
-
-/// The disagreements wider than 1 %, in rising order. For whole numbers both ends are included.
-std::vector<Dispute> disputes_between(const Finding& physics, const Finding& fitted);
-
-/// The sentences: physics alone; the fitted forecast with its interval; whether the two agree; the
-/// source of the costs.
+/// The sentences: the verdict; by how much, with the interval; why, by the forecast itself and by
+/// physics alone; what the costs rest on.
 std::vector<std::string> sentences_of(const Told& told);
 
 }  // namespace gradcast

@@ -26,7 +26,8 @@ bool WinMap::by_family() const {
   return different.size() > 2 && different.size() < families.size();
 }
 
-MapCell cell_of(const std::vector<Forecast>& candidates, const std::vector<std::string>& families) {
+MapCell cell_of(const std::vector<Forecast>& candidates, const std::vector<std::string>& families,
+                bool costs_known) {
   MapCell cell{std::nullopt};
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (!candidates[i].answered()) continue;
@@ -44,6 +45,15 @@ MapCell cell_of(const std::vector<Forecast>& candidates, const std::vector<std::
     cell.sure = cell.sure.value_or(true) && *lack <= 0;
     if (families[i] != families[*cell.winner])
       cell.family_sure = cell.family_sure.value_or(true) && *lack <= 0;
+  }
+  const Forecast* compressed = nullptr;  // the fastest
+  for (std::size_t i = 1; i < candidates.size(); ++i)
+    if (candidates[i].answered() &&
+        (compressed == nullptr || candidates[i].iteration < compressed->iteration))
+      compressed = &candidates[i];
+  if (compressed != nullptr && candidates[0].answered()) {
+    cell.speedup = speedup_of(*compressed, candidates[0]);
+    cell.pays = pays_by(cell.speedup, costs_known);
   }
   cell.schedule = best.schedule;
   cell.first_schedule = candidates[0].schedule;
@@ -103,7 +113,7 @@ std::string to_text(const MapPicture& picture) {
   std::vector<std::string> legend;
   for (const std::size_t winner : winners)
     legend.push_back(std::string(1, letters[winner]) + " " + names[winner]);
-  if (unsure) legend.emplace_back("small letters: by less than the forecast's own error");
+  if (unsure) legend.emplace_back("small letters: cannot be told from the others");
   if (unanswered) legend.emplace_back("? no answer");
   return to_text(table) + "\n" + join(legend, ", ") + "\n";
 }

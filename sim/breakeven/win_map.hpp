@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/breakeven/contest.hpp"
+#include "sim/forecast/verdict.hpp"
 
 namespace gradcast {
 
@@ -12,16 +13,20 @@ namespace gradcast {
 struct MapCell {
   std::optional<std::size_t> winner;  // none: nobody has an answer
   std::optional<double> speedup_over_first{};
-  std::string schedule{};             // the winner's
-  std::string first_schedule{};       // dense's
-  double margin = 0;                  // share of the winner's time by which the second takes longer
-  std::optional<bool> sure{};         // beyond the forecasts' own error; nullopt for physics alone
-  std::optional<bool> family_sure{};  // one of the winner's family is the fastest
+  std::string schedule{};             // of the winner
+  std::string first_schedule{};       // of dense
+  double margin = 0;                  // by which share of its time the second takes longer
+  std::optional<bool> sure{};         // beyond the forecasts' own error; not of physics alone
+  std::optional<bool> family_sure{};  // that one of the winner's family is the fastest
+  /// Does the fastest compressor pay over dense? None where one of the two has no answer.
+  std::optional<Pays> pays{};
+  std::optional<RatioInterval> speedup{};  // of that compressor over dense
 };
 
 /// The first candidate, dense, wins ties. `sure`: the winner can be told apart from all others;
-/// `family_sure`: from all of other families.
-MapCell cell_of(const std::vector<Forecast>& candidates, const std::vector<std::string>& families);
+/// `family_sure`: from all of other families. `costs_known`: as pays_by has it.
+MapCell cell_of(const std::vector<Forecast>& candidates, const std::vector<std::string>& families,
+                bool costs_known = true);
 
 /// The map, of physics and, where there are any, of fitted forecasts.
 struct WinMap {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "sim/base/text.hpp"
 
@@ -20,29 +21,62 @@ double reach_of(const SpreadTerm& term, double iteration) {
   return term.seconds * (high - low) / 2 / iteration;
 }
 
-/// What a measurement would settle.
-enum class Settles { Choice, Kernels, Compute, Cluster };
-
-Settles settles(const std::string& term, const std::string& name) {
-  if (term.starts_with("costs of ")) return Settles::Kernels;
-  if (term.starts_with("compute of ")) return Settles::Compute;
-  return term.ends_with(" of " + name) ? Settles::Choice : Settles::Cluster;
+std::string run_with(const std::string& name) {
+  return (name == "dense" ? "a dense run" : "one run with " + name) + " on this cluster";
 }
 
-/// By how much each term moves the logarithm of the speedup: a term of both runs by the difference.
-std::map<std::string, double> reaches_of(const SoftwareSpread& its, const SoftwareSpread& other) {
-  std::map<std::string, double> reaches;
-  for (const auto& [spread, sign] : {std::pair{&its, 1.0}, std::pair{&other, -1.0}}) {
-    if (spread->forecast <= 0) continue;
-    for (const SpreadTerm& term : spread->terms)
-      reaches[term.name] += sign * reach_of(term, spread->forecast);
-    const double modelled = std::max(0.0, spread->forecast - spread->compute);
-    reaches["discrepancy of " + spread->group] +=
-        sign * reach_of({"", modelled, spread->discrepancy, 1, false, true, false,
-                         spread->discrepancy_below},
-                        spread->forecast);
+/// By how much each measurement would narrow the logarithm of the speedup: what moves both runs
+/// counts by the difference.
+class Reaches {
+ public:
+  Reaches(std::string name, std::string other) : names_{std::move(name), std::move(other)} {}
+
+  void add(const std::string& term, double reach, bool of_other) {
+    Moved& moved = moved_[term];
+    moved.by += of_other ? -reach : reach;
+    moved.only_its = moved.only_its && !of_other;
   }
-  return reaches;
+
+  /// The measurement that settles most; "" where nothing is open.
+  std::string first() const {
+    std::map<std::string, double> squares;
+    for (const auto& [term, moved] : moved_)
+      squares[settled_by(term, moved.only_its)] += moved.by * moved.by;
+    const auto most =
+        std::max_element(squares.begin(), squares.end(),
+                         [](const auto& one, const auto& two) { return one.second < two.second; });
+    return most == squares.end() || most->second <= 0 ? "" : most->first;
+  }
+
+ private:
+  struct Moved {
+    double by = 0;
+    bool only_its = true;
+  };
+
+  std::string settled_by(const std::string& term, bool only_its) const {
+    const std::size_t of = term.find(" of ");
+    const std::string what = term.substr(0, of);
+    if (what == "compute") return "one iteration of one GPU alone";
+    if (what == "costs")
+      return "the kernels of " + term.substr(of + 4) + " on this GPU (gradcast calibrate)";
+    if (of != std::string::npos && what != "discrepancy") return run_with(term.substr(of + 4));
+    return run_with(only_its ? names_.first : names_.second);
+  }
+
+  std::pair<std::string, std::string> names_;
+  std::map<std::string, Moved> moved_;
+};
+
+void add_all(Reaches& reaches, const SoftwareSpread& spread, bool of_other) {
+  if (spread.forecast <= 0) return;
+  for (const SpreadTerm& term : spread.terms)
+    reaches.add(term.name, reach_of(term, spread.forecast), of_other);
+  SpreadTerm modelled;
+  modelled.seconds = std::max(0.0, spread.forecast - spread.compute);
+  modelled.deviation = spread.discrepancy;
+  modelled.deviation_below = spread.discrepancy_below;
+  reaches.add("discrepancy of " + spread.group, reach_of(modelled, spread.forecast), of_other);
 }
 
 constexpr std::array kAllPays = {Pays::Yes, Pays::No, Pays::CannotBeTold};
@@ -80,32 +114,21 @@ Verdict verdict_on(const std::string& name, const Judged& its, const Judged& oth
   verdict.speedup = speedup_interval(its.iteration, its.doubt, other.iteration, other.doubt);
   verdict.pays = pays_by(verdict.speedup, costs_known);
   if (verdict.pays == Pays::CannotBeTold)
-    verdict.measure =
-        costs_known ? measure_first(name, its, other) : "one run with " + name + " on this cluster";
+    verdict.measure = costs_known ? measure_first(name, its, other) : run_with(name);
   return verdict;
 }
 
-std::string measure_first(const std::string& name, const Judged& its, const Judged& other) {
-  const std::string both = "a dense run and one with " + name + " on this cluster";
+std::string measure_first(const std::string& name, const Judged& its, const Judged& other,
+                          const std::string& others_name) {
+  const std::string both =
+      (others_name == "dense" ? "a dense run" : "one run with " + others_name) + " and one with " +
+      name + " on this cluster";
   if (!its.doubt.spread || !other.doubt.spread) return both;
-  std::map<Settles, double> squares;
-  for (const auto& [term, reach] : reaches_of(*its.doubt.spread, *other.doubt.spread))
-    squares[settles(term, name)] += reach * reach;
-  const auto most =
-      std::max_element(squares.begin(), squares.end(),
-                       [](const auto& one, const auto& two) { return one.second < two.second; });
-  if (most == squares.end() || most->second <= 0) return both;
-  switch (most->first) {
-    case Settles::Choice:
-      return "one run with " + name + " on this cluster";
-    case Settles::Kernels:
-      return "the kernels of " + name + " on this GPU (gradcast calibrate)";
-    case Settles::Compute:
-      return "one iteration of one GPU alone";
-    case Settles::Cluster:
-      break;
-  }
-  return "a dense run on this cluster";
+  Reaches reaches(name, others_name);
+  add_all(reaches, *its.doubt.spread, false);
+  add_all(reaches, *other.doubt.spread, true);
+  const std::string first = reaches.first();
+  return first.empty() ? both : first;
 }
 
 std::vector<std::string> terms_in(const std::string& list) {

@@ -46,7 +46,8 @@ Verdict verdict_on(const std::string& name, const Judged& its, const Judged& oth
 
 /// What to measure first: the run that would settle most of what widens the interval of the
 /// speedup.
-std::string measure_first(const std::string& name, const Judged& its, const Judged& other);
+std::string measure_first(const std::string& name, const Judged& its, const Judged& other,
+                          const std::string& others_name = "dense");
 
 /// The names in a comma-separated list of software terms, each once.
 std::vector<std::string> terms_in(const std::string& list);

@@ -1,5 +1,5 @@
-// `gradcast breakeven`: at which bandwidth, size, density or kernel cost a compressor begins or
-// stops to pay. It asks here; sim/breakeven/ searches and tells.
+// `gradcast breakeven`: at which bandwidth, size, density or kernel cost a compressor surely pays,
+// surely does not, or cannot be told. It asks here; sim/breakeven/ searches and tells.
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,10 +26,12 @@ namespace {
 Flags breakeven_flags() {
   Flags flags(
       "breakeven",
-      "Finds the NIC bandwidth, number of nodes, density or kernel cost at which a compressor\n"
-      "begins or stops to pay, by physics alone and with software fitted to published runs, and\n"
-      "says where the two disagree. Each root is checked 1 % to either side. --compressor takes a\n"
-      "name, a list, or all that the costs have.",
+      "Says where a compressor surely pays, where it surely does not, and where it cannot be told\n"
+      "and what to measure: over NIC bandwidth, number of nodes, density or kernel cost. Then by "
+      "how\n"
+      "much, and why: by the forecast with software costs, and by physics alone. --compressor "
+      "takes\n"
+      "a name, a list, or all that the costs have.",
       {"breakeven --model resnet-50 --compressor gaussian --over nic-bandwidth",
        "breakeven --model vgg-16 --compressor topk,dgc --over nodes --to 128 --nic-bandwidth "
        "25Gbps",
@@ -76,6 +78,7 @@ int breakeven(int argc, const char* const* argv) {
     std::vector<Answered> answers;
     std::optional<WinMap> map;
     if (asked.over) answers = answer_questions(asked, contestants, engine, files, flags.quiet());
+    for (Answered& each : answers) each.told.verbose = flags.given("verbose");
     if (asked.map) map = make_map(asked, contestants, engine, files, flags.quiet());
 
     Answer answer = breakeven_answer(answers, map, flags.format());

@@ -39,7 +39,7 @@ TEST_CASE("a map of families counts families, and their members", "[breakeven]")
       map_table(four_cells()),
       Contains(
           "the fastest is quantisers in 3 of 4 cells (signsgd 2, int8 1), low rank in 1 (powersgd "
-          "1); in 1 of all the family wins by less than the forecast's own error.") &&
+          "1); in 1 of all it cannot be told whether another family is faster.") &&
           Contains("2 nodes  Q      Q") && Contains("4 nodes  q      L"));
 }
 

@@ -74,8 +74,8 @@ TEST_CASE("a map is a letter a cell, small where unsure", "[breakeven]") {
                                     {{sure, unsure, MapCell{}}},
                                     {"dense", "topk"}});
   CHECK_THAT(text, Contains("4 nodes  T      d       ?"));
-  CHECK_THAT(text, Contains("D dense, T topk, small letters: by less than the forecast's own "
-                            "error, ? no answer"));
+  CHECK_THAT(text, Contains("D dense, T topk, small letters: cannot be told from the others, "
+                            "? no answer"));
 }
 
 // 2.0 and 2.01 s are both quantisers', and to 0.1 s each they cannot be told apart. Dense, 3 s,
