@@ -206,8 +206,6 @@ std::vector<Json> map_rows(const WinMap& map) {
       };
       const MapCell& judged = fitted != nullptr ? *fitted : map.physics[i][j];
       row["verdict"] = judged.pays ? Json(to_text(*judged.pays)) : Json();
-      row["speedup_low"] = judged.speedup ? rounded(judged.speedup->low) : Json();
-      row["speedup_high"] = judged.speedup ? rounded(judged.speedup->high) : Json();
       row["sure"] = said(&MapCell::sure);
       row["family_sure"] = said(&MapCell::family_sure);
       row["agree"] = fitted != nullptr

@@ -46,14 +46,10 @@ MapCell cell_of(const std::vector<Forecast>& candidates, const std::vector<std::
     if (families[i] != families[*cell.winner])
       cell.family_sure = cell.family_sure.value_or(true) && *lack <= 0;
   }
-  const Forecast* compressed = nullptr;  // the fastest
-  for (std::size_t i = 1; i < candidates.size(); ++i)
-    if (candidates[i].answered() &&
-        (compressed == nullptr || candidates[i].iteration < compressed->iteration))
-      compressed = &candidates[i];
-  if (compressed != nullptr && candidates[0].answered()) {
-    cell.speedup = speedup_of(*compressed, candidates[0]);
-    cell.pays = pays_by(cell.speedup, costs_known);
+  for (std::size_t i = 1; i < candidates.size(); ++i) {
+    if (!candidates[i].answered() || !candidates[0].answered()) continue;
+    const Pays pays = pays_by(speedup_of(candidates[i], candidates[0]), costs_known);
+    cell.pays = either_of(cell.pays.value_or(Pays::No), pays);
   }
   cell.schedule = best.schedule;
   cell.first_schedule = candidates[0].schedule;

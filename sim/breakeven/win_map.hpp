@@ -18,9 +18,8 @@ struct MapCell {
   double margin = 0;                  // by which share of its time the second takes longer
   std::optional<bool> sure{};         // beyond the forecasts' own error; not of physics alone
   std::optional<bool> family_sure{};  // that one of the winner's family is the fastest
-  /// Does the fastest compressor pay over dense? None where one of the two has no answer.
+  /// Does any compressor pay over dense? None where dense or all of them have no answer.
   std::optional<Pays> pays{};
-  std::optional<RatioInterval> speedup{};  // of that compressor over dense
 };
 
 /// The first candidate, dense, wins ties. `sure`: the winner can be told apart from all others;

@@ -104,6 +104,11 @@ Pays pays_by(const std::optional<RatioInterval>& speedup, bool costs_known) {
   return speedup->low > 1 && costs_known ? Pays::Yes : Pays::CannotBeTold;
 }
 
+Pays either_of(Pays one, Pays other) {
+  if (one == Pays::Yes || other == Pays::Yes) return Pays::Yes;
+  return one == Pays::No ? other : one;
+}
+
 std::string words_of(const Verdict& verdict) {
   return to_text(verdict.pays) + (verdict.measure.empty() ? "" : ": measure " + verdict.measure);
 }

@@ -24,6 +24,10 @@ std::string yes_or_no(Pays pays);
 /// make it slower, so it may be sure that it does not pay, but never that it pays.
 Pays pays_by(const std::optional<RatioInterval>& speedup, bool costs_known = true);
 
+/// The verdict on having a choice of two: it surely pays if one of them does, and surely does not
+/// only if neither does.
+Pays either_of(Pays one, Pays other);
+
 struct Verdict {
   Pays pays = Pays::CannotBeTold;
   std::optional<RatioInterval> speedup{};  // its 90 % interval

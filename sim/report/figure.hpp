@@ -36,7 +36,7 @@ struct FigurePoint {
   std::string label{};  // shown at the pointer, and read by screen readers
   std::string text{};   // drawn in a cell of a Map, or beside a point of Lines
   double until = 0;     // Lanes: a slice lasts from x to this
-  bool muted = false;   // Map: the margin is smaller than the forecast's own error
+  bool muted = false;   // Map: which is faster cannot be told
 };
 
 /// A series has the same colour in all figures: the colour belongs to the name ("topk",

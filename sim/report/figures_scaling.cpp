@@ -130,9 +130,9 @@ Figure speedup_figure(const std::vector<AnsweredPoint>& all, const Which& which,
       "",
       {"", AxisScale::Category},
       {speedup, AxisScale::Linear}};
-  figure.table.header = {"model", "setting", "compressor", speedup, "iteration (s)"};
+  figure.table.header = {"model", "setting", "compressor", "verdict", speedup, "iteration (s)"};
   const AnsweredPoint* best = nullptr;
-  std::size_t paying = 0;
+  std::map<Pays, std::size_t> told;
   for (const AnsweredPoint& point : points) {
     const Estimate& estimate = point.*which.estimate;
     if (!estimate.speedup || !estimate.seconds) continue;
@@ -145,12 +145,14 @@ Figure speedup_figure(const std::vector<AnsweredPoint>& all, const Which& which,
     FigurePoint bar;
     bar.x_text = point.model;
     bar.y = *estimate.speedup;
-    bar.label = where(point) + ": " + times_text(bar.y) + " of dense";
+    bar.label = where(point) + ": " + times_text(bar.y) + " of dense, " +
+                to_text(point.verdict.value_or(Pays::CannotBeTold));
     series_named(*panel, point.compressor).points.push_back(bar);
-    figure.table.rows.push_back(
-        {point.model, setting, point.compressor, fixed(bar.y, 3), seconds_text(*estimate.seconds)});
+    figure.table.rows.push_back({point.model, setting, point.compressor,
+                                 to_text(point.verdict.value_or(Pays::CannotBeTold)),
+                                 fixed(bar.y, 3), seconds_text(*estimate.seconds)});
     if (best == nullptr || bar.y > *(best->*which.estimate).speedup) best = &point;
-    if (bar.y > 1) ++paying;
+    ++told[point.verdict.value_or(Pays::CannotBeTold)];
   }
   if (best == nullptr) return {};
   for (FigurePanel& panel : figure.panels) {
@@ -169,11 +171,14 @@ Figure speedup_figure(const std::vector<AnsweredPoint>& all, const Which& which,
     panel.series.push_back(dense);
   }
   const std::size_t rows = figure.table.rows.size();
-  figure.summary = "Compression pays in " + std::to_string(paying) + " of " + std::to_string(rows) +
-                   (rows == 1 ? " case" : " cases") + " on " + count_text(workers) +
-                   " workers; most where " + where(*best) + ": " +
-                   times_text(*(best->*which.estimate).speedup) + " the speed of " +
-                   best->opponent() + "." + density_note(all, density);
+  figure.summary =
+      "Compression surely pays in " + std::to_string(told[Pays::Yes]) + " of " +
+      std::to_string(rows) + (rows == 1 ? " case" : " cases") + " on " + count_text(workers) +
+      " workers and surely does not pay in " + std::to_string(told[Pays::No]) + "; in " +
+      std::to_string(told[Pays::CannotBeTold]) + " it cannot be told. The largest forecast, " +
+      times_text(*(best->*which.estimate).speedup) + " the speed of " + best->opponent() +
+      ", is of " + where(*best) + " (" + to_text(best->verdict.value_or(Pays::CannotBeTold)) +
+      ")." + density_note(all, density);
   figure.summary += cut_to_fit(figure);
   return figure;
 }
@@ -252,7 +257,7 @@ std::vector<Figure> density_figures(const std::vector<AnsweredPoint>& points) {
   }
   figure.summary = std::to_string(densities.size()) + " densities from " +
                    optional_text(*densities.begin()) + " to " + optional_text(*densities.rbegin()) +
-                   "; the dashed line is dense, and a curve pays where it is below.";
+                   "; the dashed line is dense, and a curve is faster where it is below.";
   if (fastest != nullptr)
     figure.summary += " The largest gain is " + times_text(*fastest->physics.speedup) + ": " +
                       where(*fastest) + " at density " + optional_text(fastest->density) + ".";

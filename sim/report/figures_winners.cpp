@@ -16,7 +16,10 @@ struct Cell {
   std::string winner;
   double speedup = 1;                    // over dense
   std::optional<double> margin_percent;  // over dense; of dense, over the best compressor
-  bool sure = true;
+  std::optional<Pays> verdict{};         // does any compressor pay?
+
+  /// True if the verdict says what the winner says.
+  bool sure() const { return verdict == (winner == "dense" ? Pays::No : Pays::Yes); }
 };
 
 Figure map_figure(const std::string& id, const std::string& title, std::vector<Cell> cells) {
@@ -27,7 +30,7 @@ Figure map_figure(const std::string& id, const std::string& title, std::vector<C
                 {"workers", AxisScale::Category},
                 {"NIC bandwidth", AxisScale::Category}};
   figure.table.header = {"model",      "workers", "bandwidth", "winner", "speedup over dense",
-                         "margin (%)", "sure"};
+                         "margin (%)", "verdict"};
   // Categories appear in the order of the cells, so the cells are sorted: small ones first.
   std::stable_sort(cells.begin(), cells.end(), [](const Cell& a, const Cell& b) {
     return std::pair(a.workers, a.bits_per_second) < std::pair(b.workers, b.bits_per_second);
@@ -48,7 +51,7 @@ Figure map_figure(const std::string& id, const std::string& title, std::vector<C
       models.push_back(cell.model);
   std::sort(models.begin(), models.end());
   std::map<std::string, std::size_t> wins;
-  std::size_t unsure = 0;
+  std::map<Pays, std::size_t> told;
   for (const std::string& model : models) {
     FigurePanel panel{model, {}};
     for (const Cell& cell : cells) {
@@ -57,28 +60,32 @@ Figure map_figure(const std::string& id, const std::string& title, std::vector<C
       point.x_text = count_text(cell.workers);
       point.y_text = cell.bandwidth;
       point.text = times_text(cell.speedup);
-      point.muted = !cell.sure;
+      point.muted = !cell.sure();
       point.label = model + ", " + point.x_text + " workers, " + cell.bandwidth + ": " +
                     cell.winner + ", " + point.text + " of dense" +
-                    (cell.sure ? "" : ", within the forecast's own error");
+                    (cell.sure() ? "" : ", cannot be told");
       series_named(panel, cell.winner).points.push_back(point);
-      figure.table.rows.push_back(
-          {model, point.x_text, cell.bandwidth, cell.winner, fixed(cell.speedup, 3),
-           cell.margin_percent ? fixed(*cell.margin_percent, 1) : "", cell.sure ? "yes" : "no"});
+      figure.table.rows.push_back({model, point.x_text, cell.bandwidth, cell.winner,
+                                   fixed(cell.speedup, 3),
+                                   cell.margin_percent ? fixed(*cell.margin_percent, 1) : "",
+                                   cell.verdict ? to_text(*cell.verdict) : ""});
       ++wins[cell.winner];
-      if (!cell.sure) ++unsure;
+      ++told[cell.sure() ? *cell.verdict : Pays::CannotBeTold];
     }
     figure.panels.push_back(std::move(panel));
   }
   std::vector<std::pair<std::string, std::size_t>> ranked(wins.begin(), wins.end());
   std::stable_sort(ranked.begin(), ranked.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });
-  figure.summary = "Of " + std::to_string(cells.size()) + " settings";
+  figure.summary = "Compression surely pays in " + std::to_string(told[Pays::Yes]) + " of " +
+                   std::to_string(cells.size()) + " settings and surely does not pay in " +
+                   std::to_string(told[Pays::No]) + "; in " +
+                   std::to_string(told[Pays::CannotBeTold]) +
+                   " (pale) it cannot be told. By the forecast itself";
   for (std::size_t i = 0; i < ranked.size() && i < 4; ++i)
     figure.summary +=
         (i == 0 ? " " : ", ") + ranked[i].first + " wins " + std::to_string(ranked[i].second);
-  figure.summary +=
-      "; in " + std::to_string(unsure) + " (pale) the margin is within the forecast's own error.";
+  figure.summary += ".";
   figure.summary += cut_to_fit(figure);
   return figure;
 }
@@ -90,9 +97,9 @@ bool drawable(const std::vector<Cell>& cells) {
   });
 }
 
-/// The fastest in one setting, and whether it is sure that compressing pays or not. The margin is
-/// that of the fastest over dense, or of dense over the best compressor. The order of two
-/// compressors matters less.
+/// The winner in one setting, and the verdict: does any compressor pay? A compressor that surely
+/// pays wins over a faster one that may not. The margin is that of the winner over dense, or of
+/// dense over the best compressor. Which of two compressors is faster matters less.
 Cell cell_of(const PointGroup& group, double workers, const std::string& bandwidth,
              Estimate AnsweredPoint::*which) {
   Cell cell;
@@ -101,12 +108,20 @@ Cell cell_of(const PointGroup& group, double workers, const std::string& bandwid
   const auto faster = [&](const AnsweredPoint* a, const AnsweredPoint* b) {
     return b == nullptr || a->seconds_held(which) < b->seconds_held(which);
   };
+  const auto surely = [](const AnsweredPoint* point) {
+    return point != nullptr && point->verdict == Pays::Yes;
+  };
   for (const AnsweredPoint* point : group.points) {
     if (point->workers != workers || point->bandwidth != bandwidth || !(point->*which).seconds ||
         !(point->*which).speedup)
       continue;
-    const AnsweredPoint*& best = point->dense() ? dense : sparse;
-    if (faster(point, best)) best = point;
+    if (point->dense()) {
+      if (faster(point, dense)) dense = point;
+      continue;
+    }
+    const Pays pays = point->verdict.value_or(Pays::CannotBeTold);
+    cell.verdict = either_of(cell.verdict.value_or(Pays::No), pays);
+    if (surely(point) != surely(sparse) ? surely(point) : faster(point, sparse)) sparse = point;
   }
   if (dense == nullptr || sparse == nullptr) return cell;  // nobody to win against
   const AnsweredPoint* first = faster(sparse, dense) ? sparse : dense;
@@ -116,11 +131,7 @@ Cell cell_of(const PointGroup& group, double workers, const std::string& bandwid
   cell.bits_per_second = first->bits_per_second;
   cell.winner = first->compressor;
   cell.speedup = first->dense() ? 1 : *(first->*which).speedup;
-  const double margin = other->seconds_held(which) / first->seconds_held(which) - 1;
-  cell.margin_percent = 100 * margin;
-  // Physics alone has no error of its own, so it takes that of the fitted forecast of the same
-  // point.
-  if (const auto error = first->fitted.half_width()) cell.sure = margin > *error;
+  cell.margin_percent = 100 * (other->seconds_held(which) / first->seconds_held(which) - 1);
   return cell;
 }
 
@@ -173,7 +184,7 @@ std::vector<Figure> winner_map_figures(const ResultFile& breakeven) {
     cell.workers = positive_of(row, "workers").value_or(1);
     cell.bandwidth = text_of(row, "nic_bandwidth");
     cell.bits_per_second = bits_per_second_of(cell.bandwidth);
-    cell.sure = text_of(row, "sure") != "no";
+    cell.verdict = pays_in(text_of(row, "verdict"));
     const auto add = [&](std::vector<Cell>& cells, const std::string& which) {
       cell.winner = text_of(row, which + "winner");
       cell.margin_percent = number_of(row, which + "margin_percent");

@@ -27,12 +27,15 @@ void add_said(Headline& headline, const ResultFile& result) {
 
 void add_breakeven(Headline& headline, const ResultFile& result) {
   add_said(headline, result);
-  if (result.rows.empty()) return;  // a map alone
-  std::size_t roots = 0;
+  if (result.rows.empty()) return;                // a map alone
+  std::map<std::vector<std::string>, bool> pays;  // of each question: somewhere, surely
   for (const Json& row : result.rows)
-    if (text_of(row, "finding") == "root") ++roots;
-  headline.numbers.push_back({std::to_string(roots) + " of " + std::to_string(result.rows.size()),
-                              "questions have a point of break-even"});
+    pays[{text_of(row, "model"), text_of(row, "compressor"), text_of(row, "over")}] =
+        !text_of(row, "surely_pays").empty();
+  const auto paying =
+      std::count_if(pays.begin(), pays.end(), [](const auto& question) { return question.second; });
+  headline.numbers.push_back({std::to_string(paying) + " of " + std::to_string(pays.size()),
+                              "questions where compression surely pays somewhere in the range"});
 }
 
 /// Speed is not all that a buyer should weigh.
@@ -40,15 +43,17 @@ constexpr const char* kOnlyTime =
     "Compared is the time of an iteration: how many more of them a compressor may need is not "
     "forecast. `gradcast tta` takes them from trainings.";
 
-/// The fastest compressor of a model at a bandwidth.
+/// What a reader should hear first of the compressors of a model at a bandwidth: one that surely
+/// pays, else one that cannot be told, else the fastest. Of several the fastest.
 struct Best {
   const AnsweredPoint* point = nullptr;
   double speedup = 0;  // over dense
 
-  /// True if it wins by more than the forecast may be off.
-  bool surely() const {
-    const auto error = point->fitted.half_width();
-    return !error || speedup - 1 > *error;
+  Pays pays() const { return point->verdict.value_or(Pays::CannotBeTold); }
+  bool before(const Best& other) const {
+    if (other.point == nullptr) return true;
+    const auto rank = [](Pays pays) { return pays == Pays::Yes ? 2 : pays == Pays::No ? 0 : 1; };
+    return std::pair(rank(pays()), speedup) > std::pair(rank(other.pays()), other.speedup);
   }
 };
 
@@ -56,24 +61,50 @@ std::string at_bandwidth(const AnsweredPoint& point) {
   return point.bandwidth.empty() ? "" : " at " + point.bandwidth;
 }
 
-/// "On 256 workers vgg-16 runs fastest with randk at 10Gbps (1.47x dense); at 25Gbps and 100Gbps no
-/// compressor surely pays." `best` are those of one model, by bandwidth.
-std::string winners_sentence(const std::vector<Best>& best, double workers) {
-  std::vector<std::string> winners;
-  std::vector<std::string> without;
+/// "1.47x, 90 %: 1.20x to 1.80x"
+std::string margin_words(const Best& best) {
+  const AnsweredPoint& point = *best.point;
+  std::string words = times_text(best.speedup) + " the speed of " + point.opponent();
+  if (point.speedup_low && point.speedup_high)
+    words += ", 90 %: " + times_text(*point.speedup_low) + " to " + times_text(*point.speedup_high);
+  return words;
+}
+
+/// "at 10Gbps, 25Gbps and 100Gbps"; "" without bandwidths.
+std::string at_bandwidths(const std::vector<Best>& best) {
+  std::vector<std::string> names;
   for (const Best& one : best)
-    if (one.speedup > 1 && one.surely())
-      winners.push_back("with " + one.point->compressor + at_bandwidth(*one.point) + " (" +
-                        times_text(one.speedup) +
-                        (winners.empty() ? " " + std::string(one.point->opponent()) + ")" : ")"));
-    else
-      without.push_back(one.point->bandwidth);
-  const std::string where =
-      "On " + count_text(workers) + " workers " + best.front().point->model + " ";
-  if (winners.empty()) return where + "surely gains from no compressor.";
-  std::string sentence = where + "runs fastest " + join(winners);
-  if (!without.empty()) sentence += "; at " + join(without, " and ") + " no compressor surely pays";
-  return sentence + ".";
+    if (!one.point->bandwidth.empty()) names.push_back(one.point->bandwidth);
+  if (names.empty()) return "";
+  const std::string last = names.back();
+  names.pop_back();
+  return " at " + (names.empty() ? last : join(names) + " and " + last);
+}
+
+/// "On 256 workers vgg-16: randk surely pays at 10Gbps (1.47x ...); compression surely does not pay
+/// at 100Gbps (at best ...); it cannot be told at 25Gbps (at best ...): measure ..." `best` are
+/// those of one model, by bandwidth.
+std::string verdict_sentence(const std::vector<Best>& best, double workers) {
+  std::map<Pays, std::vector<Best>> by_verdict;
+  for (const Best& one : best) by_verdict[one.pays()].push_back(one);
+  std::vector<std::string> parts;
+  for (const Best& one : by_verdict[Pays::Yes])
+    parts.push_back(one.point->compressor + " " + to_text(Pays::Yes) + at_bandwidth(*one.point) +
+                    " (" + margin_words(one) + ")");
+  for (const auto& [pays, subject] :
+       {std::pair{Pays::No, "compression "}, {Pays::CannotBeTold, "it "}}) {
+    const std::vector<Best>& those = by_verdict[pays];
+    if (those.empty()) continue;
+    const Best& most = *std::max_element(
+        those.begin(), those.end(),
+        [](const Best& one, const Best& other) { return one.speedup < other.speedup; });
+    parts.push_back(subject + to_text(pays) + at_bandwidths(those) + " (at best " +
+                    most.point->compressor + ", " + margin_words(most) + ")");
+    if (pays == Pays::CannotBeTold && !most.point->measure.empty())
+      parts.back() += ": measure " + most.point->measure;
+  }
+  return "On " + count_text(workers) + " workers " + best.front().point->model + ": " +
+         join(parts, "; ") + ".";
 }
 
 /// The names of the fastest in each setting, dense included, by one of the two estimates.
@@ -110,9 +141,8 @@ std::string disagreement(const std::vector<AnsweredPoint>& points) {
     if (const auto other = physics.find(setting); other != physics.end() && other->second != winner)
       ++differ;
   if (differ == 0) return "";
-  return "These are forecasts with software costs fitted to published runs; physics alone names "
-         "another winner in " +
-         std::to_string(differ) + " of " + std::to_string(fitted.size()) + " settings.";
+  return "Physics alone names another fastest run in " + std::to_string(differ) + " of " +
+         std::to_string(fitted.size()) + " settings.";
 }
 
 /// Uses the fitted estimate if there is one, because it is nearer to the measurements.
@@ -124,30 +154,26 @@ void add_sweep(Headline& headline, const ResultFile& result, bool with_sentences
     return point.fitted.speedup.has_value();
   });
   std::map<std::string, std::map<std::pair<double, std::string>, Best>> best;
+  std::map<Pays, std::size_t> told;
   std::size_t cases = 0;
-  std::size_t paying = 0;
-  std::size_t agreeing = 0;
-  std::size_t judged = 0;
   for (const AnsweredPoint& point : points) {
     if (point.dense()) continue;
-    if (!point.agree.empty()) ++judged;
-    if (point.agree == "yes") ++agreeing;
-    const auto speedup = (fitted ? point.fitted : point.physics).speedup;
-    if (!speedup) continue;
     ++cases;
-    if (*speedup > 1) ++paying;
-    if (point.workers != workers) continue;
-    Best& one = best[point.model][{point.bits_per_second, point.bandwidth}];
-    if (*speedup > one.speedup) one = {&point, *speedup};
+    ++told[point.verdict.value_or(Pays::CannotBeTold)];
+    const auto speedup = (fitted ? point.fitted : point.physics).speedup;
+    if (!speedup || point.workers != workers) continue;
+    const Best one{&point, *speedup};
+    Best& known = best[point.model][{point.bits_per_second, point.bandwidth}];
+    if (one.before(known)) known = one;
   }
   Best most;
   for (const auto& [model, by_bandwidth] : best) {
     std::vector<Best> listed;
     for (const auto& [bandwidth, one] : by_bandwidth) {
       listed.push_back(one);
-      if (one.speedup > most.speedup) most = one;
+      if (one.pays() == Pays::Yes && one.before(most)) most = one;
     }
-    if (with_sentences) headline.sentences.push_back(winners_sentence(listed, workers));
+    if (with_sentences) headline.sentences.push_back(verdict_sentence(listed, workers));
   }
   if (with_sentences && !best.empty()) {
     if (const std::string differ = disagreement(points); !differ.empty())
@@ -159,17 +185,17 @@ void add_sweep(Headline& headline, const ResultFile& result, bool with_sentences
   if (most.point != nullptr)
     headline.numbers.push_back(
         {times_text(most.speedup), "the speed of " + std::string(most.point->opponent()) +
-                                       " at best on " + count_text(workers) + " workers (" +
-                                       most.point->model + ", " + most.point->compressor +
-                                       at_bandwidth(*most.point) + ")"});
-  if (cases > 0)
-    headline.numbers.push_back({std::to_string(paying) + " of " + std::to_string(cases),
-                                "points where compression pays" +
-                                    std::string(fitted ? ", with fitted software costs" : "")});
-  if (judged > 0)
+                                       ", surely more than 1x, on " + count_text(workers) +
+                                       " workers (" + most.point->model + ", " +
+                                       most.point->compressor + at_bandwidth(*most.point) + ")"});
+  if (cases == 0) return;
+  const auto add = [&](Pays pays, const std::string& what) {
     headline.numbers.push_back(
-        {share_text(static_cast<double>(agreeing) / static_cast<double>(judged)),
-         "of points where both forecasts say the same of whether to compress"});
+        {std::to_string(told[pays]) + " of " + std::to_string(cases), "points where " + what});
+  };
+  add(Pays::Yes, "compression surely pays");
+  add(Pays::CannotBeTold, "it cannot be told");
+  add(Pays::No, "it surely does not pay");
 }
 
 void add_simulated(Headline& headline, const ResultFile& result) {

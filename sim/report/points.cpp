@@ -22,7 +22,8 @@ std::vector<std::string> further_columns(const std::vector<Json>& rows) {
       "pays",       "fitted_pays",       "fitted_costs", "agree",
       "evidence",   "outside",           "engine",       "problem",
       "key",        "outside_seen",      "schedule",     "fitted_schedule",
-      "best_dense", "fitted_best_dense", "against"};
+      "best_dense", "fitted_best_dense", "against",      "verdict",
+      "measure",    "speedup_low",       "speedup_high"};
   std::vector<std::string> columns;
   if (rows.empty()) return columns;
   for (const auto& [name, value] : rows.front().items()) {
@@ -74,11 +75,6 @@ double bits_per_second_of(const std::string& bandwidth) {
   }
 }
 
-std::optional<double> Estimate::half_width() const {
-  if (!seconds || !low || !high) return std::nullopt;
-  return (*high - *low) / 2 / *seconds;
-}
-
 std::vector<std::pair<std::string, double>> parts_of(const Json& row) {
   std::vector<std::pair<std::string, double>> parts;
   for (const char* part : {"forward", "backward", "encode", "exposed_communication", "decode",
@@ -121,7 +117,10 @@ std::vector<AnsweredPoint> points_of(const ResultFile& sweep) {
     point.bits_per_second = bits_per_second_of(point.bandwidth);
     point.workers = positive_of(row, "workers").value_or(1);
     point.density = positive_of(row, "density").value_or(1);
-    point.agree = text_of(row, "agree");
+    point.verdict = pays_in(text_of(row, "verdict"));
+    point.measure = text_of(row, "measure");
+    point.speedup_low = number_of(row, "speedup_low");
+    point.speedup_high = number_of(row, "speedup_high");
     std::vector<std::string> words;
     for (const std::string& column : columns)
       if (others.contains(column)) words.push_back(words_of(column) + " " + text_of(row, column));

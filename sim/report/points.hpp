@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/forecast/verdict.hpp"
 #include "sim/report/results.hpp"
 
 namespace gradcast {
@@ -16,9 +17,6 @@ struct Estimate {
   std::optional<double> speedup;     // over its dense opponent
   std::optional<double> low;         // interval of seconds, if there is one
   std::optional<double> high;
-
-  /// Half the interval's width, as a share of the forecast; nullopt without one.
-  std::optional<double> half_width() const;
 };
 
 struct AnsweredPoint {
@@ -36,10 +34,13 @@ struct AnsweredPoint {
   /// fitted estimate here.
   bool left_out = false;
   bool against_best = false;  // held against the fastest dense run, else that of its schedule
-  std::string agree;          // "yes", "no" or ""
-  std::vector<std::pair<std::string, double>> parts;  // seconds, in the iteration's order
-  /// The seconds of one of its estimates. A dense point gives those of the compressors' opponent,
-  /// which may have another schedule. Needs seconds and, if dense, a speedup.
+  /// Does it pay? None for dense, and in files that say nothing of it.
+  std::optional<Pays> verdict{};
+  std::string measure{};                                // what to measure where it cannot be told
+  std::optional<double> speedup_low{}, speedup_high{};  // the interval that the verdict is from
+  std::vector<std::pair<std::string, double>> parts;    // seconds, in the iteration's order
+  /// The seconds of one of its estimates; of a dense point those of the run that compressors are
+  /// held against, which may have another schedule. Needs seconds and, of dense, a speedup.
   double seconds_held(Estimate AnsweredPoint::*which) const;
   /// Its opponent in words: "dense", "the fastest dense run".
   const char* opponent() const { return against_best ? "the fastest dense run" : "dense"; }

@@ -1,5 +1,5 @@
-// A cell a pair of categories: coloured as the winner, with its lead as text. A lead smaller than the
-// forecast's own error is pale and hatched.
+// A cell a pair of categories: coloured as the winner, with its lead as text. Where it cannot be told
+// which is faster, the cell is pale and hatched.
 import {rect, text} from "@observablehq/plot";
 import {draw, inside, projection, spotText} from "./chart.js";
 import {inkOn} from "./palette.js";

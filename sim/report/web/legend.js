@@ -27,7 +27,7 @@ function notesOf({guides = [], kind, panels}) {
   if (kind === "map" && panels.some(({series}) =>
     series.some(({points}) => points.some(({muted}) => muted)))) {
     notes.push(html("li", {class: "note"},
-      picture(block("var(--rule)"), block(hatchFill)), "lead smaller than the forecast's own error"));
+      picture(block("var(--rule)"), block(hatchFill)), "which is faster cannot be told"));
   }
   if (kind === "scatter" && guides.length > 0) {
     const line = svg("line", {

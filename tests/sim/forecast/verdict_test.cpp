@@ -39,6 +39,14 @@ TEST_CASE("A choice whose software costs are not known may surely not pay, but n
   CHECK(pays_by(RatioInterval{0.5, 0.9}, false) == Pays::No);
 }
 
+TEST_CASE("A choice of two pays if one of them does", "[verdict]") {
+  CHECK(either_of(Pays::No, Pays::Yes) == Pays::Yes);
+  CHECK(either_of(Pays::CannotBeTold, Pays::Yes) == Pays::Yes);
+  CHECK(either_of(Pays::No, Pays::CannotBeTold) == Pays::CannotBeTold);
+  CHECK(either_of(Pays::CannotBeTold, Pays::No) == Pays::CannotBeTold);
+  CHECK(either_of(Pays::No, Pays::No) == Pays::No);
+}
+
 TEST_CASE("The words of a verdict are read back", "[verdict]") {
   for (const Pays pays : {Pays::Yes, Pays::No, Pays::CannotBeTold})
     CHECK(pays_in(to_text(pays)) == pays);

@@ -21,6 +21,7 @@ struct Row {
   double speedup = 1;
   double fitted = 0;  // seconds; 0 for none
   double half_width = 0;
+  std::optional<Pays> pays{};
 };
 
 Json json_of(const Row& row) {
@@ -39,6 +40,12 @@ Json json_of(const Row& row) {
                {"exposed_communication_seconds", row.seconds - 0.35},
                {"scaling_efficiency", 0.5 / row.seconds},
                {"speedup_over_dense", row.speedup}};
+  if (row.pays) {
+    json["verdict"] = to_text(*row.pays);
+    json["measure"] = row.pays == Pays::CannotBeTold ? "one run with it" : "";
+    json["speedup_low"] = row.speedup * 0.8;
+    json["speedup_high"] = row.speedup * 1.2;
+  }
   if (row.fitted > 0) {
     json["fitted_iteration_seconds"] = row.fitted;
     json["fitted_scaling_efficiency"] = 0.5 / row.fitted;
@@ -136,26 +143,37 @@ TEST_CASE("of several densities the paper's is drawn, else the middle one", "[re
                               {.compressor = "topk", .density = 0.05}})) == 0.05);
 }
 
-// topk is 1 / 0.5 - 1 = 100 % faster, and its forecast is 0.1 / 0.5 = 20 % off at most: sure. At 25
-// Gbps it is 1 / 0.95 - 1 = 5 % faster and 0.19 / 0.95 = 20 % off: not.
-TEST_CASE("a winner is pale where its margin is within the forecast's own error", "[report]") {
-  const std::vector<Figure> figures =
-      winner_figures(points({{.fitted = 1, .half_width = 0.1},
-                             {.compressor = "topk", .speedup = 2, .fitted = 0.5, .half_width = 0.1},
-                             {.bandwidth = "25Gbps", .fitted = 1, .half_width = 0.1},
-                             {.compressor = "topk",
-                              .bandwidth = "25Gbps",
-                              .speedup = 1 / 0.95,
-                              .fitted = 0.95,
-                              .half_width = 0.19}}));
+TEST_CASE("a winner is pale where the verdict does not say so", "[report]") {
+  const std::vector<Figure> figures = winner_figures(points(
+      {{.fitted = 1},
+       {.compressor = "topk", .seconds = 0.6, .speedup = 2, .fitted = 0.5, .pays = Pays::Yes},
+       {.bandwidth = "25Gbps", .fitted = 1},
+       {.compressor = "topk",
+        .seconds = 1.1,
+        .bandwidth = "25Gbps",
+        .speedup = 1 / 0.95,
+        .fitted = 0.95,
+        .pays = Pays::CannotBeTold},
+       {.bandwidth = "40Gbps", .fitted = 1},
+       {.compressor = "topk",
+        .seconds = 3,
+        .bandwidth = "40Gbps",
+        .speedup = 0.5,
+        .fitted = 2,
+        .pays = Pays::No}}));
   REQUIRE(figures.size() == 2);
   const FigureSeries& topk = series(figures[0], 0, "topk");
   REQUIRE(topk.points.size() == 2);
   CHECK(topk.points[0].text == "2.00x");
   CHECK_FALSE(topk.points[0].muted);
   CHECK(topk.points[1].muted);
-  CHECK(figures[0].y.categories == std::vector<std::string>{"10Gbps", "25Gbps"});
-  CHECK_THAT(figures[0].summary, Contains("Of 2 settings topk wins 2; in 1 (pale)"));
+  CHECK_FALSE(series(figures[0], 0, "dense").points.at(0).muted);  // it surely does not pay
+  CHECK(figures[0].table.rows.at(1).back() == "cannot be told");
+  CHECK(figures[0].y.categories == std::vector<std::string>{"10Gbps", "25Gbps", "40Gbps"});
+  CHECK_THAT(figures[0].summary,
+             Contains("Compression surely pays in 1 of 3 settings and surely does not pay in 1; in "
+                      "1 (pale) it cannot be told. By the forecast itself topk wins 2, dense wins "
+                      "1."));
 }
 
 TEST_CASE("breakeven's map is drawn twice, once for each estimate", "[report]") {
@@ -168,7 +186,7 @@ TEST_CASE("breakeven's map is drawn twice, once for each estimate", "[report]") 
                                 {"margin_percent", 50},
                                 {"fitted_winner", "dense"},
                                 {"fitted_speedup_over_dense", 1},
-                                {"sure", "no"}}};
+                                {"verdict", "cannot be told"}}};
   const std::vector<Figure> figures = winner_map_figures(breakeven);
   REQUIRE(figures.size() == 2);
   CHECK(figures[0].panels.at(0).series.at(0).name == "dense");  // fitted first
@@ -329,30 +347,56 @@ TEST_CASE("what is too much to draw is in the table, and that is said", "[report
   CHECK_THAT(figure.summary, Contains("26 more panels are in the table alone."));
 }
 
-TEST_CASE("a headline says who wins where, in words, and at most three numbers", "[report]") {
-  const Headline headline = headline_of({sweep_of(
-      {{},
-       {.compressor = "topk", .seconds = 0.5, .speedup = 2},
-       {.bandwidth = "100Gbps"},
-       {.compressor = "topk", .seconds = 1.25, .bandwidth = "100Gbps", .speedup = 0.8}})});
+TEST_CASE("a headline says the verdicts in words, and at most three numbers", "[report]") {
+  const Headline headline = headline_of(
+      {sweep_of({{},
+                 {.compressor = "topk", .seconds = 0.5, .speedup = 2, .pays = Pays::Yes},
+                 {.bandwidth = "100Gbps"},
+                 {.compressor = "topk",
+                  .seconds = 1.25,
+                  .bandwidth = "100Gbps",
+                  .speedup = 0.8,
+                  .pays = Pays::No}})});
   REQUIRE(headline.sentences.size() == 2);
   CHECK_THAT(headline.sentences[1], Contains("Compared is the time of an iteration"));
   CHECK(headline.sentences[0] ==
-        "On 16 workers alexnet runs fastest with topk at 10Gbps (2.00x dense); at 100Gbps no "
-        "compressor surely pays.");
-  CHECK(headline.numbers.size() == 2);
+        "On 16 workers alexnet: topk surely pays at 10Gbps (2.00x the speed of dense, 90 %: 1.60x "
+        "to 2.40x); compression surely does not pay at 100Gbps (at best topk, 0.80x the speed of "
+        "dense, 90 %: 0.64x to 0.96x).");
+  REQUIRE(headline.numbers.size() == 3);
+  CHECK(headline.numbers[0].value == "2.00x");
   CHECK(headline.numbers[1].value == "1 of 2");
+  CHECK(headline.numbers[1].what == "points where compression surely pays");
 }
 
-TEST_CASE("a lead within the forecast's own error is no win, and other winners are owned up to",
+TEST_CASE("what cannot be told is no win and no large number, and other winners are owned up to",
           "[report]") {
-  // 1.05 s of dense over 1 s of topk, give or take a tenth; by physics alone dense is faster.
-  const Headline headline = headline_of({sweep_of(
-      {{.seconds = 0.9, .fitted = 1.05, .half_width = 0.1},
-       {.compressor = "topk", .seconds = 1, .speedup = 1.05, .fitted = 1, .half_width = 0.1}})});
+  // 1.05 s of dense over 1 s of topk; by physics alone dense is faster.
+  const Headline headline = headline_of({sweep_of({{.seconds = 0.9, .fitted = 1.05},
+                                                   {.compressor = "topk",
+                                                    .seconds = 1,
+                                                    .speedup = 1.05,
+                                                    .fitted = 1,
+                                                    .pays = Pays::CannotBeTold}})});
   REQUIRE(headline.sentences.size() == 3);
-  CHECK(headline.sentences[0] == "On 16 workers alexnet surely gains from no compressor.");
-  CHECK_THAT(headline.sentences[1], Contains("physics alone names another winner in 1 of 1"));
+  CHECK(
+      headline.sentences[0] ==
+      "On 16 workers alexnet: it cannot be told at 10Gbps (at best topk, 1.05x the speed of dense, "
+      "90 %: 0.84x to 1.26x): measure one run with it.");
+  CHECK_THAT(headline.sentences[1], Contains("Physics alone names another fastest run in 1 of 1"));
+  REQUIRE(headline.numbers.size() == 3);
+  CHECK(headline.numbers[0].value == "0 of 1");
+  CHECK(headline.numbers[1].value == "1 of 1");
+  CHECK(headline.numbers[1].what == "points where it cannot be told");
+}
+
+// Files of before there were verdicts have none.
+TEST_CASE("a file without verdicts tells nothing surely", "[report]") {
+  const Headline headline =
+      headline_of({sweep_of({{}, {.compressor = "topk", .seconds = 0.5, .speedup = 2}})});
+  CHECK_THAT(headline.sentences.at(0),
+             Contains("it cannot be told at 10Gbps (at best topk, 2.00x"));
+  CHECK(headline.numbers.at(0).value == "0 of 1");
 }
 
 TEST_CASE("a map of break-evens alone asks no question", "[report]") {
@@ -363,15 +407,10 @@ TEST_CASE("a map of break-evens alone asks no question", "[report]") {
 TEST_CASE("each map has the margins of its own forecast", "[report]") {
   ResultFile breakeven{"b.json", "", "breakeven", Json::object()};
   const auto cell = [](int workers) {
-    return Json{{"model", "alexnet"},
-                {"workers", workers},
-                {"nic_bandwidth", "1Gbps"},
-                {"winner", "topk"},
-                {"speedup_over_dense", 2.5},
-                {"margin_percent", 150},
-                {"fitted_winner", "topk"},
-                {"fitted_speedup_over_dense", 2.25},
-                {"sure", "yes"},
+    return Json{{"model", "alexnet"},          {"workers", workers},
+                {"nic_bandwidth", "1Gbps"},    {"winner", "topk"},
+                {"speedup_over_dense", 2.5},   {"margin_percent", 150},
+                {"fitted_winner", "topk"},     {"fitted_speedup_over_dense", 2.25},
                 {"fitted_margin_percent", 125}};
   };
   breakeven.document["map"] = {cell(8), cell(16)};
@@ -383,13 +422,16 @@ TEST_CASE("each map has the margins of its own forecast", "[report]") {
 }
 
 TEST_CASE("sentences of breakeven are the headline", "[report]") {
-  ResultFile breakeven{"b.json",
-                       "",
-                       "breakeven",
-                       {{"summary", {{"sentences", {"On 16 workers topk pays below 9Gbps."}}}}}};
-  breakeven.rows = {{{"finding", "root"}}, {{"finding", "never pays"}}};
+  ResultFile breakeven{
+      "b.json",
+      "",
+      "breakeven",
+      {{"summary", {{"sentences", {"On 16 workers topk surely pays below 9Gbps."}}}}}};
+  breakeven.rows = {{{"compressor", "topk"}, {"surely_pays", "1Gbps..9Gbps"}},
+                    {{"compressor", "topk"}, {"surely_pays", "1Gbps..9Gbps"}},
+                    {{"compressor", "dgc"}, {"surely_pays", ""}}};
   const Headline headline = headline_of({breakeven});
-  CHECK(headline.sentences.at(0) == "On 16 workers topk pays below 9Gbps.");
+  CHECK(headline.sentences.at(0) == "On 16 workers topk surely pays below 9Gbps.");
   CHECK(headline.numbers.at(0).value == "1 of 2");
 }
 
