@@ -40,6 +40,10 @@ double ComparedRun::predicted_efficiency() const { return run.compute / predicte
 
 std::string ComparedRun::pays_sure() const { return yes_or_no(pays_by(speedup_interval)); }
 
+std::string ComparedRun::verdict() const {
+  return is_compressed() && predicted_speedup ? to_text(pays_by(speedup_interval)) : "";
+}
+
 Request unseen_request(const std::string& measured_path, const MeasuredRun& run, DataFiles& files) {
   return naming_row(measured_path, run,
                     [&] { return unseen_request(request_of(run), run.source, files); });

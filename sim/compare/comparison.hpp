@@ -55,6 +55,8 @@ struct ComparedRun {
   /// "yes" or "no" where the whole interval says that compressing beats dense, or that it does not;
   /// "" where it leaves that open, and where there is none.
   std::string pays_sure() const;
+  /// The same in the words of every command, "cannot be told" included; "" for a dense run.
+  std::string verdict() const;
 };
 
 /// Above this error, an explanation is looked for.

@@ -164,6 +164,7 @@ Json row_of(const ComparedRun& compared) {
               {"predicted_speedup_high", interval ? Json(interval->high) : Json()},
               {"dense_fusion", compared.dense_fusion},
               {"pays_sure", compared.pays_sure()},
+              {"verdict", compared.verdict().empty() ? Json() : Json(compared.verdict())},
               {"encode_seconds", result.encode.count()},
               {"communication_seconds", result.communication.count()},
               {"decode_seconds", result.decode.count()}});

@@ -40,6 +40,11 @@ std::string speedup_range(const ComparedRun& run) {
   return interval ? fixed(interval->low, 2) + " to " + fixed(interval->high, 2) : "-";
 }
 
+std::string verdict_words(const ComparedRun& run) {
+  const std::string verdict = run.verdict();
+  return verdict.empty() ? "-" : verdict;
+}
+
 /// A column and its content.
 struct Column {
   std::string header;
@@ -130,7 +135,7 @@ std::string rows_table(const std::vector<ComparedRun>& runs) {
                        }});
     if (std::any_of(runs.begin(), runs.end(),
                     [](const ComparedRun& run) { return run.speedup_interval.has_value(); }))
-      columns.push_back({"x dense 90 %", speedup_range});
+      columns.insert(columns.end(), {{"x dense 90 %", speedup_range}, {"verdict", verdict_words}});
   }
   TextTable table;
   for (const Column& column : columns) table.header.push_back(column.header);

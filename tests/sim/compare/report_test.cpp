@@ -67,6 +67,7 @@ TEST_CASE("verdicts are a table, and an interval of a speedup has its columns", 
   CHECK(row["predicted_speedup_low"] == 1.2);
   CHECK(row["predicted_speedup_high"] == 3);
   CHECK(row["pays_sure"] == "yes");
+  CHECK(row["verdict"] == "surely pays");
   CHECK(row["dense_fusion"] == "merged");
   CHECK(row_of(runs[2])["predicted_speedup_low"].is_null());
   runs[2].run.iteration = Seconds{3};
