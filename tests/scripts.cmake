@@ -71,6 +71,13 @@ set_tests_properties(slurm PROPERTIES SKIP_RETURN_CODE 77 LABELS "slurm;slow" CO
 # Documents against schemas, an installed tree, a package.
 set(cli ${CMAKE_CURRENT_SOURCE_DIR}/sim/cli)
 add_test(NAME schemas COMMAND ${PYTHON_WITH_JSONSCHEMA} ${cli}/schemas_test.py)
+# Verdict, number, table and sentence agree: in a few scenarios, and in every command of the documents.
+add_test(NAME verdicts COMMAND python3 ${cli}/verdicts_test.py)
+add_test(NAME verdicts_of_documents COMMAND python3 ${cli}/verdicts_test.py --documents)
+set_tests_properties(verdicts PROPERTIES LABELS cli
+  ENVIRONMENT "GRADCAST_PROGRAM=$<TARGET_FILE:gradcast>;${plain_environment}")
+set_tests_properties(verdicts_of_documents PROPERTIES LABELS "cli;slow" COST 60
+  ENVIRONMENT "GRADCAST_PROGRAM=$<TARGET_FILE:gradcast>;${plain_environment}")
 add_test(NAME completion COMMAND ${cli}/completion_test.sh)
 add_test(NAME man_pages COMMAND ${cli}/man_pages_test.sh)
 add_test(NAME install

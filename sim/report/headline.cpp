@@ -156,10 +156,13 @@ void add_sweep(Headline& headline, const ResultFile& result, bool with_sentences
   std::map<std::string, std::map<std::pair<double, std::string>, Best>> best;
   std::map<Pays, std::size_t> told;
   std::size_t cases = 0;
-  for (const AnsweredPoint& point : points) {
+  for (const AnsweredPoint& point : all) {
     if (point.dense()) continue;
     ++cases;
     ++told[point.verdict.value_or(Pays::CannotBeTold)];
+  }
+  for (const AnsweredPoint& point : points) {
+    if (point.dense()) continue;
     const auto speedup = (fitted ? point.fitted : point.physics).speedup;
     if (!speedup || point.workers != workers) continue;
     const Best one{&point, *speedup};

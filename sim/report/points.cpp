@@ -167,8 +167,8 @@ double shown_density(const std::vector<AnsweredPoint>& points) {
 
 std::vector<AnsweredPoint> at_density(const std::vector<AnsweredPoint>& points, double density) {
   std::vector<AnsweredPoint> chosen;
-  for (const AnsweredPoint& point : points)
-    if (point.dense() || point.density == density) chosen.push_back(point);
+  for (const AnsweredPoint& point : points)  // casts and quantisers send all elements
+    if (point.dense() || point.density == density || point.density == 1) chosen.push_back(point);
   return chosen;
 }
 

@@ -106,7 +106,8 @@ std::string verdicts_text(const std::vector<StackSource>& sources) {
          " compressed runs are more than 10 % faster or slower than their dense run. The verdict "
          "is sure and\nright for " +
          std::to_string(sure_and_right) + ", sure and wrong for " + std::to_string(sure_and_wrong) +
-         ", and cannot be told for " + std::to_string(pairs - sure_and_right - sure_and_wrong) + ".\n";
+         ", and cannot be told for " + std::to_string(pairs - sure_and_right - sure_and_wrong) +
+         ".\n";
 }
 
 }  // namespace
