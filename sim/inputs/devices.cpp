@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::array kDeviceColumns = {
     "device", "memory_bandwidth", "launch", "source", "fp32", "tf32", "fp16", "bf16", "sms",
-    "also"};
+    "also", "memory"};
 constexpr std::size_t kRequiredDeviceColumns = 4;  // what else is known may be missing
 constexpr std::int64_t kMostSms = 10'000;
 
@@ -55,6 +55,7 @@ std::vector<Device> load_devices(const TextFile& file) {
     device.fp16 = peak_in(rows, NumberType::Fp16);
     device.bf16 = peak_in(rows, NumberType::Bf16);
     if (!rows.text("sms").empty()) device.sms = static_cast<int>(rows.integer("sms", 1, kMostSms));
+    if (!rows.text("memory").empty()) device.memory = rows.value("memory", parse_bytes);
     for (const std::string& name : split_words(rows.text("also"), ' '))
       if (!name.empty()) device.also.push_back(name);
     devices.push_back(std::move(device));

@@ -20,6 +20,7 @@ struct Device {
   // Dense peaks, without sparsity; none where no figure is known or the device lacks the type.
   std::optional<FlopsPerSecond> fp32{}, tf32{}, fp16{}, bf16{};
 
+  Bytes memory{};                   // 0 where no figure is known
   int sms = 0;                      // streaming multiprocessors; 0 where no figure is known
   std::vector<std::string> also{};  // other names: "h100-80gb-hbm3"
 
