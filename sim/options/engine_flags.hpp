@@ -1,12 +1,15 @@
 // The flags that choose the engine, and the random noise of a run.
 #pragma once
+#include <string>
+
 #include "sim/engine/engine.hpp"
 #include "sim/engine/replicas.hpp"
 #include "sim/options/flags.hpp"
 
 namespace gradcast {
 
-void add_engine_flag(Flags& flags);
+/// `usual`: the engine that answers where none is named; "": the first of all.
+void add_engine_flag(Flags& flags, const std::string& usual = "");
 
 /// The engine that was asked for, else the default. Throws UsageError for an unknown engine,
 /// MissingError for one this build lacks.
