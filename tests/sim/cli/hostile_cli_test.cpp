@@ -177,6 +177,7 @@ std::vector<Words> readers_of_files(const std::string& out) {
       {"simulate", "--model", "fnn-3", "--config", "@.toml"},
       {"config", "--config", "@.toml"},
       {"breakeven", "--model", "@.csv"},
+      {"decide", "--model", "@.csv"},
       {"collectives", "--cluster", "@.csv"},
       {"compare", "--measured", "@.csv"},
       {"compare", "--measured", "gtopk", "--fitted", "@.csv"},

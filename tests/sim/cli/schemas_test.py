@@ -48,6 +48,10 @@ RUNS = {
          str(CORPUS / "sent_counts" / "two-workers"), *ANALYTIC],
         ["--model", "alexnet"],
     ],
+    "decide": [
+        ["--model", "resnet-50", "--cluster", "25gbe", "--samples", "1e6", "--price-per-gpu-hour", "2"],
+        ["--model", "llama-3-8b", "--cluster", "dgx-h100", "--sharding", "fsdp", "--preset", "today"],
+    ],
     "collectives": [
         ["--cluster", "dgx-h100", "--nodes", "1..4", "--sizes", "1KiB,25MiB", "--verbose"],
         ["--cluster", "dgx-a100", "--kind", "all-gather", "--sizes", "1MiB", "--engine", "flow-exact"],

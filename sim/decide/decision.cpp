@@ -1,0 +1,198 @@
+#include "sim/decide/decision.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/base/error.hpp"
+#include "sim/base/thread_pool.hpp"
+#include "sim/forecast/preset.hpp"
+#include "sim/forecast/schedule.hpp"
+#include "sim/forecast/workers.hpp"
+#include "sim/inputs/compressor_costs.hpp"
+#include "sim/inputs/cost_table.hpp"
+#include "sim/inputs/devices.hpp"
+#include "sim/plan/stack.hpp"
+
+namespace gradcast {
+namespace {
+
+/// True unless the option is a compressor whose software nobody measured.
+bool costs_known(const Scenario& scenario, const Request& request) {
+  if (!scenario.compresses()) return true;
+  const auto& stack = scenario.stack != nullptr ? scenario.stack : scenario.population;
+  if (stack == nullptr) return is_fitted(request.costs);
+  return std::any_of(stack->terms.begin(), stack->terms.end(), [&](const StackTerm& term) {
+    return term.compressor == scenario.compressor->name;
+  });
+}
+
+struct OptionAnswer {
+  std::optional<Scenario> scenario{};
+  bool costs_known = true;
+  Evaluation forecast{};
+};
+
+/// The scenario, or why there is none. Reads files.
+OptionAnswer scenario_for(const Option& option, DataFiles& files) {
+  OptionAnswer answer;
+  answer.forecast = answer_or_problem(files, [&] {
+    const Request request = with_defaults(option.request, files);
+    answer.scenario = make_scenario(request, files);
+    answer.costs_known = costs_known(*answer.scenario, request);
+    return Evaluation();
+  });
+  return answer;
+}
+
+/// Forecasts all that have a scenario.
+void forecast_all(std::vector<OptionAnswer>& answers, const Engine& engine, std::size_t jobs,
+                  const DataFiles& files) {
+  std::vector<std::size_t> to_do;
+  bool platform_files = false;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (!answers[i].scenario) continue;
+    to_do.push_back(i);
+    platform_files = platform_files || !answers[i].scenario->cluster.platform_file.empty();
+  }
+  // Processes would have to send back whole evaluations: SimGrid works in this one.
+  const bool threads = workers_for(engine, platform_files) == Workers::Threads;
+  const auto forecast = [&](std::size_t i) {
+    answers[i].forecast =
+        answer_or_problem(files, [&] { return evaluate(*answers[i].scenario, engine); });
+    return std::string();
+  };
+  run_in_threads(threads ? jobs : 1, to_do, {forecast, [](std::size_t, const std::string&) {}});
+}
+
+void find_gpu_memory(Decision& decision, const DecideAsked& asked, const DataFiles& files) {
+  if (asked.gpu_memory) {
+    decision.gpu_memory = asked.gpu_memory;
+    return;
+  }
+  DataFiles others = files.beside();
+  const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
+  const Device* device =
+      device_meant(*devices, std::string(device_of(gpu_generation_of(decision.now.cluster))));
+  if (device == nullptr || device->memory.count == 0) return;
+  decision.gpu = device->name;
+  decision.gpu_memory = device->memory;
+}
+
+}  // namespace
+
+std::string_view to_text(Bound bound) {
+  switch (bound) {
+    case Bound::Compute:
+      return "compute";
+    case Bound::Communication:
+      return "communication";
+    case Bound::Software:
+      return "software";
+    case Bound::Memory:
+      break;
+  }
+  return "memory";
+}
+
+Shares shares_of(const Evaluation& forecast) {
+  const Seconds iteration = forecast.result.iteration;
+  Shares shares;
+  shares.communication = forecast.result.exposed_communication / iteration;
+  shares.compute = std::min(forecast.compute / iteration, 1 - shares.communication);
+  shares.software = std::max(0.0, 1 - shares.compute - shares.communication);
+  return shares;
+}
+
+Bound bound_of(const Decision& decision) {
+  if (decision.gpu_memory && decision.memory.total() > *decision.gpu_memory) return Bound::Memory;
+  const Shares shares = shares_of(decision.forecast);
+  if (shares.compute >= std::max(shares.communication, shares.software)) return Bound::Compute;
+  return shares.communication >= shares.software ? Bound::Communication : Bound::Software;
+}
+
+WeighedOption weigh(Option option, const Evaluation& forecast, const Evaluation& today,
+                    bool costs_known) {
+  WeighedOption weighed{std::move(option), forecast};
+  const double work = static_cast<double>(forecast.ranks) * forecast.batch /
+                      (static_cast<double>(today.ranks) * today.batch);
+  const Seconds its = forecast.result.iteration;
+  const Seconds todays = today.result.iteration;
+  weighed.speedup = work * (todays / its);
+  weighed.gpu_time_ratio = static_cast<double>(forecast.ranks) / today.ranks / weighed.speedup;
+  weighed.interval = speedup_interval(its, forecast.doubt, todays, today.doubt);
+  if (weighed.interval) {
+    weighed.interval->low *= work;
+    weighed.interval->high *= work;
+  }
+  Verdict& verdict = weighed.verdict;
+  verdict.speedup = weighed.interval;
+  const bool none = weighed.interval && weighed.interval->high < kWorthwhileSpeedup;
+  verdict.pays = none ? Pays::No : pays_by(weighed.interval, costs_known);
+  if (verdict.pays == Pays::CannotBeTold) {
+    const std::string& flag = weighed.option.flags.empty() ? "" : weighed.option.flags[0].second;
+    const bool compressor = weighed.option.change == Change::Compressor;
+    const std::string name = compressor ? flag : "this change";
+    verdict.measure = costs_known
+                          ? measure_first(name, {its, forecast.doubt}, {todays, today.doubt})
+                          : "one run with " + name + " on this cluster";
+  }
+  return weighed;
+}
+
+void rank(std::vector<WeighedOption>& options) {
+  std::stable_sort(options.begin(), options.end(),
+                   [](const WeighedOption& one, const WeighedOption& other) {
+                     return one.speedup > other.speedup;
+                   });
+}
+
+double epoch_hours(const Evaluation& forecast, double samples) {
+  return samples / forecast.samples_per_second() * forecast.ranks / 3600;
+}
+
+double epoch_cost(const Evaluation& forecast, double samples, double price) {
+  return price * epoch_hours(forecast, samples);
+}
+
+Decision decide(const DecideAsked& asked, const Engine& engine, DataFiles& files) {
+  Decision decision;
+  Request raw = asked.request;
+  decision.request = with_defaults(dense_request(raw), files);
+  if (raw.best_schedule) {
+    const Schedule best = schedule_of(fastest(decision.request, engine, files));
+    raw = with_schedule(raw, best);
+    decision.request = with_schedule(decision.request, best);
+  }
+  decision.now = make_scenario(decision.request, files);
+  decision.assumed = assumed_words(decision.request, decision.now);
+  decision.forecast = evaluate(decision.now, engine);
+  if (!decision.forecast.problem.empty()) throw ValueError(decision.forecast.problem);
+  decision.memory = memory_of(decision.now, make_plan(decision.now));
+  find_gpu_memory(decision, asked, files);
+
+  std::vector<std::string> compressors = asked.compressors;
+  if (compressors == std::vector<std::string>{"all"})
+    compressors = compressors_in(*files.parsed(
+        files.read(kCostTables, decision.request.costs, decision.request.costs_folder),
+        load_cost_table));
+  const std::vector<Option> options =
+      options_of(raw, decision.request, decision.now, compressors, files);
+  // Files are read in the order of the options, so that the answer lists them in that order.
+  std::vector<OptionAnswer> answers;
+  for (const Option& option : options)
+    answers.push_back(option.refused.empty() ? scenario_for(option, files) : OptionAnswer());
+  forecast_all(answers, engine, asked.jobs, files);
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    Option option = options[i];
+    if (option.refused.empty()) option.refused = answers[i].forecast.problem;
+    if (option.refused.empty())
+      decision.ranked.push_back(
+          weigh(std::move(option), answers[i].forecast, decision.forecast, answers[i].costs_known));
+    else
+      decision.refused.push_back(std::move(option));
+  }
+  rank(decision.ranked);
+  return decision;
+}
+
+}  // namespace gradcast

@@ -1,0 +1,41 @@
+// The options of somebody who trains on a cluster: each is today's run with one change.
+#pragma once
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sim/forecast/request.hpp"
+#include "sim/inputs/data_files.hpp"
+#include "sim/plan/scenario.hpp"
+
+namespace gradcast {
+
+/// Kind of change. Network: faster or more links. Compressor: what DDP calls a communication hook.
+enum class Change { Network, Nodes, Batch, Schedule, Sharding, Compressor };
+
+/// "network", "nodes", "batch", "schedule", "sharding", "compressor".
+std::string_view to_text(Change change);
+
+struct Option {
+  std::string name;  // "network x 2 (2 x 192Gbps)"
+  Change change = Change::Network;
+  /// Today's request with the change, before defaults are filled in.
+  Request request{};
+  /// Flags of `simulate` that make the change: {"nodes", "32"}.
+  std::vector<std::pair<std::string, std::string>> flags{};
+  std::string refused{};  // why it is no option here; "" where it is one
+};
+
+/// The compressors that are tried where nobody names any: one of each kind that frameworks offer.
+std::vector<std::string> usual_compressors();
+
+/// The request without compressing: what is said of a compressor alone is left out.
+Request dense_request(Request request);
+
+/// All options of a run. `asked` is the request before defaults, with what is said of compressors,
+/// `today` the same with them, and `now` its scenario. Throws ValueError for an unknown compressor.
+std::vector<Option> options_of(const Request& asked, const Request& today, const Scenario& now,
+                               const std::vector<std::string>& compressors, DataFiles& files);
+
+}  // namespace gradcast

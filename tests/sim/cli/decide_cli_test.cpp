@@ -1,0 +1,138 @@
+// `gradcast decide` as a user runs it.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/run_program.hpp"
+
+using Catch::Contains;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+Ran decide(std::vector<std::string> more) {
+  more.insert(more.begin(), "decide");
+  return gradcast_with(more);
+}
+
+Json decided(std::vector<std::string> more) {
+  more.insert(more.end(), {"--format", "json"});
+  const Ran ran = decide(more);
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  return Json::parse(ran.out);
+}
+
+std::vector<std::string> words_in(const std::string& line) {
+  std::istringstream stream(line);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+const std::vector<std::string> kExample{"--model",  "gpt2-xl", "--cluster",
+                                        "dgx-a100", "--nodes", "16"};
+
+}  // namespace
+
+TEST_CASE("decide ranks what could be changed, and each verdict agrees with its interval",
+          "[cli][decide]") {
+  const UsersPreset users;
+  const Json document = decided(kExample);
+  CHECK(document["schema"]["name"] == "gradcast/decide");
+  CHECK(document["engine"] == "analytic");
+  const Json& summary = document["summary"];
+  CHECK(summary["bound"] == "compute");
+  CHECK(summary["compute_share"].get<double>() + summary["communication_share"].get<double>() +
+            summary["software_share"].get<double>() ==
+        Approx(1));
+  CHECK(summary["gpu"] == "a100-80gb");
+  double last = 1e9;
+  std::size_t told = 0;
+  for (const Json& row : document["results"]) {
+    CAPTURE(row.dump());
+    if (row["option"] == "today" || row["refused"] != "") continue;
+    ++told;
+    const double low = row["speedup_low"];
+    const double high = row["speedup_high"];
+    CHECK(row["speedup"] <= last);
+    last = row["speedup"];
+    if (row["verdict"] == "surely pays")
+      CHECK(low > 1);
+    else if (row["verdict"] == "surely does not pay")
+      CHECK(high < 1.01);
+    else
+      CHECK(row["verdict"] == "cannot be told");
+    CHECK((row["measure"] != "") == (row["verdict"] == "cannot be told"));
+  }
+  CHECK(told > 10);
+  const Ran table = decide(kExample);
+  CHECK_THAT(table.out, Catch::StartsWith("gpt2-xl on dgx-a100 (16 nodes of 8 GPUs") &&
+                            Contains("what binds") && Contains("network x 2 (384Gbps)") &&
+                            Contains("batch x 2") && Contains("powersgd (rank 2)") &&
+                            Contains("90 % interval") && Contains("\nNext:\n"));
+}
+
+TEST_CASE("decide says of today's run and of its options what simulate says", "[cli][decide]") {
+  const Json rows =
+      decided({"--model", "resnet-50", "--cluster", "10gbe", "--nodes", "8"})["results"];
+  for (const Json& row : rows) {
+    if (row["refused"] != "") continue;
+    CAPTURE(row["option"]);
+    std::vector<std::string> words{"simulate", "--model",  "resnet-50", "--cluster", "10gbe",
+                                   "--engine", "analytic", "--format",  "json"};
+    const std::string flags = row["flags"];
+    for (const std::string& word : words_in(flags)) words.push_back(word);
+    if (flags.find("--nodes") == std::string::npos) words.insert(words.end(), {"--nodes", "8"});
+    const Json simulated = Json::parse(gradcast_with(words).out)["results"][0];
+    CHECK(row["iteration_seconds"].get<double>() ==
+          Approx(simulated["iteration_seconds"].get<double>()));
+    CHECK(row["memory_bytes"] == simulated["memory_bytes"]);
+  }
+}
+
+TEST_CASE("the commands that decide ends with run", "[cli][decide]") {
+  for (const std::string& command :
+       decided({"--model", "alexnet", "--cluster", "25gbe", "--nodes", "4"})["summary"]["next"]) {
+    CAPTURE(command);
+    std::vector<std::string> words = words_in(command);
+    REQUIRE(words.size() > 2);
+    words.erase(words.begin());
+    CHECK(gradcast_with(words).exit_code == 0);
+  }
+}
+
+TEST_CASE("decide gives the price of an epoch", "[cli][decide]") {
+  const Json today =
+      decided({"--model", "resnet-50", "--cluster", "25gbe", "--samples", "1281167",
+               "--price-per-gpu-hour", "2.50", "--compressor", "topk"})["results"][0];
+  CHECK(today["epoch_cost"].get<double>() ==
+        Approx(2.5 * 8 * 1281167 / 3600 / today["samples_per_second"].get<double>()));
+}
+
+TEST_CASE("decide refuses in one line", "[cli][decide]") {
+  const std::vector<std::string> run{"--model", "resnet-50"};
+  for (const std::vector<std::string>& wrong :
+       std::vector<std::vector<std::string>>{{"--compressor", "topp"},
+                                             {"--compressor", "dense"},
+                                             {"--compressor", "all,topk"},
+                                             {"--samples", "0"},
+                                             {"--samples", "many"},
+                                             {"--price-per-gpu-hour", "2"},
+                                             {"--price-per-gpu-hour", "-2", "--samples", "5"},
+                                             {"--gpu-memory", "40"},
+                                             {"--gpu-memory", "0B"},
+                                             {"--parameter", "4"},
+                                             {"--cluster", "nowhere"},
+                                             {"--nodes", "0"}}) {
+    std::vector<std::string> words = run;
+    words.insert(words.end(), wrong.begin(), wrong.end());
+    const Ran ran = decide(words);
+    CAPTURE(wrong, ran.err);
+    CHECK(ran.exit_code == 2);
+    CHECK(ran.out.empty());
+    CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
+  }
+  CHECK(decide({}).exit_code == 2);
+  CHECK(decide({"--payload", "1MiB"}).exit_code == 2);
+}

@@ -1,0 +1,107 @@
+#include "sim/decide/answer.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "sim/decide/next_steps.hpp"
+#include "sim/engine/engine.hpp"
+
+using namespace gradcast;
+using Catch::Contains;
+
+namespace {
+
+DecideAsked asked_for(const std::string& model, const std::string& cluster) {
+  DecideAsked asked;
+  asked.request.model = model;
+  asked.request.cluster = cluster;
+  asked.request.costs.clear();
+  asked.request.today = true;
+  asked.compressors = {"topk"};
+  return asked;
+}
+
+Decision decided(const DecideAsked& asked) {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  return decide(asked, *find_engine("analytic"), files);
+}
+
+}  // namespace
+
+TEST_CASE("the answer begins with the question, and says what binds", "[decide]") {
+  const DecideAsked asked = asked_for("vgg-16", "1gbe");
+  const Decision decision = decided(asked);
+  const std::string table = decide_table(decision, asked, {"gradcast simulate"});
+  CHECK_THAT(table, Catch::StartsWith("vgg-16 on 1gbe (") &&
+                        Contains("Assumed: PyTorch DDP on NCCL") && Contains("what binds") &&
+                        Contains("exposed communication") && Contains("network x 2 (1.7776Gbps)") &&
+                        Contains("activations are not counted") &&
+                        Contains("\nNext:\n  gradcast simulate\n"));
+  CHECK_THAT(table, !Contains("epoch cost"));
+}
+
+TEST_CASE("rows are today's run, the options by rank, and what was refused", "[decide]") {
+  DecideAsked asked = asked_for("resnet-50", "10gbe");
+  asked.samples = 1e6;
+  asked.price = 2;
+  const Decision decision = decided(asked);
+  const std::vector<Json> rows = decide_rows(decision, asked);
+  REQUIRE(rows.size() == 1 + decision.ranked.size() + decision.refused.size());
+  CHECK(rows[0]["option"] == "today");
+  CHECK(rows[0]["verdict"].is_null());
+  const double hours = rows[0]["epoch_gpu_hours"];
+  CHECK(rows[0]["epoch_cost"].get<double>() == Approx(2 * hours));
+  for (const Json& row : rows) {
+    CAPTURE(row.dump());
+    CHECK(row.size() == rows[0].size());
+    if (row["refused"] != "") {
+      CHECK(row["iteration_seconds"].is_null());
+      continue;
+    }
+    if (row["option"] == "today") continue;
+    CHECK(row["speedup"].get<double>() == Approx(row["samples_per_second"].get<double>() /
+                                                 rows[0]["samples_per_second"].get<double>()));
+    // The cost of an epoch goes by GPU time alone.
+    CHECK(row["epoch_cost"].get<double>() ==
+          Approx(2 * hours * row["gpu_time_ratio"].get<double>()));
+  }
+  CHECK_THAT(decide_table(decision, asked, {}), Contains("epoch cost"));
+}
+
+TEST_CASE("options that are refused for one reason share a line", "[decide]") {
+  Decision decision = decided(asked_for("resnet-50", "10gbe"));
+  decision.refused = {{"one", Change::Nodes, {}, {}, "why"},
+                      {"another", Change::Nodes, {}, {}, "else"},
+                      {"two", Change::Nodes, {}, {}, "why"}};
+  CHECK_THAT(decide_table(decision, {}, {}),
+             Contains("Left out:\n  one, two: why\n  another: else\n"));
+}
+
+TEST_CASE("a run that exceeds its GPU's memory says so first", "[decide]") {
+  DecideAsked asked = asked_for("gpt2-xl", "dgx-a100");
+  asked.compressors.clear();
+  asked.gpu_memory = Bytes{16'000'000'000};
+  const Decision decision = decided(asked);
+  CHECK_THAT(bound_words(decision), Catch::StartsWith("memory: the run needs 18.7 of 16.0 GB"));
+  CHECK_THAT(decide_table(decision, asked, {}), Contains("does not fit in memory"));
+}
+
+TEST_CASE("next steps repeat the run's flags, quoted, and replace those of the option",
+          "[decide]") {
+  Decision decision = decided(asked_for("resnet-50", "10gbe"));
+  const auto only = [&](Change change) {
+    Decision one = decision;
+    std::erase_if(one.ranked, [&](const auto& each) { return each.option.change != change; });
+    one.ranked.resize(std::min<std::size_t>(1, one.ranked.size()));
+    return next_steps(one, {"gradcast", "decide", "--model", "my model.csv", "--nic-bandwidth",
+                            "10Gbps", "--samples", "5", "--compressor", "all", "--batch", "128"});
+  };
+  const std::string run = " --model 'my model.csv'";
+  CHECK(only(Change::Compressor) ==
+        std::vector{"gradcast breakeven" + run + " --batch 128 --compressor topk --over " +
+                    "nic-bandwidth"});
+  CHECK(only(Change::Batch) ==
+        std::vector{"gradcast sweep" + run + " --nic-bandwidth 10Gbps --batch 128,256"});
+  CHECK(only(Change::Network) ==
+        std::vector{"gradcast sweep" + run + " --batch 128 --nic-bandwidth 9.43Gbps,18.86Gbps"});
+  CHECK(only(Change::Nodes).empty());
+}
