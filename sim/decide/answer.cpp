@@ -245,7 +245,8 @@ Json summary_of(const Decision& decision, const std::vector<std::string>& next) 
   summary["question"] = question_words(decision);
   summary["assumed"] = decision.assumed;
   summary["bound"] = to_text(bound_of(decision));
-  summary["bound_sentence"] = bound_words(decision);
+  summary["sentences"] = {question_words(decision), "What binds: " + bound_words(decision) + ".",
+                          "What pays: " + pays_words(decision) + "."};
   summary["compute_share"] = shares.compute;
   summary["communication_share"] = shares.communication;
   summary["software_share"] = shares.software;

@@ -57,6 +57,7 @@ std::vector<Figure> figures_of(std::span<const ResultFile> results) {
   const std::vector<const ResultFile*> trained = all_of("train");
 
   std::vector<Figure> figures;
+  append(figures, each("decide", option_figures));
   append(figures, each("breakeven", winner_map_figures));
   append(figures, each("tta", accuracy_figures));
   append(figures, convergence_figures(trained));

@@ -18,6 +18,7 @@ std::vector<Figure> figures_of(std::span<const ResultFile> results);
 /// `points` are those of a sweep.
 std::vector<Figure> scaling_figures(const std::vector<AnsweredPoint>& points);
 std::vector<Figure> winner_figures(const std::vector<AnsweredPoint>& points);
+std::vector<Figure> option_figures(const ResultFile& decided);
 std::vector<Figure> winner_map_figures(const ResultFile& breakeven);
 std::vector<Figure> breakdown_figures(const std::vector<AnsweredPoint>& points);
 std::vector<Figure> speedup_figures(const std::vector<AnsweredPoint>& points);

@@ -6,6 +6,7 @@
 
 #include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
+#include "sim/forecast/verdict.hpp"
 #include "sim/report/figures.hpp"
 #include "sim/report/points.hpp"
 #include "sim/report/trainings.hpp"
@@ -222,6 +223,27 @@ void add_simulated(Headline& headline, const ResultFile& result) {
   }
 }
 
+/// A gain is a headline only where it is sure.
+void add_decided(Headline& headline, const ResultFile& result) {
+  add_said(headline, result);
+  for (const Json& row : result.rows) {
+    const bool today = text_of(row, "option") == "today";
+    const auto seconds = positive_of(row, "iteration_seconds");
+    if (today && seconds)
+      headline.numbers.push_back({seconds_text(*seconds) + " s", "an iteration today"});
+    const auto efficiency = positive_of(row, "scaling_efficiency");
+    if (today && efficiency)
+      headline.numbers.push_back({share_text(*efficiency), "scaling efficiency today"});
+    const auto speedup = positive_of(row, "speedup");
+    if (!speedup || text_of(row, "verdict") != to_text(Pays::Yes) ||
+        text_of(row, "change") == "nodes")
+      continue;
+    headline.numbers.push_back(
+        {times_text(*speedup), "today's speed, with " + text_of(row, "option")});
+    return;
+  }
+}
+
 void add_errors(Headline& headline, const ResultFile& result) {
   const auto summary = result.document.find("summary");
   if (summary == result.document.end()) return;
@@ -248,6 +270,7 @@ Headline headline_of(const std::vector<ResultFile>& results) {
     for (const ResultFile& result : results)
       if (result.command == command) add(result);
   };
+  each("decide", [&](const ResultFile& result) { add_decided(headline, result); });
   each("breakeven", [&](const ResultFile& result) { add_breakeven(headline, result); });
   each("tta", [&](const ResultFile& result) { add_said(headline, result); });
   std::vector<const ResultFile*> trained;
@@ -268,7 +291,7 @@ Headline headline_of(const std::vector<ResultFile>& results) {
     headline.sentences.push_back("And " + std::to_string(more) + " more of that kind.");
   }
   const bool compares = std::any_of(results.begin(), results.end(), [](const ResultFile& result) {
-    return result.command == "breakeven" || result.command == "sweep";
+    return result.command == "breakeven" || result.command == "sweep" || result.command == "decide";
   });
   if (compares && !headline.sentences.empty()) headline.sentences.emplace_back(kOnlyTime);
   if (headline.numbers.size() > 3) headline.numbers.resize(3);

@@ -18,7 +18,7 @@ constexpr std::int64_t kVersion = 1;
 
 const std::vector<std::string> kShown = {"simulate",     "collectives", "compare", "fit",
                                          "sweep",        "breakeven",   "tta",     "train",
-                                         "theory-curve", "calibrate"};
+                                         "theory-curve", "calibrate",   "decide"};
 
 const Json* find(const Json& object, std::string_view key) {
   if (!object.is_object()) return nullptr;

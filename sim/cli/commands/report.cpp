@@ -19,12 +19,12 @@ constexpr std::size_t kMostResults = 1000;
 Flags report_flags() {
   Flags flags(
       "report",
-      "Makes one HTML page from timelines and from the JSON of other commands (simulate, "
-      "collectives,\ncompare, fit, sweep, breakeven, train, theory --curve, tta, calibrate). It "
-      "has pictures, "
-      "the "
-      "tables behind\nthem, and where each comes from. The page needs no network, and can be read "
-      "without JavaScript.",
+      "Makes one HTML page from timelines and from the JSON of other commands (decide, simulate,\n"
+      "collectives, compare, fit, sweep, breakeven, train, theory --curve, tta, calibrate). It "
+      "has\n"
+      "pictures, the tables behind them, and where each comes from. The page needs no network, "
+      "and\n"
+      "can be read without JavaScript.",
       {"report sweep.json breakeven.json -o report.html", "report compare.json --figures",
        "report compare.json --figure errors-compare -o errors.svg"});
   flags.add_words("RESULT...", "files that `--format json` or `--timeline` wrote", kMostResults);

@@ -1,0 +1,64 @@
+// From the options of `decide` to a picture and a headline.
+#include <catch2/catch.hpp>
+
+#include "sim/report/figures.hpp"
+#include "sim/report/headline.hpp"
+
+using namespace gradcast;
+using Catch::Contains;
+
+namespace {
+
+/// Today's run, an option with this verdict, and one that was refused.
+ResultFile decided(const std::string& change, const std::string& verdict) {
+  ResultFile result{"decide.json", "", "decide", {}};
+  result.document["summary"]["sentences"] = {"What binds: compute."};
+  result.rows = {{{"option", "today"},
+                  {"change", ""},
+                  {"iteration_seconds", 0.5},
+                  {"scaling_efficiency", 0.9},
+                  {"speedup", nullptr},
+                  {"refused", ""}},
+                 {{"option", "overlap"},
+                  {"change", change},
+                  {"iteration_seconds", 0.4},
+                  {"speedup", 1.25},
+                  {"speedup_low", 1.1},
+                  {"speedup_high", 1.4},
+                  {"verdict", verdict},
+                  {"refused", ""}},
+                 {{"option", "NICs x 2"},
+                  {"change", "network"},
+                  {"iteration_seconds", nullptr},
+                  {"speedup", nullptr},
+                  {"refused", "one node"}}};
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("each option has a bar with its interval, and a row says why one was left out",
+          "[report][decide]") {
+  const auto figures = option_figures(decided("schedule", "surely pays"));
+  REQUIRE(figures.size() == 1);
+  const FigureSeries& bars = figures[0].panels.at(0).series.at(0);
+  REQUIRE(bars.points.size() == 1);
+  CHECK(bars.points[0].y == 1.25);
+  CHECK(bars.points[0].low == 1.1);
+  CHECK(bars.points[0].high == 1.4);
+  CHECK(bars.points[0].label == "overlap: 1.25x, surely pays (90 %: 1.10 to 1.40)");
+  REQUIRE(figures[0].table.rows.size() == 3);
+  CHECK(figures[0].table.rows[2].back() == "one node");
+}
+
+TEST_CASE("a gain is a headline only where it is sure, and not by more nodes", "[report][decide]") {
+  const auto numbers = [](const std::string& change, const std::string& verdict) {
+    return headline_of({decided(change, verdict)}).numbers.size();
+  };
+  CHECK(numbers("schedule", "surely pays") == 3);
+  CHECK(numbers("schedule", "cannot be told") == 2);
+  CHECK(numbers("nodes", "surely pays") == 2);
+  const Headline headline = headline_of({decided("schedule", "surely pays")});
+  CHECK(headline.sentences.front() == "What binds: compute.");
+  CHECK(headline.numbers.back().value == "1.25x");
+}
