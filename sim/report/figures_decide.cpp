@@ -38,8 +38,8 @@ std::vector<Figure> option_figures(const ResultFile& decided) {
   panel.series = {speedups, today};
   figure.panels.push_back(std::move(panel));
   figure.summary =
-      "Each bar is today's run with one change; lines are intervals of 90 %. A change surely pays "
-      "where its whole line lies beyond the dashed one.";
+      "Each bar is today's run with one change; lines are intervals of 90 %. A change pays surely "
+      "only where its whole line lies beyond the dashed one.";
   figure.summary += cut_to_fit(figure);
   return {figure};
 }

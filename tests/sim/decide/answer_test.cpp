@@ -67,6 +67,17 @@ TEST_CASE("rows are today's run, the options by rank, and what was refused", "[d
   CHECK_THAT(decide_table(decision, asked, {}), Contains("epoch cost"));
 }
 
+// The first option wins by its whole interval. Without known costs that is no verdict.
+TEST_CASE("the answer says why a sure gain is no verdict", "[decide]") {
+  DecideAsked asked = asked_for("vgg-16", "1gbe");
+  const std::string sentence = "nobody measured never surely pays";
+  Decision decision = decided(asked);
+  CHECK_THAT(decide_table(decision, asked, {}), !Contains(sentence));
+  REQUIRE(decision.ranked.front().interval->low > 1);
+  decision.ranked.front().verdict.pays = Pays::CannotBeTold;
+  CHECK_THAT(decide_table(decision, asked, {}), Contains(sentence));
+}
+
 TEST_CASE("options that are refused for one reason share a line", "[decide]") {
   Decision decision = decided(asked_for("resnet-50", "10gbe"));
   decision.refused = {{"one", Change::Nodes, {}, {}, "why"},
