@@ -45,7 +45,7 @@ std::string doubt_about(const BreakEven& root, const Crossing& crossing, bool wh
   const auto after = advantage(above);
   if (crossing.gap || !before || !after) return "values beside it have no answer";
   if ((*before > 0) == (*after > 0))
-    return std::string("1 % beside it ") + (*before > 0 ? "it pays" : "it does not pay") +
+    return std::string("1 % beside it ") + (*before > 0 ? "it is faster" : "it is not faster") +
            " on both sides: other changes are as near, or the engine wavers";
   if ((*after > 0) != root.pays_above)
     return "1 % beside it the winner changes the other way round: other changes are as near";

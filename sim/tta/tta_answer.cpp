@@ -209,7 +209,7 @@ std::vector<Json> time_rows(const TtaFound& found) {
 std::string time_table(const TtaFound& found) {
   TextTable table{{"compressor", "target", "estimate", "reached", "iterations", "iteration",
                    "time to accuracy", "90 % interval", "iteration/dense", "iterations/dense",
-                   "time/dense", "pays by iteration", "by time"},
+                   "time/dense", "verdict by iteration", "by time"},
                   {}};
   for (const TimeToAccuracy& one : found.times) {
     const auto& against = one.against_dense;
@@ -225,8 +225,8 @@ std::string time_table(const TtaFound& found) {
                           against ? fixed(against->iteration_time.value, 2) : "-",
                           against ? ratio_text(against->iterations, bound) : "-",
                           against ? ratio_text(against->time, bound) : "-",
-                          against ? pays_word(against->by_iteration) : "-",
-                          against ? pays_word(against->by_time) : "-"});
+                          against ? to_text(against->by_iteration) : "-",
+                          against ? to_text(against->by_time) : "-"});
   }
   return to_text(table);
 }
@@ -261,9 +261,15 @@ std::vector<Json> break_even_rows(const TtaFound& found) {
   return rows;
 }
 
+/// On which side of the break-even the forecast is faster.
+std::string faster_words(const Json& row) {
+  const std::string finding = row["finding"];
+  if (finding == "root") return row["pays"];
+  return finding == "no answer" ? finding : finding == "never pays" ? "never" : "throughout";
+}
+
 std::string break_even_table(const TtaFound& found) {
-  TextTable table{
-      {"compressor", "by", "target", "estimate", "finding", "at", "90 % interval", "pays"}, {}};
+  TextTable table{{"compressor", "by", "target", "estimate", "faster", "at", "90 % interval"}, {}};
   const auto dash = [](const Json& value) {
     const std::string text = value_to_text(value);
     return text.empty() ? "-" : text;
@@ -274,9 +280,8 @@ std::string break_even_table(const TtaFound& found) {
     for (std::size_t i = 0; i < std::max<std::size_t>(1, one.roots.size()); ++i) {
       const Json& row = rows[place++];
       table.rows.push_back({found.setups.name(found.setups.all[one.setup]), dash(row["by"]),
-                            dash(row["target_percent"]), dash(row["estimate"]),
-                            dash(row["finding"]), dash(row["at"]), interval_text_of(row),
-                            dash(row["pays"])});
+                            dash(row["target_percent"]), dash(row["estimate"]), faster_words(row),
+                            dash(row["at"]), interval_text_of(row)});
     }
   return to_text(table);
 }

@@ -45,7 +45,7 @@ void add_tta_flags(Flags& flags) {
             "cluster, for its own and for those without a fit; or none",
             kUsualSoftware);
   flags.add("over",
-            "also find where a compressor begins or stops to pay over: nic-bandwidth or "
+            "also find where a compressor begins or stops to be faster over: nic-bandwidth or "
             "kernel-cost (times the costs')");
   flags.add("from", "where to begin looking (default: 1Gbps, a hundredth of the kernel cost)");
   flags.add("to", "where to end (default: 400Gbps, a hundredfold)");

@@ -77,11 +77,12 @@ std::string root_words(const AccuracyBreakEven& found, Quantity over) {
   if (!found.pays_at_start)
     return "has no answer" + (found.problem.empty() ? "" : " (" + found.problem + ")");
   const std::string looked = between_in_words(over, found.range.from, found.range.to, 0, 3);
-  if (found.roots.empty()) return (*found.pays_at_start ? "it pays " : "it never pays ") + looked;
+  if (found.roots.empty())
+    return (*found.pays_at_start ? "it is faster " : "it is never faster ") + looked;
   std::string text;
   for (const AccuracyRoot& root : found.roots) {
     const std::string at = in_words(over, rounded_to(3, root.at), 0);
-    text += text.empty() ? "it pays " : ", and ";
+    text += text.empty() ? "it is faster " : ", and ";
     text += over == Quantity::KernelCost
                 ? "with " + at + (root.pays_above ? " or slower ones" : " or faster ones")
                 : (root.pays_above ? "above " : "up to ") + at;

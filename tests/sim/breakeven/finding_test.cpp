@@ -171,7 +171,7 @@ TEST_CASE("a root of which one side wavers is reported as such", "[breakeven]") 
     return Duel{taking(x > 50.3 && x < 50.6 ? 1 : 3), taking(2)};
   });
   REQUIRE(spike.roots.size() == 2);
-  CHECK_THAT(spike.roots[0].unchecked, Catch::Contains("does not pay on both sides"));
+  CHECK_THAT(spike.roots[0].unchecked, Catch::Contains("is not faster on both sides"));
 }
 
 TEST_CASE("why nothing has an answer is kept", "[breakeven]") {

@@ -205,7 +205,7 @@ TEST_CASE("what an answer rests on is said", "[breakeven]") {
   CHECK_THAT(sentences_of(told)[2], Contains("(nic_share, rank_spread)"));
   told.physics.evidence = "measured";
   CHECK(sentences_of(told).size() == 5);
-  told.physics.roots = {{38e9, false, "1 % beside it it pays on both sides"}};
+  told.physics.roots = {{38e9, false, "1 % beside it it is faster on both sides"}};
   CHECK_THAT(sentences_of(told)[3], Contains("Do not trust 38 Gb/s: 1 % beside it"));
 }
 
