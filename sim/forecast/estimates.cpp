@@ -131,13 +131,14 @@ bool costs_fitted(const Estimates& estimates, DataFiles& files) {
   const Request& fitted = estimates.fitted->request;
   const Compressor* compressor = find_compressor(fitted.compressor);
   if (compressor != nullptr && compressor->family == Family::Dense) return true;
-  if (!fitted.stack.empty()) {
-    const auto stack = stack_of(fitted, files);
-    return std::any_of(stack->terms.begin(), stack->terms.end(),
-                       [&](const StackTerm& term) { return term.compressor == fitted.compressor; });
-  }
+  if (!fitted.stack.empty()) return costs_fitted(*stack_of(fitted, files), fitted.compressor);
   return fitted.costs != estimates.physics.request.costs &&
          costs_of(fitted, files) != costs_of(estimates.physics.request, files);
+}
+
+bool costs_fitted(const Stack& stack, std::string_view compressor) {
+  return std::any_of(stack.terms.begin(), stack.terms.end(),
+                     [&](const StackTerm& term) { return term.compressor == compressor; });
 }
 
 Scenario make_scenario(const Asked& asked, DataFiles& files) {

@@ -3,8 +3,10 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "sim/forecast/request.hpp"
+#include "sim/plan/stack.hpp"
 
 namespace gradcast {
 
@@ -44,6 +46,8 @@ Estimates estimates_of(const Request& request, const std::string& software, cons
 /// that software takes besides the kernels. Without that time, a compressor would win by what is
 /// not known about it. True for dense, which has no costs; false where there is no fitted answer.
 bool costs_fitted(const Estimates& estimates, DataFiles& files);
+/// The same of a stack, for a compressor that is not dense.
+bool costs_fitted(const Stack& stack, std::string_view compressor);
 
 /// make_scenario, with that software. Throws as it does.
 Scenario make_scenario(const Asked& asked, DataFiles& files);

@@ -215,10 +215,13 @@ void add_simulated(Headline& headline, const ResultFile& result) {
     if (efficiency) sentence += ", at a scaling efficiency of " + share_text(*efficiency);
     if (speedup && text_of(row, "compressor") != "dense")
       sentence += " and " + times_text(*speedup) + " the speed of dense";
+    const auto verdict = pays_in(text_of(row, "verdict"));
+    if (verdict) sentence += "; compressing " + words_of({*verdict, {}, text_of(row, "measure")});
     headline.sentences.push_back(sentence + ".");
     headline.numbers.push_back({seconds_text(*seconds) + " s", "an iteration of " + what});
     if (efficiency) headline.numbers.push_back({share_text(*efficiency), "scaling efficiency"});
-    if (speedup && text_of(row, "compressor") != "dense")
+    if (speedup && text_of(row, "compressor") != "dense" &&
+        verdict.value_or(Pays::Yes) != Pays::CannotBeTold)
       headline.numbers.push_back({times_text(*speedup), "the speed of dense"});
   }
 }

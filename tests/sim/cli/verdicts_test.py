@@ -194,6 +194,19 @@ def complaints_of_report(document, page):
     return wrong
 
 
+def complaints_of_simulate(document, table):
+    wrong = [f"said without a verdict: {words}" for words in loose_words(table)]
+    for row in document["results"]:
+        if row["verdict"] is None:
+            continue
+        told = by_interval(row["speedup_low"], row["speedup_high"])
+        if row["verdict"] not in (told, OPEN) or row["verdict"] not in table:
+            wrong.append(f"{row['verdict']}, but by the interval {told}")
+        if (row["measure"] == "") != (row["verdict"] != OPEN) or row["measure"] not in table:
+            wrong.append(f"{row['verdict']}, measure '{row['measure']}'")
+    return wrong
+
+
 CHECKS = {"sweep": complaints_of_sweep, "breakeven": complaints_of_breakeven, "compare": complaints_of_compare}
 
 
@@ -233,7 +246,8 @@ class Verdicts(unittest.TestCase):
             with self.subTest(command=command):
                 words = shlex.split(command)
                 if words[0] == "simulate":
-                    self.assertEqual(loose_words(self.answer(*words)), [])
+                    document = json.loads(self.answer(*words, "--format", "json"))
+                    self.assertEqual(complaints_of_simulate(document, self.answer(*words, "--format", "table")), [])
                     continue
                 document = self.document_of(words)
                 self.assertTrue(document["results"] or document.get("map"))
@@ -296,6 +310,15 @@ class Verdicts(unittest.TestCase):
         sure = next(row for row in document["results"] if row["verdict"] == NO)
         sure["predicted_speedup_high"] = 1.1
         self.assertTrue(complaints_of_compare(document, table))
+
+    def test_a_doctored_forecast_is_noticed(self):
+        words = shlex.split("simulate --model resnet-50 --compressor gaussian --engine analytic")
+        document = json.loads(self.answer(*words, "--format", "json"))
+        table = self.answer(*words, "--format", "table")
+        self.assertEqual(complaints_of_simulate(document, table), [])
+        self.assertTrue(complaints_of_simulate(document, table.replace(OPEN, YES)))
+        document["results"][0]["verdict"] = YES
+        self.assertTrue(complaints_of_simulate(document, table.replace(OPEN, YES)))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 #include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
+#include "sim/forecast/estimates.hpp"
 #include "sim/plan/plan_summary.hpp"
 #include "sim/plan/stack_use.hpp"
 
@@ -10,6 +11,13 @@ namespace {
 
 /// The change of a forecast, in percent of the forecast as it is.
 double change_percent(Seconds changed, Seconds as_is) { return 100 * ((changed - as_is) / as_is); }
+
+/// The doubt about a named stack or a fitted cluster; none by physics alone.
+ForecastDoubt software_doubt(const Scenario& scenario, const Plan& plan,
+                             const IterationResult& result, Seconds jitter) {
+  if (scenario.stack != nullptr) return doubt_of(scenario, plan, result, jitter);
+  return {deviations_of(scenario, plan, result, jitter), std::nullopt};
+}
 
 }  // namespace
 
@@ -46,9 +54,18 @@ IterationForecast make_forecast(const Scenario& scenario, const Plan& plan, cons
   if (scenario.compresses()) {
     Scenario twin = dense_twin(scenario);
     apply_stack(twin);
-    const IterationResult dense = run_all(twin, make_plan(twin)).mean;
-    forecast.speedup_over_dense =
-        dense.lost.empty() ? std::optional(dense.iteration / iteration) : std::nullopt;
+    const Plan dense_plan = make_plan(twin);
+    const IterationResult dense = run_all(twin, dense_plan).mean;
+    forecast.speedup_over_dense = std::nullopt;
+    if (!dense.lost.empty()) return forecast;
+    forecast.speedup_over_dense = dense.iteration / iteration;
+    const ForecastDoubt its_doubt = software_doubt(scenario, plan, forecast.result, jitter);
+    if (!its_doubt.deviations && !its_doubt.spread) return forecast;
+    const std::string name(scenario.compressor->name);
+    forecast.verdict =
+        verdict_on(name, {iteration, its_doubt},
+                   {dense.iteration, software_doubt(twin, dense_plan, dense, jitter)},
+                   scenario.stack == nullptr || costs_fitted(*scenario.stack, name));
   }
   return forecast;
 }

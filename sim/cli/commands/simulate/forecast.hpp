@@ -12,6 +12,7 @@
 #include "sim/engine/replicas.hpp"
 #include "sim/forecast/sensitivity.hpp"
 #include "sim/forecast/uncertainty.hpp"
+#include "sim/forecast/verdict.hpp"
 #include "sim/inputs/measured.hpp"
 #include "sim/options/engine_flags.hpp"
 #include "sim/plan/memory.hpp"
@@ -27,6 +28,8 @@ struct IterationForecast {
   std::optional<double> samples_per_second{};
   std::optional<double> scaling_efficiency{};
   std::optional<double> speedup_over_dense{};
+  /// On the compressor, against dense by the same schedule. None by physics alone.
+  std::optional<Verdict> verdict{};
   std::optional<MeasuredRun> measured{};  // the run that this is a forecast of, where there is one
   std::optional<LatencySensitivity> latency{};
   std::optional<ForecastInterval> interval{};

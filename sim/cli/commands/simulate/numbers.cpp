@@ -31,6 +31,12 @@ Json numbers_of(const IterationForecast& forecast, const Plan& plan, const Noise
   numbers["samples_per_second"] = or_null(forecast.samples_per_second);
   numbers["scaling_efficiency"] = or_null(forecast.scaling_efficiency);
   numbers["speedup_over_dense"] = or_null(forecast.speedup_over_dense);
+  const auto& verdict = forecast.verdict;
+  const auto speedup = verdict ? verdict->speedup : std::nullopt;
+  numbers["verdict"] = verdict ? Json(to_text(verdict->pays)) : Json();
+  numbers["measure"] = verdict ? verdict->measure : "";
+  numbers["speedup_low"] = speedup ? Json(speedup->low) : Json();
+  numbers["speedup_high"] = speedup ? Json(speedup->high) : Json();
   const bool measured = forecast.measured.has_value() && !lost;
   numbers["measured_seconds"] = measured ? Json(forecast.measured->iteration.count()) : Json();
   numbers["error_percent"] = measured ? Json(forecast.error_percent()) : Json();

@@ -88,9 +88,19 @@ std::string headline(const IterationForecast& forecast, const Plan& plan, const 
   if (forecast.samples_per_second)
     add("samples per second", fixed(*forecast.samples_per_second, 1));
   if (forecast.scaling_efficiency)
-    add("scaling efficiency", fixed(100 * *forecast.scaling_efficiency, 1) + " %");
-  if (forecast.speedup_over_dense)
-    add("speedup over dense", fixed(*forecast.speedup_over_dense, 2));
+    add("scaling efficiency",
+        fixed(100 * *forecast.scaling_efficiency, 1) + " %" +
+            (*forecast.scaling_efficiency > 1
+                 ? " (one GPU alone updates all parameters, here each updates its part only)"
+                 : ""));
+  if (forecast.speedup_over_dense) {
+    const auto speedup = forecast.verdict ? forecast.verdict->speedup : std::nullopt;
+    add("speedup over dense",
+        fixed(*forecast.speedup_over_dense, 2) +
+            (speedup ? " (90 %: " + fixed(speedup->low, 2) + " to " + fixed(speedup->high, 2) + ")"
+                     : ""));
+    if (forecast.verdict) add("over dense, same schedule", words_of(*forecast.verdict));
+  }
   add("90 % interval", forecast.interval ? seconds(forecast.interval->low) + " to " +
                                                seconds(forecast.interval->high) + " " + unit.name()
                                          : "none: the data folder has no stack-population");
