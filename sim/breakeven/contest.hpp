@@ -47,9 +47,10 @@ std::optional<Seconds> deviation_of_difference(const Forecast& one, const Foreca
 /// of the two has no answer, or nothing that says how far it is off.
 std::optional<RatioInterval> speedup_of(const Forecast& its, const Forecast& other);
 
-/// How far two forecasts are from being told apart at kIntervalLevel: the difference that is needed
-/// minus the actual one, divided by the iteration. Above 0 they cannot be told apart. For
-/// forecasts by stacks: how far 1 lies inside the interval of the speedup. nullopt as above.
+/// Distance of two forecasts from being told apart at kIntervalLevel: the difference needed minus
+/// the actual one, divided by the iteration. Above 0 they cannot be told apart. Forecasts by stacks
+/// instead give the distance of 1 from the nearer end of the speedup's interval, positive inside it
+/// (joint draws). nullopt as above.
 std::optional<double> lack_of_difference(const Forecast& one, const Forecast& other);
 
 }  // namespace gradcast

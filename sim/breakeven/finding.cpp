@@ -62,7 +62,8 @@ LookedAt answered_part(const LookedAt& range, const Advantage& advantage) {
   return {answered.front(), answered.back(), range.whole};
 }
 
-/// Where the two cannot be told apart about a root; none if a jump is larger than any error.
+/// The stretch about a root in which the two cannot be told apart; none if a jump is larger than
+/// any error.
 std::optional<Stretch> unsure_about(const BreakEven& root, const Crossing& crossing,
                                     const LookedAt& range, const Advantage& unsure) {
   for (const double beside : {root.at, crossing.below, crossing.above})

@@ -37,8 +37,8 @@ struct Finding {
   /// Whether it pays at the beginning of the range; nullopt if no value of the range has an answer.
   std::optional<bool> pays_at_start;
   std::vector<BreakEven> roots;  // rising
-  /// Where the two forecasts cannot be told apart, as far as the grid shows, and about the roots.
-  /// For fitted forecasts only.
+  /// The parts of the range in which the two cannot be told apart, as far as the grid shows, and
+  /// about the roots. For fitted forecasts only.
   std::vector<Stretch> unsure;
   bool fitted = false;                    // the forecasts have deviations
   std::size_t unanswered = 0;             // values of the grid that have no answer
@@ -46,7 +46,7 @@ struct Finding {
   std::size_t forecasts = 0;              // asked for, each value once
   std::string engine, evidence, outside;  // those of the forecasts, each different one once
   std::vector<std::string> schedules,
-      against_schedules;     // that the two ran by, each different one once
+      against_schedules;     // schedules of the two, each different one once
   std::string outside_seen;  // terms of the stack that some of them leave at physics, each once
   std::optional<Duel> first, last;  // at the ends of the range
   std::optional<Duel> undecided;    // at a value where the two cannot be told apart

@@ -111,7 +111,7 @@ void leave_out_unfitted(WinMap& map, const std::vector<Contestant>& contestants,
   }
 }
 
-/// Of all candidates, whose runs begin with number `first`.
+/// The cells over all candidates. Their runs begin with number `first`.
 std::vector<std::vector<MapCell>> cells_of(const WinMap& map, const Seen& seen, std::size_t first,
                                            bool costs_known) {
   std::vector<std::vector<MapCell>> cells(map.nodes.size());

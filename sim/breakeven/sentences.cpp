@@ -115,7 +115,7 @@ std::string and_joined(std::vector<std::string> words) {
   return join(words) + " and " + last;
 }
 
-/// Where its forecast is the faster one, and where it is not.
+/// The parts of the range in which its forecast is the faster one, and those in which it is not.
 std::string where_faster(const Finding& finding, const Words& words) {
   std::vector<std::string> parts;
   const auto paying = finding.paying();

@@ -31,18 +31,18 @@ struct Told {
   std::vector<std::string> unfitted{};
   Finding physics;
   std::optional<Finding> fitted;
-  std::string costs{};     // what scaled costs rest on; "" where they are as they were found
-  std::string accuracy{};  // where trainings with it ended, in a sentence; "" for not known
+  std::string costs{};     // basis of scaled costs; "" if they are not scaled
+  std::string accuracy{};  // final accuracies of published trainings, a sentence; "" if not known
   bool verbose = false;    // with the names of software costs that have no data here
 };
 
-/// What the answer is told by: the forecast with software, else physics alone.
+/// The finding that tells the answer: the forecast with software, else physics alone.
 const Finding& told_by(const Told& told);
 
 /// The verdicts along the range.
 std::vector<VerdictStretch> verdicts_of(const Told& told);
 
-/// What to measure where it cannot be told; "" where it can be told everywhere.
+/// The measurement that would tell where it cannot be told; "" where it can be told everywhere.
 std::string measure_of(const Told& told);
 
 /// "faster up to 38.2 Gb/s; above it is not": which forecast is the shorter one, without an error.

@@ -13,11 +13,11 @@ namespace gradcast {
 struct MapCell {
   std::optional<std::size_t> winner;  // none: nobody has an answer
   std::optional<double> speedup_over_first{};
-  std::string schedule{};             // of the winner
-  std::string first_schedule{};       // of dense
-  double margin = 0;                  // by which share of its time the second takes longer
-  std::optional<bool> sure{};         // beyond the forecasts' own error; not of physics alone
-  std::optional<bool> family_sure{};  // that one of the winner's family is the fastest
+  std::string schedule{};             // the winner's
+  std::string first_schedule{};       // dense's
+  double margin = 0;                  // share of the winner's time by which the second takes longer
+  std::optional<bool> sure{};         // beyond the forecasts' own error; nullopt for physics alone
+  std::optional<bool> family_sure{};  // one of the winner's family is the fastest
   /// Does any compressor pay over dense? None where dense or all of them have no answer.
   std::optional<Pays> pays{};
 };

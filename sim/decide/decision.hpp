@@ -14,7 +14,7 @@
 
 namespace gradcast {
 
-/// What somebody asks `gradcast decide`.
+/// The question to `gradcast decide`.
 struct DecideAsked {
   Request request{};                       // before defaults; its compressor is none of those below
   std::vector<std::string> compressors{};  // to try; {"all"}: all that the costs have
@@ -50,7 +50,7 @@ struct Decision {
   std::optional<Bytes> gpu_memory{};    // none where it is not known
 };
 
-/// What limits today's run.
+/// The limit of today's run.
 enum class Bound { Compute, Communication, Software, Memory };
 
 /// "compute", "communication", "software", "memory".
@@ -70,7 +70,7 @@ Shares shares_of(const Evaluation& forecast);
 /// Memory if parameters, gradients and optimizer alone exceed the GPU's; else the largest share.
 Bound bound_of(const Decision& decision);
 
-/// How an option compares with today's run. Both forecasts have answers. `costs_known` is as in
+/// Compares an option with today's run. Both forecasts have answers. `costs_known` is as in
 /// `pays_by`.
 WeighedOption weigh(Option option, const Evaluation& forecast, const Evaluation& today,
                     bool costs_known);

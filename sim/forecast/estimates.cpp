@@ -66,7 +66,7 @@ bool is_software(const std::string& property) {
   return std::find(kSoftware.begin(), kSoftware.end(), property) != kSoftware.end();
 }
 
-/// What a cost table says about a compressor's calls.
+/// Encode and decode seconds of a compressor's rows in the cost table.
 std::vector<std::pair<Seconds, Seconds>> costs_of(const Request& request, DataFiles& files) {
   const auto table =
       files.parsed(files.read(kCostTables, request.costs, request.costs_folder), load_cost_table);
@@ -76,7 +76,7 @@ std::vector<std::pair<Seconds, Seconds>> costs_of(const Request& request, DataFi
   return costs;
 }
 
-/// What the request itself says about the software stays.
+/// Takes the software of `from`; the request's own values stay.
 void take_software(Cluster& cluster, const Cluster& from, const Request& request) {
   const auto asked = [&](const std::string& name) {
     return std::any_of(request.changed.begin(), request.changed.end(),

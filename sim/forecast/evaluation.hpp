@@ -27,8 +27,8 @@ struct Evaluation {
   Bytes memory{};              // a GPU's, without activations
   std::string outside_seen{};  // terms of its stack, comma-separated: left at physics
 
-  /// What a verdict is made from: the doubt about a fitted cluster or about a stack that was named.
-  /// Physics alone has none.
+  /// The doubt that a verdict is made from: that about a fitted cluster or about a stack that was
+  /// named. Physics alone has none.
   ForecastDoubt software_doubt() const {
     return stacked ? doubt : ForecastDoubt{doubt.deviations, std::nullopt};
   }

@@ -1,5 +1,5 @@
-// What is assumed of a run where nobody says otherwise: the software that people run today, or the
-// paper's run of 2019.
+// The assumptions about a run where nobody says otherwise: the software that people run today, or
+// the paper's run of 2019.
 #pragma once
 #include <string>
 #include <string_view>

@@ -48,8 +48,7 @@ struct Judged {
 Verdict verdict_on(const std::string& name, const Judged& its, const Judged& other,
                    bool costs_known = true);
 
-/// What to measure first: the run that would settle most of what widens the interval of the
-/// speedup.
+/// The run to measure first: it would settle most of what widens the interval of the speedup.
 std::string measure_first(const std::string& name, const Judged& its, const Judged& other,
                           const std::string& others_name = "dense");
 

@@ -26,12 +26,17 @@ double nvls_share(GpuGeneration gpu) { return gpu == GpuGeneration::Blackwell ? 
 /// A tree of switches reaches 5/6 of what its network does (src/graph/tuning.cc).
 constexpr double kNvlsTreeShare = 5. / 6;
 
-/// The bandwidth that the algorithm would have if its protocol cost nothing.
-double link_bandwidth(const NcclMachine& machine, const NcclEstimate& estimate, Outcome outcome) {
+/// The bandwidth that the algorithm would have if its protocol cost nothing. All channels pass each
+/// GPU's links. If the NICs together are faster than these, NCCL counts on more than they carry.
+double link_bandwidth(const Cluster& cluster, const NcclMachine& machine,
+                      const NcclEstimate& estimate, Outcome outcome) {
   const double inside = machine.channels * machine.inside.value;
-  const double between = machine.nodes == 1
-                             ? inside
-                             : machine.channels * std::min(machine.inside, machine.between).value;
+  const int gpus = machine.gpus_per_node;
+  const double carried = machine.nodes == 1 || gpus == 1 ? INFINITY : cluster.intra.bandwidth.value;
+  const double between =
+      machine.nodes == 1
+          ? inside
+          : std::min(machine.channels * std::min(machine.inside, machine.between).value, carried);
   if (estimate.algorithm == NcclAlgorithm::Ring)
     return between * machine.ranks() / ring_steps(outcome, machine.ranks());
   if (machine.nodes == 2)
@@ -91,8 +96,8 @@ Bytes tree_piece(const NcclMachine& machine, NcclProtocol protocol, Bytes bytes)
 /// part of its NICs' bandwidth that a node reaches. `walked`: what the first piece's way through a
 /// tree takes, over what all bytes take. NCCL's estimate holds it, so that it is walked only where
 /// less than the nominal rate is reached.
-double link_time(const NcclMachine& machine, const NcclEstimate& estimate, Outcome outcome,
-                 double reached, double walked) {
+double link_time(const Cluster& cluster, const NcclMachine& machine, const NcclEstimate& estimate,
+                 Outcome outcome, double reached, double walked) {
   const double flags = streams::flags_of(to_text(estimate.protocol));
   switch (estimate.algorithm) {
     case NcclAlgorithm::Nvls:
@@ -108,7 +113,7 @@ double link_time(const NcclMachine& machine, const NcclEstimate& estimate, Outco
       break;
   }
   const double estimated =
-      reached * link_bandwidth(machine, estimate, outcome) / estimate.bandwidth.value;
+      reached * link_bandwidth(cluster, machine, estimate, outcome) / estimate.bandwidth.value;
   return std::max(flags, estimated - flags * walked);
 }
 
@@ -127,7 +132,7 @@ Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
     walked = static_cast<double>(protocol.piece.count) * (tree_steps(machine.nodes) - 1) /
              static_cast<double>(passed * std::max<std::int64_t>(1, bytes.count));
   }
-  protocol.link_time = link_time(machine, estimate, outcome, reached, walked);
+  protocol.link_time = link_time(cluster, machine, estimate, outcome, reached, walked);
   const bool is_pat = estimate.algorithm == NcclAlgorithm::Pat;
   protocol.begin = kLaunch + step.begin + (is_pat ? machine.ranks() : 0) * kPatOfPart;
   protocol.inside = step.inside + above(cluster.intra.latency, kInsideHeld) - cluster.intra.latency;

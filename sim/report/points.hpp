@@ -36,8 +36,8 @@ struct AnsweredPoint {
   bool against_best = false;  // held against the fastest dense run, else that of its schedule
   /// Does it pay? None for dense, and in files that say nothing of it.
   std::optional<Pays> verdict{};
-  std::string measure{};                                // what to measure where it cannot be told
-  std::optional<double> speedup_low{}, speedup_high{};  // the interval that the verdict is from
+  std::string measure{};                                // the measurement that would tell
+  std::optional<double> speedup_low{}, speedup_high{};  // the verdict's interval
   std::vector<std::pair<std::string, double>> parts;    // seconds, in the iteration's order
   /// The seconds of one of its estimates; of a dense point those of the run that compressors are
   /// held against, which may have another schedule. Needs seconds and, of dense, a speedup.

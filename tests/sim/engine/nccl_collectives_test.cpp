@@ -95,6 +95,27 @@ TEST_CASE("the closed form of NCCL's choice is what its messages take", "[nccl][
   CHECK(rings > 50);
 }
 
+// Eight NICs of 48 GB/s are faster than the 232 GB/s of a GPU's links inside: those bind, and what
+// a channel loses to its protocol must not be taken from them a second time.
+TEST_CASE("a tree over faster NICs does not take longer", "[nccl][engine]") {
+  const auto seconds = [](double nic) {
+    Cluster cluster = machine(16, 8, 8, NetworkKind::InfiniBand);
+    cluster.gpu_generation = GpuGeneration::Ampere;
+    cluster.nvlink_sharp = YesNo::No;
+    cluster.nic.bandwidth = {nic};
+    cluster.intra.bandwidth = {232e9};
+    const Bytes bytes{std::int64_t{16} << 20};
+    const NcclWay way =
+        nccl_way(cluster, kUsualNccl, layout_of(cluster), Outcome::AllReduced, bytes);
+    CHECK(way.estimate.algorithm == NcclAlgorithm::Tree);
+    return played(
+        cluster,
+        one_collective(cluster, *way.collective, {.payload = bytes, .protocol = way.protocol}),
+        "analytic");
+  };
+  CHECK(seconds(48e9) <= seconds(24e9));
+}
+
 // Nodes of one GPU: any number of them, parts of all sizes. A rank sends n - 1 parts in ceil(log2
 // n) rounds, so that PAT takes its base and parts, as many steps, and those bytes at .75 of the
 // link.

@@ -32,7 +32,7 @@ Json numbers_of(const IterationForecast& forecast, const Plan& plan, const Noise
   numbers["scaling_efficiency"] = or_null(forecast.scaling_efficiency);
   numbers["speedup_over_dense"] = or_null(forecast.speedup_over_dense);
   const auto& verdict = forecast.verdict;
-  const auto speedup = verdict ? verdict->speedup : std::nullopt;
+  const RatioInterval* speedup = verdict && verdict->speedup ? &*verdict->speedup : nullptr;
   numbers["verdict"] = verdict ? Json(to_text(verdict->pays)) : Json();
   numbers["measure"] = verdict ? verdict->measure : "";
   numbers["speedup_low"] = speedup ? Json(speedup->low) : Json();
