@@ -158,7 +158,8 @@ std::string legend(const Decision& decision) {
   const auto& ranked = decision.ranked;
   std::string text =
       "Speedup: samples/s over today's. GPU time: GPU seconds a sample over today's; below 1 is "
-      "cheaper.\nSurely: the whole interval lies above 1 (pays), or below 1.01 (does not).\n";
+      "cheaper.\nSurely: the whole interval lies above 1 (pays), or below 1.01 (does "
+      "not; a faster network: below 1.05).\n";
   if (std::any_of(ranked.begin(), ranked.end(),
                   [](const auto& each) { return each.verdict.pays == Pays::CannotBeTold; }))
     text += "Cannot be told: a measured run narrows the interval (`gradcast help learn`).\n";

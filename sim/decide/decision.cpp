@@ -126,7 +126,9 @@ WeighedOption weigh(Option option, const Evaluation& forecast, const Evaluation&
   }
   Verdict& verdict = weighed.verdict;
   verdict.speedup = weighed.interval;
-  const bool none = weighed.interval && weighed.interval->high < kWorthwhileSpeedup;
+  const double worth =
+      weighed.option.change == Change::Network ? kWorthBuyingSpeedup : kWorthwhileSpeedup;
+  const bool none = weighed.interval && weighed.interval->high < worth;
   verdict.pays = none ? Pays::No : pays_by(weighed.interval, costs_known);
   if (verdict.pays == Pays::CannotBeTold) {
     const std::string& flag = weighed.option.flags.empty() ? "" : weighed.option.flags[0].second;

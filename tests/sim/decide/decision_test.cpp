@@ -69,6 +69,17 @@ TEST_CASE("the verdict follows the interval", "[decide]") {
   CHECK(pays(0.995, 0.0001).pays == Pays::No);  // 1.005 times as fast: nobody would bother
 }
 
+TEST_CASE("a faster network must gain 5 % to be worth its price", "[decide]") {
+  Option network;
+  network.change = Change::Network;
+  const auto pays = [&](double its) {
+    return weigh(network, forecast(its, 8, 32, 0.0001), forecast(1, 8, 32, 0.0001), true)
+        .verdict.pays;
+  };
+  CHECK(pays(1 / 1.04) == Pays::No);
+  CHECK(pays(1 / 1.06) == Pays::Yes);
+}
+
 TEST_CASE("the fastest option comes first, and equal ones keep their order", "[decide]") {
   std::vector<WeighedOption> options(4);
   const double speedups[] = {1.0, 1.2, 1.0, 0.8};

@@ -116,9 +116,8 @@ TEST_CASE("the same overhead on both sides leaves a speedup sure", "[spread]") {
   CHECK(speedup_interval(spread(1), slower).low < 1);
 }
 
-TEST_CASE(
-    "runs of one kind share two thirds of their scatter, so that a what-if is surer than either",
-    "[spread]") {
+TEST_CASE("runs of one kind share most of their scatter, the more the nearer their forecasts",
+          "[spread]") {
   SoftwareSpread run = spread(0);
   run.scatter = 0.05;
   run.kind = {"", Seconds{0.1}, 8};
@@ -128,9 +127,13 @@ TEST_CASE(
     const RatioInterval ratio = speedup_interval(run, other);
     return std::log(ratio.high / ratio.low) / 2 / t_quantile(0.95, kSpreadDegrees);
   };
-  // A third of 0.05^2 is each run's own: 0.05 x sqrt(2 / 3) = 0.041 between two.
+  // The same run once more: 1/50 of 0.05^2 is each one's own, 0.05 x sqrt(2 / 50) = 0.01 between
+  // two.
+  CHECK(reach_of() == Approx(0.05 * std::sqrt(2.0 / 50)).epsilon(0.1));
+  // Another schedule that takes half as long again: a third is each one's own.
+  other.forecast *= 1.5;
   CHECK(reach_of() == Approx(0.05 * std::sqrt(2.0 / 3)).epsilon(0.1));
-  other.kind.compressor = "topk";  // another kind: 0.05 x sqrt(2) = 0.071
+  other.kind.compressor = "topk";  // another kind shares nothing
   CHECK(reach_of() == Approx(0.05 * std::sqrt(2.0)).epsilon(0.1));
 }
 
