@@ -10,7 +10,8 @@
 namespace gradcast {
 namespace {
 
-constexpr std::array kColumns = {"stacks", "property", "value", "deviation", "seen", "source"};
+constexpr std::array kColumns = {"stacks",    "property", "compressor", "value",
+                                 "deviation", "seen",     "source"};
 
 }  // namespace
 
@@ -25,6 +26,7 @@ std::vector<KnownTerm> load_known_terms(const TextFile& file) {
     known.quantity = &rows.value("property", find_scenario_quantity);
     if (!known.quantity->software)
       throw rows.failure("property", in_quotes(known.quantity->name) + " is the hardware's");
+    known.compressor = rows.value("compressor", parse_term_compressor);
     known.source = rows.word("source");
     if (!rows.text("seen").empty()) known.seen = rows.value("seen", parse_seen);
     const std::string& value = rows.text("value");
@@ -54,12 +56,15 @@ void require_stacks_of(const std::vector<KnownTerm>& known, const std::vector<st
                           " is part of no stack's name (" + join(names) + ")");
 }
 
-std::vector<std::string> apply_known(Stack& stack, const std::vector<KnownTerm>& known) {
+std::vector<std::string> apply_known(Stack& stack, const std::vector<KnownTerm>& known,
+                                     bool measured) {
   std::vector<std::string> taken_out;
   for (const KnownTerm& its : known) {
     if (!has_any_part(stack.name, its.stacks)) continue;
-    auto term = std::find_if(stack.terms.begin(), stack.terms.end(),
-                             [&](const StackTerm& each) { return each.quantity == its.quantity; });
+    auto term = std::find_if(stack.terms.begin(), stack.terms.end(), [&](const StackTerm& each) {
+      return each.quantity == its.quantity && each.compressor == its.compressor;
+    });
+    if (measured && (its.compressor.empty() || term != stack.terms.end())) continue;
     if (its.ruled_out) {
       if (term == stack.terms.end()) continue;
       taken_out.push_back("Without " + term->name() + ": " + its.source);
@@ -70,6 +75,7 @@ std::vector<std::string> apply_known(Stack& stack, const std::vector<KnownTerm>&
       stack.terms.emplace_back();
       term = stack.terms.end() - 1;
       term->quantity = its.quantity;
+      term->compressor = its.compressor;
     }
     if (term == stack.terms.end()) continue;
     if (its.value) {

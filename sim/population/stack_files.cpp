@@ -85,8 +85,7 @@ FittedFile file_of(const Making& from, const std::string& name, const SourceGrou
     term.source = its == 0 ? "no run of it: what other stacks say"
                            : std::to_string(its) + " runs" + (own ? "" : " of " + origin);
   }
-  std::vector<std::string> taken_out;
-  if (origin.empty() && !own) taken_out = apply_known(stack, from.known);
+  const std::vector<std::string> taken_out = apply_known(stack, from.known, own || !origin.empty());
   for (const SourceGroup* group : from.groups)
     if (shows(*group)) {
       runs += group->rows.size();
