@@ -128,8 +128,7 @@ WeighedOption weigh(Option option, const Evaluation& forecast, const Evaluation&
   verdict.speedup = weighed.interval;
   const double worth =
       weighed.option.change == Change::Network ? kWorthBuyingSpeedup : kWorthwhileSpeedup;
-  const bool none = weighed.interval && weighed.interval->high < worth;
-  verdict.pays = none ? Pays::No : pays_by(weighed.interval, costs_known);
+  verdict.pays = pays_by(weighed.interval, costs_known, worth);
   if (verdict.pays == Pays::CannotBeTold) {
     const std::string& flag = weighed.option.flags.empty() ? "" : weighed.option.flags[0].second;
     const bool compressor = weighed.option.change == Change::Compressor;

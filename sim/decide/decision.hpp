@@ -24,11 +24,6 @@ struct DecideAsked {
   std::size_t jobs = 1;
 };
 
-/// Gains below this are called none: nobody buys, measures or rewrites anything for 1 %.
-inline constexpr double kWorthwhileSpeedup = 1.01;
-/// The same of hardware that costs money.
-inline constexpr double kWorthBuyingSpeedup = 1.05;
-
 /// An option that has a forecast, beside today's run. Both are compared per sample, because options
 /// may have other batches or numbers of nodes.
 struct WeighedOption {

@@ -98,9 +98,9 @@ std::string yes_or_no(Pays pays) {
   return pays == Pays::Yes ? "yes" : pays == Pays::No ? "no" : "";
 }
 
-Pays pays_by(const std::optional<RatioInterval>& speedup, bool costs_known) {
+Pays pays_by(const std::optional<RatioInterval>& speedup, bool costs_known, double worth) {
   if (!speedup) return Pays::CannotBeTold;
-  if (speedup->high < 1) return Pays::No;
+  if (speedup->high < worth) return Pays::No;
   return speedup->low > 1 && costs_known ? Pays::Yes : Pays::CannotBeTold;
 }
 

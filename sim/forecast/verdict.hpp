@@ -18,11 +18,17 @@ std::optional<Pays> pays_in(const std::string& text);
 /// "yes" and "no"; "" where it cannot be told.
 std::string yes_or_no(Pays pays);
 
+/// Gains below these are called none: nobody measures or rewrites anything for 1 %, and nobody buys
+/// hardware for less than 5 %.
+inline constexpr double kWorthwhileSpeedup = 1.01;
+inline constexpr double kWorthBuyingSpeedup = 1.05;
+
 /// The rule. A choice pays only if the whole 90 % interval of its speedup lies above 1, and does
-/// not only if the interval lies below 1. Without an interval it cannot be told.
+/// not only if the interval lies below `worth`. Without an interval it cannot be told.
 /// `costs_known`: false if the forecast lacks software costs of the choice. Such costs can only
 /// make it slower, so it may be sure that it does not pay, but never that it pays.
-Pays pays_by(const std::optional<RatioInterval>& speedup, bool costs_known = true);
+Pays pays_by(const std::optional<RatioInterval>& speedup, bool costs_known = true,
+             double worth = 1);
 
 /// The verdict on having a choice of two: it surely pays if one of them does, and surely does not
 /// only if neither does.

@@ -39,6 +39,14 @@ TEST_CASE("A choice whose software costs are not known may surely not pay, but n
   CHECK(pays_by(RatioInterval{0.5, 0.9}, false) == Pays::No);
 }
 
+TEST_CASE("A purchase that gains less than 1 % surely does not pay", "[verdict]") {
+  CHECK(purchase_pays_by(RatioInterval{1.0, 1.009}) == Pays::No);
+  CHECK(purchase_pays_by(RatioInterval{1.001, 1.009}) == Pays::No);
+  CHECK(purchase_pays_by(RatioInterval{0.9, 1.02}) == Pays::CannotBeTold);
+  CHECK(purchase_pays_by(RatioInterval{1.001, 1.02}) == Pays::Yes);
+  CHECK(purchase_pays_by(std::nullopt) == Pays::CannotBeTold);
+}
+
 TEST_CASE("A choice of two pays if one of them does", "[verdict]") {
   CHECK(either_of(Pays::No, Pays::Yes) == Pays::Yes);
   CHECK(either_of(Pays::CannotBeTold, Pays::Yes) == Pays::Yes);
