@@ -12,6 +12,7 @@
 #include "sim/forecast/workers.hpp"
 #include "sim/inputs/cluster_values.hpp"
 #include "sim/inputs/published_words.hpp"
+#include "sim/sweep/upgrades.hpp"
 
 namespace gradcast {
 namespace {
@@ -108,7 +109,10 @@ Answer sweep_answer(const SweepPlan& plan, const SweepTasks& tasks, const Evalua
   answer.rows = sweep_rows(plan, tasks, done);
   answer.table = sweep_table(plan, answer.rows);
   answer.summary = sweep_summary(answer.rows);
-  std::vector<std::string> sentences = cost_sentences(tasks);
+  const std::vector<Upgrade> upgrades = upgrades_of(tasks, answer.rows, done);
+  answer.summary["upgrades"] = upgrades_json(upgrades);
+  std::vector<std::string> sentences = upgrade_sentences(upgrades);
+  for (std::string& sentence : cost_sentences(tasks)) sentences.push_back(std::move(sentence));
   for (std::string& sentence : accuracy_sentences(tasks, files))
     sentences.push_back(std::move(sentence));
   answer.summary["sentences"] = sentences;
