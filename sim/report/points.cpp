@@ -59,6 +59,21 @@ std::string words_of(std::string column) {
   return column;
 }
 
+/// True if a compressor runs by several collectives in one setting: the sweep asked for them. Where
+/// the software chooses by size, each setting has one.
+bool compares_collectives(const std::vector<Json>& rows, const std::vector<std::string>& columns) {
+  std::map<std::string, std::string> known;
+  for (const Json& row : rows) {
+    std::string setting;
+    for (const char* column : {"model", "compressor", "density", "nodes", "nic_bandwidth"})
+      setting += text_of(row, column) + "\n";
+    for (const std::string& column : columns) setting += text_of(row, column) + "\n";
+    const std::string collective = text_of(row, "collective");
+    if (known.try_emplace(setting, collective).first->second != collective) return true;
+  }
+  return false;
+}
+
 /// The speedup that decides. Results of before there was a choice have one alone.
 std::optional<double> speedup_in(const Json& row, const std::string& prefix) {
   const bool best = text_of(row, "against") == "best";
@@ -92,7 +107,7 @@ double AnsweredPoint::seconds_held(Estimate AnsweredPoint::*which) const {
 std::vector<AnsweredPoint> points_of(const ResultFile& sweep) {
   const std::vector<std::string> columns = further_columns(sweep.rows);
   const std::set<std::string> others = varied(sweep.rows, columns);
-  const bool collectives = !varied(sweep.rows, {"collective"}).empty();
+  const bool collectives = compares_collectives(sweep.rows, columns);
   // A compressor without fitted runs would win over one with them by what is not known about it.
   const bool some_fitted = std::any_of(sweep.rows.begin(), sweep.rows.end(), [](const Json& row) {
     return text_of(row, "fitted_costs") == "yes";
