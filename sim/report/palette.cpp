@@ -44,6 +44,10 @@ const std::map<std::string, Look>& known_looks() {
       {"overhead and wait", {"#7d6ba8", 6, 3}},
       {"wait", {"#c2b6dd", 0, 2}},
       {"unexplained", {"#bcbcbc", 1, 2}},
+      // Verdicts: green and violet differ for every eye, grey is between them.
+      {"surely pays", {"#1b7837", 0, 0}},
+      {"cannot be told", {"#bcbcbc", 1, 2}},
+      {"surely does not pay", {"#762a83", 2, 0}},
       {"measured", {"#8a8a8a", 0, 1}},
       {"forecast", {"#3b87c4", 1, 0}},
   };

@@ -24,6 +24,12 @@ class BarsPainter : public Painter {
                                     : point.high.value_or(point.y));
         }
     }
+    for (const FigurePanel& panel : figure.panels) {
+      std::map<std::string, int> shared;
+      for (const FigureSeries& series : panel.series)
+        for (const FigurePoint& point : series.points)
+          if (!series.reference && ++shared[point.x_text] > 1) alone_ = false;
+    }
     values_ = scale_around(AxisScale::Linear, values.low, values.high);
   }
 
@@ -38,8 +44,7 @@ class BarsPainter : public Painter {
   std::string bottom_label() const override { return figure_.y.label; }
 
   double plot_height(const FigurePanel& panel, double) const override {
-    const auto categories = static_cast<double>(categories_of(panel, &FigurePoint::x_text).size());
-    return categories * (band() + kGap) + 4;
+    return static_cast<double>(categories(panel).size()) * (band() + kGap) + 4;
   }
 
   void paint(Canvas& canvas, const FigurePanel& panel, const Box& plot) const override {
@@ -47,16 +52,16 @@ class BarsPainter : public Painter {
     x.from = plot.left;
     x.to = plot.right();
     draw_x_axis(canvas, x, plot);
-    const std::vector<std::string> categories = categories_of(panel, &FigurePoint::x_text);
-    for (std::size_t i = 0; i < categories.size(); ++i) {
+    const std::vector<std::string> names = categories(panel);
+    for (std::size_t i = 0; i < names.size(); ++i) {
       const Box row{plot.left, plot.top + 4 + static_cast<double>(i) * (band() + kGap), plot.width,
                     band()};
-      canvas.text(row.left - 6, row.top + row.height / 2 + 4, categories[i], Anchor::End, kTickSize,
+      canvas.text(row.left - 6, row.top + row.height / 2 + 4, names[i], Anchor::End, kTickSize,
                   left_margin() - 8);
       if (figure_.stacked)
-        stack(canvas, panel, categories[i], x, row);
+        stack(canvas, panel, names[i], x, row);
       else
-        group(canvas, panel, categories[i], x, row);
+        group(canvas, panel, names[i], x, row);
     }
     const double zero = x.at(0);
     canvas.line(zero, plot.top, zero, plot.bottom(), kAxisLine);
@@ -80,9 +85,14 @@ class BarsPainter : public Painter {
     return names;
   }
 
-  double thickness() const { return figure_.stacked ? 18 : beside().size() == 1 ? 16 : 12; }
+  std::vector<std::string> categories(const FigurePanel& panel) const {
+    return categories_of(panel, &FigurePoint::x_text, figure_.x.categories);
+  }
+
+  double thickness() const { return figure_.stacked ? 18 : alone_ ? 16 : 12; }
   double band() const {
-    return figure_.stacked ? thickness() : thickness() * static_cast<double>(beside().size());
+    return figure_.stacked || alone_ ? thickness()
+                                     : thickness() * static_cast<double>(beside().size());
   }
 
   /// A number that a dashed line would cross is placed behind the line.
@@ -120,7 +130,8 @@ class BarsPainter : public Painter {
     for (const FigureSeries& series : panel.series)
       for (const FigurePoint& point : series.points) {
         if (point.x_text != category || series.reference) continue;
-        const auto place = std::find(names.begin(), names.end(), series.name) - names.begin();
+        const auto place =
+            alone_ ? 0 : std::find(names.begin(), names.end(), series.name) - names.begin();
         const double top = row.top + thickness() * static_cast<double>(place);
         const double left = std::min(x.at(0), x.at(point.y));
         canvas.block({left, top + 0.5, std::abs(x.at(point.y) - x.at(0)), thickness() - 1},
@@ -134,6 +145,7 @@ class BarsPainter : public Painter {
   }
 
   Scale values_;
+  bool alone_ = true;  // each category has the bar of one series
 };
 
 }  // namespace

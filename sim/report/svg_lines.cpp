@@ -1,4 +1,4 @@
-// Lines with their bands, and forecasts against measurements.
+// Lines with bars or bands, and forecasts against measurements.
 #include <algorithm>
 
 #include "sim/base/units.hpp"
@@ -13,8 +13,10 @@ std::string step_to(const std::string& d, double x, double y) {
 
 /// Keeps a text legible where it crosses lines: in the colour of a page, else white.
 const std::string kHalo = "style=\"paint-order:stroke;stroke:var(--paper,#fff);stroke-width:3px\"";
-constexpr double kNameSize = 10;        // text beside a point
-constexpr std::size_t kMostMarks = 40;  // per series: more would be a thick line
+constexpr double kNameSize = 10;         // text beside a point
+constexpr std::size_t kMostMarks = 40;   // per series: more would be a thick line
+constexpr std::size_t kMostBarred = 12;  // points with a bar each; a longer series has a band
+constexpr double kBeside = 5;            // pixels between the bars of two series
 
 class LinesPainter : public Painter {
  public:
@@ -42,14 +44,18 @@ class LinesPainter : public Painter {
     const auto [x, y] = scales(plot);
     draw_y_axis(canvas, y, plot);
     draw_x_axis(canvas, x, plot);
-    for (const FigureSeries& series : panel.series) band(canvas, series, x, y);
-    for (const FigureSeries& series : panel.series) line(canvas, series, x, y);
-    names(canvas, panel, x, y, plot);
     for (const FigureSeries& series : panel.series)
+      band(canvas, series, beside(x, panel, series), y);
+    for (const FigureSeries& series : panel.series)
+      line(canvas, series, beside(x, panel, series), y);
+    names(canvas, panel, x, y, plot);
+    for (const FigureSeries& series : panel.series) {
+      const Scale there = beside(x, panel, series);
       if (!series.reference && series.points.size() <= kMostMarks)
         for (const FigurePoint& point : series.points)
           if (x.shows(point.x) && y.shows(point.y))
-            canvas.mark(x.at(point.x), y.at(point.y), palette_.of(series.name), point.label);
+            canvas.mark(there.at(point.x), y.at(point.y), palette_.of(series.name), point.label);
+    }
   }
 
   void swatch(Canvas& canvas, double x, double y, const FigureSeries& series) const override {
@@ -73,6 +79,23 @@ class LinesPainter : public Painter {
     return {x, y};
   }
 
+  static bool barred(const FigureSeries& series) {
+    return series.points.size() <= kMostBarred &&
+           std::any_of(series.points.begin(), series.points.end(),
+                       [](const FigurePoint& point) { return point.low && point.high; });
+  }
+
+  /// Series with bars stand a little to the side of each other, so that no bar hides another.
+  static Scale beside(Scale x, const FigurePanel& panel, const FigureSeries& series) {
+    if (!barred(series)) return x;
+    const auto before = std::count_if(panel.series.data(), &series, barred);
+    const auto all = std::count_if(panel.series.begin(), panel.series.end(), barred);
+    const double shift = kBeside * (static_cast<double>(before) - static_cast<double>(all - 1) / 2);
+    x.from += shift;
+    x.to += shift;
+    return x;
+  }
+
   void band(Canvas& canvas, const FigureSeries& series, const Scale& x, const Scale& y) const {
     std::string there;
     std::vector<const FigurePoint*> back;
@@ -80,6 +103,14 @@ class LinesPainter : public Painter {
       if (!point.low || !point.high || !x.shows(point.x) || !y.shows(*point.low)) continue;
       there += step_to(there, x.at(point.x), y.at(*point.high));
       back.insert(back.begin(), &point);
+    }
+    if (barred(series)) {
+      std::string bars;
+      for (const FigurePoint* point : back)
+        bars += step_to("", x.at(point->x), y.at(*point->low)) + "V" + pixels(y.at(*point->high));
+      canvas.path(bars, "stroke=\"" + palette_.of(series.name).color +
+                            "\" stroke-width=\"1.6\" stroke-opacity=\".6\"");
+      return;
     }
     if (back.size() < 2) return;
     for (const FigurePoint* point : back)

@@ -84,11 +84,14 @@ class LanesPainter : public Painter {
  public:
   LanesPainter(const Figure& figure, const Palette& palette) : Painter(figure, palette) {
     Range time;
-    time.add(0);
+    if (figure.x.scale == AxisScale::Linear) time.add(0);
     for (const FigurePanel& panel : figure.panels)
       for (const FigureSeries& series : panel.series)
-        for (const FigurePoint& point : series.points) time.add(point.until);
-    time_ = scale_around(AxisScale::Linear, time.low, time.high);
+        for (const FigurePoint& point : series.points) {
+          time.add(point.x);
+          time.add(point.until);
+        }
+    time_ = scale_around(figure.x.scale, time.low, time.high);
     time_.high = time.high > time.low ? time.high : time_.high;  // no empty time at the end
   }
 

@@ -122,20 +122,24 @@ void Painter::swatch(Canvas& canvas, double x, double y, const FigureSeries& ser
 }
 
 void draw_x_axis(Canvas& canvas, const Scale& scale, const Box& plot) {
+  std::string grid;  // one path: pages have hundreds of such lines
   for (const Tick& tick : ticks_of(scale, static_cast<int>(plot.width / 46))) {
     const double x = scale.at(tick.value);
-    canvas.line(x, plot.top, x, plot.bottom(), kGridLine);
+    grid += "M" + pixels(x) + " " + pixels(plot.top) + "V" + pixels(plot.bottom());
     canvas.text(x, plot.bottom() + 15, tick.text, Anchor::Middle, kTickSize);
   }
+  if (!grid.empty()) canvas.path(grid, kGridLine);
   canvas.line(plot.left, plot.bottom(), plot.right(), plot.bottom(), kAxisLine);
 }
 
 void draw_y_axis(Canvas& canvas, const Scale& scale, const Box& plot) {
+  std::string grid;
   for (const Tick& tick : ticks_of(scale, static_cast<int>(plot.height / 28))) {
     const double y = scale.at(tick.value);
-    canvas.line(plot.left, y, plot.right(), y, kGridLine);
+    grid += "M" + pixels(plot.left) + " " + pixels(y) + "H" + pixels(plot.right());
     canvas.text(plot.left - 6, y + 4, tick.text, Anchor::End, kTickSize);
   }
+  if (!grid.empty()) canvas.path(grid, kGridLine);
 }
 
 void Range::add(double value) {

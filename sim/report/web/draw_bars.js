@@ -9,11 +9,18 @@ import {CategoryAxis, numberAxis, pointsIn} from "./scales.js";
 const barShare = 0.76;  // of a category's width; the rest is air
 const broadest = 220;   // pixels of an upright category
 
+/// Whether each category has the bar of one series.
+function eachAlone(series) {
+  const names = series.flatMap(({points}) => points.map((point) => point.x_text));
+  return new Set(names).size === names.length;
+}
+
 /// Each bar: its series and point, `a` to `b` across the bar, `from` to `to` along it. A reference's
 /// are lines: from nowhere, as wide as the category.
 function barsOf(figure, series, categories) {
   const bars = [];
   const beside = series.filter(({reference}) => !reference);
+  const alone = eachAlone(beside);
   const ends = new Map();  // of a category: how far its stack reaches, up and down
   for (const one of series) {
     for (const point of one.points) {
@@ -29,8 +36,8 @@ function barsOf(figure, series, categories) {
         bar.to = bar.from + point.y;
         ends.set(key, bar.to);
       } else {
-        const each = barShare / beside.length;
-        bar.a += beside.indexOf(one) * each;
+        const each = alone ? barShare : barShare / beside.length;
+        if (!alone) bar.a += beside.indexOf(one) * each;
         bar.b = bar.a + each * 0.94;
       }
       bars.push(bar);
@@ -77,7 +84,8 @@ export function drawBars(figure, palette, hidden) {
     const bars = barsOf(figure, visible, categories)
       .map((bar) => ({...bar, look: palette.look(figure, bar.one)}));
     const count = categories.names.length;
-    const each = Math.max(1, visible.filter(({reference}) => !reference).length);
+    const solidOnes = visible.filter(({reference}) => !reference);
+    const each = eachAlone(solidOnes) ? 1 : Math.max(1, solidOnes.length);
     const roomFor = ({names}) => (width - 56 - 12) / names.length;
     const upright = all.every((one) => one.pixels < roomFor(one) - 6 && roomFor(one) < broadest);
     const uprightRoom = roomFor(categories);
@@ -89,7 +97,7 @@ export function drawBars(figure, palette, hidden) {
     const left = upright ? 56 : Math.min(longest + 16, Math.floor(width * 0.42));
     const margins = {top: upright ? 26 : 8, right: upright ? 12 : 44, bottom: 42, left};
     const height = upright ? Math.round(Math.max(230, Math.min(380, width * 0.55)))
-      : margins.top + margins.bottom + count * (figure.stacked ? 28 : Math.max(28, 13 * each + 10));
+      : margins.top + margins.bottom + count * (figure.stacked ? 28 : Math.max(width < 480 ? 18 : 28, 13 * each + 7));
     const along = upright ? height - margins.top - margins.bottom : width - left - margins.right;
     const values = value.scale(along, upright ? 32 : 60);
     const solid = bars.filter(({one}) => !one.reference);

@@ -2,7 +2,7 @@
 import {rect, text} from "@observablehq/plot";
 import {draw, gridAcross, inside, isNumber, projection, spotText} from "./chart.js";
 import {inkOn} from "./palette.js";
-import {CategoryAxis, pointsIn, pointsOf, textPixels} from "./scales.js";
+import {CategoryAxis, numberAxis, pointsIn, pointsOf, textPixels} from "./scales.js";
 import {patternFill} from "./marks.js";
 import {numberText} from "./numbers.js";
 
@@ -14,6 +14,7 @@ export function drawLanes(figure, palette, hidden) {
   const begin = all.reduce((least, {x}) => Math.min(least, x), 0);
   const end = all.reduce((most, {until}) => Math.max(most, until), begin);
   if (end <= begin) throw new Error("nothing to draw");
+  const axis = numberAxis(figure, "x", {fromZero: true, also: ["until"]});
 
   const panel = (shown, width) => {
     const {series} = shown;
@@ -30,13 +31,16 @@ export function drawLanes(figure, palette, hidden) {
                 top: lane - 0.4, bottom: lane + 0.4};
       });
     });
-    const pixels = ({from, to}) => ((to - from) / (end - begin)) * across;
+    const time = axis.log ? axis.scale(across, 60)
+      : {domain: [begin, end], tickFormat: numberText,
+         ticks: Math.max(2, Math.min(10, Math.floor(across / 60)))};
+    const along = axis.log ? Math.log : (value) => value;
+    const whole = along(time.domain[1]) - along(time.domain[0]);
+    const pixels = ({from, to}) => ((along(to) - along(from)) / whole) * across;
     // A rim would hide a slice of a pixel or two.
     const wide = slices.filter((slice) => pixels(slice) >= 4);
     const thin = slices.filter((slice) => pixels(slice) < 4);
     const edges = {x1: "from", x2: "to", y1: "top", y2: "bottom", fill: ({colour}) => colour};
-    const time = {domain: [begin, end], tickFormat: numberText,
-                  ticks: Math.max(2, Math.min(10, Math.floor(across / 60)))};
     const chart = draw({
       width, height, margins,
       marks: [
@@ -46,7 +50,7 @@ export function drawLanes(figure, palette, hidden) {
         rect(wide.filter((slice) => slice.pattern),
              {...edges, fill: ({pattern}) => patternFill(pattern)}),
         text(wide.filter((s) => s.point.text && textPixels(s.point.text) < pixels(s) - 6), {
-          x: ({from, to}) => (from + to) / 2, y: "lane", text: ({point}) => point.text,
+          x: ({from, to}) => (axis.log ? Math.sqrt(from * to) : (from + to) / 2), y: "lane", text: ({point}) => point.text,
           fill: ({colour}) => inkOn(colour), fontSize: 11,
         }),
       ],

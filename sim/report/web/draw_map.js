@@ -7,6 +7,7 @@ import {hatchFill} from "./marks.js";
 import {CategoryAxis, pointsIn, pointsOf, textPixels} from "./scales.js";
 
 const gap = 0.03;  // of a cell, on each side
+const rowPixels = 32;  // two lines of text
 
 export function drawMap(figure, palette, hidden) {
   // Each panel has its own categories; the room for their names is the same.
@@ -21,7 +22,7 @@ export function drawMap(figure, palette, hidden) {
     const left = Math.min(along.pixels + 34, Math.floor(width * 0.36));
     const margins = {top: 26, right: 8, bottom: 44, left};
     const cellWidth = (width - left - margins.right) / x.names.length;
-    const height = margins.top + margins.bottom + 38 * y.names.length;
+    const height = margins.top + margins.bottom + rowPixels * y.names.length;
     const cells = series.filter(({name}) => !hidden.has(name)).flatMap((one) => {
       const {colour} = palette.look(figure, one);
       return one.points.map((point) => {

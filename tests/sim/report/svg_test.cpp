@@ -178,3 +178,38 @@ TEST_CASE("characters that XML forbids become replacement characters", "[report]
   CHECK(shortened("\xC3\xA4\xC3\xB6\xC3\xBC", 2) == "\xC3\xA4\xE2\x80\xA6");
   CHECK(shortened("abc", 3) == "abc");
 }
+
+// Two series with intervals at the same x: their bars stand 5 pixels apart.
+TEST_CASE("intervals of two series are bars that do not hide each other", "[report]") {
+  Figure figure{"one", FigureKind::Lines, "t", "s"};
+  FigurePoint point{1, 5};
+  point.low = 4;
+  point.high = 6;
+  FigurePoint next{2, 5};
+  figure.panels = {{"", {{"topk", {point, next}}, {"dgc", {point, next}}}}};
+  const std::string drawn = svg(figure);
+  CHECK(count(drawn, "fill-opacity=\".15\"") == 0);
+  std::vector<double> places;
+  for (std::size_t i = 0; i < drawn.size();) {
+    const std::size_t end = drawn.find("stroke-opacity=\".6\"", i);
+    if (end == std::string::npos) break;
+    const std::size_t from = drawn.rfind("d=\"M", end) + 4;
+    places.push_back(std::stod(drawn.substr(from)));
+    i = end + 1;
+  }
+  REQUIRE(places.size() == 2);
+  CHECK(places[1] - places[0] == Approx(5));
+}
+
+TEST_CASE("a series of many points has a band", "[report]") {
+  Figure figure{"one", FigureKind::Lines, "t", "s"};
+  FigureSeries series{"topk"};
+  for (int i = 1; i <= 13; ++i) {
+    FigurePoint point{static_cast<double>(i), 5};
+    point.low = 4;
+    point.high = 6;
+    series.points.push_back(point);
+  }
+  figure.panels = {{"", {series}}};
+  CHECK(count(svg(figure), "fill-opacity=\".15\"") == 1);
+}
