@@ -12,8 +12,68 @@ namespace gradcast {
 namespace {
 
 constexpr std::size_t kMostLanes = 4;
+constexpr double kAlikeShare = 0.01;  // of the iteration: a few pixels
 
 std::string milliseconds(Seconds time) { return number_to_text(rounded_to(5, 1e3 * time.count())); }
+
+std::vector<const Lane*> lanes_of(int rank, const std::vector<Lane>& lanes) {
+  std::vector<const Lane*> found;
+  for (const Lane& lane : lanes)
+    if (lane.rank == rank && !lane.slices.empty()) found.push_back(&lane);
+  return found;
+}
+
+bool within(Seconds one, Seconds other, Seconds apart) {
+  return one - other <= apart && other - one <= apart;
+}
+
+/// True if the same slices begin and end at the same time, to within `apart`.
+bool alike(const std::vector<const Lane*>& one, const std::vector<const Lane*>& other,
+           Seconds apart) {
+  const auto same_slice = [&](const LaneSlice& a, const LaneSlice& b) {
+    return a.phase == b.phase && within(a.begin, b.begin, apart) && within(a.end, b.end, apart);
+  };
+  return std::equal(
+      one.begin(), one.end(), other.begin(), other.end(), [&](const Lane* a, const Lane* b) {
+        return a->name == b->name && std::equal(a->slices.begin(), a->slices.end(),
+                                                b->slices.begin(), b->slices.end(), same_slice);
+      });
+}
+
+/// Ranks that do the same at the same time as the first of their group.
+std::vector<std::vector<int>> groups_alike(const std::vector<int>& ranks,
+                                           const std::vector<Lane>& lanes) {
+  Seconds end{0};
+  for (const Lane& lane : lanes)
+    for (const LaneSlice& slice : lane.slices) end = std::max(end, slice.end);
+  std::vector<std::vector<int>> groups;
+  std::vector<std::vector<const Lane*>> firsts;
+  for (const int rank : ranks) {
+    const std::vector<const Lane*> own = lanes_of(rank, lanes);
+    const auto known = std::find_if(firsts.begin(), firsts.end(), [&](const auto& first) {
+      return alike(first, own, kAlikeShare * end);
+    });
+    if (known != firsts.end()) {
+      groups[static_cast<std::size_t>(known - firsts.begin())].push_back(rank);
+      continue;
+    }
+    groups.push_back({rank});
+    firsts.push_back(own);
+  }
+  return groups;
+}
+
+/// "rank 2", "4 ranks alike: 0 to 3", "2 ranks alike: 0, 5".
+std::string words_of(const std::vector<int>& group) {
+  if (group.size() == 1) return "rank " + std::to_string(group.front());
+  std::string words = std::to_string(group.size()) + " ranks alike: ";
+  if (group.back() - group.front() + 1 == static_cast<int>(group.size()))
+    return words + std::to_string(group.front()) + " to " + std::to_string(group.back());
+  constexpr std::size_t kMostNames = 8;
+  for (std::size_t i = 0; i < group.size() && i < kMostNames; ++i)
+    words += (i == 0 ? "" : ", ") + std::to_string(group[i]);
+  return group.size() > kMostNames ? words + ", ..." : words;
+}
 
 }  // namespace
 
@@ -51,12 +111,14 @@ Figure lanes_figure(const std::vector<Lane>& lanes) {
     if (!lane.slices.empty() && std::find(ranks.begin(), ranks.end(), lane.rank) == ranks.end())
       ranks.push_back(lane.rank);
   std::sort(ranks.begin(), ranks.end());
-  const std::size_t all_ranks = ranks.size();
-  ranks.resize(std::min(ranks.size(), kMostLanes));
+  std::vector<std::vector<int>> groups = groups_alike(ranks, lanes);
+  const std::size_t all_groups = groups.size();
+  groups.resize(std::min(groups.size(), kMostLanes));
   Seconds last{0};
   std::map<std::string, Seconds> busy;  // the first rank's
-  for (const int rank : ranks) {
-    FigurePanel panel{all_ranks > 1 ? "rank " + std::to_string(rank) : "", {}};
+  for (const std::vector<int>& group : groups) {
+    const int rank = group.front();
+    FigurePanel panel{ranks.size() > 1 ? words_of(group) : "", {}};
     for (const Lane& lane : lanes) {
       if (lane.rank != rank) continue;
       for (const LaneSlice& slice : lane.slices) {
@@ -85,9 +147,13 @@ Figure lanes_figure(const std::vector<Lane>& lanes) {
     first = false;
   }
   figure.summary += ".";
-  if (all_ranks > ranks.size())
-    figure.summary += " The first " + std::to_string(ranks.size()) + " of " +
-                      std::to_string(all_ranks) + " ranks are drawn.";
+  if (all_groups < ranks.size())
+    figure.summary +=
+        " Ranks are drawn once if their work begins and ends within 1 % of the "
+        "iteration of each other.";
+  if (all_groups > groups.size())
+    figure.summary += " The first " + std::to_string(groups.size()) + " of " +
+                      std::to_string(all_groups) + " kinds of ranks are drawn.";
   return figure;
 }
 

@@ -22,7 +22,8 @@ struct Lane {
   std::vector<LaneSlice> slices;
 };
 
-/// One panel for each of the first four ranks. Without slices the figure has no panels.
+/// One panel for ranks that look alike, and at most four panels. Without slices the figure has no
+/// panels.
 Figure lanes_figure(const std::vector<Lane>& lanes);
 
 }  // namespace gradcast
