@@ -69,6 +69,8 @@ struct Figure {
   std::vector<double> guides{};  // Scatter: percent beside the diagonal
   std::vector<FigurePanel> panels{};
   FigureTable table{};  // the figures behind the picture
+  /// True for the figure before it once more, by the other forecast: pages fold it under that one.
+  bool again = false;
 };
 
 }  // namespace gradcast

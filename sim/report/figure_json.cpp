@@ -116,7 +116,9 @@ Json figure_json(const Figure& figure, const Palette& palette) {
   json["id"] = figure.id;
   json["kind"] = kind_name(figure.kind);
   json["title"] = drawn(figure.title);
-  json["summary"] = shortened(clean_text(figure.summary), 2000);
+  std::string words = figure.summary;
+  std::erase(words, '`');  // a screen reader would spell them
+  json["summary"] = shortened(clean_text(words), 2000);
   json["x"] = axis_json(figure.x);
   json["y"] = axis_json(figure.y);
   json["stacked"] = figure.stacked;

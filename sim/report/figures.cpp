@@ -58,12 +58,14 @@ std::vector<Figure> figures_of(std::span<const ResultFile> results) {
 
   std::vector<Figure> figures;
   append(figures, each("decide", option_figures));
+  append(figures, each("breakeven", stretch_figures));
   append(figures, each("breakeven", winner_map_figures));
   append(figures, each("tta", accuracy_figures));
   append(figures, convergence_figures(trained));
-  append(figures, of_points(scaling_figures));
   append(figures, of_points(winner_figures));
+  append(figures, each("sweep", upgrade_figures));
   append(figures, of_points(speedup_figures));
+  append(figures, of_points(scaling_figures));
   append(figures, simulated_figures(all_of("simulate")));
   append(figures, of_points(breakdown_figures));
   append(figures, each("timeline", timeline_figures));

@@ -20,6 +20,8 @@ std::vector<Figure> scaling_figures(const std::vector<AnsweredPoint>& points);
 std::vector<Figure> winner_figures(const std::vector<AnsweredPoint>& points);
 std::vector<Figure> option_figures(const ResultFile& decided);
 std::vector<Figure> winner_map_figures(const ResultFile& breakeven);
+std::vector<Figure> stretch_figures(const ResultFile& breakeven);
+std::vector<Figure> upgrade_figures(const ResultFile& sweep);
 std::vector<Figure> breakdown_figures(const std::vector<AnsweredPoint>& points);
 std::vector<Figure> speedup_figures(const std::vector<AnsweredPoint>& points);
 std::vector<Figure> density_figures(const std::vector<AnsweredPoint>& points);

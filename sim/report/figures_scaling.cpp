@@ -14,7 +14,7 @@ namespace {
 /// so that they can be compared.
 struct Which {
   const char* id;     // "" or "-fitted"
-  const char* words;  // for titles
+  const char* words;  // for the title of the one that is folded
   const Estimate AnsweredPoint::*estimate;
 };
 constexpr Which kFitted = {"-fitted", "software costs fitted to published runs",
@@ -26,9 +26,10 @@ bool has_fitted(const std::vector<AnsweredPoint>& points) {
                      [](const AnsweredPoint& point) { return point.fitted.seconds.has_value(); });
 }
 
-/// "Scaling efficiency (physics alone)"; without the words where there is only one estimate.
+/// "Scaling efficiency: physics alone". The forecast with software is the one that counts, and goes
+/// without saying.
 std::string titled(const std::string& title, const Which& which, bool both) {
-  return both ? title + ": " + which.words : title;
+  return both && which.estimate == &AnsweredPoint::physics ? title + ": " + which.words : title;
 }
 
 std::string density_note(const std::vector<AnsweredPoint>& points, double density) {
@@ -110,7 +111,7 @@ Figure scaling_figure(const std::vector<AnsweredPoint>& all, const Which& which,
                    ") to " + share_text(*(best->*which.estimate).efficiency) + " (" + where(*best) +
                    "); ideal is 100 %." + density_note(all, density);
   if (best->fitted.low && which.estimate == &AnsweredPoint::fitted)
-    figure.summary += " Bands are the fit's 90 % intervals.";
+    figure.summary += " Bars are 90 % intervals.";
   figure.summary += cut_to_fit(figure);
   return figure;
 }
@@ -191,6 +192,7 @@ std::vector<Figure> of_both(const std::vector<AnsweredPoint>& points,
   if (both) figures.push_back(make(points, kFitted, both));
   figures.push_back(make(points, kPhysics, both));
   std::erase_if(figures, [](const Figure& figure) { return figure.panels.empty(); });
+  if (figures.size() == 2) figures[1].again = true;
   return figures;
 }
 

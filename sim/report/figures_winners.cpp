@@ -164,12 +164,11 @@ std::vector<Figure> winner_figures(const std::vector<AnsweredPoint>& all) {
   const std::vector<Cell> physics = cells_of(points, &AnsweredPoint::physics);
   const bool both = drawable(fitted);
   std::vector<Figure> figures;
-  if (both)
-    figures.push_back(
-        map_figure("winners-fitted", "Who wins: software costs fitted to published runs", fitted));
+  if (both) figures.push_back(map_figure("winners-fitted", "Who wins", fitted));
   if (drawable(physics))
     figures.push_back(
         map_figure("winners", both ? "Who wins: physics alone" : "Who wins", physics));
+  if (figures.size() == 2) figures[1].again = true;
   return figures;
 }
 
@@ -196,12 +195,11 @@ std::vector<Figure> winner_map_figures(const ResultFile& breakeven) {
     add(fitted, "fitted_");
   }
   std::vector<Figure> figures;
-  if (!fitted.empty())
-    figures.push_back(
-        map_figure("map-fitted", "Who wins: software costs fitted to published runs", fitted));
+  if (!fitted.empty()) figures.push_back(map_figure("map-fitted", "Who wins", fitted));
   if (!physics.empty())
     figures.push_back(
         map_figure("map", fitted.empty() ? "Who wins" : "Who wins: physics alone", physics));
+  if (figures.size() == 2) figures[1].again = true;
   return figures;
 }
 

@@ -9,12 +9,14 @@
 #include "sim/forecast/verdict.hpp"
 #include "sim/report/figures.hpp"
 #include "sim/report/points.hpp"
+#include "sim/report/question.hpp"
 #include "sim/report/trainings.hpp"
 
 namespace gradcast {
 namespace {
 
-constexpr std::size_t kMostSentences = 12;
+constexpr std::size_t kMostSentences = 40;
+constexpr Pays kVerdicts[] = {Pays::Yes, Pays::No, Pays::CannotBeTold};
 
 void add_said(Headline& headline, const ResultFile& result) {
   const auto summary = result.document.find("summary");
@@ -26,8 +28,20 @@ void add_said(Headline& headline, const ResultFile& result) {
   }
 }
 
+bool says_verdict(const std::string& sentence) {
+  return std::any_of(std::begin(kVerdicts), std::end(kVerdicts),
+                     [&](Pays pays) { return sentence.find(to_text(pays)) != std::string::npos; });
+}
+
+/// The verdicts come before their reasons, which may be many.
 void add_breakeven(Headline& headline, const ResultFile& result) {
   add_said(headline, result);
+  auto& sentences = headline.sentences;
+  const auto reasons = std::stable_partition(sentences.begin(), sentences.end(), says_verdict);
+  if (reasons != sentences.begin()) {
+    headline.reasons.assign(reasons, sentences.end());
+    sentences.erase(reasons, sentences.end());
+  }
   if (result.rows.empty()) return;                // a map alone
   std::map<std::vector<std::string>, bool> pays;  // of each question: somewhere, surely
   for (const Json& row : result.rows)
@@ -146,6 +160,27 @@ std::string disagreement(const std::vector<AnsweredPoint>& points) {
          std::to_string(fitted.size()) + " settings.";
 }
 
+/// What the fastest network gains each model, where that is sure.
+void add_upgrades(Headline& headline, const ResultFile& result) {
+  const auto summary = result.document.find("summary");
+  if (summary == result.document.end() || !summary->is_object()) return;
+  const auto upgrades = summary->find("upgrades");
+  if (upgrades == summary->end() || !upgrades->is_array()) return;
+  std::map<std::string, const Json*> fastest;  // the last step of each model
+  for (const Json& upgrade : *upgrades)
+    if (upgrade.is_object() && text_of(upgrade, "change") == "network")
+      fastest[text_of(upgrade, "model")] = &upgrade;
+  for (const auto& [model, upgrade] : fastest) {
+    const auto gain = positive_of(*upgrade, "gain");
+    const auto pays = pays_in(text_of(*upgrade, "verdict"));
+    if (gain && pays && *pays != Pays::CannotBeTold)
+      headline.numbers.push_back({times_text(*gain), "the speed of " + model + " with " +
+                                                         text_of(*upgrade, "to") + " instead of " +
+                                                         text_of(*upgrade, "from") + ": " +
+                                                         to_text(*pays)});
+  }
+}
+
 /// Uses the fitted estimate if there is one, because it is nearer to the measurements.
 void add_sweep(Headline& headline, const ResultFile& result, bool with_sentences) {
   const std::vector<AnsweredPoint> all = points_of(result);
@@ -192,7 +227,7 @@ void add_sweep(Headline& headline, const ResultFile& result, bool with_sentences
                                        ", surely more than 1x, on " + count_text(workers) +
                                        " workers (" + most.point->model + ", " +
                                        most.point->compressor + at_bandwidth(*most.point) + ")"});
-  if (cases == 0) return;
+  if (cases == 0) return add_upgrades(headline, result);
   const auto add = [&](Pays pays, const std::string& what) {
     headline.numbers.push_back(
         {std::to_string(told[pays]) + " of " + std::to_string(cases), "points where " + what});
@@ -288,15 +323,20 @@ Headline headline_of(const std::vector<ResultFile>& results) {
   each("simulate", [&](const ResultFile& result) { add_simulated(headline, result); });
   each("fit", [&](const ResultFile& result) { add_errors(headline, result); });
   each("compare", [&](const ResultFile& result) { add_errors(headline, result); });
-  if (headline.sentences.size() > kMostSentences) {
-    const std::size_t more = headline.sentences.size() - kMostSentences;
-    headline.sentences.resize(kMostSentences);
-    headline.sentences.push_back("And " + std::to_string(more) + " more of that kind.");
-  }
+  for (std::vector<std::string>* some : {&headline.sentences, &headline.reasons})
+    if (some->size() > kMostSentences) {
+      const std::size_t more = some->size() - kMostSentences;
+      some->resize(kMostSentences);
+      some->push_back("And " + std::to_string(more) + " more of that kind.");
+    }
   const bool compares = std::any_of(results.begin(), results.end(), [](const ResultFile& result) {
-    return result.command == "breakeven" || result.command == "sweep" || result.command == "decide";
+    return result.command == "breakeven" || result.command == "decide" ||
+           (result.command == "sweep" &&
+            std::any_of(result.rows.begin(), result.rows.end(),
+                        [](const Json& row) { return text_of(row, "compressor") != "dense"; }));
   });
-  if (compares && !headline.sentences.empty()) headline.sentences.emplace_back(kOnlyTime);
+  std::erase(headline.sentences, question_of(results));  // the title
+  if (compares && !headline.sentences.empty()) headline.reasons.emplace_back(kOnlyTime);
   if (headline.numbers.size() > 3) headline.numbers.resize(3);
   return headline;
 }

@@ -13,7 +13,8 @@ struct HeadlineNumber {
 };
 
 struct Headline {
-  std::vector<std::string> sentences;
+  std::vector<std::string> sentences;   // the verdicts
+  std::vector<std::string> reasons;     // why, and how sure: folded
   std::vector<HeadlineNumber> numbers;  // three at most
 };
 

@@ -1,6 +1,7 @@
 #include "sim/report/html.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "sim/base/clean_text.hpp"
 #include "sim/base/csv.hpp"
@@ -25,17 +26,25 @@ constexpr std::string_view kStaticStyle =
     ".plot:not([data-drawn=interactive]){overflow-x:auto}\n"
     ".plot>svg{min-width:min(100%,44rem);margin:0 auto;color:var(--ink,currentColor)}\n"
     "@media screen and (max-width:45rem){.plot>svg{max-width:none;min-width:0}}\n"
-    ".numbers{display:flex;flex-wrap:wrap;gap:.8rem 2.5rem;margin:1rem 0 0;padding:0;"
-    "list-style:none}\n"
-    ".numbers li{flex:1 1 11rem;max-width:20rem}\n"
-    ".numbers strong{display:block;font-size:1.7rem;line-height:1.2}\n"
-    ".headline{max-width:70ch}\n"
     "footer th{white-space:nowrap}\n";
 
 /// A text for people: nobody reads more than this of one sentence. Names are whole in the tables.
 std::string read_markup(const std::string& text) {
   constexpr std::size_t kLongestSentence = 800;  // letters
   return escape_markup(shortened(clean_text(text), kLongestSentence));
+}
+
+/// The same, with what stands between backticks as code.
+std::string prose_markup(const std::string& text) {
+  std::string markup = read_markup(text);
+  for (std::size_t from = markup.find('`'); from != std::string::npos;) {
+    const std::size_t to = markup.find('`', from + 1);
+    if (to == std::string::npos) break;
+    const std::string words = "<code>" + markup.substr(from + 1, to - from - 1) + "</code>";
+    markup.replace(from, to + 1 - from, words);
+    from = markup.find('`', from + words.size());
+  }
+  return markup;
 }
 
 /// Cells and rows have no end tags, as HTML allows. This saves a tenth of the page.
@@ -93,13 +102,37 @@ std::string table_of(const std::string& id, const std::string& title, const Figu
          "\">CSV</a></details>\n";
 }
 
-std::string figure_section(const Figure& figure, const Palette& palette) {
-  return "<section id=\"" + figure.id + "\"><h2>" + escape_markup(figure.title) +
-         "</h2><figure><div class=\"plot\" data-figure=\"" + figure.id +
+/// `captioned`: false where the page's head has said it.
+std::string figure_markup(const Figure& figure, const Palette& palette, bool captioned) {
+  // The table of all results has both forecasts of a point; a map is of no points.
+  const bool tabled = !figure.again || figure.kind == FigureKind::Map;
+  return "<figure><div class=\"plot\" data-figure=\"" + figure.id +
          "\" tabindex=\"0\" role=\"group\" aria-label=\"" + escape_markup(figure.title) + "\">" +
-         svg_of(figure, palette, SvgUse::Embedded) + "</div><figcaption>" +
-         read_markup(figure.summary) + "</figcaption></figure>" +
-         table_of(figure.id, figure.title, figure.table, "") + "</section>\n";
+         svg_of(figure, palette, SvgUse::Embedded) + "</div>" +
+         (captioned ? "<figcaption>" + prose_markup(figure.summary) + "</figcaption>" : "") +
+         "</figure>" + (tabled ? table_of(figure.id, figure.title, figure.table, "") : "");
+}
+
+/// A part of the page that opens when its title is pressed. `heading`: "h2".
+std::string folded(const std::string& title, const std::string& heading,
+                   const std::string& content) {
+  return "<details class=\"more\"><summary><" + heading + ">" +
+         escape_markup(shortened(title, 120)) + "</" + heading + "></summary>" + content +
+         "</details>\n";
+}
+
+/// A figure, and under it the same by the other forecast, folded.
+std::string figure_section(std::span<const Figure> figures, const Palette& palette, bool titled,
+                           bool captioned) {
+  const Figure& figure = figures.front();
+  std::string text = "<section id=\"" + figure.id + "\">" +
+                     (titled ? "<h2>" + escape_markup(figure.title) + "</h2>" : "") +
+                     figure_markup(figure, palette, captioned);
+  for (const Figure& again : figures.subspan(1))
+    text +=
+        folded(again.title, "h3",
+               "<div id=\"" + again.id + "\">" + figure_markup(again, palette, true) + "</div>");
+  return text + "</section>\n";
 }
 
 std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -118,8 +151,9 @@ std::string rows_section(const std::vector<ResultFile>& results) {
         table_of("points-" + std::to_string(++number),
                  "all of " + result.command + ", " + file_name(result.path), all.table, "points ");
   }
-  return tables.empty() ? ""
-                        : "<section id=\"points\"><h2>All results</h2>" + tables + "</section>\n";
+  return tables.empty()
+             ? ""
+             : folded("All results", "h2", "<section id=\"points\">" + tables + "</section>");
 }
 
 std::string line_of(const std::string& name, const std::string& markup) {
@@ -180,42 +214,69 @@ std::string provenance_of(const ResultFile& result) {
          line_of("inputs", inputs_of(document)) + "</tbody></table>\n";
 }
 
-std::string header_of(const Page& page) {
+/// So many letters of the headline are read at once; the sentences after them are folded.
+constexpr std::size_t kShownLetters = 520;
+
+std::string sentences_markup(std::span<const std::string> sentences, const std::string& kind) {
+  if (sentences.size() == 1)
+    return "<p class=\"" + kind + "\">" + prose_markup(sentences[0]) + "</p>\n";
+  std::string text = "<ul class=\"" + kind + "\">\n";
+  for (const std::string& sentence : sentences) text += "<li>" + prose_markup(sentence) + "</li>\n";
+  return text + "</ul>\n";
+}
+
+std::string header_of(const Page& page, std::vector<std::string> sentences) {
   std::string text = "<header><h1>" + read_markup(page.title) + "</h1>\n";
-  if (page.headline.sentences.size() == 1)
-    text += "<p class=\"headline\">" + read_markup(page.headline.sentences[0]) + "</p>\n";
-  if (page.headline.sentences.size() > 1) {
-    text += "<ul class=\"headline\">\n";
-    for (const std::string& sentence : page.headline.sentences)
-      text += "<li>" + read_markup(sentence) + "</li>\n";
-    text += "</ul>\n";
+  std::size_t shown = 0;
+  for (std::size_t letters = 0; shown < sentences.size(); ++shown) {
+    letters += sentences[shown].size();
+    if (shown > 0 && letters > kShownLetters) break;
   }
-  if (!page.headline.numbers.empty()) {
-    text += "<ul class=\"numbers\">\n";
-    for (const HeadlineNumber& number : page.headline.numbers)
-      text += "<li><strong>" + read_markup(number.value) + "</strong> " + read_markup(number.what) +
-              "</li>\n";
-    text += "</ul>\n";
-  }
+  if (shown > 0) text += sentences_markup(std::span(sentences).first(shown), "headline");
+  sentences.insert(sentences.end(), page.headline.reasons.begin(), page.headline.reasons.end());
+  if (const auto rest = std::span(sentences).subspan(shown); !rest.empty())
+    text += "<details class=\"data\"><summary>Why, and how sure: " + std::to_string(rest.size()) +
+            (rest.size() == 1 ? " more sentence" : " more sentences") + "</summary>" +
+            sentences_markup(rest, "reasons") + "</details>\n";
   return text + "</header>\n";
 }
 
-std::string contents_of(const Page& page, bool rows) {
-  std::string text = "<nav aria-label=\"Contents\"><h2>Contents</h2><ol>\n";
-  const auto entry = [&](const std::string& id, const std::string& title) {
-    text += "<li><a href=\"#" + id + "\">" + escape_markup(shortened(title, 120)) + "</a></li>\n";
-  };
-  for (const Figure& figure : page.figures) entry(figure.id, figure.title);
-  if (rows) entry("points", "All results");
-  entry("provenance", "Where this comes from");
-  return text + "</ol></nav>\n";
+std::string numbers_of(const Page& page) {
+  if (page.headline.numbers.empty()) return "";
+  std::string text = "<ul class=\"numbers\">\n";
+  for (const HeadlineNumber& number : page.headline.numbers)
+    text += "<li><strong>" + read_markup(number.value) + "</strong> " + prose_markup(number.what) +
+            "</li>\n";
+  return text + "</ul>\n";
+}
+
+/// Figures, each with those that repeat it.
+std::vector<std::span<const Figure>> grouped(const std::vector<Figure>& figures) {
+  std::vector<std::span<const Figure>> groups;
+  for (std::size_t i = 0; i < figures.size();) {
+    std::size_t end = i + 1;
+    while (end < figures.size() && figures[end].again) ++end;
+    groups.emplace_back(&figures[i], end - i);
+    i = end;
+  }
+  return groups;
+}
+
+/// The first screen: question, verdict and picture.
+std::string first_screen(const Page& page, std::span<const Figure> lead, const Palette& palette) {
+  // Some results have no sentence but their picture's.
+  const bool unsaid = page.headline.sentences.empty() && !lead.empty();
+  const std::vector<std::string> sentences =
+      unsaid ? std::vector{lead.front().summary} : page.headline.sentences;
+  return "<div class=\"first\">" + header_of(page, sentences) +
+         (lead.empty() ? "" : figure_section(lead, palette, true, !unsaid)) + numbers_of(page) +
+         "</div>\n";
 }
 
 }  // namespace
 
 std::string html_of(const Page& page, const Palette& palette, std::string_view style,
                     std::string_view script) {
-  const std::string rows = rows_section(page.results);
   std::string text =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"" +
@@ -224,12 +285,16 @@ std::string html_of(const Page& page, const Palette& palette, std::string_view s
       "<title>" +
       escape_markup(page.title) + "</title>\n<style>\n" + std::string(style) +
       std::string(kStaticStyle) + number_style() +
-      "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the results</a>\n" +
-      header_of(page) + contents_of(page, !rows.empty()) + "<main id=\"main\">\n";
-  for (const Figure& figure : page.figures) text += figure_section(figure, palette);
-  text += rows + "</main>\n<footer id=\"provenance\"><h2>Where this comes from</h2>\n";
-  for (const ResultFile& result : page.results) text += provenance_of(result);
-  text += "<p>Drawn by gradcast " + escape_markup(page.version) + ".</p></footer>\n";
+      "</style>\n</head>\n<body>\n<main id=\"main\">\n";
+  const std::vector<std::span<const Figure>> groups = grouped(page.figures);
+  text += first_screen(page, groups.empty() ? std::span<const Figure>() : groups.front(), palette);
+  for (std::size_t i = 1; i < groups.size(); ++i)
+    text += folded(groups[i].front().title, "h2", figure_section(groups[i], palette, false, true));
+  text += rows_section(page.results) + "</main>\n<footer id=\"provenance\">\n";
+  std::string sources;
+  for (const ResultFile& result : page.results) sources += provenance_of(result);
+  text += folded("Where this comes from", "h2", sources) + "<p>Drawn by gradcast " +
+          escape_markup(page.version) + ".</p></footer>\n";
   if (!script.empty()) {
     Json figures = Json::array();
     for (const Figure& figure : page.figures) figures.push_back(figure_json(figure, palette));
@@ -272,6 +337,8 @@ AllRows all_rows_of(const ResultFile& result) {
   for (const auto& [name, value] : result.rows.front().items()) {
     const std::string& key = name;
     if (key == "key") continue;  // this column is for the program, which resumes a sweep by it
+    if (key.ends_with("pays") && result.rows.front().contains("verdict"))
+      continue;  // says the same
     const std::string first = shown(result.rows.front(), key);
     const bool alike = std::all_of(result.rows.begin(), result.rows.end(),
                                    [&](const Json& row) { return shown(row, key) == first; });

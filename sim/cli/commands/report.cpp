@@ -7,6 +7,7 @@
 #include "sim/report/figures.hpp"
 #include "sim/report/headline.hpp"
 #include "sim/report/html.hpp"
+#include "sim/report/question.hpp"
 #include "sim/report/svg.hpp"
 #include "sim/report/web_assets.hpp"
 
@@ -28,7 +29,7 @@ Flags report_flags() {
       {"report sweep.json breakeven.json -o report.html", "report compare.json --figures",
        "report compare.json --figure errors-compare -o errors.svg"});
   flags.add_words("RESULT...", "files that `--format json` or `--timeline` wrote", kMostResults);
-  flags.add("title", "title of the page", "gradcast report");
+  flags.add("title", "title of the page; not given: the question that the results answer", "");
   flags.add("figure", "write this one picture as SVG: a name that --figures lists");
   flags.add_switch("figures", "list the pictures that the page would have");
   flags.add_switch("data", "write what the pictures show as JSON, like --format json");
@@ -99,9 +100,9 @@ int report(int argc, const char* const* argv) {
   else if (flags.given("data") || flags.format() == Format::Json)
     flags.deliver(data_of(flags, results, figures, palette));
   else
-    flags.deliver(
-        html_of({flags.text("title"), program_version(), results, headline_of(results), figures},
-                palette, report_style(), report_script()));
+    flags.deliver(html_of({flags.given("title") ? flags.text("title") : question_of(results),
+                           program_version(), results, headline_of(results), figures},
+                          palette, report_style(), report_script()));
   for (const ResultFile& result : results)
     if (results.size() == 1 ? figures.empty() : figures_of({&result, 1}).empty())
       flags.note("there is no picture of what " + result.path + " holds");

@@ -1,5 +1,6 @@
-// A bar a category: parts upon each other, or series side by side. Upright where the categories' names
-// have room below their bars; lying where they have not, and where bars would be broad as doors. A reference is a line across its categories.
+// A bar a category: parts upon each other, or series side by side. Bars stand where the categories' names
+// have room below them; they lie where names have no room, and where bars would be as broad as doors. A
+// reference is a line across its categories.
 import {rect, ruleX, ruleY, text} from "@observablehq/plot";
 import {draw, gridAcross, gridAlong, inside, isNumber, projection, spotText} from "./chart.js";
 import {numberText} from "./numbers.js";

@@ -50,8 +50,8 @@ export function drawLanes(figure, palette, hidden) {
         rect(wide.filter((slice) => slice.pattern),
              {...edges, fill: ({pattern}) => patternFill(pattern)}),
         text(wide.filter((s) => s.point.text && textPixels(s.point.text) < pixels(s) - 6), {
-          x: ({from, to}) => (axis.log ? Math.sqrt(from * to) : (from + to) / 2), y: "lane", text: ({point}) => point.text,
-          fill: ({colour}) => inkOn(colour), fontSize: 11,
+          x: ({from, to}) => (axis.log ? Math.sqrt(from * to) : (from + to) / 2), y: "lane",
+          text: ({point}) => point.text, fill: ({colour}) => inkOn(colour), fontSize: 11,
         }),
       ],
       x: {...time, label: figure.x.label},

@@ -38,6 +38,7 @@ class Picture {
 
   show() {
     const width = Math.floor(this.place.getBoundingClientRect().width);
+    if (width === 0) return false;  // folded: drawn when it opens
     if (width < 40) throw new Error("no room");
     const drawing = this.#drawn(width);
     this.#width = width;
@@ -49,10 +50,13 @@ class Picture {
       [...drawing.querySelectorAll("[data-key]"), drawing]
         .find((node) => node.dataset.key === key)?.focus();
     }
+    return true;
   }
 
+  /// Says whether it was drawn.
   showAgainIfResized() {
-    if (Math.floor(this.place.getBoundingClientRect().width) !== this.#width) this.show();
+    const resized = Math.floor(this.place.getBoundingClientRect().width) !== this.#width;
+    return resized && this.show();
   }
 
   #drawn(width) {
@@ -96,7 +100,7 @@ export function showFigures() {
     // The static picture is kept aside: it comes back when a later drawing fails.
     const before = [...place.childNodes];
     try {
-      action();
+      if (!action()) return;
       place.dataset.drawn = "interactive";
       // A static picture scrolls where the window is narrow, so it can have the focus; this one fits.
       for (const name of ["tabindex", "role", "aria-label"]) place.removeAttribute(name);
@@ -116,9 +120,9 @@ export function showFigures() {
       const figure = figures.find((one) => one?.id === place.dataset.figure);
       if (!figure) throw new Error("no data");
       const picture = new Picture(place, figure, palette);
-      picture.show();
       pictures.set(place, picture);
       watcher.observe(place);
+      return picture.show();
     });
   }
 }

@@ -20,7 +20,7 @@ function offerTheme() {
   });
   system.addEventListener("change", name);
   name();
-  (document.querySelector("body > header") ?? document.querySelector("main") ?? document.body)
+  (document.querySelector("body > footer") ?? document.querySelector("main") ?? document.body)
     .prepend(button);
 }
 

@@ -178,8 +178,8 @@ def complaints_of_compare(document, table):
 def complaints_of_report(document, page):
     """The head of a report of a sweep: its numbers are those of the rows, and nothing large is unsure."""
     rows = [row for row in document["results"] if row["verdict"]]
-    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", re.sub(r"(?s)<(script|style|svg).*?</\1>", " ", page)))
-    head = text[:text.index("Contents")]
+    parts = re.findall(r'(?s)<header>.*?</header>|<ul class="numbers">.*?</ul>', page)
+    head = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", " ".join(parts)))
     wrong = [f"said without a verdict: {words}" for words in loose_words(head)]
     if not rows:
         return wrong
@@ -277,7 +277,8 @@ class Verdicts(unittest.TestCase):
         self.assertTrue(doctored(speedup_low=1.5, speedup_high=1.6))
         self.assertTrue(complaints_of_sweep(document, table.replace(OPEN, YES)))
         self.assertTrue(complaints_of_sweep(document, table.replace("Cannot be told in", "")))
-        page = "<p>1.26x the speed of dense, surely more than 1x</p> 3 of 4 points where compression surely pays Contents"
+        page = ("<header><p>1.26x the speed of dense, surely more than 1x</p> "
+                "3 of 4 points where compression surely pays</header>")
         self.assertTrue(complaints_of_report({"results": [document["results"][open_row]]}, page))
 
     def test_a_doctored_breakeven_is_noticed(self):

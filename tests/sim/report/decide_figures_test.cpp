@@ -43,6 +43,7 @@ TEST_CASE("each option has a bar with its interval, and a row says why one was l
   REQUIRE(figures.size() == 1);
   const FigureSeries& bars = figures[0].panels.at(0).series.at(0);
   REQUIRE(bars.points.size() == 1);
+  CHECK(bars.name == "surely pays");  // the colour is the verdict's
   CHECK(bars.points[0].y == 1.25);
   CHECK(bars.points[0].low == 1.1);
   CHECK(bars.points[0].high == 1.4);
@@ -59,6 +60,8 @@ TEST_CASE("a gain is a headline only where it is sure, and not by more nodes", "
   CHECK(numbers("schedule", "cannot be told") == 2);
   CHECK(numbers("nodes", "surely pays") == 2);
   const Headline headline = headline_of({decided("schedule", "surely pays")});
-  CHECK(headline.sentences.front() == "What binds: compute.");
+  CHECK(headline.sentences == std::vector<std::string>{"What binds: compute."});
+  REQUIRE(headline.reasons.size() == 1);
+  CHECK_THAT(headline.reasons[0], Contains("Compared is the time of an iteration"));
   CHECK(headline.numbers.back().value == "1.25x");
 }

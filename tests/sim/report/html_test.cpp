@@ -67,17 +67,74 @@ TEST_CASE("the command line of a result is one that a shell reads back", "[repor
   CHECK_THAT(html, Contains(escape_markup("gradcast simulate --model 'o'\\''; touch PWN; '\\'''")));
 }
 
-TEST_CASE("a page has a language, a viewport, a way past its contents, and its numbers",
-          "[report]") {
+TEST_CASE("a page has a language, a viewport, its figures and its numbers", "[report]") {
   const std::string html = page({simulated("resnet-50")});
   for (const char* part :
-       {"<html lang=\"en\">", "name=\"viewport\"", "class=\"skip\" href=\"#main\"",
-        "<main id=\"main\">", "<nav aria-label=\"Contents\">", "<a href=\"#iteration\">",
+       {"<html lang=\"en\">", "name=\"viewport\"", "<main id=\"main\">",
         "<section id=\"iteration\">", "data-figure=\"iteration\"", "<figcaption>",
         "<strong>0.5 s</strong>", "<strong>80 %</strong>", "tabindex=\"0\" role=\"region\"",
         "download=\"iteration.csv\"", "id=\"provenance\"", "abc123", "gradcast 1.2.3"})
     CHECK_THAT(html, Contains(part));
   CHECK(count(html, "<h1>") == 1);
+}
+
+namespace {
+
+/// A sweep with two sizes and both forecasts: more than one figure.
+ResultFile swept() {
+  ResultFile sweep{"sweep.json", "", "sweep", Json::object()};
+  for (const char* compressor : {"dense", "topk"})
+    for (const int workers : {4, 8})
+      sweep.rows.push_back({{"model", "alexnet"},
+                            {"compressor", compressor},
+                            {"workers", workers},
+                            {"iteration_seconds", 1},
+                            {"scaling_efficiency", 0.5},
+                            {"speedup_over_dense", 1},
+                            {"fitted_iteration_seconds", 1},
+                            {"fitted_scaling_efficiency", 0.5},
+                            {"fitted_speedup_over_dense", 1}});
+  return sweep;
+}
+
+}  // namespace
+
+TEST_CASE("the first screen is question, verdict and picture; the rest is folded", "[report]") {
+  const std::string html = page({swept()});
+  const std::size_t first = html.find("<div class=\"first\">");
+  const std::size_t rest = html.find("<details class=\"more\"><summary><h2>");
+  for (const char* part :
+       {"<h1>", "class=\"headline\"", "data-figure=\"winners-fitted\"", "class=\"numbers\""}) {
+    CHECK(html.find(part) > first);
+    CHECK(html.find(part) < rest);
+  }
+  for (const char* part : {"data-figure=\"scaling-fitted\"", "id=\"points\"", "sweep.json</h3>"})
+    CHECK(html.find(part) > rest);
+}
+
+TEST_CASE("the figure by physics alone is folded under the one with software", "[report]") {
+  const std::string html = page({swept()});
+  const std::size_t fitted = html.find("data-figure=\"scaling-fitted\"");
+  const std::size_t physics = html.find("data-figure=\"scaling\"");
+  REQUIRE(physics != std::string::npos);
+  CHECK(html.substr(fitted, physics - fitted).find("</section>") == std::string::npos);
+  CHECK_THAT(html, Contains("<summary><h3>Scaling efficiency over workers: physics alone</h3>"));
+}
+
+TEST_CASE("commands in sentences are code, and a single backtick stays", "[report]") {
+  const Page asked{
+      "Ask `gradcast` `", "1", {}, {{"Run `gradcast tta`; it's `here`, or ` there."}}, {}};
+  const std::string html = html_of(asked, Palette({}), "", "");
+  CHECK_THAT(html,
+             Contains("Run <code>gradcast tta</code>; it&#39;s <code>here</code>, or ` there."));
+}
+
+TEST_CASE("a page without a headline is headed by its first figure's sentence", "[report]") {
+  Figure figure{"one", FigureKind::Lines, "t", "The finding."};
+  figure.panels = {{"", {{"topk", {{1, 1}, {2, 2}}}}}};
+  const std::string html = html_of({"q", "1", {}, {}, {figure}}, Palette({figure}), "", "");
+  CHECK_THAT(html, Contains("<p class=\"headline\">The finding.</p>"));
+  CHECK(count(html, "<figcaption>") == 0);
 }
 
 TEST_CASE("without a script there is none, and no data for it; with one both are at the end",
