@@ -1,6 +1,8 @@
 // Opens reports as a reader would, in Chromium without a network, and complains of what is amiss.
 // usage: node report_browser_test.mjs [--modules FOLDER] [--screenshots FOLDER] [--browser PROGRAM]
-//                                     [--expect interactive|static] REPORT.html...
+//                                     [--expect interactive|static] [--glance REPORT.html]...
+//                                     REPORT.html...
+// --glance: only the first screen, the page's length and axe-core, in each window and both colours.
 // --screenshots: where a page of which something is amiss is kept as a picture.
 // FOLDER has node_modules (default: where this lies). Pictures are expected to be interactive, but for
 // those of figures named "broken-..."; with --expect static, of a build without Node, none are.
@@ -18,11 +20,12 @@ const {values: options, positionals: reports} = parseArgs({
     screenshots: {type: "string"},
     browser: {type: "string", default: "/usr/bin/chromium"},
     expect: {type: "string", default: "interactive"},
+    glance: {type: "string", multiple: true, default: []},
   },
 });
-if (reports.length === 0 || !["interactive", "static"].includes(options.expect)) {
+if (reports.length + options.glance.length === 0 || !["interactive", "static"].includes(options.expect)) {
   console.error("usage: report_browser_test.mjs [--modules FOLDER] [--screenshots FOLDER] " +
-                "[--browser PROGRAM] [--expect interactive|static] REPORT.html...");
+                "[--browser PROGRAM] [--expect interactive|static] [--glance REPORT.html]... REPORT.html...");
   process.exit(2);
 }
 const require = createRequire(path.join(path.resolve(options.modules), "package.json"));
@@ -40,6 +43,9 @@ const browser = await puppeteer.launch({
          "--force-color-profile=srgb", "--hide-scrollbars"],
 });
 
+/// A laptop's window and a telephone's.
+const heights = {1366: 768, 390: 844};
+
 /// A page with the report in it, and the list of what went wrong so far.
 async function opened(report, {width, theme, scripts}) {
   const page = await browser.newPage();
@@ -56,10 +62,40 @@ async function opened(report, {width, theme, scripts}) {
   });
   await page.setJavaScriptEnabled(scripts);
   await page.setOfflineMode(true);
-  await page.setViewport({width, height: 900});
+  await page.setViewport({width, height: heights[width]});
   await page.emulateMediaFeatures([{name: "prefers-color-scheme", value: theme}]);
   await page.goto(pathToFileURL(path.resolve(report)).href, {waitUntil: "load"});
   return {page, complaints};
+}
+
+/// Opens all that is folded, and waits until its pictures are drawn.
+async function unfold(page, scripts) {
+  await page.evaluate(() => document.querySelectorAll("details.more").forEach((one) => (one.open = true)));
+  if (scripts) await page.evaluate(() => new Promise((done) =>
+    requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))));
+}
+
+/// What a reader sees without scrolling: question, verdict and picture. The page is at most three
+/// screens of a laptop long; the rest is folded. Runs in the page.
+function firstScreen() {
+  const complaints = [];
+  const screen = window.innerHeight;
+  const within = (what, node) => {
+    const bottom = node?.getBoundingClientRect().bottom;
+    if (!(bottom <= screen)) complaints.push(`${what} ends at ${bottom}, and the first screen at ${screen}`);
+  };
+  within("the question", document.querySelector("h1"));
+  within("the verdict", document.querySelector(".headline"));
+  // A narrow window has several panels below each other.
+  within("the first picture", document.querySelector(".first [data-figure] svg[role=img]"));
+  if (window.innerWidth > 1000) within("the first figure", document.querySelector(".first [data-figure]"));
+  if (/^gradcast report$/.test(document.title) || document.title !== document.querySelector("h1").textContent) {
+    complaints.push(`the title is "${document.title}"`);
+  }
+  const screens = document.documentElement.scrollHeight / screen;
+  if (window.innerWidth > 1000 && screens > 3) complaints.push(`the page is ${screens.toFixed(1)} screens long`);
+  if (/`/.test(document.querySelector("main").innerText)) complaints.push("backticks in a text");
+  return complaints;
 }
 
 /// What must be so whatever the window. Runs in the page; gives a list of complaints.
@@ -105,11 +141,6 @@ function lookAround(interactive) {
       if (row.cells.length === 0) complaints.push(`a row of ${where} has no cell`);
     }
   }
-  for (const link of document.querySelectorAll("nav a, a.skip")) {
-    if (!document.getElementById(decodeURIComponent(link.hash.slice(1)))) {
-      complaints.push(`the link ${link.hash} leads nowhere`);
-    }
-  }
   const wide = document.documentElement.scrollWidth - window.innerWidth;
   if (wide > 0) {
     const culprit = [...document.querySelectorAll("body *")].find((node) =>
@@ -126,26 +157,21 @@ async function accessibility(page) {
     .map(({id, help, nodes}) => `axe ${id}: ${help}: ${nodes[0].html.slice(0, 150)} (${nodes.length})`);
 }
 
-/// Tab goes to the skip link, the contents and a summary; Enter opens it.
+/// Tab goes to a summary; Enter opens it.
 async function keyboard(page) {
   const complaints = [];
-  const found = new Set();
-  for (let i = 0; i < 400 && !(found.has("summary") && found.has("nav")); ++i) {
+  let found = false;
+  for (let i = 0; i < 400 && !found; ++i) {
     await page.keyboard.press("Tab");
     const where = await page.evaluate(() => {
       const one = document.activeElement;
-      const visible = getComputedStyle(one).outlineStyle !== "none";
-      const kind = one.matches(".skip") ? "skip" : one.closest("nav") ? "nav"
-        : one.matches("summary") ? "summary" : one.matches(".panels") ? "points" : "other";
-      return {kind, visible, markup: one.outerHTML.slice(0, 80)};
+      return {visible: getComputedStyle(one).outlineStyle !== "none",
+              summary: one.matches("summary") && !one.parentElement.open, markup: one.outerHTML.slice(0, 80)};
     });
-    if (i === 0 && where.kind !== "skip") complaints.push(`Tab first goes to ${where.markup}`);
     if (!where.visible) complaints.push(`nothing shows where the focus is: ${where.markup}`);
-    found.add(where.kind);
+    found = where.summary;
   }
-  for (const kind of ["skip", "nav", "summary"]) {
-    if (!found.has(kind)) complaints.push(`Tab never reaches ${kind}`);
-  }
+  if (!found) complaints.push("Tab never reaches what is folded");
   await page.keyboard.press("Enter");
   const open = await page.evaluate(() => document.activeElement.parentElement.open);
   if (!open) complaints.push("Enter does not open a table");
@@ -271,12 +297,16 @@ async function legends(page) {
 }
 
 async function printing(page) {
+  await page.evaluate(() => document.querySelectorAll("details.more").forEach((one) => (one.open = false)));
   await page.emulateMediaType("print");
   const pdf = await page.pdf({format: "A4", timeout: 240_000});
+  const figures = await page.evaluate(() =>
+    [...document.querySelectorAll("[data-figure]")].every((node) => node.checkVisibility()));
   const hidden = await page.evaluate(() =>
-    [...document.querySelectorAll(".theme, .filter, nav")].every((node) => node.getClientRects().length === 0));
+    [...document.querySelectorAll(".theme, .filter")].every((node) => node.getClientRects().length === 0));
   await page.emulateMediaType("screen");
-  const complaints = hidden ? [] : ["buttons or contents are printed"];
+  const complaints = hidden ? [] : ["buttons are printed"];
+  if (!figures) complaints.push("a folded figure is not printed");
   if (pdf.length < 5000) complaints.push(`the print has ${pdf.length} bytes`);
   return complaints;
 }
@@ -284,7 +314,7 @@ async function printing(page) {
 let failures = 0;
 for (const report of reports) {
   const stem = path.basename(report, ".html");
-  for (const width of [390, 1400]) {
+  for (const width of [390, 1366]) {
     for (const theme of ["light", "dark"]) {
       for (const scripts of [true, false]) {
         const once = (width === 390) === (theme === "light");
@@ -300,6 +330,10 @@ for (const report of reports) {
             complaints.push(`${what}: ${problem.stack}`);
           }
         };
+        if (interactive && !stem.startsWith("hostile")) {
+          await step("first screen", () => page.evaluate(firstScreen));
+        }
+        await step("unfold", async () => (await unfold(page, interactive), []));
         await step("look", () => page.evaluate(lookAround, interactive));
         await step("keyboard", () => keyboard(page));
         // These take long. What axe looks at depends on the width or on the colours, never on both: once each.
@@ -321,7 +355,7 @@ for (const report of reports) {
           await step("resized", () => page.evaluate(lookAround, interactive));
         }
         // Paper is as wide whatever the window was.
-        if (width === 1400 && (theme === "light" || !scripts)) await step("print", () => printing(page));
+        if (width === 1366 && (theme === "light" || !scripts)) await step("print", () => printing(page));
         if (await page.title() === "run") complaints.push("a name was run as a script");
         // For who must find out why: a picture of a long report takes seconds.
         if (options.screenshots && complaints.length > 0) {
@@ -334,6 +368,26 @@ for (const report of reports) {
     }
   }
   console.log(`${report}: looked at, ${options.expect} pictures`);
+}
+for (const report of options.glance) {
+  const stem = path.basename(report, ".html");
+  for (const width of [390, 1366]) {
+    const {page, complaints} = await opened(report, {width, theme: "light", scripts: true});
+    complaints.push(...await page.evaluate(firstScreen));
+    await unfold(page, true);
+    complaints.push(...await page.evaluate(lookAround, options.expect === "interactive"));
+    for (const theme of ["light", "dark"]) {
+      await page.emulateMediaFeatures([{name: "prefers-color-scheme", value: theme}]);
+      complaints.push(...(await accessibility(page)).map((one) => `${theme}: ${one}`));
+    }
+    if (options.screenshots && complaints.length > 0) {
+      await page.screenshot({path: path.join(options.screenshots, `${stem}-${width}.png`), fullPage: true});
+    }
+    await page.close();
+    for (const complaint of complaints) console.log(`${stem}-${width}: ${complaint}`);
+    failures += complaints.length;
+  }
+  console.log(`${report}: glanced at`);
 }
 await browser.close();
 process.exit(failures === 0 ? 0 : 1);

@@ -35,15 +35,24 @@ results() {
   result breakeven breakeven --model resnet-50 --compressor topk,terngrad --over nic-bandwidth --map --engine analytic --format json
   result roofline calibrate --device cpu --models lenet-5 --compressors topk,gaussian --seconds 0.001 --roofline --format json
   result timed simulate --model lenet-5 --fusion layer --overlap yes --timeline "$work/timeline.json.gz" --format json
+  # One of each kind that people make most: question, verdict and picture must be on the first screen.
+  result small sweep --model vgg-16 --compressor dense,topk,dgc,gaussian --nodes 2,8 \
+    --nic-bandwidth 1Gbps,10Gbps,100Gbps --engine analytic --format json
+  result dense sweep --model resnet-50,vgg-16 --compressor dense --nodes 4,64 \
+    --nic-bandwidth 10Gbps,25Gbps,100Gbps --engine analytic --format json
+  result decide decide --model gpt2-xl --preset today --format json
   hostile table2
   hostile points
 }
 # ---- and which report has which --------------------------------------------------------------------------
-# report NAME RESULT...: NAME.html, looked at; weigh NAME RESULT...: made, not looked at
+# report NAME RESULT...: NAME.html, looked at; glance NAME RESULT...: its first screen and axe-core alone;
+# weigh NAME RESULT...: made, not looked at
 reports() {
   report one simulate
   weigh sweep sweep  # `decision` has the same figures
   report decision points densities breakeven timed roofline timeline.json.gz table2
+  for name in small dense breakeven decide table2; do glance "glance-$name" "$name"; done
+  glance glance-timed timed timeline.json.gz
   report hostile-names table2-hostile points-hostile
   if [ "$(wc -c <"$work/sweep.html")" -gt 1500000 ]; then
     echo "the report of 504 points is larger than 1.5 MB"
@@ -92,6 +101,12 @@ report() {
   made+=("$work/$1.html")
 }
 
+glances=()
+glance() {
+  weigh "$@"
+  glances+=(--glance "$work/$1.html")
+}
+
 mkdir -p "$work"
 cp "$here/package.json" "$here/package-lock.json" "$here/.npmrc" "$work/"
 if ! cmp -s "$work/package-lock.json" "$work/node_modules/.installed"; then
@@ -109,4 +124,4 @@ node "$here/hostile_report.mjs" "$here/../../sim/report/web/report.css" ${script
 made+=("$work/hostile-figures.html")
 rm -rf "$work/screenshots"
 node "$here/report_browser_test.mjs" --modules "$work" --browser "$browser" --expect "$expect" \
-  --screenshots "$work/screenshots" "${made[@]}"
+  --screenshots "$work/screenshots" "${glances[@]}" "${made[@]}"
