@@ -40,11 +40,12 @@ Progress::Progress(std::vector<double> work, bool quiet)
       shown_(!quiet && ::isatty(STDERR_FILENO) == 1),
       begin_(steady_seconds()) {}
 
-void Progress::show(std::size_t done, const std::string& what) {
+void Progress::show(std::size_t done, const std::string& what, std::optional<Seconds> left) {
   if (!shown_) return;
-  const std::string left = time_left(done, work_, Seconds{steady_seconds() - begin_});
+  const std::string words = left ? "about " + about(*left) + " left"
+                                 : time_left(done, work_, Seconds{steady_seconds() - begin_});
   std::string line = "point " + std::to_string(done + 1) + " of " + std::to_string(work_.size()) +
-                     (left.empty() ? "" : ", " + left) + ": " + what;
+                     (words.empty() ? "" : ", " + words) + ": " + what;
   line = line.substr(0, terminal_width() - 1);
   std::fprintf(stderr, "\r\033[K%s", line.c_str());
   std::fflush(stderr);

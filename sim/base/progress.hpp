@@ -1,6 +1,7 @@
 // Shows the progress of a long run: one line on a terminal, redrawn.
 #pragma once
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `done` points are done, and `what` is under way.
-  void show(std::size_t done, const std::string& what);
+  /// `done` points are done, and `what` is under way. `left`: the time left, if it is known.
+  void show(std::size_t done, const std::string& what, std::optional<Seconds> left = {});
   /// Removes the line, so that something else can be printed.
   void clear();
 
