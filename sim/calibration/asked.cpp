@@ -108,6 +108,23 @@ Seconds parse_point_seconds(const std::string& text) {
   throw ValueError("'" + text + "' is not a number of seconds above 0 and up to 3600, like '1'");
 }
 
+constexpr Seconds kCpuBudget{5 * 60};
+constexpr Seconds kGpuBudget{2 * 60};
+
+/// "5min", "90s" or "2h"; none for "none".
+std::optional<Seconds> parse_budget(const std::string& text) {
+  if (text == "none") return std::nullopt;
+  Seconds budget{0};
+  if (text.ends_with("min"))
+    budget = Seconds{60 * parse_number(text.substr(0, text.size() - 3))};
+  else if (text.ends_with('h'))
+    budget = Seconds{3600 * parse_number(text.substr(0, text.size() - 1))};
+  else
+    budget = parse_time(text);
+  if (!(budget > Seconds{0})) throw ValueError("'" + text + "' is no time above 0, like 5min");
+  return budget;
+}
+
 void require_alone(const Flags& flags, const std::string& flag,
                    const std::vector<std::string>& others, const std::string& why) {
   if (!flags.given(flag)) return;
@@ -126,7 +143,8 @@ Flags calibration_flags() {
               "Times are medians of cold-cache samples.\nOn a GPU the gradient drifts from call to "
               "call, as "
               "in training.\nThe table grows point by point: ctrl-C "
-              "keeps what is done, and the same command continues.",
+              "keeps what is done, and the same command continues.\nIf all would take longer than "
+              "the budget, sizes come first between which times differ most.",
               {"calibrate --device cpu --models resnet-50 --compressors gaussian -o my-costs.csv",
                "simulate --model resnet-50 --compressor gaussian --costs my-costs.csv",
                "calibrate --compressors qsgd --parameters 7,127 --workers 1,16",
@@ -162,6 +180,9 @@ Flags calibration_flags() {
       "roofline",
       "show bytes, shares of the memory's speed, warm and cold calls and recall of whole "
       "models (and --sweep), and write no costs");
+  flags.add("budget",
+            "time that measuring may take, as 90s, 5min, 2h or none; the same command with more "
+            "goes on (default: 5min, on a GPU 2min)");
   flags.add("seconds", "seconds that the samples of one point may take", "1");
   flags.add("seed", "seed of gradients, residuals and what compressors draw", "1");
   return flags;
@@ -170,7 +191,7 @@ Flags calibration_flags() {
 CalibrationAsked read_calibration_asked(const Flags& flags, DataFiles& files) {
   require_alone(flags, "per-layer", {"roofline", "models", "sweep"}, "it measures that one model");
   for (const char* view : {"per-layer", "roofline"}) {
-    require_alone(flags, view, {"output"}, "it prints a table and writes no costs");
+    require_alone(flags, view, {"output", "budget"}, "it prints a table and writes no costs");
     require_alone(flags, view, {"workers"},
                   "it times encode only, which does not depend on other workers");
   }
@@ -192,6 +213,9 @@ CalibrationAsked read_calibration_asked(const Flags& flags, DataFiles& files) {
       "workers", [](const std::string& text) { return parse_counts_to(kMostWorkers, text); });
   if (flags.given("baselines")) asked.baselines = flags.value("baselines", parse_baselines);
   asked.point_seconds = flags.value("seconds", parse_point_seconds);
+  asked.budget = flags.given("budget") ? flags.value("budget", parse_budget)
+                 : asked.device.gpu    ? kGpuBudget
+                                       : kCpuBudget;
   asked.points.seed = flags.value("seed", parse_seed);
   asked.sweep = flags.given("sweep");
   if (flags.given("per-layer"))

@@ -27,6 +27,7 @@ struct CalibrationAsked {
   bool sweep = false;
   std::optional<std::vector<std::string>> baselines;  // nothing where they are not said
   Seconds point_seconds{1};
+  std::optional<Seconds> budget{};  // none: all points, however long they take
 };
 
 Flags calibration_flags();

@@ -111,6 +111,19 @@ void CostFile::tell_command(const std::string& typed) {
   comments_ += comment_of({"then", command + " (" + date + ")"});
 }
 
+void CostFile::tell_not_reached(const std::string& words) {
+  const std::string begin = "# not reached: ";
+  for (std::size_t at = 0; at < comments_.size();) {
+    const std::size_t end = comments_.find('\n', at) + 1;
+    if (comments_.compare(at, begin.size(), begin) == 0) {
+      comments_.erase(at, end - at);
+      break;
+    }
+    at = end;
+  }
+  if (!words.empty()) comments_ += comment_of({"not reached", words});
+}
+
 bool CostFile::has(const CostRow& row) const { return keys_.contains(key_of(row)); }
 
 void CostFile::add(const std::vector<CostRow>& rows) {

@@ -32,6 +32,10 @@ class CostFile {
   /// Adds to the comments the command that adds rows now, unless it is there already.
   void tell_command(const std::string& typed);
 
+  /// Has the comments say what is still to be measured, in place of what they said before; "": they
+  /// say nothing of it. It is written with the next rows.
+  void tell_not_reached(const std::string& words);
+
   bool has(const CostRow& row) const;
   /// Appends those of `rows` that the file lacks. Rows in the file stay as they are, byte for byte.
   /// The file is replaced as a whole. Throws Error (1) if the file is not as it was read or written

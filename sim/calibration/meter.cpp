@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "kernels/bench/sampling.hpp"
 #include "sim/base/interruption.hpp"
 #include "sim/base/progress.hpp"
 
@@ -95,6 +96,45 @@ void measure_all(const std::vector<CalibrationPoint>& points, Meter& meter, bool
     if (Interruption::asked()) throw BenchInterrupted{};
     progress.show(i, title_of(points[i]));
     if (const auto result = meter.measure(points[i].call, note_below)) keep(points[i], *result);
+  }
+}
+
+std::vector<Seconds> times_of(const BenchResult& result) {
+  std::vector<Seconds> times{Seconds{result.encode.median_seconds}};
+  for (const BenchTiming& decode : result.decode) times.emplace_back(decode.median_seconds);
+  return times;
+}
+
+void measure_within(Seconds budget, const std::vector<CalibrationPoint>& points, BudgetOrder& order,
+                    Meter& meter, bool quiet,
+                    const std::function<void(const CalibrationPoint&, const BenchResult&)>& keep,
+                    const Meter::Note& note) {
+  Progress progress(std::vector<double>(points.size(), 1.0), quiet);
+  const Meter::Note note_below = [&](const std::string& line) {
+    progress.clear();
+    note(line);
+  };
+  const double begin = steady_seconds();
+  Seconds planned{0};  // for what was measured
+  for (std::size_t done = 0;; ++done) {
+    if (Interruption::asked()) throw BenchInterrupted{};
+    const Seconds used{steady_seconds() - begin};
+    if (done > 0 && used >= budget) return;
+    // If points take longer than was thought, so will the next.
+    const double slower = planned > Seconds{0} ? std::max(1.0, used / planned) : 1.0;
+    auto next = order.next((budget - used) / slower);
+    if (!next && done == 0) next = order.next(Seconds::max());
+    if (!next) return;
+    const CalibrationPoint& point = points[*next];
+    progress.show(done, title_of(point), budget - used);
+    planned += Seconds{meter.work(point)};
+    const auto result = meter.measure(point.call, note_below);
+    if (!result) {
+      order.left_out(*next);
+      continue;
+    }
+    order.measured(*next, times_of(*result));
+    keep(point, *result);
   }
 }
 

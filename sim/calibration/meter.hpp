@@ -11,6 +11,7 @@
 
 #include "kernels/bench/bench.hpp"
 #include "sim/base/units.hpp"
+#include "sim/calibration/budget.hpp"
 #include "sim/calibration/points.hpp"
 #include "sim/calibration/torch_child.hpp"
 
@@ -64,5 +65,16 @@ class Meter {
 void measure_all(const std::vector<CalibrationPoint>& points, Meter& meter, bool quiet,
                  const std::function<void(const CalibrationPoint&, const BenchResult&)>& keep,
                  const Meter::Note& note);
+
+/// The same in a limited time, in the order that `order` gives. It has all points; those that are
+/// in the file are measured in it already. A point is begun if it fits into the time that is left;
+/// one is begun in any case. `keep` is called when `order` knows the result.
+void measure_within(Seconds budget, const std::vector<CalibrationPoint>& points, BudgetOrder& order,
+                    Meter& meter, bool quiet,
+                    const std::function<void(const CalibrationPoint&, const BenchResult&)>& keep,
+                    const Meter::Note& note);
+
+/// The times of a result: of encode, then of each decode.
+std::vector<Seconds> times_of(const BenchResult& result);
 
 }  // namespace gradcast

@@ -5,12 +5,14 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "sim/answers/version.hpp"
 #include "sim/base/interruption.hpp"
 #include "sim/base/progress.hpp"
 #include "sim/base/text.hpp"
 #include "sim/calibration/asked.hpp"
+#include "sim/calibration/budget.hpp"
 #include "sim/calibration/cost_file.hpp"
 #include "sim/calibration/recorded.hpp"
 #include "sim/calibration/session.hpp"
@@ -79,6 +81,40 @@ Seconds work_of(const std::vector<CalibrationPoint>& points, const Meter& meter)
   return work;
 }
 
+/// The times of a point's rows in the file: of encode, then of each decode.
+std::vector<Seconds> times_in(const std::map<std::string, CostRow>& rows,
+                              const CalibrationPoint& point) {
+  std::vector<Seconds> times;
+  for (const CostRow& wanted : rows_of(point, nullptr)) {
+    const auto found = rows.find(key_of(wanted));
+    if (found == rows.end()) return {};
+    if (times.empty()) times.push_back(found->second.encode);
+    times.push_back(found->second.decode);
+  }
+  return times;
+}
+
+/// The order of all points, with what is in the file. Those that are neither there nor among
+/// `missing` cannot be measured.
+BudgetOrder order_of(const std::vector<CalibrationPoint>& all,
+                     const std::vector<CalibrationPoint>& missing, const CostFile& file,
+                     const Meter& meter, Seconds budget) {
+  std::vector<Seconds> work;
+  for (const CalibrationPoint& point : all) work.emplace_back(meter.work(point));
+  BudgetOrder order(all, std::move(work), budget);
+  std::map<std::string, CostRow> rows;
+  for (const CostRow& row : file.rows()) rows.emplace(key_of(row), row);
+  std::set<std::string> measurable;
+  for (const CalibrationPoint& point : missing)
+    measurable.insert(key_of(rows_of(point, nullptr).at(0)));
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (const std::vector<Seconds> times = times_in(rows, all[i]); !times.empty())
+      order.measured(i, times);
+    else if (!measurable.contains(key_of(rows_of(all[i], nullptr).at(0))))
+      order.left_out(i);
+  return order;
+}
+
 int write_costs(Session& session) {
   PointsAsked wanted = session.asked.points;
   wanted.sets = sets_asked(session.asked, sets_of_models(session.asked.models));
@@ -106,18 +142,31 @@ int write_costs(Session& session) {
     if (missing.empty()) {
       session.note("nothing to do: " + progress() + " are in " + use);
     } else {
+      const Seconds work = work_of(missing, session.meter);
+      const std::optional<Seconds> budget = session.asked.budget;
+      const bool limited = budget && work > *budget;
       session.note(progress() + " are in " + name + "; measuring " +
-                   std::to_string(missing.size()) + " on " + session.device.name + ", about " +
-                   about(work_of(missing, session.meter)));
+                   (limited ? "for " + about(*budget) : std::to_string(missing.size())) + " on " +
+                   session.device.name +
+                   (limited ? " those that interpolation needs most; all take about " +
+                                  about(work) + " (--budget none)"
+                            : ", about " + about(work)));
       file.tell_command(join(session.flags.arguments(), " "));
-      measure_all(
-          missing, session.meter, session.flags.quiet(),
-          [&](const CalibrationPoint& point, const BenchResult& result) {
-            file.add(rows_of(point, &result));
-          },
-          [&](const std::string& line) { session.note(line); });
+      const auto note = [&](const std::string& line) { session.note(line); };
+      BudgetOrder order = order_of(all, missing, file, session.meter, budget.value_or(Seconds{1}));
+      const auto keep = [&](const CalibrationPoint& point, const BenchResult& result) {
+        file.tell_not_reached(limited ? order.not_reached() : "");
+        file.add(rows_of(point, &result));
+      };
+      if (limited)
+        measure_within(*budget, all, order, session.meter, session.flags.quiet(), keep, note);
+      else
+        measure_all(missing, session.meter, session.flags.quiet(), keep, note);
       session.note_discarded();
+      const std::string open = limited ? order.not_reached() : "";
       session.note(progress() + " are in " + use);
+      if (!open.empty())
+        session.note("not reached: " + open + "; the same command goes on from there");
     }
   } catch (const BenchInterrupted&) {
     interrupted(progress() + " are in " + name + "; the same command continues from there");

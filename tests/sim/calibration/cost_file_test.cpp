@@ -156,3 +156,22 @@ TEST_CASE("a cost file of something else is refused, by what differs, and left a
   CHECK_THROWS_WITH(file.require({"torch", "2", true}),
                     Contains("its torch is '1', here it is '2'"));
 }
+
+TEST_CASE("a cost file says what was not reached as it is now") {
+  TemporaryFolder folder;
+  const auto path = folder.path / "costs.csv";
+  CostFile file(path, kHere, {1});
+  file.tell_command("gradcast calibrate");
+  file.tell_not_reached("topk 2 of 3 points");
+  CHECK(folder.files() == 0);  // said with the next rows
+  file.add({row_of(10, 1)});
+  CHECK_THAT(read_text_file(path).content, Contains("# not reached: topk 2 of 3 points\n"));
+  file.tell_not_reached("topk 1 of 3 points");
+  file.add({row_of(20, 1)});
+  const std::string then = read_text_file(path).content;
+  CHECK_THAT(then, Contains("# not reached: topk 1 of 3 points\n") && !Contains("2 of 3"));
+  file.tell_not_reached("");
+  file.add({row_of(30, 1)});
+  const std::string last = read_text_file(path).content;
+  CHECK_THAT(last, !Contains("not reached") && Contains("# command: gradcast calibrate\n"));
+}

@@ -186,3 +186,26 @@ TEST_CASE("torch's rows stand beside our own, and are left out where it fails", 
   CHECK(torch_rows() == 6);
   CHECK_THAT(content(costs), Contains("\n# torch: 9.9, fake\n"));
 }
+
+// 18 points of 2 ms do not fit into 5 ms. The last run has all the time that it needs.
+TEST_CASE("a budget measures some points, says what is missing, and more time goes on", "[cli]") {
+  TemporaryFolder folder;
+  const std::string out = (folder.path / "costs.csv").string();
+  const auto within = [&](const std::string& budget) {
+    return gradcast_with(
+        calibrate(small_model(folder), out,
+                  {"--compressors", "topk,gaussian", "--workers", "1,4", "--budget", budget}));
+  };
+  const Ran first = within("5ms");
+  CHECK(first.exit_code == 0);
+  CHECK_THAT(first.err, Contains("all take about") && Contains("not reached: topk"));
+  const std::size_t some = keys(out).size();
+  CHECK(some >= 2);
+  CHECK(some < 36);
+  CHECK_THAT(content(out), Contains("# not reached: topk"));
+  const Ran rest = within("1min");
+  CHECK(rest.exit_code == 0);
+  CHECK_THAT(rest.err, !Contains("not reached"));
+  CHECK(keys(out).size() == 36);
+  CHECK_THAT(content(out), !Contains("# not reached"));
+}

@@ -41,6 +41,9 @@ TEST_CASE("a wrong calibrate command is answered with 2 and what would be right"
   refused({"--seconds", "1s"},
           "--seconds: '1s' has a unit, and this is a number of seconds; write '1'");
   refused({"--seconds", "500ms"}, "write '0.5'");
+  refused({"--budget", "0min"}, "--budget: '0min' is no time above 0");
+  refused({"--budget", "5"}, "--budget");
+  refused({"--roofline", "--budget", "5min"}, "--budget does not go with --roofline");
   refused({"--per-layer", "none"}, "--per-layer: unknown model 'none'");
   refused({"--per-layer", "resnet-50,vgg-16"}, "--per-layer: 'resnet-50,vgg-16' is a list");
   refused({"--per-layer", "resnet-50", "--workers", "4"}, "--workers does not go with --per-layer");
