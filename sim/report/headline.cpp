@@ -243,9 +243,10 @@ void add_simulated(Headline& headline, const ResultFile& result) {
     if (!seconds) continue;
     const auto efficiency = positive_of(row, "scaling_efficiency");
     const auto speedup = positive_of(row, "speedup_over_dense");
-    const std::string what = text_of(row, "model") + " with " + text_of(row, "compressor") +
-                             " on " + text_of(row, "ranks") +
-                             (text_of(row, "ranks") == "1" ? " GPU" : " GPUs");
+    const std::string compressor = text_of(row, "compressor");
+    const std::string what =
+        text_of(row, "model") + (compressor == "dense" ? "" : " with " + compressor) + " on " +
+        text_of(row, "ranks") + (text_of(row, "ranks") == "1" ? " GPU" : " GPUs");
     std::string sentence = "An iteration of " + what + " takes " + seconds_text(*seconds) + " s";
     if (efficiency) sentence += ", at a scaling efficiency of " + share_text(*efficiency);
     if (speedup && text_of(row, "compressor") != "dense")

@@ -69,8 +69,9 @@ std::string simulated(const ResultFile& result) {
   if (result.rows.size() != 1) return "How long does an iteration take?";
   const Json& row = result.rows.front();
   const std::string ranks = text_of(row, "ranks");
-  return "How long does an iteration of " + text_of(row, "model") + " with " +
-         text_of(row, "compressor") +
+  const std::string compressor = text_of(row, "compressor");
+  return "How long does an iteration of " + text_of(row, "model") +
+         (compressor == "dense" ? "" : " with " + compressor) +
          (ranks.empty() ? "" : " on " + ranks + (ranks == "1" ? " GPU" : " GPUs")) + " take?";
 }
 
