@@ -9,8 +9,6 @@
 namespace gradcast {
 namespace {
 
-constexpr double kMostOfBudget = 0.1;  // for one point
-
 /// All that tells a line from others.
 std::string line_of(const CalibrationPoint& point) {
   CostRow row = rows_of(point, nullptr).at(0);
@@ -30,9 +28,8 @@ double doubt_between(const std::vector<Seconds>& first, const std::vector<Second
 
 }  // namespace
 
-BudgetOrder::BudgetOrder(const std::vector<CalibrationPoint>& points, std::vector<Seconds> work,
-                         Seconds budget)
-    : budget_(budget) {
+BudgetOrder::BudgetOrder(const std::vector<CalibrationPoint>& points,
+                         const std::vector<Seconds>& work, Seconds budget) {
   std::map<std::string, std::size_t> known;
   std::vector<std::string> compressors;  // in the order asked for
   std::vector<std::string> of_line;
@@ -57,6 +54,11 @@ BudgetOrder::BudgetOrder(const std::vector<CalibrationPoint>& points, std::vecto
     for (std::size_t i = 0; i < lines_.size(); ++i)
       if (of_line[i] == compressor) ordered.push_back(lines_[i]);
   lines_ = std::move(ordered);
+  const auto singles = std::count_if(lines_.begin(), lines_.end(),
+                                     [](const Line& line) { return line.single_tensors; });
+  const double ends = 2 * std::max<double>(1, static_cast<double>(singles));
+  share_ = budget / ends;
+  if (!work.empty()) share_ = std::max(share_, 2 * *std::min_element(work.begin(), work.end()));
 }
 
 void BudgetOrder::measured(std::size_t point, const std::vector<Seconds>& times) {
@@ -64,8 +66,7 @@ void BudgetOrder::measured(std::size_t point, const std::vector<Seconds>& times)
 }
 
 bool BudgetOrder::fits(const Line& line, std::size_t place, Seconds left) const {
-  const Point& point = points_[line.points[place]];
-  return point.work <= left && (place == 0 || point.work <= kMostOfBudget * budget_);
+  return points_[line.points[place]].work <= std::min(left, share_);
 }
 
 /// The smallest size, then the largest that fits.

@@ -17,12 +17,13 @@ namespace gradcast {
 ///   an
 ///      interval it lies between the times of its ends. Interpolation takes their geometric mean,
 ///      and may be off by a factor of sqrt(last / first).
-/// A point that takes more than a tenth of the budget waits for a larger budget: one size must not
-/// cost all others. The smallest of each line never waits.
+/// So that all lines get both ends, a point may take the budget divided by the ends of all lines,
+/// though at least twice as long as the shortest point. What takes longer waits for a larger
+/// budget.
 class BudgetOrder {
  public:
   /// `work`: a rough time of each point.
-  BudgetOrder(const std::vector<CalibrationPoint>& points, std::vector<Seconds> work,
+  BudgetOrder(const std::vector<CalibrationPoint>& points, const std::vector<Seconds>& work,
               Seconds budget);
 
   /// `times`: of encode, then of each decode. Every point has as many.
@@ -56,7 +57,7 @@ class BudgetOrder {
 
   std::vector<Point> points_;
   std::vector<Line> lines_;
-  Seconds budget_;
+  Seconds share_;  // the longest that a point may take
 };
 
 }  // namespace gradcast

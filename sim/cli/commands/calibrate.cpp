@@ -101,7 +101,7 @@ BudgetOrder order_of(const std::vector<CalibrationPoint>& all,
                      const Meter& meter, Seconds budget) {
   std::vector<Seconds> work;
   for (const CalibrationPoint& point : all) work.emplace_back(meter.work(point));
-  BudgetOrder order(all, std::move(work), budget);
+  BudgetOrder order(all, work, budget);
   std::map<std::string, CostRow> rows;
   for (const CostRow& row : file.rows()) rows.emplace(key_of(row), row);
   std::set<std::string> measurable;

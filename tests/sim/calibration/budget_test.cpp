@@ -82,12 +82,12 @@ TEST_CASE(
   CHECK(sequence == std::vector<std::size_t>{0, 2, 1, 3, 4});
 }
 
-// A tenth of 20 s is 2 s: of 1, 2, 4 and 8 s the end is the point of 2 s. With 100 s all are open.
-TEST_CASE("a size that costs more than a tenth of the budget waits for a larger one") {
+// One line has two ends: of 4 s each may take 2 s, of 16 s each 8 s.
+TEST_CASE("a size that takes more than an end's share of the budget waits for a larger one") {
   const auto points = line_of_sizes("topk", {10, 20, 40, 80});
   const std::vector<Seconds> work{Seconds{1}, Seconds{2}, Seconds{4}, Seconds{8}};
-  BudgetOrder small(points, work, Seconds{20});
-  BudgetOrder large(points, work, Seconds{100});
+  BudgetOrder small(points, work, Seconds{4});
+  BudgetOrder large(points, work, Seconds{16});
   for (BudgetOrder* order : {&small, &large}) {
     CHECK(order->next(Seconds{20}) == 0u);
     order->measured(0, times(1));
@@ -98,6 +98,23 @@ TEST_CASE("a size that costs more than a tenth of the budget waits for a larger 
   CHECK(small.not_reached() == "topk 2 of 4 points, none above 20 elements");
   large.measured(1, times(2));  // as the file of the smaller budget has it
   CHECK(large.next(Seconds{100}) == 3u);
+}
+
+// Three lines have six ends, and a sixth of 3 s is less than any point takes: twice the shortest is
+// allowed, so that the first lines are complete.
+TEST_CASE("in a very short time the first compressors have both ends, the others none") {
+  std::vector<CalibrationPoint> points;
+  for (const char* name : {"topk", "gaussian", "dgc"})
+    for (const CalibrationPoint& point : line_of_sizes(name, {10, 20})) points.push_back(point);
+  BudgetOrder order(points, std::vector<Seconds>(6, Seconds{1}), Seconds{3});
+  std::vector<std::size_t> sequence;
+  for (int left = 3; left > 0; --left) {
+    const auto next = order.next(Seconds{static_cast<double>(left)});
+    REQUIRE(next);
+    sequence.push_back(*next);
+    order.measured(*next, times(1));
+  }
+  CHECK(sequence == std::vector<std::size_t>{0, 1, 2});
 }
 
 TEST_CASE("nothing is begun that does not fit into the time that is left") {
