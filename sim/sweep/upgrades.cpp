@@ -71,7 +71,7 @@ Upgrade upgrade_of(const std::string& model, bool network, const Run& from, cons
   if (verdict.speedup)
     upgrade.interval = RatioInterval{work * verdict.speedup->low, work * verdict.speedup->high};
   if (!network) return upgrade;
-  verdict.pays = purchase_pays_by(verdict.speedup);
+  verdict.pays = pays_by(verdict.speedup, true, kWorthBuyingSpeedup);
   if (verdict.pays != Pays::CannotBeTold) verdict.measure.clear();
   upgrade.verdict = std::move(verdict);
   return upgrade;
