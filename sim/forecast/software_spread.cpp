@@ -278,15 +278,21 @@ constexpr double kRepeatedShare = .02;
 /// a kind have of their own.
 constexpr double kApartLength = .05;
 
-/// Correlation of the scatters of two runs.
+/// Correlation of the scatters of two runs. A compressed run computes what its dense run computes:
+/// it shares what the kind shares, but no more however alike their times are, since encoding errs
+/// by itself.
 double shared_scatter(const SoftwareSpread& one, const SoftwareSpread& other) {
   if (one.scatter <= 0 || other.scatter <= 0) return 0;
-  const double alike = std::exp(-std::abs(std::log(one.forecast / other.forecast)) / kApartLength);
+  const bool same_compressor = one.kind.compressor == other.kind.compressor;
+  RunKind others = other.kind;
+  others.compressor = one.kind.compressor;
+  const double apart = std::abs(std::log(one.forecast / other.forecast));
+  const double alike = same_compressor ? std::exp(-apart / kApartLength) : 0;
   const auto shared_of = [&](const SoftwareSpread& run) {
     const double own = run.scatter * run.scatter - run.kind_variance;
     return run.kind_variance + alike * (1 - kRepeatedShare / (1 - kKindShare)) * own;
   };
-  return kind_correlation(one.kind, other.kind) * std::sqrt(shared_of(one) * shared_of(other)) /
+  return kind_correlation(one.kind, others) * std::sqrt(shared_of(one) * shared_of(other)) /
          (one.scatter * other.scatter);
 }
 

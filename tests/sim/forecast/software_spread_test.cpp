@@ -133,7 +133,11 @@ TEST_CASE("runs of one kind share most of their scatter, the more the nearer the
   // Another schedule that takes half as long again: a third is each one's own.
   other.forecast *= 1.5;
   CHECK(reach_of() == Approx(0.05 * std::sqrt(2.0 / 3)).epsilon(0.1));
-  other.kind.compressor = "topk";  // another kind shares nothing
+  // With a compressor the same: its GPUs compute what those without compute.
+  other.forecast = run.forecast;
+  other.kind.compressor = "topk";
+  CHECK(reach_of() == Approx(0.05 * std::sqrt(2.0 / 3)).epsilon(0.1));
+  other.kind.compute = Seconds{10};  // another model shares nothing
   CHECK(reach_of() == Approx(0.05 * std::sqrt(2.0)).epsilon(0.1));
 }
 
