@@ -196,6 +196,16 @@ std::string learned_as_markdown(const std::vector<LearnedSource>& sources) {
   return text + "| " + cells(all_of(sources)) + " |\n" + std::string(kLearnedEnd);
 }
 
+std::string learned_in_words(const std::vector<LearnedSource>& sources) {
+  const LearnedSource all = all_of(sources);
+  return std::string(kLearnedBegin) + "\n- **After three runs of your own** (`gradcast learn`): " +
+         fixed(all.after.error_percent, 1) + " %, where it was " +
+         fixed(all.before.error_percent, 1) + " % without them, over " + std::to_string(all.rows) +
+         " runs of " + std::to_string(sources.size()) + " sources.\n  " +
+         fixed(all.inside_percent(all.after), 0) + " % lie inside their 90 % interval.\n" +
+         std::string(kLearnedEnd);
+}
+
 std::string learned_as_csv(const std::vector<LearnedSource>& sources) {
   std::string text = csv_comments(
       {"Published sources, each with its stack as it was estimated without that source: forecasts "

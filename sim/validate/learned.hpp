@@ -41,6 +41,8 @@ inline constexpr std::string_view kLearnedEnd = "<!-- end of three runs -->";
 
 /// The table of docs/accuracy.md, between its markers.
 std::string learned_as_markdown(const std::vector<LearnedSource>& sources);
+/// The line of README.md, between the same markers.
+std::string learned_in_words(const std::vector<LearnedSource>& sources);
 /// traces/validation-learned.csv.
 std::string learned_as_csv(const std::vector<LearnedSource>& sources);
 /// docs/three-runs.svg: errors and widths by source, before and after.

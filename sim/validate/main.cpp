@@ -1,10 +1,10 @@
 // Measures how good the forecasts are, on every published run that may be fitted. Each run is
-// forecast by a fit that has not seen it. Writes the table of README.md and traces/validation.csv.
-// Runs of today's software, which no fit needs, make the tables of docs/accuracy.md and
-// traces/validation-today.csv (today.hpp), and the widths of platforms/stack-nccl*.csv
-// (widths.hpp).
-// Runs of the groups from which stacks are estimated, each forecast without its group, make
-// README.md's other table and traces/validation-stacks.csv (stacks.hpp).
+// forecast by a fit that has not seen it. Writes a table of docs/accuracy.md and
+// traces/validation.csv. Runs of today's software, which no fit needs, make the tables of
+// docs/accuracy.md and traces/validation-today.csv (today.hpp), and the widths of
+// platforms/stack-nccl*.csv (widths.hpp). Runs of the groups from which stacks are estimated, each
+// forecast without its group, make another table and traces/validation-stacks.csv (stacks.hpp).
+// README.md says each in one line.
 // `--three-runs` does another thing: published sources learn from three of their runs, for a table
 // and a picture of docs/ and traces/validation-learned.csv (learned.hpp).
 // `--check` fails if an error, or an interval's score, has grown by more than a tenth since those
@@ -138,20 +138,34 @@ std::string complaints(const std::vector<Validated>& now, const TextFile& file) 
   return grown_errors(errors, before, "measured", "traces/validation.csv");
 }
 
-std::string in_readme(const std::string& readme, const std::string& table,
-                      const std::string& stacks) {
-  return with_table(with_table(readme, "README.md", table, kBegin, kEnd), "README.md", stacks,
-                    std::string(kStacksBegin), std::string(kStacksEnd));
+constexpr const char* kNumbersBegin = "<!-- numbers: made by scripts/validate -->\n";
+constexpr const char* kNumbersEnd = "<!-- end of numbers -->";
+
+/// README.md with a line for home and one for abroad.
+std::string in_readme(const std::string& readme, const std::vector<ComparedRun>& rows,
+                      const std::vector<StackSource>& sources) {
+  const Coverage intervals = coverage_of(rows).value();
+  const std::string home =
+      "- **At home**, on clusters whose software was fitted to other runs there: off by " +
+      fixed(summary_of(rows).value().mean_absolute, 1) + " % in the mean over " +
+      std::to_string(intervals.rows) + " published runs. " + fixed(intervals.percent(), 0) +
+      " % lie inside\n  their 90 % interval.\n";
+  return with_table(readme, "README.md",
+                    kNumbersBegin + home + stacks_in_words(sources) + kNumbersEnd, kNumbersBegin,
+                    kNumbersEnd);
 }
 
-/// docs/accuracy.md with both tables of today's software.
-std::string in_accuracy(const std::string& page, const Today& today) {
+/// docs/accuracy.md with the tables of fits, of stacks and of today's software.
+std::string in_accuracy(const std::string& page, const std::string& fits, const std::string& stacks,
+                        const Today& today) {
   const auto put = [](const std::string& text, const std::string& table, std::string_view first,
                       std::string_view last) {
     return with_table(text, "docs/accuracy.md", table, std::string(first), std::string(last));
   };
-  return put(put(page, collectives_as_markdown(today), kCollectivesBegin, kCollectivesEnd),
-             trainings_as_markdown(today), kTrainingsBegin, kTrainingsEnd);
+  const std::string with_today =
+      put(put(page, collectives_as_markdown(today), kCollectivesBegin, kCollectivesEnd),
+          trainings_as_markdown(today), kTrainingsBegin, kTrainingsEnd);
+  return put(put(with_today, fits, kBegin, kEnd), stacks, kStacksBegin, kStacksEnd);
 }
 
 /// Three runs of one's own. Returns the exit code.
@@ -165,15 +179,24 @@ int validate_learned(const std::filesystem::path& root, bool check, DataFiles& f
   const std::string shown = read_text_file(page).content;
   const std::string wanted = with_table(shown, "docs/accuracy.md", table,
                                         std::string(kLearnedBegin), std::string(kLearnedEnd));
+  const std::filesystem::path readme = root / "README.md";
+  const std::string readme_shown = read_text_file(readme).content;
+  const std::string readme_wanted =
+      with_table(readme_shown, "README.md", learned_in_words(sources), std::string(kLearnedBegin),
+                 std::string(kLearnedEnd));
   if (!check) {
+    write_text_file(readme, readme_wanted);
     write_text_file(csv, learned_as_csv(sources));
     write_text_file(svg, learned_as_svg(sources));
     write_text_file(page, wanted);
     return 0;
   }
   std::string text = learned_complaints(sources, read_text_file(csv));
-  if (shown != wanted || read_text_file(svg).content != learned_as_svg(sources))
-    text += "docs has another table or picture of three runs: scripts/validate writes them\n";
+  if (shown != wanted || readme_shown != readme_wanted ||
+      read_text_file(svg).content != learned_as_svg(sources))
+    text +=
+        "README.md or docs has another table or picture of three runs: scripts/validate writes "
+        "them\n";
   std::fprintf(stderr, "%s", text.c_str());
   return text.empty() ? 0 : 4;
 }
@@ -220,22 +243,23 @@ int main(int argc, char** argv) {
     if (!check) {
       write_text_file(csv, as_csv(all));
       write_text_file(stacks_csv, stacks_as_csv(sources));
-      write_text_file(readme, in_readme(read_text_file(readme).content, table, stacks));
+      write_text_file(readme, in_readme(read_text_file(readme).content, rows, sources));
       write_text_file(today_csv, today_as_csv(today));
       write_text_file(root / "traces" / "validation-collectives.csv", beyond_as_csv(today));
-      write_text_file(accuracy, in_accuracy(read_text_file(accuracy).content, today));
+      write_text_file(accuracy,
+                      in_accuracy(read_text_file(accuracy).content, table, stacks, today));
       for (const WidthsFile& file : widths_files(today))
         write_text_file(root / "platforms" / file.name, file.text);
       return 0;
     }
     std::string text = complaints(all, read_text_file(csv));
     const std::string shown = read_text_file(readme).content;
-    if (in_readme(shown, table, stacks) != shown)
-      text += "README.md has other tables than these: scripts/validate writes them\n";
+    if (in_readme(shown, rows, sources) != shown)
+      text += "README.md has other numbers than these: scripts/validate writes them\n";
     text += stacks_complaints(sources, read_text_file(stacks_csv));
     text += today_complaints(today, read_text_file(today_csv));
     const std::string page = read_text_file(accuracy).content;
-    if (in_accuracy(page, today) != page)
+    if (in_accuracy(page, table, stacks, today) != page)
       text += "docs/accuracy.md has other tables than these: scripts/validate writes them\n";
     for (const WidthsFile& file : widths_files(today))
       if (read_text_file(root / "platforms" / file.name).content != file.text)

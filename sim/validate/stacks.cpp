@@ -89,19 +89,28 @@ std::string line_of(const std::string& first_cells, const Kind& kind) {
 /// Pairs of a compressed run and the fastest dense one this far apart, in percent, are decidable.
 constexpr double kDecidablePercent = 10;
 
-std::string verdicts_text(const std::vector<StackSource>& sources) {
+struct Decided {
   std::size_t pairs = 0;
   std::size_t sure_and_right = 0;
   std::size_t sure_and_wrong = 0;
+};
+
+Decided decided_in(const std::vector<StackSource>& sources) {
+  Decided decided;
   for (const StackSource& source : sources)
     for (const ComparedRun& run : source.runs) {
       if (!run.measured_speedup || !run.is_compressed()) continue;
       if (std::abs(*run.measured_speedup - 1) <= kDecidablePercent / 100) continue;
-      ++pairs;
+      ++decided.pairs;
       if (run.pays_sure().empty()) continue;
-      ++((run.pays_sure() == "yes") == (*run.measured_speedup > 1) ? sure_and_right
-                                                                   : sure_and_wrong);
+      const bool right = (run.pays_sure() == "yes") == (*run.measured_speedup > 1);
+      ++(right ? decided.sure_and_right : decided.sure_and_wrong);
     }
+  return decided;
+}
+
+std::string verdicts_text(const std::vector<StackSource>& sources) {
+  const auto [pairs, sure_and_right, sure_and_wrong] = decided_in(sources);
   return "\nDoes compressing pay? " + std::to_string(pairs) +
          " compressed runs are more than 10 % faster or slower than their dense run. The verdict "
          "is sure and\nright for " +
@@ -130,6 +139,27 @@ std::vector<StackSource> forecast_stacks(DataFiles& files) {
   }
   for (StackSource& source : sources) add_speedups(source.runs);
   return sources;
+}
+
+std::string stacks_in_words(const std::vector<StackSource>& sources) {
+  const std::vector<Kind> kinds = kinds_of(sources);
+  const auto words = [](const Kind& kind) {
+    return fixed(summary_of(kind.runs).value().mean_absolute, 1) + " % over " +
+           std::to_string(kind.runs.size()) + " ";
+  };
+  const auto inside = [](const Kind& kind) {
+    return fixed(coverage_of(kind.runs).value().percent(), 0) + " % inside";
+  };
+  const Kind& dense = kinds.front();
+  const Kind& compressed = kinds.back();
+  const Decided decided = decided_in(sources);
+  return "- **Abroad**, where nobody fitted anything: off by " + words(dense) +
+         "dense runs on NCCL (" + inside(dense) + "), and by " + words(compressed) +
+         "compressed\n  runs, most of them on MPI (" + inside(compressed) +
+         "). Whether compressing pays: sure and right for " +
+         std::to_string(decided.sure_and_right) + " of " + std::to_string(decided.pairs) +
+         " runs that differ\n  by more than 10 %, sure and wrong for " +
+         std::to_string(decided.sure_and_wrong) + ", else it says what to measure.\n";
 }
 
 std::string stacks_as_markdown(const std::vector<StackSource>& sources) {

@@ -23,7 +23,10 @@ std::vector<StackSource> forecast_stacks(DataFiles& files);
 inline constexpr std::string_view kStacksBegin = "<!-- stacks: made by scripts/validate -->";
 inline constexpr std::string_view kStacksEnd = "<!-- end of stacks -->";
 
-/// The table of README.md, by group, between its markers.
+/// The line of README.md: dense runs, compressed runs, and verdicts.
+std::string stacks_in_words(const std::vector<StackSource>& sources);
+
+/// The table of docs/accuracy.md, by group, between its markers.
 std::string stacks_as_markdown(const std::vector<StackSource>& sources);
 
 /// traces/validation-stacks.csv: errors and intervals of each source.
