@@ -37,7 +37,8 @@ Flags sweep_flags() {
       "after "
       "ctrl-C, or with\nmore points or changed files, the same command makes only those that are "
       "missing.",
-      {"sweep --model resnet-50 --compressor all --nodes 1,2,4..64 -o sweep.csv",
+      {"sweep --model resnet-50,vgg-16 --nic-bandwidth 25Gbps,100Gbps  (which network to buy)",
+       "sweep --model resnet-50 --compressor all --nodes 1,2,4..64 -o sweep.csv",
        "sweep plan.toml -j 8 -o sweep.json",
        "sweep plan.toml --shard 3/7 -o shards        (one of seven machines)",
        "sweep merge shards -o sweep.json             (what they did, together)",

@@ -391,8 +391,11 @@ TEST_CASE("a sweep without compression opens with what each upgrade gains", "[re
   const std::vector<Figure> figures = figures_of({&sweep, 1});
   REQUIRE(figures.size() >= 2);
   CHECK(figures[0].id == "upgrades");
-  const FigurePoint& bar = series(figures[0], 0, "vgg-16").points.at(0);
-  CHECK(bar.x_text == "10Gbps to 25Gbps");
+  REQUIRE(figures[0].panels.size() == 1);
+  CHECK(figures[0].panels[0].title == "10Gbps to 25Gbps");
+  CHECK(figures[0].panels[0].series[0].name == "surely pays");
+  const FigurePoint& bar = series(figures[0], 0, "cannot be told").points.at(0);
+  CHECK(bar.x_text == "vgg-16");
   CHECK(bar.y == 1.125);
   CHECK(bar.low == 0.875);
   CHECK(bar.label == "vgg-16, 10Gbps to 25Gbps: 1.12x (90 %: 0.88x to 1.38x), cannot be told");
