@@ -133,6 +133,7 @@ Picture picture_of(const Figure& figure, const Palette& palette, SvgUse use, dou
                     attribute("role", "img") +
                     attribute("aria-labelledby", figure.id + "-t " + figure.id + "-d") +
                     attribute("font-family", "system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif") +
+                    attribute("font-size", pixels(kTickSize)) +  // of most texts
                     attribute("fill", "currentColor") +
                     (use == SvgUse::Standalone ? attribute("color", "#1b1f24") : "") + ">\n";
   svg += "<title id=\"" + figure.id + "-t\">" + escape_markup(shortened(figure.title, 300)) +

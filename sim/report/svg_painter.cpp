@@ -62,7 +62,8 @@ void Canvas::text(double x, double y, std::string_view text, Anchor anchor, doub
   const std::string clean = clean_text(text);
   const std::string shown = fitted(clean, size, most_width);
   content_ += "<text x=\"" + pixels(x) + "\" y=\"" + pixels(y) + "\"" +
-              kAnchors[static_cast<std::size_t>(anchor)] + " font-size=\"" + pixels(size) + "\"" +
+              kAnchors[static_cast<std::size_t>(anchor)] +
+              (size == kTickSize ? "" : " font-size=\"" + pixels(size) + "\"") +
               (attributes.empty() ? "" : " " + attributes) + ">" + escape_markup(shown) +
               (shown == clean ? "" : title_of(clean)) + "</text>\n";
 }
