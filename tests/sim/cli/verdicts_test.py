@@ -16,7 +16,9 @@ import tempfile
 import unittest
 
 PROGRAM = os.environ["GRADCAST_PROGRAM"]
-ROOT = pathlib.Path(__file__).parents[3]
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests" / "scripts"))
+import documents  # noqa: E402
 YES, NO, OPEN = "surely pays", "surely does not pay", "cannot be told"
 DOCUMENTS = "--documents" in sys.argv
 
@@ -35,30 +37,16 @@ SCENARIOS = [
 
 
 def shown_commands():
-    """The commands of the documents, as they are typed; those on files of the reader's own are left out."""
-    commands = []
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
-        lines = path.read_text().split("\n")
-        for number, line in enumerate(lines):
-            shown = re.match(r"    (?:scripts/run|gradcast) ((?:sweep|breakeven|compare|simulate) .*)", line)
-            if not shown:
-                continue
-            command = shown.group(1)
-            for more in lines[number + 1:]:
-                if not command.endswith("\\") and not re.match(r"     +--", more):
-                    break
-                command = command.removesuffix("\\") + " " + more.strip()
-            command = re.sub(r"\s(#|&&|\().*", "", command).strip()
-            if not re.search(r"\b(my|my-\S+|quick|fitted)/|my-costs|counts\.csv|sweep merge|--shard |--emit", command):
-                commands.append(command)
-    return sorted(set(commands))
+    """The commands of the documents that give verdicts; those on files of the reader's own are left out."""
+    own = re.compile(r"\b(my|my-\S+|quick|fitted)/|my-costs|counts\.csv|sweep merge|--shard |--emit")
+    return [words for words in documents.shown_commands()
+            if words[0] in (*CHECKS, "simulate") and not own.search(" ".join(words))]
 
 
 def plan():
     """The plan of the tutorial."""
-    text = (ROOT / "docs" / "tutorial.md").read_text()
-    lines = text[text.index("    # plan.toml"):].split("\n\n")[0].split("\n")
-    return "\n".join(line.strip() for line in lines) + "\n"
+    steps = documents.steps((ROOT / "docs" / "tutorial.md").read_text())
+    return next(step.text for step in steps if isinstance(step, documents.File))
 
 
 def by_interval(low, high, costs_known=True):
@@ -240,11 +228,10 @@ class Verdicts(unittest.TestCase):
         return json.loads(self.answer(*words, "--format", "json"))
 
     def test_answers_agree(self):
-        commands = shown_commands() if DOCUMENTS else SCENARIOS
+        commands = shown_commands() if DOCUMENTS else [shlex.split(command) for command in SCENARIOS]
         self.assertGreater(len(commands), 9)
-        for command in commands:
-            with self.subTest(command=command):
-                words = shlex.split(command)
+        for words in commands:
+            with self.subTest(command=" ".join(words)):
                 if words[0] == "simulate":
                     document = json.loads(self.answer(*words, "--format", "json"))
                     self.assertEqual(complaints_of_simulate(document, self.answer(*words, "--format", "table")), [])
