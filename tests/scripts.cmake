@@ -68,6 +68,15 @@ add_test(NAME slurm
   COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/slurm/slurm_test.sh $<TARGET_FILE:gradcast>)
 set_tests_properties(slurm PROPERTIES SKIP_RETURN_CODE 77 LABELS "slurm;slow" COST 45)
 
+# The commands of the documents, and the outputs that are shown below them.
+set(docs ${CMAKE_CURRENT_SOURCE_DIR}/scripts/docs_test.py)
+add_test(NAME docs COMMAND python3 ${docs})
+add_test(NAME docs_slow COMMAND python3 ${docs} --slow)
+set_tests_properties(docs docs_slow PROPERTIES
+  ENVIRONMENT "GRADCAST_PROGRAM=$<TARGET_FILE:gradcast>;${plain_environment}")
+set_tests_properties(docs PROPERTIES LABELS cli COST 20)
+set_tests_properties(docs_slow PROPERTIES LABELS "cli;slow" COST 120)
+
 # Documents against schemas, an installed tree, a package.
 set(cli ${CMAKE_CURRENT_SOURCE_DIR}/sim/cli)
 add_test(NAME schemas COMMAND ${PYTHON_WITH_JSONSCHEMA} ${cli}/schemas_test.py)

@@ -89,6 +89,13 @@ def steps(text):
             yield example
 
 
+def inline_commands(text):
+    """Commands that sentences name: `gradcast fit --save`, or without the program's name where a flag follows."""
+    prose = re.sub(r"(?m)^    .*", "", text)
+    for found in re.finditer(r"`(?:(?:gradcast|scripts/run) )?((?!cmake|nsys)[a-z]+ (?:[^`]+ )?--[^`]+)`", prose):
+        yield Command(prose.count("\n", 0, found.start()) + 1, "gradcast " + " ".join(found.group(1).split()))
+
+
 def shown_commands():
     """All commands of the documents for gradcast, as lists of arguments, each once."""
     found = []
