@@ -75,7 +75,7 @@ add_test(NAME docs_slow COMMAND python3 ${docs} --slow)
 set_tests_properties(docs docs_slow PROPERTIES
   ENVIRONMENT "GRADCAST_PROGRAM=$<TARGET_FILE:gradcast>;${plain_environment}")
 set_tests_properties(docs PROPERTIES LABELS cli COST 20)
-set_tests_properties(docs_slow PROPERTIES LABELS "cli;slow" COST 120)
+set_tests_properties(docs_slow PROPERTIES LABELS "cli;slow" COST 50)
 
 # Documents against schemas, an installed tree, a package.
 set(cli ${CMAKE_CURRENT_SOURCE_DIR}/sim/cli)
