@@ -132,7 +132,7 @@ def prints(shown, printed):
 
 
 def differences(shown, printed):
-    """What a document shows, pairs of line number and text, against the printed text: complaints, none if all is well."""
+    """Complaints of what a document shows (pairs of line number and text), held against the printed text."""
     lines = [plain(line) for line in printed.split("\n") if line.strip()]
     at, free = 0, False  # free: lines may be left out here
     for number, line in shown:
@@ -209,8 +209,8 @@ class Reader:
                 self.made.add(make)
                 make(self.folder)
         words = [PROGRAM, *command.arguments] if command.arguments else command.text.split()
-        ran = subprocess.Popen(words, cwd=self.folder, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               text=True)
+        ran = subprocess.Popen(words, cwd=self.folder, env=environment(), text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         try:
             out, err = ran.communicate(timeout=2 if interrupted else None)
         except subprocess.TimeoutExpired:
@@ -224,7 +224,8 @@ class Reader:
             return []
         name = command.arguments[0]
         if name not in self.help:
-            self.help[name] = subprocess.run([PROGRAM, "help", name], env=environment(), capture_output=True, text=True).stdout
+            asked = subprocess.run([PROGRAM, "help", name], env=environment(), capture_output=True, text=True)
+            self.help[name] = asked.stdout
         return [f"line {command.line}: {word} is no flag of {name}" for word in command.arguments
                 if word.startswith("-") and not re.search(rf"{word}\b", self.help[name])]
 
@@ -270,7 +271,8 @@ class Doctored(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        ran = subprocess.run([PROGRAM, *cls.COMMAND.split()[1:]], env=environment(), capture_output=True, text=True, check=True)
+        words = [PROGRAM, *cls.COMMAND.split()[1:]]
+        ran = subprocess.run(words, env=environment(), capture_output=True, text=True, check=True)
         cls.lines = [line for line in ran.stdout.split("\n") if line.strip()]
 
     def document(self, lines, command=COMMAND):
