@@ -23,6 +23,7 @@
 // PowerSGD sends two thin matrices in place of each matrix, one after the other (powersgd.cpp).
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
 
@@ -171,6 +172,9 @@ struct LowRank {
                  std::span<const float> q, std::span<float> dense, std::span<float> residual);
 };
 
+/// Bytes that a worker sends of a tensor, of which it keeps k elements, to so many ranks.
+using PayloadFormula = std::function<double(double elements, double k, double ranks)>;
+
 struct Compressor {
   std::string_view name;
   std::string_view summary;
@@ -194,6 +198,11 @@ struct Compressor {
   const Packing* packing = nullptr;
   /// The definition of PowerSGD; nullptr: it is another family's.
   const LowRank* low_rank = nullptr;
+  /// What a compressor sends that a user's file describes; nullptr: it is one of the table.
+  const PayloadFormula* payload = nullptr;
+  /// The compressor of the table that trains in place of a described one, under its name; nullptr:
+  /// the file names none.
+  const Compressor* mathematics = nullptr;
 
   const Levels* levels() const { return packing != nullptr ? packing->levels : nullptr; }
 
@@ -212,8 +221,12 @@ std::span<const Compressor* const> all_packers();
 /// Compressors that send thin matrices in place of a matrix.
 std::span<const Compressor* const> all_low_rank();
 
-/// nullptr if there is none of that name.
+/// A compressor of the table; else what the source finds. nullptr if there is none of that name.
 const Compressor* find_compressor(std::string_view name);
+
+/// Finds compressors that are not in the table. A program sets it once, before its threads begin.
+using CompressorSource = const Compressor* (*)(std::string_view name);
+void set_compressor_source(CompressorSource source);
 
 /// dense = the sum of all sets, added in the order of the workers. An element that no set names is
 /// +0. An index outside `dense` is ignored.

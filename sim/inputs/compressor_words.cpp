@@ -6,6 +6,8 @@
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
+#include "sim/inputs/compressor_file.hpp"
+#include "sim/inputs/data_files.hpp"
 
 namespace gradcast {
 
@@ -14,8 +16,16 @@ const Compressor& known_compressor(std::string_view name, bool with_dense) {
   std::vector<std::string> known;
   for (const Compressor* compressor : all_compressors())
     if (with_dense || compressor->family != Family::Dense) known.emplace_back(compressor->name);
+  for (std::string& own : described_names()) known.push_back(std::move(own));
   throw ValueError("unknown compressor '" + std::string(name) + "'" +
-                   did_you_mean(std::string(name), known) + " (known: " + join(known) + ")");
+                   did_you_mean(std::string(name), known) + " (known: " + join(known) +
+                   "; or the path of a .csv file)");
+}
+
+std::string compressor_name(const std::string& typed) {
+  const bool list = typed.find(',') != std::string::npos;  // whoever takes one reads it
+  if (list || !is_path(typed)) return typed;
+  return std::string(known_compressor(typed).name);
 }
 
 double parse_parameter(std::string_view text) {
@@ -73,6 +83,7 @@ std::string_view family_text(Family family) {
 std::string sent_text(const Compressor& compressor) {
   const std::string by =
       compressor.aggregation == Aggregation::AllReduce ? ", all-reduced" : ", gathered";
+  if (const DescribedCompressor* own = described(compressor)) return own->formula + " bytes" + by;
   switch (compressor.family) {
     case Family::Dense:
       return "4 bytes an element" + by;

@@ -8,9 +8,13 @@
 
 namespace gradcast {
 
-/// The compressor of that name. Throws ValueError with the known names, without dense where only
-/// what encodes is asked for.
+/// The compressor of that name, or of the path of its file. Throws ValueError with the known names,
+/// without dense where only what encodes is asked for; DataError for a wrong file.
 const Compressor& known_compressor(std::string_view name, bool with_dense = true);
+
+/// The name of a compressor that was typed by name or by the path of its file. An unknown name
+/// stays as it is. Throws DataError for a wrong file.
+std::string compressor_name(const std::string& typed);
 
 /// A number of 0 or above. Throws ValueError.
 double parse_parameter(std::string_view text);

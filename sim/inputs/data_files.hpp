@@ -24,6 +24,7 @@ struct DataKind {
 
 inline constexpr DataKind kModels{"model", "models", ""};
 inline constexpr DataKind kIterationTraces{"trace", "traces", "iteration-"};
+inline constexpr DataKind kCompressorFiles{"compressor", "compressors", ""};
 inline constexpr DataKind kCostTables{"cost table", "traces", "cost-"};
 inline constexpr DataKind kMeasuredRuns{"measured file", "traces", "measured-"};
 inline constexpr DataKind kStacks{"stack", "platforms", "stack-"};

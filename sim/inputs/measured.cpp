@@ -10,6 +10,7 @@
 #include "sim/inputs/cluster_faults.hpp"
 #include "sim/inputs/compressor_words.hpp"
 #include "sim/inputs/cost_table.hpp"
+#include "sim/inputs/data_files.hpp"
 
 namespace gradcast {
 namespace {
@@ -87,6 +88,10 @@ MeasuredRuns load_measured_runs(const TextFile& file) {
       throw rows.failure(error.what());
     }
     run.compressor = rows.word("compressor");
+    if (is_path(run.compressor))
+      run.compressor = rows.value("compressor", [&](const std::string& path) {
+        return compressor_name((file.path.parent_path() / path).string());
+      });
     run.density = rows.value("density", parse_density);
     if (run.compressor == "dense" && run.density != 1)
       throw rows.failure("density", "a dense run sends all: its density is 1");

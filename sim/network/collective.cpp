@@ -58,6 +58,7 @@ const Collective& default_collective(Aggregation aggregation) {
 bool carries(const Collective& collective, const Compressor& compressor) {
   const bool of_pairs = collective.sparse || collective.before != nullptr;
   if (of_pairs && compressor.family != Family::Sparsifier) return false;
+  if (collective.sparse && compressor.payload != nullptr) return false;  // no pairs: a formula
   return collective.serves == compressor.aggregation ||
          (collective.serves == Aggregation::AllReduce && compressor.adds_up_on_request());
 }
