@@ -3,10 +3,10 @@
 #include <exception>
 
 #include "sim/base/error.hpp"
+#include "sim/forecast/usual_costs.hpp"
 #include "sim/inputs/cluster.hpp"
 #include "sim/inputs/cluster_file.hpp"
 #include "sim/inputs/compressor_costs.hpp"
-#include "sim/inputs/cost_table.hpp"
 #include "sim/plan/scenario.hpp"
 
 namespace gradcast {
@@ -59,10 +59,7 @@ Contestant contestant_of(const Request& request, const BreakEvenAsked& asked, Da
 std::vector<Contestant> contestants_of(const Flags& flags, const BreakEvenAsked& asked,
                                        DataFiles& files) {
   const std::vector<std::string> names =
-      asked.all() ? compressors_in(*files.parsed(
-                        files.read(kCostTables, asked.request.costs, asked.request.costs_folder),
-                        load_cost_table))
-                  : asked.compressors;
+      asked.all() ? compressors_with_costs(asked.request, files) : asked.compressors;
   const bool several = names.size() > 1;
   std::vector<Contestant> contestants;
   std::string refused;

@@ -7,9 +7,8 @@
 #include "sim/base/thread_pool.hpp"
 #include "sim/forecast/preset.hpp"
 #include "sim/forecast/schedule.hpp"
+#include "sim/forecast/usual_costs.hpp"
 #include "sim/forecast/workers.hpp"
-#include "sim/inputs/compressor_costs.hpp"
-#include "sim/inputs/cost_table.hpp"
 #include "sim/inputs/devices.hpp"
 #include "sim/plan/stack.hpp"
 
@@ -130,9 +129,8 @@ WeighedOption weigh(Option option, const Evaluation& forecast, const Evaluation&
       weighed.option.change == Change::Network ? kWorthBuyingSpeedup : kWorthwhileSpeedup;
   verdict.pays = pays_by(weighed.interval, costs_known, worth);
   if (verdict.pays == Pays::CannotBeTold) {
-    const std::string& flag = weighed.option.flags.empty() ? "" : weighed.option.flags[0].second;
     const bool compressor = weighed.option.change == Change::Compressor;
-    const std::string name = compressor ? flag : "this change";
+    const std::string name = compressor ? weighed.option.request.compressor : "this change";
     verdict.measure = costs_known
                           ? measure_first(name, {its, forecast.doubt}, {todays, today.doubt})
                           : "one run with " + name + " on this cluster";
@@ -173,9 +171,7 @@ Decision decide(const DecideAsked& asked, const Engine& engine, DataFiles& files
 
   std::vector<std::string> compressors = asked.compressors;
   if (compressors == std::vector<std::string>{"all"})
-    compressors = compressors_in(*files.parsed(
-        files.read(kCostTables, decision.request.costs, decision.request.costs_folder),
-        load_cost_table));
+    compressors = compressors_with_costs(decision.request, files);
   const std::vector<Option> options =
       options_of(raw, decision.request, decision.now, compressors, files);
   // Files are read in the order of the options, so that the answer lists them in that order.

@@ -10,11 +10,12 @@
 #include "sim/forecast/estimates.hpp"
 #include "sim/forecast/preset.hpp"
 #include "sim/forecast/training.hpp"
+#include "sim/forecast/usual_costs.hpp"
 #include "sim/inputs/cluster_faults.hpp"
 #include "sim/inputs/cluster_file.hpp"
 #include "sim/inputs/cluster_values.hpp"
+#include "sim/inputs/compressor_file.hpp"
 #include "sim/inputs/compressor_words.hpp"
-#include "sim/inputs/cost_transfer.hpp"
 #include "sim/inputs/devices.hpp"
 #include "sim/inputs/fitted_with.hpp"
 #include "sim/plan/stack_use.hpp"
@@ -102,11 +103,25 @@ const Collective* choose_collective(const std::string& name, const Compressor& c
   return collective;
 }
 
-/// Throws ValueError where there is none of that name.
-const Compressor* compressor_of(const Request& request) {
-  const Compressor* compressor = find_compressor(request.compressor);
-  if (compressor != nullptr) return compressor;
-  throw unknown("compressor", request.compressor, names_of(all_compressors()));
+/// The stack of a file; of a described compressor with what its family takes.
+std::shared_ptr<const Stack> stack_in(const TextFile& file, const Compressor& compressor,
+                                      const DataFiles& files) {
+  const auto stack = files.parsed(file, load_stack);
+  if (described(compressor) == nullptr) return stack;
+  return files.made<Stack>(join({file.path.native(), std::string(compressor.name)}, "\n"),
+                           [&] { return with_terms_of(*stack, compressor); });
+}
+
+/// A file's formula says the bytes, and nothing of how they are divided.
+void require_formula_alone(const Request& request, const Compressor& compressor) {
+  if (described(compressor) == nullptr) return;
+  const char* flag = request.wire_bytes_per_element          ? "wire-bytes-per-element"
+                     : request.wire_messages.value_or(1) > 1 ? "wire-messages"
+                     : request.value_type != ValueType::Fp32 ? "value-type"
+                                                             : nullptr;
+  if (flag != nullptr)
+    throw ValueError("the file of compressor '" + std::string(compressor.name) +
+                     "' says what is sent: leave " + flag + " out");
 }
 
 /// The named cluster with the request's changes. Throws as make_scenario does.
@@ -136,18 +151,6 @@ std::string stack_name(const Request& request, const DataFiles& files) {
   if (typed.empty()) return request.population;
   return is_path(typed) || typed.starts_with(kStacks.prefix) ? typed
                                                              : std::string(kStacks.prefix) + typed;
-}
-
-/// The table's costs, on the device that they are to be of.
-std::shared_ptr<const CostTable> costs_in(const TextFile& file, const Request& request,
-                                          DataFiles& files) {
-  const auto table = files.parsed(file, load_cost_table);
-  if (request.costs_device.empty()) return table;
-  const std::string& to = request.costs_device;
-  // Read each time: it is an input of every answer that it is used for.
-  files.read(kDevices, "devices");
-  return files.made<CostTable>(join({file.path.native(), request.costs_of, to}, "\n"),
-                               [&] { return transferred(*table, request.costs_of, to, files); });
 }
 
 /// The memory bandwidth of the trace's GPU, or of the cluster's where no row of traces/devices.csv
@@ -257,7 +260,7 @@ Request unseen_request(Request request, const std::string& source, DataFiles& fi
 
 std::vector<const TextFile*> RequestFiles::all() const {
   std::vector<const TextFile*> read{cluster};
-  for (const TextFile* file : {stack, population_by_mpi, model, trace, events, costs})
+  for (const TextFile* file : {stack, population_by_mpi, model, trace, events, costs, compressor})
     if (file != nullptr) read.push_back(file);
   return read;
 }
@@ -279,7 +282,7 @@ const TextFile& read_trace(const Request& request, DataFiles& files) {
 }
 
 RequestFiles read_files(const Request& request, DataFiles& files) {
-  const Compressor* compressor = compressor_of(request);
+  const Compressor& compressor = known_compressor(request.compressor);
   RequestFiles read;
   if (!request.payload) {
     read.model = &files.read(kModels, request.model, request.folder);
@@ -291,8 +294,11 @@ RequestFiles read_files(const Request& request, DataFiles& files) {
   if (request.stack.empty() && request.population.empty() && files.has(kStacks, kPopulationByMpi))
     read.population_by_mpi = &files.read(kStacks, kPopulationByMpi);
   if (!request.events.empty()) read.events = &files.read(kEvents, request.events);
-  if (compressor->family != Family::Dense)
-    read.costs = &files.read(kCostTables, request.costs, request.costs_folder);
+  if (compressor.family == Family::Dense) return read;
+  const Request costs = with_costs_of_compressor(request, files);
+  read.costs = &files.read(kCostTables, costs.costs, costs.costs_folder);
+  if (const DescribedCompressor* own = described(compressor))
+    read.compressor = &files.read(kCompressorFiles, own->typed);
   return read;
 }
 
@@ -302,13 +308,15 @@ Cluster cluster_of(const Request& request, DataFiles& files) {
 
 int usual_wire_bytes(const Scenario& scenario, ValueType value_type) {
   if (scenario.compresses() && !scenario.sparse()) return 0;
+  if (scenario.compressor->payload != nullptr) return 0;  // a formula says the bytes
   const int of_value = bytes_of_value(value_type);
   return scenario.sends_values_only() ? of_value : of_value + kBytesOfIndex;
 }
 
 Scenario make_scenario(const Request& request, DataFiles& files) {
   Scenario scenario;
-  scenario.compressor = compressor_of(request);
+  scenario.compressor = &known_compressor(request.compressor);
+  require_formula_alone(request, *scenario.compressor);
   if (const std::optional<Ruled> ruled = find_ruled(request.collective)) {
     if (ruled->outcome != Outcome::AllReduced && !request.payload)
       throw ValueError("collective '" + request.collective +
@@ -368,14 +376,15 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   scenario.world.concurrent_jobs = request.concurrent_jobs;
   if (read.costs != nullptr) {
     require_same_fit(*read.cluster, *read.costs, files.sha256_of(read.costs->path));
-    scenario.costs = costs_in(*read.costs, request, files);
+    scenario.costs = cost_table_of(with_costs_of_compressor(request, files), *read.costs, files);
   }
   scenario.density = request.density;
   scenario.parameter = parameter_of(*scenario.compressor, request.parameter);
   scenario.sent_share = request.sent_share;
   // There is no k that is asked for: the density is the share that is sent.
   if (scenario.compressor->parameter.selects && !request.sent_share) scenario.sent_share = 1;
-  scenario.mode = request.mode;
+  // A training by another's mathematics may name its mode, and costs of its own have none.
+  scenario.mode = described(*scenario.compressor) != nullptr ? "" : request.mode;
   scenario.implementation = request.implementation;
   scenario.selection = request.selection;
   scenario.fusion = request.fusion;
@@ -395,9 +404,9 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   scenario.count_seed = request.seed;
   if (read.stack != nullptr)
     (request.stack.empty() ? scenario.population : scenario.stack) =
-        files.parsed(*read.stack, load_stack);
+        stack_in(*read.stack, *scenario.compressor, files);
   if (read.population_by_mpi != nullptr)
-    scenario.population_by_mpi = files.parsed(*read.population_by_mpi, load_stack);
+    scenario.population_by_mpi = stack_in(*read.population_by_mpi, *scenario.compressor, files);
   apply_stack(scenario);
   return scenario;
 }

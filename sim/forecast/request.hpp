@@ -112,7 +112,8 @@ struct RequestFiles {
   const TextFile* model = nullptr;  // and its trace: not of a collective alone
   const TextFile* trace = nullptr;
   const TextFile* events = nullptr;
-  const TextFile* costs = nullptr;  // of sparse compressors
+  const TextFile* costs = nullptr;       // of what compresses
+  const TextFile* compressor = nullptr;  // that describes it, where a file does
 
   /// All files that there are, in a fixed order.
   std::vector<const TextFile*> all() const;

@@ -1,7 +1,15 @@
 #include "sim/forecast/usual_costs.hpp"
 
+#include <algorithm>
+
 #include "sim/base/error.hpp"
+#include "sim/base/text.hpp"
+#include "sim/inputs/compressor_costs.hpp"
+#include "sim/inputs/compressor_file.hpp"
+#include "sim/inputs/compressor_words.hpp"
+#include "sim/inputs/cost_transfer.hpp"
 #include "sim/inputs/devices.hpp"
+#include "sim/inputs/family_costs.hpp"
 #include "sim/inputs/iteration_trace.hpp"
 
 namespace gradcast {
@@ -30,9 +38,33 @@ bool asks_for_papers(const Request& request) {
   return request.mode == "paper" || (!made.empty() && !made.starts_with("gradcast"));
 }
 
-}  // namespace
+bool has_rows(const CostTable& table, std::string_view compressor) {
+  return std::any_of(table.rows.begin(), table.rows.end(),
+                     [&](const CostRow& row) { return row.compressor == compressor; });
+}
 
-Request with_usual_costs(Request request, DataFiles& files) {
+/// The table that a request names. A table without the rows that are sought is no input of the
+/// answer.
+std::shared_ptr<const CostTable> named_table(const Request& request, const DataFiles& files) {
+  DataFiles others = files.beside();
+  return others.parsed(others.read(kCostTables, request.costs, request.costs_folder),
+                       load_cost_table);
+}
+
+bool has_costs(const Request& request, std::string_view compressor, const DataFiles& files) {
+  return has_rows(*named_table(request, files), compressor);
+}
+
+bool has_costs_of_family(const Request& request, Family family, const DataFiles& files) {
+  const auto table = named_table(request, files);
+  const auto all = all_compressors();
+  return std::any_of(all.begin(), all.end(), [&](const Compressor* each) {
+    return each->family == family && has_rows(*table, each->name);
+  });
+}
+
+/// A table that is not named follows the GPU of the trace.
+Request by_gpu(Request request, DataFiles& files) {
   if (!request.costs.empty()) return request;
   request.costs = kPaperCosts;
   if (request.payload || !files.has(kCostTables, kDerivedCosts)) return request;
@@ -43,6 +75,90 @@ Request with_usual_costs(Request request, DataFiles& files) {
   if (request.costs_device.empty()) request.costs_device = device->name;
   if (!asks_for_papers(request)) request.costs = kDerivedCosts;
   return request;
+}
+
+Request by_usual_costs(Request request, DataFiles& files) {
+  request.costs.clear();
+  request.costs_folder.clear();
+  request.costs_device.clear();
+  request.costs_of.clear();
+  return by_gpu(std::move(request), files);
+}
+
+/// By the table that the compressor's file names, where it lies beside that file.
+Request by_own_costs(Request request, const DescribedCompressor& own) {
+  request.costs = is_path(own.costs) ? (own.folder / own.costs).string() : own.costs;
+  request.costs_folder.clear();
+  return request;
+}
+
+}  // namespace
+
+Request with_costs_of_compressor(Request request, DataFiles& files) {
+  const Compressor& compressor = known_compressor(request.compressor);
+  if (compressor.family == Family::Dense || has_costs(request, compressor.name, files))
+    return request;
+  const DescribedCompressor* own = described(compressor);
+  if (own != nullptr && !own->costs.empty()) {
+    Request its = by_own_costs(request, *own);
+    its.costs_device.clear();
+    its.costs_of.clear();
+    if (has_costs(its, compressor.name, files)) return its;
+    throw DataError(its.costs, 0, "has no costs of '" + own->own_name + "', whose file names it");
+  }
+  if (own == nullptr && !is_path(request.costs)) return request;  // that table was meant
+  Request usual = by_usual_costs(request, files);
+  if (has_costs(usual, compressor.name, files)) return usual;
+  return own != nullptr && !has_costs_of_family(request, compressor.family, files) ? usual
+                                                                                   : request;
+}
+
+std::shared_ptr<const CostTable> cost_table_of(const Request& request, const TextFile& file,
+                                               DataFiles& files) {
+  auto table = files.parsed(file, load_cost_table);
+  std::string key = file.path.native();
+  const Compressor& compressor = known_compressor(request.compressor);
+  if (described(compressor) != nullptr && !has_rows(*table, compressor.name)) {
+    key += "\nfamily of " + std::string(compressor.name);
+    table = files.made<CostTable>(key, [&] { return family_costs(*table, compressor); });
+  }
+  if (request.costs_device.empty()) return table;
+  const std::string& to = request.costs_device;
+  // Read each time: it is an input of every answer that it is used for.
+  files.read(kDevices, "devices");
+  return files.made<CostTable>(join({key, request.costs_of, to}, "\n"),
+                               [&] { return transferred(*table, request.costs_of, to, files); });
+}
+
+std::vector<std::string> compressors_with_costs(const Request& request, DataFiles& files) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  const auto add_those_of = [&](const Request& asked) {
+    const TextFile& file = files.read(kCostTables, asked.costs, asked.costs_folder);
+    for (const std::string& name : compressors_in(*files.parsed(file, load_cost_table))) add(name);
+  };
+  add_those_of(request);
+  if (is_path(request.costs)) add_those_of(by_usual_costs(request, files));
+  for (const std::string& name : described_names()) add(name);
+  return names;
+}
+
+Request with_usual_costs(Request request, DataFiles& files) {
+  const Compressor* compressor = find_compressor(request.compressor);
+  const DescribedCompressor* own = compressor != nullptr ? described(*compressor) : nullptr;
+  if (request.costs.empty() && own != nullptr && !own->costs.empty())
+    return by_own_costs(std::move(request), *own);
+  request = by_gpu(std::move(request), files);
+  if (compressor == nullptr || request.payload) return request;
+  try {
+    return with_costs_of_compressor(request, files);
+  } catch (const ValueError&) {  // the forecast says which file is wrong
+    return request;
+  } catch (const DataError&) {
+    return request;
+  }
 }
 
 std::string scaled_costs_words(const std::string& costs, const std::string& device) {

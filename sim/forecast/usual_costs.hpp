@@ -1,8 +1,11 @@
 // Which cost table answers where nobody names one: it follows the GPU of the trace.
 #pragma once
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "sim/forecast/request.hpp"
+#include "sim/inputs/cost_table.hpp"
 
 namespace gradcast {
 
@@ -18,6 +21,21 @@ inline constexpr const char* kDerivedCosts = "cost-v100-derived";
 /// A trace that cannot be read leaves the paper's: make_scenario then says what is wrong. Throws
 /// DataError for a wrong traces/devices.csv.
 Request with_usual_costs(Request request, DataFiles& files);
+
+/// The request with a table that has rows of its compressor: the one that it names, else that of
+/// the compressor's own file, else the usual one if it names a file by its path: a user's costs add
+/// to those.
+/// Where all lack it, the request stays as it is. Throws as CompressorCosts does for a wrong file.
+Request with_costs_of_compressor(Request request, DataFiles& files);
+
+/// Its costs: the rows of the table that the request names, on the device that it names. A
+/// described compressor without rows has those of its family. Throws DataError.
+std::shared_ptr<const CostTable> cost_table_of(const Request& request, const TextFile& file,
+                                               DataFiles& files);
+
+/// Compressors that have costs where the request names its table: that table's, those of the usual
+/// one, and those that the data folder describes.
+std::vector<std::string> compressors_with_costs(const Request& request, DataFiles& files);
 
 /// "derived for h100-sxm from the simulated V100: not measured", of costs that are scaled to a
 /// device; "" where they are as they were found.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -234,7 +235,9 @@ PlannedBucket BucketCosts::plan_bucket(const Bucket& bucket) const {
                      "': " + planned.cost.far_outside +
                      ": name a cost table that has it, or let it be extrapolated (--extrapolate "
                      "yes)");
-  if (scenario_.sparse())
+  if (scenario_.compressor->payload != nullptr)
+    send_described(planned, bucket);
+  else if (scenario_.sparse())
     send_pairs(planned);
   else if (scenario_.low_rank())
     send_factors(planned, bucket);
@@ -243,6 +246,24 @@ PlannedBucket BucketCosts::plan_bucket(const Bucket& bucket) const {
   // A library chooses by what is sent, and not by what was to be compressed.
   if (scenario_.nccl || scenario_.library != nullptr) carry(planned, scenario_.aggregation());
   return planned;
+}
+
+/// A file's formula says the bytes of each tensor that is encoded by itself. Of several tensors
+/// each keeps its share of what is selected.
+void BucketCosts::send_described(PlannedBucket& planned, const Bucket& bucket) const {
+  const std::vector<std::int64_t> tensors = encoded_tensors(bucket, *planned.collective);
+  planned.selected = scenario_.sparse() ? planned.cost.selected : planned.share;
+  const auto all =
+      static_cast<double>(std::accumulate(tensors.begin(), tensors.end(), std::int64_t{0}));
+  const double kept = static_cast<double>(planned.selected) / all;
+  double bytes = 0;
+  for (const std::int64_t elements : tensors) {
+    const auto size = static_cast<double>(elements);
+    const double k = tensors.size() == 1 ? static_cast<double>(planned.selected) : kept * size;
+    bytes += (*scenario_.compressor->payload)(size, k, cluster_.ranks() / shards_);
+  }
+  constexpr double kRounding = 1e-6;  // of the shares
+  planned.payload = Bytes{static_cast<std::int64_t>(std::ceil(bytes - kRounding))};
 }
 
 void BucketCosts::send_pairs(PlannedBucket& planned) const {

@@ -77,6 +77,7 @@ class BucketCosts {
   CollectiveLoad load_of(const PlannedBucket& planned) const;
   std::vector<std::int64_t> encoded_tensors(const Bucket& bucket,
                                             const Collective& collective) const;
+  void send_described(PlannedBucket& planned, const Bucket& bucket) const;
   void send_pairs(PlannedBucket& planned) const;
   void send_codes(PlannedBucket& planned, const Bucket& bucket) const;
   void all_reduce_first(PlannedBucket& planned, Bytes bytes) const;

@@ -158,7 +158,8 @@ struct Scenario {
   /// Something is encoded and decoded, which takes time.
   bool compresses() const { return compressor->family != Family::Dense; }
   bool sparse() const { return compressor->family == Family::Sparsifier; }
-  bool low_rank() const { return compressor->family == Family::LowRank; }
+  /// PowerSGD, which sends factors of matrices.
+  bool low_rank() const { return compressor->low_rank != nullptr; }
 
   /// Collective by which encodings travel.
   Aggregation aggregation() const {
@@ -170,7 +171,7 @@ struct Scenario {
   /// True if all ranks take the largest of their scales, so that an all-reduce adds up their
   /// levels.
   bool shares_scales() const {
-    return compressor->family == Family::Quantiser && aggregation() == Aggregation::AllReduce;
+    return compressor->levels() != nullptr && aggregation() == Aggregation::AllReduce;
   }
 };
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "kernels/compressor.hpp"
@@ -211,7 +212,7 @@ StackTerm family_term(const std::vector<const StackTerm*>& others, const Compres
 }
 
 /// Without such terms a compressor wins by what is not known of it.
-void add_family_terms(Stack& stack) {
+void add_family_terms(Stack& stack, std::span<const Compressor* const> compressors) {
   std::vector<StackTerm> added;
   for (const ScenarioQuantity& quantity : all_scenario_quantities()) {
     std::vector<const StackTerm*> measured;
@@ -220,9 +221,10 @@ void add_family_terms(Stack& stack) {
         }))
       continue;  // a row of all compressors says more
     for (const StackTerm& term : stack.terms)
-      if (term.quantity == &quantity && !term.compressor.empty() && term.value > 0)
+      if (term.quantity == &quantity && !term.compressor.empty() && !term.of_family &&
+          term.value > 0)
         measured.push_back(&term);
-    for (const Compressor* compressor : all_compressors()) {
+    for (const Compressor* compressor : compressors) {
       std::vector<const StackTerm*> family;
       for (const StackTerm* term : measured)
         if (find_compressor(term->compressor)->family == compressor->family) family.push_back(term);
@@ -277,6 +279,12 @@ std::string StackTerm::name() const {
   return std::string(quantity->name) + (compressor.empty() ? "" : " of " + compressor);
 }
 
+Stack with_terms_of(Stack stack, const Compressor& compressor) {
+  const Compressor* const its[] = {&compressor};
+  add_family_terms(stack, its);
+  return stack;
+}
+
 Stack load_stack(const TextFile& file) {
   Stack stack;
   stack.name = file.path.stem().string();
@@ -314,7 +322,7 @@ Stack load_stack(const TextFile& file) {
   if (stack.terms.empty() && stack.discrepancy == 0)
     throw rows.failure("the stack has no property");
   require_joint(stack, rows);
-  add_family_terms(stack);
+  add_family_terms(stack, all_compressors());
   return stack;
 }
 

@@ -105,6 +105,10 @@ struct Stack {
 /// seen ("calls=1 ranks=16"), presence, deviation_below and between. Throws DataError.
 Stack load_stack(const TextFile& file);
 
+/// The stack with costs of a compressor that a file describes: those of its family, where it has no
+/// rows of its own. load_stack adds them for all others.
+Stack with_terms_of(Stack stack, const Compressor& compressor);
+
 /// The text of such a file; `provenance` becomes its comment lines.
 std::string stack_csv(const Stack& stack, const std::vector<std::string>& provenance);
 

@@ -11,8 +11,7 @@
 #include "sim/base/text.hpp"
 #include "sim/base/toml_file.hpp"
 #include "sim/forecast/preset.hpp"
-#include "sim/inputs/compressor_costs.hpp"
-#include "sim/inputs/cost_table.hpp"
+#include "sim/forecast/usual_costs.hpp"
 #include "sim/inputs/fusion.hpp"
 #include "sim/network/collective.hpp"
 #include "sim/options/request_flags.hpp"
@@ -72,9 +71,9 @@ std::vector<std::string> all_compressors_of(const SweepPlan& plan, DataFiles& fi
   std::vector<std::string> names;
   for (const Compressor* compressor : all_compressors())
     if (compressor->family == Family::Dense) names.emplace_back(compressor->name);
-  const TextFile& costs = files.read(kCostTables, first_of(plan, "costs", Request{}.costs));
-  for (const std::string& name : compressors_in(*files.parsed(costs, load_cost_table)))
-    names.push_back(name);
+  Request request;
+  request.costs = first_of(plan, "costs", request.costs);
+  for (const std::string& name : compressors_with_costs(request, files)) names.push_back(name);
   return names;
 }
 
