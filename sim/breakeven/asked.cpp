@@ -7,6 +7,7 @@
 #include "sim/base/text.hpp"
 #include "sim/forecast/estimates.hpp"
 #include "sim/inputs/compressor_costs.hpp"
+#include "sim/inputs/compressor_words.hpp"
 #include "sim/options/engine_flags.hpp"
 #include "sim/options/flags.hpp"
 #include "sim/options/request_flags.hpp"
@@ -47,6 +48,7 @@ std::vector<std::string> read_compressors(const Flags& flags, bool map) {
     throw UsageError("--compressor: dense compresses nothing; name what may pay against it");
   if (std::find(names.begin(), names.end(), "all") != names.end())
     throw UsageError("--compressor: all is all; leave the other names out");
+  for (std::string& name : names) name = compressor_name(name);
   return names;
 }
 
@@ -109,7 +111,7 @@ BreakEvenAsked read_breakeven(const Flags& flags) {
     require_free(flags, *asked.over);
   }
   asked.compressors = read_compressors(flags, asked.map);
-  asked.against = flags.text("against");
+  asked.against = flags.value("against", compressor_name);
   if (asked.against == "best" || asked.against == "same") {
     asked.dense = parse_against(asked.against);
     asked.against = "dense";

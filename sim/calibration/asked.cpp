@@ -36,6 +36,8 @@ std::vector<const Compressor*> parse_compressors(const std::string& text) {
     const Compressor& compressor = known_compressor(name, false);
     if (compressor.family == Family::Dense)
       throw ValueError("'" + name + "' encodes nothing, so there is nothing to time");
+    if (compressor.payload != nullptr)
+      throw ValueError("'" + name + "' is described by a file, and there are no kernels to time");
     compressors.push_back(&compressor);
   }
   return compressors;

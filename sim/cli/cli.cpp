@@ -7,10 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "kernels/compressor.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/interruption.hpp"
 #include "sim/base/text.hpp"
 #include "sim/cli/command.hpp"
+#include "sim/inputs/compressor_file.hpp"
 #include "sim/options/color.hpp"
 
 namespace gradcast {
@@ -67,6 +69,7 @@ int complain(const std::string& what, ExitCode code) {
 
 int run_cli(int argc, const char* const* argv) {
   set_known_commands(describe_all);
+  set_compressor_source(find_described);
   choose_color_of({argv, argv + argc});
   end_when_interrupted(program_name());
   try {

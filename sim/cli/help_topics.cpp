@@ -68,6 +68,7 @@ unit is in the column's name (_seconds, _bytes) or in the value (9.43Gbps).
   traces/devices.csv                  device,memory_bandwidth,launch,fp32,tf32,fp16,bf16,source
   platforms/NAME.csv                  property,value,source
   platforms/stack-NAME.csv            property,value,deviation,source
+  compressors/NAME.csv                property,value,source
 
 Two flags take vectors: theory --distribution and calibrate --distributions read NumPy's .npy
 files, as np.save writes an array of one dimension, of float32 or float64.
@@ -79,7 +80,7 @@ columns. An installed gradcast has them in share/doc/gradcast. traces/examples i
 files to copy and change.
 )"},
     {"environment", "environment variables that gradcast reads",
-     R"(  GRADCAST_DATA     the folder that holds models/, traces/ and platforms/
+     R"(  GRADCAST_DATA     the folder that holds models/, traces/, platforms/ and your compressors/
   GRADCAST_CONFIG   a config file, or none; see `gradcast help config`
   GRADCAST_<FLAG>   the value of a flag that is not given: GRADCAST_NIC_BANDWIDTH=25Gbps for
                     --nic-bandwidth; true or false for a flag without a value

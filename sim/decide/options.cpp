@@ -166,8 +166,9 @@ void add_compressors(std::vector<Option>& options, const Request& asked, const S
   const bool several = compressors.size() > 1;
   for (const std::string& name : compressors) {
     const Compressor& compressor = known_compressor(name, false);
-    Option option{name, Change::Compressor, with_compressor(asked, name, several)};
-    option.flags = {{"compressor", name}};
+    Option option{std::string(compressor.name), Change::Compressor,
+                  with_compressor(asked, std::string(compressor.name), several)};
+    option.flags = {{"compressor", name}};  // as it was typed: perhaps a path
     if (compressor.family == Family::Sparsifier)
       option.name += " (density " + number_to_text(asked.density) + ")";
     else if (!compressor.parameter.name.empty())

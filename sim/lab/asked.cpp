@@ -113,6 +113,16 @@ bool draws(const Compressor& compressor) {
          compressor.rule == Rule::Dgc;
 }
 
+/// What trains under that name: a compressor that a file describes has none of its own.
+const Compressor& trainable(const std::string& name) {
+  const Compressor& known = known_compressor(name);
+  if (known.payload == nullptr) return known;
+  if (known.mathematics != nullptr) return *known.mathematics;
+  throw ValueError("the file of '" + std::string(known.name) +
+                   "' says what it sends, not what it computes: name the compressor that trains in "
+                   "its place by a property 'mathematics', like topk");
+}
+
 Mode mode_for(const Compressor& compressor, const Flags& flags) {
   const std::string mode = flags.value("mode", parse_mode);
   if (compressor.two_modes) return mode == "paper" ? Mode::Paper : Mode::Code;
@@ -218,7 +228,10 @@ Flags train_flags() {
   flags.add("data",
             "a folder with the four IDX files of MNIST or the like, or for char-lstm a text or a "
             "folder of texts, in place of --dataset");
-  flags.add("compressor", "a name of `gradcast list`", "dense");
+  flags.add("compressor",
+            "a name of `gradcast list`, or a .csv file that describes one and names its "
+            "mathematics",
+            "dense");
   flags.add("parameter", "the compressor's (default: " + usual_parameters() + ")");
   flags.add("mode", "paper or code, of compressors where the two differ (default: code)");
   flags.add("density", "share of the elements that each worker is to send", "0.001");
@@ -288,7 +301,7 @@ TrainAsked read_train_asked(const Flags& flags) {
   if (flags.typed("data") && flags.typed("dataset"))
     throw UsageError("--data and --dataset both say what to learn from");
   settings.compressor =
-      flags.value("compressor", [](const std::string& name) { return &known_compressor(name); });
+      flags.value("compressor", [](const std::string& name) { return &trainable(name); });
   settings.mode = mode_for(*settings.compressor, flags);
   settings.parameter = parameter_for(*settings.compressor, flags);
   settings.density = settings.takes_density() ? flags.value("density", parse_density) : 1;

@@ -124,7 +124,8 @@ void add_request_flags(Flags& flags) {
             "the last, or each time (--synchronise)",
             "1");
   add_training_flags(flags);
-  flags.add("compressor", "a name of `gradcast list`", defaults.compressor);
+  flags.add("compressor", "a name of `gradcast list`, or a .csv file that describes one",
+            defaults.compressor);
   flags.add("density", "share of the elements that a sparse compressor keeps",
             number_to_text(defaults.density));
   flags.add("parameter",
@@ -133,8 +134,11 @@ void add_request_flags(Flags& flags) {
   flags.add("mode",
             "paper or code: which definition to take, where a compressor's paper and its authors' "
             "code differ");
-  flags.add("costs", "cost table of the compressors (default: " + defaults.costs +
-                         "; where the trace is of another GPU, cost-v100-derived for that GPU)");
+  flags.add("costs",
+            "cost table of the compressors; what a file of yours lacks comes from the usual one "
+            "(default: " +
+                defaults.costs +
+                "; where the trace is of another GPU, cost-v100-derived for that GPU)");
   flags.add("implementation",
             "whose kernels the costs are of: gradcast-cuda, torch, ... (default: the project's "
             "own, where the costs have them)");
@@ -256,7 +260,7 @@ Request read_request(const Flags& flags, const std::set<std::string>& lists) {
   request.framework_in_compute = flags.value("framework-in-compute", parse_yes_no);
   request.accumulation = flags.value("accumulation", parse_accumulation);
   read_training(flags, request);
-  request.compressor = flags.text("compressor");
+  request.compressor = flags.value("compressor", compressor_name);
   request.density = flags.value("density", parse_density);
   if (flags.given("parameter")) request.parameter = flags.value("parameter", parse_parameter);
   request.mode = flags.value("mode", parse_mode);

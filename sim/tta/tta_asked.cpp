@@ -6,6 +6,8 @@
 #include "sim/base/lists.hpp"
 #include "sim/base/units.hpp"
 #include "sim/forecast/estimates.hpp"
+#include "sim/inputs/compressor_words.hpp"
+#include "sim/inputs/data_files.hpp"
 #include "sim/options/flags.hpp"
 #include "sim/options/request_flags.hpp"
 
@@ -21,10 +23,19 @@ Quantity parse_over(const std::string& text) {
                    "kernel-cost do not");
 }
 
+/// True where the flag says in which file a compressor of the trainings is described. It reads it.
+bool reads_compressors(const Flags& flags) {
+  const std::vector<std::string> names =
+      flags.value("compressor", [](const std::string& text) { return parse_words(text); });
+  if (!std::all_of(names.begin(), names.end(), is_path)) return false;
+  for (const std::string& name : names) (void)known_compressor(name);
+  return true;
+}
+
 /// Rejects flags whose values come from the training files.
 void require_left_to_trainings(const Flags& flags) {
   for (const char* flag : {"compressor", "density", "mode", "batch", "payload"})
-    if (flags.typed(flag))
+    if (flags.typed(flag) && !(flag == std::string_view("compressor") && reads_compressors(flags)))
       throw UsageError("--" + std::string(flag) + " is what the trainings say: leave it out");
 }
 

@@ -8,6 +8,7 @@
 #include "sim/fit/structure.hpp"
 #include "sim/inputs/cluster.hpp"
 #include "sim/inputs/cluster_file.hpp"
+#include "sim/inputs/compressor_file.hpp"
 #include "sim/inputs/compressor_words.hpp"
 #include "sim/inputs/cost_holdout.hpp"
 #include "sim/inputs/iteration_trace.hpp"
@@ -146,6 +147,8 @@ std::vector<Entry> all_entries(DataFiles& files) {
   add_files(entries, files, kStacks, describe_stack);
   for (const Compressor* compressor : all_compressors())
     entries.push_back({"compressor", std::string(compressor->name), describe(*compressor)});
+  add_files(entries, files, kCompressorFiles,
+            [](const TextFile& file) { return describe(*load_compressor(file)); });
   for (const Collective* collective : all_collectives())
     entries.push_back(
         {"collective", std::string(collective->name), std::string(collective->summary)});

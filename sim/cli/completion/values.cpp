@@ -35,7 +35,7 @@ constexpr ValueKind kKinds[] = {
     {"events", "events", "", kFiles},
     {"cluster", "clusters", "", kFiles},
     {"stack", "stacks", "", kFiles},
-    {"compressor", "compressors", ""},
+    {"compressor", "compressors", "", kFiles},
     {"compressors", "compressors", "all", false, kList},
     {"collective", "collectives", ""},
     {"kind", "import-kinds", ""},
@@ -144,7 +144,7 @@ const std::vector<NameSource>& sources() {
          DataFiles files = DataFiles::standard();
          return names_in(load_devices(files.read(kDevices, "devices")));
        }},
-      {"compressors", [] { return names_behind(all_compressors()); }},
+      {"compressors", [] { return names_behind(all_compressors()) + of_files(kCompressorFiles); }},
       {"collectives", collective_names},
       {"engines", [] { return names_in(all_engines()); }},
       {"networks", [] { return names_in(lab::all_networks()); }},

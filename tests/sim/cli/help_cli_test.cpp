@@ -68,7 +68,8 @@ TEST_CASE("columns are told as files have them", "[cli]") {
       {"traces/fit-SOURCE.csv", "traces/fit-shi2019-table2.csv"},
       {"traces/events-NAME.csv", "traces/events-bad-day.csv"},
       {"traces/devices.csv", "traces/devices.csv"},
-      {"platforms/NAME.csv", "platforms/10gbe-4x4.csv"}};
+      {"platforms/NAME.csv", "platforms/10gbe-4x4.csv"},
+      {"compressors/NAME.csv", "traces/examples/deltak.csv"}};
   for (const auto& [named, file] : kinds) {
     CAPTURE(named);
     const std::size_t at = text.find("\n  " + named + " ");

@@ -171,6 +171,7 @@ std::vector<Words> readers_of_files(const std::string& out) {
       {"simulate", "--model", "fnn-3", "--cluster", "@.csv"},
       {"simulate", "--model", "fnn-3", "--cluster", "@.xml"},
       {"simulate", "--model", "fnn-3", "--compressor", "topk", "--costs", "@.csv"},
+      {"simulate", "--model", "fnn-3", "--compressor", "@.csv"},
       {"simulate", "--model", "fnn-3", "--events", "@.csv"},
       {"simulate", "--model", "fnn-3", "--stack", "@.csv"},
       {"simulate", "--model", "fnn-3", "--counts", "@.csv"},

@@ -11,6 +11,7 @@
 #include "sim/generate/generated_file.hpp"
 #include "sim/inputs/cluster.hpp"
 #include "sim/inputs/cluster_file.hpp"
+#include "sim/inputs/compressor_file.hpp"
 #include "sim/inputs/compressor_words.hpp"
 #include "sim/inputs/cost_table.hpp"
 #include "sim/inputs/data_files.hpp"
@@ -82,6 +83,8 @@ TEST_CASE("every committed file can be read, and names its source in a comment",
   check(kClusters, load_cluster);
   check(kFitStructures, load_fit_structures);
   check(kDevices, load_devices);
+  const TextFile example = files.read_path((kRoot / "traces/examples/deltak.csv").string());
+  CHECK(load_compressor(example)->mathematics != nullptr);
 }
 
 TEST_CASE("every model with a published V100 total has a trace of the same tensors", "[data]") {

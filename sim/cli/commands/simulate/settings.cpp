@@ -105,7 +105,8 @@ Json settings_of(const Scenario& scenario, const Request& request, const Plan& p
     settings["parameter"] =
         takes_parameter(*scenario.compressor, request) ? Json(scenario.parameter) : Json();
     settings["selected_elements"] = selected;
-    settings["value_type"] = scenario.sparse() ? Json(value_type_text(request.value_type)) : Json();
+    const bool pairs = scenario.sparse() && scenario.compressor->payload == nullptr;
+    settings["value_type"] = pairs ? Json(value_type_text(request.value_type)) : Json();
     settings["wire_bytes_per_element"] =
         scenario.wire_bytes_per_element > 0 ? Json(scenario.wire_bytes_per_element) : Json();
     settings["wire_messages"] = scenario.wire_messages;
