@@ -28,7 +28,7 @@ CHOSEN = [word for word in sys.argv[1:] if word.endswith(".md")]
 # Documents and commands that take seconds of a core.
 SLOW = [
     "docs/guide.md",
-    "gradcast sweep --preset paper --model alexnet,vgg-16,resnet-50,inception-v4",
+    "gradcast sweep --model resnet-50,bert-large,gpt2-xl,llama-3-8b",
     "gradcast sweep --model all --compressor all",
     "gradcast tta --training dense.json,topk.json",
 ]

@@ -92,7 +92,7 @@ TEST_CASE("decide says of today's run and of its options what simulate says", "[
 }
 
 TEST_CASE("the commands that decide ends with run", "[cli][decide]") {
-  for (const std::string& command :
+  for (const std::string command :
        decided({"--model", "alexnet", "--cluster", "25gbe", "--nodes", "4"})["summary"]["next"]) {
     CAPTURE(command);
     std::vector<std::string> words = words_in(command);

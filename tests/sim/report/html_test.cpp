@@ -123,7 +123,7 @@ TEST_CASE("the figure by physics alone is folded under the one with software", "
 
 TEST_CASE("commands in sentences are code, and a single backtick stays", "[report]") {
   const Page asked{
-      "Ask `gradcast` `", "1", {}, {{"Run `gradcast tta`; it's `here`, or ` there."}}, {}};
+      "Ask `gradcast` `", "1", {}, {{"Run `gradcast tta`; it's `here`, or ` there."}, {}, {}}, {}};
   const std::string html = html_of(asked, Palette({}), "", "");
   CHECK_THAT(html,
              Contains("Run <code>gradcast tta</code>; it&#39;s <code>here</code>, or ` there."));
