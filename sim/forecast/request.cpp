@@ -104,12 +104,12 @@ const Collective* choose_collective(const std::string& name, const Compressor& c
 }
 
 /// The stack of a file; of a described compressor with what its family takes.
-std::shared_ptr<const Stack> stack_in(const TextFile& file, const Compressor& compressor,
+std::shared_ptr<const Stack> stack_in(const TextFile& file, const Compressor* compressor,
                                       const DataFiles& files) {
   const auto stack = files.parsed(file, load_stack);
-  if (described(compressor) == nullptr) return stack;
-  return files.made<Stack>(join({file.path.native(), std::string(compressor.name)}, "\n"),
-                           [&] { return with_terms_of(*stack, compressor); });
+  if (compressor == nullptr || described(*compressor) == nullptr) return stack;
+  return files.made<Stack>(join({file.path.native(), std::string(compressor->name)}, "\n"),
+                           [&] { return with_terms_of(*stack, *compressor); });
 }
 
 /// A file's formula says the bytes, and nothing of how they are divided.
@@ -232,7 +232,8 @@ std::string Request::trace_of(std::string_view gpu) const {
 }
 
 std::shared_ptr<const Stack> stack_of(const Request& request, DataFiles& files) {
-  return files.parsed(files.read(kStacks, stack_name(request, files), request.folder), load_stack);
+  return stack_in(files.read(kStacks, stack_name(request, files), request.folder),
+                  find_compressor(request.compressor), files);
 }
 
 bool stack_estimated_from(const Request& request, const std::string& source, DataFiles& files) {
@@ -404,9 +405,9 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   scenario.count_seed = request.seed;
   if (read.stack != nullptr)
     (request.stack.empty() ? scenario.population : scenario.stack) =
-        stack_in(*read.stack, *scenario.compressor, files);
+        stack_in(*read.stack, scenario.compressor, files);
   if (read.population_by_mpi != nullptr)
-    scenario.population_by_mpi = stack_in(*read.population_by_mpi, *scenario.compressor, files);
+    scenario.population_by_mpi = stack_in(*read.population_by_mpi, scenario.compressor, files);
   apply_stack(scenario);
   return scenario;
 }

@@ -130,6 +130,19 @@ std::shared_ptr<const CostTable> cost_table_of(const Request& request, const Tex
                                [&] { return transferred(*table, request.costs_of, to, files); });
 }
 
+bool costs_of_family(const Request& request, DataFiles& files) {
+  const Compressor* compressor = find_compressor(request.compressor);
+  if (compressor == nullptr || described(*compressor) == nullptr) return false;
+  try {
+    const Request its = with_costs_of_compressor(by_gpu(request, files), files);
+    return !has_costs(its, compressor->name, files);
+  } catch (const ValueError&) {  // the forecast says which file is wrong
+    return false;
+  } catch (const DataError&) {
+    return false;
+  }
+}
+
 std::vector<std::string> compressors_with_costs(const Request& request, DataFiles& files) {
   std::vector<std::string> names;
   const auto add = [&](const std::string& name) {

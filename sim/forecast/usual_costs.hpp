@@ -33,6 +33,10 @@ Request with_costs_of_compressor(Request request, DataFiles& files);
 std::shared_ptr<const CostTable> cost_table_of(const Request& request, const TextFile& file,
                                                DataFiles& files);
 
+/// True for a described compressor that no table times: its costs are those of its family. False
+/// where a file is wrong.
+bool costs_of_family(const Request& request, DataFiles& files);
+
 /// Compressors that have costs where the request names its table: that table's, those of the usual
 /// one, and those that the data folder describes.
 std::vector<std::string> compressors_with_costs(const Request& request, DataFiles& files);

@@ -12,6 +12,7 @@
 #include "sim/base/error.hpp"
 #include "sim/base/formula.hpp"
 #include "sim/base/text.hpp"
+#include "sim/base/units.hpp"
 #include "sim/inputs/data_files.hpp"
 
 namespace gradcast {

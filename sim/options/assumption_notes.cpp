@@ -5,6 +5,7 @@
 #include "kernels/compressor.hpp"
 #include "sim/base/csv.hpp"
 #include "sim/base/text.hpp"
+#include "sim/forecast/usual_costs.hpp"
 #include "sim/inputs/compressor_words.hpp"
 
 namespace gradcast {
@@ -30,6 +31,17 @@ void note_collective(const Flags& flags, const std::vector<std::string>& compres
       "what these send is gathered here, and could be all-reduced where ranks share a seed "
       "or a scale (--collective ring-all-reduce): " +
       join(gathered));
+}
+
+void note_untimed(const Flags& flags, const std::vector<Request>& requests, DataFiles& files) {
+  std::set<std::string> told;
+  for (const Request& request : requests)
+    if (!told.contains(request.compressor) && costs_of_family(request, files)) {
+      told.insert(request.compressor);
+      flags.note("nobody timed '" + request.compressor +
+                 "': it costs what its family does on average, and the interval holds the family's "
+                 "spread; a property 'costs' in its file, or --costs, names yours");
+    }
 }
 
 void note_trace_evidence(const Flags& flags, const Request& request, DataFiles& files) {

@@ -16,6 +16,10 @@ void note_density(const Flags& flags, const std::vector<std::string>& compressor
 /// could be all-reduced.
 void note_collective(const Flags& flags, const std::vector<std::string>& compressors);
 
+/// Notes, for each described compressor that no table times, that its costs are those of its
+/// family.
+void note_untimed(const Flags& flags, const std::vector<Request>& requests, DataFiles& files);
+
 /// A line for a trace whose `# evidence:` says that it is derived, as `import` writes it for a
 /// checkpoint on a device.
 void note_trace_evidence(const Flags& flags, const Request& request, DataFiles& files);

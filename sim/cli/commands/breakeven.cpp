@@ -89,7 +89,12 @@ int breakeven(int argc, const char* const* argv) {
     note_transfer(flags, transfer, used_costs(asked.request, contestants), files);
     note_usual_costs(flags, transfer, asked.request);
     std::vector<std::string> names;
-    for (const Contestant& contestant : contestants) names.push_back(contestant.name);
+    std::vector<Request> requests;
+    for (const Contestant& contestant : contestants) {
+      names.push_back(contestant.name);
+      requests.push_back(contestant.estimates.physics.request);
+    }
+    note_untimed(flags, requests, files);
     note_density(flags, names);
     if (asked.request.collective.empty()) note_collective(flags, names);
   } catch (const ValueError& error) {

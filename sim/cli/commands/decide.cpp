@@ -110,6 +110,10 @@ int decide(int argc, const char* const* argv) {
             decide_answer(decision, asked, next_steps(decision, flags.arguments())));
     note_trace_evidence(flags, decision.request, files);
     note_usual_costs(flags, transfer, decision.request);
+    std::vector<Request> compressed;
+    for (const WeighedOption& weighed : decision.ranked)
+      compressed.push_back(weighed.option.request);
+    note_untimed(flags, compressed, files);
   } catch (const ValueError& error) {
     throw UsageError(error.what());
   }

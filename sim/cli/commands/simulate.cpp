@@ -90,6 +90,7 @@ int simulate(int argc, const char* const* argv) {
     for (const std::string& line : written) flags.note(line);
     note_costs(flags, scenario, plan);
     if (counts) note_counts(flags, *counts, scenario);
+    note_untimed(flags, {request}, files);
     if (!counts) note_density(flags, {request.compressor});
     note_trace_evidence(flags, request, files);
     if (scenario.compresses() && !plan.buckets.empty()) {

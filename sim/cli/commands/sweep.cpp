@@ -217,6 +217,9 @@ class Sweep {
       compressors.push_back(task.asked.request.compressor);
       usual = usual && task.asked.request.collective.empty();
     }
+    std::vector<Request> asked;
+    for (const SweepPoint& point : tasks_.points) asked.push_back(point.request);
+    note_untimed(flags_, asked, files_);
     note_density(flags_, compressors);
     if (usual) note_collective(flags_, compressors);
     const Json& summary = answer.summary;

@@ -132,6 +132,21 @@ TEST_CASE("a compressor in the data folder has a name like others", "[cli]") {
   CHECK_THAT(mistyped.err, Contains("did you mean 'deltak'?"));
 }
 
+TEST_CASE("a compressor that nobody timed is said to cost what its family does", "[cli]") {
+  const TemporaryFolder folder;
+  const std::string mine = folder.write("mine.csv", "property,value,source\n" + kGood);
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"simulate"},
+        {"sweep", "--engine", "analytic"},
+        {"decide"},
+        {"breakeven", "--over", "nic-bandwidth", "--engine", "analytic"}}) {
+    std::vector<std::string> arguments = words;
+    arguments.insert(arguments.end(), {"--model", "resnet-50", "--compressor", mine});
+    CAPTURE(arguments);
+    CHECK_THAT(gradcast_with(arguments).err, Contains("nobody timed 'mine': it costs what its"));
+  }
+}
+
 TEST_CASE("a wrong description is refused in one line", "[cli]") {
   refuses_file("family,quantizer,me\n", 3,
                "mine.csv:2: column 'value': unknown family 'quantizer'");

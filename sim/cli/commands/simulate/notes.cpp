@@ -34,11 +34,7 @@ void note_costs(const Flags& flags, const Scenario& scenario, const Plan& plan) 
   const std::string evidence = evidence_of(plan);
   const bool partly = evidence.find("measured") != std::string::npos;
   const bool of_family = !plan.buckets.empty() && plan.buckets[0].cost.implementation == kOfFamily;
-  if (of_family)
-    flags.note(
-        "nobody timed '" + compressor + "': it costs what its family does on average, give " +
-        "or take the family's spread; a property 'costs' in its file, or --costs, names yours");
-  else if (!evidence.empty() && evidence != "measured")
+  if (!of_family && !evidence.empty() && evidence != "measured")
     flags.note(
         "the costs of '" + compressor + "' are " +
         (partly ? "measured in part only (" + evidence + ")" : evidence + ", not measured here") +
