@@ -166,7 +166,7 @@ std::string legend(const Decision& decision) {
   if (std::any_of(ranked.begin(), ranked.end(), [](const auto& each) {
         return each.verdict.pays == Pays::CannotBeTold && each.interval && each.interval->low > 1;
       }))
-    text += "A compressor whose software nobody measured never surely pays.\n";
+    text += "A compressor of a family of which nobody measured the software never surely pays.\n";
   if (std::any_of(ranked.begin(), ranked.end(),
                   [&](const auto& each) { return seen_less(each, decision.forecast); }))
     text += "?  Nobody measured this software like that; the interval allows for it.\n";
