@@ -166,8 +166,9 @@ class Reader:
         self.made = set()
         self.missing = set()  # files of commands that were left for --slow
         self.help = {}
-        for name in ("models", "platforms", "tests", "traces"):
-            (folder / name).symlink_to(ROOT / name)
+        (folder / "tests").symlink_to(ROOT / "tests")
+        for name in ("models", "platforms", "traces"):  # links to files: what a command writes there stays here
+            shutil.copytree(ROOT / name, folder / name, copy_function=os.symlink)
 
     def complaints(self, text):
         wrong = []
