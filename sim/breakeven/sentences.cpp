@@ -157,10 +157,10 @@ std::string verdict_words(const Told& told, const Words& words) {
   return join(parts, "; ");
 }
 
-/// "at 1 Gb/s it is 2.31 times as fast (90 %: 1.87 to 2.9)"
+/// "at 1 Gb/s it is 2.31 times as fast (90 %: 1.87 to 2.9)", "at 400 Gb/s it is as fast"
 std::string margin_words(const std::string& where, const Duel& duel) {
-  const double times = duel.other.iteration / duel.its.iteration;
-  std::string words = where + " it is " + rounded(kDigits, times) + " times as fast";
+  const std::string times = rounded(kDigits, duel.other.iteration / duel.its.iteration);
+  std::string words = where + " it is " + (times == "1" ? "" : times + " times ") + "as fast";
   if (const auto interval = speedup_of(duel.its, duel.other))
     words += " (90 %: " + rounded(kDigits, interval->low) + " to " +
              rounded(kDigits, interval->high) + ")";

@@ -128,11 +128,14 @@ std::string compressor_sentence(const TimeToAccuracy& one, const std::string& na
   const double iterations = against.iterations->value;
   const bool bound = !one.needed.complete();
   text += (iteration < 1) == (iterations < 1) ? ", and it needs " : ", but it needs ";
-  text += (bound ? "at least " : "") + digits_of(iterations, 2) + " times as many iterations" +
+  const auto times = [](double value) {  // "1.5 times ", and "" for as much
+    const std::string digits = digits_of(value, 2);
+    return digits == "1" ? "" : digits + " times ";
+  };
+  text += (bound ? "at least " : "") + times(iterations) + "as many iterations" +
           interval_words(against.iterations->interval) + ": " + (bound ? "at least " : "") +
-          digits_of(against.time->value, 2) + " times dense's time to " +
-          number_to_text(one.target) + " %" + interval_words(against.time->interval) + ". " +
-          verdict_words(against, one.needed);
+          times(against.time->value) + "dense's time to " + number_to_text(one.target) + " %" +
+          interval_words(against.time->interval) + ". " + verdict_words(against, one.needed);
   return text;
 }
 

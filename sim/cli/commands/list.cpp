@@ -172,6 +172,20 @@ std::vector<Entry> all_entries(DataFiles& files) {
   return entries;
 }
 
+/// Longest line of the last column: the table then fits most windows.
+constexpr std::size_t kMostOfLine = 100;
+
+/// The text in lines that end at spaces.
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines(1);
+  for (const std::string& word : split_words(text, ' ')) {
+    if (!lines.back().empty() && lines.back().size() + 1 + word.size() > kMostOfLine)
+      lines.emplace_back();
+    lines.back() += (lines.back().empty() ? "" : " ") + word;
+  }
+  return lines;
+}
+
 }  // namespace
 
 int list(int argc, const char* const* argv) {
@@ -185,7 +199,11 @@ int list(int argc, const char* const* argv) {
   for (const Entry& entry : all_entries(files)) {
     if (!kind.empty() && entry.kind != kind) table.rows.push_back({});
     kind = entry.kind;
-    table.rows.push_back({entry.kind, entry.name, entry.what});
+    std::vector<std::string> first{entry.kind, entry.name};
+    for (const std::string& line : lines_of(entry.what)) {
+      table.rows.push_back({first[0], first[1], line});
+      first.assign(2, "");
+    }
     rows.push_back({{"kind", entry.kind}, {"name", entry.name}, {"what", entry.what}});
   }
   deliver(flags, files.inputs(), "", {to_text(table), rows, nullptr});

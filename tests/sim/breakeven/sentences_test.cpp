@@ -165,8 +165,8 @@ TEST_CASE("after the verdict stands by how much, with the interval", "[breakeven
   finding.first = Duel{its, other};
   finding.last = Duel{its, its};
   CHECK(sentences_of(told_of(Quantity::NicBandwidth, finding, finding))[1] ==
-        "At 1 Gb/s it is 0.667 times as fast (90 %: 0.502 to 0.831); at 400 Gb/s it is 1 times as "
-        "fast (90 %: 1 to 1).");
+        "At 1 Gb/s it is 0.667 times as fast (90 %: 0.502 to 0.831); at 400 Gb/s it is as fast "
+        "(90 %: 1 to 1).");
 }
 
 TEST_CASE("then it is said why: by the forecast with software, and by physics alone",

@@ -57,7 +57,7 @@ expect resnet-50 gradcast simulate --model =
 expect my-model.csv gradcast simulate --model my
 expect 10gbe-4x4 gradcast simulate --cluster 10gbe-
 expect gaussian gradcast simulate --compressor ""
-expect_not my-model.csv gradcast simulate --compressor ""
+expect my-model.csv gradcast simulate --compressor my
 expect json gradcast simulate -f j
 expect topk,gaussian gradcast calibrate --compressors topk,gau
 expect exit-codes gradcast help exit

@@ -119,7 +119,7 @@ TEST_CASE("a compressor in the data folder has a name like others", "[cli]") {
   const char* const before = std::getenv("GRADCAST_DATA");
   const std::string kept = before != nullptr ? before : "";
   setenv("GRADCAST_DATA", data.path.c_str(), 1);
-  const Ran listed = gradcast_runs("list");
+  const Ran listed = gradcast_runs("list", "--format", "json");
   const Ran completed = gradcast_runs("completion", "--names", "compressors");
   const Ran simulated =
       gradcast_runs("simulate", "--model", "resnet-50", "--compressor", "deltak", "-q");

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "sim/answers/version.hpp"
 #include "sim/base/error.hpp"
@@ -147,6 +148,8 @@ TEST_CASE("list shows what there is, and nothing is broken", "[cli]") {
     CHECK_THAT(ran.out, Contains(name));
   CHECK_THAT(ran.out, !Contains("BROKEN"));
   CHECK_THAT(ran.out, Contains("held-out error of interpolation: median "));
+  std::istringstream lines(ran.out);
+  for (std::string line; std::getline(lines, line);) CHECK(line.size() <= 170);
   const auto document = nlohmann::json::parse(gradcast_runs("list", "--format", "json").out);
   CHECK(document["results"].size() > 20);
 }
