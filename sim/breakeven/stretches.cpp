@@ -35,7 +35,7 @@ std::vector<VerdictStretch> stretches_of(const Finding& finding, bool costs_know
   }
   std::set<double> ends;
   const auto add_end = [&](double end) {
-    if (end > from && end < to) ends.insert(end);
+    if (end > finding.range.from && end < finding.range.to) ends.insert(end);
   };
   for (const BreakEven& root : finding.roots) add_end(root.at);
   for (const Stretch& unsure : finding.unsure) {
