@@ -198,7 +198,7 @@ struct Compressor {
   const Packing* packing = nullptr;
   /// The definition of PowerSGD; nullptr: it is another family's.
   const LowRank* low_rank = nullptr;
-  /// What a compressor sends that a user's file describes; nullptr: it is one of the table.
+  /// The payload of a compressor that a user's file describes; nullptr: it is one of the table.
   const PayloadFormula* payload = nullptr;
   /// The compressor of the table that trains in place of a described one, under its name; nullptr:
   /// the file names none.

@@ -61,6 +61,13 @@ std::string join(const std::vector<std::string>& words, std::string_view between
   return text;
 }
 
+std::string and_joined(std::vector<std::string> words) {
+  if (words.size() < 2) return join(words);
+  const std::string last = words.back();
+  words.pop_back();
+  return join(words) + " and " + last;
+}
+
 std::string in_quotes(std::string_view text) { return "'" + std::string(text) + "'"; }
 
 bool is_control(char letter) {

@@ -13,6 +13,8 @@ std::string did_you_mean(std::string_view typed, const std::vector<std::string>&
 
 /// "a, b, c"
 std::string join(const std::vector<std::string>& words, std::string_view between = ", ");
+/// "a, b and c"; "" for no words.
+std::string and_joined(std::vector<std::string> words);
 
 /// "'topk'"
 std::string in_quotes(std::string_view text);

@@ -108,13 +108,6 @@ class Words {
   const Told& told_;
 };
 
-std::string and_joined(std::vector<std::string> words) {
-  if (words.size() == 1) return words[0];
-  const std::string last = words.back();
-  words.pop_back();
-  return join(words) + " and " + last;
-}
-
 /// The parts of the range in which its forecast is the faster one, and those in which it is not.
 std::string where_faster(const Finding& finding, const Words& words) {
   std::vector<std::string> parts;

@@ -5,6 +5,7 @@
 
 #include "sim/base/error.hpp"
 #include "sim/base/thread_pool.hpp"
+#include "sim/forecast/estimates.hpp"
 #include "sim/forecast/preset.hpp"
 #include "sim/forecast/schedule.hpp"
 #include "sim/forecast/usual_costs.hpp"
@@ -20,9 +21,7 @@ bool costs_known(const Scenario& scenario, const Request& request) {
   if (!scenario.compresses()) return true;
   const auto& stack = scenario.stack != nullptr ? scenario.stack : scenario.population;
   if (stack == nullptr) return is_fitted(request.costs);
-  return std::any_of(stack->terms.begin(), stack->terms.end(), [&](const StackTerm& term) {
-    return term.compressor == scenario.compressor->name;
-  });
+  return costs_fitted(*stack, scenario.compressor->name);
 }
 
 struct OptionAnswer {

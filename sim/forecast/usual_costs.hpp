@@ -25,7 +25,7 @@ Request with_usual_costs(Request request, DataFiles& files);
 /// The request with a table that has rows of its compressor: the one that it names, else that of
 /// the compressor's own file, else the usual one if it names a file by its path: a user's costs add
 /// to those.
-/// Where all lack it, the request stays as it is. Throws as CompressorCosts does for a wrong file.
+/// The request stays as it is where all lack it. Throws as CompressorCosts does for a wrong file.
 Request with_costs_of_compressor(Request request, DataFiles& files);
 
 /// Its costs: the rows of the table that the request names, on the device that it names. A

@@ -28,7 +28,7 @@ struct DescribedCompressor : Compressor {
 /// Reads `compressors/NAME.csv`. Throws DataError.
 std::unique_ptr<DescribedCompressor> load_compressor(const TextFile& file);
 
-/// What a compressor's file says; nullptr for one of the table.
+/// The description in a compressor's file; nullptr for one of the table.
 const DescribedCompressor* described(const Compressor& compressor);
 
 /// The source that find_compressor asks: a name of the data folder, a path, or the name of a file

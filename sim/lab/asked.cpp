@@ -113,7 +113,8 @@ bool draws(const Compressor& compressor) {
          compressor.rule == Rule::Dgc;
 }
 
-/// What trains under that name: a compressor that a file describes has none of its own.
+/// The mathematics that trains under that name: a compressor that a file describes has none of its
+/// own.
 const Compressor& trainable(const std::string& name) {
   const Compressor& known = known_compressor(name);
   if (known.payload == nullptr) return known;

@@ -1,4 +1,4 @@
-// What each change of a run is worth: a bar for each option of `decide`, with its interval.
+// The worth of each change of a run: a bar for each option of `decide`, with its interval.
 #include "sim/base/table.hpp"
 #include "sim/forecast/verdict.hpp"
 #include "sim/report/figures.hpp"

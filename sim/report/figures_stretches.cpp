@@ -1,5 +1,5 @@
-// Where along a range compression pays: a lane for each question of `breakeven`, a slice for each
-// verdict.
+// The parts of a range where compression pays: a lane for each question of `breakeven`, a slice for
+// each verdict.
 #include <algorithm>
 #include <charconv>
 
@@ -32,7 +32,7 @@ struct Stretch {
   std::string to;
 };
 
-/// Of "1Gbps..2.47Gbps; 40Gbps..400Gbps".
+/// Reads "1Gbps..2.47Gbps; 40Gbps..400Gbps".
 std::vector<Stretch> stretches_in(const std::string& text) {
   std::vector<Stretch> stretches;
   for (std::string part : split_words(text, ';')) {

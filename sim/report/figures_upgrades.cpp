@@ -1,4 +1,4 @@
-// What a faster network or more nodes gain without compression: a bar for each model and step.
+// The gain of a faster network or more nodes without compression: a bar for each model and step.
 #include <algorithm>
 
 #include "sim/base/table.hpp"

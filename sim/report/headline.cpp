@@ -58,8 +58,8 @@ constexpr const char* kOnlyTime =
     "Compared is the time of an iteration: how many more of them a compressor may need is not "
     "forecast. `gradcast tta` takes them from trainings.";
 
-/// What a reader should hear first of the compressors of a model at a bandwidth: one that surely
-/// pays, else one that cannot be told, else the fastest. Of several the fastest.
+/// The compressor that a reader should hear of first, for a model at a bandwidth: one that surely
+/// pays, else one that cannot be told, else any. The fastest comes before its like.
 struct Best {
   const AnsweredPoint* point = nullptr;
   double speedup = 0;  // over dense
@@ -90,10 +90,7 @@ std::string at_bandwidths(const std::vector<Best>& best) {
   std::vector<std::string> names;
   for (const Best& one : best)
     if (!one.point->bandwidth.empty()) names.push_back(one.point->bandwidth);
-  if (names.empty()) return "";
-  const std::string last = names.back();
-  names.pop_back();
-  return " at " + (names.empty() ? last : join(names) + " and " + last);
+  return names.empty() ? "" : " at " + and_joined(names);
 }
 
 /// "On 256 workers vgg-16: randk surely pays at 10Gbps (1.47x ...); compression surely does not pay
@@ -160,7 +157,7 @@ std::string disagreement(const std::vector<AnsweredPoint>& points) {
          std::to_string(fitted.size()) + " settings.";
 }
 
-/// What the fastest network gains each model, where that is sure.
+/// The gain of the fastest network for each model, where that is sure.
 void add_upgrades(Headline& headline, const ResultFile& result) {
   const auto summary = result.document.find("summary");
   if (summary == result.document.end() || !summary->is_object()) return;

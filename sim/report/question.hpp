@@ -7,7 +7,7 @@
 
 namespace gradcast {
 
-/// Of several results the first that asks: what to change, where compression pays, when an accuracy
+/// The question of the first result that asks one: what to change, where compression pays, when an accuracy
 /// is reached, how long an iteration takes, how far forecasts are off.
 std::string question_of(const std::vector<ResultFile>& results);
 

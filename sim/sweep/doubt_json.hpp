@@ -1,4 +1,4 @@
-// What makes a forecast uncertain, as JSON: a sweep keeps it, so that the verdict on two kept
+// The doubt about a forecast, as JSON: a sweep keeps it, so that the verdict on two kept
 // forecasts is the one on two fresh ones.
 #pragma once
 #include "sim/answers/answer.hpp"

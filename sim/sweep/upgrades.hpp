@@ -1,4 +1,4 @@
-// What a faster network or more nodes would gain without compression, by model.
+// The gain of a faster network or more nodes without compression, by model.
 #pragma once
 #include <optional>
 #include <string>

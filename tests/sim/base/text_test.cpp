@@ -20,6 +20,13 @@ TEST_CASE("splitting and joining are each other's inverse", "[text]") {
   CHECK(join(split_words(",,a", ','), ",") == ",,a");
 }
 
+TEST_CASE("words are listed with 'and' before the last", "[text]") {
+  CHECK(and_joined({}) == "");
+  CHECK(and_joined({"a"}) == "a");
+  CHECK(and_joined({"a", "b"}) == "a and b");
+  CHECK(and_joined({"a", "b", "c"}) == "a, b and c");
+}
+
 TEST_CASE("numbers in names are ordered by their value", "[text]") {
   CHECK(natural_less("host2", "host10"));
   CHECK_FALSE(natural_less("host10", "host2"));

@@ -1,4 +1,4 @@
-// What a faster network or more nodes gain, by arithmetic.
+// The gain of a faster network or more nodes, by arithmetic.
 #include "sim/sweep/upgrades.hpp"
 
 #include <catch2/catch.hpp>
