@@ -32,6 +32,11 @@ endforeach()
 add_test(NAME second_build COMMAND ${CMAKE_SOURCE_DIR}/scripts/second-build ${half_of_cores})
 set_tests_properties(second_build PROPERTIES LABELS slow COST 300 PROCESSORS ${half_of_cores})
 
+# The library as it is installed, and a project of two files that finds it.
+add_test(NAME library_installed
+  COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/library_installed_test.py ${CMAKE_BINARY_DIR})
+set_tests_properties(library_installed PROPERTIES LABELS "library;slow" COST 20)
+
 # Accidents, a few of many (scripts/soak).
 add_test(NAME soak_kills COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/soak/soak.py kills 25)
 set_tests_properties(soak_kills PROPERTIES LABELS slow WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}

@@ -6,6 +6,7 @@
 #include <exception>
 #include <initializer_list>
 
+#include "sim/base/caller.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/temporary_file.hpp"
 #include "sim/base/text.hpp"
@@ -63,6 +64,7 @@ void end_when_interrupted(const std::string& program) {
 }
 
 void note_written(const std::string& name) {
+  if (ends_at_once == 0) return;  // no line will say it
   const SignalsHeld held;
   written += (written.empty() ? "" : ", ") + one_line(name);
   line = beginning + written + (written.find(", ") == std::string::npos ? " was" : " were") +
@@ -70,18 +72,23 @@ void note_written(const std::string& name) {
 }
 
 Interruption::Interruption() {
+  if (caller() != nullptr) return;  // its signals are its own
   signal_came = 0;
   on_signals(remember);
 }
 
 Interruption::~Interruption() {
+  if (caller() != nullptr) return;
   on_signals(ends_at_once != 0 ? end : SIG_DFL);
   // It came when there was nothing left to interrupt here, but who asked wants an end. An exception
   // says it already.
   if (signal_came != 0 && ends_at_once != 0 && std::uncaught_exceptions() == 0) end(SIGINT);
 }
 
-bool Interruption::asked() { return signal_came != 0; }
+bool Interruption::asked() {
+  Caller* const program = caller();
+  return program != nullptr ? program->stopped() : signal_came != 0;
+}
 
 SignalsHeld::SignalsHeld() {
   sigset_t held;

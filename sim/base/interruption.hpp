@@ -15,7 +15,7 @@ void end_when_interrupted(const std::string& program);
 void note_written(const std::string& name);
 
 /// While it lives, the first SIGINT or SIGTERM only sets a flag; a second one ends the process, as
-/// it would without this.
+/// it would without this. A thread that works for a caller asks the caller instead.
 class Interruption {
  public:
   Interruption();

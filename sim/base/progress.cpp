@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "kernels/bench/sampling.hpp"
+#include "sim/base/caller.hpp"
 
 namespace gradcast {
 namespace {
@@ -37,11 +38,12 @@ std::string time_left(std::size_t done, const std::vector<double>& work, Seconds
 
 Progress::Progress(std::vector<double> work, bool quiet)
     : work_(std::move(work)),
-      shown_(!quiet && ::isatty(STDERR_FILENO) == 1),
+      shown_(caller() != nullptr || (!quiet && ::isatty(STDERR_FILENO) == 1)),
       begin_(steady_seconds()) {}
 
 void Progress::show(std::size_t done, const std::string& what, std::optional<Seconds> left) {
   if (!shown_) return;
+  if (Caller* const program = caller()) return program->progress(done, work_.size(), what);
   const std::string words = left ? "about " + about(*left) + " left"
                                  : time_left(done, work_, Seconds{steady_seconds() - begin_});
   std::string line = "point " + std::to_string(done + 1) + " of " + std::to_string(work_.size()) +

@@ -19,7 +19,7 @@ std::string time_left(std::size_t done, const std::vector<double>& work, Seconds
 class Progress {
  public:
   /// `work`: as in time_left. The line is shown where standard error is a terminal; with `quiet`
-  /// never.
+  /// never. The thread's caller is told in any case.
   Progress(std::vector<double> work, bool quiet);
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 
+#include "sim/base/caller.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/interruption.hpp"
 #include "sim/base/open_file.hpp"
@@ -162,6 +163,7 @@ void write_text_files(const std::vector<TextFile>& files) {
 }
 
 void write_stdout(std::string_view content) {
+  if (Caller* const program = caller()) return program->answer(content);
   if (!write_whole(STDOUT_FILENO, content.data(), content.size())) {
     if (errno == EBADF)
       throw Error(ExitCode::Failure, "cannot write standard output: it is closed");

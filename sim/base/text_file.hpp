@@ -38,7 +38,7 @@ void write_text_file(const std::filesystem::path& named, std::string_view conten
 /// Error (1) as write_text_file does.
 void write_text_files(const std::vector<TextFile>& files);
 
-/// Writes to standard output. Throws Error (1) when that fails (a full disk behind `>`).
+/// Writes to standard output, or to the thread's caller. Throws Error (1) when that fails (a full disk behind `>`).
 void write_stdout(std::string_view content);
 
 /// Writes all of a buffer to a file descriptor: calls write() as often as needed. False where a

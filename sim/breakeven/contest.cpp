@@ -99,7 +99,7 @@ SoftwareSpread spread_in(Fields& fields) {
 
 }  // namespace
 
-Forecast forecast_of(const Evaluation& evaluation) {
+RunForecast forecast_of(const Evaluation& evaluation) {
   const ForecastDoubt doubt = evaluation.software_doubt();
   return {evaluation.result.iteration,
           doubt.deviations,
@@ -113,9 +113,9 @@ Forecast forecast_of(const Evaluation& evaluation) {
           ""};
 }
 
-std::string pack(const std::vector<Forecast>& forecasts) {
+std::string pack(const std::vector<RunForecast>& forecasts) {
   std::string packed;
-  for (const Forecast& forecast : forecasts) {
+  for (const RunForecast& forecast : forecasts) {
     put(packed, forecast.iteration.count());
     put(packed, forecast.ranks);
     for (const std::string* text : {&forecast.engine, &forecast.evidence, &forecast.outside,
@@ -132,10 +132,10 @@ std::string pack(const std::vector<Forecast>& forecasts) {
   return packed;
 }
 
-std::vector<Forecast> unpack_forecasts(const std::string& packed) {
-  std::vector<Forecast> forecasts;
+std::vector<RunForecast> unpack_forecasts(const std::string& packed) {
+  std::vector<RunForecast> forecasts;
   for (Fields fields(packed); fields.more();) {
-    Forecast forecast;
+    RunForecast forecast;
     forecast.iteration = Seconds{fields.number()};
     forecast.ranks = static_cast<int>(fields.number());
     for (std::string* text : {&forecast.engine, &forecast.evidence, &forecast.outside,
@@ -154,25 +154,25 @@ std::vector<Forecast> unpack_forecasts(const std::string& packed) {
   return forecasts;
 }
 
-std::optional<double> advantage(const Forecast& its, const Forecast& other) {
+std::optional<double> advantage(const RunForecast& its, const RunForecast& other) {
   if (!its.answered() || !other.answered()) return std::nullopt;
   const double ahead = std::log(other.iteration / its.iteration);
   return std::abs(ahead) <= kTie ? 0 : ahead;
 }
 
-std::optional<Seconds> deviation_of_difference(const Forecast& one, const Forecast& other) {
+std::optional<Seconds> deviation_of_difference(const RunForecast& one, const RunForecast& other) {
   if (!one.answered() || !other.answered() || !one.deviations || !other.deviations)
     return std::nullopt;
   return Seconds{std::sqrt(variance_of_difference(*one.deviations, *other.deviations))};
 }
 
-std::optional<RatioInterval> speedup_of(const Forecast& its, const Forecast& other) {
+std::optional<RatioInterval> speedup_of(const RunForecast& its, const RunForecast& other) {
   if (!its.answered() || !other.answered()) return std::nullopt;
   return speedup_interval(its.iteration, {its.deviations, its.spread}, other.iteration,
                           {other.deviations, other.spread});
 }
 
-std::optional<double> lack_of_difference(const Forecast& one, const Forecast& other) {
+std::optional<double> lack_of_difference(const RunForecast& one, const RunForecast& other) {
   if (one.spread && other.spread) {
     const auto faster = speedup_of(one, other);
     if (!faster) return std::nullopt;

@@ -83,16 +83,16 @@ template <class Of>
 std::string each_once(const std::map<double, Duel>& duels, Of of) {
   std::set<std::string> words;
   for (const auto& [value, duel] : duels)
-    for (const Forecast* forecast : {&duel.its, &duel.other})
+    for (const RunForecast* forecast : {&duel.its, &duel.other})
       if (const std::string& word = of(*forecast); !word.empty()) words.insert(word);
   return join({words.begin(), words.end()}, "+");
 }
 
 /// The first and the last text that is not "".
-std::string along(const std::map<double, Duel>& duels, std::string Forecast::*text) {
+std::string along(const std::map<double, Duel>& duels, std::string RunForecast::*text) {
   std::vector<std::string> said;
   for (const auto& [value, duel] : duels)
-    for (const Forecast* forecast : {&duel.its, &duel.other})
+    for (const RunForecast* forecast : {&duel.its, &duel.other})
       if (!(forecast->*text).empty()) said.push_back(forecast->*text);
   if (said.empty()) return "";
   return said.front() == said.back() ? said.front() : said.front() + " ... " + said.back();
@@ -162,10 +162,10 @@ Finding find_break_evens(const LookedAt& range, const std::function<Duel(double)
     finding.roots.push_back(root);
   }
   finding.forecasts = 2 * duels.seen().size();
-  finding.engine = each_once(duels.seen(), [](const Forecast& of) { return of.engine; });
-  finding.evidence = each_once(duels.seen(), [](const Forecast& of) { return of.evidence; });
-  finding.outside = along(duels.seen(), &Forecast::outside);
-  finding.problem = along(duels.seen(), &Forecast::problem);
+  finding.engine = each_once(duels.seen(), [](const RunForecast& of) { return of.engine; });
+  finding.evidence = each_once(duels.seen(), [](const RunForecast& of) { return of.evidence; });
+  finding.outside = along(duels.seen(), &RunForecast::outside);
+  finding.problem = along(duels.seen(), &RunForecast::problem);
   for (const auto& [value, duel] : duels.seen()) {
     add_once(finding.schedules, duel.its.schedule);
     add_once(finding.against_schedules, duel.other.schedule);
@@ -173,7 +173,7 @@ Finding find_break_evens(const LookedAt& range, const std::function<Duel(double)
   std::vector<std::string> unseen;
   std::vector<const Duel*> undecided;
   for (const auto& [value, duel] : duels.seen()) {
-    for (const Forecast* forecast : {&duel.its, &duel.other})
+    for (const RunForecast* forecast : {&duel.its, &duel.other})
       for (const std::string& term : terms_in(forecast->outside_seen)) add_once(unseen, term);
     if (!duel.its.answered() || !duel.other.answered()) continue;
     if (!finding.first) finding.first = duel;

@@ -13,8 +13,8 @@ namespace gradcast {
 
 /// The two forecasts for one value: the compressor's and the other's.
 struct Duel {
-  Forecast its;
-  Forecast other;
+  RunForecast its;
+  RunForecast other;
 };
 
 /// One value at which the winner changes.

@@ -35,11 +35,12 @@ Scenario Probe::with(const std::vector<std::pair<Quantity, double>>& values) {
   return changed;
 }
 
-Forecast Probe::at(const std::vector<std::pair<Quantity, double>>& values, const Engine& engine) {
+RunForecast Probe::at(const std::vector<std::pair<Quantity, double>>& values,
+                      const Engine& engine) {
   const Evaluation evaluation =
       answer_or_problem(*files_, [&] { return evaluate(with(values), engine); });
   if (evaluation.problem.empty()) return forecast_of(evaluation);
-  Forecast none;
+  RunForecast none;
   none.problem = evaluation.problem;
   return none;
 }
@@ -57,7 +58,7 @@ void Choices::prepare() {
 }
 
 /// Whether one beats the other by a factor, both answered.
-bool Choices::better(const Forecast& one, const Forecast& other, double slack) const {
+bool Choices::better(const RunForecast& one, const RunForecast& other, double slack) const {
   const Seconds its = one.iteration * slack;
   if (dense_) return its < other.iteration;
   return better_choice(its, one.outside_seen, other.iteration, other.outside_seen);
@@ -71,7 +72,7 @@ std::vector<std::size_t> Choices::worth_simulating(
   std::iota(all.begin(), all.end(), std::size_t{0});
   const Engine* closed_form = find_engine("analytic");
   if (!several() || &engine == closed_form) return all;
-  std::vector<Forecast> quick;
+  std::vector<RunForecast> quick;
   for (Probe& probe : probes_) quick.push_back(probe.at(values, *closed_form));
   std::size_t best = 0;
   for (std::size_t i = 0; i < quick.size(); ++i) {
@@ -82,12 +83,13 @@ std::vector<std::size_t> Choices::worth_simulating(
   return all;
 }
 
-Forecast Choices::at(const std::vector<std::pair<Quantity, double>>& values, const Engine& engine) {
-  Forecast best;
+RunForecast Choices::at(const std::vector<std::pair<Quantity, double>>& values,
+                        const Engine& engine) {
+  RunForecast best;
   std::string flows;  // the engine of a choice that is simulated as flows
   bool first = true;
   for (const std::size_t i : worth_simulating(values, engine)) {
-    Forecast forecast = probes_[i].at(values, engine);
+    RunForecast forecast = probes_[i].at(values, engine);
     forecast.schedule = schedules_[i];
     if (is_fluid(forecast.engine)) flows = forecast.engine;
     if (first || forecast.answered() > best.answered() ||
@@ -113,7 +115,7 @@ bool Forecasts::knows(std::size_t run, double value) const {
   return known_.count(key_of(run, value)) > 0;
 }
 
-const Forecast& Forecasts::at(std::size_t run, double value) {
+const RunForecast& Forecasts::at(std::size_t run, double value) {
   const Key key = key_of(run, value);
   {
     const std::lock_guard held(lock_);
@@ -121,7 +123,7 @@ const Forecast& Forecasts::at(std::size_t run, double value) {
   }
   std::vector<std::pair<Quantity, double>> values;
   if (runs_[run].varies) values.emplace_back(over_, value);
-  Forecast forecast = runs_[run].choices.at(values, *engine_);
+  RunForecast forecast = runs_[run].choices.at(values, *engine_);
   const std::lock_guard held(lock_);
   const auto [known, is_new] = known_.try_emplace(key, std::move(forecast));
   if (is_new) news_.push_back(key);  // else another thread was as fast, with the same forecast
@@ -138,7 +140,7 @@ void Forecasts::use(const Engine& engine) {
 
 std::string Forecasts::news() {
   std::string keys;
-  std::vector<Forecast> forecasts;
+  std::vector<RunForecast> forecasts;
   for (const auto& [run, value] : news_) {
     keys += std::to_string(run) + " " + number_to_text(value) + " ";
     forecasts.push_back(known_.at({run, value}));
@@ -150,7 +152,7 @@ std::string Forecasts::news() {
 void Forecasts::learn(const std::string& news) {
   const std::size_t line = news.find('\n');
   const std::vector<std::string> words = split_words(news.substr(0, line), ' ');
-  const std::vector<Forecast> forecasts = unpack_forecasts(news.substr(line + 1));
+  const std::vector<RunForecast> forecasts = unpack_forecasts(news.substr(line + 1));
   for (std::size_t i = 0; i < forecasts.size(); ++i)
     known_[{static_cast<std::size_t>(parse_integer(words[2 * i])),
             parse_number(words[2 * i + 1])}] = forecasts[i];

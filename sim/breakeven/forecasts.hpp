@@ -23,7 +23,7 @@ class Probe {
   /// Throws as make_scenario does.
   const Scenario& scenario();
   /// If the run cannot have the value, the forecast holds the problem.
-  Forecast at(const std::vector<std::pair<Quantity, double>>& values, const Engine& engine);
+  RunForecast at(const std::vector<std::pair<Quantity, double>>& values, const Engine& engine);
 
  private:
   Scenario with(const std::vector<std::pair<Quantity, double>>& values);
@@ -45,13 +45,13 @@ class Choices {
   const Scenario& scenario() { return probes_.front().scenario(); }
   bool several() const { return probes_.size() > 1; }
   /// If no choice can have the value, the forecast holds the first one's problem.
-  Forecast at(const std::vector<std::pair<Quantity, double>>& values, const Engine& engine);
+  RunForecast at(const std::vector<std::pair<Quantity, double>>& values, const Engine& engine);
 
  private:
   std::vector<std::size_t> worth_simulating(const std::vector<std::pair<Quantity, double>>& values,
                                             const Engine& engine);
 
-  bool better(const Forecast& one, const Forecast& other, double slack) const;
+  bool better(const RunForecast& one, const RunForecast& other, double slack) const;
 
   bool dense_;
   std::vector<Probe> probes_;
@@ -69,7 +69,7 @@ class Forecasts {
   std::size_t add(const std::vector<Asked>& by_schedule, bool varies);
   Choices& choices(std::size_t run) { return runs_[run].choices; }
 
-  const Forecast& at(std::size_t run, double value);
+  const RunForecast& at(std::size_t run, double value);
   bool knows(std::size_t run, double value) const;
 
   const Engine& engine() const { return *engine_; }
@@ -94,7 +94,7 @@ class Forecasts {
   DataFiles& files_;
   std::vector<Run> runs_;
   std::mutex lock_{};  // guards the members below
-  std::map<Key, Forecast> known_{};
+  std::map<Key, RunForecast> known_{};
   std::vector<Key> news_{};
 };
 

@@ -19,7 +19,7 @@ namespace gradcast {
 namespace {
 
 /// [run][row][column]
-using Seen = std::vector<std::vector<std::vector<Forecast>>>;
+using Seen = std::vector<std::vector<std::vector<RunForecast>>>;
 
 /// The engine itself, or its fluid one if it chooses between two.
 const Engine& map_engine(const Engine& engine) {
@@ -73,11 +73,11 @@ Seen forecast_all(const WinMap& map, std::vector<Choices>& runs, const Engine& e
   const std::size_t rows = map.nodes.size();
   std::vector<std::size_t> items(runs.size() * rows);
   for (std::size_t i = 0; i < items.size(); ++i) items[i] = i;
-  Seen seen(runs.size(), std::vector<std::vector<Forecast>>(rows));
+  Seen seen(runs.size(), std::vector<std::vector<RunForecast>>(rows));
   Progress progress(std::vector<double>(items.size(), 1), quiet);
   std::size_t done = 0;
   const auto make = [&](std::size_t item) {
-    std::vector<Forecast> row;
+    std::vector<RunForecast> row;
     for (const double bandwidth : map.bandwidths)
       row.push_back(runs[item / rows].at(
           {{Quantity::Nodes, map.nodes[item % rows]}, {Quantity::NicBandwidth, bandwidth}},
@@ -107,7 +107,7 @@ void leave_out_unfitted(WinMap& map, const std::vector<Contestant>& contestants,
     if (contestants[i].costs_fitted) continue;
     map.left_out.push_back(contestants[i].name);
     for (auto& row : seen[first_fitted + 1 + i])
-      for (Forecast& forecast : row) forecast.problem = "no run with it was fitted";
+      for (RunForecast& forecast : row) forecast.problem = "no run with it was fitted";
   }
 }
 
@@ -117,7 +117,7 @@ std::vector<std::vector<MapCell>> cells_of(const WinMap& map, const Seen& seen, 
   std::vector<std::vector<MapCell>> cells(map.nodes.size());
   for (std::size_t row = 0; row < map.nodes.size(); ++row)
     for (std::size_t column = 0; column < map.bandwidths.size(); ++column) {
-      std::vector<Forecast> competing;
+      std::vector<RunForecast> competing;
       for (std::size_t i = 0; i < map.candidates.size(); ++i)
         competing.push_back(seen[first + i][row][column]);
       cells[row].push_back(cell_of(competing, map.families, costs_known));
@@ -144,9 +144,9 @@ WinMap make_map(const BreakEvenAsked& asked, const std::vector<Contestant>& cont
   map.physics = cells_of(map, seen, 0, true);
   if (dense.fitted)
     map.fitted = cells_of(map, seen, map.candidates.size(), some_fitted(contestants));
-  for (const std::vector<Forecast>& row : seen[0]) {
+  for (const std::vector<RunForecast>& row : seen[0]) {
     std::vector<int> workers;
-    for (const Forecast& forecast : row) workers.push_back(forecast.ranks);
+    for (const RunForecast& forecast : row) workers.push_back(forecast.ranks);
     map.workers.push_back(workers);
   }
   return map;

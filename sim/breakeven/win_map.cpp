@@ -26,15 +26,15 @@ bool WinMap::by_family() const {
   return different.size() > 2 && different.size() < families.size();
 }
 
-MapCell cell_of(const std::vector<Forecast>& candidates, const std::vector<std::string>& families,
-                bool costs_known) {
+MapCell cell_of(const std::vector<RunForecast>& candidates,
+                const std::vector<std::string>& families, bool costs_known) {
   MapCell cell{std::nullopt};
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (!candidates[i].answered()) continue;
     if (!cell.winner || *advantage(candidates[i], candidates[*cell.winner]) > 0) cell.winner = i;
   }
   if (!cell.winner) return cell;
-  const Forecast& best = candidates[*cell.winner];
+  const RunForecast& best = candidates[*cell.winner];
   std::optional<double> second;  // log of its time over the winner's
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const std::optional<double> behind = advantage(best, candidates[i]);

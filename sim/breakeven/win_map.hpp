@@ -24,8 +24,8 @@ struct MapCell {
 
 /// The first candidate, dense, wins ties. `sure`: the winner can be told apart from all others;
 /// `family_sure`: from all of other families. `costs_known`: as pays_by has it.
-MapCell cell_of(const std::vector<Forecast>& candidates, const std::vector<std::string>& families,
-                bool costs_known = true);
+MapCell cell_of(const std::vector<RunForecast>& candidates,
+                const std::vector<std::string>& families, bool costs_known = true);
 
 /// The map, of physics and, where there are any, of fitted forecasts.
 struct WinMap {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <stdexcept>
+#include <utility>
 
 #include "sim/base/error.hpp"
 #include "sim/base/paths.hpp"
@@ -29,6 +30,12 @@ bool may_hold_data(const fs::path& folder) {
   }
 }
 
+thread_local const DataFiles* files_of_thread = nullptr;
+
+/// Of set_standard_folder.
+std::mutex standard_folder_lock;
+fs::path standard_folder;
+
 DataFiles chosen_files(const char* folder) {
   try {
     if (holds_data(folder)) return DataFiles(folder);
@@ -46,7 +53,24 @@ bool is_path(const std::string& name_or_path) {
          name_or_path.ends_with(".xml");
 }
 
+void DataFiles::set_standard_folder(const fs::path& folder) {
+  if (!holds_data(folder))
+    throw UsageError("'" + folder.string() + "' holds no models/ and traces/");
+  const std::lock_guard held(standard_folder_lock);
+  if (standard_folder.empty()) standard_folder = folder;
+}
+
+StandardFiles::StandardFiles(const DataFiles& files)
+    : before_(std::exchange(files_of_thread, &files)) {}
+
+StandardFiles::~StandardFiles() { files_of_thread = before_; }
+
 DataFiles DataFiles::standard() {
+  if (files_of_thread != nullptr) return files_of_thread->beside();
+  {
+    const std::lock_guard held(standard_folder_lock);
+    if (!standard_folder.empty()) return DataFiles(standard_folder);
+  }
   if (const char* chosen = std::getenv("GRADCAST_DATA"); chosen != nullptr && *chosen != '\0')
     return chosen_files(chosen);
   std::error_code ignored;
@@ -91,6 +115,16 @@ const TextFile& DataFiles::read(const DataKind& kind, const std::string& name_or
 }
 
 const TextFile& DataFiles::read_path(const std::string& path) { return read_once(path, path); }
+
+void DataFiles::provide(const std::string& path, std::string content) {
+  const std::lock_guard held(known_->lock);
+  if (const auto at = known_->contents.find(path); at != known_->contents.end()) {
+    if (at->second.file.content == content) return;
+    throw UsageError("'" + path + "' already names another content: give one of them another name");
+  }
+  std::string sha256 = sha256_hex(content);
+  known_->contents.emplace(path, Content{{path, std::move(content)}, std::move(sha256)});
+}
 
 const TextFile& DataFiles::read_once(const std::string& typed, const fs::path& path) {
   const std::lock_guard held(known_->lock);

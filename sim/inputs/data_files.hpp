@@ -48,9 +48,14 @@ struct InputFile {
 /// threads may use it at the same time.
 class DataFiles {
  public:
-  /// The folder that holds models/, traces/ and platforms/: $GRADCAST_DATA, else ../share/gradcast
-  /// beside an installed program, else the source tree of a built one.
+  /// The folder that holds models/, traces/ and platforms/: that of `StandardFiles` in this thread,
+  /// else that of `set_standard_folder`, else $GRADCAST_DATA, else ../share/gradcast beside an
+  /// installed program, else the source tree of a built one.
   static DataFiles standard();
+
+  /// For a process that is no program of ours: the folder that the first call names stays. Throws
+  /// UsageError if it holds no data.
+  static void set_standard_folder(const std::filesystem::path& folder);
 
   explicit DataFiles(std::filesystem::path root)
       : root_(std::move(root)), known_(std::make_shared<Known>()) {}
@@ -74,6 +79,9 @@ class DataFiles {
 
   /// Reads any file, as an input like others. Throws DataError.
   const TextFile& read_path(const std::string& path);
+
+  /// From now on `path` names this content, and no file. Throws UsageError if it names another.
+  void provide(const std::string& path, std::string content);
 
   /// The value that `parse` makes of a file that was read here. There is one such function for a T.
   /// Throws what it throws.
@@ -125,6 +133,18 @@ class DataFiles {
   std::filesystem::path root_;
   std::shared_ptr<Known> known_;
   std::vector<InputFile> inputs_{};
+};
+
+/// While it lives, commands in this thread find these files, and what was read of them before.
+class StandardFiles {
+ public:
+  explicit StandardFiles(const DataFiles& files);
+  ~StandardFiles();
+  StandardFiles(const StandardFiles&) = delete;
+  StandardFiles& operator=(const StandardFiles&) = delete;
+
+ private:
+  const DataFiles* before_;
 };
 
 }  // namespace gradcast

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "sim/base/caller.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 
@@ -45,9 +46,12 @@ ColorChoice parse_color(std::string_view text) {
   throw ValueError("'" + std::string(text) + "' is not auto, always or never");
 }
 
-void choose_color(ColorChoice choice) { chosen = choice; }
+void choose_color(ColorChoice choice) {
+  if (caller() == nullptr) chosen = choice;
+}
 
 bool is_colored(StandardStream stream) {
+  if (caller() != nullptr) return false;
   const int number = stream == StandardStream::Output ? STDOUT_FILENO : STDERR_FILENO;
   return is_colored(chosen, {::isatty(number) == 1, environment_text("TERM"),
                              environment_text("NO_COLOR"), environment_text("CLICOLOR_FORCE")});

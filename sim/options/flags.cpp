@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "sim/base/caller.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/text_file.hpp"
 #include "sim/base/units.hpp"
@@ -112,6 +113,7 @@ bool Flags::is_switch(const std::string& name) const {
 }
 
 std::vector<std::string> Flags::keep_values() {
+  if (caller() != nullptr) return {};  // it says all that it means
   std::vector<std::string> words;
   const std::string config = info_.find("config") == nullptr ? "" : text("config");
   for (const KeptValue& kept : kept_values(info_, config)) {
@@ -271,6 +273,7 @@ void Flags::deliver_table(std::string_view content) const {
 }
 
 void Flags::note(const std::string& line) const {
+  if (Caller* const program = caller()) return program->note(line);
   if (!quiet())
     std::fprintf(stderr, "%s %s\n", bold(StandardStream::Error, "gradcast:").c_str(), line.c_str());
 }

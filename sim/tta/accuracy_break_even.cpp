@@ -15,7 +15,7 @@ struct MoreIterations {
 };
 
 /// A forecast of so many iterations: times add up, logarithms stay.
-Forecast times(Forecast forecast, double iterations) {
+RunForecast times(RunForecast forecast, double iterations) {
   forecast.iteration *= iterations;
   if (forecast.deviations) {
     forecast.deviations->own *= iterations;
@@ -32,8 +32,8 @@ Forecast times(Forecast forecast, double iterations) {
 
 /// Whether it surely pays (above 0), surely does not (below 0), or neither (0). nullopt where the
 /// forecasts do not say how far they are off.
-std::optional<int> surely(const Forecast& its, const Forecast& dense, double iterations) {
-  const Forecast all = times(its, iterations);
+std::optional<int> surely(const RunForecast& its, const RunForecast& dense, double iterations) {
+  const RunForecast all = times(its, iterations);
   const std::optional<double> ahead = advantage(all, dense);
   const std::optional<double> lack = lack_of_difference(all, dense);
   if (!ahead || !lack) return std::nullopt;
@@ -63,8 +63,8 @@ class Duellists {
   }
 
  private:
-  Forecast its(double value) const { return forecasts_.at(question_.its, value); }
-  Forecast dense(double value) const { return forecasts_.at(question_.other, value); }
+  RunForecast its(double value) const { return forecasts_.at(question_.its, value); }
+  RunForecast dense(double value) const { return forecasts_.at(question_.other, value); }
 
   Forecasts& forecasts_;
   const Question& question_;

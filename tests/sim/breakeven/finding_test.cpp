@@ -8,21 +8,21 @@ using namespace gradcast;
 
 namespace {
 
-Forecast taking(double seconds) {
-  Forecast forecast;
+RunForecast taking(double seconds) {
+  RunForecast forecast;
   forecast.iteration = Seconds{seconds};
   forecast.engine = "analytic";
   return forecast;
 }
 
-Forecast taking(double seconds, double own, std::vector<Seconds> shared = {}) {
-  Forecast forecast = taking(seconds);
+RunForecast taking(double seconds, double own, std::vector<Seconds> shared = {}) {
+  RunForecast forecast = taking(seconds);
   forecast.deviations = ForecastDeviations{Seconds{own}, std::move(shared)};
   return forecast;
 }
 
-Forecast refused(const std::string& why) {
-  Forecast forecast;
+RunForecast refused(const std::string& why) {
+  RunForecast forecast;
   forecast.problem = why;
   return forecast;
 }
@@ -56,7 +56,7 @@ TEST_CASE("what both share cancels, what is each run's own adds up", "[breakeven
 }
 
 TEST_CASE("forecasts cross a pipe to the bit", "[breakeven]") {
-  Forecast odd = taking(0.1 + 0.2, 1.0 / 3, {Seconds{-1e-300}, Seconds{2.0 / 3}});
+  RunForecast odd = taking(0.1 + 0.2, 1.0 / 3, {Seconds{-1e-300}, Seconds{2.0 / 3}});
   odd.outside = "12:workers 300\noutside 1..256";
   odd.ranks = 16;
   const auto back = unpack_forecasts(pack({odd, refused("3:no"), taking(7)}));

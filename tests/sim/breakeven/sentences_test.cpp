@@ -155,10 +155,10 @@ TEST_CASE("physics alone gives no verdict, and unknown software costs never one 
 // At the beginning 3 s against 2 s: 2/3 times as fast. The deviation of 0.3 s is 1.645 x 0.3 = 0.49
 // s: (2 - 0.49) / 3 to (2 + 0.49) / 3.
 TEST_CASE("after the verdict stands by how much, with the interval", "[breakeven]") {
-  Forecast its;
+  RunForecast its;
   its.iteration = Seconds{3};
   its.deviations = ForecastDeviations{};
-  Forecast other = its;
+  RunForecast other = its;
   other.iteration = Seconds{2};
   other.deviations->own = Seconds{0.3};
   Finding finding = with_software(found(kRates, false));

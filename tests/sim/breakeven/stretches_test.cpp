@@ -7,8 +7,8 @@ using namespace gradcast;
 
 namespace {
 
-Forecast taking(double seconds, double own) {
-  Forecast forecast;
+RunForecast taking(double seconds, double own) {
+  RunForecast forecast;
   forecast.iteration = Seconds{seconds};
   forecast.deviations = ForecastDeviations{Seconds{own}, {}};
   return forecast;

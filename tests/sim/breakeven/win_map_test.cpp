@@ -7,21 +7,21 @@ using Catch::Contains;
 
 namespace {
 
-Forecast taking(double seconds, std::optional<double> own = std::nullopt) {
-  Forecast forecast;
+RunForecast taking(double seconds, std::optional<double> own = std::nullopt) {
+  RunForecast forecast;
   forecast.iteration = Seconds{seconds};
   if (own) forecast.deviations = ForecastDeviations{Seconds{*own}};
   return forecast;
 }
 
-Forecast refused() {
-  Forecast forecast;
+RunForecast refused() {
+  RunForecast forecast;
   forecast.problem = "no costs";
   return forecast;
 }
 
 /// Dense and as many of one family as make up the rest.
-MapCell of_one_family(const std::vector<Forecast>& candidates) {
+MapCell of_one_family(const std::vector<RunForecast>& candidates) {
   std::vector<std::string> families(candidates.size(), "quantisers");
   families[0] = "dense";
   return cell_of(candidates, families);
@@ -81,7 +81,7 @@ TEST_CASE("a map is a letter a cell, small where unsure", "[breakeven]") {
 // 2.0 and 2.01 s are both quantisers', and to 0.1 s each they cannot be told apart. Dense, 3 s,
 // can: that a quantiser is the fastest is sure, and which one is not.
 TEST_CASE("a family may surely win where its fastest is not sure", "[breakeven]") {
-  const std::vector<Forecast> candidates{taking(3, 0.1), taking(2, 0.1), taking(2.01, 0.1)};
+  const std::vector<RunForecast> candidates{taking(3, 0.1), taking(2, 0.1), taking(2.01, 0.1)};
   const MapCell cell = of_one_family(candidates);
   CHECK(cell.winner == 1U);
   CHECK(cell.sure == false);
