@@ -37,6 +37,18 @@ add_test(NAME library_installed
   COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/library_installed_test.py ${CMAKE_BINARY_DIR})
 set_tests_properties(library_installed PROPERTIES LABELS "library;slow" COST 20)
 
+# The Python package, on the library of this build. A few random questions are quick, 200 are not.
+set(python_package "PYTHONPATH=${CMAKE_SOURCE_DIR}/python;GRADCAST_LIBRARY_DIR=${CMAKE_BINARY_DIR}")
+set(asks_in_python ${CMAKE_CURRENT_SOURCE_DIR}/python/forecast_test.py $<TARGET_FILE:gradcast>)
+add_test(NAME python_forecast COMMAND python3 ${asks_in_python})
+add_test(NAME python_forecast_all COMMAND python3 ${asks_in_python} --all)
+set_tests_properties(python_forecast PROPERTIES LABELS library ENVIRONMENT "${python_package}")
+set_tests_properties(python_forecast_all PROPERTIES LABELS "library;slow" COST 20 ENVIRONMENT "${python_package}")
+add_test(NAME python_torch_inputs
+  COMMAND ${PYTHON_WITH_TORCH} ${CMAKE_CURRENT_SOURCE_DIR}/python/torch_inputs_test.py)
+set_tests_properties(python_torch_inputs PROPERTIES SKIP_RETURN_CODE 77 LABELS "torch;slow"
+  ENVIRONMENT "OMP_NUM_THREADS=1;${python_package}")
+
 # Accidents, a few of many (scripts/soak).
 add_test(NAME soak_kills COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/soak/soak.py kills 25)
 set_tests_properties(soak_kills PROPERTIES LABELS slow WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}

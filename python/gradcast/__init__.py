@@ -1,0 +1,93 @@
+"""gradcast forecasts how distributed data-parallel training scales, with and without gradient
+compression.
+
+    import gradcast as gc
+
+    f = gc.forecast(model="resnet-50", cluster="dgx-a100", nodes=16, compressor="powersgd")
+    f.seconds, f.interval, f.parts, f.assumptions
+
+Settings are the flags of the command line (`gradcast simulate --help`), with '_' for '-'. A wrong
+question raises InputError with one line. `gradcast.torch` trains with the compressors that are
+forecast here.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import threading
+from typing import Any, Optional
+
+from ._library import version
+from .answers import Answer, Forecast, Interval
+from .errors import InputError
+from .forecaster import Forecaster, Told
+from .inputs import Cluster, Costs, Input, Runs, Stack
+from .models import Model, Trace
+
+__version__ = version()
+
+__all__ = [
+    "Answer", "Cluster", "Costs", "Forecast", "Forecaster", "Input", "InputError", "Interval",
+    "Model", "Runs", "Stack", "Trace", "ask", "breakeven", "compare", "decide", "fit", "forecast",
+    "report", "run", "sweep",
+]  # fmt: skip
+
+_usual: Optional[Forecaster] = None
+_lock = threading.Lock()
+
+
+def usual() -> Forecaster:
+    """The forecaster that the functions of this module share, on the package's own data."""
+    global _usual
+    with _lock:
+        if _usual is None:
+            _usual = Forecaster()
+        return _usual
+
+
+def forecast(model: "str | Input | None" = None, **settings: Any) -> Forecast:
+    """One iteration of one training: see Forecaster.forecast."""
+    return usual().forecast(model, **settings)
+
+
+def sweep(*, progress: Told = True, **settings: Any) -> Any:
+    """Every combination of lists, as a pandas DataFrame: see Forecaster.sweep."""
+    return usual().sweep(progress=progress, **settings)
+
+
+def breakeven(*, progress: Told = True, **settings: Any) -> Answer:
+    """Where a compressor pays: see Forecaster.breakeven."""
+    return usual().breakeven(progress=progress, **settings)
+
+
+def compare(*, progress: Told = True, **settings: Any) -> Answer:
+    """Measured runs beside their forecasts: see Forecaster.compare."""
+    return usual().compare(progress=progress, **settings)
+
+
+def fit(*, progress: Told = True, **settings: Any) -> Answer:
+    """What software costs, from measured runs: see Forecaster.fit."""
+    return usual().fit(progress=progress, **settings)
+
+
+def decide(*, progress: Told = True, **settings: Any) -> Answer:
+    """What binds a run, and what each option is worth: see Forecaster.decide."""
+    return usual().decide(progress=progress, **settings)
+
+
+def report(
+    *answers: "Answer | str | os.PathLike[str]", output: "str | os.PathLike[str]", **settings: Any
+) -> pathlib.Path:
+    """One HTML page from answers: see Forecaster.report."""
+    return usual().report(*answers, output=output, **settings)
+
+
+def ask(command: str, *words: str, progress: Told = True, **settings: Any) -> Answer:
+    """Any command's answer as rows: see Forecaster.ask."""
+    return usual().ask(command, *words, progress=progress, **settings)
+
+
+def run(command: str, *words: str, progress: Told = False, **settings: Any) -> str:
+    """The text that any command prints: see Forecaster.run."""
+    return usual().run(command, *words, progress=progress, **settings)

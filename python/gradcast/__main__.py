@@ -1,0 +1,16 @@
+"""The program `gradcast`: `python -m gradcast simulate --help`."""
+
+import os
+import sys
+
+from ._library import main
+
+
+def run() -> None:
+    """Runs the command line, and ends with its exit code."""
+    arguments = ["gradcast", *(os.fsencode(word).decode(errors="replace") for word in sys.argv[1:])]
+    sys.exit(main(arguments))
+
+
+if __name__ == "__main__":
+    run()

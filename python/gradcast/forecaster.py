@@ -1,0 +1,222 @@
+"""Questions and answers: the commands of gradcast as functions."""
+
+from __future__ import annotations
+
+import contextlib
+import numbers
+import os
+import pathlib
+import sys
+from typing import Any, Iterable, List, Optional, Sequence, Tuple, Union
+
+from ._library import Handle, Progress, data_folder
+from .answers import Answer, Forecast
+from .errors import InputError
+from .inputs import Input
+
+#: Lists read better in the plural.
+PLURALS = {"models": "model", "compressors": "compressor", "clusters": "cluster"}
+
+#: A bar by tqdm where there is one (True), nothing (False), or a function of yours.
+Told = Union[bool, Progress]
+
+
+def _text_of(name: str, value: object) -> str:
+    """A setting's value as the command line writes it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, os.PathLike) and isinstance(os.fspath(value), str):
+        return str(os.fspath(value))
+    if isinstance(value, Input):
+        return value.path
+    if isinstance(value, numbers.Integral):
+        return str(int(value))
+    if isinstance(value, numbers.Real):
+        return repr(float(value))
+    if isinstance(value, Iterable) and not isinstance(value, (bytes, dict)):
+        items = list(value)
+        if not items:
+            raise InputError(f"{name}: the list is empty")
+        if len(items) > 1_000_000:
+            raise InputError(f"{name}: a list of {len(items)} values is too long")
+        if any(isinstance(item, (list, tuple, set)) for item in items):
+            raise InputError(f"{name}: a list within a list")
+        return ",".join(_text_of(name, item) for item in items)
+    raise InputError(f"{name}: {type(value).__name__} is no text, number, yes or no, or list of these")
+
+
+def _inputs_in(value: object) -> List[Input]:
+    """The texts that a value names, also within a list."""
+    if isinstance(value, Input):
+        return [value]
+    if isinstance(value, (list, tuple)):
+        return [item for item in value if isinstance(item, Input)]
+    return []
+
+
+class _Bar:
+    """A bar by tqdm, opened when the first point is told."""
+
+    def __init__(self) -> None:
+        self.bar: Any = None
+
+    def __call__(self, done: int, all_: int, what: str) -> None:
+        if self.bar is None:
+            from tqdm.auto import tqdm
+
+            self.bar = tqdm(total=all_, leave=False)
+        self.bar.set_description(what, refresh=False)
+        self.bar.update(done - self.bar.n)
+
+    def close(self) -> None:
+        if self.bar is not None:
+            self.bar.close()
+
+
+def _has_tqdm() -> bool:
+    try:
+        import tqdm.auto  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+class Forecaster:
+    """Answers questions from a folder with models/, traces/ and platforms/ ("": the package's own).
+    Each file is read once. Threads may share one; the interpreter's lock is free while it works.
+
+    Settings are the flags of the command line (`gradcast simulate --help`), with '_' for '-'; values
+    are texts with a unit ("25Gbps"), numbers, True or False, lists where the command takes lists, and
+    what this package makes (Model, Trace, Cluster, ...)."""
+
+    def __init__(self, data: "str | os.PathLike[str]" = "") -> None:
+        if not isinstance(data, (str, os.PathLike)):
+            raise InputError(f"data: {type(data).__name__} is no folder's name")
+        self._handle = Handle(os.fspath(data) or data_folder())
+
+    def _pairs(self, settings: "dict[str, Any]") -> List[Tuple[str, str]]:
+        pairs = []
+        trace = settings.get("trace")
+        model = getattr(trace, "model", None)
+        if settings.get("model") is None and isinstance(model, Input):
+            settings = {**settings, "model": model}
+        for name, value in settings.items():
+            if value is None:
+                continue
+            for made in _inputs_in(value):
+                self._handle.add(made.path, made.text)
+            pairs.append((name, _text_of(name, value)))
+        return pairs
+
+    def run(self, command: str, *words: str, progress: Told = False, **settings: Any) -> str:
+        """The text that a command prints: any command of `gradcast --help`. `words` are those without
+        a flag.
+
+        Raises InputError for a wrong setting or file, and KeyboardInterrupt after ctrl-C."""
+        return self._told(command, words, settings, progress)[0]
+
+    def ask(self, command: str, *words: str, progress: Told = True, **settings: Any) -> Answer:
+        """The answer of a command as rows and summary. Raises as `run` does."""
+        return Answer(*self._told(command, words, {**settings, "format": "json"}, progress))
+
+    def _told(
+        self, command: str, words: Sequence[str], settings: "dict[str, Any]", progress: Told
+    ) -> Tuple[str, Tuple[str, ...]]:
+        if not isinstance(command, str):
+            raise InputError(f"{command!r:.60} is no command's name")
+        texts = [os.fspath(word) if isinstance(word, os.PathLike) else word for word in words]
+        if any(not isinstance(word, str) for word in texts):
+            raise InputError(f"{command}: words without a name are texts")
+        pairs = self._pairs(settings)
+        bar = _Bar() if progress is True and _has_tqdm() and sys.stderr is not None else None
+        tell: Optional[Progress] = progress if callable(progress) else bar
+        try:
+            return self._handle.run(command, pairs, texts, tell)
+        finally:
+            if bar is not None:
+                bar.close()
+
+    def forecast(
+        self,
+        model: "str | Input | None" = None,
+        *,
+        cluster: "str | Input | None" = None,
+        nodes: Optional[int] = None,
+        gpus_per_node: Optional[int] = None,
+        compressor: Optional[str] = None,
+        density: Optional[float] = None,
+        **settings: Any,
+    ) -> Forecast:
+        """One iteration of training `model` on `cluster`, in seconds, with its 90 % interval.
+
+        `model`: a name of `gradcast list`, the path of a CSV file, or a Model. `cluster`: likewise
+        (default: 4 nodes of 4 GPUs at 10 Gb/s). `nodes` and `gpus_per_node` take the place of the
+        cluster's own. `compressor`: a name of `gradcast list` (default: dense). `density`: share of
+        the elements that a sparse compressor keeps, above 0 and up to 1 (default: 0.001). Further
+        settings: the flags of `gradcast simulate`.
+
+        Raises InputError with one line for what cannot be answered."""
+        own = dict(
+            model=model, cluster=cluster, nodes=nodes, gpus_per_node=gpus_per_node,
+            compressor=compressor, density=density,
+        )  # fmt: skip
+        told = self._told("simulate", (), {**own, **settings, "format": "json"}, False)
+        forecast = Forecast(*told)
+        if forecast.row["iteration_seconds"] is None:
+            raise InputError(f"this run never ends: {forecast.row['lost']}")
+        return forecast
+
+    def sweep(self, *, progress: Told = True, **settings: Any) -> Any:
+        """Every combination of lists, as a pandas DataFrame: sweep(models=["resnet-50", "bert-base"],
+        nodes=[1, 2, 4, 8], compressors=["dense", "powersgd"], cluster="dgx-a100").
+
+        One row a point: its settings, physics and the forecast with software costs side by side,
+        speedups over the best dense run, verdicts. Columns: schema gradcast/sweep. `frame.attrs` has
+        summary and warnings. Raises InputError; ImportError without pandas (`ask("sweep", ...)` needs
+        none)."""
+        return self.ask("sweep", progress=progress, **_in_singular(settings)).frame()
+
+    def breakeven(self, *, progress: Told = True, **settings: Any) -> Answer:
+        """Where a compressor surely pays, surely does not, and cannot be told: breakeven(
+        model="resnet-50", compressor="gaussian", over="nic-bandwidth"). `summary` has the sentences."""
+        return self.ask("breakeven", progress=progress, **_in_singular(settings))
+
+    def compare(self, *, progress: Told = True, **settings: Any) -> Answer:
+        """Measured runs, each beside its forecast: compare(measured=Runs.from_file("my-runs.csv"))."""
+        return self.ask("compare", progress=progress, **settings)
+
+    def fit(self, *, progress: Told = True, **settings: Any) -> Answer:
+        """What software costs, estimated from measured runs; save="folder" writes files that
+        forecasts take as `cluster` and `costs`."""
+        return self.ask("fit", progress=progress, **settings)
+
+    def decide(self, *, progress: Told = True, **settings: Any) -> Answer:
+        """What binds a run, and what each option is worth, ranked: decide(model="gpt2-xl",
+        cluster="dgx-a100", nodes=16)."""
+        return self.ask("decide", progress=progress, **_in_singular(settings))
+
+    def report(
+        self, *answers: "Answer | str | os.PathLike[str]", output: "str | os.PathLike[str]", **settings: Any
+    ) -> pathlib.Path:
+        """Writes one HTML page from answers (or the paths of JSON answers), with pictures, the tables
+        behind them, and where each comes from. Returns its path."""
+        if not answers:
+            raise InputError("report: which answers? report(answer, output='report.html')")
+        with contextlib.ExitStack() as stack:
+            paths = [
+                stack.enter_context(answer._as_file())
+                if isinstance(answer, Answer)
+                else os.fspath(answer)
+                for answer in answers
+            ]
+            self.run("report", *paths, output=os.fspath(output), **settings)
+        return pathlib.Path(output)
+
+
+def _in_singular(settings: "dict[str, Any]") -> "dict[str, Any]":
+    for plural, singular in PLURALS.items():
+        if plural in settings and singular in settings:
+            raise InputError(f"{plural} and {singular} are the same setting: give one of them")
+    return {PLURALS.get(name, name): value for name, value in settings.items()}

@@ -1,0 +1,75 @@
+"""Files that are not on the disk: models, traces and clusters that Python makes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pathlib
+import re
+from typing import Type, TypeVar
+
+from .errors import InputError
+
+Made = TypeVar("Made", bound="Input")
+
+
+class Input:
+    """The text of a file of gradcast, under a name. A setting takes it wherever it takes a path."""
+
+    def __init__(self, text: str, name: str = "mine") -> None:
+        if not isinstance(text, str) or not text.strip():
+            raise InputError(f"{type(self).__name__} needs the text of a file, and got {text!r:.60}")
+        if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+            raise InputError(f"{name!r:.60} is no name: use letters, digits, '.', '_' and '-'")
+        self.text = text
+        self.name = name
+
+    @classmethod
+    def from_file(cls: Type[Made], path: "str | os.PathLike[str]") -> Made:
+        """Reads a file of gradcast's own format (CSV)."""
+        try:
+            file = pathlib.Path(path)
+            return cls(file.read_text(encoding="utf-8"), file.stem)
+        except (OSError, TypeError, UnicodeDecodeError) as error:
+            raise InputError(f"{path}: cannot read this file: {error}", 3) from None
+
+    @property
+    def path(self) -> str:
+        """The name by which settings know it: two texts never share one."""
+        return f"{hashlib.sha256(self.text.encode()).hexdigest()[:12]}/{self.name}.csv"
+
+    def save(self, path: "str | os.PathLike[str]") -> None:
+        """Writes the text to a file."""
+        pathlib.Path(path).write_text(self.text, encoding="utf-8")
+
+    def __repr__(self) -> str:
+        rows = sum(1 for line in self.text.splitlines() if line and not line.startswith("#")) - 1
+        return f"<{type(self).__name__.lower()} {self.name}: {rows} rows>"
+
+
+class Cluster(Input):
+    """A cluster, in the format of platforms/ (columns property and value)."""
+
+    @classmethod
+    def of(cls, name: str = "mine", **properties: object) -> "Cluster":
+        """A cluster by its properties: Cluster.of(nodes=16, gpus_per_node=8, nic_bandwidth="200Gbps",
+        nic_latency="5us", intra_bandwidth="2400Gbps", intra_latency="5us")."""
+        if not properties:
+            raise InputError("a cluster needs properties, like nodes=16, gpus_per_node=8")
+        lines = ["property,value,source"]
+        lines += [f"{key},{value},given in Python" for key, value in properties.items()]
+        return cls("\n".join(lines) + "\n", name)
+
+
+class Costs(Input):
+    """A cost table of compressors, in the format of traces/cost-*.csv."""
+
+
+class Stack(Input):
+    """What a software stack costs, in the format of platforms/stack-*.csv."""
+
+
+class Runs(Input):
+    """Measured runs, in the format of traces/measured-*.csv."""
+
+

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""The Python package: answers equal to the program's, one line for what is wrong, ctrl-C, threads.
+Needs Python alone. Without --all a few questions are drawn, with it as many as the names say.
+
+usage: forecast_test.py PROGRAM [--all]
+"""
+import json
+import math
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "python"))
+sys.dont_write_bytecode = True
+import gradcast as gc  # noqa: E402
+
+ALL = "--all" in sys.argv
+PROGRAM = next((word for word in sys.argv[1:] if not word.startswith("-")), str(ROOT / "build/gradcast"))
+PLAIN = {**{k: v for k, v in os.environ.items() if not k.startswith("GRADCAST")}, "GRADCAST_CONFIG": "none"}
+
+
+def by_program(command, **settings):
+    words = [f"--{name.replace('_', '-')}={value}" for name, value in settings.items()]
+    done = subprocess.run([PROGRAM, command, *words, "--format=json"], capture_output=True, text=True,
+                          env=PLAIN, timeout=120)
+    return done.returncode, json.loads(done.stdout)["results"] if done.returncode == 0 else done.stderr
+
+
+def drawn_question(draw):
+    question = {
+        "model": draw.choice(["alexnet", "vgg-16", "resnet-50", "bert-base", "gpt2-small", "lstm-ptb"]),
+        "cluster": draw.choice(["10gbe-4x4", "dgx-a100", "dgx-h100", "25gbe", "1gbe"]),
+        "nodes": draw.choice([1, 2, 3, 8, 17]),
+        "gpus_per_node": draw.choice([1, 4, 8]),
+        "compressor": draw.choice(["dense", "topk", "dgc", "powersgd", "fp16", "int8", "qsgd", "randk"]),
+        "density": draw.choice([0.001, 0.01, 0.05]),
+        "preset": draw.choice(["today", "paper"]),
+        "engine": draw.choice(["flow", "analytic"]),
+    }
+    if draw.random() < 0.5:
+        question["nic_bandwidth"] = draw.choice(["1Gbps", "25Gbps", "200Gbps"])
+    if draw.random() < 0.3:
+        question["fusion"] = draw.choice(["layer", "merged", "25MiB", "ddp"])
+    return question
+
+
+class Answers(unittest.TestCase):
+    def test_a_forecast_has_seconds_interval_parts_and_assumptions(self):
+        forecast = gc.forecast(model="resnet-50", cluster="dgx-a100", nodes=16, compressor="powersgd")
+        self.assertTrue(forecast.interval.low < forecast.seconds < forecast.interval.high)
+        self.assertTrue(math.isclose(sum(forecast.parts.values()), forecast.seconds))
+        self.assertIn("PyTorch DDP on NCCL", forecast.assumptions)
+        self.assertIn(forecast.verdict, ["surely pays", "surely does not pay", "cannot be told"])
+        self.assertIn("<svg", forecast._repr_html_())
+        self.assertIn("forecast: ", repr(forecast))
+
+    def test_answers_equal_the_programs_to_the_last_bit(self):
+        draw = random.Random(41)
+        for _ in range(200 if ALL else 8):
+            question = drawn_question(draw)
+            code, answer = by_program("simulate", **question)
+            with self.subTest(**question):
+                try:
+                    self.assertEqual([gc.forecast(**question).row], answer)
+                except gc.InputError as error:
+                    self.assertEqual((error.code, f"gradcast: {error}\n"), (code, answer))
+
+    def test_a_sweep_has_the_programs_rows(self):
+        lists = {"model": "alexnet,resnet-50", "nodes": "1,2,4", "compressor": "dense,topk"}
+        _, rows = by_program("sweep", **lists)
+        answer = gc.ask("sweep", model=["alexnet", "resnet-50"], nodes=[1, 2, 4],
+                        compressor=["dense", "topk"], progress=False)
+        self.assertEqual(answer.rows, rows)
+        self.assertEqual(len(answer), 12)
+        self.assertEqual(answer.summary["points"], 12)
+
+    def test_a_text_of_python_is_a_file(self):
+        model = gc.Model("layer,tensor,elements,forward_flops\na,a.w,1000000,1000\n", "one")
+        trace = gc.Trace("# device: CPU\n# batch: 4\ntensor,forward_seconds,backward_seconds\na.w,0.01,0.02\n")
+        forecast = gc.forecast(model=model, trace=trace, nodes=1, gpus_per_node=1, preset="paper")
+        self.assertAlmostEqual(forecast.seconds, 0.03)
+        self.assertEqual(forecast.row["model"], "one")
+        cluster = gc.Cluster.of("mine", nodes=2, gpus_per_node=4, nic_bandwidth="10Gbps", nic_latency="10us",
+                                intra_bandwidth="100Gbps", intra_latency="5us")
+        self.assertEqual(gc.forecast("alexnet", cluster=cluster).row["ranks"], 8)
+
+    def test_the_profilers_trace_is_read_from_its_file(self):
+        trace = gc.Trace.from_profiler(ROOT / "tests/sim/import/traces/resnet50-ddp-a100x2.json.gz", name="mine")
+        self.assertIn("mine", repr(trace.model))
+        forecast = gc.forecast(trace=trace, cluster="dgx-a100", nodes=2)
+        self.assertEqual((forecast.row["model"], forecast.row["tensors"]), ("mine", 161))
+
+    def test_an_answer_draws_its_pictures(self):
+        answer = gc.ask("sweep", model="alexnet", nodes=[1, 2, 4], compressor=["dense", "topk"], progress=False)
+        self.assertIn("scaling", answer.pictures())
+        self.assertTrue(answer.picture("scaling")._repr_svg_().startswith("<svg"))
+        self.assertTrue(answer.picture().svg.startswith("<svg"))
+        with self.assertRaises(gc.InputError):
+            answer.picture("scalin")
+
+    def test_a_report_is_made_of_answers(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = gc.report(gc.decide(model="resnet-50", cluster="25gbe", nodes=4, progress=False),
+                             output=pathlib.Path(folder) / "report.html")
+            self.assertIn("<svg", page.read_text(encoding="utf-8"))
+
+    def test_threads_get_what_one_gets(self):
+        def ask(models, into):
+            into.extend(gc.forecast(model, cluster="dgx-a100").text for model in models)
+
+        models = ["alexnet", "vgg-16", "resnet-50"]
+        alone, all_ = [], [[] for _ in range(4)]
+        threads = [threading.Thread(target=ask, args=(models, each)) for each in all_]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        ask(models, alone)
+        self.assertEqual(all_, [alone] * 4)
+
+    def test_the_command_comes_with_the_package(self):
+        done = subprocess.run([sys.executable, "-m", "gradcast", "simulate", "--model", "alexnett"], text=True,
+                              capture_output=True, env={**PLAIN, "PYTHONPATH": str(ROOT / "python")}, timeout=60)
+        self.assertEqual(done.returncode, 2)
+        self.assertTrue(done.stderr.startswith("gradcast: unknown model 'alexnett'; did you mean 'alexnet'?"))
+
+
+class Wrong(unittest.TestCase):
+    def line_of(self, question):
+        with self.assertRaises(gc.InputError) as raised:
+            gc.forecast(**question)
+        line = str(raised.exception)
+        self.assertNotIn("\n", line)
+        return line
+
+    def test_wrong_questions_are_one_line(self):
+        for question, line in [
+            ({"model": "resnet-50", "nodes": 0}, "--nodes: '0' is not a count from 1 to 1000000"),
+            ({"model": "resnet-50", "nodez": 2}, "unknown flag '--nodez'; did you mean '--nodes'?"),
+            ({}, "--model is missing"),
+            ({"model": "resnet-50", "compressor": "topk", "density": math.nan}, "--density: 'nan'"),
+            ({"model": b"resnet-50"}, "model: bytes is no text"),
+            ({"model": object()}, "model: object is no text"),
+            ({"model": "a\0b"}, "has a zero byte"),
+            ({"model": "\ud800"}, "a character that UTF-8 cannot express"),
+            ({"model": "resnet-50", "nodes": []}, "nodes: the list is empty"),
+            ({"model": "resnet-50", "nodes": [1, 2]}, "--nodes: '1,2'"),
+            ({"model": "resnet-50", "cluster": "/nowhere.csv"}, "/nowhere.csv"),
+        ]:
+            with self.subTest(question=repr(question)):
+                self.assertIn(line, self.line_of(question))
+        with self.assertRaises(gc.InputError):
+            gc.Forecaster("/nowhere")
+        with self.assertRaises(gc.InputError):
+            gc.Model("")
+        with self.assertRaises(gc.InputError):
+            gc.run("simulat")
+
+    def test_10000_random_calls_leave_the_process_alive(self):
+        draw = random.Random(42)
+        odd = [None, True, -1, 0, 1, 10**30, 0.5, math.inf, math.nan, "", "-", "--help", "a,b", "1..3", "\x01",
+               "é" * 300, b"x", [], [1], [[1]], {}, {"a": 1}, object(), len, "all", "none", "best", "25Gbps", "1e309",
+               "100MiB", pathlib.Path("/"), "/dev/null", "../x.csv"]
+        names = ["model", "cluster", "nodes", "gpus_per_node", "compressor", "density", "nic_bandwidth", "batch",
+                 "engine", "payload", "fusion", "stack", "preset", "collective", "parameter", "x", "", "model=x"]
+        ends = {"answer": 0, "InputError": 0}
+        for _ in range(10_000 if ALL else 300):
+            question = {name: draw.choice(odd) for name in draw.sample(names, draw.randint(0, 3))}
+            if draw.random() < 0.7:
+                question.setdefault("model", "lenet-5")
+                question.setdefault("cluster", "10gbe-4x4")
+            try:
+                gc.forecast(**question)
+                ends["answer"] += 1
+            except gc.InputError as error:
+                self.assertNotIn("\n", str(error))
+                ends["InputError"] += 1
+        self.assertGreater(min(ends.values()), 0, ends)
+
+    def test_ctrl_c_ends_a_sweep(self):
+        asks = ("import gradcast as gc, sys; print('on', flush=True); "
+                "gc.ask('sweep', model='gpt2-xl', cluster='dgx-a100', nodes=range(1, 400), compressor='all',"
+                " progress=False)")
+        child = subprocess.Popen([sys.executable, "-c", asks], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 text=True, env={**PLAIN, "PYTHONPATH": str(ROOT / "python")})
+        child.stdout.readline()
+        time.sleep(1.5)
+        child.send_signal(signal.SIGINT)
+        begin = time.monotonic()
+        _, errors = child.communicate(timeout=30)
+        self.assertIn("KeyboardInterrupt", errors)
+        self.assertLess(time.monotonic() - begin, 10)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

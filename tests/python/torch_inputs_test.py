@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Models and traces of PyTorch modules. Needs torch; exits with 77 where it is not."""
+import pathlib
+import sys
+import unittest
+
+try:
+    import torch
+except ImportError:
+    print("skipped: no torch")
+    sys.exit(77)
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "python"))
+sys.dont_write_bytecode = True
+import gradcast as gc  # noqa: E402
+
+
+def lenet():
+    return torch.nn.Sequential(
+        torch.nn.Conv2d(1, 6, 5, padding=2), torch.nn.ReLU(), torch.nn.MaxPool2d(2),
+        torch.nn.Conv2d(6, 16, 5), torch.nn.ReLU(), torch.nn.MaxPool2d(2), torch.nn.Flatten(),
+        torch.nn.Linear(400, 120), torch.nn.ReLU(), torch.nn.Linear(120, 84), torch.nn.ReLU(),
+        torch.nn.Linear(84, 10))
+
+
+def rows_of(text):
+    lines = [line.split(",") for line in text.splitlines() if not line.startswith("#")]
+    return [dict(zip(lines[0], line)) for line in lines[1:]]
+
+
+class Models(unittest.TestCase):
+    def test_layers_tensors_and_arithmetic_are_those_of_the_shipped_lenet(self):
+        # 2 x 28 x 28 x 6 x 25 = 235,200 FLOPs of the first convolution, and so on.
+        rows = rows_of(gc.Model.from_torch(lenet(), torch.randn(4, 1, 28, 28)).text)
+        shipped = rows_of((ROOT / "models/lenet-5.csv").read_text())
+        self.assertEqual([int(row["elements"]) for row in rows if "weight" in row["tensor"]],
+                         [int(row["elements"]) for row in shipped if "weight" in row["tensor"]])
+        by_layer = {row["layer"]: int(row["forward_flops"]) for row in rows if int(row["forward_flops"])}
+        self.assertEqual(list(by_layer.values()),
+                         [235_200, 2 * 10 * 10 * 16 * 150, 2 * 400 * 120, 2 * 120 * 84, 2 * 84 * 10])
+        self.assertEqual(rows[0]["layer"], "0")
+
+    def test_rows_stand_in_the_order_in_which_gradients_get_ready_the_last_first(self):
+        class Crossed(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.second = torch.nn.Linear(8, 8, bias=False)  # registered first, used second
+                self.first = torch.nn.Linear(8, 8, bias=False)
+
+            def forward(self, x):
+                return self.second(self.first(x).relu())
+
+        rows = rows_of(gc.Model.from_torch(Crossed(), torch.randn(2, 8)).text)
+        self.assertEqual([row["tensor"] for row in rows], ["first.weight", "second.weight"])
+
+    def test_arithmetic_between_layers_counts_to_the_layer_before(self):
+        class Attends(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.qkv = torch.nn.Linear(16, 48, bias=False)
+                self.out = torch.nn.Linear(16, 16, bias=False)
+
+            def forward(self, x):
+                q, k, v = self.qkv(x).chunk(3, -1)
+                return self.out((q @ k.transpose(1, 2)).softmax(-1) @ v)
+
+        rows = rows_of(gc.Model.from_torch(Attends(), torch.randn(3, 10, 16)).text)
+        # qkv: 2 x 10 x 16 x 48; two products of 10 x 10 x 16, 2 x 1600 each; out: 2 x 10 x 16 x 16.
+        self.assertEqual([int(row["forward_flops"]) for row in rows], [15_360 + 6_400, 5_120])
+
+    def test_a_trace_is_measured_and_forecast(self):
+        net = lenet()
+        trace = gc.Trace.measure(net, torch.randn(16, 1, 28, 28), name="lenet", iterations=3)
+        alone = gc.forecast(trace=trace, nodes=1, gpus_per_node=1, preset="paper")
+        self.assertEqual(alone.row["model"], "lenet")
+        self.assertEqual(alone.row["batch"], 16)
+        self.assertGreater(alone.parts["backward"], 0)
+        self.assertLess(alone.seconds, 1)
+        spread = gc.forecast(trace=trace, cluster="1gbe", nodes=8, preset="paper")
+        self.assertGreater(spread.parts["exposed_communication"], 0)
+        self.assertTrue(all(parameter.grad is None for parameter in net.parameters()))
+
+    def test_a_profile_without_a_gpu_is_one_line(self):
+        net = torch.nn.Linear(64, 64)
+        with torch.profiler.profile(record_shapes=True) as profile:
+            net(torch.randn(8, 64)).sum().backward()
+        with self.assertRaises(gc.InputError) as raised:
+            gc.Trace.from_profiler(profile)
+        self.assertIn("has no kernel of a GPU", str(raised.exception))
+
+
+class Wrong(unittest.TestCase):
+    def test_what_is_no_model_is_one_line(self):
+        example = torch.randn(2, 8)
+        frozen = torch.nn.Linear(8, 8)
+        frozen.requires_grad_(False)
+        for net, batch, line in [
+            (None, example, "NoneType is no torch.nn.Module"),
+            (torch.nn.ReLU(), example, "ReLU has no parameters that are trained"),
+            (frozen, example, "Linear has no parameters that are trained"),
+            (torch.nn.Linear(9, 8), example, "Linear cannot be run on the example"),
+            (torch.nn.Linear(8, 8), None, "example: a tensor whose first dimension is the batch"),
+            (torch.nn.Linear(8, 8), torch.tensor(1.0), "example: a tensor whose first dimension is the batch"),
+            (torch.nn.Linear(8, 8).double(), example.double(), "weight is of torch.float64"),
+            (torch.nn.LazyLinear(8), example, "weight has no shape yet"),
+        ]:
+            with self.subTest(line):
+                with self.assertRaises(gc.InputError) as raised:
+                    gc.Model.from_torch(net, batch)
+                self.assertIn(line, str(raised.exception))
+                self.assertNotIn("\n", str(raised.exception))
+        with self.assertRaises(gc.InputError):
+            gc.Trace.measure(torch.nn.Linear(8, 8), example, iterations=0)
+        with self.assertRaises(gc.InputError):
+            gc.Trace.from_profiler("/nowhere.json")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
