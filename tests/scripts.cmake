@@ -44,10 +44,12 @@ add_test(NAME python_forecast COMMAND python3 ${asks_in_python})
 add_test(NAME python_forecast_all COMMAND python3 ${asks_in_python} --all)
 set_tests_properties(python_forecast PROPERTIES LABELS library ENVIRONMENT "${python_package}")
 set_tests_properties(python_forecast_all PROPERTIES LABELS "library;slow" COST 20 ENVIRONMENT "${python_package}")
-add_test(NAME python_torch_inputs
-  COMMAND ${PYTHON_WITH_TORCH} ${CMAKE_CURRENT_SOURCE_DIR}/python/torch_inputs_test.py)
-set_tests_properties(python_torch_inputs PROPERTIES SKIP_RETURN_CODE 77 LABELS "torch;slow"
-  ENVIRONMENT "OMP_NUM_THREADS=1;${python_package}")
+foreach(test torch_inputs notebook)
+  add_test(NAME python_${test} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/with_torch.sh
+    ${CMAKE_CURRENT_SOURCE_DIR}/python/${test}_test.py)
+  set_tests_properties(python_${test} PROPERTIES SKIP_RETURN_CODE 77 LABELS "torch;slow"
+    FIXTURES_REQUIRED proving ENVIRONMENT "OMP_NUM_THREADS=1;${python_package}")
+endforeach()
 
 # Accidents, a few of many (scripts/soak).
 add_test(NAME soak_kills COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/soak/soak.py kills 25)

@@ -34,6 +34,9 @@ class Picture:
     def __init__(self, svg: str) -> None:
         self.svg = svg
 
+    def __repr__(self) -> str:
+        return "<picture>"
+
     def _repr_svg_(self) -> str:
         return self.svg
 
@@ -134,6 +137,8 @@ def _interval(row: Dict[str, Any], low: str, high: str) -> Optional[Interval]:
 
 def seconds_text(seconds: float) -> str:
     """Three significant digits in the unit that fits: "12.3 ms"."""
+    if seconds == 0:
+        return "0 s"
     for factor, unit in ((1.0, "s"), (1e3, "ms"), (1e6, "us")):
         if seconds * factor >= 1 or unit == "us":
             return f"{seconds * factor:#.3g}".rstrip(".") + f" {unit}"

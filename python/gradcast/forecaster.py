@@ -126,6 +126,8 @@ class Forecaster:
     ) -> Tuple[str, Tuple[str, ...]]:
         if not isinstance(command, str):
             raise InputError(f"{command!r:.60} is no command's name")
+        if command in ("sweep", "breakeven", "decide"):  # `calibrate` has a flag --models
+            settings = _in_singular(settings)
         texts = [os.fspath(word) if isinstance(word, os.PathLike) else word for word in words]
         if any(not isinstance(word, str) for word in texts):
             raise InputError(f"{command}: words without a name are texts")
@@ -176,12 +178,12 @@ class Forecaster:
         speedups over the best dense run, verdicts. Columns: schema gradcast/sweep. `frame.attrs` has
         summary and warnings. Raises InputError; ImportError without pandas (`ask("sweep", ...)` needs
         none)."""
-        return self.ask("sweep", progress=progress, **_in_singular(settings)).frame()
+        return self.ask("sweep", progress=progress, **settings).frame()
 
     def breakeven(self, *, progress: Told = True, **settings: Any) -> Answer:
         """Where a compressor surely pays, surely does not, and cannot be told: breakeven(
         model="resnet-50", compressor="gaussian", over="nic-bandwidth"). `summary` has the sentences."""
-        return self.ask("breakeven", progress=progress, **_in_singular(settings))
+        return self.ask("breakeven", progress=progress, **settings)
 
     def compare(self, *, progress: Told = True, **settings: Any) -> Answer:
         """Measured runs, each beside its forecast: compare(measured=Runs.from_file("my-runs.csv"))."""
@@ -195,7 +197,7 @@ class Forecaster:
     def decide(self, *, progress: Told = True, **settings: Any) -> Answer:
         """What binds a run, and what each option is worth, ranked: decide(model="gpt2-xl",
         cluster="dgx-a100", nodes=16)."""
-        return self.ask("decide", progress=progress, **_in_singular(settings))
+        return self.ask("decide", progress=progress, **settings)
 
     def report(
         self, *answers: "Answer | str | os.PathLike[str]", output: "str | os.PathLike[str]", **settings: Any

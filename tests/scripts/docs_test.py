@@ -37,6 +37,7 @@ NOT_RUN = {
     "scripts/test": "this test is part of it",
     "scripts/validate": "takes minutes; the test `validation` holds its tables",
     "scripts/prove": "needs PyTorch and root; tests of its own run it",
+    "scripts/wheel": "builds everything anew",
     "scripts/lab": "installs the data of a package, and trains for minutes",
     "scripts/figures": "installs the data of a package, and trains for up to 20 minutes",
     "parallel": "needs GNU parallel",
