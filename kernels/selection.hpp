@@ -1,6 +1,8 @@
 // The selection that a compressor is asked to make, and the status that it returns. Both C++ and
 // CUDA read this file: C++17.
 #pragma once
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace gradcast {
@@ -38,6 +40,16 @@ inline constexpr std::uint32_t kFullReread = 8;
 inline constexpr std::uint32_t kGeneric = 16;
 /// The bits that are part of the answer. The others say how it was found.
 inline constexpr std::uint32_t kResultStatus = kTruncated | kNotFinite;
+
+/// k of a tensor of `elements`, truncated, at least 1, as in the authors' code and most others.
+inline std::int64_t wanted_elements(std::int64_t elements, double density) {
+  // 1000 x 0.007 is 7.000000000000001 or 6.999999999999999 in doubles: what a person wrote is
+  // whole.
+  const double wanted = static_cast<double>(elements) * density;
+  const double nearest = std::round(wanted);
+  const double whole = std::abs(wanted - nearest) <= 1e-9 * nearest ? nearest : std::floor(wanted);
+  return std::clamp<std::int64_t>(static_cast<std::int64_t>(whole), 1, elements);
+}
 
 /// rTop-k's r: the one that was asked for, else 5 k; never below k or above the elements.
 inline std::int64_t rtopk_candidates(const Selection& selection, std::int64_t elements) {

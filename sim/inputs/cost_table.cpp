@@ -150,13 +150,4 @@ std::string cost_table_csv(const CostTable& table, const std::vector<std::string
   return text;
 }
 
-std::int64_t wanted_elements(std::int64_t elements, double density) {
-  // 1000 x 0.007 is 7.000000000000001 or 6.999999999999999 in doubles: what a person wrote is
-  // whole.
-  const double wanted = static_cast<double>(elements) * density;
-  const double nearest = std::round(wanted);
-  const double whole = std::abs(wanted - nearest) <= 1e-9 * nearest ? nearest : std::floor(wanted);
-  return std::clamp<std::int64_t>(static_cast<std::int64_t>(whole), 1, elements);
-}
-
 }  // namespace gradcast

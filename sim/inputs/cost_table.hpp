@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/selection.hpp"
 #include "sim/base/text_file.hpp"
 #include "sim/base/units.hpp"
 #include "sim/inputs/number_type.hpp"
@@ -139,8 +140,5 @@ enum class ParameterColumn { AsNeeded, Always };
 /// The text of such a file; `provenance` becomes its comment lines.
 std::string cost_table_csv(const CostTable& table, const std::vector<std::string>& provenance,
                            ParameterColumn column = ParameterColumn::AsNeeded);
-
-/// k of a tensor of `elements`, truncated, at least 1, as in the authors' code and most others.
-std::int64_t wanted_elements(std::int64_t elements, double density);
 
 }  // namespace gradcast
