@@ -1,0 +1,220 @@
+"""A communication hook of DistributedDataParallel that compresses gradients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Mapping
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+from torch.nn.parallel import DistributedDataParallel
+
+from ..errors import InputError
+from ._exchange import Collective, Exchange, Memory, Piece, Turn, exchange
+from ._settings import Settings
+
+if TYPE_CHECKING:
+    from torch._C._distributed_c10d import GradBucket
+
+
+def pieces_of(module: torch.nn.Module) -> list[Piece]:
+    """The parameters that are trained. Raises InputError if there are none, or some are no float32 on the CPU."""
+    pieces: list[Piece] = []
+    for name, parameter in module.named_parameters():
+        if not parameter.requires_grad:
+            continue
+        if parameter.dtype != torch.float32:
+            raise InputError(f"parameter {name!r:.80} is {parameter.dtype}, and gradients must be torch.float32")
+        if parameter.device.type != "cpu":
+            raise InputError(f"parameter {name!r:.80} is on {parameter.device}: the compressors run on the CPU only")
+        pieces.append(Piece.of(name, len(pieces), parameter))
+    if not pieces:
+        raise InputError("the module has no parameter that is trained")
+    return pieces
+
+
+class Hook:
+    """What `gradcast.torch.hook` returns: settings, and after `register` the state of one process.
+
+    Each process keeps its own residuals, so each must save its own `state_dict()`.
+    """
+
+    def __init__(self, settings: Settings, process_group: dist.ProcessGroup | None) -> None:
+        self.settings = settings
+        self.iteration = 0  # backward passes with an exchange
+        self.bytes_sent = 0  # payload of all collectives of this process, as forecasts count it
+        self.bytes_sent_last = 0  # of the last iteration
+        self.elements_sent = 0  # in the same collectives
+        self.elements_sent_last = 0
+        self.bytes_of_counts = 0  # beside bytes_sent: 8 bytes a bucket where each worker's count is its own
+        self._asked_group = process_group
+        self._memory: Memory | None = None
+        self._names: dict[int, str] = {}
+        self._buckets: list[tuple[str, ...]] = []  # of the iteration that goes on
+        self._done: list[tuple[str, ...]] = []  # of the last one
+        self._expected: list[tuple[str, ...]] = []  # of the checkpoint, until the first iteration after it
+        self._waiting: list[tuple[tuple[str, ...], Tensor, torch.futures.Future[Tensor]]] = []
+        self._bytes_before = 0
+        self._elements_before = 0
+
+    def register(self, model: DistributedDataParallel) -> Hook:
+        """Makes the model's backward pass exchange gradients by this hook. All processes call it, with the same
+        settings. Returns itself.
+
+        Raises InputError if the model is none of DistributedDataParallel, if its parameters are not float32 on the
+        CPU, or if the processes' settings differ.
+        """
+        if not isinstance(model, DistributedDataParallel):
+            raise InputError(f"model is a {type(model).__name__}, and must be a DistributedDataParallel")
+        if self._memory is not None:
+            raise InputError("this hook is registered already: make another for another model")
+        pieces = pieces_of(model.module)
+        self._group: dist.ProcessGroup = self._asked_group or model.process_group
+        self._size = dist.get_world_size(self._group)
+        self._rank = dist.get_rank(self._group)
+        everyone: list[Any] = [None] * self._size
+        dist.all_gather_object(everyone, self.settings.as_dict(), group=self._group)
+        for rank, other in enumerate(everyone):
+            difference = self.settings.difference(other)
+            if difference:
+                raise InputError(f"the processes' settings differ, of rank {rank} and {self._rank}: {difference}")
+        self._memory = Memory(self.settings, pieces)
+        self._names = {id(parameter): name for name, parameter in model.module.named_parameters()
+                       if parameter.requires_grad}
+        # DDP looks at the signature's annotations, which here are text: a lambda has none.
+        model.register_comm_hook(None, lambda state, bucket: self._take(bucket))
+        return self
+
+    # ---- checkpoints
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that this process must keep to go on as if it had never stopped: residuals, momentum, PowerSGD's Q,
+        the buckets, counts. Call it between iterations. `torch.save` and `torch.load` take it as it is."""
+        return {"settings": self.settings.as_dict(), "iteration": self.iteration, "bytes_sent": self.bytes_sent,
+                "elements_sent": self.elements_sent, "bytes_of_counts": self.bytes_of_counts,
+                "buckets": [list(names) for names in self._done], "memory": self._registered().state()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes on from a state of the same rank, settings and model. Call it after `register`, before training.
+
+        The first iteration after it exchanges by the buckets of the checkpoint, since DDP begins with others: so
+        the weights are those of a training that never stopped. Raises InputError where the state is of another.
+        """
+        memory = self._registered()
+        lacking = [key for key in ("settings", "iteration", "bytes_sent", "elements_sent", "bytes_of_counts",
+                                   "buckets", "memory") if not isinstance(state, Mapping) or key not in state]
+        if lacking:
+            raise InputError(f"no state of a gradcast hook: it lacks {lacking[0]!r}")
+        if not isinstance(state["settings"], Mapping):
+            raise InputError("no state of a gradcast hook: its 'settings' are no dictionary")
+        difference = self.settings.difference(state["settings"])
+        if difference:
+            raise InputError(f"the state is of a hook with other settings: {difference}")
+        misfit = memory.misfit(state["memory"])
+        if misfit:
+            raise InputError(f"the state is of another model: {misfit}")
+        buckets = [tuple(names) for names in state["buckets"]]
+        if buckets and sorted(sum(buckets, ())) != sorted(self._names.values()):
+            raise InputError("the state is of another model: its buckets have other parameters")
+        memory.load(state["memory"])
+        self.iteration = int(state["iteration"])
+        self.bytes_sent = self._bytes_before = int(state["bytes_sent"])
+        self.elements_sent = self._elements_before = int(state["elements_sent"])
+        self.bytes_of_counts = int(state["bytes_of_counts"])
+        self._expected = self._done = buckets
+
+    def _registered(self) -> Memory:
+        if self._memory is None:
+            raise InputError("the hook has no model yet: call register(model) first")
+        return self._memory
+
+    # ---- the exchange of a bucket
+
+    def _take(self, bucket: GradBucket) -> torch.futures.Future[Tensor]:
+        """DDP calls it for one bucket after another, in their order, in every process alike."""
+        names = tuple(self._names[id(parameter)] for parameter in bucket.parameters())
+        number = len(self._buckets)
+        self._buckets.append(names)
+        buffer = bucket.buffer()
+        as_expected = not self._expected or (not self._waiting and number < len(self._expected)
+                                             and self._expected[number] == names)
+        if as_expected:
+            future = self._launch(self._exchange(number, names, buffer), buffer)
+        else:
+            future = torch.futures.Future()
+            self._waiting.append((names, buffer, future))
+        if bucket.is_last():
+            self._exchange_waiting()
+            self._end_iteration()
+        return future
+
+    def _exchange(self, number: int, names: tuple[str, ...], gradient: Tensor) -> Exchange:
+        group = self._registered().group(number, names)
+        return exchange(self.settings, group, gradient, Turn(self._rank, self._size, self.iteration))
+
+    def _launch(self, exchanging: Exchange, buffer: Tensor) -> torch.futures.Future[Tensor]:
+        """Waits for all collectives but the last, which goes on beside backward."""
+        needed = next(exchanging)
+        while not needed.last:
+            work, answer = self._begin(needed)
+            work.wait()
+            needed = exchanging.send(answer)
+        work, answer = self._begin(needed)
+
+        def decode(_: object) -> Tensor:
+            for more in _answered(exchanging, answer):
+                raise RuntimeError(f"a collective '{more.kind}' after the last")
+            return buffer
+
+        decoded: torch.futures.Future[Tensor] = work.get_future().then(decode)
+        return decoded
+
+    def _begin(self, needed: Collective) -> tuple[dist.Work, list[Tensor]]:
+        if needed.control:
+            self.bytes_of_counts += needed.bytes
+        else:
+            self.bytes_sent += needed.bytes
+            self.elements_sent += needed.elements
+        if needed.kind == "gather":
+            answer = [torch.empty_like(needed.tensor) for _ in range(self._size)]
+            gathering = dist.all_gather(answer, needed.tensor, group=self._group, async_op=True)
+            assert gathering is not None
+            return gathering, answer
+        operation = dist.ReduceOp.SUM if needed.kind == "sum" else dist.ReduceOp.MAX
+        reducing = dist.all_reduce(needed.tensor, op=operation, group=self._group, async_op=True)
+        assert reducing is not None
+        return reducing, []
+
+    def _exchange_waiting(self) -> None:
+        """The first iteration after a checkpoint: gradients of DDP's first buckets, by the checkpoint's buckets."""
+        if not self._waiting:
+            return
+        gradients: dict[str, Tensor] = {}
+        for names, buffer, _ in self._waiting:
+            sizes = [piece.elements for piece in self._registered().pieces(names)]
+            gradients.update(zip(names, torch.split(buffer, sizes)))
+        for number, names in enumerate(self._expected):
+            if not all(name in gradients for name in names):
+                continue  # it was exchanged already
+            flat = torch.cat([gradients[name] for name in names])
+            self._launch(self._exchange(number, names, flat), flat).wait()
+            for name, mean in zip(names, torch.split(flat, [gradients[name].numel() for name in names])):
+                gradients[name].copy_(mean)
+        for _, buffer, future in self._waiting:
+            future.set_result(buffer)
+
+    def _end_iteration(self) -> None:
+        self._done = self._expected if self._waiting else self._buckets
+        self._buckets, self._waiting, self._expected = [], [], []
+        self.iteration += 1
+        self.bytes_sent_last = self.bytes_sent - self._bytes_before
+        self.elements_sent_last = self.elements_sent - self._elements_before
+        self._bytes_before, self._elements_before = self.bytes_sent, self.elements_sent
+
+
+def _answered(exchanging: Exchange, answer: list[Tensor]) -> list[Collective]:
+    """The next collective that is needed, if any."""
+    try:
+        return [exchanging.send(answer)]
+    except StopIteration:
+        return []
