@@ -28,6 +28,15 @@ foreach(test kernels/torch_baseline traces/record_trace traces/ddp_buckets)
     ENVIRONMENT "OMP_NUM_THREADS=1;GRADCAST_PROGRAM=$<TARGET_FILE:gradcast>")
 endforeach()
 
+# Compressors in PyTorch's DistributedDataParallel, on processes of their own. Python cannot load a library that
+# sanitizers watch.
+if(NOT SANITIZED_ROOMS AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+  add_test(NAME torch_hook COMMAND ${PYTHON_WITH_TORCH} ${CMAKE_CURRENT_SOURCE_DIR}/python/torch_hook_test.py)
+  set_tests_properties(torch_hook PROPERTIES SKIP_RETURN_CODE 77 LABELS "torch;slow" COST 45
+    ENVIRONMENT "OMP_NUM_THREADS=1;GRADCAST_PROGRAM=$<TARGET_FILE:gradcast>;\
+GRADCAST_LIBRARY_DIR=$<TARGET_FILE_DIR:gradcast_compressors>")
+endif()
+
 # Another machine's build, and what depends on it.
 add_test(NAME second_build COMMAND ${CMAKE_SOURCE_DIR}/scripts/second-build ${half_of_cores})
 set_tests_properties(second_build PROPERTIES LABELS slow COST 300 PROCESSORS ${half_of_cores})
