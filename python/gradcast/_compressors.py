@@ -29,10 +29,11 @@ _pointer = ctypes.c_void_p
 
 
 class _Info(ctypes.Structure):
-    _fields_: ClassVar[Any] = ([(name, ctypes.c_char_p) for name in _TEXTS] + [(name, ctypes.c_int32) for name in _NUMBERS] +
-                [("parameter_name", ctypes.c_char_p), ("parameter_meaning", ctypes.c_char_p),
-                 ("parameter_usual", ctypes.c_double), ("parameter_least", ctypes.c_double),
-                 ("parameter_most", ctypes.c_double), ("parameter_whole", ctypes.c_int32)])
+    _fields_: ClassVar[Any] = [
+        *((name, ctypes.c_char_p) for name in _TEXTS), *((name, ctypes.c_int32) for name in _NUMBERS),
+        ("parameter_name", ctypes.c_char_p), ("parameter_meaning", ctypes.c_char_p),
+        ("parameter_usual", ctypes.c_double), ("parameter_least", ctypes.c_double),
+        ("parameter_most", ctypes.c_double), ("parameter_whole", ctypes.c_int32)]
 
 
 class _Selection(ctypes.Structure):

@@ -8,10 +8,13 @@ $GRADCAST_PROGRAM is the program; the library is found as a user's is (python/gr
 """
 import csv
 import functools
+import inspect
 import json
 import math
 import os
 import pathlib
+import random
+import re
 import signal
 import subprocess
 import sys
@@ -311,7 +314,8 @@ class Processes(Folder):
         for name in ALL:
             with self.subTest(name):
                 net = made.LeNet5()
-                workers = gt.Workers(2, net, made.optimizer(net, learning_rate_of(name)), gt.hook(**of_each_tensor(name)))
+                workers = gt.Workers(2, net, made.optimizer(net, learning_rate_of(name)),
+                                     gt.hook(**of_each_tensor(name)))
                 for iteration in range(4):
                     workers.step([lambda w=worker: made.loss_of(net, self.data, shards.batch_of(w, iteration))
                                   for worker in range(2)])
@@ -370,6 +374,24 @@ class SimulatedWorkers(Folder):
         self.assertEqual(rows["topk"]["iterations"], 7)
 
 
+class Document(unittest.TestCase):
+    """docs/compressors.md, "Train with a compressor": blocks that begin with `# NAME.py`, and what they print."""
+
+    def test_its_programs_print_what_it_shows(self):
+        text = (ROOT / "docs" / "compressors.md").read_text("utf-8")
+        with tempfile.TemporaryDirectory() as folder:
+            found = re.findall(r"(?m)^    # (\w+\.py)\n((?:    .*\n|\n)+)", text)
+            self.assertEqual([name for name, _ in found], ["train.py", "workers.py"])
+            for name, block in found:
+                program, shown = re.split(r"(?m)^    \$ .*\n", block)
+                pathlib.Path(folder, name).write_text(re.sub(r"(?m)^    ", "", program), "utf-8")
+                launched = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+                done = subprocess.run([sys.executable, *(launched if name == "train.py" else []), name], cwd=folder,
+                                      capture_output=True, text=True, timeout=TIMEOUT,
+                                      env={**ENVIRONMENT, "PYTHONPATH": str(ROOT / "python")})
+                self.assertEqual((done.returncode, done.stdout.strip()), (0, shown.strip()), done.stderr)
+
+
 class Memory(unittest.TestCase):
     def test_what_is_kept_moves_with_the_parameter(self):
         settings = gt.hook("topk").settings
@@ -412,6 +434,22 @@ class Refusals(unittest.TestCase):
                 ({"process_group": "all"}, "ProcessGroup")):
             with self.subTest(**options):
                 self.refused(lambda: gt.hook(**options), part)
+
+    def test_settings_by_chance(self):
+        """Each makes a hook, or is refused in one line."""
+        chance = random.Random(1)
+        values = [None, True, False, 0, 1, 2, -1, 0.5, 1e-3, 1e300, -0.0, math.nan, math.inf, 2**70, "", "topk", "qsgd",
+                  "rtopk", "powersgd", "code", "paper", "per-tensor", "fp16", [], {}, b"x", "\x00", "\n", object()]
+        names = [name for name in inspect.signature(gt.hook).parameters if name != "process_group"]
+        made_ones = 0
+        for _ in range(10_000):
+            options = {name: chance.choice(values) for name in chance.sample(names, chance.randint(1, 4))}
+            try:
+                gt.hook(**options)
+                made_ones += 1
+            except gt.InputError as error:
+                self.assertNotIn("\n", str(error), options)
+        self.assertGreater(made_ones, 100)
 
     def test_models(self):
         self.refused(lambda: gt.hook().register(made.LeNet5()), "DistributedDataParallel")

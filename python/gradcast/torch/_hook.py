@@ -69,7 +69,8 @@ class Hook:
         if self._memory is not None:
             raise InputError("this hook is registered already: make another for another model")
         pieces = pieces_of(model.module)
-        self._group: dist.ProcessGroup = self._asked_group or model.process_group
+        self._group: dist.ProcessGroup = (model.process_group if self._asked_group is None
+                                           else self._asked_group)
         self._size = dist.get_world_size(self._group)
         self._rank = dist.get_rank(self._group)
         everyone: list[Any] = [None] * self._size
