@@ -165,7 +165,35 @@ def world_of_all(rank, size, data, shards, folder):
                 wrapped(made.LeNet5(), options)
             except gt.InputError as error:
                 done["refused"].append(str(error))
+        done["states"] = refused_states()
     return done
+
+
+def refused_states():
+    """What load_state_dict says of states that are none, and register of a second hook."""
+    ddp, hook = wrapped(torch.nn.Linear(3, 3), {"compressor": "topk"})
+    right = hook.state_dict()
+    hook.load_state_dict(right)
+    memory = {"weight": {"residual": torch.zeros(9)}, "bias": {"residual": torch.zeros(3)}}
+    hook.load_state_dict({**right, "memory": memory})
+    said = []
+    for wrong in (None, {}, {**right, "settings": {}}, {**right, "settings": {**right["settings"], "density": 0.5}},
+                  {**right, "memory": 5}, {**right, "memory": {"x": {}}}, {**right, "memory": {1: memory["bias"]}},
+                  {**right, "memory": {"bias": memory["weight"]}}, {**right, "memory": {"bias": {}}},
+                  {**right, "memory": {"bias": {"residual": torch.zeros(3).double()}}},
+                  {**right, "buckets": 3}, {**right, "buckets": [["x"]]}, {**right, "buckets": [5]},
+                  {**right, "iteration": "a"}, {**right, "bytes_sent": None}):
+        try:
+            hook.load_state_dict(wrong)
+            said.append("")
+        except gt.InputError as error:
+            said.append(str(error))
+    try:
+        gt.hook().register(ddp)
+        said.append("")
+    except gt.InputError as error:
+        said.append(str(error))
+    return said
 
 
 def of_each_tensor(name):
@@ -329,6 +357,8 @@ class Processes(Folder):
             for error, setting in zip(answer["refused"], ("density", "seed")):
                 self.assertIn(setting, error)
                 self.assertNotIn("\n", error)
+            for error in answer["states"]:
+                self.assertRegex(error, r"\A(no state|the state is|the model takes no hook).*\Z")
 
     def test_a_killed_training_resumes_to_the_same_weights(self):
         with self.assertRaisesRegex(Exception, "SIGKILL"):

@@ -178,12 +178,10 @@ class Memory:
         self._groups = {}
         self._views = {name: {what: kept.clone() for what, kept in views.items()} for name, views in state.items()}
 
-    def misfit(self, state: object) -> str:
+    def misfit(self, state: dict[object, object]) -> str:
         """Why such a state is none of these parameters; "" if it is."""
-        if not isinstance(state, dict):
-            return "its 'memory' is no dictionary"
         for name, views in state.items():
-            if name not in self._pieces:
+            if not isinstance(name, str) or name not in self._pieces:
                 return f"it has a parameter {name!r:.80} that the module lacks"
             sizes = self._sizes(self._pieces[name])
             if not isinstance(views, dict) or set(views) != set(sizes):

@@ -79,11 +79,14 @@ class Hook:
             difference = self.settings.difference(other)
             if difference:
                 raise InputError(f"the processes' settings differ, of rank {rank} and {self._rank}: {difference}")
+        # DDP looks at the signature's annotations, which here are text: a lambda has none.
+        try:
+            model.register_comm_hook(None, lambda state, bucket: self._take(bucket))
+        except RuntimeError as error:
+            raise InputError(f"the model takes no hook: {str(error).splitlines()[0]}") from None
         self._memory = Memory(self.settings, pieces)
         self._names = {id(parameter): name for name, parameter in model.module.named_parameters()
                        if parameter.requires_grad}
-        # DDP looks at the signature's annotations, which here are text: a lambda has none.
-        model.register_comm_hook(None, lambda state, bucket: self._take(bucket))
         return self
 
     # ---- checkpoints
@@ -102,26 +105,24 @@ class Hook:
         the weights are those of a training that never stopped. Raises InputError where the state is of another.
         """
         memory = self._registered()
-        lacking = [key for key in ("settings", "iteration", "bytes_sent", "elements_sent", "bytes_of_counts",
-                                   "buckets", "memory") if not isinstance(state, Mapping) or key not in state]
-        if lacking:
-            raise InputError(f"no state of a gradcast hook: it lacks {lacking[0]!r}")
-        if not isinstance(state["settings"], Mapping):
-            raise InputError("no state of a gradcast hook: its 'settings' are no dictionary")
+        for key, kind in (("settings", Mapping), ("iteration", int), ("bytes_sent", int), ("elements_sent", int),
+                          ("bytes_of_counts", int), ("buckets", list), ("memory", dict)):
+            if not isinstance(state, Mapping) or not isinstance(state.get(key), kind):
+                raise InputError(f"no state of a gradcast hook: it has no {key!r} of its kind")
         difference = self.settings.difference(state["settings"])
         if difference:
             raise InputError(f"the state is of a hook with other settings: {difference}")
         misfit = memory.misfit(state["memory"])
+        buckets = [tuple(names) if isinstance(names, list) else () for names in state["buckets"]]
+        if not misfit and buckets and sorted(map(str, sum(buckets, ()))) != sorted(self._names.values()):
+            misfit = "its buckets have other parameters"
         if misfit:
             raise InputError(f"the state is of another model: {misfit}")
-        buckets = [tuple(names) for names in state["buckets"]]
-        if buckets and sorted(sum(buckets, ())) != sorted(self._names.values()):
-            raise InputError("the state is of another model: its buckets have other parameters")
         memory.load(state["memory"])
-        self.iteration = int(state["iteration"])
-        self.bytes_sent = self._bytes_before = int(state["bytes_sent"])
-        self.elements_sent = self._elements_before = int(state["elements_sent"])
-        self.bytes_of_counts = int(state["bytes_of_counts"])
+        self.iteration = state["iteration"]
+        self.bytes_sent = self._bytes_before = state["bytes_sent"]
+        self.elements_sent = self._elements_before = state["elements_sent"]
+        self.bytes_of_counts = state["bytes_of_counts"]
         self._expected = self._done = buckets
 
     def _registered(self) -> Memory:
