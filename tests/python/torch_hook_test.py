@@ -54,6 +54,17 @@ BATCH, IN_EPOCH = 50, {2: 60, 4: 30}
 RESUMED = [{"compressor": "topk", "density": 0.05}, {"compressor": "qsgd"}, {"compressor": "powersgd"},
            {"compressor": "dgc", "density": 0.05, "momentum_correction": 0.9, "masking": True,
             "warmup_iterations": 8}]
+# Options, and the forecast's flags for them. The last two are of several buckets, after DDP has rebuilt them.
+SENT = [({"compressor": "qsgd", "shared_scale": True}, ["--collective", "ring-all-reduce"]),
+        ({"compressor": "terngrad", "shared_scale": True, "selection": "per-tensor"},
+         ["--collective", "ring-all-reduce", "--selection", "per-tensor"]),
+        ({"compressor": "randk", "density": DENSITY, "shared_seed": True}, ["--collective", "ring-all-reduce"]),
+        ({"compressor": "topk", "density": DENSITY, "value_type": "fp16"}, ["--value-type", "fp16"]),
+        ({"compressor": "topk", "density": DENSITY, "selection": "per-tensor"}, ["--selection", "per-tensor"]),
+        ({"compressor": "onebit", "selection": "per-tensor"}, ["--selection", "per-tensor"]),
+        ({"compressor": "powersgd", "mode": "paper", "parameter": 4}, ["--mode", "paper", "--parameter", 4]),
+        ({"compressor": "topk", "density": DENSITY}, ["--fusion", "ddp:20KiB"]),
+        ({"compressor": "powersgd"}, ["--fusion", "ddp:20KiB"])]
 SAVED, KILLED, END = 5, 7, 10  # iterations
 LOOK = 6
 
@@ -151,6 +162,15 @@ def short_training(data, shards, rank, options, iterations):
     return flat(training.net), len(training.hook._done) if training.hook else 0
 
 
+def sent_by(data, shards, rank, options, flags):
+    """What the third iteration asks of the process group."""
+    training = Training(data, shards, rank, options, 20 / 1024 if "--fusion" in flags else None)
+    for iteration in range(3):
+        with Wire() as wire:
+            training.step(iteration)
+    return wire.asked, training.hook.bytes_sent_last
+
+
 def world_of_all(rank, size, data, shards, folder):
     names = ALL if LONG else SOME
     done = {"long": {name: long_training(data, shards, rank, size, name) for name in names}}
@@ -159,6 +179,7 @@ def world_of_all(rank, size, data, shards, folder):
         done["dense"] = short_training(data, shards, rank, {"compressor": "dense"}, 4)[0]
         done["per-tensor"] = {name: short_training(data, shards, rank, of_each_tensor(name), 4) for name in ALL}
         done["resumed"] = [short_training(data, shards, rank, options, END)[0] for options in RESUMED]
+        done["sent"] = [sent_by(data, shards, rank, options, flags) for options, flags in SENT]
         done["refused"] = []
         for options in ({"compressor": "topk", "density": 0.1 + 0.1 * rank}, {"compressor": "topk", "seed": rank}):
             try:
@@ -266,9 +287,9 @@ def lab(name, workers, seed):
                     "--evaluate-every", LOOK, *density)["results"]
 
 
-def forecast(folder, name, workers, counts):
+def forecast(folder, name, workers, counts, flags=()):
     """Payload and sent bytes of a rank, by rings. counts: the pairs of each worker where they vary."""
-    more = ["--density", DENSITY] if takes_density(name) else []
+    more = [*flags, *(["--density", DENSITY] if takes_density(name) else [])]
     varies = next(its for its in gt.compressors() if its.name == name)
     if varies.family == "sparsifier" and not varies.exact_count:
         path = folder / "counts.csv"
@@ -282,6 +303,11 @@ def forecast(folder, name, workers, counts):
     answer = gradcast("simulate", "--preset", "paper", "--model", "lenet-5", "--cluster", "1gbe", "--nodes", workers,
                       "--gpus-per-node", 1, "--engine", "analytic", "--compressor", name, *more)["results"][0]
     return answer["payload_bytes_per_rank"], answer["sent_bytes_per_rank"]
+
+
+def by_rings(wire, size):
+    """Bytes that a rank sends for what it asked of its group."""
+    return round(sum(its * (size - 1) if kind == "gather" else 2 * its * (size - 1) / size for kind, its in wire))
 
 
 class Folder(unittest.TestCase):
@@ -326,11 +352,18 @@ class Processes(Folder):
                         self.assertEqual(answer["long"][name]["bytes"], sum(its for _, its in wire))
                     longest = max(answer["long"][name]["elements"] for answer in answers)
                     payload, sent = forecast(self.folder, name, size, [longest] * size)
-                    ring = sum(its * (size - 1) if kind == "gather" else 2 * its * (size - 1) / size
-                               for kind, its in wire)
-                    self.assertEqual(round(ring), sent)
+                    self.assertEqual(by_rings(wire, size), sent)
                     # Of several collectives the forecast's payload is the last one's.
                     self.assertEqual(wire[-1][1], payload)
+
+    def test_bytes_are_those_of_the_forecast_with_options(self):
+        for number, (options, flags) in enumerate(SENT):
+            with self.subTest(**options):
+                for answer in self.answers[2]:
+                    wire, bytes_sent = answer["sent"][number]
+                    self.assertEqual(bytes_sent, sum(its for _, its in wire))
+                    sent = forecast(self.folder, options["compressor"], 2, [], flags)[1]
+                    self.assertEqual(by_rings(wire, 2), sent)
 
     def test_dense_by_the_hook_is_plain_ddp_to_the_bit(self):
         for answer in self.answers[2]:
