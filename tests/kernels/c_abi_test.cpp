@@ -307,3 +307,40 @@ TEST_CASE("the C interface refuses in one line what no caller should ask", "[ker
     require_refused(gradcast_low_rank_numbers(handle_of("powersgd"), &matrix, &number, &number),
                     "");
 }
+
+TEST_CASE("the C interface decodes whatever comes from the wire", "[kernels]") {
+  constexpr std::int64_t kElements = 100;
+  std::vector<float> dense(kElements);
+  std::uint32_t draw = 1;
+  const auto next = [&draw] { return draw = mix_bits(draw + 1); };
+  for (int round = 0; round < 20; ++round)
+    for (const Compressor* compressor : all_packers()) {
+      const gradcast_compressor* handle = handle_of(compressor->name);
+      for (const double parameter : parameters_of(*compressor)) {
+        std::int64_t words = 0;
+        REQUIRE(gradcast_pack_words(handle, kElements, parameter, &words) == GRADCAST_OK);
+        std::vector<std::uint32_t> wire(static_cast<std::size_t>(words));
+        for (std::uint32_t& word : wire) word = next();
+        const std::uint32_t* const packed[] = {wire.data(), wire.data()};
+        REQUIRE(gradcast_pack_decode(handle, packed, 2, words, parameter, dense.data(),
+                                     kElements) == GRADCAST_OK);
+        if (compressor->levels() == nullptr) continue;
+        REQUIRE(gradcast_level_words(handle, kElements, parameter, 3, &words) == GRADCAST_OK);
+        wire.resize(static_cast<std::size_t>(words));
+        for (std::uint32_t& word : wire) word = next();
+        REQUIRE(gradcast_level_decode(handle, wire.data(), words, parameter, 1e30f, 3, dense.data(),
+                                      kElements) == GRADCAST_OK);
+      }
+    }
+  for (int round = 0; round < 100; ++round) {
+    std::vector<std::uint32_t> values(50);
+    std::vector<std::int32_t> indices(50);
+    for (std::uint32_t& value : values) value = next();
+    for (std::int32_t& index : indices) index = static_cast<std::int32_t>(next());
+    const void* const its_values[] = {values.data()};
+    const std::int32_t* const its_indices[] = {indices.data()};
+    const std::int64_t count = 50;
+    REQUIRE(gradcast_sparse_decode(its_values, its_indices, &count, 1, round % 3, dense.data(),
+                                   kElements) == GRADCAST_OK);
+  }
+}
