@@ -27,7 +27,7 @@ class Installed(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         cls.prefix = pathlib.Path(cls.folder.name) / "installed"
         run("cmake", "--install", BUILD, "--prefix", str(cls.prefix))
-        [cls.library] = cls.prefix.rglob("libgradcast.so")
+        cls.libraries = [next(cls.prefix.rglob(f"lib{name}.so")) for name in ("gradcast", "gradcast_compressors")]
 
     @classmethod
     def tearDownClass(cls):
@@ -52,12 +52,13 @@ class Installed(unittest.TestCase):
                 "-Werror", "-fsyntax-only", "-I", include, "-x", language, "-",
                 input=f"#include <gradcast/{header.name}>\n")
 
-    def test_it_shows_its_interface_and_nothing_else(self):
-        shown = run("nm", "-DC", "--defined-only", str(self.library)).splitlines()
-        names = [line.split(" ", 2)[2] for line in shown]
-        self.assertIn("gradcast_run", names)
+    def test_libraries_show_their_interface_and_nothing_else(self):
         ours = re.compile(r"gradcast_\w+$|(vtable for |typeinfo for |typeinfo name for )?gradcast::")
-        self.assertEqual([name for name in names if not ours.match(name)], [])
+        for library, one in zip(self.libraries, ("gradcast_run", "gradcast_sparse_encode")):
+            shown = run("nm", "-DC", "--defined-only", str(library)).splitlines()
+            names = [line.split(" ", 2)[2] for line in shown]
+            self.assertIn(one, names)
+            self.assertEqual([name for name in names if not ours.match(name)], [])
 
 
 if __name__ == "__main__":

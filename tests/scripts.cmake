@@ -31,8 +31,10 @@ endforeach()
 # Compressors in PyTorch's DistributedDataParallel, on processes of their own. Python cannot load a library that
 # sanitizers watch.
 if(NOT SANITIZED_ROOMS AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
-  add_test(NAME torch_hook COMMAND ${PYTHON_WITH_TORCH} ${CMAKE_CURRENT_SOURCE_DIR}/python/torch_hook_test.py)
+  add_test(NAME torch_hook COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/with_torch.sh
+    ${CMAKE_CURRENT_SOURCE_DIR}/python/torch_hook_test.py)
   set_tests_properties(torch_hook PROPERTIES SKIP_RETURN_CODE 77 LABELS "torch;slow" COST 45
+    FIXTURES_REQUIRED proving
     ENVIRONMENT "OMP_NUM_THREADS=1;GRADCAST_PROGRAM=$<TARGET_FILE:gradcast>;\
 GRADCAST_LIBRARY_DIR=$<TARGET_FILE_DIR:gradcast_compressors>")
 endif()

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import os
-import pathlib
 from dataclasses import dataclass
 from typing import Any, ClassVar, Sequence
 
+from ._paths import library_path
 from .errors import InputError
 
 LIBRARY = "libgradcast_compressors.so"
@@ -79,20 +78,10 @@ class Compressor:
 
 @functools.lru_cache(maxsize=None)
 def _library() -> ctypes.CDLL:
-    here = pathlib.Path(__file__).resolve().parent
-    folders = [here]
-    named = os.environ.get("GRADCAST_LIBRARY_DIR", "")
-    if named:
-        folders.append(pathlib.Path(named))
-    folders.append(here.parents[1] / "build")  # of a source tree
-    for folder in folders:
-        if (folder / LIBRARY).exists():
-            library = ctypes.CDLL(str(folder / LIBRARY))
-            library.gradcast_compressor_error.restype = ctypes.c_char_p
-            library.gradcast_compressor_version.restype = ctypes.c_char_p
-            return library
-    raise ImportError(f"no {LIBRARY} in {', '.join(map(str, folders))}: build it (ninja -C build gradcast_compressors)"
-                      " or name its folder in GRADCAST_LIBRARY_DIR")
+    library = ctypes.CDLL(str(library_path(LIBRARY)))
+    library.gradcast_compressor_error.restype = ctypes.c_char_p
+    library.gradcast_compressor_version.restype = ctypes.c_char_p
+    return library
 
 
 def _call(function: str, *arguments: object) -> None:
