@@ -69,7 +69,16 @@ fs::path current_folder() {
   return folder;
 }
 
+namespace {
+
+fs::path told_program;
+
+}  // namespace
+
+void set_own_program(const fs::path& program) { told_program = program; }
+
 fs::path own_program() {
+  if (!told_program.empty()) return told_program;
   std::error_code failed;
   fs::path program = fs::read_symlink("/proc/self/exe", failed);
   if (failed)

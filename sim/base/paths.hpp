@@ -29,7 +29,11 @@ void make_folder(const std::filesystem::path& folder);
 /// The folder in which this process runs. Throws Error (1) where it was removed.
 std::filesystem::path current_folder();
 
-/// The file of this program. Throws Error (1) where there is no /proc.
+/// The file of this program: what `set_own_program` said, else what the system says. Throws Error
+/// (1) where there is no /proc.
 std::filesystem::path own_program();
+
+/// For a program that an interpreter runs: the file that a shell starts it by.
+void set_own_program(const std::filesystem::path& program);
 
 }  // namespace gradcast

@@ -1,4 +1,5 @@
 // The C interface of include/gradcast/gradcast.h, over the commands. No exception leaves it.
+#include <filesystem>
 #include <functional>
 #include <new>
 #include <optional>
@@ -7,6 +8,7 @@
 #include "gradcast/gradcast.h"
 #include "sim/answers/version.hpp"
 #include "sim/base/error.hpp"
+#include "sim/base/paths.hpp"
 #include "sim/base/text.hpp"
 #include "sim/cli/cli.hpp"
 #include "sim/library/call.hpp"
@@ -110,6 +112,9 @@ GRADCAST_EXPORT int gradcast_main(int argc, const char* const* argv, const char*
   return guarded(nullptr, [&](Told&) {
     if (const std::string folder = text_or_empty(data_folder); !folder.empty())
       gradcast::DataFiles::set_standard_folder(folder);
+    // Python's launcher, which scripts of a job array start.
+    if (argc > 0 && std::filesystem::path(argv[0]).is_absolute())
+      gradcast::set_own_program(argv[0]);
     return gradcast::run_cli(argc, argv);
   });
 }

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "sim/answers/version.hpp"
+#include "sim/base/caller.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/paths.hpp"
 #include "sim/base/sha256.hpp"
@@ -176,6 +177,8 @@ class Sweep {
   }
 
   int emit_slurm() {
+    if (caller() != nullptr)
+      throw UsageError("--emit-slurm writes scripts that start this program: ask the program");
     const fs::path here = current_folder();
     const fs::path folder = (here / flags_.written("emit-slurm")).lexically_normal();
     SlurmJob job{folder, own_program(), here, {}, 0};

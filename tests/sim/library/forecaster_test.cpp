@@ -160,6 +160,11 @@ TEST_CASE("environment and signal handlers are neither read nor changed", "[libr
   CHECK(std::signal(SIGINT, SIG_DFL) == static_cast<void (*)(int)>(handler));
 }
 
+TEST_CASE("what a program alone can do is refused in one line", "[library]") {
+  CHECK_THROWS_WITH(forecaster().run("sweep", with(kJob, "emit-slurm", ".")),
+                    Contains("ask the program"));
+}
+
 TEST_CASE("the C interface returns the program's codes, and tells one line", "[library]") {
   std::string line;
   std::string text;
