@@ -120,7 +120,7 @@ class ReplicatedPlanner {
   Seconds backward_begun(double speed) const {
     const IterationTrace& trace = scenario_.trace;
     const Seconds from = trace.launch_of_micro_step(scenario_.accumulation);
-    Seconds now = scenario_.cluster.per_iteration_overhead / speed;
+    Seconds now = scenario_.cluster.per_iteration_overhead;
     for (const TensorTime& time : trace.tensors)
       now = std::max(now, from + time.forward_launch) + time.forward / speed;
     return std::max(now, from + trace.tensors.back().backward_launch);

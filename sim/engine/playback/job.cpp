@@ -308,8 +308,9 @@ void Job::mark_done(std::size_t id, std::size_t step) {
 
 double Job::rate_of(std::size_t id, std::size_t step) const {
   const Player& player = players_[id];
-  double rate = ranks_.classes[id].speed * player.event_speed;
-  if (plan_.steps[step].kind != StepKind::Backward) return rate;
+  const StepKind kind = plan_.steps[step].kind;
+  double rate = (uses_gpu(kind) ? ranks_.classes[id].speed : 1) * player.event_speed;
+  if (kind != StepKind::Backward) return rate;
   const bool encodes =
       player.side.step != kNone && plan_.steps[player.side.step].kind == StepKind::Encode;
   if (encodes) rate /= 1 + plan_.encode_slowdown;

@@ -171,6 +171,16 @@ TEST_CASE("who is through begins with the next one's software", "[engine]") {
   check_two_in_a_row({}, 500us, 11e-3);
 }
 
+TEST_CASE("a GPU twice as fast halves its own time, and not the host's", "[engine]") {
+  Plan plan;
+  plan.rank_speeds = {2};
+  plan.steps.push_back({StepKind::Overhead, "overhead", {}, 10ms});
+  plan.steps.push_back({StepKind::Forward, "forward", {0}, 20ms});
+  for_each_engine([&](const Engine& engine) {
+    CHECK(seconds(engine, plan, cluster(1, 1, kNic, kFast)) == Approx(20e-3));  // 10 + 20 / 2
+  });
+}
+
 // 2 nodes of 2, 1 MB a round: 1 ms over a NIC, 0.01 ms inside a node, 0.5 ms to add it up. Rank 0
 // (and 2) receives over a NIC and rank 1 (and 3) sends over one. In milliseconds they begin
 //   rank 0 at 0, 1 + 0.5 = 1.5,            1 + 1.5 = 2.5,    and are through at 2.01 + 1.5 = 3.51,
