@@ -59,6 +59,7 @@ IterationTrace trace_of(const Derived& derived) {
   IterationTrace trace;
   trace.device = derived.device.name;
   trace.batch = derived.assumed.batch;
+  trace.activation_type = NumberType::Bf16;
   trace.update = rounded_to_nanosecond(
       Seconds{derived.optimizer.bytes * static_cast<double>(derived.model.elements()) /
               derived.bandwidth()});

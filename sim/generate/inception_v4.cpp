@@ -31,12 +31,12 @@ void chain(Architecture& net, const std::string& name, const std::vector<Unit>& 
 
 /// Average pooling that keeps the size, then a unit.
 void pooled(Architecture& net, const std::string& name, std::int64_t channels) {
-  net.pool(square(3, 1, 1));
+  net.pool(square(3, 1, 1), Pooling::Average);
   unit(net, name + ".1", {channels, square(1)});
 }
 
 void mixed_3a(Architecture& net) {
-  const Shape in = net.here();
+  const Place in = net.here();
   net.pool(square(3, 2));
   net.from(in);
   unit(net, "features.3.conv", {96, square(3, 2)});
@@ -44,7 +44,7 @@ void mixed_3a(Architecture& net) {
 }
 
 void mixed_4a(Architecture& net) {
-  const Shape in = net.here();
+  const Place in = net.here();
   chain(net, "features.4.branch0", {{64, square(1)}, {96, square(3)}});
   net.from(in);
   chain(net, "features.4.branch1",
@@ -53,7 +53,7 @@ void mixed_4a(Architecture& net) {
 }
 
 void mixed_5a(Architecture& net) {
-  const Shape in = net.here();
+  const Place in = net.here();
   unit(net, "features.5.conv", {192, square(3, 2)});
   net.from(in);
   net.pool(square(3, 2));
@@ -61,7 +61,7 @@ void mixed_5a(Architecture& net) {
 }
 
 void inception_a(Architecture& net, const std::string& name) {
-  const Shape in = net.here();
+  const Place in = net.here();
   unit(net, name + ".branch0", {96, square(1)});
   net.from(in);
   chain(net, name + ".branch1", {{64, square(1)}, {96, square(3, 1, 1)}});
@@ -73,7 +73,7 @@ void inception_a(Architecture& net, const std::string& name) {
 }
 
 void reduction_a(Architecture& net) {
-  const Shape in = net.here();
+  const Place in = net.here();
   unit(net, "features.10.branch0", {384, square(3, 2)});
   net.from(in);
   chain(net, "features.10.branch1",
@@ -84,7 +84,7 @@ void reduction_a(Architecture& net) {
 }
 
 void inception_b(Architecture& net, const std::string& name) {
-  const Shape in = net.here();
+  const Place in = net.here();
   unit(net, name + ".branch0", {384, square(1)});
   net.from(in);
   chain(net, name + ".branch1", {{192, square(1)}, {224, row(7)}, {256, column(7)}});
@@ -97,7 +97,7 @@ void inception_b(Architecture& net, const std::string& name) {
 }
 
 void reduction_b(Architecture& net) {
-  const Shape in = net.here();
+  const Place in = net.here();
   chain(net, "features.18.branch0", {{192, square(1)}, {192, square(3, 2)}});
   net.from(in);
   chain(net, "features.18.branch1",
@@ -108,11 +108,11 @@ void reduction_b(Architecture& net) {
 }
 
 void inception_c(Architecture& net, const std::string& name) {
-  const Shape in = net.here();
+  const Place in = net.here();
   unit(net, name + ".branch0", {256, square(1)});
   net.from(in);
   unit(net, name + ".branch1_0", {384, square(1)});
-  const Shape fork = net.here();
+  const Place fork = net.here();
   unit(net, name + ".branch1_1a", {256, row(3)});
   net.from(fork);
   unit(net, name + ".branch1_1b", {256, column(3)});
@@ -120,7 +120,7 @@ void inception_c(Architecture& net, const std::string& name) {
   unit(net, name + ".branch2_0", {384, square(1)});
   unit(net, name + ".branch2_1", {448, column(3)});
   unit(net, name + ".branch2_2", {512, row(3)});
-  const Shape second_fork = net.here();
+  const Place second_fork = net.here();
   unit(net, name + ".branch2_3a", {256, row(3)});
   net.from(second_fork);
   unit(net, name + ".branch2_3b", {256, column(3)});
@@ -146,6 +146,7 @@ Architecture inception_v4() {
   for (int i = 19; i <= 21; ++i) inception_c(net, "features." + std::to_string(i));
   net.pool_to(1, 1);
   net.linear("last_linear", 1000);
+  net.loss();
   return net;
 }
 

@@ -21,7 +21,9 @@ bool has_tied_head(const Network& network) {
 }
 
 std::vector<std::string> provenance(const Network& network) {
-  std::vector<std::string> lines{"Architecture: " + network.source + "."};
+  std::vector<std::string> lines{"Architecture: " + network.source + ".",
+                                 "kept_elements, kept_bytes: what PyTorch keeps of it for backward "
+                                 "(rules: models/README.md)."};
   if (!has(network, OperatorKind::Attention)) {
     lines.push_back("forward_flops: of " + network.sample +
                     ", 2 per multiply-accumulate; batch normalisation: one");

@@ -22,7 +22,7 @@ struct BottleneckShape {
 /// `inner` channels within, `outer` behind it.
 void bottleneck(Architecture& net, const std::string& name, std::int64_t inner, std::int64_t outer,
                 std::int64_t groups, std::int64_t stride, bool project) {
-  const Shape in = net.here();
+  const Place in = net.here();
   net.convolution(name + ".conv1", inner, square(1), false);
   net.batch_norm(name + ".bn1");
   net.relu();
@@ -65,6 +65,7 @@ Architecture resnet(const std::array<int, 4>& blocks, bool small, std::int64_t c
   net.pool_to(1, 1);
   net.unit("head");
   net.linear("fc", classes);
+  net.loss();
   return net;
 }
 
@@ -80,7 +81,7 @@ void unit(Architecture& net, const std::string& name, const std::string& number,
 }
 
 void dense_layer(Architecture& net, const std::string& name, std::int64_t growth) {
-  const std::int64_t before = net.here().channels;
+  const std::int64_t before = net.here().shape.channels;
   unit(net, name, "1", kBottleneck * growth, square(1));
   unit(net, name, "2", growth, square(3, 1, 1));
   net.concatenate(before + growth);
@@ -88,8 +89,8 @@ void dense_layer(Architecture& net, const std::string& name, std::int64_t growth
 
 /// Between two blocks: half the channels, half the height and width.
 void transition(Architecture& net, const std::string& name) {
-  unit(net, name, "", net.here().channels / 2, square(1));
-  net.pool(square(2, 2));
+  unit(net, name, "", net.here().shape.channels / 2, square(1));
+  net.pool(square(2, 2), Pooling::Average);
 }
 
 /// DenseNet as torchvision has it: in a dense block each layer reads the channels of all before it,
@@ -115,6 +116,7 @@ Architecture densenet(std::int64_t first_channels, std::int64_t growth,
   net.relu();
   net.pool_to(1, 1);
   net.linear("classifier", 1000);
+  net.loss();
   return net;
 }
 
@@ -175,11 +177,14 @@ Architecture alexnet() {
   convolution("features.8", 256, square(3, 1, 1));
   convolution("features.10", 256, square(3, 1, 1));
   net.pool(square(3, 2));
+  net.dropout();
   net.linear("classifier.1", 4096);
   net.relu();
+  net.dropout();
   net.linear("classifier.4", 4096);
   net.relu();
   net.linear("classifier.6", 1000);
+  net.loss();
   return net;
 }
 
@@ -197,9 +202,12 @@ Architecture vgg_16() {
   }
   net.linear("classifier.0", 4096);
   net.relu();
+  net.dropout();
   net.linear("classifier.3", 4096);
   net.relu();
+  net.dropout();
   net.linear("classifier.6", 1000);
+  net.loss();
   return net;
 }
 
@@ -227,9 +235,13 @@ Architecture lstm_ptb() {
   constexpr std::int64_t kWidth = 1'500;
   Architecture net({1, 1, 35});
   net.embedding("word_embeddings", kWords, kWidth);
+  net.dropout();
   net.lstm("lstm", 0, kWidth);
+  net.dropout();
   net.lstm("lstm", 1, kWidth);
+  net.dropout();
   net.linear_of_steps("sm_fc", kWords, true);
+  net.loss();
   return net;
 }
 
@@ -259,6 +271,7 @@ Architecture lstm_an4() {
   net.relu();
   net.batch_norm("fc.0.module.0");
   net.linear_of_steps("fc.0.module.1", 29, false);
+  net.loss();
   return net;
 }
 

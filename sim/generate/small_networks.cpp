@@ -33,6 +33,7 @@ Architecture fnn_3() {
   net.linear("fc2", 200);
   net.relu();
   net.linear("fc3", 10);
+  net.loss();
   return net;
 }
 
@@ -50,6 +51,7 @@ Architecture lenet_5() {
   net.linear("fc2", 84);
   net.relu();
   net.linear("fc3", 10);
+  net.loss();
   return net;
 }
 
@@ -64,6 +66,7 @@ Architecture resnet_20() {
                   std::int64_t{8} << stage, block == 0 && stage > 1 ? 2 : 1);
   net.pool_to(1, 1);
   net.linear("fc", 10);
+  net.loss();
   return net;
 }
 
@@ -83,6 +86,7 @@ Architecture vgg_16_cifar() {
     ++number;
   }
   net.linear("fc", 10);
+  net.loss();
   return net;
 }
 

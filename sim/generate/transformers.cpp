@@ -7,23 +7,28 @@ namespace {
 /// One row number for each token.
 Shape tokens(std::int64_t count) { return {1, 1, count}; }
 
+constexpr std::int64_t kHeadWidth = 64;  // Llama's: 128
+
 /// The second half of a block of GPT-2's and of GPT-Neo's.
 void gpt_feed_forward(Architecture& net, const std::string& name, std::int64_t width) {
   net.layer_norm(name + ".ln_2", true);
   net.linear_of_steps(name + ".mlp.c_fc", 4 * width, true);
   net.activation(4 * width);
   net.linear_of_steps(name + ".mlp.c_proj", width, true);
-  net.add();
 }
 
-/// The query, key and value of each head stand in one product, as in the authors' code.
+/// The query, key and value of each head stand in one product, as in the authors' code. Dropout of
+/// 10 % follows both halves; GPT-Neo has none.
 void gpt2_block(Architecture& net, const std::string& name, std::int64_t width) {
   net.layer_norm(name + ".ln_1", true);
   net.linear_of_steps(name + ".attn.c_attn", 3 * width, true);
-  net.attention(width, width);
+  net.attention(width, width, kHeadWidth);
   net.linear_of_steps(name + ".attn.c_proj", width, true);
+  net.dropout();
   net.add();
   gpt_feed_forward(net, name, width);
+  net.dropout();
+  net.add();
 }
 
 /// GPT-2's, but query, key and value are three products without a bias. Every second block attends
@@ -31,32 +36,35 @@ void gpt2_block(Architecture& net, const std::string& name, std::int64_t width) 
 /// saved.
 void gpt_neo_block(Architecture& net, const std::string& name, std::int64_t width) {
   net.layer_norm(name + ".ln_1", true);
-  const Shape in = net.here();
+  const Place in = net.here();
   net.linear_of_steps(name + ".attn.attention.q_proj", width, false);
   net.from(in);
   net.linear_of_steps(name + ".attn.attention.k_proj", width, false);
   net.from(in);
   net.linear_of_steps(name + ".attn.attention.v_proj", width, false);
-  net.attention(width, width);
+  net.attention(width, width, kHeadWidth);
   net.linear_of_steps(name + ".attn.attention.out_proj", width, true);
   net.add();
   gpt_feed_forward(net, name, width);
+  net.add();
 }
 
 void bert_block(Architecture& net, const std::string& name, std::int64_t width) {
-  const Shape in = net.here();
+  const Place in = net.here();
   net.linear_of_steps(name + ".attention.self.query", width, true);
   net.from(in);
   net.linear_of_steps(name + ".attention.self.key", width, true);
   net.from(in);
   net.linear_of_steps(name + ".attention.self.value", width, true);
-  net.attention(width, width);
+  net.attention(width, width, kHeadWidth);
   net.linear_of_steps(name + ".attention.output.dense", width, true);
+  net.dropout();
   net.add();
   net.layer_norm(name + ".attention.output.LayerNorm", true);
   net.linear_of_steps(name + ".intermediate.dense", 4 * width, true);
   net.activation(4 * width);
   net.linear_of_steps(name + ".output.dense", width, true);
+  net.dropout();
   net.add();
   net.layer_norm(name + ".output.LayerNorm", true);
 }
@@ -66,21 +74,21 @@ void bert_block(Architecture& net, const std::string& name, std::int64_t width) 
 void llama_block(Architecture& net, const std::string& name, std::int64_t width,
                  std::int64_t key_value_width, std::int64_t feed_forward) {
   net.layer_norm(name + ".input_layernorm", false);
-  const Shape in = net.here();
+  const Place in = net.here();
   net.linear_of_steps(name + ".self_attn.q_proj", width, false);
   net.from(in);
   net.linear_of_steps(name + ".self_attn.k_proj", key_value_width, false);
   net.from(in);
   net.linear_of_steps(name + ".self_attn.v_proj", key_value_width, false);
-  net.attention(width, key_value_width);
+  net.attention(width, key_value_width, 2 * kHeadWidth);
   net.linear_of_steps(name + ".self_attn.o_proj", width, false);
   net.add();
   net.layer_norm(name + ".post_attention_layernorm", false);
-  const Shape normed = net.here();
+  const Place normed = net.here();
   net.linear_of_steps(name + ".mlp.gate_proj", feed_forward, false);
   net.from(normed);
   net.linear_of_steps(name + ".mlp.up_proj", feed_forward, false);
-  net.from({2 * feed_forward, 1, normed.width});
+  net.with_shape({2 * feed_forward, 1, normed.shape.width});
   net.activation(feed_forward);
   net.linear_of_steps(name + ".mlp.down_proj", width, false);
   net.add();
@@ -89,7 +97,7 @@ void llama_block(Architecture& net, const std::string& name, std::int64_t width,
 void vit_block(Architecture& net, const std::string& name, std::int64_t width) {
   net.layer_norm(name + ".ln_1", true);
   net.linear_of_steps(name + ".self_attention.in_proj", 3 * width, true);
-  net.attention(width, width);
+  net.attention(width, width, kHeadWidth);
   net.linear_of_steps(name + ".self_attention.out_proj", width, true);
   net.add();
   net.layer_norm(name + ".ln_2", true);
@@ -109,6 +117,7 @@ Architecture gpt(int blocks, std::int64_t width, std::int64_t positions,
   net.embedding("transformer.wte", kWords, width);
   net.embedding("transformer.wpe", positions, width);
   net.add();
+  if (block == gpt2_block) net.dropout();
   for (int i = 0; i < blocks; ++i) {
     const std::string name = "transformer.h." + std::to_string(i);
     net.unit(name);
@@ -117,6 +126,7 @@ Architecture gpt(int blocks, std::int64_t width, std::int64_t positions,
   net.unit("head");
   net.layer_norm("transformer.ln_f", true);
   net.tied_linear(kWords);
+  net.loss();
   return net;
 }
 
@@ -137,6 +147,7 @@ Architecture bert(int blocks, std::int64_t width) {
   net.embedding("bert.embeddings.token_type_embeddings", 2, width);
   net.add();
   net.layer_norm("bert.embeddings.LayerNorm", true);
+  net.dropout();
   for (int i = 0; i < blocks; ++i) {
     const std::string name = "bert.encoder.layer." + std::to_string(i);
     net.unit(name);
@@ -152,7 +163,8 @@ Architecture bert(int blocks, std::int64_t width) {
   net.layer_norm("cls.predictions.transform.LayerNorm", true);
   net.tied_linear(kWords);
   net.bias("cls.predictions");
-  net.from({width, 1, 1});
+  net.loss();
+  net.with_shape({width, 1, 1});
   net.linear_of_steps("cls.seq_relationship", 2, true);
   return net;
 }
@@ -178,6 +190,7 @@ Architecture llama(const LlamaShape& shape) {
   net.unit("head");
   net.layer_norm("model.norm", false);
   net.linear_of_steps("lm_head", shape.words, false);
+  net.loss();
   return net;
 }
 
@@ -188,7 +201,7 @@ Architecture vit(int blocks, std::int64_t width) {
   Architecture net({3, 224, 224});
   net.unit("embeddings");
   net.convolution("conv_proj", width, square(16, 16), true);
-  net.from({width, 1, kPatches});
+  net.with_shape({width, 1, kPatches});
   net.learned_rows("class_token", 1);
   net.steps(kPatches + 1);
   net.learned_rows("encoder.pos_embedding", kPatches + 1);
@@ -201,6 +214,7 @@ Architecture vit(int blocks, std::int64_t width) {
   net.layer_norm("encoder.ln", true);
   net.steps(1);
   net.linear("heads.head", 1000);
+  net.loss();
   return net;
 }
 

@@ -111,6 +111,8 @@ IterationTrace load_iteration_trace(const TextFile& file) {
   optional_comment("update", trace.update);
   optional_comment("update_launch", trace.update_launch);
   optional_comment("host", trace.host);
+  if (!comment_value(file, "activations").empty())
+    trace.activation_type = comment(file, "activations", parse_tensor_type, "bf16");
   CsvReader rows(file, kTraceColumns, kTraceRequired);
   const auto launch = [&](const char* column) {
     return Seconds{rows.text(column).empty() ? 0 : rows.number(column, 0, kLongestSeconds)};
@@ -147,6 +149,8 @@ std::string iteration_trace_csv(const IterationTrace& trace,
     head.push_back("update_launch: " + seconds(trace.update_launch) + "s");
     head.push_back("host: " + seconds(trace.host) + "s");
   }
+  if (trace.activation_type)
+    head.push_back("activations: " + std::string(to_text(*trace.activation_type)));
   const bool order = trace.has_order();
   std::vector<std::string> columns(kTraceColumns.begin(), kTraceColumns.begin() + kTraceRequired);
   if (launches) columns.insert(columns.end(), {kTraceColumns[3], kTraceColumns[4]});

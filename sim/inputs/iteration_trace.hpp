@@ -1,5 +1,6 @@
 // The times of one iteration on one GPU, tensor by tensor.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,8 @@ struct IterationTrace {
   Seconds update_launch{0};         // likewise, of the update
   Seconds host{0};                  // ... and of the next iteration: this one is no shorter
   bool derived = false;             // from operations: nobody measured how long they take
+  /// Type in which it computes, and so of what forward keeps. Not given: that of the parameters.
+  std::optional<NumberType> activation_type{};
 
   Seconds forward() const;
   Seconds backward() const;
@@ -50,9 +53,10 @@ struct IterationTrace {
 };
 
 /// Reads `traces/iteration-<model>-<device>.csv`: tensor,forward_seconds,backward_seconds, with
-/// `# device:`, `# batch:` and (optional) `# update:` comment lines. The column backward_place is
-/// there if gradients are ready in another order than the reverse of forward. A run that waits for
-/// its host also has forward_launch_seconds,backward_launch_seconds, `# update_launch:` and
+/// `# device:`, `# batch:` and (optional) `# update:` and `# activations:` comment lines. The
+/// column backward_place is there if gradients are ready in another order than the reverse of
+/// forward. A run that waits for its host also has forward_launch_seconds,backward_launch_seconds,
+/// `# update_launch:` and
 /// `# host:`. Throws DataError.
 IterationTrace load_iteration_trace(const TextFile& file);
 

@@ -12,8 +12,9 @@
 namespace gradcast {
 namespace {
 
-constexpr std::array kModelColumns = {"layer", "tensor", "elements", "forward_flops",
-                                      "dtype", "unit",   "frozen",   "shape"};
+constexpr std::array kModelColumns = {"layer",         "tensor",     "elements",  "forward_flops",
+                                      "dtype",         "unit",       "frozen",    "shape",
+                                      "kept_elements", "kept_bytes", "unit_input"};
 constexpr std::size_t kRequiredModelColumns = 4;
 
 constexpr std::int64_t kMostOfTensor = INT32_MAX;  // of a tensor
@@ -34,6 +35,12 @@ std::vector<std::int64_t> shape_in(const CsvReader& rows, std::int64_t elements)
                                   std::to_string(elements) + " elements");
 }
 
+/// Elements or bytes of one sample's activations.
+std::int64_t activations_in(const CsvReader& rows, const char* column) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  return rows.text(column).empty() ? 0 : rows.integer(column, 0, kMost);
+}
+
 bool frozen_in(const CsvReader& rows) {
   return !rows.text("frozen").empty() && rows.value("frozen", parse_yes_no);
 }
@@ -44,13 +51,16 @@ struct ColumnsInUse {
   bool unit = false;
   bool frozen = false;
   bool shape = false;
+  bool activations = false;
+  bool unit_input = false;
 
-  explicit ColumnsInUse(const Model& model) {
+  explicit ColumnsInUse(const Model& model) : activations(model.has_activations()) {
     for (const GradientTensor& tensor : model.tensors) {
       type = type || tensor.type != NumberType::Fp32;
       unit = unit || !tensor.unit.empty();
       frozen = frozen || tensor.frozen;
       shape = shape || !tensor.shape.empty();
+      unit_input = unit_input || tensor.unit_input > 0;
     }
   }
 
@@ -60,6 +70,12 @@ struct ColumnsInUse {
     if (unit) fields.emplace_back(tensor == nullptr ? "unit" : tensor->unit);
     if (frozen) fields.emplace_back(tensor == nullptr ? "frozen" : tensor->frozen ? "yes" : "no");
     if (shape) fields.emplace_back(tensor == nullptr ? "shape" : shape_to_text(tensor->shape));
+    const auto count = [&](const char* column, std::int64_t GradientTensor::*member) {
+      fields.push_back(tensor == nullptr ? column : std::to_string(tensor->*member));
+    };
+    if (activations) count("kept_elements", &GradientTensor::kept_elements);
+    if (activations) count("kept_bytes", &GradientTensor::kept_bytes);
+    if (unit_input) count("unit_input", &GradientTensor::unit_input);
   }
 };
 
@@ -87,6 +103,12 @@ double Model::forward_flops() const {
 bool Model::has_shapes() const {
   return std::all_of(tensors.begin(), tensors.end(), [](const GradientTensor& tensor) {
     return tensor.frozen || !tensor.shape.empty();
+  });
+}
+
+bool Model::has_activations() const {
+  return std::any_of(tensors.begin(), tensors.end(), [](const GradientTensor& tensor) {
+    return tensor.kept_elements > 0 || tensor.kept_bytes > 0;
   });
 }
 
@@ -136,9 +158,11 @@ Model load_model(const TextFile& file) {
                          "none");
     const NumberType type = type_in(rows);
     const std::int64_t elements = rows.integer("elements", 1, kMostOfTensor);
-    model.tensors.push_back({rows.word("layer"), tensor, elements,
-                             rows.number("forward_flops", 0, 1e18), type, type, type, unit,
-                             frozen_in(rows), shape_in(rows, elements)});
+    model.tensors.push_back(
+        {rows.word("layer"), tensor, elements, rows.number("forward_flops", 0, 1e18), type, type,
+         type, unit, frozen_in(rows), shape_in(rows, elements),
+         activations_in(rows, "kept_elements"), activations_in(rows, "kept_bytes"),
+         activations_in(rows, "unit_input"), type});
   }
   if (model.tensors.empty()) throw rows.failure("the model has no tensors");
   if (model.gradient_elements() == 0)

@@ -27,6 +27,13 @@ struct GradientTensor {
   bool frozen = false;  // a parameter that gets no gradient
   /// Its dimensions, outermost first, whose product is `elements`. Empty: the model does not say.
   std::vector<std::int64_t> shape{};
+  /// Activations of one sample that the layer's forward keeps for its backward. Like FLOPs, they
+  /// stand on a layer's first tensor. Bytes are those of a fixed type: masks, indices, statistics.
+  std::int64_t kept_elements = 0;
+  std::int64_t kept_bytes = 0;
+  std::int64_t unit_input = 0;  // elements of one sample that its unit reads; on the unit's first
+  /// Type of activations. In a file it is `type`; a run may have another.
+  NumberType activation_type = NumberType::Fp32;
 
   /// Its own, those of its gradients in memory, and those of its gradients on the wire.
   Bytes bytes() const { return Bytes{elements * bytes_of(type)}; }
@@ -43,6 +50,8 @@ struct Model {
   double forward_flops() const;            // per image
   /// Whether every gradient tensor has its dimensions.
   bool has_shapes() const;
+  /// Whether the model says what its layers keep for backward.
+  bool has_activations() const;
 };
 
 /// Dimensions as "64x3x7x7". Throws ValueError.
@@ -50,7 +59,8 @@ std::vector<std::int64_t> parse_shape(std::string_view text);
 std::string shape_to_text(const std::vector<std::int64_t>& shape);
 
 /// Reads `models/<name>.csv`: layer,tensor,elements,forward_flops, and optionally dtype (fp32),
-/// unit, frozen (yes or no) and shape. The model is named after its file. Throws DataError.
+/// unit, frozen (yes or no), shape, kept_elements, kept_bytes and unit_input. The model is named
+/// after its file. Throws DataError.
 Model load_model(const TextFile& file);
 
 /// The text of such a file; `provenance` becomes its comment lines.

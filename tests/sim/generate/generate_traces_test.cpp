@@ -176,5 +176,5 @@ TEST_CASE("an embedding copies rows, and clears a gradient of the whole table", 
   const ComputeTime time = roofline(net.operators()[0], 1, true, peaks_of(kV100));
   CHECK(time.forward.count() == Approx(4.0 * 60 / 765e9));
   CHECK(time.backward.count() == Approx(4.0 * (1000 + 90) / 765e9));
-  CHECK(net.here().channels == 10);
+  CHECK(net.here().shape.channels == 10);
 }

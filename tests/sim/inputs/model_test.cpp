@@ -54,6 +54,23 @@ TEST_CASE("a tensor's shape multiplies to its elements, and is written as it was
                     Contains("is not the shape"));
 }
 
+TEST_CASE("a model says what its layers keep for backward, and is written so") {
+  const std::string text =
+      "layer,tensor,elements,forward_flops,dtype,unit,kept_elements,kept_bytes,unit_input\n"
+      "a,a.w,10,20,bf16,first,100,8,50\n"
+      "a,a.b,2,0,bf16,first,0,0,0\n";
+  const Model model = read(text);
+  CHECK(model.tensors[0].kept_elements == 100);
+  CHECK(model.tensors[0].kept_bytes == 8);
+  CHECK(model.tensors[0].unit_input == 50);
+  CHECK(model.tensors[0].activation_type == NumberType::Bf16);
+  CHECK(model.has_activations());
+  CHECK(model_csv(model, {}) == text);
+  CHECK_FALSE(read("layer,tensor,elements,forward_flops\na,a.w,24,20\n").has_activations());
+  CHECK_THROWS_WITH(read("layer,tensor,elements,forward_flops,kept_elements\na,a.w,24,20,-1\n"),
+                    Contains("toy.csv:2: column 'kept_elements'"));
+}
+
 TEST_CASE("rows of a unit follow one another") {
   CHECK_THROWS_WITH(read("layer,tensor,elements,forward_flops,unit\n"
                          "a,a.w,1,0,x\nb,b.w,1,0,y\nc,c.w,1,0,x\n"),
