@@ -24,7 +24,7 @@ struct Evaluation {
   std::string problem;         // why there is no answer; "" where there is one
   ForecastDoubt doubt{};       // what the interval is made from
   bool stacked = false;        // by a stack that was named
-  Bytes memory{};              // a GPU's, without activations
+  Bytes memory{};              // a GPU's; with activations if they are known
   std::string outside_seen{};  // terms of its stack, comma-separated: left at physics
 
   /// The doubt that a verdict is made from: that about a fitted cluster or about a stack that was

@@ -62,6 +62,7 @@ Request as_compared(Request request, const UsualChoices& usual, bool compresses)
   request.speed_derived = nothing.speed_derived;
   // No row says it, and only memory depends on it.
   request.optimizer = nothing.optimizer;
+  request.precision.activation = nothing.precision.activation;
   // It allows an answer beyond the cost table, and changes none.
   request.extrapolate = nothing.extrapolate;
   // Nothing but count_spread draws by it, which is compared: rows have none.

@@ -46,6 +46,7 @@ struct Request {
   ShardingChoice sharding;
   Precision precision;
   Optimizer optimizer = Optimizer::Momentum;
+  Recompute recompute = Recompute::None;
   bool framework_in_compute = false;  // the trace has the framework's time for gradient tensors
   Fusion fusion;
   /// The fastest schedule that the software can run takes the place of fusion and overlap.

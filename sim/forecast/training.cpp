@@ -1,6 +1,7 @@
 #include "sim/forecast/training.hpp"
 
 #include "sim/base/error.hpp"
+#include "sim/plan/recomputation.hpp"
 
 namespace gradcast {
 namespace {
@@ -39,6 +40,9 @@ void require_orderable(const Request& request, const Scenario& scenario) {
     throw ValueError(has_order +
                      ", and units go through layers in forward order: leave sharding '" +
                      to_text(request.sharding) + "' out");
+  if (request.recompute != Recompute::None)
+    throw ValueError(
+        has_order + ", and recomputation goes through units in forward order: leave recompute out");
   if (scenario.trace->has_launches())
     throw ValueError(has_order + " and dates of launches: a forecast takes one of the two");
 }
@@ -50,10 +54,20 @@ void set_training(const Request& request, Scenario& scenario) {
     require_orderable(request, scenario);
     put_in_backward_order(scenario.model.change(), scenario.trace.change());
   }
-  if (request.precision != Precision{}) set_types(scenario.model.change(), request.precision);
+  Precision precision = request.precision;
+  if (!precision.activation && !precision.parameter)
+    precision.activation = scenario.trace->activation_type;
+  if (precision != Precision{}) set_types(scenario.model.change(), precision);
   scenario.sharding = request.sharding;
   scenario.synchronise = request.synchronise;
   scenario.optimizer = request.optimizer;
+  scenario.recompute = request.recompute;
+  if (request.recompute != Recompute::None) {
+    if (request.payload)
+      throw ValueError("a collective alone recomputes nothing: leave recompute out");
+    require_same_tensors(scenario.model, scenario.trace);
+    scenario.trace = with_recomputation(scenario.trace, scenario.model);
+  }
   if (scenario.synchronises_every() && scenario.accumulation > 1 &&
       (request.queue == Queue::Priority || request.fusion.needs_times()))
     throw ValueError(

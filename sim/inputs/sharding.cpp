@@ -23,6 +23,7 @@ constexpr Words<Kind, 5> kShardings{{{"none", {Sharding::None, false}},
                                      {"hsdp", {Sharding::Fsdp, true}}}};
 constexpr Words<Synchronise, 3> kSynchronise{
     {{"usual", Synchronise::Usual}, {"every", Synchronise::Every}, {"last", Synchronise::Last}}};
+constexpr Words<Recompute, 2> kRecompute{{{"none", Recompute::None}, {"full", Recompute::Full}}};
 constexpr Words<Optimizer, 3> kOptimizers{
     {{"sgd", Optimizer::Sgd}, {"momentum", Optimizer::Momentum}, {"adam", Optimizer::Adam}}};
 
@@ -105,7 +106,9 @@ int parse_prefetch(std::string_view text) {
 
 void set_types(Model& model, const Precision& precision) {
   for (GradientTensor& tensor : model.tensors) {
-    if (precision.parameter) tensor.type = tensor.gradient_type = *precision.parameter;
+    if (precision.parameter)
+      tensor.type = tensor.gradient_type = tensor.activation_type = *precision.parameter;
+    if (precision.activation) tensor.activation_type = *precision.activation;
     if (precision.gradient) tensor.gradient_type = *precision.gradient;
     tensor.sum_type = precision.sum.value_or(tensor.gradient_type);
   }
@@ -116,6 +119,9 @@ std::string to_text(Synchronise synchronise) { return word_of(kSynchronise, sync
 
 Optimizer parse_optimizer(std::string_view text) { return parse_word(kOptimizers, text); }
 std::string to_text(Optimizer optimizer) { return word_of(kOptimizers, optimizer); }
+
+Recompute parse_recompute(std::string_view text) { return parse_word(kRecompute, text); }
+std::string to_text(Recompute recompute) { return word_of(kRecompute, recompute); }
 
 int state_bytes(Optimizer optimizer, int bytes_of_parameter) {
   constexpr int kFp32 = 4;

@@ -70,11 +70,22 @@ enum class Optimizer { Sgd, Momentum, Adam };
 Optimizer parse_optimizer(std::string_view text);
 std::string to_text(Optimizer optimizer);
 
+/// What is computed again in backward, instead of being kept (activation checkpointing).
+enum class Recompute {
+  None,
+  Full,  // each unit but the last, from its input, as PyTorch's `checkpoint_wrapper` of each unit
+};
+
+/// "none" or "full". Throws ValueError.
+Recompute parse_recompute(std::string_view text);
+std::string to_text(Recompute recompute);
+
 /// The types of a run, where they are not the model's.
 struct Precision {
   std::optional<NumberType> parameter{};  // gathered in it; its gradients have it too
   std::optional<NumberType> gradient{};
-  std::optional<NumberType> sum{};  // in which gradients are added up, and so sent
+  std::optional<NumberType> sum{};         // in which gradients are added up, and so sent
+  std::optional<NumberType> activation{};  // not given: that of the parameters
 
   friend bool operator==(const Precision&, const Precision&) = default;
 };

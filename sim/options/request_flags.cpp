@@ -44,6 +44,13 @@ void add_training_flags(Flags& flags) {
   flags.add("sum-type",
             "type in which gradients are added up, and so sent where they are not compressed "
             "(default: that of the gradients)");
+  flags.add("activation-type",
+            "type of what forward keeps for backward; counts for memory, not for time (default: "
+            "--parameter-type, else the trace's, else the model's)");
+  flags.add("recompute",
+            "none; or full: each unit of the model but the last keeps its input alone, and its "
+            "forward is computed again in backward (activation checkpointing)",
+            "none");
   flags.add("optimizer", "sgd, momentum or adam: what it keeps counts for memory, not for time",
             "momentum");
 }
@@ -63,6 +70,8 @@ void read_training(const Flags& flags, Request& request) {
   type("parameter-type", request.precision.parameter);
   type("gradient-type", request.precision.gradient);
   type("sum-type", request.precision.sum);
+  type("activation-type", request.precision.activation);
+  request.recompute = flags.value("recompute", parse_recompute);
   request.optimizer = flags.value("optimizer", parse_optimizer);
 }
 
@@ -113,8 +122,8 @@ void add_request_flags(Flags& flags) {
             "scaled; by --preset paper iteration-<model>-v100)");
   flags.add("batch", "images per GPU (default: the trace's)");
   flags.add("compute-seconds",
-            "what an iteration takes on one GPU alone, like 120ms: the trace is scaled to it "
-            "(default: the trace's)");
+            "what an iteration takes on one GPU alone, like 120ms: the trace is scaled to it; what "
+            "--recompute adds comes on top (default: the trace's)");
   flags.add("framework-in-compute",
             "yes: the trace was taken with DDP or its like at work, so that per_tensor_overhead is "
             "in it and not added again",

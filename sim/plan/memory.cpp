@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "sim/plan/parameter_owners.hpp"
+#include "sim/plan/recomputation.hpp"
 #include "sim/plan/shard_groups.hpp"
 #include "sim/plan/shard_units.hpp"
 
@@ -95,6 +96,7 @@ const std::vector<MemoryPart>& memory_parts() {
       {"unsharded", "units or buckets that are whole for a while", &MemoryUse::unsharded},
       {"residual", "residual of error feedback", &MemoryUse::residual},
       {"compressor", "what compressors send and receive", &MemoryUse::compressor},
+      {"activations", "what forward keeps for backward", &MemoryUse::activations},
   };
   return kParts;
 }
@@ -117,12 +119,24 @@ MemoryUse memory_of(const Scenario& scenario, const Plan& plan) {
           bucket.before.collective == nullptr ? bucket.payload : bucket.before.load.payload;
       use.unsharded = std::max(use.unsharded, whole);
     }
+  const std::optional<Bytes> sample = activations_of_sample(scenario.model, scenario.recompute);
+  use.activations_known = sample.has_value();
+  if (sample) use.activations = *sample * scenario.trace->batch;
   if (!scenario.compresses() || plan.ranks() == 1) return use;
   const int parts = scenario.all_reduces_gradients() ? 1 : shards;
   if (scenario.compressor->family != Family::Cast)
     use.residual = Bytes{(all.trained + parts - 1) / parts * 4};
   use.compressor = compressed_bytes(scenario, plan);
   return use;
+}
+
+std::optional<int> largest_batch(const Scenario& scenario, const MemoryUse& use, Bytes room) {
+  const std::optional<Bytes> sample = activations_of_sample(scenario.model, scenario.recompute);
+  if (!sample || sample->count == 0) return std::nullopt;
+  const std::int64_t left = room.count - (use.total().count - use.activations.count);
+  const std::int64_t fits = std::max<std::int64_t>(0, left) / sample->count;
+  constexpr std::int64_t kMost = 1'000'000;  // tiny networks: nobody fills a GPU with them
+  return static_cast<int>(std::min(fits, kMost)) * scenario.accumulation;
 }
 
 }  // namespace gradcast

@@ -1,5 +1,6 @@
-// Memory that a run takes on each GPU, beside activations.
+// Memory that a run takes on each GPU.
 #pragma once
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -7,7 +8,7 @@
 
 namespace gradcast {
 
-/// Bytes a GPU. Activations, the framework and what an allocator wastes are not in it.
+/// Bytes a GPU. The framework and what an allocator wastes are not in it.
 ///
 /// Of E elements whose parameters take p bytes each, gradients g and the optimizer's state o (see
 /// `state_bytes`), with N ranks that share a copy (ZeRO, SC 2020, figure 1):
@@ -26,9 +27,13 @@ struct MemoryUse {
   Bytes residual{};
   /// Payloads that compressors send and receive in an iteration.
   Bytes compressor{};
+  /// What forward keeps for backward, of a micro-step.
+  Bytes activations{};
+  /// False: the model does not say what its layers keep. Then `activations` is 0.
+  bool activations_known = true;
 
   Bytes total() const {
-    return parameters + gradients + optimizer + unsharded + residual + compressor;
+    return parameters + gradients + optimizer + unsharded + residual + compressor + activations;
   }
 };
 
@@ -44,5 +49,9 @@ const std::vector<MemoryPart>& memory_parts();
 /// Memory of the rank with the largest shard. `plan` is the scenario's. A collective alone keeps
 /// nothing.
 MemoryUse memory_of(const Scenario& scenario, const Plan& plan);
+
+/// The largest batch of an iteration with which the run takes no more than `room`; 0: none. Only
+/// activations grow with it. Not given: activations are not known.
+std::optional<int> largest_batch(const Scenario& scenario, const MemoryUse& use, Bytes room);
 
 }  // namespace gradcast

@@ -70,6 +70,7 @@ struct Scenario {
   /// ZeroRedundancyOptimizer does after DDP's all-reduces. Else ranks gather each other's shards.
   bool owners_broadcast = false;
   Optimizer optimizer = Optimizer::Momentum;  // only memory depends on it
+  Recompute recompute = Recompute::None;      // the trace has its time
   /// The trace was taken with the framework at work, such as DDP on one GPU: it has the time that
   /// the framework spends on gradient tensors, and a cluster's per_tensor_overhead is not added.
   bool framework_in_compute = false;

@@ -280,8 +280,8 @@ ChosenAnswers chosen(const PointTasks& tasks, bool dense, const AnswerOf& answer
 /// Whether who keeps what is what the sweep is about.
 bool memory_varies(const SweepPlan& plan) {
   static const std::set<std::string> kDeciding = {
-      "sharding",       "shard-group",   "unit-size", "prefetch", "reshard-after-forward",
-      "parameter-type", "gradient-type", "optimizer"};
+      "sharding",       "shard-group",   "unit-size", "prefetch",  "reshard-after-forward",
+      "parameter-type", "gradient-type", "optimizer", "recompute", "activation-type"};
   return std::any_of(plan.axes.begin(), plan.axes.end(), [](const SweepAxis& axis) {
     return axis.values.size() > 1 && kDeciding.contains(axis.flag);
   });
@@ -354,7 +354,8 @@ std::string legend(const SweepPlan& plan, const std::vector<Json>& rows) {
     text +=
         "Efficiency above 100 %: one GPU alone updates all parameters; with sharding each GPU "
         "updates its part only.\n";
-  if (memory_varies(plan)) text += "Memory: of a GPU, beside activations.\n";
+  if (memory_varies(plan))
+    text += "Memory: of a GPU; with activations if the model's file has them.\n";
   if (any([](const Json& row) { return row.at("outside_seen") != ""; }))
     text +=
         "?  beside an iteration: no data for some software costs here; the forecast omits them "

@@ -68,6 +68,8 @@ constexpr ValueKind kKinds[] = {
     {"parameter-type", "", "fp32 bf16 fp16"},
     {"gradient-type", "", "fp32 bf16 fp16"},
     {"sum-type", "", "fp32 bf16 fp16"},
+    {"activation-type", "", "fp32 bf16 fp16"},
+    {"recompute", "", "none full"},
     {"optimizer", "", "sgd momentum adam"},
     {"selection", "", "merged per-tensor"},
     {"encode-stream", "", "compute side"},

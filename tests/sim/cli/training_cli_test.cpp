@@ -32,6 +32,25 @@ void resnet_refuses(std::vector<std::string> more, const std::string& says) {
 
 }  // namespace
 
+// A block's forward is computed again, but that of the head is not. Its 2 samples keep no more than
+// their blocks' inputs, one block, and the head's words.
+TEST_CASE("recomputation takes time and saves memory", "[cli]") {
+  const Json none = simulated({});
+  const Json full = simulated({"--recompute", "full"});
+  CHECK(none["recompute"] == "none");
+  CHECK(full["activations_memory_bytes"] < none["activations_memory_bytes"]);
+  const double more =
+      full["backward_seconds"].get<double>() - none["backward_seconds"].get<double>();
+  const double forward = none["forward_seconds"];
+  CHECK(more > 0.9 * forward);
+  CHECK(more < forward);
+  const Json wide = simulated({"--activation-type", "fp32"});
+  CHECK(wide["activations_memory_bytes"] > none["activations_memory_bytes"]);
+  CHECK(wide["iteration_seconds"] == none["iteration_seconds"]);
+  refuses({"simulate", "--payload", "1MiB", "--recompute", "full"}, 2, "recomputes nothing");
+  refuses({"simulate", "--model", "vgg-16", "--recompute", "full"}, 2, "names no units");
+}
+
 TEST_CASE("sharding decides what a rank sends and keeps", "[cli]") {
   // 8,030,261,248 parameters of bf16 are S = 16,060,522,496 bytes; 64 ranks.
   const Json none = simulated({"--sharding", "none"});

@@ -17,7 +17,7 @@ namespace {
 #define GRADCAST_REQUEST_MEMBERS                                                                   \
   model, trace, costs, costs_device, costs_of, cluster, today, stack, stack_given, population,     \
       compressor, mode, implementation, collective, nccl, density, parameter, sent_share, batch,   \
-      accumulation, synchronise, sharding, precision, optimizer, framework_in_compute, fusion,     \
+      accumulation, synchronise, sharding, precision, optimizer, recompute, framework_in_compute, fusion,     \
       best_schedule, fusion_given, overlap_given, selection, overlap, pipeline, value_type,        \
       wire_bytes_per_element, wire_messages, queue, encode_stream, encode_slowdown, extrapolate,   \
       compressing, network_streams, count_spread, seed, events, concurrent_jobs, payload, compute, \
@@ -66,6 +66,7 @@ Request all_changed() {
   other.sharding.kind = Sharding::Zero1;
   other.precision.gradient = NumberType::Bf16;
   other.optimizer = Optimizer::Adam;
+  other.recompute = Recompute::Full;
   other.framework_in_compute = true;
   other.fusion = parse_fusion("25MiB");
   other.best_schedule = true;

@@ -74,6 +74,7 @@ Json numbers_of(const IterationForecast& forecast, const Plan& plan, const Noise
   numbers["memory_bytes"] = forecast.memory.total().count;
   for (const MemoryPart& part : memory_parts())
     numbers[std::string(part.name) + "_memory_bytes"] = (forecast.memory.*part.part).count;
+  if (!forecast.memory.activations_known) numbers["activations_memory_bytes"] = nullptr;
   return numbers;
 }
 

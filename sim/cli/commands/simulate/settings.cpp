@@ -58,6 +58,8 @@ void add_sharding(Json& settings, const Scenario& scenario) {
     settings["prefetch"] = scenario.prefetch();
     settings["reshard_after_forward"] = scenario.sharding.reshard_after_forward ? "yes" : "no";
   }
+  settings["activation_type"] = type_of(scenario, &GradientTensor::activation_type);
+  settings["recompute"] = to_text(scenario.recompute);
   settings["optimizer"] = to_text(scenario.optimizer);
 }
 

@@ -147,14 +147,16 @@ std::string as_table(const Json& settings, const IterationForecast& forecast, co
   parts.rows.push_back({});
   add("communication, hidden or not", result.communication);
   if (result.hidden_codec > Seconds{0}) add("encode and decode, hidden", result.hidden_codec);
-  TextTable memory{{"memory of a GPU, beside activations", "GB"}, {}};
+  TextTable memory{{"memory of a GPU", "GB"}, {}};
   const auto gigabytes = [](Bytes bytes) {
     return fixed(static_cast<double>(bytes.count) / 1e9, 3);
   };
   for (const MemoryPart& part : memory_parts())
     if (const Bytes bytes = forecast.memory.*part.part; bytes.count > 0)
       memory.rows.push_back({std::string(part.name), gigabytes(bytes)});
-  memory.rows.push_back({"= together", gigabytes(forecast.memory.total())});
+  const bool known = forecast.memory.activations_known;
+  memory.rows.push_back({known ? "= together" : "= together, without activations",
+                         gigabytes(forecast.memory.total())});
   TextTable inputs{{"input", "value"}, {}};
   for (const auto& [name, value] : settings.items())
     inputs.rows.push_back({name, value_to_text(value)});
