@@ -30,10 +30,15 @@ std::string link_words(const Cluster& cluster) {
          " a node";
 }
 
-/// Whether a run's memory without activations is within a GPU's: "yes", "no" or null.
+/// Whether a run fits in a GPU's usable memory: "yes", "no", or null if that is not known.
 Json fits(const Decision& decision, Bytes memory) {
-  if (!decision.gpu_memory) return {};
-  return memory <= *decision.gpu_memory ? "yes" : "no";
+  if (!decision.usable) return {};
+  if (memory > *decision.usable) return "no";
+  return decision.memory.activations_known ? Json("yes") : Json();
+}
+
+bool does_not_fit(const Decision& decision, const WeighedOption& weighed) {
+  return fits(decision, weighed.forecast.memory) == "no";
 }
 
 std::string memory_words(const Decision& decision) {
@@ -45,7 +50,19 @@ std::string memory_words(const Decision& decision) {
   for (const MemoryPart& part : memory_parts())
     if (const Bytes bytes = decision.memory.*part.part; bytes.count > 0)
       parts.push_back(std::string(part.name) + " " + gigabytes(bytes));
-  return words + ": " + join(parts) + "; activations are not counted";
+  return words + ": " + join(parts) +
+         (decision.memory.activations_known ? "" : "; without activations, which are not known");
+}
+
+/// "at most 416 a GPU; 1650 with recomputation"; "" if it is not known.
+std::string batch_words(const Decision& decision) {
+  std::vector<std::string> words;
+  for (const FittingBatch& way : decision.fitting)
+    words.push_back((way.with.empty() ? "at most " : "") + std::to_string(way.batch) +
+                    (way.with.empty() ? " a GPU" : " with " + way.with));
+  if (words.empty()) return "";
+  return join(words, "; ") + " (" + fixed(100 * kReservedMemory, 0) +
+         " % of memory left for CUDA, NCCL and the allocator)";
 }
 
 /// "1281167 samples: 12.3 GPU hours, 24.6 at 2 an hour"; "" where neither is given.
@@ -68,21 +85,21 @@ constexpr std::string_view kHere = " on this cluster";
 std::string verdict_words(const Decision& decision, const WeighedOption& weighed) {
   std::string words = words_of(weighed.verdict);
   if (words.ends_with(kHere)) words.resize(words.size() - kHere.size());
-  if (fits(decision, weighed.forecast.memory) == "no")
+  if (does_not_fit(decision, weighed))
     words += "; does not fit in memory";
-  else if (weighed.option.change == Change::Batch)
+  else if (weighed.option.change == Change::Batch && !decision.memory.activations_known)
     words += "; if activations fit";
   return words;
 }
 
 /// "surely overlap; surely not int8; cannot be told for 13 others". Without nodes: more of them buy
-/// time, fewer save money, and the table says how much.
+/// time, fewer save money, and the table says how much. Without what does not fit.
 std::string pays_words(const Decision& decision) {
   std::vector<std::string> pays;
   std::vector<std::string> pays_not;
   std::size_t open = 0;
   for (const WeighedOption& each : decision.ranked) {
-    if (each.option.change == Change::Nodes) continue;
+    if (each.option.change == Change::Nodes || does_not_fit(decision, each)) continue;
     if (each.verdict.pays == Pays::CannotBeTold)
       ++open;
     else
@@ -115,6 +132,7 @@ std::string todays_lines(const Decision& decision, const DecideAsked& asked) {
   add("epoch", epoch_words(decision, asked));
   add("what binds", bound_words(decision));
   add("memory", memory_words(decision));
+  add("batch", batch_words(decision));
   add("what pays", pays_words(decision));
   return lines;
 }
@@ -256,7 +274,11 @@ Json summary_of(const Decision& decision, const std::vector<std::string>& next) 
   summary["communication_share"] = shares.communication;
   summary["software_share"] = shares.software;
   summary["gpu_memory_bytes"] = decision.gpu_memory ? Json(decision.gpu_memory->count) : Json();
+  summary["usable_memory_bytes"] = decision.usable ? Json(decision.usable->count) : Json();
   summary["gpu"] = decision.gpu;
+  summary["largest_batches"] = Json::array();
+  for (const FittingBatch& way : decision.fitting)
+    summary["largest_batches"].push_back({{"with", way.with}, {"batch", way.batch}});
   summary["next"] = next;
   return summary;
 }
@@ -287,9 +309,9 @@ std::string bound_words(const Decision& decision) {
                                     " (" + link_words(decision.now.cluster) + ")";
   switch (bound_of(decision)) {
     case Bound::Memory:
-      return "memory: the run needs " + gigabytes(decision.memory.total()) + " of " +
-             gigabytes(*decision.gpu_memory) +
-             " GB. Of the time: " + join({compute, communication, software});
+      return "memory: the run needs " + gigabytes(decision.memory.total()) + " GB, and " +
+             gigabytes(*decision.usable) + " of a GPU's " + gigabytes(*decision.gpu_memory) +
+             " GB are usable. Of the time: " + join({compute, communication, software});
     case Bound::Compute:
       return compute + " of the iteration; " + communication + ", " + software + without;
     case Bound::Communication:

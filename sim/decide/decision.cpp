@@ -76,6 +76,16 @@ void find_gpu_memory(Decision& decision, const DecideAsked& asked, const DataFil
   decision.gpu_memory = device->memory;
 }
 
+/// The largest batches, but today's own and one that another option has already.
+void add_fitting(std::vector<Option>& options, const Decision& decision) {
+  for (const FittingBatch& way : decision.fitting) {
+    if (way.with.empty() && way.batch == decision.now.batch()) continue;
+    if (std::none_of(options.begin(), options.end(),
+                     [&](const Option& other) { return other.flags == way.option.flags; }))
+      options.push_back(way.option);
+  }
+}
+
 }  // namespace
 
 std::string_view to_text(Bound bound) {
@@ -102,7 +112,7 @@ Shares shares_of(const Evaluation& forecast) {
 }
 
 Bound bound_of(const Decision& decision) {
-  if (decision.gpu_memory && decision.memory.total() > *decision.gpu_memory) return Bound::Memory;
+  if (decision.usable && decision.memory.total() > *decision.usable) return Bound::Memory;
   const Shares shares = shares_of(decision.forecast);
   if (shares.compute >= std::max(shares.communication, shares.software)) return Bound::Compute;
   return shares.communication >= shares.software ? Bound::Communication : Bound::Software;
@@ -167,12 +177,16 @@ Decision decide(const DecideAsked& asked, const Engine& engine, DataFiles& files
   if (!decision.forecast.problem.empty()) throw ValueError(decision.forecast.problem);
   decision.memory = memory_of(decision.now, make_plan(decision.now));
   find_gpu_memory(decision, asked, files);
+  if (decision.gpu_memory) {
+    decision.usable = usable_memory(*decision.gpu_memory);
+    decision.fitting = fitting_batches(dense_request(raw), decision.now, *decision.usable, files);
+  }
 
   std::vector<std::string> compressors = asked.compressors;
   if (compressors == std::vector<std::string>{"all"})
     compressors = compressors_with_costs(decision.request, files);
-  const std::vector<Option> options =
-      options_of(raw, decision.request, decision.now, compressors, files);
+  std::vector<Option> options = options_of(raw, decision.request, decision.now, compressors, files);
+  add_fitting(options, decision);
   // Files are read in the order of the options, so that the answer lists them in that order.
   std::vector<OptionAnswer> answers;
   for (const Option& option : options)

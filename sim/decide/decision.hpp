@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/decide/fitting.hpp"
 #include "sim/decide/options.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/forecast/evaluation.hpp"
@@ -39,12 +40,14 @@ struct Decision {
   Request request{};  // today's, with defaults
   Scenario now{};
   Evaluation forecast{};                // today's
-  MemoryUse memory{};                   // today's, without activations
+  MemoryUse memory{};                   // today's
   std::string assumed{};                // of today's run, in words
   std::vector<WeighedOption> ranked{};  // the fastest per sample first
   std::vector<Option> refused{};        // each says why
   std::string gpu{};                    // whose memory is meant: "a100-80gb"; "": the user's word
   std::optional<Bytes> gpu_memory{};    // none where it is not known
+  std::optional<Bytes> usable{};        // of it, by a run
+  std::vector<FittingBatch> fitting{};  // the largest batches
 };
 
 /// The limit of today's run.
@@ -64,7 +67,7 @@ struct Shares {
 
 Shares shares_of(const Evaluation& forecast);
 
-/// Memory if parameters, gradients and optimizer alone exceed the GPU's; else the largest share.
+/// Memory if the run needs more than is usable; else the largest share.
 Bound bound_of(const Decision& decision);
 
 /// Compares an option with today's run. Both forecasts have answers. `costs_known` is as in

@@ -188,8 +188,8 @@ void add_compressors(std::vector<Option>& options, const Request& asked, const S
 }  // namespace
 
 std::string_view to_text(Change change) {
-  constexpr std::array<std::string_view, 6> kWords{"network",  "nodes",    "batch",
-                                                   "schedule", "sharding", "compressor"};
+  constexpr std::array<std::string_view, 7> kWords{"network",  "nodes",     "batch",     "schedule",
+                                                   "sharding", "recompute", "compressor"};
   return kWords.at(static_cast<std::size_t>(change));
 }
 
@@ -215,6 +215,12 @@ std::vector<Option> options_of(const Request& asked, const Request& today, const
   if (now.cluster.ranks() > 1) {
     add_schedules(options, dense, today, files);
     add_shardings(options, dense, now);
+  }
+  if (now.recompute == Recompute::None && !now.model->tensors.front().unit.empty()) {
+    Option option{"recomputation", Change::Recompute, dense};
+    option.request.recompute = Recompute::Full;
+    option.flags = {{"recompute", to_text(Recompute::Full)}};
+    options.push_back(std::move(option));
   }
   add_compressors(options, asked, now, compressors);
   return options;

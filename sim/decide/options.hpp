@@ -12,9 +12,9 @@
 namespace gradcast {
 
 /// Kind of change. Network: faster or more links. Compressor: what DDP calls a communication hook.
-enum class Change { Network, Nodes, Batch, Schedule, Sharding, Compressor };
+enum class Change { Network, Nodes, Batch, Schedule, Sharding, Recompute, Compressor };
 
-/// "network", "nodes", "batch", "schedule", "sharding", "compressor".
+/// "network", "nodes", "batch", "schedule", "sharding", "recompute", "compressor".
 std::string_view to_text(Change change);
 
 struct Option {

@@ -116,9 +116,9 @@ TEST_CASE("compute, exposed communication and the rest add up to the iteration",
   decision.forecast.compute = decision.forecast.result.exposed_communication = Seconds{0.1};
   CHECK(bound_of(decision) == Bound::Software);
   decision.memory.parameters = Bytes{100};
-  decision.gpu_memory = Bytes{99};
+  decision.usable = Bytes{99};
   CHECK(bound_of(decision) == Bound::Memory);
-  decision.gpu_memory = Bytes{100};
+  decision.usable = Bytes{100};
   CHECK(bound_of(decision) == Bound::Software);
 }
 

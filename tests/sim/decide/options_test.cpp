@@ -59,11 +59,11 @@ TEST_CASE("each option changes one thing of the run", "[decide]") {
   for (const char* words :
        {"nic-bandwidth 192Gbps", "nics-per-node 8", "nodes 8", "nodes 2", "batch 256",
         "fusion ddp overlap no", "fusion ddp:100MiB overlap yes", "fusion layer overlap yes",
-        "sharding zero1", "sharding fsdp", "sharding hsdp"}) {
+        "sharding zero1", "sharding fsdp", "sharding hsdp", "recompute full"}) {
     CAPTURE(words);
     CHECK(has(flags, words));
   }
-  CHECK(flags.size() == 11);
+  CHECK(flags.size() == 12);
 }
 
 TEST_CASE("an option's flags say what its request says", "[decide]") {
@@ -71,6 +71,7 @@ TEST_CASE("an option's flags say what its request says", "[decide]") {
     CAPTURE(option.name);
     for (const auto& [flag, value] : option.flags) {
       if (flag == "batch") CHECK(std::to_string(*option.request.batch) == value);
+      if (flag == "recompute") CHECK(to_text(option.request.recompute) == value);
       if (flag == "sharding") CHECK(to_text(option.request.sharding) == value);
       if (flag != "nodes") continue;
       // The value that was given is replaced: a property that stands twice would be refused.
@@ -98,7 +99,7 @@ TEST_CASE("what a cluster cannot have is refused with the reason", "[decide]") {
 TEST_CASE("one GPU has neither schedules nor shards nor compressors to choose", "[decide]") {
   const auto options =
       options_on("10gbe", {{"nodes", "1"}, {"gpus_per_node", "1"}}, "resnet-50", "none", {"topk"});
-  CHECK(flags_of(options) == std::vector<std::string>{"nodes 2", "batch 256"});
+  CHECK(flags_of(options) == std::vector<std::string>{"nodes 2", "batch 256", "recompute full"});
   CHECK_THAT(refusal(options, "topk"), Contains("one GPU"));
 }
 

@@ -1,0 +1,67 @@
+#include "sim/decide/fitting.hpp"
+
+#include <optional>
+
+#include "sim/base/error.hpp"
+#include "sim/base/text.hpp"
+#include "sim/forecast/preset.hpp"
+#include "sim/plan/memory.hpp"
+
+namespace gradcast {
+namespace {
+
+/// Not given: the run is impossible, or its activations are not known.
+std::optional<int> largest(const Request& asked, Bytes usable, DataFiles& files) {
+  try {
+    const Scenario scenario = make_scenario(with_defaults(asked, files), files);
+    return largest_batch(scenario, memory_of(scenario, make_plan(scenario)), usable);
+  } catch (const ValueError&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+Bytes usable_memory(Bytes gpu_memory) {
+  return Bytes{
+      static_cast<std::int64_t>(static_cast<double>(gpu_memory.count) * (1 - kReservedMemory))};
+}
+
+std::vector<FittingBatch> fitting_batches(const Request& asked, const Scenario& now, Bytes usable,
+                                          DataFiles& files) {
+  const bool recomputes = now.recompute != Recompute::None;
+  const bool shards = now.sharding.kind == Sharding::Fsdp || now.cluster.ranks() == 1;
+  std::vector<FittingBatch> all;
+  for (const bool shard : {false, true})
+    for (const bool recompute : {false, true}) {
+      if ((recompute && recomputes) || (shard && shards)) continue;
+      FittingBatch way;
+      Option& option = way.option;
+      option.change = Change::Batch;
+      option.request = asked;
+      std::vector<std::string> words;
+      if (shard) {
+        option.request.sharding = parse_sharding("fsdp");
+        option.flags.emplace_back("sharding", "fsdp");
+        words.emplace_back("FSDP");
+      }
+      if (recompute) {
+        option.request.recompute = Recompute::Full;
+        option.flags.emplace_back("recompute", "full");
+        words.emplace_back("recomputation");
+      }
+      const std::optional<int> batch = largest(option.request, usable, files);
+      if (!batch) continue;
+      way.with = join(words, " and ");
+      way.batch = *batch;
+      option.request.batch = *batch;
+      option.flags.emplace_back("batch", std::to_string(*batch));
+      option.name = words.empty() ? "largest batch (" + std::to_string(*batch) + " a GPU)"
+                                  : way.with + " at batch " + std::to_string(*batch);
+      if (*batch == 0) option.refused = "not even one sample fits in memory";
+      all.push_back(std::move(way));
+    }
+  return all;
+}
+
+}  // namespace gradcast

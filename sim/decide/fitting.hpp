@@ -1,0 +1,31 @@
+// The largest batch that fits a GPU's memory: as the run is, and with what saves memory.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "sim/decide/options.hpp"
+
+namespace gradcast {
+
+/// The share of a GPU's memory that a run cannot use: CUDA's context, buffers of NCCL and cuBLAS,
+/// and what the allocator leaves unused. Assumed; docs/guide.md ("What to change") holds it against
+/// a published run.
+inline constexpr double kReservedMemory = 0.1;
+
+/// The rest of it.
+Bytes usable_memory(Bytes gpu_memory);
+
+/// The largest batch with one way to save memory.
+struct FittingBatch {
+  std::string with;  // "recomputation"; "": nothing
+  int batch = 0;     // samples a GPU; 0: not even the smallest fits
+  Option option;     // the run with that way and that batch
+};
+
+/// As the run is, with recomputation, with FSDP, and with both; those that today's run has already
+/// are left out, and those that it cannot have. Empty if the model does not say what its layers
+/// keep. `asked` is the request without compressing, before defaults.
+std::vector<FittingBatch> fitting_batches(const Request& asked, const Scenario& now, Bytes usable,
+                                          DataFiles& files);
+
+}  // namespace gradcast

@@ -1,0 +1,82 @@
+#include "sim/decide/fitting.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "sim/forecast/preset.hpp"
+#include "sim/plan/memory.hpp"
+
+using namespace gradcast;
+
+namespace {
+
+struct Run {
+  Request asked{};
+  Scenario scenario{};
+};
+
+Run run(const std::string& model, const std::string& sharding = "none") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  Run made;
+  made.asked.model = model;
+  made.asked.cluster = "dgx-a100";
+  made.asked.costs.clear();
+  made.asked.today = true;
+  made.asked.sharding = parse_sharding(sharding);
+  made.scenario = make_scenario(with_defaults(made.asked, files), files);
+  return made;
+}
+
+std::vector<FittingBatch> fitting(const Run& run, double gigabytes) {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  return fitting_batches(run.asked, run.scenario, Bytes{static_cast<std::int64_t>(gigabytes * 1e9)},
+                         files);
+}
+
+}  // namespace
+
+TEST_CASE("a tenth of a GPU's memory is reserved", "[decide]") {
+  CHECK(usable_memory(Bytes{80'000'000'000}) == Bytes{72'000'000'000});
+}
+
+// One sample more would not fit: the run's memory with that batch says so.
+TEST_CASE("the largest batch fits, and one sample more does not", "[decide]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  const Run gpt2 = run("gpt2-xl");
+  const auto ways = fitting(gpt2, 72);
+  REQUIRE(ways.size() == 4);
+  for (const FittingBatch& way : ways) {
+    CAPTURE(way.with);
+    Request request = with_defaults(way.option.request, files);
+    CHECK(request.batch == way.batch);
+    const auto total = [&] {
+      const Scenario scenario = make_scenario(request, files);
+      return memory_of(scenario, make_plan(scenario)).total();
+    };
+    CHECK(total() <= Bytes{72'000'000'000});
+    request.batch = way.batch + 1;
+    CHECK(total() > Bytes{72'000'000'000});
+  }
+  CHECK(ways[0].with == "");
+  CHECK(ways[3].with == "FSDP and recomputation");
+  CHECK(ways[0].batch < ways[1].batch);
+  CHECK(ways[1].batch < ways[3].batch);
+}
+
+TEST_CASE("what the run has already is no way to save memory", "[decide]") {
+  for (const FittingBatch& way : fitting(run("gpt2-xl", "fsdp"), 72))
+    CHECK(way.with.find("FSDP") == std::string::npos);
+}
+
+TEST_CASE("where nothing fits, the option says so", "[decide]") {
+  const auto ways = fitting(run("gpt2-xl"), 10);  // parameters and gradients alone: 12.5 GB
+  REQUIRE(!ways.empty());
+  CHECK(ways[0].batch == 0);
+  CHECK(ways[0].option.refused == "not even one sample fits in memory");
+}
+
+TEST_CASE("without activations nobody can say which batch fits", "[decide]") {
+  Run unknown = run("resnet-101");
+  unknown.asked.model = "transformer-cs336-xl";
+  unknown.asked.trace = "iteration-transformer-cs336-xl-512-tokens";
+  CHECK(fitting(unknown, 72).empty());
+}
