@@ -9,6 +9,7 @@
 
 #include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
+#include "sim/base/time_unit.hpp"
 #include "sim/compare/groups.hpp"
 #include "sim/compare/tables.hpp"
 
@@ -30,9 +31,25 @@ std::string marked_model(const ComparedRun& run) {
          (run.extrapolated.empty() ? "" : " ^") + (run.outside.empty() ? "" : " ?");
 }
 
-std::string interval(const ComparedRun& run) {
-  return run.has_interval() ? fixed(run.low->count(), 3) + " to " + fixed(run.high->count(), 3)
-                            : "-";
+/// The unit of times; seconds have three digits after the point here.
+TimeUnit unit_of(const std::vector<ComparedRun>& runs) {
+  Shortest shortest;
+  for (const ComparedRun& run : runs) {
+    shortest.add(run.run.iteration);
+    shortest.add(run.predicted());
+  }
+  TimeUnit unit = shortest.unit();
+  if (unit.seconds()) unit.digits = 3;
+  return unit;
+}
+
+/// "measured" in seconds, "measured us" in another unit.
+std::string headed(const char* what, const TimeUnit& unit) {
+  return unit.seconds() ? what : unit.headed(what);
+}
+
+std::string interval(const ComparedRun& run, const TimeUnit& unit) {
+  return run.has_interval() ? unit.number(*run.low) + " to " + unit.number(*run.high) : "-";
 }
 
 std::string speedup_range(const ComparedRun& run) {
@@ -59,7 +76,7 @@ bool several_densities(const std::vector<ComparedRun>& runs) {
                      [](const auto& of) { return of.second.size() > 1; });
 }
 
-std::vector<Column> naming_columns(const std::vector<ComparedRun>& runs) {
+std::vector<Column> naming_columns(const std::vector<ComparedRun>& runs, const TimeUnit& unit) {
   std::vector<Column> columns{{"model", marked_model}};
   if (const Aspect source = by_source(); values_of(runs, source).size() > 1)
     columns.push_back({source.name, source.of});
@@ -76,22 +93,26 @@ std::vector<Column> naming_columns(const std::vector<ComparedRun>& runs) {
     columns.push_back({"parameter", [](const ComparedRun& run) {
                          return run.run.parameter ? number_to_text(*run.run.parameter) : "-";
                        }});
-  columns.push_back(
-      {"compute*", [](const ComparedRun& run) { return fixed(run.run.compute.count(), 4); }});
-  columns.push_back(
-      {"measured", [](const ComparedRun& run) { return fixed(run.run.iteration.count(), 3); }});
+  columns.push_back({headed("compute*", unit), [unit](const ComparedRun& run) {
+                       return unit.seconds() ? fixed(run.run.compute.count(), 4)
+                                             : unit.number(run.run.compute);
+                     }});
+  columns.push_back({headed("measured", unit),
+                     [unit](const ComparedRun& run) { return unit.number(run.run.iteration); }});
   return columns;
 }
 
-void add_forecast_columns(std::vector<Column>& columns, const std::vector<ComparedRun>& runs) {
-  columns.push_back(
-      {"forecast", [](const ComparedRun& run) { return fixed(run.predicted().count(), 3); }});
+void add_forecast_columns(std::vector<Column>& columns, const std::vector<ComparedRun>& runs,
+                          const TimeUnit& unit) {
+  columns.push_back({headed("forecast", unit),
+                     [unit](const ComparedRun& run) { return unit.number(run.predicted()); }});
   if (std::any_of(runs.begin(), runs.end(), [](const ComparedRun& r) { return r.has_interval(); }))
-    columns.push_back({"90 % interval", interval});
+    columns.push_back(
+        {"90 % interval", [unit](const ComparedRun& run) { return interval(run, unit); }});
   columns.push_back(
       {"error %", [](const ComparedRun& run) { return with_sign(run.error_percent(), 1); }});
-  columns.push_back({"unexplained", [](const ComparedRun& run) {
-                       return with_sign(run.unexplained().count(), 3);
+  columns.push_back({headed("unexplained", unit), [unit](const ComparedRun& run) {
+                       return with_sign(unit.per_second * run.unexplained().count(), unit.digits);
                      }});
   columns.push_back({"eff.% meas", [](const ComparedRun& run) {
                        return efficiency(run.run, run.measured_efficiency());
@@ -106,12 +127,12 @@ std::string times(const std::optional<Seconds>& other, const ComparedRun& run) {
   return other ? fixed(*other / run.predicted(), 2) : "-";
 }
 
-void add_what_if_columns(std::vector<Column>& columns) {
-  columns.push_back({"forecast", [](const ComparedRun& run) {
-                       return fixed(run.own_costs_forecast.value_or(run.predicted()).count(), 3);
+void add_what_if_columns(std::vector<Column>& columns, const TimeUnit& unit) {
+  columns.push_back({headed("forecast", unit), [unit](const ComparedRun& run) {
+                       return unit.number(run.own_costs_forecast.value_or(run.predicted()));
                      }});
-  columns.push_back(
-      {"what if", [](const ComparedRun& run) { return fixed(run.predicted().count(), 3); }});
+  columns.push_back({headed("what if", unit),
+                     [unit](const ComparedRun& run) { return unit.number(run.predicted()); }});
   columns.push_back(
       {"x forecast", [](const ComparedRun& run) { return times(run.own_costs_forecast, run); }});
   columns.push_back({"x measured", [](const ComparedRun& run) {
@@ -121,11 +142,12 @@ void add_what_if_columns(std::vector<Column>& columns) {
 
 std::string rows_table(const std::vector<ComparedRun>& runs) {
   const bool what_if = !what_if_costs_of(runs).empty();
-  std::vector<Column> columns = naming_columns(runs);
+  const TimeUnit unit = unit_of(runs);
+  std::vector<Column> columns = naming_columns(runs, unit);
   if (what_if)
-    add_what_if_columns(columns);
+    add_what_if_columns(columns, unit);
   else
-    add_forecast_columns(columns, runs);
+    add_forecast_columns(columns, runs, unit);
   if (values_of(runs, by_algorithm(runs)).size() > 1) {
     columns.push_back({"x dense meas", [](const ComparedRun& run) {
                          return optional_fixed(run.measured_speedup);

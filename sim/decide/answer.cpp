@@ -5,6 +5,7 @@
 
 #include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
+#include "sim/base/time_unit.hpp"
 #include "sim/base/units.hpp"
 
 namespace gradcast {
@@ -119,10 +120,11 @@ std::string todays_lines(const Decision& decision, const DecideAsked& asked) {
     name.resize(kNames, ' ');
     if (!value.empty()) lines += "  " + name + value + "\n";
   };
-  std::string iteration = fixed(today.result.iteration.count(), 4) + " s";
+  const TimeUnit unit = unit_for(today.result.iteration);
+  std::string iteration = unit.text(today.result.iteration);
   if (today.interval)
-    iteration += " (90 % interval: " + fixed(today.interval->low.count(), 4) + " to " +
-                 fixed(today.interval->high.count(), 4) + " s)";
+    iteration += " (90 % interval: " + unit.number(today.interval->low) + " to " +
+                 unit.text(today.interval->high) + ")";
   if (const std::string unknown = no_data_words(today.outside_seen); !unknown.empty())
     iteration += "; " + unknown;
   add("iteration", iteration);
@@ -147,8 +149,13 @@ bool seen_less(const WeighedOption& weighed, const Evaluation& today) {
 }
 
 std::string options_table(const Decision& decision, const DecideAsked& asked) {
-  TextTable table{
-      {"one change", "iteration s", "samples/s", "speedup", "90 % interval", "GPU time", "GB"}, {}};
+  Shortest shortest;
+  for (const WeighedOption& weighed : decision.ranked)
+    shortest.add(weighed.forecast.result.iteration);
+  const TimeUnit unit = shortest.unit();
+  TextTable table{{"one change", unit.headed("iteration"), "samples/s", "speedup", "90 % interval",
+                   "GPU time", "GB"},
+                  {}};
   const bool costs = asked.price && asked.samples;
   if (costs) table.header.emplace_back("epoch cost");
   table.header.emplace_back("verdict");
@@ -157,8 +164,7 @@ std::string options_table(const Decision& decision, const DecideAsked& asked) {
     const auto& interval = weighed.interval;
     std::vector<std::string> line{
         weighed.option.name,
-        fixed(its.result.iteration.count(), 4) +
-            (seen_less(weighed, decision.forecast) ? " ?" : ""),
+        unit.number(its.result.iteration) + (seen_less(weighed, decision.forecast) ? " ?" : ""),
         fixed(its.samples_per_second(), 1),
         fixed(weighed.speedup, 2),
         interval ? fixed(interval->low, 2) + " to " + fixed(interval->high, 2) : "-",
@@ -300,10 +306,10 @@ std::string bound_words(const Decision& decision) {
   const Shares shares = shares_of(decision.forecast);
   const std::string compute = "compute " + percent(shares.compute);
   // Compute is measured or derived for one GPU, so that nothing but its share can be saved.
-  const std::string without =
-      shares.compute > 0
-          ? "; without both at most " + fixed(1 / shares.compute, 2) + " times as fast"
-          : "";
+  const std::string without = shares.compute > 0
+                                  ? "; without both at most " + fixed(1 / shares.compute, 2) +
+                                        " times as fast by this forecast"
+                                  : "";
   const std::string software = "software and waiting " + percent(shares.software);
   const std::string communication = "exposed communication " + percent(shares.communication) +
                                     " (" + link_words(decision.now.cluster) + ")";

@@ -10,6 +10,9 @@
 namespace gradcast {
 namespace {
 
+/// A trace's times grow with the batch. This many times its batch, that is no longer a forecast.
+constexpr int kMostTimes = 16;
+
 /// Not given: the run is impossible, or its activations are not known.
 std::optional<int> largest(const Request& asked, Bytes usable, DataFiles& files) {
   try {
@@ -59,6 +62,9 @@ std::vector<FittingBatch> fitting_batches(const Request& asked, const Scenario& 
       option.name = words.empty() ? "largest batch (" + std::to_string(*batch) + " a GPU)"
                                   : way.with + " at batch " + std::to_string(*batch);
       if (*batch == 0) option.refused = "not even one sample fits in memory";
+      if (*batch > kMostTimes * now.batch())
+        option.refused = "it fits, but a batch of more than " + std::to_string(kMostTimes) +
+                         " times today's has times that nobody knows";
       all.push_back(std::move(way));
     }
   return all;

@@ -8,6 +8,7 @@
 #include "kernels/compressor.hpp"
 #include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
+#include "sim/base/time_unit.hpp"
 #include "sim/forecast/verdict.hpp"
 #include "sim/sweep/ranking.hpp"
 
@@ -240,6 +241,24 @@ std::string shown(const Json& value, int digits, double factor = 1) {
   return value.is_null() ? "-" : fixed(value.get<double>() * factor, digits);
 }
 
+std::string shown_time(const Json& seconds, const TimeUnit& unit) {
+  return seconds.is_null() ? "-" : unit.number(Seconds{seconds.get<double>()});
+}
+
+/// The unit for the times of all rows.
+TimeUnit unit_of(const std::vector<Json>& rows) {
+  Shortest shortest;
+  for (const Json& row : rows)
+    for (const char* column : {"iteration_seconds", "fitted_iteration_seconds"})
+      if (const Json& time = row.at(column); !time.is_null())
+        shortest.add(Seconds{time.get<double>()});
+  return shortest.unit();
+}
+
+bool differs_from_one(const Json& speedup) {
+  return !speedup.is_null() && speedup.get<double>() != 1;
+}
+
 /// The evaluations of a task pair's physics, or of its fitted half.
 using AnswerOf = std::function<const Evaluation&(const TaskPair&)>;
 
@@ -423,14 +442,21 @@ std::string sweep_table(const SweepPlan& plan, const std::vector<Json>& rows) {
   const bool intervals = has("speedup_low");
   const bool fitted = has("fitted_iteration_seconds");
   const bool memory = memory_varies(plan);
+  const TimeUnit unit = unit_of(rows);
+  // Of runs that compress nothing each is its own dense run.
+  const bool speedups =
+      verdicts || std::any_of(rows.begin(), rows.end(), [&](const Json& row) {
+        return differs_from_one(row.at(speedup)) || differs_from_one(row.at("fitted_" + speedup));
+      });
   const auto header = [&](const std::vector<std::string>& names) {
     table.header.insert(table.header.end(), names.begin(), names.end());
   };
   if (verdicts) header({"verdict"});
-  header({"speedup"});
+  if (speedups) header({"speedup"});
   if (intervals) header({"90 %"});
-  header({"iteration s", "efficiency %"});
-  if (fitted) header({"physics s", "physics speedup"});
+  header({unit.headed("iteration"), "efficiency %"});
+  if (fitted) header({unit.headed("physics")});
+  if (fitted && speedups) header({"physics speedup"});
   if (memory) header({"memory GB"});
   for (const Json& row : rows) {
     std::vector<std::string> line;
@@ -444,20 +470,20 @@ std::string sweep_table(const SweepPlan& plan, const std::vector<Json>& rows) {
     }
     const bool by_fit = !row.at("fitted_iteration_seconds").is_null();
     const std::string physics_time =
-        shown(row.at("iteration_seconds"), 4) + (row.at("outside") == "" ? "" : " ?");
+        shown_time(row.at("iteration_seconds"), unit) + (row.at("outside") == "" ? "" : " ?");
     if (verdicts) line.push_back(compares(row) ? row.at("verdict").get<std::string>() : "-");
-    line.push_back(shown(row.at((by_fit ? "fitted_" : "") + speedup), 2));
+    if (speedups) line.push_back(shown(row.at((by_fit ? "fitted_" : "") + speedup), 2));
     if (intervals)
       line.push_back(row.at("speedup_low").is_null() ? "-"
                                                      : shown(row.at("speedup_low"), 2) + " to " +
                                                            shown(row.at("speedup_high"), 2));
-    line.push_back(by_fit ? shown(row.at("fitted_iteration_seconds"), 4) +
+    line.push_back(by_fit ? shown_time(row.at("fitted_iteration_seconds"), unit) +
                                 (row.at("outside_seen") == "" ? "" : " ?")
                           : physics_time);
     line.push_back(shown(shown_efficiency(row), 1, 100));
     if (fitted) {
       line.push_back(physics_time);
-      line.push_back(shown(row.at(speedup), 2));
+      if (speedups) line.push_back(shown(row.at(speedup), 2));
     }
     if (memory) line.push_back(shown(row.at("memory_bytes"), 2, 1e-9));
     table.rows.push_back(std::move(line));

@@ -4,6 +4,7 @@
 #include "sim/answers/answer.hpp"
 #include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
+#include "sim/base/time_unit.hpp"
 #include "sim/engine/engine.hpp"
 #include "sim/fit/structure.hpp"
 #include "sim/inputs/cluster.hpp"
@@ -57,7 +58,7 @@ std::string describe_model(const TextFile& file) {
 std::string describe_trace(const TextFile& file) {
   const IterationTrace trace = load_iteration_trace(file);
   return trace.device + ", batch " + std::to_string(trace.batch) + ", " +
-         fixed(trace.iteration().count(), 4) + " s an iteration";
+         time_text(trace.iteration()) + " an iteration";
 }
 
 std::string describe_costs(const TextFile& file) {

@@ -74,6 +74,14 @@ TEST_CASE("where nothing fits, the option says so", "[decide]") {
   CHECK(ways[0].option.refused == "not even one sample fits in memory");
 }
 
+// FNN-3 keeps a few KB a sample: a million of them fit. Its trace has times of 128.
+TEST_CASE("a batch far beyond the trace's fits, and is no option", "[decide]") {
+  const auto ways = fitting(run("fnn-3"), 72);
+  REQUIRE(!ways.empty());
+  CHECK(ways[0].batch == 1'000'000);
+  CHECK(ways[0].option.refused.starts_with("it fits, but"));
+}
+
 TEST_CASE("without activations nobody can say which batch fits", "[decide]") {
   Run unknown = run("resnet-101");
   unknown.asked.model = "transformer-cs336-xl";

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/base/table.hpp"
+#include "sim/base/time_unit.hpp"
 #include "sim/base/units.hpp"
 #include "sim/engine/iteration_result.hpp"
 #include "sim/engine/replicas.hpp"
@@ -13,17 +14,10 @@
 namespace gradcast::commands {
 namespace {
 
-/// Seconds; for a collective alone microseconds.
-struct TimeUnit {
-  bool micro = false;
-
-  explicit TimeUnit(const Json& settings) : micro(settings.at("model") == "") {}
-
-  std::string number(Seconds time) const {
-    return micro ? fixed(1e6 * time.count(), 1) : fixed(time.count(), 4);
-  }
-  std::string name() const { return micro ? "us" : "s"; }
-};
+/// For a collective alone microseconds.
+TimeUnit unit_of(const IterationResult& result, const Json& settings) {
+  return settings.at("model") == "" ? TimeUnit{"us", 1e6, 1} : unit_for(result.iteration);
+}
 
 /// The software that the interval stands for; "" if a stack or a fitted cluster says it.
 std::string interval_is_of(const IterationForecast& forecast, const Json& settings) {
@@ -46,10 +40,10 @@ std::string scaled_costs(const Json& settings, const Plan& plan) {
 
 /// `add` takes a line of the table: its name and its value.
 template <class Add>
-void add_counts(const CountsUsed& used, const Add& add) {
+void add_counts(const CountsUsed& used, const TimeUnit& unit, const Add& add) {
   const auto percent = [](double share) { return fixed(100 * share, 1) + " %"; };
-  const auto seconds = [](const std::optional<Seconds>& time) {
-    return time ? fixed(time->count(), 4) + " s" : "never ends";
+  const auto seconds = [&](const std::optional<Seconds>& time) {
+    return time ? unit.text(*time) : "never ends";
   };
   add("sent of k (" + used.file + ")", percent(used.share.mean) + " in the mean of " +
                                            std::to_string(used.share.iterations) + " iterations");
@@ -66,21 +60,21 @@ std::string headline(const IterationForecast& forecast, const Plan& plan, const 
   const auto add = [&](const std::string& name, const std::string& value) {
     table.rows.push_back({name, value});
   };
-  const TimeUnit unit(settings);
+  const TimeUnit unit = unit_of(result, settings);
   const auto seconds = [&](Seconds time) { return unit.number(time); };
   if (forecast.lost()) {
     add("the run never ends", result.lost);
     return to_text(table);
   }
   add(noise.replicas > 1 ? "iteration (mean)" : "iteration",
-      seconds(result.iteration) + " " + unit.name());
+      seconds(result.iteration) + " " + std::string(unit.name));
   add("assumed", settings.at("assumed").get<std::string>());
   if (noise.replicas > 1) {
     const Spread& spread = forecast.spread;
     add("95 % interval of the mean",
-        seconds(spread.low) + " to " + seconds(spread.high) + " " + unit.name());
+        seconds(spread.low) + " to " + seconds(spread.high) + " " + std::string(unit.name));
     add("5 %, 50 %, 95 % of the runs", seconds(spread.p05) + ", " + seconds(spread.median) + ", " +
-                                           seconds(spread.p95) + " " + unit.name());
+                                           seconds(spread.p95) + " " + std::string(unit.name));
     if (spread.lost > 0)
       add("runs that never ended",
           std::to_string(spread.lost) + " of " + std::to_string(spread.replicas));
@@ -101,25 +95,27 @@ std::string headline(const IterationForecast& forecast, const Plan& plan, const 
                      : ""));
     if (forecast.verdict) add("over dense, same schedule", words_of(*forecast.verdict));
   }
-  add("90 % interval", forecast.interval ? seconds(forecast.interval->low) + " to " +
-                                               seconds(forecast.interval->high) + " " + unit.name()
-                                         : "none: the data folder has no stack-population");
+  add("90 % interval", forecast.interval
+                           ? seconds(forecast.interval->low) + " to " +
+                                 seconds(forecast.interval->high) + " " + std::string(unit.name)
+                           : "none: the data folder has no stack-population");
   if (const std::string whose = interval_is_of(forecast, settings); !whose.empty()) {
     add("", whose);
     if (const auto& by_mpi = forecast.interval_by_mpi;
         by_mpi && by_mpi->high > forecast.interval->high)
-      add("", "by MPI through the host: up to " + seconds(by_mpi->high) + " " + unit.name());
+      add("",
+          "by MPI through the host: up to " + seconds(by_mpi->high) + " " + std::string(unit.name));
   }
   if (forecast.physics != result.iteration)
-    add("by physics alone", seconds(forecast.physics) + " " + unit.name());
-  if (forecast.counts) add_counts(*forecast.counts, add);
+    add("by physics alone", seconds(forecast.physics) + " " + std::string(unit.name));
+  if (forecast.counts) add_counts(*forecast.counts, unit, add);
   for (const TermUse& use : forecast.outside_seen)
     add("? not seen like this", use.term->name() + ": " + use.outside + "; left at physics");
   if (const std::string beyond = outside_of(plan); !beyond.empty())
     add("? beyond the cost table", beyond);
   if (forecast.measured)
     add("measured (" + forecast.measured->source + ")",
-        seconds(forecast.measured->iteration) + " s, error " +
+        unit.text(forecast.measured->iteration) + ", error " +
             with_sign(forecast.error_percent(), 1) + " %");
   if (const std::string doubts = least_sure(forecast, plan); !doubts.empty())
     add("least sure of", doubts);
@@ -132,8 +128,9 @@ std::string headline(const IterationForecast& forecast, const Plan& plan, const 
 std::string as_table(const Json& settings, const IterationForecast& forecast, const Plan& plan,
                      const NoiseChoice& noise) {
   const IterationResult& result = forecast.result;
-  const TimeUnit unit(settings);
-  TextTable parts{{"where the time goes", unit.micro ? "us" : "seconds", "share %"}, {}};
+  const TimeUnit unit = unit_of(result, settings);
+  TextTable parts{
+      {"where the time goes", unit.seconds() ? "seconds" : std::string(unit.name), "share %"}, {}};
   const auto add = [&](const std::string& name, Seconds part) {
     const bool some = result.iteration > Seconds{0};
     parts.rows.push_back(
