@@ -255,8 +255,9 @@ TimeUnit unit_of(const std::vector<Json>& rows) {
   return shortest.unit();
 }
 
+/// True unless people would read 1.
 bool differs_from_one(const Json& speedup) {
-  return !speedup.is_null() && speedup.get<double>() != 1;
+  return !speedup.is_null() && shown(speedup, 2) != shown(1, 2);
 }
 
 /// The evaluations of a task pair's physics, or of its fitted half.

@@ -108,6 +108,18 @@ TEST_CASE("a sweep says where published trainings with its compressors ended", "
   CHECK_THAT(document["inputs"].dump(), Contains("\"accuracy-grace\""));
 }
 
+// FNN-3 takes a millisecond. A dense run is as fast as itself, so that a speedup would say nothing.
+TEST_CASE("a sweep's table has times in the unit that fits, and speedups of what compresses",
+          "[cli][sweep]") {
+  const std::vector<std::string> run{"sweep", "--model",  "fnn-3",   "--nodes",
+                                     "1,2",   "--engine", "analytic"};
+  const Ran dense = gradcast_with(run);
+  CHECK_THAT(dense.out, Contains("iteration ms") && !Contains("speedup"));
+  std::vector<std::string> compressed = run;
+  compressed.insert(compressed.end(), {"--compressor", "dense,topk"});
+  CHECK_THAT(gradcast_with(compressed).out, Contains("speedup") && Contains("iteration ms"));
+}
+
 TEST_CASE("a dense run has no density: it is one point, not one of each", "[cli][sweep]") {
   const Ran ran = gradcast_runs("sweep", "--model=resnet-50", "--compressor=dense,topk",
                                 "--density=0.001,0.01", "--engine=analytic", "--format=json", "-q");
