@@ -3,7 +3,7 @@
  * A training encodes a tensor's gradient, sends the code by a collective, and decodes the codes of
  * all workers. The caller owns all memory: gradients, residuals, codes. It asks for the size of a
  * code before it encodes. The library keeps no state between calls, so calls may run in several
- * threads at a time. The same input and seed give the same bits on every machine.
+ * threads at a time. The same input and seed give the same bits.
  *
  * Compressors are of five families, and each family has its functions:
  *
@@ -20,7 +20,21 @@
  * function says so, a null residual means no error feedback: what is not sent is lost.
  *
  * Numbers are little-endian. A tensor has 1 to 2^31 - 1 elements of float. Buffers of one call do
- * not overlap, but where a function says so.
+ * not overlap.
+ *
+ * Example: one worker's Top-k.
+ *
+ *     const gradcast_compressor* topk;
+ *     gradcast_selection selection = {0};
+ *     int64_t room, count;
+ *     gradcast_compressor_find("topk", &topk);
+ *     gradcast_sparse_wanted(elements, 0.01, &selection.k);
+ *     gradcast_sparse_capacity(topk, elements, selection.k, &room);
+ *     float* values = malloc(room * sizeof *values);
+ *     int32_t* indices = malloc(room * sizeof *indices);
+ *     if (gradcast_sparse_encode(topk, gradient, residual, elements, &selection, values, indices,
+ *                                room, &count, NULL) != GRADCAST_OK)
+ *       fprintf(stderr, "%s\n", gradcast_compressor_error());
  *
  * Errors: every function returns a gradcast_status. After any other than GRADCAST_OK the outputs
  * are unspecified and gradcast_compressor_error() says in one line what was wrong. No function
@@ -50,8 +64,8 @@ typedef enum gradcast_status {
   GRADCAST_DEFECT = 3        /* a defect of the library */
 } gradcast_status;
 
-/* What was wrong with this thread's last call that failed: one line of UTF-8, "" if none has. Valid
- * until the thread's next call. */
+/* The reason why this thread's last failed call failed: one line of UTF-8, "" if none has failed.
+ * Valid until the thread's next call. */
 GRADCAST_API const char* gradcast_compressor_error(void);
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -69,7 +83,7 @@ typedef enum gradcast_aggregation {
   GRADCAST_ALL_GATHER = 1  /* every worker receives all codes, and decodes them together */
 } gradcast_aggregation;
 
-/* How the decoded values of the workers are combined. */
+/* The combination of the decoded values of all workers. */
 typedef enum gradcast_combination {
   GRADCAST_SUM = 0, /* added up; divide by the workers for the mean */
   GRADCAST_VOTE = 1 /* the sign of most: +1, -1, or 0 of a tie (signSGD). It is no sum. */
@@ -136,7 +150,7 @@ enum {
 /* ---- sparsifiers: topk, randk, dgc, gaussian, trimmed, rtopk, threshold; and dense --------------
  */
 
-/* What to select of a tensor. Members that a compressor does not take are 0. */
+/* A selection to be made of a tensor. Members that a compressor does not take are 0. */
 typedef struct gradcast_selection {
   int64_t k;          /* elements wanted: <= 0 none, >= the tensor's all of them; dense and
                          threshold take none */

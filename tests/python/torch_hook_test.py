@@ -163,7 +163,7 @@ def short_training(data, shards, rank, options, iterations):
 
 
 def sent_by(data, shards, rank, options, flags):
-    """What the third iteration asks of the process group."""
+    """The collectives of the third iteration, and the bytes that the hook counted."""
     training = Training(data, shards, rank, options, 20 / 1024 if "--fusion" in flags else None)
     for iteration in range(3):
         with Wire() as wire:
@@ -191,7 +191,7 @@ def world_of_all(rank, size, data, shards, folder):
 
 
 def refused_states():
-    """What load_state_dict says of states that are none, and register of a second hook."""
+    """The errors of load_state_dict for states that do not fit, and of register for a second hook."""
     ddp, hook = wrapped(torch.nn.Linear(3, 3), {"compressor": "topk"})
     right = hook.state_dict()
     hook.load_state_dict(right)
@@ -257,7 +257,7 @@ def process(rank, size, folder, work):
 
 
 def in_world(size, folder, work):
-    """What each process answered."""
+    """The answers of all processes."""
     context = torch.multiprocessing.start_processes(process, (size, folder, work), nprocs=size, join=False,
                                                     start_method="spawn")
     until = time.monotonic() + TIMEOUT
@@ -353,7 +353,7 @@ class Processes(Folder):
                     longest = max(answer["long"][name]["elements"] for answer in answers)
                     payload, sent = forecast(self.folder, name, size, [longest] * size)
                     self.assertEqual(by_rings(wire, size), sent)
-                    # Of several collectives the forecast's payload is the last one's.
+                    # The forecast's payload is that of the last collective.
                     self.assertEqual(wire[-1][1], payload)
 
     def test_bytes_are_those_of_the_forecast_with_options(self):

@@ -1,4 +1,4 @@
-"""What one worker does in an exchange: encode, ask for a collective, decode.
+"""One worker's side of an exchange: encode, ask for a collective, decode.
 
 `exchange` is a generator. It yields each collective that it needs, and is sent the answer: so a hook runs it over
 torch.distributed, and `Workers` runs one for each simulated worker in step. The same code, so the same sums.
@@ -90,8 +90,8 @@ class Group:
 
 
 class Memory:
-    """What one worker keeps of each parameter from iteration to iteration. Groups may change: DDP rebuilds its
-    buckets after the first iteration."""
+    """Residuals, momentum and PowerSGD's Q of one worker, by parameter. Groups may change: DDP rebuilds its buckets
+    after the first iteration."""
 
     def __init__(self, settings: Settings, pieces: Sequence[Piece]) -> None:
         self._settings = settings
@@ -179,7 +179,7 @@ class Memory:
         self._views = {name: {what: kept.clone() for what, kept in views.items()} for name, views in state.items()}
 
     def misfit(self, state: dict[object, object]) -> str:
-        """Why such a state is none of these parameters; "" if it is."""
+        """The reason why such a state does not fit these parameters; "" if it fits."""
         for name, views in state.items():
             if not isinstance(name, str) or name not in self._pieces:
                 return f"it has a parameter {name!r:.80} that the module lacks"
@@ -194,7 +194,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class Turn:
-    """Whose turn it is, and when."""
+    """The worker that encodes, and the iteration."""
 
     worker: int
     workers: int

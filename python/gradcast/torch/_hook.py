@@ -34,7 +34,7 @@ def pieces_of(module: torch.nn.Module) -> list[Piece]:
 
 
 class Hook:
-    """What `gradcast.torch.hook` returns: settings, and after `register` the state of one process.
+    """A communication hook, from `gradcast.torch.hook`: its settings, and after `register` the state of one process.
 
     Each process keeps its own residuals, so each must save its own `state_dict()`.
     """
@@ -92,8 +92,8 @@ class Hook:
     # ---- checkpoints
 
     def state_dict(self) -> dict[str, Any]:
-        """All that this process must keep to go on as if it had never stopped: residuals, momentum, PowerSGD's Q,
-        the buckets, counts. Call it between iterations. `torch.save` and `torch.load` take it as it is."""
+        """The state with which this process goes on as if it had never stopped: residuals, momentum, PowerSGD's Q,
+        buckets, counts. Call it between iterations. `torch.save` and `torch.load` take it as it is."""
         return {"settings": self.settings.as_dict(), "iteration": self.iteration, "bytes_sent": self.bytes_sent,
                 "elements_sent": self.elements_sent, "bytes_of_counts": self.bytes_of_counts,
                 "buckets": [list(names) for names in self._done], "memory": self._registered().state()}
@@ -102,7 +102,9 @@ class Hook:
         """Goes on from a state of the same rank, settings and model. Call it after `register`, before training.
 
         The first iteration after it exchanges by the buckets of the checkpoint, since DDP begins with others: so
-        the weights are those of a training that never stopped. Raises InputError where the state is of another.
+        the weights are those of a training that never stopped. That holds from the second iteration on: after the
+        first, DDP rebuilds its buckets, and a state of it cannot know them. Raises InputError if the state does not
+        fit.
         """
         memory = self._registered()
         for key, kind in (("settings", Mapping), ("iteration", int), ("bytes_sent", int), ("elements_sent", int),

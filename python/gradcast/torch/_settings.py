@@ -1,4 +1,4 @@
-"""What a compressing exchange is told, checked."""
+"""The settings of a compressing exchange, and their checks."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def word(name: str, value: object, known: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True)
 class Settings:
-    """All that decides what workers send. `Settings.of` checks it."""
+    """The settings that decide the workers' payloads. `Settings.of` checks them."""
 
     compressor: str
     density: float  # 1 for compressors that take none
