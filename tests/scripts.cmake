@@ -31,12 +31,14 @@ endforeach()
 # Compressors in PyTorch's DistributedDataParallel, on processes of their own. Python cannot load a library that
 # sanitizers watch.
 if(NOT SANITIZED_ROOMS AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
-  add_test(NAME torch_hook COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/with_torch.sh
-    ${CMAKE_CURRENT_SOURCE_DIR}/python/torch_hook_test.py)
-  set_tests_properties(torch_hook PROPERTIES SKIP_RETURN_CODE 77 LABELS "torch;slow" COST 45
-    FIXTURES_REQUIRED proving
-    ENVIRONMENT "OMP_NUM_THREADS=1;GRADCAST_PROGRAM=$<TARGET_FILE:gradcast>;\
+  foreach(name torch_hook torch_refusals)
+    add_test(NAME ${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/with_torch.sh
+      ${CMAKE_CURRENT_SOURCE_DIR}/python/${name}_test.py)
+    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 LABELS "torch;slow" FIXTURES_REQUIRED proving
+      ENVIRONMENT "OMP_NUM_THREADS=1;GRADCAST_PROGRAM=$<TARGET_FILE:gradcast>;\
 GRADCAST_LIBRARY_DIR=$<TARGET_FILE_DIR:gradcast_compressors>")
+  endforeach()
+  set_tests_properties(torch_hook PROPERTIES COST 45 PROCESSORS 2)
 endif()
 
 # Another machine's build, and what depends on it.

@@ -94,9 +94,11 @@ class Hook:
     def state_dict(self) -> dict[str, Any]:
         """The state with which this process goes on as if it had never stopped: residuals, momentum, PowerSGD's Q,
         buckets, counts. Call it between iterations. `torch.save` and `torch.load` take it as it is."""
-        return {"settings": self.settings.as_dict(), "iteration": self.iteration, "bytes_sent": self.bytes_sent,
-                "elements_sent": self.elements_sent, "bytes_of_counts": self.bytes_of_counts,
-                "buckets": [list(names) for names in self._done], "memory": self._registered().state()}
+        memory = self._registered()
+        return {"rank": self._rank, "processes": self._size, "settings": self.settings.as_dict(),
+                "iteration": self.iteration, "bytes_sent": self.bytes_sent, "elements_sent": self.elements_sent,
+                "bytes_of_counts": self.bytes_of_counts, "buckets": [list(names) for names in self._done],
+                "memory": memory.state()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on from a state of the same rank, settings and model. Call it after `register`, before training.
@@ -107,10 +109,14 @@ class Hook:
         fit.
         """
         memory = self._registered()
-        for key, kind in (("settings", Mapping), ("iteration", int), ("bytes_sent", int), ("elements_sent", int),
-                          ("bytes_of_counts", int), ("buckets", list), ("memory", dict)):
+        for key, kind in (("rank", int), ("processes", int), ("settings", Mapping), ("iteration", int),
+                          ("bytes_sent", int), ("elements_sent", int), ("bytes_of_counts", int), ("buckets", list),
+                          ("memory", dict)):
             if not isinstance(state, Mapping) or not isinstance(state.get(key), kind):
                 raise InputError(f"no state of a gradcast hook: it has no {key!r} of its kind")
+        if (state["rank"], state["processes"]) != (self._rank, self._size):
+            raise InputError(f"the state is of rank {state['rank']} of {state['processes']} processes, and this is rank"
+                             f" {self._rank} of {self._size}")
         difference = self.settings.difference(state["settings"])
         if difference:
             raise InputError(f"the state is of a hook with other settings: {difference}")
