@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pathlib
 import statistics
 import tempfile
@@ -29,7 +30,9 @@ class Model(Input):
         Rows stand in the order in which gradients become ready, the last one first. forward_flops are
         of one sample (torch.utils.flop_counter: 2 per multiply-accumulate of convolutions and
         products, nothing else), on a layer's first tensor; what a layer without parameters computes
-        is added to the layer before it. `loss` makes a scalar of the output (default: the sum of all
+        is added to the layer before it. kept_elements and kept_bytes: what autograd saves of one sample
+        (torch.autograd.graph.saved_tensors_hooks; a tensor that two operators save counts once, and
+        parameters do not). `loss` makes a scalar of the output (default: the sum of all
         its floating-point tensors).
 
         Raises InputError for a module without parameters, and for one that cannot be run."""
@@ -133,9 +136,15 @@ class _Seen:
                 return sum(x.float().sum() for x in tensors)
         raise InputError(f"the output is {type(output).__name__}: say what its loss is (loss=...)")
 
-    def _passes(self, before_module: Callable[[Any], None], on_ready: Callable[[Any], None]) -> None:
-        """One forward and one backward pass, with a call before each module that owns parameters and
-        one as each gradient is there. Gradients and hooks are as before afterwards."""
+    def _passes(
+        self,
+        before_module: Callable[[Any], None],
+        on_ready: Callable[[Any], None],
+        on_saved: Optional[Callable[[Any], None]] = None,
+    ) -> None:
+        """One forward and one backward pass, with a call before each module that owns parameters, one
+        as each gradient is there, and one for each tensor that forward saves. Gradients and hooks are
+        as before afterwards."""
         kept = {parameter: parameter.grad for parameter in self.parameters}
         hooks = []
         try:
@@ -145,7 +154,8 @@ class _Seen:
             for module in set(self.owner.values()):
                 hooks.append(module.register_forward_pre_hook(lambda module, _: before_module(module)))
             with self.torch.enable_grad():
-                value = self.loss(self.net(*self.example))
+                with self._saving(on_saved):
+                    value = self.loss(self.net(*self.example))
                 before_module(None)
                 value.backward()
         except InputError:
@@ -161,6 +171,16 @@ class _Seen:
             for parameter, gradient in kept.items():
                 parameter.grad = gradient
 
+    def _saving(self, on_saved: Optional[Callable[[Any], None]]) -> Any:
+        if on_saved is None:
+            return contextlib.nullcontext()
+
+        def pack(tensor: Any) -> Any:
+            on_saved(tensor)
+            return tensor
+
+        return self.torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor)
+
     def _look(self) -> Tuple[Dict[Any, int], List[Any], List[Any]]:
         from torch.utils.flop_counter import FlopCounterMode
 
@@ -169,13 +189,33 @@ class _Seen:
         counts: List[Tuple[Any, int]] = []
         counter = FlopCounterMode(display=False)
 
+        saved = {p.untyped_storage().data_ptr() for p in self.net.parameters()}
+        current: List[Any] = []  # the layer that computes; none before the first
+        self.kept: Dict[Any, List[int]] = {}  # elements of the parameters' type, bytes of others
+
+        def on_saved(tensor: Any) -> None:
+            storage = tensor.untyped_storage()
+            if storage.data_ptr() in saved:
+                return
+            saved.add(storage.data_ptr())
+            kept = self.kept.setdefault(current[0] if current else None, [0, 0])
+            if tensor.dtype == next(iter(self.parameters)).dtype:
+                kept[0] += storage.nbytes() // tensor.element_size()
+            else:
+                kept[1] += storage.nbytes()
+
         def before(module: Any) -> None:
+            if module is not None:
+                current[:] = [module]
             counts.append((module, counter.get_total_flops()))
             if module is not None and module not in order:
                 order.append(module)
 
         with counter:
-            self._passes(before, ready.append)
+            self._passes(before, ready.append, on_saved)
+        if None in self.kept:  # before the first layer with parameters
+            first = self.kept.setdefault(order[0], [0, 0])
+            self.kept[order[0]] = [a + b for a, b in zip(first, self.kept.pop(None))]
         flops: Dict[Any, int] = {}
         for (module, begin), (_, end) in zip(counts, counts[1:]):
             # What comes before the first layer with parameters counts to it.
@@ -199,19 +239,22 @@ class _Seen:
         ]
         if unused:
             lines.append(f"# without a gradient, and left out: {', '.join(unused)}")
-        lines.append("layer,tensor,elements,forward_flops,dtype,shape")
+        lines.append("layer,tensor,elements,forward_flops,dtype,shape,kept_elements,kept_bytes")
         counted = set()
         for parameter in self._rows():
             module = self.owner[parameter]
-            flops = 0
+            flops, elements, others = 0, 0, 0
             if module not in counted:
                 counted.add(module)
                 flops = self.flops.get(module, 0) // self.batch
+                elements, others = (kept // self.batch for kept in self.kept.get(module, (0, 0)))
             tensor = self.parameters[parameter]
             shape = "x".join(str(size) for size in parameter.shape) or "1"
             dtype = TYPES[str(parameter.dtype).rpartition(".")[2]]
             layer = self.names[module] or tensor.rpartition(".")[0] or tensor
-            lines.append(f"{layer},{tensor},{parameter.numel()},{flops},{dtype},{shape}")
+            lines.append(
+                f"{layer},{tensor},{parameter.numel()},{flops},{dtype},{shape},{elements},{others}"
+            )
         return kind("\n".join(lines) + "\n", name)
 
     def _now(self) -> float:

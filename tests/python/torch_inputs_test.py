@@ -69,6 +69,13 @@ class Models(unittest.TestCase):
         # qkv: 2 x 10 x 16 x 48; two products of 10 x 10 x 16, 2 x 1600 each; out: 2 x 10 x 16 x 16.
         self.assertEqual([int(row["forward_flops"]) for row in rows], [15_360 + 6_400, 5_120])
 
+    def test_what_is_kept_for_backward_counts_once_and_without_parameters(self):
+        # A linear layer keeps its input, which is what the ReLU before it keeps too; a maximum's places have 8 bytes.
+        net = torch.nn.Sequential(torch.nn.Linear(8, 6), torch.nn.ReLU(), torch.nn.Linear(6, 4), torch.nn.MaxPool1d(2))
+        rows = rows_of(gc.Model.from_torch(net, torch.randn(5, 8)).text)
+        kept = [(int(row["kept_elements"]), int(row["kept_bytes"])) for row in rows if "weight" in row["tensor"]]
+        self.assertEqual(kept, [(8 + 6, 0), (4, 2 * 8)])
+
     def test_a_trace_is_measured_and_forecast(self):
         net = lenet()
         trace = gc.Trace.measure(net, torch.randn(16, 1, 28, 28), name="lenet", iterations=3)
