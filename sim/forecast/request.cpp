@@ -16,6 +16,7 @@
 #include "sim/inputs/cluster_values.hpp"
 #include "sim/inputs/compressor_file.hpp"
 #include "sim/inputs/compressor_words.hpp"
+#include "sim/inputs/cost_transfer.hpp"
 #include "sim/inputs/devices.hpp"
 #include "sim/inputs/fitted_with.hpp"
 #include "sim/plan/stack_use.hpp"
@@ -162,6 +163,15 @@ BytesPerSecond gpu_memory_of(const Scenario& scenario, const DataFiles& files) {
     return device->memory_bandwidth;
   const std::string_view its = device_of(gpu_generation_of(scenario.cluster));
   return device_named(*devices, std::string(its)).memory_bandwidth;
+}
+
+/// True if the costs were scaled to another GPU than the trace's, which is the cluster's then.
+bool costs_of_clusters_gpu(const Request& costs, const Scenario& scenario, const DataFiles& files) {
+  if (costs.costs_device.empty()) return false;
+  DataFiles others = files.beside();
+  const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
+  const Device* traced = device_meant(*devices, scenario.trace->device);
+  return traced == nullptr || traced->name != costs.costs_device;
 }
 
 /// Of low rank are matrices, whole ones.
@@ -377,7 +387,12 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   scenario.world.concurrent_jobs = request.concurrent_jobs;
   if (read.costs != nullptr) {
     require_same_fit(*read.cluster, *read.costs, files.sha256_of(read.costs->path));
-    scenario.costs = cost_table_of(with_costs_of_compressor(request, files), *read.costs, files);
+    const Request costs = with_costs_of_compressor(request, files);
+    scenario.costs = cost_table_of(costs, *read.costs, files);
+    // Engines divide a GPU's work by its speed, and these costs have that speed already.
+    const double speed = scenario.cluster.compute_speed;
+    if (speed != 1 && costs_of_clusters_gpu(costs, scenario, files))
+      scenario.costs = times_as_long(scenario.costs, speed);
   }
   scenario.density = request.density;
   scenario.parameter = parameter_of(*scenario.compressor, request.parameter);

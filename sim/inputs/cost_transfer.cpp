@@ -68,6 +68,12 @@ CostTable scaled_to(const CostTable& table, const Device& from, const Device& to
   return scaled;
 }
 
+CostTable times_as_long(CostTable table, double factor) {
+  for (CostRow& row : table.rows)
+    for (const TimeMember time : kTimes) row.*time *= factor;
+  return table;
+}
+
 const Device& device_of(const CostTable& table, const std::string& named,
                         const std::vector<Device>& devices) {
   if (!named.empty()) return device_named(devices, named);

@@ -29,4 +29,7 @@ const Device& device_of(const CostTable& table, const std::string& named,
 CostTable transferred(const CostTable& table, const std::string& named, const std::string& to,
                       DataFiles& files);
 
+/// Every time of the table, so many times as long.
+CostTable times_as_long(CostTable table, double factor);
+
 }  // namespace gradcast

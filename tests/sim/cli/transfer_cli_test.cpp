@@ -36,6 +36,19 @@ TEST_CASE("simulate scales costs to another device, and says so", "[cli]") {
   CHECK_THAT(simulated("gaussian", {"--scale-costs-to", "h200"}).err, !Contains("torch.topk"));
 }
 
+// The trace is a V100's, and the cluster's GPU is twice as fast. Costs of the V100 are divided by
+// that; costs scaled to the H200 have the H200's speed already.
+TEST_CASE("a GPU's speed divides costs of the trace's GPU, and not those scaled to another",
+          "[cli]") {
+  const auto encode = [](std::vector<std::string> more) {
+    const Json row = Json::parse(simulated("topk", std::move(more)).out)["results"][0];
+    return row["encode_seconds"].get<double>();
+  };
+  CHECK(encode({"--compute-speed", "2"}) == Approx(encode({}) / 2));
+  CHECK(encode({"--scale-costs-to", "h200", "--compute-speed", "2"}) ==
+        Approx(encode({"--scale-costs-to", "h200"})));
+}
+
 TEST_CASE("a trace of another GPU has costs derived for it, and every command says so", "[cli]") {
   const std::vector<std::string> run{"--model",   "gpt2-xl",  "--trace", "iteration-gpt2-xl-h100",
                                      "--cluster", "dgx-h100", "--nodes", "16",
