@@ -276,6 +276,8 @@ Json summary_of(const Decision& decision, const std::vector<std::string>& next) 
   summary["bound"] = to_text(bound_of(decision));
   summary["sentences"] = {question_words(decision), "What binds: " + bound_words(decision) + ".",
                           "What pays: " + pays_words(decision) + "."};
+  if (const std::string batch = batch_words(decision); !batch.empty())
+    summary["sentences"].push_back("Which batch fits: " + batch + ".");
   summary["compute_share"] = shares.compute;
   summary["communication_share"] = shares.communication;
   summary["software_share"] = shares.software;
@@ -317,7 +319,7 @@ std::string bound_words(const Decision& decision) {
     case Bound::Memory:
       return "memory: the run needs " + gigabytes(decision.memory.total()) + " GB, and " +
              gigabytes(*decision.usable) + " of a GPU's " + gigabytes(*decision.gpu_memory) +
-             " GB are usable. Of the time: " + join({compute, communication, software});
+             " GB are usable. Time: " + join({compute, communication, software});
     case Bound::Compute:
       return compute + " of the iteration; " + communication + ", " + software + without;
     case Bound::Communication:
