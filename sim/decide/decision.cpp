@@ -1,6 +1,7 @@
 #include "sim/decide/decision.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "sim/base/error.hpp"
@@ -74,6 +75,19 @@ void find_gpu_memory(Decision& decision, const DecideAsked& asked, const DataFil
   if (device == nullptr || device->memory.count == 0) return;
   decision.gpu = device->name;
   decision.gpu_memory = device->memory;
+}
+
+/// A run that goes on today fits. Where nobody says its batch and the trace's does not fit: the
+/// largest power of two that does, which leaves room for what is tried. Not given: the trace's
+/// fits, or that is not known, or no batch does.
+std::optional<int> batch_that_fits(const Decision& decision) {
+  if (!decision.usable) return std::nullopt;
+  const MemoryUse memory = memory_of(decision.now, make_plan(decision.now));
+  if (!memory.activations_known || memory.total() <= *decision.usable) return std::nullopt;
+  const std::optional<int> batch = largest_batch(decision.now, memory, *decision.usable);
+  if (!batch || *batch == 0) return std::nullopt;
+  const int steps = decision.now.accumulation;  // each has its share of the batch
+  return static_cast<int>(std::bit_floor(static_cast<unsigned>(*batch / steps))) * steps;
 }
 
 /// The largest batches, but today's own and one that another option has already.
@@ -172,15 +186,23 @@ Decision decide(const DecideAsked& asked, const Engine& engine, DataFiles& files
     decision.request = with_schedule(decision.request, best);
   }
   decision.now = make_scenario(decision.request, files);
+  find_gpu_memory(decision, asked, files);
+  if (decision.gpu_memory) decision.usable = usable_memory(*decision.gpu_memory);
+  const int traced = decision.now.batch();
+  if (!raw.batch) raw.batch = batch_that_fits(decision);
+  if (raw.batch) {
+    decision.request.batch = raw.batch;
+    decision.now = make_scenario(decision.request, files);
+  }
   decision.assumed = assumed_words(decision.request, decision.now);
+  if (!asked.request.batch && raw.batch)
+    decision.assumed += "; the largest batch of a power of two that fits, because the trace's " +
+                        std::to_string(traced) + " does not";
   decision.forecast = evaluate(decision.now, engine);
   if (!decision.forecast.problem.empty()) throw ValueError(decision.forecast.problem);
   decision.memory = memory_of(decision.now, make_plan(decision.now));
-  find_gpu_memory(decision, asked, files);
-  if (decision.gpu_memory) {
-    decision.usable = usable_memory(*decision.gpu_memory);
+  if (decision.usable)
     decision.fitting = fitting_batches(dense_request(raw), decision.now, *decision.usable, files);
-  }
 
   std::vector<std::string> compressors = asked.compressors;
   if (compressors == std::vector<std::string>{"all"})

@@ -73,14 +73,15 @@ Bytes whole_units(const Scenario& scenario) {
   return parameters + gradients;
 }
 
-/// Bytes that a rank sends and gets from the others, in all buckets of a micro-step.
+/// Bytes that a rank sends and gets from the others, in all buckets of a micro-step. An all-reduce
+/// works in place: the sum takes the place of what was sent.
 Bytes compressed_bytes(const Scenario& scenario, const Plan& plan) {
   Bytes sum{};
   for (const PlannedBucket& bucket : plan.buckets) {
     const bool gathers =
         bucket.collective->serves == Aggregation::AllGather && !bucket.collective->sparse;
     const int members = bucket.groups.all() ? plan.ranks() : bucket.groups.length;
-    sum = sum + bucket.payload * (gathers ? 1 + members : 2);
+    sum = sum + bucket.payload * (gathers ? 1 + members : 1);
   }
   return scenario.synchronises_every() ? Bytes{sum.count / scenario.accumulation} : sum;
 }

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "sim/decide/decision.hpp"
+#include "sim/engine/engine.hpp"
 #include "sim/forecast/preset.hpp"
 #include "sim/plan/memory.hpp"
 
@@ -87,4 +89,24 @@ TEST_CASE("without activations nobody can say which batch fits", "[decide]") {
   unknown.asked.model = "transformer-cs336-xl";
   unknown.asked.trace = "iteration-transformer-cs336-xl-512-tokens";
   CHECK(fitting(unknown, 72).empty());
+}
+
+// The trace of GPT-2 XL has a batch of 18, and 15 fit. A run that goes on today fits: 8 is assumed.
+TEST_CASE("a run whose batch nobody names has one that fits", "[decide]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  DecideAsked asked;
+  asked.request = run("gpt2-xl").asked;
+  asked.gpu_memory = Bytes{80'000'000'000};
+  const Engine& engine = *find_engine("analytic");
+  const Decision fits = decide(asked, engine, files);
+  CHECK(fits.fitting[0].batch == 15);
+  CHECK(fits.now.batch() == 8);
+  CHECK(fits.memory.total() <= *fits.usable);
+  CHECK(bound_of(fits) != Bound::Memory);
+  CHECK(fits.assumed.ends_with("because the trace's 18 does not"));
+
+  asked.request.batch = 18;
+  const Decision named = decide(asked, engine, files);
+  CHECK(named.now.batch() == 18);
+  CHECK(bound_of(named) == Bound::Memory);
 }

@@ -113,6 +113,11 @@ TEST_CASE("error feedback doubles the memory of fp32 gradients") {
   CHECK(use.total() == Bytes{4 * 24'000 + 1'440});
 }
 
+TEST_CASE("a cast's all-reduce works in place: 2 bytes an element, once") {
+  const Scenario scenario = toy::scenario("fp16");  // 6000 elements
+  CHECK(memory_of(scenario, make_plan(scenario)).compressor == Bytes{12'000});
+}
+
 // Two copies of shards of two ranks: each rank compresses 3000 of 6000 elements, or all.
 TEST_CASE("error feedback is of all gradients where sharding all-reduces them", "[sharding]") {
   Scenario scenario = toy::scenario("topk");
