@@ -42,7 +42,8 @@ TEST_CASE("decide ranks what could be changed, and each verdict agrees with its 
   CHECK(document["schema"]["name"] == "gradcast/decide");
   CHECK(document["engine"] == "analytic");
   const Json& summary = document["summary"];
-  CHECK(summary["bound"] == "memory");  // 18 sequences a GPU: only sharded do they fit
+  CHECK(summary["bound"] == "compute");
+  CHECK_THAT(summary["question"].get<std::string>(), Contains("batch 8 a GPU"));  // of 15 that fit
   CHECK(summary["largest_batches"].size() == 4);
   CHECK(summary["compute_share"].get<double>() + summary["communication_share"].get<double>() +
             summary["software_share"].get<double>() ==
