@@ -10,7 +10,9 @@
 #include "sim/forecast/estimates.hpp"
 #include "sim/forecast/schedule.hpp"
 #include "sim/forecast/usual_costs.hpp"
+#include "sim/inputs/collective_curve.hpp"
 #include "sim/inputs/devices.hpp"
+#include "sim/network/collective_choice.hpp"
 #include "sim/network/nccl_of_torch.hpp"
 #include "sim/network/nccl_rule.hpp"
 
@@ -173,6 +175,14 @@ std::string assumed_words(const Request& request, const Scenario& scenario) {
         (cluster.nics_per_node == 1 ? "1 NIC" : std::to_string(cluster.nics_per_node) + " NICs") +
         " of " + to_text(cluster.nic.bandwidth) + " a node";
   words += schedule_words(scenario);
+  if (cluster.measured != nullptr && cluster.ranks() > 1) {
+    const CollectiveChoice choice(cluster, scenario.nccl, scenario.library);
+    words += "; " +
+             (scenario.collective != nullptr
+                  ? "measured times unused: the collective is named"
+                  : choice.measured_words(scenario.outcome, scenario.payload)) +
+             " (" + cluster.measured->file + ")";
+  }
   if (request.speed_derived)
     words += "; times of " + request.trace + " at " + number_to_text(cluster.compute_speed) +
              " times the speed (derived: memory bandwidths)";

@@ -14,6 +14,7 @@
 #include "sim/inputs/cluster_faults.hpp"
 #include "sim/inputs/cluster_file.hpp"
 #include "sim/inputs/cluster_values.hpp"
+#include "sim/inputs/collective_curve.hpp"
 #include "sim/inputs/compressor_file.hpp"
 #include "sim/inputs/compressor_words.hpp"
 #include "sim/inputs/cost_transfer.hpp"
@@ -125,10 +126,42 @@ void require_formula_alone(const Request& request, const Compressor& compressor)
                      "' says what is sent: leave " + flag + " out");
 }
 
+/// The cluster as its file describes it.
+std::shared_ptr<const Cluster> described_cluster(const Request& request, const TextFile& file,
+                                                 const DataFiles& files) {
+  return files.parsed(file, request.cluster.ends_with(".xml") ? load_xml_cluster : load_cluster);
+}
+
+/// The cluster's measured times of collectives: a flag's file, or its own; nullptr for none.
+const TextFile* read_collectives(const Request& request, const TextFile& file, DataFiles& files) {
+  const Cluster& described = *described_cluster(request, file, files);
+  std::string name = described.measured_collectives;
+  std::filesystem::path folder = file.path.parent_path();
+  for (const ClusterProperty& property : request.changed)
+    if (property.name == "measured_collectives") {
+      name = property.value == "none" ? "" : property.value;
+      folder.clear();
+    }
+  if (name.empty() || !described.platform_file.empty()) return nullptr;
+  return &files.read(kCollectiveCurves, name, folder);
+}
+
+std::shared_ptr<const MeasuredCollectives> measured_on(const Request& request, const TextFile& file,
+                                                       DataFiles& files) {
+  const TextFile* times = read_collectives(request, file, files);
+  if (times == nullptr) return nullptr;
+  return files.made<MeasuredCollectives>(
+      join({file.path.native(), times->path.native()}, "\n"), [&] {
+        return MeasuredCollectives{times->path.filename().string(),
+                                   *files.parsed(*times, load_collective_curve),
+                                   *described_cluster(request, file, files)};
+      });
+}
+
 /// The named cluster with the request's changes. Throws as make_scenario does.
-Cluster changed_cluster(const Request& request, const TextFile& file, const DataFiles& files) {
-  Cluster cluster =
-      *files.parsed(file, request.cluster.ends_with(".xml") ? load_xml_cluster : load_cluster);
+Cluster changed_cluster(const Request& request, const TextFile& file, DataFiles& files) {
+  Cluster cluster = *described_cluster(request, file, files);
+  cluster.measured = measured_on(request, file, files);
   for (const ClusterProperty& property : request.changed) {
     try {
       set_property(cluster, property.name, property.value);
@@ -271,7 +304,8 @@ Request unseen_request(Request request, const std::string& source, DataFiles& fi
 
 std::vector<const TextFile*> RequestFiles::all() const {
   std::vector<const TextFile*> read{cluster};
-  for (const TextFile* file : {stack, population_by_mpi, model, trace, events, costs, compressor})
+  for (const TextFile* file :
+       {collectives, stack, population_by_mpi, model, trace, events, costs, compressor})
     if (file != nullptr) read.push_back(file);
   return read;
 }
@@ -300,6 +334,7 @@ RequestFiles read_files(const Request& request, DataFiles& files) {
     read.trace = &read_trace(request, files);
   }
   read.cluster = &files.read(kClusters, request.cluster, request.folder);
+  read.collectives = read_collectives(request, *read.cluster, files);
   if (const std::string name = stack_name(request, files); !name.empty())
     read.stack = &files.read(kStacks, name, request.folder);
   if (request.stack.empty() && request.population.empty() && files.has(kStacks, kPopulationByMpi))

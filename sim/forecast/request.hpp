@@ -108,7 +108,8 @@ Request unseen_request(Request request, const std::string& source, DataFiles& fi
 /// The files that a request reads; nullptr for one that it does not. They belong to the DataFiles.
 struct RequestFiles {
   const TextFile* cluster = nullptr;
-  const TextFile* stack = nullptr;  // or the population of stacks, where none is named
+  const TextFile* collectives = nullptr;  // measured times of the cluster's, where it has them
+  const TextFile* stack = nullptr;        // or the population of stacks, where none is named
   const TextFile* population_by_mpi = nullptr;
   const TextFile* model = nullptr;  // and its trace: not of a collective alone
   const TextFile* trace = nullptr;

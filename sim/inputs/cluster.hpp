@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,6 +65,8 @@ struct PropertyDeviation {
   std::string of_zero{};  // of a value of 0, which has no share: the deviation as a value
 };
 
+struct MeasuredCollectives;
+
 /// Its own node properties are those of every node that no override names.
 struct Cluster : NodeProperties {
   std::string name;
@@ -78,6 +81,11 @@ struct Cluster : NodeProperties {
   int leaves_per_pod = 0;
   BytesPerSecond pod_uplink_bandwidth{0};
   Seconds pod_uplink_latency{0};  // what crossing the core adds to that
+
+  /// The file of measured times of collectives, and what it says; "", nullptr: none. A relative
+  /// path begins at the cluster file's folder.
+  std::string measured_collectives{};
+  std::shared_ptr<const MeasuredCollectives> measured{};
 
   /// Facts that NCCL finds when it starts, beside bandwidths and latencies.
   NetworkKind network_kind = NetworkKind::Unknown;

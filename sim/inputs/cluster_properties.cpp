@@ -74,6 +74,14 @@ constexpr std::string_view kGenerations[] = {"unknown", "volta", "ampere", "hopp
 constexpr std::string_view kHostCpus[] = {"intel", "amd", "other"};
 constexpr std::string_view kNoYes[] = {"no", "yes"};
 
+/// A file's name, or "none".
+struct File {
+  static std::string parse(std::string_view text) {
+    return text == "none" ? "" : std::string(text);
+  }
+  static std::string print(const std::string& name) { return name.empty() ? "none" : name; }
+};
+
 /// A value that may be absent: "none" or "0".
 template <class Kind>
 struct OrNone {
@@ -164,6 +172,11 @@ constexpr PropertyRow kProperties[] = {
     of_cluster<Percent>(
         "nic_share", "share of its NIC that the transport reaches, like 60%", kNetwork,
         [](auto& c) -> auto& { return c.nic_share; }),
+    of_cluster<File>(
+        "measured_collectives",
+        "CSV file of collectives' measured times, as `import` makes it of nccl-tests' logs, or "
+        "none",
+        kNetwork, [](auto& c) -> auto& { return c.measured_collectives; }),
     of_cluster<Word<NetworkKind, kNetworkKinds>>(
         "network_kind",
         "infiniband, roce, efa, slingshot, tcp or gpudirect-tcp; unknown: by nic_latency", kNetwork,

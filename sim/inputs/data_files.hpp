@@ -29,6 +29,7 @@ inline constexpr DataKind kCostTables{"cost table", "traces", "cost-"};
 inline constexpr DataKind kMeasuredRuns{"measured file", "traces", "measured-"};
 inline constexpr DataKind kStacks{"stack", "platforms", "stack-"};
 inline constexpr DataKind kClusters{"cluster", "platforms", "", kStacks.prefix};
+inline constexpr DataKind kCollectiveCurves{"file of collectives", "traces", "collectives-"};
 inline constexpr DataKind kFitStructures{"fit structure", "traces", "fit-"};
 inline constexpr DataKind kStackLists{"list for stacks", "traces", "stack-"};
 inline constexpr DataKind kEvents{"events file", "traces", "events-"};

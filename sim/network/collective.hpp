@@ -45,6 +45,8 @@ struct Protocol {
   Bytes piece{};
   /// All ranks begin each round together: no message's latency hides behind the bytes of others.
   bool in_lockstep = false;
+  /// Factor on all of the collective's time, its software's part included: measured over modelled.
+  double stretch = 1;
 
   friend bool operator==(const Protocol&, const Protocol&) = default;
   friend auto operator<=>(const Protocol&, const Protocol&) = default;

@@ -1,9 +1,11 @@
 #include "sim/network/collective_choice.hpp"
 
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "sim/base/error.hpp"
+#include "sim/network/measured_time.hpp"
 #include "sim/network/nccl.hpp"
 
 namespace gradcast {
@@ -52,7 +54,12 @@ CollectiveChoice::CollectiveChoice(const Cluster& cluster, std::optional<NcclVer
       nccl_(nccl),
       library_(library),
       layout_(layout_of(cluster)),
-      several_nics_(has_several_nics(cluster)) {}
+      several_nics_(has_several_nics(cluster)) {
+  if (cluster.measured != nullptr && cluster.platform_file.empty())
+    measured_ = std::make_unique<const MeasuredTimes>(cluster, nccl, library);
+}
+
+CollectiveChoice::~CollectiveChoice() = default;
 
 Seconds CollectiveChoice::time(const Collective& collective, const CollectiveLoad& load,
                                const RankGroups& groups) const {
@@ -67,6 +74,17 @@ Seconds CollectiveChoice::time(const Collective& collective, const CollectiveLoa
 
 CollectiveUse CollectiveChoice::fastest(Outcome outcome, const CollectiveLoad& load,
                                         const RankGroups& groups) const {
+  CollectiveUse use = picked(outcome, load, groups);
+  if (measured_ == nullptr || layout_.ranks() == 1 || groups.length == 1) return use;
+  const auto [at, is_new] =
+      stretches_.try_emplace({outcome, groups.stride, groups.length, load.payload.count}, 1);
+  if (is_new) at->second = measured_->stretch(layout_in(groups, layout_), outcome, load.payload);
+  use.protocol.stretch = at->second;
+  return use;
+}
+
+CollectiveUse CollectiveChoice::picked(Outcome outcome, const CollectiveLoad& load,
+                                       const RankGroups& groups) const {
   if (library_ != nullptr) {
     const int ranks = groups.length > 0 ? groups.length : layout_.ranks();
     const CollectiveUse use = library_->choose(cluster_, outcome, ranks, load.payload);
@@ -100,6 +118,11 @@ CollectiveUse CollectiveChoice::choose(Aggregation aggregation, const Collective
 
 CollectiveUse CollectiveChoice::to(Outcome outcome, const CollectiveLoad& load) const {
   return fastest(outcome, load, {});
+}
+
+std::string CollectiveChoice::measured_words(Outcome outcome, Bytes payload) const {
+  if (measured_ == nullptr || layout_.ranks() == 1) return "";
+  return measured_->words(layout_, outcome, payload);
 }
 
 CollectiveUse CollectiveChoice::scatter(const CollectiveLoad& load,

@@ -2,7 +2,9 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
+#include <string>
 #include <tuple>
 
 #include "sim/inputs/cluster.hpp"
@@ -15,6 +17,8 @@
 
 namespace gradcast {
 
+class MeasuredTimes;
+
 /// Made for one cluster and used for many loads. The topology is made when it is first needed,
 /// because a SimGrid platform has none here.
 class CollectiveChoice {
@@ -23,6 +27,9 @@ class CollectiveChoice {
   /// library's, where there is one.
   explicit CollectiveChoice(const Cluster& cluster, std::optional<NcclVersion> nccl = {},
                             const LibraryRule* library = nullptr);
+  ~CollectiveChoice();
+  CollectiveChoice(const CollectiveChoice&) = delete;
+  CollectiveChoice& operator=(const CollectiveChoice&) = delete;
 
   const RankLayout& layout() const { return layout_; }
 
@@ -34,7 +41,7 @@ class CollectiveChoice {
   /// Without a rule: the one of NCCL's algorithms that is fastest for the load. For an
   /// all-reduce these are ring and double binary tree, for an all-gather it is the ring; where a
   /// node has several NICs, also what goes over all of them: rail rings, and NCCL's tree over
-  /// nodes.
+  /// nodes. A cluster with measured times stretches what was chosen to its measured time.
   CollectiveUse choose(Aggregation aggregation, const CollectiveLoad& load,
                        const RankGroups& groups = {}) const;
 
@@ -46,9 +53,14 @@ class CollectiveChoice {
   /// The same of the broadcasts that give updated parameters back, many in a row.
   CollectiveUse broadcast(const CollectiveLoad& load, const RankGroups& groups) const;
 
+  /// How the times of all ranks rest on measured ones (`MeasuredTimes::words`); "" for a cluster
+  /// without such times.
+  std::string measured_words(Outcome outcome, Bytes payload) const;
+
  private:
   CollectiveUse fastest(Outcome outcome, const CollectiveLoad& load,
                         const RankGroups& groups) const;
+  CollectiveUse picked(Outcome outcome, const CollectiveLoad& load, const RankGroups& groups) const;
 
   const Cluster& cluster_;
   std::optional<NcclVersion> nccl_;
@@ -59,6 +71,8 @@ class CollectiveChoice {
   /// The outcome, stride and length of the groups, and bytes of a load.
   using Case = std::tuple<Outcome, int, int, std::int64_t>;
   mutable std::map<Case, CollectiveUse> chosen_;
+  std::unique_ptr<const MeasuredTimes> measured_;  // nullptr: none
+  mutable std::map<Case, double> stretches_;
 };
 
 }  // namespace gradcast

@@ -328,12 +328,13 @@ Seconds latency_of(Bytes bytes, Seconds one_way, const CollectiveSoftware& softw
 Seconds latency_of(Bytes bytes, Seconds one_way, const CollectiveSoftware& software,
                    const Protocol& protocol, bool same_node) {
   const Seconds step = same_node ? protocol.inside : protocol.between;
-  return std::max(Seconds{0}, latency_of(bytes, one_way, software) + step);
+  return protocol.stretch * std::max(Seconds{0}, latency_of(bytes, one_way, software) + step);
 }
 
 Seconds begin_of(const std::vector<Phase>& phases, const CollectiveSoftware& software) {
-  return phases.empty() ? software.per_collective
-                        : std::max(software.per_collective, phases.front().protocol.begin);
+  if (phases.empty()) return software.per_collective;
+  const Protocol& protocol = phases.front().protocol;
+  return protocol.stretch * std::max(software.per_collective, protocol.begin);
 }
 
 RankLayout layout_of(const Cluster& cluster) {

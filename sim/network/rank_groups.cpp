@@ -111,14 +111,15 @@ void require_side_by_side(const Kinds& kinds, const Collective& collective,
 
 /// The phases as the protocol sends them.
 std::vector<Phase> in_protocol(std::vector<Phase> phases, const Protocol& protocol) {
-  if (protocol.name.empty()) return phases;
-  const auto sent = [link_time = protocol.link_time](Bytes payload) {
+  if (protocol.name.empty() && protocol.stretch == 1) return phases;
+  const double link_time = protocol.stretch * protocol.link_time;
+  const auto sent = [link_time](Bytes payload) {
     return Bytes{std::llround(link_time * static_cast<double>(payload.count))};
   };
   for (Phase& phase : phases) {
     phase.protocol = protocol;
     phase.lockstep = phase.lockstep || protocol.in_lockstep;
-    if (protocol.link_time == 1) continue;
+    if (link_time == 1) continue;
     for (Message& message : phase.messages) message.bytes = sent(message.bytes);
     if (phase.size)
       phase.size = [sent, payload = std::move(phase.size)](std::size_t message, int round) {

@@ -23,12 +23,14 @@ void FluidTransport::carry_out(Job& job, std::size_t step) {
   for (const Seconds busy : alone.flowing) flowing += busy;
   // Ranks that were ahead have sent some of it already. So the phase may be over in less time than
   // its bytes take.
-  const Seconds rest = alone.total - software_.per_collective;
+  // A collective that was measured may take less than its software alone would.
+  const Seconds begin = std::min(software_.per_collective, alone.total);
+  const Seconds rest = alone.total - begin;
   if (rest < flowing) course->share = rest / flowing;
   course->waiting = std::max(Seconds{0}, rest - flowing) /
                     static_cast<double>(std::max<std::size_t>(1, course->phases->size()));
   course->lead_seconds = std::move(alone.lead_seconds);
-  events_.in(software_.per_collective, [this, course] { begin_phase(course); });
+  events_.in(begin, [this, course] { begin_phase(course); });
 }
 
 void FluidTransport::begin_phase(const std::shared_ptr<Course>& course) {

@@ -1,0 +1,63 @@
+// Times of collectives that were measured on a cluster, between the measured sizes and nodes and
+// beyond them.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "sim/inputs/cluster.hpp"
+#include "sim/inputs/collective_curve.hpp"
+#include "sim/network/collective.hpp"
+#include "sim/network/library_rule.hpp"
+#include "sim/network/nccl_rule.hpp"
+
+namespace gradcast {
+
+/// Measured over modelled times. The model is the closed form on the cluster as its file describes
+/// it, so that a changed bandwidth changes a forecast by as much as the model says.
+///
+/// Between two measured sizes the time is a straight line over bytes: a start and a rate, as an
+/// algorithm has them. Beyond the sizes the ratio at the edge holds. Between two measured numbers
+/// of nodes the ratio is interpolated, logarithm over logarithm. Beyond them the nearest one's
+/// holds; one node says nothing of several. All of this is for one number of GPUs a node, since
+/// another one uses other links.
+class MeasuredTimes {
+ public:
+  /// `cluster` has measured times and must outlive this.
+  MeasuredTimes(const Cluster& cluster, std::optional<NcclVersion> nccl,
+                const LibraryRule* library);
+
+  /// 1 where nothing was measured. `payload` as CollectiveLoad counts it.
+  double stretch(const RankLayout& layout, Outcome outcome, Bytes payload) const;
+
+  /// "all-reduces as measured on 8 nodes", "... measured on 2 nodes, beyond by the model", ...: how
+  /// the times for a layout rest on what was measured. `payload`: 0 for many sizes.
+  std::string words(const RankLayout& layout, Outcome outcome, Bytes payload) const;
+
+ private:
+  /// Times by bytes, of one number of nodes.
+  using Line = std::vector<std::pair<double, double>>;
+  /// Collective, GPUs a node.
+  using Kind = std::pair<std::string, int>;
+
+  double ratio_on(const Line& line, int nodes, int gpus, Outcome outcome, double bytes) const;
+
+  const Cluster& cluster_;
+  std::optional<NcclVersion> nccl_;
+  const LibraryRule* library_;
+  std::map<Kind, std::map<int, Line>> lines_;
+};
+
+/// The time of a collective that the library chooses on this cluster, by the model. `bytes` as
+/// nccl-tests counts them.
+Seconds modelled_time(const Cluster& cluster, std::optional<NcclVersion> nccl,
+                      const LibraryRule* library, Outcome outcome, Bytes bytes);
+
+/// "all-reduce", ...: the name of such a collective in measured files.
+std::string_view curve_name(Outcome outcome);
+/// nullopt for a collective that no forecast has.
+std::optional<Outcome> outcome_named(std::string_view collective);
+
+}  // namespace gradcast

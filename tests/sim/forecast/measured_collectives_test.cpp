@@ -1,0 +1,96 @@
+// A cluster file that names measured times of collectives.
+#include <catch2/catch.hpp>
+
+#include "sim/base/error.hpp"
+#include "sim/engine/engine.hpp"
+#include "sim/forecast/evaluation.hpp"
+#include "sim/forecast/preset.hpp"
+#include "sim/forecast/request.hpp"
+#include "tests/temporary_folder.hpp"
+
+using namespace gradcast;
+using Catch::Contains;
+
+namespace {
+
+constexpr const char* kCluster =
+    "property,value,source\nnodes,4,x\ngpus_per_node,2,x\nnic_bandwidth,1GBps,x\nnic_latency,5us,"
+    "x\n"
+    "intra_bandwidth,12GBps,x\nnetwork_kind,infiniband,x\nmeasured_collectives,times.csv,x\n";
+// 25 MiB in 100 ms, and all ranks' 8 MiB in 30 ms.
+constexpr const char* kTimes =
+    "collective,nodes,gpus_per_node,bytes,library,seconds\n"
+    "all-reduce,4,2,26214400,nccl-2.27.5,0.1\nall-gather,4,2,8388608,nccl-2.27.5,0.03\n";
+
+struct Given {
+  TemporaryFolder folder{};
+  DataFiles files = DataFiles::standard();
+
+  Given() { folder.write("times.csv", kTimes); }
+
+  Request request(Bytes payload, const char* collective = "nccl") {
+    Request request;
+    request.cluster = folder.write("mine.csv", kCluster);
+    request.payload = payload;
+    request.collective = collective;
+    return request;
+  }
+  double seconds(const Request& request, const Engine& engine) {
+    return evaluate(make_scenario(request, files), engine).result.iteration.count();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a collective alone takes its measured time in every engine", "[measured_collectives]") {
+  Given given;
+  for (const Engine& engine : all_engines()) {
+    if (!engine.built()) continue;
+    CAPTURE(engine.name);
+    CHECK(given.seconds(given.request(Bytes{26214400}), engine) == Approx(0.1).epsilon(1e-3));
+    // An all-gather's payload is a rank's part: an eighth.
+    CHECK(given.seconds(given.request(Bytes{1048576}, "nccl-all-gather"), engine) ==
+          Approx(0.03).epsilon(1e-3));
+  }
+}
+
+TEST_CASE("measured times may be switched off, and an algorithm by name has none",
+          "[measured_collectives]") {
+  Given given;
+  const Engine& analytic = *find_engine("analytic");
+  Request off = given.request(Bytes{26214400});
+  off.changed.push_back({"measured_collectives", "none"});
+  CHECK(given.seconds(off, analytic) < 0.09);  // 2 x 7/8 of 26.2 MB at 1 GB/s are 46 ms
+  CHECK(given.seconds(given.request(Bytes{26214400}, "ring-all-reduce"), analytic) < 0.09);
+}
+
+TEST_CASE("the words of a forecast say how it rests on measured times", "[measured_collectives]") {
+  Given given;
+  const auto words = [&](Request request) {
+    return assumed_words(request, make_scenario(request, given.files));
+  };
+  CHECK_THAT(words(given.request(Bytes{26214400})), Contains("all-reduce as measured (times.csv)"));
+  CHECK_THAT(words(given.request(Bytes{26214400}, "ring-all-reduce")),
+             Contains("measured times unused: the collective is named (times.csv)"));
+  Request more = given.request(Bytes{26214400});
+  more.changed.push_back({"nodes", "64"});
+  CHECK_THAT(words(more), Contains("by the model, scaled by times measured on 4 nodes"));
+}
+
+TEST_CASE("a file of measured times that is not there is named", "[measured_collectives]") {
+  const TemporaryFolder folder;
+  DataFiles files = DataFiles::standard();
+  Request request;
+  request.cluster = folder.write("mine.csv", kCluster);
+  request.payload = Bytes{1024};
+  CHECK_THROWS_WITH(make_scenario(request, files), Contains("times.csv"));
+}
+
+TEST_CASE("the file of measured times is an input of the answer", "[measured_collectives]") {
+  Given given;
+  make_scenario(given.request(Bytes{1024}), given.files);
+  bool found = false;
+  for (const InputFile& input : given.files.inputs())
+    found = found || input.path.filename() == "times.csv";
+  CHECK(found);
+}

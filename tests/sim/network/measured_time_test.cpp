@@ -1,0 +1,130 @@
+// Collectives whose times were measured on the cluster.
+#include "sim/network/measured_time.hpp"
+
+#include <catch2/catch.hpp>
+#include <memory>
+
+#include "sim/network/collective_choice.hpp"
+
+using namespace gradcast;
+using Catch::Contains;
+
+namespace {
+
+constexpr NcclVersion kVersion{2, 22, 3};
+
+CurvePoint point(int nodes, std::int64_t bytes, double seconds,
+                 const char* library = "nccl-2.22.3") {
+  return {"all-reduce", nodes, 1, Bytes{bytes}, library, Seconds{seconds}};
+}
+
+/// Nodes of one GPU, 1 GB/s.
+Cluster described(int nodes) {
+  Cluster cluster;
+  cluster.nodes = nodes;
+  cluster.nic = {BytesPerSecond{1e9}, Seconds{5e-6}};
+  cluster.intra = {BytesPerSecond{12e9}, Seconds{5.7e-6}};
+  return cluster;
+}
+
+Cluster measured(int nodes, std::vector<CurvePoint> points) {
+  Cluster cluster = described(nodes);
+  cluster.measured = std::make_shared<const MeasuredCollectives>(
+      MeasuredCollectives{"collectives-m.csv", curve_of(std::move(points)), described(nodes)});
+  return cluster;
+}
+
+double time_on(const Cluster& cluster, std::int64_t bytes, NcclVersion version = kVersion) {
+  return modelled_time(cluster, version, nullptr, Outcome::AllReduced, Bytes{bytes}).count();
+}
+
+}  // namespace
+
+// 1 MB in 2 ms and 3 MB in 4 ms: 2 MB take 3 ms.
+TEST_CASE("between measured sizes a collective's time is a straight line over bytes",
+          "[measured_time]") {
+  const Cluster cluster = measured(4, {point(4, 1'000'000, 2e-3), point(4, 3'000'000, 4e-3)});
+  CHECK(time_on(cluster, 1'000'000) == Approx(2e-3));
+  CHECK(time_on(cluster, 2'000'000) == Approx(3e-3));
+  CHECK(time_on(cluster, 3'000'000) == Approx(4e-3));
+}
+
+TEST_CASE("beyond the measured sizes the ratio to the model holds", "[measured_time]") {
+  const Cluster cluster = measured(4, {point(4, 1'000'000, 2e-3), point(4, 3'000'000, 4e-3)});
+  const Cluster model = described(4);
+  CHECK(time_on(cluster, 30'000'000) ==
+        Approx(4e-3 * time_on(model, 30'000'000) / time_on(model, 3'000'000)).epsilon(1e-3));
+  CHECK(time_on(cluster, 1000) ==
+        Approx(2e-3 * time_on(model, 1000) / time_on(model, 1'000'000)).epsilon(1e-3));
+}
+
+// On 2 nodes measured is 1.5 times the model, on 8 nodes 6 times. 4 nodes lie half way between
+// them in logarithms, and half way from 1.5 to 6 lies 3.
+TEST_CASE("between numbers of nodes the ratio is interpolated, beyond them it holds",
+          "[measured_time]") {
+  const std::int64_t bytes = 1'000'000;
+  const double two = 1.5 * time_on(described(2), bytes);
+  const double eight = 6 * time_on(described(8), bytes);
+  const auto ratio = [&](int nodes) {
+    const Cluster cluster = measured(nodes, {point(2, bytes, two), point(8, bytes, eight)});
+    return time_on(cluster, bytes) / time_on(described(nodes), bytes);
+  };
+  CHECK(ratio(2) == Approx(1.5).epsilon(1e-3));
+  CHECK(ratio(4) == Approx(3).epsilon(1e-3));
+  CHECK(ratio(8) == Approx(6).epsilon(1e-3));
+  CHECK(ratio(64) == Approx(6).epsilon(1e-3));
+}
+
+TEST_CASE("a changed network changes a measured time by as much as the model says",
+          "[measured_time]") {
+  const std::int64_t bytes = 100'000'000;
+  Cluster twice = measured(4, {point(4, bytes, 0.3)});
+  twice.nic.bandwidth.value *= 2;
+  Cluster model = described(4);
+  const double before = time_on(model, bytes);
+  model.nic.bandwidth.value *= 2;
+  CHECK(time_on(twice, bytes) == Approx(0.3 * time_on(model, bytes) / before).epsilon(1e-3));
+}
+
+TEST_CASE("software that acts on collectives is in measured times already", "[measured_time]") {
+  Cluster cluster = measured(4, {point(4, 1'000'000, 2e-3)});
+  cluster.nic_share = 0.5;
+  cluster.per_collective_latency = Seconds{1e-3};
+  CHECK(time_on(cluster, 1'000'000) == Approx(2e-3).epsilon(1e-3));
+}
+
+TEST_CASE("times of the same version of NCCL count first, then an unknown one's, then the nearest",
+          "[measured_time]") {
+  const Cluster cluster =
+      measured(4, {point(4, 1'000'000, 2e-3), point(4, 1'000'000, 3e-3, "nccl-2.27.5"),
+                   point(4, 1'000'000, 9e-3, "mpi")});
+  CHECK(time_on(cluster, 1'000'000) == Approx(2e-3));
+  CHECK(time_on(cluster, 1'000'000, {2, 27, 5}) == Approx(3e-3));
+  CHECK(time_on(cluster, 1'000'000, {2, 25, 1}) == Approx(2e-3));  // the nearest older one
+  const Cluster unknown =
+      measured(4, {point(4, 1'000'000, 2e-3), point(4, 1'000'000, 4e-3, "nccl")});
+  CHECK(time_on(unknown, 1'000'000, {2, 27, 5}) == Approx(4e-3));
+  // What MPI took says nothing of NCCL.
+  const Cluster mpi = measured(4, {point(4, 1'000'000, 9e-3, "mpi")});
+  CHECK(time_on(mpi, 1'000'000) == Approx(time_on(described(4), 1'000'000)));
+}
+
+TEST_CASE("what was not measured stays with the model, and words say so", "[measured_time]") {
+  const Cluster cluster = measured(4, {point(2, 1'000'000, 2e-3), point(8, 1'000'000, 3e-3)});
+  const MeasuredTimes times(cluster, kVersion, nullptr);
+  const auto words = [&](int nodes, int gpus, Outcome outcome = Outcome::AllReduced,
+                         std::int64_t payload = 0) {
+    return times.words(even_layout(nodes, gpus), outcome, Bytes{payload});
+  };
+  CHECK(words(2, 1) == "all-reduce as measured");
+  CHECK(words(4, 1) == "all-reduce between those measured on 2 and 8 nodes");
+  CHECK(words(64, 1) == "all-reduce by the model, scaled by times measured on 8 nodes");
+  CHECK_THAT(words(2, 1, Outcome::AllReduced, 4'000'000), Contains("outside of that"));
+  for (const std::string& none : {words(2, 4), words(2, 1, Outcome::AllGathered)})
+    CHECK_THAT(none, Contains("measured on such nodes, so by the model"));
+  CHECK(times.stretch(even_layout(2, 4), Outcome::AllReduced, Bytes{1'000'000}) == 1);
+  CHECK(times.stretch(even_layout(2, 1), Outcome::AllGathered, Bytes{1'000'000}) == 1);
+  // What lies inside one node says nothing of several.
+  const Cluster inside = measured(4, {{"all-reduce", 1, 1, Bytes{8}, "nccl", Seconds{1e-3}}});
+  CHECK(time_on(inside, 1'000'000) == Approx(time_on(described(4), 1'000'000)));
+}
