@@ -3,11 +3,15 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/base/units.hpp"
+#include "sim/inputs/cluster.hpp"
+#include "sim/inputs/collective_curve.hpp"
 #include "sim/inputs/iteration_trace.hpp"
 #include "sim/inputs/model.hpp"
 
@@ -40,6 +44,13 @@ struct ImportedCollective {
 struct ImportedTransfer {
   Bytes bytes;
   Seconds seconds{0};
+};
+
+/// A cluster that was measured without a training.
+struct ImportedCluster {
+  Cluster cluster{};
+  std::map<std::string, std::string, std::less<>> sources{};  // by property: those that are written
+  CollectiveCurve curve{};
 };
 
 /// Medians over the steps that were used. window = compute + exposed + idle, and
@@ -82,6 +93,7 @@ struct Imported {
   std::vector<std::int64_t> buckets;        // elements, in order of sending
   std::vector<ImportedTransfer> transfers;  // of the buckets: the least seconds over the steps
   bool transfers_with_waiting = true;       // for other ranks: not all ranks' files were read
+  std::optional<ImportedCluster> cluster;   // in place of all of these
   std::vector<std::string> provenance;      // comment lines of the files that are written
   bool weights_unread = false;              // files of weights are long, and nothing reads them
   ImportNotes notes;

@@ -11,16 +11,25 @@
 #include "sim/base/units.hpp"
 #include "sim/import/imported.hpp"
 #include "sim/import/weights/derive.hpp"
+#include "sim/inputs/cluster.hpp"
 
 namespace gradcast {
 
+/// The layout of ranks, as somebody says it of a table that does not list them.
+struct SaidLayout {
+  std::optional<int> nodes{};
+  std::optional<int> gpus_per_node{};
+};
+
 /// Options that a user gives beside the files. A reader takes what it needs and ignores the rest.
 struct ImportOptions {
-  std::string name;                // of the model that is made
-  std::optional<TextFile> params;  // names and sizes of the gradients
-  std::optional<int> batch;        // samples a GPU, where the file does not say
-  DeriveChoice derive{};           // of checkpoints and graphs: the device to derive times for
-  std::optional<Seconds> tick{};   // what a text workload's times count
+  std::string name;                  // of the model that is made
+  std::optional<TextFile> params;    // names and sizes of the gradients
+  std::optional<int> batch;          // samples a GPU, where the file does not say
+  DeriveChoice derive{};             // of checkpoints and graphs: the device to derive times for
+  SaidLayout layout{};               // of OSU's tables
+  std::optional<Cluster> machine{};  // of measurements of a cluster: its links and facts
+  std::optional<Seconds> tick{};     // what a text workload's times count
 };
 
 /// The beginning of a file, after unpacking: enough to tell whose it is.

@@ -97,7 +97,11 @@ std::string collectives_table(const std::vector<ImportedCollective>& collectives
 std::string figures_of(const Imported& imported) {
   std::string text = imported.kind;
   if (!imported.device.empty()) text += ", " + imported.device;
-  if (imported.world_size > 1)
+  if (imported.cluster)
+    text += ", a cluster of " + std::to_string(imported.cluster->cluster.nodes) + " x " +
+            std::to_string(imported.cluster->cluster.gpus_per_node) + " GPUs; " +
+            std::to_string(imported.cluster->curve.size()) + " measured times of collectives";
+  else if (imported.world_size > 1)
     text += ", a run of " + std::to_string(imported.world_size) + " ranks";
   if (imported.model)
     text += "; " + std::to_string(imported.model->tensors.size()) + " gradients of " +
@@ -151,8 +155,16 @@ Json to_flat_json(const Imported& imported) {
 
 std::vector<std::string> next_commands(const Imported& imported, const ImportedFiles& files,
                                        const ImportedShape& shape) {
-  if (files.paths.model.empty() || files.paths.trace.empty()) return {};
   const auto quoted = [](const std::filesystem::path& path) { return shell_word(path.string()); };
+  if (imported.cluster) {
+    const std::string cluster = "--cluster " + quoted(files.paths.cluster);
+    std::vector<std::string> commands;
+    if (imported.world_size > 1) commands.push_back("gradcast collectives " + cluster);
+    commands.push_back("gradcast simulate --model resnet-50 " + cluster + " --nodes " +
+                       std::to_string(2 * shape.nodes));
+    return commands;
+  }
+  if (files.paths.model.empty() || files.paths.trace.empty()) return {};
   // A run of one rank says nothing of a network: the example is one that people rent.
   const std::string where = files.paths.cluster.empty()
                                 ? "--cluster 10gbe --nodes 8"

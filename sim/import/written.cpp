@@ -8,6 +8,9 @@
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/inputs/cluster_file.hpp"
+#include "sim/inputs/cluster_properties.hpp"
+#include "sim/inputs/collective_curve.hpp"
+#include "sim/inputs/data_files.hpp"
 #include "sim/inputs/iteration_trace.hpp"
 #include "sim/inputs/measured.hpp"
 #include "sim/inputs/model.hpp"
@@ -54,6 +57,21 @@ std::string cluster_csv(const Imported& imported, const ImportedShape& shape, co
   return text;
 }
 
+/// The cluster that was measured without a training; `beside` is its file of measured times.
+std::string cluster_csv(const ImportedCluster& measured, const std::string& beside,
+                        const std::vector<std::string>& provenance) {
+  std::string text = csv_comments(provenance) + csv_line({"property", "value", "source"});
+  for (const PropertyRow& property : property_rows()) {
+    if (const auto source = measured.sources.find(property.name); source != measured.sources.end())
+      text += csv_line(
+          {std::string(property.name), property.get(measured.cluster), one_line(source->second)});
+    if (property.name == "measured_collectives" && !beside.empty())
+      text += csv_line({std::string(property.name), beside,
+                        "times as the imported files have them; none: forecasts by the model"});
+  }
+  return text;
+}
+
 std::string measured_csv(const Imported& imported, const std::string& name,
                          const ImportedShape& shape, const ImportedPaths& paths,
                          const std::vector<std::string>& provenance) {
@@ -91,6 +109,8 @@ double fastest(const std::vector<ImportedTransfer>& transfers) {
 
 ImportedShape shape_of(const Imported& imported, std::optional<int> gpus_per_node) {
   const int ranks = imported.world_size;
+  if (imported.cluster)
+    return {imported.cluster->cluster.nodes, imported.cluster->cluster.gpus_per_node, false};
   if (!gpus_per_node) {
     if (ranks <= kGpusOfNode) return {1, ranks, true};
     if (ranks % kGpusOfNode == 0) return {ranks / kGpusOfNode, kGpusOfNode, true};
@@ -133,6 +153,19 @@ ImportedFiles files_of(const Imported& imported, const std::string& name,
                   ("iteration-" + name + "-" + (device.empty() ? "gpu" : device) + ".csv");
     made.files.push_back({paths.trace, iteration_trace_csv(*imported.trace, lines)});
   }
+  if (imported.cluster) {
+    paths.cluster = folder / "platforms" / (name + ".csv");
+    std::string beside;
+    if (!imported.cluster->curve.empty()) {
+      const std::string file = std::string(kCollectiveCurves.prefix) + name + ".csv";
+      paths.collectives = folder / "traces" / file;
+      beside = "../traces/" + file;
+      made.files.push_back(
+          {paths.collectives, collective_curve_csv(imported.cluster->curve, lines)});
+    }
+    made.files.push_back({paths.cluster, cluster_csv(*imported.cluster, beside, lines)});
+    return made;
+  }
   if (imported.world_size > 1)
     made.link =
         link_of_ring(imported.transfers, imported.world_size, imported.transfers_with_waiting);
@@ -152,6 +185,7 @@ void require_readable(const ImportedFiles& files) {
     if (file.path == files.paths.model) load_model(file);
     if (file.path == files.paths.trace) load_iteration_trace(file);
     if (file.path == files.paths.cluster) load_cluster(file);
+    if (file.path == files.paths.collectives) load_collective_curve(file);
     if (file.path == files.paths.measured) load_measured_runs(file);
   }
 }

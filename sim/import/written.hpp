@@ -24,7 +24,7 @@ ImportedShape shape_of(const Imported& imported, std::optional<int> gpus_per_nod
 
 /// Paths in the folder; "" for files that are not written.
 struct ImportedPaths {
-  std::filesystem::path model, trace, measured, cluster;
+  std::filesystem::path model, trace, measured, cluster, collectives;
 };
 
 struct ImportedFiles {
@@ -37,7 +37,8 @@ struct ImportedFiles {
 /// left.
 std::string file_name_of(std::string_view text);
 
-/// models/NAME.csv, traces/iteration-NAME-DEVICE.csv; of a run of several ranks also
+/// models/NAME.csv, traces/iteration-NAME-DEVICE.csv; of a measured cluster platforms/NAME.csv and
+/// traces/collectives-NAME.csv; of a run of several ranks also
 /// traces/measured-NAME.csv and platforms/NAME.csv. `provenance` becomes their first lines.
 ImportedFiles files_of(const Imported& imported, const std::string& name,
                        const ImportedShape& shape, const std::filesystem::path& folder,

@@ -11,6 +11,7 @@
 #include "sim/import/readers.hpp"
 #include "sim/import/report.hpp"
 #include "sim/import/written.hpp"
+#include "sim/inputs/cluster_file.hpp"
 #include "sim/inputs/data_files.hpp"
 #include "sim/inputs/devices.hpp"
 #include "sim/inputs/iteration_trace.hpp"
@@ -29,15 +30,16 @@ Flags import_flags() {
     kinds += "\n  " + std::string(reader.name) + ": " + std::string(reader.what);
   Flags flags("import",
               "Turns what other programs recorded of a training run into a model, an iteration "
-              "trace and,\nwhere it had more than one rank, a measured row and a cluster. Says "
-              "what it used, left out,\ninferred and could not know, and which command goes on "
-              "from there. It reads:" +
+              "trace and,\nwhere it had more than one rank, a measured row and a cluster; and "
+              "measurements of a cluster\ninto a cluster. Says what it used, left out, inferred "
+              "and could not know, and which command\ngoes on from there. It reads:" +
                   kinds,
               {"import trace.json.gz -o my --name resnet",
                "import rank*.json -o my                (all ranks of a job: waiting is told from "
                "sending)",
                "import trace.json -o my --iteration-seconds 0.18",
                "import trace.json -o my --params parameters.csv",
+               "import nccl-tests/*.log -o my --name ours   (several files of one cluster)",
                "import model.safetensors -o my --device h100-sxm --tokens 8192"},
               "the folder that models/, traces/ and platforms/ are written to", Writes::Folder);
   flags.add_words("FILE...", "files of one run", kMostImported);
@@ -63,6 +65,10 @@ Flags import_flags() {
   flags.add("image", "height x width of images, where an ONNX graph leaves them open: 224x224");
   flags.add("tick", "what times of a text workload count: 1ns (SimAI) or 1us (Chakra's converter)");
   flags.add("gpus-per-node", "how the ranks lie on machines (default: in one, up to 8)");
+  flags.add("cluster",
+            "of measurements of a cluster: the cluster file that has its links and facts (default: "
+            "derived from the measured times)");
+  flags.add("nodes", "nodes of a collective's table by OSU, which does not say it");
   return flags;
 }
 
@@ -89,8 +95,8 @@ std::string name_of(const Flags& flags, const fs::path& first) {
     return name;
   }
   std::string stem = first.filename().string();
-  for (const char* ending :
-       {".gz", ".json", ".trace", ".pt", ".index", ".safetensors", ".onnx", ".et", ".txt"})
+  for (const char* ending : {".gz", ".json", ".trace", ".pt", ".index", ".safetensors", ".onnx",
+                             ".et", ".txt", ".log", ".dat"})
     if (stem.ends_with(ending)) stem.erase(stem.size() - std::string_view(ending).size());
   const std::string name = file_name_of(stem);
   return name.empty() ? "imported" : name;
@@ -145,6 +151,9 @@ void refuse_useless(const Flags& flags, const ImportReader& reader) {
     for (const char* flag : {"device", "tokens", "sequence", "mfu", "dtype", "experts-per-token"})
       refuse(flag, "checkpoints and ONNX");
   if (reader.name != "onnx") refuse("image", "ONNX");
+  if (reader.name != "network")
+    for (const char* flag : {"nodes", "cluster"})
+      refuse(flag, "measurements of a cluster (network)");
   if (reader.name != "astra_sim") refuse("tick", "text workloads (astra_sim)");
   if (weights && !flags.given("device"))
     for (const char* flag : {"tokens", "mfu", "dtype"})
@@ -158,6 +167,13 @@ ImportOptions options_of(const Flags& flags, const std::string& name, DataFiles&
   options.derive = derive_choice_of(flags, data);
   if (flags.given("tick")) options.tick = flags.value("tick", parse_time);
   if (flags.given("params")) options.params = read_text_file(flags.text("params"));
+  if (flags.given("cluster"))
+    options.machine = flags.value("cluster", [&](const std::string& cluster) {
+      return load_cluster(data.read(kClusters, cluster));
+    });
+  if (flags.given("nodes")) options.layout.nodes = flags.value("nodes", parse_count);
+  if (flags.given("gpus-per-node"))
+    options.layout.gpus_per_node = flags.value("gpus-per-node", parse_count);
   if (flags.given("batch")) options.batch = flags.value("batch", parse_count);
   return options;
 }

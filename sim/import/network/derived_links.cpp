@@ -1,0 +1,158 @@
+#include "sim/import/network/derived_links.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "sim/base/error.hpp"
+#include "sim/base/text.hpp"
+#include "sim/network/measured_time.hpp"
+
+namespace gradcast {
+namespace {
+
+constexpr Bytes kSmall{64 << 10};
+constexpr Bytes kLarge{1 << 20};
+/// A NIC of 400 Gb/s, the fastest that is common.
+constexpr double kFastestNic = 50e9;
+
+NcclVersion version_of(const CurvePoint& point) {
+  try {
+    return parse_nccl_version(std::string_view(point.library).substr(5));
+  } catch (const std::exception&) {
+    return kUsualNccl;  // no version, or an older one than the rules here
+  }
+}
+
+/// More measured times than these would take long, and decide nothing else.
+constexpr std::size_t kMostDeciding = 64;
+
+/// The two smallest or largest sizes of each collective and layout on one or on several nodes; of
+/// very many such times an even choice.
+std::vector<CurvePoint> edge(const CollectiveCurve& curve, bool several, bool smallest) {
+  std::vector<CurvePoint> taken;
+  const auto line_of = [](const CurvePoint& point) {
+    return std::tie(point.collective, point.gpus_per_node, point.library, point.nodes);
+  };
+  for (auto first = curve.begin(); first != curve.end();) {
+    const auto last = std::find_if(first, curve.end(), [&](const CurvePoint& point) {
+      return line_of(point) != line_of(*first);
+    });
+    const auto count = std::min<std::ptrdiff_t>(2, last - first);
+    for (auto at = smallest ? first : last - count; at != (smallest ? first + count : last); ++at) {
+      const bool fits = smallest ? at->bytes <= kSmall : at->bytes >= kLarge;
+      if (fits && (at->nodes > 1) == several && outcome_named(at->collective) &&
+          at->library.starts_with("nccl"))
+        taken.push_back(*at);
+    }
+    first = last;
+  }
+  const std::size_t step = (taken.size() + kMostDeciding - 1) / kMostDeciding;
+  for (std::size_t i = 0; step > 1 && i * step < taken.size(); ++i) taken[i] = taken[i * step];
+  if (step > 1) taken.resize((taken.size() + step - 1) / step);
+  return taken;
+}
+
+/// Mean logarithm of modelled over measured times.
+double excess(const Cluster& cluster, const std::vector<CurvePoint>& points) {
+  double sum = 0;
+  for (const CurvePoint& point : points) {
+    Cluster on = cluster;
+    on.nodes = point.nodes;
+    on.gpus_per_node = point.gpus_per_node;
+    on.lay_out_ranks();
+    const Seconds time = modelled_time(on, version_of(point), nullptr,
+                                       *outcome_named(point.collective), point.bytes);
+    sum += std::log(time / point.seconds);
+  }
+  return sum / static_cast<double>(points.size());
+}
+
+/// The value between the bounds, in equal ratios, at which the model meets the times; `rising`:
+/// whether a larger one makes collectives longer.
+double meeting(Cluster& cluster, const std::vector<CurvePoint>& points, double low, double high,
+               bool rising, const std::function<void(double)>& set) {
+  constexpr int kHalvings = 24;
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = std::sqrt(low * high);
+    set(middle);
+    ((excess(cluster, points) > 0) == rising ? high : low) = middle;
+  }
+  const double found = std::sqrt(low * high);
+  set(found);
+  return found;
+}
+
+std::string words_for(const std::vector<CurvePoint>& points, const char* size) {
+  return "derived: with it the model meets " + std::to_string(points.size()) + " measured times " +
+         size + " on average";
+}
+
+/// One link, of NICs or inside nodes.
+void derive(ImportedCluster& measured, bool several, Link& link, const std::string& of) {
+  Cluster& cluster = measured.cluster;
+  const std::vector<CurvePoint> large = edge(measured.curve, several, false);
+  const std::vector<CurvePoint> small = edge(measured.curve, several, true);
+  const bool bandwidth = !large.empty() && !measured.sources.contains(of + "_bandwidth");
+  const bool latency = !small.empty() && !measured.sources.contains(of + "_latency");
+  constexpr double kLeastLatency = 1e-7, kMostLatency = 1e-1;
+  const Seconds usual = link.latency;
+  // A latency takes part in large sizes' times too, and a bandwidth in those of small ones.
+  for (int round = 0; round < 2; ++round) {
+    if (bandwidth)
+      link.bandwidth.value =
+          rounded_to(4, meeting(cluster, large, 1e6, 4e12, false,
+                                [&](double value) { link.bandwidth.value = value; }));
+    if (latency)
+      link.latency =
+          Seconds{rounded_to(3, meeting(cluster, small, kLeastLatency, kMostLatency, true,
+                                        [&](double value) { link.latency = Seconds{value}; }))};
+  }
+  if (bandwidth) measured.sources[of + "_bandwidth"] = words_for(large, "of large sizes");
+  if (!latency) return;
+  // NCCL's steps have a latency of their own, up to which a link's changes nothing.
+  const bool none = link.latency.count() < 1.1 * kLeastLatency;
+  if (none) link.latency = usual;
+  measured.sources[of + "_latency"] =
+      none ? "a ring step in NCCL's own model: measured times of up to 64 KiB are no longer than "
+             "with that"
+           : words_for(small, "of up to 64 KiB");
+}
+
+/// The least number of NICs with which none carries more than the fastest does.
+int nics_of(const ImportedCluster& measured) {
+  double most = 0;  // bytes a second that leave a node
+  for (const CurvePoint& point : measured.curve)
+    if (const auto outcome = outcome_named(point.collective);
+        outcome && point.nodes > 1 && point.gpus_per_node == measured.cluster.gpus_per_node) {
+      const int ranks = point.nodes * point.gpus_per_node;
+      most = std::max(most, ring_steps(*outcome, ranks) / ranks *
+                                static_cast<double>(point.bytes.count) / point.seconds.count());
+    }
+  const int gpus = measured.cluster.gpus_per_node;
+  for (int nics = 1; nics < gpus; ++nics)
+    if (gpus % nics == 0 && most / nics <= kFastestNic) return nics;
+  return gpus;
+}
+
+}  // namespace
+
+void derive_links(ImportedCluster& measured) {
+  Cluster& cluster = measured.cluster;
+  const bool several = std::any_of(measured.curve.begin(), measured.curve.end(),
+                                   [](const CurvePoint& point) { return point.nodes > 1; });
+  if (several && !measured.sources.contains("nics_per_node")) {
+    cluster.nics_per_node = nics_of(measured);
+    if (cluster.nics_per_node > 1)
+      measured.sources["nics_per_node"] =
+          "inferred: as few as carry the measured bandwidth at 400 Gb/s each";
+  }
+  derive(measured, false, cluster.intra, "intra");
+  derive(measured, true, cluster.nic, "nic");
+}
+
+}  // namespace gradcast

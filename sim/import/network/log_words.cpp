@@ -1,0 +1,55 @@
+#include "sim/import/network/log_words.hpp"
+
+namespace gradcast {
+namespace {
+
+bool is_gap(char letter) { return letter == ' ' || letter == '\t' || letter == '\r'; }
+
+std::string_view trimmed(std::string_view line) {
+  while (!line.empty() && is_gap(line.front())) line.remove_prefix(1);
+  while (!line.empty() && is_gap(line.back())) line.remove_suffix(1);
+  return line;
+}
+
+}  // namespace
+
+bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (std::size_t at = 0; at < line.size();) {
+    while (at < line.size() && is_gap(line[at])) ++at;
+    const std::size_t begin = at;
+    while (at < line.size() && !is_gap(line[at])) ++at;
+    if (at > begin) words.push_back(line.substr(begin, at - begin));
+  }
+  return words;
+}
+
+std::string_view without_prefix(std::string_view line) {
+  line = trimmed(line);
+  while (line.starts_with('>')) line = trimmed(line.substr(1));  // a quotation
+  const std::size_t blank = line.find_first_of(" \t");
+  std::size_t end = line.find(">:");
+  if (line.starts_with('[') && end != std::string_view::npos && end < blank)
+    return trimmed(line.substr(end + 2));
+  end = line.find(':');
+  if (end == std::string_view::npos || end + 1 != blank) return line;
+  const std::string_view rest = trimmed(line.substr(blank));
+  return !rest.empty() && (rest.front() == '#' || is_digit(rest.front())) ? rest : line;
+}
+
+std::size_t number_length(std::string_view word) {
+  std::size_t at = word.starts_with('-') ? 1 : 0;
+  const std::size_t first = at;
+  while (at < word.size() && (is_digit(word[at]) || word[at] == '.')) ++at;
+  if (at == first) return 0;
+  if (at + 2 < word.size() && word[at] == 'e' && (word[at + 1] == '+' || word[at + 1] == '-') &&
+      is_digit(word[at + 2])) {
+    at += 2;
+    while (at < word.size() && is_digit(word[at])) ++at;
+  }
+  return at;
+}
+
+}  // namespace gradcast

@@ -1,0 +1,21 @@
+// Words of a log: what tables of measurements have in common.
+#pragma once
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace gradcast {
+
+bool is_digit(char letter);
+
+/// The words between blanks.
+std::vector<std::string_view> words_of(std::string_view line);
+
+/// The line without what mpirun, srun, pdsh or a quotation put before it: "[1,0]<stdout>:", "0: ",
+/// "node7: ", "> ".
+std::string_view without_prefix(std::string_view line);
+
+/// Letters of the number at the beginning: digits, a point and an exponent; 0 for none.
+std::size_t number_length(std::string_view word);
+
+}  // namespace gradcast

@@ -1,0 +1,55 @@
+// What a file of measurements says of a cluster. Several files together make one cluster.
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/text_file.hpp"
+#include "sim/base/units.hpp"
+#include "sim/import/imported.hpp"
+#include "sim/import/readers.hpp"
+#include "sim/inputs/cluster.hpp"
+#include "sim/inputs/collective_curve.hpp"
+
+namespace gradcast {
+
+struct NetworkFacts {
+  std::string kind;                // "nccl-tests", "osu", "iperf3", "topology"
+  std::vector<CurvePoint> points;  // measured times of collectives
+  int nodes = 0;                   // 0: not said
+  int gpus_per_node = 0;
+  std::string device;  // of the GPUs
+  NetworkKind network_kind = NetworkKind::Unknown;
+  std::optional<YesNo> nvlink_sharp{};
+  int nics_per_node = 0;
+  std::optional<BytesPerSecond> nic_bandwidth{};  // of one flow
+  std::optional<Seconds> nic_latency{};           // one way
+  std::optional<BytesPerSecond> intra_bandwidth{};
+  ImportNotes notes;
+};
+
+/// Bytes by which a file is recognised.
+inline constexpr std::size_t kNetworkHead = std::size_t{1} << 16;
+
+// Each reader has a test of a file's beginning, and throws DataError for what it cannot read.
+
+bool is_nccl_tests(std::string_view begin);
+NetworkFacts read_nccl_tests(const TextFile& file);
+
+/// `said`: the ranks of a collective's table, which does not list them.
+bool is_osu(std::string_view begin);
+NetworkFacts read_osu(const TextFile& file, const SaidLayout& said);
+
+bool is_iperf3(std::string_view begin);
+NetworkFacts read_iperf3(const TextFile& file);
+
+/// The matrix of `nvidia-smi topo -m`.
+bool is_gpu_topology(std::string_view begin);
+NetworkFacts read_gpu_topology(const TextFile& file);
+
+/// "mlx5_0.txt": the file's name, as a note has it.
+std::string noted_name(const TextFile& file);
+
+}  // namespace gradcast

@@ -1,0 +1,248 @@
+// The reader of measurements of a cluster, as readers.def names it: several files make one cluster.
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+
+#include "sim/base/clean_text.hpp"
+#include "sim/base/error.hpp"
+#include "sim/base/text.hpp"
+#include "sim/base/text_file.hpp"
+#include "sim/import/network/derived_links.hpp"
+#include "sim/import/network/network_facts.hpp"
+#include "sim/import/readers.hpp"
+#include "sim/inputs/cluster_faults.hpp"
+#include "sim/inputs/cluster_properties.hpp"
+
+namespace gradcast {
+
+std::string noted_name(const TextFile& file) {
+  return shortened(clean_text(one_line(file.path.filename().string())), 60);
+}
+
+namespace import_readers {
+namespace {
+
+struct NetworkFormat {
+  bool (*recognises)(std::string_view begin);
+  NetworkFacts (*read)(const TextFile& file, const SaidLayout& said);
+};
+
+constexpr std::array kFormats = {
+    NetworkFormat{is_nccl_tests,
+                  [](const TextFile& file, const SaidLayout&) { return read_nccl_tests(file); }},
+    NetworkFormat{is_osu, read_osu},
+    NetworkFormat{is_iperf3,
+                  [](const TextFile& file, const SaidLayout&) { return read_iperf3(file); }},
+    NetworkFormat{is_gpu_topology,
+                  [](const TextFile& file, const SaidLayout&) { return read_gpu_topology(file); }}};
+
+/// A ring step in NCCL's own model (src/graph/tuning.cc), in place of what was not measured.
+constexpr Seconds kNvlinkStep{3.4e-6};
+constexpr Seconds kPcieStep{5.7e-6};
+constexpr Seconds kNetworkStep{9.6e-6};
+/// A message over TCP between two hosts (platforms/10gbe.csv has its source).
+constexpr Seconds kTcpStep{26.6e-6};
+
+GpuGeneration generation_of(const std::string& device) {
+  const auto has = [&](const char* word) { return device.find(word) != std::string::npos; };
+  if (has("B200") || has("B300") || has("B100")) return GpuGeneration::Blackwell;
+  if (has("H100") || has("H200") || has("H800") || has("H20")) return GpuGeneration::Hopper;
+  if (has("A100") || has("A800") || has("A10") || has("A40") || has("A30"))
+    return GpuGeneration::Ampere;
+  if (has("V100")) return GpuGeneration::Volta;
+  return GpuGeneration::Unknown;
+}
+
+bool has_nvlink(const std::string& device) {
+  return generation_of(device) != GpuGeneration::Unknown &&
+         device.find("PCI") == std::string::npos && device.find("A10 ") == std::string::npos;
+}
+
+/// NVLinks as NCCL counts them (src/graph/topo.h), or a PCIe slot of the third generation.
+BytesPerSecond inside_of(const std::string& device) {
+  if (!has_nvlink(device)) return {12e9};
+  switch (generation_of(device)) {
+    case GpuGeneration::Blackwell:
+      return {721.8e9};
+    case GpuGeneration::Hopper:
+      return {370.8e9};
+    case GpuGeneration::Ampere:
+      return {240e9};
+    case GpuGeneration::Volta:
+    case GpuGeneration::Unknown:
+      break;
+  }
+  return {120e9};
+}
+
+NetworkFacts facts_in(const TextFile& file, const SaidLayout& said) {
+  const std::string_view begin = std::string_view(file.content).substr(0, kNetworkHead);
+  for (const NetworkFormat& format : kFormats)
+    if (format.recognises(begin)) return format.read(file, said);
+  return kFormats.front().read(file, said);  // --kind forced it: this says what is missing
+}
+
+void add(NetworkFacts& all, NetworkFacts one) {
+  all.kind = all.kind.empty() || all.kind == one.kind ? one.kind : "several kinds";
+  all.points.insert(all.points.end(), std::make_move_iterator(one.points.begin()),
+                    std::make_move_iterator(one.points.end()));
+  all.nodes = std::max(all.nodes, one.nodes);
+  all.gpus_per_node = std::max(all.gpus_per_node, one.gpus_per_node);
+  all.nics_per_node = std::max(all.nics_per_node, one.nics_per_node);
+  if (all.device.empty()) all.device = one.device;
+  if (!one.device.empty() && one.device != all.device)
+    all.notes.unknown.push_back("why the files name two GPUs, " + all.device + " and " +
+                                one.device + ": are they of one cluster?");
+  if (one.network_kind != NetworkKind::Unknown) all.network_kind = one.network_kind;
+  if (one.nvlink_sharp) all.nvlink_sharp = one.nvlink_sharp;
+  if (one.nic_bandwidth) all.nic_bandwidth = one.nic_bandwidth;
+  if (one.nic_latency) all.nic_latency = one.nic_latency;
+  if (one.intra_bandwidth) all.intra_bandwidth = one.intra_bandwidth;
+  for (const auto list :
+       {&ImportNotes::used, &ImportNotes::dropped, &ImportNotes::inferred, &ImportNotes::unknown})
+    std::copy((one.notes.*list).begin(), (one.notes.*list).end(),
+              std::back_inserter(all.notes.*list));
+}
+
+/// The machine that somebody names, with the measured times and their nodes.
+ImportedCluster measured_on(const Cluster& machine, const NetworkFacts& facts) {
+  if (!machine.overrides().empty())
+    throw UsageError("--cluster: nodes of '" + machine.name +
+                     "' differ, and measured times are for nodes that are alike");
+  ImportedCluster measured;
+  measured.cluster = machine;
+  for (const PropertyRow& property : property_rows())
+    measured.sources[std::string(property.name)] = "as " + machine.name;
+  measured.sources.erase("measured_collectives");
+  measured.cluster.measured_collectives.clear();
+  measured.curve = curve_of(facts.points);
+  const auto take = [&](const char* property, int count, int& value) {
+    if (count == 0) return;
+    value = count;
+    measured.sources[property] = "said by the imported files";
+  };
+  take("nodes", facts.nodes, measured.cluster.nodes);
+  take("gpus_per_node", facts.gpus_per_node, measured.cluster.gpus_per_node);
+  require_possible(measured.cluster);
+  return measured;
+}
+
+/// The properties that files say, and what stands for the others until links are derived.
+ImportedCluster cluster_in(const NetworkFacts& facts) {
+  constexpr const char* kFile = "said by the imported files";
+  ImportedCluster measured;
+  Cluster& cluster = measured.cluster;
+  auto& sources = measured.sources;
+  measured.curve = curve_of(facts.points);
+  cluster.nodes = std::max(1, facts.nodes);
+  cluster.gpus_per_node = std::max(1, facts.gpus_per_node);
+  sources["nodes"] = facts.nodes > 0 ? "the most in the imported files; change it by --nodes"
+                                     : "not known: change it by --nodes";
+  sources["gpus_per_node"] = facts.gpus_per_node > 0 ? kFile : "not known";
+  cluster.nics_per_node = std::max(1, facts.nics_per_node);
+  if (facts.nics_per_node > 0) sources["nics_per_node"] = kFile;
+  cluster.network_kind = facts.network_kind;
+  if (facts.network_kind != NetworkKind::Unknown) sources["network_kind"] = kFile;
+  cluster.gpu_generation = generation_of(facts.device);
+  if (cluster.gpu_generation != GpuGeneration::Unknown)
+    sources["gpu_generation"] = "inferred: " + facts.device;
+  if (facts.nvlink_sharp) {
+    cluster.nvlink_sharp = *facts.nvlink_sharp;
+    sources["nvlink_sharp"] = kFile;
+  } else if (cluster.gpu_generation >= GpuGeneration::Hopper && cluster.gpus_per_node == 8 &&
+             has_nvlink(facts.device)) {
+    cluster.nvlink_sharp = YesNo::Yes;
+    sources["nvlink_sharp"] = "inferred: eight such GPUs have NVSwitch";
+  }
+  const bool nvlink = has_nvlink(facts.device);
+  cluster.intra = {facts.intra_bandwidth.value_or(inside_of(facts.device)),
+                   nvlink ? kNvlinkStep : kPcieStep};
+  cluster.nic = {
+      facts.nic_bandwidth.value_or(BytesPerSecond{12e9}),
+      facts.nic_latency.value_or(facts.network_kind == NetworkKind::Tcp ? kTcpStep : kNetworkStep)};
+  if (facts.nic_bandwidth) sources["nic_bandwidth"] = kFile;
+  if (facts.nic_latency) sources["nic_latency"] = kFile;
+  require_possible(cluster);
+  return measured;
+}
+
+/// Files of one cluster should agree, up to chance.
+void note_disagreement(NetworkFacts& facts) {
+  constexpr double kChance = 1.5;
+  std::map<std::string, std::pair<Seconds, Seconds>> range;  // by case
+  double most = 1;
+  for (const CurvePoint& point : facts.points) {
+    const std::string its = point.collective + " of " + to_text(point.bytes) + " on " +
+                            std::to_string(point.nodes) + " x " +
+                            std::to_string(point.gpus_per_node) + " GPUs, " + point.library;
+    auto& [least, longest] = range.try_emplace(its, point.seconds, point.seconds).first->second;
+    least = std::min(least, point.seconds);
+    longest = std::max(longest, point.seconds);
+    most = std::max(most, longest / least);
+  }
+  if (most > kChance)
+    facts.notes.unknown.push_back("why times of one case differ by up to a factor of " +
+                                  number_to_text(rounded_to(2, most)) +
+                                  ": the median stands for them; are all files of one network?");
+}
+
+/// Links by the measured times. What they do not say is taken, and said.
+void fill_in_links(ImportedCluster& measured, NetworkFacts& facts) {
+  auto& sources = measured.sources;
+  const NetworkKind kind = measured.cluster.network_kind;
+  if (!measured.curve.empty() && (kind == NetworkKind::Tcp || kind == NetworkKind::Unknown)) {
+    // A share of 100 % would mean a nominal rate, of which sockets reach a part.
+    measured.cluster.nic_share = 0.9999;
+    sources["nic_share"] = "all: nic_bandwidth is what collectives reach";
+  }
+  derive_links(measured);
+  const auto say = [&](const char* property, const std::string& why) {
+    if (!sources.contains(property)) sources[property] = why;
+  };
+  constexpr const char* kStep = "not measured: a ring step in NCCL's own model";
+  say("nic_bandwidth", measured.cluster.nodes == 1
+                           ? "not crossed by one node: any value gives the same"
+                           : "not measured: 100 Gbit/s is assumed");
+  say("nic_latency", kStep);
+  say("intra_bandwidth", measured.cluster.gpus_per_node == 1 ? "not crossed by one GPU"
+                         : facts.intra_bandwidth
+                             ? "inferred from the matrix of nvidia-smi topo -m"
+                             : "not measured: NVLinks of such GPUs as NCCL counts them, or PCIe");
+  say("intra_latency", kStep);
+  for (const char* property : {"nic_bandwidth", "nic_latency", "intra_bandwidth", "intra_latency"})
+    if (sources[property].starts_with("not measured"))
+      facts.notes.unknown.push_back(std::string(property) + ": " + sources[property]);
+    else if (sources[property].starts_with("derived"))
+      facts.notes.inferred.push_back(std::string(property) + ": " + sources[property]);
+}
+
+}  // namespace
+
+bool network_recognises(const FileHead& head) {
+  return std::any_of(kFormats.begin(), kFormats.end(),
+                     [&](const NetworkFormat& format) { return format.recognises(head.bytes); });
+}
+
+Imported network_read(const std::vector<std::filesystem::path>& paths,
+                      const ImportOptions& options) {
+  NetworkFacts facts;
+  for (const std::filesystem::path& path : paths)
+    add(facts, facts_in(read_text_file(path), options.layout));
+  Imported imported;
+  imported.kind = "network";
+  imported.device = facts.device;
+  try {
+    imported.cluster = options.machine ? measured_on(*options.machine, facts) : cluster_in(facts);
+  } catch (const ValueError& error) {
+    throw DataError(paths.front().string(), 0, error.what());
+  }
+  note_disagreement(facts);
+  if (!options.machine) fill_in_links(*imported.cluster, facts);
+  imported.notes = std::move(facts.notes);
+  imported.world_size = imported.cluster->cluster.ranks();
+  return imported;
+}
+
+}  // namespace import_readers
+}  // namespace gradcast

@@ -1,0 +1,285 @@
+// Measurements of a cluster: logs of nccl-tests, tables of OSU, iperf3, nvidia-smi topo.
+#include <catch2/catch.hpp>
+
+#include "sim/base/error.hpp"
+#include "sim/base/text.hpp"
+#include "sim/import/network/network_facts.hpp"
+#include "sim/import/readers.hpp"
+#include "sim/import/written.hpp"
+#include "sim/inputs/cluster_file.hpp"
+#include "tests/temporary_folder.hpp"
+
+using namespace gradcast;
+using Catch::Contains;
+
+namespace {
+
+NetworkFacts facts_of(const std::string& text, const char* name = "run.log") {
+  return read_nccl_tests({name, text});
+}
+
+Imported imported_of(const std::vector<std::string>& texts, const SaidLayout& layout = {}) {
+  const TemporaryFolder folder;
+  std::vector<std::filesystem::path> paths;
+  for (const std::string& text : texts)
+    paths.push_back(folder.write(std::to_string(paths.size()) + ".log", text));
+  ImportOptions options;
+  options.layout = layout;
+  return import_reader_for(paths).read(paths, options);
+}
+
+const std::string kBegin =
+    "# nThread 1 nGpus 1 minBytes 1000000 maxBytes 2000000 step: 2(factor) warmup iters: 5\n"
+    "#\n# Using devices\n";
+
+std::string ranks(int nodes, int gpus) {
+  std::string text;
+  for (int node = 0; node < nodes; ++node)
+    for (int gpu = 0; gpu < gpus; ++gpu)
+      text += "#  Rank " + std::to_string(node * gpus + gpu) + " Group  0 Pid  17 on node" +
+              std::to_string(node) + " device  " + std::to_string(gpu) +
+              " [0x07] NVIDIA A100-SXM4-40GB\n";
+  return text;
+}
+
+const std::string kHeader =
+    "#       size         count      type   redop    root     time   algbw   busbw #wrong     time "
+    "  algbw   busbw #wrong\n";
+
+// 1,000,000 bytes in 100 us are 10 GB/s. Of 4 ranks an all-reduce's bus has 2 x 3/4 of that.
+const std::string kMegabyte =
+    "     1000000        250000     float     sum      -1    100.0   10.00   15.00      0     90.0 "
+    "  11.11   16.67      0\n";
+const std::string kTwo =
+    "     2000000        500000     float     sum      -1    180.0   11.11   16.67      0    180.0 "
+    "  11.11   16.67      0\n";
+
+}  // namespace
+
+TEST_CASE("a log of nccl-tests gives times out of place, and the nodes that took part",
+          "[network]") {
+  const NetworkFacts facts = facts_of(kBegin + ranks(2, 2) + kHeader + kMegabyte + kTwo);
+  CHECK(facts.nodes == 2);
+  CHECK(facts.gpus_per_node == 2);
+  CHECK(facts.device == "NVIDIA A100-SXM4-40GB");
+  REQUIRE(facts.points.size() == 2);
+  // No line names the test: 15 / 10 is 2 (4 - 1) / 4.
+  CHECK(facts.points[0].collective == "all-reduce");
+  CHECK(facts.points[0].bytes.count == 1'000'000);
+  CHECK(facts.points[0].library == "nccl");
+  CHECK(facts.points[0].seconds.count() == Approx(100e-6));
+  CHECK(facts.points[1].seconds.count() == Approx(180e-6));
+}
+
+TEST_CASE("a line names the test, and lines of NCCL its version and network", "[network]") {
+  // Of 4 ranks an all-gather's bus has 3/4 of the algorithm bandwidth.
+  const std::string row =
+      "     1000000         62500      half    none      -1    100.0   10.00    7.50      0    N/A "
+      "  "
+      " N/A     N/A    N/A\n";
+  const NetworkFacts facts =
+      facts_of("$ mpirun -np 4 build/all_gather_perf -b 1000000\n" + kBegin + ranks(2, 2) +
+               "node0:17:17 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/RoCE [1]mlx5_1:1/IB "
+               "[2]mlx5_2:1/IB [RO]; OOB eth0:10.0.0.1<0>\n"
+               "node0:17:17 [0] NCCL INFO Using network IB\n"
+               "node0:17:17 [0] NCCL INFO NVLS multicast support is not available on dev 0\n"
+               "NCCL version 2.22.3+cuda12.6\n" +
+               kHeader + row);
+  REQUIRE(facts.points.size() == 1);
+  CHECK(facts.points[0].collective == "all-gather");
+  CHECK(facts.points[0].library == "nccl-2.22.3");
+  CHECK(facts.network_kind == NetworkKind::InfiniBand);
+  CHECK(facts.nics_per_node == 2);
+  CHECK(facts.nvlink_sharp == YesNo::No);
+}
+
+TEST_CASE("names of ranks before a line do not matter, nor markdown's marks", "[network]") {
+  for (const char* prefix : {"[1,0]<stdout>:", " 0: ", "node7: ", "> ", "  "}) {
+    std::string text;
+    for (const std::string& line : split_words(kBegin + ranks(1, 4) + kHeader + kMegabyte, '\n'))
+      text += prefix + line + "\r\n";
+    CAPTURE(prefix);
+    const NetworkFacts facts = facts_of(text);
+    REQUIRE(facts.points.size() == 1);
+    CHECK(facts.points[0].nodes == 1);
+    CHECK(facts.points[0].gpus_per_node == 4);
+  }
+}
+
+// Each part of a row is one print of nccl-tests: up to the root, out of place, in place.
+TEST_CASE("a row that other lines cut is put together", "[network]") {
+  const std::string info = "node1:17:18 [0] NCCL INFO Channel 00/0 : 3[1] -> 0[0] via NET/IB/2\n";
+  const std::string first = "     1000000        250000     float     sum      -1";
+  const std::string second = "    100.0   10.00   15.00      0";
+  const std::string third = "     90.0   11.11   16.67      0\n";
+  for (const std::string& row :
+       {first + info + info + second + third, first + info + second + info + third,
+        first + second + info + third, first + second + info}) {
+    CAPTURE(row);
+    const NetworkFacts facts = facts_of(kBegin + ranks(2, 2) + kHeader + row + kTwo);
+    REQUIRE(facts.points.size() == 2);
+    CHECK(facts.points[0].seconds.count() == Approx(100e-6));
+    CHECK(facts.points[1].seconds.count() == Approx(180e-6));
+  }
+  // Only the beginning of it came.
+  const NetworkFacts facts = facts_of(kBegin + ranks(2, 2) + kHeader + first + info + kTwo);
+  CHECK(facts.points.size() == 1);
+  CHECK_THAT(join(facts.notes.dropped), Contains("the row of 1000000 bytes is cut"));
+}
+
+TEST_CASE("the old layout has no root, and an error in place of a count", "[network]") {
+  const std::string old =
+      "#       size         count      type   redop     time   algbw   busbw  error     time   "
+      "algbw "
+      "  busbw  error\n"
+      "     1000000        250000     float     sum    100.0   10.00   15.00  2e-07     90.0   "
+      "11.11 "
+      "  16.67  2e-07\n";
+  std::string devices = ranks(2, 2);
+  for (std::size_t at = devices.find(" Group  0"); at != std::string::npos;
+       at = devices.find(" Group  0"))
+    devices.erase(at, 9);
+  const NetworkFacts facts = facts_of(kBegin + devices + old);
+  REQUIRE(facts.points.size() == 1);
+  CHECK(facts.points[0].seconds.count() == Approx(100e-6));
+  CHECK(facts.nodes == 2);
+  // Before 2020 the algorithm bandwidth of an all-gather was that of its bus: 7.5 of 10 GB/s.
+  const NetworkFacts gathers = facts_of("all_gather_perf\n" + kBegin + devices +
+                                        "     1000000         62500     float    100.0    7.50    "
+                                        "7.50  0e+00    100.0    7.50    7.50 "
+                                        "0e+00\n");
+  REQUIRE(gathers.points.size() == 1);
+  CHECK(gathers.points[0].collective == "all-gather");
+}
+
+TEST_CASE("several tests in a file are told apart", "[network]") {
+  const auto test = [](const char* name, int nodes, const char* type) {
+    return std::string(
+               "# nccl-tests version 2.17.8 nccl-library=22902\n# Collective test "
+               "starting: ") +
+           name + "\n" + kBegin + ranks(nodes, 2) + kHeader + "     1000000        250000  " +
+           type +
+           "    none      -1    100.0   10.00   10.00      0    100.0   10.00   10.00      0\n# "
+           "Collective test concluded: " +
+           name + "\n";
+  };
+  const NetworkFacts facts =
+      facts_of(test("sendrecv_perf", 2, "bfloat16") + test("alltoall_perf", 1, "double") +
+               test("hypercube_perf", 1, "half"));
+  REQUIRE(facts.points.size() == 2);
+  CHECK(facts.points[0].collective == "send-receive");
+  CHECK(facts.points[0].nodes == 2);
+  CHECK(facts.points[0].library == "nccl-2.29.2");
+  CHECK(facts.points[1].collective == "all-to-all");
+  CHECK(facts.points[1].nodes == 1);
+  CHECK_THAT(join(facts.notes.dropped), Contains("of hypercube"));
+}
+
+TEST_CASE("what cannot be a measured time is left out, and said", "[network]") {
+  const auto dropped = [](const std::string& log, const char* why) {
+    CHECK_THROWS_WITH(facts_of(log), Contains(why));
+    CHECK_THROWS_AS(facts_of(log), DataError);
+  };
+  dropped("launch failed on node0\n", "has no table of nccl-tests");
+  dropped(kBegin + kHeader + kMegabyte, "no lines '# Rank 0 ... on HOST device 0' say its ranks");
+  dropped(kBegin + ranks(1, 1) + kHeader + kMegabyte, "of one rank");
+  dropped(kBegin + ranks(1, 2) + ranks(1, 2) + "#  Rank 2 Group 0 Pid 17 on other device 0 GPU\n" +
+              kHeader + kMegabyte,
+          "unequal numbers of ranks");
+  dropped(kBegin + ranks(2, 2) + kHeader +
+              "     1000000 250000 float sum -1 100.0 10.00 15.00 7 90.0 11.11 16.67 7\n",
+          "counts wrong results");
+  // 1,000,000 bytes in 100 us are not 12 GB/s.
+  dropped(kBegin + ranks(2, 2) + kHeader +
+              "     1000000 250000 float sum -1 100.0 12.00 18.00 0 100.0 12.00 18.00 0\n",
+          "has no time that fits its bandwidth");
+  dropped(kBegin + ranks(2, 2) + kHeader +
+              "     1000000 250000 float none -1 100.0 10.00 7.50 0 100.0 10.00 7.50 0\n",
+          "nothing says which test it is of");
+}
+
+TEST_CASE("several files make one cluster, with a file of measured times", "[network]") {
+  // Two logs of the same nodes: the median of 100 and 120 us is 110.
+  const std::string slower =
+      "     1000000        250000     float     sum      -1    120.0    8.33   12.50      0    "
+      "120.0 "
+      "   8.33   12.50      0\n";
+  // 15 / 10 fits an all-reduce of 4 ranks, not of 8: a line must name the test.
+  CHECK_THROWS_WITH(imported_of({kBegin + ranks(2, 4) + kHeader + kMegabyte}),
+                    Contains("nothing says which test it is of"));
+  const std::string name = "all_reduce_perf\n";
+  const Imported all = imported_of({name + kBegin + ranks(2, 4) + kHeader + kMegabyte,
+                                    name + kBegin + ranks(2, 4) + kHeader + slower,
+                                    name + kBegin + ranks(1, 4) + kHeader + kTwo});
+  REQUIRE(all.cluster);
+  CHECK(all.cluster->cluster.nodes == 2);
+  CHECK(all.cluster->cluster.gpus_per_node == 4);
+  CHECK(all.cluster->cluster.gpu_generation == GpuGeneration::Ampere);
+  REQUIRE(all.cluster->curve.size() == 2);
+  CHECK(all.cluster->curve[1].seconds.count() == Approx(110e-6));
+  const ImportedFiles files = files_of(all, "ours", shape_of(all, {}), "my", {"provenance"});
+  REQUIRE(files.files.size() == 2);
+  CHECK(files.paths.collectives == "my/traces/collectives-ours.csv");
+  CHECK(files.paths.cluster == "my/platforms/ours.csv");
+  require_readable(files);
+  const Cluster cluster = load_cluster(files.files[1]);
+  CHECK(cluster.measured_collectives == "../traces/collectives-ours.csv");
+  CHECK(cluster.nic.bandwidth.value == Approx(all.cluster->cluster.nic.bandwidth.value));
+}
+
+TEST_CASE("iperf3 gives a link's rate and half of its round trip", "[network]") {
+  // 9.4 Gb/s are 1.175 GB/s.
+  const Imported imported = imported_of(
+      {R"({"start":{"version":"iperf 3.16","test_start":{"protocol":"TCP","num_streams":1}},
+           "end":{"streams":[{"sender":{"min_rtt":52,"mean_rtt":80}}],
+                  "sum_received":{"bits_per_second":9.4e9}}})"});
+  const Cluster& cluster = imported.cluster->cluster;
+  CHECK(cluster.nic.bandwidth.value == Approx(1.175e9));
+  CHECK(cluster.nic.latency.count() == Approx(26e-6));
+  CHECK(cluster.network_kind == NetworkKind::Tcp);
+  CHECK(cluster.nodes == 2);
+  const ImportedFiles files = files_of(imported, "m", shape_of(imported, {}), "my", {});
+  CHECK(files.files.size() == 1);  // no collective was measured
+  require_readable(files);
+
+  CHECK_THROWS_WITH(imported_of({R"({"start":{"test_start":{"num_streams":1}},
+                                     "error":"unable to connect to server"})"}),
+                    Contains("iperf3 failed: unable to connect to server"));
+  CHECK_THROWS_WITH(imported_of({R"({"start":{"version":"iperf 3.16"},"end":{}})"}),
+                    Contains("has no rate"));
+}
+
+TEST_CASE("nvidia-smi topo gives GPUs, NICs and NVLinks", "[network]") {
+  const Imported imported = imported_of(
+      {"\tGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity\n"
+       "GPU0\t X \tNV4\tPXB\t0-31\t0\nGPU1\tNV4\t X \tSYS\t32-63\t1\nNIC0\tPXB\tSYS\t X \t\t\n"});
+  const Cluster& cluster = imported.cluster->cluster;
+  CHECK(cluster.gpus_per_node == 2);
+  CHECK(cluster.nics_per_node == 1);
+  CHECK(cluster.intra.bandwidth.value == Approx(80e9));  // 4 x 20
+  CHECK_THROWS_WITH(imported_of({"\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV4\t0\n"}),
+                    Contains("has no whole matrix"));
+  const Imported pcie =
+      imported_of({"\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tSYS\t0\nGPU1\tSYS\t X \t0\n"});
+  CHECK(pcie.cluster->cluster.intra.bandwidth.value == Approx(12e9));
+}
+
+TEST_CASE("OSU's tables give collectives on the nodes that somebody says", "[network]") {
+  const std::string table =
+      "# OSU MPI Allgather Latency Test v7.2\n# Size       Avg Latency(us)   Min Latency(us)\n"
+      "1024                   55.48             24.05\n2048                   58.17\n";
+  CHECK_THROWS_WITH(imported_of({table}), Contains("--nodes N"));
+  const Imported imported = imported_of({table}, {.nodes = 4, .gpus_per_node = 2});
+  REQUIRE(imported.cluster->curve.size() == 2);
+  // Each of 8 ranks gives 1024 bytes.
+  CHECK(imported.cluster->curve[0] ==
+        CurvePoint{"all-gather", 4, 2, Bytes{8192}, "mpi", Seconds{55.48e-6}});
+
+  const Imported link = imported_of(
+      {"# OSU MPI Latency Test v7.2\n# Size          Latency (us)\n0  1.51\n1  1.49\n2  1.60\n",
+       "# OSU MPI Bandwidth Test v7.2\n# Size      Bandwidth (MB/s)\n1  3.2\n4194304  12300.5\n"});
+  CHECK(link.cluster->cluster.nic.latency.count() == Approx(1.49e-6));
+  CHECK(link.cluster->cluster.nic.bandwidth.value == Approx(12300.5e6));
+  CHECK_THROWS_WITH(imported_of({"# OSU MPI Allreduce Latency Test v7.2\nkilled\n"}),
+                    Contains("has no table of OSU"));
+}
