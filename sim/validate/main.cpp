@@ -7,6 +7,7 @@
 // README.md says each in one line.
 // `--three-runs` does another thing: published sources learn from three of their runs, for a table
 // and a picture of docs/ and traces/validation-learned.csv (learned.hpp).
+// `--curves` prints what a cluster learns from logs of nccl-tests (curves.hpp).
 // `--check` fails if an error, or an interval's score, has grown by more than a tenth since those
 // were written. It uses the closed form, so that every build gives the same result.
 #include <algorithm>
@@ -20,8 +21,10 @@
 #include "sim/base/error.hpp"
 #include "sim/base/interruption.hpp"
 #include "sim/base/table.hpp"
+#include "sim/base/text.hpp"
 #include "sim/compare/groups.hpp"
 #include "sim/fit/study.hpp"
+#include "sim/validate/curves.hpp"
 #include "sim/validate/learned.hpp"
 #include "sim/validate/stacks.hpp"
 #include "sim/validate/today.hpp"
@@ -201,6 +204,22 @@ int validate_learned(const std::filesystem::path& root, bool check, DataFiles& f
   return text.empty() ? 0 : 4;
 }
 
+/// Prints what clusters learn from logs; with `check`, whether docs/accuracy.md has it.
+int validate_curves(const std::filesystem::path& root, bool check, DataFiles& files) {
+  const std::string text = curves_as_markdown(files);
+  if (!check) {
+    std::printf("%s", text.c_str());
+    return 0;
+  }
+  const std::string page = read_text_file(root / "docs" / "accuracy.md").content;
+  for (const std::string& line : split_words(text, '\n'))
+    if (page.find(line) == std::string::npos) {
+      std::fprintf(stderr, "docs/accuracy.md lacks this line of --curves: %s\n", line.c_str());
+      return 4;
+    }
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -210,14 +229,19 @@ int main(int argc, char** argv) {
   };
   const bool check = has("--check");
   const bool learned = has("--three-runs");
-  if (arguments.size() != 1u + (check ? 1 : 0) + (learned ? 1 : 0)) {
-    std::fprintf(stderr, "usage: validate_forecasts [--check] [--three-runs] FOLDER-WITH-README\n");
+  const bool curves = has("--curves");
+  if (arguments.size() != 1u + (check ? 1 : 0) + (learned ? 1 : 0) + (curves ? 1 : 0) ||
+      (curves && learned)) {
+    std::fprintf(stderr,
+                 "usage: validate_forecasts [--check] [--three-runs] FOLDER-WITH-README\n"
+                 "       validate_forecasts [--check] --curves FOLDER-WITH-README\n");
     return 2;
   }
   end_when_interrupted("validate_forecasts:");
   try {
     const std::filesystem::path root = arguments.back();
     DataFiles files(root);
+    if (curves) return validate_curves(root, check, files);
     if (learned) return validate_learned(root, check, files);
     std::vector<ComparedRun> rows;
     std::vector<Validated> all;

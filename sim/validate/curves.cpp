@@ -1,0 +1,240 @@
+#include "sim/validate/curves.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "sim/base/statistics.hpp"
+#include "sim/base/table.hpp"
+#include "sim/import/network/derived_links.hpp"
+#include "sim/inputs/cluster_file.hpp"
+#include "sim/inputs/measured.hpp"
+#include "sim/network/measured_time.hpp"
+
+namespace gradcast {
+namespace {
+
+constexpr Bytes kFromHere{1 << 20};
+constexpr int kFewNodes = 8;
+
+/// A row of a log, with what NCCL's own lines in such logs say of the machine.
+struct LoggedTime {
+  std::string log;
+  std::string machine;  // its file: generation of GPUs, kind of network, NICs
+  CurvePoint point;
+  NcclVersion version = kUsualNccl;
+};
+
+std::vector<LoggedTime> logged_times(DataFiles& files) {
+  std::vector<LoggedTime> all;
+  for (const char* name : {"measured-nccl-tests", "measured-nccl-p5"}) {
+    const MeasuredRuns measured = load_measured_runs(files.read(kMeasuredRuns, name));
+    for (const MeasuredRun& run : measured.runs) {
+      constexpr std::string_view kNccl = "nccl-";  // "nccl" alone is an all-reduce
+      const std::string collective =
+          run.collective == "nccl" ? "all-reduce" : run.collective.substr(kNccl.size());
+      const bool parts = collective == "all-gather";
+      LoggedTime time{run.source, run.cluster, {}, kUsualNccl};
+      if (!run.nccl.empty()) time.version = parse_nccl_version(run.nccl);
+      time.point = {collective,
+                    run.nodes,
+                    run.gpus_per_node,
+                    run.payload * (parts ? run.nodes * run.gpus_per_node : 1),
+                    run.nccl.empty() ? "nccl" : "nccl-" + run.nccl,
+                    run.iteration};
+      all.push_back(std::move(time));
+    }
+  }
+  return all;
+}
+
+enum class Links { Derived, OfFile };
+
+/// The cluster that an import makes of the times, with --cluster where its links are of a file.
+std::shared_ptr<const MeasuredCollectives> learned_from(const std::vector<LoggedTime>& times,
+                                                        Links links, DataFiles& files) {
+  const Cluster machine = load_cluster(files.read(kClusters, times.front().machine));
+  ImportedCluster imported;
+  Cluster& cluster = imported.cluster;
+  std::vector<CurvePoint> points;
+  for (const LoggedTime& time : times) {
+    points.push_back(time.point);
+    cluster.nodes = std::max(cluster.nodes, time.point.nodes);
+    cluster.gpus_per_node = std::max(cluster.gpus_per_node, time.point.gpus_per_node);
+  }
+  imported.curve = curve_of(std::move(points));
+  if (links == Links::OfFile)
+    return std::make_shared<const MeasuredCollectives>(
+        MeasuredCollectives{"learned", imported.curve, machine});
+  cluster.nics_per_node = machine.nics_per_node;
+  imported.sources["nics_per_node"] = "NCCL's lines";
+  cluster.network_kind = machine.network_kind;
+  cluster.gpu_generation = gpu_generation_of(machine);
+  cluster.nvlink_sharp = machine.nvlink_sharp;
+  cluster.intra = machine.intra;
+  cluster.nic.latency = Seconds{9.6e-6};
+  cluster.nic.bandwidth = BytesPerSecond{12e9};
+  cluster.nic_share = 0.9999;  // as an import has it
+  derive_links(imported);
+  return std::make_shared<const MeasuredCollectives>(
+      MeasuredCollectives{"learned", imported.curve, cluster});
+}
+
+struct CurveErrors {
+  std::vector<double> errors;  // forecast over measured, less 1
+
+  void add(double error) { errors.push_back(error); }
+  double mean() const {
+    double sum = 0;
+    for (const double error : errors) sum += std::abs(error);
+    return sum / static_cast<double>(errors.size());
+  }
+  double worst() const {
+    if (errors.empty()) return 0;
+    return *std::max_element(errors.begin(), errors.end(),
+                             [](double a, double b) { return std::abs(a) < std::abs(b); });
+  }
+  double middle() const {
+    std::vector<double> sizes;
+    for (const double error : errors) sizes.push_back(std::abs(error));
+    return median(std::move(sizes));
+  }
+  std::string mean_text() const { return errors.empty() ? "" : fixed(100 * mean(), 1) + " %"; }
+};
+
+struct OfLog {
+  CurveErrors large, small;  // sizes
+  CurveErrors modelled;      // large ones, without measured times
+  CurveErrors of_file;       // large ones, with the links of the machine's file
+};
+
+/// Forecast over measured time, less 1.
+double error_of(const LoggedTime& time, const Cluster& on) {
+  Cluster cluster = on;
+  cluster.nodes = time.point.nodes;
+  cluster.gpus_per_node = time.point.gpus_per_node;
+  cluster.lay_out_ranks();
+  cluster.by_sockets = cluster.nic_share == 1 && network_kind_of(cluster) == NetworkKind::Tcp;
+  const Seconds forecast = modelled_time(cluster, time.version, nullptr,
+                                         *outcome_named(time.point.collective), time.point.bytes);
+  return forecast / time.point.seconds - 1;
+}
+
+/// What a cluster learns, in both ways.
+struct Learned {
+  std::shared_ptr<const MeasuredCollectives> derived, of_file;
+};
+
+Learned learn(const std::vector<LoggedTime>& times, DataFiles& files) {
+  return {learned_from(times, Links::Derived, files), learned_from(times, Links::OfFile, files)};
+}
+
+void forecast_row(const LoggedTime& time, const Learned& learned, OfLog& errors) {
+  const auto measured = [&](const std::shared_ptr<const MeasuredCollectives>& how) {
+    Cluster cluster = how->described;
+    cluster.measured = how;
+    return error_of(time, cluster);
+  };
+  if (time.point.bytes < kFromHere) return errors.small.add(measured(learned.derived));
+  errors.large.add(measured(learned.derived));
+  errors.of_file.add(measured(learned.of_file));
+  errors.modelled.add(error_of(time, learned.derived->described));
+}
+
+/// `goal`: a mean error that is wanted.
+std::string table_of(const std::map<std::string, OfLog>& logs, double goal) {
+  std::string text =
+      "| log | rows from 1 MiB | mean error | worst | with the links of the cluster's file | by "
+      "the "
+      "derived links alone | below 1 MiB: rows | mean error |\n"
+      "|---|---:|---:|---:|---:|---:|---:|---:|\n";
+  const auto row = [&](const std::string& name, const OfLog& of) {
+    text += "| " + name + " | " + std::to_string(of.large.errors.size()) + " | " +
+            of.large.mean_text() + " | " + with_sign(100 * of.large.worst(), 0) + " % | " +
+            of.of_file.mean_text() + " | " + of.modelled.mean_text() + " | " +
+            std::to_string(of.small.errors.size()) + " | " + of.small.mean_text() + " |\n";
+  };
+  OfLog all;
+  int good = 0;
+  for (const auto& [name, of] : logs) {
+    row("`" + name + "`", of);
+    good += of.large.mean() <= goal ? 1 : 0;
+    for (const auto member : {&OfLog::large, &OfLog::small, &OfLog::modelled, &OfLog::of_file}) {
+      const std::vector<double>& added = (of.*member).errors;
+      (all.*member).errors.insert((all.*member).errors.end(), added.begin(), added.end());
+    }
+  }
+  row("all", all);
+  return text + "\n" + std::to_string(good) + " of " + std::to_string(logs.size()) +
+         " logs have a mean error of " + fixed(100 * goal, 0) +
+         " % or less from 1 MiB up, and half of the rows one of " +
+         fixed(100 * all.large.middle(), 1) + " % or less.\n";
+}
+
+/// "polaris-nccl2.18-setup5" of "polaris-n540-nccl2.18-setup5".
+std::string family_of(const std::string& log) {
+  const std::size_t at = log.find("-n");
+  if (at == std::string::npos) return log;
+  const std::size_t end = log.find_first_not_of("0123456789", at + 2);
+  return end == at + 2 ? log
+                       : log.substr(0, at) + (end == std::string::npos ? "" : log.substr(end));
+}
+
+std::string larger_runs(const std::vector<LoggedTime>& times, DataFiles& files) {
+  std::map<std::string, std::vector<LoggedTime>> few, many;
+  for (const LoggedTime& time : times)
+    (time.point.nodes <= kFewNodes ? few : many)[family_of(time.log)].push_back(time);
+  std::map<std::string, OfLog> logs;
+  for (const auto& [family, larger] : many) {
+    const auto& learned = few[family];
+    if (std::none_of(learned.begin(), learned.end(),
+                     [](const LoggedTime& time) { return time.point.nodes > 1; }))
+      continue;
+    const Learned cluster = learn(learned, files);
+    for (const LoggedTime& time : larger)
+      forecast_row(time, cluster,
+                   logs[time.log + ", " + std::to_string(time.point.nodes) + " nodes"]);
+  }
+  return table_of(logs, 0.2);
+}
+
+/// Each log learns from the sizes in even places, and forecasts the others; then the other way.
+std::string other_sizes(const std::vector<LoggedTime>& times, DataFiles& files) {
+  std::map<std::string, std::vector<LoggedTime>> by_log;
+  for (const LoggedTime& time : times) by_log[time.log].push_back(time);
+  std::map<std::string, OfLog> logs;
+  for (auto& [log, all] : by_log) {
+    std::stable_sort(all.begin(), all.end(), [](const LoggedTime& a, const LoggedTime& b) {
+      return std::tie(a.point.collective, a.point.nodes, a.point.bytes) <
+             std::tie(b.point.collective, b.point.nodes, b.point.bytes);
+    });
+    std::vector<LoggedTime> halves[2];
+    for (std::size_t i = 0, place = 0; i < all.size(); ++i, ++place) {
+      if (i > 0 && std::tie(all[i].point.collective, all[i].point.nodes) !=
+                       std::tie(all[i - 1].point.collective, all[i - 1].point.nodes))
+        place = 0;
+      halves[place % 2].push_back(all[i]);
+    }
+    for (const int learned : {0, 1}) {
+      if (halves[learned].empty() || halves[1 - learned].empty()) continue;
+      const Learned cluster = learn(halves[learned], files);
+      for (const LoggedTime& time : halves[1 - learned]) forecast_row(time, cluster, logs[log]);
+    }
+  }
+  return table_of(logs, 0.05);
+}
+
+}  // namespace
+
+std::string curves_as_markdown(DataFiles& files) {
+  const std::vector<LoggedTime> times = logged_times(files);
+  return "Learned from 8 nodes or fewer, larger runs:\n\n" + larger_runs(times, files) +
+         "\nLearned from every other size, the other sizes:\n\n" + other_sizes(times, files);
+}
+
+}  // namespace gradcast
