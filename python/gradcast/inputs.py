@@ -60,6 +60,33 @@ class Cluster(Input):
         lines += [f"{key},{value},given in Python" for key, value in properties.items()]
         return cls("\n".join(lines) + "\n", name)
 
+    @classmethod
+    def from_file(cls: Type[Made], path: "str | os.PathLike[str]") -> Made:
+        """Reads a cluster file. The file of measured times that it may name stays where it is."""
+        made = super().from_file(path)
+        folder = pathlib.Path(path).resolve().parent
+
+        def from_anywhere(row: "re.Match[str]") -> str:
+            return row[0] if row[1] == "none" else f'measured_collectives,"{(folder / row[1]).resolve()}"'
+
+        made.text = re.sub(r"^measured_collectives,([^,\"\n]+)", from_anywhere, made.text, flags=re.MULTILINE)
+        return made
+
+    @classmethod
+    def from_logs(
+        cls: Type[Made],
+        *files: "str | os.PathLike[str]",
+        output: "str | os.PathLike[str]",
+        name: str = "mine",
+        **settings: object,
+    ) -> Made:
+        """The cluster of logs of nccl-tests and other measurements (`gradcast import`). `output`: the
+        folder that gets the cluster file and the file of measured times, and must stay."""
+        from .forecaster import Forecaster
+
+        Forecaster().run("import", *map(str, files), output=output, name=name, **settings)
+        return cls.from_file(pathlib.Path(output) / "platforms" / f"{name}.csv")
+
 
 class Costs(Input):
     """A cost table of compressors, in the format of traces/cost-*.csv."""

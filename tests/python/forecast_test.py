@@ -98,6 +98,13 @@ class Answers(unittest.TestCase):
         forecast = gc.forecast(trace=trace, cluster="dgx-a100", nodes=2)
         self.assertEqual((forecast.row["model"], forecast.row["tensors"]), ("mine", 161))
 
+    def test_logs_of_a_cluster_make_one_with_measured_collectives(self):
+        logs = sorted((ROOT / "traces" / "examples").glob("nccl-tests-*.log"))
+        with tempfile.TemporaryDirectory() as folder:
+            cluster = gc.Cluster.from_logs(*logs, output=folder, name="ours")
+            [row] = gc.ask("collectives", cluster=cluster, nodes=2, sizes="1MiB").rows
+            self.assertAlmostEqual(row["us"], 166.0, places=1)  # as the log has it
+
     def test_an_answer_draws_its_pictures(self):
         answer = gc.ask("sweep", model="alexnet", nodes=[1, 2, 4], compressor=["dense", "topk"], progress=False)
         self.assertIn("scaling", answer.pictures())
