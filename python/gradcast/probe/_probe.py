@@ -1,0 +1,414 @@
+"""What the probe does, stage by stage."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import shlex
+import signal
+import statistics
+import sys
+import time
+import warnings
+from typing import Any, Dict, Iterator, List, NoReturn, Optional
+
+from ..errors import InputError
+from ..models import Model, Trace
+from . import _forecast, _networks
+from ._steps import DENSE, Schedule, Step, beside, hook_costs, schedules, timed
+from ._world import World, collectives, median_of
+
+COLLECTIVES_SHARE, COMPUTE_SHARE, EACH_SHARE = 0.3, 0.06, 0.08  # of the budget
+
+
+class _Arguments(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise InputError(message)
+
+
+def _arguments(words: List[str]) -> argparse.Namespace:
+    parser = _Arguments(
+        prog="python -m gradcast.probe", allow_abbrev=False,
+        description="Measures a cluster where training runs: collectives, your step alone, and by each schedule on all "
+        "ranks. Forecasts each run before it measures it.",
+        epilog="torchrun --nnodes 4 --nproc-per-node 8 ... -m gradcast.probe my_step:step --output my-cluster")
+    parser.add_argument("step", nargs="?", metavar="MODULE:FUNCTION", default="",
+                        help="gives (net, example) or (net, example, loss); else a network of ours (--model)")
+    parser.add_argument("--model", choices=sorted(_networks.NETWORKS), default="", help="a network of ours (default: lenet-5)")
+    parser.add_argument("--output", default="my-cluster", help="folder to make (default: my-cluster)")
+    parser.add_argument("--budget", type=float, default=300.0, metavar="SECONDS", help="how long it may take (default: 300)")
+    parser.add_argument("--hooks", default="", help="gradcast's hooks to run too, like topk:0.01,qsgd")
+    parser.add_argument("--backend", choices=("gloo", "nccl"), default="", help="default: nccl where torch sees a GPU")
+    given = parser.parse_args(words)
+    if given.step and given.model:
+        raise InputError("give MODULE:FUNCTION or --model, not both")
+    if not 5 <= given.budget <= 86400:
+        raise InputError(f"--budget is {given.budget:g}, and must be from 5 to 86400 seconds")
+    return given
+
+
+class Probe:
+    """One probe, on one rank. Rank 0 forecasts, tells and writes."""
+
+    def __init__(self, given: argparse.Namespace, world: World) -> None:
+        self.given, self.world = given, world
+        self.begun = time.monotonic()
+        self.stage = "the beginning"
+        self.output = pathlib.Path(given.output)
+        self.temporary = self.output.with_name(self.output.name + ".unfinished")
+        self.known = _forecast.Knowledge(world.backend)
+        self.known.shape = (world.nodes, max(world.ranks_by_host))
+        self.raw: Dict[str, Any] = {}
+        self.compared: List[Dict[str, Any]] = []
+        self.broken_line = False
+
+    # ---- telling and writing, on rank 0
+
+    def say(self, line: str, end: str = "\n") -> None:
+        if self.world.rank == 0:
+            stamp = "" if self.broken_line else f"[{time.monotonic() - self.begun:5.1f} s] "
+            self.broken_line = end != "\n"
+            print(stamp + line, end=end, flush=True)
+
+    def save(self) -> None:
+        """Writes all that is known, file by file, each under a temporary name first."""
+        if self.world.rank != 0:
+            return
+        texts = self.known.files()
+        if self.raw.get("collectives"):
+            columns = list(self.raw["collectives"][0])
+            texts["collectives.csv"] = "\n".join(
+                [",".join(columns)] + [",".join(_cell(row[column]) for column in columns)
+                                       for row in self.raw["collectives"]]) + "\n"
+        texts["probe.json"] = json.dumps({**self.raw, "forecasts": self.compared, "collective": self.known.collective,
+                                          "stack": self.known.stack_name}, indent=1, default=str) + "\n"
+        texts["README.txt"] = self.readme()
+        for name, text in texts.items():
+            half = self.temporary / (name + ".tmp")
+            half.write_text(text, encoding="utf-8")
+            half.rename(self.temporary / name)
+
+    def flags(self, folder: str) -> List[str]:
+        """The flags of the command line by which gradcast takes the folder."""
+        has = self.known.files()
+        flags = [word for name in ("model", "trace", "cluster") for word in (f"--{name}", f"{folder}/{name}.csv")]
+        flags += ["--stack", f"{folder}/stack.csv" if "stack.csv" in has else self.known.stack_name,
+                  "--collective", self.known.collective, "--framework-in-compute", "yes", "--fusion", "ddp",
+                  "--overlap", "yes"]
+        return flags + (["--costs", f"{folder}/costs.csv"] if "costs.csv" in has else [])
+
+    def readme(self) -> str:
+        flags = shlex.join(self.flags(str(self.output)))
+        has = self.known.files()
+        shape = f"{_count(self.world.size, 'rank')} on {_count(self.world.nodes, 'host')}"
+        lines = [f"Measured by gradcast.probe, {self.raw.get('date', '')}: {shape}, {self.world.backend}.", ""]
+        if {"model.csv", "trace.csv", "cluster.csv"} <= set(has):
+            lines += ["What binds the training, and what each change is worth:", f"  gradcast decide {flags}", "",
+                      "In Python:", "  import gradcast, gradcast.probe",
+                      f"  gradcast.decide(**gradcast.probe.settings({str(self.output)!r}))", "",
+                      "One forecast, here of another network:",
+                      f"  gradcast simulate {flags} --nic-bandwidth 10Gbps", ""]
+        if "runs.csv" in has:
+            lines += ["When there are more measured runs, add them to runs.csv and learn from all of them:",
+                      f"  gradcast learn {shlex.quote(str(self.output / 'runs.csv'))} -o {shlex.quote(str(self.output))}",
+                      f"Then {self.output / 'platforms' / 'stack-runs.csv'} is the stack.", ""]
+        lines += ["cluster.csv      hosts, and bandwidths and latencies by all-reduces; each row says how it was found",
+                  "collectives.csv  the collectives: bytes that each rank has, medians of seconds",
+                  "model.csv        the network; trace.csv: an iteration with DDP at work, while all ranks compute",
+                  "costs.csv        what compressing hooks take; runs.csv: measured runs; stack.csv: learned from them",
+                  "probe.json       all numbers, versions, date", ""]
+        return "\n".join(lines)
+
+    def finish(self) -> str:
+        """Gives the folder its name. Returns it."""
+        self.save()
+        with contextlib.suppress(OSError):
+            self.temporary.rename(self.output)
+            return str(self.output)
+        return str(self.temporary)
+
+    # ---- stages, on all ranks
+
+    def left(self) -> float:
+        budget: float = self.given.budget
+        return budget - (time.monotonic() - self.begun)
+
+    def at(self, stage: str) -> None:
+        self.stage = stage
+
+    def run(self) -> None:
+        world = self.world
+        self.raw.update(date=time.strftime("%Y-%m-%d %H:%M:%S %z"), versions=world.versions(), budget=self.given.budget,
+                        ranks_by_host=world.ranks_by_host, arguments=sys.argv[1:])
+        self.say(f"{_count(world.size, 'rank')} on {_count(world.nodes, 'host')}, {world.backend}, torch "
+                 f"{self.raw['versions']['torch']}, {self.raw['versions']['ranks'][0]['device']}: about "
+                 f"{self.given.budget:.0f} s at most (--budget). Ctrl-C keeps what is there.")
+        asked = schedules(self.given.hooks, world.on_gpu)
+        self.at("the step")
+        step = world.agree(self.made)
+        self.save()
+        self.look(step)
+        if world.size > 1:
+            self.measure_collectives(step)
+        else:
+            self.show_cluster(None)
+        self.measure_runs(step, asked)
+        self.profile(step)
+        self.table()
+
+    def made(self) -> Step:
+        """The step, seen once: model and trace of this rank."""
+        given, world = self.given, self.world
+        if given.step:
+            net, example, loss = _networks.adapted(given.step)
+        else:
+            net, example, loss = _networks.named(given.model or "lenet-5", world.device)
+        step = Step(net, example, loss, world)
+        self.known.model = Model.from_torch(net, example, loss=loss, name="model")
+        mark = "# without a gradient, and left out: "
+        step.prepare([name for line in self.known.model.text.splitlines() if line.startswith(mark)
+                      for name in line[len(mark):].split(", ")])
+        self.known.model_bytes = step.bytes
+        return step
+
+    def look(self, step: Step) -> None:
+        """The step on one rank: alone, then on all at once; without DDP, with it, and merged; nothing is sent."""
+        world, share = self.world, COMPUTE_SHARE * self.given.budget
+        self.at("the step on one rank")
+        alone = timed(world, lambda: step.once(step.net), share, together=False, warm_up=2)
+        trace = world.agree(lambda: Trace.measure(step.net, step.example, loss=step.loss, name="trace", iterations=5))
+        together = timed(world, lambda: step.once(step.net), share, warm_up=2) if world.size > 1 else alone
+        update = statistics.median(world.all(step.update_seconds()))
+        ddp = timed(world, step.iteration(DENSE, world.alone), share)
+        step.clear()
+        self.seconds = {"alone": median_of(alone), "together": median_of(together), "ddp": median_of(ddp),
+                        "update": update}
+        self.raw["compute"] = {"seconds": self.seconds, "iterations": {"alone": alone, "together": together, "ddp": ddp},
+                               "spread_over_ranks": _forecast.spread([statistics.median(each) for each in together if each]),
+                               "spread_over_iterations": _forecast.spread(together[0] or [])}
+        self.known.trace = _forecast.scaled(trace, self.seconds["ddp"], update,
+                                            "an iteration in DDP that sends nothing, while all ranks compute")
+        self.known.trace.model = self.known.model
+        at_once = f"{_ms(self.seconds['together'])} while all {world.size} compute, " if world.size > 1 else ""
+        self.say(f"the step takes {_ms(self.seconds['alone'])} on one rank, {at_once}{_ms(self.seconds['ddp'])} in DDP that "
+                 f"sends nothing; {step.bytes / 1e6:.2f} MB of gradients")
+        self.say(f"the runs take about {60 * self.seconds['ddp']:.0f} s or more" if 60 * self.seconds["ddp"] > self.left()
+                 else f"about {self.left():.0f} s to go at most")
+        self.save()
+
+    def measure_collectives(self, step: Step) -> None:
+        self.at("the collectives")
+        rows = collectives(self.world, COLLECTIVES_SHARE * self.given.budget, self.say)
+        self.raw["collectives"] = rows
+        everyone = [row for row in rows if row["collective"] == "all-reduce" and row["ranks"] == self.world.size]
+        found = None
+        if everyone:
+            self.at("the step beside a collective")
+            largest = max(everyone, key=lambda row: int(row["bytes"]))
+            found = beside(step, self.seconds["together"], largest["seconds"], largest["bytes"],
+                           EACH_SHARE * self.given.budget)
+            step.clear()
+        self.raw["beside"] = found
+        self.show_cluster(found)
+
+    def show_cluster(self, found: Optional[Dict[str, float]]) -> None:
+        world = self.world
+        if world.rank == 0:
+            self.known.cluster = _forecast.cluster_of(self.raw.get("collectives", []), world.ranks_by_host,
+                                                      self.known.stack_name, world.backend, found, world.on_gpu)
+            values = dict(line.split(",")[:2] for line in self.known.cluster.text.splitlines() if line[0] != "#")
+            words = [f"{name} {values[name]}" for name in ("nic_bandwidth", "nic_latency") if world.nodes > 1]
+            words += [f"{name} {values[name]}" for name in ("intra_bandwidth", "intra_latency")
+                      if max(world.ranks_by_host) > 1]
+            words += [f"{name} {values[name]}" for name in ("communication_slowdown", "computing_slowdown") if name in values]
+            self.say("cluster: " + (", ".join(words) or "one rank, no network"))
+        self.save()
+
+    def measure_runs(self, step: Step, asked: List[Schedule]) -> None:
+        costs: Dict[Schedule, Any] = {}
+        for schedule in asked:
+            self.at(schedule.words)
+            compute = self.seconds["ddp"]
+            if self.world.told(self.left() < self.least(schedule, compute)):
+                self.say(f"{schedule.words}: left out, the budget is used up")
+                continue
+            # Timed anew just before each run: clocks and other work on the hosts change in a minute.
+            alike = schedule if schedule.merged else DENSE
+            compute = median_of(timed(self.world, step.iteration(alike, self.world.alone),
+                                      COMPUTE_SHARE * self.given.budget / 2, warm_up=2))
+            if schedule.compressor:
+                costs[schedule] = hook_costs(step, schedule)
+                device = str(self.raw["versions"]["ranks"][0]["device"]) if self.world.on_gpu else "CPU"
+                self.known.costs = _forecast.costs_of(costs, self.world.size, device)
+            step.clear()
+            self.one_run(step, schedule, compute)
+
+    def least(self, schedule: Schedule, compute: float) -> float:
+        """About how many seconds a run needs at least."""
+        slowest = max([compute, *(each["seconds"] for each in self.compared)])
+        least: float = 9 * slowest + (16 if schedule.compressor else 7) * compute
+        return least
+
+    def one_run(self, step: Step, schedule: Schedule, compute: float) -> None:
+        """The forecast, told and written; then the run."""
+        world = self.world
+        record: Dict[str, Any] = {"run": schedule.words, "ranks": world.size}
+        if world.rank == 0:
+            record["forecast"] = self.known.forecast(schedule, compute)
+            record["forecast_at"] = time.time()
+            self.compared.append(record)
+            self.save()
+            expected = record["forecast"]
+            within = f" ({_three(expected['low'])} to {_three(expected['high'])})" if expected["low"] is not None else ""
+            self.say(f"{_count(world.size, 'rank')}, {schedule.words}: forecast {_three(expected['seconds'])} s{within}",
+                     end="")
+        record = world.told(record)
+        each = timed(world, step.iteration(schedule, None), EACH_SHARE * self.given.budget)
+        step.clear()
+        record.update(seconds=median_of(each), iterations=each, measured_at=time.time())
+        if world.rank == 0:
+            expected = record["forecast"]
+            record["error"] = expected["seconds"] / record["seconds"] - 1
+            record["inside"] = expected["low"] is not None and expected["low"] <= record["seconds"] <= expected["high"]
+            self.compared[-1] = record
+            self.say(f", measured {_three(record['seconds'])} s (forecast {100 * record['error']:+.1f} %)")
+            line = self.known.add(schedule, compute, record["seconds"])
+            if line:
+                self.say(line)
+        else:
+            self.compared.append(record)
+        self.save()
+
+    def profile(self, step: Step) -> None:
+        """PyTorch's profiler over three steps, where a GPU is: `gradcast import` reads it."""
+        if not self.world.on_gpu:
+            return
+        self.at("the profile")
+        import torch
+
+        step.once(step.net)
+        with torch.profiler.profile(record_shapes=True, schedule=torch.profiler.schedule(wait=0, warmup=1, active=3)) as profile:
+            for _ in range(4):
+                step.once(step.net)
+                profile.step()
+        if self.world.rank == 0:
+            profile.export_chrome_trace(str(self.temporary / "profile.json"))
+            self.say("profile.json: three steps by PyTorch's profiler")
+
+    def table(self) -> None:
+        if not self.compared or self.world.rank != 0:
+            return
+        width = max(len(each["run"]) for each in self.compared)
+        print(f"\n{'run':<{width}}  forecast s            90 %  measured s  error %  inside  known of the software")
+        for each in self.compared:
+            told = each["forecast"]
+            within = f"{_three(told['low'])} to {_three(told['high'])}" if told["low"] is not None else ""
+            print(f"{each['run']:<{width}}  {_three(told['seconds']):>10}  {within:>14}  {_three(each['seconds']):>10}  "
+                  f"{100 * each['error']:>+7.1f}  {'yes' if each['inside'] else 'NO':<6}  {told['stack']}")
+        errors = [abs(each["error"]) for each in self.compared]
+        inside = sum(bool(each["inside"]) for each in self.compared)
+        print(f"Mean error {100 * statistics.mean(errors):.1f} % over {_count(len(errors), 'run')}; {inside} inside their "
+              "90 % interval.", flush=True)
+
+
+def _cell(value: object) -> str:
+    return f"{value:.9f}" if isinstance(value, float) else str(value)
+
+
+def _three(seconds: float) -> str:
+    """Three significant digits of a second: "0.412", "0.00412"."""
+    return f"{seconds:#.3g}".rstrip(".") if seconds >= 1e-4 else f"{seconds:.6f}"
+
+
+def _ms(seconds: float) -> str:
+    return f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def _interrupted(*_: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+@contextlib.contextmanager
+def _quietly() -> Iterator[None]:
+    """No second interruption while the folder gets its name."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    yield
+
+
+def run(words: List[str]) -> int:
+    """The probe with these words of a command line. Returns its exit code; tells failures in one line."""
+    rank = int(os.environ.get("RANK", "0"))
+
+    def fail(line: str, code: int) -> int:
+        print(f"gradcast.probe: {line}", file=sys.stderr, flush=True)
+        return code
+
+    probe: Optional[Probe] = None
+    try:
+        given = _arguments(words)
+        import torch
+
+        warnings.filterwarnings("ignore", category=FutureWarning)
+        backend = given.backend or ("nccl" if torch.cuda.is_available() else "gloo")
+        signal.signal(signal.SIGTERM, _interrupted)
+        world = World(backend, max(60.0, min(given.budget, 600.0)))
+        probe = Probe(given, world)
+        world.agree(lambda: _free(probe))
+        probe.run()
+    except SystemExit as end:  # --help
+        return int(end.code or 0)
+    except KeyboardInterrupt:
+        return fail(f"interrupted during {probe.stage if probe else 'the start'}{_kept(probe)}", 130) if rank == 0 else 130
+    except InputError as error:
+        if probe is not None and rank == 0:
+            _kept(probe)
+        return fail(str(error), error.code) if rank == 0 else error.code
+    except Exception as error:
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        of_peer = any(word in str(error) for word in ("Connection", "connection", "gloo", "Gloo", "NCCL", "timed out", "Timed out"))
+        where = probe.stage if probe else "the start"
+        if rank == 0:
+            what = "another rank ended or did not answer" if of_peer else lines[0][:200]
+            return fail(f"{what}, during {where}{_kept(probe)}", 1)
+        return 1 if of_peer else fail(f"rank {rank}, during {where}: {lines[0][:200]}", 1)
+    if rank == 0:
+        with _quietly():
+            folder = probe.finish()
+        print(f"\nIn {folder}/: what was measured. Next:\n  gradcast decide {shlex.join(probe.flags(folder))}", flush=True)
+    return 0
+
+
+def _free(probe: Optional[Probe]) -> None:
+    """Makes the folder under its temporary name; on rank 0. Raises InputError where something has the name."""
+    if probe is None or probe.world.rank != 0:
+        return
+    for place in (probe.output, probe.temporary):
+        if place.exists():
+            raise InputError(f"{place} exists, and nothing is overwritten: remove it, or name another --output")
+    try:
+        probe.temporary.mkdir()
+    except OSError as error:
+        raise InputError(f"{probe.temporary}: cannot make this folder: {error.strerror}", 3) from None
+
+
+def _kept(probe: Optional[Probe]) -> str:
+    """Keeps what was measured so far, on rank 0, and says where."""
+    if probe is None or probe.world.rank != 0 or not probe.temporary.exists():
+        return ""
+    with _quietly():
+        if probe.known.trace is None:  # nothing worth keeping
+            for file in probe.temporary.iterdir():
+                file.unlink()
+            probe.temporary.rmdir()
+            return ""
+        if probe.broken_line:
+            print(flush=True)
+        return f"; what was measured is in {probe.finish()}/"
