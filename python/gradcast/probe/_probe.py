@@ -178,6 +178,7 @@ class Probe:
         """The step on one rank: alone, then on all at once; without DDP, with it, and merged; nothing is sent."""
         world, share = self.world, COMPUTE_SHARE * self.given.budget
         self.at("the step on one rank")
+        self.say(f"timing the step on one rank{', then on all at once' if world.size > 1 else ''}")
         alone = timed(world, lambda: step.once(step.net), share, together=False, warm_up=2)
         trace = world.agree(lambda: Trace.measure(step.net, step.example, loss=step.loss, name="trace", iterations=5))
         together = timed(world, lambda: step.once(step.net), share, warm_up=2) if world.size > 1 else alone
@@ -205,7 +206,7 @@ class Probe:
         self.raw["collectives"] = rows
         everyone = [row for row in rows if row["collective"] == "all-reduce" and row["ranks"] == self.world.size]
         found = None
-        if everyone:
+        if everyone and not self.world.on_gpu:
             self.at("the step beside a collective")
             largest = max(everyone, key=lambda row: int(row["bytes"]))
             found = beside(step, self.seconds["together"], largest["seconds"], largest["bytes"],
@@ -248,7 +249,7 @@ class Probe:
 
     def least(self, schedule: Schedule, compute: float) -> float:
         """About how many seconds a run needs at least."""
-        slowest = max([compute, *(each["seconds"] for each in self.compared)])
+        slowest = max([compute, *(each.get("seconds", 0.0) for each in self.compared)])
         least: float = 9 * slowest + (16 if schedule.compressor else 7) * compute
         return least
 
@@ -257,24 +258,29 @@ class Probe:
         world = self.world
         record: Dict[str, Any] = {"run": schedule.words, "ranks": world.size}
         if world.rank == 0:
-            record["forecast"] = self.known.forecast(schedule, compute)
+            try:
+                record["forecast"] = self.known.forecast(schedule, compute)
+            except InputError as error:
+                record["no_forecast"] = str(error)
             record["forecast_at"] = time.time()
             self.compared.append(record)
             self.save()
-            expected = record["forecast"]
-            within = f" ({_three(expected['low'])} to {_three(expected['high'])})" if expected["low"] is not None else ""
-            self.say(f"{_count(world.size, 'rank')}, {schedule.words}: forecast {_three(expected['seconds'])} s{within}",
-                     end="")
+            expected = record.get("forecast")
+            within = f" ({_three(expected['low'])} to {_three(expected['high'])})" if expected and expected["low"] else ""
+            told = f"forecast {_three(expected['seconds'])} s{within}" if expected else f"no forecast ({record['no_forecast']})"
+            self.say(f"{_count(world.size, 'rank')}, {schedule.words}: {told}", end="")
         record = world.told(record)
         each = timed(world, step.iteration(schedule, None), EACH_SHARE * self.given.budget)
         step.clear()
         record.update(seconds=median_of(each), iterations=each, measured_at=time.time())
         if world.rank == 0:
-            expected = record["forecast"]
-            record["error"] = expected["seconds"] / record["seconds"] - 1
-            record["inside"] = expected["low"] is not None and expected["low"] <= record["seconds"] <= expected["high"]
             self.compared[-1] = record
-            self.say(f", measured {_three(record['seconds'])} s (forecast {100 * record['error']:+.1f} %)")
+            off = ""
+            if expected:
+                record["error"] = expected["seconds"] / record["seconds"] - 1
+                record["inside"] = bool(expected["low"]) and expected["low"] <= record["seconds"] <= expected["high"]
+                off = f" (forecast {100 * record['error']:+.1f} %)"
+            self.say(f", measured {_three(record['seconds'])} s{off}")
             line = self.known.add(schedule, compute, record["seconds"])
             if line:
                 self.say(line)
@@ -299,17 +305,18 @@ class Probe:
             self.say("profile.json: three steps by PyTorch's profiler")
 
     def table(self) -> None:
-        if not self.compared or self.world.rank != 0:
+        done = [each for each in self.compared if "error" in each]
+        if not done or self.world.rank != 0:
             return
-        width = max(len(each["run"]) for each in self.compared)
+        width = max(len(each["run"]) for each in done)
         print(f"\n{'run':<{width}}  forecast s            90 %  measured s  error %  inside  known of the software")
-        for each in self.compared:
+        for each in done:
             told = each["forecast"]
             within = f"{_three(told['low'])} to {_three(told['high'])}" if told["low"] is not None else ""
             print(f"{each['run']:<{width}}  {_three(told['seconds']):>10}  {within:>14}  {_three(each['seconds']):>10}  "
                   f"{100 * each['error']:>+7.1f}  {'yes' if each['inside'] else 'NO':<6}  {told['stack']}")
-        errors = [abs(each["error"]) for each in self.compared]
-        inside = sum(bool(each["inside"]) for each in self.compared)
+        errors = [abs(each["error"]) for each in done]
+        inside = sum(bool(each["inside"]) for each in done)
         print(f"Mean error {100 * statistics.mean(errors):.1f} % over {_count(len(errors), 'run')}; {inside} inside their "
               "90 % interval.", flush=True)
 

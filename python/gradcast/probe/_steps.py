@@ -247,44 +247,45 @@ def hook_costs(step: Step, schedule: Schedule) -> Dict[int, Tuple[float, float]]
     for _ in range(WARM_UP + FEWEST):
         step.once(model)
     step.clear()
-    mine = {size: pairs[WARM_UP:] or pairs for size, pairs in times.items()}
+    # DDP's first buckets, which it rebuilds, are seen once; PowerSGD compresses from the third iteration on.
+    mine = {size: pairs[-FEWEST:] for size, pairs in times.items() if len(pairs) > FEWEST}
     everyone = world.all(mine)
 
     def half(size: int, which: int) -> float:
         return median_of([[pair[which] for pair in other.get(size, [])] for other in everyone])
 
-    # The first buckets, which DDP rebuilds, are seen once.
-    return {size: (half(size, 0), half(size, 1)) for size in sorted(mine) if len(mine[size]) >= FEWEST}
+    return {size: (half(size, 0), half(size, 1)) for size in sorted(mine)}
 
 
-def beside(step: Step, alone_seconds: float, collective_seconds: float, collective_bytes: int,
+def beside(step: Step, step_seconds: float, collective_seconds: float, collective_bytes: int,
            seconds: float) -> Optional[Dict[str, float]]:
     """How much slower the step is while a collective runs, and the collective while the step runs. The collective is
-    made long enough to last throughout the step. None where that does not fit into the seconds."""
+    somewhat longer than the step. Each by itself and both at once take turns, so that drift is in all of them. None where
+    that does not fit into the seconds."""
     world = step.world
-    size = int(collective_bytes * max(1.0, 1.8 * alone_seconds / collective_seconds)) // 4
-    expected = max(collective_seconds, 2.5 * alone_seconds)
-    if not world.told(size < 1 << 28 and 8 * expected < seconds):
+    size = int(collective_bytes * 1.5 * step_seconds / collective_seconds) // 4
+    rounds = world.told(0 if size >= 1 << 28 else int(min(9, seconds / (5 * step_seconds))))
+    if rounds < 3:
         return None
     tensor = torch.zeros(size, device=world.device)
-    steps: List[float] = []
-    whole: List[float] = []
-    by_itself: List[float] = []
-    for number in range(4):
-        for with_step in (False, True):
+    times: Dict[str, List[float]] = {"step": [], "collective": [], "step_beside": [], "collective_beside": []}
+    for _ in range(rounds):
+        for what in ("step", "collective", "both"):
             world.barrier()
             begin = world.now()
-            work: Any = dist.all_reduce(tensor, async_op=True)
-            if with_step:
+            work: Any = dist.all_reduce(tensor, async_op=True) if what != "step" else None
+            if what != "collective":
                 step.once(step.net)
-                steps.append(world.now() - begin if not world.on_gpu else 0.0)
-            work.wait()
-            (whole if with_step else by_itself).append(world.now() - begin)
-    mine = [statistics.median(times[1:]) for times in (steps, whole, by_itself)]
-    slow_step, slow_whole, quick = (statistics.median(values) for values in zip(*world.all(mine)))
-    computing = max(0.0, slow_step / alone_seconds - 1)
-    # While the step runs, the collective makes 1 / (1 + c) of its usual progress: whole = step + quick - step / (1 + c).
-    left = quick - (slow_whole - slow_step)
-    lasting = slow_step / left - 1 if 0 < left < slow_step else 0.0
-    return {"step_seconds": slow_step, "collective_seconds": slow_whole, "collective_alone_seconds": quick,
-            "bytes": 4.0 * size, "communication_slowdown": computing, "computing_slowdown": lasting}
+                # A GPU's own events would be needed to tell the two apart; the host sees the step's end on the CPU only.
+                times["step" if work is None else "step_beside"].append(time.perf_counter() - begin)
+            if work is not None:
+                work.wait()
+                times["collective" if what == "collective" else "collective_beside"].append(world.now() - begin)
+    mine = {name: statistics.median(each) for name, each in times.items()}
+    found = {name: statistics.median(other[name] for other in world.all(mine)) for name in mine}
+    # While the step runs, the collective makes 1 / (1 + c) of its usual progress, so that with c
+    # collective_beside = step_beside + collective - step_beside / (1 + c).
+    left = found["collective"] - (found["collective_beside"] - found["step_beside"])
+    lasting = found["step_beside"] / left - 1 if left > 0 else 1.0
+    return {**found, "bytes": 4.0 * size, "communication_slowdown": max(0.0, found["step_beside"] / found["step"] - 1),
+            "computing_slowdown": min(1.0, max(0.0, lasting))}
