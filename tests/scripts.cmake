@@ -57,7 +57,7 @@ add_test(NAME python_forecast COMMAND python3 ${asks_in_python})
 add_test(NAME python_forecast_all COMMAND python3 ${asks_in_python} --all)
 set_tests_properties(python_forecast PROPERTIES LABELS library ENVIRONMENT "${python_package}")
 set_tests_properties(python_forecast_all PROPERTIES LABELS "library;slow" COST 20 ENVIRONMENT "${python_package}")
-foreach(test torch_inputs notebook dask)
+foreach(test torch_inputs probe notebook dask)
   add_test(NAME python_${test} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/with_torch.sh
     ${CMAKE_CURRENT_SOURCE_DIR}/python/${test}_test.py)
   set_tests_properties(python_${test} PROPERTIES SKIP_RETURN_CODE 77 LABELS "torch;slow"

@@ -35,19 +35,26 @@ def fitted(rows: Rows, where: str, stack: str, collective: str) -> Optional[Tupl
     on_wire = 2 * (ranks - 1) / ranks * large["bytes"]
     rate = on_wire / max(large["seconds"] - small["seconds"], 0.1 * large["seconds"])
     forecaster = Forecaster()
-    shape = {"nodes": 1, "gpus_per_node": ranks} if where == "one host" else {"nodes": ranks, "gpus_per_node": 1}
+    nodes, per_node = (1, ranks) if where == "one host" else (ranks, 1)
     for _ in range(6):
-        cluster = Cluster.of(**shape, nic_bandwidth=_rate(rate), nic_latency=_seconds(latency),
-                             intra_bandwidth=_rate(rate), intra_latency=_seconds(latency))
+        cluster = Cluster.of(
+            nodes=nodes, gpus_per_node=per_node, nic_bandwidth=_rate(rate), nic_latency=_seconds(latency),
+            intra_bandwidth=_rate(rate), intra_latency=_seconds(latency))
 
         def ask(row: Dict[str, Any]) -> float:
-            return forecaster.forecast(payload=f"{row['bytes']}B", cluster=cluster, stack=stack, collective=collective).seconds
+            size = f"{row['bytes']}B"
+            return forecaster.forecast(payload=size, cluster=cluster, stack=stack, collective=collective).seconds
 
         rate *= max(0.2, min(5.0, ask(large) / large["seconds"]))
         latency = max(1e-7, latency + (small["seconds"] - ask(small)) / (2 * (ranks - 1)))
-    how = (f"all-reduces of {small['bytes'] >> 10} KiB to {large['bytes'] >> 10} KiB by {ranks} ranks; with stack {stack} "
-           "the forecasts of these two sizes are the measured times")
+    how = (f"all-reduces of {size_text(small['bytes'])} and {size_text(large['bytes'])} by {ranks} ranks: with stack "
+           f"{stack} their forecasts are the measured times")
     return rate, latency, how
+
+
+def size_text(size: int) -> str:
+    """In KiB, from 1 MiB on in MiB."""
+    return f"{size >> 20} MiB" if size >= 1 << 20 else f"{size >> 10} KiB"
 
 
 def _rate(bytes_per_second: float) -> str:
@@ -125,6 +132,7 @@ class Knowledge:
         self.shape: Tuple[int, int] = (1, 1)
         self.model_bytes = 0
         self.runs: List[str] = []
+        self.measured: List[Schedule] = []
         self._forecaster = Forecaster()
 
     def forecast(self, schedule: Schedule, compute_seconds: float) -> Dict[str, Any]:
@@ -153,6 +161,7 @@ class Knowledge:
             f"{schedule.compressor or 'dense'},{schedule.density:g},{parameter},{schedule.fusion(self.model_bytes)},"
             f"{'no' if schedule.merged else 'yes'},{seconds:.9f},{self.collective},{self.stack_name},yes,"
             f"{'costs.csv' if schedule.compressor else ''}")
+        self.measured.append(schedule)
         if len(self.runs) < 2:
             return ""
         with tempfile.TemporaryDirectory() as name:

@@ -59,7 +59,8 @@ def _transformer() -> Made:
     net = nn.Sequential(nn.Embedding(4096, 256), nn.TransformerEncoder(layer, 4, enable_nested_tensor=False),
                         nn.Linear(256, 4096))
     tokens = torch.randint(4096, (4, 64))
-    return net, tokens, lambda output: nn.functional.cross_entropy(output.flatten(0, 1), tokens.to(output.device).flatten())
+    return net, tokens, lambda output: nn.functional.cross_entropy(output.flatten(0, 1),
+                                                                    tokens.to(output.device).flatten())
 
 
 def _classifier(net: nn.Module, images: Any, classes: int) -> Made:
@@ -84,7 +85,8 @@ def adapted(word: str) -> Tuple[Any, Any, Any]:
     if not module or not function:
         raise InputError(f"{word!r:.80} is no MODULE:FUNCTION, like my_step:step")
     if module.endswith(".py") or os.sep in module:
-        raise InputError(f"{module!r:.80} is a path: write the module's name, like {os.path.basename(module)[:-3]}:{function}")
+        name = os.path.basename(module).removesuffix(".py")
+        raise InputError(f"{module!r:.80} is a path: write the module's name, like {name}:{function}")
     sys.path.insert(0, os.getcwd())
     try:
         made = getattr(importlib.import_module(module), function)()

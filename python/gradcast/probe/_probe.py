@@ -7,7 +7,6 @@ import contextlib
 import json
 import os
 import pathlib
-import shlex
 import signal
 import statistics
 import sys
@@ -19,6 +18,7 @@ from ..errors import InputError
 from ..models import Model, Trace
 from . import _forecast, _networks
 from ._steps import DENSE, Schedule, Step, beside, hook_costs, schedules, timed
+from ._words import cell, count, decide, milliseconds, readme, table, three
 from ._world import World, collectives, median_of
 
 COLLECTIVES_SHARE, COMPUTE_SHARE, EACH_SHARE = 0.3, 0.06, 0.08  # of the budget
@@ -37,9 +37,11 @@ def _arguments(words: List[str]) -> argparse.Namespace:
         epilog="torchrun --nnodes 4 --nproc-per-node 8 ... -m gradcast.probe my_step:step --output my-cluster")
     parser.add_argument("step", nargs="?", metavar="MODULE:FUNCTION", default="",
                         help="gives (net, example) or (net, example, loss); else a network of ours (--model)")
-    parser.add_argument("--model", choices=sorted(_networks.NETWORKS), default="", help="a network of ours (default: lenet-5)")
+    parser.add_argument("--model", choices=sorted(_networks.NETWORKS), default="",
+                        help="a network of ours (default: lenet-5)")
     parser.add_argument("--output", default="my-cluster", help="folder to make (default: my-cluster)")
-    parser.add_argument("--budget", type=float, default=300.0, metavar="SECONDS", help="how long it may take (default: 300)")
+    parser.add_argument("--budget", type=float, default=300.0, metavar="SECONDS",
+                        help="how long it may take (default: 300)")
     parser.add_argument("--hooks", default="", help="gradcast's hooks to run too, like topk:0.01,qsgd")
     parser.add_argument("--backend", choices=("gloo", "nccl"), default="", help="default: nccl where torch sees a GPU")
     given = parser.parse_args(words)
@@ -81,46 +83,17 @@ class Probe:
         if self.raw.get("collectives"):
             columns = list(self.raw["collectives"][0])
             texts["collectives.csv"] = "\n".join(
-                [",".join(columns)] + [",".join(_cell(row[column]) for column in columns)
+                [",".join(columns)] + [",".join(cell(row[column]) for column in columns)
                                        for row in self.raw["collectives"]]) + "\n"
         texts["probe.json"] = json.dumps({**self.raw, "forecasts": self.compared, "collective": self.known.collective,
                                           "stack": self.known.stack_name}, indent=1, default=str) + "\n"
-        texts["README.txt"] = self.readme()
+        shape = f"{count(self.world.size, 'rank')} on {count(self.world.nodes, 'host')}"
+        texts["README.txt"] = readme(self.known, str(self.output), "Measured by gradcast.probe, "
+                                     f"{self.raw.get('date', '')}: {shape}, {self.world.backend}.")
         for name, text in texts.items():
             half = self.temporary / (name + ".tmp")
             half.write_text(text, encoding="utf-8")
             half.rename(self.temporary / name)
-
-    def flags(self, folder: str) -> List[str]:
-        """The flags of the command line by which gradcast takes the folder."""
-        has = self.known.files()
-        flags = [word for name in ("model", "trace", "cluster") for word in (f"--{name}", f"{folder}/{name}.csv")]
-        flags += ["--stack", f"{folder}/stack.csv" if "stack.csv" in has else self.known.stack_name,
-                  "--collective", self.known.collective, "--framework-in-compute", "yes", "--fusion", "ddp",
-                  "--overlap", "yes"]
-        return flags + (["--costs", f"{folder}/costs.csv"] if "costs.csv" in has else [])
-
-    def readme(self) -> str:
-        flags = shlex.join(self.flags(str(self.output)))
-        has = self.known.files()
-        shape = f"{_count(self.world.size, 'rank')} on {_count(self.world.nodes, 'host')}"
-        lines = [f"Measured by gradcast.probe, {self.raw.get('date', '')}: {shape}, {self.world.backend}.", ""]
-        if {"model.csv", "trace.csv", "cluster.csv"} <= set(has):
-            lines += ["What binds the training, and what each change is worth:", f"  gradcast decide {flags}", "",
-                      "In Python:", "  import gradcast, gradcast.probe",
-                      f"  gradcast.decide(**gradcast.probe.settings({str(self.output)!r}))", "",
-                      "One forecast, here of another network:",
-                      f"  gradcast simulate {flags} --nic-bandwidth 10Gbps", ""]
-        if "runs.csv" in has:
-            lines += ["When there are more measured runs, add them to runs.csv and learn from all of them:",
-                      f"  gradcast learn {shlex.quote(str(self.output / 'runs.csv'))} -o {shlex.quote(str(self.output))}",
-                      f"Then {self.output / 'platforms' / 'stack-runs.csv'} is the stack.", ""]
-        lines += ["cluster.csv      hosts, and bandwidths and latencies by all-reduces; each row says how it was found",
-                  "collectives.csv  the collectives: bytes that each rank has, medians of seconds",
-                  "model.csv        the network; trace.csv: an iteration with DDP at work, while all ranks compute",
-                  "costs.csv        what compressing hooks take; runs.csv: measured runs; stack.csv: learned from them",
-                  "probe.json       all numbers, versions, date", ""]
-        return "\n".join(lines)
 
     def finish(self) -> str:
         """Gives the folder its name. Returns it."""
@@ -143,7 +116,7 @@ class Probe:
         world = self.world
         self.raw.update(date=time.strftime("%Y-%m-%d %H:%M:%S %z"), versions=world.versions(), budget=self.given.budget,
                         ranks_by_host=world.ranks_by_host, arguments=sys.argv[1:])
-        self.say(f"{_count(world.size, 'rank')} on {_count(world.nodes, 'host')}, {world.backend}, torch "
+        self.say(f"{count(world.size, 'rank')} on {count(world.nodes, 'host')}, {world.backend}, torch "
                  f"{self.raw['versions']['torch']}, {self.raw['versions']['ranks'][0]['device']}: about "
                  f"{self.given.budget:.0f} s at most (--budget). Ctrl-C keeps what is there.")
         asked = schedules(self.given.hooks, world.on_gpu)
@@ -157,7 +130,8 @@ class Probe:
             self.show_cluster(None)
         self.measure_runs(step, asked)
         self.profile(step)
-        self.table()
+        if world.rank == 0:
+            print("\n" + table(self.compared), flush=True)
 
     def made(self) -> Step:
         """The step, seen once: model and trace of this rank."""
@@ -187,15 +161,18 @@ class Probe:
         step.clear()
         self.seconds = {"alone": median_of(alone), "together": median_of(together), "ddp": median_of(ddp),
                         "update": update}
+        ranks = _forecast.spread([statistics.median(each) for each in together if each])
+        iterations = _forecast.spread(together[0] or [])
         self.raw["compute"] = {"seconds": self.seconds, "iterations": {"alone": alone, "together": together, "ddp": ddp},
-                               "spread_over_ranks": _forecast.spread([statistics.median(each) for each in together if each]),
-                               "spread_over_iterations": _forecast.spread(together[0] or [])}
+                               "spread_over_ranks": ranks, "spread_over_iterations": iterations}
         self.known.trace = _forecast.scaled(trace, self.seconds["ddp"], update,
                                             "an iteration in DDP that sends nothing, while all ranks compute")
         self.known.trace.model = self.known.model
-        at_once = f"{_ms(self.seconds['together'])} while all {world.size} compute, " if world.size > 1 else ""
-        self.say(f"the step takes {_ms(self.seconds['alone'])} on one rank, {at_once}{_ms(self.seconds['ddp'])} in DDP that "
-                 f"sends nothing; {step.bytes / 1e6:.2f} MB of gradients")
+        by_itself, at_once, in_ddp = (milliseconds(self.seconds[what]) for what in ("alone", "together", "ddp"))
+        while_all = f"{at_once} while all {world.size} compute, " if world.size > 1 else ""
+        self.say(f"the step takes {by_itself} on one rank, {while_all}{in_ddp} in DDP that sends nothing; "
+                 f"{step.bytes / 1e6:.2f} MB of gradients")
+        self.say(f"standard deviation: {100 * ranks:.1f} % over ranks, {100 * iterations:.1f} % over iterations")
         self.say(f"the runs take about {60 * self.seconds['ddp']:.0f} s or more" if 60 * self.seconds["ddp"] > self.left()
                  else f"about {self.left():.0f} s to go at most")
         self.save()
@@ -224,7 +201,7 @@ class Probe:
             words = [f"{name} {values[name]}" for name in ("nic_bandwidth", "nic_latency") if world.nodes > 1]
             words += [f"{name} {values[name]}" for name in ("intra_bandwidth", "intra_latency")
                       if max(world.ranks_by_host) > 1]
-            words += [f"{name} {values[name]}" for name in ("communication_slowdown", "computing_slowdown") if name in values]
+            words += [f"{name} {value}" for name, value in values.items() if name.endswith("_slowdown")]
             self.say("cluster: " + (", ".join(words) or "one rank, no network"))
         self.save()
 
@@ -266,9 +243,11 @@ class Probe:
             self.compared.append(record)
             self.save()
             expected = record.get("forecast")
-            within = f" ({_three(expected['low'])} to {_three(expected['high'])})" if expected and expected["low"] else ""
-            told = f"forecast {_three(expected['seconds'])} s{within}" if expected else f"no forecast ({record['no_forecast']})"
-            self.say(f"{_count(world.size, 'rank')}, {schedule.words}: {told}", end="")
+            within = f" ({three(expected['low'])} to {three(expected['high'])})" if expected and expected["low"] else ""
+            told = f"forecast {three(expected['seconds'])} s{within}" if expected else "no forecast"
+            if not expected:
+                self.say(record["no_forecast"])
+            self.say(f"{count(world.size, 'rank')}, {schedule.words}: {told}", end="")
         record = world.told(record)
         each = timed(world, step.iteration(schedule, None), EACH_SHARE * self.given.budget)
         step.clear()
@@ -280,7 +259,7 @@ class Probe:
                 record["error"] = expected["seconds"] / record["seconds"] - 1
                 record["inside"] = bool(expected["low"]) and expected["low"] <= record["seconds"] <= expected["high"]
                 off = f" (forecast {100 * record['error']:+.1f} %)"
-            self.say(f", measured {_three(record['seconds'])} s{off}")
+            self.say(f", measured {three(record['seconds'])} s{off}")
             line = self.known.add(schedule, compute, record["seconds"])
             if line:
                 self.say(line)
@@ -296,46 +275,14 @@ class Probe:
         import torch
 
         step.once(step.net)
-        with torch.profiler.profile(record_shapes=True, schedule=torch.profiler.schedule(wait=0, warmup=1, active=3)) as profile:
+        steps = torch.profiler.schedule(wait=0, warmup=1, active=3)
+        with torch.profiler.profile(record_shapes=True, schedule=steps) as profile:
             for _ in range(4):
                 step.once(step.net)
                 profile.step()
         if self.world.rank == 0:
             profile.export_chrome_trace(str(self.temporary / "profile.json"))
             self.say("profile.json: three steps by PyTorch's profiler")
-
-    def table(self) -> None:
-        done = [each for each in self.compared if "error" in each]
-        if not done or self.world.rank != 0:
-            return
-        width = max(len(each["run"]) for each in done)
-        print(f"\n{'run':<{width}}  forecast s            90 %  measured s  error %  inside  known of the software")
-        for each in done:
-            told = each["forecast"]
-            within = f"{_three(told['low'])} to {_three(told['high'])}" if told["low"] is not None else ""
-            print(f"{each['run']:<{width}}  {_three(told['seconds']):>10}  {within:>14}  {_three(each['seconds']):>10}  "
-                  f"{100 * each['error']:>+7.1f}  {'yes' if each['inside'] else 'NO':<6}  {told['stack']}")
-        errors = [abs(each["error"]) for each in done]
-        inside = sum(bool(each["inside"]) for each in done)
-        print(f"Mean error {100 * statistics.mean(errors):.1f} % over {_count(len(errors), 'run')}; {inside} inside their "
-              "90 % interval.", flush=True)
-
-
-def _cell(value: object) -> str:
-    return f"{value:.9f}" if isinstance(value, float) else str(value)
-
-
-def _three(seconds: float) -> str:
-    """Three significant digits of a second: "0.412", "0.00412"."""
-    return f"{seconds:#.3g}".rstrip(".") if seconds >= 1e-4 else f"{seconds:.6f}"
-
-
-def _ms(seconds: float) -> str:
-    return f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def _interrupted(*_: object) -> NoReturn:
@@ -373,14 +320,15 @@ def run(words: List[str]) -> int:
     except SystemExit as end:  # --help
         return int(end.code or 0)
     except KeyboardInterrupt:
-        return fail(f"interrupted during {probe.stage if probe else 'the start'}{_kept(probe)}", 130) if rank == 0 else 130
+        where = probe.stage if probe else "the start"
+        return fail(f"interrupted during {where}{_kept(probe)}", 130) if rank == 0 else 130
     except InputError as error:
         if probe is not None and rank == 0:
             _kept(probe)
         return fail(str(error), error.code) if rank == 0 else error.code
     except Exception as error:
         lines = str(error).strip().splitlines() or [type(error).__name__]
-        of_peer = any(word in str(error) for word in ("Connection", "connection", "gloo", "Gloo", "NCCL", "timed out", "Timed out"))
+        of_peer = any(word in str(error).lower() for word in ("connection", "gloo", "nccl", "timed out"))
         where = probe.stage if probe else "the start"
         if rank == 0:
             what = "another rank ended or did not answer" if of_peer else lines[0][:200]
@@ -389,7 +337,7 @@ def run(words: List[str]) -> int:
     if rank == 0:
         with _quietly():
             folder = probe.finish()
-        print(f"\nIn {folder}/: what was measured. Next:\n  gradcast decide {shlex.join(probe.flags(folder))}", flush=True)
+        print(f"\nIn {folder}/: what was measured. Next:\n  {decide(probe.known, folder)}", flush=True)
     return 0
 
 

@@ -56,9 +56,11 @@ def schedules(hooks: str, on_gpu: bool) -> List[Schedule]:
                      one_bucket=not on_gpu)]
     for word in filter(None, (each.strip() for each in hooks.split(","))):
         if on_gpu:
-            raise InputError("--hooks: gradcast's hooks take gradients on the CPU: leave it out, or take --backend gloo")
+            raise InputError("--hooks: gradcast's hooks run on the CPU: leave it out, or take --backend gloo")
         name, colon, text = word.partition(":")
         its = _compressors.find(name)
+        if any(name == schedule.compressor for schedule in made):
+            raise InputError(f"--hooks: {name} is a run already, and costs.csv has room for one hook of a name")
         try:
             number = float(text) if colon else 0.0
         except ValueError:
@@ -261,7 +263,7 @@ def beside(step: Step, step_seconds: float, collective_seconds: float, collectiv
            seconds: float) -> Optional[Dict[str, float]]:
     """How much slower the step is while a collective runs, and the collective while the step runs. The collective is
     somewhat longer than the step. Each by itself and both at once take turns, so that drift is in all of them. None where
-    that does not fit into the seconds."""
+    that does not fit into the seconds. On the CPU only: a GPU's host does not see when the step ends."""
     world = step.world
     size = int(collective_bytes * 1.5 * step_seconds / collective_seconds) // 4
     rounds = world.told(0 if size >= 1 << 28 else int(min(9, seconds / (5 * step_seconds))))
@@ -276,7 +278,6 @@ def beside(step: Step, step_seconds: float, collective_seconds: float, collectiv
             work: Any = dist.all_reduce(tensor, async_op=True) if what != "step" else None
             if what != "collective":
                 step.once(step.net)
-                # A GPU's own events would be needed to tell the two apart; the host sees the step's end on the CPU only.
                 times["step" if work is None else "step_beside"].append(time.perf_counter() - begin)
             if work is not None:
                 work.wait()

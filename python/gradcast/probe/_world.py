@@ -93,7 +93,8 @@ class World:
         return [self.hosts.count(host) for host in range(self.nodes)]
 
     def versions(self) -> Dict[str, Any]:
-        device = torch.cuda.get_device_name(self.local_rank) if self.on_gpu else platform.processor() or platform.machine()
+        device = (torch.cuda.get_device_name(self.local_rank) if self.on_gpu
+                  else platform.processor() or platform.machine())
         mine = {"host": self.hosts[self.rank], "name": socket.gethostname(), "device": device, "cores": os.cpu_count(),
                 "threads": torch.get_num_threads()}
         nccl: Any = torch.cuda.nccl.version
@@ -142,7 +143,8 @@ def collectives(world: World, seconds: float, tell: Callable[[str], None]) -> Li
                              "bytes": size // 4 // count * 4 if kind == "all-gather" else size,
                              "seconds": last[kind, number], "least_seconds": min(repetitions),
                              "most_seconds": max(repetitions), "samples": samples})
-        tell(f"collectives of {size >> 10} KiB are measured")
+        tell(f"collectives of {size >> 10} KiB are measured" if size < 1 << 20 else
+             f"collectives of {size >> 20} MiB are measured")
     return rows
 
 

@@ -1,0 +1,93 @@
+"""What the probe tells: numbers, the table at the end, and the commands that go on from there."""
+
+from __future__ import annotations
+
+import shlex
+import statistics
+from typing import Any, Dict, List
+
+from ._forecast import Knowledge
+
+FILES = """\
+cluster.csv      hosts, and bandwidths and latencies by all-reduces; each row says how it was found
+collectives.csv  collectives: where (one rank of each host, ranks of one host, all), bytes that each rank has, medians
+model.csv        the network
+trace.csv        an iteration in DDP that sends nothing, while all ranks compute
+costs.csv        what hooks take to compress, while all ranks do
+runs.csv         measured runs
+stack.csv        what `gradcast learn` makes of these runs
+probe.json       all numbers, versions, date
+"""
+
+
+def three(seconds: float) -> str:
+    """Three significant digits of a second: "0.412", "0.00412"."""
+    return f"{seconds:#.3g}".rstrip(".") if seconds >= 1e-4 else f"{seconds:.6f}"
+
+
+def milliseconds(seconds: float) -> str:
+    """In seconds from one second on."""
+    return f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"
+
+
+def count(number: int, word: str) -> str:
+    """ "1 rank", "2 ranks"."""
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def cell(value: object) -> str:
+    """A value of a CSV file."""
+    return f"{value:.9f}" if isinstance(value, float) else str(value)
+
+
+def flags(known: Knowledge, folder: str) -> List[str]:
+    """The flags of the command line by which gradcast takes the folder."""
+    has = known.files()
+    words = [word for name in ("model", "trace", "cluster") for word in (f"--{name}", f"{folder}/{name}.csv")]
+    words += ["--stack", f"{folder}/stack.csv" if "stack.csv" in has else known.stack_name,
+              "--collective", known.collective, "--framework-in-compute", "yes", "--fusion", "ddp", "--overlap", "yes"]
+    return words + (["--costs", f"{folder}/costs.csv"] if "costs.csv" in has else [])
+
+
+def decide(known: Knowledge, folder: str) -> str:
+    """The command that says what each change is worth: with the compressors that were measured."""
+    timed = sorted({schedule.compressor for schedule in known.measured if schedule.compressor})
+    densities = {schedule.density for schedule in known.measured if schedule.density < 1}
+    words = ["--compressor", ",".join(timed)] if timed else []
+    words += ["--density", f"{max(densities):g}"] if densities else []
+    return shlex.join(["gradcast", "decide", *flags(known, folder), *words])
+
+
+def readme(known: Knowledge, folder: str, head: str) -> str:
+    """The text of README.txt."""
+    has = known.files()
+    lines = [head, ""]
+    if {"model.csv", "trace.csv", "cluster.csv"} <= set(has):
+        lines += ["What binds the training, and what each change is worth:", f"  {decide(known, folder)}", "",
+                  "In Python:", "  import gradcast, gradcast.probe",
+                  f"  gradcast.decide(**gradcast.probe.settings({folder!r}))", "",
+                  "One forecast, here of another network:",
+                  f"  gradcast simulate {shlex.join(flags(known, folder))} --nic-bandwidth 10Gbps", ""]
+    if "runs.csv" in has:
+        lines += ["When there are more measured runs, add them to runs.csv and learn from all of them:",
+                  f"  gradcast learn {shlex.quote(folder + '/runs.csv')} -o {shlex.quote(folder)}",
+                  f"Then {folder}/platforms/stack-runs.csv is the stack.", ""]
+    return "\n".join(lines) + "\n" + FILES
+
+
+def table(compared: List[Dict[str, Any]]) -> str:
+    """Forecasts beside measurements, their mean error, and how many lie inside their intervals."""
+    done = [each for each in compared if "error" in each]
+    if not done:
+        return ""
+    width = max(len(each["run"]) for each in done)
+    lines = [f"{'run':<{width}}  forecast s            90 %  measured s  error %  inside  stack"]
+    for each in done:
+        told = each["forecast"]
+        within = f"{three(told['low'])} to {three(told['high'])}" if told["low"] is not None else ""
+        lines.append(f"{each['run']:<{width}}  {three(told['seconds']):>10}  {within:>14}  {three(each['seconds']):>10}  "
+                     f"{100 * each['error']:>+7.1f}  {'yes' if each['inside'] else 'NO':<6}  {told['stack']}")
+    mean = statistics.mean(abs(each["error"]) for each in done)
+    inside = sum(bool(each["inside"]) for each in done)
+    lines.append(f"Mean error {100 * mean:.1f} % over {count(len(done), 'run')}; {inside} inside their 90 % interval.")
+    return "\n".join(lines)
