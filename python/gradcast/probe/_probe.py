@@ -165,9 +165,8 @@ class Probe:
         iterations = _forecast.spread(together[0] or [])
         self.raw["compute"] = {"seconds": self.seconds, "iterations": {"alone": alone, "together": together, "ddp": ddp},
                                "spread_over_ranks": ranks, "spread_over_iterations": iterations}
-        self.known.trace = _forecast.scaled(trace, self.seconds["ddp"], update,
-                                            "an iteration in DDP that sends nothing, while all ranks compute")
-        self.known.trace.model = self.known.model
+        self.trace, self.in_ddp = trace, [self.seconds["ddp"]]
+        self.scale_trace()
         by_itself, at_once, in_ddp = (milliseconds(self.seconds[what]) for what in ("alone", "together", "ddp"))
         while_all = f"{at_once} while all {world.size} compute, " if world.size > 1 else ""
         self.say(f"the step takes {by_itself} on one rank, {while_all}{in_ddp} in DDP that sends nothing; "
@@ -176,6 +175,12 @@ class Probe:
         self.say(f"the runs take about {60 * self.seconds['ddp']:.0f} s or more" if 60 * self.seconds["ddp"] > self.left()
                  else f"about {self.left():.0f} s to go at most")
         self.save()
+
+    def scale_trace(self) -> None:
+        """The iteration trace, by the median of all times of a DDP iteration that sends nothing."""
+        self.known.trace = _forecast.scaled(self.trace, statistics.median(self.in_ddp), self.seconds["update"],
+                                            "an iteration in DDP that sends nothing, while all ranks compute")
+        self.known.trace.model = self.known.model
 
     def measure_collectives(self, step: Step) -> None:
         self.at("the collectives")
@@ -217,6 +222,9 @@ class Probe:
             alike = schedule if schedule.merged else DENSE
             compute = median_of(timed(self.world, step.iteration(alike, self.world.alone),
                                       COMPUTE_SHARE * self.given.budget / 2, warm_up=2))
+            if not schedule.merged:
+                self.in_ddp.append(compute)
+                self.scale_trace()
             if schedule.compressor:
                 costs[schedule] = hook_costs(step, schedule)
                 device = str(self.raw["versions"]["ranks"][0]["device"]) if self.world.on_gpu else "CPU"
