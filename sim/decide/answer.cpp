@@ -55,15 +55,18 @@ std::string memory_words(const Decision& decision) {
          (decision.memory.activations_known ? "" : "; without activations, which are not known");
 }
 
-/// "at most 416 a GPU; 1650 with recomputation"; "" if it is not known.
+/// "at most 416 a GPU; 1650 with recomputation", "none as it is; 3 with FSDP"; "" if it is not
+/// known.
 std::string batch_words(const Decision& decision) {
   std::vector<std::string> words;
-  for (const FittingBatch& way : decision.fitting)
-    words.push_back((way.with.empty() ? "at most " : "") + std::to_string(way.batch) +
-                    (way.with.empty() ? " a GPU" : " with " + way.with));
-  if (words.empty()) return "";
-  return join(words, "; ") + " (" + fixed(100 * kReservedMemory, 0) +
-         " % of memory left for CUDA, NCCL and the allocator)";
+  for (const FittingBatch& way : decision.fitting) {
+    const std::string batch = std::to_string(way.batch);
+    if (way.with.empty())
+      words.push_back(way.batch == 0 ? "none as it is" : "at most " + batch + " a GPU");
+    else if (way.batch > 0)
+      words.push_back(batch + " with " + way.with);
+  }
+  return join(words, "; ");
 }
 
 /// "1281167 samples: 12.3 GPU hours, 24.6 at 2 an hour"; "" where neither is given.
@@ -134,7 +137,9 @@ std::string todays_lines(const Decision& decision, const DecideAsked& asked) {
   add("epoch", epoch_words(decision, asked));
   add("what binds", bound_words(decision));
   add("memory", memory_words(decision));
-  add("batch", batch_words(decision));
+  if (const std::string batch = batch_words(decision); !batch.empty())
+    add("batch", batch + " (" + fixed(100 * kReservedMemory, 0) +
+                     " % of memory left for CUDA, NCCL and the allocator)");
   add("what pays", pays_words(decision));
   return lines;
 }

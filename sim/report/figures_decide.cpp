@@ -17,6 +17,7 @@ std::vector<Figure> option_figures(const ResultFile& decided) {
   FigurePanel panel;
   FigureSeries today{"today", {}, true};
   std::size_t more = 0;
+  std::size_t too_large = 0;
   for (const Json& row : decided.rows) {
     const std::string option = text_of(row, "option");
     const auto number = [&](const char* column) { return optional_text(positive_of(row, column)); };
@@ -26,6 +27,10 @@ std::vector<Figure> option_figures(const ResultFile& decided) {
                                  text_of(row, "measure"), text_of(row, "refused")});
     const auto speedup = positive_of(row, "speedup");
     if (!speedup) continue;
+    if (text_of(row, "fits") == "no") {  // nobody can have it
+      ++too_large;
+      continue;
+    }
     if (figure.x.categories.size() == kMostBars) {
       ++more;
       continue;
@@ -49,6 +54,10 @@ std::vector<Figure> option_figures(const ResultFile& decided) {
       "Each bar is today's run with one change; lines are intervals of 90 %. A change pays surely "
       "only where its whole line lies beyond the dashed one.";
   if (more > 0) figure.summary += " " + std::to_string(more) + " more bars are in the table alone.";
+  if (too_large > 0)
+    figure.summary += " " + std::to_string(too_large) +
+                      (too_large == 1 ? " change does" : " changes do") +
+                      " not fit in memory: the table has what they would take.";
   return {figure};
 }
 

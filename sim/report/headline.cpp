@@ -272,7 +272,7 @@ void add_decided(Headline& headline, const ResultFile& result) {
       headline.numbers.push_back({share_text(*efficiency), "scaling efficiency today"});
     const auto speedup = positive_of(row, "speedup");
     if (!speedup || text_of(row, "verdict") != to_text(Pays::Yes) ||
-        text_of(row, "change") == "nodes")
+        text_of(row, "change") == "nodes" || text_of(row, "fits") == "no")
       continue;
     headline.numbers.push_back(
         {times_text(*speedup), "today's speed, with " + text_of(row, "option")});

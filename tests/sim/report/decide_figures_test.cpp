@@ -52,6 +52,20 @@ TEST_CASE("each option has a bar with its interval, and a row says why one was l
   CHECK(figures[0].table.rows[2].back() == "one node");
 }
 
+TEST_CASE("what does not fit in memory is no bar and no headline", "[report][decide]") {
+  ResultFile result = decided("batch", "surely pays");
+  result.rows[1]["fits"] = "no";
+  result.rows.push_back(result.rows[1]);
+  result.rows.back()["option"] = "fp16";
+  result.rows.back()["fits"] = "yes";
+  const auto figures = option_figures(result);
+  REQUIRE(figures.size() == 1);
+  CHECK(figures[0].x.categories == std::vector<std::string>{"fp16"});
+  CHECK_THAT(figures[0].summary, Contains("1 change does not fit in memory"));
+  CHECK(figures[0].table.rows.size() == 4);
+  CHECK(headline_of({result}).numbers.back().what == "today's speed, with fp16");
+}
+
 TEST_CASE("a gain is a headline only where it is sure, and not by more nodes", "[report][decide]") {
   const auto numbers = [](const std::string& change, const std::string& verdict) {
     return headline_of({decided(change, verdict)}).numbers.size();
