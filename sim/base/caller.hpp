@@ -1,5 +1,5 @@
-// Who asked for the work that a thread does, and is told of it: a person at a terminal, or a
-// program that uses gradcast as a library.
+// The one who asked for the work that a thread does, and is told of it: a person at a terminal, or
+// a program that uses gradcast as a library.
 #pragma once
 #include <cstddef>
 #include <string>

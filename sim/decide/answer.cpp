@@ -49,8 +49,11 @@ std::string memory_words(const Decision& decision) {
   if (!decision.gpu.empty()) words += " (" + decision.gpu + ")";
   std::vector<std::string> parts;
   for (const MemoryPart& part : memory_parts())
-    if (const Bytes bytes = decision.memory.*part.part; bytes.count > 0)
-      parts.push_back(std::string(part.name) + " " + gigabytes(bytes));
+    if (const Bytes bytes = decision.memory.*part.part; bytes.count > 0) {
+      const bool optimizer = part.part == &MemoryUse::optimizer;  // an assumption like others
+      const std::string which = optimizer ? " (" + to_text(decision.now.optimizer) + ")" : "";
+      parts.push_back(std::string(part.name) + which + " " + gigabytes(bytes));
+    }
   return words + ": " + join(parts) +
          (decision.memory.activations_known ? "" : "; without activations, which are not known");
 }

@@ -82,7 +82,7 @@ void find_gpu_memory(Decision& decision, const DecideAsked& asked, const DataFil
 /// fits, or that is not known, or no batch does.
 std::optional<int> batch_that_fits(const Decision& decision) {
   if (!decision.usable) return std::nullopt;
-  const MemoryUse memory = memory_of(decision.now, make_plan(decision.now));
+  const MemoryUse& memory = decision.memory;
   if (!memory.activations_known || memory.total() <= *decision.usable) return std::nullopt;
   const std::optional<int> batch = largest_batch(decision.now, memory, *decision.usable);
   if (!batch || *batch == 0) return std::nullopt;
@@ -185,22 +185,25 @@ Decision decide(const DecideAsked& asked, const Engine& engine, DataFiles& files
     raw = with_schedule(raw, best);
     decision.request = with_schedule(decision.request, best);
   }
-  decision.now = make_scenario(decision.request, files);
+  const auto plan_today = [&] {
+    decision.now = make_scenario(decision.request, files);
+    decision.memory = memory_of(decision.now, make_plan(decision.now));
+  };
+  plan_today();
   find_gpu_memory(decision, asked, files);
   if (decision.gpu_memory) decision.usable = usable_memory(*decision.gpu_memory);
-  const int traced = decision.now.batch();
-  if (!raw.batch) raw.batch = batch_that_fits(decision);
-  if (raw.batch) {
-    decision.request.batch = raw.batch;
-    decision.now = make_scenario(decision.request, files);
+  const std::optional<int> fitting = raw.batch ? std::nullopt : batch_that_fits(decision);
+  std::string why;
+  if (fitting) {
+    why = "; batch " + std::to_string(*fitting) +
+          ": the largest power of two that fits, because the trace's " +
+          std::to_string(decision.now.batch()) + " does not";
+    raw.batch = decision.request.batch = fitting;
+    plan_today();
   }
-  decision.assumed = assumed_words(decision.request, decision.now);
-  if (!asked.request.batch && raw.batch)
-    decision.assumed += "; the largest batch of a power of two that fits, because the trace's " +
-                        std::to_string(traced) + " does not";
+  decision.assumed = assumed_words(decision.request, decision.now) + why;
   decision.forecast = evaluate(decision.now, engine);
   if (!decision.forecast.problem.empty()) throw ValueError(decision.forecast.problem);
-  decision.memory = memory_of(decision.now, make_plan(decision.now));
   if (decision.usable)
     decision.fitting = fitting_batches(dense_request(raw), decision.now, *decision.usable, files);
 

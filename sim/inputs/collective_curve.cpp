@@ -33,15 +33,8 @@ std::string parse_curve_collective(std::string_view text) {
 }
 
 std::string parse_curve_library(std::string_view text) {
-  constexpr std::string_view kNccl = "nccl-";
   if (text == "nccl" || text == "mpi" || text == "gloo") return std::string(text);
-  const std::string_view version = text.substr(std::min(kNccl.size(), text.size()));
-  const auto dots = std::count(version.begin(), version.end(), '.');
-  const bool digits = version.find_first_not_of("0123456789.") == std::string_view::npos &&
-                      version.find("..") == std::string_view::npos;
-  constexpr std::size_t kLongest = 12;
-  if (text.starts_with(kNccl) && digits && dots >= 1 && dots <= 2 && version.size() <= kLongest &&
-      version.front() != '.' && version.back() != '.')
+  if (text.starts_with(kNcclPrefix) && is_version(text.substr(kNcclPrefix.size())))
     return std::string(text);
   throw ValueError("'" + std::string(text) +
                    "' is not nccl, nccl-VERSION (like nccl-2.18.3), mpi "
@@ -49,6 +42,14 @@ std::string parse_curve_library(std::string_view text) {
 }
 
 }  // namespace
+
+bool is_version(std::string_view text) {
+  constexpr std::size_t kLongest = 12;
+  const auto dots = std::count(text.begin(), text.end(), '.');
+  return dots >= 1 && dots <= 2 && text.size() <= kLongest && text.front() != '.' &&
+         text.back() != '.' && text.find("..") == std::string_view::npos &&
+         text.find_first_not_of("0123456789.") == std::string_view::npos;
+}
 
 CollectiveCurve curve_of(std::vector<CurvePoint> points) {
   std::sort(points.begin(), points.end(), [](const CurvePoint& a, const CurvePoint& b) {

@@ -41,6 +41,12 @@ struct MeasuredCollectives {
   Cluster described;
 };
 
+/// Before the version of a library that is NCCL.
+inline constexpr std::string_view kNcclPrefix = "nccl-";
+
+/// True for two or three numbers with points between them: "2.22" or "2.22.3".
+bool is_version(std::string_view text);
+
 /// Sorts the points. Several times of one case become their median.
 CollectiveCurve curve_of(std::vector<CurvePoint> points);
 

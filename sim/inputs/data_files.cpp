@@ -117,6 +117,7 @@ const TextFile& DataFiles::read(const DataKind& kind, const std::string& name_or
 const TextFile& DataFiles::read_path(const std::string& path) { return read_once(path, path); }
 
 void DataFiles::provide(const std::string& path, std::string content) {
+  if (!is_path(path)) throw UsageError("'" + path + "' is no name of a file: end it in '.csv'");
   const std::lock_guard held(known_->lock);
   if (const auto at = known_->contents.find(path); at != known_->contents.end()) {
     if (at->second.file.content == content) return;

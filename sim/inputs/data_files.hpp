@@ -81,7 +81,8 @@ class DataFiles {
   /// Reads any file, as an input like others. Throws DataError.
   const TextFile& read_path(const std::string& path);
 
-  /// From now on `path` names this content, and no file. Throws UsageError if it names another.
+  /// From now on `path` names this content, and no file. Throws UsageError if it names another, or
+  /// is no path.
   void provide(const std::string& path, std::string content);
 
   /// The value that `parse` makes of a file that was read here. There is one such function for a T.

@@ -70,7 +70,7 @@ enum class Optimizer { Sgd, Momentum, Adam };
 Optimizer parse_optimizer(std::string_view text);
 std::string to_text(Optimizer optimizer);
 
-/// What is computed again in backward, instead of being kept (activation checkpointing).
+/// Activations that backward computes again, instead of being kept (activation checkpointing).
 enum class Recompute {
   None,
   Full,  // each unit but the last, from its input, as PyTorch's `checkpoint_wrapper` of each unit

@@ -86,11 +86,8 @@ GRADCAST_EXPORT int gradcast_add(const gradcast_forecaster* forecaster, const ch
                                  const char* text, size_t bytes,
                                  const gradcast_listener* listener) {
   return guarded(listener, [&](Told&) {
-    const std::string path = text_or_empty(name);
-    if (!gradcast::is_path(path))
-      throw gradcast::UsageError("'" + path + "' is no name of a file: end it in '.csv'");
     gradcast::DataFiles files = forecaster->files.beside();
-    files.provide(path, std::string(text, bytes));
+    files.provide(text_or_empty(name), std::string(text, bytes));
     return 0;
   });
 }

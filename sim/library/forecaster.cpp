@@ -143,8 +143,6 @@ Forecaster& Forecaster::operator=(Forecaster&&) noexcept = default;
 
 void Forecaster::add(const TextInput& input) const {
   translated([&] {
-    if (!is_path(input.name))
-      throw UsageError("'" + input.name + "' is no name of a file: end it in '.csv'");
     DataFiles files = inside_->files.beside();
     files.provide(input.name, input.text);
   });

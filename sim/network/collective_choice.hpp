@@ -53,8 +53,7 @@ class CollectiveChoice {
   /// The same of the broadcasts that give updated parameters back, many in a row.
   CollectiveUse broadcast(const CollectiveLoad& load, const RankGroups& groups) const;
 
-  /// How the times of all ranks rest on measured ones (`MeasuredTimes::words`); "" for a cluster
-  /// without such times.
+  /// `MeasuredTimes::words` for collectives of all ranks; "" for a cluster without such times.
   std::string measured_words(Outcome outcome, Bytes payload) const;
 
  private:

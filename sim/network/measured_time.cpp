@@ -12,11 +12,9 @@
 namespace gradcast {
 namespace {
 
-constexpr std::string_view kNcclPrefix = "nccl-";
-
-/// The order in which a library's times are preferred: smaller is better; nullopt: another's.
-/// Of NCCL's versions the same comes first, then an unknown one, then the nearest older one, then
-/// the nearest newer one.
+/// The order in which a library's times are preferred: smaller is better; nullopt: another's. The
+/// same version of NCCL comes first, then an unknown one, then the nearest older one, then the
+/// nearest newer one.
 std::optional<std::tuple<int, int>> distance(const std::string& measured,
                                              const std::optional<NcclVersion>& nccl,
                                              const LibraryRule* library) {
@@ -26,16 +24,13 @@ std::optional<std::tuple<int, int>> distance(const std::string& measured,
   }
   if (!measured.starts_with("nccl")) return std::nullopt;
   if (measured == "nccl") return std::tuple(1, 0);
+  const std::optional<NcclVersion> its = nccl_of(measured);
+  if (!its) return std::tuple(4, 0);
   const auto number = [](const NcclVersion& version) {
     return 10'000 * version.minor + version.patch;
   };
-  try {
-    const NcclVersion its = parse_nccl_version(measured.substr(kNcclPrefix.size()));
-    const int apart = number(its) - number(nccl.value_or(kUsualNccl));
-    return std::tuple(apart == 0 ? 0 : apart < 0 ? 2 : 3, std::abs(apart));
-  } catch (const ValueError&) {
-    return std::tuple(4, 0);  // older than NCCL's rules here
-  }
+  const int apart = number(*its) - number(nccl.value_or(kUsualNccl));
+  return std::tuple(apart == 0 ? 0 : apart < 0 ? 2 : 3, std::abs(apart));
 }
 
 /// The cluster of the file on other nodes, with the software that the forecast's cluster has: that
@@ -87,62 +82,63 @@ double MeasuredTimes::ratio_on(const Line& line, int nodes, int gpus, Outcome ou
                     .count();
 }
 
-double MeasuredTimes::stretch(const RankLayout& layout, Outcome outcome, Bytes payload) const {
-  const Cluster& described = cluster_.measured->described;
-  if (!layout.even() || !described.overrides().empty() || layout.ranks() == 1) return 1;
-  const int nodes = layout.nodes();
-  const int gpus = layout.gpus_of(0);
-  const auto lines = lines_.find({std::string(curve_name(outcome)), gpus});
-  if (lines == lines_.end()) return 1;
-  const int parts = outcome == Outcome::AllGathered ? layout.ranks() : 1;
-  const double bytes = std::max(1.0, static_cast<double>(payload.count) * parts);
-  const auto ratio = [&](const auto& at) {
-    return ratio_on(at.second, at.first, gpus, outcome, bytes);
-  };
-  // What lies inside a node says nothing of the network between them.
+std::optional<MeasuredTimes::Basis> MeasuredTimes::basis_of(const RankLayout& layout,
+                                                            Outcome outcome) const {
+  if (!layout.even() || !cluster_.measured->described.overrides().empty()) return std::nullopt;
+  const auto lines = lines_.find({std::string(curve_name(outcome)), layout.gpus_of(0)});
+  if (lines == lines_.end()) return std::nullopt;
   const std::map<int, Line>& by_nodes = lines->second;
-  if (const auto same = by_nodes.find(nodes); same != by_nodes.end()) return ratio(*same);
+  const int nodes = layout.nodes();
+  if (const auto same = by_nodes.find(nodes); same != by_nodes.end()) return Basis{&*same, &*same};
+  // Times inside one node say nothing of the network between nodes.
   const auto first = by_nodes.upper_bound(1);
-  if (nodes == 1 || first == by_nodes.end()) return 1;
+  if (nodes == 1 || first == by_nodes.end()) return std::nullopt;
   const auto above = by_nodes.upper_bound(nodes);
-  if (above == first) return ratio(*first);
-  if (above == by_nodes.end()) return ratio(*std::prev(above));
+  if (above == first) return Basis{&*first, &*first};
   const auto below = std::prev(above);
-  const double way = std::log(static_cast<double>(nodes) / below->first) /
+  return Basis{&*below, above == by_nodes.end() ? &*below : &*above};
+}
+
+double MeasuredTimes::bytes_of(const RankLayout& layout, Outcome outcome, Bytes payload) {
+  const int parts = outcome == Outcome::AllGathered ? layout.ranks() : 1;
+  return static_cast<double>(payload.count) * parts;
+}
+
+double MeasuredTimes::stretch(const RankLayout& layout, Outcome outcome, Bytes payload) const {
+  if (layout.ranks() == 1) return 1;
+  const std::optional<Basis> basis = basis_of(layout, outcome);
+  if (!basis) return 1;
+  const double bytes = std::max(1.0, bytes_of(layout, outcome, payload));
+  const auto ratio = [&](const std::pair<const int, Line>& at) {
+    return ratio_on(at.second, at.first, layout.gpus_of(0), outcome, bytes);
+  };
+  const auto& [below, above] = *basis;
+  if (below == above) return ratio(*below);
+  const double way = std::log(static_cast<double>(layout.nodes()) / below->first) /
                      std::log(static_cast<double>(above->first) / below->first);
   return std::exp((1 - way) * std::log(ratio(*below)) + way * std::log(ratio(*above)));
 }
 
 std::string MeasuredTimes::words(const RankLayout& layout, Outcome outcome, Bytes payload) const {
   const std::string name(curve_name(outcome));
-  const int gpus = layout.gpus_of(0);
-  const int nodes = layout.nodes();
-  const std::string none = "no " + name + " measured on such nodes, so by the model";
-  if (!layout.even() || !cluster_.measured->described.overrides().empty()) return none;
-  const auto lines = lines_.find({name, gpus});
-  if (lines == lines_.end()) return none;
-  const std::map<int, Line>& by_nodes = lines->second;
+  const std::optional<Basis> basis = basis_of(layout, outcome);
+  if (!basis) return "no " + name + " measured on such nodes, so by the model";
+  const auto& [below, above] = *basis;
   const auto on = [](int count) {
     return std::to_string(count) + (count == 1 ? " node" : " nodes");
   };
-  if (const auto same = by_nodes.find(nodes); same != by_nodes.end()) {
-    const int parts = outcome == Outcome::AllGathered ? layout.ranks() : 1;
-    const double bytes = static_cast<double>(payload.count) * parts;
-    const auto at = [](double edge) { return to_text(Bytes{std::llround(edge)}); };
-    const Line& line = same->second;
-    if (payload.count > 0 && (bytes < line.front().first || bytes > line.back().first))
-      return name + " measured from " + at(line.front().first) + " to " + at(line.back().first) +
-             ", outside of that by the model, scaled";
-    return name + " as measured";
-  }
-  const auto first = by_nodes.upper_bound(1);
-  if (nodes == 1 || first == by_nodes.end()) return none;
-  const auto above = by_nodes.upper_bound(nodes);
-  if (above == first || above == by_nodes.end())
-    return name + " by the model, scaled by times measured on " +
-           on(above == first ? first->first : std::prev(above)->first);
-  return name + " between those measured on " + std::to_string(std::prev(above)->first) + " and " +
-         on(above->first);
+  if (below != above)
+    return name + " between those measured on " + std::to_string(below->first) + " and " +
+           on(above->first);
+  if (below->first != layout.nodes())
+    return name + " by the model, scaled by times measured on " + on(below->first);
+  const double bytes = bytes_of(layout, outcome, payload);
+  const auto at = [](double edge) { return to_text(Bytes{std::llround(edge)}); };
+  const Line& line = below->second;
+  if (payload.count > 0 && (bytes < line.front().first || bytes > line.back().first))
+    return name + " measured from " + at(line.front().first) + " to " + at(line.back().first) +
+           ", outside of that by the model, scaled";
+  return name + " as measured";
 }
 
 Seconds modelled_time(const Cluster& cluster, std::optional<NcclVersion> nccl,
@@ -154,6 +150,15 @@ Seconds modelled_time(const Cluster& cluster, std::optional<NcclVersion> nccl,
   const CollectiveUse use = choice.to(outcome, load);
   load.protocol = use.protocol;
   return choice.time(*use.collective, load);
+}
+
+std::optional<NcclVersion> nccl_of(std::string_view library) {
+  if (!library.starts_with(kNcclPrefix)) return std::nullopt;
+  try {
+    return parse_nccl_version(library.substr(kNcclPrefix.size()));
+  } catch (const ValueError&) {
+    return std::nullopt;
+  }
 }
 
 std::optional<Outcome> outcome_named(std::string_view collective) {

@@ -4,7 +4,8 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/inputs/cluster.hpp"
@@ -32,8 +33,8 @@ class MeasuredTimes {
   /// 1 where nothing was measured. `payload` as CollectiveLoad counts it.
   double stretch(const RankLayout& layout, Outcome outcome, Bytes payload) const;
 
-  /// "all-reduces as measured on 8 nodes", "... measured on 2 nodes, beyond by the model", ...: how
-  /// the times for a layout rest on what was measured. `payload`: 0 for many sizes.
+  /// "all-reduce as measured", "all-reduce by the model, scaled by times measured on 2 nodes", ...:
+  /// the way in which times for a layout rest on measured ones. `payload`: 0 for many sizes.
   std::string words(const RankLayout& layout, Outcome outcome, Bytes payload) const;
 
  private:
@@ -42,6 +43,17 @@ class MeasuredTimes {
   /// Collective, GPUs a node.
   using Kind = std::pair<std::string, int>;
 
+  /// The measured numbers of nodes that a layout's times rest on: its own twice, the nearest one
+  /// twice, or the two around it.
+  struct Basis {
+    const std::pair<const int, Line>* below;
+    const std::pair<const int, Line>* above;
+  };
+
+  /// Not given: nothing was measured for such a layout.
+  std::optional<Basis> basis_of(const RankLayout& layout, Outcome outcome) const;
+  /// Bytes as nccl-tests counts them.
+  static double bytes_of(const RankLayout& layout, Outcome outcome, Bytes payload);
   double ratio_on(const Line& line, int nodes, int gpus, Outcome outcome, double bytes) const;
 
   const Cluster& cluster_;
@@ -54,6 +66,10 @@ class MeasuredTimes {
 /// nccl-tests counts them.
 Seconds modelled_time(const Cluster& cluster, std::optional<NcclVersion> nccl,
                       const LibraryRule* library, Outcome outcome, Bytes bytes);
+
+/// The version of NCCL that a measured point's library names. Not given: it names none, or one that
+/// is older than NCCL's rules here.
+std::optional<NcclVersion> nccl_of(std::string_view library);
 
 /// "all-reduce", ...: the name of such a collective in measured files.
 std::string_view curve_name(Outcome outcome);

@@ -27,7 +27,7 @@ struct MemoryUse {
   Bytes residual{};
   /// Payloads that compressors send and receive in an iteration.
   Bytes compressor{};
-  /// What forward keeps for backward, of a micro-step.
+  /// Kept by forward of one micro-step for its backward.
   Bytes activations{};
   /// False: the model does not say what its layers keep. Then `activations` is 0.
   bool activations_known = true;

@@ -215,7 +215,7 @@ std::string provenance_of(const ResultFile& result) {
 }
 
 /// So many letters of the headline are read at once; the sentences after them are folded.
-constexpr std::size_t kShownLetters = 400;
+constexpr std::size_t kShownLetters = 520;
 
 std::string sentences_markup(std::span<const std::string> sentences, const std::string& kind) {
   if (sentences.size() == 1)

@@ -444,7 +444,7 @@ std::string sweep_table(const SweepPlan& plan, const std::vector<Json>& rows) {
   const bool fitted = has("fitted_iteration_seconds");
   const bool memory = memory_varies(plan);
   const TimeUnit unit = unit_of(rows);
-  // Of runs that compress nothing each is its own dense run.
+  // A run that compresses nothing is its own dense run.
   const bool speedups =
       verdicts || std::any_of(rows.begin(), rows.end(), [&](const Json& row) {
         return differs_from_one(row.at(speedup)) || differs_from_one(row.at("fitted_" + speedup));

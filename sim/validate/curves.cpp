@@ -1,7 +1,6 @@
 #include "sim/validate/curves.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <memory>
 #include <string_view>
@@ -85,35 +84,20 @@ std::shared_ptr<const MeasuredCollectives> learned_from(const std::vector<Logged
       MeasuredCollectives{"learned", imported.curve, cluster});
 }
 
-struct CurveErrors {
-  std::vector<double> errors;  // forecast over measured, less 1
+/// Errors of rows, in percent.
+using Errors = std::vector<double>;
 
-  void add(double error) { errors.push_back(error); }
-  double mean() const {
-    double sum = 0;
-    for (const double error : errors) sum += std::abs(error);
-    return sum / static_cast<double>(errors.size());
-  }
-  double worst() const {
-    if (errors.empty()) return 0;
-    return *std::max_element(errors.begin(), errors.end(),
-                             [](double a, double b) { return std::abs(a) < std::abs(b); });
-  }
-  double middle() const {
-    std::vector<double> sizes;
-    for (const double error : errors) sizes.push_back(std::abs(error));
-    return median(std::move(sizes));
-  }
-  std::string mean_text() const { return errors.empty() ? "" : fixed(100 * mean(), 1) + " %"; }
-};
+std::string mean_of(const Errors& errors) {
+  return errors.empty() ? "" : fixed(summarize_errors(errors).mean_absolute, 1) + " %";
+}
 
 struct OfLog {
-  CurveErrors large, small;  // sizes
-  CurveErrors modelled;      // large ones, without measured times
-  CurveErrors of_file;       // large ones, with the links of the machine's file
+  Errors large, small;  // sizes
+  Errors modelled;      // large ones, without measured times
+  Errors of_file;       // large ones, with the links of the machine's file
 };
 
-/// Forecast over measured time, less 1.
+/// In percent of the measured time.
 double error_of(const LoggedTime& time, const Cluster& on) {
   Cluster cluster = on;
   cluster.nodes = time.point.nodes;
@@ -122,10 +106,10 @@ double error_of(const LoggedTime& time, const Cluster& on) {
   cluster.by_sockets = cluster.nic_share == 1 && network_kind_of(cluster) == NetworkKind::Tcp;
   const Seconds forecast = modelled_time(cluster, time.version, nullptr,
                                          *outcome_named(time.point.collective), time.point.bytes);
-  return forecast / time.point.seconds - 1;
+  return 100 * (forecast / time.point.seconds - 1);
 }
 
-/// What a cluster learns, in both ways.
+/// A cluster that learned, in both ways.
 struct Learned {
   std::shared_ptr<const MeasuredCollectives> derived, of_file;
 };
@@ -140,13 +124,13 @@ void forecast_row(const LoggedTime& time, const Learned& learned, OfLog& errors)
     cluster.measured = how;
     return error_of(time, cluster);
   };
-  if (time.point.bytes < kFromHere) return errors.small.add(measured(learned.derived));
-  errors.large.add(measured(learned.derived));
-  errors.of_file.add(measured(learned.of_file));
-  errors.modelled.add(error_of(time, learned.derived->described));
+  if (time.point.bytes < kFromHere) return errors.small.push_back(measured(learned.derived));
+  errors.large.push_back(measured(learned.derived));
+  errors.of_file.push_back(measured(learned.of_file));
+  errors.modelled.push_back(error_of(time, learned.derived->described));
 }
 
-/// `goal`: a mean error that is wanted.
+/// `goal`: a mean error that is wanted, in percent.
 std::string table_of(const std::map<std::string, OfLog>& logs, double goal) {
   std::string text =
       "| log | rows from 1 MiB | mean error | worst | with the links of the cluster's file | by "
@@ -154,26 +138,27 @@ std::string table_of(const std::map<std::string, OfLog>& logs, double goal) {
       "derived links alone | below 1 MiB: rows | mean error |\n"
       "|---|---:|---:|---:|---:|---:|---:|---:|\n";
   const auto row = [&](const std::string& name, const OfLog& of) {
-    text += "| " + name + " | " + std::to_string(of.large.errors.size()) + " | " +
-            of.large.mean_text() + " | " + with_sign(100 * of.large.worst(), 0) + " % | " +
-            of.of_file.mean_text() + " | " + of.modelled.mean_text() + " | " +
-            std::to_string(of.small.errors.size()) + " | " + of.small.mean_text() + " |\n";
+    const double worst = of.large.empty() ? 0 : summarize_errors(of.large).worst;
+    text += "| " + name + " | " + std::to_string(of.large.size()) + " | " + mean_of(of.large) +
+            " | " + with_sign(worst, 0) + " % | " + mean_of(of.of_file) + " | " +
+            mean_of(of.modelled) + " | " + std::to_string(of.small.size()) + " | " +
+            mean_of(of.small) + " |\n";
   };
   OfLog all;
   int good = 0;
   for (const auto& [name, of] : logs) {
     row("`" + name + "`", of);
-    good += of.large.mean() <= goal ? 1 : 0;
+    good += !of.large.empty() && summarize_errors(of.large).mean_absolute <= goal ? 1 : 0;
     for (const auto member : {&OfLog::large, &OfLog::small, &OfLog::modelled, &OfLog::of_file}) {
-      const std::vector<double>& added = (of.*member).errors;
-      (all.*member).errors.insert((all.*member).errors.end(), added.begin(), added.end());
+      const Errors& added = of.*member;
+      (all.*member).insert((all.*member).end(), added.begin(), added.end());
     }
   }
   row("all", all);
   return text + "\n" + std::to_string(good) + " of " + std::to_string(logs.size()) +
-         " logs have a mean error of " + fixed(100 * goal, 0) +
+         " logs have a mean error of " + fixed(goal, 0) +
          " % or less from 1 MiB up, and half of the rows one of " +
-         fixed(100 * all.large.middle(), 1) + " % or less.\n";
+         fixed(summarize_errors(all.large).median_absolute, 1) + " % or less.\n";
 }
 
 /// "polaris-nccl2.18-setup5" of "polaris-n540-nccl2.18-setup5".
@@ -200,7 +185,7 @@ std::string larger_runs(const std::vector<LoggedTime>& times, DataFiles& files) 
       forecast_row(time, cluster,
                    logs[time.log + ", " + std::to_string(time.point.nodes) + " nodes"]);
   }
-  return table_of(logs, 0.2);
+  return table_of(logs, 20);
 }
 
 /// Each log learns from the sizes in even places, and forecasts the others; then the other way.
@@ -226,7 +211,7 @@ std::string other_sizes(const std::vector<LoggedTime>& times, DataFiles& files) 
       for (const LoggedTime& time : halves[1 - learned]) forecast_row(time, cluster, logs[log]);
     }
   }
-  return table_of(logs, 0.05);
+  return table_of(logs, 5);
 }
 
 }  // namespace

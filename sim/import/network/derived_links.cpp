@@ -20,14 +20,6 @@ constexpr Bytes kLarge{1 << 20};
 /// A NIC of 400 Gb/s, the fastest that is common.
 constexpr double kFastestNic = 50e9;
 
-NcclVersion version_of(const CurvePoint& point) {
-  try {
-    return parse_nccl_version(std::string_view(point.library).substr(5));
-  } catch (const std::exception&) {
-    return kUsualNccl;  // no version, or an older one than the rules here
-  }
-}
-
 /// More measured times than these would take long, and decide nothing else.
 constexpr std::size_t kMostDeciding = 64;
 
@@ -65,7 +57,7 @@ double excess(const Cluster& cluster, const std::vector<CurvePoint>& points) {
     on.nodes = point.nodes;
     on.gpus_per_node = point.gpus_per_node;
     on.lay_out_ranks();
-    const Seconds time = modelled_time(on, version_of(point), nullptr,
+    const Seconds time = modelled_time(on, nccl_of(point.library).value_or(kUsualNccl), nullptr,
                                        *outcome_named(point.collective), point.bytes);
     sum += std::log(time / point.seconds);
   }

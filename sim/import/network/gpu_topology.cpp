@@ -1,10 +1,10 @@
 // The matrix of `nvidia-smi topo -m`: the GPUs of a node, its NICs, and what lies between GPUs.
 #include <algorithm>
-#include <cctype>
 #include <optional>
 
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
+#include "sim/import/network/log_words.hpp"
 #include "sim/import/network/network_facts.hpp"
 
 namespace gradcast {
@@ -12,37 +12,20 @@ namespace {
 
 /// GB/s of an NVLink of V100 to H100, as NCCL counts it (src/graph/topo.h).
 constexpr double kNvlinkRate = 20e9;
-/// A PCIe slot of the third generation with 16 lanes, as NCCL counts it.
-constexpr double kPcieRate = 12e9;
 
-std::vector<std::string> topology_words(const std::string& line) {
-  std::vector<std::string> words;
-  std::string word;
-  for (const char letter : line + " ") {
-    if (std::isspace(static_cast<unsigned char>(letter)) == 0) {
-      word += letter;
-    } else if (!word.empty()) {
-      words.push_back(std::move(word));
-      word.clear();
-    }
-  }
-  return words;
-}
-
-bool names_device(const std::string& word, std::string_view what) {
+bool names_device(std::string_view word, std::string_view what) {
   return word.starts_with(what) && word.size() > what.size() && word.size() <= what.size() + 3 &&
-         std::all_of(word.begin() + static_cast<std::ptrdiff_t>(what.size()), word.end(),
-                     [](char letter) { return letter >= '0' && letter <= '9'; });
+         std::all_of(word.begin() + static_cast<std::ptrdiff_t>(what.size()), word.end(), is_digit);
 }
 
-bool names_nic(const std::string& word) {
+bool names_nic(std::string_view word) {
   return names_device(word, "NIC") || names_device(word, "mlx5_") ||
          names_device(word, "bnxt_re") || names_device(word, "rdmap");
 }
 
 /// "NV18": 18 NVLinks; 0 for none.
-int nvlinks(const std::string& word) {
-  return names_device(word, "NV") ? std::stoi(word.substr(2)) : 0;
+int nvlinks(std::string_view word) {
+  return names_device(word, "NV") ? static_cast<int>(parse_integer(word.substr(2))) : 0;
 }
 
 }  // namespace
@@ -57,19 +40,19 @@ NetworkFacts read_gpu_topology(const TextFile& file) {
   std::optional<int> links;  // the fewest of any GPU to any one of the others
   bool nvlink = true;
   for (const std::string& line : split_words(file.content, '\n')) {
-    const std::vector<std::string> words = topology_words(line);
+    const std::vector<std::string_view> words = words_of(line);
     if (words.empty()) continue;
     const bool header = words.size() > 1 && words[0] == "GPU0" &&
                         (names_device(words[1], "GPU") || names_nic(words[1]) || words[1] == "CPU");
     if (header && gpus == 0) {
-      for (const std::string& word : words) {
+      for (const std::string_view word : words) {
         gpus += names_device(word, "GPU") ? 1 : 0;
         nics += names_nic(word) ? 1 : 0;
       }
     } else if (gpus > 0 && names_device(words[0], "GPU") && rows < gpus) {
       if (words.size() <= static_cast<std::size_t>(gpus))
         throw DataError(file.path.string(), 0,
-                        "row " + words[0] + " of the matrix has fewer than " +
+                        "row " + std::string(words[0]) + " of the matrix has fewer than " +
                             std::to_string(gpus) + " entries");
       int most = 0;
       for (int other = 0; other < gpus; ++other)

@@ -1,4 +1,5 @@
-// What `iperf3 -J` writes (https://software.es.net/iperf/): the rate of a link, and its round trip.
+// The rate of a link and its round trip, as `iperf3 -J` writes them
+// (https://software.es.net/iperf/).
 #include <algorithm>
 #include <limits>
 

@@ -297,7 +297,9 @@ class NcclTestsLog {
                                 std::to_string(rows.size()) + " sizes");
   }
 
-  std::string library() const { return version_.empty() ? "nccl" : "nccl-" + version_; }
+  std::string library() const {
+    return version_.empty() ? "nccl" : std::string(kNcclPrefix) + version_;
+  }
 
   /// "NCCL version 2.22.3+cuda12.6".
   void take_of_nccl(std::string_view line) {
@@ -342,11 +344,7 @@ class NcclTestsLog {
 
   void take_version(std::string_view version) {
     while (!version.empty() && version.back() == '.') version.remove_suffix(1);
-    const auto dots = std::count(version.begin(), version.end(), '.');
-    constexpr std::size_t kLongest = 12;
-    if (dots >= 1 && dots <= 2 && version.size() <= kLongest &&
-        version.find("..") == std::string_view::npos && version.front() != '.')
-      version_ = version;
+    if (is_version(version)) version_ = version;
   }
 
   DataError failure(const std::string& what) const { return {file_.path.string(), line_, what}; }

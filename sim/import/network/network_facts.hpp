@@ -1,4 +1,4 @@
-// What a file of measurements says of a cluster. Several files together make one cluster.
+// Facts about a cluster in one file of measurements. Several files together make one cluster.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -29,6 +29,9 @@ struct NetworkFacts {
   std::optional<BytesPerSecond> intra_bandwidth{};
   ImportNotes notes;
 };
+
+/// A PCIe slot of the third generation with 16 lanes, as NCCL counts it (src/graph/topo.h).
+inline constexpr double kPcieRate = 12e9;
 
 /// Bytes by which a file is recognised.
 inline constexpr std::size_t kNetworkHead = std::size_t{1} << 16;

@@ -61,7 +61,7 @@ bool has_nvlink(const std::string& device) {
 
 /// NVLinks as NCCL counts them (src/graph/topo.h), or a PCIe slot of the third generation.
 BytesPerSecond inside_of(const std::string& device) {
-  if (!has_nvlink(device)) return {12e9};
+  if (!has_nvlink(device)) return {kPcieRate};
   switch (generation_of(device)) {
     case GpuGeneration::Blackwell:
       return {721.8e9};

@@ -1,4 +1,4 @@
-// What layers keep for backward, by hand. scripts/activations counts the same with PyTorch.
+// Activations that layers keep for backward, by hand. scripts/activations counts them with PyTorch.
 #include <catch2/catch.hpp>
 
 #include "tests/sim/generate/network_tensors.hpp"

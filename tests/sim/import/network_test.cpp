@@ -72,7 +72,7 @@ TEST_CASE("a log of nccl-tests gives times out of place, and the nodes that took
 }
 
 TEST_CASE("a line names the test, and lines of NCCL its version and network", "[network]") {
-  // Of 4 ranks an all-gather's bus has 3/4 of the algorithm bandwidth.
+  // An all-gather by 4 ranks has a bus bandwidth of 3/4 of the algorithm's.
   const std::string row =
       "     1000000         62500      half    none      -1    100.0   10.00    7.50      0    N/A "
       "  "

@@ -104,7 +104,7 @@ TEST_CASE("times of the same version of NCCL count first, then an unknown one's,
   const Cluster unknown =
       measured(4, {point(4, 1'000'000, 2e-3), point(4, 1'000'000, 4e-3, "nccl")});
   CHECK(time_on(unknown, 1'000'000, {2, 27, 5}) == Approx(4e-3));
-  // What MPI took says nothing of NCCL.
+  // MPI's times say nothing of NCCL's.
   const Cluster mpi = measured(4, {point(4, 1'000'000, 9e-3, "mpi")});
   CHECK(time_on(mpi, 1'000'000) == Approx(time_on(described(4), 1'000'000)));
 }

@@ -61,20 +61,17 @@ std::string headline(const IterationForecast& forecast, const Plan& plan, const 
     table.rows.push_back({name, value});
   };
   const TimeUnit unit = unit_of(result, settings);
-  const auto seconds = [&](Seconds time) { return unit.number(time); };
   if (forecast.lost()) {
     add("the run never ends", result.lost);
     return to_text(table);
   }
-  add(noise.replicas > 1 ? "iteration (mean)" : "iteration",
-      seconds(result.iteration) + " " + std::string(unit.name));
+  add(noise.replicas > 1 ? "iteration (mean)" : "iteration", unit.text(result.iteration));
   add("assumed", settings.at("assumed").get<std::string>());
   if (noise.replicas > 1) {
     const Spread& spread = forecast.spread;
-    add("95 % interval of the mean",
-        seconds(spread.low) + " to " + seconds(spread.high) + " " + std::string(unit.name));
-    add("5 %, 50 %, 95 % of the runs", seconds(spread.p05) + ", " + seconds(spread.median) + ", " +
-                                           seconds(spread.p95) + " " + std::string(unit.name));
+    add("95 % interval of the mean", unit.number(spread.low) + " to " + unit.text(spread.high));
+    add("5 %, 50 %, 95 % of the runs",
+        unit.number(spread.p05) + ", " + unit.number(spread.median) + ", " + unit.text(spread.p95));
     if (spread.lost > 0)
       add("runs that never ended",
           std::to_string(spread.lost) + " of " + std::to_string(spread.replicas));
@@ -95,19 +92,16 @@ std::string headline(const IterationForecast& forecast, const Plan& plan, const 
                      : ""));
     if (forecast.verdict) add("over dense, same schedule", words_of(*forecast.verdict));
   }
-  add("90 % interval", forecast.interval
-                           ? seconds(forecast.interval->low) + " to " +
-                                 seconds(forecast.interval->high) + " " + std::string(unit.name)
-                           : "none: the data folder has no stack-population");
+  add("90 % interval", forecast.interval ? unit.number(forecast.interval->low) + " to " +
+                                               unit.text(forecast.interval->high)
+                                         : "none: the data folder has no stack-population");
   if (const std::string whose = interval_is_of(forecast, settings); !whose.empty()) {
     add("", whose);
     if (const auto& by_mpi = forecast.interval_by_mpi;
         by_mpi && by_mpi->high > forecast.interval->high)
-      add("",
-          "by MPI through the host: up to " + seconds(by_mpi->high) + " " + std::string(unit.name));
+      add("", "by MPI through the host: up to " + unit.text(by_mpi->high));
   }
-  if (forecast.physics != result.iteration)
-    add("by physics alone", seconds(forecast.physics) + " " + std::string(unit.name));
+  if (forecast.physics != result.iteration) add("by physics alone", unit.text(forecast.physics));
   if (forecast.counts) add_counts(*forecast.counts, unit, add);
   for (const TermUse& use : forecast.outside_seen)
     add("? not seen like this", use.term->name() + ": " + use.outside + "; left at physics");
