@@ -13,8 +13,11 @@ def soak(kills, folder):
     references = {}
     for job in JOBS:
         where = prepared(os.path.join(folder, job.name + "-reference"))
+        given = job.visible(where)
         took = seconds_of(job.arguments, where)
         references[job.name] = (state(job, where), took)
+        unlisted = {name for name in references[job.name][0] if not name.endswith(".points")} - {*job.files, *given}
+        require(not unlisted, f"{job.name}'s list of files lacks {sorted(unlisted)}")
     while sum(done.values()) < kills:
         for job in JOBS:
             if sum(done.values()) >= kills:
