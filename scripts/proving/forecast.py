@@ -51,8 +51,13 @@ def write_cluster(setup, link, path):
 
 
 def write_costs(setup, hook_seconds, path):
-    """A cost table of what the hook takes on a bucket of one rank: until it sends, and after."""
-    name, parameter = setups.compressor_of(setup)
+    """A cost table of what a hook of PyTorch takes on a bucket of one rank, until it sends and after; of a hook of
+    ours what `calibrate` wrote."""
+    if setups.is_ours(setup):
+        path.write_text("\n".join(hook_seconds) + "\n")
+        return
+    name, settings = setups.compressor_of(setup)
+    parameter = settings.get("parameter", "")
     with open(path, "w") as file:
         file.write("# device: sleep\n# implementation: torch\n"
                    "compressor,mode,implementation,tensors,elements,density,workers,distribution,selected,"
@@ -122,9 +127,9 @@ def forecast(program, setup, link, compute_seconds, hook_seconds):
                  "--accumulation", str(setup["accumulation"]), *schedule_flags(setup)]
         if setup["hook"]:
             write_costs(setup, hook_seconds, folder / "costs.csv")
-            compressor, parameter = setups.compressor_of(setup)
+            compressor, settings = setups.compressor_of(setup)
             flags += ["--compressor", compressor, "--costs", "costs.csv"]
-            flags += ["--parameter", parameter] if parameter else []
+            flags += [word for name, value in settings.items() for word in (f"--{name}", value)]
         event = setup["event"]
         if event.kind == "jobs":
             flags += ["--concurrent-jobs", str(event.factor)]

@@ -2,7 +2,7 @@
 
 usage: job.py SETUP.json OUTPUT.json, with RANK, WORLD_SIZE and so on in the environment. SETUP has
 `work`: train (`layers`: shape of each tensor, seconds forward and backward, unit; `schedule`, `hook`,
-`bucket_mib`, `accumulation`, `warm_up`, `iterations`), hook (the same: what the hook takes on one
+`hook_settings` of a hook of gradcast, `bucket_mib`, `accumulation`, `warm_up`, `iterations`), hook (the same: what the hook takes on one
 rank), collective (`collective` of `bytes`) or link (a measurement of the ground). Rank 0 writes the result, and to PROGRESS, where that is
 set, a byte when an iteration begins.
 """
@@ -41,7 +41,7 @@ class Layer(nn.Module):
         super().__init__()
         self.tensors = nn.ParameterList([nn.Parameter(torch.zeros(shape)) for shape in shapes])
         # The sleep stands for the time in which a GPU would make these.
-        self.gradients = [torch.full(shape, 1e-3) for shape in shapes]
+        self.gradients = [1e-3 * torch.randn(shape) for shape in shapes]
         self.forward_seconds = forward_seconds
         self.backward_seconds = backward_seconds
 
@@ -49,8 +49,18 @@ class Layer(nn.Module):
         return Sleep.apply(x, self, *self.tensors)
 
 
+def register(model, setup, hook_times):
+    """Gives the model its communication hook. hook_times: takes what the hook takes on each bucket, or None."""
+    if setup["hook_settings"] is not None:
+        import gradcast.torch
+        gradcast.torch.hook(**setup["hook_settings"]).register(model)
+        return
+    state, hook = hook_of(setup)
+    model.register_comm_hook(state, hook if hook_times is None else timed(hook, hook_times))
+
+
 def hook_of(setup):
-    """The communication hook and its state."""
+    """A communication hook of PyTorch and its state."""
     from torch.distributed.algorithms.ddp_comm_hooks import default_hooks, powerSGD_hook
     if setup["hook"] == "fp16":
         return None, default_hooks.fp16_compress_hook
@@ -118,8 +128,7 @@ def train(setup, hook_times=None):
         model = DistributedDataParallel(network, bucket_cap_mb=size, broadcast_buffers=False,
                                         gradient_as_bucket_view=True, static_graph=schedule == "static-graph")
         if setup["hook"]:
-            state, hook = hook_of(setup)
-            model.register_comm_hook(state, hook if hook_times is None else timed(hook, hook_times))
+            register(model, setup, hook_times)
     if schedule == "zero1":
         from torch.distributed.optim import ZeroRedundancyOptimizer
         optimizer = ZeroRedundancyOptimizer(network.parameters(), optimizer_class=torch.optim.SGD, lr=0.01)
@@ -234,6 +243,7 @@ def main():
     torch.set_num_threads(1)
     setup = json.load(open(sys.argv[1]))
     dist.init_process_group("gloo")
+    torch.manual_seed(dist.get_rank())
     work = {"train": train, "link": measure_link, "hook": measure_hook,
             "collective": time_collective}[setup["work"]]
     result = work(setup)

@@ -2,6 +2,7 @@
 import itertools
 import json
 import math
+import statistics
 
 import forecast
 import setups
@@ -13,6 +14,9 @@ END = "<!-- end of runs -->"
 SEED = 20261125
 DRAWN = 20
 DRAWN_FROM = 76  # the set-ups that there were then, the first of the list
+# The same for the runs with hooks of gradcast.
+OURS_SEED = 20261126
+OURS_DRAWN = 10
 # Two runs whose order counts are further apart than this.
 APART = 0.05
 
@@ -24,6 +28,11 @@ def error_percent(record, key="seconds"):
 def inside(record):
     low, high = record["forecast"]["interval"]
     return low is not None and low <= record["measured"]["seconds"] <= high
+
+
+def width(record):
+    low, high = record["forecast"]["interval"]
+    return (high - low) / record["forecast"]["seconds"]
 
 
 def spread_percent(record):
@@ -70,10 +79,24 @@ def summary(records):
     if held_out:
         text += (f"\nThe {len(held_out)} that were drawn by seed {SEED} before: physics alone "
                  f"{errors_of(held_out, 'physics_seconds')}, with the stack {errors_of(held_out, 'seconds')}.\n")
+    ours = [record for record in records if setups.is_ours(record["setup"])]
+    if ours:
+        drawn = setups.drawn([setup["name"] for setup in setups.setups() if setups.is_ours(setup)], OURS_DRAWN, OURS_SEED)
+        held_out = [record for record in ours if record["name"] in drawn]
+        text += (f"\nThe {len(ours)} with hooks of gradcast: {errors_of(ours, 'seconds')}, {sum(map(inside, ours))} inside, "
+                 f"median width {100 * statistics.median(map(width, ours)):.0f} %.")
+        if held_out:
+            text += (f" The {len(held_out)} among them that were drawn by seed {OURS_SEED} before: "
+                     f"{errors_of(held_out, 'seconds')}, {sum(map(inside, held_out))} inside.")
+        text += "\n"
     right, pairs = orders(records)
     if pairs:
         text += (f"\nOrders of schedules and hooks on the same hosts and links: {right} of {pairs} pairs right, among those "
-                 f"that are more than {100 * APART:.0f} % apart.\n")
+                 f"that are more than {100 * APART:.0f} % apart.")
+        right, pairs = orders(records, is_usual, lambda record: setups.is_ours(record["setup"]))
+        if pairs:
+            text += f" Whether a hook of gradcast pays against none: {right} of {pairs}."
+        text += "\n"
     return text
 
 
@@ -81,6 +104,12 @@ def ground_of(record):
     """What two runs share whose order is asked for: model, hosts, links, compute."""
     setup = record["setup"]
     return (setup["model"], tuple(setups.ranks_by_host(setup)), setup["mbit"], setup["compute_seconds"])
+
+
+def is_usual(record):
+    """DDP as it is without settings."""
+    setup = record["setup"]
+    return setup["schedule"] == "ddp" and setup["bucket_mib"] == 25 and not setup["hook"]
 
 
 def hosts_in_words(ranks):
@@ -97,10 +126,14 @@ def calm(records):
             and not record["setup"]["uplink_mbit"]]
 
 
-def orders(records):
-    """Pairs whose faster one was forecast to be the faster one, and all pairs, by their distance."""
+def orders(records, is_one=None, is_other=None):
+    """Pairs whose faster one was forecast to be the faster one, and all pairs, by their distance. is_one, is_other:
+    which records may stand on each side of a pair; else all."""
     right = pairs = 0
-    for one, other in itertools.combinations(calm(records), 2):
+    chosen = calm(records)
+    couples = (itertools.combinations(chosen, 2) if is_one is None
+               else itertools.product(filter(is_one, chosen), filter(is_other, chosen)))
+    for one, other in couples:
         if ground_of(one) != ground_of(other):
             continue
         ratio = one["measured"]["seconds"] / other["measured"]["seconds"]
@@ -135,6 +168,38 @@ def winners(records):
         text += (f"| {model} | {hosts_in_words(ranks)} | {mbit:g} | {' | '.join(cells)} | "
                  f"{best[0]} | {best[1]} |\n")
     return "\n" + text if lines else ""
+
+
+def own_hooks(records):
+    """Markdown: each hook of gradcast beside DDP without a hook, by model, ranks and rate."""
+    by_ground, hooks = {}, []
+    for record in calm(records):
+        setup = record["setup"]
+        if is_usual(record) or setups.is_ours(setup):
+            by_ground.setdefault(ground_of(record), {})[setup["hook"]] = record
+            if setup["hook"] not in hooks:
+                hooks.append(setup["hook"])
+    by_ground = {where: runs for where, runs in sorted(by_ground.items()) if any(runs.keys() - {""})}
+    if not by_ground:
+        return ""
+    titles = [f"{model}, {hosts_in_words(ranks)} x {mbit:g} Mbit/s" for model, ranks, mbit, _ in by_ground]
+    text = f"\n| measured s, error of the forecast | {' | '.join(titles)} |\n|---|{'---:|' * len(titles)}\n"
+    fastest = [min(runs, key=lambda hook, runs=runs: runs[hook]["measured"]["seconds"]) for runs in by_ground.values()]
+    for hook in sorted(hooks):
+        cells = []
+        for runs, best in zip(by_ground.values(), fastest):
+            mark = "**" if hook == best else ""
+            cells.append(f"{mark}{runs[hook]['measured']['seconds']:.2f}{mark}, {error_percent(runs[hook]):+.1f} %"
+                         if hook in runs else "")
+        if any(cells):
+            text += f"| {in_words(hook)} | {' | '.join(cells)} |\n"
+    return text
+
+
+def in_words(hook):
+    """A hook of ours without what they all have: topk 0.01."""
+    name, settings = setups.compressor_of({"hook": hook})
+    return " ".join([name or "none", *settings.values()])
 
 
 def picture(records):
@@ -241,7 +306,7 @@ def write(root, results):
         return
     page = root / "docs" / "proving.md"
     text = page.read_text()
-    made = f"{BEGIN}\n{summary(records)}{winners(records)}\n{table(records)}{END}"
+    made = f"{BEGIN}\n{summary(records)}{winners(records)}{own_hooks(records)}\n{table(records)}{END}"
     page.write_text(text[:text.index(BEGIN)] + made + text[text.index(END) + len(END):])
     (root / "docs" / "proving.svg").write_text(picture(records))
     (root / "traces" / "measured-proving.csv").write_text(measured_runs(records))

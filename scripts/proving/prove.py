@@ -31,6 +31,7 @@ ITERATIONS = 10
 LONGEST = 180  # seconds that a run should take at most
 BUSY_SHARE = 0.1  # of the machine, by others, makes a run worthless
 TRIES = 3
+CALIBRATE_FLAGS = {"density": "--densities", "parameter": "--parameters"}
 # --quick runs two short set-ups, which the commit's hash draws.
 QUICK_RUNS, QUICK_ITERATIONS, QUICK_SECONDS, QUICK_PERCENT = 2, 5, 48, 15
 
@@ -87,7 +88,8 @@ def start(hosts, ranks_by_host, job, *, folder, port=29500, together=True, progr
         mine = output if together or rank == 0 else f"{output}.{rank}"
         process = hosts.start(host, [sys.executable, str(FOLDER / "job.py"), setup, mine],
                               {**world, "GLOO_SOCKET_IFNAME": "eth0", "OMP_NUM_THREADS": "1",
-                               "PYTHONWARNINGS": "ignore", "PROGRESS": progress}, log)
+                               "PYTHONWARNINGS": "ignore", "PROGRESS": progress,
+                               "PYTHONPATH": str(ROOT / "python"), "GRADCAST_LIBRARY_DIR": str(ROOT / "build")}, log)
         process.log = log
         processes.append(process)
     return processes, output
@@ -136,10 +138,18 @@ def disturb(hosts, processes, event, progress, end):
         processes[event.who].send_signal(signal.SIGCONT)
 
 
+def hook_settings(setup):
+    """What `gradcast.torch.hook` takes, where the hook is gradcast's own; else None."""
+    if not setups.is_ours(setup):
+        return None
+    name, settings = setups.compressor_of(setup)
+    return {"compressor": name, **{key: float(value) for key, value in settings.items()}}
+
+
 def training(setup, iterations):
     layers = [[*layer] for layer in setups.layers_by_name(setup).values()]
     return {"work": "train", "layers": layers, "period": forecast.PERIOD, "warm_up": WARM_UP,
-            "iterations": iterations, **{key: setup[key] for key in ("schedule", "hook", "bucket_mib", "accumulation",
+            "iterations": iterations, "hook_settings": hook_settings(setup), **{key: setup[key] for key in ("schedule", "hook", "bucket_mib", "accumulation",
                                                                      "ranks_per_host")}}
 
 
@@ -182,12 +192,34 @@ def compute_seconds(setup):
 
 
 def hook_seconds(setup):
-    """What the hook takes on each bucket, by its elements, on ranks beside each other."""
+    """What the hook takes on each bucket, by its elements, on ranks beside each other. Of a hook of ours: the cost
+    table of `calibrate`, as lines."""
     if not setup["hook"]:
         return None
+    if setups.is_ours(setup):
+        return once(("costs", setup["model"], setup["hook"], setups.ranks_of(setup)), lambda: calibrated(setup))
     key = ("hook", setup["model"], setup["hook"], setup["bucket_mib"], *setups.ranks_by_host(setup))
     job = {**training({**setup, "compute_seconds": 0.1, "accumulation": 1}, 5), "work": "hook"}
     return once(key, lambda: beside_each_other(setup, job))["hook_seconds"]
+
+
+def calibrated(setup):
+    """The cost table that `calibrate` makes while as many of it run as the set-up has ranks."""
+    name, settings = setups.compressor_of(setup)
+    ranks = setups.ranks_of(setup)
+    with tempfile.TemporaryDirectory() as folder:
+        files = [os.path.join(folder, f"costs-{rank}.csv") for rank in range(ranks)]
+        running = [subprocess.Popen(
+            [PROGRAM, "calibrate", "--device", "cpu", "--models", setup["model"], "--compressors", name, "--workers",
+             str(ranks), "--seconds", "0.2", "--budget", "15s", "--quiet", "--output", file,
+             *(word for key, value in settings.items() for word in (CALIBRATE_FLAGS[key], value))],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "GRADCAST_CONFIG": "none"}) for file in files]
+        for process in running:
+            said = process.communicate(timeout=LONGEST)[1]
+            if process.returncode != 0:
+                raise RuntimeError(f"calibrate failed: {said.strip()}")
+        return pathlib.Path(files[0]).read_text().splitlines()
 
 
 def job_of(setup, iterations):

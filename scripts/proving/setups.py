@@ -3,6 +3,7 @@ import collections
 import csv
 import pathlib
 import random
+import re
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 ROOT = FOLDER.parent.parent
@@ -49,7 +50,7 @@ def name_of(row):
     if row["bucket_mib"] != "25" and not row["hook"].startswith("powersgd"):
         parts.append(f"{row['bucket_mib']}mib")
     if row["hook"]:
-        parts.append(row["hook"])
+        parts.append(re.sub(r":(\w+=)?", "-", row["hook"]))
     if row["accumulation"] != "1":
         parts.append("accumulate")
     if row["event"]:
@@ -106,12 +107,23 @@ def layers_by_name(setup):
     return layers
 
 
+OURS = "gradcast-"
+
+
+def is_ours(setup):
+    """True if the hook is gradcast's own."""
+    return setup["hook"].startswith(OURS)
+
+
 def compressor_of(setup):
-    """A hook's name in gradcast, and its parameter: powersgd4 is PowerSGD of rank 4."""
+    """A hook's name in gradcast, and its settings: powersgd4 is PowerSGD of rank 4, gradcast-topk:density=0.01 ours."""
     hook = setup["hook"]
+    if is_ours(setup):
+        name, *settings = hook.removeprefix(OURS).split(":")
+        return name, dict(setting.split("=") for setting in settings)
     if hook.startswith("powersgd"):
-        return "powersgd", hook.removeprefix("powersgd")
-    return hook, ""
+        return "powersgd", {"parameter": hook.removeprefix("powersgd")}
+    return hook, {}
 
 
 def ranks_by_host(setup):
@@ -124,6 +136,11 @@ def ranks_of(setup):
     return sum(ranks_by_host(setup))
 
 
+def share_sent(compressor):
+    """About how much of a dense all-reduce of two ranks a compressor sends, for estimates of how long a run takes."""
+    return {"": 1, "dense": 1, "fp16": 0.5, "bf16": 0.5, "int8": 0.3, "qsgd": 0.3, "natural": 0.3}.get(compressor, 0.05)
+
+
 def expected_seconds(setup):
     """About how long an iteration takes, and how long the run, for the one who waits.
 
@@ -134,7 +151,7 @@ def expected_seconds(setup):
     if collective_of(setup):
         iteration = 2 * ranks * 8 * bytes_of(setup["model"]) / (setup["mbit"] * 1e6)
         return iteration, 10 + starting / 4 + 13 * iteration
-    share = {"": 1, "fp16": 0.5, "bf16": 0.5}.get(setup["hook"], 0.05)
+    share = share_sent(compressor_of(setup)[0])
     factor = {"zero1": 1.5, "fsdp": 2, "hsdp": 2, "local-sgd": 0.25}.get(setup["schedule"], 1)
     rate = min(setup["mbit"], setup["uplink_mbit"] or setup["mbit"])
     event = setup["event"]

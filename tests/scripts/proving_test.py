@@ -42,6 +42,13 @@ class Forecasts(unittest.TestCase):
         self.assertIsNone(setups.collective_of({"schedule": "ddp"}))
         self.assertEqual(setups.bytes_of("16MiB"), 16_777_216)
 
+    def test_a_hook_of_ours_says_its_settings(self):
+        setup = {"hook": "gradcast-topk:density=0.01"}
+        self.assertEqual(setups.compressor_of(setup), ("topk", {"density": "0.01"}))
+        self.assertTrue(setups.is_ours(setup))
+        self.assertEqual(setups.compressor_of({"hook": "powersgd4"}), ("powersgd", {"parameter": "4"}))
+        self.assertIn("resnet-50-2-300-gradcast-topk-0.01", [setup["name"] for setup in setups.setups()])
+
     def test_layers_sleep_as_long_as_the_set_up_says_backward_twice_as_long_as_forward(self):
         layers = setups.layers_by_name({"model": "resnet-50", "compute_seconds": 1.5}).values()
         self.assertAlmostEqual(sum(layer.forward for layer in layers), 0.5)
