@@ -112,7 +112,8 @@ file.
 
 Keys are names of flags; tables are names of commands. The value of a flag is the first of these:
 what is typed, the environment (GRADCAST_NODES=16), the command's own table, the keys above the
-tables, the default. Paths are read as if they were typed.
+tables, the default. A path that begins with ./ lies beside the file; others are read as if typed.
+A folder stands for the gradcast.toml in it: `--config my-cluster`, or `decide my-cluster`.
 
 Values of the file count as given. The argv of a result lists them too, so that it says how to get
 the same result without the file. `gradcast config COMMAND` shows where each value comes from.

@@ -57,8 +57,7 @@ std::vector<FittingBatch> fitting_batches(const Request& asked, const Scenario& 
       if (!batch) continue;
       way.with = join(words, " and ");
       way.batch = *batch;
-      option.request.batch = *batch;
-      option.flags.emplace_back("batch", std::to_string(*batch));
+      set_batch(option, *batch, now);
       option.name = words.empty() ? "largest batch (" + std::to_string(*batch) + " a GPU)"
                                   : way.with + " at batch " + std::to_string(*batch);
       if (*batch == 0) option.refused = "not even one sample fits in memory";

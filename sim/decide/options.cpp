@@ -92,8 +92,7 @@ void add_nodes(std::vector<Option>& options, const Request& asked, const Cluster
 Option larger_batch(const Request& asked, const Scenario& now) {
   const int batch = 2 * now.batch();
   Option option{"batch x 2 (" + std::to_string(batch) + " a GPU)", Change::Batch, asked};
-  option.request.batch = batch;
-  option.flags = {{"batch", std::to_string(batch)}};
+  set_batch(option, batch, now);
   return option;
 }
 
@@ -199,6 +198,16 @@ Request dense_request(Request request) {
   request.mode.clear();
   request.implementation.clear();
   return request;
+}
+
+void set_batch(Option& option, int batch, const Scenario& now) {
+  option.request.batch = batch;
+  option.flags.emplace_back("batch", std::to_string(batch));
+  std::optional<Seconds>& compute = option.request.compute;
+  if (!compute) return;
+  const Seconds update = std::min(now.trace->update, *compute);
+  *compute = update + (*compute - update) * (static_cast<double>(batch) / now.batch());
+  option.flags.emplace_back("compute-seconds", to_text(*compute));
 }
 
 std::vector<std::string> usual_compressors() {

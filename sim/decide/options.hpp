@@ -33,6 +33,10 @@ std::vector<std::string> usual_compressors();
 /// The request without compressing: what is said of a compressor alone is left out.
 Request dense_request(Request request);
 
+/// Gives an option another batch. A compute time that was asked for grows with it, but for the
+/// update.
+void set_batch(Option& option, int batch, const Scenario& now);
+
 /// All options of a run. `asked` is the request before defaults, with what is said of compressors,
 /// `today` the same with them, and `now` its scenario. Throws ValueError for an unknown compressor.
 std::vector<Option> options_of(const Request& asked, const Request& today, const Scenario& now,

@@ -14,6 +14,7 @@
 #include "sim/base/thread_pool.hpp"
 #include "sim/engine/iteration_result.hpp"
 #include "sim/forecast/uncertainty.hpp"
+#include "sim/network/collective_choice.hpp"
 #include "sim/plan/bucket_costs.hpp"
 #include "sim/plan/plan_summary.hpp"
 #include "sim/plan/stack_use.hpp"
@@ -192,6 +193,21 @@ void add_compute(SoftwareSpread& spread, const Scenario& inside, const Engine& e
   spread.terms.push_back(compute);
 }
 
+/// What is not known of a collective alone whose time rests on measured ones of its cluster: how
+/// far these scatter, in place of how far clusters lie apart.
+void know_measured_time(SoftwareSpread& spread, const Scenario& scenario) {
+  if (scenario.payload.count == 0 || scenario.collective != nullptr) return;
+  const CollectiveChoice choice(scenario.cluster, scenario.nccl, scenario.library);
+  const std::optional<double> deviation =
+      choice.measured_deviation(scenario.outcome, scenario.payload);
+  if (!deviation) return;
+  spread.discrepancy = spread.discrepancy_below = 0;
+  spread.scatter = *deviation;
+  spread.kind_variance = 0;
+  spread.kinds.clear();
+  spread.joint = nullptr;
+}
+
 std::optional<std::size_t> joint_place(const SoftwareSpread& spread, const std::string& name) {
   return spread.joint == nullptr ? std::nullopt : spread.joint->place_of(name);
 }
@@ -342,6 +358,7 @@ std::optional<SoftwareSpread> spread_of(const Scenario& scenario, const Plan& pl
   if (auto joint = joint_terms(stack->correlations))
     spread.joint = std::make_shared<const JointTerms>(std::move(*joint));
   spread.own = std::hypot(kernel_deviation(plan, scenario).count(), jitter.count());
+  know_measured_time(spread, scenario);
 
   Scenario physics = without_stack(scenario);
   const Engine& engine = engine_for(physics, forecast);

@@ -89,6 +89,9 @@ struct CostEstimate {
   CostFactors factors{};      // how far the times may be off
 };
 
+/// The implementation of rows that `calibrate --device cpu` wrote.
+inline constexpr std::string_view kCpuImplementation = "gradcast-cpu";
+
 struct CostTable {
   std::string name;  // the file's path, for messages
   std::vector<CostRow> rows;

@@ -125,6 +125,11 @@ std::string CollectiveChoice::measured_words(Outcome outcome, Bytes payload) con
   return measured_->words(layout_, outcome, payload);
 }
 
+std::optional<double> CollectiveChoice::measured_deviation(Outcome outcome, Bytes payload) const {
+  if (measured_ == nullptr) return std::nullopt;
+  return measured_->deviation(layout_, outcome, payload);
+}
+
 CollectiveUse CollectiveChoice::scatter(const CollectiveLoad& load,
                                         const RankGroups& groups) const {
   return fastest(Outcome::Scattered, load, groups);

@@ -55,6 +55,8 @@ class CollectiveChoice {
 
   /// `MeasuredTimes::words` for collectives of all ranks; "" for a cluster without such times.
   std::string measured_words(Outcome outcome, Bytes payload) const;
+  /// `MeasuredTimes::deviation` likewise.
+  std::optional<double> measured_deviation(Outcome outcome, Bytes payload) const;
 
  private:
   CollectiveUse fastest(Outcome outcome, const CollectiveLoad& load,

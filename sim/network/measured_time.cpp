@@ -49,6 +49,35 @@ Cluster described_on(const Cluster& cluster, int nodes, int gpus) {
   return described;
 }
 
+/// A time at `bytes` on the straight line through two points.
+double between(const std::pair<double, double>& one, const std::pair<double, double>& other,
+               double bytes) {
+  if (other.first <= one.first) return one.second;
+  return one.second + (other.second - one.second) * (bytes - one.first) / (other.first - one.first);
+}
+
+/// By how much inner points of a line lie off the straight line between their neighbours: the root
+/// of the mean square of the logarithms, over points within three doublings of `bytes`. nullopt with
+/// fewer than three of them.
+std::optional<double> roughness(const std::vector<std::pair<double, double>>& line, double bytes) {
+  constexpr double kNear = 8;
+  double sum = 0;
+  int count = 0;
+  for (std::size_t i = 1; i + 1 < line.size(); ++i) {
+    if (line[i].first < bytes / kNear || line[i].first > bytes * kNear) continue;
+    const double off = std::log(line[i].second / between(line[i - 1], line[i + 1], line[i].first));
+    sum += off * off;
+    ++count;
+  }
+  if (count < 3) return std::nullopt;
+  return std::sqrt(sum / count);
+}
+
+/// What a repeated measurement differs by at least, and what each doubling of the nodes adds
+/// (docs/accuracy.md, "Measured collectives").
+constexpr double kLeastDeviation = 0.02;
+constexpr double kDeviationOfDoubling = 0.1;
+
 }  // namespace
 
 MeasuredTimes::MeasuredTimes(const Cluster& cluster, std::optional<NcclVersion> nccl,
@@ -74,9 +103,7 @@ double MeasuredTimes::ratio_on(const Line& line, int nodes, int gpus, Outcome ou
   const double inside = std::clamp(bytes, line.front().first, line.back().first);
   const auto after = std::find_if(line.begin() + 1, line.end() - 1,
                                   [&](const auto& point) { return point.first >= inside; });
-  const auto& [b1, t1] = line.size() > 1 ? *(after - 1) : line.front();
-  const auto& [b2, t2] = line.size() > 1 ? *after : line.front();
-  const double time = b2 > b1 ? t1 + (t2 - t1) * (inside - b1) / (b2 - b1) : t1;
+  const double time = line.size() > 1 ? between(*(after - 1), *after, inside) : line.front().second;
   return time / modelled_time(described_on(cluster_, nodes, gpus), nccl_, library_, outcome,
                               Bytes{std::llround(inside)})
                     .count();
@@ -117,6 +144,32 @@ double MeasuredTimes::stretch(const RankLayout& layout, Outcome outcome, Bytes p
   const double way = std::log(static_cast<double>(layout.nodes()) / below->first) /
                      std::log(static_cast<double>(above->first) / below->first);
   return std::exp((1 - way) * std::log(ratio(*below)) + way * std::log(ratio(*above)));
+}
+
+std::optional<double> MeasuredTimes::deviation(const RankLayout& layout, Outcome outcome,
+                                               Bytes payload) const {
+  const std::optional<Basis> basis = basis_of(layout, outcome);
+  if (!basis || layout.ranks() == 1) return std::nullopt;
+  const double bytes = std::max(1.0, bytes_of(layout, outcome, payload));
+  const Bytes whole{std::llround(bytes)};
+  Cluster now = cluster_;
+  now.measured = nullptr;
+  const Seconds then = modelled_time(described_on(cluster_, layout.nodes(), layout.gpus_of(0)),
+                                     nccl_, library_, outcome, whole);
+  constexpr double kSame = 1e-3;
+  if (std::abs(modelled_time(now, nccl_, library_, outcome, whole) / then - 1) > kSame)
+    return std::nullopt;
+  double rough = kLeastDeviation;
+  double doublings = INFINITY;
+  for (const auto* at : {basis->below, basis->above}) {
+    const Line& line = at->second;
+    const std::optional<double> its = roughness(line, bytes);
+    if (!its || bytes < line.front().first || bytes > line.back().first) return std::nullopt;
+    rough = std::max(rough, *its);
+    doublings =
+        std::min(doublings, std::abs(std::log2(static_cast<double>(layout.nodes()) / at->first)));
+  }
+  return std::hypot(rough, kDeviationOfDoubling * doublings);
 }
 
 std::string MeasuredTimes::words(const RankLayout& layout, Outcome outcome, Bytes payload) const {

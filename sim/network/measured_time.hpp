@@ -33,6 +33,12 @@ class MeasuredTimes {
   /// 1 where nothing was measured. `payload` as CollectiveLoad counts it.
   double stretch(const RankLayout& layout, Outcome outcome, Bytes payload) const;
 
+  /// Standard deviation of the logarithm of a time that rests on measured ones: by how much the
+  /// line itself jumps from size to size near this one, and more for each doubling of the nodes
+  /// away from those measured. nullopt where the line is too short to say, for a size outside of
+  /// it, and where the cluster's links are no longer those of its file.
+  std::optional<double> deviation(const RankLayout& layout, Outcome outcome, Bytes payload) const;
+
   /// "all-reduce as measured", "all-reduce by the model, scaled by times measured on 2 nodes", ...:
   /// the way in which times for a layout rest on measured ones. `payload`: 0 for many sizes.
   std::string words(const RankLayout& layout, Outcome outcome, Bytes payload) const;

@@ -36,6 +36,12 @@ std::vector<std::string> names_kept(const CommandInfo& command) {
   return names;
 }
 
+/// A value of the file, where it may be a path beside the file.
+std::string beside(const TomlFile& file, const std::string& value) {
+  if (!value.starts_with("./")) return value;
+  return (std::filesystem::path(file.path).parent_path() / value).lexically_normal().string();
+}
+
 /// The value as it would be typed.
 std::string typed_value(const TomlFile& file, const TomlEntry& entry, const FlagInfo& flag) {
   const auto refuse = [&](const std::string& why) {
@@ -47,7 +53,11 @@ std::string typed_value(const TomlFile& file, const TomlEntry& entry, const Flag
       throw refuse("is on or off; write true or false");
     return entry.values[0];
   }
-  if (entry.kind != TomlKind::Boolean) return join(entry.values, ",");
+  if (entry.kind != TomlKind::Boolean) {
+    std::vector<std::string> values;
+    for (const std::string& value : entry.values) values.push_back(beside(file, value));
+    return join(values, ",");
+  }
   if (entry.is_list) throw refuse("is no list of true and false");
   return entry.values[0] == "true" ? "yes" : "no";  // of --overlap
 }
@@ -127,7 +137,12 @@ bool may_be_kept(const std::string& flag) {
 
 std::string config_path(const std::string& asked) {
   const std::string chosen = asked.empty() ? variable("GRADCAST_CONFIG") : asked;
-  if (!chosen.empty()) return chosen == "none" ? "" : chosen;
+  std::error_code ignored;
+  if (chosen == "none") return "";
+  if (!chosen.empty())
+    return std::filesystem::is_directory(chosen, ignored)
+               ? (std::filesystem::path(chosen) / kFolderConfig).string()
+               : chosen;
   std::filesystem::path folder = variable("XDG_CONFIG_HOME");
   if (folder.empty()) {
     const std::string home = variable("HOME");
@@ -135,7 +150,6 @@ std::string config_path(const std::string& asked) {
     folder = std::filesystem::path(home) / ".config";
   }
   const std::filesystem::path path = folder / "gradcast" / "config.toml";
-  std::error_code ignored;
   return std::filesystem::exists(path, ignored) ? path.string() : "";
 }
 

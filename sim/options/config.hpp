@@ -22,13 +22,17 @@ std::string variable_of(const std::string& flag);
 /// Whether environment and file may set a flag: all but -o, -c, -h and a command's words.
 bool may_be_kept(const std::string& flag);
 
-/// The file to read: `asked` (the value of --config), else $GRADCAST_CONFIG, else
-/// $XDG_CONFIG_HOME/gradcast/config.toml, else ~/.config/gradcast/config.toml where it exists. ""
-/// for no file, as also for "none".
+/// The name of the file in a folder that --config names, or that is a word of `decide`.
+inline constexpr const char* kFolderConfig = "gradcast.toml";
+
+/// The file to read: `asked` (the value of --config; of a folder its gradcast.toml), else
+/// $GRADCAST_CONFIG, else $XDG_CONFIG_HOME/gradcast/config.toml, else
+/// ~/.config/gradcast/config.toml where it exists. "" for no file, as also for "none".
 std::string config_path(const std::string& asked);
 
 /// The values that environment and file set for the flags of a command, each flag once, in the
-/// order of the command's flags. The environment comes before the file, and in the file the
+/// order of the command's flags. A value that begins with ./ in the file is a path beside the file.
+/// The environment comes before the file, and in the file the
 /// command's own table comes first. Nothing for a command without --config. Throws DataError for a
 /// file that cannot be read, and for a key or table that no command knows, also in another
 /// command's table; UsageError for a wrong environment variable.

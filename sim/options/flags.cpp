@@ -67,7 +67,9 @@ Flags::Flags(std::string command, const std::string& summary,
       {"quiet", 'q', "", "no notes on standard error", ""},
       {"color", 0, "WHEN", "auto, always or never", "auto"},
       {"config", 'c', "FILE",
-       "TOML file with values for flags that are not given; none: no such file", ""},
+       "TOML file with values for flags that are not given, or a folder with such a " +
+           std::string(kFolderConfig) + "; none: no such file",
+       ""},
       {"help", 'h', "", "this text", ""}};
 }
 
@@ -97,6 +99,14 @@ void Flags::add_words(const std::string& what, const std::string& help, std::siz
   info_.most_words = most;
 }
 
+void Flags::add_folder_word() {
+  add_words("[FOLDER]",
+            std::string("a folder with a ") + kFolderConfig +
+                ", as gradcast.probe leaves it: --config FOLDER",
+            1);
+  folder_word_ = true;
+}
+
 void Flags::without_format() {
   std::erase_if(info_.flags, [](const FlagInfo& flag) { return flag.name == "format"; });
   for (FlagInfo& flag : info_.flags)
@@ -114,17 +124,25 @@ bool Flags::is_switch(const std::string& name) const {
 
 std::vector<std::string> Flags::keep_values() {
   if (caller() != nullptr) return {};  // it says all that it means
-  std::vector<std::string> words;
-  const std::string config = info_.find("config") == nullptr ? "" : text("config");
+  std::string config = info_.find("config") == nullptr ? "" : text("config");
+  if (folder_word_ && !words().empty()) {
+    if (given("config")) throw UsageError("a folder and --config name two files; leave one out");
+    config = words().front();
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(std::filesystem::path(config) / kFolderConfig, ignored))
+      throw UsageError("'" + config + "' is no folder with a " + kFolderConfig +
+                       "; describe the run by flags, see `gradcast " + command() + " --help`");
+  }
+  std::vector<std::string> kept_words;
   for (const KeptValue& kept : kept_values(info_, config)) {
     if (given(kept.flag)) continue;
     kept_[kept.flag] = kept;
     if (!is_switch(kept.flag))
-      words.push_back("--" + kept.flag + "=" + kept.value);
+      kept_words.push_back("--" + kept.flag + "=" + kept.value);
     else if (kept.value == "true")
-      words.push_back("--" + kept.flag);
+      kept_words.push_back("--" + kept.flag);
   }
-  return words;
+  return kept_words;
 }
 
 bool Flags::parse(int argc, const char* const* argv) {
@@ -154,6 +172,7 @@ bool Flags::parse(int argc, const char* const* argv) {
     arguments_.push_back("--" + flag.name);
     if (!is_switch(flag.name)) arguments_.push_back(flag.value);
   }
+  if (folder_word_) line_.words.clear();
   for (const std::string& word : words()) arguments_.push_back(word);
   return true;
 }

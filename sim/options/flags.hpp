@@ -37,6 +37,9 @@ class Flags {
   /// takes none.
   void add_words(const std::string& what, const std::string& help, std::size_t most);
 
+  /// The word is a folder whose gradcast.toml has values for flags: short for --config FOLDER.
+  void add_folder_word();
+
   /// For a command whose answer is a text with one format only.
   void without_format();
   /// For a command that must answer even if the config file is wrong.
@@ -54,7 +57,7 @@ class Flags {
   /// True if the flag is on the command line, not just in environment or config file.
   bool typed(const std::string& name) const { return given(name) && !kept_.contains(name); }
   bool given(const std::string& name) const;
-  /// Words without a flag, in their order.
+  /// Words without a flag, in their order; without a folder whose values are in the flags.
   const std::vector<std::string>& words() const { return line_.words; }
   /// The value or the fallback. Throws std::logic_error for a flag that names what is written.
   std::string text(const std::string& name) const;
@@ -104,6 +107,7 @@ class Flags {
 
   CommandInfo info_;
   bool output_is_answer_;
+  bool folder_word_ = false;
   std::map<std::string, KeptValue> kept_;
   CommandLine line_;
   std::vector<std::string> arguments_;

@@ -15,6 +15,9 @@
 
 namespace gradcast {
 
+/// The source of a term that no run of its stack shows.
+inline constexpr std::string_view kNoRunOfIt = "no run of it: what other stacks say";
+
 struct StackTerm {
   const ScenarioQuantity* quantity = nullptr;
   std::string compressor;  // of which it is a cost; "": of all, or of none

@@ -14,10 +14,33 @@ bool pays(const ScenarioQuantity& quantity, const std::string& compressor,
   return !collective_alone || quantity.of_collectives;
 }
 
+namespace {
+
+bool compresses_on_cpu(const Scenario& scenario) {
+  if (!scenario.compresses()) return false;
+  if (!scenario.implementation.empty()) return scenario.implementation == kCpuImplementation;
+  const auto its = [&](const CostRow& row) { return row.compressor == scenario.compressor->name; };
+  const std::vector<CostRow>& rows = scenario.costs->rows;
+  return std::any_of(rows.begin(), rows.end(), its) &&
+         std::all_of(rows.begin(), rows.end(), [&](const CostRow& row) {
+           return !its(row) || row.implementation == kCpuImplementation;
+         });
+}
+
+/// What only a compressor on a GPU takes.
+bool is_of_gpu(const StackTerm& term) {
+  return term.quantity->name == "staging_bandwidth" ||
+         (term.quantity->of == ScenarioQuantity::Of::Costs &&
+          (term.source == kNoRunOfIt || term.of_family));
+}
+
+}  // namespace
+
 std::vector<const StackTerm*> terms_for(const Stack& stack, const Scenario& scenario) {
   std::vector<const StackTerm*> terms;
+  const bool on_cpu = compresses_on_cpu(scenario);
   for (const StackTerm& term : stack.terms) {
-    if (!pays(*term.quantity, term.compressor, scenario)) continue;
+    if (!pays(*term.quantity, term.compressor, scenario) || (on_cpu && is_of_gpu(term))) continue;
     if (std::find(scenario.stated.begin(), scenario.stated.end(), term.quantity->name) !=
         scenario.stated.end())
       continue;

@@ -15,7 +15,9 @@ bool pays(const ScenarioQuantity& quantity, const std::string& compressor,
 
 /// The terms of a stack that concern this run: its compressor's own before those of all. Without
 /// costs of compressors where nothing is compressed, without those of an iteration where a
-/// collective alone is run, and without what was asked for by value.
+/// collective alone is run, and without what was asked for by value. A compressor whose costs were
+/// timed on the CPU launches no kernels and waits for none, and its payload is in the host's
+/// memory: so without staging, and without what other stacks' runs show beside kernels.
 std::vector<const StackTerm*> terms_for(const Stack& stack, const Scenario& scenario);
 
 /// Whether most stacks of a population have the term: then it is in their forecast.

@@ -82,7 +82,7 @@ FittedFile file_of(const Making& from, const std::string& name, const SourceGrou
     for (const SourceGroup* group : from.groups)
       if (shows(*group) && (own || !origin.empty()))
         for (const FitRow& row : group->rows) its += has_seen(term, row.scenario) ? 1 : 0;
-    term.source = its == 0 ? "no run of it: what other stacks say"
+    term.source = its == 0 ? std::string(kNoRunOfIt)
                            : std::to_string(its) + " runs" + (own ? "" : " of " + origin);
   }
   const std::vector<std::string> taken_out = apply_known(stack, from.known, own || !origin.empty());

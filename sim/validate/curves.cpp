@@ -1,6 +1,7 @@
 #include "sim/validate/curves.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <string_view>
@@ -10,9 +11,11 @@
 
 #include "sim/base/statistics.hpp"
 #include "sim/base/table.hpp"
+#include "sim/forecast/software_spread.hpp"
 #include "sim/import/network/derived_links.hpp"
 #include "sim/inputs/cluster_file.hpp"
 #include "sim/inputs/measured.hpp"
+#include "sim/network/collective_choice.hpp"
 #include "sim/network/measured_time.hpp"
 
 namespace gradcast {
@@ -93,17 +96,24 @@ std::string mean_of(const Errors& errors) {
 
 struct OfLog {
   Errors large, small;  // sizes
-  Errors modelled;      // large ones, without measured times
-  Errors of_file;       // large ones, with the links of the machine's file
+  Errors widths;    // of 90 % intervals, in percent, of large ones that have one by measured times
+  int inside = 0;   // them
+  Errors modelled;  // large ones, without measured times
+  Errors of_file;   // large ones, with the links of the machine's file
 };
 
-/// In percent of the measured time.
-double error_of(const LoggedTime& time, const Cluster& on) {
-  Cluster cluster = on;
+/// A cluster as one row had it.
+Cluster cluster_of(const LoggedTime& time, Cluster cluster) {
   cluster.nodes = time.point.nodes;
   cluster.gpus_per_node = time.point.gpus_per_node;
   cluster.lay_out_ranks();
   cluster.by_sockets = cluster.nic_share == 1 && network_kind_of(cluster) == NetworkKind::Tcp;
+  return cluster;
+}
+
+/// In percent of the measured time.
+double error_of(const LoggedTime& time, const Cluster& on) {
+  const Cluster cluster = cluster_of(time, on);
   const Seconds forecast = modelled_time(cluster, time.version, nullptr,
                                          *outcome_named(time.point.collective), time.point.bytes);
   return 100 * (forecast / time.point.seconds - 1);
@@ -118,6 +128,23 @@ Learned learn(const std::vector<LoggedTime>& times, DataFiles& files) {
   return {learned_from(times, Links::Derived, files), learned_from(times, Links::OfFile, files)};
 }
 
+/// Notes whether the interval that a forecast by measured times has holds the row.
+void judge_interval(const LoggedTime& time, const std::shared_ptr<const MeasuredCollectives>& how,
+                    OfLog& log) {
+  Cluster cluster = how->described;
+  cluster.measured = how;
+  cluster = cluster_of(time, std::move(cluster));
+  const Outcome outcome = *outcome_named(time.point.collective);
+  Bytes payload = time.point.bytes;
+  if (outcome == Outcome::AllGathered) payload.count /= cluster.ranks();
+  const std::optional<double> deviation =
+      CollectiveChoice(cluster, time.version, nullptr).measured_deviation(outcome, payload);
+  if (!deviation) return;
+  const double reach = *deviation * t_quantile((1 + kIntervalLevel) / 2, kSpreadDegrees);
+  log.widths.push_back(100 * (std::exp(reach) - std::exp(-reach)));
+  log.inside += std::abs(std::log1p(log.large.back() / 100)) <= reach ? 1 : 0;
+}
+
 void forecast_row(const LoggedTime& time, const Learned& learned, OfLog& errors) {
   const auto measured = [&](const std::shared_ptr<const MeasuredCollectives>& how) {
     Cluster cluster = how->described;
@@ -126,6 +153,7 @@ void forecast_row(const LoggedTime& time, const Learned& learned, OfLog& errors)
   };
   if (time.point.bytes < kFromHere) return errors.small.push_back(measured(learned.derived));
   errors.large.push_back(measured(learned.derived));
+  judge_interval(time, learned.derived, errors);
   errors.of_file.push_back(measured(learned.of_file));
   errors.modelled.push_back(error_of(time, learned.derived->described));
 }
@@ -135,21 +163,25 @@ std::string table_of(const std::map<std::string, OfLog>& logs, double goal) {
   std::string text =
       "| log | rows from 1 MiB | mean error | worst | with the links of the cluster's file | by "
       "the "
-      "derived links alone | below 1 MiB: rows | mean error |\n"
-      "|---|---:|---:|---:|---:|---:|---:|---:|\n";
+      "derived links alone | below 1 MiB: rows | mean error | intervals | inside | median width |\n"
+      "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n";
   const auto row = [&](const std::string& name, const OfLog& of) {
     const double worst = of.large.empty() ? 0 : summarize_errors(of.large).worst;
     text += "| " + name + " | " + std::to_string(of.large.size()) + " | " + mean_of(of.large) +
             " | " + with_sign(worst, 0) + " % | " + mean_of(of.of_file) + " | " +
             mean_of(of.modelled) + " | " + std::to_string(of.small.size()) + " | " +
-            mean_of(of.small) + " |\n";
+            mean_of(of.small) + " | " + std::to_string(of.widths.size()) + " | " +
+            std::to_string(of.inside) + " | " +
+            (of.widths.empty() ? "" : fixed(median(of.widths), 0) + " %") + " |\n";
   };
   OfLog all;
   int good = 0;
   for (const auto& [name, of] : logs) {
     row("`" + name + "`", of);
     good += !of.large.empty() && summarize_errors(of.large).mean_absolute <= goal ? 1 : 0;
-    for (const auto member : {&OfLog::large, &OfLog::small, &OfLog::modelled, &OfLog::of_file}) {
+    all.inside += of.inside;
+    for (const auto member :
+         {&OfLog::large, &OfLog::small, &OfLog::modelled, &OfLog::of_file, &OfLog::widths}) {
       const Errors& added = of.*member;
       (all.*member).insert((all.*member).end(), added.begin(), added.end());
     }

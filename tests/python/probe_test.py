@@ -137,8 +137,8 @@ class Probes(unittest.TestCase):
         self.assertEqual(world.error_lines(), [])
         mine = self.folder / "mine"
         self.assertEqual(sorted(path.name for path in mine.iterdir()),
-                         ["README.txt", "cluster.csv", "collectives.csv", "costs.csv", "model.csv", "probe.json",
-                          "runs.csv", "stack.csv", "trace.csv"])
+                         ["README.txt", "cluster.csv", "collectives.csv", "costs.csv", "gradcast.toml", "model.csv",
+                          "probe.json", "runs.csv", "stack.csv", "trace.csv"])
         self.assertEqual([path.name for path in self.folder.iterdir() if "unfinished" in path.name], [])
         found = json.loads((mine / "probe.json").read_text())
         runs = found["forecasts"]
@@ -164,6 +164,7 @@ class Probes(unittest.TestCase):
         done = subprocess.run([sys.executable, "-m", "gradcast", *command.split()], cwd=self.folder, text=True,
                               capture_output=True, env={**os.environ, "PYTHONPATH": str(ROOT / "python")})
         self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("topk (density 0.02)", done.stdout)
         # Nothing is overwritten.
         again = World(self.folder, "tiny:step", "--output", "mine", size=1)
         self.assertEqual(again.codes(), [2])

@@ -18,7 +18,7 @@ from ..errors import InputError
 from ..models import Model, Trace
 from . import _forecast, _networks
 from ._steps import DENSE, Schedule, Step, beside, hook_costs, schedules, timed
-from ._words import cell, count, decide, milliseconds, readme, table, three
+from ._words import cell, config, count, decide, milliseconds, readme, table, three
 from ._world import World, collectives, median_of
 
 COLLECTIVES_SHARE, COMPUTE_SHARE, EACH_SHARE = 0.3, 0.06, 0.08  # of the budget
@@ -88,6 +88,8 @@ class Probe:
         texts["probe.json"] = json.dumps({**self.raw, "forecasts": self.compared, "collective": self.known.collective,
                                           "stack": self.known.stack_name}, indent=1, default=str) + "\n"
         shape = f"{count(self.world.size, 'rank')} on {count(self.world.nodes, 'host')}"
+        if {"model.csv", "trace.csv", "cluster.csv"} <= set(texts):
+            texts["gradcast.toml"] = config(self.known)
         texts["README.txt"] = readme(self.known, str(self.output), "Measured by gradcast.probe, "
                                      f"{self.raw.get('date', '')}: {shape}, {self.world.backend}.")
         for name, text in texts.items():
@@ -345,7 +347,7 @@ def run(words: List[str]) -> int:
     if rank == 0:
         with _quietly():
             folder = probe.finish()
-        print(f"\nIn {folder}/: what was measured. Next:\n  {decide(probe.known, folder)}", flush=True)
+        print(f"\nIn {folder}/: what was measured. Next:\n  {decide(folder)}", flush=True)
     return 0
 
 

@@ -9,6 +9,7 @@ from typing import Any, Dict, List
 from ._forecast import Knowledge
 
 FILES = """\
+gradcast.toml    the flags by which gradcast takes these files
 cluster.csv      hosts, and bandwidths and latencies by all-reduces; each row says how it was found
 collectives.csv  collectives: where (one rank of each host, ranks of one host, all), bytes that each rank has, medians
 model.csv        the network
@@ -40,22 +41,26 @@ def cell(value: object) -> str:
     return f"{value:.9f}" if isinstance(value, float) else str(value)
 
 
-def flags(known: Knowledge, folder: str) -> List[str]:
-    """The flags of the command line by which gradcast takes the folder."""
+def config(known: Knowledge) -> str:
+    """The text of gradcast.toml: the values of flags by which gradcast takes the folder; decide's with the compressors
+    that were measured."""
     has = known.files()
-    words = [word for name in ("model", "trace", "cluster") for word in (f"--{name}", f"{folder}/{name}.csv")]
-    words += ["--stack", f"{folder}/stack.csv" if "stack.csv" in has else known.stack_name,
-              "--collective", known.collective, "--framework-in-compute", "yes", "--fusion", "ddp", "--overlap", "yes"]
-    return words + (["--costs", f"{folder}/costs.csv"] if "costs.csv" in has else [])
-
-
-def decide(known: Knowledge, folder: str) -> str:
-    """The command that says what each change is worth: with the compressors that were measured."""
+    values = {name: f"./{name}.csv" for name in ("model", "trace", "cluster", "costs") if f"{name}.csv" in has}
+    values["stack"] = "./stack.csv" if "stack.csv" in has else known.stack_name
+    values["collective"] = known.collective
+    lines = [f'{name} = "{value}"' for name, value in values.items()]
+    lines += ["framework-in-compute = true", 'fusion = "ddp"', "overlap = true"]
     timed = sorted({schedule.compressor for schedule in known.measured if schedule.compressor})
     densities = {schedule.density for schedule in known.measured if schedule.density < 1}
-    words = ["--compressor", ",".join(timed)] if timed else []
-    words += ["--density", f"{max(densities):g}"] if densities else []
-    return shlex.join(["gradcast", "decide", *flags(known, folder), *words])
+    if timed:
+        lines += ["", "[decide]", f'compressor = "{",".join(timed)}"']
+        lines += [f"density = {max(densities):g}"] if densities else []
+    return "# Made by gradcast.probe. A value that begins with ./ is a file beside this one.\n" + "\n".join(lines) + "\n"
+
+
+def decide(folder: str) -> str:
+    """The command that says what each change is worth."""
+    return shlex.join(["gradcast", "decide", folder])
 
 
 def readme(known: Knowledge, folder: str, head: str) -> str:
@@ -63,11 +68,11 @@ def readme(known: Knowledge, folder: str, head: str) -> str:
     has = known.files()
     lines = [head, ""]
     if {"model.csv", "trace.csv", "cluster.csv"} <= set(has):
-        lines += ["What binds the training, and what each change is worth:", f"  {decide(known, folder)}", "",
+        lines += ["What binds the training, and what each change is worth:", f"  {decide(folder)}", "",
                   "In Python:", "  import gradcast, gradcast.probe",
                   f"  gradcast.decide(**gradcast.probe.settings({folder!r}))", "",
                   "One forecast, here of another network:",
-                  f"  gradcast simulate {shlex.join(flags(known, folder))} --nic-bandwidth 10Gbps", ""]
+                  f"  gradcast simulate --config {shlex.quote(folder)} --nic-bandwidth 10Gbps", ""]
     if "runs.csv" in has:
         lines += ["When there are more measured runs, add them to runs.csv and learn from all of them:",
                   f"  gradcast learn {shlex.quote(folder + '/runs.csv')} -o {shlex.quote(folder)}",

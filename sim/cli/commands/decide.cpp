@@ -42,7 +42,9 @@ Flags decide_flags() {
       "gaussian).",
       {"decide --model gpt2-xl --cluster dgx-a100 --nodes 16",
        "decide --model resnet-50 --cluster 25gbe --nodes 8 --price-per-gpu-hour 2 "
-       "--samples 1281167"});
+       "--samples 1281167",
+       "decide my-cluster/"});
+  flags.add_folder_word();
   flags.add("price-per-gpu-hour", "price of an hour of one GPU, in any currency, like 2.50");
   flags.add("samples", "samples of an epoch, like 1281167: gives the hours and cost of an epoch");
   flags.add("gpu-memory",

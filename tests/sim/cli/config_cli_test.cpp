@@ -63,6 +63,27 @@ TEST_CASE("what is typed wins over the environment, that over the file, that ove
   CHECK(result["results"][0]["batch"] == 32);
 }
 
+TEST_CASE("a folder stands for its gradcast.toml, and ./ for the folder", "[cli]") {
+  TemporaryFolder folder;
+  folder.write("cluster.csv",
+               "property,value,source\nnodes,3,x\ngpus_per_node,1,x\nnic_bandwidth,1GBps,x\n"
+               "nic_latency,5us,x\nintra_bandwidth,12GBps,x\nintra_latency,1us,x\n");
+  folder.write("gradcast.toml",
+               "model = 'alexnet'\ncluster = './cluster.csv'\n[decide]\ncompressor = 'topk'\n");
+  const std::string place = folder.path.string();
+  const Json result = document(with_variables({}, simulate_with({"-c", place})));
+  CHECK(result["results"][0]["nodes"] == "3");
+  const Ran decided = gradcast_with({"decide", place, "--density", "0.02"});
+  INFO(decided.err);
+  REQUIRE(decided.exit_code == 0);
+  CHECK_THAT(decided.out, Contains("topk (density 0.02)") && !Contains("powersgd"));
+  CHECK(decided.out == gradcast_with({"decide", "--config", place, "--density", "0.02"}).out);
+  const Ran none = gradcast_with({"decide", "models"});
+  CHECK(none.exit_code == 2);
+  CHECK_THAT(none.err, Contains("'models' is no folder with a gradcast.toml"));
+  CHECK(gradcast_with({"decide", place, "-c", place}).exit_code == 2);
+}
+
 TEST_CASE("a result names what it was given, wherever that came from", "[cli]") {
   TemporaryFolder folder;
   const std::string file = folder.write(

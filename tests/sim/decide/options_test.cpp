@@ -66,6 +66,25 @@ TEST_CASE("each option changes one thing of the run", "[decide]") {
   CHECK(flags.size() == 12);
 }
 
+TEST_CASE("a compute time that was asked for grows with the batch, but for the update",
+          "[decide]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  Request request;
+  request.model = "resnet-50";
+  request.cluster = "dgx-1-v100";
+  request.today = true;
+  const Request today = with_defaults(request, files);
+  Scenario now = make_scenario(today, files);
+  IterationTrace trace = *now.trace;
+  trace.update = Seconds{0.02};
+  now.trace = std::move(trace);
+  Option option{"batch x 2", Change::Batch, request};
+  option.request.compute = Seconds{0.12};
+  set_batch(option, 2 * now.batch(), now);
+  CHECK(option.request.compute->count() == Approx(0.22));  // 0.02 s + 2 x 0.1 s
+  CHECK(option.flags.back().second == "220ms");
+}
+
 TEST_CASE("an option's flags say what its request says", "[decide]") {
   for (const Option& option : options_on("dgx-1-v100", {{"nodes", "4"}})) {
     CAPTURE(option.name);

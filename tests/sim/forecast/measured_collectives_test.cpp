@@ -54,6 +54,29 @@ TEST_CASE("a collective alone takes its measured time in every engine", "[measur
   }
 }
 
+// Without measured times the interval of a collective alone is some 0.7 to 1.5 times the forecast.
+TEST_CASE("where a log is smooth, a collective's interval is as narrow as the log",
+          "[measured_collectives]") {
+  Given given;
+  given.folder.write("times.csv",
+                     "collective,nodes,gpus_per_node,bytes,library,seconds\n"
+                     "all-reduce,4,2,1000000,nccl-2.27.5,0.002\n"
+                     "all-reduce,4,2,2000000,nccl-2.27.5,0.003\n"
+                     "all-reduce,4,2,4000000,nccl-2.27.5,0.005\n"
+                     "all-reduce,4,2,8000000,nccl-2.27.5,0.009\n"
+                     "all-reduce,4,2,16000000,nccl-2.27.5,0.017\n");
+  const auto width = [&](Bytes payload) {
+    Request request = given.request(payload);
+    request.today = true;
+    const Scenario scenario = make_scenario(with_defaults(request, given.files), given.files);
+    const Evaluation its = evaluate(scenario, *find_engine("analytic"));
+    REQUIRE(its.interval);
+    return (its.interval->high - its.interval->low) / its.result.iteration;
+  };
+  CHECK(width(Bytes{3'000'000}) == Approx(2 * 2.015 * 0.02).epsilon(0.05));  // t with 5 degrees
+  CHECK(width(Bytes{64'000'000}) > 0.5);                                     // beyond the log
+}
+
 TEST_CASE("measured times may be switched off, and an algorithm by name has none",
           "[measured_collectives]") {
   Given given;

@@ -2,6 +2,7 @@
 #include "sim/network/measured_time.hpp"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <memory>
 
 #include "sim/network/collective_choice.hpp"
@@ -127,4 +128,30 @@ TEST_CASE("what was not measured stays with the model, and words say so", "[meas
   // What lies inside one node says nothing of several.
   const Cluster inside = measured(4, {{"all-reduce", 1, 1, Bytes{8}, "nccl", Seconds{1e-3}}});
   CHECK(time_on(inside, 1'000'000) == Approx(time_on(described(4), 1'000'000)));
+}
+
+// 1 ms and 1 GB/s: 2, 3, 5, 9 and 17 ms for 1, 2, 4, 8 and 16 MB.
+TEST_CASE("a smooth line is sure to 2 %, and each doubling of the nodes adds 10 %",
+          "[measured_time]") {
+  const auto deviation_on = [](Cluster cluster, double megabytes) {
+    return CollectiveChoice(cluster, kVersion, nullptr)
+        .measured_deviation(Outcome::AllReduced, Bytes{std::llround(1e6 * megabytes)});
+  };
+  const auto line = [](double fourth) {
+    return std::vector{point(4, 1'000'000, 2e-3), point(4, 2'000'000, 3e-3),
+                       point(4, 4'000'000, 5e-3), point(4, 8'000'000, fourth),
+                       point(4, 16'000'000, 17e-3)};
+  };
+  const Cluster cluster = measured(4, line(9e-3));
+  CHECK(deviation_on(cluster, 3).value() == Approx(0.02));
+  CHECK(deviation_on(measured(16, line(9e-3)), 3).value() ==
+        Approx(std::hypot(0.02, 2 * 0.1)));  // 4 -> 8 -> 16 nodes
+  // 8 MB in 18 ms. Its neighbours say 9 ms, and beside it 4 MB look like 8 ms where they took 5.
+  CHECK(deviation_on(measured(4, line(18e-3)), 3).value() ==
+        Approx(std::sqrt((std::pow(std::log(2), 2) + std::pow(std::log(5.0 / 8), 2)) / 3)));
+  CHECK_FALSE(deviation_on(cluster, 32));  // beyond the line
+  CHECK_FALSE(deviation_on(measured(4, {point(4, 1'000'000, 2e-3), point(4, 4'000'000, 5e-3)}), 2));
+  Cluster faster = cluster;
+  faster.nic.bandwidth.value *= 2;
+  CHECK_FALSE(deviation_on(faster, 3));
 }

@@ -185,6 +185,22 @@ TEST_CASE("a term that was asked for by value is not the stack's", "[stack]") {
   CHECK(terms_for(*scenario.stack, scenario).size() == 1);
 }
 
+// What an encoder on a GPU takes beside its kernels says nothing of one on the CPU, unless runs of
+// this stack show it.
+TEST_CASE("a compressor that was timed on the CPU has no costs of a GPU's host", "[stack]") {
+  Scenario scenario = toy::scenario("topk");
+  scenario.stack = std::make_shared<const Stack>(
+      stack("staging_bandwidth,4GBps,,19 runs,,,\n"
+            "encode_per_call,7ms,,no run of it: what other stacks say,,,\n"
+            "decode_per_rank,1ms,,3 runs,,,\nper_iteration_overhead,20ms,,x,,,\n"));
+  CHECK(terms_for(*scenario.stack, scenario).size() == 4);
+  scenario.implementation = "gradcast-cpu";
+  const auto terms = terms_for(*scenario.stack, scenario);
+  REQUIRE(terms.size() == 2);
+  CHECK(terms[0]->name() == "decode_per_rank");
+  CHECK(terms[1]->name() == "per_iteration_overhead");
+}
+
 TEST_CASE("a stack's name says what carries its collectives", "[stack]") {
   CHECK(transport_of("horovod-mpi") == Transport::Mpi);
   CHECK(transport_of("population-mpi-without-x") == Transport::Mpi);
