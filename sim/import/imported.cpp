@@ -23,7 +23,7 @@ void scale_all(ImportedTimes& times, double factor) {
        {&ImportedTimes::window, &ImportedTimes::compute, &ImportedTimes::exposed,
         &ImportedTimes::idle, &ImportedTimes::busy, &ImportedTimes::host, &ImportedTimes::wait,
         &ImportedTimes::other, &ImportedTimes::forward, &ImportedTimes::backward,
-        &ImportedTimes::update})
+        &ImportedTimes::recompute, &ImportedTimes::update})
     times.*member *= factor;
 }
 
@@ -48,10 +48,10 @@ void note_doubts(Imported& imported) {
   const std::int64_t sent =
       std::accumulate(imported.buckets.begin(), imported.buckets.end(), std::int64_t{0});
   const std::int64_t have = imported.model->elements();
-  // Sizes that were inferred are within some elements of the true ones.
+  // Sizes that were inferred are within some elements of the true ones, and shards are padded.
   constexpr double kNear = 0.01;
   const auto apart = static_cast<double>(std::abs(sent - have));
-  if (sent == have || (imported.shapes != ShapesFrom::Recorded &&
+  if (sent == have || ((imported.shapes != ShapesFrom::Recorded || sharded(imported)) &&
                        apart <= kNear * static_cast<double>(std::max(sent, have))))
     return;
   imported.notes.unknown.push_back(

@@ -14,6 +14,7 @@
 #include "sim/inputs/collective_curve.hpp"
 #include "sim/inputs/iteration_trace.hpp"
 #include "sim/inputs/model.hpp"
+#include "sim/inputs/sharding.hpp"
 
 namespace gradcast {
 
@@ -66,7 +67,8 @@ struct ImportedTimes {
   Seconds other{0};    // the rest
   Seconds forward{0};
   Seconds backward{0};
-  Seconds update{0};  // the optimizer's step
+  Seconds recompute{0};  // a part of backward: forward that it computes again (checkpointing)
+  Seconds update{0};     // the optimizer's step
 };
 
 /// Sentences for a person, each once, in the order in which they were met.
@@ -92,6 +94,8 @@ struct Imported {
   std::vector<ImportedCollective> collectives;
   std::vector<std::int64_t> buckets;        // elements, in order of sending
   std::vector<ImportedTransfer> transfers;  // of the buckets: the least seconds over the steps
+  ShardingChoice sharding;                  // `group` is set where a part of the ranks share a copy
+  Precision precision;                      // of a sharded run, where the file says it
   bool transfers_with_waiting = true;       // for other ranks: not all ranks' files were read
   std::optional<ImportedCluster> cluster;   // in place of all of these
   std::vector<std::string> provenance;      // comment lines of the files that are written
@@ -114,6 +118,9 @@ void note_doubts(Imported& imported);
 inline bool has_framework(const Imported& imported) {
   return imported.times && !imported.buckets.empty();
 }
+
+/// True if the run was fully sharded.
+inline bool sharded(const Imported& imported) { return imported.sharding.kind == Sharding::Fsdp; }
 
 /// True if each gradient was sent by itself.
 inline bool sends_each(const Imported& imported) {

@@ -37,6 +37,13 @@ Json head_of(const Imported& imported) {
       {"forward_seconds", &ImportedTimes::forward}, {"backward_seconds", &ImportedTimes::backward},
       {"update_seconds", &ImportedTimes::update}};
   for (const auto& [name, member] : times) row[name] = seconds_of(imported, member);
+  if (imported.times && imported.times->recompute > Seconds{0})
+    row["recompute_seconds"] = seconds_of(imported, &ImportedTimes::recompute);
+  if (sharded(imported)) {
+    row["sharding"] = "fsdp";
+    row["shard_group"] =
+        imported.sharding.group > 0 ? imported.sharding.group : imported.world_size;
+  }
   if (!imported.times && imported.trace) {  // of layers only: nothing says when they ran
     row["forward_seconds"] = rounded_to(9, imported.trace->forward().count());
     row["backward_seconds"] = rounded_to(9, imported.trace->backward().count());
@@ -74,6 +81,8 @@ std::string times_table(const ImportedTimes& times) {
   table.rows.push_back({});
   row("forward", times.forward, "kernels of the forward pass");
   row("backward", times.backward, "kernels of the backward pass");
+  if (times.recompute > Seconds{0})
+    row("recompute", times.recompute, "of backward: forward computed again");
   row("update", times.update, "kernels of the optimizer");
   return to_text(table);
 }
@@ -92,6 +101,18 @@ std::string collectives_table(const std::vector<ImportedCollective>& collectives
         table.rows.back().push_back(part ? milliseconds(*part) : "");
   }
   return to_text(table);
+}
+
+/// The flags of a sharded run, with a blank behind them.
+std::string sharding_flags(const Imported& imported, const ImportedShape& shape) {
+  const ShardingChoice& its = imported.sharding;
+  const bool of_node = its.group > 0 && its.group == shape.gpus_per_node && shape.nodes > 1;
+  std::string text = of_node ? "--sharding hsdp " : "--sharding fsdp ";
+  if (its.group > 0 && !of_node) text += "--shard-group " + std::to_string(its.group) + " ";
+  if (!its.reshard_after_forward) text += "--reshard-after-forward no ";
+  if (imported.precision.sum)
+    text += "--sum-type " + std::string(to_text(*imported.precision.sum)) + " ";
+  return text;
 }
 
 std::string figures_of(const Imported& imported) {
@@ -171,13 +192,19 @@ std::vector<std::string> next_commands(const Imported& imported, const ImportedF
                                 : "--cluster " + quoted(files.paths.cluster) + " --nodes " +
                                       std::to_string(shape.nodes) + " --gpus-per-node " +
                                       std::to_string(shape.gpus_per_node);
+  const std::string how = sharded(imported)      ? sharding_flags(imported, shape)
+                          : sends_each(imported) ? "--fusion layer --overlap yes "
+                                                 : "--fusion ddp --overlap yes ";
   const std::string what = "--model " + quoted(files.paths.model) + " --trace " +
-                           quoted(files.paths.trace) + " --fusion " +
-                           (sends_each(imported) ? "layer" : "ddp") + " --overlap yes " +
+                           quoted(files.paths.trace) + " " + how +
                            (has_framework(imported) ? "--framework-in-compute yes " : "");
   std::vector<std::string> commands = {"gradcast simulate " + what + where};
-  commands.push_back("gradcast breakeven " + what + "--cluster 10gbe --nodes 8" +
-                     " --compressor topk --over nic-bandwidth");
+  // What is sharded over all ranks leaves nothing to compress.
+  if (sharded(imported))
+    commands.push_back("gradcast decide " + what + where);
+  else
+    commands.push_back("gradcast breakeven " + what + "--cluster 10gbe --nodes 8" +
+                       " --compressor topk --over nic-bandwidth");
   if (!files.paths.measured.empty())
     commands.push_back("gradcast compare --measured " + quoted(files.paths.measured));
   if (imported.world_size < 1) commands.clear();
@@ -202,7 +229,9 @@ std::string to_text(const Imported& imported, const ImportedFiles& files,
     std::vector<std::string> buckets;
     for (const std::int64_t elements : imported.buckets)
       buckets.push_back(std::to_string(elements));
-    text += "Buckets, in elements: " + join(buckets) + "\n\n";
+    text += std::string(sharded(imported) ? "Units, in elements and in order of sending: "
+                                          : "Buckets, in elements: ") +
+            join(buckets) + "\n\n";
   }
   text += lines_of("Used", imported.notes.used);
   text += lines_of("Left out", imported.notes.dropped);

@@ -19,8 +19,11 @@ namespace gradcast {
 namespace {
 
 constexpr int kGpusOfNode = 8;
-constexpr const char* kBandwidthSource =
-    "the all-reduces of this run as a ring: bytes over the least time";
+/// Source of the links' bandwidth.
+std::string bandwidth_source(const Imported& imported) {
+  return std::string(sharded(imported) ? "the reduce-scatters" : "the all-reduces") +
+         " of this run as a ring: bytes over the least time";
+}
 
 std::vector<std::string> with(std::vector<std::string> lines,
                               const std::vector<std::string>& more) {
@@ -39,10 +42,10 @@ std::string cluster_csv(const Imported& imported, const ImportedShape& shape, co
   const bool bound = imported.transfers_with_waiting;
   const std::string rate = to_text(BytesPerSecond{rounded_to(4, link.bandwidth.value)});
   const std::string latency = to_text(Seconds{rounded_to(3, link.latency.count())});
-  const std::string rate_source = std::string(kBandwidthSource) +
-                                  (bound ? "; one rank's include waiting, so at least this" : "");
+  const std::string rate_source =
+      bandwidth_source(imported) + (bound ? "; one rank's include waiting, so at least this" : "");
   const std::string latency_source =
-      bound ? "not known: one rank's times include waiting" : kBandwidthSource;
+      bound ? "not known: one rank's times include waiting" : bandwidth_source(imported);
   std::string text = csv_comments(provenance) + csv_line({"property", "value", "source"});
   const auto row = [&](const std::string& property, const std::string& value,
                        const std::string& source) {
@@ -76,25 +79,56 @@ std::string measured_csv(const Imported& imported, const std::string& name,
                          const ImportedShape& shape, const ImportedPaths& paths,
                          const std::vector<std::string>& provenance) {
   const auto seconds = [](Seconds time) { return number_to_text(rounded_to(6, time.count())); };
-  const std::string fusion = sends_each(imported)          ? "layer"
-                             : imported.buckets.size() > 1 ? "ddp"
-                                                           : "merged";
+  const bool shards = sharded(imported);
+  const std::string fusion = sends_each(imported) || shards ? "layer"
+                             : imported.buckets.size() > 1  ? "ddp"
+                                                            : "merged";
   // A file's own folder is where the paths in it begin.
   const auto beside = [](const std::filesystem::path& path) {
     return (std::filesystem::path("..") / path.parent_path().filename() / path.filename()).string();
   };
+  std::vector<std::string> columns = {"source",
+                                      "model",
+                                      "trace",
+                                      "batch",
+                                      "compute_seconds",
+                                      "cluster",
+                                      "nodes",
+                                      "gpus_per_node",
+                                      "compressor",
+                                      "density",
+                                      "fusion",
+                                      "overlap",
+                                      "iteration_seconds",
+                                      "framework_in_compute"};
+  std::vector<std::string> row = {name,
+                                  beside(paths.model),
+                                  beside(paths.trace),
+                                  std::to_string(imported.trace->batch),
+                                  seconds(imported.trace->iteration()),
+                                  beside(paths.cluster),
+                                  std::to_string(shape.nodes),
+                                  std::to_string(shape.gpus_per_node),
+                                  "dense",
+                                  "1",
+                                  fusion,
+                                  "yes",
+                                  seconds(imported.times->window),
+                                  has_framework(imported) ? "yes" : "no"};
+  if (shards) {
+    const auto& [parameter, gradient, sum, activation] = imported.precision;
+    columns.insert(columns.end(),
+                   {"sharding", "reshard_after_forward", "parameter_type", "sum_type"});
+    row.insert(row.end(), {imported.sharding.group > 0 ? "hsdp" : "fsdp",
+                           imported.sharding.reshard_after_forward ? "yes" : "no",
+                           std::string(parameter ? to_text(*parameter) : ""),
+                           std::string(sum ? to_text(*sum) : "")});
+  }
   return csv_comments(
              with(provenance, {"iteration_seconds: the window on the GPU, under the profiler.",
                                "compute_seconds: forward, backward and update of one GPU, its work "
                                "alone: an input, not a forecast."})) +
-         csv_line({"source", "model", "trace", "batch", "compute_seconds", "cluster", "nodes",
-                   "gpus_per_node", "compressor", "density", "fusion", "overlap",
-                   "iteration_seconds", "framework_in_compute"}) +
-         csv_line({name, beside(paths.model), beside(paths.trace),
-                   std::to_string(imported.trace->batch), seconds(imported.trace->iteration()),
-                   beside(paths.cluster), std::to_string(shape.nodes),
-                   std::to_string(shape.gpus_per_node), "dense", "1", fusion, "yes",
-                   seconds(imported.times->window), has_framework(imported) ? "yes" : "no"});
+         csv_line(columns) + csv_line(row);
 }
 
 /// Seconds a byte of the fastest.
@@ -112,6 +146,9 @@ ImportedShape shape_of(const Imported& imported, std::optional<int> gpus_per_nod
   if (imported.cluster)
     return {imported.cluster->cluster.nodes, imported.cluster->cluster.gpus_per_node, false};
   if (!gpus_per_node) {
+    // A hybrid usually keeps a copy in each node.
+    if (const int group = imported.sharding.group; group > 0 && ranks % group == 0)
+      return {ranks / group, group, true};
     if (ranks <= kGpusOfNode) return {1, ranks, true};
     if (ranks % kGpusOfNode == 0) return {ranks / kGpusOfNode, kGpusOfNode, true};
     return {ranks, 1, true};
@@ -166,14 +203,20 @@ ImportedFiles files_of(const Imported& imported, const std::string& name,
     made.files.push_back({paths.cluster, cluster_csv(*imported.cluster, beside, lines)});
     return made;
   }
+  // A shard's ring goes once round the ranks that share a copy.
+  const bool shards = sharded(imported);
+  const int ring = imported.sharding.group > 0 ? imported.sharding.group : imported.world_size;
   if (imported.world_size > 1)
     made.link =
-        link_of_ring(imported.transfers, imported.world_size, imported.transfers_with_waiting);
+        link_of_ring(imported.transfers, ring, imported.transfers_with_waiting, shards ? 1 : 2);
   if (made.link) {
     paths.cluster = folder / "platforms" / (name + ".csv");
     made.files.push_back({paths.cluster, cluster_csv(imported, shape, *made.link, lines)});
   }
-  if (made.link && !paths.trace.empty() && imported.times) {
+  // Measured rows have no column for shards of other ranks than all, or a node's.
+  const bool rows_say = imported.sharding.group == 0 ||
+                        (imported.sharding.group == shape.gpus_per_node && shape.nodes > 1);
+  if (made.link && !paths.trace.empty() && imported.times && rows_say) {
     paths.measured = folder / "traces" / ("measured-" + name + ".csv");
     made.files.push_back({paths.measured, measured_csv(imported, name, shape, paths, lines)});
   }
@@ -191,7 +234,7 @@ void require_readable(const ImportedFiles& files) {
 }
 
 std::optional<Link> link_of_ring(const std::vector<ImportedTransfer>& transfers, int ranks,
-                                 bool with_waiting) {
+                                 bool with_waiting, int rounds) {
   if (transfers.empty() || ranks < 2) return std::nullopt;
   double bytes = 0, seconds = 0;  // means
   for (const ImportedTransfer& one : transfers) {
@@ -214,7 +257,7 @@ std::optional<Link> link_of_ring(const std::vector<ImportedTransfer>& transfers,
     slope = fastest(transfers);
     start = 0;
   }
-  const double steps = 2.0 * (ranks - 1);
+  const double steps = static_cast<double>(rounds) * (ranks - 1);
   return Link{BytesPerSecond{steps / ranks / slope}, Seconds{start / steps}};
 }
 

@@ -50,10 +50,11 @@ void require_readable(const ImportedFiles& files);
 
 /// The link between a run's GPUs, estimated from its all-reduces: the link of a ring of `ranks`
 /// whose all-reduces would take these times. A ring takes 2 (n - 1) steps, each of 1/n of the
-/// bytes. If the times include waiting for other ranks, the fastest of them counts: the link is at
-/// least as fast, and its latency is not known (0). Else a straight line through all of them
-/// counts; if it begins below 0, the latency is 0. nullopt if there are no times.
+/// bytes; a reduce-scatter half of them (`rounds` 1). If the times include waiting for other ranks,
+/// the fastest of them counts: the link is at least as fast, and its latency is not known (0). Else
+/// a straight line through all of them counts; if it begins below 0, the latency is 0. nullopt if
+/// there are no times.
 std::optional<Link> link_of_ring(const std::vector<ImportedTransfer>& transfers, int ranks,
-                                 bool with_waiting);
+                                 bool with_waiting, int rounds = 2);
 
 }  // namespace gradcast

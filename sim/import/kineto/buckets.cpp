@@ -43,9 +43,7 @@ void set_buckets(const std::vector<StepCollectives>& steps, int element_bytes, I
   for (const StepCollectives& step : steps) {
     std::size_t number = 0;
     for (const CollectiveCall& call : step.calls) {
-      if (!call.of_gradients || call.what.kind != CollectiveKind::AllReduce ||
-          call.what.elements < 1)
-        continue;
+      if (!call.sends || call.what.elements < 1) continue;
       const Seconds seconds = to_seconds(call.span.end - call.span.start);
       if (number == imported.transfers.size())
         imported.transfers.push_back({Bytes{call.what.elements * element_bytes}, seconds});

@@ -30,10 +30,9 @@ constexpr std::array kReasons = {
            "expert or embedding parallelism, where ranks hold different parameters"},
     Reason{CollectiveKind::SendReceive,
            "a pipeline or a sharded embedding, where ranks hold different parameters"},
-    Reason{CollectiveKind::ReduceScatter,
-           "FSDP or ZeRO, where ranks hold shards of gradients and parameters"},
+    Reason{CollectiveKind::ReduceScatter, "ZeRO without parameters gathered in the forward pass"},
     Reason{CollectiveKind::AllGather,
-           "FSDP, ZeRO or synchronised batch normalisation, which send more than gradients"},
+           "ZeRO or synchronised batch normalisation, which send more than gradients"},
 };
 
 /// "all-reduce of 48 elements".
@@ -41,6 +40,17 @@ std::string told(const Collective& what) {
   std::string text = to_string(what.kind);
   if (what.elements >= 0) text += " of " + std::to_string(what.elements) + " elements";
   return text;
+}
+
+void mark_sends(StepCollectives& step) {
+  const auto is = [](const CollectiveCall& call, CollectiveKind kind) {
+    return call.of_gradients && call.what.kind == kind;
+  };
+  const bool scatters = std::any_of(
+      step.calls.begin(), step.calls.end(),
+      [&](const CollectiveCall& call) { return is(call, CollectiveKind::ReduceScatter); });
+  for (CollectiveCall& call : step.calls)
+    call.sends = is(call, scatters ? CollectiveKind::ReduceScatter : CollectiveKind::AllReduce);
 }
 
 /// "ProfilerStep#4 to ProfilerStep#6".
@@ -60,7 +70,7 @@ bool names_data_parallel(std::string_view description) {
   for (char& letter : text)
     if (std::isalnum(static_cast<unsigned char>(letter)) == 0) letter = ' ';
   for (const std::string& word : split_words(text, ' '))
-    if (word == "dp" || word == "ddp") return true;
+    if (word == "dp" || word == "ddp" || word == "fsdp") return true;
   return false;
 }
 
@@ -92,12 +102,15 @@ std::vector<StepCollectives> collectives_of_steps(const Recording& recording, co
         CollectiveCall{{operation.start + recording.head.base, operation.end + recording.head.base},
                        what,
                        operation.phase == Phase::Backward && (data_parallel || !named),
-                       data_parallel});
+                       data_parallel,
+                       operation.phase,
+                       operation.launched});
   }
   for (std::size_t i = 0; i < calls.size(); ++i) {
     std::stable_sort(calls[i].begin(), calls[i].end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     for (const auto& [launched, call] : calls[i]) all[i].calls.push_back(call);
+    mark_sends(all[i]);
   }
   return all;
 }
@@ -105,7 +118,7 @@ std::vector<StepCollectives> collectives_of_steps(const Recording& recording, co
 std::vector<std::int64_t> buckets_of(const StepCollectives& step) {
   std::vector<std::int64_t> buckets;
   for (const CollectiveCall& call : step.calls) {
-    if (call.what.kind != CollectiveKind::AllReduce || !call.of_gradients) continue;
+    if (!call.sends) continue;
     if (call.what.elements < 1) return {};
     buckets.push_back(call.what.elements);
   }
@@ -219,19 +232,22 @@ std::optional<ClockOffset> clock_offset(const std::vector<StepCollectives>& firs
 }
 
 void refuse_hybrids(const Recording& recording, const std::vector<StepCollectives>& steps,
-                    int world_size) {
+                    int world_size, bool sharded) {
   const auto refuse = [&](const std::string& found, const std::string& meaning) {
     throw DataError(
         recording.file, 0,
         "is no plain data-parallel run: it has " + found + ", which tells of " + meaning +
-            "; import reads plain data-parallel runs only. For FSDP and ZeRO import a plain "
-            "run of the model, and forecast it with --sharding");
+            "; import reads data-parallel runs, plain or fully sharded (FSDP). For ZeRO import a "
+            "plain run of the model, and forecast it with --sharding");
   };
   const bool named = has_data_parallel_group(recording);
   if (recording.on_host_to_all && !named) refuse("nccl:all_to_all", kReasons[0].what);
   for (const StepCollectives& step : steps)
     for (const CollectiveCall& call : step.calls) {
       if (named && !call.data_parallel) continue;
+      const bool shards = call.what.kind == CollectiveKind::AllGather ||
+                          call.what.kind == CollectiveKind::ReduceScatter;
+      if (sharded && (shards || call.what.kind == CollectiveKind::AllReduce)) continue;
       for (const Reason& reason : kReasons)
         if (call.what.kind == reason.kind)
           refuse("'" + to_string(call.what.kind) + "' in " + step.step, reason.what);

@@ -15,6 +15,11 @@ struct CollectiveCall {
   Collective what;
   bool of_gradients = false;   // launched by the backward pass, in the data-parallel group
   bool data_parallel = false;  // the trace calls its group so
+  Phase phase = Phase::Forward;
+  Nanoseconds launched = 0;
+  /// Sends gradients: a reduce-scatter of the backward pass, or in a step without one an
+  /// all-reduce.
+  bool sends = false;
 };
 
 struct StepCollectives {
@@ -33,8 +38,8 @@ bool has_data_parallel_group(const Recording& recording);
 std::vector<StepCollectives> collectives_of_steps(const Recording& recording, const Steps& steps,
                                                   bool only_used);
 
-/// Elements of the all-reduces of gradients of a step, in order; empty where the trace does not
-/// say, or has none.
+/// Elements of the collectives that send a step's gradients, in order; empty where the trace does
+/// not say, or has none.
 std::vector<std::int64_t> buckets_of(const StepCollectives& step);
 
 /// By kind, medians over the steps.
@@ -76,10 +81,11 @@ std::optional<ClockOffset> clock_offset(const std::vector<StepCollectives>& firs
                                         const std::vector<StepCollectives>& rank);
 
 /// Throws DataError with the reason if the collectives tell of anything but data parallelism:
-/// all-to-all (experts, embedding tables), send and receive (pipelines), gathered or scattered
-/// gradients (FSDP, ZeRO), all-reduces within a part of the ranks (tensor parallelism). If the
-/// trace names the data-parallel group, only that group's collectives are looked at.
+/// all-to-all (experts, embedding tables), send and receive (pipelines), all-reduces within a part
+/// of the ranks (tensor parallelism), gathering or scattering that is no fully sharded run
+/// (`sharded`: it is one). If the trace names the data-parallel group, only that group's
+/// collectives are looked at.
 void refuse_hybrids(const Recording& recording, const std::vector<StepCollectives>& steps,
-                    int world_size);
+                    int world_size, bool sharded);
 
 }  // namespace gradcast::kineto

@@ -28,6 +28,14 @@ std::string short_name(std::string name) {
   return word.empty() ? "operator" : word;
 }
 
+/// Whether the operator's first dimension is that of samples; FSDP1 begins with views of
+/// parameters.
+bool reads_samples(std::string_view name) {
+  for (const char* part : {"embedding", "conv", "linear", "matmul"})
+    if (name.find(part) != std::string_view::npos) return true;
+  return false;
+}
+
 /// Work of one step: operators and GPU operations by the date of their launch.
 struct StepWork {
   std::vector<const Operator*> operators;
@@ -82,6 +90,8 @@ class StepReader {
       if (one->kind != OperatorKind::Forward || one->thread != step_thread_) continue;
       if (!any || one->start >= until) {
         outermost_.push_back(one);
+        if (its_.batch < 0 && reads_samples(recording_.names.text(one->name)))
+          its_.batch = one->elements;
         until = one->end;
         any = true;
       }
@@ -108,7 +118,7 @@ class StepReader {
         forward_of_.push_back(node == nullptr ? -1 : node->sequence);
         group_open = true;
       }
-      its_.gradients.push_back({one->elements, -1, its_.groups.size() - 1, buckets});
+      its_.gradients.push_back({one->elements, -1, its_.groups.size() - 1, buckets, one->start});
       done_.push_back(one->start);
     }
   }

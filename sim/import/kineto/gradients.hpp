@@ -41,12 +41,20 @@ struct Gradient {
   std::int64_t room = -1;      // elements that DDP's copy into the bucket had room for
   std::size_t group = 0;       // those that one node of the backward pass yields
   int bucket = 0;              // how many buckets DDP had handed over before
+  Nanoseconds done = 0;
+};
+
+/// Gradients that are scattered as one, and whose parameters are gathered as one.
+struct SentUnit {
+  std::string name;                    // "layers.0"; "": the trace does not say
+  std::int64_t elements = -1;          // with padding; -1: not said
+  std::vector<std::size_t> gradients;  // in the order in which they were done
 };
 
 /// The gradients that one node yields, in the node's order: weight, bias.
 struct GradientGroup {
   Nanoseconds over = 0;      // what is launched from here on is the next group's
-  Nanoseconds backward = 0;  // work on the GPU
+  Nanoseconds backward = 0;  // work on the GPU, with what of forward is computed again
   LaunchDate launch{};       // of that work
   int layer = -1;            // a number of StepGradients::layers; -1: no operator is known
   std::string node;          // "Convolution"
@@ -66,11 +74,13 @@ struct StepGradients {
   std::vector<GradientGroup> groups;          // likewise
   std::vector<ForwardLayer> layers;           // in forward order
   Nanoseconds forward = 0;                    // all work of the forward pass
+  std::int64_t batch = -1;                    // of the first operator that has samples as input
   Span window{};                              // of the step
   Nanoseconds next_launch = 0;                // of the next step's first kernel
   LaunchDate update_launch{};                 // of the optimizer, and of copying out of buckets
   std::vector<std::int64_t> copied_back;      // bytes, in order
   std::vector<std::int64_t> optimizer_rooms;  // elements, of its elementwise kernels in order
+  std::vector<SentUnit> units;                // of a fully sharded run, in order of sending
 
   /// Whether the operator of every group is known.
   bool layers_known() const;

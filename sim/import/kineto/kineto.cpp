@@ -28,6 +28,7 @@ ImportedTimes times_of(const Rank& rank) {
   times.other = seconds(&WindowTimes::other);
   times.forward = seconds(&WindowTimes::forward);
   times.backward = seconds(&WindowTimes::backward);
+  times.recompute = seconds(&WindowTimes::recomputed);
   times.update = seconds(&WindowTimes::update);
   return times;
 }
@@ -48,12 +49,20 @@ Imported imported_from(std::vector<Rank> ranks, const ImportOptions& options,
         " GPU operations without a launch: they count as time, and belong to no tensor");
   imported.times = times_of(rank);
   note_world(ranks, imported);
+  if (imported.times->recompute > Seconds{0})
+    imported.notes.used.push_back(
+        "backward computes forward again (activation checkpointing) for " +
+        to_text(Seconds{rounded_to(3, imported.times->recompute.count())}) +
+        ", and the trace has that in it: forecast it without --recompute");
   const std::vector<StepCollectives> sending = sending_steps(rank, imported.notes);
   imported.collectives = summary_of(sending);
   const int element_bytes = element_bytes_of(rank);
   set_buckets(sending, element_bytes, imported);
   set_model(rank, options, element_bytes, imported);
-  set_element_type(element_bytes, imported);
+  if (rank.shards)
+    set_sharding(rank, imported);
+  else
+    set_element_type(element_bytes, imported);
   for (ImportedCollective& one : imported.collectives)
     if (rank.sends_each && one.name == to_string(CollectiveKind::AllReduce) && one.bytes.count == 0)
       for (const std::int64_t elements : imported.buckets)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <string_view>
 #include <vector>
 
 namespace gradcast::kineto {
@@ -11,6 +12,8 @@ namespace {
 /// The phases of one thread, each a union of spans.
 struct Phases {
   std::vector<Span> backward, copy_back, update, zero;
+  std::vector<Span> hooks;  // of FSDP: no forward of the model
+  std::vector<Span> again;  // forward inside the backward pass: what was not kept for it
   bool has_backward = false;
 };
 
@@ -29,8 +32,21 @@ Phase phase_of(const Phases& phases, Nanoseconds launched, bool on_step_thread) 
   return holds(phases.backward, launched) ? Phase::Backward : Phase::Forward;
 }
 
+/// FSDP's hooks of the backward pass, which run beside its nodes.
+bool marks_backward(std::string_view annotation) {
+  for (const char* hook :
+       {"FSDP::pre_backward", "FSDP::post_backward", "FSDP::root_post_backward",
+        "FullyShardedDataParallel._pre_backward", "FullyShardedDataParallel._post_backward"})
+    if (annotation.starts_with(hook)) return true;
+  return false;
+}
+
 std::map<std::uint32_t, Phases> phases_of(const Recording& recording) {
   std::map<std::uint32_t, Phases> threads;
+  for (const Annotation& one : recording.annotations)
+    if (marks_backward(recording.names.text(one.name)))
+      for (auto spans : {&Phases::backward, &Phases::hooks})
+        (threads[one.thread].*spans).push_back({one.start, one.end});
   for (const Operator& one : recording.operators) {
     Phases& its = threads[one.thread];
     const Span span{one.start, one.end};
@@ -50,13 +66,16 @@ std::map<std::uint32_t, Phases> phases_of(const Recording& recording) {
         its.backward.push_back(span);
         its.has_backward = true;
         break;
-      case OperatorKind::AllReduce:
       case OperatorKind::Forward:
+        its.again.push_back(span);
+        break;
+      case OperatorKind::AllReduce:
         break;
     }
   }
   for (auto& [thread, its] : threads)
-    for (std::vector<Span>* spans : {&its.backward, &its.copy_back, &its.update, &its.zero})
+    for (std::vector<Span>* spans :
+         {&its.backward, &its.copy_back, &its.update, &its.zero, &its.hooks, &its.again})
       *spans = united(std::move(*spans));
   return threads;
 }
@@ -103,6 +122,9 @@ void set_phases(Recording& recording, std::uint32_t step_thread) {
       const auto its = threads.find(operation.launch_thread);
       before = phase_of(its == threads.end() ? none : its->second, operation.launched,
                         operation.launch_thread == step_thread);
+      operation.recomputed = before == Phase::Backward && its != threads.end() &&
+                             holds(its->second.again, operation.launched) &&
+                             !holds(its->second.hooks, operation.launched);
     }
     operation.phase = before;
   }

@@ -154,8 +154,12 @@ TimedModel timed_model(const std::vector<StepGradients>& steps,
     else if (!made.times.empty())
       made.times.front().forward = median_seconds(all);
   }
+  const auto is_count = [](std::int64_t batch) { return batch > 0 && batch <= 1'000'000; };
   for (const ForwardLayer& layer : first.layers)
-    if (layer.batch > 0 && layer.batch <= 1'000'000) {
+    if (layer.name.starts_with("split_with_sizes")) {  // FSDP1's views of a unit's parameters
+      if (is_count(first.batch)) made.batch = static_cast<int>(first.batch);
+      break;
+    } else if (is_count(layer.batch)) {
       made.batch = static_cast<int>(layer.batch);
       break;
     }

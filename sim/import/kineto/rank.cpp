@@ -3,6 +3,7 @@
 #include "sim/base/error.hpp"
 #include "sim/base/statistics.hpp"
 #include "sim/import/kineto/linking.hpp"
+#include "sim/import/kineto/shards.hpp"
 
 namespace gradcast::kineto {
 namespace {
@@ -32,7 +33,7 @@ Rank read_rank(const std::filesystem::path& path, const ReadEvents& read) {
   rank.events = recording.events;
   rank.gpu_operations = recording.gpu.size();
   require_one_device(recording);
-  if (recording.on_host_to_all) refuse_hybrids(recording, {}, 0);  // whatever else is amiss
+  if (recording.on_host_to_all) refuse_hybrids(recording, {}, 0, false);  // whatever else is amiss
   rank.linked = link_launches(recording);
   rank.steps = find_steps(recording);
   set_phases(recording, rank.steps.thread);
@@ -41,8 +42,13 @@ Rank read_rank(const std::filesystem::path& path, const ReadEvents& read) {
   rank.launch_latency = launch_latency(recording, rank.steps);
   rank.gradients = gradients_of_steps(recording, rank.steps);
   rank.collectives = collectives_of_steps(recording, rank.steps, true);
-  refuse_hybrids(recording, collectives_of_steps(recording, rank.steps, false),
-                 rank.head.world_size);
+  const std::vector<StepCollectives> all = collectives_of_steps(recording, rank.steps, false);
+  rank.shards = shards_of(rank.collectives, rank.head.world_size);
+  refuse_hybrids(recording, all, rank.head.world_size, rank.shards.has_value());
+  if (rank.shards) {
+    require_data_parallel(recording, *rank.shards, rank.head.world_size);
+    set_units(recording, rank.collectives, rank.gradients);
+  }
   return rank;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,16 @@
 #include "sim/import/kineto/window_times.hpp"
 
 namespace gradcast::kineto {
+
+/// How a fully sharded run divides its parameters.
+struct Shards {
+  int group = 0;                             // ranks that share a copy
+  int copies = 1;                            // of the model
+  bool gathered_again = false;               // before backward: forward drops what it gathered
+  int parameter_bytes = 0;                   // of a gathered element; 0: not said
+  int sum_bytes = 0;                         // of a scattered one
+  std::int64_t gathered = 0, scattered = 0;  // elements of a step, with padding; 0: not said
+};
 
 /// One rank's file, as far as it is kept after it was looked through.
 struct Rank {
@@ -23,6 +34,7 @@ struct Rank {
   Nanoseconds launch_latency = 0;
   Steps steps;
   bool sends_each = false;                   // gradient by itself, as compiled backwards do
+  std::optional<Shards> shards;              // of a fully sharded run
   std::vector<WindowTimes> times;            // of the used steps
   std::vector<StepGradients> gradients;      // likewise
   std::vector<StepCollectives> collectives;  // likewise

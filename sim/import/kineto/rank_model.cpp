@@ -1,10 +1,12 @@
 #include "sim/import/kineto/rank_model.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "sim/base/error.hpp"
 #include "sim/import/kineto/buckets.hpp"
 #include "sim/import/kineto/model.hpp"
+#include "sim/import/kineto/shards.hpp"
 #include "sim/import/kineto/sizes.hpp"
 #include "sim/inputs/sharding.hpp"
 
@@ -37,13 +39,42 @@ void require_fitting(const std::vector<Parameter>& parameters, const TextFile& f
   }
 }
 
+/// Sizes that the trace has; in a sharded run what the optimizer touches are shards.
+Sizes recorded_sizes(const StepGradients& step) {
+  StepGradients bare;
+  bare.gradients = step.gradients;
+  for (Gradient& gradient : bare.gradients) gradient.room = -1;
+  return sizes_of(bare, {}, 4);
+}
+
+/// Whether a unit is one tensor of the model: the run made it so (FSDP1), or nothing tells the
+/// sizes of its gradients.
+bool merges(const StepGradients& step, const Sizes& sizes) {
+  return sizes.from == ShapesFrom::Unknown ||
+         std::all_of(step.units.begin(), step.units.end(),
+                     [](const SentUnit& unit) { return unit.gradients.size() == 1; });
+}
+
+/// Each gradient's size where units are what counts: of the first of a unit all of it. Unknown
+/// where the trace does not say what was scattered.
+Sizes unit_sizes(const StepGradients& step) {
+  Sizes sizes{ShapesFrom::Inferred, std::vector<std::int64_t>(step.gradients.size(), 0),
+              "what was scattered: one tensor a unit, with the padding of its shards"};
+  for (const SentUnit& unit : step.units) {
+    if (unit.elements < 1) return {};
+    sizes.elements[unit.gradients.front()] = unit.elements;
+  }
+  return sizes;
+}
+
 }  // namespace
 
 void set_model(const Rank& rank, const ImportOptions& options, int element_bytes,
                Imported& imported) {
   const StepGradients& first = rank.gradients.front();
   imported.gradients = static_cast<int>(first.gradients.size());
-  Sizes sizes = sizes_of(first, imported.buckets, element_bytes);
+  Sizes sizes =
+      rank.shards ? recorded_sizes(first) : sizes_of(first, imported.buckets, element_bytes);
   std::vector<Parameter> parameters;
   if (options.params) {
     parameters = load_parameters(*options.params);
@@ -52,6 +83,8 @@ void set_model(const Rank& rank, const ImportOptions& options, int element_bytes
     sizes = {ShapesFrom::Given, {}, options.params->path.string()};
     for (const std::size_t place : places) sizes.elements.push_back(parameters[place].elements);
   }
+  const bool merge = rank.shards && merges(first, sizes);
+  if (merge) sizes = unit_sizes(first);
   imported.shapes = sizes.from;
   if (sizes.from == ShapesFrom::Unknown) {
     imported.notes.unknown.push_back(
@@ -60,8 +93,9 @@ void set_model(const Rank& rank, const ImportOptions& options, int element_bytes
         "record with record_shapes=True, or give --params");
     return;
   }
-  const std::string told = std::string("the sizes of ") + std::to_string(imported.gradients) +
-                           " gradients, from " + sizes.how;
+  const std::string told = std::string("the sizes of ") +
+                           std::to_string(merge ? first.units.size() : first.gradients.size()) +
+                           (merge ? " units, from " : " gradients, from ") + sizes.how;
   (sizes.from == ShapesFrom::Inferred ? imported.notes.inferred : imported.notes.used)
       .push_back(told);
   if (imported.buckets.empty() && rank.sends_each) {
@@ -75,7 +109,13 @@ void set_model(const Rank& rank, const ImportOptions& options, int element_bytes
   IterationTrace trace;
   trace.device = rank.device.empty() ? "unknown GPU" : rank.device;
   trace.tensors = made.times;
-  const double update = median_of(rank, &WindowTimes::update);
+  // A rank updates its shard only, and a trace has the update of all parameters.
+  const int shards = rank.shards ? rank.shards->group : 1;
+  const double update = median_of(rank, &WindowTimes::update) * shards;
+  if (shards > 1)
+    imported.notes.inferred.push_back(
+        "the update of all parameters, " + std::to_string(shards) +
+        " times that of one rank's shard: " + to_text(Seconds{rounded_to(3, update)}));
   const double beside =
       median_of(rank, &WindowTimes::copy_back) + median_of(rank, &WindowTimes::zero);
   trace.update = rounded_to_nanosecond(Seconds{update + beside});
@@ -107,7 +147,46 @@ void set_model(const Rank& rank, const ImportOptions& options, int element_bytes
         "the dates of the host's launches, and " + to_text(to_seconds(rank.launch_latency)) +
         " from a launch to its kernel: no part of a forecast begins earlier");
   }
+  if (rank.shards) {
+    arrange_units(first, merge, *imported.model, trace);
+    if (merge) imported.gradients = static_cast<int>(imported.model->tensors.size());
+  }
   imported.trace = trace;
+}
+
+void set_sharding(const Rank& rank, Imported& imported) {
+  if (!rank.shards) return;
+  const Shards& its = *rank.shards;
+  ImportNotes& notes = imported.notes;
+  imported.sharding.kind = Sharding::Fsdp;
+  imported.sharding.group = its.group < imported.world_size ? its.group : 0;
+  imported.sharding.reshard_after_forward = its.gathered_again;
+  std::string told = "fully sharded (FSDP) over " + std::to_string(its.group) + " ranks";
+  if (imported.sharding.group > 0)
+    told += ", " + std::to_string(its.copies) + " copies of the model";
+  notes.used.push_back(told + ": " + std::to_string(imported.buckets.size()) +
+                       " units, by their reduce-scatters; parameters are gathered in forward" +
+                       (its.gathered_again ? " and again in backward" : ", and kept for backward"));
+  const int parameter = its.parameter_bytes > 0 ? its.parameter_bytes : 4;
+  const int sum = its.sum_bytes > 0 ? its.sum_bytes : parameter;
+  const auto type_of = [&](int bytes) { return bytes == 2 ? NumberType::Bf16 : NumberType::Fp32; };
+  if ((parameter != 2 && parameter != 4) || (sum != 2 && sum != 4))
+    notes.unknown.push_back("parameters of " + std::to_string(parameter) + " and sums of " +
+                            std::to_string(sum) +
+                            " bytes an element: forecasts send 2 or 4 bytes an element");
+  if (imported.model) {
+    set_types(*imported.model, {.parameter = type_of(parameter)});
+    imported.precision.parameter = type_of(parameter);
+    if (type_of(sum) != type_of(parameter)) imported.precision.sum = type_of(sum);
+    if (parameter == 2)
+      notes.inferred.push_back("parameters of 2 bytes an element are taken to be bf16");
+  }
+  // A unit is padded so that its shards are equal, by less than a hundredth of it.
+  if (its.scattered > 0 && its.gathered > its.scattered + its.scattered / 50)
+    notes.unknown.push_back(
+        "the parameters that get no gradient: forward gathers " + std::to_string(its.gathered) +
+        " elements, and backward scatters " + std::to_string(its.scattered) +
+        "; frozen parameters, or a forward pass that gathers more than once, are in no forecast");
 }
 
 /// Both 16-bit types take as long.

@@ -28,6 +28,13 @@ void require_same_collectives(const std::vector<Rank>& ranks) {
                           "file alone");
 }
 
+/// Whether a collective sends gradients, or parameters where these are sharded.
+bool of_training(const CollectiveCall& call, bool sharded) {
+  if (call.sends) return true;
+  return sharded && (call.what.kind == CollectiveKind::AllGather ||
+                     (call.what.kind == CollectiveKind::AllReduce && call.of_gradients));
+}
+
 /// Sets all ranks' clocks by the first one's.
 void align_clocks(std::vector<Rank>& ranks, ImportNotes& notes) {
   for (Rank& rank : ranks) {
@@ -74,8 +81,7 @@ void set_shared(const std::vector<Rank>& ranks, Imported& imported) {
       of_step[shared[i].kind].first += to_seconds(shared[i].transfer).count();
       of_step[shared[i].kind].second += to_seconds(shared[i].skew).count();
       const CollectiveCall& call = same.front().calls[i];
-      if (call.of_gradients && call.what.kind == CollectiveKind::AllReduce &&
-          call.what.elements > 0 && bucket < imported.transfers.size()) {
+      if (call.sends && call.what.elements > 0 && bucket < imported.transfers.size()) {
         ImportedTransfer& transfer = imported.transfers[bucket++];
         if (shared[i].transfer > 0)
           transfer.seconds = std::min(transfer.seconds, to_seconds(shared[i].transfer));
@@ -136,6 +142,7 @@ void note_world(const std::vector<Rank>& ranks, Imported& imported) {
       imported.world_size = std::max(imported.world_size, size);
       if (call.data_parallel) named = std::max(named, size);
     }
+  if (named > 0 && rank.shards) named = std::max(named, rank.shards->group * rank.shards->copies);
   if (named > 0 && named < imported.world_size) {
     imported.notes.dropped.push_back(
         "everything but the data-parallel group of " + std::to_string(named) + " of " +
@@ -153,7 +160,7 @@ void note_world(const std::vector<Rank>& ranks, Imported& imported) {
                                      " ranks: collectives may include waiting for the others");
   std::size_t others = 0;
   for (const CollectiveCall& call : rank.collectives.front().calls)
-    others += call.what.kind != CollectiveKind::AllReduce || !call.of_gradients;
+    others += !of_training(call, rank.shards.has_value());
   if (others > 0)
     imported.notes.dropped.push_back(std::to_string(others) +
                                      " collectives a step that send no gradients");

@@ -74,6 +74,7 @@ struct GpuOperation {
   std::uint32_t launch_thread = 0;
   bool linked = false;
   bool is_copy = false;
+  bool recomputed = false;  // forward that the backward pass computes again
   Phase phase = Phase::Forward;
 };
 

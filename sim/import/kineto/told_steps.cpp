@@ -11,11 +11,9 @@
 namespace gradcast::kineto {
 namespace {
 
-std::size_t gradient_all_reduces(const StepCollectives& step) {
-  return static_cast<std::size_t>(
-      std::count_if(step.calls.begin(), step.calls.end(), [](const CollectiveCall& call) {
-        return call.of_gradients && call.what.kind == CollectiveKind::AllReduce;
-      }));
+std::size_t sends_of(const StepCollectives& step) {
+  return static_cast<std::size_t>(std::count_if(
+      step.calls.begin(), step.calls.end(), [](const CollectiveCall& call) { return call.sends; }));
 }
 
 }  // namespace
@@ -60,7 +58,7 @@ std::vector<StepCollectives> sending_steps(const Rank& rank, ImportNotes& notes)
   std::vector<StepCollectives> sending;
   std::size_t least = std::numeric_limits<std::size_t>::max(), most = 0;
   for (const StepCollectives& step : rank.collectives) {
-    const std::size_t count = gradient_all_reduces(step);
+    const std::size_t count = sends_of(step);
     least = std::min(least, count);
     most = std::max(most, count);
     if (count > 0) sending.push_back(step);
@@ -70,11 +68,11 @@ std::vector<StepCollectives> sending_steps(const Rank& rank, ImportNotes& notes)
     notes.unknown.push_back(
         "how often gradients are sent: only " + std::to_string(sending.size()) + " of " +
         std::to_string(rank.collectives.size()) +
-        " steps all-reduce them, so they add up over several steps (gradient accumulation, "
+        " steps send them, so they add up over several steps (gradient accumulation, "
         "no_sync). Collectives and buckets are those of a step that sends; a forecast needs "
         "--accumulation, and the batch of all its micro-steps");
   else if (least != most)
-    notes.unknown.push_back("the all-reduces of a step: " + std::to_string(least) + " to " +
+    notes.unknown.push_back("the buckets of a step: " + std::to_string(least) + " to " +
                             std::to_string(most) + ", so steps send different gradients");
   return sending;
 }

@@ -75,7 +75,9 @@ WindowTimes times_of(const Recording& recording, std::uint32_t stream, const Spa
     const Span span = common({operation.start, operation.end}, window);
     if (span.end <= span.start) continue;
     (operation.collective >= 0 ? collective : compute).push_back(span);
-    if (operation.collective < 0) of_phase(times, operation.phase) += span.end - span.start;
+    if (operation.collective >= 0) continue;
+    of_phase(times, operation.phase) += span.end - span.start;
+    if (operation.recomputed) times.recomputed += span.end - span.start;
   }
   compute = united(std::move(compute));
   collective = united(std::move(collective));

@@ -17,6 +17,7 @@ struct WindowTimes {
   Nanoseconds wait = 0;   // the next is launched, and a collective runs
   Nanoseconds other = 0;  // the next is launched, and no collective runs
   Nanoseconds forward = 0, backward = 0, copy_back = 0, update = 0, zero = 0;  // work, by phase
+  Nanoseconds recomputed = 0;                                                  // a part of backward
 };
 
 /// Times of each used step, in their order. Needs phases.

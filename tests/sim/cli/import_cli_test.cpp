@@ -5,6 +5,7 @@
 #include "sim/base/gzip.hpp"
 #include "sim/import/kineto/event_reader.hpp"
 #include "tests/run_program.hpp"
+#include "tests/sim/import/toy_fsdp.hpp"
 #include "tests/sim/import/toy_run.hpp"
 #include "tests/temporary_folder.hpp"
 
@@ -49,6 +50,24 @@ TEST_CASE("an import prints what it knows, and the commands that go on from ther
   CHECK(std::filesystem::exists(folder.path / "my/platforms/resnet.csv"));
   const auto commands = next_of(ran.out);
   REQUIRE(commands.size() == 3);
+  for (std::vector<std::string> words : commands) {
+    words.insert(words.end(), {"--engine", "analytic", "-q"});
+    const Ran next = gradcast_with(words);
+    CAPTURE(words, next.err);
+    CHECK(next.exit_code == 0);
+  }
+}
+
+TEST_CASE("a fully sharded run goes on with the sharded schedule") {
+  if (!can_read()) return;
+  const TemporaryFolder folder;
+  const std::string file = folder.write("fsdp.json", ToyFsdp{}.text());
+  const Ran ran = gradcast_runs("import", file, "-o", (folder.path / "my").string());
+  CAPTURE(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  const auto commands = next_of(ran.out);
+  REQUIRE(commands.size() == 3);
+  CHECK(commands[1].front() == "decide");
   for (std::vector<std::string> words : commands) {
     words.insert(words.end(), {"--engine", "analytic", "-q"});
     const Ran next = gradcast_with(words);

@@ -120,7 +120,7 @@ TEST_CASE("gradients that add up over steps are told as a step that sends them h
   CHECK(toy.collectives[0].count == 1);
   CHECK(toy.collectives[0].bytes == Bytes{4 * 48});
   CHECK(toy.buckets == std::vector<std::int64_t>{48});
-  CHECK(says(toy.notes.unknown, "only 3 of 5 steps all-reduce them"));
+  CHECK(says(toy.notes.unknown, "only 3 of 5 steps send them"));
   CHECK_FALSE(says(imported_toy({}).notes.unknown, "how often"));
 }
 
