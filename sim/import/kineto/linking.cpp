@@ -24,6 +24,7 @@ bool holds(const std::vector<Span>& spans, Nanoseconds date) {
 }
 
 Phase phase_of(const Phases& phases, Nanoseconds launched, bool on_step_thread) {
+  if (holds(phases.hooks, launched)) return Phase::Backward;
   if (holds(phases.copy_back, launched)) return Phase::CopyBack;
   if (holds(phases.update, launched)) return Phase::Update;
   if (holds(phases.zero, launched)) return Phase::ZeroGradients;

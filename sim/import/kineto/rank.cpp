@@ -36,6 +36,9 @@ Rank read_rank(const std::filesystem::path& path, const ReadEvents& read) {
   if (recording.on_host_to_all) refuse_hybrids(recording, {}, 0, false);  // whatever else is amiss
   rank.linked = link_launches(recording);
   rank.steps = find_steps(recording);
+  for (const Span& span : update_spans(recording, rank.steps))
+    recording.operators.push_back(
+        {span.start, span.end, -1, -1, 0, rank.steps.thread, OperatorKind::OptimizerStep});
   set_phases(recording, rank.steps.thread);
   rank.sends_each = separate_compiled_sends(recording, rank.steps);
   rank.times = times_of_windows(recording, rank.steps);

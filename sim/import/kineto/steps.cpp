@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <map>
 
 #include "sim/base/clean_text.hpp"
@@ -49,6 +50,9 @@ std::vector<Annotation> annotated_steps(const Recording& recording) {
     std::sort(steps.begin(), steps.end(),
               [](const Annotation& a, const Annotation& b) { return a.start < b.start; });
     const bool own = stem.first == "ProfilerStep#";
+    // FSDP marks its units: "FSDP::pre_backward for layers.2".
+    if (stem.first.starts_with("FSDP::") || stem.first.starts_with("FullyShardedDataParallel"))
+      continue;
     if (!own && (steps.size() < 2 || !one_after_another(steps))) continue;
     if (best.empty() || own > best_is_own ||
         (own == best_is_own && covered(steps) > covered(best))) {
@@ -75,6 +79,52 @@ std::vector<Annotation> optimizer_steps(const Recording& recording) {
       steps.push_back({steps.empty() ? begin : steps.back().end, one.end, one.name, one.thread});
     gradients = false;
   }
+  return steps;
+}
+
+/// The thread that runs the forward pass: it has most operators of forward outside the nodes of the
+/// backward pass, in which forward may be computed again.
+std::vector<const Operator*> forward_operators(const Recording& recording) {
+  std::map<std::uint32_t, Nanoseconds> backward_until;
+  std::map<std::uint32_t, std::vector<const Operator*>> forward;
+  for (const Operator& one : recording.operators) {
+    Nanoseconds& until = backward_until.try_emplace(one.thread, INT64_MIN).first->second;
+    if (one.kind == OperatorKind::Backward) until = std::max(until, one.end);
+    if (one.kind == OperatorKind::Forward && one.start >= until)
+      forward[one.thread].push_back(&one);
+  }
+  std::vector<const Operator*> most;
+  for (auto& [thread, its] : forward)
+    if (its.size() > most.size()) most = std::move(its);
+  return most;
+}
+
+/// The steps of a run that marks none and calls no optimizer that the trace knows: a step begins
+/// where forward begins after gradients.
+std::vector<Annotation> gradient_steps(const Recording& recording) {
+  std::vector<Annotation> steps;
+  const std::vector<const Operator*> forward = forward_operators(recording);
+  if (forward.empty()) return steps;
+  Nanoseconds end = recording.operators.back().end;  // of the trace, on the host
+  for (const GpuOperation& one : recording.gpu)
+    if (one.linked) end = std::max(end, one.launched + 1);
+  std::size_t next = 0;  // operator of forward
+  bool begun = false;
+  Nanoseconds begin = 0;
+  for (const Operator& one : recording.operators) {
+    if (one.kind != OperatorKind::AccumulateGrad) continue;
+    std::size_t first = next;  // of forward since the last gradient
+    while (next < forward.size() && forward[next]->start < one.start) ++next;
+    if (first == next) continue;
+    if (begun) steps.push_back({begin, forward[first]->start, 0, forward[first]->thread});
+    begin = steps.empty() && !begun ? recording.operators.front().start : forward[first]->start;
+    begun = true;
+  }
+  // What follows the last gradient is the update, and perhaps a forward pass without a backward
+  // one.
+  if (begun)
+    steps.push_back(
+        {begin, next < forward.size() ? forward[next]->start : end, 0, forward.front()->thread});
   return steps;
 }
 
@@ -118,6 +168,26 @@ void set_windows(const Recording& recording, Steps& steps) {
     }
 }
 
+/// Gives a step without another behind it the window to its last operation on the GPU.
+bool set_last_window(const Recording& recording, Steps& steps) {
+  for (Step& step : steps.steps) {
+    const GpuOperation* first = nullptr;
+    Nanoseconds end = 0;
+    for (const GpuOperation& one : recording.gpu) {
+      if (!one.linked || one.launched < step.host.start || one.launched >= step.host.end) continue;
+      end = std::max(end, one.end);
+      if (first == nullptr && one.stream == steps.compute_stream && one.collective < 0)
+        first = &one;
+    }
+    if (first == nullptr || end <= first->start) continue;
+    step.window = {first->start, end};
+    step.next_launch = std::clamp(step.host.end, first->start, end);
+    step.full = true;
+    return true;
+  }
+  return false;
+}
+
 /// Steps that only trained are used; the first full one may be short, and is left out where others
 /// remain.
 void choose(Steps& steps) {
@@ -140,36 +210,53 @@ Steps find_steps(const Recording& recording) {
   std::vector<Annotation> annotations = annotated_steps(recording);
   if (annotations.empty()) {
     annotations = optimizer_steps(recording);
-    steps.by_optimizer = true;
+    steps.from = StepsFrom::Optimizer;
   }
-  if (annotations.size() < (steps.by_optimizer ? 2 : 1))
+  if (annotations.empty()) {
+    annotations = gradient_steps(recording);
+    steps.from = StepsFrom::Gradients;
+  }
+  if (annotations.empty())
     throw DataError(recording.file, 0,
-                    std::string("has no steps (ProfilerStep#N), and ") +
+                    std::string("has no steps (ProfilerStep#N), and no ") +
                         (has_gradients(recording)
-                             ? "fewer than two training steps between calls of the optimizer"
-                             : "no gradients: it is a trace of inference, or its backward pass "
-                               "was not recorded") +
+                             ? "forward pass before its gradients"
+                             : "gradients: it is a trace of inference, or its backward pass was "
+                               "not recorded") +
                         how);
   if (annotations.size() > kMostSteps)
     throw DataError(recording.file, 0,
                     "has more than " + std::to_string(kMostSteps) + " steps; profile fewer");
   steps.thread = annotations.front().thread;
   for (const Annotation& annotation : annotations)
-    steps.steps.push_back({steps.by_optimizer
+    steps.steps.push_back({steps.from != StepsFrom::Marks
                                ? "step " + std::to_string(steps.steps.size() + 1)
                                : shortened(clean_text(recording.names.text(annotation.name)), 60),
                            {annotation.start, annotation.end}});
-  if (steps.steps.size() == 1)
-    throw DataError(recording.file, 0,
-                    "has one step only, '" + steps.steps.front().name +
-                        "': where it ends on the GPU is told by the next one's first kernel" + how);
   set_windows(recording, steps);
+  if (std::none_of(steps.steps.begin(), steps.steps.end(), [](const Step& s) { return s.full; })) {
+    steps.to_last_kernel = set_last_window(recording, steps);
+    if (!steps.to_last_kernel)
+      throw DataError(
+          recording.file, 0,
+          "has " + std::to_string(steps.steps.size()) + " steps, and none launched a kernel" + how);
+  }
   choose(steps);
-  if (std::none_of(steps.steps.begin(), steps.steps.end(), [](const Step& s) { return s.used; }))
-    throw DataError(recording.file, 0,
-                    "has " + std::to_string(steps.steps.size()) +
-                        " steps, but no two in a row launched a kernel, so none is complete" + how);
   return steps;
+}
+
+std::vector<Span> update_spans(const Recording& recording, const Steps& steps) {
+  std::vector<Span> spans;
+  if (steps.from != StepsFrom::Gradients) return spans;
+  for (const Step& step : steps.steps) {
+    Nanoseconds last = step.host.end;
+    for (const Operator& one : recording.operators)
+      if (one.kind == OperatorKind::AccumulateGrad && one.start >= step.host.start &&
+          one.start < step.host.end)
+        last = one.end;
+    if (last < step.host.end) spans.push_back({last, step.host.end - 1});
+  }
+  return spans;
 }
 
 }  // namespace gradcast::kineto

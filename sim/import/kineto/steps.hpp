@@ -17,16 +17,30 @@ struct Step {
   bool used = false;
 };
 
+/// What tells where steps begin.
+enum class StepsFrom {
+  Marks,      // annotations
+  Optimizer,  // its calls
+  Gradients,  // forward begins again after them
+};
+
 struct Steps {
   std::vector<Step> steps;  // by time
   std::uint32_t thread = 0;
   std::uint32_t compute_stream = 0;
-  bool by_optimizer = false;  // nothing marks them but the optimizer's calls
+  StepsFrom from = StepsFrom::Marks;
+  /// One step alone is full: it ends with its last kernel, because no other one follows.
+  bool to_last_kernel = false;
 };
 
 /// Steps are ProfilerStep#N, else another annotation with a number that repeats, else what lies
-/// between the optimizer's calls. Needs operators in the order of their start. Throws DataError for
-/// a trace without work on a GPU, without steps, with one, or without a full window.
+/// between the optimizer's calls, else what begins with forward and has gradients. Needs operators
+/// in the order of their start. Throws DataError for a trace without work on a GPU or without
+/// steps.
 Steps find_steps(const Recording& recording);
+
+/// Of steps that are told by their gradients: the span of each on the host after its last gradient,
+/// in which the parameters are updated.
+std::vector<Span> update_spans(const Recording& recording, const Steps& steps);
 
 }  // namespace gradcast::kineto

@@ -16,6 +16,14 @@ std::size_t sends_of(const StepCollectives& step) {
       step.calls.begin(), step.calls.end(), [](const CollectiveCall& call) { return call.sends; }));
 }
 
+/// ", each with the same 5 collectives"; "" where they are not, or there are none.
+std::string repeated(const std::vector<StepCollectives>& steps) {
+  if (steps.size() < 2 || steps.front().calls.empty()) return "";
+  for (const StepCollectives& step : steps)
+    if (!difference(step, steps.front()).empty()) return "";
+  return ", each with the same " + std::to_string(steps.front().calls.size()) + " collectives";
+}
+
 }  // namespace
 
 void drop_odd_steps(Rank& rank, ImportNotes& notes) {
@@ -95,9 +103,20 @@ void note_steps(const Rank& rank, Imported& imported) {
     }
     if (step.full) first_full = false;
   }
-  if (rank.steps.by_optimizer)
-    imported.notes.inferred.push_back("the " + std::to_string(rank.steps.steps.size()) +
+  const std::string all = std::to_string(rank.steps.steps.size());
+  if (rank.steps.from == StepsFrom::Optimizer)
+    imported.notes.inferred.push_back("the " + all +
                                       " steps, from the optimizer's calls: the trace marks none");
+  if (rank.steps.from == StepsFrom::Gradients)
+    imported.notes.inferred.push_back(
+        "the " + all + " steps, from forward that begins again after gradients" +
+        repeated(rank.collectives) +
+        ": the trace marks none and has no optimizer; what follows the last gradient of a step "
+        "counts as its update");
+  if (rank.steps.to_last_kernel)
+    imported.notes.inferred.push_back(
+        "the end of the only step, from its last kernel: what the GPU waits for the next step is "
+        "not in it, and nothing tells how much steps differ");
   const std::string which = used.size() > 3 ? used.front() + " to " + used.back() : join(used);
   imported.notes.used.push_back(std::to_string(used.size()) + " of " +
                                 std::to_string(rank.steps.steps.size()) + " steps: " + which);

@@ -30,6 +30,14 @@ class Gaps {
     }
   }
 
+  /// What is left of the window.
+  void finish() {
+    if (until_ >= window_.end) return;
+    const Nanoseconds waited = collectives_run(until_, window_.end);
+    times_.wait += waited;
+    times_.other += window_.end - until_ - waited;
+  }
+
  private:
   /// Time that collectives run between the two dates. Gaps come one after another.
   Nanoseconds collectives_run(Nanoseconds from, Nanoseconds to) {
@@ -85,11 +93,13 @@ WindowTimes times_of(const Recording& recording, std::uint32_t stream, const Spa
   times.exposed = length_of(outside(collective, compute));
   times.idle = times.window - times.compute - times.exposed;
   Gaps gaps(window, collective, times);
-  // The window ends where the next step's first operation on this stream begins.
+  // The window ends where the next step's first operation on this stream begins, or without a next
+  // step where the last operation ends.
   for (std::size_t i = first; i < recording.gpu.size() && recording.gpu[i].start <= window.end; ++i)
     if (recording.gpu[i].stream == stream && recording.gpu[i].collective < 0 &&
         recording.gpu[i].end > window.start)
       gaps.take(recording.gpu[i]);
+  gaps.finish();
   return times;
 }
 

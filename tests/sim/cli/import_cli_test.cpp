@@ -157,9 +157,10 @@ TEST_CASE("an import that fails writes nothing") {
   Gzip packed;
   packed.add(archive + whole);
   refuses_text(packed.finish(), "is a tar archive");
-  ToyRun one;
-  one.steps = 1;
-  refuses_text(one.text(), "has one step only");
+  ToyRun none;
+  none.step_name = "";
+  none.gradients = none.optimizer = false;
+  refuses_text(none.text(), "has no steps (ProfilerStep#N), and no gradients");
   ToyRun vast;  // 2^40 elements
   vast.gradient_dims[0] = R"("Input Dims":[[1048576,1048576]])";
   refuses_text(vast.text(), "says what no forecast can use");

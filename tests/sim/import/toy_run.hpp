@@ -27,8 +27,10 @@ class ToyRun {
   int late = 0;           // microseconds that this rank comes later to its all-reduce
   bool compiled = false;  // one node of the backward pass, which sends both gradients itself
   int sends_every = 1;    // steps: gradients add up in the others
-  std::string step_name = "ProfilerStep#";
-  std::string head;  // members of the trace, with a comma behind each
+  std::string step_name = "ProfilerStep#";  // "": steps are not marked
+  bool gradients = true;                    // marked as done
+  bool optimizer = true;                    // its calls are marked
+  std::string head;                         // members of the trace, with a comma behind each
   std::string gradient_dims[2] = {R"("Input Dims":[[16]])", R"("Input Dims":[[4,8]])"};
   std::string more;  // events, with a comma before each
 
@@ -86,7 +88,8 @@ class ToyRun {
     const auto sequence = [&](int layer) {
       return R"("Sequence number":)" + std::to_string(10 * step + layer);
     };
-    events += slice("user_annotation", step_name + std::to_string(step), 1, at, 1000);
+    if (!step_name.empty())
+      events += slice("user_annotation", step_name + std::to_string(step), 1, at, 1000);
     events += slice("cpu_op", "aten::linear", 1, at + 10, 40, sequence(0));
     events += kernel("gemm", 7, at + 30, 100, 1, at + 20);
     events += slice("cpu_op", "aten::linear", 1, at + 60, 40, sequence(1));
@@ -97,17 +100,21 @@ class ToyRun {
     }
     events += slice("cpu_op", "AddmmBackward0", 2, at + 300, 50, sequence(1));
     events += kernel("gemm", 7, at + 320, 100, 2, at + 310);
-    events += slice("cpu_op", "torch::autograd::AccumulateGrad", 2, at + 352, 3, gradient_dims[1]);
+    if (gradients)
+      events +=
+          slice("cpu_op", "torch::autograd::AccumulateGrad", 2, at + 352, 3, gradient_dims[1]);
     events += slice("cpu_op", "AddmmBackward0", 2, at + 400, 50, sequence(0));
     events += kernel("gemm", 7, at + 420, 100, 2, at + 410);
-    events += slice("cpu_op", "torch::autograd::AccumulateGrad", 2, at + 452, 3, gradient_dims[0]);
+    if (gradients)
+      events +=
+          slice("cpu_op", "torch::autograd::AccumulateGrad", 2, at + 452, 3, gradient_dims[0]);
     if (world_size > 1 && (step + 1) % sends_every == 0) {
       events += slice("cpu_op", "c10d::allreduce_", 2, at + 456, 10);
       events += kernel("ncclKernel_AllReduce", 20, at + 500 + late, 120 - late, 2, at + 458,
                        R"("Collective name":"allreduce","In msg nelems":48,"Group size":)" +
                            std::to_string(world_size) + R"(,"dtype":"Float")");
     }
-    events += slice("user_annotation", "Optimizer.step#SGD.step", 1, at + 600, 60);
+    if (optimizer) events += slice("user_annotation", "Optimizer.step#SGD.step", 1, at + 600, 60);
     events += kernel("sgd", 7, at + 620, 60, 1, at + 610);
   }
 };

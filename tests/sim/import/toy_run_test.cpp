@@ -109,6 +109,41 @@ TEST_CASE("a run that marks no steps has those between its optimizer's calls") {
   CHECK(micro(toy.times->update) == Approx(60));
 }
 
+// From the first kernel, 30, to the end of the last, 680.
+TEST_CASE("one step alone is taken, to its last kernel") {
+  if (!kineto::event_reader_built()) return;
+  ToyRun run;
+  run.steps = 1;
+  const Imported marked = imported_toy(run);
+  CHECK(marked.steps_used == 1);
+  CHECK(micro(marked.times->window) == Approx(650));
+  CHECK(micro(marked.times->update) == Approx(60));
+  CHECK(says(marked.notes.inferred, "the end of the only step, from its last kernel"));
+  run.step_name = "";
+  const Imported by_optimizer = imported_toy(run);
+  CHECK(micro(by_optimizer.times->window) == Approx(650));
+  CHECK(says(by_optimizer.notes.inferred, "the 1 steps, from the optimizer's calls"));
+}
+
+TEST_CASE("a run that marks nothing and has no known optimizer has steps by its gradients") {
+  if (!kineto::event_reader_built()) return;
+  ToyRun run;
+  run.steps = 5;
+  run.step_name = "";
+  run.optimizer = false;
+  const Imported toy = imported_toy(run);
+  CHECK(says(toy.notes.inferred,
+             "the 5 steps, from forward that begins again after gradients, each with the same 1 "
+             "collectives"));
+  CHECK(toy.steps_used == 3);
+  CHECK(micro(toy.times->window) == Approx(1000));
+  CHECK(micro(toy.times->forward) == Approx(200));
+  CHECK(micro(toy.times->backward) == Approx(200));
+  CHECK(micro(toy.times->update) == Approx(60));
+  run.steps = 1;
+  CHECK(micro(imported_toy(run).times->window) == Approx(650));
+}
+
 // Steps 1, 3 and 5 of 0 to 6 send. The mean of all steps was told before: half the bytes.
 TEST_CASE("gradients that add up over steps are told as a step that sends them has them") {
   if (!kineto::event_reader_built()) return;
@@ -252,13 +287,11 @@ TEST_CASE("groups are named in many ways") {
 
 TEST_CASE("a trace that says too little is refused, with what would help") {
   if (!kineto::event_reader_built()) return;
-  ToyRun one;
-  one.steps = 1;
-  refused(one, "has one step only, 'ProfilerStep#0'");
   ToyRun none;
-  none.step_name = "an iteration";  // its numbers make it "an iteration0", so it repeats
-  none.steps = 1;
-  refused(none, "has no steps");
+  none.gradients = false;
+  none.step_name = "";
+  none.optimizer = false;
+  refused(none, "has no steps (ProfilerStep#N), and no gradients");
   CHECK_THROWS_WITH(imported_text(R"({"traceEvents":[]})"), Contains("has no kernel of a GPU"));
   CHECK_THROWS_WITH(imported_text("{\"schemaVersion\":1}"), Contains("has no list of events"));
   ToyRun two;
