@@ -2,9 +2,10 @@
 
 usage: job.py SETUP.json OUTPUT.json, with RANK, WORLD_SIZE and so on in the environment. SETUP has
 `work`: train (`layers`: shape of each tensor, seconds forward and backward, unit; `schedule`, `hook`,
-`hook_settings` of a hook of gradcast, `bucket_mib`, `accumulation`, `warm_up`, `iterations`), hook (the same: what the hook takes on one
-rank), collective (`collective` of `bytes`) or link (a measurement of the ground). Rank 0 writes the result, and to PROGRESS, where that is
-set, a byte when an iteration begins.
+`hook_settings` of a hook of gradcast, `bucket_mib`, `accumulation`, `warm_up`, `iterations`), hook
+(the same: what the hook takes on one rank), collective (`collective` of `bytes`) or link (a
+measurement of the ground). Rank 0 writes the result, and to PROGRESS, where that is set, a byte when
+an iteration begins.
 """
 import itertools
 import json

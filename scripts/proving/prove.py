@@ -149,8 +149,8 @@ def hook_settings(setup):
 def training(setup, iterations):
     layers = [[*layer] for layer in setups.layers_by_name(setup).values()]
     return {"work": "train", "layers": layers, "period": forecast.PERIOD, "warm_up": WARM_UP,
-            "iterations": iterations, "hook_settings": hook_settings(setup), **{key: setup[key] for key in ("schedule", "hook", "bucket_mib", "accumulation",
-                                                                     "ranks_per_host")}}
+            "iterations": iterations, "hook_settings": hook_settings(setup),
+            **{key: setup[key] for key in ("schedule", "hook", "bucket_mib", "accumulation", "ranks_per_host")}}
 
 
 # Measurements that a forecast knows. Runs that share one take it once.

@@ -193,8 +193,8 @@ void add_compute(SoftwareSpread& spread, const Scenario& inside, const Engine& e
   spread.terms.push_back(compute);
 }
 
-/// What is not known of a collective alone whose time rests on measured ones of its cluster: how
-/// far these scatter, in place of how far clusters lie apart.
+/// The time of a collective alone may rest on measured ones of its cluster. Then these scatter, and
+/// clusters that lie apart say nothing.
 void know_measured_time(SoftwareSpread& spread, const Scenario& scenario) {
   if (scenario.payload.count == 0 || scenario.collective != nullptr) return;
   const CollectiveChoice choice(scenario.cluster, scenario.nccl, scenario.library);

@@ -122,6 +122,11 @@ inline bool has_framework(const Imported& imported) {
 /// True if the run was fully sharded.
 inline bool sharded(const Imported& imported) { return imported.sharding.kind == Sharding::Fsdp; }
 
+/// The ranks that share a copy of a fully sharded run's model.
+inline int shard_ranks(const Imported& imported) {
+  return imported.sharding.group > 0 ? imported.sharding.group : imported.world_size;
+}
+
 /// True if each gradient was sent by itself.
 inline bool sends_each(const Imported& imported) {
   return imported.model && imported.buckets.size() > 1 &&

@@ -41,8 +41,7 @@ Json head_of(const Imported& imported) {
     row["recompute_seconds"] = seconds_of(imported, &ImportedTimes::recompute);
   if (sharded(imported)) {
     row["sharding"] = "fsdp";
-    row["shard_group"] =
-        imported.sharding.group > 0 ? imported.sharding.group : imported.world_size;
+    row["shard_group"] = shard_ranks(imported);
   }
   if (!imported.times && imported.trace) {  // of layers only: nothing says when they ran
     row["forward_seconds"] = rounded_to(9, imported.trace->forward().count());
@@ -106,7 +105,7 @@ std::string collectives_table(const std::vector<ImportedCollective>& collectives
 /// The flags of a sharded run, with a blank behind them.
 std::string sharding_flags(const Imported& imported, const ImportedShape& shape) {
   const ShardingChoice& its = imported.sharding;
-  const bool of_node = its.group > 0 && its.group == shape.gpus_per_node && shape.nodes > 1;
+  const bool of_node = shards_in_nodes(imported, shape);
   std::string text = of_node ? "--sharding hsdp " : "--sharding fsdp ";
   if (its.group > 0 && !of_node) text += "--shard-group " + std::to_string(its.group) + " ";
   if (!its.reshard_after_forward) text += "--reshard-after-forward no ";
@@ -199,7 +198,7 @@ std::vector<std::string> next_commands(const Imported& imported, const ImportedF
                            quoted(files.paths.trace) + " " + how +
                            (has_framework(imported) ? "--framework-in-compute yes " : "");
   std::vector<std::string> commands = {"gradcast simulate " + what + where};
-  // What is sharded over all ranks leaves nothing to compress.
+  // Gradients that are sharded over all ranks leave nothing to compress.
   if (sharded(imported))
     commands.push_back("gradcast decide " + what + where);
   else

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
+#include <utility>
 
 #include "sim/base/csv.hpp"
 #include "sim/base/error.hpp"
@@ -87,48 +88,39 @@ std::string measured_csv(const Imported& imported, const std::string& name,
   const auto beside = [](const std::filesystem::path& path) {
     return (std::filesystem::path("..") / path.parent_path().filename() / path.filename()).string();
   };
-  std::vector<std::string> columns = {"source",
-                                      "model",
-                                      "trace",
-                                      "batch",
-                                      "compute_seconds",
-                                      "cluster",
-                                      "nodes",
-                                      "gpus_per_node",
-                                      "compressor",
-                                      "density",
-                                      "fusion",
-                                      "overlap",
-                                      "iteration_seconds",
-                                      "framework_in_compute"};
-  std::vector<std::string> row = {name,
-                                  beside(paths.model),
-                                  beside(paths.trace),
-                                  std::to_string(imported.trace->batch),
-                                  seconds(imported.trace->iteration()),
-                                  beside(paths.cluster),
-                                  std::to_string(shape.nodes),
-                                  std::to_string(shape.gpus_per_node),
-                                  "dense",
-                                  "1",
-                                  fusion,
-                                  "yes",
-                                  seconds(imported.times->window),
-                                  has_framework(imported) ? "yes" : "no"};
+  std::vector<std::pair<std::string, std::string>> row = {
+      {"source", name},
+      {"model", beside(paths.model)},
+      {"trace", beside(paths.trace)},
+      {"batch", std::to_string(imported.trace->batch)},
+      {"compute_seconds", seconds(imported.trace->iteration())},
+      {"cluster", beside(paths.cluster)},
+      {"nodes", std::to_string(shape.nodes)},
+      {"gpus_per_node", std::to_string(shape.gpus_per_node)},
+      {"compressor", "dense"},
+      {"density", "1"},
+      {"fusion", fusion},
+      {"overlap", "yes"},
+      {"iteration_seconds", seconds(imported.times->window)},
+      {"framework_in_compute", has_framework(imported) ? "yes" : "no"}};
   if (shards) {
     const auto& [parameter, gradient, sum, activation] = imported.precision;
-    columns.insert(columns.end(),
-                   {"sharding", "reshard_after_forward", "parameter_type", "sum_type"});
-    row.insert(row.end(), {imported.sharding.group > 0 ? "hsdp" : "fsdp",
-                           imported.sharding.reshard_after_forward ? "yes" : "no",
-                           std::string(parameter ? to_text(*parameter) : ""),
-                           std::string(sum ? to_text(*sum) : "")});
+    row.insert(row.end(),
+               {{"sharding", imported.sharding.group > 0 ? "hsdp" : "fsdp"},
+                {"reshard_after_forward", imported.sharding.reshard_after_forward ? "yes" : "no"},
+                {"parameter_type", std::string(parameter ? to_text(*parameter) : "")},
+                {"sum_type", std::string(sum ? to_text(*sum) : "")}});
+  }
+  std::vector<std::string> columns, values;
+  for (const auto& [column, value] : row) {
+    columns.push_back(column);
+    values.push_back(value);
   }
   return csv_comments(
              with(provenance, {"iteration_seconds: the window on the GPU, under the profiler.",
                                "compute_seconds: forward, backward and update of one GPU, its work "
                                "alone: an input, not a forecast."})) +
-         csv_line(columns) + csv_line(row);
+         csv_line(columns) + csv_line(values);
 }
 
 /// Seconds a byte of the fastest.
@@ -205,17 +197,15 @@ ImportedFiles files_of(const Imported& imported, const std::string& name,
   }
   // A shard's ring goes once round the ranks that share a copy.
   const bool shards = sharded(imported);
-  const int ring = imported.sharding.group > 0 ? imported.sharding.group : imported.world_size;
   if (imported.world_size > 1)
-    made.link =
-        link_of_ring(imported.transfers, ring, imported.transfers_with_waiting, shards ? 1 : 2);
+    made.link = link_of_ring(imported.transfers, shard_ranks(imported),
+                             imported.transfers_with_waiting, shards ? 1 : 2);
   if (made.link) {
     paths.cluster = folder / "platforms" / (name + ".csv");
     made.files.push_back({paths.cluster, cluster_csv(imported, shape, *made.link, lines)});
   }
   // Measured rows have no column for shards of other ranks than all, or a node's.
-  const bool rows_say = imported.sharding.group == 0 ||
-                        (imported.sharding.group == shape.gpus_per_node && shape.nodes > 1);
+  const bool rows_say = imported.sharding.group == 0 || shards_in_nodes(imported, shape);
   if (made.link && !paths.trace.empty() && imported.times && rows_say) {
     paths.measured = folder / "traces" / ("measured-" + name + ".csv");
     made.files.push_back({paths.measured, measured_csv(imported, name, shape, paths, lines)});
@@ -231,6 +221,11 @@ void require_readable(const ImportedFiles& files) {
     if (file.path == files.paths.collectives) load_collective_curve(file);
     if (file.path == files.paths.measured) load_measured_runs(file);
   }
+}
+
+bool shards_in_nodes(const Imported& imported, const ImportedShape& shape) {
+  const int group = imported.sharding.group;
+  return group > 0 && group == shape.gpus_per_node && shape.nodes > 1;
 }
 
 std::optional<Link> link_of_ring(const std::vector<ImportedTransfer>& transfers, int ranks,

@@ -48,6 +48,9 @@ ImportedFiles files_of(const Imported& imported, const std::string& name,
 /// tensor of more elements than there are, a step of years.
 void require_readable(const ImportedFiles& files);
 
+/// True if the ranks of each of several nodes share a copy: a hybrid as PyTorch's HSDP is.
+bool shards_in_nodes(const Imported& imported, const ImportedShape& shape);
+
 /// The link between a run's GPUs, estimated from its all-reduces: the link of a ring of `ranks`
 /// whose all-reduces would take these times. A ring takes 2 (n - 1) steps, each of 1/n of the
 /// bytes; a reduce-scatter half of them (`rounds` 1). If the times include waiting for other ranks,

@@ -57,8 +57,8 @@ double between(const std::pair<double, double>& one, const std::pair<double, dou
 }
 
 /// By how much inner points of a line lie off the straight line between their neighbours: the root
-/// of the mean square of the logarithms, over points within three doublings of `bytes`. nullopt with
-/// fewer than three of them.
+/// of the mean square of the logarithms, over points within three doublings of `bytes`. nullopt
+/// with fewer than three of them.
 std::optional<double> roughness(const std::vector<std::pair<double, double>>& line, double bytes) {
   constexpr double kNear = 8;
   double sum = 0;
@@ -73,7 +73,7 @@ std::optional<double> roughness(const std::vector<std::pair<double, double>>& li
   return std::sqrt(sum / count);
 }
 
-/// What a repeated measurement differs by at least, and what each doubling of the nodes adds
+/// A repeated measurement differs by this much at least, and each doubling of the nodes adds that
 /// (docs/accuracy.md, "Measured collectives").
 constexpr double kLeastDeviation = 0.02;
 constexpr double kDeviationOfDoubling = 0.1;

@@ -27,7 +27,7 @@ bool compresses_on_cpu(const Scenario& scenario) {
          });
 }
 
-/// What only a compressor on a GPU takes.
+/// True of time that only a compressor on a GPU takes.
 bool is_of_gpu(const StackTerm& term) {
   return term.quantity->name == "staging_bandwidth" ||
          (term.quantity->of == ScenarioQuantity::Of::Costs &&

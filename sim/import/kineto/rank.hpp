@@ -13,7 +13,7 @@
 
 namespace gradcast::kineto {
 
-/// How a fully sharded run divides its parameters.
+/// The division of a fully sharded run's parameters.
 struct Shards {
   int group = 0;                             // ranks that share a copy
   int copies = 1;                            // of the model

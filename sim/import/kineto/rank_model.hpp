@@ -15,8 +15,8 @@ void set_model(const Rank& rank, const ImportOptions& options, int element_bytes
 /// The type of gradients and parameters of the model.
 void set_element_type(int element_bytes, Imported& imported);
 
-/// How the run shards, the types of what it gathers and scatters, and what of that no forecast has.
-/// Needs the model.
+/// Sets the run's shards and the types of gathered and scattered elements, and notes facts that no
+/// forecast takes. Needs the model.
 void set_sharding(const Rank& rank, Imported& imported);
 
 }  // namespace gradcast::kineto

@@ -95,7 +95,8 @@ class UnitFinder {
   }
 
  private:
-  /// Where the backward pass of the unit began. The root's lasts longer than its own gradients.
+  /// The mark with which the backward pass of the unit began. The root's lasts longer than its own
+  /// gradients.
   std::vector<Mark>::const_iterator begin_of(const std::string& unit, Nanoseconds date) const {
     if (unit.empty()) return begins_.end();
     for (auto mark = last_before(begins_, date); mark != begins_.end(); --mark) {

@@ -10,8 +10,8 @@
 
 namespace gradcast::kineto {
 
-/// How the steps shard: fully, if backward scatters gradients and forward gathers. nullopt if they
-/// do not.
+/// The shards of steps that shard fully: backward scatters gradients and forward gathers. nullopt
+/// for other steps.
 std::optional<Shards> shards_of(const std::vector<StepCollectives>& steps, int world_size);
 
 /// Throws DataError where shards are of a part of the ranks, and nothing adds up the shards of the

@@ -120,8 +120,7 @@ std::vector<Annotation> gradient_steps(const Recording& recording) {
     begin = steps.empty() && !begun ? recording.operators.front().start : forward[first]->start;
     begun = true;
   }
-  // What follows the last gradient is the update, and perhaps a forward pass without a backward
-  // one.
+  // The update follows the last gradient, and perhaps a forward pass without a backward one.
   if (begun)
     steps.push_back(
         {begin, next < forward.size() ? forward[next]->start : end, 0, forward.front()->thread});

@@ -17,7 +17,7 @@ struct Step {
   bool used = false;
 };
 
-/// What tells where steps begin.
+/// The sign by which steps are told apart.
 enum class StepsFrom {
   Marks,      // annotations
   Optimizer,  // its calls
@@ -39,8 +39,8 @@ struct Steps {
 /// steps.
 Steps find_steps(const Recording& recording);
 
-/// Of steps that are told by their gradients: the span of each on the host after its last gradient,
-/// in which the parameters are updated.
+/// The span on the host after each step's last gradient, in which the parameters are updated. None
+/// but for steps that are told by their gradients.
 std::vector<Span> update_spans(const Recording& recording, const Steps& steps);
 
 }  // namespace gradcast::kineto

@@ -30,7 +30,7 @@ class Gaps {
     }
   }
 
-  /// What is left of the window.
+  /// Takes the rest of the window.
   void finish() {
     if (until_ >= window_.end) return;
     const Nanoseconds waited = collectives_run(until_, window_.end);
