@@ -164,7 +164,8 @@ std::string assumed_words(const Request& request, const Scenario& scenario) {
   std::string words = software_words(request, scenario);
   const Cluster& cluster = scenario.cluster;
   if (scenario.nccl)
-    words += " on NCCL " + to_text(*scenario.nccl) + of_torch(request.nccl);
+    words += " on NCCL " + to_text(*scenario.nccl) + of_torch(request.nccl) +
+             (cluster.nccl_settings.text.empty() ? "" : " (" + cluster.nccl_settings.text + ")");
   else if (scenario.library != nullptr)
     words += " on " + std::string(scenario.library->words);
   else if (scenario.collective != nullptr)

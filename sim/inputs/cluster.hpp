@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/base/units.hpp"
+#include "sim/inputs/nccl_settings.hpp"
 
 namespace gradcast {
 
@@ -94,9 +95,8 @@ struct Cluster : NodeProperties {
   YesNo nvlink_sharp = YesNo::No;
   /// The latency that NCCL's network plugin reports of itself; 0: it reports none.
   Seconds nccl_plugin_latency{0};
-  /// The threads that NCCL's sockets have for copying; 0: the one that looks after the messages
-  /// copies too.
-  int nccl_socket_threads = 0;
+  /// NCCL's environment variables, as the cluster's users or its makers set them.
+  NcclSettings nccl_settings{};
 
   /// Software; each is 0 unless sourced.
   Seconds per_message_latency{0};

@@ -82,6 +82,14 @@ struct File {
   static std::string print(const std::string& name) { return name.empty() ? "none" : name; }
 };
 
+/// Variables of NCCL's environment, or "none".
+struct Settings {
+  static NcclSettings parse(std::string_view text) { return parse_nccl_settings(text); }
+  static std::string print(const NcclSettings& settings) {
+    return settings.text.empty() ? "none" : settings.text;
+  }
+};
+
 /// A value that may be absent: "none" or "0".
 template <class Kind>
 struct OrNone {
@@ -195,10 +203,10 @@ constexpr PropertyRow kProperties[] = {
         "nccl_plugin_latency",
         "latency that NCCL's network plugin reports of itself, like 75us; 0: none", kNetwork,
         [](auto& c) -> auto& { return c.nccl_plugin_latency; }),
-    of_cluster<OrNone<Count>>(
-        "nccl_socket_threads",
-        "threads of NCCL's sockets that copy, as NCCL_SOCKET_NTHREADS; none: its usual", kNetwork,
-        [](auto& c) -> auto& { return c.nccl_socket_threads; }),
+    of_cluster<Settings>(
+        "nccl_settings",
+        "variables of NCCL's environment, like 'NCCL_ALGO=Ring,Tree NCCL_PROTO=Simple', or none",
+        kNetwork, [](auto& c) -> auto& { return c.nccl_settings; }),
     of_cluster<Time>(
         "per_message_latency", "software time of every message, like 3us", kSoftware,
         [](auto& c) -> auto& { return c.per_message_latency; }),

@@ -61,12 +61,18 @@ double reached_of(const Cluster& cluster, const NcclMachine& machine) {
 /// Between nodes, up a tree and down.
 int tree_steps(int nodes) { return 2 * (std::bit_width(static_cast<unsigned>(nodes)) - 1); }
 
+/// True where the environment keeps NCCL from cutting large chunks into smaller ones.
+bool is_set(const NcclMachine& machine, NcclProtocol protocol) {
+  return protocol == NcclProtocol::Simple && machine.settings.least_chunk.count > 0;
+}
+
 /// The chunks of all channels of a tree together (src/enqueue.cc: calcCollChunking). After its
 /// search NCCL lays every channel twice.
 Bytes tree_piece(const NcclMachine& machine, NcclProtocol protocol, Bytes bytes) {
   const int channels = 2 * machine.channels;
   const double of_channel = static_cast<double>(bytes.count) / channels;
-  double chunk = 512 << 10;
+  const double slot = static_cast<double>(machine.settings.buffer.count) / 8;
+  double chunk = slot;
   const auto halve = [&](double least_chunks, double least) {
     while (of_channel / chunk < least_chunks && chunk > least) chunk /= 2;
   };
@@ -89,13 +95,24 @@ Bytes tree_piece(const NcclMachine& machine, NcclProtocol protocol, Bytes bytes)
       break;
     }
   }
+  if (is_set(machine, protocol))
+    chunk = std::max(chunk, std::min(slot, double(machine.settings.least_chunk.count)));
   return {std::llround(channels * std::min(chunk, of_channel))};
+}
+
+/// The last step of a ring copies what has arrived, and sends nothing: a GPU's channels wait for
+/// it, the more often the fewer GPUs there are. Two A100 reach 208 GB/s (NVIDIA/nccl-tests#178)
+/// where eight reach 232.54 (NVIDIA/nccl#1048), so that it takes .28 of a step on the links: 232.54
+/// / 208 = (1 + .28 / 2) / (1 + .28 / 14). Cluster files have what all-reduces of eight reach.
+double last_copy(Outcome outcome, int ranks) {
+  constexpr double kOfStep = .28;
+  return (1 + kOfStep / ring_steps(outcome, ranks)) / (1 + kOfStep / 14);
 }
 
 /// Bytes take the longer of what they take on the links and what NCCL estimates. `reached`: the
 /// part of its NICs' bandwidth that a node reaches. `walked`: what the first piece's way through a
 /// tree takes, over what all bytes take. NCCL's estimate holds it, so that it is walked only where
-/// less than the nominal rate is reached.
+/// less than the nominal rate is reached, or where the environment makes the pieces larger.
 double link_time(const Cluster& cluster, const NcclMachine& machine, const NcclEstimate& estimate,
                  Outcome outcome, double reached, double walked) {
   const double flags = streams::flags_of(to_text(estimate.protocol));
@@ -114,7 +131,11 @@ double link_time(const Cluster& cluster, const NcclMachine& machine, const NcclE
   }
   const double estimated =
       reached * link_bandwidth(cluster, machine, estimate, outcome) / estimate.bandwidth.value;
-  return std::max(flags, estimated - flags * walked);
+  const bool waits = estimate.algorithm == NcclAlgorithm::Ring && machine.nodes == 1 &&
+                     machine.nvlink && estimate.protocol == NcclProtocol::Simple &&
+                     outcome != Outcome::Broadcast;
+  return std::max(flags, estimated - flags * walked) *
+         (waits ? last_copy(outcome, machine.ranks()) : 1);
 }
 
 Seconds above(Seconds latency, Seconds held) { return std::max(Seconds{0}, latency - held); }
@@ -126,21 +147,28 @@ Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
   protocol.name = to_text(estimate.protocol);
   const double reached = reached_of(cluster, machine);
   double walked = 0;
-  if (estimate.algorithm == NcclAlgorithm::Tree && reached < 1) {
+  Seconds of_chunk{0};  // what chunks take from GPU to GPU inside a node, all channels at once
+  const bool large = is_set(machine, estimate.protocol);
+  if (estimate.algorithm == NcclAlgorithm::Tree && (reached < 1 || large)) {
     protocol.piece = tree_piece(machine, estimate.protocol, bytes);
+    if (large) of_chunk = protocol.piece / BytesPerSecond{machine.channels * machine.inside.value};
     const int passed = machine.nodes == 2 ? 1 : 2;  // times the buffer, by each node
     walked = static_cast<double>(protocol.piece.count) * (tree_steps(machine.nodes) - 1) /
              static_cast<double>(passed * std::max<std::int64_t>(1, bytes.count));
+    walked += 2 * (machine.gpus_per_node - 1) * of_chunk.count() *
+              link_bandwidth(cluster, machine, estimate, outcome) /
+              static_cast<double>(std::max<std::int64_t>(1, bytes.count));
   }
   protocol.link_time = link_time(cluster, machine, estimate, outcome, reached, walked);
   const bool is_pat = estimate.algorithm == NcclAlgorithm::Pat;
   protocol.begin = kLaunch + step.begin + (is_pat ? machine.ranks() : 0) * kPatOfPart;
-  protocol.inside = step.inside + above(cluster.intra.latency, kInsideHeld) - cluster.intra.latency;
+  protocol.inside =
+      of_chunk + step.inside + above(cluster.intra.latency, kInsideHeld) - cluster.intra.latency;
   protocol.between = step.between;
   const NetworkKind kind = network_kind_of(cluster);
   // Without threads of its own for that, the one that looks after all messages of a GPU copies
   // their bytes too (src/transport/net_socket.cc).
-  protocol.in_lockstep = kind == NetworkKind::Tcp && cluster.nccl_socket_threads == 0 &&
+  protocol.in_lockstep = kind == NetworkKind::Tcp && cluster.nccl_settings.socket_threads == 0 &&
                          machine.nodes > 1 && estimate.algorithm == NcclAlgorithm::Ring &&
                          outcome != Outcome::Broadcast;
   if (is_foreign(kind)) return protocol;

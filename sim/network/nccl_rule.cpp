@@ -267,6 +267,20 @@ double latency_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProto
   return base;
 }
 
+/// What NCCL_ALGO and NCCL_PROTO allow. NCCL keeps the ring for all but all-reduces, so that
+/// programs run with NCCL_ALGO=Tree.
+bool is_allowed(const NcclSettings& settings, NcclAlgorithm algorithm, NcclProtocol protocol,
+                Outcome outcome) {
+  constexpr std::string_view kAlgorithms[] = {"tree", "ring", "nvls", "nvlstree", "pat", ""};
+  constexpr std::string_view kProtocols[] = {"ll", "ll128", "simple"};
+  const auto holds = [](const std::vector<std::string>& list, std::string_view name) {
+    return list.empty() || std::ranges::find(list, name) != list.end();
+  };
+  const bool stays = algorithm == NcclAlgorithm::Ring && outcome != Outcome::AllReduced;
+  return (stays || holds(settings.algorithms, kAlgorithms[static_cast<std::size_t>(algorithm)])) &&
+         holds(settings.protocols, kProtocols[index(protocol)]);
+}
+
 bool is_possible(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProtocol protocol,
                  Outcome outcome) {
   if (protocol == NcclProtocol::LL128 && !machine.ll128) return false;
@@ -375,13 +389,18 @@ std::vector<NcclEstimate> nccl_estimates(const NcclMachine& machine, Outcome out
         NcclAlgorithm::Pat})
     for (const NcclProtocol protocol :
          {NcclProtocol::LL, NcclProtocol::LL128, NcclProtocol::Simple}) {
-      if (!is_possible(machine, algorithm, protocol, outcome)) continue;
+      if (!is_possible(machine, algorithm, protocol, outcome) ||
+          !is_allowed(machine.settings, algorithm, protocol, outcome))
+        continue;
       const Seconds latency{1e-6 * latency_of(machine, algorithm, protocol, outcome, bytes)};
       const BytesPerSecond bandwidth{1e9 *
                                      bandwidth_of(machine, algorithm, protocol, outcome, bytes)};
       if (!(bandwidth.value > 0)) continue;
       all.push_back({algorithm, protocol, latency, bandwidth, latency + bytes / bandwidth});
     }
+  if (all.empty())
+    throw ValueError("'" + machine.settings.text +
+                     "' leaves NCCL no algorithm and protocol that this machine has");
   std::stable_sort(all.begin(), all.end(),
                    [](const NcclEstimate& a, const NcclEstimate& b) { return a.time < b.time; });
   return all;
@@ -426,7 +445,9 @@ NcclMachine nccl_machine(const Cluster& cluster, const NcclVersion& version, int
   machine.plugin_latency = cluster.nccl_plugin_latency;
   machine.nvlink = cluster.intra.bandwidth.value >= kLeastOfNvlink;
   machine.ll128 = machine.nvlink && (nodes == 1 || network_kind_of(cluster) != NetworkKind::Tcp);
-  machine.nvls = cluster.nvlink_sharp == YesNo::Yes && row(machine.gpu) >= 2;
+  machine.settings = cluster.nccl_settings;
+  machine.nvls =
+      cluster.nvlink_sharp == YesNo::Yes && machine.settings.nvls && row(machine.gpu) >= 2;
 
   const double inside = kNominal * cluster.intra.bandwidth.value / 1e9;  // of a GPU
   const std::span<const double> speeds = speeds_inside(machine.gpu);

@@ -53,6 +53,8 @@ struct NcclMachine {
   bool nvls = false;         // the NVLink switch adds up
   bool plain_trees = false;  // the search found no balanced trees, and took those of 0.85 the speed
 
+  NcclSettings settings{};  // of its environment
+
   int ranks() const { return nodes * gpus_per_node; }
 };
 
@@ -67,7 +69,8 @@ struct NcclEstimate {
 
 /// NCCL's estimates for a collective of `bytes` (all-reduce: the buffer; all-gather and
 /// reduce-scatter: all ranks' parts together), the fastest first. NCCL takes that one. It estimates
-/// nothing for a send-receive, whose protocol goes by the size alone: its time is 0.
+/// nothing for a send-receive, whose protocol goes by the size alone: its time is 0. Throws
+/// ValueError where the machine's settings leave nothing.
 std::vector<NcclEstimate> nccl_estimates(const NcclMachine& machine, Outcome outcome, Bytes bytes);
 
 /// Steps of a ring: 2 (R - 1) of an all-reduce, R of a broadcast as NCCL counts them, else R - 1.

@@ -115,7 +115,7 @@ PopulationFit fit_population(const std::vector<const SourceGroup*>& groups,
   for (const SourceGroup* group : groups) fit.transports.push_back(transport_of(group->stack));
   std::vector<VectorXd> about(groups.size(), logs_of(priors));
   for (const SamplerOptions& options :
-       {SamplerOptions{1000, 2000, 8, seed}, SamplerOptions{3000, 12000, 8, seed}}) {
+       {SamplerOptions{1000, 3000, 8, seed}, SamplerOptions{4000, 30000, 10, seed}}) {
     std::vector<LinearGroup> linear;
     for (std::size_t g = 0; g < groups.size(); ++g)
       linear.push_back(

@@ -301,6 +301,8 @@ class NcclTestsLog {
     return version_.empty() ? "nccl" : std::string(kNcclPrefix) + version_;
   }
 
+  static constexpr std::string_view kSet = " set by environment to ";
+
   /// "NCCL version 2.22.3+cuda12.6".
   void take_of_nccl(std::string_view line) {
     constexpr std::string_view kVersion = "NCCL version ";
@@ -319,6 +321,26 @@ class NcclTestsLog {
     if (has("NVLS multicast support is "))
       facts_.nvlink_sharp = has("is not available") ? YesNo::No : YesNo::Yes;
     if (has("NET/IB : Using [")) take_nics(line);
+    if (has(kSet)) take_setting(line);
+  }
+
+  /// "NCCL_ALGO set by environment to Ring." Other variables change nothing here.
+  void take_setting(std::string_view line) {
+    const std::size_t at = line.find(kSet);
+    const std::vector<std::string_view> before = words_of(line.substr(0, at));
+    const std::vector<std::string_view> after = words_of(line.substr(at + kSet.size()));
+    if (before.empty() || after.empty() || !is_nccl_setting(before.back())) return;
+    const std::string name(before.back());
+    std::string value(after.front());
+    if (value.ends_with('.')) value.pop_back();
+    std::string& text = facts_.nccl_settings.text;
+    if ((" " + text).find(" " + name + "=") != std::string::npos) return;  // every rank says it
+    try {
+      facts_.nccl_settings =
+          parse_nccl_settings(text.empty() ? name + "=" + value : text + " " + name + "=" + value);
+    } catch (const ValueError& error) {
+      facts_.notes.dropped.push_back(this->name() + ": " + error.what());
+    }
   }
 
   /// NET/IB : Using [0]mlx5_0:1/RoCE [1]mlx5_2:1/IB: the InfiniBand ones, where there are any.

@@ -23,6 +23,7 @@ struct NetworkFacts {
   std::string device;  // of the GPUs
   NetworkKind network_kind = NetworkKind::Unknown;
   std::optional<YesNo> nvlink_sharp{};
+  NcclSettings nccl_settings{};
   int nics_per_node = 0;
   std::optional<BytesPerSecond> nic_bandwidth{};  // of one flow
   std::optional<Seconds> nic_latency{};           // one way

@@ -96,6 +96,7 @@ void add(NetworkFacts& all, NetworkFacts one) {
                                 one.device + ": are they of one cluster?");
   if (one.network_kind != NetworkKind::Unknown) all.network_kind = one.network_kind;
   if (one.nvlink_sharp) all.nvlink_sharp = one.nvlink_sharp;
+  if (!one.nccl_settings.text.empty()) all.nccl_settings = one.nccl_settings;
   if (one.nic_bandwidth) all.nic_bandwidth = one.nic_bandwidth;
   if (one.nic_latency) all.nic_latency = one.nic_latency;
   if (one.intra_bandwidth) all.intra_bandwidth = one.intra_bandwidth;
@@ -154,6 +155,10 @@ ImportedCluster cluster_in(const NetworkFacts& facts) {
              has_nvlink(facts.device)) {
     cluster.nvlink_sharp = YesNo::Yes;
     sources["nvlink_sharp"] = "inferred: eight such GPUs have NVSwitch";
+  }
+  if (!facts.nccl_settings.text.empty()) {
+    cluster.nccl_settings = facts.nccl_settings;
+    sources["nccl_settings"] = kFile;
   }
   const bool nvlink = has_nvlink(facts.device);
   cluster.intra = {facts.intra_bandwidth.value_or(inside_of(facts.device)),

@@ -265,7 +265,7 @@ TEST_CASE("over sockets a ring's latencies add up unless threads help to copy", 
   const double alone = time("analytic");
   CHECK(alone == Approx(6e-6 + 8.4e-6 + 62 * (25e-6 + 14e-6) + bytes).epsilon(1e-4));
   CHECK(time("flow-exact") == Approx(alone).epsilon(1e-4));
-  cluster.nccl_socket_threads = 4;
+  cluster.nccl_settings = parse_nccl_settings("NCCL_SOCKET_NTHREADS=4");
   const double helped = time("analytic");
   CHECK(helped > bytes);
   CHECK(helped < bytes + 0.3 * (alone - bytes));
@@ -306,4 +306,41 @@ TEST_CASE("NCCL's sockets reach most of a slow NIC and less than half of a fast 
   };
   CHECK(share(9.43) == Approx(0.976).epsilon(0.001));
   CHECK(share(94.15) == Approx(0.407).epsilon(0.002));
+}
+
+// 2 nodes of 8 GPUs and 8 NICs have 8 channels of 40 GB/s inside, each laid twice. By itself NCCL
+// cuts chunks of 1 MiB until 16 MiB are many; with 512 KiB as the least, 16 channels have 8 MiB on
+// their way. They pass 14 GPUs, and one of two steps between nodes before the last.
+TEST_CASE("a tree waits for the first of large chunks", "[nccl]") {
+  Cluster cluster = machine(2, 8, 8, NetworkKind::InfiniBand);
+  cluster.nic.bandwidth = {12e9};
+  cluster.nccl_settings = parse_nccl_settings(
+      "NCCL_ALGO=Tree NCCL_PROTO=Simple NCCL_BUFFSIZE=8388608 NCCL_DYNAMIC_CHUNK_SIZE=524288");
+  const Bytes size{16 << 20};
+  const NcclWay way = nccl_way(cluster, kUsualNccl, layout_of(cluster), Outcome::AllReduced, size);
+  CHECK(way.protocol.piece == Bytes{8 << 20});
+  CHECK(way.protocol.link_time == 1);
+  const Plan plan =
+      one_collective(cluster, *way.collective, {.payload = size, .protocol = way.protocol});
+  const double mebibyte = 1 << 20;
+  const double walk = 6e-6 + 8.4e-6 + 14 * (4e-6 + 8 * mebibyte / 320e9) + 2 * 14e-6;
+  const double bytes = (1 + 2) * mebibyte / 12e9;  // of a NIC: of the piece, and all
+  CHECK(played(cluster, plan, "analytic") == Approx(walk + bytes).epsilon(0.01));
+  CHECK(played(cluster, plan, "flow-exact") == Approx(walk + bytes).epsilon(0.01));
+}
+
+// Eight A100 reach 232.54 GB/s of bus bandwidth, two 208: NVIDIA/nccl#1048, NVIDIA/nccl-tests#178.
+TEST_CASE("few GPUs of a node reach less, for a ring's last step only copies", "[nccl]") {
+  const Bytes size{std::int64_t{8} << 30};
+  const auto bus = [&](int gpus) {
+    Cluster cluster = machine(1, gpus, 1, NetworkKind::InfiniBand);
+    cluster.gpu_generation = GpuGeneration::Ampere;
+    cluster.intra.bandwidth = {232.54e9};
+    const NcclWay way =
+        nccl_way(cluster, {2, 14, 0}, layout_of(cluster), Outcome::AllReduced, size);
+    const Plan plan =
+        one_collective(cluster, *way.collective, {.payload = size, .protocol = way.protocol});
+    return 2. * (gpus - 1) / gpus * double(size.count) / played(cluster, plan, "analytic") / 1e9;
+  };
+  CHECK(bus(8) / bus(2) == Approx(232.54 / 208).epsilon(0.001));
 }

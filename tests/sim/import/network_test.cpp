@@ -83,6 +83,10 @@ TEST_CASE("a line names the test, and lines of NCCL its version and network", "[
                "[2]mlx5_2:1/IB [RO]; OOB eth0:10.0.0.1<0>\n"
                "node0:17:17 [0] NCCL INFO Using network IB\n"
                "node0:17:17 [0] NCCL INFO NVLS multicast support is not available on dev 0\n"
+               "node0:17:17 [0] NCCL INFO NCCL_ALGO set by environment to Ring,Tree.\n"
+               "node0:18:18 [1] NCCL INFO NCCL_ALGO set by environment to Ring,Tree.\n"
+               "node0:17:17 [0] NCCL INFO NCCL_IB_HCA set by environment to mlx5.\n"
+               "node0:17:17 [0] NCCL INFO NCCL_PROTO set by environment to Simple\n"
                "NCCL version 2.22.3+cuda12.6\n" +
                kHeader + row);
   REQUIRE(facts.points.size() == 1);
@@ -91,6 +95,7 @@ TEST_CASE("a line names the test, and lines of NCCL its version and network", "[
   CHECK(facts.network_kind == NetworkKind::InfiniBand);
   CHECK(facts.nics_per_node == 2);
   CHECK(facts.nvlink_sharp == YesNo::No);
+  CHECK(facts.nccl_settings.text == "NCCL_ALGO=Ring,Tree NCCL_PROTO=Simple");
 }
 
 TEST_CASE("names of ranks before a line do not matter, nor markdown's marks", "[network]") {

@@ -211,3 +211,42 @@ TEST_CASE("a slow host delays NCCL's estimate of a ring, and not the ring's step
   CHECK(ring().count() == Approx(1e-6 * (6.6 + 21 * 2 + 2 * 2.7)));
   CHECK(nccl_step(machine, NcclAlgorithm::Ring, NcclProtocol::LL).inside.count() == Approx(.6e-6));
 }
+
+TEST_CASE("NCCL_ALGO and NCCL_PROTO leave NCCL what they name", "[nccl]") {
+  NcclMachine machine = of_the_log();
+  const auto choices = [&](const char* settings, Outcome outcome) {
+    machine.settings = parse_nccl_settings(settings);
+    std::string all;
+    for (const NcclEstimate& each : nccl_estimates(machine, outcome, Bytes{1 << 20}))
+      all += std::string(to_text(each.algorithm)) + "/" + std::string(to_text(each.protocol)) + " ";
+    return all;
+  };
+  CHECK(choices("NCCL_ALGO=Ring NCCL_PROTO=Simple", Outcome::AllReduced) == "ring/Simple ");
+  CHECK(choices("NCCL_ALGO=nvlstree", Outcome::AllReduced) == "nvls-tree/Simple ");
+  CHECK(choices("NCCL_PROTO=^LL,LL128 NCCL_ALGO=^tree,nvls", Outcome::AllReduced) ==
+        choices("NCCL_PROTO=Simple NCCL_ALGO=NVLSTree,Ring", Outcome::AllReduced));
+  // A program that also gathers runs with NCCL_ALGO=Tree: there the ring stays.
+  CHECK(choices("NCCL_ALGO=Tree NCCL_PROTO=LL", Outcome::AllGathered) == "ring/LL ");
+  CHECK_THROWS_AS(choices("NCCL_ALGO=PAT", Outcome::AllReduced), ValueError);
+}
+
+TEST_CASE("the environment switches the NVLink switch's sums off", "[nccl]") {
+  Cluster cluster = ethernet();
+  cluster.gpu_generation = GpuGeneration::Hopper;
+  cluster.nvlink_sharp = YesNo::Yes;
+  CHECK(nccl_machine(cluster, kUsualNccl, 4, 4).nvls);
+  cluster.nccl_settings = parse_nccl_settings("NCCL_NVLS_ENABLE=0");
+  CHECK_FALSE(nccl_machine(cluster, kUsualNccl, 4, 4).nvls);
+}
+
+TEST_CASE("a setting is one of six variables, with a value that NCCL reads", "[nccl]") {
+  CHECK(parse_nccl_settings("none") == NcclSettings{});
+  CHECK(parse_nccl_settings("NCCL_BUFFSIZE=8388608").buffer == Bytes{8 << 20});
+  CHECK(parse_nccl_settings("  NCCL_SOCKET_NTHREADS=2 ").socket_threads == 2);
+  for (const char* wrong : {"NCCL_ALG=Ring", "NCCL_ALGO", "NCCL_ALGO=", "NCCL_ALGO=Ringo",
+                            "NCCL_PROTO=^ll,ll128,simple", "NCCL_BUFFSIZE=8MiB", "NCCL_BUFFSIZE=0",
+                            "NCCL_DYNAMIC_CHUNK_SIZE=-1", "Ring"}) {
+    CAPTURE(wrong);
+    CHECK_THROWS_AS(parse_nccl_settings(wrong), ValueError);
+  }
+}

@@ -1,0 +1,117 @@
+#include "sim/inputs/nccl_settings.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdint>
+#include <span>
+
+#include "sim/base/error.hpp"
+#include "sim/base/lists.hpp"
+#include "sim/base/text.hpp"
+
+namespace gradcast {
+namespace {
+
+constexpr std::string_view kAlgorithms[] = {"ring",          "tree",         "nvls", "nvlstree",
+                                            "collnetdirect", "collnetchain", "pat"};
+constexpr std::string_view kProtocols[] = {"ll", "ll128", "simple"};
+
+bool holds(const std::vector<std::string>& all, std::string_view word) {
+  return std::ranges::find(all, word) != all.end();
+}
+
+std::string lower(std::string_view text) {
+  std::string all(text);
+  std::ranges::transform(all, all.begin(), [](unsigned char c) { return std::tolower(c); });
+  return all;
+}
+
+/// What a list allows, in the order of `known`.
+std::vector<std::string> allowed(std::string_view name, std::string_view value,
+                                 std::span<const std::string_view> known) {
+  const std::vector<std::string> all(known.begin(), known.end());
+  const bool excludes = value.starts_with('^');
+  std::vector<std::string> named;
+  for (const std::string& word : split_words(value.substr(excludes ? 1 : 0), ',')) {
+    if (!holds(all, lower(word)))
+      throw ValueError("'" + word + "' of " + std::string(name) + " is not one of " + join(all) +
+                       did_you_mean(lower(word), all));
+    named.push_back(lower(word));
+  }
+  std::vector<std::string> left;
+  for (const std::string& word : all)
+    if (holds(named, word) != excludes) left.push_back(word);
+  if (left.empty())
+    throw ValueError(std::string(name) + "=" + std::string(value) + " leaves NCCL nothing");
+  return left;
+}
+
+/// A whole number, bytes without a unit, as NCCL reads it.
+std::int64_t in_range(std::string_view name, std::string_view value, std::int64_t least) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;
+  const std::int64_t number = parse_integer(value);
+  if (number >= least && number <= kMost) return number;
+  throw ValueError(std::string(name) + "=" + std::string(value) + " is not from " +
+                   std::to_string(least) + " to " + std::to_string(kMost));
+}
+
+struct Variable {
+  std::string_view name;
+  void (*set)(NcclSettings&, std::string_view value);
+};
+
+constexpr Variable kVariables[] = {
+    {"NCCL_ALGO",
+     [](NcclSettings& s, std::string_view value) {
+       s.algorithms = allowed("NCCL_ALGO", value, kAlgorithms);
+     }},
+    {"NCCL_PROTO",
+     [](NcclSettings& s, std::string_view value) {
+       s.protocols = allowed("NCCL_PROTO", value, kProtocols);
+     }},
+    {"NCCL_NVLS_ENABLE",
+     [](NcclSettings& s, std::string_view value) { s.nvls = parse_integer(value) != 0; }},
+    {"NCCL_BUFFSIZE",
+     [](NcclSettings& s, std::string_view value) {
+       s.buffer = {in_range("NCCL_BUFFSIZE", value, 64 << 10)};
+     }},
+    {"NCCL_DYNAMIC_CHUNK_SIZE",
+     [](NcclSettings& s, std::string_view value) {
+       s.least_chunk = {in_range("NCCL_DYNAMIC_CHUNK_SIZE", value, 0)};
+     }},
+    {"NCCL_SOCKET_NTHREADS",
+     [](NcclSettings& s, std::string_view value) {
+       s.socket_threads = static_cast<int>(in_range("NCCL_SOCKET_NTHREADS", value, 0));
+     }},
+};
+
+void set(NcclSettings& settings, std::string_view word) {
+  const std::size_t at = word.find('=');
+  const std::string name(word.substr(0, at));
+  std::vector<std::string> known;
+  for (const Variable& variable : kVariables) {
+    known.emplace_back(variable.name);
+    if (variable.name == name && at != std::string_view::npos)
+      return variable.set(settings, word.substr(at + 1));
+  }
+  if (holds(known, name)) throw ValueError("'" + name + "' has no value; write " + name + "=VALUE");
+  throw ValueError("'" + name + "' is not a variable of NCCL that changes a forecast: " +
+                   join(known) + did_you_mean(name, known));
+}
+
+}  // namespace
+
+NcclSettings parse_nccl_settings(std::string_view text) {
+  NcclSettings settings;
+  if (text == "none") return settings;
+  settings.text = text;
+  for (const std::string& word : split_words(text, ' '))
+    if (!word.empty()) set(settings, word);
+  return settings;
+}
+
+bool is_nccl_setting(std::string_view name) {
+  return std::ranges::find(kVariables, name, &Variable::name) != std::end(kVariables);
+}
+
+}  // namespace gradcast

@@ -1,0 +1,30 @@
+// What NCCL's environment variables change in its choice.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/base/units.hpp"
+
+namespace gradcast {
+
+struct NcclSettings {
+  std::string text{};                     // as given: NAME=VALUE, with blanks between; "": none
+  std::vector<std::string> algorithms{};  // of NCCL_ALGO, in lower case; empty: all
+  std::vector<std::string> protocols{};   // of NCCL_PROTO; empty: all
+  bool nvls = true;                       // NCCL_NVLS_ENABLE
+  Bytes buffer{4 << 20};                  // NCCL_BUFFSIZE: of each channel, for 8 chunks
+  Bytes least_chunk{};                    // NCCL_DYNAMIC_CHUNK_SIZE; 0: NCCL's own
+  int socket_threads = 0;                 // NCCL_SOCKET_NTHREADS
+
+  bool operator==(const NcclSettings&) const = default;
+};
+
+/// "NCCL_ALGO=Ring,Tree NCCL_PROTO=Simple", or "none". A list that begins with ^ names what is left
+/// out. Throws ValueError for a variable that changes nothing here, naming those that do.
+NcclSettings parse_nccl_settings(std::string_view text);
+
+/// True for NCCL_ALGO and the others that parse_nccl_settings takes.
+bool is_nccl_setting(std::string_view name);
+
+}  // namespace gradcast
