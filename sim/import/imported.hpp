@@ -13,6 +13,7 @@
 #include "sim/inputs/cluster.hpp"
 #include "sim/inputs/collective_curve.hpp"
 #include "sim/inputs/iteration_trace.hpp"
+#include "sim/inputs/measured.hpp"
 #include "sim/inputs/model.hpp"
 #include "sim/inputs/sharding.hpp"
 
@@ -52,6 +53,15 @@ struct ImportedCluster {
   Cluster cluster{};
   std::map<std::string, std::string, std::less<>> sources{};  // by property: those that are written
   CollectiveCurve curve{};
+};
+
+/// A run as a training log tells it.
+struct ImportedRun {
+  MeasuredRun row;            // its iteration is the median of those printed
+  int iterations = 0;         // printed ones
+  Seconds least{0}, most{0};  // 5 % of them are shorter, 5 % longer
+  std::int64_t tokens = 0;    // of one GPU in an iteration; 0: not known
+  std::string words;          // how the model is kept and sent
 };
 
 /// Medians over the steps that were used. window = compute + exposed + idle, and
@@ -98,6 +108,7 @@ struct Imported {
   Precision precision;                      // of a sharded run, where the file says it
   bool transfers_with_waiting = true;       // for other ranks: not all ranks' files were read
   std::optional<ImportedCluster> cluster;   // in place of all of these
+  std::vector<ImportedRun> runs;            // likewise: of training logs
   std::vector<std::string> provenance;      // comment lines of the files that are written
   bool weights_unread = false;              // files of weights are long, and nothing reads them
   ImportNotes notes;

@@ -1,5 +1,6 @@
 // The readers of other programs' files, and which of them a file is for.
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -21,6 +22,13 @@ struct SaidLayout {
   std::optional<int> gpus_per_node{};
 };
 
+/// What no training log says.
+struct SaidRun {
+  std::string model, trace, cluster;  // names or paths
+  std::int64_t elements = 0;          // of the model; 0: not known
+  std::vector<Seconds> compute;       // an iteration of one GPU: of all runs, or of each
+};
+
 /// Options that a user gives beside the files. A reader takes what it needs and ignores the rest.
 struct ImportOptions {
   std::string name;                  // of the model that is made
@@ -28,8 +36,9 @@ struct ImportOptions {
   std::optional<int> batch;          // samples a GPU, where the file does not say
   DeriveChoice derive{};             // of checkpoints and graphs: the device to derive times for
   SaidLayout layout{};               // of OSU's tables
-  std::optional<Cluster> machine{};  // of measurements of a cluster: its links and facts
+  std::optional<Cluster> machine{};  // of measurements and logs: the cluster that --cluster names
   std::optional<Seconds> tick{};     // what a text workload's times count
+  SaidRun said{};                    // of training logs
 };
 
 /// The beginning of a file, after unpacking: enough to tell whose it is.

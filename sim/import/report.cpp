@@ -102,6 +102,20 @@ std::string collectives_table(const std::vector<ImportedCollective>& collectives
   return to_text(table);
 }
 
+std::string runs_table(const std::vector<ImportedRun>& runs) {
+  TextTable table{
+      {"nodes x GPUs", "batch", "iterations", "seconds", "90 % of them", "tokens/s a GPU"}, {}};
+  const auto seconds = [](Seconds time) { return fixed(time.count(), 4); };
+  for (const ImportedRun& run : runs)
+    table.rows.push_back(
+        {std::to_string(run.row.nodes) + " x " + std::to_string(run.row.gpus_per_node),
+         std::to_string(run.row.batch), std::to_string(run.iterations), seconds(run.row.iteration),
+         seconds(run.least) + " to " + seconds(run.most),
+         run.tokens > 0 ? fixed(static_cast<double>(run.tokens) / run.row.iteration.count(), 0)
+                        : ""});
+  return to_text(table);
+}
+
 /// The flags of a sharded run, with a blank behind them.
 std::string sharding_flags(const Imported& imported, const ImportedShape& shape) {
   const ShardingChoice& its = imported.sharding;
@@ -121,6 +135,8 @@ std::string figures_of(const Imported& imported) {
     text += ", a cluster of " + std::to_string(imported.cluster->cluster.nodes) + " x " +
             std::to_string(imported.cluster->cluster.gpus_per_node) + " GPUs; " +
             std::to_string(imported.cluster->curve.size()) + " measured times of collectives";
+  else if (imported.runs.size() > 1)
+    text += ", " + std::to_string(imported.runs.size()) + " runs";
   else if (imported.world_size > 1)
     text += ", a run of " + std::to_string(imported.world_size) + " ranks";
   if (imported.model)
@@ -153,6 +169,16 @@ Json to_json(const Imported& imported) {
     row["collectives"].push_back(collective);
   }
   row["buckets"] = imported.buckets;
+  for (const ImportedRun& run : imported.runs)
+    row["runs"].push_back({{"nodes", run.row.nodes},
+                           {"gpus_per_node", run.row.gpus_per_node},
+                           {"batch", run.row.batch},
+                           {"iterations", run.iterations},
+                           {"iteration_seconds", rounded_to(9, run.row.iteration.count())},
+                           {"low_seconds", rounded_to(9, run.least.count())},
+                           {"high_seconds", rounded_to(9, run.most.count())},
+                           {"stack", run.row.stack},
+                           {"sharding", to_text(run.row.sharding)}});
   row["used"] = imported.notes.used;
   row["dropped"] = imported.notes.dropped;
   row["inferred"] = imported.notes.inferred;
@@ -170,6 +196,11 @@ Json to_flat_json(const Imported& imported) {
   for (const std::int64_t elements : imported.buckets) buckets.push_back(std::to_string(elements));
   row["collectives"] = join(collectives, " ");
   row["buckets"] = join(buckets, " ");
+  std::vector<std::string> runs;
+  for (const ImportedRun& run : imported.runs)
+    runs.push_back(std::to_string(run.row.nodes) + "x" + std::to_string(run.row.gpus_per_node) +
+                   ":" + number_to_text(rounded_to(9, run.row.iteration.count())));
+  if (!runs.empty()) row["runs"] = join(runs, " ");
   return row;
 }
 
@@ -183,6 +214,11 @@ std::vector<std::string> next_commands(const Imported& imported, const ImportedF
     commands.push_back("gradcast simulate --model resnet-50 " + cluster + " --nodes " +
                        std::to_string(2 * shape.nodes));
     return commands;
+  }
+  if (!imported.runs.empty()) {
+    const std::string measured = quoted(files.paths.measured);
+    return {"gradcast compare --measured " + measured,
+            "gradcast learn " + measured + " -o my-cluster"};
   }
   if (files.paths.model.empty() || files.paths.trace.empty()) return {};
   // A run of one rank says nothing of a network: the example is one that people rent.
@@ -218,6 +254,7 @@ std::string to_text(const Imported& imported, const ImportedFiles& files,
     if (const std::string host = host_sentence(*imported.times); !host.empty())
       text += host + ".\n\n";
   }
+  if (!imported.runs.empty()) text += runs_table(imported.runs) + "\n";
   if (!imported.times && imported.trace)
     text += "An iteration on one GPU, in ms: forward " + milliseconds(imported.trace->forward()) +
             ", backward " + milliseconds(imported.trace->backward()) + ", update " +

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstddef>
 #include <limits>
 #include <utility>
 
@@ -76,10 +77,65 @@ std::string cluster_csv(const ImportedCluster& measured, const std::string& besi
   return text;
 }
 
+/// Columns that are left out where no row has a value.
+std::string measured_rows_csv(const std::vector<MeasuredRun>& runs,
+                              const std::vector<std::string>& comments) {
+  const auto seconds = [](Seconds time) { return number_to_text(rounded_to(6, time.count())); };
+  const auto yes_no = [](bool yes) { return std::string(yes ? "yes" : "no"); };
+  const auto type = [](std::optional<NumberType> its) {
+    return std::string(its ? to_text(*its) : "");
+  };
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> rows;
+  for (const MeasuredRun& run : runs) {
+    const bool sharded = run.sharding.kind != Sharding::None;
+    const std::vector<std::pair<std::string, std::string>> cells = {
+        {"source", run.source},
+        {"model", run.model},
+        {"trace", run.trace},
+        {"batch", std::to_string(run.batch)},
+        {"compute_seconds", seconds(run.compute)},
+        {"cluster", run.cluster},
+        {"nodes", std::to_string(run.nodes)},
+        {"gpus_per_node", std::to_string(run.gpus_per_node)},
+        {"compressor", run.compressor},
+        {"density", number_to_text(run.density)},
+        {"fusion", to_text(run.fusion)},
+        {"overlap", yes_no(run.overlap)},
+        {"iteration_seconds", seconds(run.iteration)},
+        {"framework_in_compute", yes_no(run.framework_in_compute)},
+        {"collective", run.collective},
+        {"nccl", run.nccl},
+        {"accumulation", run.accumulation > 1 ? std::to_string(run.accumulation) : ""},
+        {"stack", run.stack},
+        {"sharding", sharded ? to_text(run.sharding) : ""},
+        {"reshard_after_forward", sharded ? yes_no(run.sharding.reshard_after_forward) : ""},
+        {"parameter_type", type(run.precision.parameter)},
+        {"gradient_type", type(run.precision.gradient)},
+        {"sum_type", type(run.precision.sum)},
+        {"assumed", run.assumed}};
+    rows.emplace_back();
+    columns.clear();
+    for (const auto& [column, value] : cells) {
+      columns.push_back(column);
+      rows.back().push_back(value);
+    }
+  }
+  for (std::size_t column = columns.size(); column-- > 0;) {
+    const auto empty = [&](const auto& row) { return row[column].empty(); };
+    if (!std::all_of(rows.begin(), rows.end(), empty)) continue;
+    const auto at = static_cast<std::ptrdiff_t>(column);
+    columns.erase(columns.begin() + at);
+    for (auto& row : rows) row.erase(row.begin() + at);
+  }
+  std::string text = csv_comments(comments) + csv_line(columns);
+  for (const auto& row : rows) text += csv_line(row);
+  return text;
+}
+
 std::string measured_csv(const Imported& imported, const std::string& name,
                          const ImportedShape& shape, const ImportedPaths& paths,
                          const std::vector<std::string>& provenance) {
-  const auto seconds = [](Seconds time) { return number_to_text(rounded_to(6, time.count())); };
   const bool shards = sharded(imported);
   const std::string fusion = sends_each(imported) || shards ? "layer"
                              : imported.buckets.size() > 1  ? "ddp"
@@ -88,39 +144,57 @@ std::string measured_csv(const Imported& imported, const std::string& name,
   const auto beside = [](const std::filesystem::path& path) {
     return (std::filesystem::path("..") / path.parent_path().filename() / path.filename()).string();
   };
-  std::vector<std::pair<std::string, std::string>> row = {
-      {"source", name},
-      {"model", beside(paths.model)},
-      {"trace", beside(paths.trace)},
-      {"batch", std::to_string(imported.trace->batch)},
-      {"compute_seconds", seconds(imported.trace->iteration())},
-      {"cluster", beside(paths.cluster)},
-      {"nodes", std::to_string(shape.nodes)},
-      {"gpus_per_node", std::to_string(shape.gpus_per_node)},
-      {"compressor", "dense"},
-      {"density", "1"},
-      {"fusion", fusion},
-      {"overlap", "yes"},
-      {"iteration_seconds", seconds(imported.times->window)},
-      {"framework_in_compute", has_framework(imported) ? "yes" : "no"}};
+  MeasuredRun run;
+  run.source = name;
+  run.model = beside(paths.model);
+  run.trace = beside(paths.trace);
+  run.batch = imported.trace->batch;
+  run.compute = imported.trace->iteration();
+  run.cluster = beside(paths.cluster);
+  run.nodes = shape.nodes;
+  run.gpus_per_node = shape.gpus_per_node;
+  run.compressor = "dense";
+  run.fusion = parse_fusion(fusion);
+  run.overlap = true;
+  run.iteration = imported.times->window;
+  run.framework_in_compute = has_framework(imported);
   if (shards) {
-    const auto& [parameter, gradient, sum, activation] = imported.precision;
-    row.insert(row.end(),
-               {{"sharding", imported.sharding.group > 0 ? "hsdp" : "fsdp"},
-                {"reshard_after_forward", imported.sharding.reshard_after_forward ? "yes" : "no"},
-                {"parameter_type", std::string(parameter ? to_text(*parameter) : "")},
-                {"sum_type", std::string(sum ? to_text(*sum) : "")}});
+    run.sharding = imported.sharding;
+    run.sharding.hybrid = imported.sharding.group > 0;
+    run.precision.parameter = imported.precision.parameter;
+    run.precision.sum = imported.precision.sum;
   }
-  std::vector<std::string> columns, values;
-  for (const auto& [column, value] : row) {
-    columns.push_back(column);
-    values.push_back(value);
-  }
-  return csv_comments(
-             with(provenance, {"iteration_seconds: the window on the GPU, under the profiler.",
+  return measured_rows_csv(
+      {run}, with(provenance, {"iteration_seconds: the window on the GPU, under the profiler.",
                                "compute_seconds: forward, backward and update of one GPU, its work "
-                               "alone: an input, not a forecast."})) +
-         csv_line(columns) + csv_line(values);
+                               "alone: an input, not a forecast."}));
+}
+
+/// A path as it reads from a file in this folder; a name stays.
+std::string seen_from(const std::filesystem::path& folder, const std::string& name_or_path) {
+  if (!is_path(name_or_path)) return name_or_path;
+  return std::filesystem::proximate(name_or_path, folder).string();
+}
+
+std::string logged_runs_csv(const std::vector<ImportedRun>& runs,
+                            const std::filesystem::path& folder,
+                            const std::vector<std::string>& provenance) {
+  std::vector<MeasuredRun> rows;
+  std::vector<std::string> spread;
+  const auto rounded = [](Seconds time) { return to_text(Seconds{rounded_to(4, time.count())}); };
+  for (const ImportedRun& run : runs) {
+    rows.push_back(run.row);
+    for (std::string* named : {&rows.back().model, &rows.back().trace, &rows.back().cluster})
+      *named = seen_from(folder, *named);
+    spread.push_back("row " + std::to_string(rows.size()) + ": " + std::to_string(run.iterations) +
+                     " printed iterations; 90 % of them took " + rounded(run.least) + " to " +
+                     rounded(run.most));
+  }
+  return measured_rows_csv(
+      rows, with(with(provenance, {"iteration_seconds: the median of the printed iterations.",
+                                   "compute_seconds: an iteration of one GPU alone: an input, not "
+                                   "a forecast."}),
+                 spread));
 }
 
 /// Seconds a byte of the fastest.
@@ -137,6 +211,8 @@ ImportedShape shape_of(const Imported& imported, std::optional<int> gpus_per_nod
   const int ranks = imported.world_size;
   if (imported.cluster)
     return {imported.cluster->cluster.nodes, imported.cluster->cluster.gpus_per_node, false};
+  if (!imported.runs.empty())
+    return {imported.runs.front().row.nodes, imported.runs.front().row.gpus_per_node, false};
   if (!gpus_per_node) {
     // A hybrid usually keeps a copy in each node.
     if (const int group = imported.sharding.group; group > 0 && ranks % group == 0)
@@ -172,6 +248,12 @@ ImportedFiles files_of(const Imported& imported, const std::string& name,
   ImportedFiles made;
   ImportedPaths& paths = made.paths;
   const std::vector<std::string> lines = with(provenance, imported.provenance);
+  if (!imported.runs.empty()) {
+    paths.measured = folder / "traces" / ("measured-" + name + ".csv");
+    made.files.push_back(
+        {paths.measured, logged_runs_csv(imported.runs, paths.measured.parent_path(), lines)});
+    return made;
+  }
   if (imported.model) {
     paths.model = folder / "models" / (name + ".csv");
     made.files.push_back({paths.model, model_csv(*imported.model, lines)});

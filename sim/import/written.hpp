@@ -38,8 +38,9 @@ struct ImportedFiles {
 std::string file_name_of(std::string_view text);
 
 /// models/NAME.csv, traces/iteration-NAME-DEVICE.csv; of a measured cluster platforms/NAME.csv and
-/// traces/collectives-NAME.csv; of a run of several ranks also
-/// traces/measured-NAME.csv and platforms/NAME.csv. `provenance` becomes their first lines.
+/// traces/collectives-NAME.csv; of training logs traces/measured-NAME.csv alone; of a run of
+/// several ranks also traces/measured-NAME.csv and platforms/NAME.csv. `provenance` becomes their
+/// first lines.
 ImportedFiles files_of(const Imported& imported, const std::string& name,
                        const ImportedShape& shape, const std::filesystem::path& folder,
                        const std::vector<std::string>& provenance);

@@ -7,6 +7,7 @@
 #include "sim/base/paths.hpp"
 #include "sim/base/sha256.hpp"
 #include "sim/base/text.hpp"
+#include "sim/forecast/preset.hpp"
 #include "sim/import/imported.hpp"
 #include "sim/import/readers.hpp"
 #include "sim/import/report.hpp"
@@ -15,6 +16,7 @@
 #include "sim/inputs/data_files.hpp"
 #include "sim/inputs/devices.hpp"
 #include "sim/inputs/iteration_trace.hpp"
+#include "sim/inputs/model.hpp"
 
 namespace gradcast::commands {
 namespace {
@@ -28,24 +30,36 @@ Flags import_flags() {
   std::string kinds;
   for (const ImportReader& reader : import_readers_in_order())
     kinds += "\n  " + std::string(reader.name) + ": " + std::string(reader.what);
-  Flags flags("import",
-              "Turns what other programs recorded of a training run into a model, an iteration "
-              "trace and,\nwhere it had more than one rank, a measured row and a cluster; and "
-              "measurements of a cluster\ninto a cluster. Says what it used, left out, inferred "
-              "and could not know, and which command\ngoes on from there. It reads:" +
-                  kinds,
-              {"import trace.json.gz -o my --name resnet",
-               "import rank*.json -o my                (all ranks of a job: waiting is told from "
-               "sending)",
-               "import trace.json -o my --iteration-seconds 0.18",
-               "import trace.json -o my --params parameters.csv",
-               "import nccl-tests/*.log -o my --name ours   (several files of one cluster)",
-               "import model.safetensors -o my --device h100-sxm --tokens 8192"},
-              "the folder that models/, traces/ and platforms/ are written to", Writes::Folder);
+  Flags flags(
+      "import",
+      "Turns what other programs recorded of a training run into a model, an iteration "
+      "trace and,\nwhere it had more than one rank, a measured row and a cluster; "
+      "training logs into measured\nrows; and measurements of a cluster into a cluster. "
+      "Says what it used, left out, inferred\nand could not know, and which command goes "
+      "on from there. It reads:" +
+          kinds,
+      {"import trace.json.gz -o my --name resnet",
+       "import rank*.json -o my                (all ranks of a job: waiting is told from "
+       "sending)",
+       "import trace.json -o my --iteration-seconds 0.18",
+       "import trace.json -o my --params parameters.csv",
+       "import nccl-tests/*.log -o my --name ours   (several files of one cluster)",
+       "import titan.log -o my --model llama-3-8b --cluster dgx-h100 --compute-seconds 2.3s",
+       "import model.safetensors -o my --device h100-sxm --tokens 8192"},
+      "the folder that models/, traces/ and platforms/ are written to", Writes::Folder);
   flags.add_words("FILE...", "files of one run", kMostImported);
   flags.add("name", "name of the model (default: the file's)");
   flags.add("kind", "how to read the files: " + std::string("a kind from above") +
                         " (default: by what they hold)");
+  flags.add(
+      "model",
+      "of training logs: the network that was trained, a name of `gradcast list` or a .csv file");
+  flags.add(
+      "trace",
+      "of training logs: its iteration trace (default: iteration-<model>-<the cluster's GPU>)");
+  flags.add("compute-seconds",
+            "of training logs: what an iteration takes on one GPU alone, like 120ms; where runs "
+            "differ, a list, 120ms,240ms");
   flags.add("params",
             "CSV file with the columns tensor and elements, one row a trained parameter, in the "
             "order of the forward pass");
@@ -65,10 +79,13 @@ Flags import_flags() {
   flags.add("image", "height x width of images, where an ONNX graph leaves them open: 224x224");
   flags.add("tick", "what times of a text workload count: 1ns (SimAI) or 1us (Chakra's converter)");
   flags.add("gpus-per-node", "how the ranks lie on machines (default: in one, up to 8)");
-  flags.add("cluster",
-            "of measurements of a cluster: the cluster file that has its links and facts (default: "
-            "derived from the measured times)");
-  flags.add("nodes", "nodes of a collective's table by OSU, which does not say it");
+  flags.add(
+      "cluster",
+      "of training logs: the cluster that ran. Of measurements of a cluster: the cluster file "
+      "that has its links and facts (default: derived from the measured times)");
+  flags.add(
+      "nodes",
+      "nodes of a collective's table by OSU, or of a training log, where it does not say them");
   return flags;
 }
 
@@ -139,6 +156,10 @@ DeriveChoice derive_choice_of(const Flags& flags, DataFiles& data) {
   return choice;
 }
 
+bool is_training_log(const ImportReader& reader) {
+  return reader.name == "torchtitan" || reader.name == "megatron";
+}
+
 /// A flag that these files have no use for would be taken for one that did something.
 void refuse_useless(const Flags& flags, const ImportReader& reader) {
   const bool weights = reader.name == "safetensors" || reader.name == "onnx";
@@ -147,13 +168,18 @@ void refuse_useless(const Flags& flags, const ImportReader& reader) {
       throw UsageError("--" + std::string(flag) + " is for " + kinds + ", and these files are " +
                        std::string(reader.name));
   };
+  const bool logs = is_training_log(reader);
   if (!weights)
-    for (const char* flag : {"device", "tokens", "sequence", "mfu", "dtype", "experts-per-token"})
+    for (const char* flag : {"device", "tokens", "mfu", "dtype", "experts-per-token"})
       refuse(flag, "checkpoints and ONNX");
+  if (!weights && !logs) refuse("sequence", "checkpoints, ONNX and training logs");
+  if (!logs)
+    for (const char* flag : {"model", "trace", "compute-seconds"})
+      refuse(flag, "training logs (torchtitan, megatron)");
   if (reader.name != "onnx") refuse("image", "ONNX");
-  if (reader.name != "network")
+  if (reader.name != "network" && !logs)
     for (const char* flag : {"nodes", "cluster"})
-      refuse(flag, "measurements of a cluster (network)");
+      refuse(flag, "measurements of a cluster (network) and training logs");
   if (reader.name != "astra_sim") refuse("tick", "text workloads (astra_sim)");
   if (weights && !flags.given("device"))
     for (const char* flag : {"tokens", "mfu", "dtype"})
@@ -161,7 +187,47 @@ void refuse_useless(const Flags& flags, const ImportReader& reader) {
         throw UsageError("--" + std::string(flag) + " needs --device: times are derived for one");
 }
 
-ImportOptions options_of(const Flags& flags, const std::string& name, DataFiles& data) {
+std::vector<Seconds> parse_computes(const std::string& text) {
+  std::vector<Seconds> times;
+  for (const std::string& word : split_words(text, ',')) {
+    times.push_back(parse_time(word));
+    if (times.back() <= Seconds{0})
+      throw ValueError("an iteration takes more than 0 s; write a time like '120ms'");
+  }
+  return times;
+}
+
+/// What no training log says. The trace is the one that `simulate` would take.
+SaidRun said_run(const Flags& flags, DataFiles& data) {
+  SaidRun said;
+  if (flags.given("compute-seconds")) said.compute = flags.value("compute-seconds", parse_computes);
+  if (flags.given("cluster")) said.cluster = flags.text("cluster");
+  if (flags.given("trace"))
+    said.trace = flags.value("trace", [&](const std::string& trace) {
+      static_cast<void>(load_iteration_trace(data.read(kIterationTraces, trace)));
+      return trace;
+    });
+  if (!flags.given("model")) return said;
+  said.model = flags.text("model");
+  said.elements = flags.value("model", [&](const std::string& model) {
+    return load_model(data.read(kModels, model)).elements();
+  });
+  if (!said.trace.empty() || said.cluster.empty()) return said;
+  Request request;
+  request.model = said.model;
+  request.cluster = said.cluster;
+  request.today = true;
+  request.compute = Seconds{1};  // times are scaled to compute_seconds, whatever GPU they are of
+  said.trace = flags.value("model", [&](const std::string&) {
+    request = with_defaults(request, data);
+    static_cast<void>(read_trace(request, data));
+    return request.trace;
+  });
+  return said;
+}
+
+ImportOptions options_of(const Flags& flags, const std::string& name, const ImportReader& reader,
+                         DataFiles& data) {
   ImportOptions options;
   options.name = name;
   options.derive = derive_choice_of(flags, data);
@@ -175,6 +241,7 @@ ImportOptions options_of(const Flags& flags, const std::string& name, DataFiles&
   if (flags.given("gpus-per-node"))
     options.layout.gpus_per_node = flags.value("gpus-per-node", parse_count);
   if (flags.given("batch")) options.batch = flags.value("batch", parse_count);
+  if (is_training_log(reader)) options.said = said_run(flags, data);
   return options;
 }
 
@@ -224,7 +291,7 @@ int import(int argc, const char* const* argv) {
       flags.given("kind") ? flags.value("kind", import_reader_named) : import_reader_for(paths);
   refuse_useless(flags, reader);
   DataFiles data = DataFiles::standard();
-  Imported imported = reader.read(paths, options_of(flags, name, data));
+  Imported imported = reader.read(paths, options_of(flags, name, reader, data));
   note_doubts(imported);
   std::vector<InputFile> inputs;
   for (const fs::path& path : paths)

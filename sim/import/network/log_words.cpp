@@ -1,5 +1,7 @@
 #include "sim/import/network/log_words.hpp"
 
+#include <algorithm>
+
 namespace gradcast {
 namespace {
 
@@ -37,6 +39,23 @@ std::string_view without_prefix(std::string_view line) {
   if (end == std::string_view::npos || end + 1 != blank) return line;
   const std::string_view rest = trimmed(line.substr(blank));
   return !rest.empty() && (rest.front() == '#' || is_digit(rest.front())) ? rest : line;
+}
+
+std::string without_colours(std::string_view line) {
+  std::string plain;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const std::size_t begin = at + (line[at] == '\x1b' ? 1 : 0);
+    if (begin < line.size() && line[begin] == '[') {
+      const std::size_t end =
+          std::min(line.find_first_not_of("0123456789;", begin + 1), line.size());
+      if (end < line.size() && line[end] == 'm' && (end > begin + 1 || begin > at)) {
+        at = end;
+        continue;
+      }
+    }
+    plain += line[at];
+  }
+  return plain;
 }
 
 std::size_t number_length(std::string_view word) {

@@ -1,6 +1,7 @@
-// Words of a log: what tables of measurements have in common.
+// Words of a log: what tables of measurements and logs of trainings have in common.
 #pragma once
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,6 +15,10 @@ std::vector<std::string_view> words_of(std::string_view line);
 /// The line without what mpirun, srun, pdsh or a quotation put before it: "[1,0]<stdout>:", "0: ",
 /// "node7: ", "> ".
 std::string_view without_prefix(std::string_view line);
+
+/// The line without escape codes of colours, also those whose first byte a web page has dropped:
+/// "[31mstep".
+std::string without_colours(std::string_view line);
 
 /// Letters of the number at the beginning: digits, a point and an exponent; 0 for none.
 std::size_t number_length(std::string_view word);

@@ -181,6 +181,47 @@ TEST_CASE("flags of an import that make no sense are refused") {
   CHECK_FALSE(std::filesystem::exists(my));
 }
 
+TEST_CASE("a training log goes from import over learn to a forecast") {
+  const TemporaryFolder folder;
+  const std::string my = (folder.path / "my").string();
+  const std::string log = GRADCAST_SOURCE_DIR "/tests/sim/import/logs/titan-colours.log";
+  const Ran ran = gradcast_runs("import", log, "-o", my, "--name", "ours", "--model", "llama-3-8b",
+                                "--cluster", "dgx-h100", "--compute-seconds", "1.1s");
+  CAPTURE(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  CHECK_THAT(ran.out, Contains("parameters sharded over 8 ranks by FSDP2 (sharding fsdp)"));
+  const std::string measured = my + "/traces/measured-ours.csv";
+  const auto commands = next_of(ran.out);
+  REQUIRE(commands.size() == 2);
+  CHECK(commands[1] == std::vector<std::string>{"learn", measured, "-o", "my-cluster"});
+  CHECK(gradcast_with(commands[0]).exit_code == 0);
+  const Ran learned = gradcast_runs("learn", measured, "-o", my, "-q");
+  CAPTURE(learned.err);
+  REQUIRE(learned.exit_code == 0);
+  const auto forecast = next_of(learned.out);
+  REQUIRE(forecast.size() == 1);
+  CHECK(gradcast_with(forecast[0]).exit_code == 0);
+}
+
+TEST_CASE("flags of training logs are for them, and a wrong one ends the import") {
+  const TemporaryFolder folder;
+  const std::string log = GRADCAST_SOURCE_DIR "/tests/sim/import/logs/titan-colours.log";
+  const auto refuses_with = [&](std::vector<std::string> more, const char* says) {
+    more.insert(more.begin(), {"import", log, "-o", folder.path.string()});
+    refuses(more, 2, says);
+  };
+  refuses_with({}, "give --model (it trains 'llama3 8B'), --cluster and");
+  refuses_with({"--model", "llama-3-9b"}, "did you mean 'llama-3-8b'?");
+  refuses_with({"--model", "llama-3-8b", "--cluster", "dgx-h100", "--compute-seconds", "0s"},
+               "takes more than 0 s");
+  refuses_with({"--model", "lenet-5", "--cluster", "dgx-h100", "--trace", "none"}, "--trace");
+  refuses_with({"--tokens", "3"}, "--tokens is for checkpoints and ONNX");
+  refuses_with({"--tick", "1ns"}, "--tick is for text workloads");
+  refuses({"import", folder.write("graph.txt", "node1 -- Input0 -- forward_compute_time=0, "), "-o",
+           folder.path.string(), "--compute-seconds", "1s"},
+          2, "--compute-seconds is for training logs");
+}
+
 TEST_CASE("a build without the JSON library says what is missing") {
   if (kineto::event_reader_built()) return;
   const TemporaryFolder folder;

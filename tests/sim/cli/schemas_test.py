@@ -32,6 +32,7 @@ COMMANDS = subprocess.run([PROGRAM, "completion", "--names", "commands"], captur
 
 CORPUS = pathlib.Path(__file__).parents[2] / "fuzz" / "corpus"
 IMPORTED = pathlib.Path(__file__).parents[1] / "import" / "traces"
+LOGS = IMPORTED.parent / "logs"
 TRAININGS = pathlib.Path(__file__).parents[1] / "tta" / "trainings"
 TRAINED = ["--model", "fnn-3", "--training", ",".join(map(str, sorted(TRAININGS.glob("*.json"))))]
 ANALYTIC = ["--engine", "analytic"]
@@ -88,6 +89,8 @@ RUNS = {
         [str(CORPUS / "pytorch_et" / "one-layer"), "-o", "my"],
         [str(CORPUS / "astra_sim" / "two-layers"), "-o", "my", "--tick", "1us"],
         [str(CORPUS / "pipedream" / "four-nodes"), "-o", "my"],
+        [str(LOGS / "titan-colours.log"), "-o", "my", "--model", "llama-3-8b", "--cluster", "dgx-h100",
+         "--compute-seconds", "1.1s"],
     ],
     "list": [[]],
     "selftest": [[]],
