@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import os
 import pathlib
 import re
@@ -98,5 +100,42 @@ class Stack(Input):
 
 class Runs(Input):
     """Measured runs, in the format of traces/measured-*.csv."""
+
+    @classmethod
+    def from_file(cls: Type[Made], path: "str | os.PathLike[str]") -> Made:
+        """Reads a file of measured runs. The files that its rows name stay where they are."""
+        made = super().from_file(path)
+        folder = pathlib.Path(path).resolve().parent
+        lines = made.text.splitlines(keepends=True)
+        comments = [line for line in lines if line.startswith("#")]
+        rows = list(csv.reader(line for line in lines if not line.startswith("#")))
+        header = rows[0] if rows else []
+        for column, name in enumerate(header):
+            for row in rows[1:]:
+                if name in ("model", "trace", "cluster", "costs") and column < len(row) and _is_path(row[column]):
+                    row[column] = str((folder / row[column]).resolve())
+        table = io.StringIO()
+        csv.writer(table, lineterminator="\n").writerows(rows)
+        made.text = "".join(comments) + table.getvalue()
+        return made
+
+    @classmethod
+    def from_logs(
+        cls: Type[Made],
+        *files: "str | os.PathLike[str]",
+        output: "str | os.PathLike[str]",
+        name: str = "mine",
+        **settings: object,
+    ) -> Made:
+        """The runs in logs of torchtitan or Megatron-LM (`gradcast import`). `output`: the folder that
+        gets the measured file. `settings`: model, cluster, compute_seconds, which no log says."""
+        from .forecaster import Forecaster
+
+        Forecaster().run("import", *map(str, files), output=output, name=name, **settings)
+        return cls.from_file(pathlib.Path(output) / "traces" / f"measured-{name}.csv")
+
+
+def _is_path(text: str) -> bool:
+    return "/" in text or text.endswith((".csv", ".xml"))
 
 

@@ -105,6 +105,18 @@ class Answers(unittest.TestCase):
             [row] = gc.ask("collectives", cluster=cluster, nodes=2, sizes="1MiB").rows
             self.assertAlmostEqual(row["us"], 166.0, places=1)  # as the log has it
 
+    def test_logs_of_trainings_make_measured_runs(self):
+        logs = sorted((ROOT / "traces" / "examples").glob("torchtitan-*.log"))
+        with tempfile.TemporaryDirectory() as folder:
+            said = {"model": "llama-3-8b", "compute_seconds": "2.75s"}
+            runs = gc.Runs.from_logs(*logs, output=folder, cluster="ib-400g-rails", **said)
+            rows = gc.compare(measured=runs).rows
+            self.assertEqual([row["nodes"] for row in rows], [1, 8])
+            # A path in a row begins at the row's file, which a text in Python has no more.
+            runs = gc.Runs.from_logs(*logs, output=folder, cluster=ROOT / "platforms" / "ib-400g-rails.csv", **said)
+            self.assertEqual([row["predicted_seconds"] for row in gc.compare(measured=runs).rows],
+                             [row["predicted_seconds"] for row in rows])
+
     def test_an_answer_draws_its_pictures(self):
         answer = gc.ask("sweep", model="alexnet", nodes=[1, 2, 4], compressor=["dense", "topk"], progress=False)
         self.assertIn("scaling", answer.pictures())
