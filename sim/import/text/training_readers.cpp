@@ -4,6 +4,7 @@
 #include <iterator>
 #include <optional>
 
+#include "sim/base/block_reader.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/statistics.hpp"
 #include "sim/base/text.hpp"
@@ -192,9 +193,9 @@ void add_notes(ImportNotes& notes, const RunOfLog& run, const ImportedRun& made,
   notes.inferred.push_back(its + made.words + "; software " + made.row.stack +
                            (made.row.assumed.empty() ? "" : "; assumed: " + made.row.assumed));
   if (!options.layout.gpus_per_node && !options.layout.nodes && setup.gpus_per_node == 0)
-    notes.inferred.push_back(its + std::to_string(made.row.nodes) + " x " +
-                             std::to_string(made.row.gpus_per_node) + " GPUs, as nodes of " +
-                             made.row.cluster + " are; --gpus-per-node says otherwise");
+    notes.inferred.push_back(
+        its + std::to_string(made.row.nodes) + " x " + std::to_string(made.row.gpus_per_node) +
+        " GPUs, on nodes like those of " + made.row.cluster + "; --gpus-per-node says otherwise");
   if (setup.groups.empty())
     notes.unknown.push_back(its +
                             "whether ranks were divided by tensor or pipeline parallelism: no line "
@@ -209,11 +210,20 @@ void add_notes(ImportNotes& notes, const RunOfLog& run, const ImportedRun& made,
                             ": is --model the one that ran?");
 }
 
+/// A log, unpacked. A node that crashed may have left zeros in it: they cut numbers, no more.
+TextFile log_at(const std::filesystem::path& path) {
+  TextFile file{path, {}};
+  BlockReader blocks(path);
+  for (std::string_view block = blocks.next(); !block.empty(); block = blocks.next())
+    file.content += block;
+  return file;
+}
+
 std::vector<RunOfLog> runs_in(const std::vector<std::filesystem::path>& paths,
                               const ImportOptions& options, Trainer trainer) {
   std::vector<RunOfLog> runs;
   for (const std::filesystem::path& path : paths) {
-    const TextFile file = read_text_file(path);
+    const TextFile file = log_at(path);
     const std::vector<LoggedRun> logged = runs_in_log(file, trainer);
     if (logged.empty())
       throw DataError(

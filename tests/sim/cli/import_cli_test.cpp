@@ -203,6 +203,23 @@ TEST_CASE("a training log goes from import over learn to a forecast") {
   CHECK(gradcast_with(forecast[0]).exit_code == 0);
 }
 
+TEST_CASE("a training log may be packed, and have zeros where a node crashed") {
+  if (!gzip_built()) return;
+  const TemporaryFolder folder;
+  Gzip packed;
+  packed.add("step: 1  loss: 9.0  tps: 50  mfu: 1%\nstep: 2  loss: 9.0  tps: 8,000  mfu: 1%\n");
+  packed.add(std::string("step: 3  loss: 9.0  tps: 7,0\0\0 mfu: 1%\n", 39));
+  const Ran ran = gradcast_runs("import", folder.write("run.log.gz", packed.finish()), "-o",
+                                folder.path.string(), "--model", "llama-3-8b", "--cluster",
+                                "dgx-h100", "--compute-seconds", "7s", "--nodes", "2", "--batch",
+                                "2", "--sequence", "8000");
+  CAPTURE(ran.err);
+  CHECK(ran.exit_code == 0);
+  CHECK_THAT(ran.out, Contains("2 x 8      2           1   2.0000"));
+  CHECK_THAT(ran.out, Contains("1 iteration without a whole number"));
+  CHECK(std::filesystem::exists(folder.path / "traces/measured-run.csv"));
+}
+
 TEST_CASE("flags of training logs are for them, and a wrong one ends the import") {
   const TemporaryFolder folder;
   const std::string log = GRADCAST_SOURCE_DIR "/tests/sim/import/logs/titan-colours.log";
