@@ -16,6 +16,10 @@ inline void require_elements(std::int64_t elements) {
                                 std::to_string(elements));
 }
 
+inline bool is_aligned(const void* memory) {
+  return reinterpret_cast<std::uintptr_t>(memory) % 16 == 0;
+}
+
 /// Numbers of the blocks that a tensor gets, `count` of them; returns the first.
 inline std::int32_t append_blocks(std::vector<std::int32_t>& table, std::int64_t count,
                                   std::size_t segment) {

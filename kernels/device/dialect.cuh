@@ -142,6 +142,11 @@ __device__ __forceinline__ void write_through(Quad* to, const Quad& q) {
   __stcs(reinterpret_cast<float4*>(to), make_float4(q.x, q.y, q.z, q.w));
 }
 
+/// All loads before it are sent off before what comes after it uses one of them.
+__device__ __forceinline__ void send_loads_before(float& loaded) {
+  asm volatile("" : "+f"(loaded)::"memory");
+}
+
 /// Tells the compiler that a pointer that was itself loaded points to global memory.
 __device__ __forceinline__ void assume_global(const void* pointer) {
   __builtin_assume(__isGlobal(pointer));
@@ -251,6 +256,7 @@ inline void pause() { emulator::pause(); }
 inline Quad read_once(const Quad* from) { return *from; }
 inline Quad read_old(const Quad* from) { return *from; }
 inline void write_through(Quad* to, const Quad& q) { *to = q; }
+inline void send_loads_before(float&) {}
 inline void assume_global(const void*) {}
 
 template <class T>

@@ -2,7 +2,7 @@
 #pragma once
 #include <memory>
 
-#include "kernels/device/orthonormal.cuh"
+#include "kernels/device/gram.cuh"
 #include "kernels/device/plan_low_rank.hpp"
 #include "kernels/device/project.cuh"
 #include "kernels/device/restore.cuh"
@@ -16,7 +16,10 @@ class LowRankEncoderHere final : public LowRankEncoder {
     LowRankPlan plan = plan_low_rank(rank, mode, tensors);
     batch_.epsilon = epsilon_of(mode);
     batch_.always_orthonormal = mode == Mode::Code;
-    segments_ = static_cast<unsigned>(plan.segments.size());
+    q_blocks_ = static_cast<unsigned>(plan.q_segment.size());
+    p_blocks_ = static_cast<unsigned>(plan.p_segment.size());
+    applies_q_ = plan.applies_q;
+    applies_p_ = plan.applies_p;
     project_blocks_ = static_cast<unsigned>(plan.project_segment.size());
     project_back_blocks_ = static_cast<unsigned>(plan.project_back_segment.size());
     restore_blocks_ = static_cast<unsigned>(plan.restore_segment.size());
@@ -28,14 +31,19 @@ class LowRankEncoderHere final : public LowRankEncoder {
     carve(carver, plan);
 
     clear_bytes(tables_.round, sizeof *tables_.round);
+    clear_bytes(tables_.done, 2 * plan.segments.size() * sizeof *tables_.done);
     upload_sums(p_sums_, plan.p_sums, plan.segments, &LowRankSegment::p_parts);
     upload_sums(q_sums_, plan.q_sums, plan.segments, &LowRankSegment::q_parts);
     upload_all(tables_.segments, plan.segments);
+    upload_all(tables_.q_segment, plan.q_segment);
+    upload_all(tables_.p_segment, plan.p_segment);
     upload_all(tables_.project_segment, plan.project_segment);
     upload_all(tables_.project_back_segment, plan.project_back_segment);
     upload_all(tables_.restore_segment, plan.restore_segment);
-    load_kernel(prepare_q);
-    load_kernel(prepare_p);
+    load_kernel(prepare_thin<true>);
+    load_kernel(prepare_thin<false>);
+    load_kernel(apply_factor<true>);
+    load_kernel(apply_factor<false>);
     load_kernel(project);
     load_kernel(project_back);
     load_kernel(add_parts);
@@ -45,7 +53,8 @@ class LowRankEncoderHere final : public LowRankEncoder {
 
   void first(void* stream_of_caller) override {
     const auto on = static_cast<Stream>(stream_of_caller);
-    launch(prepare_q, {segments_}, on, batch_);
+    launch(prepare_thin<true>, {q_blocks_}, on, batch_);
+    if (applies_q_) launch(apply_factor<true>, {q_blocks_}, on, batch_);
     launch(project, {project_blocks_}, on, batch_);
     add(p_sums_, on);
   }
@@ -53,7 +62,8 @@ class LowRankEncoderHere final : public LowRankEncoder {
   void second(void* stream_of_caller) override {
     if (!compresses_) return;
     const auto on = static_cast<Stream>(stream_of_caller);
-    launch(prepare_p, {segments_}, on, batch_);
+    launch(prepare_thin<false>, {p_blocks_}, on, batch_);
+    if (applies_p_) launch(apply_factor<false>, {p_blocks_}, on, batch_);
     launch(project_back, {project_back_blocks_}, on, batch_);
     add(q_sums_, on);
   }
@@ -68,7 +78,8 @@ class LowRankEncoderHere final : public LowRankEncoder {
 
   std::int64_t scratch_bytes() const override { return static_cast<std::int64_t>(memory_.size()); }
   int launches() const override {
-    return 3 + (compresses_ ? 2 : 0) + (p_sums_.blocks > 0 ? 1 : 0) + (q_sums_.blocks > 0 ? 1 : 0);
+    return 3 + (compresses_ ? 2 : 0) + (p_sums_.blocks > 0 ? 1 : 0) + (q_sums_.blocks > 0 ? 1 : 0) +
+           (applies_q_ ? 1 : 0) + (applies_p_ ? 1 : 0);
   }
 
  private:
@@ -95,6 +106,8 @@ class LowRankEncoderHere final : public LowRankEncoder {
 
   void carve(Carver& carver, LowRankPlan& plan) {
     batch_.segments = tables_.segments = carver.take<LowRankSegment>(plan.segments.size());
+    batch_.q_segment = tables_.q_segment = carver.take<std::int32_t>(plan.q_segment.size());
+    batch_.p_segment = tables_.p_segment = carver.take<std::int32_t>(plan.p_segment.size());
     batch_.project_segment = tables_.project_segment =
         carver.take<std::int32_t>(plan.project_segment.size());
     batch_.project_back_segment = tables_.project_back_segment =
@@ -104,8 +117,18 @@ class LowRankEncoderHere final : public LowRankEncoder {
     batch_.round = tables_.round = carver.take<std::uint64_t>(1);
     p_sums_ = carve_sums(carver, plan.p_sums);
     q_sums_ = carve_sums(carver, plan.q_sums);
-    for (std::size_t i = 0; i < plan.segments.size(); ++i)
-      plan.segments[i].columns_apart = carver.take<double>(static_cast<std::size_t>(plan.apart[i]));
+    tables_.done = carver.take<std::uint32_t>(2 * plan.segments.size());
+    for (std::size_t i = 0; i < plan.segments.size(); ++i) {
+      LowRankSegment& segment = plan.segments[i];
+      const auto take = [&](std::int64_t doubles) {
+        return carver.take<double>(static_cast<std::size_t>(doubles));
+      };
+      segment.columns_apart = take(plan.apart[i]);
+      segment.gram_parts = take(plan.gram_parts[i]);
+      segment.factor = take(kMostGramRank * kMostGramRank);
+      segment.q_work.done = tables_.done + 2 * i;
+      segment.p_work.done = tables_.done + 2 * i + 1;
+    }
   }
 
   /// A segment's `parts_of` is P or Q itself at first, where its sum is to be. Parts of one sum
@@ -127,16 +150,20 @@ class LowRankEncoderHere final : public LowRankEncoder {
 
   struct {
     LowRankSegment* segments;
-    std::int32_t *project_segment, *project_back_segment, *restore_segment;
+    std::int32_t *q_segment, *p_segment, *project_segment, *project_back_segment, *restore_segment;
     std::uint64_t* round;
-  } tables_{};  // what the kernels only read, and the host writes
+    std::uint32_t* done;
+  } tables_{};  // what the host writes
   LowRankBatch batch_{};
   Sums p_sums_{}, q_sums_{};
-  unsigned segments_ = 0;
+  unsigned q_blocks_ = 0;
+  unsigned p_blocks_ = 0;
   unsigned project_blocks_ = 0;
   unsigned project_back_blocks_ = 0;
   unsigned restore_blocks_ = 0;
   bool compresses_ = false;
+  bool applies_q_ = false;
+  bool applies_p_ = false;
   DeviceBytes memory_;
 };
 

@@ -1,6 +1,7 @@
-// Makes the columns of P or Q orthonormal: Gram and Schmidt as the definition does it, in doubles.
-// A block has a matrix. P and Q are thin, so that this is little beside what reads u: the rows of a
-// thread are its own, and only the sums meet.
+// Makes the columns of P or Q orthonormal by Gram and Schmidt, as the definition does it, in
+// doubles. One block has the whole matrix: slow, and safe whatever the matrix. gram.cuh comes
+// first, and leaves to this the matrices whose columns are nearly dependent, missing, or more
+// than 32.
 #pragma once
 #include "kernels/device/low_rank_batch.cuh"
 #ifndef __CUDACC__
@@ -137,26 +138,5 @@ class Orthonormal {
   double* apart_;
   BlockScratch& scratch_;
 };
-
-/// Before P = u Q. Each block has a tensor, whose status it also clears.
-inline __global__ void __launch_bounds__(kBlockThreads, 2) prepare_q(const LowRankBatch batch) {
-  BlockScratch& scratch = shared_memory<BlockScratch>();
-  const LowRankSegment segment = segment_of(batch, static_cast<std::int32_t>(blockIdx.x));
-  if (threadIdx.x == 0) *segment.status = 0;
-  if (segment.rank == 0) return;
-  const bool drawn = draw_missing_columns(segment, segment.seed + *batch.round, scratch);
-  if (drawn || batch.always_orthonormal)
-    Orthonormal(segment.q, segment.columns, segment.rank, segment.columns_apart, scratch)
-        .make(batch.epsilon);
-}
-
-/// Before Q = u^T P.
-inline __global__ void __launch_bounds__(kBlockThreads, 2) prepare_p(const LowRankBatch batch) {
-  const LowRankSegment segment = segment_of(batch, static_cast<std::int32_t>(blockIdx.x));
-  if (segment.rank == 0) return;
-  Orthonormal(segment.p, segment.rows, segment.rank, segment.columns_apart,
-              shared_memory<BlockScratch>())
-      .make(batch.epsilon);
-}
 
 }  // namespace gradcast::GRADCAST_DEVICE

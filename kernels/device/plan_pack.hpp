@@ -43,10 +43,6 @@ inline void require_parameter(PackRule rule, double parameter) {
     throw std::invalid_argument("elements of a block are a whole number from 32 to 65536");
 }
 
-inline bool is_aligned(const void* memory) {
-  return reinterpret_cast<std::uintptr_t>(memory) % 16 == 0;
-}
-
 /// Units of up to 2048 elements where blocks allow that.
 inline BlockScales plan_blocks(double parameter) {
   const auto elements = static_cast<std::int32_t>(parameter);

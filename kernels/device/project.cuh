@@ -1,5 +1,5 @@
 // PowerSGD's two products of u with a thin matrix: P = u Q, which forms u on its way, and
-// Q = u^T P. Every element of u is read once for up to four columns.
+// Q = u^T P. Every element of u is read once, and meets four columns at a time.
 #pragma once
 #include "kernels/device/low_rank_batch.cuh"
 
@@ -52,71 +52,97 @@ __device__ inline void send_whole(const LowRankSegment& segment, int block) {
   if (unfinite) or_atomic(segment.status, kNotFinite);
 }
 
-/// Adds the products of a strip with columns `rank_tile` to + 3 of Q. The first pass forms u.
-template <bool kFirst>
-__device__ __forceinline__ void add_strip(const LowRankSegment& segment, const Place& place,
-                                          int rank_tile, float (&sums)[kStripSums],
-                                          bool& unfinite) {
-  const int rows = place.row_end - place.row;
-  const std::int64_t corner = static_cast<std::int64_t>(place.row) * segment.columns;
-  GRADCAST_NO_UNROLL  // eight loads are in flight; more would need registers that are not there
-      for (std::int32_t j = place.column + lane_of_thread(); j < place.column_end; j += kLanes) {
-    float u[kStripRows];
-    GRADCAST_UNROLL
-    for (int r = 0; r < kStripRows; ++r) {
-      const std::int64_t at = corner + static_cast<std::int64_t>(r) * segment.columns + j;
-      u[r] = r < rows ? segment.residual[at] : 0.0f;
-      if (kFirst) u[r] = add_feedback(r < rows ? segment.gradient[at] : 0.0f, u[r]);
-    }
-    float q[kRankTile];
-    read_row(segment.q, j, segment.rank, rank_tile, q);
-    GRADCAST_UNROLL
-    for (int r = 0; r < kStripRows; ++r) {
-      if (kFirst && r < rows) {
-        segment.residual[corner + static_cast<std::int64_t>(r) * segment.columns + j] = u[r];
-        unfinite = unfinite || !is_finite(u[r]);
-      }
-      GRADCAST_UNROLL
-      for (int c = 0; c < kRankTile; ++c)
-        sums[r * kRankTile + c] = fmaf(u[r], q[c], sums[r * kRankTile + c]);
-    }
-  }
-}
-
-inline __global__ void __launch_bounds__(kBlockThreads, 3) project(const LowRankBatch batch) {
-  StripSums& shared = shared_memory<StripSums>();
-  const auto block = static_cast<int>(blockIdx.x);
-  const LowRankSegment segment = segment_of(batch, batch.project_segment[block]);
-  if (segment.rank == 0) return send_whole(segment, block);
+/// A warp's strip: forms u, and multiplies it with all columns of Q.
+template <bool kQuads, int kColumns>
+__device__ __forceinline__ void project_strip(const LowRankSegment& segment, int block,
+                                              StripSums& shared) {
   const Grid grid = segment.project;
-  const Place place = place_of_warp(segment, grid, block, kStripRows, kStripColumns);
-  const int part = (block - grid.first_block) % grid.blocks_across;
+  const Place place = place_of_warp(segment, grid, block, kStripRows, kColumns * kLanes);
+  const int part = grid.blocks_across == 1 ? 0 : (block - grid.first_block) % grid.blocks_across;
   float* to = segment.p_parts + static_cast<std::int64_t>(part) * segment.rows * segment.rank;
   const int lane = lane_of_thread();
   const int warp = warp_of_thread();
+  const int abreast = 1 << grid.abreast_bits;
+  // Beyond the matrix its last row and column are repeated, as zeros.
+  std::int32_t column[kColumns];
+  GRADCAST_UNROLL
+  for (int k = 0; k < kColumns; ++k)
+    column[k] = lesser(place.column + k * kLanes + lane, segment.columns - 1);
+  const auto row_of = [&](int r) {
+    return lesser(place.row + r, segment.rows - 1) * segment.columns;
+  };
+  float u[kStripRows][kColumns];
   bool unfinite = false;
+  GRADCAST_UNROLL
+  for (int r = 0; r < kStripRows; r += 2) {
+    float gradient[2][kColumns];
+    GRADCAST_UNROLL
+    for (int h = 0; h < 2; ++h) GRADCAST_UNROLL
+    for (int k = 0; k < kColumns; ++k) {
+      gradient[h][k] = segment.gradient[row_of(r + h) + column[k]];
+      u[r + h][k] = segment.residual[row_of(r + h) + column[k]];
+    }
+    GRADCAST_UNROLL
+    for (int h = 0; h < 2; ++h) GRADCAST_UNROLL
+    for (int k = 0; k < kColumns; ++k) {
+      send_loads_before(gradient[h][k]);
+      send_loads_before(u[r + h][k]);
+    }
+    GRADCAST_UNROLL
+    for (int h = 0; h < 2; ++h) GRADCAST_UNROLL
+    for (int k = 0; k < kColumns; ++k) {
+      const bool inside =
+          place.row + r + h < place.row_end && place.column + k * kLanes + lane < place.column_end;
+      const float sum = add_feedback(gradient[h][k], u[r + h][k]);
+      if (inside) segment.residual[row_of(r + h) + column[k]] = sum;
+      unfinite = unfinite || (inside && !is_finite(sum));
+      u[r + h][k] = inside ? sum : 0.0f;
+    }
+  }
   for (int rank_tile = 0; rank_tile < segment.rank; rank_tile += kRankTile) {
     float sums[kStripSums] = {};
-    if (rank_tile == 0) {
-      add_strip<true>(segment, place, rank_tile, sums, unfinite);
-    } else {
-      add_strip<false>(segment, place, rank_tile, sums, unfinite);
+    constexpr int kTogether = kColumns < 4 ? kColumns : 4;  // rows of Q that are read at once
+    GRADCAST_UNROLL
+    for (int k = 0; k < kColumns; k += kTogether) {
+      float q[kTogether][kRankTile];
+      GRADCAST_UNROLL
+      for (int i = 0; i < kTogether; ++i)
+        read_row<kQuads>(segment.q, column[k + i], segment.rank, rank_tile, q[i]);
+      GRADCAST_UNROLL
+      for (int i = 0; i < kTogether; ++i) GRADCAST_UNROLL
+      for (int r = 0; r < kStripRows; ++r) GRADCAST_UNROLL
+      for (int c = 0; c < kRankTile; ++c)
+        sums[r * kRankTile + c] = fmaf(u[r][k + i], q[i][c], sums[r * kRankTile + c]);
     }
     float sum = sums_of_lanes(sums);
-    if (grid.warps_abreast > 1) {
+    if (grid.abreast_bits > 0) {
       if (lane % 2 == 0) shared.of_warp[warp][lane / 2] = sum;
       block_barrier();
       sum = 0;
-      for (int w = 0; w < grid.warps_abreast; ++w)
-        sum += shared.of_warp[warp / grid.warps_abreast * grid.warps_abreast + w][lane / 2];
+      for (int w = 0; w < abreast; ++w)
+        sum += shared.of_warp[(warp & ~(abreast - 1)) + w][lane / 2];
       block_barrier();
     }
     const std::int64_t row = place.row + lane / 2 / kRankTile;
     const int c = rank_tile + lane / 2 % kRankTile;
-    if (warp % grid.warps_abreast == 0 && lane % 2 == 0 && row < place.row_end && c < segment.rank)
+    if ((warp & (abreast - 1)) == 0 && lane % 2 == 0 && row < place.row_end && c < segment.rank)
       to[row * segment.rank + c] = sum;
   }
   if (unfinite) or_atomic(segment.status, kNotFinite);
+}
+
+inline __global__ void __launch_bounds__(kBlockThreads, 2) project(const LowRankBatch batch) {
+  StripSums& shared = shared_memory<StripSums>();
+  const auto block = static_cast<int>(blockIdx.x);
+  const LowRankSegment segment = segment_of(batch, batch.project_segment[block]);
+  if (segment.rank == 0) return send_whole(segment, block);
+  if (segment.short_strips) {
+    segment.quads ? project_strip<true, kShortStripColumns>(segment, block, shared)
+                  : project_strip<false, kShortStripColumns>(segment, block, shared);
+  } else {
+    segment.quads ? project_strip<true, kStripColumns>(segment, block, shared)
+                  : project_strip<false, kStripColumns>(segment, block, shared);
+  }
 }
 
 struct ColumnSums {
@@ -124,10 +150,9 @@ struct ColumnSums {
 };
 static_assert(kColumnsOfBlock * kRankTile == kBlockThreads);
 
-inline __global__ void __launch_bounds__(kBlockThreads, 3) project_back(const LowRankBatch batch) {
-  ColumnSums& shared = shared_memory<ColumnSums>();
-  const auto block = static_cast<int>(blockIdx.x);
-  const LowRankSegment segment = segment_of(batch, batch.project_back_segment[block]);
+template <bool kQuads>
+__device__ __forceinline__ void project_columns(const LowRankSegment& segment, int block,
+                                                ColumnSums& shared) {
   const int part = block - segment.project_back.first_block;
   const std::int32_t across = segment.project_back.blocks_across;
   const std::int32_t first_column = part % across * kColumnsOfBlock;
@@ -135,39 +160,60 @@ inline __global__ void __launch_bounds__(kBlockThreads, 3) project_back(const Lo
   const std::int64_t rank = segment.rank;
   const std::int64_t columns = segment.columns;
   const std::int32_t row = lesser(first_row + warp_of_thread() * kRunRows, segment.rows);
-  const std::int32_t row_end = lesser(row + std::int64_t{kRunRows}, segment.rows);
   float* to = segment.q_parts + part / across * columns * rank;
   const int lane = lane_of_thread();
-  // Lanes beyond the last column repeat it; nobody takes their sums.
-  const std::int32_t at[2] = {
-      lesser(std::int64_t{first_column} + lane, segment.columns - 1),
-      lesser(std::int64_t{first_column} + kLanes + lane, segment.columns - 1)};
+  // Lanes beyond the last column repeat it, and nobody takes their sums. Rows beyond the last one
+  // repeat that, as zeros.
+  const std::int32_t at[kSideColumns] = {lesser(first_column + lane, segment.columns - 1),
+                                         lesser(first_column + kLanes + lane, segment.columns - 1)};
+  float u[kRunRows][kSideColumns];
+  GRADCAST_UNROLL
+  for (int i = 0; i < kRunRows; ++i) GRADCAST_UNROLL
+  for (int h = 0; h < kSideColumns; ++h)
+    u[i][h] = segment.residual[lesser(row + i, segment.rows - 1) * segment.columns + at[h]];
+  GRADCAST_UNROLL
+  for (int i = 0; i < kRunRows; ++i) GRADCAST_UNROLL
+  for (int h = 0; h < kSideColumns; ++h) send_loads_before(u[i][h]);
+  GRADCAST_UNROLL
+  for (int i = 0; i < kRunRows; ++i) GRADCAST_UNROLL
+  for (int h = 0; h < kSideColumns; ++h)
+    if (row + i >= segment.rows) u[i][h] = 0;
   for (int rank_tile = 0; rank_tile < segment.rank; rank_tile += kRankTile) {
-    float sums[2][kRankTile] = {};
-    GRADCAST_UNROLL_BY_4
-    for (std::int32_t i = row; i < row_end; ++i) {
-      const float* u = segment.residual + i * columns;
-      float p[kRankTile];
-      read_row(segment.p, i, segment.rank, rank_tile, p);
+    float sums[kSideColumns][kRankTile] = {};
+    constexpr int kTogether = 4;  // rows of P that are read at once
+    GRADCAST_UNROLL
+    for (int first = 0; first < kRunRows; first += kTogether) {
+      float p[kTogether][kRankTile];
       GRADCAST_UNROLL
-      for (int h = 0; h < 2; ++h) {
-        const float value = u[at[h]];
-        GRADCAST_UNROLL
-        for (int c = 0; c < kRankTile; ++c) sums[h][c] = fmaf(value, p[c], sums[h][c]);
-      }
+      for (int i = 0; i < kTogether; ++i)
+        read_row<kQuads>(segment.p, lesser(row + first + i, segment.rows - 1), segment.rank,
+                         rank_tile, p[i]);
+      GRADCAST_UNROLL
+      for (int i = 0; i < kTogether; ++i) GRADCAST_UNROLL
+      for (int h = 0; h < kSideColumns; ++h) GRADCAST_UNROLL
+      for (int c = 0; c < kRankTile; ++c) sums[h][c] = fmaf(u[first + i][h], p[i][c], sums[h][c]);
     }
     GRADCAST_UNROLL
-    for (int h = 0; h < 2; ++h) GRADCAST_UNROLL
+    for (int h = 0; h < kSideColumns; ++h) GRADCAST_UNROLL
     for (int c = 0; c < kRankTile; ++c)
       shared.of_warp[warp_of_thread()][(h * kLanes + lane) * kRankTile + c] = sums[h][c];
     block_barrier();
     float sum = 0;
+    GRADCAST_UNROLL
     for (int w = 0; w < kBlockWarps; ++w) sum += shared.of_warp[w][threadIdx.x];
     block_barrier();
     const std::int64_t column = first_column + static_cast<int>(threadIdx.x) / kRankTile;
     const int c = rank_tile + static_cast<int>(threadIdx.x) % kRankTile;
     if (column < columns && c < rank) to[column * rank + c] = sum;
   }
+}
+
+inline __global__ void __launch_bounds__(kBlockThreads, 2) project_back(const LowRankBatch batch) {
+  ColumnSums& shared = shared_memory<ColumnSums>();
+  const auto block = static_cast<int>(blockIdx.x);
+  const LowRankSegment segment = segment_of(batch, batch.project_back_segment[block]);
+  segment.quads ? project_columns<true>(segment, block, shared)
+                : project_columns<false>(segment, block, shared);
 }
 
 /// Each thread has a number of a sum.

@@ -14,81 +14,84 @@ __device__ inline void receive_whole(const LowRankSegment& segment, int block) {
   }
 }
 
-/// A row of Q, and its products with rows of P.
-template <bool kNarrow>
-class RowOfQ;
+/// Products that are added up as a chain of floats; chains are added to one another. With 1024
+/// columns 32 chains of 32 products have the least rounding.
+inline constexpr int kChain = 32;
 
-/// A row of up to four columns, in registers.
-template <>
-class RowOfQ<true> {
- public:
-  __device__ RowOfQ(const float* q, int rank) : rank_(rank) {
+/// A warp's tile. `kChains`: there are more columns than a chain has.
+template <bool kQuads, bool kChains>
+__device__ __forceinline__ void restore_tile(const LowRankSegment& segment, const Place& place) {
+  // Beyond the matrix its last row and column are repeated, and not written.
+  std::int32_t column[kSideColumns];
+  GRADCAST_UNROLL
+  for (int h = 0; h < kSideColumns; ++h)
+    column[h] = lesser(place.column + h * kLanes + lane_of_thread(), segment.columns - 1);
+  const auto row_of = [&](int i) { return lesser(place.row + i, segment.rows - 1); };
+  float u[kTileRows][kSideColumns];
+  const auto load = [&] {
     GRADCAST_UNROLL
-    for (int c = 0; c < kRankTile; ++c) q_[c] = c < rank ? q[c] : 0.0f;
-  }
-  __device__ __forceinline__ float times(const float* p) const {
-    float row[kRankTile];
-    read_row(p, 0, rank_, 0, row);
-    float sum = 0;
-    GRADCAST_UNROLL
-    for (int c = 0; c < kRankTile; ++c) sum = fmaf(row[c], q_[c], sum);
-    return sum;
-  }
-
- private:
-  float q_[kRankTile];
-  int rank_;
-};
-
-/// Runs of 16 products as floats, and the runs as doubles.
-template <>
-class RowOfQ<false> {
- public:
-  __device__ RowOfQ(const float* q, int rank) : q_(q), rank_(rank) {}
-  __device__ __forceinline__ float times(const float* p) const {
-    constexpr int kRun = 16;
-    double total = 0;
+    for (int i = 0; i < kTileRows; ++i) GRADCAST_UNROLL
+    for (int h = 0; h < kSideColumns; ++h)
+      u[i][h] = segment.residual[row_of(i) * segment.columns + column[h]];
+  };
+  if (!kChains) load();  // there are registers for it
+  float total[kTileRows][kSideColumns] = {};
+  for (int chain = 0; chain < segment.rank; chain += kChain) {
+    float sums[kTileRows][kSideColumns] = {};
     GRADCAST_NO_UNROLL
-    for (int run = 0; run < rank_; run += kRun) {
-      float sum = 0;
-      GRADCAST_UNROLL_BY_4
-      for (int c = run; c < rank_ && c < run + kRun; ++c) sum = fmaf(p[c], q_[c], sum);
-      total += static_cast<double>(sum);
+    for (int rank_tile = chain; rank_tile < segment.rank && rank_tile < chain + kChain;
+         rank_tile += kRankTile) {
+      float q[kSideColumns][kRankTile];
+      GRADCAST_UNROLL
+      for (int h = 0; h < kSideColumns; ++h) {
+        read_row<kQuads>(segment.q, column[h], segment.rank, rank_tile, q[h]);
+        GRADCAST_UNROLL
+        for (int c = 0; c < kRankTile; ++c)
+          if (rank_tile + c >= segment.rank) q[h][c] = 0;
+      }
+      constexpr int kTogether = kChains || !kQuads ? 2 : 4;  // rows of P that are read at once
+      GRADCAST_UNROLL
+      for (int first = 0; first < kTileRows; first += kTogether) {
+        float p[kTogether][kRankTile];
+        GRADCAST_UNROLL
+        for (int i = 0; i < kTogether; ++i)
+          read_row<kQuads>(segment.p, row_of(first + i), segment.rank, rank_tile, p[i]);
+        GRADCAST_UNROLL
+        for (int i = 0; i < kTogether; ++i) GRADCAST_UNROLL
+        for (int h = 0; h < kSideColumns; ++h) GRADCAST_UNROLL
+        for (int c = 0; c < kRankTile; ++c)
+          sums[first + i][h] = fmaf(p[i][c], q[h][c], sums[first + i][h]);
+      }
     }
-    return static_cast<float>(total);
+    GRADCAST_UNROLL
+    for (int i = 0; i < kTileRows; ++i) GRADCAST_UNROLL
+    for (int h = 0; h < kSideColumns; ++h) total[i][h] += sums[i][h];
+    if (!kChains) break;
   }
-
- private:
-  const float* q_;
-  int rank_;
-};
-
-template <bool kNarrow>
-__device__ inline void restore_tile(const LowRankSegment& segment, const Place& place) {
-  const std::int64_t rank = segment.rank;
-  GRADCAST_NO_UNROLL
-  for (std::int32_t j = place.column + lane_of_thread(); j < place.column_end; j += kLanes) {
-    const RowOfQ<kNarrow> q(segment.q + j * rank, segment.rank);
-    GRADCAST_UNROLL_BY_4
-    for (std::int32_t i = place.row; i < place.row_end; ++i) {
-      const std::int64_t at = static_cast<std::int64_t>(i) * segment.columns + j;
-      const float u = segment.residual[at];
-      const float received = q.times(segment.p + i * rank);
-      segment.dense[at] = received;
-      segment.residual[at] = residual_of(u, received);
-    }
+  if (kChains) load();
+  GRADCAST_UNROLL
+  for (int i = 0; i < kTileRows; ++i) GRADCAST_UNROLL
+  for (int h = 0; h < kSideColumns; ++h) {
+    if (place.row + i >= place.row_end ||
+        place.column + h * kLanes + lane_of_thread() >= place.column_end)
+      continue;
+    const std::int32_t at = row_of(i) * segment.columns + column[h];
+    segment.dense[at] = total[i][h];
+    segment.residual[at] = residual_of(u[i][h], total[i][h]);
   }
 }
 
-inline __global__ void __launch_bounds__(kBlockThreads, 3) restore(const LowRankBatch batch) {
+inline __global__ void __launch_bounds__(kBlockThreads, 2) restore(const LowRankBatch batch) {
   const auto block = static_cast<int>(blockIdx.x);
   const LowRankSegment segment = segment_of(batch, batch.restore_segment[block]);
   if (segment.rank == 0) return receive_whole(segment, block);
   const Place place = place_of_warp(segment, segment.restore, block, kTileRows, kTileColumns);
-  if (segment.rank <= kRankTile) {
-    restore_tile<true>(segment, place);
+  if (segment.rank > kChain) {
+    segment.quads ? restore_tile<true, true>(segment, place)
+                  : restore_tile<false, true>(segment, place);
   } else {
-    restore_tile<false>(segment, place);
+    segment.quads ? restore_tile<true, false>(segment, place)
+                  : restore_tile<false, false>(segment, place);
   }
 }
 

@@ -33,8 +33,8 @@ SOURCES = ["encoder_cuda", "packer_cuda", "level_packer_cuda", "low_rank_encoder
 # are 2. What all elements pass through needs 4 to keep enough loads under way; for the others 2 are
 # planned. What is not named here has the last.
 BUDGETS = {"stream": 64, "prepare": 128, "finish": 128, "decode_sets": 128, "measure": 64,
-           "pack": 64, "pack_blocks": 64, "pack_levels": 64, "unpack": 128, "project": 80,
-           "project_back": 80, "restore": 80, "": 128}
+           "pack": 64, "pack_blocks": 64, "pack_levels": 64, "unpack": 128, "project": 128,
+           "project_back": 128, "restore": 128, "": 128}
 # What all elements pass through. A quad is one load each of gradient and residual, and one store of
 # u (or of what stays of it; unpacking, of a sum). Elsewhere arrays in local memory (stack), which
 # are no spills, do no harm: once a block or so.
