@@ -69,13 +69,13 @@ __device__ __forceinline__ void restore_tile(const LowRankSegment& segment, cons
     if (!kChains) break;
   }
   if (kChains) load();
+  // Not the clamped addresses of the loads, which would hold registers all the while.
   GRADCAST_UNROLL
   for (int i = 0; i < kTileRows; ++i) GRADCAST_UNROLL
   for (int h = 0; h < kSideColumns; ++h) {
-    if (place.row + i >= place.row_end ||
-        place.column + h * kLanes + lane_of_thread() >= place.column_end)
-      continue;
-    const std::int32_t at = row_of(i) * segment.columns + column[h];
+    const std::int32_t j = place.column + h * kLanes + lane_of_thread();
+    if (place.row + i >= place.row_end || j >= place.column_end) continue;
+    const std::int32_t at = (place.row + i) * segment.columns + j;
     segment.dense[at] = total[i][h];
     segment.residual[at] = residual_of(u[i][h], total[i][h]);
   }
