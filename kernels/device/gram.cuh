@@ -338,9 +338,7 @@ __device__ inline bool last_of_all(const ThinWork& work, GramShared& shared) {
     memory_fence();
   }
   block_barrier();
-  const bool last = shared.flag != 0;
-  block_barrier();
-  return last;
+  return shared.flag != 0;  // the next barrier comes before the next flag
 }
 
 /// Makes Q orthonormal before P = u Q, and clears the statuses; or P before Q = u^T P. A large

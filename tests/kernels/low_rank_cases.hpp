@@ -2,6 +2,7 @@
 // These cases are the same for CUDA (low_rank_gpu_test.cpp) and for the emulator
 // (low_rank_emulated_test.cpp).
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -308,6 +309,20 @@ inline void check_low_rank_degenerate(Device& device) {
       pair.set_gradient(std::vector<float>(good.size(), 1.0f));  // rank 1
       run.iterate();
     }
+}
+
+/// Matrices whose P and Q several blocks make orthonormal. The first Q is drawn by one block, so
+/// that the second iteration is the first with a factor for `apply_factor`. A P of zeros has none.
+inline void check_low_rank_of_several_blocks(Device& device) {
+  LowRankRun run(device, 32, Mode::Code);
+  run.add({257, 300}, 9);
+  const LowRankSettings settings{{257, 100}, 32, Mode::Code, 10};
+  LowRankState zeros = make_state(settings, 10);
+  std::ranges::fill(zeros.gradient, 0.0f);
+  std::ranges::fill(zeros.residual, 0.0f);
+  run.add(settings, zeros);
+  run.iterate();
+  run.iterate();
 }
 
 }  // namespace gradcast::cases

@@ -30,6 +30,12 @@ TEST_CASE("PowerSGD on the GPU survives an infinity, a NaN and zeros", "[gpu][sa
   check_low_rank_degenerate(device);
 }
 
+TEST_CASE("PowerSGD on the GPU is near the definition where blocks share a thin matrix",
+          "[gpu][sanitize]") {
+  Device device = gpu();
+  check_low_rank_of_several_blocks(device);
+}
+
 // The largest convolution of ResNet-50, and GPT-2's widest matrix.
 TEST_CASE("PowerSGD on the GPU is near the definition, on large matrices", "[gpu][large]") {
   Device device = gpu();

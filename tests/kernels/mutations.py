@@ -32,6 +32,7 @@ BLOCKS = "units of blocks end with a word"
 LEVELS = "level packers serve iteration after iteration"
 PACKED = "packers serve iteration after iteration"
 SUMS = "PowerSGD's sums are of all warps"
+THIN = "the last block of a thin matrix sees what all have added up"
 
 # A compressor: the section of the test case, and the kernels that are built.
 TOPK = ("topk", "Rule::Topk, Mode::Only")
@@ -185,6 +186,22 @@ TABLE = [
              "= sums[h][c];\n    block_barrier();", "= sums[h][c];", LOW_RANK, SUMS),
     Mutation("project.cuh", "Q: sums of the next columns are written while some are still read",
              "[threadIdx.x];\n    block_barrier();", "[threadIdx.x];", LOW_RANK, SUMS),
+    # ---- PowerSGD's thin matrices
+    Mutation("gram.cuh", "last of all: a block has come before all its threads have written",
+             "GramShared& shared) {\n  block_barrier();", "GramShared& shared) {", LOW_RANK, THIN),
+    Mutation("gram.cuh", "last of all: what a block wrote is not published",
+             "    memory_fence();\n    const std::uint32_t before", "    const std::uint32_t before",
+             LOW_RANK, THIN),
+    Mutation("gram.cuh", "last of all: the last block does not read anew",
+             "work.blocks));\n    memory_fence();", "work.blocks));", LOW_RANK, THIN),
+    Mutation("gram.cuh", "last of all: threads look before the first one knows",
+             "  }\n  block_barrier();\n  return shared.flag != 0;",
+             "  }\n  return shared.flag != 0;", LOW_RANK, THIN),
+    Mutation("gram.cuh", "last of all: blocks count themselves without an atomic",
+             "before = add_atomic(work.done, 1);", "before = (*work.done)++;", LOW_RANK, THIN),
+    Mutation("gram.cuh", "factor: it is not applied to the last rows",
+             "gram.apply(thin.begin(), thin.end());", "gram.apply(thin.begin(), thin.end() - 1);",
+             LOW_RANK, THIN),
 ]
 
 KERNELS = """#include "kernels/device/decode.cuh"
