@@ -380,7 +380,7 @@ __global__ void __launch_bounds__(kBlockThreads, 2) prepare_thin(const LowRankBa
         .make(batch.epsilon);
 }
 
-/// What `prepare_thin` left of matrices that have several blocks.
+/// Finishes what `prepare_thin` left of matrices that have several blocks.
 template <bool kOfQ>
 __global__ void __launch_bounds__(kBlockThreads, 2) apply_factor(const LowRankBatch batch) {
   GramShared& shared = shared_memory<GramShared>();

@@ -38,7 +38,7 @@ struct Grid {
   std::int32_t abreast_bits;   // 2^that warps of a block, likewise; the others lie below
 };
 
-/// How a block's threads share out the sums of a Gram matrix: gram.cuh.
+/// A block's threads share out the sums of a Gram matrix: gram.cuh.
 struct GramShape {
   std::int32_t room;    // columns that a row has room for: whole quads
   std::int32_t items;   // a column by a quad of them, not all of which are before it

@@ -22,7 +22,7 @@ struct SaidLayout {
   std::optional<int> gpus_per_node{};
 };
 
-/// What no training log says.
+/// The facts of a run that its user says, because no training log does.
 struct SaidRun {
   std::string model, trace, cluster;  // names or paths
   std::int64_t elements = 0;          // of the model; 0: not known

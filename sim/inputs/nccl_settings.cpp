@@ -26,7 +26,7 @@ std::string lower(std::string_view text) {
   return all;
 }
 
-/// What a list allows, in the order of `known`.
+/// The words that a list allows, in the order of `known`.
 std::vector<std::string> allowed(std::string_view name, std::string_view value,
                                  std::span<const std::string_view> known) {
   const std::vector<std::string> all(known.begin(), known.end());

@@ -1,4 +1,4 @@
-// What NCCL's environment variables change in its choice.
+// NCCL's environment variables, as far as they change its choice or its times.
 #pragma once
 #include <string>
 #include <string_view>

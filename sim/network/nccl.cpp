@@ -62,7 +62,7 @@ double reached_of(const Cluster& cluster, const NcclMachine& machine) {
 int tree_steps(int nodes) { return 2 * (std::bit_width(static_cast<unsigned>(nodes)) - 1); }
 
 /// True where the environment keeps NCCL from cutting large chunks into smaller ones.
-bool is_set(const NcclMachine& machine, NcclProtocol protocol) {
+bool keeps_chunks_large(const NcclMachine& machine, NcclProtocol protocol) {
   return protocol == NcclProtocol::Simple && machine.settings.least_chunk.count > 0;
 }
 
@@ -95,7 +95,7 @@ Bytes tree_piece(const NcclMachine& machine, NcclProtocol protocol, Bytes bytes)
       break;
     }
   }
-  if (is_set(machine, protocol))
+  if (keeps_chunks_large(machine, protocol))
     chunk = std::max(chunk, std::min(slot, double(machine.settings.least_chunk.count)));
   return {std::llround(channels * std::min(chunk, of_channel))};
 }
@@ -148,7 +148,7 @@ Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
   const double reached = reached_of(cluster, machine);
   double walked = 0;
   Seconds of_chunk{0};  // what chunks take from GPU to GPU inside a node, all channels at once
-  const bool large = is_set(machine, estimate.protocol);
+  const bool large = keeps_chunks_large(machine, estimate.protocol);
   if (estimate.algorithm == NcclAlgorithm::Tree && (reached < 1 || large)) {
     protocol.piece = tree_piece(machine, estimate.protocol, bytes);
     if (large) of_chunk = protocol.piece / BytesPerSecond{machine.channels * machine.inside.value};

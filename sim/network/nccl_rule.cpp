@@ -267,7 +267,7 @@ double latency_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProto
   return base;
 }
 
-/// What NCCL_ALGO and NCCL_PROTO allow. NCCL keeps the ring for all but all-reduces, so that
+/// True if NCCL_ALGO and NCCL_PROTO allow it. NCCL keeps the ring for all but all-reduces, so that
 /// programs run with NCCL_ALGO=Tree.
 bool is_allowed(const NcclSettings& settings, NcclAlgorithm algorithm, NcclProtocol protocol,
                 Outcome outcome) {

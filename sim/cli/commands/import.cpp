@@ -197,7 +197,7 @@ std::vector<Seconds> parse_computes(const std::string& text) {
   return times;
 }
 
-/// What no training log says. The trace is the one that `simulate` would take.
+/// The user says what no training log does. The trace is the one that `simulate` would take.
 SaidRun said_run(const Flags& flags, DataFiles& data) {
   SaidRun said;
   if (flags.given("compute-seconds")) said.compute = flags.value("compute-seconds", parse_computes);

@@ -9,6 +9,7 @@
 #include "sim/fit/structure.hpp"
 #include "sim/inputs/cluster.hpp"
 #include "sim/inputs/cluster_file.hpp"
+#include "sim/inputs/collective_curve.hpp"
 #include "sim/inputs/compressor_file.hpp"
 #include "sim/inputs/compressor_words.hpp"
 #include "sim/inputs/cost_holdout.hpp"
@@ -97,6 +98,19 @@ std::string describe_events(const TextFile& file) {
          number(world.links.size(), "links") + ", " + number(world.flows.size(), "other traffic");
 }
 
+std::string describe_curve(const TextFile& file) {
+  const CollectiveCurve curve = load_collective_curve(file);
+  std::vector<std::string> collectives;  // the points are sorted by them
+  int nodes = 0;
+  for (const CurvePoint& point : curve) {
+    if (collectives.empty() || collectives.back() != point.collective)
+      collectives.push_back(point.collective);
+    nodes = std::max(nodes, point.nodes);
+  }
+  return std::to_string(curve.size()) + " measured times of " + join(collectives) + ", up to " +
+         std::to_string(nodes) + (nodes == 1 ? " node" : " nodes");
+}
+
 std::string describe_cluster(const TextFile& file) {
   const Cluster cluster = load_cluster(file);
   const auto count = [](int number, const std::string& what) {
@@ -142,6 +156,7 @@ std::vector<Entry> all_entries(DataFiles& files) {
   add_files(entries, files, kIterationTraces, describe_trace);
   add_files(entries, files, kCostTables, describe_costs);
   add_files(entries, files, kMeasuredRuns, describe_measured);
+  add_files(entries, files, kCollectiveCurves, describe_curve);
   add_files(entries, files, kFitStructures, describe_structures);
   add_files(entries, files, kEvents, describe_events);
   add_files(entries, files, kClusters, describe_cluster);

@@ -9,6 +9,7 @@
 #include "sim/fit/structure.hpp"
 #include "sim/forecast/request.hpp"
 #include "sim/inputs/cluster_file.hpp"
+#include "sim/inputs/collective_curve.hpp"
 #include "sim/inputs/compressor_file.hpp"
 #include "sim/inputs/devices.hpp"
 #include "sim/inputs/measured.hpp"
@@ -57,6 +58,7 @@ void check_data(std::vector<Check>& checks, DataFiles& files) {
   add(kClusters, load_cluster);
   add(kStacks, load_stack);
   add(kCompressorFiles, load_compressor);
+  add(kCollectiveCurves, load_collective_curve);
   add(kEvents, [](const TextFile& file) { return load_events(file); });
   add(kPublishedAccuracies, load_published_accuracies);
   add(kFitStructures, load_fit_structures);

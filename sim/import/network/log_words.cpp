@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/base/block_reader.hpp"
+
 namespace gradcast {
 namespace {
 
@@ -14,6 +16,14 @@ std::string_view trimmed(std::string_view line) {
 }
 
 }  // namespace
+
+TextFile read_log(const std::filesystem::path& path) {
+  TextFile file{path, {}};
+  BlockReader blocks(path);
+  for (std::string_view block = blocks.next(); !block.empty(); block = blocks.next())
+    file.content += block;
+  return file;
+}
 
 bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
 

@@ -1,11 +1,18 @@
 // Words of a log: what tables of measurements and logs of trainings have in common.
 #pragma once
 #include <cstddef>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "sim/base/text_file.hpp"
+
 namespace gradcast {
+
+/// A log, unpacked if it is a .gz. A node that crashed may have left zeros in it: they cut numbers,
+/// no more. Throws DataError as BlockReader does.
+TextFile read_log(const std::filesystem::path& path);
 
 bool is_digit(char letter);
 

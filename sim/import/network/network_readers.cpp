@@ -9,6 +9,7 @@
 #include "sim/base/text.hpp"
 #include "sim/base/text_file.hpp"
 #include "sim/import/network/derived_links.hpp"
+#include "sim/import/network/log_words.hpp"
 #include "sim/import/network/network_facts.hpp"
 #include "sim/import/readers.hpp"
 #include "sim/inputs/cluster_faults.hpp"
@@ -233,7 +234,7 @@ Imported network_read(const std::vector<std::filesystem::path>& paths,
                       const ImportOptions& options) {
   NetworkFacts facts;
   for (const std::filesystem::path& path : paths)
-    add(facts, facts_in(read_text_file(path), options.layout));
+    add(facts, facts_in(read_log(path), options.layout));
   Imported imported;
   imported.kind = "network";
   imported.device = facts.device;

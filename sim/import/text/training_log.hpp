@@ -1,4 +1,4 @@
-// What the logs of trainings say, line by line: those of torchtitan and of Megatron-LM.
+// The logs of trainings, line by line: those of torchtitan and of Megatron-LM.
 #pragma once
 #include <cstddef>
 #include <cstdint>

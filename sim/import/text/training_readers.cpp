@@ -4,10 +4,10 @@
 #include <iterator>
 #include <optional>
 
-#include "sim/base/block_reader.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/statistics.hpp"
 #include "sim/base/text.hpp"
+#include "sim/import/network/log_words.hpp"
 #include "sim/import/network/network_facts.hpp"
 #include "sim/import/readers.hpp"
 #include "sim/import/text/training_log.hpp"
@@ -210,20 +210,11 @@ void add_notes(ImportNotes& notes, const RunOfLog& run, const ImportedRun& made,
                             ": is --model the one that ran?");
 }
 
-/// A log, unpacked. A node that crashed may have left zeros in it: they cut numbers, no more.
-TextFile log_at(const std::filesystem::path& path) {
-  TextFile file{path, {}};
-  BlockReader blocks(path);
-  for (std::string_view block = blocks.next(); !block.empty(); block = blocks.next())
-    file.content += block;
-  return file;
-}
-
 std::vector<RunOfLog> runs_in(const std::vector<std::filesystem::path>& paths,
                               const ImportOptions& options, Trainer trainer) {
   std::vector<RunOfLog> runs;
   for (const std::filesystem::path& path : paths) {
-    const TextFile file = log_at(path);
+    const TextFile file = read_log(path);
     const std::vector<LoggedRun> logged = runs_in_log(file, trainer);
     if (logged.empty())
       throw DataError(
@@ -267,7 +258,7 @@ void note_twins(ImportNotes& notes, const std::vector<RunOfLog>& runs) {
                                        " are of one run: they are alike. If so, give one of them");
 }
 
-/// What an iteration takes on one GPU: as the user says, or by the log of one with the same batch.
+/// The time of an iteration on one GPU: as the user says, or by the log of one with the same batch.
 std::optional<Seconds> compute_of(const std::vector<RunOfLog>& runs, std::size_t which,
                                   std::size_t place, const std::vector<Seconds>& said) {
   if (!said.empty()) return said[said.size() > 1 ? place : 0];

@@ -110,7 +110,7 @@ SentAs sent_by_megatron(const LoggedSetup& setup, std::int64_t ranks) {
   const bool optimizer =
       is("use_distributed_optimizer") || shards == "optim" || shards == "optim_grads";
   sent.sharding = parse_sharding(optimizer ? "zero1" : "none");
-  // Of the stacks here it is the one that scatters gradients and gathers parameters.
+  // Among the stacks here it is the one that scatters gradients and gathers parameters.
   sent.stack = optimizer ? "fsdp2-nccl" : "ddp-nccl";
   sent.words = std::string(optimizer ? "Megatron-LM's distributed optimizer (sharding zero1)"
                                      : "the whole model on each rank, by Megatron-LM's DDP") +

@@ -1,4 +1,4 @@
-// How a logged training keeps its model and sends gradients, in the words of a measured row.
+// A logged training: how it keeps its model and sends gradients, in the words of a measured row.
 #pragma once
 #include <cstdint>
 #include <string>

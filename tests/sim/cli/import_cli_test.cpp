@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/base/gzip.hpp"
+#include "sim/base/text_file.hpp"
 #include "sim/import/kineto/event_reader.hpp"
 #include "tests/run_program.hpp"
 #include "tests/sim/import/toy_fsdp.hpp"
@@ -105,6 +106,22 @@ TEST_CASE("GRADCAST_DATA finds what was imported by its names") {
                           Contains("measured-resnet") && !Contains("BROKEN"));
 }
 
+TEST_CASE("list and selftest know the measured times of collectives") {
+  const TemporaryFolder folder;
+  const std::string log =
+      std::string(GRADCAST_SOURCE_DIR) + "/traces/examples/nccl-tests-8-nodes.log";
+  REQUIRE(gradcast_runs("import", log.c_str(), "-o", folder.path.string(), "--name", "mine")
+              .exit_code == 0);
+  std::filesystem::create_directory(folder.path / "models");
+  setenv("GRADCAST_DATA", folder.path.c_str(), 1);
+  const Ran list = gradcast_runs("list");
+  const Ran selftest = gradcast_runs("selftest");
+  unsetenv("GRADCAST_DATA");
+  CHECK_THAT(list.out, Contains("file of collectives  collectives-mine") &&
+                           Contains("measured times of all-reduce, up to 8 nodes"));
+  CHECK_THAT(selftest.out, Contains("data: traces/collectives-*.csv"));
+}
+
 // 220.893 - 110.893 = 110 ms are taken from the 170.449 that the GPU waits for its host.
 TEST_CASE("--iteration-seconds takes the profiler's share from the host") {
   if (!can_read()) return;
@@ -201,6 +218,20 @@ TEST_CASE("a training log goes from import over learn to a forecast") {
   const auto forecast = next_of(learned.out);
   REQUIRE(forecast.size() == 1);
   CHECK(gradcast_with(forecast[0]).exit_code == 0);
+}
+
+TEST_CASE("a log of nccl-tests may be packed") {
+  if (!gzip_built()) return;
+  const TemporaryFolder folder;
+  Gzip packed;
+  packed.add(gradcast::read_text_file(std::string(GRADCAST_SOURCE_DIR) +
+                                      "/traces/examples/nccl-tests-8-nodes.log")
+                 .content);
+  const Ran ran = gradcast_runs("import", folder.write("all.log.gz", packed.finish()), "-o",
+                                folder.path.string(), "--name", "mine");
+  CAPTURE(ran.err);
+  CHECK(ran.exit_code == 0);
+  CHECK_THAT(ran.out, Contains("all-reduce on 8 x"));
 }
 
 TEST_CASE("a training log may be packed, and have zeros where a node crashed") {
