@@ -81,6 +81,13 @@ std::string one_line(std::string text) {
   return text;
 }
 
+std::string in_lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& letter : lower)
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  return lower;
+}
+
 std::vector<std::string> split_words(std::string_view text, char separator) {
   std::vector<std::string> words;
   std::size_t from = 0;

@@ -26,6 +26,9 @@ bool is_control(char letter);
 /// of a file, whose next line would be no comment.
 std::string one_line(std::string text);
 
+/// The text with its ASCII letters in lower case.
+std::string in_lower_case(std::string_view text);
+
 /// Splits at every `separator`; an empty text is one empty word.
 std::vector<std::string> split_words(std::string_view text, char separator);
 

@@ -1,7 +1,6 @@
 #include "sim/inputs/nccl_settings.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdint>
 #include <span>
 
@@ -20,12 +19,6 @@ bool holds(const std::vector<std::string>& all, std::string_view word) {
   return std::ranges::find(all, word) != all.end();
 }
 
-std::string lower(std::string_view text) {
-  std::string all(text);
-  std::ranges::transform(all, all.begin(), [](unsigned char c) { return std::tolower(c); });
-  return all;
-}
-
 /// The words that a list allows, in the order of `known`.
 std::vector<std::string> allowed(std::string_view name, std::string_view value,
                                  std::span<const std::string_view> known) {
@@ -33,10 +26,10 @@ std::vector<std::string> allowed(std::string_view name, std::string_view value,
   const bool excludes = value.starts_with('^');
   std::vector<std::string> named;
   for (const std::string& word : split_words(value.substr(excludes ? 1 : 0), ',')) {
-    if (!holds(all, lower(word)))
+    named.push_back(in_lower_case(word));
+    if (!holds(all, named.back()))
       throw ValueError("'" + word + "' of " + std::string(name) + " is not one of " + join(all) +
-                       did_you_mean(lower(word), all));
-    named.push_back(lower(word));
+                       did_you_mean(named.back(), all));
   }
   std::vector<std::string> left;
   for (const std::string& word : all)

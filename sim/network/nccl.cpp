@@ -153,11 +153,11 @@ Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
     protocol.piece = tree_piece(machine, estimate.protocol, bytes);
     if (large) of_chunk = protocol.piece / BytesPerSecond{machine.channels * machine.inside.value};
     const int passed = machine.nodes == 2 ? 1 : 2;  // times the buffer, by each node
-    walked = static_cast<double>(protocol.piece.count) * (tree_steps(machine.nodes) - 1) /
-             static_cast<double>(passed * std::max<std::int64_t>(1, bytes.count));
-    walked += 2 * (machine.gpus_per_node - 1) * of_chunk.count() *
-              link_bandwidth(cluster, machine, estimate, outcome) /
-              static_cast<double>(std::max<std::int64_t>(1, bytes.count));
+    const double between =
+        static_cast<double>(protocol.piece.count) * (tree_steps(machine.nodes) - 1) / passed;
+    const double inside = 2 * (machine.gpus_per_node - 1) * of_chunk.count() *
+                          link_bandwidth(cluster, machine, estimate, outcome);
+    walked = (between + inside) / static_cast<double>(std::max<std::int64_t>(1, bytes.count));
   }
   protocol.link_time = link_time(cluster, machine, estimate, outcome, reached, walked);
   const bool is_pat = estimate.algorithm == NcclAlgorithm::Pat;

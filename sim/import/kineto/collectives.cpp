@@ -63,9 +63,7 @@ std::string range_of(const std::vector<StepCollectives>& steps) {
 }  // namespace
 
 bool names_data_parallel(std::string_view description) {
-  std::string text;
-  for (const char letter : description)
-    text += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  std::string text = in_lower_case(description);
   if (text.find("data_parallel") != std::string::npos) return true;
   for (char& letter : text)
     if (std::isalnum(static_cast<unsigned char>(letter)) == 0) letter = ' ';

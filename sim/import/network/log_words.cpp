@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/base/block_reader.hpp"
+#include "sim/inputs/collective_curve.hpp"
 
 namespace gradcast {
 namespace {
@@ -66,6 +67,16 @@ std::string without_colours(std::string_view line) {
     plain += line[at];
   }
   return plain;
+}
+
+std::string_view nccl_version_in(std::string_view line) {
+  constexpr std::string_view kVersion = "NCCL version ";
+  const std::size_t at = line.find(kVersion);
+  if (at == std::string_view::npos) return "";
+  std::string_view version = line.substr(at + kVersion.size());
+  version = version.substr(0, version.find_first_not_of("0123456789."));
+  while (version.ends_with('.')) version.remove_suffix(1);
+  return is_version(version) ? version : "";
 }
 
 std::size_t number_length(std::string_view word) {

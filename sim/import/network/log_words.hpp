@@ -27,6 +27,9 @@ std::string_view without_prefix(std::string_view line);
 /// "[31mstep".
 std::string without_colours(std::string_view line);
 
+/// "2.22.3" of "NCCL version 2.22.3+cuda12.6"; "" where the line names no version.
+std::string_view nccl_version_in(std::string_view line);
+
 /// Letters of the number at the beginning: digits, a point and an exponent; 0 for none.
 std::size_t number_length(std::string_view word);
 

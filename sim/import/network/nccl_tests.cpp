@@ -303,13 +303,9 @@ class NcclTestsLog {
 
   static constexpr std::string_view kSet = " set by environment to ";
 
-  /// "NCCL version 2.22.3+cuda12.6".
   void take_of_nccl(std::string_view line) {
-    constexpr std::string_view kVersion = "NCCL version ";
-    if (const std::size_t at = line.find(kVersion); at != std::string_view::npos) {
-      const std::string_view rest = line.substr(at + kVersion.size());
-      take_version(rest.substr(0, rest.find_first_not_of("0123456789.")));
-    }
+    if (const std::string_view version = nccl_version_in(line); !version.empty())
+      version_ = version;
     const auto has = [&](std::string_view words) {
       return line.find(words) != std::string_view::npos;
     };
@@ -360,13 +356,8 @@ class NcclTestsLog {
     const std::string_view digits = rest.substr(0, rest.find_first_not_of("0123456789"));
     if (digits.size() != 5) return;
     const std::int64_t code = parse_integer(digits);
-    take_version(std::to_string(code / 10'000) + "." + std::to_string(code / 100 % 100) + "." +
-                 std::to_string(code % 100));
-  }
-
-  void take_version(std::string_view version) {
-    while (!version.empty() && version.back() == '.') version.remove_suffix(1);
-    if (is_version(version)) version_ = version;
+    version_ = std::to_string(code / 10'000) + "." + std::to_string(code / 100 % 100) + "." +
+               std::to_string(code % 100);
   }
 
   DataError failure(const std::string& what) const { return {file_.path.string(), line_, what}; }

@@ -17,7 +17,6 @@
 #include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
 #include "sim/import/network/log_words.hpp"
-#include "sim/inputs/collective_curve.hpp"
 
 namespace gradcast {
 namespace {
@@ -132,10 +131,8 @@ class TrainingLog {
   };
 
   void take(std::string_view line) {
-    const auto has = [&](std::string_view words) {
-      return line.find(words) != std::string_view::npos;
-    };
-    if (has("NCCL version ")) take_nccl(line);
+    if (const std::string_view version = nccl_version_in(line); !version.empty())
+      setup_.nccl = version;
     take_count(line, "--nproc_per_node", setup_.gpus_per_node);
     take_count(line, "--nproc-per-node", setup_.gpus_per_node);
     take_count(line, "NGPU", setup_.gpus_per_node);
@@ -263,14 +260,6 @@ class TrainingLog {
     if (name == "global_batch_size") count(setup_.global_batch);
     if (name == "seq_length") count(setup_.sequence);
     if (name == "num_gpus_per_node") count(setup_.gpus_per_node);
-  }
-
-  /// "NCCL version 2.22.3+cuda12.6".
-  void take_nccl(std::string_view line) {
-    const std::string_view rest = line.substr(line.find("NCCL version ") + 13);
-    std::string_view version = rest.substr(0, rest.find_first_not_of("0123456789."));
-    while (!version.empty() && version.back() == '.') version.remove_suffix(1);
-    if (is_version(version)) setup_.nccl = version;
   }
 
   /// The iterations in a line: `mark` and a number begin one, one of `figures` has its time.

@@ -1,7 +1,6 @@
 #include "sim/import/weights/weight_order.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <span>
 #include <string_view>
 #include <tuple>
@@ -165,11 +164,8 @@ int kind_of(std::string_view part) {
 }
 
 std::vector<PartKey> keys_of(const std::string& name) {
-  std::string lower;
-  for (const char letter : name)
-    lower += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
   std::vector<PartKey> keys;
-  const std::vector<std::string> parts = split_words(lower, '.');
+  const std::vector<std::string> parts = split_words(in_lower_case(name), '.');
   int depth = 0;  // 0: outside the blocks, 1: inside one, 2: inside a named part of one
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::string& part = parts[i];

@@ -185,8 +185,8 @@ TEST_CASE("a term that was asked for by value is not the stack's", "[stack]") {
   CHECK(terms_for(*scenario.stack, scenario).size() == 1);
 }
 
-// What an encoder on a GPU takes beside its kernels says nothing of one on the CPU, unless runs of
-// this stack show it.
+// An encoder on a GPU takes time beside its kernels. One on the CPU takes none of it, unless runs
+// of this stack show it.
 TEST_CASE("a compressor that was timed on the CPU has no costs of a GPU's host", "[stack]") {
   Scenario scenario = toy::scenario("topk");
   scenario.stack = std::make_shared<const Stack>(
