@@ -3,77 +3,20 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
-#include <exception>
-#include <limits>
-#include <new>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "include/gradcast/compressors.h"
+#include "kernels/c_abi_checks.hpp"
 #include "kernels/compressor.hpp"
 #include "kernels/levels.hpp"
 #include "kernels/low_rank.hpp"
 #include "kernels/selection.hpp"
 
 namespace gradcast {
+using namespace c_abi;
 namespace {
-
-constexpr std::int64_t kMostElements = std::numeric_limits<std::int32_t>::max();
-constexpr std::int64_t kMostWorkers = 1 << 20;
-
-/// Fixed memory: saying that there is none must not need any.
-thread_local char last_error[512] = "";
-
-void keep_error(const char* text) noexcept {
-  std::strncpy(last_error, text, sizeof last_error - 1);
-  for (char* at = last_error; *at != '\0'; ++at)
-    if (*at == '\n' || *at == '\r') *at = ' ';
-}
-
-/// A call that the caller can mend.
-struct BadCall : std::invalid_argument {
-  using std::invalid_argument::invalid_argument;
-};
-
-template <typename Work>
-gradcast_status guarded(const char* function, Work work) noexcept {
-  try {
-    work();
-    return GRADCAST_OK;
-  } catch (const BadCall& error) {
-    try {
-      keep_error((std::string(function) + ": " + error.what()).c_str());
-    } catch (...) {
-      keep_error(function);
-    }
-    return GRADCAST_BAD_ARGUMENT;
-  } catch (const std::bad_alloc&) {
-    keep_error("out of memory");
-    return GRADCAST_NO_MEMORY;
-  } catch (const std::length_error&) {  // of a vector that no memory could hold
-    keep_error("out of memory");
-    return GRADCAST_NO_MEMORY;
-  } catch (const std::exception& error) {
-    keep_error(error.what());
-    return GRADCAST_DEFECT;
-  } catch (...) {
-    keep_error("unknown failure");
-    return GRADCAST_DEFECT;
-  }
-}
-
-void require(bool fine, const std::string& what) {
-  if (!fine) throw BadCall(what);
-}
-
-template <typename T>
-T* needed(T* pointer, const char* name) {
-  require(pointer != nullptr, std::string(name) + " is null");
-  return pointer;
-}
 
 const Compressor& known(const gradcast_compressor* handle) {
   for (const Compressor* compressor : all_compressors())
@@ -85,77 +28,40 @@ const gradcast_compressor* handle_of(const Compressor* compressor) {
   return reinterpret_cast<const gradcast_compressor*>(compressor);
 }
 
-std::size_t elements_of(std::int64_t elements) {
-  require(elements >= 1 && elements <= kMostElements,
-          std::to_string(elements) + " elements: a tensor has 1 to 2^31 - 1");
-  return static_cast<std::size_t>(elements);
-}
-
-std::string short_text(double number) {
-  std::string text = std::to_string(number);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.ends_with('.')) text.pop_back();
-  return text;
-}
-
-double parameter_for(const Compressor& compressor, double parameter) {
-  const Parameter& its = compressor.parameter;
-  if (its.name.empty()) return 0;
-  const bool fits = parameter >= its.least && parameter <= its.most &&
-                    (!its.whole || parameter == std::floor(parameter));
-  require(fits, std::string(compressor.name) + "'s " + std::string(its.name) + " is " +
-                    short_text(parameter) + ", and must be " +
-                    (its.whole ? "a whole number from " : "from ") + short_text(its.least) +
-                    " to " + short_text(its.most));
-  return parameter;
-}
-
-Mode mode_for(const Compressor& compressor, std::int32_t mode) {
-  require(mode == GRADCAST_MODE_CODE || mode == GRADCAST_MODE_PAPER,
-          "no mode " + std::to_string(mode));
-  if (compressor.two_modes) return mode == GRADCAST_MODE_PAPER ? Mode::Paper : Mode::Code;
-  require(mode == GRADCAST_MODE_CODE,
-          std::string(compressor.name) + " has one definition: its mode is 0");
-  return Mode::Only;
-}
-
-ValueType value_type_for(std::int32_t type) {
-  require(type >= GRADCAST_FP32 && type <= GRADCAST_BF16, "no value type " + std::to_string(type));
-  return static_cast<ValueType>(type);
-}
-
 std::int64_t workers_for(std::int64_t workers) {
-  require(workers >= 1 && workers <= kMostWorkers,
-          std::to_string(workers) + " workers: 1 to " + std::to_string(kMostWorkers));
+  require_that(workers >= 1 && workers <= kMostWorkers,
+               std::to_string(workers) + " workers: 1 to " + std::to_string(kMostWorkers));
   return workers;
 }
 
 const Compressor& sparsifier(const gradcast_compressor* handle) {
   const Compressor& compressor = known(handle);
-  require(compressor.encode != nullptr,
-          std::string(compressor.name) + " selects no elements; gradcast_sparse_* is not for it");
+  require_that(
+      compressor.encode != nullptr,
+      std::string(compressor.name) + " selects no elements; gradcast_sparse_* is not for it");
   return compressor;
 }
 
 const Compressor& packer(const gradcast_compressor* handle) {
   const Compressor& compressor = known(handle);
-  require(compressor.packing != nullptr, std::string(compressor.name) +
-                                             " is no cast or quantiser; gradcast_pack_* is not "
-                                             "for it");
+  require_that(compressor.packing != nullptr,
+               std::string(compressor.name) +
+                   " is no cast or quantiser; gradcast_pack_* is not "
+                   "for it");
   return compressor;
 }
 
 const Compressor& leveller(const gradcast_compressor* handle) {
   const Compressor& compressor = known(handle);
-  require(compressor.levels() != nullptr,
-          std::string(compressor.name) +
-              " has no levels of a shared scale; gradcast_level_* is not for it");
+  require_that(compressor.levels() != nullptr,
+               std::string(compressor.name) +
+                   " has no levels of a shared scale; gradcast_level_* is not for it");
   return compressor;
 }
 
 const LowRank& low_rank(const gradcast_compressor* handle) {
   const Compressor& compressor = known(handle);
-  require(
+  require_that(
       compressor.low_rank != nullptr,
       std::string(compressor.name) + " sends no thin matrices; gradcast_low_rank_* is not for it");
   return *compressor.low_rank;
@@ -172,8 +78,8 @@ std::span<Float> residual_of_caller(Float* residual, std::size_t elements) {
 }
 
 void require_words(std::int64_t given, std::int64_t right) {
-  require(given == right, std::to_string(given) + " words, and " + std::to_string(right) +
-                              " would be right for this tensor");
+  require_that(given == right, std::to_string(given) + " words, and " + std::to_string(right) +
+                                   " would be right for this tensor");
 }
 
 std::int64_t packed_words_of(const Compressor& compressor, std::int64_t elements,
@@ -185,8 +91,9 @@ std::int64_t level_words_of(const Compressor& compressor, std::int64_t elements,
                             std::int64_t workers) {
   const std::uint32_t largest = compressor.levels()->largest(parameter);
   const int bits = lane_bits(largest, workers_for(workers));
-  require(bits > 0, "the sum of " + std::to_string(workers) + " workers' levels, each up to " +
-                        std::to_string(largest) + ", does not fit in 32 bits: take fewer levels");
+  require_that(bits > 0, "the sum of " + std::to_string(workers) + " workers' levels, each up to " +
+                             std::to_string(largest) +
+                             ", does not fit in 32 bits: take fewer levels");
   return lane_words(static_cast<std::int64_t>(elements_of(elements)), bits);
 }
 
@@ -199,10 +106,10 @@ struct Matrix {
 Matrix matrix_of(const gradcast_compressor* handle, const gradcast_matrix* given) {
   const LowRank& definition = low_rank(handle);
   const gradcast_matrix& matrix = *needed(given, "matrix");
-  require(matrix.rows >= 1 && matrix.columns >= 1 && matrix.rows <= kMostElements &&
-              matrix.columns <= kMostElements / matrix.rows,
-          "a matrix of " + std::to_string(matrix.rows) + " x " + std::to_string(matrix.columns) +
-              ": it has 1 to 2^31 - 1 elements");
+  require_that(matrix.rows >= 1 && matrix.columns >= 1 && matrix.rows <= kMostElements &&
+                   matrix.columns <= kMostElements / matrix.rows,
+               "a matrix of " + std::to_string(matrix.rows) + " x " +
+                   std::to_string(matrix.columns) + ": it has 1 to 2^31 - 1 elements");
   parameter_for(known(handle), static_cast<double>(matrix.rank));
   const LowRankSettings settings{.shape = {matrix.rows, matrix.columns},
                                  .rank = matrix.rank,
@@ -233,9 +140,9 @@ int32_t gradcast_compressor_count() { return static_cast<int32_t>(all_compressor
 gradcast_status gradcast_compressor_at(int32_t place, const gradcast_compressor** compressor) {
   return guarded(__func__, [&] {
     needed(compressor, "compressor");
-    require(place >= 0 && place < gradcast_compressor_count(),
-            "no compressor " + std::to_string(place) + ": there are " +
-                std::to_string(gradcast_compressor_count()));
+    require_that(place >= 0 && place < gradcast_compressor_count(),
+                 "no compressor " + std::to_string(place) + ": there are " +
+                     std::to_string(gradcast_compressor_count()));
     *compressor = handle_of(all_compressors()[static_cast<std::size_t>(place)]);
   });
 }
@@ -291,8 +198,8 @@ gradcast_status gradcast_compressor_describe(const gradcast_compressor* handle,
 gradcast_status gradcast_sparse_wanted(int64_t elements, double density, int64_t* k) {
   return guarded(__func__, [&] {
     elements_of(elements);
-    require(density > 0 && density <= 1,
-            "density " + short_text(density) + ": it is above 0 and at most 1");
+    require_that(density > 0 && density <= 1,
+                 "density " + short_text(density) + ": it is above 0 and at most 1");
     *needed(k, "k") = wanted_elements(elements, density);
   });
 }
@@ -318,11 +225,11 @@ gradcast_status gradcast_sparse_encode(const gradcast_compressor* handle, const 
     needed(gradient, "gradient");
     needed(count, "count");
     const gradcast_selection& asked = *needed(selection, "selection");
-    require(capacity >= 0 && capacity <= kMostElements,
-            "a capacity of " + std::to_string(capacity) + " pairs");
+    require_that(capacity >= 0 && capacity <= kMostElements,
+                 "a capacity of " + std::to_string(capacity) + " pairs");
     if (capacity > 0) needed(values, "values");
     if (capacity > 0) needed(indices, "indices");
-    require(asked.candidates >= 0, "candidates are 0 or more");
+    require_that(asked.candidates >= 0, "candidates are 0 or more");
     const ValueType type = value_type_for(asked.value_type);
     const Selection chosen{
         .k = compressor.family == Family::Dense ? elements : asked.k,
@@ -361,8 +268,8 @@ gradcast_status gradcast_sparse_decode(const void* const* values, const int32_t*
     std::vector<std::vector<float>> wide(type == ValueType::Fp32 ? 0 : number);
     std::vector<SparseSet> all(number);
     for (std::size_t s = 0; s < number; ++s) {
-      require(counts[s] >= 0 && counts[s] <= kMostElements,
-              "set " + std::to_string(s) + " has " + std::to_string(counts[s]) + " pairs");
+      require_that(counts[s] >= 0 && counts[s] <= kMostElements,
+                   "set " + std::to_string(s) + " has " + std::to_string(counts[s]) + " pairs");
       const auto count = static_cast<std::size_t>(counts[s]);
       if (count == 0) continue;
       needed(values[s], "values of a set");
@@ -457,8 +364,8 @@ gradcast_status gradcast_level_encode(const gradcast_compressor* handle, const f
     const Compressor& compressor = leveller(handle);
     const double its = parameter_for(compressor, parameter);
     require_words(words, level_words_of(compressor, elements, its, workers));
-    require(std::isfinite(own) && std::isfinite(shared) && shared >= own && own >= 0,
-            "the shared scale is finite, and not below the own one");
+    require_that(std::isfinite(own) && std::isfinite(shared) && shared >= own && own >= 0,
+                 "the shared scale is finite, and not below the own one");
     const std::size_t n = elements_of(elements);
     compressor.levels()->encode(
         std::span(needed(gradient, "gradient"), n), residual_of_caller(residual, n), own,
@@ -474,7 +381,8 @@ gradcast_status gradcast_level_decode(const gradcast_compressor* handle, const u
     const Compressor& compressor = leveller(handle);
     const double its = parameter_for(compressor, parameter);
     require_words(words, level_words_of(compressor, elements, its, workers));
-    require(std::isfinite(shared) && shared >= 0, "the shared scale is finite, and not negative");
+    require_that(std::isfinite(shared) && shared >= 0,
+                 "the shared scale is finite, and not negative");
     compressor.levels()->decode(std::span(needed(lanes, "lanes"), static_cast<std::size_t>(words)),
                                 {.parameter = its, .scale = shared, .workers = workers},
                                 std::span(needed(dense, "dense"), elements_of(elements)));

@@ -12,6 +12,7 @@
 #include "kernels/rule.hpp"
 #include "kernels/selection.hpp"
 #include "kernels/value_type.hpp"
+#include "kernels/workspace.hpp"
 
 namespace gradcast {
 
@@ -103,15 +104,19 @@ class Decoder {
 namespace on_cuda {
 std::unique_ptr<Encoder> make_encoder(Rule rule, Mode mode,
                                       const std::vector<EncoderTensor>& tensors,
-                                      const EncoderTuning& tuning = {});
-std::unique_ptr<Decoder> make_decoder(const std::vector<DecoderTensor>& tensors);
+                                      const EncoderTuning& tuning = {},
+                                      const Workspace& workspace = {});
+std::unique_ptr<Decoder> make_decoder(const std::vector<DecoderTensor>& tensors,
+                                      const Workspace& workspace = {});
 }  // namespace on_cuda
 
 namespace on_emulator {
 std::unique_ptr<Encoder> make_encoder(Rule rule, Mode mode,
                                       const std::vector<EncoderTensor>& tensors,
-                                      const EncoderTuning& tuning = {});
-std::unique_ptr<Decoder> make_decoder(const std::vector<DecoderTensor>& tensors);
+                                      const EncoderTuning& tuning = {},
+                                      const Workspace& workspace = {});
+std::unique_ptr<Decoder> make_decoder(const std::vector<DecoderTensor>& tensors,
+                                      const Workspace& workspace = {});
 }  // namespace on_emulator
 
 }  // namespace gradcast

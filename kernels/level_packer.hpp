@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/levels.hpp"
+#include "kernels/workspace.hpp"
 
 namespace gradcast {
 
@@ -60,19 +61,23 @@ class LevelUnpacker {
 namespace on_cuda {
 std::unique_ptr<LevelPacker> make_level_packer(PackRule rule, double parameter,
                                                std::int64_t workers,
-                                               const std::vector<LevelPackerTensor>& tensors);
+                                               const std::vector<LevelPackerTensor>& tensors,
+                                               const Workspace& workspace = {});
 std::unique_ptr<LevelUnpacker> make_level_unpacker(PackRule rule, double parameter,
                                                    std::int64_t workers,
-                                                   const std::vector<LevelUnpackerTensor>& tensors);
+                                                   const std::vector<LevelUnpackerTensor>& tensors,
+                                                   const Workspace& workspace = {});
 }  // namespace on_cuda
 
 namespace on_emulator {
 std::unique_ptr<LevelPacker> make_level_packer(PackRule rule, double parameter,
                                                std::int64_t workers,
-                                               const std::vector<LevelPackerTensor>& tensors);
+                                               const std::vector<LevelPackerTensor>& tensors,
+                                               const Workspace& workspace = {});
 std::unique_ptr<LevelUnpacker> make_level_unpacker(PackRule rule, double parameter,
                                                    std::int64_t workers,
-                                                   const std::vector<LevelUnpackerTensor>& tensors);
+                                                   const std::vector<LevelUnpackerTensor>& tensors,
+                                                   const Workspace& workspace = {});
 }  // namespace on_emulator
 
 }  // namespace gradcast

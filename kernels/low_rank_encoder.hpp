@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/low_rank.hpp"
+#include "kernels/workspace.hpp"
 
 namespace gradcast {
 
@@ -48,12 +49,14 @@ class LowRankEncoder {
 /// tensors, ranks or modes, std::runtime_error if the device fails.
 namespace on_cuda {
 std::unique_ptr<LowRankEncoder> make_low_rank_encoder(std::int64_t rank, Mode mode,
-                                                      const std::vector<LowRankTensor>& tensors);
+                                                      const std::vector<LowRankTensor>& tensors,
+                                                      const Workspace& workspace = {});
 }  // namespace on_cuda
 
 namespace on_emulator {
 std::unique_ptr<LowRankEncoder> make_low_rank_encoder(std::int64_t rank, Mode mode,
-                                                      const std::vector<LowRankTensor>& tensors);
+                                                      const std::vector<LowRankTensor>& tensors,
+                                                      const Workspace& workspace = {});
 }  // namespace on_emulator
 
 }  // namespace gradcast

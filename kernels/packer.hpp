@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/packing.hpp"
+#include "kernels/workspace.hpp"
 
 namespace gradcast {
 
@@ -54,16 +55,20 @@ class Unpacker {
 /// fails.
 namespace on_cuda {
 std::unique_ptr<Packer> make_packer(PackRule rule, double parameter,
-                                    const std::vector<PackerTensor>& tensors);
+                                    const std::vector<PackerTensor>& tensors,
+                                    const Workspace& workspace = {});
 std::unique_ptr<Unpacker> make_unpacker(PackRule rule, double parameter,
-                                        const std::vector<UnpackerTensor>& tensors);
+                                        const std::vector<UnpackerTensor>& tensors,
+                                        const Workspace& workspace = {});
 }  // namespace on_cuda
 
 namespace on_emulator {
 std::unique_ptr<Packer> make_packer(PackRule rule, double parameter,
-                                    const std::vector<PackerTensor>& tensors);
+                                    const std::vector<PackerTensor>& tensors,
+                                    const Workspace& workspace = {});
 std::unique_ptr<Unpacker> make_unpacker(PackRule rule, double parameter,
-                                        const std::vector<UnpackerTensor>& tensors);
+                                        const std::vector<UnpackerTensor>& tensors,
+                                        const Workspace& workspace = {});
 }  // namespace on_emulator
 
 }  // namespace gradcast

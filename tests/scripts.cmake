@@ -31,7 +31,7 @@ endforeach()
 # Compressors in PyTorch's DistributedDataParallel, on processes of their own. Python cannot load a library that
 # sanitizers watch.
 if(NOT SANITIZED_ROOMS AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
-  foreach(name torch_hook torch_refusals)
+  foreach(name torch_hook torch_device torch_refusals)
     add_test(NAME ${name} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/with_torch.sh
       ${CMAKE_CURRENT_SOURCE_DIR}/python/${name}_test.py)
     set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 LABELS "torch;slow" FIXTURES_REQUIRED proving

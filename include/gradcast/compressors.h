@@ -41,7 +41,7 @@
  * throws or aborts. Inside, a call may take memory from the heap, and gives it back before it
  * returns: at most about 24 bytes an element. There is no other workspace.
  *
- * The CUDA kernels (kernels/) have no functions here yet. */
+ * device_compressors.h has the same compressors on a GPU. */
 #ifndef GRADCAST_COMPRESSORS_H
 #define GRADCAST_COMPRESSORS_H
 
@@ -61,7 +61,8 @@ typedef enum gradcast_status {
   GRADCAST_OK = 0,
   GRADCAST_BAD_ARGUMENT = 1, /* mend the call */
   GRADCAST_NO_MEMORY = 2,    /* the heap had no room for what a call needs inside */
-  GRADCAST_DEFECT = 3        /* a defect of the library */
+  GRADCAST_DEFECT = 3,       /* a defect of the library */
+  GRADCAST_DEVICE_FAILED = 4 /* device_compressors.h: a GPU, its driver, its memory */
 } gradcast_status;
 
 /* The reason why this thread's last failed call failed: one line of UTF-8, "" if none has failed.
@@ -182,7 +183,7 @@ GRADCAST_API gradcast_status gradcast_sparse_encode(
 
 /* dense = the sum of all sets, added in their order; 0 where no set has an element. Set number s
  * has counts[s] pairs: values[s] (of the value type) and indices[s]. An index outside of 0 to
- * elements - 1 is ignored, so that sets may be filled up with -1 to one length. */
+ * elements - 1 is ignored, so that sets may be filled up with 2^31 - 1 to one length. */
 GRADCAST_API gradcast_status gradcast_sparse_decode(const void* const* values,
                                                     const int32_t* const* indices,
                                                     const int64_t* counts, int64_t sets,

@@ -161,7 +161,7 @@ class DeviceBench final : public Bench {
     for (const std::int64_t elements : point.tensors)
       result.bytes += encode_floor_bytes(compressor, point.parameter, elements);
     {
-      const auto packer = parts_.make_packer(rule, point.parameter, packs.describe());
+      const auto packer = parts_.make_packer(rule, point.parameter, packs.describe(), {});
       std::int64_t turn = 0;
       result.encode = time_recorded(
           [&] {
@@ -175,7 +175,7 @@ class DeviceBench final : public Bench {
     packs.prepare_unpack(*std::max_element(point.workers.begin(), point.workers.end()));
     for (const int workers : point.workers) {
       const auto unpacker =
-          parts_.make_unpacker(rule, point.parameter, packs.describe_unpack(workers));
+          parts_.make_unpacker(rule, point.parameter, packs.describe_unpack(workers), {});
       result.decode.push_back(time_recorded([] {}, [&] { unpacker->unpack(stream); }, limits));
     }
     return result;
@@ -187,7 +187,7 @@ class DeviceBench final : public Bench {
     void* const stream = parts_.queue->stream();
     DeviceLowRank matrices(*parts_.queue, *parts_.timer, point);
     const auto encoder = parts_.make_low_rank_encoder(static_cast<std::int64_t>(point.parameter),
-                                                      point.mode, matrices.describe());
+                                                      point.mode, matrices.describe(), {});
     BenchResult result;
     result.selected = static_cast<double>(total(point.tensors));
     result.recall = 1;
@@ -227,7 +227,7 @@ class DeviceBench final : public Bench {
       tensors.set_thresholds_by_values();
     }
     {
-      const auto encoder = parts_.make_encoder(rule, point.mode, tensors.describe(), {});
+      const auto encoder = parts_.make_encoder(rule, point.mode, tensors.describe(), {}, {});
       const Step encode = [&] { encoder->encode(stream); };
       const auto turn_to = [&](std::int64_t turn) {
         encoder->set_round(static_cast<std::uint64_t>(turn), stream);
@@ -249,7 +249,8 @@ class DeviceBench final : public Bench {
     if (!point.warm_and_cold) return;
     EncoderTuning samples_always;
     samples_always.sample_always = true;
-    const auto encoder = parts_.make_encoder(rule, point.mode, tensors.describe(), samples_always);
+    const auto encoder =
+        parts_.make_encoder(rule, point.mode, tensors.describe(), samples_always, {});
     result.cold = time_recorded(
         restore, [&] { encoder->encode(stream); }, limits);
   }
@@ -275,7 +276,7 @@ class DeviceBench final : public Bench {
 
   /// Leaves exact Top-k of turn 0 in `tensors`.
   void encode_topk(DeviceTensors& tensors) {
-    const auto encoder = parts_.make_encoder(Rule::Topk, Mode::Only, tensors.describe(), {});
+    const auto encoder = parts_.make_encoder(Rule::Topk, Mode::Only, tensors.describe(), {}, {});
     tensors.drift_to(0);
     encoder->encode(parts_.queue->stream());
     parts_.queue->wait();
@@ -303,7 +304,7 @@ class DeviceBench final : public Bench {
     const int most = *std::max_element(point.workers.begin(), point.workers.end());
     const DecodeInputs inputs(*parts_.queue, point, WorkerSets(point.tensors, views, most));
     for (const int workers : point.workers) {
-      const auto decoder = parts_.make_decoder(inputs.describe(workers));
+      const auto decoder = parts_.make_decoder(inputs.describe(workers), {});
       result.decode.push_back(
           time_recorded([] {}, [&] { decoder->decode(parts_.queue->stream()); }, limits));
     }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/device/block.cuh"
+#include "kernels/device/scratch.cuh"
 #include "kernels/encoder.hpp"
 
 namespace gradcast::GRADCAST_DEVICE {
@@ -154,7 +155,7 @@ inline __global__ void __launch_bounds__(kBlockThreads)
 
 class DecoderHere final : public Decoder {
  public:
-  explicit DecoderHere(const std::vector<DecoderTensor>& tensors) {
+  DecoderHere(const std::vector<DecoderTensor>& tensors, const Workspace& workspace) {
     if (tensors.empty()) throw std::invalid_argument("a decoder needs a tensor");
     workers_ = static_cast<int>(tensors[0].sets.size());
     std::vector<DecoderSet> sets;
@@ -173,31 +174,31 @@ class DecoderHere final : public Decoder {
           static_cast<std::size_t>((tensor.elements + kDecodeElements - 1) / kDecodeElements);
       range_tensor.resize(range_tensor.size() + own, number);
     }
-    sets_ = uploaded(sets);
+    memory_ = Scratch(workspace, [&](Carver& carver) {
+      sets_ = carver.take<DecoderSet>(sets.size());
+      tensors_ = carver.take<DecodedTensor>(decoded.size());
+      range_tensor_ = carver.take<std::int32_t>(range_tensor.size());
+    });
     for (std::size_t i = 0; i < decoded.size(); ++i)
-      decoded[i].sets =
-          static_cast<const DecoderSet*>(sets_.get()) + i * static_cast<std::size_t>(workers_);
-    tensors_ = uploaded(decoded);
-    range_tensor_ = uploaded(range_tensor);
+      decoded[i].sets = sets_ + i * static_cast<std::size_t>(workers_);
+    memory_.upload(sets_, sets);
+    memory_.upload(tensors_, decoded);
+    memory_.upload(range_tensor_, range_tensor);
     ranges_ = static_cast<int>(range_tensor.size());
     blocks_ = std::min(ranges_, resident_blocks(decode_sets));
   }
 
   void decode(void* stream) override {
     launch(decode_sets, {static_cast<unsigned>(blocks_)}, static_cast<Stream>(stream),
-           static_cast<const DecodedTensor*>(tensors_.get()),
-           static_cast<const std::int32_t*>(range_tensor_.get()), ranges_, workers_);
+           static_cast<const DecodedTensor*>(tensors_),
+           static_cast<const std::int32_t*>(range_tensor_), ranges_, workers_);
   }
 
  private:
-  template <class T>
-  static DeviceBytes uploaded(const std::vector<T>& from) {
-    DeviceBytes bytes(from.size() * sizeof(T) + 1);  // never of no bytes
-    upload_bytes(bytes.get(), from.data(), from.size() * sizeof(T));
-    return bytes;
-  }
-
-  DeviceBytes sets_, tensors_, range_tensor_;
+  DecoderSet* sets_ = nullptr;
+  DecodedTensor* tensors_ = nullptr;
+  std::int32_t* range_tensor_ = nullptr;
+  Scratch memory_;
   int workers_ = 0;
   int ranges_ = 0;
   int blocks_ = 0;

@@ -211,6 +211,13 @@ inline void download_bytes(void* to, const void* from, std::size_t bytes) {
 inline void clear_bytes(void* memory, std::size_t bytes) {
   CUDA_CHECK(cudaMemset(memory, 0, bytes));
 }
+/// `from` may change as soon as it returns: CUDA copies pageable memory to a buffer of its own.
+inline void enqueue_upload(Stream stream, void* to, const void* from, std::size_t bytes) {
+  CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream));
+}
+inline void enqueue_clear(Stream stream, void* memory, std::size_t bytes) {
+  CUDA_CHECK(cudaMemsetAsync(memory, 0, bytes, stream));
+}
 
 #else
 
@@ -288,6 +295,12 @@ inline void download_bytes(void* to, const void* from, std::size_t bytes) {
   std::memcpy(to, from, bytes);
 }
 inline void clear_bytes(void* memory, std::size_t bytes) { std::memset(memory, 0, bytes); }
+inline void enqueue_upload(Stream, void* to, const void* from, std::size_t bytes) {
+  std::memcpy(to, from, bytes);
+}
+inline void enqueue_clear(Stream, void* memory, std::size_t bytes) {
+  std::memset(memory, 0, bytes);
+}
 
 #endif
 

@@ -15,7 +15,8 @@ class EncoderHere final : public Encoder {
   using Traits = RuleTraits<kRule, kMode>;
 
  public:
-  EncoderHere(const std::vector<EncoderTensor>& tensors, const EncoderTuning& tuning) {
+  EncoderHere(const std::vector<EncoderTensor>& tensors, const EncoderTuning& tuning,
+              const Workspace& workspace) {
     BatchPlan plan = plan_batch(kRule, kMode, tensors, tuning);
     batch_.large = plan.large;
     batch_.small = plan.small;
@@ -35,21 +36,17 @@ class EncoderHere final : public Encoder {
     const std::vector<std::int32_t> shares = share_out(plan);
     batch_.most_parts = most_parts(plan, shares);
 
-    Carver measuring;
-    carve(measuring, plan);
-    memory_ = DeviceBytes(measuring.used());
-    Carver carver(memory_.get());
-    carve(carver, plan);
+    memory_ = Scratch(workspace, [&](Carver& carver) { carve(carver, plan); });
     // The part that an encode clears for the next one. All other parts are written before they are
     // read.
-    clear_bytes(batch_.sample_bins, bytes_between(batch_.sample_bins, batch_.fallback_bins));
-    clear_bytes(tables_.round, sizeof *tables_.round);
-    upload_all(tables_.segments, plan.segments);
-    upload_all(batch_.first_threshold, plan.first_threshold);
-    upload_all(tables_.group_segment, plan.group_segment);
-    upload_all(tables_.chunk_segment, plan.chunk_segment);
-    upload_all(tables_.sample_block_segment, plan.sample_block_segment);
-    upload_all(tables_.shares, shares);
+    memory_.clear(batch_.sample_bins, bytes_between(batch_.sample_bins, batch_.fallback_bins));
+    memory_.clear(tables_.round, sizeof *tables_.round);
+    memory_.upload(tables_.segments, plan.segments);
+    memory_.upload(batch_.first_threshold, plan.first_threshold);
+    memory_.upload(tables_.group_segment, plan.group_segment);
+    memory_.upload(tables_.chunk_segment, plan.chunk_segment);
+    memory_.upload(tables_.sample_block_segment, plan.sample_block_segment);
+    memory_.upload(tables_.shares, shares);
     load_kernel(prepare<kRule, kMode>);
     load_kernel(streaming());
     load_kernel(finish<kRule, kMode>);
@@ -85,7 +82,7 @@ class EncoderHere final : public Encoder {
     for (std::size_t i = 0; i < large; ++i) work.samples_next += kept[i] == 0 ? samples_[i] : 0;
     return work;
   }
-  std::int64_t scratch_bytes() const override { return static_cast<std::int64_t>(memory_.size()); }
+  std::int64_t scratch_bytes() const override { return memory_.bytes(); }
   int launches() const override { return batch_.large == 0 ? 1 : 3; }
 
  private:
@@ -215,44 +212,45 @@ class EncoderHere final : public Encoder {
   Batch batch_{};
   std::vector<std::int64_t> samples_;  // of the large segments
   int finish_blocks_ = 0;
-  DeviceBytes memory_;
+  Scratch memory_;
 };
 
 template <Rule kRule, Mode kMode>
 std::unique_ptr<Encoder> make(const std::vector<EncoderTensor>& tensors,
-                              const EncoderTuning& tuning) {
-  return std::make_unique<EncoderHere<kRule, kMode>>(tensors, tuning);
+                              const EncoderTuning& tuning, const Workspace& workspace) {
+  return std::make_unique<EncoderHere<kRule, kMode>>(tensors, tuning, workspace);
 }
 
 /// Every rule and mode there is. Trimmed's exact final select makes its trimming invisible in the
 /// result, so in mode Paper it is Top-k.
 inline std::unique_ptr<Encoder> make_encoder_here(Rule rule, Mode mode,
                                                   const std::vector<EncoderTensor>& tensors,
-                                                  const EncoderTuning& tuning) {
+                                                  const EncoderTuning& tuning,
+                                                  const Workspace& workspace) {
   const bool paper = mode == Mode::Paper;
   const bool two_modes = rule == Rule::Dgc || rule == Rule::Gaussian || rule == Rule::Trimmed;
   if (two_modes != (mode != Mode::Only))
     throw std::invalid_argument("the mode does not fit the rule");
   switch (rule) {
     case Rule::Everything:
-      return make<Rule::Everything, Mode::Only>(tensors, tuning);
+      return make<Rule::Everything, Mode::Only>(tensors, tuning, workspace);
     case Rule::Topk:
-      return make<Rule::Topk, Mode::Only>(tensors, tuning);
+      return make<Rule::Topk, Mode::Only>(tensors, tuning, workspace);
     case Rule::Randk:
-      return make<Rule::Randk, Mode::Only>(tensors, tuning);
+      return make<Rule::Randk, Mode::Only>(tensors, tuning, workspace);
     case Rule::Dgc:
-      return paper ? make<Rule::Dgc, Mode::Paper>(tensors, tuning)
-                   : make<Rule::Dgc, Mode::Code>(tensors, tuning);
+      return paper ? make<Rule::Dgc, Mode::Paper>(tensors, tuning, workspace)
+                   : make<Rule::Dgc, Mode::Code>(tensors, tuning, workspace);
     case Rule::Gaussian:
-      return paper ? make<Rule::Gaussian, Mode::Paper>(tensors, tuning)
-                   : make<Rule::Gaussian, Mode::Code>(tensors, tuning);
+      return paper ? make<Rule::Gaussian, Mode::Paper>(tensors, tuning, workspace)
+                   : make<Rule::Gaussian, Mode::Code>(tensors, tuning, workspace);
     case Rule::Trimmed:
-      return paper ? make<Rule::Topk, Mode::Only>(tensors, tuning)
-                   : make<Rule::Trimmed, Mode::Code>(tensors, tuning);
+      return paper ? make<Rule::Topk, Mode::Only>(tensors, tuning, workspace)
+                   : make<Rule::Trimmed, Mode::Code>(tensors, tuning, workspace);
     case Rule::Rtopk:
-      return make<Rule::Rtopk, Mode::Only>(tensors, tuning);
+      return make<Rule::Rtopk, Mode::Only>(tensors, tuning, workspace);
     case Rule::Threshold:
-      return make<Rule::Threshold, Mode::Only>(tensors, tuning);
+      return make<Rule::Threshold, Mode::Only>(tensors, tuning, workspace);
   }
   throw std::invalid_argument("no such rule");
 }

@@ -23,10 +23,10 @@ template <PackRule kRule>
 class LevelPackerHere final : public LevelPacker {
  public:
   LevelPackerHere(double parameter, std::int64_t workers,
-                  const std::vector<LevelPackerTensor>& tensors)
-      : own_scales_(tensors.size() * sizeof(float)),
-        tensors_(static_cast<unsigned>(tensors.size())),
-        work_(parameter, require_lanes<kRule>(parameter, workers), plan_of(parameter, tensors)) {
+                  const std::vector<LevelPackerTensor>& tensors, const Workspace& workspace)
+      : tensors_(static_cast<unsigned>(tensors.size())),
+        work_(parameter, require_lanes<kRule>(parameter, workers), plan_of(parameter, tensors),
+              workspace) {
     load_kernel(find_scales<kRule>);
     load_kernel(pack_levels<kRule>);
   }
@@ -43,13 +43,11 @@ class LevelPackerHere final : public LevelPacker {
   void set_round(std::uint64_t round, void* stream_of_caller) override {
     work_.set_round(round, static_cast<Stream>(stream_of_caller));
   }
-  std::int64_t scratch_bytes() const override {
-    return work_.bytes() + static_cast<std::int64_t>(own_scales_.size());
-  }
+  std::int64_t scratch_bytes() const override { return work_.bytes(); }
   int launches() const override { return work_.measuring_launches() + 2; }
 
  private:
-  PackPlan plan_of(double parameter, const std::vector<LevelPackerTensor>& tensors) const {
+  static PackPlan plan_of(double parameter, const std::vector<LevelPackerTensor>& tensors) {
     std::vector<PackerTensor> packed;
     for (const LevelPackerTensor& tensor : tensors) {
       if (tensor.scale == nullptr) throw std::invalid_argument("a tensor lacks a pointer");
@@ -69,12 +67,10 @@ class LevelPackerHere final : public LevelPacker {
       segment.scales = nullptr;
       segment.lanes_aligned = is_aligned(tensors[i].lanes);
       segment.shared_scale = tensors[i].scale;
-      segment.own_scale = static_cast<float*>(own_scales_.get()) + i;
     }
     return plan;
   }
 
-  DeviceBytes own_scales_;
   unsigned tensors_;
   PackWork<kRule> work_;
 };

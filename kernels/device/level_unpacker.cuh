@@ -11,7 +11,7 @@ template <PackRule kRule>
 class LevelUnpackerHere final : public LevelUnpacker {
  public:
   LevelUnpackerHere(double parameter, std::int64_t workers,
-                    const std::vector<LevelUnpackerTensor>& tensors) {
+                    const std::vector<LevelUnpackerTensor>& tensors, const Workspace& workspace) {
     if (tensors.empty()) throw std::invalid_argument("an unpacker needs a tensor");
     batch_.bits = require_lanes<kRule>(parameter, workers);
     batch_.largest = LevelTraits<kRule>::largest(parameter);
@@ -33,34 +33,29 @@ class LevelUnpackerHere final : public LevelUnpacker {
       segments.push_back(s);
     }
     blocks_ = static_cast<unsigned>(block_segment.size());
-    Carver measuring;
-    carve(measuring, segments.size(), block_segment.size());
-    memory_ = DeviceBytes(measuring.used());
-    Carver carver(memory_.get());
-    carve(carver, segments.size(), block_segment.size());
-    upload_all(tables_.segments, segments);
-    upload_all(tables_.block_segment, block_segment);
+    memory_ = Scratch(workspace, [&](Carver& carver) {
+      batch_.segments = tables_.segments = carver.take<LevelSegment>(segments.size());
+      batch_.block_segment = tables_.block_segment =
+          carver.take<std::int32_t>(block_segment.size());
+    });
+    memory_.upload(tables_.segments, segments);
+    memory_.upload(tables_.block_segment, block_segment);
     load_kernel(unpack_levels);
   }
 
   void unpack(void* stream_of_caller) override {
     launch(unpack_levels, {blocks_}, static_cast<Stream>(stream_of_caller), batch_);
   }
-  std::int64_t scratch_bytes() const override { return static_cast<std::int64_t>(memory_.size()); }
+  std::int64_t scratch_bytes() const override { return memory_.bytes(); }
 
  private:
-  void carve(Carver& carver, std::size_t segments, std::size_t blocks) {
-    batch_.segments = tables_.segments = carver.take<LevelSegment>(segments);
-    batch_.block_segment = tables_.block_segment = carver.take<std::int32_t>(blocks);
-  }
-
   struct {
     LevelSegment* segments;
     std::int32_t* block_segment;
   } tables_{};
   LevelBatch batch_{};
   unsigned blocks_ = 0;
-  DeviceBytes memory_;
+  Scratch memory_;
 };
 
 }  // namespace gradcast::GRADCAST_DEVICE

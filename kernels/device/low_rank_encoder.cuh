@@ -12,7 +12,8 @@ namespace gradcast::GRADCAST_DEVICE {
 
 class LowRankEncoderHere final : public LowRankEncoder {
  public:
-  LowRankEncoderHere(std::int64_t rank, Mode mode, const std::vector<LowRankTensor>& tensors) {
+  LowRankEncoderHere(std::int64_t rank, Mode mode, const std::vector<LowRankTensor>& tensors,
+                     const Workspace& workspace) {
     LowRankPlan plan = plan_low_rank(rank, mode, tensors);
     batch_.epsilon = epsilon_of(mode);
     batch_.always_orthonormal = mode == Mode::Code;
@@ -24,22 +25,18 @@ class LowRankEncoderHere final : public LowRankEncoder {
     project_back_blocks_ = static_cast<unsigned>(plan.project_back_segment.size());
     restore_blocks_ = static_cast<unsigned>(plan.restore_segment.size());
     compresses_ = plan.compresses;
-    Carver measuring;
-    carve(measuring, plan);
-    memory_ = DeviceBytes(measuring.used());
-    Carver carver(memory_.get());
-    carve(carver, plan);
+    memory_ = Scratch(workspace, [&](Carver& carver) { carve(carver, plan); });
 
-    clear_bytes(tables_.round, sizeof *tables_.round);
-    clear_bytes(tables_.done, 2 * plan.segments.size() * sizeof *tables_.done);
+    memory_.clear(tables_.round, sizeof *tables_.round);
+    memory_.clear(tables_.done, 2 * plan.segments.size() * sizeof *tables_.done);
     upload_sums(p_sums_, plan.p_sums, plan.segments, &LowRankSegment::p_parts);
     upload_sums(q_sums_, plan.q_sums, plan.segments, &LowRankSegment::q_parts);
-    upload_all(tables_.segments, plan.segments);
-    upload_all(tables_.q_segment, plan.q_segment);
-    upload_all(tables_.p_segment, plan.p_segment);
-    upload_all(tables_.project_segment, plan.project_segment);
-    upload_all(tables_.project_back_segment, plan.project_back_segment);
-    upload_all(tables_.restore_segment, plan.restore_segment);
+    memory_.upload(tables_.segments, plan.segments);
+    memory_.upload(tables_.q_segment, plan.q_segment);
+    memory_.upload(tables_.p_segment, plan.p_segment);
+    memory_.upload(tables_.project_segment, plan.project_segment);
+    memory_.upload(tables_.project_back_segment, plan.project_back_segment);
+    memory_.upload(tables_.restore_segment, plan.restore_segment);
     load_kernel(prepare_thin<true>);
     load_kernel(prepare_thin<false>);
     load_kernel(apply_factor<true>);
@@ -76,7 +73,7 @@ class LowRankEncoderHere final : public LowRankEncoder {
     launch(store_round, {1}, static_cast<Stream>(stream_of_caller), tables_.round, round);
   }
 
-  std::int64_t scratch_bytes() const override { return static_cast<std::int64_t>(memory_.size()); }
+  std::int64_t scratch_bytes() const override { return memory_.bytes(); }
   int launches() const override {
     return 3 + (compresses_ ? 2 : 0) + (p_sums_.blocks > 0 ? 1 : 0) + (q_sums_.blocks > 0 ? 1 : 0) +
            (applies_q_ ? 1 : 0) + (applies_p_ ? 1 : 0);
@@ -133,8 +130,8 @@ class LowRankEncoderHere final : public LowRankEncoder {
 
   /// A segment's `parts_of` is P or Q itself at first, where its sum is to be. Parts of one sum
   /// lie behind those of the sum before it.
-  static void upload_sums(const Sums& to, const PlannedSums& planned,
-                          std::vector<LowRankSegment>& segments, float* LowRankSegment::*parts_of) {
+  void upload_sums(const Sums& to, const PlannedSums& planned,
+                   std::vector<LowRankSegment>& segments, float* LowRankSegment::*parts_of) const {
     std::vector<PartSum> sums;
     float* parts = to.parts;
     for (std::size_t i = 0; i < planned.sums.size(); ++i) {
@@ -144,8 +141,8 @@ class LowRankEncoderHere final : public LowRankEncoder {
       of_segment = parts;
       parts += sum.numbers * sum.count;
     }
-    upload_all(to.sums, sums);
-    upload_all(to.block_sum, planned.block_sum);
+    memory_.upload(to.sums, sums);
+    memory_.upload(to.block_sum, planned.block_sum);
   }
 
   struct {
@@ -164,13 +161,14 @@ class LowRankEncoderHere final : public LowRankEncoder {
   bool compresses_ = false;
   bool applies_q_ = false;
   bool applies_p_ = false;
-  DeviceBytes memory_;
+  Scratch memory_;
 };
 
 /// For the compiler that reads this: one source file of each includes it.
 std::unique_ptr<LowRankEncoder> make_low_rank_encoder(std::int64_t rank, Mode mode,
-                                                      const std::vector<LowRankTensor>& tensors) {
-  return std::make_unique<LowRankEncoderHere>(rank, mode, tensors);
+                                                      const std::vector<LowRankTensor>& tensors,
+                                                      const Workspace& workspace) {
+  return std::make_unique<LowRankEncoderHere>(rank, mode, tensors, workspace);
 }
 
 }  // namespace gradcast::GRADCAST_DEVICE

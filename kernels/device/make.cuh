@@ -8,12 +8,13 @@ namespace gradcast::GRADCAST_DEVICE {
 
 std::unique_ptr<Encoder> make_encoder(Rule rule, Mode mode,
                                       const std::vector<EncoderTensor>& tensors,
-                                      const EncoderTuning& tuning) {
-  return make_encoder_here(rule, mode, tensors, tuning);
+                                      const EncoderTuning& tuning, const Workspace& workspace) {
+  return make_encoder_here(rule, mode, tensors, tuning, workspace);
 }
 
-std::unique_ptr<Decoder> make_decoder(const std::vector<DecoderTensor>& tensors) {
-  return std::make_unique<DecoderHere>(tensors);
+std::unique_ptr<Decoder> make_decoder(const std::vector<DecoderTensor>& tensors,
+                                      const Workspace& workspace) {
+  return std::make_unique<DecoderHere>(tensors, workspace);
 }
 
 }  // namespace gradcast::GRADCAST_DEVICE

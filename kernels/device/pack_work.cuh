@@ -15,31 +15,30 @@ class PackWork {
 
  public:
   /// `bits`: of what is sent of an element.
-  PackWork(double parameter, int bits, PackPlan plan) {
+  PackWork(double parameter, int bits, PackPlan plan, const Workspace& workspace) {
     batch_.parameter = parameter;
     batch_.bits = bits;
     batch_.blocks = plan.blocks;
     blocks_ = static_cast<unsigned>(plan.block_segment.size());
     measuring_blocks_ = static_cast<unsigned>(plan.measuring_block_segment.size());
-    Carver measuring;
-    carve(measuring, plan);
-    memory_ = DeviceBytes(measuring.used());
-    Carver carver(memory_.get());
-    carve(carver, plan);
+    memory_ = Scratch(workspace, [&](Carver& carver) { carve(carver, plan); });
 
     const std::size_t segments = plan.segments.size();
-    clear_bytes(tables_.round, sizeof *tables_.round);
-    clear_bytes(batch_.found, segments * sizeof *batch_.found);
-    clear_bytes(batch_.done, segments * sizeof *batch_.done);
+    memory_.clear(tables_.round, sizeof *tables_.round);
+    memory_.clear(batch_.found, segments * sizeof *batch_.found);
+    memory_.clear(batch_.done, segments * sizeof *batch_.done);
+    for (std::size_t i = 0; i < segments; ++i)
+      if (plan.segments[i].shared_scale != nullptr)
+        plan.segments[i].own_scale = tables_.own_scales + i;
     for (std::size_t i = 0; kMeasures && i < segments; ++i) {
       plan.segments[i].tile_moments = tables_.moments + plan.tile_moments[i];
       plan.segments[i].parts_of_moments = tables_.moments + plan.parts_of_moments[i];
     }
-    upload_all(tables_.segments, plan.segments);
-    upload_all(tables_.block_segment, plan.block_segment);
-    upload_all(tables_.measuring_block_segment, plan.measuring_block_segment);
+    memory_.upload(tables_.segments, plan.segments);
+    memory_.upload(tables_.block_segment, plan.block_segment);
+    memory_.upload(tables_.measuring_block_segment, plan.measuring_block_segment);
     for (std::size_t level = 0; level < levels_.size(); ++level)
-      upload_all(levels_[level].trees, trees_of(plan.levels[level]));
+      memory_.upload(levels_[level].trees, trees_of(plan.levels[level]));
     load_kernel(store_round);
     if constexpr (kMeasures) load_kernel(gradcast::GRADCAST_DEVICE::measure<kRule>);
     if constexpr (kMeasures) load_kernel(add_moments);
@@ -61,7 +60,7 @@ class PackWork {
   const PackBatch& batch() const { return batch_; }
   /// Number of blocks, each of which codes a part or a unit.
   unsigned blocks() const { return blocks_; }
-  std::int64_t bytes() const { return static_cast<std::int64_t>(memory_.size()); }
+  std::int64_t bytes() const { return memory_.bytes(); }
 
  private:
   /// Trees that one launch adds.
@@ -80,6 +79,7 @@ class PackWork {
     batch_.round = tables_.round = carver.take<std::uint64_t>(1);
     batch_.found = carver.take<std::uint32_t>(segments);
     batch_.done = carver.take<std::uint32_t>(segments);
+    tables_.own_scales = carver.take<float>(segments);
     tables_.moments = carver.take<Moments>(static_cast<std::size_t>(plan.moments));
     levels_.clear();
     for (const std::vector<PlannedTree>& trees : plan.levels)
@@ -98,13 +98,14 @@ class PackWork {
     PackSegment* segments;
     std::int32_t *block_segment, *measuring_block_segment;
     std::uint64_t* round;
+    float* own_scales;
     Moments* moments;
   } tables_{};  // what the kernels only read, and the host writes; and their moments
   PackBatch batch_{};
   std::vector<Level> levels_;
   unsigned blocks_ = 0;
   unsigned measuring_blocks_ = 0;
-  DeviceBytes memory_;
+  Scratch memory_;
 };
 
 }  // namespace gradcast::GRADCAST_DEVICE

@@ -20,8 +20,9 @@ auto packing_kernel() {
 template <PackRule kRule>
 class PackerHere final : public Packer {
  public:
-  PackerHere(double parameter, const std::vector<PackerTensor>& tensors)
-      : work_(parameter, PackTraits<kRule>::bits(parameter), plan_pack<kRule>(parameter, tensors)) {
+  PackerHere(double parameter, const std::vector<PackerTensor>& tensors, const Workspace& workspace)
+      : work_(parameter, PackTraits<kRule>::bits(parameter), plan_pack<kRule>(parameter, tensors),
+              workspace) {
     load_kernel(packing_kernel<kRule>());
   }
 

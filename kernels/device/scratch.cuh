@@ -1,8 +1,9 @@
-// The memory of an encoder or a packer, and the round that it adds to seeds.
+// The memory of an encoder, a packer or their like, and the round that is added to seeds.
 #pragma once
 #include <vector>
 
 #include "kernels/device/dialect.cuh"
+#include "kernels/workspace.hpp"
 
 namespace gradcast::GRADCAST_DEVICE {
 
@@ -29,9 +30,47 @@ class Carver {
   std::size_t used_ = 0;
 };
 
-template <class T>
-void upload_all(T* to, const std::vector<T>& from) {
-  if (!from.empty()) upload_bytes(to, from.data(), from.size() * sizeof(T));
-}
+/// One piece of memory: the owner's own, or lent. What the host writes there is there before the
+/// first kernel on the workspace's stream.
+class Scratch {
+ public:
+  Scratch() = default;
+  /// `parts` takes the parts from a Carver. It is called twice: to measure, and to divide.
+  template <class Parts>
+  Scratch(const Workspace& lent, Parts parts) : lent_(lent) {
+    Carver measuring;
+    parts(measuring);
+    bytes_ = measuring.used();
+    if (lent.memory == nullptr)
+      own_ = DeviceBytes(bytes_);
+    else if (lent.bytes < bytes_)
+      throw WorkspaceTooSmall(bytes_);
+    Carver carver(lent.memory != nullptr ? lent.memory : own_.get());
+    parts(carver);
+  }
+
+  template <class T>
+  void upload(T* to, const std::vector<T>& from) const {
+    const std::size_t bytes = from.size() * sizeof(T);
+    if (bytes == 0) return;
+    if (lent_.memory == nullptr)
+      upload_bytes(to, from.data(), bytes);
+    else
+      enqueue_upload(static_cast<Stream>(lent_.stream), to, from.data(), bytes);
+  }
+  void clear(void* memory, std::size_t bytes) const {
+    if (bytes == 0) return;
+    if (lent_.memory == nullptr)
+      clear_bytes(memory, bytes);
+    else
+      enqueue_clear(static_cast<Stream>(lent_.stream), memory, bytes);
+  }
+  std::int64_t bytes() const { return static_cast<std::int64_t>(bytes_); }
+
+ private:
+  Workspace lent_{};
+  DeviceBytes own_;
+  std::size_t bytes_ = 0;
+};
 
 }  // namespace gradcast::GRADCAST_DEVICE

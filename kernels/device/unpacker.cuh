@@ -11,7 +11,8 @@ namespace gradcast::GRADCAST_DEVICE {
 template <PackRule kRule>
 class UnpackerHere final : public Unpacker {
  public:
-  UnpackerHere(double parameter, const std::vector<UnpackerTensor>& tensors) {
+  UnpackerHere(double parameter, const std::vector<UnpackerTensor>& tensors,
+               const Workspace& workspace) {
     require_parameter(kRule, parameter);
     if (tensors.empty() || tensors[0].payloads.empty())
       throw std::invalid_argument("an unpacker needs a tensor and a worker");
@@ -42,16 +43,17 @@ class UnpackerHere final : public Unpacker {
     batch_.parameter = parameter;
     blocks_ = static_cast<unsigned>(block_segment.size());
 
-    Carver measuring;
-    carve(measuring, segments.size(), block_segment.size(), payloads.size());
-    memory_ = DeviceBytes(measuring.used());
-    Carver carver(memory_.get());
-    carve(carver, segments.size(), block_segment.size(), payloads.size());
+    memory_ = Scratch(workspace, [&](Carver& carver) {
+      batch_.segments = tables_.segments = carver.take<UnpackSegment>(segments.size());
+      batch_.block_segment = tables_.block_segment =
+          carver.take<std::int32_t>(block_segment.size());
+      tables_.payloads = carver.take<const std::uint32_t*>(payloads.size());
+    });
     for (std::size_t i = 0; i < segments.size(); ++i)
       segments[i].payloads = tables_.payloads + i * workers;
-    upload_all(tables_.segments, segments);
-    upload_all(tables_.block_segment, block_segment);
-    upload_all(tables_.payloads, payloads);
+    memory_.upload(tables_.segments, segments);
+    memory_.upload(tables_.block_segment, block_segment);
+    memory_.upload(tables_.payloads, payloads);
     load_kernel(gradcast::GRADCAST_DEVICE::unpack<kRule>);
   }
 
@@ -59,15 +61,9 @@ class UnpackerHere final : public Unpacker {
     launch(gradcast::GRADCAST_DEVICE::unpack<kRule>, {blocks_},
            static_cast<Stream>(stream_of_caller), batch_);
   }
-  std::int64_t scratch_bytes() const override { return static_cast<std::int64_t>(memory_.size()); }
+  std::int64_t scratch_bytes() const override { return memory_.bytes(); }
 
  private:
-  void carve(Carver& carver, std::size_t segments, std::size_t blocks, std::size_t payloads) {
-    batch_.segments = tables_.segments = carver.take<UnpackSegment>(segments);
-    batch_.block_segment = tables_.block_segment = carver.take<std::int32_t>(blocks);
-    tables_.payloads = carver.take<const std::uint32_t*>(payloads);
-  }
-
   struct {
     UnpackSegment* segments;
     std::int32_t* block_segment;
@@ -75,7 +71,7 @@ class UnpackerHere final : public Unpacker {
   } tables_{};
   UnpackBatch batch_{};
   unsigned blocks_ = 0;
-  DeviceBytes memory_;
+  Scratch memory_;
 };
 
 }  // namespace gradcast::GRADCAST_DEVICE

@@ -35,7 +35,7 @@ class _Info(ctypes.Structure):
         ("parameter_most", ctypes.c_double), ("parameter_whole", ctypes.c_int32)]
 
 
-class _Selection(ctypes.Structure):
+class Selection(ctypes.Structure):
     _fields_ = [("k", _i64), ("candidates", _i64), ("parameter", ctypes.c_double), ("seed", ctypes.c_uint64),
                 ("mode", ctypes.c_int32), ("value_type", ctypes.c_int32)]
 
@@ -157,7 +157,7 @@ def sparse_encode(compressor: str, gradient: int, residual: int | None, elements
                   parameter: float, seed: int, mode: str, value_type: str, values: int, indices: int,
                   capacity: int) -> int:
     """Writes values and indices. Returns how many pairs."""
-    selection = _Selection(k, candidates, parameter, seed, MODES[mode], VALUE_TYPES[value_type])
+    selection = Selection(k, candidates, parameter, seed, MODES[mode], VALUE_TYPES[value_type])
     count = _i64()
     _call("gradcast_sparse_encode", _handle(compressor), _pointer(gradient), _pointer(residual), _i64(elements),
           ctypes.byref(selection), _pointer(values), _pointer(indices), _i64(capacity), ctypes.byref(count), None)

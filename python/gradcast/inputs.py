@@ -8,7 +8,7 @@ import io
 import os
 import pathlib
 import re
-from typing import Type, TypeVar
+from typing import Any, Type, TypeVar
 
 from .errors import InputError
 
@@ -80,7 +80,7 @@ class Cluster(Input):
         *files: "str | os.PathLike[str]",
         output: "str | os.PathLike[str]",
         name: str = "mine",
-        **settings: object,
+        **settings: Any,
     ) -> Made:
         """The cluster of logs of nccl-tests and other measurements (`gradcast import`). `output`: the
         folder that gets the cluster file and the file of measured times, and must stay."""
@@ -125,7 +125,7 @@ class Runs(Input):
         *files: "str | os.PathLike[str]",
         output: "str | os.PathLike[str]",
         name: str = "mine",
-        **settings: object,
+        **settings: Any,
     ) -> Made:
         """The runs in logs of torchtitan or Megatron-LM (`gradcast import`). `output`: the folder that
         gets the measured file. `settings`: model, cluster, compute_seconds, which no log says."""

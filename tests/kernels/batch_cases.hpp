@@ -26,7 +26,8 @@ inline void check_batches(Device& device) {
       tensors.push_back(std::make_unique<DeviceTensor>(device, vectors, selection));
       described.push_back(tensors.back()->describe());
     }
-    const auto encoder = device.make_encoder(method.compressor->rule, method.mode, described, {});
+    const auto encoder =
+        device.make_encoder(method.compressor->rule, method.mode, described, {}, {});
     CHECK(encoder->launches() <= 4);
     encoder->encode(device.queue->stream());
     device.queue->wait();
@@ -57,7 +58,7 @@ inline void check_shares(Device& device) {
         tensors.push_back(std::make_unique<DeviceTensor>(device, vectors, selection));
         described.push_back(tensors.back()->describe());
       }
-      device.make_encoder(method.compressor->rule, method.mode, described, tuning)
+      device.make_encoder(method.compressor->rule, method.mode, described, tuning, {})
           ->encode(device.queue->stream());
       device.queue->wait();
       for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -80,7 +81,7 @@ class RandomBatch {
     const int tensors = one_in(4) ? 1 : static_cast<int>(draw(1, most_tensors));
     std::vector<EncoderTensor> described;
     for (int i = 0; i < tensors; ++i) described.push_back(add_tensor());
-    encoder_ = device.make_encoder(method_.compressor->rule, method_.mode, described, tuning);
+    encoder_ = device.make_encoder(method_.compressor->rule, method_.mode, described, tuning, {});
   }
 
   void check_round(std::uint64_t round) {

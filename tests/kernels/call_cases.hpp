@@ -11,7 +11,7 @@ inline void check_new_guesses(Device& device) {
   Vectors vectors = make_vectors(Input::normal, elements, 1);
   std::fill(vectors.residual.begin(), vectors.residual.end(), 0.0f);
   DeviceTensor tensor(device, vectors, {150, Mode::Only, 3, 0});
-  const auto encoder = device.make_encoder(Rule::Topk, Mode::Only, {tensor.describe()}, {});
+  const auto encoder = device.make_encoder(Rule::Topk, Mode::Only, {tensor.describe()}, {}, {});
   for (const float scale : {1.0f, 1e-3f, 1e3f})
     for (int call = 0; call < 2; ++call) {
       INFO("scale " << scale << ", call " << call);
@@ -36,7 +36,7 @@ inline void check_iterations(Device& device, bool recorded) {
     Selection selection = selection_of(method, vectors, 300, 11);
     DeviceTensor tensor(device, vectors, selection);
     const auto encoder =
-        device.make_encoder(method.compressor->rule, method.mode, {tensor.describe()}, {});
+        device.make_encoder(method.compressor->rule, method.mode, {tensor.describe()}, {}, {});
     std::unique_ptr<Recording> recording;
     if (recorded) {
       recording = device.queue->record([&] { encoder->encode(device.queue->stream()); });
@@ -70,7 +70,7 @@ inline void check_fast_road(Device& device) {
     const Selection selection = selection_of(method, vectors, 300, 3);
     DeviceTensor tensor(device, vectors, selection);
     const auto encoder =
-        device.make_encoder(method.compressor->rule, method.mode, {tensor.describe()}, {});
+        device.make_encoder(method.compressor->rule, method.mode, {tensor.describe()}, {}, {});
     for (int call = 0; call < 3; ++call) {
       INFO(name_of(method) << ", call " << call);
       tensor.set_residual(vectors.residual);

@@ -76,7 +76,7 @@ inline void check_decode(Device& device) {
       tensors.push_back(std::make_unique<DeviceSets>(device, elements, workers));
       described.push_back(tensors.back()->describe());
     }
-    device.make_decoder(described)->decode(device.queue->stream());
+    device.make_decoder(described, {})->decode(device.queue->stream());
     device.queue->wait();
     for (const auto& tensor : tensors) tensor->require_decoded();
   }

@@ -51,9 +51,10 @@ std::vector<EncoderTuning> tunings;  // encoders made since it was cleared
 
 std::unique_ptr<Encoder> make_noted_encoder(Rule rule, Mode mode,
                                             const std::vector<EncoderTensor>& tensors,
-                                            const EncoderTuning& tuning) {
+                                            const EncoderTuning& tuning,
+                                            const Workspace& workspace) {
   tunings.push_back(tuning);
-  return on_emulator::make_encoder(rule, mode, tensors, tuning);
+  return on_emulator::make_encoder(rule, mode, tensors, tuning, workspace);
 }
 
 std::unique_ptr<Bench> emulated_bench() {

@@ -120,7 +120,7 @@ inline void check_room(Device& device) {
         INFO(name_of(method) << ", density " << density << ", input " << static_cast<int>(input));
         DeviceTensor tensor(device, vectors, selection);
         const auto encoder =
-            device.make_encoder(method.compressor->rule, method.mode, {tensor.describe()}, {});
+            device.make_encoder(method.compressor->rule, method.mode, {tensor.describe()}, {}, {});
         encoder->encode(device.queue->stream());
         device.queue->wait();
         const EncoderWork work = encoder->work();

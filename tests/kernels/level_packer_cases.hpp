@@ -77,7 +77,7 @@ inline void check_levels(Device& device, const Compressor& compressor, double pa
   for (std::size_t w = 0; w < workers.size(); ++w) {
     INFO("worker " << w << " of " << count);
     DeviceLevels tensor(device, workers[w], bits, kSeed + w, offsets);
-    const auto packer = device.make_level_packer(rule, parameter, count, {tensor.describe()});
+    const auto packer = device.make_level_packer(rule, parameter, count, {tensor.describe()}, {});
     packer->measure(stream);
     device.queue->wait();
     REQUIRE(bits_of(tensor.scale()) == bits_of(expected.workers[w].own.scale));
@@ -93,7 +93,7 @@ inline void check_levels(Device& device, const Compressor& compressor, double pa
   sum.set(expected.sum);
   const auto unpacker = device.make_level_unpacker(
       rule, parameter, count,
-      {{dense.get(), static_cast<std::int64_t>(dense.size()), scale.get(), sum.get()}});
+      {{dense.get(), static_cast<std::int64_t>(dense.size()), scale.get(), sum.get()}}, {});
   unpacker->unpack(stream);
   device.queue->wait();
   REQUIRE(first_difference(expected.dense, dense.read()) == -1);
@@ -156,7 +156,7 @@ inline void check_level_sums(Device& device, const Compressor& compressor, doubl
     compressor.levels()->decode(sum, settings[i], expected[i]);
   }
   const auto unpacker =
-      device.make_level_unpacker(compressor.packing->rule, parameter, 3, described);
+      device.make_level_unpacker(compressor.packing->rule, parameter, 3, described, {});
   unpacker->unpack(device.queue->stream());
   device.queue->wait();
   for (std::size_t i = 0; i < dense.size(); ++i) {
@@ -187,7 +187,7 @@ inline void check_level_batches(Device& device, bool recorded) {
       described.push_back(tensors[i]->describe());
     }
     const auto packer =
-        device.make_level_packer(compressor->packing->rule, parameter, kWorkers, described);
+        device.make_level_packer(compressor->packing->rule, parameter, kWorkers, described, {});
     std::unique_ptr<Recording> measure;
     std::unique_ptr<Recording> pack;
     if (recorded) {

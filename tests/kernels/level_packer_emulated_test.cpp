@@ -48,7 +48,7 @@ TEST_CASE("level packers refuse what they cannot pack", "[emulated]") {
   const LevelPackerTensor good = tensor.describe();
   const auto refuses = [&](PackRule rule, double parameter, std::int64_t workers,
                            const LevelPackerTensor& bad) {
-    CHECK_THROWS_AS(device.make_level_packer(rule, parameter, workers, {bad}),
+    CHECK_THROWS_AS(device.make_level_packer(rule, parameter, workers, {bad}, {}),
                     std::invalid_argument);
   };
   refuses(PackRule::Qsgd, 0, 2, good);
@@ -67,10 +67,12 @@ TEST_CASE("level packers refuse what they cannot pack", "[emulated]") {
   bad = good;
   bad.elements = 0;
   refuses(PackRule::Terngrad, 2.5, 2, bad);
-  CHECK_THROWS_AS(device.make_level_packer(PackRule::Qsgd, 127, 2, {}), std::invalid_argument);
-  CHECK_THROWS_AS(device.make_level_unpacker(PackRule::Qsgd, 127, 2, {}), std::invalid_argument);
-  CHECK_THROWS_AS(device.make_level_unpacker(PackRule::Natural, 0, 2, {{}}), std::invalid_argument);
-  CHECK_THROWS_AS(device.make_level_unpacker(PackRule::Qsgd, 127, 2, {{nullptr, 5}}),
+  CHECK_THROWS_AS(device.make_level_packer(PackRule::Qsgd, 127, 2, {}, {}), std::invalid_argument);
+  CHECK_THROWS_AS(device.make_level_unpacker(PackRule::Qsgd, 127, 2, {}, {}),
+                  std::invalid_argument);
+  CHECK_THROWS_AS(device.make_level_unpacker(PackRule::Natural, 0, 2, {{}}, {}),
+                  std::invalid_argument);
+  CHECK_THROWS_AS(device.make_level_unpacker(PackRule::Qsgd, 127, 2, {{nullptr, 5}}, {}),
                   std::invalid_argument);
 }
 

@@ -221,7 +221,7 @@ class LowRankRun {
     if (!encoder_) {
       std::vector<LowRankTensor> tensors;
       for (const auto& pair : pairs_) tensors.push_back(pair->describe());
-      encoder_ = device_.make_low_rank_encoder(rank_, mode_, tensors);
+      encoder_ = device_.make_low_rank_encoder(rank_, mode_, tensors, {});
     }
     call([&](void* stream) { encoder_->first(stream); });
     for (const auto& pair : pairs_) pair->require_first();

@@ -90,7 +90,7 @@ TEST_CASE("a low-rank encoder says how much it launches, and refuses what it can
   vector.iterate();
   CHECK(vector.encoder().launches() == 3);
   const auto refuses = [&](std::int64_t rank, Mode mode, const std::vector<LowRankTensor>& bad) {
-    CHECK_THROWS_AS(device.make_low_rank_encoder(rank, mode, bad), std::invalid_argument);
+    CHECK_THROWS_AS(device.make_low_rank_encoder(rank, mode, bad, {}), std::invalid_argument);
   };
   const LowRankTensor good = pair.describe();
   refuses(2, Mode::Code, {});

@@ -208,11 +208,12 @@ KERNELS = """#include "kernels/device/decode.cuh"
 #include "kernels/device/encoder.cuh"
 namespace gradcast::on_emulator {
 std::unique_ptr<Encoder> make_encoder(Rule, Mode, const std::vector<EncoderTensor>& tensors,
-                                      const EncoderTuning& tuning) {
-  return make<%s>(tensors, tuning);
+                                      const EncoderTuning& tuning, const Workspace& workspace) {
+  return make<%s>(tensors, tuning, workspace);
 }
-std::unique_ptr<Decoder> make_decoder(const std::vector<DecoderTensor>& tensors) {
-  return std::make_unique<DecoderHere>(tensors);
+std::unique_ptr<Decoder> make_decoder(const std::vector<DecoderTensor>& tensors,
+                                      const Workspace& workspace) {
+  return std::make_unique<DecoderHere>(tensors, workspace);
 }
 }  // namespace gradcast::on_emulator
 """

@@ -151,7 +151,7 @@ inline Answer device_answer(Device& device, const Method& method, const Vectors&
                             ValueType type = ValueType::Fp32) {
   DeviceTensor tensor(device, vectors, selection, capacity, offsets, type);
   const auto encoder =
-      device.make_encoder(method.compressor->rule, method.mode, {tensor.describe()}, tuning);
+      device.make_encoder(method.compressor->rule, method.mode, {tensor.describe()}, tuning, {});
   encoder->encode(device.queue->stream());
   device.queue->wait();
   return tensor.answer();

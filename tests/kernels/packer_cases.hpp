@@ -60,7 +60,7 @@ inline PackAnswer device_pack_answer(Device& device, const Compressor& compresso
                                      const PackOffsets& offsets = {}) {
   DevicePack tensor(device, compressor, vectors, settings, offsets);
   const auto packer =
-      device.make_packer(compressor.packing->rule, settings.parameter, {tensor.describe()});
+      device.make_packer(compressor.packing->rule, settings.parameter, {tensor.describe()}, {});
   packer->pack(device.queue->stream());
   device.queue->wait();
   return tensor.answer();
@@ -154,7 +154,7 @@ inline void check_pack_batches(Device& device) {
       described.push_back(tensors.back()->describe());
       expected.push_back(pack_reference_answer(*compressor, vectors, settings));
     }
-    const auto packer = device.make_packer(compressor->packing->rule, parameter, described);
+    const auto packer = device.make_packer(compressor->packing->rule, parameter, described, {});
     packer->pack(device.queue->stream());
     device.queue->wait();
     for (std::size_t i = 0; i < tensors.size(); ++i) {
@@ -178,7 +178,7 @@ inline void check_pack_iterations(Device& device, bool recorded) {
     Vectors vectors = make_vectors(Input::normal, elements, 1);
     DevicePack tensor(device, *compressor, vectors, {parameter, 11});
     const auto packer =
-        device.make_packer(compressor->packing->rule, parameter, {tensor.describe()});
+        device.make_packer(compressor->packing->rule, parameter, {tensor.describe()}, {});
     std::unique_ptr<Recording> recording;
     if (recorded) {
       recording = device.queue->record([&] { packer->pack(device.queue->stream()); });

@@ -62,7 +62,7 @@ TEST_CASE("packers refuse what they cannot pack", "[emulated]") {
   DevicePack tensor(device, int8, make_vectors(Input::normal, 100, 1), {256, 1});
   const PackerTensor good = tensor.describe();
   const auto refuses = [&](PackRule rule, double parameter, const PackerTensor& bad) {
-    CHECK_THROWS_AS(device.make_packer(rule, parameter, {bad}), std::invalid_argument);
+    CHECK_THROWS_AS(device.make_packer(rule, parameter, {bad}, {}), std::invalid_argument);
   };
   refuses(PackRule::Int8, 31, good);
   refuses(PackRule::Int8, 65537, good);
@@ -77,8 +77,8 @@ TEST_CASE("packers refuse what they cannot pack", "[emulated]") {
   bad = good;
   bad.status = nullptr;
   refuses(PackRule::Fp16, 0, bad);
-  CHECK_THROWS_AS(device.make_packer(PackRule::Fp16, 0, {}), std::invalid_argument);
-  CHECK_THROWS_AS(device.make_unpacker(PackRule::Fp16, 0, {}), std::invalid_argument);
+  CHECK_THROWS_AS(device.make_packer(PackRule::Fp16, 0, {}, {}), std::invalid_argument);
+  CHECK_THROWS_AS(device.make_unpacker(PackRule::Fp16, 0, {}, {}), std::invalid_argument);
 }
 
 // The scales of blocks are one launch: the last block to come tells the status of all.

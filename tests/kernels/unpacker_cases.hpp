@@ -59,7 +59,7 @@ inline void check_unpack(Device& device, const Compressor& compressor, double pa
                                                        workers, 4 * (tensors.size() % 2)));
     described.push_back(tensors.back()->describe());
   }
-  const auto unpacker = device.make_unpacker(compressor.packing->rule, parameter, described);
+  const auto unpacker = device.make_unpacker(compressor.packing->rule, parameter, described, {});
   unpacker->unpack(device.queue->stream());
   device.queue->wait();
   for (const auto& tensor : tensors) tensor->require_unpacked();

@@ -57,7 +57,7 @@ std::vector<Answer> device_answers(Device& device, const Method& method, const S
     described.push_back(tensors.back()->describe());
   }
   const auto encoder =
-      device.make_encoder(method.compressor->rule, method.mode, described, scene.tuning);
+      device.make_encoder(method.compressor->rule, method.mode, described, scene.tuning, {});
   for (int call = 0; call < scene.calls; ++call) encoder->encode(device.queue->stream());
   device.queue->wait();
   std::vector<Answer> answers;

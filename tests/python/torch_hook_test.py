@@ -228,14 +228,17 @@ class Document(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stdout.strip()), (0, shown.strip()), done.stderr)
 
 
+CPU = torch.device("cpu")
+
+
 class Memory(unittest.TestCase):
     def test_what_is_kept_moves_with_the_parameter(self):
         settings = gt.hook("topk").settings
         pieces = [_exchange.Piece(name, number, 2, 1) for number, name in enumerate("abc")]
         memory = _exchange.Memory(settings, pieces)
-        memory.group(0, ["a", "b", "c"]).kept["residual"].copy_(torch.arange(6.0))
-        self.assertEqual(memory.group(0, ["c"]).kept["residual"].tolist(), [4, 5])
-        self.assertEqual(memory.group(1, ["b", "a"]).kept["residual"].tolist(), [2, 3, 0, 1])
+        memory.group(0, ["a", "b", "c"], CPU).kept["residual"].copy_(torch.arange(6.0))
+        self.assertEqual(memory.group(0, ["c"], CPU).kept["residual"].tolist(), [4, 5])
+        self.assertEqual(memory.group(1, ["b", "a"], CPU).kept["residual"].tolist(), [2, 3, 0, 1])
         self.assertEqual(memory.state()["a"]["residual"].tolist(), [0, 1])
 
 

@@ -56,7 +56,7 @@ def schedules(hooks: str, on_gpu: bool) -> List[Schedule]:
                      one_bucket=not on_gpu)]
     for word in filter(None, (each.strip() for each in hooks.split(","))):
         if on_gpu:
-            raise InputError("--hooks: gradcast's hooks run on the CPU: leave it out, or take --backend gloo")
+            raise InputError("--hooks: the probe times gradcast's hooks on the CPU: leave it out, or take --backend gloo")
         name, colon, text = word.partition(":")
         its = _compressors.find(name)
         if any(name == schedule.compressor for schedule in made):

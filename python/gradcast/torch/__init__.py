@@ -1,11 +1,11 @@
 """Training with compressed gradients in PyTorch.
 
     state = gradcast.torch.hook(compressor="topk", density=0.01)
-    state.register(ddp_model)           # a DistributedDataParallel on the CPU, by Gloo
+    state.register(ddp_model)           # a DistributedDataParallel
     ...                                 # train as ever
     state.bytes_sent                    # as `gradcast simulate` counts payloads
 
-What is computed are the definitions that `gradcast train` uses and that gradcast's CUDA kernels are tested against.
+On the CPU the definitions are computed that `gradcast train` uses, on a GPU the CUDA kernels that give the same bits.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ def hook(compressor: str = "topk", density: float | None = None, *, parameter: f
     seed: of all that is drawn at random, 0 to 2^32 - 1; the same in all processes.
     process_group: the model's if not given.
 
-    Gradients are float32 on the CPU. signSGD gives the optimizer votes of +1, 0 and -1: it needs a small learning rate.
+    Gradients are float32, bfloat16 or float16 (residuals and sums are float32), on the CPU or on an NVIDIA GPU, where
+    the build has the CUDA kernels. signSGD gives the optimizer votes of +1, 0 and -1: it needs a small learning rate.
     Raises InputError, one line, for values that are wrong or mean nothing to the compressor.
     """
     if process_group is not None and not isinstance(process_group, dist.ProcessGroup):

@@ -7,16 +7,17 @@ torch.distributed, and `Workers` runs one for each simulated worker in step. The
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Generator, Sequence
+from typing import Callable, Generator, Sequence
 
 import torch
 from torch import Tensor
 
 from .. import _compressors
+from ._coders import Coder, coder_of
 from ._settings import Settings, selection_seed
 
-_VALUE_DTYPES = {"fp32": torch.float32, "fp16": torch.int16, "bf16": torch.int16}  # 16 bits travel as codes
 _CAST_DTYPES = {"fp16": torch.float16, "bf16": torch.bfloat16}
+_NO_INDEX = 2**31 - 1  # of what fills up a worker's pairs
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Collective:
     last: bool = False  # nothing but decoding follows
     control: bool = False  # a count, which no forecast knows
     elements: int = 0  # that the worker sends with it
+    room: Callable[[], Sequence[Tensor]] = tuple  # of a "gather": memory for its answer
 
     @property
     def bytes(self) -> int:
@@ -65,6 +67,10 @@ class Factors:
     sent: int  # the first element in the first all-reduce
     query: int  # the first element in the second; -1: it is not compressed
 
+    def query_in(self, queries: Tensor) -> int:
+        """The address of its Q; 0: it has none."""
+        return queries.data_ptr() + self.query * queries.element_size() if self.query >= 0 else 0
+
 
 @dataclass(frozen=True)
 class Part:
@@ -82,6 +88,7 @@ class Group:
 
     pieces: tuple[Piece, ...]
     parts: list[Part]
+    coder: Coder
     kept: dict[str, Tensor] = field(default_factory=dict)  # flat: "residual", "velocity", "query"
 
     @property
@@ -144,18 +151,20 @@ class Memory:
     def pieces(self, names: Sequence[str]) -> list[Piece]:
         return [self._pieces[name] for name in names]
 
-    def group(self, number: int, names: Sequence[str]) -> Group:
-        """The group of these parameters, in this order. Its members bring along what was kept of them."""
+    def group(self, number: int, names: Sequence[str], device: torch.device) -> Group:
+        """The group of these parameters, in this order, whose gradients lie on this device. Its members bring along
+        what was kept of them."""
         key = tuple(names)
         if key in self._groups:
             return self._groups[key]
         pieces = tuple(self.pieces(key))
-        group = Group(pieces, self._parts(number, pieces))
+        parts = self._parts(number, pieces)
+        group = Group(pieces, parts, coder_of(self._settings, parts, device))
         sizes = {piece.name: self._sizes(piece) for piece in pieces}
         for what in ("residual", "velocity", "query"):
             if not any(what in its for its in sizes.values()):
                 continue
-            group.kept[what] = torch.zeros(sum(its[what] for its in sizes.values()))
+            group.kept[what] = torch.zeros(sum(its[what] for its in sizes.values()), device=device)
             first = 0
             for name in key:
                 view = group.kept[what][first:first + sizes[name][what]]
@@ -205,21 +214,31 @@ class Turn:
 
 
 def exchange(settings: Settings, group: Group, gradient: Tensor, turn: Turn) -> Exchange:
-    """gradient: the group's elements, flat and contiguous float32 on the CPU. In the end it is the mean over the
-    workers (signSGD: the vote)."""
+    """gradient: the group's elements, flat and contiguous: float32, bfloat16 or float16. In the end it is the mean over
+    the workers (signSGD: the vote). Compressors compute in float32."""
+    wide = gradient
+    if gradient.dtype != torch.float32:
+        wide = group.coder.room("wide", gradient.numel(), torch.float32).copy_(gradient)
     if settings.momentum_correction > 0:
-        velocity = group.kept["velocity"].mul_(settings.momentum_correction).add_(gradient)
-        gradient.copy_(velocity)
+        velocity = group.kept["velocity"].mul_(settings.momentum_correction).add_(wide)
+        wide.copy_(velocity)
     if settings.sends_all(turn.iteration):
-        return _dense(gradient, turn)
+        return _dense(gradient if wide is gradient else gradient.copy_(wide), turn)
     family = settings.its.family
     if family == "sparsifier":
-        return _sparse(settings, group, gradient, turn)
-    if family == "low-rank":
-        return _low_rank(settings, group, gradient, turn)
-    if settings.shared_scale:
-        return _levels(settings, group, gradient, turn)
-    return _packed(settings, group, gradient, turn)
+        running = _sparse(settings, group, wide, turn)
+    elif family == "low-rank":
+        running = _low_rank(settings, group, wide, turn)
+    elif settings.shared_scale:
+        running = _levels(settings, group, wide, turn)
+    else:
+        running = _packed(settings, group, wide, turn)
+    return running if wide is gradient else _narrowed(running, wide, gradient)
+
+
+def _narrowed(running: Exchange, wide: Tensor, gradient: Tensor) -> Exchange:
+    yield from running
+    gradient.copy_(wide)
 
 
 def _dense(gradient: Tensor, turn: Turn) -> Exchange:
@@ -227,109 +246,79 @@ def _dense(gradient: Tensor, turn: Turn) -> Exchange:
     yield Collective("sum", gradient, last=True, elements=gradient.numel())
 
 
-def _at(tensor: Tensor | None, element: int) -> int | None:
-    return None if tensor is None else tensor.data_ptr() + element * tensor.element_size()
-
-
-def _address(tensor: Tensor, element: int = 0) -> int:
-    return tensor.data_ptr() + element * tensor.element_size()
-
-
 def _residual(settings: Settings, group: Group) -> Tensor | None:
     return group.kept["residual"] if settings.feedback else None
 
 
+def _seeds(settings: Settings, group: Group, turn: Turn, shared: bool = False) -> list[int]:
+    return [turn.seed(settings, part, shared) for part in group.parts]
+
+
+def _gather(group: Group, payload: Tensor, turn: Turn, elements: int) -> Collective:
+    """The last collective, by which all workers receive each other's payloads."""
+    apart = -(-payload.numel() // 64) * 64  # each begins at an address that is aligned
+
+    def room() -> list[Tensor]:
+        rows = group.coder.room("gathered", apart * turn.workers, payload.dtype)
+        return [row[:payload.numel()] for row in torch.split(rows, apart)]
+
+    return Collective("gather", payload, last=True, elements=elements, room=room)
+
+
 def _sparse(settings: Settings, group: Group, gradient: Tensor, turn: Turn) -> Exchange:
-    residual = _residual(settings, group)
     density = settings.density_at(turn.iteration)
     ks = [_compressors.wanted(part.elements, density) for part in group.parts]
-    rooms = [_compressors.sparse_capacity(settings.compressor, part.elements, k) for part, k in zip(group.parts, ks)]
-    values = torch.empty(sum(rooms), dtype=_VALUE_DTYPES[settings.value_type])
-    indices = torch.empty(sum(rooms), dtype=torch.int32)
-    sent = 0
-    for part, k, room in zip(group.parts, ks, rooms):
-        count = _compressors.sparse_encode(
-            settings.compressor, _address(gradient, part.first), _at(residual, part.first), part.elements, k=k,
-            candidates=settings.candidates, parameter=settings.parameter,
-            seed=turn.seed(settings, part, settings.shared_seed), mode=settings.mode, value_type=settings.value_type,
-            values=_address(values, sent), indices=_address(indices, sent), capacity=room)
-        indices[sent:sent + count] += part.first
-        sent += count
-    values, indices = values[:sent], indices[:sent]
+    values, indices = group.coder.select(gradient, _residual(settings, group), ks,
+                                         _seeds(settings, group, turn, settings.shared_seed))
+    sent = values.numel()
     if settings.masking:
         group.kept["velocity"][indices.long()] = 0
     if settings.shared_seed:  # all workers have the same indices
         yield Collective("sum", values, last=True, elements=sent)
-        _compressors.sparse_decode([_address(values)], [_address(indices)], [sent], settings.value_type,
-                                   _address(gradient), gradient.numel())
+        group.coder.add_up([(values, indices)], gradient)
     else:
         longest = sent
         if not settings.its.exact_count:  # all payloads of an all-gather are as long
-            count_of_all = torch.tensor([sent], dtype=torch.int64)
+            count_of_all = torch.tensor([sent], dtype=torch.int64, device=gradient.device)
             yield Collective("max", count_of_all, control=True)
             longest = int(count_of_all.item())
         longest = max(longest, 1)
-        payload = torch.zeros(longest * (4 + values.element_size()), dtype=torch.uint8)
-        padded = payload[:4 * longest].view(torch.int32)
+
+        def halves(payload: Tensor) -> tuple[Tensor, Tensor]:
+            return payload[4 * longest:].view(values.dtype), payload[:4 * longest].view(torch.int32)
+
+        payload = group.coder.room("payload", longest * (4 + values.element_size()), torch.uint8)
+        padded_values, padded = halves(payload)
         padded[:sent] = indices
-        padded[sent:] = -1
-        payload[4 * longest:].view(values.dtype)[:sent] = values
-        received = yield Collective("gather", payload, last=True, elements=sent)
-        _compressors.sparse_decode([_address(other, 4 * longest) for other in received],
-                                   [_address(other) for other in received], [longest] * len(received),
-                                   settings.value_type, _address(gradient), gradient.numel())
+        padded[sent:] = _NO_INDEX
+        padded_values[:sent] = values
+        padded_values[sent:] = 0
+        received = yield _gather(group, payload, turn, sent)
+        group.coder.add_up([halves(other) for other in received], gradient)
     gradient.mul_(1.0 / turn.workers)
 
 
 def _packed(settings: Settings, group: Group, gradient: Tensor, turn: Turn) -> Exchange:
-    residual = _residual(settings, group)
     its = settings.its
     cast = its.family == "cast"
     if cast:  # as PyTorch's hooks do, so that the sum does not overflow
         gradient.div_(turn.workers)
-    words = [_compressors.pack_words(its.name, part.elements, settings.parameter) for part in group.parts]
-    payload = torch.empty(sum(words), dtype=torch.int32)
-    first = 0
-    for part, size in zip(group.parts, words):
-        _compressors.pack_encode(its.name, _address(gradient, part.first), _at(residual, part.first), part.elements,
-                                 settings.parameter, turn.seed(settings, part), _address(payload, first), size)
-        first += size
+    payload = group.coder.pack(gradient, _residual(settings, group), _seeds(settings, group, turn))
     if cast:
         yield Collective("sum", payload.view(_CAST_DTYPES[its.name]), last=True, elements=gradient.numel())
         received = [payload]
     else:
-        received = yield Collective("gather", payload, last=True, elements=gradient.numel())
-    first = 0
-    for part, size in zip(group.parts, words):
-        _compressors.pack_decode(its.name, [_address(other, first) for other in received], size, settings.parameter,
-                                 _address(gradient, part.first), part.elements)
-        first += size
+        received = yield _gather(group, payload, turn, gradient.numel())
+    group.coder.unpack(received, gradient)
     if not cast and not its.votes:
         gradient.mul_(1.0 / turn.workers)
 
 
 def _levels(settings: Settings, group: Group, gradient: Tensor, turn: Turn) -> Exchange:
-    residual = _residual(settings, group)
-    name = settings.compressor
-    own = [_compressors.level_scale(name, _address(gradient, part.first), _at(residual, part.first), part.elements,
-                                    settings.parameter) for part in group.parts]
-    shared = torch.tensor(own, dtype=torch.float32)
-    yield Collective("max", shared)
-    scales = [float(scale) for scale in shared.tolist()]
-    words = [_compressors.level_words(name, part.elements, settings.parameter, turn.workers) for part in group.parts]
-    lanes = torch.empty(sum(words), dtype=torch.int32)
-    first = 0
-    for part, size, its, scale in zip(group.parts, words, own, scales):
-        _compressors.level_encode(name, _address(gradient, part.first), _at(residual, part.first), part.elements,
-                                  settings.parameter, turn.seed(settings, part), its, scale, turn.workers,
-                                  _address(lanes, first), size)
-        first += size
-    yield Collective("sum", lanes, last=True, elements=gradient.numel())
-    first = 0
-    for part, size, scale in zip(group.parts, words, scales):
-        _compressors.level_decode(name, _address(lanes, first), size, settings.parameter, scale, turn.workers,
-                                  _address(gradient, part.first), part.elements)
-        first += size
+    scales = group.coder.scales(gradient, _residual(settings, group), _seeds(settings, group, turn), turn.workers)
+    yield Collective("max", scales)
+    yield Collective("sum", group.coder.level(), last=True, elements=gradient.numel())
+    group.coder.add_levels(gradient)
     gradient.mul_(1.0 / turn.workers)
 
 
@@ -337,18 +326,12 @@ def _low_rank(settings: Settings, group: Group, gradient: Tensor, turn: Turn) ->
     residual, queries = group.kept["residual"], group.kept["query"]
     if not settings.feedback:
         residual.zero_()
-    parts = [(part, part.factors) for part in group.parts if part.factors is not None]
-    numbers = [factors.matrix.numbers()[0] for _, factors in parts]
+    factors = [part.factors for part in group.parts if part.factors is not None]
+    numbers = [its.matrix.numbers()[0] for its in factors]
     total = sum(numbers)
-    thin = sum(number for number, (_, factors) in zip(numbers, parts) if factors.query >= 0)
-    sent = torch.empty(total)
-
-    def query(factors: Factors) -> int:
-        return _address(queries, factors.query) if factors.query >= 0 else 0
-
-    for part, its in parts:
-        its.matrix.first(_address(gradient, part.first), _address(residual, part.first), query(its),
-                         _address(sent, its.sent), turn.seed(settings, part, shared=True))
+    thin = sum(number for number, its in zip(numbers, factors) if its.query >= 0)
+    sent = group.coder.room("sent", total, torch.float32)
+    group.coder.project(gradient, residual, queries, sent, _seeds(settings, group, turn, shared=True))
     if thin == 0:
         yield Collective("sum", sent, last=True, elements=total)
     elif settings.mode == "code" and thin < total:  # as PyTorch's hook
@@ -358,11 +341,7 @@ def _low_rank(settings: Settings, group: Group, gradient: Tensor, turn: Turn) ->
         yield Collective("sum", sent, elements=total)
     sent.mul_(1.0 / turn.workers)
     if thin > 0:
-        for part, its in parts:
-            if its.query >= 0:
-                its.matrix.second(_address(residual, part.first), _address(sent, its.sent), query(its))
+        group.coder.project_back()
         yield Collective("sum", queries, last=True, elements=queries.numel())
         queries.mul_(1.0 / turn.workers)
-    for part, its in parts:
-        its.matrix.finish(_address(sent, its.sent), query(its), _address(gradient, part.first),
-                          _address(residual, part.first))
+    group.coder.restore()

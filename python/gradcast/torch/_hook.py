@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
 
 from ..errors import InputError
+from ._coders import kernels_of
 from ._exchange import Collective, Exchange, Memory, Piece, Turn, exchange
 from ._settings import Settings
 
@@ -18,15 +19,19 @@ if TYPE_CHECKING:
 
 
 def pieces_of(module: torch.nn.Module) -> list[Piece]:
-    """The parameters that are trained. Raises InputError if there are none, or some are no float32 on the CPU."""
+    """The parameters that are trained. Raises InputError if there are none, if gradients of one are of another type
+    than float32, bfloat16 or float16, or lie on a device that no compressor runs on."""
     pieces: list[Piece] = []
     for name, parameter in module.named_parameters():
         if not parameter.requires_grad:
             continue
-        if parameter.dtype != torch.float32:
-            raise InputError(f"parameter {name!r:.80} is {parameter.dtype}, and gradients must be torch.float32")
-        if parameter.device.type != "cpu":
-            raise InputError(f"parameter {name!r:.80} is on {parameter.device}: the compressors run on the CPU only")
+        if parameter.dtype not in (torch.float32, torch.bfloat16, torch.float16):
+            raise InputError(f"parameter {name!r:.80} is {parameter.dtype}, and gradients must be float32, bfloat16 or "
+                             "float16")
+        try:
+            kernels_of(parameter.device)
+        except InputError as error:
+            raise InputError(f"parameter {name!r:.80}: {error}") from None
         pieces.append(Piece.of(name, len(pieces), parameter))
     if not pieces:
         raise InputError("the module has no parameter that is trained")
@@ -61,8 +66,8 @@ class Hook:
         """Makes the model's backward pass exchange gradients by this hook. All processes call it, with the same
         settings. Returns itself.
 
-        Raises InputError if the model is none of DistributedDataParallel, if its parameters are not float32 on the
-        CPU, or if the processes' settings differ.
+        Raises InputError if the model is none of DistributedDataParallel, if no compressor
+        takes its parameters' gradients, or if the processes' settings differ.
         """
         if not isinstance(model, DistributedDataParallel):
             raise InputError(f"model is a {type(model).__name__}, and must be a DistributedDataParallel")
@@ -159,7 +164,7 @@ class Hook:
         return future
 
     def _exchange(self, number: int, names: tuple[str, ...], gradient: Tensor) -> Exchange:
-        group = self._registered().group(number, names)
+        group = self._registered().group(number, names, gradient.device)
         return exchange(self.settings, group, gradient, Turn(self._rank, self._size, self.iteration))
 
     def _launch(self, exchanging: Exchange, buffer: Tensor) -> torch.futures.Future[Tensor]:
@@ -186,7 +191,7 @@ class Hook:
             self.bytes_sent += needed.bytes
             self.elements_sent += needed.elements
         if needed.kind == "gather":
-            answer = [torch.empty_like(needed.tensor) for _ in range(self._size)]
+            answer = list(needed.room())
             gathering = dist.all_gather(answer, needed.tensor, group=self._group, async_op=True)
             assert gathering is not None
             return gathering, answer

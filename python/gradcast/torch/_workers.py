@@ -33,7 +33,7 @@ class Workers:
 
     hook: whose settings the workers exchange by; it need not be registered. With selection="merged" a compressor
     selects over the whole model, as one bucket. The sums of a collective are added in the order of the workers.
-    Raises InputError if the module has no parameters that are trained, or some are no float32 on the CPU.
+    Raises InputError if the module has no parameters that are trained, or no compressor takes their gradients.
     """
 
     def __init__(self, n: int, module: torch.nn.Module, optimizer: torch.optim.Optimizer, hook: Hook) -> None:
@@ -51,8 +51,9 @@ class Workers:
         self._parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
         self._optimizer = optimizer
         self._columns = _optimizer_columns(optimizer, settings)
+        device = self._parameters[0].device
         self._memories = [Memory(settings, pieces) for _ in range(self.n)]
-        self._gradients = [torch.zeros(sum(piece.elements for piece in pieces)) for _ in range(self.n)]
+        self._gradients = [torch.zeros(sum(piece.elements for piece in pieces), device=device) for _ in range(self.n)]
         self.iteration = 0
         self.bytes_sent = 0  # by all workers
         self.elements_sent = 0  # by all workers
@@ -137,7 +138,7 @@ class Workers:
     def _exchange(self) -> Tensor:
         """The mean gradient. Each collective adds up in the order of the workers."""
         running: list[Exchange] = [
-            exchange(self.settings, memory.group(0, self._names), gradient, Turn(worker, self.n, self.iteration))
+            exchange(self.settings, memory.group(0, self._names, gradient.device), gradient, Turn(worker, self.n, self.iteration))
             for worker, (memory, gradient) in enumerate(zip(self._memories, self._gradients))]
         needed = [next(each) for each in running]
         while True:

@@ -1,0 +1,356 @@
+// The C interface to the kernels (include/gradcast/device_compressors.h): checks what a caller
+// gave, prepares and runs. It is compiled once for each device: GRADCAST_DEVICE is on_cuda or
+// on_emulator.
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "include/gradcast/device_compressors.h"
+#include "kernels/c_abi_checks.hpp"
+#include "kernels/compressor.hpp"
+#include "kernels/encoder.hpp"
+#include "kernels/level_packer.hpp"
+#include "kernels/low_rank_encoder.hpp"
+#include "kernels/packer.hpp"
+#ifdef GRADCAST_EMULATED
+#include "kernels/emulator/emulator.hpp"
+#endif
+
+/// The steps of a call own what was prepared.
+struct gradcast_call {
+  std::vector<std::function<void(void* stream)>> steps;
+  std::function<void(std::uint64_t round, void* stream)> set_round;  // empty: nothing is drawn
+};
+
+namespace gradcast {
+using namespace c_abi;
+namespace device = GRADCAST_DEVICE;
+namespace {
+
+#ifdef GRADCAST_EMULATED
+constexpr const char* kKind = "emulator";
+/// The plain order of threads and blocks.
+void* stream_of(void*) {
+  static emulator::Schedule plain;
+  return &plain;
+}
+/// There is one emulator.
+[[nodiscard]] auto turn_of_caller() {
+  static std::mutex one_at_a_time;
+  return std::lock_guard(one_at_a_time);
+}
+#else
+constexpr const char* kKind = "cuda";
+void* stream_of(void* stream) { return stream; }
+int turn_of_caller() { return 0; }
+#endif
+
+const Compressor& of_name(const char* name) {
+  const std::string wanted = needed(name, "compressor");
+  for (const Compressor* each : all_compressors())
+    if (each->name == wanted) return *each;
+  throw BadCall("no compressor '" + wanted.substr(0, 80) + "'");
+}
+
+const Packing& packing_of(const Compressor& compressor) {
+  require_that(compressor.packing != nullptr,
+               std::string(compressor.name) + " is no cast or quantiser");
+  return *compressor.packing;
+}
+
+template <class T>
+const T* list_of(const T* items, std::int64_t number, const char* name) {
+  require_that(number >= 1 && number <= kMostElements, std::to_string(number) + " of " + name);
+  return needed(items, name);
+}
+
+/// Rules with one definition have Mode::Only, which is 0 here.
+template <class Made>
+gradcast_call* call_of(std::vector<std::function<void(void*)>> steps, std::shared_ptr<Made> made) {
+  auto call = std::make_unique<gradcast_call>();
+  call->steps = std::move(steps);
+  if constexpr (requires { made->set_round(std::uint64_t{}, nullptr); })
+    call->set_round = [made](std::uint64_t round, void* stream) { made->set_round(round, stream); };
+  return call.release();
+}
+
+/// Prepares in the lent memory; without it, only says how much is needed. `make(workspace)` gives
+/// the call.
+template <class Make>
+void prepare(gradcast_workspace* lent, gradcast_call** call, Make make) {
+  needed(lent, "workspace");
+  const bool asks = lent->memory == nullptr;
+  if (!asks) needed(call, "call");
+  // A place that is too small: nothing is written to it.
+  Workspace workspace{asks ? lent : lent->memory, 0, stream_of(lent->stream)};
+  require_that(asks || lent->bytes >= 0, "a workspace of fewer than 0 bytes");
+  if (!asks) workspace.bytes = static_cast<std::size_t>(lent->bytes);
+  try {
+    gradcast_call* made = make(workspace);
+    *call = made;
+  } catch (const WorkspaceTooSmall& small) {
+    const std::int64_t given = lent->bytes;
+    lent->bytes = static_cast<std::int64_t>(small.needed);
+    require_that(asks, "a workspace of " + std::to_string(given) + " bytes, where " +
+                           std::to_string(small.needed) + " are needed");
+  }
+}
+
+std::vector<LevelPackerTensor> level_tensors(const gradcast_level_tensor* given,
+                                             std::int64_t number) {
+  std::vector<LevelPackerTensor> tensors;
+  for (std::int64_t i = 0; i < number; ++i) {
+    const gradcast_level_tensor& t = given[i];
+    LevelPackerTensor tensor;
+    tensor.gradient = t.gradient;
+    tensor.residual = t.residual;
+    tensor.elements = t.elements;
+    tensor.seed = t.seed;
+    tensor.scale = t.scale;
+    tensor.lanes = t.lanes;
+    tensor.status = t.notes;
+    tensors.push_back(tensor);
+  }
+  return tensors;
+}
+
+}  // namespace
+}  // namespace gradcast
+
+using namespace gradcast;
+
+const char* gradcast_device_error() { return last_error; }
+
+const char* gradcast_device_kind() { return kKind; }
+
+gradcast_status gradcast_run(gradcast_call* call, int32_t step, void* stream) {
+  return guarded(__func__, [&] {
+    const auto& steps = needed(call, "call")->steps;
+    require_that(step >= 0 && step < static_cast<std::int64_t>(steps.size()),
+                 "no step " + std::to_string(step) + ": there are " + std::to_string(steps.size()));
+    [[maybe_unused]] const auto turn = turn_of_caller();
+    steps[static_cast<std::size_t>(step)](stream_of(stream));
+  });
+}
+
+gradcast_status gradcast_set_round(gradcast_call* call, uint64_t round, void* stream) {
+  return guarded(__func__, [&] {
+    require_that(static_cast<bool>(needed(call, "call")->set_round), "a decode draws nothing");
+    [[maybe_unused]] const auto turn = turn_of_caller();
+    call->set_round(round, stream_of(stream));
+  });
+}
+
+void gradcast_release(gradcast_call* call) { delete call; }
+
+gradcast_status gradcast_prepare_sparse_encode(const char* name,
+                                               const gradcast_selection* selection,
+                                               const gradcast_sparse_tensor* given, int64_t number,
+                                               gradcast_workspace* workspace,
+                                               gradcast_call** call) {
+  return guarded(__func__, [&] {
+    const Compressor& compressor = of_name(name);
+    require_that(compressor.encode != nullptr,
+                 std::string(compressor.name) + " selects no elements");
+    const gradcast_selection& asked = *needed(selection, "selection");
+    require_that(asked.candidates >= 0, "candidates are 0 or more");
+    const ValueType type = value_type_for(asked.value_type);
+    const Mode mode = mode_for(compressor, asked.mode);
+    const auto threshold = static_cast<float>(parameter_for(compressor, asked.parameter));
+    list_of(given, number, "tensors");
+    std::vector<EncoderTensor> tensors;
+    for (std::int64_t i = 0; i < number; ++i) {
+      const gradcast_sparse_tensor& t = given[i];
+      EncoderTensor tensor;
+      tensor.gradient = t.gradient;
+      tensor.residual = t.residual;
+      tensor.elements = t.elements;
+      tensor.k = compressor.family == Family::Dense ? t.elements : t.k;
+      tensor.seed = t.seed;
+      tensor.candidates = asked.candidates;
+      tensor.values = type == ValueType::Fp32 ? static_cast<float*>(t.values) : nullptr;
+      tensor.codes = type == ValueType::Fp32 ? nullptr : static_cast<std::uint16_t*>(t.values);
+      tensor.indices = t.indices;
+      tensor.capacity = t.capacity;
+      tensor.count = t.count;
+      tensor.status = t.notes;
+      tensor.threshold = threshold;
+      tensor.value_type = type;
+      tensors.push_back(tensor);
+    }
+    prepare(workspace, call, [&](const Workspace& lent) {
+      const std::shared_ptr<Encoder> encoder =
+          device::make_encoder(compressor.rule, mode, tensors, {}, lent);
+      return call_of<Encoder>({[encoder](void* stream) { encoder->encode(stream); }}, encoder);
+    });
+  });
+}
+
+gradcast_status gradcast_prepare_sparse_decode(const gradcast_sparse_set* given, int64_t number,
+                                               int32_t value_type, float* dense, int64_t elements,
+                                               gradcast_workspace* workspace,
+                                               gradcast_call** call) {
+  return guarded(__func__, [&] {
+    const ValueType type = value_type_for(value_type);
+    list_of(given, number, "sets");
+    DecoderTensor tensor;
+    tensor.dense = dense;
+    tensor.elements = elements;
+    for (std::int64_t i = 0; i < number; ++i) {
+      DecoderSet set;
+      set.value_type = type;
+      needed(given[i].values, "values");
+      if (type == ValueType::Fp32)
+        set.values = static_cast<const float*>(given[i].values);
+      else
+        set.codes = static_cast<const std::uint16_t*>(given[i].values);
+      set.indices = needed(given[i].indices, "indices");
+      set.count = needed(given[i].count, "count");
+      tensor.sets.push_back(set);
+    }
+    prepare(workspace, call, [&](const Workspace& lent) {
+      const std::shared_ptr<Decoder> decoder = device::make_decoder({tensor}, lent);
+      return call_of<Decoder>({[decoder](void* stream) { decoder->decode(stream); }}, decoder);
+    });
+  });
+}
+
+gradcast_status gradcast_prepare_pack_encode(const char* name, double parameter,
+                                             const gradcast_pack_tensor* given, int64_t number,
+                                             gradcast_workspace* workspace, gradcast_call** call) {
+  return guarded(__func__, [&] {
+    const Compressor& compressor = of_name(name);
+    const Packing& packing = packing_of(compressor);
+    const double checked = parameter_for(compressor, parameter);
+    list_of(given, number, "tensors");
+    std::vector<PackerTensor> tensors;
+    for (std::int64_t i = 0; i < number; ++i) {
+      const gradcast_pack_tensor& t = given[i];
+      PackerTensor tensor;
+      tensor.gradient = t.gradient;
+      tensor.residual = t.residual;
+      tensor.elements = t.elements;
+      tensor.seed = t.seed;
+      tensor.packed = t.packed;
+      tensor.status = t.notes;
+      tensors.push_back(tensor);
+    }
+    prepare(workspace, call, [&](const Workspace& lent) {
+      const std::shared_ptr<Packer> packer =
+          device::make_packer(packing.rule, checked, tensors, lent);
+      return call_of<Packer>({[packer](void* stream) { packer->pack(stream); }}, packer);
+    });
+  });
+}
+
+gradcast_status gradcast_prepare_pack_decode(const char* name, double parameter, int64_t workers,
+                                             const gradcast_unpack_tensor* given, int64_t number,
+                                             gradcast_workspace* workspace, gradcast_call** call) {
+  return guarded(__func__, [&] {
+    const Compressor& compressor = of_name(name);
+    const Packing& packing = packing_of(compressor);
+    const double checked = parameter_for(compressor, parameter);
+    list_of(given, number, "tensors");
+    require_that(workers >= 1 && workers <= kMostWorkers, std::to_string(workers) + " workers");
+    std::vector<UnpackerTensor> tensors;
+    for (std::int64_t i = 0; i < number; ++i) {
+      const std::uint32_t* const* packed = needed(given[i].packed, "packed");
+      UnpackerTensor tensor;
+      tensor.dense = given[i].dense;
+      tensor.elements = given[i].elements;
+      tensor.payloads.assign(packed, packed + workers);
+      tensors.push_back(tensor);
+    }
+    prepare(workspace, call, [&](const Workspace& lent) {
+      const std::shared_ptr<Unpacker> unpacker =
+          device::make_unpacker(packing.rule, checked, tensors, lent);
+      return call_of<Unpacker>({[unpacker](void* stream) { unpacker->unpack(stream); }}, unpacker);
+    });
+  });
+}
+
+gradcast_status gradcast_prepare_level_encode(const char* name, double parameter, int64_t workers,
+                                              const gradcast_level_tensor* given, int64_t number,
+                                              gradcast_workspace* workspace, gradcast_call** call) {
+  return guarded(__func__, [&] {
+    const Compressor& compressor = of_name(name);
+    const Packing& packing = packing_of(compressor);
+    const double checked = parameter_for(compressor, parameter);
+    list_of(given, number, "tensors");
+    prepare(workspace, call, [&](const Workspace& lent) {
+      const std::shared_ptr<LevelPacker> packer = device::make_level_packer(
+          packing.rule, checked, workers, level_tensors(given, number), lent);
+      return call_of<LevelPacker>({[packer](void* stream) { packer->measure(stream); },
+                                   [packer](void* stream) { packer->pack(stream); }},
+                                  packer);
+    });
+  });
+}
+
+gradcast_status gradcast_prepare_level_decode(const char* name, double parameter, int64_t workers,
+                                              const gradcast_level_tensor* given, int64_t number,
+                                              gradcast_workspace* workspace, gradcast_call** call) {
+  return guarded(__func__, [&] {
+    const Compressor& compressor = of_name(name);
+    const Packing& packing = packing_of(compressor);
+    const double checked = parameter_for(compressor, parameter);
+    list_of(given, number, "tensors");
+    std::vector<LevelUnpackerTensor> tensors;
+    for (std::int64_t i = 0; i < number; ++i) {
+      LevelUnpackerTensor tensor;
+      tensor.dense = given[i].gradient;
+      tensor.elements = given[i].elements;
+      tensor.scale = given[i].scale;
+      tensor.lanes = given[i].lanes;
+      tensors.push_back(tensor);
+    }
+    prepare(workspace, call, [&](const Workspace& lent) {
+      const std::shared_ptr<LevelUnpacker> unpacker =
+          device::make_level_unpacker(packing.rule, checked, workers, tensors, lent);
+      return call_of<LevelUnpacker>({[unpacker](void* stream) { unpacker->unpack(stream); }},
+                                    unpacker);
+    });
+  });
+}
+
+gradcast_status gradcast_prepare_low_rank(const char* name, int64_t rank, int32_t mode,
+                                          const gradcast_low_rank_tensor* given, int64_t number,
+                                          gradcast_workspace* workspace, gradcast_call** call) {
+  return guarded(__func__, [&] {
+    const Compressor& compressor = of_name(name);
+    require_that(compressor.low_rank != nullptr,
+                 std::string(compressor.name) + " sends no thin matrices");
+    parameter_for(compressor, static_cast<double>(rank));
+    const Mode checked = mode_for(compressor, mode);
+    list_of(given, number, "tensors");
+    std::vector<LowRankTensor> tensors;
+    for (std::int64_t i = 0; i < number; ++i) {
+      const gradcast_low_rank_tensor& t = given[i];
+      require_that(t.rows >= 1 && t.columns >= 1 && t.rows <= kMostElements &&
+                       t.columns <= kMostElements / t.rows,
+                   "a matrix of " + std::to_string(t.rows) + " x " + std::to_string(t.columns) +
+                       ": it has 1 to 2^31 - 1 elements");
+      LowRankTensor tensor;
+      tensor.gradient = t.gradient;
+      tensor.residual = t.residual;
+      tensor.shape = {t.rows, t.columns};
+      tensor.seed = t.seed;
+      tensor.p = t.p;
+      tensor.q = t.q;
+      tensor.dense = t.dense;
+      tensor.status = t.notes;
+      tensors.push_back(tensor);
+    }
+    prepare(workspace, call, [&](const Workspace& lent) {
+      const std::shared_ptr<LowRankEncoder> encoder =
+          device::make_low_rank_encoder(rank, checked, tensors, lent);
+      return call_of<LowRankEncoder>({[encoder](void* stream) { encoder->first(stream); },
+                                      [encoder](void* stream) { encoder->second(stream); },
+                                      [encoder](void* stream) { encoder->finish(stream); }},
+                                     encoder);
+    });
+  });
+}
