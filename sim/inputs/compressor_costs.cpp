@@ -55,14 +55,20 @@ std::string evidence_of(const CostRows& rows, const std::vector<double>& densiti
   return join(evidence, "+");
 }
 
-/// Widest 90 % factors of the rows at these densities.
-CostFactors factors_of(const CostRows& rows, const std::vector<double>& densities) {
+/// Widest 90 % factors of the rows from which a query is answered.
+CostFactors factors_of(const CostGrid& grid, const CostRows& rows, double density,
+                       double elements) {
   CostFactors widest;
-  for (const CostRow* row : rows)
-    if (std::find(densities.begin(), densities.end(), row->density) != densities.end()) {
-      widest.low = std::min(widest.low, row->factors.low);
-      widest.high = std::max(widest.high, row->factors.high);
-    }
+  for (const double used : grid.densities_for(density)) {
+    const std::vector<double> sizes = grid.sizes_for(used, elements);
+    for (const CostRow* row : rows)
+      if (row->density == used && row->factors.said() &&
+          std::find(sizes.begin(), sizes.end(), static_cast<double>(row->elements)) !=
+              sizes.end()) {
+        widest.low = std::min(widest.low, row->factors.low);
+        widest.high = std::max(widest.high, row->factors.high);
+      }
+  }
   return widest;
 }
 
@@ -191,7 +197,7 @@ CostEstimate CompressorCosts::answer(const CostGrid& grid, const CostRows& rows,
     estimate.outside = other_rows_ + (estimate.outside.empty() ? "" : "; " + estimate.outside);
   estimate.far_outside = grid.far_outside(density, size);
   estimate.interpolated = !grid.has(density, size, workers);
-  estimate.factors = factors_of(rows, grid.densities_for(density));
+  estimate.factors = factors_of(grid, rows, density, size);
   if (!sent_share) return estimate;
   estimate.selected = std::clamp<std::int64_t>(
       std::llround(std::min(*sent_share * static_cast<double>(wanted), size)), 1, elements);
@@ -233,6 +239,7 @@ CostEstimate CompressorCosts::of_each(const std::vector<std::int64_t>& tensors, 
                   sent_share);
 
   CostEstimate sum;
+  TogetherFactors factors;
   for (const std::int64_t tensor : tensors) {
     const CostEstimate one = of(tensor, density, workers, sent_share);
     sum.encode += one.encode;
@@ -243,8 +250,9 @@ CostEstimate CompressorCosts::of_each(const std::vector<std::int64_t>& tensors, 
     if (sum.outside.empty()) sum.outside = one.outside;
     if (sum.far_outside.empty()) sum.far_outside = one.far_outside;
     sum.evidence = one.evidence;  // the same density: the same for all
-    sum.factors = one.factors;
+    factors.add(one.factors, one.encode + one.decode);
   }
+  sum.factors = factors.factors();
   sum.mode = choice_.mode;
   sum.implementation = choice_.implementation;
   return sum;

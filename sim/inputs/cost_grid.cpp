@@ -171,4 +171,10 @@ std::vector<double> CostGrid::densities_for(double density) const {
   return {found.low->first, found.high->first};
 }
 
+std::vector<double> CostGrid::sizes_for(double grid_density, double elements) const {
+  const auto found = bracket(cells_.at(grid_density), elements, Below::Holds);
+  if (found.low == found.high) return {found.low->first};
+  return {found.low->first, found.high->first};
+}
+
 }  // namespace gradcast

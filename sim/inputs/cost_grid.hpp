@@ -57,6 +57,9 @@ class CostGrid {
   /// The one or two densities of the grid from which a query is answered.
   std::vector<double> densities_for(double density) const;
 
+  /// The one or two sizes, at a density of the grid, from which a query is answered.
+  std::vector<double> sizes_for(double grid_density, double elements) const;
+
  private:
   using ByWorkers = std::map<double, CostPoint>;
   using BySize = std::map<double, ByWorkers>;

@@ -25,6 +25,26 @@ struct CostFactors {
 /// Elements of one call, at most: what a table may have.
 inline constexpr std::int64_t kMostCostElements = std::int64_t{1} << 33;
 
+/// Factors of several times together, which are all off alike: the mean, weighted by those times.
+class TogetherFactors {
+ public:
+  void add(const CostFactors& factors, Seconds time) {
+    if (time_ == Seconds{0}) first_ = factors;
+    time_ += time;
+    low_ += time * (factors.low - first_.low);
+    high_ += time * (factors.high - first_.high);
+  }
+  /// Exactly those of all, where they are the same.
+  CostFactors factors() const {
+    if (time_ == Seconds{0}) return first_;
+    return {first_.low + low_ / time_, first_.high + high_ / time_};
+  }
+
+ private:
+  CostFactors first_;
+  Seconds time_{0}, low_{0}, high_{0};
+};
+
 /// The costs of a compressor at one point.
 struct CostRow {
   std::string compressor;

@@ -1,6 +1,5 @@
 #include "sim/plan/plan_summary.hpp"
 
-#include <algorithm>
 #include <map>
 #include <set>
 
@@ -25,12 +24,10 @@ std::string evidence_of(const Plan& plan) {
 }
 
 CostFactors cost_factors_of(const Plan& plan) {
-  CostFactors widest;
-  for (const PlannedBucket& bucket : plan.buckets) {
-    widest.low = std::min(widest.low, bucket.cost.factors.low);
-    widest.high = std::max(widest.high, bucket.cost.factors.high);
-  }
-  return widest;
+  TogetherFactors all;
+  for (const PlannedBucket& bucket : plan.buckets)
+    all.add(bucket.cost.factors, bucket.cost.encode + bucket.cost.decode);
+  return all.factors();
 }
 
 std::string outside_of(const Plan& plan) {

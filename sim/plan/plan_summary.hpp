@@ -17,7 +17,7 @@ int encode_calls(const Plan& plan);
 /// Evidence for the costs of its buckets: "measured", "derived+published", ...; "" for dense.
 std::string evidence_of(const Plan& plan);
 
-/// Widest 90 % factors of the costs of its buckets.
+/// 90 % factors of what its buckets cost together.
 CostFactors cost_factors_of(const Plan& plan);
 
 /// The first range of the cost table that its buckets leave; "" for none.

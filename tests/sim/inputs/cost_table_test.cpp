@@ -65,6 +65,34 @@ TEST_CASE("a table may say how far its times may be off, and keeps it when it is
   CHECK_THROWS_WITH(load_cost_table(with("1,0.9")), Contains("column 'high_factor'"));
 }
 
+TEST_CASE("an answer is as far off as the rows of the sizes around it", "[cost_table]") {
+  CostTable read = table(kTwoSizes + row("topk", "", 10'000'000, 0.01, 1, 10'000, 2, 10));
+  read.rows[0].factors = {0.2, 9};
+  read.rows[1].factors = {0.5, 3};
+  read.rows[2].factors = {0.7, 2};
+  const auto at = [&](std::int64_t elements) {
+    return read.estimate({.compressor = "topk", .elements = elements, .density = 0.01}).factors;
+  };
+  CHECK(at(10) == CostFactors{0.2, 9});
+  CHECK(at(1000) == CostFactors{0.2, 9});
+  CHECK(at(1001) == CostFactors{0.2, 9});
+  CHECK(at(100'000) == CostFactors{0.5, 3});
+  CHECK(at(100'001) == CostFactors{0.5, 3});
+  CHECK(at(10'000'000) == CostFactors{0.7, 2});
+}
+
+// 1 s of 0.2 to 9 times and 3 s of 0.6 to 1 times: together 2 s to 12 s of 4.
+TEST_CASE("times that are off alike have the mean of their factors, weighted by time",
+          "[cost_table]") {
+  TogetherFactors all;
+  CHECK(all.factors() == CostFactors{});
+  all.add({0.2, 9}, Seconds{1});
+  CHECK(all.factors() == CostFactors{0.2, 9});
+  all.add({0.6, 1}, Seconds{3});
+  CHECK(all.factors().low == Approx(0.5));
+  CHECK(all.factors().high == Approx(3));
+}
+
 TEST_CASE("a call may be of 8 G elements, and of no more", "[cost_table]") {
   const auto of = [](const char* elements) {
     return table("topk,,torch,1," + std::string(elements) +
