@@ -6,7 +6,7 @@ std::vector<GeneratedFile> all_generated_files(const std::filesystem::path& data
   std::vector<GeneratedFile> all;
   for (const auto& files : {model_files(), measured_files(), iteration_trace_files(data_root),
                             derived_trace_files(data_root), small_trace_files(), cost_table_files(),
-                            two_gpus_cost_files(), floor_cost_files(),
+                            two_gpus_cost_files(), floor_cost_files(data_root),
                             simulated_cost_files(data_root), derived_cost_files(data_root)})
     all.insert(all.end(), files.begin(), files.end());
   return all;

@@ -42,8 +42,8 @@ std::vector<GeneratedFile> cost_table_files();
 /// `traces/cost-two-gpus-of-<model>.csv`: an unnamed GPU, by the timers of one of two models.
 std::vector<GeneratedFile> two_gpus_cost_files();
 
-/// `traces/cost-v100-floor.csv`.
-std::vector<GeneratedFile> floor_cost_files();
+/// `traces/cost-v100-floor.csv`. Reads `traces/simulated-v100.csv` below `data_root`.
+std::vector<GeneratedFile> floor_cost_files(const std::filesystem::path& data_root);
 
 /// `traces/cost-v100-simulated.csv`. Reads `traces/simulated-v100.csv` below `data_root`.
 std::vector<GeneratedFile> simulated_cost_files(const std::filesystem::path& data_root);

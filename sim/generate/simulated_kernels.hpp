@@ -1,38 +1,45 @@
-// Results of running the kernels on a simulated GPU: `traces/simulated-v100.csv`. Derived costs
-// also use the bytes that kernels move (kernels/floor_bytes.hpp).
+// Results of running the kernels on a simulated GPU: `traces/simulated-v100.csv`.
 #pragma once
 #include <cstdint>
-#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "kernels/floor_bytes.hpp"
+#include "kernels/compressor.hpp"
 #include "sim/base/text_file.hpp"
 #include "sim/base/units.hpp"
 
 namespace gradcast {
 
-/// A kernel of one encode, on the simulated device.
+/// A kernel of one encode or decode, on the simulated device.
 struct SimulatedKernel {
   std::string compressor;
   std::int64_t elements = 0;
-  double density = 0;
-  std::string kernel;       // "prepare", "stream", "finish"
-  std::int64_t cycles = 0;  // with the simulator's delay of a launch
-  double selected = 0;      // by the whole encode; 0 if it ended after `stream`
+  double density = 0;  // 1 where something of every element is sent
+  std::string kernel;
+  std::int64_t cycles = 0;   // with the simulator's delay of a launch
+  double selected = 0;       // by the whole encode; 0 if it ended after `stream`
+  double parameter = 0;      // the compressor's number; 0 for sparsifiers
+  std::int64_t columns = 0;  // of a matrix; 0 for vectors
+  int workers = 0;           // whose payloads a decode adds up; 0 for an encode
 };
 
 /// Throws DataError.
 std::vector<SimulatedKernel> load_simulated_kernels(const TextFile& file);
 
-/// One encode: its kernels' cycles together.
-struct SimulatedEncode {
+/// One encode or decode: its kernels' cycles together. PowerSGD's first two calls are its encode,
+/// the third is its decode.
+struct SimulatedCall {
   std::string compressor;
   std::int64_t elements = 0;
   double density = 0;
   double selected = 0;
   Seconds time{0};
+  double parameter = 0;
+  std::int64_t columns = 0;
+  int workers = 0;
+  int launches = 0;
+
+  bool encodes() const { return workers == 0; }
 };
 
 /// The model of a V100 on which the kernels ran: NVIDIA's figures, as GPGPU-Sim's configuration
@@ -43,29 +50,8 @@ struct SimulatedV100 {
   static constexpr Seconds kLaunch{5000 / kHertz};
 };
 
-/// The whole encodes among them.
-std::vector<SimulatedEncode> simulated_encodes(const std::vector<SimulatedKernel>& kernels);
-
-/// Those of each compressor and density, by rising size.
-using EncodeLines = std::map<std::pair<std::string, double>, std::vector<SimulatedEncode>>;
-EncodeLines encode_lines(const std::vector<SimulatedKernel>& kernels);
-
-/// Those that three kernels encode, not one block: a law is of them.
-std::vector<SimulatedEncode> large_tensors(std::vector<SimulatedEncode> line);
-
-/// The time of an encode of tensors that one block does not handle whole: `fixed`, and the bytes of
-/// each element (kEncodeBytes) at a share of the bandwidth.
-struct EncodeLaw {
-  Seconds fixed{0};
-  double share = 0;        // share of the bandwidth
-  double worst_error = 0;  // relative, at the points it was fitted to
-
-  Seconds at(double elements) const;
-};
-
-/// Fits the law to encodes of one compressor and density by least squares of the relative error.
-/// The share is at most `most_share`: memory does not limit tensors that fit into the cache.
-EncodeLaw fit_encode_law(const std::vector<SimulatedEncode>& points, double most_share);
+/// The whole calls among them.
+std::vector<SimulatedCall> simulated_calls(const std::vector<SimulatedKernel>& kernels);
 
 /// The share of the bandwidth that the stream reaches at 4 M elements and more, beyond which no
 /// share is believed. Throws DataError where there is no such point.
@@ -76,14 +62,18 @@ inline constexpr std::int64_t kWholeTensor = 8192;
 
 /// Launches of one encode of a cast or quantiser. One that measures first launches `measure`,
 /// `pack`, and between them a kernel that adds up moments, by 256.
-inline int pack_launches(const Packing& packing, std::int64_t elements) {
-  constexpr std::int64_t kAddedByPack = std::int64_t{256} * 1024;
-  if (!measures_first(packing)) return 1;
-  return 2 + (elements > kAddedByPack ? 1 : 0) + (elements > 256 * kAddedByPack ? 1 : 0);
-}
+int pack_launches(const Packing& packing, std::int64_t elements);
 
-/// Launches of PowerSGD: its first two calls encode, the last one decodes.
-inline constexpr int kLowRankEncodeLaunches = 4;
-inline constexpr int kLowRankDecodeLaunches = 1;
+/// Launches of PowerSGD's first two calls on one matrix, as kernels/device/plan_low_rank.hpp plans
+/// them.
+int low_rank_launches(const LowRankSettings& settings);
+
+/// A thin matrix is made orthonormal in chunks of 2048 numbers. A row has room for whole quads.
+struct ThinChunks {
+  std::int64_t width = 0;       // of a row
+  std::int64_t one_by_one = 0;  // chunks that one block takes after one another
+  bool apart = false;           // several blocks; one more launch applies the factor
+};
+ThinChunks thin_chunks(std::int64_t rows, std::int64_t rank);
 
 }  // namespace gradcast
