@@ -22,6 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 LARGE = "large tensors"
 OVERFLOWING = "tiles with more candidates than slots"
 BELOW = "selections that reach below the candidates"
+BELOW_OFTEN = "selections that reach below the candidates under many orders"
 SMALL = "small tensors"
 SMALL_TIES = "small tensors with ties"
 TIES = "ties"
@@ -58,6 +59,8 @@ class Mutation:
 
 TABLE = [
     # ---- the meetings of the last kernel's blocks
+    Mutation("share.cuh", "meet: a block has come before all its threads have written",
+             "    ++meetings_;\n    block_barrier();", "    ++meetings_;", NONE, BELOW_OFTEN),
     Mutation("share.cuh", "meet: what a block wrote is not published",
              "      memory_fence();\n      add_atomic(batch_.meetings, 1);",
              "      add_atomic(batch_.meetings, 1);", GAUSSIAN, LARGE),
@@ -80,6 +83,10 @@ TABLE = [
     Mutation("prepare.cuh", "sample: threads look before the first one knows who is last",
              "    }\n    block_barrier();\n    if (own.blocks_done + 1 != blocks) return;",
              "    }\n    if (own.blocks_done + 1 != blocks) return;", NONE, SAMPLED),
+    Mutation("prepare.cuh", "sample: what a block counted is not published",
+             "      memory_fence();\n      own.blocks_done", "      own.blocks_done", NONE, SAMPLED),
+    Mutation("prepare.cuh", "sample: the last block does not read anew",
+             "      memory_fence();  // the last block sees what all have added\n", "", NONE, SAMPLED),
     Mutation("prepare.cuh", "sample: the counts of the second block are lost",
              "    copy_bins_now(all, own.bins);\n", "", NONE, SAMPLED),
     # ---- sums, scans, histograms of a block
