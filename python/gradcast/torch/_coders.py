@@ -5,8 +5,10 @@ Both give the same bits (PowerSGD: up to the rounding of sums). `_exchange` says
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Callable, Protocol, Sequence
+from typing import TYPE_CHECKING, Callable, ContextManager, Protocol, Sequence
 
 import torch
 from torch import Tensor
@@ -209,6 +211,10 @@ class OnDevice:
 
     # ---- memory, and calls in it
 
+    def _here(self) -> ContextManager[object]:
+        """Kernels run on the current device."""
+        return torch.cuda.device(self._device) if self._device.type == "cuda" else contextlib.nullcontext()
+
     def _stream(self) -> int:
         return torch.cuda.current_stream(self._device).cuda_stream if self._device.type == "cuda" else 0
 
@@ -224,9 +230,18 @@ class OnDevice:
             kept = self._rooms[name] = torch.zeros(size, dtype=dtype, device=self._device)
         return kept
 
+    def _run(self, call: _device.Call, step: int = 0) -> None:
+        with self._here():
+            call.run(step, self._stream())
+
     def _call(self, name: str, key: tuple[object, ...], seeds: Sequence[int],
               make: Callable[[], _device.Preparation]) -> _device.Call:
         """The call of that name for this key and these seeds, ready to run."""
+        with self._here():
+            return self._prepared_call(name, key, seeds, make)
+
+    def _prepared_call(self, name: str, key: tuple[object, ...], seeds: Sequence[int],
+                       make: Callable[[], _device.Preparation]) -> _device.Call:
         stream = self._stream()
         kept = self._prepared.get(name)
         if kept is not None and kept.key == key and kept.follow(tuple(seeds), stream):
@@ -272,15 +287,14 @@ class OnDevice:
                                                settings.mode, settings.value_type, tensors)
 
         key = (_address(gradient), _address(residual), _address(values), tuple(ks))
-        self._call("select", key, seeds, make).run(0, self._stream())
-        if settings.its.exact_count and len(parts) == 1:
-            return values, indices
+        self._run(self._call("select", key, seeds, make))
+        begins = list(itertools.accumulate(rooms, initial=0))
         if settings.its.exact_count:
-            firsts = torch.tensor([part.first for part in parts], dtype=torch.int32)
-            indices += torch.repeat_interleave(firsts, torch.tensor(rooms)).to(self._device)
+            for part, begin, room in zip(parts, begins, rooms):
+                if part.first > 0:
+                    indices[begin:begin + room] += part.first
             return values, indices
         sent = counts.tolist()
-        begins = [sum(rooms[:number]) for number in range(len(parts))]
         return (torch.cat([values[begin:begin + count] for begin, count in zip(begins, sent)]),
                 torch.cat([indices[begin:begin + count] + part.first
                            for part, begin, count in zip(parts, begins, sent)]))
@@ -294,7 +308,7 @@ class OnDevice:
                 self._settings.value_type, _address(gradient), gradient.numel())
 
         key = (_address(gradient), *((_address(values), _address(indices)) for values, indices in sets))
-        self._call("add up", key, (), make).run(0, self._stream())
+        self._run(self._call("add up", key, (), make))
 
     # ---- casts and quantisers
 
@@ -314,7 +328,7 @@ class OnDevice:
             return self._kernels.pack_encode(settings.compressor, settings.parameter, tensors)
 
         key = (_address(gradient), _at(residual, 0), _address(packed))
-        self._call("pack", key, seeds, make).run(0, self._stream())
+        self._run(self._call("pack", key, seeds, make))
         return packed
 
     def unpack(self, packed: Sequence[Tensor], gradient: Tensor) -> None:
@@ -330,7 +344,7 @@ class OnDevice:
             return self._kernels.pack_decode(settings.compressor, settings.parameter, len(packed), tensors)
 
         key = (_address(gradient), *(_address(other) for other in packed))
-        self._call("unpack", key, (), make).run(0, self._stream())
+        self._run(self._call("unpack", key, (), make))
 
     def _level_tensors(self, gradient: Tensor, residual: Tensor | None, seeds: Sequence[int],
                        workers: int) -> list[_device.LevelTensor]:
@@ -353,19 +367,19 @@ class OnDevice:
         self._leveller = self._call("level", key, seeds, lambda: self._kernels.levels(
             "encode", settings.compressor, settings.parameter, workers,
             self._level_tensors(gradient, residual, seeds, workers)))
-        self._leveller.run(0, self._stream())
+        self._run(self._leveller, 0)
         return self._rooms["scales"]
 
     def level(self) -> Tensor:
-        self._leveller.run(1, self._stream())
+        self._run(self._leveller, 1)
         return self._rooms["lanes"]
 
     def add_levels(self, gradient: Tensor) -> None:
         settings, workers = self._settings, self._workers
         none = [0] * len(self._parts)
-        self._call("add levels", (_address(gradient), workers), (), lambda: self._kernels.levels(
+        self._run(self._call("add levels", (_address(gradient), workers), (), lambda: self._kernels.levels(
             "decode", settings.compressor, settings.parameter, workers,
-            self._level_tensors(gradient, None, none, workers))).run(0, self._stream())
+            self._level_tensors(gradient, None, none, workers))))
 
     # ---- PowerSGD
 
@@ -387,13 +401,13 @@ class OnDevice:
         key = (_address(gradient), _address(residual), _address(queries), _address(sent))
         # Seeds draw Q in the first exchange, for which the call is prepared; later only columns that are lost.
         self._factors = self._call("low rank", key, seeds[:1], make)
-        self._factors.run(0, self._stream())
+        self._run(self._factors, 0)
 
     def project_back(self) -> None:
-        self._factors.run(1, self._stream())
+        self._run(self._factors, 1)
 
     def restore(self) -> None:
-        self._factors.run(2, self._stream())
+        self._run(self._factors, 2)
 
 
 def _rooms(settings: Settings, parts: Sequence[Part], ks: Sequence[int]) -> list[int]:
