@@ -81,4 +81,11 @@ std::size_t parameter_count(const Layer<Real>& layer) {
   return count;
 }
 
+/// Makes room for `size` elements of a layer's own. It never shrinks: a vector that shrinks and
+/// grows again is filled with zeros each time.
+template <class Real>
+void grow(std::vector<Real>& elements, std::size_t size) {
+  if (elements.size() < size) elements.resize(size);
+}
+
 }  // namespace gradcast::lab

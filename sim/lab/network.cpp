@@ -57,7 +57,7 @@ template <class Real>
 void Network<Real>::run_forward(const Real* parameters, const Real* inputs, int samples) {
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     Layer<Real>& layer = *layers_[i].layer;
-    outputs_[i].resize(static_cast<std::size_t>(samples) * layer.output().size());
+    grow(outputs_[i], static_cast<std::size_t>(samples) * layer.output().size());
     layer.forward(parameters + first_[i], inputs, samples, outputs_[i].data());
     inputs = outputs_[i].data();
   }
@@ -67,7 +67,7 @@ template <class Real>
 double Network<Real>::loss_at_outputs(std::span<const std::uint8_t> labels) {
   const auto count = static_cast<std::size_t>(classes());
   const auto all = static_cast<Real>(labels.size());
-  d_out_.resize(labels.size() * count);
+  grow(d_out_, labels.size() * count);
   double loss = 0;
   for (std::size_t place = 0; place < labels.size(); ++place) {
     const Real* out = outputs_.back().data() + place * count;
@@ -94,7 +94,7 @@ double Network<Real>::loss_and_gradient(std::span<const Real> parameters,
     Layer<Real>& layer = *layers_[i].layer;
     const Real* in = i == 0 ? inputs.data() : outputs_[i - 1].data();
     // The data's own gradient is of no use.
-    d_in_.resize(i == 0 ? 0 : static_cast<std::size_t>(samples) * layer.input().size());
+    if (i > 0) grow(d_in_, static_cast<std::size_t>(samples) * layer.input().size());
     layer.backward(parameters.data() + first_[i], in, outputs_[i].data(), d_out_.data(), samples,
                    i == 0 ? nullptr : d_in_.data(), gradient.data() + first_[i]);
     std::swap(d_in_, d_out_);

@@ -1,16 +1,9 @@
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 
 #include "sim/lab/layers/layers.hpp"
 
 namespace gradcast::lab {
-namespace {
-
-constexpr double kEpsilon = 1e-5;  // added to the variance, as in PyTorch
-
-}  // namespace
-
 template <class Real>
 GroupNorm<Real>::GroupNorm(Shape shape, int groups)
     : Layer<Real>(shape, shape),
@@ -29,61 +22,30 @@ std::vector<ParameterTensor> GroupNorm<Real>::parameters() const {
 }
 
 template <class Real>
+Normalising<Real> GroupNorm<Real>::group(const Real* parameters, const Real* in, int block) const {
+  const int first_channel = block % groups_ * channels_;
+  return {in + static_cast<std::ptrdiff_t>(block) * channels_ * plane_, parameters + first_channel,
+          parameters + this->input().channels + first_channel, channels_, plane_};
+}
+
+template <class Real>
 void GroupNorm<Real>::forward(const Real* parameters, const Real* in, int samples, Real* out) {
-  const Real* scale = parameters;
-  const Real* shift = parameters + this->input().channels;
-  const int size = channels_ * plane_;
-  means_.clear();
-  inverses_.clear();
-  for (int sample = 0; sample < samples; ++sample)
-    for (int group = 0; group < groups_; ++group, in += size, out += size) {
-      Real sum = 0;
-      for (int i = 0; i < size; ++i) sum += in[i];
-      const Real mean = sum / static_cast<Real>(size);
-      Real squares = 0;
-      for (int i = 0; i < size; ++i) squares += (in[i] - mean) * (in[i] - mean);
-      const Real inverse =
-          1 / std::sqrt(squares / static_cast<Real>(size) + static_cast<Real>(kEpsilon));
-      for (int i = 0; i < size; ++i) {
-        const int channel = group * channels_ + i / plane_;
-        out[i] = scale[channel] * ((in[i] - mean) * inverse) + shift[channel];
-      }
-      means_.push_back(mean);
-      inverses_.push_back(inverse);
-    }
+  moments_.clear();
+  for (int block = 0; block < samples * groups_; ++block, out += channels_ * plane_)
+    moments_.push_back(plane_loops<Real>().normalise(group(parameters, in, block), out));
 }
 
 template <class Real>
 void GroupNorm<Real>::backward(const Real* parameters, const Real* in, const Real*,
                                const Real* d_out, int samples, Real* d_in, Real* d_parameters) {
-  Real* d_scale = d_parameters;
-  Real* d_shift = d_parameters + this->input().channels;
-  std::fill(d_parameters, d_parameters + 2 * this->input().channels, Real{0});
-  const int size = channels_ * plane_;
-  for (int block = 0; block < samples * groups_; ++block, in += size, d_out += size) {
-    const int first_channel = block % groups_ * channels_;
-    const Real mean = means_[static_cast<std::size_t>(block)];
-    const Real inverse = inverses_[static_cast<std::size_t>(block)];
-    // With x the normalised input and s = scale x d_out:
-    // d_in = inverse (s - mean of s - x mean of (s x)).
-    Real sum = 0;
-    Real sum_with_x = 0;
-    for (int i = 0; i < size; ++i) {
-      const int channel = first_channel + i / plane_;
-      const Real x = (in[i] - mean) * inverse;
-      const Real s = parameters[channel] * d_out[i];
-      sum += s;
-      sum_with_x += s * x;
-      d_scale[channel] += d_out[i] * x;
-      d_shift[channel] += d_out[i];
-    }
-    if (d_in == nullptr) continue;
-    for (int i = 0; i < size; ++i) {
-      const Real x = (in[i] - mean) * inverse;
-      const Real s = parameters[first_channel + i / plane_] * d_out[i];
-      d_in[i] = inverse * (s - (sum + x * sum_with_x) / static_cast<Real>(size));
-    }
-    d_in += size;
+  const int channels = this->input().channels;
+  std::fill(d_parameters, d_parameters + 2 * channels, Real{0});
+  for (int block = 0; block < samples * groups_; ++block, d_out += channels_ * plane_) {
+    Real* d_scale = d_parameters + block % groups_ * channels_;
+    plane_loops<Real>().normalise_back(group(parameters, in, block),
+                                       moments_[static_cast<std::size_t>(block)], d_out, d_in,
+                                       d_scale, d_scale + channels);
+    if (d_in != nullptr) d_in += channels_ * plane_;
   }
 }
 

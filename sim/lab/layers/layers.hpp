@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "sim/lab/layer.hpp"
+#include "sim/lab/plane_loops.hpp"
 
 namespace gradcast::lab {
 
@@ -20,23 +21,18 @@ template <class Real>
 class Convolution : public Layer<Real> {
  public:
   Convolution(Shape input, int outputs, Kernel kernel);
+  ~Convolution() override;
   std::vector<ParameterTensor> parameters() const override;
   void forward(const Real* parameters, const Real* in, int samples, Real* out) override;
   void backward(const Real* parameters, const Real* in, const Real* out, const Real* d_out,
                 int samples, Real* d_in, Real* d_parameters) override;
 
  private:
-  /// The inputs that each output place of one sample multiplies, a column each: `patch_` x places.
-  void spread(const Real* in);
-  /// Adds the columns back to the inputs that they came from.
-  void gather(Real* in) const;
-  template <class Visit>
-  void visit_columns(Visit visit) const;
+  struct Planes;
 
   Kernel kernel_;
-  int patch_;   // channels x size x size
-  int places_;  // output height x width
-  std::vector<Real> columns_;
+  int patch_;  // channels x size x size
+  std::unique_ptr<Planes> planes_;
 };
 
 /// A row of a table for each token: out[i] = table[in[i]].
@@ -93,11 +89,13 @@ class GroupNorm : public Layer<Real> {
                 int samples, Real* d_in, Real* d_parameters) override;
 
  private:
+  /// Group `block` of all samples' groups.
+  Normalising<Real> group(const Real* parameters, const Real* in, int block) const;
+
   int groups_;
-  int channels_;                // per group
-  int plane_;                   // elements of a channel
-  std::vector<Real> means_;     // one per sample and group
-  std::vector<Real> inverses_;  // 1 / standard deviation
+  int channels_;                        // per group
+  int plane_;                           // elements of a channel
+  std::vector<Moments<Real>> moments_;  // one per sample and group
 };
 
 /// Long short-term memory over a sequence (Hochreiter and Schmidhuber, 1997, with the forget gate
@@ -153,9 +151,6 @@ class MaxPooling : public Layer<Real> {
   void forward(const Real* parameters, const Real* in, int samples, Real* out) override;
   void backward(const Real* parameters, const Real* in, const Real* out, const Real* d_out,
                 int samples, Real* d_in, Real* d_parameters) override;
-
- private:
-  std::vector<std::uint32_t> taken_;  // per output: its index in `in`
 };
 
 /// out = max(in, 0). Its gradient at 0 is 0.

@@ -14,31 +14,42 @@ MaxPooling<Real>::MaxPooling(Shape input)
     throw std::invalid_argument("pooling by 2 x 2 needs an even height and width");
 }
 
+// The height is even, so rows of all planes of all samples pair up without regard to where planes
+// end.
 template <class Real>
 void MaxPooling<Real>::forward(const Real*, const Real* in, int samples, Real* out) {
-  const auto width = static_cast<std::size_t>(this->input().width);
-  const auto out_width = static_cast<std::size_t>(this->output().width);
-  // Height is even, so rows of all planes of all samples pair up without regard to where they end.
-  const std::size_t pairs = static_cast<std::size_t>(samples) * this->output().size() / out_width;
-  taken_.resize(pairs * out_width);
-  for (std::size_t pair = 0; pair < pairs; ++pair)
-    for (std::size_t x = 0; x < out_width; ++x) {
-      const std::size_t first = 2 * pair * width + 2 * x;
-      std::size_t best = first;
-      for (const std::size_t other : {first + 1, first + width, first + width + 1})
-        if (in[other] > in[best]) best = other;
-      out[pair * out_width + x] = in[best];
-      taken_[pair * out_width + x] = static_cast<std::uint32_t>(best);
-    }
+  const auto width = static_cast<std::size_t>(this->output().width);
+  const std::size_t size = static_cast<std::size_t>(samples) * this->output().size();
+  for (const Real* end = out + size; out != end; out += width, in += 4 * width) {
+    const Real* below = in + 2 * width;
+    for (std::size_t x = 0; x < width; ++x)
+      out[x] =
+          std::max(std::max(in[2 * x], in[2 * x + 1]), std::max(below[2 * x], below[2 * x + 1]));
+  }
 }
 
 template <class Real>
-void MaxPooling<Real>::backward(const Real*, const Real*, const Real*, const Real* d_out,
+void MaxPooling<Real>::backward(const Real*, const Real* in, const Real* out, const Real* d_out,
                                 int samples, Real* d_in, Real*) {
   if (d_in == nullptr) return;
-  const std::size_t size = static_cast<std::size_t>(samples) * this->input().size();
-  std::fill(d_in, d_in + size, Real{0});
-  for (std::size_t i = 0; i < taken_.size(); ++i) d_in[taken_[i]] = d_out[i];
+  const auto width = static_cast<std::size_t>(this->output().width);
+  const std::size_t size = static_cast<std::size_t>(samples) * this->output().size();
+  for (const Real* end = out + size; out != end;
+       out += width, d_out += width, in += 4 * width, d_in += 4 * width) {
+    const Real* below = in + 2 * width;
+    Real* d_below = d_in + 2 * width;
+    for (std::size_t x = 0; x < width; ++x) {
+      const Real largest = out[x];
+      const Real d = d_out[x];
+      const bool first = in[2 * x] == largest;
+      const bool second = !first & (in[2 * x + 1] == largest);
+      const bool third = !first & !second & (below[2 * x] == largest);
+      d_in[2 * x] = first ? d : 0;
+      d_in[2 * x + 1] = second ? d : 0;
+      d_below[2 * x] = third ? d : 0;
+      d_below[2 * x + 1] = !first & !second & !third ? d : 0;
+    }
+  }
 }
 
 template class MaxPooling<float>;
@@ -74,7 +85,10 @@ void Rectifier<Real>::backward(const Real*, const Real* in, const Real*, const R
                                int samples, Real* d_in, Real*) {
   if (d_in == nullptr) return;
   const std::size_t size = static_cast<std::size_t>(samples) * this->input().size();
-  for (std::size_t i = 0; i < size; ++i) d_in[i] = in[i] > 0 ? d_out[i] : Real{0};
+  for (std::size_t i = 0; i < size; ++i) {
+    const Real d = d_out[i];  // read in any case, so that the loop has no branch
+    d_in[i] = in[i] > 0 ? d : Real{0};
+  }
 }
 
 template class Rectifier<float>;

@@ -18,6 +18,7 @@ struct Residual<Real>::Chain {
     std::vector<Real> out{};
   };
   std::vector<Link> links;
+  std::vector<Real> d_links[2];  // in turn: gradients by what flows from link to link
 
   void add(std::string name, std::unique_ptr<Layer<Real>> layer) {
     links.push_back({std::move(name), std::move(layer)});
@@ -26,7 +27,7 @@ struct Residual<Real>::Chain {
 
   const Real* forward(const Real* parameters, const Real* in, int samples) {
     for (Link& link : links) {
-      link.out.resize(static_cast<std::size_t>(samples) * link.layer->output().size());
+      grow(link.out, static_cast<std::size_t>(samples) * link.layer->output().size());
       link.layer->forward(parameters, in, samples, link.out.data());
       parameters += parameter_count(*link.layer);
       in = link.out.data();
@@ -38,15 +39,14 @@ struct Residual<Real>::Chain {
   void backward(const Real* parameters, const Real* in, const Real* d_out, int samples, Real* d_in,
                 Real* d_parameters) {
     std::size_t end = size();
-    std::vector<Real> from(d_out, d_out + static_cast<std::size_t>(samples) * output().size());
-    std::vector<Real> to;
     for (std::size_t i = links.size(); i-- > 0;) {
       Layer<Real>& layer = *links[i].layer;
       end -= parameter_count(layer);
-      to.resize(static_cast<std::size_t>(samples) * layer.input().size());
+      std::vector<Real>& d_link = d_links[i % 2];
+      if (i > 0) grow(d_link, static_cast<std::size_t>(samples) * layer.input().size());
       layer.backward(parameters + end, i == 0 ? in : links[i - 1].out.data(), links[i].out.data(),
-                     from.data(), samples, i == 0 ? d_in : to.data(), d_parameters + end);
-      std::swap(from, to);
+                     d_out, samples, i == 0 ? d_in : d_link.data(), d_parameters + end);
+      d_out = d_link.data();
     }
   }
 
@@ -102,7 +102,7 @@ void Residual<Real>::forward(const Real* parameters, const Real* in, int samples
   const Real* main = main_->forward(parameters, in, samples);
   const Real* shortcut =
       shortcut_ ? shortcut_->forward(parameters + main_->size(), in, samples) : in;
-  added_.resize(size);
+  grow(added_, size);
   for (std::size_t i = 0; i < size; ++i) {
     added_[i] = main[i] + shortcut[i];
     out[i] = std::max(added_[i], Real{0});
@@ -114,11 +114,14 @@ void Residual<Real>::backward(const Real* parameters, const Real* in, const Real
                               const Real* d_out, int samples, Real* d_in, Real* d_parameters) {
   const std::size_t size = static_cast<std::size_t>(samples) * this->output().size();
   const std::size_t in_size = static_cast<std::size_t>(samples) * this->input().size();
-  d_added_.resize(size);
-  for (std::size_t i = 0; i < size; ++i) d_added_[i] = added_[i] > 0 ? d_out[i] : Real{0};
+  grow(d_added_, size);
+  for (std::size_t i = 0; i < size; ++i) {
+    const Real d = d_out[i];  // read in any case, so that the loop has no branch
+    d_added_[i] = added_[i] > 0 ? d : Real{0};
+  }
   main_->backward(parameters, in, d_added_.data(), samples, d_in, d_parameters);
   if (shortcut_) {
-    d_shortcut_.resize(d_in == nullptr ? 0 : in_size);
+    if (d_in != nullptr) grow(d_shortcut_, in_size);
     shortcut_->backward(parameters + main_->size(), in, d_added_.data(), samples,
                         d_in == nullptr ? nullptr : d_shortcut_.data(),
                         d_parameters + main_->size());

@@ -101,6 +101,15 @@ TEST_CASE("each layer's gradient is that of finite differences", "[lab]") {
       std::make_unique<Convolution<double>>(planes, 3, Kernel{.size = 5, .padding = 2}));
   layers.push_back(std::make_unique<Convolution<double>>(
       planes, 3, Kernel{.size = 3, .stride = 2, .padding = 1, .bias = false}));
+  // Kernels, strides and paddings that leave rows out or reach far beyond them; planes of more than
+  // one register, not square.
+  const Shape oblong{2, 7, 11};
+  for (const Kernel kernel :
+       {Kernel{.size = 1, .stride = 2}, Kernel{.size = 1, .padding = 1},
+        Kernel{.size = 2, .stride = 3, .padding = 1}, Kernel{.size = 3, .stride = 2},
+        Kernel{.size = 4, .stride = 3, .padding = 2}, Kernel{.size = 5, .stride = 2, .padding = 4}})
+    layers.push_back(std::make_unique<Convolution<double>>(oblong, 5, kernel));
+  layers.push_back(std::make_unique<GroupNorm<double>>(Shape{6, 5, 7}, 3));
   layers.push_back(std::make_unique<Residual<double>>(planes, 4, 1));
   layers.push_back(std::make_unique<Residual<double>>(planes, 8, 2));
   for (std::size_t i = 0; i < layers.size(); ++i) {
@@ -140,6 +149,61 @@ TEST_CASE("an LSTM of one unit gives what a pocket calculator gives", "[lab]") {
   layer.forward(parameters.data(), in.data(), 1, out.data());
   CHECK(out[0] == Approx(0.36958).epsilon(1e-4));
   CHECK(out[1] == Approx(0.66704).epsilon(1e-4));
+}
+
+// 2 channels of 7 x 11, 5 outputs. Whole numbers: every order of additions gives the same.
+TEST_CASE("a convolution is what its definition says", "[lab]") {
+  const Shape in{2, 7, 11};
+  for (const Kernel kernel : {Kernel{.size = 3, .padding = 1}, Kernel{.size = 3, .stride = 2},
+                              Kernel{.size = 5, .stride = 2, .padding = 2}, Kernel{.size = 1},
+                              Kernel{.size = 2, .stride = 3, .padding = 1}}) {
+    CAPTURE(kernel.size, kernel.stride, kernel.padding);
+    Convolution<float> layer(in, 5, kernel);
+    const Shape out = layer.output();
+    std::vector<float> parameters(parameter_count(layer));
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      parameters[i] = static_cast<float>(i % 7) - 3;
+    std::vector<float> from(2 * in.size());
+    for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<float>(i % 11) - 5;
+    std::vector<float> found(2 * out.size());
+    layer.forward(parameters.data(), from.data(), 2, found.data());
+    std::vector<float> wanted;
+    const auto at = [&](int sample, int channel, int y, int x) {
+      if (y < 0 || y >= in.height || x < 0 || x >= in.width) return 0.0f;
+      return from[static_cast<std::size_t>(
+          ((sample * in.channels + channel) * in.height + y) * in.width + x)];
+    };
+    for (int sample = 0; sample < 2; ++sample)
+      for (int output = 0; output < out.channels; ++output)
+        for (int y = 0; y < out.height; ++y)
+          for (int x = 0; x < out.width; ++x) {
+            const float* weight =
+                parameters.data() + output * in.channels * kernel.size * kernel.size;
+            float sum = parameters[parameters.size() - 5 + static_cast<std::size_t>(output)];
+            for (int channel = 0; channel < in.channels; ++channel)
+              for (int dy = 0; dy < kernel.size; ++dy)
+                for (int dx = 0; dx < kernel.size; ++dx)
+                  sum += *weight++ * at(sample, channel, y * kernel.stride + dy - kernel.padding,
+                                        x * kernel.stride + dx - kernel.padding);
+            wanted.push_back(sum);
+          }
+    CHECK(found == wanted);
+  }
+}
+
+// Of equals the first: 3 in the row above, then 1 on the left; a whole window of 0.
+TEST_CASE("max-pooling gives its gradient to the first of equals", "[lab]") {
+  MaxPooling<float> layer({1, 2, 6});
+  const std::vector<float> in{2, 3, 1, 0, 0, 0,  //
+                              3, 1, 1, 0, 0, 0};
+  std::vector<float> out(3);
+  layer.forward(nullptr, in.data(), 1, out.data());
+  CHECK(out == std::vector<float>{3, 1, 0});
+  const std::vector<float> d_out{5, 6, 7};
+  std::vector<float> d_in(12, -1.0f);
+  layer.backward(nullptr, in.data(), out.data(), d_out.data(), 1, d_in.data(), nullptr);
+  CHECK(d_in == std::vector<float>{0, 5, 6, 0, 7, 0,  //
+                                   0, 0, 0, 0, 0, 0});
 }
 
 TEST_CASE("a whole network's gradient is that of finite differences", "[lab]") {
