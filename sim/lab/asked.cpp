@@ -9,6 +9,7 @@
 #include "sim/base/units.hpp"
 #include "sim/inputs/compressor_words.hpp"
 #include "sim/inputs/cost_table.hpp"
+#include "sim/lab/cifar.hpp"
 #include "sim/lab/networks.hpp"
 #include "sim/options/flags.hpp"
 
@@ -227,8 +228,8 @@ Flags train_flags() {
       "fashion-mnist; for char-lstm common-licenses, the texts that every Debian has; or made: "
       "computed samples that need no files (default: the first that the network can learn)");
   flags.add("data",
-            "a folder with the four IDX files of MNIST or the like, or for char-lstm a text or a "
-            "folder of texts, in place of --dataset");
+            "a folder with the four IDX files of MNIST or the like, or with CIFAR-10's six binary "
+            "files; for char-lstm a text or a folder of texts; in place of --dataset");
   flags.add("compressor",
             "a name of `gradcast list`, or a .csv file that describes one and names its "
             "mathematics",
@@ -360,7 +361,9 @@ Dataset read_dataset(const TrainAsked& asked, std::vector<InputFile>& inputs) {
   if (!asked.data.empty()) {
     const std::filesystem::path folder = asked.data;
     const auto name = (folder.has_filename() ? folder : folder.parent_path()).filename().string();
-    return text ? read_text_dataset(name, folder, inputs) : read_idx_dataset(name, folder, inputs);
+    if (text) return read_text_dataset(name, folder, inputs);
+    return holds_cifar(folder) ? read_cifar_dataset(name, folder, inputs)
+                               : read_idx_dataset(name, folder, inputs);
   }
   if (asked.dataset == kMade) return text ? made_text_dataset() : made_dataset();
   std::error_code ignored;
