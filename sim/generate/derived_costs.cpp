@@ -53,7 +53,9 @@ All encodes: sizes that ran as in cost-v100-simulated (evidence simulated); all 
 sparsifiers: density 0.0001 costs what 0.001 does. 0.1 goes on in the line from 0.001 to 0.01, and moves at least 24 bytes
   more a selected element. Their decode did not run: the bytes of cost-v100-floor at the share of the bandwidth that a
   simulated stream reaches, and one launch.
-casts, quantisers: the usual parameter. powersgd: one square matrix in mode code, its rank as the parameter.
+casts, quantisers: the usual parameter. Payloads of large tensors are decoded as in one run of 1,048,576 elements and 2 or
+  4 workers; if there was none, at the least share of the bandwidth of the others. powersgd: one square matrix in mode code,
+  its rank as the parameter.
 input_type: 16-bit gradients save 2 bytes an element each time that encode reads them. Residual and sum stay in fp32.
 low_factor, high_factor: the true time is thought to lie, at 90 %, between these multiples of what is said. No measurement
   stands behind them. low: the bytes at the whole bandwidth, which nothing can beat; of casts, quantisers and powersgd with

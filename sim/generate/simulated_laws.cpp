@@ -96,6 +96,7 @@ UnpackLaw fit_unpack_law(const Compressor& compressor, const std::vector<Simulat
     fixed += weight * rest.count();
   }
   law.fixed = Seconds{weights > 0 ? fixed / weights : 0};
+  law.large_ran = largest != nullptr;
   if (largest != nullptr) {
     const Seconds payloads = largest->time - law.at(sum_of(*largest), 0, 0);
     law.payload_share =
@@ -211,8 +212,13 @@ WholeTimes::WholeTimes(const std::vector<SimulatedKernel>& kernels, double most_
   }
   for (const auto& [key, points] : encodes) encode_[key] = fit_large(points, most_share);
   for (const auto& [key, points] : restores) restore_[key] = fit_large(points, most_share);
-  for (const auto& [key, points] : unpacks)
+  double least_share = most_share;
+  for (const auto& [key, points] : unpacks) {
     unpack_[key] = fit_unpack_law(*find_compressor(key.first), points, most_share);
+    if (unpack_[key].large_ran) least_share = std::min(least_share, unpack_[key].payload_share);
+  }
+  for (auto& [key, law] : unpack_)
+    if (!law.large_ran) law.payload_share = least_share;
   for (const Compressor* compressor : all_packers())
     if (const Key key{compressor->name, compressor->parameter.usual};
         !encode_.contains(key) || !unpack_.contains(key))

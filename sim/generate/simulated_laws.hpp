@@ -48,10 +48,12 @@ inline constexpr double kSimulatedRanks[] = {1, 2, 4, 8, 32};
 /// takes a read's latency at least.
 struct UnpackLaw {
   Seconds fixed{0};
-  Seconds latency{0};        // of one worker's payload
-  double payload_share = 0;  // of the bandwidth, for payloads of large tensors
-  double sum_share = 0;      // for the sum, which is written once
+  Seconds latency{0};  // of one worker's payload
+  /// Of the bandwidth, for payloads of large tensors. If none ran, the least of other compressors.
+  double payload_share = 0;
+  double sum_share = 0;  // for the sum, which is written once
   double worst_error = 0;
+  bool large_ran = false;
 
   Seconds at(double sum_bytes, double payload_bytes, int workers) const;
 };
