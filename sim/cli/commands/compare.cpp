@@ -1,5 +1,6 @@
 // `gradcast compare`: shows forecast, measurement and error side by side.
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 
 #include "sim/answers/answer.hpp"
@@ -123,6 +124,8 @@ int compare(int argc, const char* const* argv) {
     if (flags.given("stack")) {
       request = request_of(run);
       request.stack = flags.text("stack") == "none" ? "" : flags.text("stack");
+      // A flag's path, not the row's.
+      if (is_path(request.stack)) request.stack = std::filesystem::absolute(request.stack).string();
     } else {
       request = unseen_request(measured.path, run, files);
       if (request.stack.empty() && !run.stack.empty()) ++own_stacks;

@@ -163,6 +163,19 @@ TEST_CASE("users bring measurements of their own, and are told the line that is 
 // One job on 8 nodes is 1.5 times what a ring needs; its share of adding up was fitted on the rows
 // of one job. Rows of several jobs are forecasts: 8 rings share each NIC, and the adding goes on
 // once.
+TEST_CASE("--stack takes a file from where the user is, not from beside the measured runs",
+          "[cli]") {
+  const TemporaryFolder folder;
+  const std::filesystem::path stack = folder.path / "mine.csv";
+  std::filesystem::copy_file(
+      std::filesystem::path(GRADCAST_SOURCE_DIR) / "platforms/stack-paper.csv", stack);
+  const std::string from_here = std::filesystem::relative(stack).string();
+  const Json by_path = compared({"--engine", "analytic", "--stack", from_here});
+  const Json by_name = compared({"--engine", "analytic", "--stack", "paper"});
+  for (std::size_t i = 0; i < by_name["results"].size(); ++i)
+    CHECK(by_path["results"][i]["predicted_seconds"] == by_name["results"][i]["predicted_seconds"]);
+}
+
 TEST_CASE("jobs that share a network: the growth from one to eight is within 15 %", "[cli]") {
   const Json document = compared({"--measured", "measured-contention-10gbe"});
   double measured[9] = {};
