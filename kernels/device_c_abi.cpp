@@ -67,7 +67,7 @@ const T* list_of(const T* items, std::int64_t number, const char* name) {
   return needed(items, name);
 }
 
-/// Rules with one definition have Mode::Only, which is 0 here.
+/// A call of these steps, which own what was made.
 template <class Made>
 gradcast_call* call_of(std::vector<std::function<void(void*)>> steps, std::shared_ptr<Made> made) {
   auto call = std::make_unique<gradcast_call>();

@@ -14,8 +14,8 @@
  *     gradcast_release(encode);           // the memory is the caller's again
  *
  * Pointers to tensors are to memory of the current device, aligned to 4 bytes (16 is faster).
- * Preparing takes the host microseconds, and enqueues an upload of tables: where k or a pointer
- * changes, prepare anew in the same workspace. Running needs no memory, waits for nothing and can
+ * Preparing plans on the host, and enqueues an upload of tables: where k or a pointer changes,
+ * prepare anew in the same workspace. Running needs no memory, waits for nothing and can
  * be captured in a CUDA graph. `stream` is a cudaStream_t, null the default stream.
  *
  * Errors: as in compressors.h; gradcast_device_error() has the line. */
@@ -37,7 +37,7 @@ GRADCAST_API const char* gradcast_device_kind(void);
 /* Memory on the device for a call's tables and scratch, aligned to 256 bytes. */
 typedef struct gradcast_workspace {
   void* memory;  /* null: nothing is prepared, and `bytes` is written */
-  int64_t bytes; /* of the memory; after each prepare, how many are needed */
+  int64_t bytes; /* of the memory; where it is null or too small, the bytes needed are written */
   void* stream;  /* on which tables are uploaded; run on it, or make the other stream wait for it */
 } gradcast_workspace;
 
