@@ -55,16 +55,28 @@ const Compressor& of_name(const char* name) {
   throw BadCall("no compressor '" + wanted.substr(0, 80) + "'");
 }
 
-const Packing& packing_of(const Compressor& compressor) {
-  require_that(compressor.packing != nullptr,
-               std::string(compressor.name) + " is no cast or quantiser");
-  return *compressor.packing;
-}
+/// A cast or quantiser, and its parameter.
+struct Packed {
+  PackRule rule{};
+  double parameter = 0;
 
-template <class T>
-const T* list_of(const T* items, std::int64_t number, const char* name) {
+  Packed(const char* name, double asked) {
+    const Compressor& compressor = of_name(name);
+    require_that(compressor.packing != nullptr,
+                 std::string(compressor.name) + " is no cast or quantiser");
+    rule = compressor.packing->rule;
+    parameter = parameter_for(compressor, asked);
+  }
+};
+
+/// `convert` of each of the caller's items.
+template <class Given, class Convert>
+auto each_of(const Given* given, std::int64_t number, const char* name, Convert convert) {
   require_that(number >= 1 && number <= kMostElements, std::to_string(number) + " of " + name);
-  return needed(items, name);
+  needed(given, name);
+  std::vector<decltype(convert(*given))> all;
+  for (const Given* one = given; one != given + number; ++one) all.push_back(convert(*one));
+  return all;
 }
 
 /// A call of these steps, which own what was made.
@@ -97,24 +109,6 @@ void prepare(gradcast_workspace* lent, gradcast_call** call, Make make) {
     require_that(asks, "a workspace of " + std::to_string(given) + " bytes, where " +
                            std::to_string(small.needed) + " are needed");
   }
-}
-
-std::vector<LevelPackerTensor> level_tensors(const gradcast_level_tensor* given,
-                                             std::int64_t number) {
-  std::vector<LevelPackerTensor> tensors;
-  for (std::int64_t i = 0; i < number; ++i) {
-    const gradcast_level_tensor& t = given[i];
-    LevelPackerTensor tensor;
-    tensor.gradient = t.gradient;
-    tensor.residual = t.residual;
-    tensor.elements = t.elements;
-    tensor.seed = t.seed;
-    tensor.scale = t.scale;
-    tensor.lanes = t.lanes;
-    tensor.status = t.notes;
-    tensors.push_back(tensor);
-  }
-  return tensors;
 }
 
 }  // namespace
@@ -160,10 +154,7 @@ gradcast_status gradcast_prepare_sparse_encode(const char* name,
     const ValueType type = value_type_for(asked.value_type);
     const Mode mode = mode_for(compressor, asked.mode);
     const auto threshold = static_cast<float>(parameter_for(compressor, asked.parameter));
-    list_of(given, number, "tensors");
-    std::vector<EncoderTensor> tensors;
-    for (std::int64_t i = 0; i < number; ++i) {
-      const gradcast_sparse_tensor& t = given[i];
+    const auto tensors = each_of(given, number, "tensors", [&](const auto& t) {
       EncoderTensor tensor;
       tensor.gradient = t.gradient;
       tensor.residual = t.residual;
@@ -179,8 +170,8 @@ gradcast_status gradcast_prepare_sparse_encode(const char* name,
       tensor.status = t.notes;
       tensor.threshold = threshold;
       tensor.value_type = type;
-      tensors.push_back(tensor);
-    }
+      return tensor;
+    });
     prepare(workspace, call, [&](const Workspace& lent) {
       const std::shared_ptr<Encoder> encoder =
           device::make_encoder(compressor.rule, mode, tensors, {}, lent);
@@ -195,22 +186,21 @@ gradcast_status gradcast_prepare_sparse_decode(const gradcast_sparse_set* given,
                                                gradcast_call** call) {
   return guarded(__func__, [&] {
     const ValueType type = value_type_for(value_type);
-    list_of(given, number, "sets");
     DecoderTensor tensor;
     tensor.dense = dense;
     tensor.elements = elements;
-    for (std::int64_t i = 0; i < number; ++i) {
+    tensor.sets = each_of(given, number, "sets", [&](const gradcast_sparse_set& its) {
       DecoderSet set;
       set.value_type = type;
-      needed(given[i].values, "values");
+      needed(its.values, "values");
       if (type == ValueType::Fp32)
-        set.values = static_cast<const float*>(given[i].values);
+        set.values = static_cast<const float*>(its.values);
       else
-        set.codes = static_cast<const std::uint16_t*>(given[i].values);
-      set.indices = needed(given[i].indices, "indices");
-      set.count = needed(given[i].count, "count");
-      tensor.sets.push_back(set);
-    }
+        set.codes = static_cast<const std::uint16_t*>(its.values);
+      set.indices = needed(its.indices, "indices");
+      set.count = needed(its.count, "count");
+      return set;
+    });
     prepare(workspace, call, [&](const Workspace& lent) {
       const std::shared_ptr<Decoder> decoder = device::make_decoder({tensor}, lent);
       return call_of<Decoder>({[decoder](void* stream) { decoder->decode(stream); }}, decoder);
@@ -222,13 +212,8 @@ gradcast_status gradcast_prepare_pack_encode(const char* name, double parameter,
                                              const gradcast_pack_tensor* given, int64_t number,
                                              gradcast_workspace* workspace, gradcast_call** call) {
   return guarded(__func__, [&] {
-    const Compressor& compressor = of_name(name);
-    const Packing& packing = packing_of(compressor);
-    const double checked = parameter_for(compressor, parameter);
-    list_of(given, number, "tensors");
-    std::vector<PackerTensor> tensors;
-    for (std::int64_t i = 0; i < number; ++i) {
-      const gradcast_pack_tensor& t = given[i];
+    const Packed packed(name, parameter);
+    const auto tensors = each_of(given, number, "tensors", [&](const auto& t) {
       PackerTensor tensor;
       tensor.gradient = t.gradient;
       tensor.residual = t.residual;
@@ -236,11 +221,11 @@ gradcast_status gradcast_prepare_pack_encode(const char* name, double parameter,
       tensor.seed = t.seed;
       tensor.packed = t.packed;
       tensor.status = t.notes;
-      tensors.push_back(tensor);
-    }
+      return tensor;
+    });
     prepare(workspace, call, [&](const Workspace& lent) {
       const std::shared_ptr<Packer> packer =
-          device::make_packer(packing.rule, checked, tensors, lent);
+          device::make_packer(packed.rule, packed.parameter, tensors, lent);
       return call_of<Packer>({[packer](void* stream) { packer->pack(stream); }}, packer);
     });
   });
@@ -250,23 +235,19 @@ gradcast_status gradcast_prepare_pack_decode(const char* name, double parameter,
                                              const gradcast_unpack_tensor* given, int64_t number,
                                              gradcast_workspace* workspace, gradcast_call** call) {
   return guarded(__func__, [&] {
-    const Compressor& compressor = of_name(name);
-    const Packing& packing = packing_of(compressor);
-    const double checked = parameter_for(compressor, parameter);
-    list_of(given, number, "tensors");
+    const Packed packed(name, parameter);
     require_that(workers >= 1 && workers <= kMostWorkers, std::to_string(workers) + " workers");
-    std::vector<UnpackerTensor> tensors;
-    for (std::int64_t i = 0; i < number; ++i) {
-      const std::uint32_t* const* packed = needed(given[i].packed, "packed");
+    const auto tensors = each_of(given, number, "tensors", [&](const auto& t) {
+      const std::uint32_t* const* payloads = needed(t.packed, "packed");
       UnpackerTensor tensor;
-      tensor.dense = given[i].dense;
-      tensor.elements = given[i].elements;
-      tensor.payloads.assign(packed, packed + workers);
-      tensors.push_back(tensor);
-    }
+      tensor.dense = t.dense;
+      tensor.elements = t.elements;
+      tensor.payloads.assign(payloads, payloads + workers);
+      return tensor;
+    });
     prepare(workspace, call, [&](const Workspace& lent) {
       const std::shared_ptr<Unpacker> unpacker =
-          device::make_unpacker(packing.rule, checked, tensors, lent);
+          device::make_unpacker(packed.rule, packed.parameter, tensors, lent);
       return call_of<Unpacker>({[unpacker](void* stream) { unpacker->unpack(stream); }}, unpacker);
     });
   });
@@ -276,13 +257,21 @@ gradcast_status gradcast_prepare_level_encode(const char* name, double parameter
                                               const gradcast_level_tensor* given, int64_t number,
                                               gradcast_workspace* workspace, gradcast_call** call) {
   return guarded(__func__, [&] {
-    const Compressor& compressor = of_name(name);
-    const Packing& packing = packing_of(compressor);
-    const double checked = parameter_for(compressor, parameter);
-    list_of(given, number, "tensors");
+    const Packed packed(name, parameter);
+    const auto tensors = each_of(given, number, "tensors", [&](const auto& t) {
+      LevelPackerTensor tensor;
+      tensor.gradient = t.gradient;
+      tensor.residual = t.residual;
+      tensor.elements = t.elements;
+      tensor.seed = t.seed;
+      tensor.scale = t.scale;
+      tensor.lanes = t.lanes;
+      tensor.status = t.notes;
+      return tensor;
+    });
     prepare(workspace, call, [&](const Workspace& lent) {
-      const std::shared_ptr<LevelPacker> packer = device::make_level_packer(
-          packing.rule, checked, workers, level_tensors(given, number), lent);
+      const std::shared_ptr<LevelPacker> packer =
+          device::make_level_packer(packed.rule, packed.parameter, workers, tensors, lent);
       return call_of<LevelPacker>({[packer](void* stream) { packer->measure(stream); },
                                    [packer](void* stream) { packer->pack(stream); }},
                                   packer);
@@ -294,22 +283,18 @@ gradcast_status gradcast_prepare_level_decode(const char* name, double parameter
                                               const gradcast_level_tensor* given, int64_t number,
                                               gradcast_workspace* workspace, gradcast_call** call) {
   return guarded(__func__, [&] {
-    const Compressor& compressor = of_name(name);
-    const Packing& packing = packing_of(compressor);
-    const double checked = parameter_for(compressor, parameter);
-    list_of(given, number, "tensors");
-    std::vector<LevelUnpackerTensor> tensors;
-    for (std::int64_t i = 0; i < number; ++i) {
+    const Packed packed(name, parameter);
+    const auto tensors = each_of(given, number, "tensors", [&](const auto& t) {
       LevelUnpackerTensor tensor;
-      tensor.dense = given[i].gradient;
-      tensor.elements = given[i].elements;
-      tensor.scale = given[i].scale;
-      tensor.lanes = given[i].lanes;
-      tensors.push_back(tensor);
-    }
+      tensor.dense = t.gradient;
+      tensor.elements = t.elements;
+      tensor.scale = t.scale;
+      tensor.lanes = t.lanes;
+      return tensor;
+    });
     prepare(workspace, call, [&](const Workspace& lent) {
       const std::shared_ptr<LevelUnpacker> unpacker =
-          device::make_level_unpacker(packing.rule, checked, workers, tensors, lent);
+          device::make_level_unpacker(packed.rule, packed.parameter, workers, tensors, lent);
       return call_of<LevelUnpacker>({[unpacker](void* stream) { unpacker->unpack(stream); }},
                                     unpacker);
     });
@@ -325,10 +310,7 @@ gradcast_status gradcast_prepare_low_rank(const char* name, int64_t rank, int32_
                  std::string(compressor.name) + " sends no thin matrices");
     parameter_for(compressor, static_cast<double>(rank));
     const Mode checked = mode_for(compressor, mode);
-    list_of(given, number, "tensors");
-    std::vector<LowRankTensor> tensors;
-    for (std::int64_t i = 0; i < number; ++i) {
-      const gradcast_low_rank_tensor& t = given[i];
+    const auto tensors = each_of(given, number, "tensors", [&](const auto& t) {
       require_that(t.rows >= 1 && t.columns >= 1 && t.rows <= kMostElements &&
                        t.columns <= kMostElements / t.rows,
                    "a matrix of " + std::to_string(t.rows) + " x " + std::to_string(t.columns) +
@@ -342,8 +324,8 @@ gradcast_status gradcast_prepare_low_rank(const char* name, int64_t rank, int32_
       tensor.q = t.q;
       tensor.dense = t.dense;
       tensor.status = t.notes;
-      tensors.push_back(tensor);
-    }
+      return tensor;
+    });
     prepare(workspace, call, [&](const Workspace& lent) {
       const std::shared_ptr<LowRankEncoder> encoder =
           device::make_low_rank_encoder(rank, checked, tensors, lent);

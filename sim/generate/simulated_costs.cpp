@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kSource = "traces/simulated-v100.csv";
 constexpr std::int64_t kDerivedElements[] = {4'194'304,  16'777'216,  25'557'032,
                                              61'100'840, 138'357'544, 400'000'000};
-/// Of decoding packed codes, whose time is that of latency below.
+/// From so many elements on, decoding packed codes is bound by bandwidth; below, by latency.
 constexpr std::int64_t kWhereThroughputBegins = 2'097'152;
 constexpr int kSimulatedWorkers[] = {1, 16, 256};
 
@@ -76,7 +76,7 @@ void add_sparse_rows(CostTable& table, const SimulatedCall& encode, const char* 
   });
 }
 
-/// Of a compressor that sends something of every element: the sizes that ran, and larger ones.
+/// Rows of a compressor that sends something of every element: sizes that ran, and larger ones.
 void add_whole_rows(CostTable& table, const WholeTimes& times,
                     const std::vector<SimulatedCall>& calls, const Compressor& compressor,
                     double parameter) {

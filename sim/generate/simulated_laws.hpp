@@ -49,7 +49,7 @@ inline constexpr double kSimulatedRanks[] = {1, 2, 4, 8, 32};
 struct UnpackLaw {
   Seconds fixed{0};
   Seconds latency{0};  // of one worker's payload
-  /// Of the bandwidth, for payloads of large tensors. If none ran, the least of other compressors.
+  /// Share of the bandwidth, for payloads of large tensors. If none ran, the least share of others.
   double payload_share = 0;
   double sum_share = 0;  // for the sum, which is written once
   double worst_error = 0;
@@ -65,7 +65,7 @@ class WholeTimes {
   /// Throws DataError if a compressor did not run.
   WholeTimes(const std::vector<SimulatedKernel>& kernels, double most_share, const TextFile& file);
 
-  /// What ran, else the law's time.
+  /// The time that ran, else the law's.
   Seconds encode(const Compressor& compressor, double parameter, std::int64_t elements) const;
   Seconds decode(const Compressor& compressor, double parameter, std::int64_t elements,
                  int workers) const;

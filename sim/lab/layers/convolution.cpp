@@ -136,7 +136,7 @@ struct Convolution<Real>::Planes {
     read_out(to);
   }
 
-  /// Of one sample, whose d_out lies padded at `d_out`.
+  /// The gradient by one sample, whose d_out lies padded at `d_out`.
   void back_to_in(const Real* d_out, Real* d_in) {
     const int s = kernel.stride;
     if (phases < s) std::fill_n(d_in, in.size(), Real{0});

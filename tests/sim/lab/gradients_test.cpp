@@ -191,7 +191,7 @@ TEST_CASE("a convolution is what its definition says", "[lab]") {
   }
 }
 
-// Of equals the first: 3 in the row above, then 1 on the left; a whole window of 0.
+// The first of equals wins: 3 in the row above, then 1 on the left; a whole window of 0.
 TEST_CASE("max-pooling gives its gradient to the first of equals", "[lab]") {
   MaxPooling<float> layer({1, 2, 6});
   const std::vector<float> in{2, 3, 1, 0, 0, 0,  //
