@@ -32,8 +32,10 @@ LONGEST = 180  # seconds that a run should take at most
 BUSY_SHARE = 0.1  # of the machine, by others, makes a run worthless
 TRIES = 3
 CALIBRATE_FLAGS = {"density": "--densities", "parameter": "--parameters"}
-# --quick runs two short set-ups, which the commit's hash draws.
-QUICK_RUNS, QUICK_ITERATIONS, QUICK_SECONDS, QUICK_PERCENT = 2, 5, 48, 15
+# --quick runs two short set-ups, which the commit's hash draws among those whose recorded iterations lie no further
+# apart than its bound: no single run of the others shows whether a forecast is right. And among those that were not
+# forecast worse than its smaller bound, so that it fails where something got worse: the page shows the others.
+QUICK_RUNS, QUICK_ITERATIONS, QUICK_SECONDS, QUICK_PERCENT, QUICK_RECORDED_PERCENT = 2, 5, 48, 15, 10
 
 
 # Load of the machine by others.
@@ -338,7 +340,7 @@ def quick(known):
     """The short set of this commit. Returns 1 where a set-up is beyond its bound twice in a row."""
     # More ranks than cores would measure how the cores are shared, and take minutes to start.
     short = [name for name, setup in known.items()
-             if quick_seconds(setup) <= QUICK_SECONDS and setups.ranks_of(setup) <= (os.cpu_count() or 1)]
+             if quick_seconds(setup) <= QUICK_SECONDS and setups.ranks_of(setup) <= (os.cpu_count() or 1) and repeats(name)]
     chosen = sorted(setups.drawn(short, QUICK_RUNS, commit()))
     print(f"scripts/prove: {', '.join(chosen)}: about {sum(quick_seconds(known[name]) for name in chosen):.0f} s",
           file=sys.stderr)
@@ -353,6 +355,17 @@ def quick(known):
                       f"{record['forecast']['seconds']:.3f} s ({errors[-1]:+.1f} %, at most {QUICK_PERCENT})", flush=True)
             failed = failed or abs(errors[-1]) > QUICK_PERCENT
     return int(failed)
+
+
+def repeats(name):
+    """Whether the recorded run of a set-up is one that --quick can be held to."""
+    path = RESULTS / f"{name}.json"
+    if not path.exists():
+        return False
+    record = json.loads(path.read_text())
+    spread = page.spread_percent(record)
+    return (spread is not None and spread <= QUICK_PERCENT
+            and abs(page.error_percent(record)) <= QUICK_RECORDED_PERCENT)
 
 
 def quick_seconds(setup):

@@ -173,15 +173,19 @@ Cluster changed_cluster(const Request& request, const TextFile& file, DataFiles&
   return cluster;
 }
 
-constexpr const char* kPopulation = "stack-population";
-constexpr const char* kPopulationByMpi = "stack-population-mpi";
+/// The file of the population whose transport is that of the library that was asked for.
+std::string population_file(Transport transport) {
+  return std::string(kStacks.prefix) + population_of(transport);
+}
 
 /// "ddp-nccl" is short for "stack-ddp-nccl". Where none was typed, it is the population's, and ""
 /// where the data folder lacks that.
 std::string stack_name(const Request& request, const DataFiles& files) {
   const std::string& typed = request.stack;
-  if (typed.empty() && request.population.empty())
-    return files.has(kStacks, kPopulation) ? kPopulation : "";
+  if (typed.empty() && request.population.empty()) {
+    const std::string usual = population_file(transport_of(request.collective));
+    return files.has(kStacks, usual) ? usual : "";
+  }
   if (typed.empty()) return request.population;
   return is_path(typed) || typed.starts_with(kStacks.prefix) ? typed
                                                              : std::string(kStacks.prefix) + typed;
@@ -296,7 +300,8 @@ Request unseen_request(Request request, const std::string& source, DataFiles& fi
     const auto stack = others.parsed(others.read(kStacks, name), load_stack);
     if (std::find(stack->without.begin(), stack->without.end(), source) == stack->without.end())
       continue;
-    (name.starts_with(kPopulation) ? request.population : request.stack) = name;
+    (name.starts_with(population_file(Transport::Nccl)) ? request.population : request.stack) =
+        name;
     break;
   }
   return request;
@@ -337,8 +342,11 @@ RequestFiles read_files(const Request& request, DataFiles& files) {
   read.collectives = read_collectives(request, *read.cluster, files);
   if (const std::string name = stack_name(request, files); !name.empty())
     read.stack = &files.read(kStacks, name, request.folder);
-  if (request.stack.empty() && request.population.empty() && files.has(kStacks, kPopulationByMpi))
-    read.population_by_mpi = &files.read(kStacks, kPopulationByMpi);
+  // Who names no library may send by MPI.
+  if (const std::string by_mpi = population_file(Transport::Mpi);
+      request.stack.empty() && request.population.empty() &&
+      transport_of(request.collective) == Transport::Nccl && files.has(kStacks, by_mpi))
+    read.population_by_mpi = &files.read(kStacks, by_mpi);
   if (!request.events.empty()) read.events = &files.read(kEvents, request.events);
   if (compressor.family == Family::Dense) return read;
   const Request costs = with_costs_of_compressor(request, files);

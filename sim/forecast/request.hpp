@@ -27,7 +27,7 @@ struct Request {
   bool today = false;        // what is left open is today's software: see preset.hpp
   std::string stack;         // the software; "": physics alone
   bool stack_given = false;  // somebody chose it, or that there be none
-  std::string population;    // whose interval a run without a stack has; "": that of NCCL's stacks
+  std::string population;    // whose interval a run without a stack has; "": by the collective
   std::string compressor = "dense";
   std::string mode;            // "": the cost table's choice
   std::string implementation;  // "": the cost table's choice

@@ -151,12 +151,13 @@ void measure(SoftwareSpread& spread, const std::vector<const StackTerm*>& terms,
     if (term.forecast && sum > 0) term.seconds *= added / sum;
 }
 
-/// The compressor's costs, where their table says how far they may be off. Their ends are those of
-/// a 90 % interval, and lie so many deviations away.
+/// The ends of a 90 % interval lie so many deviations away.
+const double kReach = t_quantile(1 - kTail, kSpreadDegrees);
+
+/// The compressor's costs, where their table says how far they may be off.
 void add_costs(SoftwareSpread& spread, const Scenario& inside, const CostFactors& factors,
                const Engine& engine) {
   if (!factors.said()) return;
-  static const double kReach = t_quantile(1 - kTail, kSpreadDegrees);
   Scenario dearer = inside;
   const double high = std::max(factors.high, 1.1);
   dearer.codec.encode_factor *= high;
@@ -191,6 +192,28 @@ void add_compute(SoftwareSpread& spread, const Scenario& inside, const Engine& e
   compute.forecast = false;
   compute.of_physics = true;
   spread.terms.push_back(compute);
+}
+
+/// Exchanges that may take turns. The interval goes from both ways at once to turns throughout.
+void add_turns(SoftwareSpread& spread, const Scenario& inside, const Engine& engine) {
+  if (inside.library == nullptr) return;
+  Timer timer(inside, engine);
+  const auto time_at = [&](double share) {
+    Scenario other = inside;
+    other.cluster.turns_share = share;
+    return timer.time_of(other);
+  };
+  const double without = time_at(0);
+  const double all = time_at(1) - without;
+  if (all <= 0) return;
+  SpreadTerm turns;
+  turns.name = "turns of exchanges";
+  turns.seconds = time_at(inside.cluster.turns_share) - without;
+  turns.deviation = std::log(all / turns.seconds) / kReach;
+  turns.deviation_below = std::log(10) / kReach;  // a tenth at the low end, which is nearly none
+  turns.forecast = false;
+  turns.of_physics = true;
+  spread.terms.push_back(turns);
 }
 
 /// The time of a collective alone may rest on measured ones of its cluster. Then these scatter, and
@@ -376,6 +399,7 @@ std::optional<SoftwareSpread> spread_of(const Scenario& scenario, const Plan& pl
   measure(spread, terms, inside, physics, engine);
   add_costs(spread, inside, cost_factors_of(plan), engine);
   add_compute(spread, inside, engine);
+  add_turns(spread, inside, engine);
   // The factor of a cluster is on all but compute, and in the forecast.
   for (SpreadTerm& term : spread.terms)
     term.seconds *= scenario.kind_factor * scenario.model_factor;

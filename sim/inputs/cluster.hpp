@@ -148,6 +148,11 @@ struct Cluster : NodeProperties {
   /// No property of a file either; it follows from the kind of network and from who chooses.
   bool by_sockets = false;
 
+  /// Share of their bytes for which two ranks of Open MPI take turns where they may, else send both
+  /// ways at once. No property of a file: exchanges measured alone ran from one extreme to the
+  /// other on one machine (docs/proving.md). Forecasts take this, intervals all from 0 to 1.
+  double turns_share = 0.75;
+
   /// A SimGrid platform that stands for all of the network; its hosts are nodes of one GPU. "":
   /// none.
   std::filesystem::path platform_file;

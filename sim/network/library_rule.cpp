@@ -64,9 +64,9 @@ constexpr std::string_view kGatherRing = "ring-all-gather";
 /// asks for it (btl_tcp_min_rdma_pipeline_size of 4.1; `ompi_info --param btl tcp --level 9`).
 constexpr double kOpenMpiFragments = 192 << 10;
 
-/// If two ranks exchange such messages over their one connection, the receiver's request waits
-/// behind its own data, and the directions take turns. A ring of more than two has a connection for
-/// each direction. Ranks of a node that share its NIC fill the pauses.
+/// If two ranks exchange such messages over their one connection, the receiver's request may wait
+/// behind its own data: then the directions take turns. A ring of more than two has a connection
+/// for each direction. Ranks of a node that share its NIC fill the pauses.
 CollectiveUse in_turns(CollectiveUse use, const Cluster& cluster, int ranks, Bytes bytes) {
   if (use.collective == nullptr) return use;
   if (network_kind_of(cluster) != NetworkKind::Tcp || cluster.gpus_per_node > 1) return use;
@@ -89,7 +89,7 @@ CollectiveUse in_turns(CollectiveUse use, const Cluster& cluster, int ranks, Byt
   }
   if (exchanged == 0) return use;
   use.protocol.name = "in-turns";
-  use.protocol.link_time = 1 + exchanged / all;
+  use.protocol.link_time = 1 + cluster.turns_share * exchanged / all;
   return use;
 }
 

@@ -131,7 +131,8 @@ struct Scenario {
   /// Terms by name whose value was asked for: no stack changes them.
   std::vector<std::string> stated;
   /// Stacks that were measured, as one: where there is no stack it says how wide the interval is.
-  /// Those that send by NCCL, as most do, and those that send by MPI through the host.
+  /// Those that send by the library that was asked for, or by NCCL as most do; and those that send
+  /// by MPI through the host, where no library was asked for.
   std::shared_ptr<const Stack> population;
   std::shared_ptr<const Stack> population_by_mpi;
 

@@ -275,6 +275,17 @@ Transport transport_of(std::string_view stack) {
   return stack.find("gloo") != std::string_view::npos ? Transport::Gloo : Transport::Nccl;
 }
 
+std::string_view words_of(Transport transport) {
+  constexpr std::string_view kWords[kTransports] = {"NCCL", "MPI through the host", "Gloo"};
+  return kWords[static_cast<std::size_t>(transport)];
+}
+
+std::string population_of(Transport transport) {
+  constexpr std::string_view kNames[kTransports] = {"population", "population-mpi",
+                                                    "population-gloo"};
+  return std::string(kNames[static_cast<std::size_t>(transport)]);
+}
+
 std::string StackTerm::name() const {
   return std::string(quantity->name) + (compressor.empty() ? "" : " of " + compressor);
 }

@@ -69,7 +69,13 @@ enum class Transport { Nccl, Mpi, Gloo };
 inline constexpr std::size_t kTransports = 3;
 
 /// The transport of a stack, by its name: MPI and Gloo have theirs in it, all others send by NCCL.
+/// Of names of libraries likewise.
 Transport transport_of(std::string_view stack);
+/// "NCCL", "MPI through the host", "Gloo".
+std::string_view words_of(Transport transport);
+/// The stack that stands for all that were measured of a transport, where no stack is named:
+/// "population" for NCCL, "population-mpi", "population-gloo".
+std::string population_of(Transport transport);
 
 /// "ddp-nccl-without-x": the name of a stack that was estimated without the group x.
 inline constexpr std::string_view kWithout = "-without-";

@@ -96,17 +96,6 @@ std::size_t drawn_of(const std::vector<PriorShare>& shares, double all, Dice& di
 
 }  // namespace
 
-std::string population_of(Transport transport) {
-  switch (transport) {
-    case Transport::Mpi:
-      return "population-mpi";
-    case Transport::Gloo:
-      return "population-gloo";
-    default:
-      return "population";
-  }
-}
-
 bool is_population(const std::string& stack) { return stack.starts_with("population"); }
 
 PopulationFit fit_population(const std::vector<const SourceGroup*>& groups,

@@ -20,9 +20,6 @@ struct PopulationFit {
 PopulationFit fit_population(const std::vector<const SourceGroup*>& groups,
                              const StackPriors& priors, std::uint64_t seed);
 
-/// The stack that stands for all that were measured of a transport, where no stack is named:
-/// "population" for NCCL, "population-mpi", "population-gloo".
-std::string population_of(Transport transport);
 bool is_population(const std::string& stack);
 
 /// The stack of a name on a cluster that was not measured. Where the stack was not measured either,

@@ -22,7 +22,7 @@ std::vector<std::string> names_of(const PopulationFit& fit, const UsualSchedules
   std::vector<std::string> names = fit.stacks;
   for (const auto& [name, its] : listed)
     if (!among(names, name)) names.push_back(name);
-  for (const Transport transport : {Transport::Nccl, Transport::Mpi})
+  for (const Transport transport : {Transport::Nccl, Transport::Mpi, Transport::Gloo})
     names.push_back(population_of(transport));
   return names;
 }
@@ -41,11 +41,8 @@ std::string origin_of(const std::string& name, const PopulationFit& fit,
 
 std::string title_of(const std::string& name, const std::string& origin, const std::string& runs) {
   if (is_population(name))
-    return std::string("Software stacks that nobody measured and that send by ") +
-           (transport_of(name) == Transport::Mpi    ? "MPI through the host"
-            : transport_of(name) == Transport::Gloo ? "Gloo"
-                                                    : "NCCL") +
-           ", as others show them: " + runs + ".";
+    return "Software stacks that nobody measured and that send by " +
+           std::string(words_of(transport_of(name))) + ", as others show them: " + runs + ".";
   const std::string title = "The software stack " + name;
   if (origin == name) return title + ", as " + runs + " show it.";
   if (origin.empty())

@@ -103,6 +103,26 @@ TEST_CASE("compute that was derived and not measured widens the interval", "[spr
   CHECK(width() > 10 * measured);
 }
 
+// 40 MB on two nodes at 1 GB/s: halves to and fro take 40 ms both ways at once, 80 in turns, and 70
+// where three of four bytes take turns, which is forecast.
+TEST_CASE("exchanges that may take turns are forecast between the ends of their interval",
+          "[spread]") {
+  Scenario scenario = toy::scenario();
+  scenario.cluster.nodes = 2;
+  scenario.cluster.gpus_per_node = 1;
+  scenario.cluster.lay_out_ranks();
+  scenario.cluster.nic = {BytesPerSecond{1e9}, Seconds{0}};
+  scenario.cluster.network_kind = NetworkKind::Tcp;
+  scenario.payload = Bytes{40'000'000};
+  scenario.collective = nullptr;
+  scenario.library = find_library_rule("open-mpi");
+  scenario = on_stack(scenario, "per_iteration_overhead,1us,1%,x,,\n");
+  const Evaluation its = evaluate(scenario, *find_engine("analytic"));
+  CHECK(its.result.iteration.count() == Approx(0.070).epsilon(0.01));
+  CHECK(its.interval->low.count() == Approx(0.043).epsilon(0.02));  // with a tenth of the turns
+  CHECK(its.interval->high.count() == Approx(0.080).epsilon(0.01));
+}
+
 TEST_CASE("the same overhead on both sides leaves a speedup sure", "[spread]") {
   SoftwareSpread slower = spread(1);
   slower.physics = 0.105;

@@ -50,7 +50,7 @@ TEST_CASE("a stack that nobody measured has the costs of the one it is like", "[
   const auto files = stack_files(fit_of(priors), {},
                                  listed("old-mpi,merged,no,x,\nnew-mpi,layer,yes,y,old-mpi\n"
                                         "other,merged,never,z,\n"));
-  REQUIRE(files.size() == 5);
+  REQUIRE(files.size() == 6);  // and a population a transport
   CHECK(written(files, "old-mpi").terms[0].value == Approx(3e-3));
   const Stack like = written(files, "new-mpi");
   CHECK(like.terms[0].value == Approx(3e-3));
@@ -61,6 +61,7 @@ TEST_CASE("a stack that nobody measured has the costs of the one it is like", "[
   CHECK(other.terms[0].source == "no run of it: what other stacks say");
   CHECK(written(files, "population").terms[0].value == Approx(10e-3));
   CHECK(written(files, "population-mpi").terms[0].value == Approx(10e-3));
+  CHECK(written(files, "population-gloo").terms[0].value == Approx(10e-3));
 }
 
 // 3 ms by stacks of one row, 30 ms by those of another: the population has one term, of both.

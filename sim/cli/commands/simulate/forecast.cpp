@@ -33,6 +33,8 @@ IterationForecast make_forecast(const Scenario& scenario, const Plan& plan, cons
   forecast.latency = latency_sensitivity(scenario, plan);
   const Seconds jitter = (forecast.spread.p95 - forecast.spread.p05) / (2 * kDeviationsToP95);
   forecast.interval = interval_of(scenario, plan, forecast.result, jitter);
+  if (scenario.stack == nullptr && scenario.population != nullptr)
+    forecast.sends_by = words_of(transport_of(scenario.population->name));
   if (scenario.stack == nullptr && scenario.population_by_mpi != nullptr) {
     Scenario by_mpi = scenario;
     by_mpi.population = scenario.population_by_mpi;

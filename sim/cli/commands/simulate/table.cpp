@@ -24,7 +24,9 @@ std::string interval_is_of(const IterationForecast& forecast, const Json& settin
   if (!forecast.interval || settings.at("stack") != "") return "";
   const bool fitted =
       settings.at("forecast_deviation") != "0s" || settings.at("forecast_deviation_share") != "0%";
-  return fitted ? "" : "for any software that sends by NCCL; name yours with --stack to narrow it";
+  return fitted ? ""
+                : "for any software that sends by " + std::string(forecast.sends_by) +
+                      "; name yours with --stack to narrow it";
 }
 
 /// Words on costs that nobody measured on this GPU; "" for measured ones.
