@@ -40,9 +40,7 @@ Encoded encode(std::span<const float> gradient, std::span<float> residual,
     }
     // The elements that the last evaluation counted are sent; its adjustment of the threshold is
     // lost.
-    Encoded encoded = emit(u, output, all_from(least));
-    if (moments.unfinite > 0) encoded.status |= kNotFinite;
-    return encoded;
+    return emit(u, output, all_from(least));
   });
 }
 

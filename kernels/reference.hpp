@@ -2,6 +2,7 @@
 // to be read, not for speed. u is formed in the residual's place, and elements that are sent become
 // zero there.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -73,15 +74,25 @@ inline std::span<float> form_u(std::span<const float> gradient, std::span<float>
   return residual;
 }
 
+/// What `select(u)` sends, with a note where u is not finite everywhere.
+template <typename Select>
+Encoded noting_unfinite(std::span<float> u, Select select) {
+  const bool finite = std::all_of(u.begin(), u.end(), is_finite);
+  Encoded encoded = select(u);
+  if (!finite) encoded.status |= kNotFinite;
+  return encoded;
+}
+
 /// Forms u, and applies the rules common to all compressors that take a k. `select(u)` is the
 /// compressor's own rule; it is called for 0 < k < elements.
 template <typename Select>
 Encoded encode_by(std::span<const float> gradient, std::span<float> residual,
                   const Selection& selection, const SparseOutput& output, Select select) {
-  const std::span<float> u = form_u(gradient, residual);
-  if (selection.k <= 0) return {};
-  if (selection.k >= static_cast<std::int64_t>(u.size())) return emit(u, output, all_from(0));
-  return select(u);
+  return noting_unfinite(form_u(gradient, residual), [&](std::span<float> u) -> Encoded {
+    if (selection.k <= 0) return {};
+    if (selection.k >= static_cast<std::int64_t>(u.size())) return emit(u, output, all_from(0));
+    return select(u);
+  });
 }
 
 }  // namespace gradcast

@@ -30,7 +30,7 @@ struct Selection {
 /// More elements were selected than the output holds. The first by index were sent; the others stay
 /// in the residual.
 inline constexpr std::uint32_t kTruncated = 1;
-/// There were infinities or NaNs in u (only compressors that take moments look for them).
+/// There were infinities or NaNs in u. Codes without scales (casts, natural, signs) do not look.
 inline constexpr std::uint32_t kNotFinite = 2;
 /// Bits that tell how the kernels found the answer, which is the same in any case. A tile had more
 /// candidates than slots; the selection reached below the candidates; there were too few

@@ -11,7 +11,9 @@ namespace {
 Encoded encode(std::span<const float> gradient, std::span<float> residual,
                const Selection& selection, const SparseOutput& output) {
   require_mode("threshold", false, selection.mode);
-  return emit(form_u(gradient, residual), output, all_from(least_key_above(selection.threshold)));
+  return noting_unfinite(form_u(gradient, residual), [&](std::span<float> u) {
+    return emit(u, output, all_from(least_key_above(selection.threshold)));
+  });
 }
 
 }  // namespace

@@ -30,9 +30,7 @@ Encoded encode(std::span<const float> gradient, std::span<float> residual,
   return encode_by(gradient, residual, selection, output, [&](std::span<float> u) {
     if (selection.mode == Mode::Paper) return emit(u, output, k_largest_magnitudes(u, selection.k));
     const Moments moments = moments_of(u, MomentsOf::Magnitudes);
-    Encoded encoded = emit(u, output, all_from(least_that_passes(u, moments, selection.k)));
-    if (moments.unfinite > 0) encoded.status |= kNotFinite;
-    return encoded;
+    return emit(u, output, all_from(least_that_passes(u, moments, selection.k)));
   });
 }
 

@@ -128,7 +128,10 @@ __device__ inline void sample_block(const Batch& batch, int number, PrepareShare
   const Crossing crossing = find_from_top<kSampleBins>(own.bins, wanted, own.scratch);
   if (threadIdx.x == 0) {
     const Key threshold = crossing.bin == kNowhere ? 0 : crossing.bin << kSampleShift;
-    batch.first_threshold[which] = threshold > 0 ? threshold : 1;  // zeros are no candidates
+    // Zeros are no candidates; what is not finite is one, so that the stream sees it.
+    batch.first_threshold[which] = threshold == 0             ? 1
+                                   : threshold < kInfinityKey ? threshold
+                                                              : kInfinityKey;
   }
 }
 

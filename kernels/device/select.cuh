@@ -66,7 +66,6 @@ class Selecting {
         notes.thresholds.least[1] = share_.floor_of(part);  // to know how many were caught
       } else {
         thresholds_of<kRule, kMode>(moments, segment.elements, segment.quantile, notes.thresholds);
-        if (moments.unfinite > 0) or_atomic(&share_.findings_of(part).path, kNotFinite);
       }
     }
     block_barrier();

@@ -31,17 +31,17 @@ class SmallTensor {
   }
 
   __device__ void encode() {
-    form_u();
-    std::uint32_t status = 0;
-    const std::uint32_t chosen = choose(status);
-    send(chosen, status);
+    const bool unfinite = form_u();
+    send(choose(), unfinite);
   }
 
  private:
-  __device__ void form_u() {
+  /// Returns whether an element of this thread is an infinity or a NaN.
+  __device__ bool form_u() {
     constexpr int kAtOnce = 8;  // loads of each array in flight before the first is used
     const float* gradient = segment_.gradient;
     const float* residual = segment_.residual;
+    bool unfinite = false;
     for (int at = static_cast<int>(threadIdx.x); at < elements_; at += kAtOnce * kBlockThreads) {
       float g[kAtOnce];
       float e[kAtOnce];
@@ -52,21 +52,24 @@ class SmallTensor {
         e[n] = i < elements_ ? residual[i] : 0.0f;
       }
       GRADCAST_UNROLL
-      for (int n = 0; n < kAtOnce; ++n)
-        if (at + n * kBlockThreads < elements_)
-          shared_.at(at + n * kBlockThreads) = add_feedback(g[n], e[n]);
+      for (int n = 0; n < kAtOnce; ++n) {
+        const float u = add_feedback(g[n], e[n]);
+        unfinite = unfinite || !is_finite(u);
+        if (at + n * kBlockThreads < elements_) shared_.at(at + n * kBlockThreads) = u;
+      }
     }
     block_barrier();
+    return unfinite;
   }
 
   /// The bits of this thread's run that are selected.
-  __device__ std::uint32_t choose(std::uint32_t& status) {
+  __device__ std::uint32_t choose() {
     if (Traits::kGivenCut) return bits_of_run(select_from(segment_.least));
     if (segment_.k == 0) return 0;
     if (segment_.k == segment_.elements || kRule == Rule::Everything)
       return bits_of_run(select_everything());
     if (Traits::kCounts) {
-      const Decision decision = decision_from_counts(status);
+      const Decision decision = decision_from_counts();
       if (decision.kind == Decision::Least) return bits_of_run(select_from(decision.least));
     }
     const std::int64_t rank = Traits::kDrawsFromTop ? segment_.draw_from : segment_.k;
@@ -119,13 +122,12 @@ class SmallTensor {
     return bits;
   }
 
-  __device__ Decision decision_from_counts(std::uint32_t& status) {
+  __device__ Decision decision_from_counts() {
     if (Traits::kTakesSample) {
       const Key of_rank = key_in_sample();
       if (threadIdx.x == 0) thresholds_of_sample<kMode>(of_rank, shared_.thresholds);
     } else {
       const Moments moments = take_moments();
-      if (moments.unfinite > 0) status |= kNotFinite;
       if (threadIdx.x == 0)
         thresholds_of<kRule, kMode>(moments, segment_.elements, segment_.quantile,
                                     shared_.thresholds);
@@ -177,18 +179,23 @@ class SmallTensor {
                       shared_.scratch);
   }
 
-  __device__ void send(std::uint32_t bits, std::uint32_t status) {
-    const auto scan = block_scan(static_cast<std::uint32_t>(count_bits(bits)), shared_.scratch);
-    std::int64_t at = scan.before;
+  __device__ void send(std::uint32_t bits, bool unfinite) {
+    // The upper half counts threads that have something unfinite.
+    static_assert(kSmallElements < 1 << 16);
+    const auto scan = block_scan(
+        static_cast<std::uint32_t>(count_bits(bits)) | (unfinite ? 1u << 16 : 0u), shared_.scratch);
+    const std::uint32_t total = scan.total & 0xffffu;
+    const std::uint32_t unfinite_threads = scan.total >> 16;
+    std::int64_t at = scan.before & 0xffffu;
     for (; bits != 0 && at < segment_.capacity; bits &= bits - 1, ++at) {
       const int index = first_ + lowest_bit(bits);
       shared_.at(index) =
           send_value(segment_, at, shared_.at(index), static_cast<std::uint32_t>(index));
     }
     if (threadIdx.x == 0) {
-      const bool fits = scan.total <= segment_.capacity;
-      *segment_.count = fits ? scan.total : segment_.capacity;
-      *segment_.status = status | (fits ? 0u : kTruncated);
+      const bool fits = total <= segment_.capacity;
+      *segment_.count = fits ? total : segment_.capacity;
+      *segment_.status = (unfinite_threads > 0 ? kNotFinite : 0u) | (fits ? 0u : kTruncated);
     }
     block_barrier();
     for (int i = static_cast<int>(threadIdx.x); i < elements_; i += kBlockThreads)

@@ -26,6 +26,7 @@ class TileStream {
         seed_(segment_.seed + (kRandomKeys ? *batch.round : 0)),
         floor_(batch.first_threshold[which]),
         bins_(batch.candidate_bins + static_cast<std::int64_t>(which) * kCandidateBins),
+        status_(&batch.findings[which].path),
         caught_(caught),
         lane_(lane_of_thread()) {}
 
@@ -117,8 +118,10 @@ class TileStream {
     if (kRandomKeys) {
       // No u is needed for these, and all 16 at once would need too many registers.
       GRADCAST_UNROLL_BY_4
-      for (int i = 0; i < 16; ++i)
+      for (int i = 0; i < 16; ++i) {
         if (random_key(seed_, index_at(i, index)) >= floor_) own |= 1u << i;
+        if (valid >> i & 1u) note(u[i]);
+      }
     } else {
       GRADCAST_UNROLL
       for (int i = 0; i < 16; ++i)
@@ -146,6 +149,9 @@ class TileStream {
     }
     if (held > static_cast<std::uint32_t>(batch_.slots)) {
       if (kRanks) count_all(index, u, own);
+      GRADCAST_UNROLL
+      for (int i = 0; i < 16; ++i)
+        if (own >> i & 1u) note(u[i]);
       return held;
     }
     GRADCAST_UNROLL
@@ -180,6 +186,7 @@ class TileStream {
       if (kRanks)
         count_in(bins_, bins.of(key_of<kRandomKeys>(float_of(own.bits), seed_, own.index)), has);
       if (has) slots[first + lane_] = own;
+      note(float_of(own.bits));
     }
   }
 
@@ -189,6 +196,11 @@ class TileStream {
     GRADCAST_UNROLL
     for (int i = 0; i < 16; ++i)
       count_in(bins_, bins.of(key_at(u, i, index)), (own >> i & 1u) != 0);
+  }
+
+  /// Where keys are magnitudes, all that is not finite is a candidate: so candidates alone tell.
+  __device__ void note(float value) {
+    if (!is_finite(value)) or_atomic(status_, kNotFinite);
   }
 
   /// Index in the segment of the lane's element i.
@@ -204,6 +216,7 @@ class TileStream {
   std::uint64_t seed_;
   Key floor_;
   std::uint32_t* bins_;
+  std::uint32_t* status_;
   Candidate* caught_;
   int lane_;
   Moments moments_;

@@ -324,6 +324,17 @@ TEST_CASE("a fixed threshold sends what is larger in magnitude, however many tha
   CHECK(encode("threshold", u, {.k = 1, .threshold = 1}).indices == Indices{1, 5});  // takes no k
 }
 
+// An overflow of fp16 gradients: training code skips such a step, and must know of it.
+TEST_CASE("every sparsifier says where u is not finite, whatever it sends", "[kernels]") {
+  for (const char* name : {"topk", "randk", "rtopk", "threshold", "dense"})
+    for (const float bad : {NAN, INFINITY, -INFINITY}) {
+      CAPTURE(name, bad);
+      CHECK(encode(name, {1, bad, 3, 4}, {.k = 1}).encoded.status == kNotFinite);
+      CHECK(encode(name, {1, bad, 3, 4}, {.k = 0}).encoded.status == kNotFinite);
+      CHECK(encode(name, {1, 2, 3, 4}, {.k = 1}).encoded.status == 0u);
+    }
+}
+
 TEST_CASE("what is not finite passes any threshold, so that it does not stay for ever",
           "[kernels]") {
   CHECK(encode("threshold", {1, NAN, -INFINITY, 1e30f}, {.threshold = INFINITY}).indices ==
