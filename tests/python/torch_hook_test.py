@@ -35,7 +35,7 @@ sys.path[:0] = [str(ROOT / "python"), str(pathlib.Path(__file__).parent)]
 import gradcast.torch as gt  # noqa: E402
 import made  # noqa: E402
 from gradcast.torch import _exchange  # noqa: E402
-from worlds import (ALL, BATCH, DENSITY, END, LONG, LOOK, RESUMED, SENT, TIMEOUT, flat, in_world,  # noqa: E402
+from worlds import (ALL, BATCH, DENSITY, END, LONG, LOOK, RESUMED, SCALED, SENT, TIMEOUT, flat, in_world,  # noqa: E402
                     learning_rate_of, of_each_tensor, options_of, takes_density, world_of_all, world_to_kill,
                     world_to_resume)
 
@@ -156,6 +156,16 @@ class Processes(Folder):
                 weights, buckets = self.answers[2][0]["per-tensor"][name]
                 self.assertGreater(buckets, 2)
                 self.assertTrue(torch.equal(flat(net), weights))
+
+    def test_a_step_that_overflows_leaves_no_trace(self):
+        """An infinity on one process: all skip the step. Scales are powers of two, so nothing else is rounded."""
+        for number, options in enumerate(SCALED):
+            for answer in self.answers[2]:
+                with self.subTest(options["compressor"]):
+                    (plain, scale), (weights, reduced) = answer["scaled"][number]
+                    self.assertEqual((scale, reduced), (1024, 128))  # halved three times
+                    self.assertTrue(torch.isfinite(weights).all())
+                    self.assertTrue(torch.equal(weights, plain), (weights - plain).abs().max())
 
     def test_processes_with_other_settings_are_refused(self):
         for answer in self.answers[2]:

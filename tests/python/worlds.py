@@ -74,18 +74,18 @@ def flat(net):
     return torch.cat([parameter.detach().flatten() for parameter in net.parameters()])
 
 
-def wrapped(net, options, megabytes=None):
+def wrapped(net, options, megabytes=None, scaler=None):
     ddp = DistributedDataParallel(net, **({} if megabytes is None else {"bucket_cap_mb": megabytes}))
-    return ddp, gt.hook(**options).register(ddp) if options else None
+    return ddp, gt.hook(**options).register(ddp, scaler) if options else None
 
 
 class Training:
     """LeNet-5 on the made data, this process' share."""
 
-    def __init__(self, data, shards, rank, options, megabytes=None):
+    def __init__(self, data, shards, rank, options, megabytes=None, scaler=None):
         self.data, self.shards, self.rank = data, shards, rank
         self.net = made.LeNet5()
-        self.ddp, self.hook = wrapped(self.net, options, megabytes)
+        self.ddp, self.hook = wrapped(self.net, options, megabytes, scaler)
         self.optimizer = made.optimizer(self.net, learning_rate_of(options.get("compressor", "")),
                                         0 if options.get("momentum_correction") else 0.9)
 
@@ -136,6 +136,34 @@ def sent_by(data, shards, rank, options, flags):
     return wire.asked, training.hook.bytes_sent_last
 
 
+# Options of trainings whose loss is scaled: nothing is drawn, and buckets decide nothing. Codes by themselves hide an
+# infinity of one process from the others.
+SCALED = [{"compressor": "topk", "density": 0.05, "selection": "per-tensor"}, {"compressor": "powersgd"},
+          {"compressor": "topk", "density": 0.05, "momentum_correction": 0.9, "masking": True,
+           "selection": "per-tensor"},
+          *({"compressor": name, "selection": "per-tensor"} for name in ("efsignsgd", "onebit", "int8"))]
+
+
+def scaled_training(data, shards, rank, options, overflows):
+    """Six steps of a scaled loss. Before those of `overflows`, one of an infinite loss on rank 0. The weights, and
+    the scale."""
+    scaler = torch.amp.GradScaler("cpu", init_scale=1024.0, growth_interval=1000)
+    training = Training(data, shards, rank, options, 0.01, scaler)
+
+    def step(iteration, factor):
+        training.optimizer.zero_grad()
+        loss = made.loss_of(training.ddp, data, shards.batch_of(rank, iteration))
+        scaler.scale(loss * factor).backward()
+        scaler.step(training.optimizer)
+        scaler.update()
+
+    for iteration in range(6):
+        if iteration in overflows:
+            step(iteration, float("inf") if rank == 0 else 1.0)
+        step(iteration, 1.0)
+    return flat(training.net), scaler.get_scale()
+
+
 def world_of_all(rank, size, data, shards, folder):
     names = ALL if LONG else SOME
     done = {"long": {name: long_training(data, shards, rank, size, name) for name in names}}
@@ -145,6 +173,9 @@ def world_of_all(rank, size, data, shards, folder):
         done["per-tensor"] = {name: short_training(data, shards, rank, of_each_tensor(name), 4) for name in ALL}
         done["resumed"] = [short_training(data, shards, rank, options, END)[0] for options in RESUMED]
         done["sent"] = [sent_by(data, shards, rank, options, flags) for options, flags in SENT]
+        # PowerSGD draws Q in the first step, by a seed that counts iterations.
+        done["scaled"] = [[scaled_training(data, shards, rank, options, overflows) for overflows in
+                           ((), (1 if options["compressor"] == "powersgd" else 0, 3, 4))] for options in SCALED]
         done["refused"] = []
         for options in ({"compressor": "topk", "density": 0.1 + 0.1 * rank}, {"compressor": "topk", "seed": rank}):
             try:

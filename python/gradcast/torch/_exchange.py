@@ -6,7 +6,7 @@ torch.distributed, and `Workers` runs one for each simulated worker in step. The
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Callable, Generator, Sequence
 
 import torch
@@ -105,6 +105,7 @@ class Memory:
         self._pieces = {piece.name: piece for piece in pieces}
         self._groups: dict[tuple[str, ...], Group] = {}
         self._views: dict[str, dict[str, Tensor]] = {}  # of each parameter, into its group
+        self._before: dict[str, dict[str, Tensor]] = {}  # what `remember` found
 
     def _matrix(self, piece: Piece) -> _compressors.LowRank:
         return _compressors.LowRank(self._settings.compressor, piece.rows, piece.columns,
@@ -182,6 +183,31 @@ class Memory:
         """Copies of all that is kept, by parameter."""
         return {name: {what: view.clone() for what, view in views.items()} for name, views in self._views.items()}
 
+    def remember(self) -> None:
+        """Keeps a copy of all, in place of the last one."""
+        self._before = {name: dict(views) for name, views in self._views.items()}  # without a group none changes
+        for names, group in self._groups.items():
+            for what, flat in group.kept.items():
+                sizes = [self._sizes(piece)[what] for piece in group.pieces]
+                for name, copy in zip(names, torch.split(flat.clone(), sizes)):
+                    self._before[name][what] = copy
+
+    def recall(self) -> None:
+        """All is again as it was remembered; what is newer is zero."""
+        for name, views in self._views.items():
+            for what, view in views.items():
+                before = self._before.get(name, {}).get(what)
+                if before is None:
+                    view.zero_()
+                else:
+                    view.copy_(before)
+
+    def rescale(self, factor: float) -> None:
+        """Gradients are so many times as large from now on, and all that is kept was made from gradients."""
+        for views in self._views.values():
+            for view in views.values():
+                view.mul_(factor)
+
     def load(self, state: dict[str, dict[str, Tensor]]) -> None:
         """Takes the place of all that was kept. The caller has asked `misfit`."""
         self._groups = {}
@@ -203,11 +229,13 @@ class Memory:
 
 @dataclass(frozen=True)
 class Turn:
-    """The worker that encodes, and the iteration."""
+    """The worker that encodes, and the iteration. shows_overflow: an infinity or NaN of one worker makes all that all
+    workers receive NaN. By themselves quantisers send their largest code, and Rand-k may send nothing of it."""
 
     worker: int
     workers: int
     iteration: int
+    shows_overflow: bool = False
 
     def seed(self, settings: Settings, part: Part, shared: bool = False) -> int:
         return selection_seed(settings.seed, 0 if shared else self.worker + 1, part.number, self.iteration)
@@ -216,6 +244,9 @@ class Turn:
 def exchange(settings: Settings, group: Group, gradient: Tensor, turn: Turn) -> Exchange:
     """gradient: the group's elements, flat and contiguous: float32, bfloat16 or float16. In the end it is the mean over
     the workers (signSGD: the vote). Compressors compute in float32."""
+    if turn.shows_overflow:
+        nothing = (gradient * 0).sum().reshape(1)  # or NaN
+        return _overflowing(nothing, exchange(settings, group, gradient, replace(turn, shows_overflow=False)), gradient)
     wide = gradient
     if gradient.dtype != torch.float32:
         wide = group.coder.room("wide", gradient.numel(), torch.float32).copy_(gradient)
@@ -234,6 +265,12 @@ def exchange(settings: Settings, group: Group, gradient: Tensor, turn: Turn) -> 
     else:
         running = _packed(settings, group, wide, turn)
     return running if wide is gradient else _narrowed(running, wide, gradient)
+
+
+def _overflowing(nothing: Tensor, running: Exchange, gradient: Tensor) -> Exchange:
+    yield Collective("sum", nothing, control=True)
+    yield from running
+    gradient.add_(nothing)
 
 
 def _narrowed(running: Exchange, wide: Tensor, gradient: Tensor) -> Exchange:

@@ -52,6 +52,8 @@ class Hook:
         self.elements_sent = 0  # in the same collectives
         self.elements_sent_last = 0
         self.bytes_of_counts = 0  # beside bytes_sent: 8 bytes a bucket where each worker's count is its own
+        self._scale: float | None = None  # of the loss, and of all that is kept; None: it is not scaled
+        self._next_scale: float | None = None
         self._asked_group = process_group
         self._memory: Memory | None = None
         self._names: dict[int, str] = {}
@@ -62,15 +64,22 @@ class Hook:
         self._bytes_before = 0
         self._elements_before = 0
 
-    def register(self, model: DistributedDataParallel) -> Hook:
+    def register(self, model: DistributedDataParallel, scaler: torch.amp.GradScaler | None = None) -> Hook:
         """Makes the model's backward pass exchange gradients by this hook. All processes call it, with the same
         settings. Returns itself.
+
+        scaler: give it where the loss is scaled. Then an overflow of one process reaches all of them whatever the
+            compressor sends, so that all skip the step; what was kept of gradients is again as before a skipped step,
+            and follows the scale. This takes a copy of it, and a number more on the wire for each bucket. A scale
+            that falls means a skipped step.
 
         Raises InputError if the model is none of DistributedDataParallel, if no compressor
         takes its parameters' gradients, or if the processes' settings differ.
         """
         if not isinstance(model, DistributedDataParallel):
             raise InputError(f"model is a {type(model).__name__}, and must be a DistributedDataParallel")
+        if scaler is not None and not isinstance(scaler, torch.amp.GradScaler):
+            raise InputError(f"scaler is a {type(scaler).__name__}, and must be a torch.amp.GradScaler")
         if self._memory is not None:
             raise InputError("this hook is registered already: make another for another model")
         pieces = pieces_of(model.module)
@@ -89,6 +98,9 @@ class Hook:
             model.register_comm_hook(None, lambda state, bucket: self._take(bucket))
         except RuntimeError as error:
             raise InputError(f"the model takes no hook: {str(error).splitlines()[0]}") from None
+        if scaler is not None and scaler.is_enabled():
+            # Before forward, since backward would wait for the GPU to tell it.
+            model.register_forward_pre_hook(lambda *_: self._read_scale(scaler))
         self._memory = Memory(self.settings, pieces)
         self._names = {id(parameter): name for name, parameter in model.module.named_parameters()
                        if parameter.requires_grad}
@@ -103,6 +115,7 @@ class Hook:
         return {"rank": self._rank, "processes": self._size, "settings": self.settings.as_dict(),
                 "iteration": self.iteration, "bytes_sent": self.bytes_sent, "elements_sent": self.elements_sent,
                 "bytes_of_counts": self.bytes_of_counts, "buckets": [list(names) for names in self._done],
+                "scale": self._scale,
                 "memory": memory.state()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
@@ -131,7 +144,11 @@ class Hook:
             misfit = "its buckets have other parameters"
         if misfit:
             raise InputError(f"the state is of another model: {misfit}")
+        scale = state.get("scale")
+        if scale is not None and not (isinstance(scale, float) and 0 < scale < float("inf")):
+            raise InputError(f"no state of a gradcast hook: its 'scale' is {scale!r:.80}")
         memory.load(state["memory"])
+        self._scale = scale
         self.iteration = state["iteration"]
         self.bytes_sent = self._bytes_before = state["bytes_sent"]
         self.elements_sent = self._elements_before = state["elements_sent"]
@@ -143,12 +160,31 @@ class Hook:
             raise InputError("the hook has no model yet: call register(model) first")
         return self._memory
 
+    # ---- scaled losses
+
+    def _read_scale(self, scaler: torch.amp.GradScaler) -> None:
+        self._next_scale = float(scaler.get_scale())
+
+    def _follow_scale(self) -> None:
+        """At the begin of an iteration whose loss is scaled."""
+        if self._next_scale is None:
+            return
+        memory = self._registered()
+        if self._scale is not None and self._next_scale != self._scale:
+            if self._next_scale < self._scale:
+                memory.recall()
+            memory.rescale(self._next_scale / self._scale)
+        self._scale = self._next_scale
+        memory.remember()
+
     # ---- the exchange of a bucket
 
     def _take(self, bucket: GradBucket) -> torch.futures.Future[Tensor]:
         """DDP calls it for one bucket after another, in their order, in every process alike."""
         names = tuple(self._names[id(parameter)] for parameter in bucket.parameters())
         number = len(self._buckets)
+        if number == 0:
+            self._follow_scale()
         self._buckets.append(names)
         buffer = bucket.buffer()
         as_expected = not self._expected or (not self._waiting and number < len(self._expected)
@@ -165,7 +201,8 @@ class Hook:
 
     def _exchange(self, number: int, names: tuple[str, ...], gradient: Tensor) -> Exchange:
         group = self._registered().group(number, names, gradient.device)
-        return exchange(self.settings, group, gradient, Turn(self._rank, self._size, self.iteration))
+        turn = Turn(self._rank, self._size, self.iteration, shows_overflow=self._scale is not None)
+        return exchange(self.settings, group, gradient, turn)
 
     def _launch(self, exchanging: Exchange, buffer: Tensor) -> torch.futures.Future[Tensor]:
         """Waits for all collectives but the last, which goes on beside backward."""
