@@ -69,6 +69,19 @@ struct Packed {
   }
 };
 
+DecoderSet set_of(const gradcast_sparse_set& given, ValueType type) {
+  DecoderSet set;
+  set.value_type = type;
+  needed(given.values, "values");
+  if (type == ValueType::Fp32)
+    set.values = static_cast<const float*>(given.values);
+  else
+    set.codes = static_cast<const std::uint16_t*>(given.values);
+  set.indices = needed(given.indices, "indices");
+  set.count = needed(given.count, "count");
+  return set;
+}
+
 /// `convert` of each of the caller's items.
 template <class Given, class Convert>
 auto each_of(const Given* given, std::int64_t number, const char* name, Convert convert) {
@@ -189,22 +202,57 @@ gradcast_status gradcast_prepare_sparse_decode(const gradcast_sparse_set* given,
     DecoderTensor tensor;
     tensor.dense = dense;
     tensor.elements = elements;
-    tensor.sets = each_of(given, number, "sets", [&](const gradcast_sparse_set& its) {
-      DecoderSet set;
-      set.value_type = type;
-      needed(its.values, "values");
-      if (type == ValueType::Fp32)
-        set.values = static_cast<const float*>(its.values);
-      else
-        set.codes = static_cast<const std::uint16_t*>(its.values);
-      set.indices = needed(its.indices, "indices");
-      set.count = needed(its.count, "count");
-      return set;
-    });
+    tensor.sets =
+        each_of(given, number, "sets", [&](const auto& its) { return set_of(its, type); });
     prepare(workspace, call, [&](const Workspace& lent) {
       const std::shared_ptr<Decoder> decoder = device::make_decoder({tensor}, lent);
       return call_of<Decoder>({[decoder](void* stream) { decoder->decode(stream); }}, decoder);
     });
+  });
+}
+
+gradcast_status gradcast_prepare_sparse_merge(const gradcast_sparse_set* given, int64_t most,
+                                              int64_t k, int32_t value_type, void* values,
+                                              int32_t* indices, int64_t* count,
+                                              gradcast_workspace* workspace, gradcast_call** call) {
+  return guarded(__func__, [&] {
+    const ValueType type = value_type_for(value_type);
+    needed(given, "sets");
+    MergedSets sets;
+    sets.first = set_of(given[0], type);
+    sets.second = set_of(given[1], type);
+    sets.most = most;
+    sets.k = k;
+    needed(values, "values");
+    sets.values = type == ValueType::Fp32 ? static_cast<float*>(values) : nullptr;
+    sets.codes = type == ValueType::Fp32 ? nullptr : static_cast<std::uint16_t*>(values);
+    sets.indices = needed(indices, "indices");
+    sets.count = needed(count, "count");
+    prepare(workspace, call, [&](const Workspace& lent) {
+      const std::shared_ptr<Merger> merger = device::make_merger(sets, lent);
+      return call_of<Merger>({[merger](void* stream) { merger->merge(stream); }}, merger);
+    });
+  });
+}
+
+gradcast_status gradcast_prepare_momentum(double momentum, const gradcast_momentum_tensor* given,
+                                          int64_t number, gradcast_call** call) {
+  return guarded(__func__, [&] {
+    require_that(momentum >= 0 && momentum < 1, "a momentum is 0 to below 1");
+    const auto tensors = each_of(given, number, "tensors", [&](const auto& t) {
+      MomentumTensor tensor;
+      tensor.gradient = t.gradient;
+      tensor.velocity = t.velocity;
+      tensor.elements = t.elements;
+      tensor.indices = t.indices;
+      tensor.count = t.count;
+      return tensor;
+    });
+    const std::shared_ptr<Momentum> made =
+        device::make_momentum(static_cast<float>(momentum), tensors);
+    *needed(call, "call") = call_of<Momentum>({[made](void* stream) { made->correct(stream); },
+                                               [made](void* stream) { made->mask(stream); }},
+                                              made);
   });
 }
 

@@ -100,6 +100,45 @@ class Decoder {
   virtual void decode(void* stream) = 0;
 };
 
+/// Two sets of one value type, and the place of the k largest of their sum.
+struct MergedSets {
+  DecoderSet first, second;
+  std::int64_t most = 0;            // pairs that a set may have; 1 to 2^30-1
+  std::int64_t k = 0;               // 1 to 2^31-1
+  float* values = nullptr;          // [k]; values of 16 bits are written to `codes`
+  std::uint16_t* codes = nullptr;   // [k]
+  std::int32_t* indices = nullptr;  // [k]
+  std::int64_t* count = nullptr;    // at most k
+};
+
+/// A step of gTop-k's tree: of the sum of two sets the k largest in magnitude, of equals those of
+/// the lowest indices, by rising index; fewer where the sets name fewer elements. An index of
+/// 2^31-1 ends a set. Shi et al., ICDCS 2019, Algorithm 2.
+class Merger {
+ public:
+  virtual ~Merger() = default;
+  virtual void merge(void* stream) = 0;
+};
+
+/// A gradient and its velocity; and of what was sent of that the indices, if they are to be masked.
+struct MomentumTensor {
+  const float* gradient = nullptr;        // [elements]
+  float* velocity = nullptr;              // [elements], read and written
+  std::int64_t elements = 0;              // 1 to 2^31-1
+  const std::int32_t* indices = nullptr;  // [count]; an index outside is ignored
+  const std::int64_t* count = nullptr;    // on the device
+};
+
+/// DGC's momentum: Lin et al., ICLR 2018, sections 3.1 and 3.2.
+class Momentum {
+ public:
+  virtual ~Momentum() = default;
+  /// velocity = momentum x velocity + gradient, rounded twice.
+  virtual void correct(void* stream) = 0;
+  /// velocity = 0 at the indices.
+  virtual void mask(void* stream) = 0;
+};
+
 /// Throw std::invalid_argument for invalid tensors, std::runtime_error if the device fails.
 namespace on_cuda {
 std::unique_ptr<Encoder> make_encoder(Rule rule, Mode mode,
@@ -108,6 +147,8 @@ std::unique_ptr<Encoder> make_encoder(Rule rule, Mode mode,
                                       const Workspace& workspace = {});
 std::unique_ptr<Decoder> make_decoder(const std::vector<DecoderTensor>& tensors,
                                       const Workspace& workspace = {});
+std::unique_ptr<Merger> make_merger(const MergedSets& sets, const Workspace& workspace = {});
+std::unique_ptr<Momentum> make_momentum(float momentum, const std::vector<MomentumTensor>& tensors);
 }  // namespace on_cuda
 
 namespace on_emulator {
@@ -117,6 +158,8 @@ std::unique_ptr<Encoder> make_encoder(Rule rule, Mode mode,
                                       const Workspace& workspace = {});
 std::unique_ptr<Decoder> make_decoder(const std::vector<DecoderTensor>& tensors,
                                       const Workspace& workspace = {});
+std::unique_ptr<Merger> make_merger(const MergedSets& sets, const Workspace& workspace = {});
+std::unique_ptr<Momentum> make_momentum(float momentum, const std::vector<MomentumTensor>& tensors);
 }  // namespace on_emulator
 
 }  // namespace gradcast

@@ -93,6 +93,30 @@ GRADCAST_API gradcast_status gradcast_prepare_sparse_decode(const gradcast_spars
                                                             gradcast_workspace* workspace,
                                                             gradcast_call** call);
 
+/* A step of gTop-k's tree: of the sum of two sets of one value type, the k largest in magnitude (of
+ * equals those of the lowest indices), by rising index. sets: two. An index of 2^31 - 1 ends a set.
+ * most: pairs that a set may have, 1 to 2^30 - 1. values, indices: room for k. count: one number,
+ * the pairs written: k, or fewer where the sets name fewer elements. Values of 16 bits are rounded,
+ * and what rounding loses is lost. Shi et al., ICDCS 2019, Algorithm 2. */
+GRADCAST_API gradcast_status gradcast_prepare_sparse_merge(
+    const gradcast_sparse_set* sets, int64_t most, int64_t k, int32_t value_type, void* values,
+    int32_t* indices, int64_t* count, gradcast_workspace* workspace, gradcast_call** call);
+
+/* DGC's momentum correction and masking: Lin et al., ICLR 2018, sections 3.1 and 3.2. */
+typedef struct gradcast_momentum_tensor {
+  const float* gradient; /* elements */
+  float* velocity;       /* elements, read and written: what is then encoded as the gradient */
+  int64_t elements;
+  const int32_t* indices; /* count: what was sent; null: there is no masking */
+  const int64_t* count;   /* one number on the device */
+} gradcast_momentum_tensor;
+
+/* Step 0: velocity = momentum x velocity + gradient, rounded twice. Step 1: velocity is 0 at the
+ * indices. It needs no workspace. momentum: 0 to below 1. */
+GRADCAST_API gradcast_status gradcast_prepare_momentum(double momentum,
+                                                       const gradcast_momentum_tensor* tensors,
+                                                       int64_t number, gradcast_call** call);
+
 /* ---- casts and quantisers -----------------------------------------------------------------------
  */
 

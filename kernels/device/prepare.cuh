@@ -136,7 +136,7 @@ __device__ inline void sample_block(const Batch& batch, int number, PrepareShare
 }
 
 template <Rule kRule, Mode kMode>
-__global__ void __launch_bounds__(kBlockThreads) prepare(const Batch batch) {
+__global__ void __launch_bounds__(kBlockThreads, 4) prepare(const Batch batch) {
   PrepareShared& shared = shared_memory<PrepareShared>();
   const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * kBlockThreads;
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kBlockThreads + threadIdx.x;

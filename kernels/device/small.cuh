@@ -9,6 +9,7 @@ namespace gradcast::GRADCAST_DEVICE {
 struct SmallShared {
   float u[kSmallElements + kSmallElements / kLanes];  // padded: see at()
   std::uint32_t bins[256];
+  std::uint32_t status;
   std::uint32_t counts[Thresholds::kMost];
   Thresholds thresholds;
   Moments tiles[kGroupMomentTiles];
@@ -31,17 +32,17 @@ class SmallTensor {
   }
 
   __device__ void encode() {
-    const bool unfinite = form_u();
-    send(choose(), unfinite);
+    form_u();
+    note_unfinite();
+    send(choose());
   }
 
  private:
-  /// Returns whether an element of this thread is an infinity or a NaN.
-  __device__ bool form_u() {
+  __device__ void form_u() {
     constexpr int kAtOnce = 8;  // loads of each array in flight before the first is used
     const float* gradient = segment_.gradient;
     const float* residual = segment_.residual;
-    bool unfinite = false;
+    if (threadIdx.x == 0) shared_.status = 0;
     for (int at = static_cast<int>(threadIdx.x); at < elements_; at += kAtOnce * kBlockThreads) {
       float g[kAtOnce];
       float e[kAtOnce];
@@ -52,14 +53,19 @@ class SmallTensor {
         e[n] = i < elements_ ? residual[i] : 0.0f;
       }
       GRADCAST_UNROLL
-      for (int n = 0; n < kAtOnce; ++n) {
-        const float u = add_feedback(g[n], e[n]);
-        unfinite = unfinite || !is_finite(u);
-        if (at + n * kBlockThreads < elements_) shared_.at(at + n * kBlockThreads) = u;
-      }
+      for (int n = 0; n < kAtOnce; ++n)
+        if (at + n * kBlockThreads < elements_)
+          shared_.at(at + n * kBlockThreads) = add_feedback(g[n], e[n]);
     }
     block_barrier();
-    return unfinite;
+  }
+
+  /// Notes in `status` whether there is an infinity or a NaN. In the loop above that would take
+  /// more registers than there are.
+  __device__ void note_unfinite() {
+    GRADCAST_NO_UNROLL
+    for (int i = static_cast<int>(threadIdx.x); i < elements_; i += kBlockThreads)
+      if (!is_finite(shared_.at(i))) or_atomic(&shared_.status, kNotFinite);
   }
 
   /// The bits of this thread's run that are selected.
@@ -179,23 +185,18 @@ class SmallTensor {
                       shared_.scratch);
   }
 
-  __device__ void send(std::uint32_t bits, bool unfinite) {
-    // The upper half counts threads that have something unfinite.
-    static_assert(kSmallElements < 1 << 16);
-    const auto scan = block_scan(
-        static_cast<std::uint32_t>(count_bits(bits)) | (unfinite ? 1u << 16 : 0u), shared_.scratch);
-    const std::uint32_t total = scan.total & 0xffffu;
-    const std::uint32_t unfinite_threads = scan.total >> 16;
-    std::int64_t at = scan.before & 0xffffu;
+  __device__ void send(std::uint32_t bits) {
+    const auto scan = block_scan(static_cast<std::uint32_t>(count_bits(bits)), shared_.scratch);
+    std::int64_t at = scan.before;
     for (; bits != 0 && at < segment_.capacity; bits &= bits - 1, ++at) {
       const int index = first_ + lowest_bit(bits);
       shared_.at(index) =
           send_value(segment_, at, shared_.at(index), static_cast<std::uint32_t>(index));
     }
     if (threadIdx.x == 0) {
-      const bool fits = total <= segment_.capacity;
-      *segment_.count = fits ? total : segment_.capacity;
-      *segment_.status = (unfinite_threads > 0 ? kNotFinite : 0u) | (fits ? 0u : kTruncated);
+      const bool fits = scan.total <= segment_.capacity;
+      *segment_.count = fits ? scan.total : segment_.capacity;
+      *segment_.status = shared_.status | (fits ? 0u : kTruncated);
     }
     block_barrier();
     for (int i = static_cast<int>(threadIdx.x); i < elements_; i += kBlockThreads)

@@ -116,12 +116,15 @@ class TileStream {
                                    std::uint32_t valid) {
     std::uint32_t own = 0;
     if (kRandomKeys) {
+      bool unfinite = false;
+      GRADCAST_UNROLL
+      for (int i = 0; i < 16; ++i)
+        unfinite = unfinite || ((valid >> i & 1u) != 0 && !is_finite(u[i]));
+      if (unfinite) or_atomic(status_, kNotFinite);
       // No u is needed for these, and all 16 at once would need too many registers.
       GRADCAST_UNROLL_BY_4
-      for (int i = 0; i < 16; ++i) {
+      for (int i = 0; i < 16; ++i)
         if (random_key(seed_, index_at(i, index)) >= floor_) own |= 1u << i;
-        if (valid >> i & 1u) note(u[i]);
-      }
     } else {
       GRADCAST_UNROLL
       for (int i = 0; i < 16; ++i)

@@ -52,6 +52,11 @@ class LowRankTensor(ctypes.Structure):
                 ("seed", ctypes.c_uint64), ("p", _pointer), ("q", _pointer), ("dense", _pointer), ("notes", _pointer)]
 
 
+class MomentumTensor(ctypes.Structure):
+    _fields_ = [("gradient", _pointer), ("velocity", _pointer), ("elements", _i64), ("indices", _pointer),
+                ("count", _pointer)]
+
+
 def unpacked(packed: Sequence[int], dense: int, elements: int) -> UnpackTensor:
     """A tensor whose codes of all workers lie at these addresses."""
     return UnpackTensor((_pointer * len(packed))(*packed), dense, elements)
@@ -128,6 +133,13 @@ class Kernels:
     def sparse_decode(self, sets: Sequence[SparseSet], value_type: str, dense: int, elements: int) -> Preparation:
         return self._list("gradcast_prepare_sparse_decode", [], sets,
                           [ctypes.c_int32(VALUE_TYPES[value_type]), _pointer(dense), _i64(elements)])
+
+    def momentum(self, momentum: float, tensor: MomentumTensor) -> Call:
+        """It needs no memory, so it is prepared at once."""
+        handle = _pointer()
+        self._call("gradcast_prepare_momentum", ctypes.c_double(momentum), ctypes.byref(tensor), _i64(1),
+                   ctypes.byref(handle))
+        return Call(self, handle)
 
     def pack_encode(self, compressor: str, parameter: float, tensors: Sequence[PackTensor]) -> Preparation:
         return self._list("gradcast_prepare_pack_encode", [compressor.encode(), ctypes.c_double(parameter)], tensors)

@@ -4,6 +4,7 @@
 #include "tests/kernels/call_cases.hpp"
 #include "tests/kernels/decoder_cases.hpp"
 #include "tests/kernels/encoder_cases.hpp"
+#include "tests/kernels/merge_cases.hpp"
 
 using namespace gradcast;
 using namespace gradcast::cases;
@@ -125,4 +126,16 @@ TEST_CASE("emulated kernels answer as the reference does, on 2^28 + 1 elements",
           "[emulated][slow][large]") {
   Device device = emulated(0);
   check_size(device, (std::int64_t{1} << 28) + 1);
+}
+
+TEST_CASE("emulated kernels merge two sets into the k largest of their sum", "[emulated]") {
+  Device device = emulated(5);
+  device.make_merger = on_emulator::make_merger;
+  check_merge(device);
+}
+
+TEST_CASE("emulated kernels correct and mask momentum", "[emulated]") {
+  Device device = emulated(5);
+  device.make_momentum = on_emulator::make_momentum;
+  check_momentum(device);
 }

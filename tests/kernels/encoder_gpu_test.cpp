@@ -3,6 +3,7 @@
 #include "tests/kernels/call_cases.hpp"
 #include "tests/kernels/decoder_cases.hpp"
 #include "tests/kernels/encoder_cases.hpp"
+#include "tests/kernels/merge_cases.hpp"
 
 using namespace gradcast;
 using namespace gradcast::cases;
@@ -117,4 +118,16 @@ TEST_CASE("the GPU answers alike every time", "[gpu]") {
       require_same(first, device_answer(device, method, vectors, selection, tuning));
     }
   }
+}
+
+TEST_CASE("the GPU merges two sets into the k largest of their sum", "[gpu][sanitize]") {
+  Device device = gpu();
+  device.make_merger = on_cuda::make_merger;
+  check_merge(device);
+}
+
+TEST_CASE("the GPU corrects and masks momentum", "[gpu][sanitize]") {
+  Device device = gpu();
+  device.make_momentum = on_cuda::make_momentum;
+  check_momentum(device);
 }

@@ -22,6 +22,8 @@ struct Device {
   decltype(&on_cuda::make_low_rank_encoder) make_low_rank_encoder = nullptr;
   decltype(&on_cuda::make_level_packer) make_level_packer = nullptr;
   decltype(&on_cuda::make_level_unpacker) make_level_unpacker = nullptr;
+  decltype(&on_cuda::make_merger) make_merger = nullptr;
+  decltype(&on_cuda::make_momentum) make_momentum = nullptr;
 };
 
 /// Memory of a device with a band of 64 poisoned bytes on each side, at a chosen offset from its

@@ -30,6 +30,12 @@ class Coder(Protocol):
     def room(self, name: str, size: int, dtype: torch.dtype) -> Tensor:
         """Memory for what is sent or received, until the next exchange of the group. It holds anything."""
 
+    def correct(self, momentum: float, gradient: Tensor, velocity: Tensor) -> None:
+        """velocity = momentum x velocity + gradient, rounded twice."""
+
+    def mask(self, indices: Tensor, velocity: Tensor) -> None:
+        """velocity = 0 at indices into the group."""
+
     def select(self, gradient: Tensor, residual: Tensor | None, ks: Sequence[int],
                seeds: Sequence[int]) -> tuple[Tensor, Tensor]:
         """Values, and indices into the group, which rise."""
@@ -81,6 +87,12 @@ class OnCpu:
 
     def room(self, name: str, size: int, dtype: torch.dtype) -> Tensor:
         return torch.empty(size, dtype=dtype)
+
+    def correct(self, momentum: float, gradient: Tensor, velocity: Tensor) -> None:
+        velocity.mul_(momentum).add_(gradient)
+
+    def mask(self, indices: Tensor, velocity: Tensor) -> None:
+        velocity[indices.long()] = 0
 
     def select(self, gradient: Tensor, residual: Tensor | None, ks: Sequence[int],
                seeds: Sequence[int]) -> tuple[Tensor, Tensor]:
@@ -263,6 +275,18 @@ class OnDevice:
         return self.room("notes", len(self._parts), torch.int32)
 
     # ---- sparsifiers
+
+    def correct(self, momentum: float, gradient: Tensor, velocity: Tensor) -> None:
+        with self._here():
+            self._kernels.momentum(momentum, _device.MomentumTensor(
+                _address(gradient), _address(velocity), velocity.numel(), None, None)).run(0, self._stream())
+
+    def mask(self, indices: Tensor, velocity: Tensor) -> None:
+        count = self.room("count of a mask", 1, torch.int64).fill_(indices.numel())
+        with self._here():
+            self._kernels.momentum(0, _device.MomentumTensor(
+                _address(velocity), _address(velocity), velocity.numel(), _address(indices),
+                _address(count))).run(1, self._stream())
 
     def select(self, gradient: Tensor, residual: Tensor | None, ks: Sequence[int],
                seeds: Sequence[int]) -> tuple[Tensor, Tensor]:

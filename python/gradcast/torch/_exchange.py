@@ -251,8 +251,8 @@ def exchange(settings: Settings, group: Group, gradient: Tensor, turn: Turn) -> 
     if gradient.dtype != torch.float32:
         wide = group.coder.room("wide", gradient.numel(), torch.float32).copy_(gradient)
     if settings.momentum_correction > 0:
-        velocity = group.kept["velocity"].mul_(settings.momentum_correction).add_(wide)
-        wide.copy_(velocity)
+        group.coder.correct(settings.momentum_correction, wide, group.kept["velocity"])
+        wide.copy_(group.kept["velocity"])
     if settings.sends_all(turn.iteration):
         return _dense(gradient if wide is gradient else gradient.copy_(wide), turn)
     family = settings.its.family
@@ -309,7 +309,7 @@ def _sparse(settings: Settings, group: Group, gradient: Tensor, turn: Turn) -> E
                                          _seeds(settings, group, turn, settings.shared_seed))
     sent = values.numel()
     if settings.masking:
-        group.kept["velocity"][indices.long()] = 0
+        group.coder.mask(indices, group.kept["velocity"])
     if settings.shared_seed:  # all workers have the same indices
         yield Collective("sum", values, last=True, elements=sent)
         group.coder.add_up([(values, indices)], gradient)
