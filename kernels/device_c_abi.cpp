@@ -194,14 +194,15 @@ gradcast_status gradcast_prepare_sparse_encode(const char* name,
 }
 
 gradcast_status gradcast_prepare_sparse_decode(const gradcast_sparse_set* given, int64_t number,
-                                               int32_t value_type, float* dense, int64_t elements,
-                                               gradcast_workspace* workspace,
+                                               int32_t value_type, float factor, float* dense,
+                                               int64_t elements, gradcast_workspace* workspace,
                                                gradcast_call** call) {
   return guarded(__func__, [&] {
     const ValueType type = value_type_for(value_type);
     DecoderTensor tensor;
     tensor.dense = dense;
     tensor.elements = elements;
+    tensor.factor = factor;
     tensor.sets =
         each_of(given, number, "sets", [&](const auto& its) { return set_of(its, type); });
     prepare(workspace, call, [&](const Workspace& lent) {
@@ -280,8 +281,9 @@ gradcast_status gradcast_prepare_pack_encode(const char* name, double parameter,
 }
 
 gradcast_status gradcast_prepare_pack_decode(const char* name, double parameter, int64_t workers,
-                                             const gradcast_unpack_tensor* given, int64_t number,
-                                             gradcast_workspace* workspace, gradcast_call** call) {
+                                             float factor, const gradcast_unpack_tensor* given,
+                                             int64_t number, gradcast_workspace* workspace,
+                                             gradcast_call** call) {
   return guarded(__func__, [&] {
     const Packed packed(name, parameter);
     require_that(workers >= 1 && workers <= kMostWorkers, std::to_string(workers) + " workers");
@@ -290,6 +292,7 @@ gradcast_status gradcast_prepare_pack_decode(const char* name, double parameter,
       UnpackerTensor tensor;
       tensor.dense = t.dense;
       tensor.elements = t.elements;
+      tensor.factor = factor;
       tensor.payloads.assign(payloads, payloads + workers);
       return tensor;
     });
@@ -328,12 +331,14 @@ gradcast_status gradcast_prepare_level_encode(const char* name, double parameter
 }
 
 gradcast_status gradcast_prepare_level_decode(const char* name, double parameter, int64_t workers,
-                                              const gradcast_level_tensor* given, int64_t number,
-                                              gradcast_workspace* workspace, gradcast_call** call) {
+                                              float factor, const gradcast_level_tensor* given,
+                                              int64_t number, gradcast_workspace* workspace,
+                                              gradcast_call** call) {
   return guarded(__func__, [&] {
     const Packed packed(name, parameter);
     const auto tensors = each_of(given, number, "tensors", [&](const auto& t) {
       LevelUnpackerTensor tensor;
+      tensor.factor = factor;
       tensor.dense = t.gradient;
       tensor.elements = t.elements;
       tensor.scale = t.scale;

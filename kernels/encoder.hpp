@@ -89,6 +89,7 @@ struct DecoderTensor {
   float* dense = nullptr;  // [elements], written
   std::int64_t elements = 0;
   std::vector<DecoderSet> sets;  // as many for every tensor of a decoder
+  float factor = 1;              // on the sum: 1 / workers makes it a mean
 };
 
 /// Adds sparse sets into dense gradients, for all tensors in one launch. It adds in the order of
@@ -96,7 +97,8 @@ struct DecoderTensor {
 class Decoder {
  public:
   virtual ~Decoder() = default;
-  /// dense = the sum of all sets. An element that no set names is +0. An index outside is ignored.
+  /// dense = factor x the sum of all sets. An element that no set names is +0. An index outside is
+  /// ignored.
   virtual void decode(void* stream) = 0;
 };
 

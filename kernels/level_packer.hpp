@@ -45,12 +45,13 @@ struct LevelUnpackerTensor {
   std::int64_t elements = 0;
   const float* scale = nullptr;          // [1], the shared one
   const std::uint32_t* lanes = nullptr;  // [lane_words(elements, bits)]
+  float factor = 1;                      // on the sum: 1 / workers makes it a mean
 };
 
 class LevelUnpacker {
  public:
   virtual ~LevelUnpacker() = default;
-  /// dense = what all workers sent together.
+  /// dense = factor x what all workers sent together.
   virtual void unpack(void* stream) = 0;
   virtual std::int64_t scratch_bytes() const = 0;
 };

@@ -41,12 +41,13 @@ struct UnpackerTensor {
   float* dense = nullptr;  // [elements], written
   std::int64_t elements = 0;
   std::vector<const std::uint32_t*> payloads;  // as many for every tensor of an unpacker
+  float factor = 1;                            // on the sum: 1 / workers makes it a mean
 };
 
 class Unpacker {
  public:
   virtual ~Unpacker() = default;
-  /// dense = what all payloads say together (PackedSum), in the order of the workers.
+  /// dense = factor x what all payloads say together (PackedSum), in the order of the workers.
   virtual void unpack(void* stream) = 0;
   virtual std::int64_t scratch_bytes() const = 0;
 };

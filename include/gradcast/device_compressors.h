@@ -86,12 +86,10 @@ typedef struct gradcast_sparse_set {
   const int64_t* count; /* one number on the device */
 } gradcast_sparse_set;
 
-/* dense[elements] = the sum of the sets, in their order. */
-GRADCAST_API gradcast_status gradcast_prepare_sparse_decode(const gradcast_sparse_set* sets,
-                                                            int64_t number, int32_t value_type,
-                                                            float* dense, int64_t elements,
-                                                            gradcast_workspace* workspace,
-                                                            gradcast_call** call);
+/* dense[elements] = factor x the sum of the sets, in their order. */
+GRADCAST_API gradcast_status gradcast_prepare_sparse_decode(
+    const gradcast_sparse_set* sets, int64_t number, int32_t value_type, float factor, float* dense,
+    int64_t elements, gradcast_workspace* workspace, gradcast_call** call);
 
 /* A step of gTop-k's tree: of the sum of two sets of one value type, the k largest in magnitude (of
  * equals those of the lowest indices), by rising index. sets: two. An index of 2^31 - 1 ends a set.
@@ -135,7 +133,8 @@ GRADCAST_API gradcast_status gradcast_prepare_pack_encode(const char* compressor
                                                           gradcast_workspace* workspace,
                                                           gradcast_call** call);
 
-/* packed: of all workers, of one tensor. dense[elements] as gradcast_pack_decode has it. */
+/* packed: of all workers, of one tensor. dense[elements] = factor x what gradcast_pack_decode has.
+ */
 typedef struct gradcast_unpack_tensor {
   const uint32_t* const* packed; /* an array on the host, of pointers to the device */
   float* dense;
@@ -143,7 +142,7 @@ typedef struct gradcast_unpack_tensor {
 } gradcast_unpack_tensor;
 
 GRADCAST_API gradcast_status gradcast_prepare_pack_decode(const char* compressor, double parameter,
-                                                          int64_t workers,
+                                                          int64_t workers, float factor,
                                                           const gradcast_unpack_tensor* tensors,
                                                           int64_t number,
                                                           gradcast_workspace* workspace,
@@ -168,10 +167,13 @@ GRADCAST_API gradcast_status gradcast_prepare_level_encode(
     const char* compressor, double parameter, int64_t workers, const gradcast_level_tensor* tensors,
     int64_t number, gradcast_workspace* workspace, gradcast_call** call);
 
-/* gradient = the sum of what all workers sent. */
-GRADCAST_API gradcast_status gradcast_prepare_level_decode(
-    const char* compressor, double parameter, int64_t workers, const gradcast_level_tensor* tensors,
-    int64_t number, gradcast_workspace* workspace, gradcast_call** call);
+/* gradient = factor x the sum of what all workers sent. */
+GRADCAST_API gradcast_status gradcast_prepare_level_decode(const char* compressor, double parameter,
+                                                           int64_t workers, float factor,
+                                                           const gradcast_level_tensor* tensors,
+                                                           int64_t number,
+                                                           gradcast_workspace* workspace,
+                                                           gradcast_call** call);
 
 /* ---- PowerSGD -----------------------------------------------------------------------------------
  */

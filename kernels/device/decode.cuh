@@ -49,6 +49,7 @@ struct DecodedTensor {
   std::int64_t elements;
   const DecoderSet* sets;
   std::int32_t first_range;
+  float factor;
 };
 
 class RangeDecoder {
@@ -64,7 +65,7 @@ class RangeDecoder {
     for (int first = 0; first < workers_; first += kBlockThreads) add_sets(first, base, end);
     block_barrier();
     for (std::int64_t i = base + threadIdx.x; i < end; i += kBlockThreads)
-      tensor.dense[i] = shared_.dense[i - base];
+      tensor.dense[i] = tensor.factor * shared_.dense[i - base];
     block_barrier();
   }
 
@@ -168,8 +169,8 @@ class DecoderHere final : public Decoder {
         throw std::invalid_argument("every tensor has a set of every worker");
       sets.insert(sets.end(), tensor.sets.begin(), tensor.sets.end());
       const auto number = static_cast<std::int32_t>(decoded.size());
-      decoded.push_back(
-          {tensor.dense, tensor.elements, nullptr, static_cast<std::int32_t>(range_tensor.size())});
+      decoded.push_back({tensor.dense, tensor.elements, nullptr,
+                         static_cast<std::int32_t>(range_tensor.size()), tensor.factor});
       const auto own =
           static_cast<std::size_t>((tensor.elements + kDecodeElements - 1) / kDecodeElements);
       range_tensor.resize(range_tensor.size() + own, number);

@@ -27,6 +27,7 @@ class LevelUnpackerHere final : public LevelUnpacker {
       s.scale = tensor.scale;
       s.lanes = tensor.lanes;
       s.elements = tensor.elements;
+      s.factor = tensor.factor;
       s.aligned = is_aligned(tensor.dense) && is_aligned(tensor.lanes);
       s.first_block = append_blocks(block_segment, (s.elements + kPartElements - 1) / kPartElements,
                                     segments.size());

@@ -10,6 +10,7 @@ struct UnpackSegment {
   const std::uint32_t* const* payloads;  // of each worker
   std::int64_t elements;
   std::int64_t scale_words;
+  float factor;
   bool aligned;  // dense to 16 bytes
   std::int32_t first_block;
 };
@@ -99,7 +100,7 @@ class TileSum {
       const int place = place_in_tile(4 * r);
       float dense[4];
       GRADCAST_UNROLL
-      for (int c = 0; c < 4; ++c) dense[c] = sums_[4 * r + c].result();
+      for (int c = 0; c < 4; ++c) dense[c] = segment_.factor * sums_[4 * r + c].result();
       write_quad(segment_.dense + first + place, segment_.aligned && count_ == kPackTileElements,
                  count_ - place, dense);
     }

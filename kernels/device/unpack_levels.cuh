@@ -10,6 +10,7 @@ struct LevelSegment {
   const float* scale;
   const std::uint32_t* lanes;
   std::int64_t elements;
+  float factor;
   bool aligned;  // dense and lanes to 16 bytes
   std::int32_t first_block;
 };
@@ -75,7 +76,7 @@ inline __global__ void __launch_bounds__(kBlockThreads) unpack_levels(const Leve
     float dense[4];
     GRADCAST_UNROLL
     for (int c = 0; c < 4; ++c)
-      dense[c] = value_of_sum(lanes[r][c], batch.workers, scale, batch.largest);
+      dense[c] = segment.factor * value_of_sum(lanes[r][c], batch.workers, scale, batch.largest);
     write_quad(segment.dense + first + place, whole, count - place, dense);
   }
 }

@@ -31,6 +31,7 @@ class UnpackerHere final : public Unpacker {
       s.dense = tensor.dense;
       s.elements = tensor.elements;
       s.scale_words = scale_words<kRule>(tensor.elements, parameter);
+      s.factor = tensor.factor;
       s.aligned = is_aligned(tensor.dense);
       s.first_block = append_blocks(block_segment, (s.elements + kPartElements - 1) / kPartElements,
                                     segments.size());

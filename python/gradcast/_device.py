@@ -130,9 +130,18 @@ class Kernels:
         selection = Selection(0, candidates, parameter, 0, MODES[mode], VALUE_TYPES[value_type])
         return self._list("gradcast_prepare_sparse_encode", [compressor.encode(), ctypes.byref(selection)], tensors)
 
-    def sparse_decode(self, sets: Sequence[SparseSet], value_type: str, dense: int, elements: int) -> Preparation:
-        return self._list("gradcast_prepare_sparse_decode", [], sets,
-                          [ctypes.c_int32(VALUE_TYPES[value_type]), _pointer(dense), _i64(elements)])
+    def sparse_decode(self, sets: Sequence[SparseSet], value_type: str, factor: float, dense: int,
+                      elements: int) -> Preparation:
+        return self._list("gradcast_prepare_sparse_decode", [], sets, [
+            ctypes.c_int32(VALUE_TYPES[value_type]), ctypes.c_float(factor), _pointer(dense), _i64(elements)])
+
+    def sparse_merge(self, first: SparseSet, second: SparseSet, most: int, k: int, value_type: str, values: int,
+                     indices: int, count: int) -> Preparation:
+        """A step of gTop-k's tree."""
+        sets = (SparseSet * 2)(first, second)
+        return Preparation(self, "gradcast_prepare_sparse_merge", [
+            sets, _i64(most), _i64(k), ctypes.c_int32(VALUE_TYPES[value_type]), _pointer(values), _pointer(indices),
+            _pointer(count)], [sets])
 
     def momentum(self, momentum: float, tensor: MomentumTensor) -> Call:
         """It needs no memory, so it is prepared at once."""
@@ -144,16 +153,20 @@ class Kernels:
     def pack_encode(self, compressor: str, parameter: float, tensors: Sequence[PackTensor]) -> Preparation:
         return self._list("gradcast_prepare_pack_encode", [compressor.encode(), ctypes.c_double(parameter)], tensors)
 
-    def pack_decode(self, compressor: str, parameter: float, workers: int,
+    def pack_decode(self, compressor: str, parameter: float, workers: int, factor: float,
                     tensors: Sequence[UnpackTensor]) -> Preparation:
-        return self._list("gradcast_prepare_pack_decode",
+        return self._list("gradcast_prepare_pack_decode", [
+            compressor.encode(), ctypes.c_double(parameter), _i64(workers), ctypes.c_float(factor)], tensors)
+
+    def level_encode(self, compressor: str, parameter: float, workers: int,
+                     tensors: Sequence[LevelTensor]) -> Preparation:
+        return self._list("gradcast_prepare_level_encode",
                           [compressor.encode(), ctypes.c_double(parameter), _i64(workers)], tensors)
 
-    def levels(self, step: str, compressor: str, parameter: float, workers: int,
-               tensors: Sequence[LevelTensor]) -> Preparation:
-        """step: "encode" or "decode"."""
-        return self._list(f"gradcast_prepare_level_{step}",
-                          [compressor.encode(), ctypes.c_double(parameter), _i64(workers)], tensors)
+    def level_decode(self, compressor: str, parameter: float, workers: int, factor: float,
+                     tensors: Sequence[LevelTensor]) -> Preparation:
+        return self._list("gradcast_prepare_level_decode", [
+            compressor.encode(), ctypes.c_double(parameter), _i64(workers), ctypes.c_float(factor)], tensors)
 
     def low_rank(self, compressor: str, rank: int, mode: str, tensors: Sequence[LowRankTensor]) -> Preparation:
         return self._list("gradcast_prepare_low_rank",

@@ -46,16 +46,21 @@ class DeviceSets {
     for (std::size_t w = 0; w < sets_.size(); ++w)
       tensor.sets.push_back(
           {values_[w]->get(), indices_[w]->get(), counts_[w]->get(), types_[w], codes_[w]->get()});
+    tensor.factor = factor();
     return tensor;
   }
 
   void require_decoded() {
     std::vector<float> expected(dense_.size());
     decode(sets_, expected);
+    for (float& value : expected) value *= factor();
     REQUIRE(first_difference(expected, dense_.read()) == -1);
   }
 
  private:
+  /// A mean.
+  float factor() const { return 1.0f / static_cast<float>(sets_.size()); }
+
   Banded<float> dense_;
   std::vector<Answer> answers_;
   std::vector<ValueType> types_;

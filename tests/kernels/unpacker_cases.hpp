@@ -30,6 +30,7 @@ class DevicePayloads {
   UnpackerTensor describe() {
     UnpackerTensor tensor{dense_.get(), static_cast<std::int64_t>(dense_.size()), {}};
     for (const auto& payload : payloads_) tensor.payloads.push_back(payload->get());
+    tensor.factor = 1.0f / static_cast<float>(payloads_.size());
     return tensor;
   }
 
@@ -37,6 +38,7 @@ class DevicePayloads {
     std::vector<float> expected(dense_.size());
     const std::vector<std::span<const std::uint32_t>> payloads(words_.begin(), words_.end());
     compressor_.packing->decode(payloads, parameter_, expected);
+    for (float& value : expected) value *= 1.0f / static_cast<float>(payloads_.size());
     REQUIRE(first_difference(expected, dense_.read()) == -1);
   }
 

@@ -148,13 +148,35 @@ class Kernels(unittest.TestCase):
         with self.assertRaisesRegex(gt.InputError, "^gradcast_run: no step 1: there are 1"):
             call.run(1, 0)
         call.run(0, 0)
-        decode = EMULATED.pack_decode("fp16", 0, 1, [_device.unpacked([place], at, 8)])
+        decode = EMULATED.pack_decode("fp16", 0, 1, 1.0, [_device.unpacked([place], at, 8)])
         room = torch.zeros(decode.bytes + 255, dtype=torch.uint8)
         with self.assertRaisesRegex(gt.InputError, "a decode draws nothing"):
             decode.call(room.data_ptr() + -room.data_ptr() % 256, decode.bytes, 0).set_round(1, 0)
         call.release()
         with self.assertRaisesRegex(gt.InputError, "call is null"):
             call.run(0, 0)
+
+    def test_two_sets_are_merged_in_memory_that_is_lent(self):
+        """3 at 1 and 4 at 5; -3 at 1, 2 at 2 and 1 at 5: of 0, 2 and 5 the two largest."""
+        sets = []
+        kept = []
+        for indices, values in (((1, 5), (3.0, 4.0)), ((1, 2, 5), (-3.0, 2.0, 1.0))):
+            kept.append((torch.tensor(values), torch.tensor(indices, dtype=torch.int32), torch.tensor([len(values)])))
+            sets.append(_device.SparseSet(*(tensor.data_ptr() for tensor in kept[-1])))
+        values, indices, count = torch.zeros(2), torch.zeros(2, dtype=torch.int32), torch.zeros(1, dtype=torch.int64)
+        places = values.data_ptr(), indices.data_ptr(), count.data_ptr()
+        merge = EMULATED.sparse_merge(*sets, 3, 2, "fp32", *places)
+        room = torch.zeros(merge.bytes + 255, dtype=torch.uint8)
+        merge.call(room.data_ptr() + -room.data_ptr() % 256, merge.bytes, 0).run(0, 0)
+        self.assertEqual((values.tolist(), indices.tolist(), count.item()), ([2, 5], [2, 5], 2))
+        with self.assertRaisesRegex(gt.InputError, f"of 64 bytes, where {merge.bytes} are needed"):
+            merge.call(room.data_ptr(), 64, 0)
+        with self.assertRaisesRegex(gt.InputError, "a set has 1 to 1073741823 pairs"):
+            EMULATED.sparse_merge(*sets, 0, 2, "fp32", *places)
+        with self.assertRaisesRegex(gt.InputError, "a momentum is 0 to below 1"):
+            EMULATED.momentum(1, _device.MomentumTensor(places[0], places[0], 2, None, None))
+        with self.assertRaisesRegex(gt.InputError, "indices with their count, or neither"):
+            EMULATED.momentum(0.9, _device.MomentumTensor(places[0], places[0], 2, places[1], None))
 
     def test_a_gpu_without_kernels_is_said(self):
         with mock.patch.object(_device, "LIBRARY", "none.so"), self.assertRaisesRegex(gt.InputError, "where nvcc is"):

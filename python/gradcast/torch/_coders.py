@@ -40,15 +40,15 @@ class Coder(Protocol):
                seeds: Sequence[int]) -> tuple[Tensor, Tensor]:
         """Values, and indices into the group, which rise."""
 
-    def add_up(self, sets: Sequence[tuple[Tensor, Tensor]], gradient: Tensor) -> None:
-        """gradient = the sum of the workers' values and indices, which are all as many. An index of 2^31 - 1 counts
-        for nothing."""
+    def add_up(self, sets: Sequence[tuple[Tensor, Tensor]], gradient: Tensor, factor: float) -> None:
+        """gradient = factor x the sum of the workers' values and indices, which are all as many. An index of 2^31 - 1
+        counts for nothing."""
 
     def pack(self, gradient: Tensor, residual: Tensor | None, seeds: Sequence[int]) -> Tensor:
         """Codes of all parts, as int32."""
 
-    def unpack(self, packed: Sequence[Tensor], gradient: Tensor) -> None:
-        """gradient = what the workers' codes say together."""
+    def unpack(self, packed: Sequence[Tensor], gradient: Tensor, factor: float) -> None:
+        """gradient = factor x what the workers' codes say together."""
 
     def scales(self, gradient: Tensor, residual: Tensor | None, seeds: Sequence[int], workers: int) -> Tensor:
         """The scale that each part would take by itself. The caller makes it the largest of all workers'."""
@@ -56,8 +56,8 @@ class Coder(Protocol):
     def level(self) -> Tensor:
         """Levels of the shared scales, as int32, of the gradient that `scales` was given."""
 
-    def add_levels(self, gradient: Tensor) -> None:
-        """gradient = what the sum of all workers' levels says."""
+    def add_levels(self, gradient: Tensor, factor: float) -> None:
+        """gradient = factor x what the sum of all workers' levels says."""
 
     def project(self, gradient: Tensor, residual: Tensor, queries: Tensor, sent: Tensor,
                 seeds: Sequence[int]) -> None:
@@ -111,10 +111,11 @@ class OnCpu:
             sent += count
         return values[:sent], indices[:sent]
 
-    def add_up(self, sets: Sequence[tuple[Tensor, Tensor]], gradient: Tensor) -> None:
+    def add_up(self, sets: Sequence[tuple[Tensor, Tensor]], gradient: Tensor, factor: float) -> None:
         _compressors.sparse_decode([_address(values) for values, _ in sets], [_address(indices) for _, indices in sets],
                                    [indices.numel() for _, indices in sets], self._settings.value_type,
                                    _address(gradient), gradient.numel())
+        gradient.mul_(factor)
 
     def pack(self, gradient: Tensor, residual: Tensor | None, seeds: Sequence[int]) -> Tensor:
         settings = self._settings
@@ -127,13 +128,14 @@ class OnCpu:
             first += size
         return packed
 
-    def unpack(self, packed: Sequence[Tensor], gradient: Tensor) -> None:
+    def unpack(self, packed: Sequence[Tensor], gradient: Tensor, factor: float) -> None:
         settings = self._settings
         first = 0
         for part, size in zip(self._parts, _words(settings, self._parts)):
             _compressors.pack_decode(settings.compressor, [_address(other, first) for other in packed], size,
                                      settings.parameter, _address(gradient, part.first), part.elements)
             first += size
+        gradient.mul_(factor)
 
     def scales(self, gradient: Tensor, residual: Tensor | None, seeds: Sequence[int], workers: int) -> Tensor:
         settings = self._settings
@@ -156,7 +158,7 @@ class OnCpu:
             first += size
         return self._lanes
 
-    def add_levels(self, gradient: Tensor) -> None:
+    def add_levels(self, gradient: Tensor, factor: float) -> None:
         _, _, _, workers, _, shared = self._levels
         settings = self._settings
         first = 0
@@ -164,6 +166,7 @@ class OnCpu:
             _compressors.level_decode(settings.compressor, _address(self._lanes, first), size, settings.parameter,
                                       scale, workers, _address(gradient, part.first), part.elements)
             first += size
+        gradient.mul_(factor)
 
     def project(self, gradient: Tensor, residual: Tensor, queries: Tensor, sent: Tensor,
                 seeds: Sequence[int]) -> None:
@@ -323,15 +326,15 @@ class OnDevice:
                 torch.cat([indices[begin:begin + count] + part.first
                            for part, begin, count in zip(parts, begins, sent)]))
 
-    def add_up(self, sets: Sequence[tuple[Tensor, Tensor]], gradient: Tensor) -> None:
+    def add_up(self, sets: Sequence[tuple[Tensor, Tensor]], gradient: Tensor, factor: float) -> None:
         count = self.room("count of a set", 1, torch.int64).fill_(sets[0][1].numel())
 
         def make() -> _device.Preparation:
             return self._kernels.sparse_decode(
                 [_device.SparseSet(_address(values), _address(indices), _address(count)) for values, indices in sets],
-                self._settings.value_type, _address(gradient), gradient.numel())
+                self._settings.value_type, factor, _address(gradient), gradient.numel())
 
-        key = (_address(gradient), *((_address(values), _address(indices)) for values, indices in sets))
+        key = (factor, _address(gradient), *((_address(values), _address(indices)) for values, indices in sets))
         self._run(self._call("add up", key, (), make))
 
     # ---- casts and quantisers
@@ -355,7 +358,7 @@ class OnDevice:
         self._run(self._call("pack", key, seeds, make))
         return packed
 
-    def unpack(self, packed: Sequence[Tensor], gradient: Tensor) -> None:
+    def unpack(self, packed: Sequence[Tensor], gradient: Tensor, factor: float) -> None:
         settings = self._settings
 
         def make() -> _device.Preparation:
@@ -365,9 +368,9 @@ class OnDevice:
                 tensors.append(_device.unpacked([_address(other, first) for other in packed],
                                                 _address(gradient, part.first), part.elements))
                 first += size
-            return self._kernels.pack_decode(settings.compressor, settings.parameter, len(packed), tensors)
+            return self._kernels.pack_decode(settings.compressor, settings.parameter, len(packed), factor, tensors)
 
-        key = (_address(gradient), *(_address(other) for other in packed))
+        key = (factor, _address(gradient), *(_address(other) for other in packed))
         self._run(self._call("unpack", key, (), make))
 
     def _level_tensors(self, gradient: Tensor, residual: Tensor | None, seeds: Sequence[int],
@@ -388,8 +391,8 @@ class OnDevice:
         settings = self._settings
         self._workers = workers
         key = (_address(gradient), _at(residual, 0), workers)
-        self._leveller = self._call("level", key, seeds, lambda: self._kernels.levels(
-            "encode", settings.compressor, settings.parameter, workers,
+        self._leveller = self._call("level", key, seeds, lambda: self._kernels.level_encode(
+            settings.compressor, settings.parameter, workers,
             self._level_tensors(gradient, residual, seeds, workers)))
         self._run(self._leveller, 0)
         return self._rooms["scales"]
@@ -398,11 +401,11 @@ class OnDevice:
         self._run(self._leveller, 1)
         return self._rooms["lanes"]
 
-    def add_levels(self, gradient: Tensor) -> None:
+    def add_levels(self, gradient: Tensor, factor: float) -> None:
         settings, workers = self._settings, self._workers
         none = [0] * len(self._parts)
-        self._run(self._call("add levels", (_address(gradient), workers), (), lambda: self._kernels.levels(
-            "decode", settings.compressor, settings.parameter, workers,
+        self._run(self._call("add levels", (factor, _address(gradient), workers), (), lambda: self._kernels.level_decode(
+            settings.compressor, settings.parameter, workers, factor,
             self._level_tensors(gradient, None, none, workers))))
 
     # ---- PowerSGD

@@ -312,7 +312,7 @@ def _sparse(settings: Settings, group: Group, gradient: Tensor, turn: Turn) -> E
         group.coder.mask(indices, group.kept["velocity"])
     if settings.shared_seed:  # all workers have the same indices
         yield Collective("sum", values, last=True, elements=sent)
-        group.coder.add_up([(values, indices)], gradient)
+        group.coder.add_up([(values, indices)], gradient, 1.0 / turn.workers)
     else:
         longest = sent
         if not settings.its.exact_count:  # all payloads of an all-gather are as long
@@ -331,8 +331,7 @@ def _sparse(settings: Settings, group: Group, gradient: Tensor, turn: Turn) -> E
         padded_values[:sent] = values
         padded_values[sent:] = 0
         received = yield _gather(group, payload, turn, sent)
-        group.coder.add_up([halves(other) for other in received], gradient)
-    gradient.mul_(1.0 / turn.workers)
+        group.coder.add_up([halves(other) for other in received], gradient, 1.0 / turn.workers)
 
 
 def _packed(settings: Settings, group: Group, gradient: Tensor, turn: Turn) -> Exchange:
@@ -346,17 +345,14 @@ def _packed(settings: Settings, group: Group, gradient: Tensor, turn: Turn) -> E
         received = [payload]
     else:
         received = yield _gather(group, payload, turn, gradient.numel())
-    group.coder.unpack(received, gradient)
-    if not cast and not its.votes:
-        gradient.mul_(1.0 / turn.workers)
+    group.coder.unpack(received, gradient, 1.0 if cast or its.votes else 1.0 / turn.workers)
 
 
 def _levels(settings: Settings, group: Group, gradient: Tensor, turn: Turn) -> Exchange:
     scales = group.coder.scales(gradient, _residual(settings, group), _seeds(settings, group, turn), turn.workers)
     yield Collective("max", scales)
     yield Collective("sum", group.coder.level(), last=True, elements=gradient.numel())
-    group.coder.add_levels(gradient)
-    gradient.mul_(1.0 / turn.workers)
+    group.coder.add_levels(gradient, 1.0 / turn.workers)
 
 
 def _low_rank(settings: Settings, group: Group, gradient: Tensor, turn: Turn) -> Exchange:
