@@ -152,7 +152,10 @@ void measure(SoftwareSpread& spread, const std::vector<const StackTerm*>& terms,
 }
 
 /// The ends of a 90 % interval lie so many deviations away.
-const double kReach = t_quantile(1 - kTail, kSpreadDegrees);
+double reach() {
+  static const double kReach = t_quantile(1 - kTail, kSpreadDegrees);
+  return kReach;
+}
 
 /// The compressor's costs, where their table says how far they may be off.
 void add_costs(SoftwareSpread& spread, const Scenario& inside, const CostFactors& factors,
@@ -166,8 +169,8 @@ void add_costs(SoftwareSpread& spread, const Scenario& inside, const CostFactors
   SpreadTerm costs;
   costs.name = "costs of " + std::string(inside.compressor->name);
   costs.seconds = std::max(0.0, timer.time_of(dearer) - timer.time_of(inside)) / (high - 1);
-  costs.deviation = std::log(factors.high) / kReach;
-  costs.deviation_below = -std::log(factors.low) / kReach;
+  costs.deviation = std::log(factors.high) / reach();
+  costs.deviation_below = -std::log(factors.low) / reach();
   costs.forecast = false;
   costs.of_physics = true;
   spread.terms.push_back(costs);
@@ -194,9 +197,9 @@ void add_compute(SoftwareSpread& spread, const Scenario& inside, const Engine& e
   spread.terms.push_back(compute);
 }
 
-/// Exchanges that may take turns. The interval goes from both ways at once to turns throughout.
+/// Exchanges of Open MPI that may take turns. The interval goes from both ways at once to turns throughout.
 void add_turns(SoftwareSpread& spread, const Scenario& inside, const Engine& engine) {
-  if (inside.library == nullptr) return;
+  if (inside.library == nullptr || transport_of(inside.library->name) != Transport::Mpi) return;
   Timer timer(inside, engine);
   const auto time_at = [&](double share) {
     Scenario other = inside;
@@ -209,8 +212,8 @@ void add_turns(SoftwareSpread& spread, const Scenario& inside, const Engine& eng
   SpreadTerm turns;
   turns.name = "turns of exchanges";
   turns.seconds = time_at(inside.cluster.turns_share) - without;
-  turns.deviation = std::log(all / turns.seconds) / kReach;
-  turns.deviation_below = std::log(10) / kReach;  // a tenth at the low end, which is nearly none
+  turns.deviation = std::log(all / turns.seconds) / reach();
+  turns.deviation_below = std::log(10) / reach();  // a tenth at the low end, which is nearly none
   turns.forecast = false;
   turns.of_physics = true;
   spread.terms.push_back(turns);

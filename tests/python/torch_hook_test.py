@@ -169,8 +169,8 @@ class Processes(Folder):
 
     def test_processes_with_other_settings_are_refused(self):
         for answer in self.answers[2]:
-            self.assertEqual(len(answer["refused"]), 2)
-            for error, setting in zip(answer["refused"], ("density", "seed")):
+            self.assertEqual(len(answer["refused"]), 3)
+            for error, setting in zip(answer["refused"], ("density", "seed", "scaler")):
                 self.assertIn(setting, error)
                 self.assertNotIn("\n", error)
             for error in answer["states"]:

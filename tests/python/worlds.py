@@ -160,6 +160,8 @@ def scaled_training(data, shards, rank, options, overflows):
     for iteration in range(6):
         if iteration in overflows:
             step(iteration, float("inf") if rank == 0 else 1.0)
+        if iteration == 3:  # goes on from a state
+            training.load(training.state())
         step(iteration, 1.0)
     return flat(training.net), scaler.get_scale()
 
@@ -177,9 +179,11 @@ def world_of_all(rank, size, data, shards, folder):
         done["scaled"] = [[scaled_training(data, shards, rank, options, overflows) for overflows in
                            ((), (1 if options["compressor"] == "powersgd" else 0, 3, 4))] for options in SCALED]
         done["refused"] = []
-        for options in ({"compressor": "topk", "density": 0.1 + 0.1 * rank}, {"compressor": "topk", "seed": rank}):
+        for options, scaler in (({"compressor": "topk", "density": 0.1 + 0.1 * rank}, None),
+                                ({"compressor": "topk", "seed": rank}, None),
+                                ({"compressor": "topk"}, torch.amp.GradScaler("cpu", enabled=rank == 0))):
             try:
-                wrapped(made.LeNet5(), options)
+                wrapped(made.LeNet5(), options, scaler=scaler)
             except gt.InputError as error:
                 done["refused"].append(str(error))
         done["states"] = refused_states()
@@ -200,7 +204,7 @@ def refused_states():
                   {**right, "memory": {"bias": {"residual": torch.zeros(3).double()}}},
                   {**right, "buckets": 3}, {**right, "buckets": [["x"]]}, {**right, "buckets": [5]},
                   {**right, "rank": 1 - right["rank"]}, {**right, "processes": 3}, {**right, "iteration": "a"},
-                  {**right, "bytes_sent": None}):
+                  {**right, "bytes_sent": None}, {**right, "scale": 2.0}, {**right, "scale": "x"}):
         try:
             hook.load_state_dict(wrong)
             said.append("")

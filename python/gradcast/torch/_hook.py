@@ -52,8 +52,10 @@ class Hook:
         self.elements_sent = 0  # in the same collectives
         self.elements_sent_last = 0
         self.bytes_of_counts = 0  # beside bytes_sent: 8 bytes a bucket where each worker's count is its own
-        self._scale: float | None = None  # of the loss, and of all that is kept; None: it is not scaled
-        self._next_scale: float | None = None
+        self._scaler: torch.amp.GradScaler | None = None
+        self._scale = 1.0  # of the loss from which all that is kept was made
+        self._last_scale: float | None = None  # of the last iteration of this process
+        self._next_scale = 1.0
         self._asked_group = process_group
         self._memory: Memory | None = None
         self._names: dict[int, str] = {}
@@ -87,10 +89,13 @@ class Hook:
                                            else self._asked_group)
         self._size = dist.get_world_size(self._group)
         self._rank = dist.get_rank(self._group)
+        scales = scaler is not None and scaler.is_enabled()
         everyone: list[Any] = [None] * self._size
-        dist.all_gather_object(everyone, self.settings.as_dict(), group=self._group)
-        for rank, other in enumerate(everyone):
+        dist.all_gather_object(everyone, (self.settings.as_dict(), scales), group=self._group)
+        for rank, (other, other_scales) in enumerate(everyone):
             difference = self.settings.difference(other)
+            if not difference and other_scales != scales:
+                difference = f"{'no ' if scales else 'a '}scaler there and {'a' if scales else 'no'} scaler here"
             if difference:
                 raise InputError(f"the processes' settings differ, of rank {rank} and {self._rank}: {difference}")
         # DDP looks at the signature's annotations, which here are text: a lambda has none.
@@ -98,9 +103,10 @@ class Hook:
             model.register_comm_hook(None, lambda state, bucket: self._take(bucket))
         except RuntimeError as error:
             raise InputError(f"the model takes no hook: {str(error).splitlines()[0]}") from None
-        if scaler is not None and scaler.is_enabled():
+        if scales:
+            self._scaler = scaler
             # Before forward, since backward would wait for the GPU to tell it.
-            model.register_forward_pre_hook(lambda *_: self._read_scale(scaler))
+            model.register_forward_pre_hook(lambda *_: self._read_scale())
         self._memory = Memory(self.settings, pieces)
         self._names = {id(parameter): name for name, parameter in model.module.named_parameters()
                        if parameter.requires_grad}
@@ -110,8 +116,11 @@ class Hook:
 
     def state_dict(self) -> dict[str, Any]:
         """The state with which this process goes on as if it had never stopped: residuals, momentum, PowerSGD's Q,
-        buckets, counts. Call it between iterations. `torch.save` and `torch.load` take it as it is."""
+        buckets, counts. Call it between iterations, after the scaler's update if there is one. `torch.save` and
+        `torch.load` take it as it is."""
         memory = self._registered()
+        self._read_scale()
+        self._follow_scale()
         return {"rank": self._rank, "processes": self._size, "settings": self.settings.as_dict(),
                 "iteration": self.iteration, "bytes_sent": self.bytes_sent, "elements_sent": self.elements_sent,
                 "bytes_of_counts": self.bytes_of_counts, "buckets": [list(names) for names in self._done],
@@ -144,11 +153,13 @@ class Hook:
             misfit = "its buckets have other parameters"
         if misfit:
             raise InputError(f"the state is of another model: {misfit}")
-        scale = state.get("scale")
-        if scale is not None and not (isinstance(scale, float) and 0 < scale < float("inf")):
+        scale = state.get("scale", 1.0)
+        if not (isinstance(scale, float) and 0 < scale < float("inf")):
             raise InputError(f"no state of a gradcast hook: its 'scale' is {scale!r:.80}")
+        if scale != 1 and self._scaler is None:
+            raise InputError(f"the state is of a loss scaled by {scale:g}: register with its scaler")
         memory.load(state["memory"])
-        self._scale = scale
+        self._scale, self._last_scale = scale, None
         self.iteration = state["iteration"]
         self.bytes_sent = self._bytes_before = state["bytes_sent"]
         self.elements_sent = self._elements_before = state["elements_sent"]
@@ -162,20 +173,19 @@ class Hook:
 
     # ---- scaled losses
 
-    def _read_scale(self, scaler: torch.amp.GradScaler) -> None:
-        self._next_scale = float(scaler.get_scale())
+    def _read_scale(self) -> None:
+        if self._scaler is not None:
+            self._next_scale = float(self._scaler.get_scale())
 
     def _follow_scale(self) -> None:
-        """At the begin of an iteration whose loss is scaled."""
-        if self._next_scale is None:
-            return
+        """Makes what is kept that of the scale which was read last."""
         memory = self._registered()
-        if self._scale is not None and self._next_scale != self._scale:
-            if self._next_scale < self._scale:
-                memory.recall()
+        if self._last_scale is not None and self._next_scale < self._last_scale:
+            memory.recall()
+        if self._next_scale != self._scale:
             memory.rescale(self._next_scale / self._scale)
         self._scale = self._next_scale
-        memory.remember()
+        self._last_scale = None
 
     # ---- the exchange of a bucket
 
@@ -183,8 +193,10 @@ class Hook:
         """DDP calls it for one bucket after another, in their order, in every process alike."""
         names = tuple(self._names[id(parameter)] for parameter in bucket.parameters())
         number = len(self._buckets)
-        if number == 0:
+        if number == 0 and self._scaler is not None:
             self._follow_scale()
+            self._last_scale = self._scale
+            self._registered().remember()
         self._buckets.append(names)
         buffer = bucket.buffer()
         as_expected = not self._expected or (not self._waiting and number < len(self._expected)
@@ -201,7 +213,7 @@ class Hook:
 
     def _exchange(self, number: int, names: tuple[str, ...], gradient: Tensor) -> Exchange:
         group = self._registered().group(number, names, gradient.device)
-        turn = Turn(self._rank, self._size, self.iteration, shows_overflow=self._scale is not None)
+        turn = Turn(self._rank, self._size, self.iteration, shows_overflow=self._scaler is not None)
         return exchange(self.settings, group, gradient, turn)
 
     def _launch(self, exchanging: Exchange, buffer: Tensor) -> torch.futures.Future[Tensor]:
