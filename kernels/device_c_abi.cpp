@@ -239,7 +239,9 @@ gradcast_status gradcast_prepare_sparse_merge(const gradcast_sparse_set* given, 
 gradcast_status gradcast_prepare_momentum(double momentum, const gradcast_momentum_tensor* given,
                                           int64_t number, gradcast_call** call) {
   return guarded(__func__, [&] {
-    require_that(momentum >= 0 && momentum < 1, "a momentum is 0 to below 1");
+    const auto factor = static_cast<float>(momentum);
+    require_that(factor >= 0 && factor < 1, "a momentum is 0 to below 1");
+    needed(call, "call");
     const auto tensors = each_of(given, number, "tensors", [&](const auto& t) {
       MomentumTensor tensor;
       tensor.gradient = t.gradient;
@@ -249,8 +251,7 @@ gradcast_status gradcast_prepare_momentum(double momentum, const gradcast_moment
       tensor.count = t.count;
       return tensor;
     });
-    const std::shared_ptr<Momentum> made =
-        device::make_momentum(static_cast<float>(momentum), tensors);
+    const std::shared_ptr<Momentum> made = device::make_momentum(factor, tensors);
     *needed(call, "call") = call_of<Momentum>({[made](void* stream) { made->correct(stream); },
                                                [made](void* stream) { made->mask(stream); }},
                                               made);

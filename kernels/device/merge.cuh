@@ -24,9 +24,10 @@ struct MergeWork {
   std::int64_t* selected;
 };
 
-__device__ inline std::int64_t pairs_of(const DecoderSet& set) {
-  const std::int64_t count = *set.count;
-  return count == 0 || set.indices[count - 1] != kNoIndex
+/// A count that came over the wire may be wrong: no more than `most` are looked at.
+__device__ inline std::int64_t pairs_of(const DecoderSet& set, std::int64_t most) {
+  const std::int64_t count = *set.count < most ? *set.count : most;
+  return count <= 0 || set.indices[count - 1] != kNoIndex
              ? count
              : first_from(set.indices, 0, count, kNoIndex);
 }
@@ -66,7 +67,8 @@ __device__ inline std::uint32_t matches_of_thread(const MergeWork& work, std::in
 }
 
 inline __global__ void __launch_bounds__(kBlockThreads) count_matches(const MergeWork work) {
-  const std::uint32_t own = matches_of_thread(work, pairs_of(work.first), pairs_of(work.second));
+  const std::uint32_t own =
+      matches_of_thread(work, pairs_of(work.first, work.most), pairs_of(work.second, work.most));
   const std::uint32_t total = block_scan(own, shared_memory<BlockScratch>()).total;
   if (threadIdx.x == 0) work.tile_matches[blockIdx.x] = total;
 }
@@ -74,8 +76,8 @@ inline __global__ void __launch_bounds__(kBlockThreads) count_matches(const Merg
 /// Entries of the first set, and their sum with the second's.
 inline __global__ void __launch_bounds__(kBlockThreads) place_first(const MergeWork work) {
   BlockScratch& scratch = shared_memory<BlockScratch>();
-  const std::int64_t first = pairs_of(work.first);
-  const std::int64_t second = pairs_of(work.second);
+  const std::int64_t first = pairs_of(work.first, work.most);
+  const std::int64_t second = pairs_of(work.second, work.most);
   std::uint32_t in_tiles = 0;
   for (unsigned tile = threadIdx.x; tile < blockIdx.x; tile += kBlockThreads)
     in_tiles += work.tile_matches[tile];
@@ -102,8 +104,8 @@ inline __global__ void __launch_bounds__(kBlockThreads) place_first(const MergeW
 
 /// Entries that the second set has alone, and zeros behind the union.
 inline __global__ void __launch_bounds__(kBlockThreads) place_second(const MergeWork work) {
-  const std::int64_t first = pairs_of(work.first);
-  const std::int64_t second = pairs_of(work.second);
+  const std::int64_t first = pairs_of(work.first, work.most);
+  const std::int64_t second = pairs_of(work.second, work.most);
   const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * kBlockThreads;
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kBlockThreads + threadIdx.x;
        i < 2 * work.most; i += threads) {

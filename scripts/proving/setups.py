@@ -67,9 +67,9 @@ def setups():
 
 
 def drawn(names, count, seed):
-    """So many of the names, by a seed; the same whatever the order."""
+    """So many of the names, in the order in which a seed draws them; the same whatever the order of the names."""
     names = sorted(names)
-    return set(random.Random(seed).sample(names, min(count, len(names))))
+    return random.Random(seed).sample(names, min(count, len(names)))
 
 
 def collective_of(setup):

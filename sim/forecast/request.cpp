@@ -183,8 +183,10 @@ std::string population_file(Transport transport) {
 std::string stack_name(const Request& request, const DataFiles& files) {
   const std::string& typed = request.stack;
   if (typed.empty() && request.population.empty()) {
-    const std::string usual = population_file(transport_of(request.collective));
-    return files.has(kStacks, usual) ? usual : "";
+    for (const Transport transport : {transport_of(request.collective), Transport::Nccl})
+      if (const std::string usual = population_file(transport); files.has(kStacks, usual))
+        return usual;
+    return "";
   }
   if (typed.empty()) return request.population;
   return is_path(typed) || typed.starts_with(kStacks.prefix) ? typed

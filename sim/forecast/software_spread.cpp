@@ -197,7 +197,8 @@ void add_compute(SoftwareSpread& spread, const Scenario& inside, const Engine& e
   spread.terms.push_back(compute);
 }
 
-/// Exchanges of Open MPI that may take turns. The interval goes from both ways at once to turns throughout.
+/// Exchanges of Open MPI that may take turns. The interval goes from both ways at once to turns
+/// throughout.
 void add_turns(SoftwareSpread& spread, const Scenario& inside, const Engine& engine) {
   if (inside.library == nullptr || transport_of(inside.library->name) != Transport::Mpi) return;
   Timer timer(inside, engine);
@@ -211,7 +212,8 @@ void add_turns(SoftwareSpread& spread, const Scenario& inside, const Engine& eng
   if (all <= 0) return;
   SpreadTerm turns;
   turns.name = "turns of exchanges";
-  turns.seconds = time_at(inside.cluster.turns_share) - without;
+  // A part of it may hide behind compute.
+  turns.seconds = std::max(time_at(inside.cluster.turns_share) - without, all / 10);
   turns.deviation = std::log(all / turns.seconds) / reach();
   turns.deviation_below = std::log(10) / reach();  // a tenth at the low end, which is nearly none
   turns.forecast = false;

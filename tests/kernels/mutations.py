@@ -222,6 +222,11 @@ std::unique_ptr<Decoder> make_decoder(const std::vector<DecoderTensor>& tensors,
                                       const Workspace& workspace) {
   return std::make_unique<DecoderHere>(tensors, workspace);
 }
+// No case here merges.
+std::unique_ptr<Merger> make_merger(const MergedSets&, const Workspace&) { return nullptr; }
+std::unique_ptr<Momentum> make_momentum(float, const std::vector<MomentumTensor>&) {
+  return nullptr;
+}
 }  // namespace gradcast::on_emulator
 """
 PACKERS = '#include "kernels/device/make_packer.cuh"\n'

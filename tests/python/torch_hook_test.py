@@ -167,6 +167,10 @@ class Processes(Folder):
                     self.assertTrue(torch.isfinite(weights).all())
                     self.assertTrue(torch.equal(weights, plain), (weights - plain).abs().max())
 
+    def test_an_overflow_that_another_exchange_follows_costs_one_step(self):
+        for answer in self.answers[2]:
+            self.assertEqual(answer["twice"], 512)
+
     def test_processes_with_other_settings_are_refused(self):
         for answer in self.answers[2]:
             self.assertEqual(len(answer["refused"]), 3)

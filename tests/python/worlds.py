@@ -166,6 +166,20 @@ def scaled_training(data, shards, rank, options, overflows):
     return flat(training.net), scaler.get_scale()
 
 
+def overflow_before_another_exchange(data, shards, rank):
+    """Two exchanges a step, an overflow in the first of step 1. The scale after five steps."""
+    scaler = torch.amp.GradScaler("cpu", init_scale=1024.0, growth_interval=1000)
+    training = Training(data, shards, rank, {"compressor": "topk", "density": 0.05}, scaler=scaler)
+    for iteration in range(5):
+        training.optimizer.zero_grad()
+        for factor in (float("inf") if iteration == 1 and rank == 0 else 1.0, 1.0):
+            loss = made.loss_of(training.ddp, data, shards.batch_of(rank, iteration))
+            scaler.scale(loss * factor).backward()
+        scaler.step(training.optimizer)
+        scaler.update()
+    return scaler.get_scale()
+
+
 def world_of_all(rank, size, data, shards, folder):
     names = ALL if LONG else SOME
     done = {"long": {name: long_training(data, shards, rank, size, name) for name in names}}
@@ -175,6 +189,7 @@ def world_of_all(rank, size, data, shards, folder):
         done["per-tensor"] = {name: short_training(data, shards, rank, of_each_tensor(name), 4) for name in ALL}
         done["resumed"] = [short_training(data, shards, rank, options, END)[0] for options in RESUMED]
         done["sent"] = [sent_by(data, shards, rank, options, flags) for options, flags in SENT]
+        done["twice"] = overflow_before_another_exchange(data, shards, rank)
         # PowerSGD draws Q in the first step, by a seed that counts iterations.
         done["scaled"] = [[scaled_training(data, shards, rank, options, overflows) for overflows in
                            ((), (1 if options["compressor"] == "powersgd" else 0, 3, 4))] for options in SCALED]

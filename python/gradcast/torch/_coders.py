@@ -285,6 +285,8 @@ class OnDevice:
                 _address(gradient), _address(velocity), velocity.numel(), None, None)).run(0, self._stream())
 
     def mask(self, indices: Tensor, velocity: Tensor) -> None:
+        if indices.numel() == 0:
+            return
         count = self.room("count of a mask", 1, torch.int64).fill_(indices.numel())
         with self._here():
             self._kernels.momentum(0, _device.MomentumTensor(

@@ -28,7 +28,7 @@ class Collective:
     kind: str
     tensor: Tensor
     last: bool = False  # nothing but decoding follows
-    control: bool = False  # a count, which no forecast knows
+    control: bool = False  # a count or an overflow's sign, which no forecast knows
     elements: int = 0  # that the worker sends with it
     room: Callable[[], Sequence[Tensor]] = tuple  # of a "gather": memory for its answer
 
@@ -193,14 +193,15 @@ class Memory:
                     self._before[name][what] = copy
 
     def recall(self) -> None:
-        """All is again as it was remembered; what is newer is zero."""
+        """All is again as it was remembered. What is newer is zero, and what was not finite then, as where an overflow
+        was exchanged before the last."""
         for name, views in self._views.items():
             for what, view in views.items():
                 before = self._before.get(name, {}).get(what)
                 if before is None:
                     view.zero_()
                 else:
-                    view.copy_(before)
+                    view.copy_(before).nan_to_num_(0.0, 0.0, 0.0)
 
     def rescale(self, factor: float) -> None:
         """Gradients are so many times as large from now on, and all that is kept was made from gradients."""
@@ -245,7 +246,8 @@ def exchange(settings: Settings, group: Group, gradient: Tensor, turn: Turn) -> 
     """gradient: the group's elements, flat and contiguous: float32, bfloat16 or float16. In the end it is the mean over
     the workers (signSGD: the vote). Compressors compute in float32."""
     if turn.shows_overflow:
-        nothing = (gradient * 0).sum().reshape(1)  # or NaN
+        nothing = group.coder.room("overflow", 1, gradient.dtype)  # kept until it is added
+        torch.sum(gradient * 0, dim=0, keepdim=True, out=nothing)  # 0, or NaN
         return _overflowing(nothing, exchange(settings, group, gradient, replace(turn, shows_overflow=False)), gradient)
     wide = gradient
     if gradient.dtype != torch.float32:

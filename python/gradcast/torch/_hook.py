@@ -51,7 +51,8 @@ class Hook:
         self.bytes_sent_last = 0  # of the last iteration
         self.elements_sent = 0  # in the same collectives
         self.elements_sent_last = 0
-        self.bytes_of_counts = 0  # beside bytes_sent: 8 bytes a bucket where each worker's count is its own
+        # Beside bytes_sent: 8 bytes a bucket where each worker's count is its own, and a number where a loss is scaled.
+        self.bytes_of_counts = 0
         self._scaler: torch.amp.GradScaler | None = None
         self._scale = 1.0  # of the loss from which all that is kept was made
         self._last_scale: float | None = None  # of the last iteration of this process
@@ -73,7 +74,8 @@ class Hook:
         scaler: give it where the loss is scaled. Then an overflow of one process reaches all of them whatever the
             compressor sends, so that all skip the step; what was kept of gradients is again as before a skipped step,
             and follows the scale. This takes a copy of it, and a number more on the wire for each bucket. A scale
-            that falls means a skipped step.
+            that falls means a skipped step: so each model has its own scaler, and exchanges once a step (accumulate
+            with `no_sync`).
 
         Raises InputError if the model is none of DistributedDataParallel, if no compressor
         takes its parameters' gradients, or if the processes' settings differ.
@@ -82,6 +84,8 @@ class Hook:
             raise InputError(f"model is a {type(model).__name__}, and must be a DistributedDataParallel")
         if scaler is not None and not isinstance(scaler, torch.amp.GradScaler):
             raise InputError(f"scaler is a {type(scaler).__name__}, and must be a torch.amp.GradScaler")
+        if scaler is not None and self.settings.compressor == "threshold":
+            raise InputError("threshold compares with gradients as they are, and takes no scaler")
         if self._memory is not None:
             raise InputError("this hook is registered already: make another for another model")
         pieces = pieces_of(model.module)
@@ -179,11 +183,12 @@ class Hook:
 
     def _follow_scale(self) -> None:
         """Makes what is kept that of the scale which was read last."""
+        if self._next_scale == self._scale:
+            return
         memory = self._registered()
         if self._last_scale is not None and self._next_scale < self._last_scale:
             memory.recall()
-        if self._next_scale != self._scale:
-            memory.rescale(self._next_scale / self._scale)
+        memory.rescale(self._next_scale / self._scale)
         self._scale = self._next_scale
         self._last_scale = None
 
