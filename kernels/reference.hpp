@@ -74,7 +74,7 @@ inline std::span<float> form_u(std::span<const float> gradient, std::span<float>
   return residual;
 }
 
-/// What `select(u)` sends, with a note where u is not finite everywhere.
+/// Sends what `select(u)` does, and notes whether u has infinities or NaNs.
 template <typename Select>
 Encoded noting_unfinite(std::span<float> u, Select select) {
   const bool finite = std::all_of(u.begin(), u.end(), is_finite);

@@ -145,8 +145,7 @@ GRADCAST_API gradcast_status gradcast_compressor_describe(const gradcast_compres
 /* Bits of `notes`, which encodes write where it is not null. 0: encoded as defined. */
 enum {
   GRADCAST_TRUNCATED = 1, /* more was selected than `capacity`; the rest stays in the residual */
-  GRADCAST_NOT_FINITE =
-      2 /* u had infinities or NaNs (casts and codes without scales do not look) */
+  GRADCAST_NOT_FINITE = 2 /* u had infinities or NaNs; codes without scales do not look */
 };
 
 /* ---- sparsifiers: topk, randk, dgc, gaussian, trimmed, rtopk, threshold; and dense --------------

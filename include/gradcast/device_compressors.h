@@ -133,8 +133,7 @@ GRADCAST_API gradcast_status gradcast_prepare_pack_encode(const char* compressor
                                                           gradcast_workspace* workspace,
                                                           gradcast_call** call);
 
-/* packed: of all workers, of one tensor. dense[elements] = factor x what gradcast_pack_decode has.
- */
+/* packed: of all workers, of one tensor. dense[elements] = factor x gradcast_pack_decode's. */
 typedef struct gradcast_unpack_tensor {
   const uint32_t* const* packed; /* an array on the host, of pointers to the device */
   float* dense;

@@ -43,6 +43,11 @@ __device__ inline std::int64_t first_from(const std::int32_t* indices, std::int6
   return low;
 }
 
+__device__ inline float value_in(const DecoderSet& set, std::int64_t at) {
+  return set.value_type == ValueType::Fp32 ? set.values[at]
+                                           : value_of_code(set.value_type, set.codes[at]);
+}
+
 /// A tensor as the kernel sees it.
 struct DecodedTensor {
   float* dense;
@@ -105,8 +110,7 @@ class RangeDecoder {
       const std::int64_t at = shared_.begin[set] + (own - shared_.before[set]);
       const DecoderSet& its = sets_[first + set];
       index = its.indices[at];
-      value = its.value_type == ValueType::Fp32 ? its.values[at]
-                                                : value_of_code(its.value_type, its.codes[at]);
+      value = value_in(its, at);
     }
     const int end_set = set_of(last);
     for (int adding = set_of(entry); adding <= end_set; ++adding) {

@@ -34,13 +34,10 @@ __device__ inline std::int64_t pairs_of(const DecoderSet& set, std::int64_t most
 
 /// As decoding adds it to nothing.
 __device__ inline float first_summand(const DecoderSet& set, std::int64_t at) {
-  const float value = set.value_type == ValueType::Fp32
-                          ? set.values[at]
-                          : value_of_code(set.value_type, set.codes[at]);
-  return add_feedback(0.0f, value);
+  return add_feedback(0.0f, value_in(set, at));
 }
 
-/// Where an index stands in a set, or would stand; and whether it is there.
+/// The place of an index in a set, or where it would be, and whether it is there.
 struct Standing {
   std::int64_t at;
   bool there;

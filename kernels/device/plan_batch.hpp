@@ -179,7 +179,7 @@ inline BatchPlan plan_batch(Rule rule, Mode mode, const std::vector<EncoderTenso
       plan.sample_block_segment.resize(
           plan.sample_block_segment.size() + static_cast<std::size_t>(s.sample_blocks), i);
     }
-    // What is not finite is a candidate, so that the stream sees it.
+    // Infinities and NaNs are candidates, so that the stream sees them.
     if (rule != Rule::Randk) s.given_threshold = std::min(s.given_threshold, kInfinityKey);
     plan.first_threshold.push_back(s.given_threshold);
   }

@@ -128,7 +128,7 @@ __device__ inline void sample_block(const Batch& batch, int number, PrepareShare
   const Crossing crossing = find_from_top<kSampleBins>(own.bins, wanted, own.scratch);
   if (threadIdx.x == 0) {
     const Key threshold = crossing.bin == kNowhere ? 0 : crossing.bin << kSampleShift;
-    // Zeros are no candidates; what is not finite is one, so that the stream sees it.
+    // Zeros are no candidates. Infinities and NaNs are, so that the stream sees them.
     batch.first_threshold[which] = threshold == 0             ? 1
                                    : threshold < kInfinityKey ? threshold
                                                               : kInfinityKey;

@@ -201,7 +201,7 @@ class TileStream {
       count_in(bins_, bins.of(key_at(u, i, index)), (own >> i & 1u) != 0);
   }
 
-  /// Where keys are magnitudes, all that is not finite is a candidate: so candidates alone tell.
+  /// Candidates alone tell where keys are magnitudes: infinities and NaNs are always candidates.
   __device__ void note(float value) {
     if (!is_finite(value)) or_atomic(status_, kNotFinite);
   }

@@ -344,7 +344,7 @@ RequestFiles read_files(const Request& request, DataFiles& files) {
   read.collectives = read_collectives(request, *read.cluster, files);
   if (const std::string name = stack_name(request, files); !name.empty())
     read.stack = &files.read(kStacks, name, request.folder);
-  // Who names no library may send by MPI.
+  // A request that names no library may mean one that sends by MPI.
   if (const std::string by_mpi = population_file(Transport::Mpi);
       request.stack.empty() && request.population.empty() &&
       transport_of(request.collective) == Transport::Nccl && files.has(kStacks, by_mpi))

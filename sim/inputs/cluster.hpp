@@ -150,7 +150,8 @@ struct Cluster : NodeProperties {
 
   /// Share of their bytes for which two ranks of Open MPI take turns where they may, else send both
   /// ways at once. No property of a file: exchanges measured alone ran from one extreme to the
-  /// other on one machine (docs/proving.md). Forecasts take this, intervals all from 0 to 1.
+  /// other on one machine (docs/proving.md). Forecasts take this; their
+  /// intervals go from nearly 0 to 1.
   double turns_share = 0.75;
 
   /// A SimGrid platform that stands for all of the network; its hosts are nodes of one GPU. "":

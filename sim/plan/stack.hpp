@@ -69,7 +69,7 @@ enum class Transport { Nccl, Mpi, Gloo };
 inline constexpr std::size_t kTransports = 3;
 
 /// The transport of a stack, by its name: MPI and Gloo have theirs in it, all others send by NCCL.
-/// Of names of libraries likewise.
+/// Names of libraries tell it likewise.
 Transport transport_of(std::string_view stack);
 /// "NCCL", "MPI through the host", "Gloo".
 std::string_view words_of(Transport transport);

@@ -11,8 +11,8 @@ struct Pairs {
   std::vector<std::int32_t> indices;
 };
 
-/// Of the sum of both the k largest in magnitude, as values of a type: as adding into a dense
-/// tensor and sorting.
+/// The k largest in magnitude of the sum of both, as values of a type: found by adding into a map
+/// and sorting.
 inline Pairs merged(const Pairs& first, const Pairs& second, std::size_t k, ValueType type) {
   std::map<std::int32_t, float> sum;
   for (const Pairs* set : {&first, &second})

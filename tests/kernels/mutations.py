@@ -147,8 +147,8 @@ TABLE = [
              THRESHOLD, BELOW),
     # ---- decoding
     Mutation("decode.cuh", "decode: every value of 16 bits is bf16's",
-             "value_of_code(its.value_type, its.codes[at])",
-             "value_of_code(ValueType::Bf16, its.codes[at])", NONE, DECODE),
+             "value_of_code(set.value_type, set.codes[at])",
+             "value_of_code(ValueType::Bf16, set.codes[at])", NONE, DECODE),
     Mutation("decode.cuh", "decode: a set is added before the one before it",
              "add_feedback(shared_.dense[index - base], value);\n      block_barrier();",
              "add_feedback(shared_.dense[index - base], value);", NONE, DECODE),

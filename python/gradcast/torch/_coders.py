@@ -135,7 +135,8 @@ class OnCpu:
             _compressors.pack_decode(settings.compressor, [_address(other, first) for other in packed], size,
                                      settings.parameter, _address(gradient, part.first), part.elements)
             first += size
-        gradient.mul_(factor)
+        if factor != 1:
+            gradient.mul_(factor)
 
     def scales(self, gradient: Tensor, residual: Tensor | None, seeds: Sequence[int], workers: int) -> Tensor:
         settings = self._settings
