@@ -32,7 +32,8 @@ class Model(Input):
         products, nothing else), on a layer's first tensor; what a layer without parameters computes
         is added to the layer before it. kept_elements and kept_bytes: what autograd saves of one sample
         (torch.autograd.graph.saved_tensors_hooks; a tensor that two operators save counts once, and
-        parameters do not). `loss` makes a scalar of the output (default: the sum of all
+        parameters do not). buffer_bytes and counter_bytes: the layer's buffers, of floating-point numbers
+        and of others; those of modules without parameters stand on the first row. `loss` makes a scalar of the output (default: the sum of all
         its floating-point tensors).
 
         Raises InputError for a module without parameters, and for one that cannot be run."""
@@ -230,6 +231,20 @@ class _Seen:
         """Parameters that got a gradient, in forward order: the last ready one first."""
         return list(reversed(self.ready))
 
+    def _buffers(self, rows: List[Any]) -> Dict[Any, List[int]]:
+        """Bytes of floating-point buffers and of others, by the module whose row has them."""
+        bearers = {self.owner[parameter] for parameter in rows}
+        seen = set()
+        sums: Dict[Any, List[int]] = {}
+        for module in self.net.modules():
+            bearer = module if module in bearers else self.owner[rows[0]]
+            for buffer in module.buffers(recurse=False):
+                if buffer in seen:
+                    continue
+                seen.add(buffer)
+                sums.setdefault(bearer, [0, 0])[0 if buffer.is_floating_point() else 1] += buffer.nbytes
+        return sums
+
     def model(self, kind: "type[Model]", name: str) -> Model:
         got = set(self.ready)
         unused = [text for parameter, text in self.parameters.items() if parameter not in got]
@@ -239,13 +254,20 @@ class _Seen:
         ]
         if unused:
             lines.append(f"# without a gradient, and left out: {', '.join(unused)}")
-        lines.append("layer,tensor,elements,forward_flops,dtype,shape,kept_elements,kept_bytes")
+        rows = self._rows()
+        buffers = self._buffers(rows)
+        lines.append(
+            "layer,tensor,elements,forward_flops,dtype,shape,kept_elements,kept_bytes"
+            + (",buffer_bytes,counter_bytes" if buffers else "")
+        )
         counted = set()
-        for parameter in self._rows():
+        for parameter in rows:
             module = self.owner[parameter]
             flops, elements, others = 0, 0, 0
+            its_buffers = [0, 0]
             if module not in counted:
                 counted.add(module)
+                its_buffers = buffers.get(module, its_buffers)
                 flops = self.flops.get(module, 0) // self.batch
                 elements, others = (kept // self.batch for kept in self.kept.get(module, (0, 0)))
             tensor = self.parameters[parameter]
@@ -254,6 +276,7 @@ class _Seen:
             layer = self.names[module] or tensor.rpartition(".")[0] or tensor
             lines.append(
                 f"{layer},{tensor},{parameter.numel()},{flops},{dtype},{shape},{elements},{others}"
+                + ("".join(f",{its}" for its in its_buffers) if buffers else "")
             )
         return kind("\n".join(lines) + "\n", name)
 

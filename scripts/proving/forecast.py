@@ -123,6 +123,7 @@ def forecast(program, setup, link, compute_seconds, hook_seconds):
         write_cluster(setup, link, folder / "ground.csv")
         flags = ["--model", setup["model"], "--trace", "trace.csv", "--cluster", "ground.csv",
                  "--stack", "ddp-gloo", "--collective", "gloo", "--framework-in-compute", "yes",
+                 "--broadcast-buffers", "no",  # as job.py tells DDP
                  "--nic-share", "100%",  # the rate was measured through TCP itself
                  "--accumulation", str(setup["accumulation"]), *schedule_flags(setup)]
         if setup["hook"]:

@@ -99,6 +99,7 @@ Request with_todays(Request request, DataFiles& files) {
   // compressor's ring.
   if (open && request.collective.empty()) request.collective = "nccl";
   if (request.payload) return request;
+  if (open && !request.broadcast_buffers) request.broadcast_buffers = true;
   if (open && !request.best_schedule) {
     if (!request.fusion_given && request.sharding.kind != Sharding::Fsdp)
       request.fusion = parse_fusion("ddp");

@@ -264,6 +264,7 @@ Request request_of(const MeasuredRun& run) {
   request.sharding = run.sharding;
   request.precision = run.precision;
   request.framework_in_compute = run.framework_in_compute;
+  request.broadcast_buffers = run.broadcast_buffers;
   request.changed = {{"nodes", std::to_string(run.nodes)},
                      {"gpus_per_node", std::to_string(run.gpus_per_node)}};
   if (!run.nic_bandwidth.empty()) request.changed.push_back({"nic_bandwidth", run.nic_bandwidth});
@@ -460,6 +461,9 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   scenario.extrapolate = request.extrapolate;
   scenario.compressing = request.compressing;
   scenario.framework_in_compute = request.framework_in_compute;
+  scenario.gradient_copies = request.gradient_copies;
+  scenario.broadcast_buffers =
+      request.broadcast_buffers.value_or(false) && scenario.sharding.kind != Sharding::Fsdp;
   scenario.network_streams = request.network_streams;
   scenario.count_spread = request.count_spread;
   scenario.count_seed = request.seed;

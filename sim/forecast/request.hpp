@@ -48,6 +48,8 @@ struct Request {
   Optimizer optimizer = Optimizer::Momentum;
   Recompute recompute = Recompute::None;
   bool framework_in_compute = false;  // the trace has the framework's time for gradient tensors
+  GradientCopies gradient_copies = GradientCopies::Each;
+  std::optional<bool> broadcast_buffers;  // of the model, before forward; not given: the stack's
   Fusion fusion;
   /// The fastest schedule that the software can run takes the place of fusion and overlap.
   bool best_schedule = false;

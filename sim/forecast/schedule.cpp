@@ -98,6 +98,7 @@ Request with_usual_schedule(Request request, DataFiles& files) {
   const std::optional<UsualSchedule> usual = stack_of(request, files)->schedule;
   if (!usual) return request;
   if (request.collective.empty()) request.collective = usual->collective;
+  if (!request.broadcast_buffers) request.broadcast_buffers = usual->buffers_broadcast;
   if (request.payload || request.best_schedule) return request;
   if (!request.fusion_given) request.fusion = usual->fusion;
   if (!request.overlap_given) request.overlap = usual->overlap == UsualOverlap::Yes;

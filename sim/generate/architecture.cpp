@@ -25,6 +25,7 @@ Shape slide(Shape in, const Window& window, std::int64_t channels) {
 constexpr std::int64_t kIndexBytes = 8;  // PyTorch's rows and places are int64
 constexpr std::int64_t kMaskBytes = 1;
 constexpr std::int64_t kFp32Bytes = 4;
+constexpr std::int64_t kCounterBytes = 8;  // num_batches_tracked, int64
 
 GradientTensor shaped(GradientTensor tensor, const std::vector<std::int64_t>& shape) {
   tensor.shape = shape;
@@ -123,14 +124,16 @@ void Architecture::convolve(const std::string& layer, const std::vector<std::int
        kept);
 }
 
-/// One multiply-accumulate an element: scale and shift. The statistics, two a channel of the whole
-/// batch, are not counted among what is kept.
+/// One multiply-accumulate an element: scale and shift. The batch's statistics, two a channel, are
+/// not counted among what is kept; the running ones, as many in fp32, are buffers.
 void Architecture::batch_norm(const std::string& layer) {
   const std::int64_t kept = keep_here();
   Operator& added = append(OperatorKind::BatchNorm, layer, at_);
   added.multiply_accumulates = at_.elements();
   give(added, weight_and_bias(layer, {at_.channels}, at_.channels, added.multiply_accumulates),
        kept);
+  added.tensors.front().buffer_bytes = 2 * at_.channels * kFp32Bytes;
+  added.tensors.front().counter_bytes = kCounterBytes;
 }
 
 void Architecture::linear(const std::string& layer, std::int64_t out_features) {

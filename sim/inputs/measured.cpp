@@ -24,7 +24,7 @@ constexpr std::array kMeasuredColumns = {
     "outside", "measured_encode_seconds", "measured_communication_seconds", "selection", "stack",
     "assumed", "compressing", "sharding", "reshard_after_forward", "parameter_type",
     "gradient_type", "sum_type", "parameter", "measured_decode_seconds", "nccl",
-    "framework_in_compute"};
+    "framework_in_compute", "broadcast_buffers"};
 constexpr std::size_t kMeasuredRequired = 12;
 
 /// A measured time, or 0 where there is none.
@@ -129,6 +129,7 @@ MeasuredRuns load_measured_runs(const TextFile& file) {
     optional("gradient_type", run.precision.gradient, parse_tensor_type);
     optional("sum_type", run.precision.sum, parse_tensor_type);
     optional("framework_in_compute", run.framework_in_compute, parse_yes_no);
+    optional("broadcast_buffers", run.broadcast_buffers, parse_yes_no);
     const auto part = [&](const char* column) {
       return rows.text(column).empty() ? std::nullopt : std::optional(time_or_none(rows, column));
     };
@@ -148,7 +149,8 @@ bool same_setup(const MeasuredRun& a, const MeasuredRun& b) {
          a.nic_bandwidth == b.nic_bandwidth && a.nic_latency == b.nic_latency &&
          a.payload == b.payload && a.concurrent_jobs == b.concurrent_jobs &&
          a.accumulation == b.accumulation && a.stack == b.stack && a.sharding == b.sharding &&
-         a.precision == b.precision && a.framework_in_compute == b.framework_in_compute;
+         a.precision == b.precision && a.framework_in_compute == b.framework_in_compute &&
+         a.broadcast_buffers == b.broadcast_buffers;
 }
 
 }  // namespace gradcast

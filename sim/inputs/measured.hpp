@@ -58,6 +58,7 @@ struct MeasuredRun {
   /// `compute` was measured with the framework at work, such as DDP on one GPU: what it spends on
   /// gradient tensors is in both times.
   bool framework_in_compute = false;
+  std::optional<bool> broadcast_buffers;  // before forward; not given: not said
 };
 
 struct MeasuredRuns {

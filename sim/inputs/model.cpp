@@ -12,9 +12,10 @@
 namespace gradcast {
 namespace {
 
-constexpr std::array kModelColumns = {"layer",         "tensor",     "elements",  "forward_flops",
-                                      "dtype",         "unit",       "frozen",    "shape",
-                                      "kept_elements", "kept_bytes", "unit_input"};
+constexpr std::array kModelColumns = {"layer",         "tensor",     "elements",   "forward_flops",
+                                      "dtype",         "unit",       "frozen",     "shape",
+                                      "kept_elements", "kept_bytes", "unit_input", "buffer_bytes",
+                                      "counter_bytes"};
 constexpr std::size_t kRequiredModelColumns = 4;
 
 constexpr std::int64_t kMostOfTensor = INT32_MAX;  // of a tensor
@@ -35,8 +36,8 @@ std::vector<std::int64_t> shape_in(const CsvReader& rows, std::int64_t elements)
                                   std::to_string(elements) + " elements");
 }
 
-/// Elements or bytes of one sample's activations.
-std::int64_t activations_in(const CsvReader& rows, const char* column) {
+/// Elements or bytes of one sample's activations, or of a layer's buffers.
+std::int64_t optional_count(const CsvReader& rows, const char* column) {
   constexpr std::int64_t kMost = std::int64_t{1} << 40;
   return rows.text(column).empty() ? 0 : rows.integer(column, 0, kMost);
 }
@@ -53,6 +54,7 @@ struct ColumnsInUse {
   bool shape = false;
   bool activations = false;
   bool unit_input = false;
+  bool buffers = false;
 
   explicit ColumnsInUse(const Model& model) : activations(model.has_activations()) {
     for (const GradientTensor& tensor : model.tensors) {
@@ -61,6 +63,7 @@ struct ColumnsInUse {
       frozen = frozen || tensor.frozen;
       shape = shape || !tensor.shape.empty();
       unit_input = unit_input || tensor.unit_input > 0;
+      buffers = buffers || tensor.buffer_bytes > 0 || tensor.counter_bytes > 0;
     }
   }
 
@@ -76,6 +79,8 @@ struct ColumnsInUse {
     if (activations) count("kept_elements", &GradientTensor::kept_elements);
     if (activations) count("kept_bytes", &GradientTensor::kept_bytes);
     if (unit_input) count("unit_input", &GradientTensor::unit_input);
+    if (buffers) count("buffer_bytes", &GradientTensor::buffer_bytes);
+    if (buffers) count("counter_bytes", &GradientTensor::counter_bytes);
   }
 };
 
@@ -98,6 +103,19 @@ double Model::forward_flops() const {
   double sum = 0;
   for (const GradientTensor& tensor : tensors) sum += tensor.forward_flops;
   return sum;
+}
+
+std::vector<Bytes> Model::buffers() const {
+  Bytes numbers{};
+  Bytes counters{};
+  for (const GradientTensor& tensor : tensors) {
+    numbers = numbers + Bytes{tensor.buffer_bytes};
+    counters = counters + Bytes{tensor.counter_bytes};
+  }
+  std::vector<Bytes> all;
+  for (const Bytes each : {numbers, counters})
+    if (each.count > 0) all.push_back(each);
+  return all;
 }
 
 bool Model::has_shapes() const {
@@ -161,8 +179,9 @@ Model load_model(const TextFile& file) {
     model.tensors.push_back(
         {rows.word("layer"), tensor, elements, rows.number("forward_flops", 0, 1e18), type, type,
          type, unit, frozen_in(rows), shape_in(rows, elements),
-         activations_in(rows, "kept_elements"), activations_in(rows, "kept_bytes"),
-         activations_in(rows, "unit_input"), type});
+         optional_count(rows, "kept_elements"), optional_count(rows, "kept_bytes"),
+         optional_count(rows, "unit_input"), optional_count(rows, "buffer_bytes"),
+         optional_count(rows, "counter_bytes"), type});
   }
   if (model.tensors.empty()) throw rows.failure("the model has no tensors");
   if (model.gradient_elements() == 0)

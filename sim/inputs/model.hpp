@@ -32,6 +32,10 @@ struct GradientTensor {
   std::int64_t kept_elements = 0;
   std::int64_t kept_bytes = 0;
   std::int64_t unit_input = 0;  // elements of one sample that its unit reads; on the unit's first
+  /// Bytes of the layer's buffers, which are no parameters: of floating-point numbers, as the
+  /// running statistics of batch normalisation, and of integers, as its count of batches.
+  std::int64_t buffer_bytes = 0;
+  std::int64_t counter_bytes = 0;
   /// Type of activations. In a file it is `type`; a run may have another.
   NumberType activation_type = NumberType::Fp32;
 
@@ -48,6 +52,8 @@ struct Model {
   std::int64_t elements() const;           // parameters
   std::int64_t gradient_elements() const;  // those that are not frozen
   double forward_flops() const;            // per image
+  /// Bytes of all buffers by their types, each of which DDP broadcasts together; none of 0 bytes.
+  std::vector<Bytes> buffers() const;
   /// Whether every gradient tensor has its dimensions.
   bool has_shapes() const;
   /// Whether the model says what its layers keep for backward.
@@ -59,8 +65,8 @@ std::vector<std::int64_t> parse_shape(std::string_view text);
 std::string shape_to_text(const std::vector<std::int64_t>& shape);
 
 /// Reads `models/<name>.csv`: layer,tensor,elements,forward_flops, and optionally dtype (fp32),
-/// unit, frozen (yes or no), shape, kept_elements, kept_bytes and unit_input. The model is named
-/// after its file. Throws DataError.
+/// unit, frozen (yes or no), shape, kept_elements, kept_bytes, unit_input, buffer_bytes and
+/// counter_bytes. The model is named after its file. Throws DataError.
 Model load_model(const TextFile& file);
 
 /// The text of such a file; `provenance` becomes its comment lines.

@@ -128,6 +128,14 @@ void add_request_flags(Flags& flags) {
             "yes: the trace was taken with DDP or its like at work, so that per_tensor_overhead is "
             "in it and not added again",
             "no");
+  flags.add(
+      "gradient-copies",
+      "how DDP copies gradients into buckets and back: each (a tensor at a time, as it does by "
+      "itself), view (gradient_as_bucket_view), batched (batched_grad_copy)",
+      to_text(defaults.gradient_copies));
+  flags.add("broadcast-buffers",
+            "whether rank 0 broadcasts the model's buffers, as running statistics, before forward: "
+            "yes or no (default: the stack's: DDP does; FSDP never does)");
   flags.add("accumulation",
             "micro-steps that the batch is divided into: their gradients add up and are sent after "
             "the last, or each time (--synchronise)",
@@ -267,6 +275,9 @@ Request read_request(const Flags& flags, const std::set<std::string>& lists) {
     request.compute = flags.value("compute-seconds", parse_compute);
   }
   request.framework_in_compute = flags.value("framework-in-compute", parse_yes_no);
+  request.gradient_copies = flags.value("gradient-copies", parse_gradient_copies);
+  if (flags.given("broadcast-buffers"))
+    request.broadcast_buffers = flags.value("broadcast-buffers", parse_yes_no);
   request.accumulation = flags.value("accumulation", parse_accumulation);
   read_training(flags, request);
   request.compressor = flags.value("compressor", compressor_name);

@@ -390,4 +390,9 @@ DenseCollective BucketCosts::parameter_broadcast(std::size_t tensor, int owner) 
   return dense(network_.broadcast(load, groups), load, groups);
 }
 
+DenseCollective BucketCosts::buffer_broadcast(Bytes buffers) const {
+  const CollectiveLoad load{.payload = buffers};
+  return dense(network_.to(Outcome::Broadcast, load), load, {});
+}
+
 }  // namespace gradcast

@@ -58,6 +58,8 @@ class BucketCosts {
   DenseCollective parameter_gather(const std::vector<std::size_t>& tensors) const;
   /// The broadcast that gives every rank of a group the parameters that one of them has updated.
   DenseCollective parameter_broadcast(std::size_t tensor, int owner) const;
+  /// The broadcast from rank 0 to all ranks of the model's buffers of a type.
+  DenseCollective buffer_broadcast(Bytes buffers) const;
 
   // Costs that merging planners ask for.
   PlannerNetwork planner_network() const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <stdexcept>
 
 #include "sim/plan/parameter_owners.hpp"
 #include "sim/plan/recomputation.hpp"
@@ -73,6 +74,31 @@ Bytes whole_units(const Scenario& scenario) {
   return parameters + gradients;
 }
 
+/// The buckets that gradients are copied into, where every rank has all gradients.
+Bytes bucket_copies(const Scenario& scenario) {
+  Bytes all{};
+  for (const GradientTensor& tensor : scenario.model->tensors) all = all + tensor.sum_bytes();
+  switch (scenario.fusion.kind) {
+    case Fusion::Kind::Layer:
+      return {};
+    case Fusion::Kind::Size: {
+      Bytes most{};
+      for (const Bucket& bucket : make_buckets(scenario.model, scenario.fusion))
+        most = std::max(most, bucket.bytes);
+      return most;
+    }
+    case Fusion::Kind::Cycle:
+      return std::min(all, scenario.fusion.size);
+    case Fusion::Kind::Ddp:
+      return scenario.gradient_copies == GradientCopies::View ? Bytes{} : all;
+    case Fusion::Kind::Merged:
+    case Fusion::Kind::MgWfbp:
+    case Fusion::Kind::Omgs:
+      return all;
+  }
+  throw std::logic_error("unknown fusion");
+}
+
 /// Bytes that a rank sends and gets from the others, in all buckets of a micro-step. An all-reduce
 /// works in place: the sum takes the place of what was sent.
 Bytes compressed_bytes(const Scenario& scenario, const Plan& plan) {
@@ -94,6 +120,7 @@ const std::vector<MemoryPart>& memory_parts() {
       {"gradients", "gradients that it keeps", &MemoryUse::gradients},
       {"optimizer", "the optimizer's state, with a master copy of parameters below fp32",
        &MemoryUse::optimizer},
+      {"buckets", "buckets that gradients are copied into", &MemoryUse::buckets},
       {"unsharded", "units or buckets that are whole for a while", &MemoryUse::unsharded},
       {"residual", "residual of error feedback", &MemoryUse::residual},
       {"compressor", "what compressors send and receive", &MemoryUse::compressor},
@@ -113,6 +140,8 @@ MemoryUse memory_of(const Scenario& scenario, const Plan& plan) {
   use.parameters = kind == Sharding::Fsdp ? shard_of(all.parameters, shards) : all.parameters;
   use.gradients = shards_gradients ? shard_of(all.gradients, shards) : all.gradients;
   use.optimizer = kept_state(scenario, all.state, shards);
+  if (plan.ranks() > 1 && (kind == Sharding::None || kind == Sharding::Zero1))
+    use.buckets = bucket_copies(scenario);
   if (shards > 1 && kind == Sharding::Fsdp) use.unsharded = whole_units(scenario);
   if (shards > 1 && kind == Sharding::Zero2 && shards_gradients)
     for (const PlannedBucket& bucket : plan.buckets) {

@@ -14,11 +14,15 @@ namespace gradcast {
 /// `state_bytes`), with N ranks that share a copy (ZeRO, SC 2020, figure 1):
 ///   none: p E + g E + o E          zero1: p E + g E + o E / N
 ///   zero2: p E + (g + o) E / N     fsdp: (p + g + o) E / N
-/// Gradients that add up over micro-steps before they are sent are whole on every rank.
+/// Gradients that add up over micro-steps before they are sent are whole on every rank. Beside them
+/// stand the buckets that gradients are copied into, where they are.
 struct MemoryUse {
   Bytes parameters{};
   Bytes gradients{};
   Bytes optimizer{};
+  /// Buckets that gradients are copied into before they are sent: of all gradients by PyTorch's DDP
+  /// and by planned mergings, the fusion buffer by Horovod, the largest bucket of a given size.
+  Bytes buckets{};
   /// Data that is whole for a while: FSDP's gathered units (the one in use and those ahead of it)
   /// and the gradients of the largest unit; the largest bucket of ZeRO-2.
   Bytes unsharded{};
@@ -33,7 +37,8 @@ struct MemoryUse {
   bool activations_known = true;
 
   Bytes total() const {
-    return parameters + gradients + optimizer + unsharded + residual + compressor + activations;
+    return parameters + gradients + optimizer + buckets + unsharded + residual + compressor +
+           activations;
   }
 };
 

@@ -33,7 +33,7 @@ class ReplicatedPlanner {
     Steps synchronised;
     if (forward_first) {
       for (steps_.micro_step = 1; steps_.micro_step < scenario_.accumulation; ++steps_.micro_step) {
-        forward_all(std::exchange(synchronised, {}));
+        forward_all(std::exchange(synchronised, {}), every);
         if (every) {
           send_all(bucketed());
           synchronised = receive_all();
@@ -41,7 +41,7 @@ class ReplicatedPlanner {
           steps_.backward_all();
         }
       }
-      forward_all(std::move(synchronised));
+      forward_all(std::move(synchronised), every);
     }
     steps_.micro_step = scenario_.accumulation;
     plan_.clock = plan_.steps.size();  // the backward that comes next
@@ -57,9 +57,11 @@ class ReplicatedPlanner {
  private:
   // ---- computing ----
 
-  void forward_all(Steps after) {
+  /// DDP broadcasts buffers before a forward that follows a backward which exchanged gradients.
+  void forward_all(Steps after, bool every) {
     if (!after.empty())
       steps_.compute(StepKind::Overhead, "gradients synchronised", Seconds{0}, std::move(after));
+    if (every || steps_.micro_step == 1) steps_.broadcast_buffers();
     steps_.forward_all();
   }
 
@@ -130,8 +132,10 @@ class ReplicatedPlanner {
   void send_all(const std::vector<Bucket>& buckets) {
     first_ = plan_.buckets.size();
     backward_at_ = scenario_.trace->tensors.size();
+    std::size_t number = first_;
     for (const Bucket& bucket : buckets) {
       backward_to(bucket.tensors.back());
+      steps_.copy_bucket(number++);
       if (scenario_.overlap) begin_sending(bucket);
     }
     if (backward_at_ > 0) backward_to(0);
@@ -324,6 +328,7 @@ class ReplicatedPlanner {
   /// bucket's decode waits for no other bucket, with overlap or without.
   void end_with_forward(const std::vector<Bucket>& buckets) {
     steps_.micro_step = 1;
+    steps_.broadcast_buffers();
     for (std::size_t i = buckets.size(); i-- > 0;) {
       Steps received;
       if (!plan_.buckets.empty()) {

@@ -1,6 +1,7 @@
 #include "sim/plan/plan_steps.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "sim/base/statistics.hpp"
@@ -68,11 +69,50 @@ void PlanSteps::forward(std::size_t tensor, Steps after) {
          time.forward_launch, true);
 }
 
+namespace {
+
+/// The kernels of a tensor are one into its bucket and one out of it, of which a view needs the
+/// first alone. (reducer.cpp of PyTorch 2.13: mark_variable_ready_dense, copy_bucket_to_grad)
+double share_by_tensor(GradientCopies copies) {
+  switch (copies) {
+    case GradientCopies::Each:
+      return 1;
+    case GradientCopies::View:
+      return 0.5;
+    case GradientCopies::Batched:
+      return 0;
+  }
+  throw std::logic_error("unknown copies of gradients");
+}
+
+}  // namespace
+
 Seconds PlanSteps::backward_time(std::size_t tensor, Gradient gradient) const {
   const Seconds alone = scenario_.trace->tensors[tensor].backward;
   const bool handled = gradient == Gradient::Exchanged && !scenario_.framework_in_compute &&
                        !scenario_.model->tensors[tensor].frozen;
-  return handled ? alone + scenario_.cluster.per_tensor_overhead : alone;
+  if (!handled) return alone;
+  return alone + scenario_.cluster.per_tensor_overhead * share_by_tensor(scenario_.gradient_copies);
+}
+
+void PlanSteps::copy_bucket(std::size_t bucket) {
+  const Seconds time = scenario_.cluster.per_tensor_overhead;
+  if (scenario_.gradient_copies != GradientCopies::Batched || scenario_.framework_in_compute ||
+      time <= Seconds{0})
+    return;
+  compute(StepKind::Backward, bucket_name("backward copies of", bucket), time);
+}
+
+void PlanSteps::broadcast_buffers() {
+  if (!scenario_.broadcast_buffers || plan.ranks() == 1) return;
+  const Steps begin = plan.steps.empty() ? Steps{} : computed();
+  Steps sent;
+  for (const Bytes buffers : scenario_.model->buffers()) {
+    const DenseCollective its = costs.buffer_broadcast(buffers);
+    sent.push_back(collective(its, 0, begin));
+    if (!coarse_) plan.steps[sent.back()].name = std::string(its.collective->name) + " buffers";
+  }
+  if (!sent.empty()) compute(StepKind::Overhead, "buffers broadcast", Seconds{0}, std::move(sent));
 }
 
 void PlanSteps::backward(std::size_t tensor, Gradient gradient, Steps after) {

@@ -46,6 +46,11 @@ class PlanSteps {
   void backward(std::size_t tensor, Gradient gradient, Steps after = {});
   /// Time of the backward of one tensor, with the framework's work on a gradient that it exchanges.
   Seconds backward_time(std::size_t tensor, Gradient gradient) const;
+  /// The framework's work on all gradients of a bucket together, where it has any.
+  void copy_bucket(std::size_t bucket);
+  /// Rank 0 gives all others the model's buffers, those of a type together, and what is computed
+  /// next waits for them. Nothing where nobody does that.
+  void broadcast_buffers();
   /// Forward or backward of all tensors, in an iteration or a micro-step in which nothing waits for
   /// any of them: backward exchanges nothing.
   void forward_all();

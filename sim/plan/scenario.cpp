@@ -13,6 +13,19 @@ Queue parse_queue(std::string_view text) {
 
 std::string to_text(Queue queue) { return queue == Queue::Fifo ? "fifo" : "priority"; }
 
+GradientCopies parse_gradient_copies(std::string_view text) {
+  for (const GradientCopies copies :
+       {GradientCopies::Each, GradientCopies::View, GradientCopies::Batched})
+    if (text == to_text(copies)) return copies;
+  throw ValueError("'" + std::string(text) + "' is not 'each', 'view' or 'batched'");
+}
+
+std::string to_text(GradientCopies copies) {
+  return copies == GradientCopies::Each   ? "each"
+         : copies == GradientCopies::View ? "view"
+                                          : "batched";
+}
+
 EncodeStream parse_encode_stream(std::string_view text) {
   if (text == "compute") return EncodeStream::Compute;
   if (text == "side") return EncodeStream::Side;

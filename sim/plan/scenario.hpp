@@ -42,6 +42,17 @@ enum class EncodeStream { Compute, Side };
 EncodeStream parse_encode_stream(std::string_view text);
 std::string to_text(EncodeStream stream);
 
+/// How PyTorch's DDP brings gradients into its buckets, and their means back.
+enum class GradientCopies {
+  Each,     // a kernel into the bucket and one out of it, for every tensor
+  View,     // gradient_as_bucket_view: the means stay in the bucket, and nothing is copied back
+  Batched,  // batched_grad_copy: two kernels for every bucket
+};
+
+/// "each", "view" or "batched". Throws ValueError.
+GradientCopies parse_gradient_copies(std::string_view text);
+std::string to_text(GradientCopies copies);
+
 /// Bytes of a selected element on its way: an fp32 value and an int32 index, or the value alone.
 inline constexpr int kBytesOfPair = 8;
 inline constexpr int kBytesOfIndex = 4;
@@ -74,6 +85,9 @@ struct Scenario {
   /// The trace was taken with the framework at work, such as DDP on one GPU: it has the time that
   /// the framework spends on gradient tensors, and a cluster's per_tensor_overhead is not added.
   bool framework_in_compute = false;
+  GradientCopies gradient_copies = GradientCopies::Each;
+  /// Rank 0 broadcasts the model's buffers before forward, as PyTorch's DDP does by itself.
+  bool broadcast_buffers = false;
   /// Bandwidth of the GPU's memory, for FSDP's copies; 0: not known, and they take no time.
   BytesPerSecond gpu_memory{};
   Shared<CostTable> costs;

@@ -150,6 +150,8 @@ bool read_own(Stack& stack, const CsvReader& rows) {
     schedule_of(stack, rows).shards_all_reduced = rows.value("value", parse_shards_all_reduced);
   else if (name == "parameters")
     schedule_of(stack, rows).owners_broadcast = rows.value("value", parse_owners_broadcast);
+  else if (name == "buffers")
+    schedule_of(stack, rows).buffers_broadcast = rows.value("value", parse_buffers_broadcast);
   else
     return false;
   return true;
@@ -261,6 +263,12 @@ bool parse_owners_broadcast(std::string_view text) {
   if (text.empty() || text == "all-gather") return false;
   if (text == "broadcast") return true;
   throw ValueError("'" + std::string(text) + "' is not 'all-gather' or 'broadcast'");
+}
+
+bool parse_buffers_broadcast(std::string_view text) {
+  if (text.empty()) return false;
+  if (text == "broadcast") return true;
+  throw ValueError("'" + std::string(text) + "' is not 'broadcast'");
 }
 
 std::string parse_term_compressor(const std::string& name) {
@@ -403,6 +411,7 @@ std::string stack_csv(const Stack& stack, const std::vector<std::string>& proven
     if (!usual->collective.empty()) rows.add("collective", usual->collective, usual->source);
     if (usual->shards_all_reduced) rows.add("gradients", "all-reduce", usual->source);
     if (usual->owners_broadcast) rows.add("parameters", "broadcast", usual->source);
+    if (usual->buffers_broadcast) rows.add("buffers", "broadcast", usual->source);
   }
   return csv_comments(provenance) + rows.text();
 }

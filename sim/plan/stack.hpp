@@ -52,6 +52,10 @@ bool parse_shards_all_reduced(std::string_view text);
 /// Throws ValueError.
 bool parse_owners_broadcast(std::string_view text);
 
+/// True if rank 0 broadcasts the model's buffers before forward: "broadcast", or "" for no. Throws
+/// ValueError.
+bool parse_buffers_broadcast(std::string_view text);
+
 /// The schedule that a stack runs where nobody chooses another.
 struct UsualSchedule {
   Fusion fusion;
@@ -61,6 +65,7 @@ struct UsualSchedule {
   bool shards_all_reduced = false;
   /// ZeRO-1: the owner of each parameter broadcasts it.
   bool owners_broadcast = false;
+  bool buffers_broadcast = false;  // before forward, from rank 0
   std::string source{};
 };
 

@@ -139,8 +139,8 @@ FittedFile file_without(const PopulationFit& fit, const std::vector<const Source
 
 namespace {
 
-constexpr std::array kScheduleColumns = {"stack", "fusion",     "overlap",   "source",
-                                         "like",  "collective", "gradients", "parameters"};
+constexpr std::array kScheduleColumns = {"stack",      "fusion",    "overlap",    "source", "like",
+                                         "collective", "gradients", "parameters", "buffers"};
 constexpr std::size_t kSchedulesRequired = 4;
 
 }  // namespace
@@ -154,6 +154,7 @@ UsualSchedules load_usual_schedules(const TextFile& file) {
                                  rows.text("collective"),
                                  rows.value("gradients", parse_shards_all_reduced),
                                  rows.value("parameters", parse_owners_broadcast),
+                                 rows.value("buffers", parse_buffers_broadcast),
                                  rows.word("source")};
     const ListedStack listed{schedule, rows.value("like", parse_stack), rows.path(), rows.line()};
     if (!all.emplace(rows.word("stack"), listed).second)

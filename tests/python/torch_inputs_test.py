@@ -76,6 +76,24 @@ class Models(unittest.TestCase):
         kept = [(int(row["kept_elements"]), int(row["kept_bytes"])) for row in rows if "weight" in row["tensor"]]
         self.assertEqual(kept, [(8 + 6, 0), (4, 2 * 8)])
 
+    def test_buffers_stand_on_their_layers_first_row(self):
+        class Masked(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("mask", torch.ones(3, 3, dtype=torch.bool), persistent=False)
+                self.linear = torch.nn.Linear(8, 6)
+                self.norm = torch.nn.BatchNorm1d(6)
+
+            def forward(self, x):
+                return self.norm(self.linear(x))
+
+        rows = rows_of(gc.Model.from_torch(Masked(), torch.randn(5, 8)).text)
+        said = [(row["layer"], int(row["buffer_bytes"]), int(row["counter_bytes"])) for row in rows]
+        # The norm has a mean and a variance of 6 floats, and a count; the mask's module has no parameters.
+        self.assertEqual(said, [("linear", 0, 9), ("linear", 0, 0), ("norm", 48, 8), ("norm", 0, 0)])
+        plain = gc.Model.from_torch(torch.nn.Linear(8, 6), torch.randn(5, 8)).text
+        self.assertNotIn("buffer_bytes", plain)
+
     def test_a_trace_is_measured_and_forecast(self):
         net = lenet()
         trace = gc.Trace.measure(net, torch.randn(16, 1, 28, 28), name="lenet", iterations=3)

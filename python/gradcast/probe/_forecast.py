@@ -139,7 +139,8 @@ class Knowledge:
         """Seconds and their 90 % interval."""
         settings: Dict[str, Any] = {
             "trace": self.trace, "cluster": self.cluster, "stack": self.learned or self.stack_name,
-            "collective": self.collective, "framework_in_compute": True, "compute_seconds": _seconds(compute_seconds),
+            "collective": self.collective, "framework_in_compute": True, "broadcast_buffers": False,
+            "compute_seconds": _seconds(compute_seconds),
             "fusion": schedule.fusion(self.model_bytes), "overlap": not schedule.merged, "nodes": self.shape[0],
         }  # fmt: skip
         if schedule.compressor:

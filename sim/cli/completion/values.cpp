@@ -60,6 +60,8 @@ constexpr ValueKind kKinds[] = {
     {"pipeline", "", "yes no"},
     {"compressing", "", "yes no"},
     {"framework-in-compute", "", "yes no"},
+    {"gradient-copies", "", "each view batched"},
+    {"broadcast-buffers", "", "yes no"},
     {"fusion", "", "layer merged ddp mg-wfbp omgs best"},
     {"queue", "", "fifo priority"},
     {"synchronise", "", "usual every last"},

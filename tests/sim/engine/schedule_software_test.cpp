@@ -64,6 +64,41 @@ TEST_CASE("the framework handles every gradient tensor in backward", "[schedule]
   CHECK(astray(scenario, 6 + 15 + 1) == kNobody);
 }
 
+// A view needs one kernel of two for each of three tensors; two kernels serve a bucket.
+TEST_CASE("gradients that stay in their bucket, or go there together, are handled in less time",
+          "[schedule]") {
+  Scenario scenario = toy_with("dense", "merged", false);
+  scenario.cluster.per_tensor_overhead = 1ms;
+  scenario.gradient_copies = GradientCopies::View;
+  CHECK(astray(scenario, 43 + 1.5) == kNobody);
+  scenario.gradient_copies = GradientCopies::Batched;
+  CHECK(astray(scenario, 43 + 1) == kNobody);
+  CHECK(astray(scenario, &IterationResult::backward, 12 + 1) == kNobody);
+  // Backward c 6-12, copies -13, b -17, copies -18, a -20, copies -21; c 13-25, b -33, a -37.
+  scenario = wait_free();
+  scenario.cluster.per_tensor_overhead = 1ms;
+  scenario.gradient_copies = GradientCopies::Batched;
+  CHECK(astray(scenario, 38) == kNobody);
+  scenario.framework_in_compute = true;
+  CHECK(astray(scenario, 37) == kNobody);
+}
+
+// 4000 bytes from one of two ranks to the other take 4 ms; then an iteration of 43 ms begins.
+TEST_CASE("forward waits for the broadcast of buffers", "[schedule]") {
+  Scenario scenario = toy_with("dense", "merged", false);
+  scenario.model.change().tensors[1].buffer_bytes = 4000;
+  scenario.broadcast_buffers = true;
+  CHECK(astray(scenario, 4 + 43) == kNobody);
+  CHECK(astray(scenario, &IterationResult::exposed_communication, 4 + 24) == kNobody);
+  scenario.cluster.per_iteration_overhead = 5ms;
+  CHECK(astray(scenario, 5 + 4 + 43) == kNobody);
+  // The next iteration's forward of a, b and c follows the update of the merged bucket.
+  scenario = toy_with("dense", "merged", false, Queue::Priority);
+  scenario.model.change().tensors[1].buffer_bytes = 4000;
+  scenario.broadcast_buffers = true;
+  CHECK(astray(scenario, 4 + 43) == kNobody);
+}
+
 // Two micro-steps of 18 ms, all-reduces of 24 ms after the second or after each, update.
 TEST_CASE("a micro-step that exchanges nothing does not handle gradients", "[schedule]") {
   Scenario scenario = toy_with("dense", "merged", false);

@@ -14,14 +14,15 @@ namespace {
 
 // Every member of a Request, in its order. One that lacks here does not compile: the structured
 // binding below needs all of them.
-#define GRADCAST_REQUEST_MEMBERS                                                                   \
-  model, trace, costs, costs_device, costs_of, cluster, today, stack, stack_given, population,     \
-      compressor, mode, implementation, collective, nccl, density, parameter, sent_share, batch,   \
-      accumulation, synchronise, sharding, precision, optimizer, recompute, framework_in_compute, fusion,     \
-      best_schedule, fusion_given, overlap_given, selection, overlap, pipeline, value_type,        \
-      wire_bytes_per_element, wire_messages, queue, encode_stream, encode_slowdown, extrapolate,   \
-      compressing, network_streams, count_spread, seed, events, concurrent_jobs, payload, compute, \
-      speed_derived, changed, folder, costs_folder
+#define GRADCAST_REQUEST_MEMBERS                                                                  \
+  model, trace, costs, costs_device, costs_of, cluster, today, stack, stack_given, population,    \
+      compressor, mode, implementation, collective, nccl, density, parameter, sent_share, batch,  \
+      accumulation, synchronise, sharding, precision, optimizer, recompute, framework_in_compute, \
+      gradient_copies, broadcast_buffers, fusion, best_schedule, fusion_given, overlap_given,     \
+      selection, overlap, pipeline, value_type, wire_bytes_per_element, wire_messages, queue,     \
+      encode_stream, encode_slowdown, extrapolate, compressing, network_streams, count_spread,    \
+      seed, events, concurrent_jobs, payload, compute, speed_derived, changed, folder,            \
+      costs_folder
 #define GRADCAST_AS_TEXT(...) #__VA_ARGS__
 #define GRADCAST_NAMES(...) GRADCAST_AS_TEXT(__VA_ARGS__)
 
@@ -68,6 +69,8 @@ Request all_changed() {
   other.optimizer = Optimizer::Adam;
   other.recompute = Recompute::Full;
   other.framework_in_compute = true;
+  other.gradient_copies = GradientCopies::View;
+  other.broadcast_buffers = true;
   other.fusion = parse_fusion("25MiB");
   other.best_schedule = true;
   other.fusion_given = other.overlap_given = true;

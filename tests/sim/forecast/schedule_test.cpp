@@ -61,6 +61,16 @@ TEST_CASE("a stack's usual schedule takes the place of what nobody chose", "[sch
   CHECK(to_text(schedule_of(with_usual_schedule(of(""), files))) == "merged");
 }
 
+TEST_CASE("DDP broadcasts buffers unless somebody says otherwise", "[schedule]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  Request asked = of("ddp-nccl");
+  CHECK(with_usual_schedule(asked, files).broadcast_buffers == true);
+  asked.broadcast_buffers = false;
+  CHECK(with_usual_schedule(asked, files).broadcast_buffers == false);
+  CHECK(with_usual_schedule(of("horovod-nccl"), files).broadcast_buffers == false);
+  CHECK_FALSE(with_usual_schedule(of(""), files).broadcast_buffers);
+}
+
 TEST_CASE("a schedule does not win by what nobody saw of its software", "[schedule]") {
   CHECK(better_choice(2s, "", 3s, ""));
   CHECK_FALSE(better_choice(3s, "", 2s, ""));

@@ -93,6 +93,12 @@ TEST_CASE("tensors have names of their own, and FLOPs stand on a layer's first",
 }
 
 // 224 + 2 x 2 - 11 = 217, over a stride of 4: 54 steps, 55 places. 64 filters of 11 x 11 x 3.
+// 53 layers with 26,560 channels: mean and variance of each in fp32, and a count in int64.
+TEST_CASE("ResNet-50's buffers are two statistics a channel, and a count a layer", "[generate]") {
+  CHECK(model("resnet-50").buffers() == std::vector{Bytes{2 * 26'560 * 4}, Bytes{53 * 8}});
+  CHECK(model("gpt2-small").buffers().empty());
+}
+
 TEST_CASE("AlexNet's first convolution is what can be multiplied out", "[generate]") {
   const GradientTensor first = tensor(model("alexnet"), "features.0.weight");
   CHECK(first.elements == 64 * 11 * 11 * 3);

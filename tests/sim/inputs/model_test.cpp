@@ -71,6 +71,22 @@ TEST_CASE("a model says what its layers keep for backward, and is written so") {
                     Contains("toy.csv:2: column 'kept_elements'"));
 }
 
+TEST_CASE("a model has the bytes of its layers' buffers, and is written so") {
+  const std::string text =
+      "layer,tensor,elements,forward_flops,buffer_bytes,counter_bytes\n"
+      "bn1,bn1.w,10,20,80,8\n"
+      "bn1,bn1.b,10,0,0,0\n"
+      "bn2,bn2.w,5,10,40,8\n";
+  const Model model = read(text);
+  CHECK(model.buffers() == std::vector{Bytes{120}, Bytes{16}});
+  CHECK(model_csv(model, {}) == text);
+  CHECK(read("layer,tensor,elements,forward_flops\na,a.w,24,20\n").buffers().empty());
+  CHECK(read("layer,tensor,elements,forward_flops,counter_bytes\na,a.w,24,20,8\n").buffers() ==
+        std::vector{Bytes{8}});
+  CHECK_THROWS_WITH(read("layer,tensor,elements,forward_flops,buffer_bytes\na,a.w,24,20,-1\n"),
+                    Contains("toy.csv:2: column 'buffer_bytes'"));
+}
+
 TEST_CASE("rows of a unit follow one another") {
   CHECK_THROWS_WITH(read("layer,tensor,elements,forward_flops,unit\n"
                          "a,a.w,1,0,x\nb,b.w,1,0,y\nc,c.w,1,0,x\n"),

@@ -293,6 +293,45 @@ TEST_CASE("micro-steps compute one after another, and the last one's gradients a
               "ring-all-reduce bucket 0", "update"});
 }
 
+TEST_CASE("buffers are broadcast by type before a forward that follows a synchronised backward",
+          "[plan]") {
+  Scenario scenario = toy::scenario();
+  GradientTensor& first = scenario.model.change().tensors[0];
+  first.buffer_bytes = 4000;
+  first.counter_bytes = 8;
+  const auto broadcasts = [&] {
+    std::vector<std::int64_t> payloads;
+    for (const PlanStep& step : make_plan(scenario).steps)
+      if (step.name.ends_with(" buffers")) payloads.push_back(step.load.payload.count);
+    return payloads;
+  };
+  CHECK(broadcasts().empty());  // no stack says so
+  scenario.broadcast_buffers = true;
+  CHECK(broadcasts() == std::vector<std::int64_t>{4000, 8});
+  const Plan plan = make_plan(scenario);
+  CHECK(names(plan)[2] == "buffers broadcast");
+  CHECK(names(plan)[3] == "forward a");
+  CHECK(plan.steps[2].after == std::vector<std::size_t>{0, 1});
+
+  scenario.accumulation = 3;  // the second and third forward follow a backward under no_sync()
+  CHECK(broadcasts() == std::vector<std::int64_t>{4000, 8});
+  scenario.synchronise = Synchronise::Every;
+  CHECK(broadcasts() == std::vector<std::int64_t>{4000, 8, 4000, 8, 4000, 8});
+  scenario.cluster.nodes = 1;
+  CHECK(broadcasts().empty());  // a rank alone
+}
+
+TEST_CASE("gradients may be copied into a bucket together", "[plan]") {
+  Scenario scenario = toy::scenario();
+  scenario.gradient_copies = GradientCopies::Batched;
+  const Names without = names(make_plan(scenario));
+  CHECK(std::find(without.begin(), without.end(), "backward copies of bucket 0") == without.end());
+  scenario.cluster.per_tensor_overhead = Seconds{1e-3};
+  CHECK(names(make_plan(scenario)) ==
+        Names{"forward a", "forward b", "forward c", "backward c", "backward b", "backward a",
+              "backward copies of bucket 0", "ring-all-reduce bucket 0", "update"});
+}
+
 // Forward 6 ms, backward 12, sixteen times; the update is 1 ms.
 TEST_CASE("a rank alone computes all sixteen micro-steps, and its batch is sixteen times as large",
           "[plan]") {

@@ -92,6 +92,32 @@ TEST_CASE("a rank that owns parameters keeps the state of all of them", "[shardi
   CHECK(memory_of(scenario, make_plan(scenario)).optimizer == Bytes{12'000});
 }
 
+// The toy's 6000 elements, 24,000 bytes, of which c alone has 12,000.
+TEST_CASE("gradients that are copied into buckets take their memory twice") {
+  Scenario scenario = toy::scenario();
+  const auto buckets = [&](const char* fusion) {
+    scenario.fusion = parse_fusion(fusion);
+    return memory_of(scenario, make_plan(scenario)).buckets.count;
+  };
+  CHECK(buckets("ddp") == 24'000);
+  CHECK(buckets("merged") == 24'000);
+  CHECK(buckets("mg-wfbp") == 24'000);
+  CHECK(buckets("cycle:5ms,64MiB") == 24'000);  // Horovod's buffer holds no more
+  CHECK(buckets("cycle:5ms,10kB") == 10'000);
+  CHECK(buckets("10kB") == 12'000);  // c, then b and a
+  CHECK(buckets("layer") == 0);
+  scenario.gradient_copies = GradientCopies::View;
+  CHECK(buckets("ddp") == 0);
+  scenario.gradient_copies = GradientCopies::Batched;
+  CHECK(buckets("ddp") == 24'000);
+  scenario.sharding = parse_sharding("fsdp");
+  scenario.sharding.unit_elements = 1000;
+  CHECK(buckets("ddp") == 0);
+  scenario.sharding = {};
+  scenario.cluster.nodes = 1;
+  CHECK(buckets("ddp") == 0);  // nothing is sent
+}
+
 TEST_CASE("FSDP keeps as many units whole as it gathers ahead, and one") {
   Scenario scenario = billions("fsdp", 64);
   scenario.overlap = true;  // one unit ahead
@@ -108,9 +134,10 @@ TEST_CASE("error feedback doubles the memory of fp32 gradients") {
   const MemoryUse use = memory_of(scenario, make_plan(scenario));
   CHECK(use.gradients == Bytes{24'000});
   CHECK(use.residual == Bytes{24'000});
+  CHECK(use.buckets == Bytes{24'000});
   CHECK(use.optimizer == Bytes{24'000});       // momentum
   CHECK(use.compressor == Bytes{60 * 8 * 3});  // sends 60 pairs, and gets those of both ranks
-  CHECK(use.total() == Bytes{4 * 24'000 + 1'440});
+  CHECK(use.total() == Bytes{5 * 24'000 + 1'440});
 }
 
 TEST_CASE("a cast's all-reduce works in place: 2 bytes an element, once") {

@@ -76,6 +76,15 @@ TEST_CASE("a stack may broadcast what ZeRO-1 updated", "[stack]") {
   refused(term + "parameters,gather,,x,,,\n", "is not 'all-gather' or 'broadcast'");
 }
 
+TEST_CASE("a stack may broadcast buffers", "[stack]") {
+  const std::string term = "per_iteration_overhead,20ms,50%,seen,,,\n";
+  const Stack ddp = stack(term + "buffers,broadcast,,its code,,,\n");
+  REQUIRE(ddp.schedule);
+  CHECK(ddp.schedule->buffers_broadcast);
+  CHECK_THAT(stack_csv(ddp, {}), Contains("buffers,,broadcast,,its code"));
+  refused(term + "buffers,gather,,x,,,\n", "is not 'broadcast'");
+}
+
 TEST_CASE("a stack's file may say which schedule it runs by itself", "[stack]") {
   const std::string term = "per_iteration_overhead,20ms,50%,seen,,,\n";
   const Stack ddp = stack(term + "fusion,ddp,,its documentation,,,\noverlap,yes,,as above,,,\n");

@@ -82,6 +82,8 @@ Json settings_of(const Scenario& scenario, const Request& request, const Plan& p
   settings["device"] = scenario.trace->device;
   settings["batch"] = scenario.batch();
   settings["framework_in_compute"] = scenario.framework_in_compute ? "yes" : "no";
+  settings["gradient_copies"] = to_text(scenario.gradient_copies);
+  settings["broadcast_buffers"] = scenario.broadcast_buffers ? "yes" : "no";
   settings["accumulation"] = scenario.accumulation;
   settings["synchronise"] = scenario.synchronises_every() ? "every" : "last";
   add_sharding(settings, scenario);
