@@ -33,8 +33,8 @@ class Model(Input):
         is added to the layer before it. kept_elements and kept_bytes: what autograd saves of one sample
         (torch.autograd.graph.saved_tensors_hooks; a tensor that two operators save counts once, and
         parameters do not). buffer_bytes and counter_bytes: the layer's buffers, of floating-point numbers
-        and of others; those of modules without parameters stand on the first row. `loss` makes a scalar of the output (default: the sum of all
-        its floating-point tensors).
+        and of others; those of modules without parameters stand on the first row. `loss` makes a scalar
+        of the output (default: the sum of all its floating-point tensors).
 
         Raises InputError for a module without parameters, and for one that cannot be run."""
         return _Seen(net, example, loss).model(cls, name)

@@ -8,6 +8,23 @@
 #include "sim/plan/parameter_owners.hpp"
 
 namespace gradcast {
+namespace {
+
+/// The kernels of a tensor are one into its bucket and one out of it, of which a view needs the
+/// first alone. (reducer.cpp of PyTorch 2.13: mark_variable_ready_dense, copy_bucket_to_grad)
+double share_by_tensor(GradientCopies copies) {
+  switch (copies) {
+    case GradientCopies::Each:
+      return 1;
+    case GradientCopies::View:
+      return 0.5;
+    case GradientCopies::Batched:
+      return 0;
+  }
+  throw std::logic_error("unknown copies of gradients");
+}
+
+}  // namespace
 
 PlanSteps::PlanSteps(const Scenario& scenario, const PlanShortcuts& shortcuts)
     : costs(scenario, shortcuts.costs),
@@ -68,24 +85,6 @@ void PlanSteps::forward(std::size_t tensor, Steps after) {
   launch(compute(StepKind::Forward, pass_name("forward ", time), time.forward, std::move(after)),
          time.forward_launch, true);
 }
-
-namespace {
-
-/// The kernels of a tensor are one into its bucket and one out of it, of which a view needs the
-/// first alone. (reducer.cpp of PyTorch 2.13: mark_variable_ready_dense, copy_bucket_to_grad)
-double share_by_tensor(GradientCopies copies) {
-  switch (copies) {
-    case GradientCopies::Each:
-      return 1;
-    case GradientCopies::View:
-      return 0.5;
-    case GradientCopies::Batched:
-      return 0;
-  }
-  throw std::logic_error("unknown copies of gradients");
-}
-
-}  // namespace
 
 Seconds PlanSteps::backward_time(std::size_t tensor, Gradient gradient) const {
   const Seconds alone = scenario_.trace->tensors[tensor].backward;

@@ -42,7 +42,7 @@ enum class EncodeStream { Compute, Side };
 EncodeStream parse_encode_stream(std::string_view text);
 std::string to_text(EncodeStream stream);
 
-/// How PyTorch's DDP brings gradients into its buckets, and their means back.
+/// Ways in which PyTorch's DDP brings gradients into its buckets, and their means back.
 enum class GradientCopies {
   Each,     // a kernel into the bucket and one out of it, for every tensor
   View,     // gradient_as_bucket_view: the means stay in the bucket, and nothing is copied back

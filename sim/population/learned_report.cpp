@@ -216,7 +216,9 @@ std::string simulate_command(const FitRow& row, const std::string& measured,
     flag("compute-seconds", number_to_text(run.compute.count()) + "s");
     if (run.accumulation > 1) flag("accumulation", std::to_string(run.accumulation));
     if (run.framework_in_compute) flag("framework-in-compute", "yes");
-    if (run.broadcast_buffers) flag("broadcast-buffers", *run.broadcast_buffers ? "yes" : "no");
+    // A stack may broadcast by itself what the row does not say.
+    if (!row.scenario.model->buffers().empty())
+      flag("broadcast-buffers", row.scenario.broadcast_buffers ? "yes" : "no");
     if (run.sharding.kind != Sharding::None) flag("sharding", to_text(run.sharding));
     const auto type = [&](const char* name, const std::optional<NumberType>& its) {
       if (its) flag(name, std::string(to_text(*its)));

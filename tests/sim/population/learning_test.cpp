@@ -207,6 +207,17 @@ TEST_CASE("the command that goes on has all that the run had", "[population][lea
   CHECK_THAT(simulate_command(row, "mine.csv", "x"), Contains(" --collective nccl"));
 }
 
+TEST_CASE("the command that goes on broadcasts buffers only where the run did",
+          "[population][learning]") {
+  FitRow row = runs(1, 20e-3, 1)[0];
+  const auto command = [&] { return simulate_command(row, "mine.csv", "x"); };
+  CHECK_THAT(command(), !Contains("--broadcast-buffers"));  // there are none
+  row.scenario.model.change().tensors[0].buffer_bytes = 4000;
+  CHECK_THAT(command(), Contains(" --broadcast-buffers no"));
+  row.scenario.broadcast_buffers = true;
+  CHECK_THAT(command(), Contains(" --broadcast-buffers yes"));
+}
+
 TEST_CASE("a stack that was learned is no prior", "[population][learning]") {
   const std::vector<FitRow> rows = runs(3, 20e-3, 1);
   const Stack stack = StackLearner(prior(), rows, 1).by_all("mine").stack;
