@@ -69,6 +69,12 @@ struct Packed {
   }
 };
 
+/// A tensor's gradient, or the place of a mean, of the type that the caller named.
+ConstNumbers gradient_of(const void* numbers, std::int32_t type) {
+  return {numbers, value_type_for(type)};
+}
+Numbers dense_of(void* numbers, std::int32_t type) { return {numbers, value_type_for(type)}; }
+
 DecoderSet set_of(const gradcast_sparse_set& given, ValueType type) {
   DecoderSet set;
   set.value_type = type;
@@ -169,7 +175,7 @@ gradcast_status gradcast_prepare_sparse_encode(const char* name,
     const auto threshold = static_cast<float>(parameter_for(compressor, asked.parameter));
     const auto tensors = each_of(given, number, "tensors", [&](const auto& t) {
       EncoderTensor tensor;
-      tensor.gradient = t.gradient;
+      tensor.gradient = gradient_of(t.gradient, t.gradient_type);
       tensor.residual = t.residual;
       tensor.elements = t.elements;
       tensor.k = compressor.family == Family::Dense ? t.elements : t.k;
@@ -194,13 +200,14 @@ gradcast_status gradcast_prepare_sparse_encode(const char* name,
 }
 
 gradcast_status gradcast_prepare_sparse_decode(const gradcast_sparse_set* given, int64_t number,
-                                               int32_t value_type, float factor, float* dense,
-                                               int64_t elements, gradcast_workspace* workspace,
+                                               int32_t value_type, float factor, void* dense,
+                                               int32_t dense_type, int64_t elements,
+                                               gradcast_workspace* workspace,
                                                gradcast_call** call) {
   return guarded(__func__, [&] {
     const ValueType type = value_type_for(value_type);
     DecoderTensor tensor;
-    tensor.dense = dense;
+    tensor.dense = dense_of(dense, dense_type);
     tensor.elements = elements;
     tensor.factor = factor;
     tensor.sets =
@@ -244,7 +251,7 @@ gradcast_status gradcast_prepare_momentum(double momentum, const gradcast_moment
     needed(call, "call");
     const auto tensors = each_of(given, number, "tensors", [&](const auto& t) {
       MomentumTensor tensor;
-      tensor.gradient = t.gradient;
+      tensor.gradient = gradient_of(t.gradient, t.gradient_type);
       tensor.velocity = t.velocity;
       tensor.elements = t.elements;
       tensor.indices = t.indices;
@@ -265,7 +272,7 @@ gradcast_status gradcast_prepare_pack_encode(const char* name, double parameter,
     const Packed packed(name, parameter);
     const auto tensors = each_of(given, number, "tensors", [&](const auto& t) {
       PackerTensor tensor;
-      tensor.gradient = t.gradient;
+      tensor.gradient = gradient_of(t.gradient, t.gradient_type);
       tensor.residual = t.residual;
       tensor.elements = t.elements;
       tensor.seed = t.seed;
@@ -291,7 +298,7 @@ gradcast_status gradcast_prepare_pack_decode(const char* name, double parameter,
     const auto tensors = each_of(given, number, "tensors", [&](const auto& t) {
       const std::uint32_t* const* payloads = needed(t.packed, "packed");
       UnpackerTensor tensor;
-      tensor.dense = t.dense;
+      tensor.dense = dense_of(t.dense, t.dense_type);
       tensor.elements = t.elements;
       tensor.factor = factor;
       tensor.payloads.assign(payloads, payloads + workers);
@@ -312,7 +319,7 @@ gradcast_status gradcast_prepare_level_encode(const char* name, double parameter
     const Packed packed(name, parameter);
     const auto tensors = each_of(given, number, "tensors", [&](const auto& t) {
       LevelPackerTensor tensor;
-      tensor.gradient = t.gradient;
+      tensor.gradient = gradient_of(t.gradient, t.gradient_type);
       tensor.residual = t.residual;
       tensor.elements = t.elements;
       tensor.seed = t.seed;
@@ -340,7 +347,7 @@ gradcast_status gradcast_prepare_level_decode(const char* name, double parameter
     const auto tensors = each_of(given, number, "tensors", [&](const auto& t) {
       LevelUnpackerTensor tensor;
       tensor.factor = factor;
-      tensor.dense = t.gradient;
+      tensor.dense = dense_of(t.gradient, t.gradient_type);
       tensor.elements = t.elements;
       tensor.scale = t.scale;
       tensor.lanes = t.lanes;
@@ -370,13 +377,13 @@ gradcast_status gradcast_prepare_low_rank(const char* name, int64_t rank, int32_
                    "a matrix of " + std::to_string(t.rows) + " x " + std::to_string(t.columns) +
                        ": it has 1 to 2^31 - 1 elements");
       LowRankTensor tensor;
-      tensor.gradient = t.gradient;
+      tensor.gradient = gradient_of(t.gradient, t.gradient_type);
       tensor.residual = t.residual;
       tensor.shape = {t.rows, t.columns};
       tensor.seed = t.seed;
       tensor.p = t.p;
       tensor.q = t.q;
-      tensor.dense = t.dense;
+      tensor.dense = dense_of(t.dense, t.gradient_type);
       tensor.status = t.notes;
       return tensor;
     });

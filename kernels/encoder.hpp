@@ -16,12 +16,12 @@
 
 namespace gradcast {
 
-/// A tensor and the place of its selection. All pointers point to device memory, aligned to 4 bytes
-/// (16 is faster). Gradient and residual do not overlap.
+/// A tensor and the place of its selection. All pointers point to device memory, aligned to a
+/// number (to four of them is faster). Gradient and residual do not overlap.
 struct EncoderTensor {
-  const float* gradient = nullptr;  // [elements]
-  float* residual = nullptr;        // [elements], read and written
-  std::int64_t elements = 0;        // 1 to 2^31-1
+  ConstNumbers gradient;      // [elements]
+  float* residual = nullptr;  // [elements], read and written
+  std::int64_t elements = 0;  // 1 to 2^31-1
   std::int64_t k = 0;
   std::uint64_t seed = 0;
   std::int64_t candidates = 0;      // rTop-k's r; 0: 5 k
@@ -86,7 +86,7 @@ struct DecoderSet {
 
 /// A dense gradient and what the workers sent of it.
 struct DecoderTensor {
-  float* dense = nullptr;  // [elements], written
+  Numbers dense;  // [elements], written
   std::int64_t elements = 0;
   std::vector<DecoderSet> sets;  // as many for every tensor of a decoder
   float factor = 1;              // on the sum: 1 / workers makes it a mean
@@ -124,7 +124,7 @@ class Merger {
 
 /// A gradient and its velocity; and of what was sent of that the indices, if they are to be masked.
 struct MomentumTensor {
-  const float* gradient = nullptr;        // [elements]
+  ConstNumbers gradient;                  // [elements]
   float* velocity = nullptr;              // [elements], read and written
   std::int64_t elements = 0;              // 1 to 2^31-1
   const std::int32_t* indices = nullptr;  // [count]; an index outside is ignored

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/levels.hpp"
+#include "kernels/value_type.hpp"
 #include "kernels/workspace.hpp"
 
 namespace gradcast {
@@ -16,9 +17,9 @@ namespace gradcast {
 /// A tensor and the place of what is sent of it. All pointers point to device memory, aligned to 4
 /// bytes (16 is faster). Gradient and residual do not overlap.
 struct LevelPackerTensor {
-  const float* gradient = nullptr;  // [elements], the same in `measure` and `pack`
-  float* residual = nullptr;        // [elements], `pack` writes it; nullptr: no error feedback
-  std::int64_t elements = 0;        // 1 to 2^31-1
+  ConstNumbers gradient;      // [elements], the same in `measure` and `pack`
+  float* residual = nullptr;  // [elements], `pack` writes it; nullptr: no error feedback
+  std::int64_t elements = 0;  // 1 to 2^31-1
   std::uint64_t seed = 0;
   float* scale = nullptr;           // [1]: `measure` writes the tensor's own, `pack` reads it
   std::uint32_t* lanes = nullptr;   // [lane_words(elements, bits)]
@@ -41,7 +42,7 @@ class LevelPacker {
 
 /// A dense gradient, and the sum of what all workers sent of it.
 struct LevelUnpackerTensor {
-  float* dense = nullptr;  // [elements], written
+  Numbers dense;  // [elements], written
   std::int64_t elements = 0;
   const float* scale = nullptr;          // [1], the shared one
   const std::uint32_t* lanes = nullptr;  // [lane_words(elements, bits)]

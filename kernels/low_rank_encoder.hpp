@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/low_rank.hpp"
+#include "kernels/value_type.hpp"
 #include "kernels/workspace.hpp"
 
 namespace gradcast {
@@ -15,13 +16,13 @@ namespace gradcast {
 /// A tensor and the place of what is sent of it. All pointers point to device memory, aligned to 4
 /// bytes. Matrices lie row by row. `numbers` below: of low_rank_numbers.
 struct LowRankTensor {
-  const float* gradient = nullptr;  // [rows x columns]
+  ConstNumbers gradient;            // [rows x columns]
   float* residual = nullptr;        // [rows x columns], read and written; zeros: no error feedback
   MatrixShape shape;                // 1 to 2^31-1 elements
   std::uint64_t seed = 0;           // of columns of Q that are drawn
   float* p = nullptr;               // [numbers.first], sent first
   float* q = nullptr;               // [numbers.second], kept and sent second; zeros at first
-  float* dense = nullptr;           // [rows x columns], written; may be the gradient
+  Numbers dense;                    // [rows x columns], written; may be the gradient
   std::uint32_t* status = nullptr;  // Status bits
 };
 

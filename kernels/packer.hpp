@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/packing.hpp"
+#include "kernels/value_type.hpp"
 #include "kernels/workspace.hpp"
 
 namespace gradcast {
@@ -15,9 +16,9 @@ namespace gradcast {
 /// A tensor and the place of its payload. All pointers point to device memory, aligned to 4 bytes
 /// (16 is faster). Gradient and residual do not overlap.
 struct PackerTensor {
-  const float* gradient = nullptr;  // [elements]
-  float* residual = nullptr;        // [elements], read and written; nullptr: no error feedback
-  std::int64_t elements = 0;        // 1 to 2^31-1
+  ConstNumbers gradient;      // [elements]
+  float* residual = nullptr;  // [elements], read and written; nullptr: no error feedback
+  std::int64_t elements = 0;  // 1 to 2^31-1
   std::uint64_t seed = 0;
   std::uint32_t* packed = nullptr;  // [packed_words]
   std::uint32_t* status = nullptr;  // Status bits
@@ -38,7 +39,7 @@ class Packer {
 
 /// A dense gradient and what the workers sent of it.
 struct UnpackerTensor {
-  float* dense = nullptr;  // [elements], written
+  Numbers dense;  // [elements], written
   std::int64_t elements = 0;
   std::vector<const std::uint32_t*> payloads;  // as many for every tensor of an unpacker
   float factor = 1;                            // on the sum: 1 / workers makes it a mean

@@ -1,5 +1,7 @@
-// The types in which a sparsifier's values travel. Both C++ and CUDA read this file: C++17.
+// The types of numbers: of gradients, and of a sparsifier's values on their way. Both C++ and CUDA
+// read this file: C++17.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 
 #include "kernels/half.hpp"
@@ -28,6 +30,37 @@ GRADCAST_BOTH float as_sent(ValueType type, float value) {
 /// The part of a value that stays when it was sent as `sent`: nothing in fp32.
 GRADCAST_BOTH float left_of(ValueType type, float value, float sent) {
   return type == ValueType::Fp32 ? 0.0f : residual_of(value, sent);
+}
+
+/// A tensor's numbers in memory: floats, or codes of 16 bits. A pointer to floats is one of them.
+struct Numbers {
+  void* first = nullptr;
+  ValueType type = ValueType::Fp32;
+
+  Numbers() = default;
+  Numbers(float* floats) : first(floats) {}  // NOLINT(google-explicit-constructor)
+  Numbers(void* numbers, ValueType its_type) : first(numbers), type(its_type) {}
+  float* floats() const { return static_cast<float*>(first); }  // of fp32
+  bool operator==(std::nullptr_t) const { return first == nullptr; }
+};
+
+/// Numbers that are only read.
+struct ConstNumbers {
+  const void* first = nullptr;
+  ValueType type = ValueType::Fp32;
+
+  ConstNumbers() = default;
+  ConstNumbers(const float* floats) : first(floats) {}  // NOLINT(google-explicit-constructor)
+  ConstNumbers(const void* numbers, ValueType its_type) : first(numbers), type(its_type) {}
+  const float* floats() const { return static_cast<const float*>(first); }  // of fp32
+  bool operator==(std::nullptr_t) const { return first == nullptr; }
+};
+
+/// Elements from the last place of four neighbours' alignment to the first number: 0 to 3.
+template <class Tensor>
+std::int32_t elements_past_alignment(const Tensor& numbers) {
+  const auto size = static_cast<std::uintptr_t>(bytes_of_value(numbers.type));
+  return static_cast<std::int32_t>(reinterpret_cast<std::uintptr_t>(numbers.first) / size % 4);
 }
 
 }  // namespace gradcast

@@ -13,7 +13,11 @@
  *     gradcast_run(encode, 0, stream);    // each iteration: enqueues, and waits for nothing
  *     gradcast_release(encode);           // the memory is the caller's again
  *
- * Pointers to tensors are to memory of the current device, aligned to 4 bytes (16 is faster).
+ * Gradients, and the means that decodes write, are fp32, fp16 or bf16. Kernels read and write them
+ * as they are, and compute in fp32: a decode rounds once, to nearest. Residuals are fp32.
+ *
+ * Pointers to tensors are to memory of the current device, aligned to a number (to four of them is
+ * faster).
  * Preparing plans on the host, and enqueues an upload of tables: where k or a pointer changes,
  * prepare anew in the same workspace. Running needs no memory, waits for nothing and can
  * be captured in a CUDA graph. `stream` is a cudaStream_t, null the default stream.
@@ -58,16 +62,17 @@ GRADCAST_API void gradcast_release(gradcast_call* call);
  */
 
 typedef struct gradcast_sparse_tensor {
-  const float* gradient; /* elements */
-  float* residual;       /* elements, read and written; no error feedback: zeros before each run */
+  const void* gradient; /* elements */
+  float* residual;      /* elements, read and written; no error feedback: zeros before each run */
   int64_t elements;
   int64_t k;
   uint64_t seed;
-  void* values;     /* capacity floats, or 16-bit codes by the selection's value type */
-  int32_t* indices; /* capacity */
-  int64_t capacity; /* gradcast_sparse_capacity */
-  int64_t* count;   /* one number: pairs written */
-  uint32_t* notes;  /* one number, as the notes of compressors.h */
+  void* values;          /* capacity floats, or 16-bit codes by the selection's value type */
+  int32_t* indices;      /* capacity */
+  int64_t capacity;      /* gradcast_sparse_capacity */
+  int64_t* count;        /* one number: pairs written */
+  uint32_t* notes;       /* one number, as the notes of compressors.h */
+  int32_t gradient_type; /* gradcast_value_type */
 } gradcast_sparse_tensor;
 
 /* selection: its k and seed are the tensors'. */
@@ -86,10 +91,11 @@ typedef struct gradcast_sparse_set {
   const int64_t* count; /* one number on the device */
 } gradcast_sparse_set;
 
-/* dense[elements] = factor x the sum of the sets, in their order. */
+/* dense[elements] = factor x the sum of the sets, in their order. dense_type: gradcast_value_type.
+ */
 GRADCAST_API gradcast_status gradcast_prepare_sparse_decode(
-    const gradcast_sparse_set* sets, int64_t number, int32_t value_type, float factor, float* dense,
-    int64_t elements, gradcast_workspace* workspace, gradcast_call** call);
+    const gradcast_sparse_set* sets, int64_t number, int32_t value_type, float factor, void* dense,
+    int32_t dense_type, int64_t elements, gradcast_workspace* workspace, gradcast_call** call);
 
 /* A step of gTop-k's tree: of the sum of two sets of one value type, the k largest in magnitude (of
  * equals those of the lowest indices), by rising index. sets: two. An index of 2^31 - 1 ends a set.
@@ -102,11 +108,12 @@ GRADCAST_API gradcast_status gradcast_prepare_sparse_merge(
 
 /* DGC's momentum correction and masking: Lin et al., ICLR 2018, sections 3.1 and 3.2. */
 typedef struct gradcast_momentum_tensor {
-  const float* gradient; /* elements */
-  float* velocity;       /* elements, read and written: what is then encoded as the gradient */
+  const void* gradient; /* elements */
+  float* velocity;      /* elements, read and written: what is then encoded as the gradient */
   int64_t elements;
   const int32_t* indices; /* count: what was sent; null: there is no masking */
   const int64_t* count;   /* one number on the device */
+  int32_t gradient_type;  /* gradcast_value_type */
 } gradcast_momentum_tensor;
 
 /* Step 0: velocity = momentum x velocity + gradient, rounded twice. Step 1: velocity is 0 at the
@@ -119,12 +126,13 @@ GRADCAST_API gradcast_status gradcast_prepare_momentum(double momentum,
  */
 
 typedef struct gradcast_pack_tensor {
-  const float* gradient; /* elements */
-  float* residual;       /* elements, read and written; null: no error feedback */
+  const void* gradient; /* elements */
+  float* residual;      /* elements, read and written; null: no error feedback */
   int64_t elements;
   uint64_t seed;
-  uint32_t* packed; /* gradcast_pack_words */
-  uint32_t* notes;  /* one number */
+  uint32_t* packed;      /* gradcast_pack_words */
+  uint32_t* notes;       /* one number */
+  int32_t gradient_type; /* gradcast_value_type */
 } gradcast_pack_tensor;
 
 GRADCAST_API gradcast_status gradcast_prepare_pack_encode(const char* compressor, double parameter,
@@ -136,8 +144,9 @@ GRADCAST_API gradcast_status gradcast_prepare_pack_encode(const char* compressor
 /* packed: of all workers, of one tensor. dense[elements] = factor x gradcast_pack_decode's. */
 typedef struct gradcast_unpack_tensor {
   const uint32_t* const* packed; /* an array on the host, of pointers to the device */
-  float* dense;
+  void* dense;
   int64_t elements;
+  int32_t dense_type; /* gradcast_value_type */
 } gradcast_unpack_tensor;
 
 GRADCAST_API gradcast_status gradcast_prepare_pack_decode(const char* compressor, double parameter,
@@ -151,13 +160,14 @@ GRADCAST_API gradcast_status gradcast_prepare_pack_decode(const char* compressor
  */
 
 typedef struct gradcast_level_tensor {
-  float* gradient; /* elements; decode writes it */
+  void* gradient;  /* elements; decode writes it */
   float* residual; /* elements, written by step 1; null: no error feedback, or a decode */
   int64_t elements;
   uint64_t seed;
   float* scale; /* one number: step 0 writes the tensor's own, step 1 and decode read the shared */
-  uint32_t* lanes; /* gradcast_level_words */
-  uint32_t* notes; /* one number, of step 0; null in a decode */
+  uint32_t* lanes;       /* gradcast_level_words */
+  uint32_t* notes;       /* one number, of step 0; null in a decode */
+  int32_t gradient_type; /* gradcast_value_type */
 } gradcast_level_tensor;
 
 /* Step 0 finds the scales; the caller makes each the largest of all workers'; step 1 codes; the
@@ -178,15 +188,16 @@ GRADCAST_API gradcast_status gradcast_prepare_level_decode(const char* compresso
  */
 
 typedef struct gradcast_low_rank_tensor {
-  const float* gradient; /* rows x columns */
+  const void* gradient; /* rows x columns */
   float* residual; /* rows x columns, read and written; no error feedback: zeros before step 0 */
   int64_t rows;
   int64_t columns;
-  uint64_t seed;   /* of columns of Q that are drawn: the same for all workers */
-  float* p;        /* `first` floats (gradcast_low_rank_numbers): step 0 writes them */
-  float* q;        /* `second` floats, zeros at first; kept; step 1 writes them */
-  float* dense;    /* rows x columns: step 2 writes it; may be the gradient */
-  uint32_t* notes; /* one number */
+  uint64_t seed;         /* of columns of Q that are drawn: the same for all workers */
+  float* p;              /* `first` floats (gradcast_low_rank_numbers): step 0 writes them */
+  float* q;              /* `second` floats, zeros at first; kept; step 1 writes them */
+  void* dense;           /* rows x columns: step 2 writes it; may be the gradient */
+  uint32_t* notes;       /* one number */
+  int32_t gradient_type; /* gradcast_value_type, of gradient and dense */
 } gradcast_low_rank_tensor;
 
 /* Step 0: p; the caller makes it the mean over the workers. Step 1: q, likewise. Step 2: dense. */

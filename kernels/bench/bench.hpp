@@ -13,6 +13,7 @@
 #include "kernels/inputs.hpp"
 #include "kernels/low_rank.hpp"
 #include "kernels/selection.hpp"
+#include "kernels/value_type.hpp"
 
 namespace gradcast {
 
@@ -32,7 +33,8 @@ struct BenchPoint {
   double parameter = 0;               // the compressor's number; 0 where it takes none
   /// PowerSGD: the matrix of each tensor. It has the tensor's first elements, at most all of them.
   std::vector<MatrixShape> shapes;
-  Input input = Input::normal;  // of gradient and residual together
+  Input input = Input::normal;             // of gradient and residual together
+  ValueType input_type = ValueType::Fp32;  // of the gradient, and of what decode writes
   /// A recorded vector, which takes the place of `input`. The tensors are its first elements, one
   /// after another, as gradients beside residuals of zero. It has at least as many elements as
   /// they.

@@ -81,20 +81,8 @@ class DeviceBench final : public Bench {
   }
 
   BenchResult measure(const BenchPoint& point, const BenchLimits& limits) override {
-    const Compressor& compressor = rule_of(point);
-    if (compressor.packing != nullptr) return measure_packs(compressor, point, limits);
-    if (compressor.low_rank != nullptr) return measure_low_rank(point, limits);
-    const bool exact =
-        compressor.exact_count || (compressor.rule == Rule::Trimmed && point.mode == Mode::Paper);
-    DeviceTensors tensors(*parts_.queue, *parts_.timer, point, exact);
-    BenchResult result;
-    if (point.implementation == kCub)
-      time_cub(point, tensors, limits, result);
-    else
-      time_encoder(compressor.rule, point, tensors, limits, result);
-    const std::vector<WorkerSets::Set> selected = tensors.selected();
-    result.recall = recall(point, tensors, selected);
-    if (!point.workers.empty()) time_decoders(point, selected, limits, result);
+    BenchResult result = measured(point, limits);
+    if (point.input_type != ValueType::Fp32) result.bytes = 0;  // those counted are of fp32
     return result;
   }
 
@@ -113,6 +101,24 @@ class DeviceBench final : public Bench {
     if (compressor == nullptr)
       throw std::logic_error("no compressor '" + point.compressor + "' to time");
     return *compressor;
+  }
+
+  BenchResult measured(const BenchPoint& point, const BenchLimits& limits) {
+    const Compressor& compressor = rule_of(point);
+    if (compressor.packing != nullptr) return measure_packs(compressor, point, limits);
+    if (compressor.low_rank != nullptr) return measure_low_rank(point, limits);
+    const bool exact =
+        compressor.exact_count || (compressor.rule == Rule::Trimmed && point.mode == Mode::Paper);
+    DeviceTensors tensors(*parts_.queue, *parts_.timer, point, exact);
+    BenchResult result;
+    if (point.implementation == kCub)
+      time_cub(point, tensors, limits, result);
+    else
+      time_encoder(compressor.rule, point, tensors, limits, result);
+    const std::vector<WorkerSets::Set> selected = tensors.selected();
+    result.recall = recall(point, tensors, selected);
+    if (!point.workers.empty()) time_decoders(point, selected, limits, result);
+    return result;
   }
 
   using Step = std::function<void()>;
@@ -260,8 +266,9 @@ class DeviceBench final : public Bench {
                 BenchResult& result) {
     std::vector<std::unique_ptr<CubTopk>> calls;
     for (const EncoderTensor& tensor : tensors.describe())
-      calls.push_back(parts_.make_cub_topk(tensor.gradient, tensor.residual, tensor.elements,
-                                           tensor.k, tensor.values, tensor.indices));
+      calls.push_back(parts_.make_cub_topk(tensor.gradient.floats(), tensor.residual,
+                                           tensor.elements, tensor.k, tensor.values,
+                                           tensor.indices));
     const Step encode = [&] {
       for (const auto& call : calls) call->encode(parts_.queue->stream());
     };

@@ -61,7 +61,8 @@ void DeviceInputs::drift_to(std::int64_t turn) {
     restore_residual();
     return;
   }
-  timer_.fill(gradient_.get(), begins_.back(), point_.input, gradient_seed, elements_, scale);
+  timer_.fill(numbers_at(gradient_.get(), 0, point_.input_type), begins_.back(), point_.input,
+              gradient_seed, elements_, scale);
   timer_.fill(residual_.get(), begins_.back(), point_.input, 2 * point_.seed + 1, elements_, scale);
 }
 
@@ -77,7 +78,14 @@ void DeviceInputs::upload_recorded(float scale) {
   for (std::size_t t = 0; t < point_.tensors.size(); ++t)
     for (std::int64_t i = 0; i < point_.tensors[t]; ++i)
       placed[static_cast<std::size_t>(begins_[t] + i)] = scale * *next++;
-  queue_.upload(gradient_.get(), placed.data(), placed.size() * sizeof(float));
+  if (point_.input_type == ValueType::Fp32) {
+    queue_.upload(gradient_.get(), placed.data(), placed.size() * sizeof(float));
+    return;
+  }
+  std::vector<std::uint16_t> codes(placed.size());
+  std::transform(placed.begin(), placed.end(), codes.begin(),
+                 [&](float value) { return code_of_value(point_.input_type, value); });
+  queue_.upload(gradient_.get(), codes.data(), codes.size() * sizeof(codes[0]));
 }
 
 void DeviceInputs::restore_residual() {
@@ -194,7 +202,8 @@ void DevicePacks::prepare_unpack(int most_workers) {
 std::vector<UnpackerTensor> DevicePacks::describe_unpack(int workers) const {
   std::vector<UnpackerTensor> tensors;
   for (std::size_t t = 0; t < point_.tensors.size(); ++t) {
-    UnpackerTensor tensor{dense_->get() + dense_begins_[t], point_.tensors[t], {}};
+    UnpackerTensor tensor{
+        numbers_at(dense_->get(), dense_begins_[t], point_.input_type), point_.tensors[t], {}};
     for (std::size_t worker = 0; worker < static_cast<std::size_t>(workers); ++worker)
       tensor.payloads.push_back(copies_[worker % copies_.size()]->get() + payload_begins_[t]);
     tensors.push_back(tensor);
@@ -226,7 +235,7 @@ std::vector<LowRankTensor> DeviceLowRank::describe() const {
     tensor.seed = point_.seed;
     tensor.p = p_.get() + p_begins_[t];
     tensor.q = q_.get() + q_begins_[t];
-    tensor.dense = dense_.get() + dense_begins_[t];
+    tensor.dense = numbers_at(dense_.get(), dense_begins_[t], point_.input_type);
     tensor.status = statuses_.get() + t;
     tensors.push_back(tensor);
   }
@@ -257,7 +266,8 @@ DecodeInputs::DecodeInputs(DeviceQueue& queue, const BenchPoint& point, const Wo
 std::vector<DecoderTensor> DecodeInputs::describe(int workers) const {
   std::vector<DecoderTensor> tensors;
   for (std::size_t t = 0; t < point_.tensors.size(); ++t) {
-    DecoderTensor tensor{dense_.get() + dense_begins_[t], point_.tensors[t], {}};
+    DecoderTensor tensor{
+        numbers_at(dense_.get(), dense_begins_[t], point_.input_type), point_.tensors[t], {}};
     for (int worker = 0; worker < workers; ++worker) {
       const std::size_t which =
           t * static_cast<std::size_t>(distinct_) + static_cast<std::size_t>(worker % distinct_);

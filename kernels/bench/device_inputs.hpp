@@ -2,6 +2,7 @@
 // reads and writes, and those that decoders read.
 #pragma once
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -55,6 +56,11 @@ inline std::vector<std::int64_t> places(const std::vector<std::int64_t>& sizes) 
   return begins;
 }
 
+/// Numbers of a type from element `begin` on, in memory that has room for as many floats.
+inline Numbers numbers_at(float* memory, std::int64_t begin, ValueType type) {
+  return {reinterpret_cast<std::byte*>(memory) + begin * bytes_of_value(type), type};
+}
+
 /// The gradient and the residual of all tensors of a point, one after another.
 class DeviceInputs {
  public:
@@ -67,7 +73,10 @@ class DeviceInputs {
   /// sample to sample would be another input.
   void restore_residual();
 
-  const float* gradient(std::size_t tensor) const { return gradient_.get() + begins_[tensor]; }
+  ConstNumbers gradient(std::size_t tensor) const {
+    const Numbers numbers = numbers_at(gradient_.get(), begins_[tensor], point_.input_type);
+    return {numbers.first, numbers.type};
+  }
   float* residual(std::size_t tensor) const { return residual_.get() + begins_[tensor]; }
 
  private:

@@ -14,12 +14,17 @@ constexpr int kThreads = 256;
 constexpr double kThrottledBelow = 0.75;  // of the device's own clock, as nvbench has it
 
 __global__ void __launch_bounds__(kThreads)
-    fill_kernel(float* to, std::int64_t elements, Input input, std::uint32_t seed,
+    fill_kernel(const Numbers to, std::int64_t elements, Input input, std::uint32_t seed,
                 std::int64_t of_elements, float scale) {
   const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * kThreads;
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-       i < elements; i += threads)
-    to[i] = scale * input_element(input, seed, of_elements, i);
+       i < elements; i += threads) {
+    const float value = scale * input_element(input, seed, of_elements, i);
+    if (to.type == ValueType::Fp32)
+      static_cast<float*>(to.first)[i] = value;
+    else
+      static_cast<std::uint16_t*>(to.first)[i] = code_of_value(to.type, value);
+  }
 }
 
 /// Four elements a thread and turn; what is left over one by one.
@@ -167,7 +172,7 @@ class Timer final : public GpuTimer {
   }
   bool throttled() override { return hertz_now() < kThrottledBelow * own_hertz_; }
 
-  void fill(float* to, std::int64_t elements, Input input, std::uint32_t seed,
+  void fill(const Numbers& to, std::int64_t elements, Input input, std::uint32_t seed,
             std::int64_t of_elements, float scale) override {
     fill_kernel<<<static_cast<unsigned>(8 * processors_), kThreads, 0, stream_>>>(
         to, elements, input, seed, of_elements, scale);

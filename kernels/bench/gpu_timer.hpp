@@ -6,6 +6,7 @@
 
 #include "kernels/bench/bench.hpp"
 #include "kernels/inputs.hpp"
+#include "kernels/value_type.hpp"
 
 namespace gradcast {
 
@@ -23,7 +24,7 @@ class GpuTimer {
   /// True if the clock is now below three quarters of the device's own; waits.
   virtual bool throttled() = 0;
   /// Fills in the first elements of an input of `of_elements`, each times `scale`.
-  virtual void fill(float* to, std::int64_t elements, Input input, std::uint32_t seed,
+  virtual void fill(const Numbers& to, std::int64_t elements, Input input, std::uint32_t seed,
                     std::int64_t of_elements, float scale = 1) = 0;
   /// residual = gradient + residual, and nothing else: the ceiling.
   virtual void add(const float* gradient, float* residual, std::int64_t elements) = 0;

@@ -10,6 +10,7 @@
 // have tiles past its end, which are empty. Tiles begin `pad` elements before the segment, at an
 // address of 16 bytes.
 #pragma once
+#include "kernels/device/numbers.cuh"
 #include "kernels/device/radix.cuh"
 #include "kernels/device/rules.cuh"
 #include "kernels/value_type.hpp"
@@ -58,7 +59,7 @@ inline constexpr int kRadixLevels = 3;
 
 /// A tensor as the host describes it.
 struct Segment {
-  const float* gradient;
+  ConstNumbers gradient;
   float* residual;
   float* values;
   std::int32_t* indices;
@@ -75,7 +76,7 @@ struct Segment {
   double quantile;  // Gaussian-k's
   Sample sample;    // DGC's
   std::int64_t sample_rank;
-  bool aligned;      // gradient and residual to 16 bytes, from `pad` elements before their first on
+  bool aligned;      // gradient and residual to four elements, from `pad` before their first on
   std::int32_t pad;  // 0 to 3
   std::int32_t first_group;
   std::int32_t groups;

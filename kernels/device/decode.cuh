@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/device/block.cuh"
+#include "kernels/device/numbers.cuh"
 #include "kernels/device/scratch.cuh"
 #include "kernels/encoder.hpp"
 
@@ -50,7 +51,7 @@ __device__ inline float value_in(const DecoderSet& set, std::int64_t at) {
 
 /// A tensor as the kernel sees it.
 struct DecodedTensor {
-  float* dense;
+  Numbers dense;
   std::int64_t elements;
   const DecoderSet* sets;
   std::int32_t first_range;
@@ -69,8 +70,10 @@ class RangeDecoder {
       shared_.dense[i] = 0.0f;
     for (int first = 0; first < workers_; first += kBlockThreads) add_sets(first, base, end);
     block_barrier();
-    for (std::int64_t i = base + threadIdx.x; i < end; i += kBlockThreads)
-      tensor.dense[i] = tensor.factor * shared_.dense[i - base];
+    as_typed(tensor.dense, [&](const auto& dense) {
+      for (std::int64_t i = base + threadIdx.x; i < end; i += kBlockThreads)
+        dense.write(i, tensor.factor * shared_.dense[i - base]);
+    });
     block_barrier();
   }
 

@@ -47,6 +47,11 @@ struct alignas(16) Quad {
   float x, y, z, w;
 };
 
+/// Four neighbours of 16 bits each, likewise as 8 bytes.
+struct alignas(8) PairOfWords {
+  std::uint32_t x, y;
+};
+
 /// Four neighbouring words of a histogram.
 struct alignas(16) QuadOfCounts {
   std::uint32_t x, y, z, w;
@@ -127,6 +132,13 @@ __device__ __forceinline__ Quad read_once(const Quad* from) {
                : "l"(from));
   return q;
 }
+__device__ __forceinline__ PairOfWords read_once(const PairOfWords* from) {
+  PairOfWords pair;
+  asm volatile("ld.global.nc.L1::no_allocate" GRADCAST_WHOLE_LINES ".v2.u32 {%0,%1}, [%2];"
+               : "=r"(pair.x), "=r"(pair.y)
+               : "l"(from));
+  return pair;
+}
 #undef GRADCAST_WHOLE_LINES
 /// Loads without the read-only path, because the kernel that reads the residual also writes it.
 __device__ __forceinline__ Quad read_old(const Quad* from) {
@@ -140,6 +152,9 @@ __device__ __forceinline__ Quad read_old(const Quad* from) {
 /// Stores of values that are mostly not read again before the next call.
 __device__ __forceinline__ void write_through(Quad* to, const Quad& q) {
   __stcs(reinterpret_cast<float4*>(to), make_float4(q.x, q.y, q.z, q.w));
+}
+__device__ __forceinline__ void write_through(PairOfWords* to, const PairOfWords& pair) {
+  __stcs(reinterpret_cast<uint2*>(to), make_uint2(pair.x, pair.y));
 }
 
 /// All loads before it are sent off before what comes after it uses one of them.
@@ -261,8 +276,10 @@ inline QuadOfCounts read_now(const QuadOfCounts* quad) { return *quad; }
 inline void pause() { emulator::pause(); }
 
 inline Quad read_once(const Quad* from) { return *from; }
+inline PairOfWords read_once(const PairOfWords* from) { return *from; }
 inline Quad read_old(const Quad* from) { return *from; }
 inline void write_through(Quad* to, const Quad& q) { *to = q; }
+inline void write_through(PairOfWords* to, const PairOfWords& pair) { *to = pair; }
 inline void send_loads_before(float&) {}
 inline void assume_global(const void*) {}
 

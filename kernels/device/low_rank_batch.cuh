@@ -13,6 +13,7 @@
 // which a launch of its own adds up. So no block waits for another.
 #pragma once
 #include "kernels/device/block.cuh"
+#include "kernels/device/numbers.cuh"
 #include "kernels/low_rank.hpp"
 #include "kernels/packing.hpp"
 
@@ -58,11 +59,11 @@ struct ThinWork {
 
 /// A tensor as the kernels see it.
 struct LowRankSegment {
-  const float* gradient;
+  ConstNumbers gradient;
   float* residual;
   float* p;
   float* q;
-  float* dense;
+  Numbers dense;
   std::uint32_t* status;
   std::uint64_t seed;
   std::int32_t rows;
@@ -110,13 +111,11 @@ struct LowRankBatch {
 __device__ __forceinline__ LowRankSegment segment_of(const LowRankBatch& batch,
                                                      std::int32_t number) {
   const LowRankSegment segment = batch.segments[number];
-  assume_global(segment.gradient);
   assume_global(segment.residual);
   assume_global(segment.p);
   assume_global(segment.q);
   assume_global(segment.p_parts);
   assume_global(segment.q_parts);
-  assume_global(segment.dense);
   return segment;
 }
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "kernels/device/dialect.cuh"
+#include "kernels/device/numbers.cuh"
 #include "kernels/encoder.hpp"
 
 namespace gradcast::GRADCAST_DEVICE {
@@ -12,9 +12,11 @@ namespace gradcast::GRADCAST_DEVICE {
 inline __global__ void __launch_bounds__(kBlockThreads)
     correct_momentum(const MomentumTensor tensor, float momentum) {
   const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * kBlockThreads;
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kBlockThreads + threadIdx.x;
-       i < tensor.elements; i += threads)
-    tensor.velocity[i] = momentum * tensor.velocity[i] + tensor.gradient[i];
+  as_typed(tensor.gradient, [&](const auto& gradient) {
+    for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kBlockThreads + threadIdx.x;
+         i < tensor.elements; i += threads)
+      tensor.velocity[i] = momentum * tensor.velocity[i] + gradient[i];
+  });
 }
 
 inline __global__ void __launch_bounds__(kBlockThreads) mask_momentum(const MomentumTensor tensor) {

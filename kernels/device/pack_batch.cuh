@@ -11,6 +11,7 @@
 // well.
 #pragma once
 #include "kernels/device/moments.cuh"
+#include "kernels/device/numbers.cuh"
 #include "kernels/packing.hpp"
 #include "kernels/selection.hpp"
 
@@ -27,14 +28,14 @@ inline constexpr int kMostScales = 64;     // of a unit: 2048 elements in blocks
 
 /// A tensor as the kernels see it.
 struct PackSegment {
-  const float* gradient;
+  ConstNumbers gradient;
   float* residual;  // nullptr: no error feedback
   std::uint32_t* scales;
   std::uint32_t* codes;
   std::uint32_t* status;
   std::int64_t elements;
   std::uint64_t seed;
-  bool aligned;  // gradient and residual to 16 bytes
+  bool aligned;  // gradient and residual to four elements
   std::int32_t first_block;
   std::int32_t first_measuring_block;
   Moments* tile_moments;

@@ -10,13 +10,15 @@ __device__ __forceinline__ int place_in_tile(int i) {
 }
 
 /// All loads are in flight before the first is used.
-__device__ __forceinline__ void form_whole_tile(const PackSegment& segment, std::int64_t first,
+template <class Gradient>
+__device__ __forceinline__ void form_whole_tile(const PackSegment& segment,
+                                                const Gradient& gradient, std::int64_t first,
                                                 float (&u)[kOfLane]) {
-  const Quad* gradient = reinterpret_cast<const Quad*>(segment.gradient + first) + lane_of_thread();
-  Quad g[kRows];
+  typename Gradient::Four loaded[kRows];
   Quad e[kRows] = {};
   GRADCAST_UNROLL
-  for (int r = 0; r < kRows; ++r) g[r] = read_once(gradient + r * kLanes);
+  for (int r = 0; r < kRows; ++r)
+    loaded[r] = gradient.read_four(first + 4 * (r * kLanes + lane_of_thread()));
   if (segment.residual != nullptr) {
     const Quad* residual =
         reinterpret_cast<const Quad*>(segment.residual + first) + lane_of_thread();
@@ -25,22 +27,25 @@ __device__ __forceinline__ void form_whole_tile(const PackSegment& segment, std:
   }
   GRADCAST_UNROLL
   for (int r = 0; r < kRows; ++r) {
-    u[4 * r] = add_feedback(g[r].x, e[r].x);
-    u[4 * r + 1] = add_feedback(g[r].y, e[r].y);
-    u[4 * r + 2] = add_feedback(g[r].z, e[r].z);
-    u[4 * r + 3] = add_feedback(g[r].w, e[r].w);
+    const Quad g = Gradient::widened(loaded[r]);
+    u[4 * r] = add_feedback(g.x, e[r].x);
+    u[4 * r + 1] = add_feedback(g.y, e[r].y);
+    u[4 * r + 2] = add_feedback(g.z, e[r].z);
+    u[4 * r + 3] = add_feedback(g.w, e[r].w);
   }
 }
 
 /// The end of a tensor or of a unit, or a tensor that is not aligned. Neighbours are loaded one by
 /// one: the lanes' first loads bring the lines, the other three find them in L1.
-__device__ __forceinline__ void form_part_of_tile(const PackSegment& segment, std::int64_t first,
+template <class Gradient>
+__device__ __forceinline__ void form_part_of_tile(const PackSegment& segment,
+                                                  const Gradient& gradient, std::int64_t first,
                                                   int count, float (&u)[kOfLane]) {
   GRADCAST_UNROLL
   for (int i = 0; i < kOfLane; ++i) {
     const int place = place_in_tile(i);
     const bool inside = place < count;
-    const float g = inside ? segment.gradient[first + place] : 0.0f;
+    const float g = inside ? gradient[first + place] : 0.0f;
     const float e = inside && segment.residual != nullptr ? segment.residual[first + place] : 0.0f;
     u[i] = add_feedback(g, e);
   }
@@ -49,21 +54,25 @@ __device__ __forceinline__ void form_part_of_tile(const PackSegment& segment, st
 /// The tile begins at `first` and has `count` elements, at most 256. The others are +0.
 __device__ __forceinline__ void form_tile(const PackSegment& segment, std::int64_t first, int count,
                                           float (&u)[kOfLane]) {
-  if (segment.aligned && count == kPackTileElements) {
-    form_whole_tile(segment, first, u);
-  } else {
-    form_part_of_tile(segment, first, count, u);
-  }
+  as_typed(segment.gradient, [&](const auto& gradient) {
+    if (segment.aligned && count == kPackTileElements) {
+      form_whole_tile(segment, gradient, first, u);
+    } else {
+      form_part_of_tile(segment, gradient, first, count, u);
+    }
+  });
 }
 
-/// Writes a quad: as 16 bytes, or `count` elements one by one.
-__device__ __forceinline__ void write_quad(float* to, bool whole, int count, const float (&q)[4]) {
+/// Writes a quad from element `at` on: at once, or `count` elements one by one.
+template <class Dense>
+__device__ __forceinline__ void write_quad(const Dense& to, std::int64_t at, bool whole, int count,
+                                           const float (&q)[4]) {
   if (whole) {
-    write_through(reinterpret_cast<Quad*>(to), Quad{q[0], q[1], q[2], q[3]});
+    to.write_four(at, {q[0], q[1], q[2], q[3]});
   } else {
     GRADCAST_UNROLL
     for (int c = 0; c < 4; ++c)
-      if (c < count) to[c] = q[c];
+      if (c < count) to.write(at + c, q[c]);
   }
 }
 

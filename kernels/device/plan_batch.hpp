@@ -117,11 +117,9 @@ inline Segment make_segment(const EncoderTensor& tensor, Rule rule, Mode mode) {
   s.seed = tensor.seed;
   // If both are misaligned alike, tiles begin before them. Moments have an order of addition that
   // begins with the first element, so with them a warp's elements must begin there too.
-  const auto misaligned = [](const void* p) {
-    return static_cast<std::int32_t>(reinterpret_cast<std::uintptr_t>(p) % 16 / sizeof(float));
-  };
-  s.aligned = misaligned(tensor.gradient) == misaligned(tensor.residual);
-  if (s.aligned) s.pad = misaligned(tensor.gradient);
+  const std::int32_t past = elements_past_alignment(tensor.gradient);
+  s.aligned = past == elements_past_alignment(ConstNumbers(tensor.residual));
+  if (s.aligned) s.pad = past;
   if (s.pad != 0 && (rule == Rule::Gaussian || rule == Rule::Trimmed)) {
     s.aligned = false;
     s.pad = 0;

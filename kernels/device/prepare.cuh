@@ -27,21 +27,25 @@ class SampleReader {
         runs_(segment.sample_runs) {}
 
   __device__ void count_into(std::uint32_t* bins) const {
+    as_typed(gradient_, [&](const auto& gradient) { count(gradient, bins); });
+  }
+
+ private:
+  template <class Gradient>
+  __device__ void count(const Gradient& gradient, std::uint32_t* bins) const {
     constexpr int kAtOnce = kBlockSamples / kBlockThreads;
     float g[kAtOnce];
     float e[kAtOnce];
     GRADCAST_UNROLL
     for (int n = 0; n < kAtOnce; ++n) {
       const std::int64_t at = place(run(n) < runs_ ? run(n) : 0);
-      g[n] = gradient_[at];
+      g[n] = gradient[at];
       e[n] = residual_[at];
     }
     GRADCAST_UNROLL
     for (int n = 0; n < kAtOnce; ++n)
       count_in(bins, magnitude_key(add_feedback(g[n], e[n])) >> kSampleShift, run(n) < runs_);
   }
-
- private:
   __device__ int run(int n) const {
     return first_run_ + n * (kBlockThreads / 8) + static_cast<int>(threadIdx.x) / 8;
   }
@@ -53,7 +57,7 @@ class SampleReader {
     return 8 * (static_cast<std::int64_t>(run) * stride_ + of_stratum) + threadIdx.x % 8;
   }
 
-  const float* gradient_;
+  ConstNumbers gradient_;
   const float* residual_;
   std::uint32_t stride_;
   int first_run_;

@@ -40,15 +40,17 @@ __device__ inline void send_whole(const LowRankSegment& segment, int block) {
   const std::int64_t first =
       static_cast<std::int64_t>(block - segment.project.first_block) * kFlatElements;
   bool unfinite = false;
-  GRADCAST_UNROLL
-  for (int i = 0; i < kFlatElements / kBlockThreads; ++i) {
-    const std::int64_t at = first + i * kBlockThreads + threadIdx.x;
-    if (at >= segment.elements) break;
-    const float u = add_feedback(segment.gradient[at], segment.residual[at]);
-    unfinite = unfinite || !is_finite(u);
-    segment.p[at] = u;
-    segment.residual[at] = 0.0f;
-  }
+  as_typed(segment.gradient, [&](const auto& gradient) {
+    GRADCAST_UNROLL
+    for (int i = 0; i < kFlatElements / kBlockThreads; ++i) {
+      const std::int64_t at = first + i * kBlockThreads + threadIdx.x;
+      if (at >= segment.elements) break;
+      const float u = add_feedback(gradient[at], segment.residual[at]);
+      unfinite = unfinite || !is_finite(u);
+      segment.p[at] = u;
+      segment.residual[at] = 0.0f;
+    }
+  });
   if (unfinite) or_atomic(segment.status, kNotFinite);
 }
 
@@ -73,32 +75,34 @@ __device__ __forceinline__ void project_strip(const LowRankSegment& segment, int
   };
   float u[kStripRows][kColumns];
   bool unfinite = false;
-  GRADCAST_UNROLL
-  for (int r = 0; r < kStripRows; r += 2) {
-    float gradient[2][kColumns];
+  as_typed(segment.gradient, [&](const auto& gradient) {
     GRADCAST_UNROLL
-    for (int h = 0; h < 2; ++h) GRADCAST_UNROLL
-    for (int k = 0; k < kColumns; ++k) {
-      gradient[h][k] = segment.gradient[row_of(r + h) + column[k]];
-      u[r + h][k] = segment.residual[row_of(r + h) + column[k]];
+    for (int r = 0; r < kStripRows; r += 2) {
+      float g[2][kColumns];
+      GRADCAST_UNROLL
+      for (int h = 0; h < 2; ++h) GRADCAST_UNROLL
+      for (int k = 0; k < kColumns; ++k) {
+        g[h][k] = gradient[row_of(r + h) + column[k]];
+        u[r + h][k] = segment.residual[row_of(r + h) + column[k]];
+      }
+      GRADCAST_UNROLL
+      for (int h = 0; h < 2; ++h) GRADCAST_UNROLL
+      for (int k = 0; k < kColumns; ++k) {
+        send_loads_before(g[h][k]);
+        send_loads_before(u[r + h][k]);
+      }
+      GRADCAST_UNROLL
+      for (int h = 0; h < 2; ++h) GRADCAST_UNROLL
+      for (int k = 0; k < kColumns; ++k) {
+        const bool inside = place.row + r + h < place.row_end &&
+                            place.column + k * kLanes + lane < place.column_end;
+        const float sum = add_feedback(g[h][k], u[r + h][k]);
+        if (inside) segment.residual[row_of(r + h) + column[k]] = sum;
+        unfinite = unfinite || (inside && !is_finite(sum));
+        u[r + h][k] = inside ? sum : 0.0f;
+      }
     }
-    GRADCAST_UNROLL
-    for (int h = 0; h < 2; ++h) GRADCAST_UNROLL
-    for (int k = 0; k < kColumns; ++k) {
-      send_loads_before(gradient[h][k]);
-      send_loads_before(u[r + h][k]);
-    }
-    GRADCAST_UNROLL
-    for (int h = 0; h < 2; ++h) GRADCAST_UNROLL
-    for (int k = 0; k < kColumns; ++k) {
-      const bool inside =
-          place.row + r + h < place.row_end && place.column + k * kLanes + lane < place.column_end;
-      const float sum = add_feedback(gradient[h][k], u[r + h][k]);
-      if (inside) segment.residual[row_of(r + h) + column[k]] = sum;
-      unfinite = unfinite || (inside && !is_finite(sum));
-      u[r + h][k] = inside ? sum : 0.0f;
-    }
-  }
+  });
   for (int rank_tile = 0; rank_tile < segment.rank; rank_tile += kRankTile) {
     float sums[kStripSums] = {};
     constexpr int kTogether = kColumns < 4 ? kColumns : 4;  // rows of Q that are read at once

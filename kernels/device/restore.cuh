@@ -7,11 +7,13 @@ namespace gradcast::GRADCAST_DEVICE {
 __device__ inline void receive_whole(const LowRankSegment& segment, int block) {
   const std::int64_t first =
       static_cast<std::int64_t>(block - segment.restore.first_block) * kFlatElements;
-  GRADCAST_UNROLL
-  for (int i = 0; i < kFlatElements / kBlockThreads; ++i) {
-    const std::int64_t at = first + i * kBlockThreads + threadIdx.x;
-    if (at < segment.elements) segment.dense[at] = segment.p[at];
-  }
+  as_typed(segment.dense, [&](const auto& dense) {
+    GRADCAST_UNROLL
+    for (int i = 0; i < kFlatElements / kBlockThreads; ++i) {
+      const std::int64_t at = first + i * kBlockThreads + threadIdx.x;
+      if (at < segment.elements) dense.write(at, segment.p[at]);
+    }
+  });
 }
 
 /// Products that are added up as a chain of floats; chains are added to one another. With 1024
@@ -70,15 +72,17 @@ __device__ __forceinline__ void restore_tile(const LowRankSegment& segment, cons
   }
   if (kChains) load();
   // Not the clamped addresses of the loads, which would hold registers all the while.
-  GRADCAST_UNROLL
-  for (int i = 0; i < kTileRows; ++i) GRADCAST_UNROLL
-  for (int h = 0; h < kSideColumns; ++h) {
-    const std::int32_t j = place.column + h * kLanes + lane_of_thread();
-    if (place.row + i >= place.row_end || j >= place.column_end) continue;
-    const std::int32_t at = (place.row + i) * segment.columns + j;
-    segment.dense[at] = total[i][h];
-    segment.residual[at] = residual_of(u[i][h], total[i][h]);
-  }
+  as_typed(segment.dense, [&](const auto& dense) {
+    GRADCAST_UNROLL
+    for (int i = 0; i < kTileRows; ++i) GRADCAST_UNROLL
+    for (int h = 0; h < kSideColumns; ++h) {
+      const std::int32_t j = place.column + h * kLanes + lane_of_thread();
+      if (place.row + i >= place.row_end || j >= place.column_end) continue;
+      const std::int32_t at = (place.row + i) * segment.columns + j;
+      dense.write(at, total[i][h]);
+      segment.residual[at] = residual_of(u[i][h], total[i][h]);
+    }
+  });
 }
 
 inline __global__ void __launch_bounds__(kBlockThreads, 2) restore(const LowRankBatch batch) {

@@ -53,7 +53,7 @@ __device__ __forceinline__ void send_tile(const PackBatch& batch, const PackSegm
       if (place + c < count) quad |= static_cast<std::uint64_t>(code) << bits * c;
     }
     if (segment.residual != nullptr)
-      write_quad(segment.residual + first + place, whole, count - place, left);
+      write_quad(Floats<float>{segment.residual}, first + place, whole, count - place, left);
     if (bits == 8) {
       if (place < count) words[place / 4] = static_cast<std::uint32_t>(quad);
     } else {

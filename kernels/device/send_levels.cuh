@@ -62,7 +62,8 @@ __device__ __forceinline__ void send_levels(const PackBatch& batch, const PackSe
       lanes[c] = place + c < count ? largest + multiple : 0;
     }
     if (segment.residual != nullptr)
-      write_quad(segment.residual + first + place, segment.aligned && full, count - place, left);
+      write_quad(Floats<float>{segment.residual}, first + place, segment.aligned && full,
+                 count - place, left);
     write_lanes(words, place, batch.bits, segment.lanes_aligned && full, count - place, lanes);
   }
 }

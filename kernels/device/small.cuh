@@ -32,15 +32,15 @@ class SmallTensor {
   }
 
   __device__ void encode() {
-    form_u();
+    as_typed(segment_.gradient, [&](const auto& gradient) { form_u(gradient); });
     note_unfinite();
     send(choose());
   }
 
  private:
-  __device__ void form_u() {
+  template <class Gradient>
+  __device__ void form_u(const Gradient& gradient) {
     constexpr int kAtOnce = 8;  // loads of each array in flight before the first is used
-    const float* gradient = segment_.gradient;
     const float* residual = segment_.residual;
     if (threadIdx.x == 0) shared_.status = 0;
     for (int at = static_cast<int>(threadIdx.x); at < elements_; at += kAtOnce * kBlockThreads) {

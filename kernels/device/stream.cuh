@@ -34,11 +34,14 @@ class TileStream {
     const std::int64_t first = first_of_tile(segment_, tile);
     float u[16];
     std::uint32_t valid = 0xffffu;
-    if (segment_.aligned && first >= 0 && first + kTileElements <= segment_.elements) {
-      form_whole(first, u);
-    } else {
-      valid = form_part(first, u);
-    }
+    const bool whole = segment_.aligned && first >= 0 && first + kTileElements <= segment_.elements;
+    as_typed(segment_.gradient, [&](const auto& gradient) {
+      if (whole) {
+        form_whole(gradient, first, u);
+      } else {
+        valid = form_part(gradient, first, u);
+      }
+    });
     if (kTakesMoments) {
       GRADCAST_UNROLL
       for (int i = 0; i < 16; ++i)
@@ -51,22 +54,23 @@ class TileStream {
 
  private:
   /// All loads are in flight before the first is used.
-  __device__ void form_whole(std::int64_t first, float (&u)[16]) {
-    const Quad* gradient = reinterpret_cast<const Quad*>(segment_.gradient + first) + lane_;
+  template <class Gradient>
+  __device__ void form_whole(const Gradient& gradient, std::int64_t first, float (&u)[16]) {
     Quad* residual = reinterpret_cast<Quad*>(segment_.residual + first) + lane_;
-    Quad g[4];
+    typename Gradient::Four loaded[4];
     Quad e[4];
     GRADCAST_UNROLL
     for (int r = 0; r < 4; ++r) {
-      g[r] = read_once(gradient + r * kLanes);
+      loaded[r] = gradient.read_four(first + 4 * (r * kLanes + lane_));
       e[r] = read_old(residual + r * kLanes);
     }
     GRADCAST_UNROLL
     for (int r = 0; r < 4; ++r) {
-      u[4 * r] = add_feedback(g[r].x, e[r].x);
-      u[4 * r + 1] = add_feedback(g[r].y, e[r].y);
-      u[4 * r + 2] = add_feedback(g[r].z, e[r].z);
-      u[4 * r + 3] = add_feedback(g[r].w, e[r].w);
+      const Quad g = Gradient::widened(loaded[r]);
+      u[4 * r] = add_feedback(g.x, e[r].x);
+      u[4 * r + 1] = add_feedback(g.y, e[r].y);
+      u[4 * r + 2] = add_feedback(g.z, e[r].z);
+      u[4 * r + 3] = add_feedback(g.w, e[r].w);
       write_through(residual + r * kLanes,
                     Quad{u[4 * r], u[4 * r + 1], u[4 * r + 2], u[4 * r + 3]});
     }
@@ -75,7 +79,8 @@ class TileStream {
   /// The ends of a segment, or one that is not aligned: lanes read neighbours, and exchange them
   /// through shared memory. Places outside load an element inside, so that no load waits for a
   /// branch. Returns which of u's 16 are elements.
-  __device__ std::uint32_t form_part(std::int64_t first, float (&u)[16]) {
+  template <class Gradient>
+  __device__ std::uint32_t form_part(const Gradient& gradient, std::int64_t first, float (&u)[16]) {
     constexpr int kAtOnce = 4;
     float* exchanged = reinterpret_cast<float*>(caught_);
     GRADCAST_NO_UNROLL
@@ -85,7 +90,7 @@ class TileStream {
       GRADCAST_UNROLL
       for (int n = 0; n < kAtOnce; ++n) {
         const std::int64_t at = first + (row + n) * kLanes + lane_;
-        g[n] = segment_.gradient[is_inside(at) ? at : 0];
+        g[n] = gradient[is_inside(at) ? at : 0];
         e[n] = segment_.residual[is_inside(at) ? at : 0];
       }
       GRADCAST_UNROLL

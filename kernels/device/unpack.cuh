@@ -6,12 +6,12 @@
 namespace gradcast::GRADCAST_DEVICE {
 
 struct UnpackSegment {
-  float* dense;
+  Numbers dense;
   const std::uint32_t* const* payloads;  // of each worker
   std::int64_t elements;
   std::int64_t scale_words;
   float factor;
-  bool aligned;  // dense to 16 bytes
+  bool aligned;  // dense to four elements
   std::int32_t first_block;
 };
 
@@ -95,15 +95,17 @@ class TileSum {
   }
 
   __device__ void write(std::int64_t first) const {
-    GRADCAST_UNROLL
-    for (int r = 0; r < kRows; ++r) {
-      const int place = place_in_tile(4 * r);
-      float dense[4];
+    as_typed(segment_.dense, [&](const auto& to) {
       GRADCAST_UNROLL
-      for (int c = 0; c < 4; ++c) dense[c] = segment_.factor * sums_[4 * r + c].result();
-      write_quad(segment_.dense + first + place, segment_.aligned && count_ == kPackTileElements,
-                 count_ - place, dense);
-    }
+      for (int r = 0; r < kRows; ++r) {
+        const int place = place_in_tile(4 * r);
+        float dense[4];
+        GRADCAST_UNROLL
+        for (int c = 0; c < 4; ++c) dense[c] = segment_.factor * sums_[4 * r + c].result();
+        write_quad(to, first + place, segment_.aligned && count_ == kPackTileElements,
+                   count_ - place, dense);
+      }
+    });
   }
 
  private:

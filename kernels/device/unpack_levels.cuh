@@ -6,12 +6,12 @@
 namespace gradcast::GRADCAST_DEVICE {
 
 struct LevelSegment {
-  float* dense;
+  Numbers dense;
   const float* scale;
   const std::uint32_t* lanes;
   std::int64_t elements;
   float factor;
-  bool aligned;  // dense and lanes to 16 bytes
+  bool aligned;  // dense to four elements, lanes to 16 bytes
   std::int32_t first_block;
 };
 
@@ -70,15 +70,17 @@ inline __global__ void __launch_bounds__(kBlockThreads) unpack_levels(const Leve
     read_lanes(words, place, batch.bits, whole, count - place, lanes[r]);
   }
   const float scale = *segment.scale;
-  GRADCAST_UNROLL
-  for (int r = 0; r < kRows; ++r) {
-    const int place = place_in_tile(4 * r);
-    float dense[4];
+  as_typed(segment.dense, [&](const auto& to) {
     GRADCAST_UNROLL
-    for (int c = 0; c < 4; ++c)
-      dense[c] = segment.factor * value_of_sum(lanes[r][c], batch.workers, scale, batch.largest);
-    write_quad(segment.dense + first + place, whole, count - place, dense);
-  }
+    for (int r = 0; r < kRows; ++r) {
+      const int place = place_in_tile(4 * r);
+      float dense[4];
+      GRADCAST_UNROLL
+      for (int c = 0; c < 4; ++c)
+        dense[c] = segment.factor * value_of_sum(lanes[r][c], batch.workers, scale, batch.largest);
+      write_quad(to, first + place, whole, count - place, dense);
+    }
+  });
 }
 
 }  // namespace gradcast::GRADCAST_DEVICE

@@ -1,7 +1,8 @@
 """The kernels of a GPU through ctypes. include/gradcast/device_compressors.h says what each function does.
 
 Memory is passed as addresses (`tensor.data_ptr()`), streams as numbers (`torch.cuda.current_stream().cuda_stream`).
-The caller keeps the memory alive, contiguous and of the right type.
+The caller keeps the memory alive, contiguous and of the right type. `gradient_type` and `dense_type` are numbers of
+`_compressors.VALUE_TYPES`; 0 is fp32.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class _Workspace(ctypes.Structure):
 class SparseTensor(ctypes.Structure):
     _fields_ = [("gradient", _pointer), ("residual", _pointer), ("elements", _i64), ("k", _i64),
                 ("seed", ctypes.c_uint64), ("values", _pointer), ("indices", _pointer), ("capacity", _i64),
-                ("count", _pointer), ("notes", _pointer)]
+                ("count", _pointer), ("notes", _pointer), ("gradient_type", ctypes.c_int32)]
 
 
 class SparseSet(ctypes.Structure):
@@ -35,31 +36,33 @@ class SparseSet(ctypes.Structure):
 
 class PackTensor(ctypes.Structure):
     _fields_ = [("gradient", _pointer), ("residual", _pointer), ("elements", _i64), ("seed", ctypes.c_uint64),
-                ("packed", _pointer), ("notes", _pointer)]
+                ("packed", _pointer), ("notes", _pointer), ("gradient_type", ctypes.c_int32)]
 
 
 class UnpackTensor(ctypes.Structure):
-    _fields_ = [("packed", ctypes.POINTER(_pointer)), ("dense", _pointer), ("elements", _i64)]
+    _fields_ = [("packed", ctypes.POINTER(_pointer)), ("dense", _pointer), ("elements", _i64),
+                ("dense_type", ctypes.c_int32)]
 
 
 class LevelTensor(ctypes.Structure):
     _fields_ = [("gradient", _pointer), ("residual", _pointer), ("elements", _i64), ("seed", ctypes.c_uint64),
-                ("scale", _pointer), ("lanes", _pointer), ("notes", _pointer)]
+                ("scale", _pointer), ("lanes", _pointer), ("notes", _pointer), ("gradient_type", ctypes.c_int32)]
 
 
 class LowRankTensor(ctypes.Structure):
     _fields_ = [("gradient", _pointer), ("residual", _pointer), ("rows", _i64), ("columns", _i64),
-                ("seed", ctypes.c_uint64), ("p", _pointer), ("q", _pointer), ("dense", _pointer), ("notes", _pointer)]
+                ("seed", ctypes.c_uint64), ("p", _pointer), ("q", _pointer), ("dense", _pointer), ("notes", _pointer),
+                ("gradient_type", ctypes.c_int32)]
 
 
 class MomentumTensor(ctypes.Structure):
     _fields_ = [("gradient", _pointer), ("velocity", _pointer), ("elements", _i64), ("indices", _pointer),
-                ("count", _pointer)]
+                ("count", _pointer), ("gradient_type", ctypes.c_int32)]
 
 
-def unpacked(packed: Sequence[int], dense: int, elements: int) -> UnpackTensor:
+def unpacked(packed: Sequence[int], dense: int, elements: int, dense_type: int = 0) -> UnpackTensor:
     """A tensor whose codes of all workers lie at these addresses."""
-    return UnpackTensor((_pointer * len(packed))(*packed), dense, elements)
+    return UnpackTensor((_pointer * len(packed))(*packed), dense, elements, dense_type)
 
 
 class Call:
@@ -131,9 +134,10 @@ class Kernels:
         return self._list("gradcast_prepare_sparse_encode", [compressor.encode(), ctypes.byref(selection)], tensors)
 
     def sparse_decode(self, sets: Sequence[SparseSet], value_type: str, factor: float, dense: int,
-                      elements: int) -> Preparation:
+                      dense_type: int, elements: int) -> Preparation:
         return self._list("gradcast_prepare_sparse_decode", [], sets, [
-            ctypes.c_int32(VALUE_TYPES[value_type]), ctypes.c_float(factor), _pointer(dense), _i64(elements)])
+            ctypes.c_int32(VALUE_TYPES[value_type]), ctypes.c_float(factor), _pointer(dense),
+            ctypes.c_int32(dense_type), _i64(elements)])
 
     def sparse_merge(self, first: SparseSet, second: SparseSet, most: int, k: int, value_type: str, values: int,
                      indices: int, count: int) -> Preparation:

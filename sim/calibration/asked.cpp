@@ -68,6 +68,13 @@ std::vector<Input> parse_inputs(const std::string& text) {
   return inputs;
 }
 
+std::vector<ValueType> parse_input_types(const std::string& text) {
+  std::vector<ValueType> types;
+  for (const std::string& word : parse_words(text))
+    types.push_back(parse_value_type(to_text(parse_tensor_type(word))));
+  return types;
+}
+
 void read_all_recorded(const Flags& flags, CalibrationAsked& asked) {
   for (const std::string& word : flags.value("distributions", parse_words))
     if (is_recorded(word)) asked.recorded.push_back(read_recorded(word));
@@ -168,6 +175,10 @@ Flags calibration_flags() {
             "(`train --record`), each timed whole unless --models or --sweep say sizes: then the "
             "first elements",
             "normal");
+  flags.add("input-types",
+            "types of gradients that kernels read, and decodes write: a list of fp32, bf16 and "
+            "fp16; on a GPU",
+            "fp32");
   flags.add("workers", "numbers of workers whose sets decode adds up: a list, or 4..64, doubling",
             "1,16,256");
   flags.add_switch("sweep",
@@ -196,6 +207,7 @@ CalibrationAsked read_calibration_asked(const Flags& flags, DataFiles& files) {
     require_alone(flags, view, {"output", "budget"}, "it prints a table and writes no costs");
     require_alone(flags, view, {"workers"},
                   "it times encode only, which does not depend on other workers");
+    require_alone(flags, view, {"input-types"}, "it is of fp32 gradients");
   }
   if (flags.given("trace") && !flags.given("per-layer"))
     throw UsageError("--trace belongs to --per-layer, which is not given");
@@ -210,6 +222,7 @@ CalibrationAsked read_calibration_asked(const Flags& flags, DataFiles& files) {
   asked.points.densities = flags.value("densities", parse_densities);
   asked.points.parameters = read_parameters(flags, asked.points.compressors);
   asked.points.inputs = flags.value("distributions", parse_inputs);
+  asked.points.input_types = flags.value("input-types", parse_input_types);
   read_all_recorded(flags, asked);
   asked.points.workers = flags.value(
       "workers", [](const std::string& text) { return parse_counts_to(kMostWorkers, text); });

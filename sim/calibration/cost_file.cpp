@@ -9,9 +9,9 @@
 namespace gradcast {
 namespace {
 
-/// Rows of compressors with a parameter may come after others, so every table has the column.
-std::string csv_of(const CostTable& table) {
-  return cost_table_csv(table, {}, ParameterColumn::Always);
+/// Rows of compressors with a parameter may come after others, so every table has that column.
+std::string csv_of(const CostTable& table, bool types) {
+  return cost_table_csv(table, {}, {.input_type = types, .parameter = true});
 }
 
 std::string comment_of(const Provenance& line) {
@@ -38,8 +38,8 @@ std::string shown(const std::set<int>& numbers) {
 }  // namespace
 
 CostFile::CostFile(std::filesystem::path path, std::vector<Provenance> provenance,
-                   const std::vector<int>& workers)
-    : path_(std::move(path)), provenance_(std::move(provenance)) {
+                   const std::vector<int>& workers, bool types)
+    : path_(std::move(path)), provenance_(std::move(provenance)), types_(types) {
   if (const std::optional<TextFile> there = on_disk()) last_seen_ = there->content;
   if (last_seen_ && !last_seen_->empty()) {
     take_over({path_, *last_seen_}, workers);
@@ -47,7 +47,7 @@ CostFile::CostFile(std::filesystem::path path, std::vector<Provenance> provenanc
   }
   require_file_writable(path_);  // before anything is measured in vain
   for (const Provenance& line : provenance_) comments_ += comment_of(line);
-  body_ = csv_of({});
+  body_ = csv_of({}, types_);
 }
 
 std::optional<TextFile> CostFile::on_disk() const {
@@ -73,8 +73,11 @@ void CostFile::take_over(const TextFile& file, const std::vector<int>& workers) 
       refuse("lacks the comment line '# " + line.key + ": ...', so `calibrate` did not make it");
     require(line);
   }
-  if (!body_.starts_with(csv_of({})))
+  const bool has_types = body_.starts_with(csv_of({}, true));
+  if (!has_types && !body_.starts_with(csv_of({}, false)))
     refuse("its columns are not those that `calibrate` writes, or stand in another order");
+  if (types_ && !has_types) body_ = csv_of({path_.string(), rows_}, true);
+  types_ = types_ || has_types;
   std::set<int> there;
   for (const CostRow& row : rows_) {
     keys_.insert(key_of(row));
@@ -137,7 +140,7 @@ void CostFile::add(const std::vector<CostRow>& rows) {
   for (const CostRow& row : rows)
     if (keys_.insert(key_of(row)).second) more.rows.push_back(row);
   if (more.rows.empty()) return;
-  const std::string text = csv_of(more);
+  const std::string text = csv_of(more, types_);
   body_ += text.substr(text.find('\n') + 1);
   rows_.insert(rows_.end(), more.rows.begin(), more.rows.end());
   const std::string whole = comments_ + body_;

@@ -23,8 +23,9 @@ class CostFile {
   /// Continues the file if it exists and is not empty. Throws DataError if it is not a cost table,
   /// or is one of another device, version or seed, or of other numbers of workers; UsageError if it
   /// is not a regular file; Error (1) if no file can be made there.
+  /// `types`: there will be rows of other gradients than fp32, so it has a column for that.
   CostFile(std::filesystem::path path, std::vector<Provenance> provenance,
-           const std::vector<int>& workers);
+           const std::vector<int>& workers, bool types = false);
 
   /// Adds a line of provenance if the file has none with its key. If it has one, the two must
   /// agree.
@@ -37,7 +38,8 @@ class CostFile {
   void tell_not_reached(const std::string& words);
 
   bool has(const CostRow& row) const;
-  /// Appends those of `rows` that the file lacks. Rows in the file stay as they are, byte for byte.
+  /// Appends those of `rows` that the file lacks. Rows in the file stay as they are, byte for
+  /// byte, but for a column of types that they lacked.
   /// The file is replaced as a whole. Throws Error (1) if the file is not as it was read or written
   /// last: another run has added to it, and its rows must stay.
   void add(const std::vector<CostRow>& rows);
@@ -53,6 +55,7 @@ class CostFile {
 
   std::filesystem::path path_;
   std::vector<Provenance> provenance_;
+  bool types_;
   std::string comments_;
   std::string body_;                      // header and rows
   std::optional<std::string> last_seen_;  // the file as it was read or written last

@@ -15,8 +15,9 @@ std::string title_of(const CalibrationPoint& point) {
   const std::size_t tensors = call.tensors.size();
   return kind_text(call.compressor, mode_text(call.mode), call.parameter) + ", " +
          std::to_string(point.elements()) + " elements" +
-         (tensors > 1 ? " in " + std::to_string(tensors) + " tensors" : "") + ", by " +
-         call.implementation;
+         (tensors > 1 ? " in " + std::to_string(tensors) + " tensors" : "") +
+         (call.input_type == ValueType::Fp32 ? "" : " of " + value_type_text(call.input_type)) +
+         ", by " + call.implementation;
 }
 
 }  // namespace

@@ -199,7 +199,7 @@ class PointMaker {
       const auto implementations = offered_.implementations(name, mode);
       if (implementations.empty()) notes_.insert("nothing on this device runs '" + name + "'");
       for (const std::string& implementation : implementations)
-        for (const double parameter : parameters_of(compressor, asked_)) {
+        for (const auto& [type, parameter] : types_and_parameters_of(compressor)) {
           CalibrationPoint point;
           point.density = density;
           point.call.compressor = name;
@@ -207,6 +207,7 @@ class PointMaker {
           point.call.implementation = implementation;
           point.call.parameter = parameter;
           point.call.input = source.input;
+          point.call.input_type = type;
           point.call.recorded = source.recorded;
           point.call.tensors = set;
           point.call.workers = asked_.workers;
@@ -217,9 +218,24 @@ class PointMaker {
     }
   }
 
+  std::vector<std::pair<ValueType, double>> types_and_parameters_of(
+      const Compressor& compressor) const {
+    std::vector<std::pair<ValueType, double>> both;
+    for (const ValueType type : asked_.input_types)
+      for (const double parameter : parameters_of(compressor, asked_))
+        both.emplace_back(type, parameter);
+    return both;
+  }
+
   void add(CalibrationPoint point, const Compressor& compressor) {
     BenchPoint& call = point.call;
     const bool torch = call.implementation == kTorch;
+    const bool own_kernels =
+        call.implementation.starts_with("gradcast") && call.implementation != kCpuImplementation;
+    if (call.input_type != ValueType::Fp32 && !own_kernels) {
+      notes_.insert(call.implementation + " is timed on fp32 gradients only");
+      return;
+    }
     for (const std::int64_t elements : call.tensors)
       call.wanted.push_back(wanted_elements(elements, point.density));
     if (torch && call.recorded)
@@ -323,7 +339,8 @@ std::string key_of(const CostRow& row) {
                std::to_string(row.elements), number_to_text(row.density),
                std::to_string(row.workers), row.distribution},
               ",") +
-         (row.parameter == 0 ? "" : "," + number_to_text(row.parameter));
+         (row.parameter == 0 ? "" : "," + number_to_text(row.parameter)) +
+         (row.input_type == NumberType::Fp32 ? "" : "," + std::string(to_text(row.input_type)));
 }
 
 std::vector<CostRow> rows_of(const CalibrationPoint& point, const BenchResult* result) {
@@ -339,6 +356,7 @@ std::vector<CostRow> rows_of(const CalibrationPoint& point, const BenchResult* r
     row.workers = point.call.workers[i];
     row.parameter = point.call.parameter;
     row.distribution = distribution_of(point.call);
+    row.input_type = parse_tensor_type(value_type_text(point.call.input_type));
     row.evidence = "measured";
     if (result != nullptr) {
       row.selected = result->selected;

@@ -56,6 +56,7 @@ struct PointsAsked {
   std::vector<double> densities;     // for sparsifiers
   std::vector<double> parameters{};  // for compressors that take one; empty: its usual ones
   std::vector<Input> inputs;
+  std::vector<ValueType> input_types{ValueType::Fp32};           // of gradients
   std::vector<std::shared_ptr<const RecordedInput>> recorded{};  // beside the inputs
   bool own_sizes = false;  // the recorded ones are timed whole, whatever the sets
   std::vector<int> workers;

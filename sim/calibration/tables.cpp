@@ -170,13 +170,14 @@ Answer summary_of(const CostFile& file, const std::vector<CalibrationPoint>& poi
     std::size_t points = 0;
     CostRow least, most;
   };
-  using Key = std::tuple<std::string, std::string, std::string, double, double, std::string>;
+  using Key =
+      std::tuple<std::string, std::string, std::string, double, double, std::string, NumberType>;
   std::vector<Key> order;
   std::map<Key, Range> ranges;
   for (const CostRow& row : file.rows()) {
     if (!asked.contains(key_of(row)) || row.workers != points[0].call.workers[0]) continue;
-    const Key key{row.compressor, row.mode,    row.implementation,
-                  row.parameter,  row.density, row.distribution};
+    const Key key{row.compressor, row.mode,         row.implementation, row.parameter,
+                  row.density,    row.distribution, row.input_type};
     if (!ranges.contains(key)) order.push_back(key);
     Range& range = ranges[key];
     if (range.points == 0 || row.elements < range.least.elements) range.least = row;
@@ -184,17 +185,17 @@ Answer summary_of(const CostFile& file, const std::vector<CalibrationPoint>& poi
     ++range.points;
   }
   TextTable table{{"compressor", "mode", "implementation", "parameter", "density", "distribution",
-                   "points", "elements from", "encode us", "to", "encode us", "selected"},
+                   "input", "points", "elements from", "encode us", "to", "encode us", "selected"},
                   {}};
   Answer answer;
   for (const Key& key : order) {
     const Range& range = ranges.at(key);
-    const auto& [compressor, mode, implementation, parameter, density, distribution] = key;
+    const auto& [compressor, mode, implementation, parameter, density, distribution, type] = key;
     table.rows.push_back(
         {compressor, mode, implementation, shown_parameter(parameter), number_to_text(density),
-         distribution, std::to_string(range.points), std::to_string(range.least.elements),
-         fixed(1e6 * range.least.encode.count(), 1), std::to_string(range.most.elements),
-         fixed(1e6 * range.most.encode.count(), 1),
+         distribution, std::string(to_text(type)), std::to_string(range.points),
+         std::to_string(range.least.elements), fixed(1e6 * range.least.encode.count(), 1),
+         std::to_string(range.most.elements), fixed(1e6 * range.most.encode.count(), 1),
          number_to_text(rounded_to(6, range.most.selected))});
     answer.rows.push_back({{"compressor", compressor},
                            {"mode", mode},
@@ -202,6 +203,7 @@ Answer summary_of(const CostFile& file, const std::vector<CalibrationPoint>& poi
                            {"parameter", parameter == 0 ? Json() : Json(parameter)},
                            {"density", density},
                            {"distribution", distribution},
+                           {"input_type", to_text(type)},
                            {"points", range.points},
                            {"least_elements", range.least.elements},
                            {"least_encode_seconds", range.least.encode.count()},

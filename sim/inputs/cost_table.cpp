@@ -109,12 +109,13 @@ CostTable load_cost_table(const TextFile& file) {
 }
 
 std::string cost_table_csv(const CostTable& table, const std::vector<std::string>& provenance,
-                           ParameterColumn column) {
-  const bool types = std::any_of(table.rows.begin(), table.rows.end(), [](const CostRow& row) {
-    return row.input_type != NumberType::Fp32;
-  });
-  const bool parameters = column == ParameterColumn::Always ||
-                          std::any_of(table.rows.begin(), table.rows.end(),
+                           const CostColumns& always) {
+  const bool types = always.input_type ||
+                     std::any_of(table.rows.begin(), table.rows.end(), [](const CostRow& row) {
+                       return row.input_type != NumberType::Fp32;
+                     });
+  const bool parameters =
+      always.parameter || std::any_of(table.rows.begin(), table.rows.end(),
                                       [](const CostRow& row) { return row.parameter != 0; });
   const bool factors = std::any_of(table.rows.begin(), table.rows.end(),
                                    [](const CostRow& row) { return row.factors.said(); });

@@ -157,11 +157,14 @@ std::string parse_mode(std::string_view text);
 /// Reads `traces/cost-<device>.csv`. Throws DataError.
 CostTable load_cost_table(const TextFile& file);
 
-/// Whether a table has a column that none of its rows needs.
-enum class ParameterColumn { AsNeeded, Always };
+/// Columns that a table has though none of its rows needs them.
+struct CostColumns {
+  bool input_type = false;
+  bool parameter = false;
+};
 
 /// The text of such a file; `provenance` becomes its comment lines.
 std::string cost_table_csv(const CostTable& table, const std::vector<std::string>& provenance,
-                           ParameterColumn column = ParameterColumn::AsNeeded);
+                           const CostColumns& always = {});
 
 }  // namespace gradcast

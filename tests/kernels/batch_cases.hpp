@@ -95,7 +95,7 @@ class RandomBatch {
       Selection selection = one.selection;
       selection.seed += round;
       const Answer expected =
-          reference_answer(method_, one.vectors, selection, one.capacity, one.type);
+          reference_answer(method_, one.vectors, selection, one.capacity, one.types.values);
       require_same(expected, one.on_device->answer());
       one.vectors.residual = expected.residual;
       if (one_in(2)) change(one);
@@ -107,7 +107,7 @@ class RandomBatch {
     Vectors vectors;
     Selection selection;
     std::int64_t capacity;
-    ValueType type;
+    Types types;
     std::unique_ptr<DeviceTensor> on_device;
   };
 
@@ -126,16 +126,19 @@ class RandomBatch {
     OneTensor one{make_vectors(any_input(), elements, static_cast<std::uint32_t>(random_())),
                   {},
                   one_in(5) ? draw(0, elements / 10) : -1,
-                  ValueType::Fp32,
+                  {},
                   nullptr};
-    if (one_in(3)) one.type = one_in(2) ? ValueType::Fp16 : ValueType::Bf16;
+    if (one_in(3)) one.types.values = one_in(2) ? ValueType::Fp16 : ValueType::Bf16;
+    one.types.gradient = gradient_type_of(random_());
+    one.vectors.gradient = in_type(one.vectors.gradient, one.types.gradient);
     one.selection =
         selection_of(method_, one.vectors, k, random_(), one_in(3) ? draw(1, elements) : 0);
     Offsets offsets;
-    if (one_in(5)) offsets.gradient = 4 * static_cast<std::size_t>(draw(1, 3));
-    if (!one_in(3)) offsets.residual = offsets.gradient;
+    const auto past = static_cast<std::size_t>(one_in(5) ? draw(1, 3) : 0);
+    offsets.gradient = past * static_cast<std::size_t>(bytes_of_value(one.types.gradient));
+    if (!one_in(3)) offsets.residual = 4 * past;
     one.on_device = std::make_unique<DeviceTensor>(device_, one.vectors, one.selection,
-                                                   one.capacity, offsets, one.type);
+                                                   one.capacity, offsets, one.types);
     const EncoderTensor described = one.on_device->describe();
     tensors_.push_back(std::move(one));
     return described;
@@ -144,7 +147,8 @@ class RandomBatch {
   void change(OneTensor& one) {
     const auto elements = static_cast<std::int64_t>(one.vectors.gradient.size());
     one.vectors.gradient =
-        make_vectors(any_input(), elements, static_cast<std::uint32_t>(random_())).gradient;
+        in_type(make_vectors(any_input(), elements, static_cast<std::uint32_t>(random_())).gradient,
+                one.types.gradient);
     one.on_device->set_gradient(one.vectors.gradient);
   }
 

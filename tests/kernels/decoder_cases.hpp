@@ -8,8 +8,8 @@ namespace gradcast::cases {
 /// an index outside, and values have every type.
 class DeviceSets {
  public:
-  DeviceSets(Device& device, std::int64_t elements, int workers)
-      : dense_(device, static_cast<std::size_t>(elements)) {
+  DeviceSets(Device& device, std::int64_t elements, int workers, ValueType type)
+      : type_(type), dense_(device, static_cast<std::size_t>(elements), type) {
     for (int w = 0; w < workers; ++w) {
       const Vectors vectors = make_vectors(Input::normal, elements, static_cast<std::uint32_t>(w));
       const Selection selection{w % 5 == 2 ? 0 : 1 + (w * 37) % 400, Mode::Only, 0, 0};
@@ -54,14 +54,16 @@ class DeviceSets {
     std::vector<float> expected(dense_.size());
     decode(sets_, expected);
     for (float& value : expected) value *= factor();
-    REQUIRE(first_difference(expected, dense_.read()) == -1);
+    INFO("dense in " << name_of(type_));
+    REQUIRE(first_difference(in_type(expected, type_), dense_.read()) == -1);
   }
 
  private:
   /// A mean.
   float factor() const { return 1.0f / static_cast<float>(sets_.size()); }
 
-  Banded<float> dense_;
+  ValueType type_;
+  BandedNumbers dense_;
   std::vector<Answer> answers_;
   std::vector<ValueType> types_;
   std::vector<SparseSet> sets_;
@@ -78,7 +80,8 @@ inline void check_decode(Device& device) {
     std::vector<std::unique_ptr<DeviceSets>> tensors;
     std::vector<DecoderTensor> described;
     for (const std::int64_t elements : {1, 8192, 30'001, 700}) {
-      tensors.push_back(std::make_unique<DeviceSets>(device, elements, workers));
+      tensors.push_back(std::make_unique<DeviceSets>(device, elements, workers,
+                                                     kGradientTypes[tensors.size() % 3]));
       described.push_back(tensors.back()->describe());
     }
     device.make_decoder(described, {})->decode(device.queue->stream());

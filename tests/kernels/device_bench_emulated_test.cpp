@@ -30,10 +30,15 @@ class FakeTimer final : public GpuTimer {
     return drifted_ ? 3e-6 : 2e-6;
   }
   bool throttled() override { return samples_ % 3 == 0; }
-  void fill(float* to, std::int64_t elements, Input input, std::uint32_t seed,
+  void fill(const Numbers& to, std::int64_t elements, Input input, std::uint32_t seed,
             std::int64_t of_elements, float scale) override {
-    for (std::int64_t i = 0; i < elements; ++i)
-      to[i] = scale * input_element(input, seed, of_elements, i);
+    for (std::int64_t i = 0; i < elements; ++i) {
+      const float value = scale * input_element(input, seed, of_elements, i);
+      if (to.type == ValueType::Fp32)
+        to.floats()[i] = value;
+      else
+        static_cast<std::uint16_t*>(to.first)[i] = code_of_value(to.type, value);
+    }
     filled_ = true;
   }
   void add(const float* gradient, float* residual, std::int64_t elements) override {
@@ -46,6 +51,16 @@ class FakeTimer final : public GpuTimer {
   bool filled_ = false;
   bool drifted_ = false;
 };
+
+std::vector<float> numbers_in(DeviceQueue& queue, const ConstNumbers& numbers,
+                              std::int64_t elements) {
+  if (numbers.type == ValueType::Fp32) return downloaded(queue, numbers.floats(), elements);
+  std::vector<float> values;
+  for (const std::uint16_t code :
+       downloaded(queue, static_cast<const std::uint16_t*>(numbers.first), elements))
+    values.push_back(value_of_code(numbers.type, code));
+  return values;
+}
 
 std::vector<EncoderTuning> tunings;  // encoders made since it was cleared
 
@@ -263,7 +278,8 @@ TEST_CASE("what is timed of PowerSGD is the definition's call of the point's ten
   std::vector<std::vector<float>> expected;
   for (const LowRankTensor& tensor : described) {
     const auto elements = static_cast<std::size_t>(tensor.shape.rows * tensor.shape.columns);
-    const std::vector<float> gradient(tensor.gradient, tensor.gradient + elements);
+    const std::vector<float> gradient(tensor.gradient.floats(),
+                                      tensor.gradient.floats() + elements);
     std::vector<float> residual(tensor.residual, tensor.residual + elements);
     const LowRankSettings settings{tensor.shape, 2, point.mode, point.seed};
     const LowRankNumbers numbers = definition.numbers(tensor.shape, 2, point.mode);
@@ -306,38 +322,59 @@ TEST_CASE("what is timed is a pack of the point's tensors, and what three worker
           "[emulated][bench]") {
   const auto queue = on_emulator::make_queue(0);
   FakeTimer timer;
-  for (const Compressor* compressor : all_packers()) {
-    INFO(compressor->name);
-    const Packing& packing = *compressor->packing;
-    BenchPoint point = point_of(compressor->name.data(), Mode::Only, {3000, 500});
-    point.parameter = compressor->parameter.usual;
-    DevicePacks packs(*queue, timer, point, *compressor);
-    const auto described = packs.describe();
-    std::vector<std::vector<std::uint32_t>> expected;
-    for (const PackerTensor& tensor : described) {
-      CHECK((tensor.residual != nullptr) == compressor->feedback);
-      const auto gradient = downloaded(*queue, tensor.gradient, tensor.elements);
-      auto residual = compressor->feedback
-                          ? downloaded<float>(*queue, tensor.residual, tensor.elements)
-                          : std::vector<float>{};
-      expected.emplace_back(
-          static_cast<std::size_t>(packing.words(tensor.elements, point.parameter)));
-      packing.encode(gradient, residual, {point.parameter, point.seed}, expected.back());
+  for (const Compressor* compressor : all_packers())
+    for (const ValueType type : {ValueType::Fp32, ValueType::Bf16}) {
+      INFO(compressor->name << ", type " << static_cast<int>(type));
+      const Packing& packing = *compressor->packing;
+      BenchPoint point = point_of(compressor->name.data(), Mode::Only, {3000, 500});
+      point.parameter = compressor->parameter.usual;
+      point.input_type = type;
+      DevicePacks packs(*queue, timer, point, *compressor);
+      const auto described = packs.describe();
+      std::vector<std::vector<std::uint32_t>> expected;
+      for (const PackerTensor& tensor : described) {
+        CHECK((tensor.residual != nullptr) == compressor->feedback);
+        const auto gradient = numbers_in(*queue, tensor.gradient, tensor.elements);
+        auto residual = compressor->feedback
+                            ? downloaded<float>(*queue, tensor.residual, tensor.elements)
+                            : std::vector<float>{};
+        expected.emplace_back(
+            static_cast<std::size_t>(packing.words(tensor.elements, point.parameter)));
+        packing.encode(gradient, residual, {point.parameter, point.seed}, expected.back());
+      }
+      on_emulator::make_packer(packing.rule, point.parameter, described)->pack(queue->stream());
+      packs.prepare_unpack(3);
+      const auto of_three = packs.describe_unpack(3);
+      on_emulator::make_unpacker(packing.rule, point.parameter, of_three)->unpack(queue->stream());
+      queue->wait();
+      for (std::size_t t = 0; t < of_three.size(); ++t) {
+        const std::vector<std::span<const std::uint32_t>> payloads(3, expected[t]);
+        std::vector<float> dense(static_cast<std::size_t>(of_three[t].elements));
+        packing.decode(payloads, point.parameter, dense);
+        CHECK(std::set<const std::uint32_t*>(of_three[t].payloads.begin(),
+                                             of_three[t].payloads.end())
+                  .size() == 3);  // each worker has its own
+        for (float& value : dense) value = as_sent(type, value);
+        CHECK(numbers_in(*queue, {of_three[t].dense.first, type}, of_three[t].elements) == dense);
+      }
     }
-    on_emulator::make_packer(packing.rule, point.parameter, described)->pack(queue->stream());
-    packs.prepare_unpack(3);
-    const auto of_three = packs.describe_unpack(3);
-    on_emulator::make_unpacker(packing.rule, point.parameter, of_three)->unpack(queue->stream());
-    queue->wait();
-    for (std::size_t t = 0; t < of_three.size(); ++t) {
-      const std::vector<std::span<const std::uint32_t>> payloads(3, expected[t]);
-      std::vector<float> dense(static_cast<std::size_t>(of_three[t].elements));
-      packing.decode(payloads, point.parameter, dense);
-      CHECK(std::set<const std::uint32_t*>(of_three[t].payloads.begin(),
-                                           of_three[t].payloads.end())
-                .size() == 3);  // each worker has its own
-      CHECK(downloaded<float>(*queue, of_three[t].dense, of_three[t].elements) == dense);
-    }
+}
+
+// Rounding to bf16 makes ties, and Top-k sends k = 20 of 20,000 all the same; the others send all.
+TEST_CASE("gradients of 16 bits are timed as they are", "[emulated][bench]") {
+  const auto bench = emulated_bench();
+  for (const char* name : {"topk", "powersgd", "qsgd"}) {
+    INFO(name);
+    BenchPoint point =
+        point_of(name, name == std::string("powersgd") ? Mode::Code : Mode::Only, {20'000});
+    point.input_type = ValueType::Bf16;
+    point.parameter = find_compressor(name)->parameter.usual;
+    point.shapes = {{200, 100}};
+    const BenchResult result = bench->measure(point, few_samples());
+    CHECK(result.encode.samples == 4);
+    CHECK(result.selected == (name == std::string("topk") ? 20 : 20'000));
+    CHECK(result.recall == 1);
+    CHECK(result.bytes == 0);  // counts are of fp32
   }
 }
 

@@ -30,20 +30,24 @@ inline constexpr std::int64_t kTiledSizes[] = {8193, 16'384, 20'001, 65'537};
 
 inline void check_every_case(Device& device, std::span<const std::int64_t> sizes,
                              std::size_t one_in) {
-  for_each_case(sizes, one_in, [&](const Case& one, const Vectors& vectors) {
-    INFO(one);
-    require_same(reference_answer(one.method, vectors, one.selection, -1, one.type),
-                 device_answer(device, one.method, vectors, one.selection, {}, -1, {}, one.type));
+  for_each_case(sizes, one_in, [&](const Case& one, const Vectors& wide) {
+    const Types types{one.type, gradient_type_of(one.selection.seed)};
+    INFO(one << ", gradient in " << name_of(types.gradient));
+    const Vectors vectors{in_type(wide.gradient, types.gradient), wide.residual};
+    require_same(reference_answer(one.method, vectors, one.selection, -1, types.values),
+                 device_answer(device, one.method, vectors, one.selection, {}, -1, {}, types));
   });
 }
 
 inline void check_every_road(Device& device, std::size_t one_in) {
   std::uint32_t seen = 0;
   for (const Road& road : all_roads())
-    for_each_case(kTiledSizes, one_in, [&](const Case& one, const Vectors& vectors) {
-      INFO(road.what << ": " << one);
+    for_each_case(kTiledSizes, one_in, [&](const Case& one, const Vectors& wide) {
+      const Types types{one.type, gradient_type_of(one.selection.seed)};
+      INFO(road.what << ": " << one << ", gradient in " << name_of(types.gradient));
+      const Vectors vectors{in_type(wide.gradient, types.gradient), wide.residual};
       const Answer answer =
-          device_answer(device, one.method, vectors, one.selection, road.tuning, -1, {}, one.type);
+          device_answer(device, one.method, vectors, one.selection, road.tuning, -1, {}, types);
       require_same(reference_answer(one.method, vectors, one.selection, -1, one.type), answer);
       seen |= answer.encoded.status;
     });
@@ -65,18 +69,23 @@ inline void check_size(Device& device, std::int64_t elements) {
   }
 }
 
-/// Pointers off their alignment by 4, 8 and 12 bytes.
+/// Pointers off the alignment of four elements by 1, 2 and 3 of them.
 inline void check_unaligned(Device& device) {
-  for (const Method& method : all_methods())
-    for (const std::int64_t elements : {std::int64_t{1000}, std::int64_t{9000}})
-      for (const Offsets& offsets : {Offsets{4, 4}, {8, 8}, {12, 12}, {4, 0}, {8, 12}}) {
-        INFO(name_of(method) << ", " << elements << " elements, gradient off by "
-                             << offsets.gradient << ", residual by " << offsets.residual);
-        const Vectors vectors = make_vectors(Input::normal, elements, 3);
-        const Selection selection = selection_of(method, vectors, elements / 50, 7);
-        require_same(reference_answer(method, vectors, selection),
-                     device_answer(device, method, vectors, selection, {}, -1, offsets));
-      }
+  for (const ValueType type : kGradientTypes)
+    for (const Method& method : all_methods())
+      for (const std::int64_t elements : {std::int64_t{1000}, std::int64_t{9000}})
+        for (const auto& [gradient, residual] : {std::pair{1, 1}, {2, 2}, {3, 3}, {1, 0}, {2, 3}}) {
+          INFO(name_of(method) << ", " << elements << " elements, gradient in " << name_of(type)
+                               << " off by " << gradient << ", residual by " << residual);
+          const Offsets offsets{static_cast<std::size_t>(gradient * bytes_of_value(type)),
+                                static_cast<std::size_t>(4 * residual)};
+          Vectors vectors = make_vectors(Input::normal, elements, 3);
+          vectors.gradient = in_type(vectors.gradient, type);
+          const Selection selection = selection_of(method, vectors, elements / 50, 7);
+          require_same(reference_answer(method, vectors, selection),
+                       device_answer(device, method, vectors, selection, {}, -1, offsets,
+                                     {ValueType::Fp32, type}));
+        }
 }
 
 /// If only some of many equal magnitudes are sent, they are those with the lowest indices. The

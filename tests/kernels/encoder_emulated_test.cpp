@@ -137,5 +137,5 @@ TEST_CASE("emulated kernels merge two sets into the k largest of their sum", "[e
 TEST_CASE("emulated kernels correct and mask momentum", "[emulated]") {
   Device device = emulated(5);
   device.make_momentum = on_emulator::make_momentum;
-  check_momentum(device);
+  for (const ValueType type : kGradientTypes) check_momentum(device, type);
 }

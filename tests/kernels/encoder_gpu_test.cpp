@@ -129,5 +129,5 @@ TEST_CASE("the GPU merges two sets into the k largest of their sum", "[gpu][sani
 TEST_CASE("the GPU corrects and masks momentum", "[gpu][sanitize]") {
   Device device = gpu();
   device.make_momentum = on_cuda::make_momentum;
-  check_momentum(device);
+  for (const ValueType type : kGradientTypes) check_momentum(device, type);
 }

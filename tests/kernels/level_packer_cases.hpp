@@ -17,8 +17,8 @@ struct LevelOffsets {
 class DeviceLevels {
  public:
   DeviceLevels(Device& device, const Vectors& vectors, int bits, std::uint64_t seed,
-               const LevelOffsets& offsets = {})
-      : gradient_(device, vectors.gradient.size(), offsets.gradient),
+               const LevelOffsets& offsets = {}, ValueType type = ValueType::Fp32)
+      : gradient_(device, vectors.gradient.size(), type, offsets.gradient),
         residual_(device, vectors.residual.size(), offsets.residual),
         lanes_(device,
                static_cast<std::size_t>(
@@ -32,7 +32,7 @@ class DeviceLevels {
 
   LevelPackerTensor describe() {
     LevelPackerTensor tensor;
-    tensor.gradient = gradient_.get();
+    tensor.gradient = gradient_.read_only();
     tensor.residual = residual_.size() > 0 ? residual_.get() : nullptr;
     tensor.elements = static_cast<std::int64_t>(gradient_.size());
     tensor.seed = seed_;
@@ -58,16 +58,21 @@ class DeviceLevels {
   }
 
  private:
-  Banded<float> gradient_, residual_;
+  BandedNumbers gradient_;
+  Banded<float> residual_;
   Banded<std::uint32_t> lanes_;
   Banded<float> scale_;
   Banded<std::uint32_t> status_;
   std::uint64_t seed_;
 };
 
-/// Checks an iteration of some workers with one tensor: each worker's kernels, then the sum's.
+/// Checks an iteration of some workers with one tensor, whose gradient is of that type: each
+/// worker's kernels, then the sum's.
 inline void check_levels(Device& device, const Compressor& compressor, double parameter,
-                         const std::vector<Vectors>& workers, const LevelOffsets& offsets = {}) {
+                         std::vector<Vectors> workers, const LevelOffsets& offsets = {},
+                         ValueType type = ValueType::Fp32) {
+  INFO("gradient in " << name_of(type));
+  for (Vectors& vectors : workers) vectors.gradient = in_type(vectors.gradient, type);
   constexpr std::uint64_t kSeed = 5;
   const SharedAnswer expected = shared_reference_answer(compressor, workers, parameter, kSeed);
   const PackRule rule = compressor.packing->rule;
@@ -76,7 +81,7 @@ inline void check_levels(Device& device, const Compressor& compressor, double pa
   void* const stream = device.queue->stream();
   for (std::size_t w = 0; w < workers.size(); ++w) {
     INFO("worker " << w << " of " << count);
-    DeviceLevels tensor(device, workers[w], bits, kSeed + w, offsets);
+    DeviceLevels tensor(device, workers[w], bits, kSeed + w, offsets, type);
     const auto packer = device.make_level_packer(rule, parameter, count, {tensor.describe()}, {});
     packer->measure(stream);
     device.queue->wait();
@@ -86,7 +91,7 @@ inline void check_levels(Device& device, const Compressor& compressor, double pa
     device.queue->wait();
     tensor.require(expected.workers[w]);
   }
-  Banded<float> dense(device, expected.dense.size(), offsets.gradient);
+  BandedNumbers dense(device, expected.dense.size(), type, offsets.gradient);
   Banded<float> scale(device, 1);
   Banded<std::uint32_t> sum(device, expected.sum.size(), offsets.lanes);
   scale.set({expected.settings.scale});
@@ -96,7 +101,7 @@ inline void check_levels(Device& device, const Compressor& compressor, double pa
       {{dense.get(), static_cast<std::int64_t>(dense.size()), scale.get(), sum.get()}}, {});
   unpacker->unpack(stream);
   device.queue->wait();
-  REQUIRE(first_difference(expected.dense, dense.read()) == -1);
+  REQUIRE(first_difference(in_type(expected.dense, type), dense.read()) == -1);
 }
 
 /// Every size x input x parameter, with error feedback and without; `one_in` keeps one in so many.
@@ -115,21 +120,24 @@ inline void check_every_level(Device& device, std::span<const std::int64_t> size
           std::vector<Vectors> workers = made_workers(input.input, elements, count);
           if (number % 3 == 0)
             for (Vectors& vectors : workers) vectors.residual.clear();
-          check_levels(device, *compressor, parameter, workers);
+          check_levels(device, *compressor, parameter, workers, {}, gradient_type_of(number));
         }
 }
 
-/// Pointers off their alignment by 4, 8 and 12 bytes, with lanes of every width.
+/// Pointers off their alignment by one, two and three numbers, with lanes of every width.
 inline void check_unaligned_levels(Device& device) {
-  for (const double levels : {7, 127, 32767})
-    for (const std::int64_t elements : {std::int64_t{1001}, std::int64_t{9000}})
-      for (const LevelOffsets& offsets :
-           {LevelOffsets{4, 4, 0}, {8, 8, 8}, {12, 12, 4}, {0, 0, 4}, {0, 0, 12}, {4, 0, 8}}) {
-        INFO(levels << " levels, " << elements << " elements, gradient off by " << offsets.gradient
-                    << ", residual by " << offsets.residual << ", lanes by " << offsets.lanes);
-        check_levels(device, packer("qsgd"), levels, made_workers(Input::normal, elements, 2),
-                     offsets);
-      }
+  for (const ValueType type : kGradientTypes)
+    for (const double levels : {7, 127, 32767})
+      for (const std::int64_t elements : {std::int64_t{1001}, std::int64_t{9000}})
+        for (LevelOffsets offsets :
+             {LevelOffsets{4, 4, 0}, {8, 8, 8}, {12, 12, 4}, {0, 0, 4}, {0, 0, 12}, {4, 0, 8}}) {
+          offsets.gradient = offsets.gradient / 4 * static_cast<std::size_t>(bytes_of_value(type));
+          INFO(levels << " levels, " << elements << " elements, gradient off by "
+                      << offsets.gradient << ", residual by " << offsets.residual << ", lanes by "
+                      << offsets.lanes);
+          check_levels(device, packer("qsgd"), levels, made_workers(Input::normal, elements, 2),
+                       offsets, type);
+        }
 }
 
 /// Sums of several tensors are unpacked in one launch: here three times what one worker sent.

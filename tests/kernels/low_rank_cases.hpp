@@ -42,20 +42,20 @@ inline LowRankState make_state(const LowRankSettings& settings, std::uint64_t se
 class DeviceLowRank {
  public:
   DeviceLowRank(Device& device, const LowRankSettings& settings, const LowRankState& state,
-                std::size_t offset = 0)
+                std::size_t offset = 0, ValueType type = ValueType::Fp32)
       : settings_(settings),
-        gradient_(device, state.gradient.size(), offset),
+        gradient_(device, state.gradient.size(), type, offset),
         residual_(device, state.residual.size(), offset),
         p_(device, state.p.size(), offset),
         q_(device, state.q.size(), offset),
-        dense_(device, state.dense.size(), offset),
+        dense_(device, state.dense.size(), type, offset),
         status_(device, 1) {
     put(state);
   }
 
   LowRankTensor describe() {
     LowRankTensor tensor;
-    tensor.gradient = gradient_.get();
+    tensor.gradient = gradient_.read_only();
     tensor.residual = residual_.get();
     tensor.shape = settings_.shape;
     tensor.seed = settings_.seed;
@@ -80,7 +80,9 @@ class DeviceLowRank {
 
  private:
   LowRankSettings settings_;
-  Banded<float> gradient_, residual_, p_, q_, dense_;
+  BandedNumbers gradient_;
+  Banded<float> residual_, p_, q_;
+  BandedNumbers dense_;
   Banded<std::uint32_t> status_;
 };
 
@@ -248,6 +250,35 @@ class LowRankRun {
 };
 
 inline constexpr Mode kLowRankModes[] = {Mode::Paper, Mode::Code};
+
+/// A gradient of 16 bits gives the same bits as a copy of it in fp32, and what is received is
+/// rounded once. Shapes: strips that are short and not, quads and not, a vector, several parts.
+inline void check_low_rank_types(Device& device) {
+  for (const ValueType type : {ValueType::Fp16, ValueType::Bf16})
+    for (const std::int64_t rank : {1, 4, 40})
+      for (const MatrixShape& shape : {MatrixShape{64, 147}, {31, 513}, {600, 81}, {128, 1}}) {
+        INFO(name_of(type) << ", rank " << rank << ", " << shape.rows << " x " << shape.columns);
+        const LowRankSettings settings{shape, rank, Mode::Paper, 5};
+        LowRankState state = make_state(settings, 5);
+        state.gradient = in_type(state.gradient, type);
+        const auto iterated = [&](ValueType its_type) {
+          DeviceLowRank tensor(device, settings, state, 0, its_type);
+          const auto encoder =
+              device.make_low_rank_encoder(rank, settings.mode, {tensor.describe()}, {});
+          encoder->first(device.queue->stream());
+          encoder->second(device.queue->stream());
+          encoder->finish(device.queue->stream());
+          device.queue->wait();
+          return tensor.read();
+        };
+        const LowRankState wide = iterated(ValueType::Fp32);
+        const LowRankState narrow = iterated(type);
+        REQUIRE(first_difference(wide.residual, narrow.residual) == -1);
+        REQUIRE(first_difference(wide.p, narrow.p) == -1);
+        REQUIRE(first_difference(wide.q, narrow.q) == -1);
+        REQUIRE(first_difference(in_type(wide.dense, type), narrow.dense) == -1);
+      }
+}
 
 /// Shapes for each kind of cut: less than a strip, a strip and more, warps abreast, several parts
 /// of P and of Q. Some are a model's: a first convolution, a wide and a tall one, a bias.

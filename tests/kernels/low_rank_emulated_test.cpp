@@ -42,6 +42,11 @@ TEST_CASE("emulated: matrices of one set of launches are as each alone", "[emula
   check_low_rank_batch(device);
 }
 
+TEST_CASE("emulated PowerSGD takes gradients of 16 bits", "[emulated]") {
+  Device device = emulated(4);
+  check_low_rank_types(device);
+}
+
 TEST_CASE("emulated PowerSGD survives an infinity, a NaN and zeros", "[emulated]") {
   Device device = emulated(3);
   check_low_rank_degenerate(device);

@@ -25,6 +25,11 @@ TEST_CASE("the GPU takes matrices of one set of launches as each alone", "[gpu][
   check_low_rank_batch(device);
 }
 
+TEST_CASE("PowerSGD on the GPU takes gradients of 16 bits", "[gpu][sanitize]") {
+  Device device = gpu();
+  check_low_rank_types(device);
+}
+
 TEST_CASE("PowerSGD on the GPU survives an infinity, a NaN and zeros", "[gpu][sanitize]") {
   Device device = gpu();
   check_low_rank_degenerate(device);

@@ -141,10 +141,12 @@ inline void check_merge(Device& device) {
 }
 
 /// v = 0.9 v + g twice; then 0 where something was sent.
-inline void check_momentum(Device& device) {
+inline void check_momentum(Device& device, ValueType type) {
   const std::size_t elements = 5000;
-  const Vectors vectors = make_vectors(Input::normal, elements, 3);
-  Banded<float> gradient(device, elements), velocity(device, elements);
+  Vectors vectors = make_vectors(Input::normal, elements, 3);
+  vectors.gradient = in_type(vectors.gradient, type);
+  BandedNumbers gradient(device, elements, type);
+  Banded<float> velocity(device, elements);
   Banded<std::int32_t> indices(device, 4);
   Banded<std::int64_t> count(device, 1);
   gradient.set(vectors.gradient);
@@ -152,7 +154,7 @@ inline void check_momentum(Device& device) {
   indices.set({0, 700, 4999, INT32_MAX});
   count.set({4});
   const auto momentum = device.make_momentum(
-      0.9f, {{gradient.get(), velocity.get(), elements, indices.get(), count.get()}});
+      0.9f, {{gradient.read_only(), velocity.get(), elements, indices.get(), count.get()}});
   std::vector<float> expected = vectors.residual;
   for (int again = 0; again < 2; ++again) {
     momentum->correct(device.queue->stream());

@@ -74,6 +74,64 @@ class Banded {
   std::byte* memory_;
 };
 
+/// A gradient on a device, in any type. Numbers of 16 bits are set rounded, and read as floats.
+class BandedNumbers {
+ public:
+  BandedNumbers(Device& device, std::size_t count, ValueType type, std::size_t offset_bytes = 0)
+      : type_(type),
+        floats_(device, type == ValueType::Fp32 ? count : 0, offset_bytes),
+        codes_(device, type == ValueType::Fp32 ? 0 : count, offset_bytes) {}
+
+  std::size_t size() const { return std::max(floats_.size(), codes_.size()); }
+  Numbers get() {
+    return type_ == ValueType::Fp32 ? Numbers(floats_.get()) : Numbers(codes_.get(), type_);
+  }
+  ConstNumbers read_only() { return {get().first, type_}; }
+  void set(const std::vector<float>& from) {
+    if (type_ == ValueType::Fp32) return floats_.set(from);
+    std::vector<std::uint16_t> codes(from.size());
+    std::transform(from.begin(), from.end(), codes.begin(),
+                   [&](float value) { return code_of_value(type_, value); });
+    codes_.set(codes);
+  }
+  std::vector<float> read() {
+    std::vector<float> values = floats_.read();
+    for (const std::uint16_t code : codes_.read()) values.push_back(value_of_code(type_, code));
+    return values;
+  }
+
+ private:
+  ValueType type_;
+  Banded<float> floats_;
+  Banded<std::uint16_t> codes_;
+};
+
+/// Numbers as a type holds them.
+inline std::vector<float> in_type(std::vector<float> values, ValueType type) {
+  for (float& value : values) value = as_sent(type, value);
+  return values;
+}
+
+/// A type of gradients for a case of this number: fp32 in one of two, else one of 16 bits.
+inline ValueType gradient_type_of(std::uint64_t number) {
+  switch (mix_bits(static_cast<std::uint32_t>(number) + 77) % 4) {
+    case 0:
+      return ValueType::Fp16;
+    case 1:
+      return ValueType::Bf16;
+    default:
+      return ValueType::Fp32;
+  }
+}
+
+inline constexpr ValueType kGradientTypes[] = {ValueType::Fp32, ValueType::Fp16, ValueType::Bf16};
+
+/// The types of a sparsifier's tensor.
+struct Types {
+  ValueType values = ValueType::Fp32;
+  ValueType gradient = ValueType::Fp32;
+};
+
 /// Bytes by which a tensor's memory is off its alignment.
 struct Offsets {
   std::size_t gradient = 0;
@@ -84,24 +142,23 @@ struct Offsets {
 class DeviceTensor {
  public:
   DeviceTensor(Device& device, const Vectors& vectors, const Selection& selection,
-               std::int64_t capacity = -1, const Offsets& offsets = {},
-               ValueType type = ValueType::Fp32)
-      : gradient_(device, vectors.gradient.size(), offsets.gradient),
+               std::int64_t capacity = -1, const Offsets& offsets = {}, const Types& types = {})
+      : gradient_(device, vectors.gradient.size(), types.gradient, offsets.gradient),
         residual_(device, vectors.residual.size(), offsets.residual),
-        values_(device, type == ValueType::Fp32 ? room(vectors, capacity) : 0),
-        codes_(device, type == ValueType::Fp32 ? 0 : room(vectors, capacity)),
+        values_(device, types.values == ValueType::Fp32 ? room(vectors, capacity) : 0),
+        codes_(device, types.values == ValueType::Fp32 ? 0 : room(vectors, capacity)),
         indices_(device, room(vectors, capacity)),
         count_(device, 1),
         status_(device, 1),
         selection_(selection),
-        type_(type) {
+        type_(types.values) {
     gradient_.set(vectors.gradient);
     residual_.set(vectors.residual);
   }
 
   EncoderTensor describe() {
     EncoderTensor tensor;
-    tensor.gradient = gradient_.get();
+    tensor.gradient = gradient_.read_only();
     tensor.residual = residual_.get();
     tensor.elements = static_cast<std::int64_t>(gradient_.size());
     tensor.k = selection_.k;
@@ -138,7 +195,8 @@ class DeviceTensor {
   static std::size_t room(const Vectors& vectors, std::int64_t capacity) {
     return capacity < 0 ? vectors.gradient.size() : static_cast<std::size_t>(capacity);
   }
-  Banded<float> gradient_, residual_, values_;
+  BandedNumbers gradient_;
+  Banded<float> residual_, values_;
   Banded<std::uint16_t> codes_;
   Banded<std::int32_t> indices_;
   Banded<std::int64_t> count_;
@@ -150,8 +208,8 @@ class DeviceTensor {
 inline Answer device_answer(Device& device, const Method& method, const Vectors& vectors,
                             const Selection& selection, const EncoderTuning& tuning = {},
                             std::int64_t capacity = -1, const Offsets& offsets = {},
-                            ValueType type = ValueType::Fp32) {
-  DeviceTensor tensor(device, vectors, selection, capacity, offsets, type);
+                            const Types& types = {}) {
+  DeviceTensor tensor(device, vectors, selection, capacity, offsets, types);
   const auto encoder =
       device.make_encoder(method.compressor->rule, method.mode, {tensor.describe()}, tuning, {});
   encoder->encode(device.queue->stream());

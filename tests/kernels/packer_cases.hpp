@@ -18,8 +18,9 @@ struct PackOffsets {
 class DevicePack {
  public:
   DevicePack(Device& device, const Compressor& compressor, const Vectors& vectors,
-             const PackSettings& settings, const PackOffsets& offsets = {})
-      : gradient_(device, vectors.gradient.size(), offsets.gradient),
+             const PackSettings& settings, const PackOffsets& offsets = {},
+             ValueType type = ValueType::Fp32)
+      : gradient_(device, vectors.gradient.size(), type, offsets.gradient),
         residual_(device, vectors.residual.size(), offsets.residual),
         packed_(device,
                 static_cast<std::size_t>(compressor.packing->words(
@@ -33,7 +34,7 @@ class DevicePack {
 
   PackerTensor describe() {
     PackerTensor tensor;
-    tensor.gradient = gradient_.get();
+    tensor.gradient = gradient_.read_only();
     tensor.residual = residual_.size() > 0 ? residual_.get() : nullptr;
     tensor.elements = static_cast<std::int64_t>(gradient_.size());
     tensor.seed = seed_;
@@ -50,15 +51,17 @@ class DevicePack {
   }
 
  private:
-  Banded<float> gradient_, residual_;
+  BandedNumbers gradient_;
+  Banded<float> residual_;
   Banded<std::uint32_t> packed_, status_;
   std::uint64_t seed_;
 };
 
 inline PackAnswer device_pack_answer(Device& device, const Compressor& compressor,
                                      const Vectors& vectors, const PackSettings& settings,
-                                     const PackOffsets& offsets = {}) {
-  DevicePack tensor(device, compressor, vectors, settings, offsets);
+                                     const PackOffsets& offsets = {},
+                                     ValueType type = ValueType::Fp32) {
+  DevicePack tensor(device, compressor, vectors, settings, offsets, type);
   const auto packer =
       device.make_packer(compressor.packing->rule, settings.parameter, {tensor.describe()}, {});
   packer->pack(device.queue->stream());
@@ -73,22 +76,26 @@ inline void require_same(const PackAnswer& expected, const PackAnswer& actual) {
   REQUIRE(first_difference(expected.residual, actual.residual) == -1);
 }
 
-/// One pack, with error feedback and without.
-inline void check_pack(Device& device, const Compressor& compressor, const Vectors& vectors,
-                       const PackSettings& settings, const PackOffsets& offsets = {}) {
+/// One pack of a gradient of that type, with error feedback and without.
+inline void check_pack(Device& device, const Compressor& compressor, const Vectors& wide,
+                       const PackSettings& settings, const PackOffsets& offsets = {},
+                       ValueType type = ValueType::Fp32) {
+  INFO("gradient in " << name_of(type));
+  const Vectors vectors{in_type(wide.gradient, type), wide.residual};
   require_same(pack_reference_answer(compressor, vectors, settings),
-               device_pack_answer(device, compressor, vectors, settings, offsets));
+               device_pack_answer(device, compressor, vectors, settings, offsets, type));
   const Vectors alone{vectors.gradient, {}};
   INFO("without error feedback");
   require_same(pack_reference_answer(compressor, alone, settings),
-               device_pack_answer(device, compressor, alone, settings, offsets));
+               device_pack_answer(device, compressor, alone, settings, offsets, type));
 }
 
 inline void check_every_pack(Device& device, std::span<const std::int64_t> sizes,
                              std::size_t one_in) {
   for_each_pack_case(sizes, one_in, [&](const PackCase& one, const Vectors& vectors) {
     INFO(one);
-    check_pack(device, *one.compressor, vectors, one.settings);
+    check_pack(device, *one.compressor, vectors, one.settings, {},
+               gradient_type_of(one.settings.seed));
   });
 }
 
@@ -120,18 +127,20 @@ inline void check_pack_parameters(Device& device) {
   for (double levels = 1; levels <= 32767; levels = 2 * levels + 1) check("qsgd", 5003, levels);
 }
 
-/// Pointers off their alignment by 4, 8 and 12 bytes.
+/// Pointers off their alignment by one, two and three numbers.
 inline void check_unaligned_packs(Device& device) {
-  for (const Compressor* compressor : all_packers())
-    for (const std::int64_t elements : {std::int64_t{1000}, std::int64_t{9000}})
-      for (const PackOffsets& offsets :
-           {PackOffsets{4, 4, 0}, {8, 8, 8}, {12, 12, 4}, {4, 0, 12}, {0, 8, 0}, {0, 0, 4}}) {
-        INFO(compressor->name << ", " << elements << " elements, gradient off by "
-                              << offsets.gradient << ", residual by " << offsets.residual
-                              << ", payload by " << offsets.packed);
-        check_pack(device, *compressor, make_vectors(Input::normal, elements, 3),
-                   {compressor->parameter.usual, 7}, offsets);
-      }
+  for (const ValueType type : kGradientTypes)
+    for (const Compressor* compressor : all_packers())
+      for (const std::int64_t elements : {std::int64_t{1000}, std::int64_t{9000}})
+        for (PackOffsets offsets :
+             {PackOffsets{4, 4, 0}, {8, 8, 8}, {12, 12, 4}, {4, 0, 12}, {0, 8, 0}, {0, 0, 4}}) {
+          offsets.gradient = offsets.gradient / 4 * static_cast<std::size_t>(bytes_of_value(type));
+          INFO(compressor->name << ", " << elements << " elements, gradient off by "
+                                << offsets.gradient << ", residual by " << offsets.residual
+                                << ", payload by " << offsets.packed);
+          check_pack(device, *compressor, make_vectors(Input::normal, elements, 3),
+                     {compressor->parameter.usual, 7}, offsets, type);
+        }
 }
 
 /// A list of tensors is packed as each alone, in a number of launches that is not theirs.

@@ -9,10 +9,11 @@ namespace gradcast::cases {
 class DevicePayloads {
  public:
   DevicePayloads(Device& device, const Compressor& compressor, double parameter,
-                 std::int64_t elements, int workers, std::size_t offset)
+                 std::int64_t elements, int workers, ValueType type, std::size_t offset)
       : compressor_(compressor),
         parameter_(parameter),
-        dense_(device, static_cast<std::size_t>(elements), offset) {
+        type_(type),
+        dense_(device, static_cast<std::size_t>(elements), type, offset) {
     for (int w = 0; w < workers; ++w) {
       const auto seed = static_cast<std::uint32_t>(w);
       Vectors vectors = make_vectors(Input::normal, elements, seed);
@@ -39,13 +40,15 @@ class DevicePayloads {
     const std::vector<std::span<const std::uint32_t>> payloads(words_.begin(), words_.end());
     compressor_.packing->decode(payloads, parameter_, expected);
     for (float& value : expected) value *= 1.0f / static_cast<float>(payloads_.size());
-    REQUIRE(first_difference(expected, dense_.read()) == -1);
+    INFO("dense in " << name_of(type_));
+    REQUIRE(first_difference(in_type(expected, type_), dense_.read()) == -1);
   }
 
  private:
   const Compressor& compressor_;
   double parameter_;
-  Banded<float> dense_;
+  ValueType type_;
+  BandedNumbers dense_;
   std::vector<std::vector<std::uint32_t>> words_;
   std::vector<std::unique_ptr<Banded<std::uint32_t>>> payloads_;
 };
@@ -57,8 +60,11 @@ inline void check_unpack(Device& device, const Compressor& compressor, double pa
   std::vector<std::unique_ptr<DevicePayloads>> tensors;
   std::vector<UnpackerTensor> described;
   for (const std::int64_t elements : sizes) {
-    tensors.push_back(std::make_unique<DevicePayloads>(device, compressor, parameter, elements,
-                                                       workers, 4 * (tensors.size() % 2)));
+    const std::size_t number = tensors.size();
+    const ValueType type = kGradientTypes[number % 3];
+    tensors.push_back(std::make_unique<DevicePayloads>(
+        device, compressor, parameter, elements, workers, type,
+        static_cast<std::size_t>(bytes_of_value(type)) * (number % 2)));
     described.push_back(tensors.back()->describe());
   }
   const auto unpacker = device.make_unpacker(compressor.packing->rule, parameter, described, {});

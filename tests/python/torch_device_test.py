@@ -51,14 +51,14 @@ def batches(iteration):
             for _ in range(WORKERS)]
 
 
-def trained(options, kernels, iterations=3):
+def trained(options, kernels, iterations=3, dtype=torch.float32):
     """Weights and residuals of all workers, by these kernels (None: the definitions)."""
-    model = net()
+    model = net().to(dtype)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     with mock.patch.object(_coders, "kernels_of", lambda device: kernels):
         workers = gt.Workers(WORKERS, model, optimizer, gt.hook(**options))
         for iteration in range(iterations):
-            workers.step([lambda x=x, y=y: torch.nn.functional.cross_entropy(model(x), y)
+            workers.step([lambda x=x, y=y: torch.nn.functional.cross_entropy(model(x.to(dtype)), y)
                           for x, y in batches(iteration)])
     kinds = {type(group.coder) for memory in workers._memories for group in memory._groups.values()}
     assert kinds == {_coders.OnCpu if kernels is None else _coders.OnDevice}
@@ -82,13 +82,44 @@ OPTIONS = [*({"compressor": its.name} for its in gt.compressors()),
 
 class Kernels(unittest.TestCase):
     def test_the_kernels_train_as_the_definitions_do(self):
-        for options in OPTIONS:
-            with self.subTest(**options):
-                expected, kept_there, bytes_there = trained(options, None)
-                weights, kept, sent = trained(options, EMULATED)
+        self.assert_alike(OPTIONS, torch.float32)
+
+    def test_the_kernels_read_gradients_of_16_bits_as_they_are(self):
+        """The definitions are given widened copies of them; what is received is rounded once."""
+        self.assert_alike(OPTIONS, torch.bfloat16)
+        self.assert_alike([options for options in OPTIONS if options["compressor"] in ("dgc", "qsgd")], torch.float16)
+
+    def test_a_bucket_with_more_elements_than_indices_is_cut(self):
+        """10,342 elements in five tensors. Where indices reach 5,000, they are 5,000, 5,000 and 342."""
+        for options in ({"compressor": "topk"}, {"compressor": "gaussian", "selection": "per-tensor"},
+                        {"compressor": "qsgd"}, {"compressor": "qsgd", "shared_scale": True},
+                        {"compressor": "dgc", "momentum_correction": 0.9, "masking": True, "warmup_iterations": 2}):
+            with mock.patch.object(_exchange, "MOST_TOGETHER", 5000):
+                self.assert_alike([options], torch.float32)
+        net = torch.nn.Sequential(torch.nn.Linear(10, 10, bias=False), torch.nn.Linear(10, 10, bias=False))
+        start = net.state_dict()
+        start = {name: tensor.clone() for name, tensor in start.items()}
+        weights = []
+        for most, selection in ((100, "merged"), (2**31 - 1, "per-tensor")):
+            net.load_state_dict(start)
+            with mock.patch.object(_exchange, "MOST_TOGETHER", most):
+                workers = gt.Workers(2, net, torch.optim.SGD(net.parameters(), lr=0.1),
+                                     gt.hook("topk", density=0.05, selection=selection))
+                for _ in range(3):
+                    workers.step([lambda x=x: net(x).square().sum() for x in torch.eye(10)[:2]])
+            self.assertEqual(workers.elements_sent, 3 * 2 * 2 * 5)
+            weights.append(torch.cat([parameter.detach().flatten() for parameter in net.parameters()]))
+        self.assertTrue(torch.equal(*weights))
+
+    def assert_alike(self, many, dtype):
+        for options in many:
+            with self.subTest(dtype=dtype, **options):
+                expected, kept_there, bytes_there = trained(options, None, dtype=dtype)
+                weights, kept, sent = trained(options, EMULATED, dtype=dtype)
                 self.assertEqual(sent, bytes_there)
                 if options["compressor"] == "powersgd":  # to the rounding of sums of floats
-                    torch.testing.assert_close(weights, expected, rtol=1e-4, atol=1e-6)
+                    rounding = {"rtol": 1e-4, "atol": 1e-6} if dtype == torch.float32 else {}  # of a mean to 16 bits
+                    torch.testing.assert_close(weights, expected, **rounding)
                     continue
                 self.assertTrue(torch.equal(weights, expected))
                 for mine, theirs in zip(kept, kept_there):
@@ -106,7 +137,7 @@ class Kernels(unittest.TestCase):
                     with self.subTest(**options):
                         self.assertTrue(torch.equal(weights, expected))
 
-    def test_gradients_of_16_bits_are_widened_and_rounded(self):
+    def test_a_gradient_of_16_bits_that_is_sent_whole_comes_back(self):
         """topk of everything over one worker sends the gradient itself."""
         for dtype in (torch.bfloat16, torch.float16):
             for kernels in (None, EMULATED):

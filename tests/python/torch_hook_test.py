@@ -206,6 +206,19 @@ class SimulatedWorkers(Folder):
                 losses = self.trained(name, LOOK)[1]
                 self.assertAlmostEqual(sum(losses) / LOOK, expected, delta=1e-4 * expected)
 
+    def test_modules_of_16_bits_and_of_mixed_types_train(self):
+        """A gradient has its parameter's type. Of one type in all, what is sent whole is as wide as that."""
+        for types, bytes_of_number in (((torch.bfloat16, torch.bfloat16), 2), ((torch.bfloat16, torch.float32), 4)):
+            net = torch.nn.Sequential(*(torch.nn.Linear(3, 3, bias=False, dtype=dtype) for dtype in types))
+            before = [parameter.clone() for parameter in net.parameters()]
+            workers = gt.Workers(2, net, torch.optim.SGD(net.parameters(), lr=0.5), gt.hook("dense"))
+            draw = torch.ones(3, dtype=torch.bfloat16)
+            workers.step([lambda: net[1](net[0](draw).to(types[1])).sum()] * 2)
+            self.assertEqual(workers.bytes_sent, 2 * 18 * bytes_of_number)
+            for parameter, old, dtype in zip(net.parameters(), before, types):
+                self.assertEqual(parameter.grad.dtype, dtype)
+                self.assertFalse(torch.equal(parameter, old))
+
     def test_tta_reads_what_they_write(self):
         files = []
         for name in ("dense", "topk"):

@@ -141,6 +141,8 @@ class MeasureGpu(unittest.TestCase):
         calls = [call for call in self.calls() if call.startswith("calibrate")]
         self.assertIn("--compressors " + ",".join(timed) + " ", calls[0])
         self.assertIn("--compressors " + ",".join(timed) + " ", calls[-1])  # of layers
+        self.assertEqual(self.measure("bf16")[0], 0)
+        self.assertIn("--compressors " + ",".join(timed) + " --baselines none --input-types bf16", self.calls()[-1])
         for name in timed:
             self.assertTrue((self.tree / "measured" / f"roofline-{name}.csv").exists(), name)
             self.assertTrue(any("--roofline --sweep" in call and f"--compressors {name} " in call

@@ -35,7 +35,8 @@ def hook(compressor: str = "topk", density: float | None = None, *, parameter: f
     parameter: the compressor's number: PowerSGD's rank, QSGD's levels, int8's block, TernGrad's clip, the threshold.
         Its source's if not given.
     mode: "code" (the usual) or "paper", of compressors whose authors' code differs from their paper.
-    selection: "merged": a bucket of DDP is encoded as one tensor; "per-tensor": each parameter by itself.
+    selection: "merged": a bucket of DDP is encoded as one tensor; "per-tensor": each parameter by itself. What has more
+        than 2^31 - 1 elements is encoded and sent in cuts of so many.
     value_type: "fp32", "fp16" or "bf16": how a sparsifier's values travel. Rounding stays in the residual.
     candidates: rTop-k's r; 5 k if not given.
     feedback: error feedback: what is not sent is added to the next gradient. As the compressor's source has it if not
@@ -52,7 +53,8 @@ def hook(compressor: str = "topk", density: float | None = None, *, parameter: f
     process_group: the model's if not given.
 
     Gradients are float32, bfloat16 or float16 (residuals and sums are float32), on the CPU or on an NVIDIA GPU, where
-    the build has the CUDA kernels. signSGD gives the optimizer votes of +1, 0 and -1: it needs a small learning rate.
+    the build has the CUDA kernels. Those read and write them as they are; the CPU's definitions take a float32 copy.
+    signSGD gives the optimizer votes of +1, 0 and -1: it needs a small learning rate.
     Raises InputError, one line, for values that are wrong or mean nothing to the compressor.
     """
     if process_group is not None and not isinstance(process_group, dist.ProcessGroup):

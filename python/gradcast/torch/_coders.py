@@ -20,12 +20,15 @@ from ._settings import Settings
 if TYPE_CHECKING:
     from ._exchange import Part
 
+_TYPES = {torch.float32: 0, torch.float16: 1, torch.bfloat16: 2}  # numbers of _compressors.VALUE_TYPES
 _VALUE_DTYPES = {"fp32": torch.float32, "fp16": torch.int16, "bf16": torch.int16}  # 16 bits travel as codes
 
 
 class Coder(Protocol):
     """Gradients and residuals are flat, contiguous float32, of all of the group's elements; a residual of None: no
     error feedback. `seeds`, `ks`: of each part."""
+
+    takes_16_bits: bool  # gradients may be bfloat16 or float16: read as they are, and what is received is rounded once
 
     def room(self, name: str, size: int, dtype: torch.dtype) -> Tensor:
         """Memory for what is sent or received, until the next exchange of the group. It holds anything."""
@@ -78,6 +81,8 @@ def _address(tensor: Tensor, element: int = 0) -> int:
 
 class OnCpu:
     """The definitions. Nothing is kept but what one step leaves for the next."""
+
+    takes_16_bits = False
 
     def __init__(self, settings: Settings, parts: Sequence[Part]) -> None:
         self._settings, self._parts = settings, parts
@@ -216,6 +221,8 @@ class OnDevice:
     """The kernels. A call is prepared once and run in each exchange; it is prepared anew, in the same memory, where a
     tensor moved or k changed. All that is sent or received stays where it is from exchange to exchange."""
 
+    takes_16_bits = True
+
     def __init__(self, settings: Settings, parts: Sequence[Part], kernels: _device.Kernels,
                  device: torch.device) -> None:
         self._settings, self._parts, self._kernels, self._device = settings, parts, kernels, device
@@ -283,7 +290,8 @@ class OnDevice:
     def correct(self, momentum: float, gradient: Tensor, velocity: Tensor) -> None:
         with self._here():
             self._kernels.momentum(momentum, _device.MomentumTensor(
-                _address(gradient), _address(velocity), velocity.numel(), None, None)).run(0, self._stream())
+                _address(gradient), _address(velocity), velocity.numel(), None, None,
+                _TYPES[gradient.dtype])).run(0, self._stream())
 
     def mask(self, indices: Tensor, velocity: Tensor) -> None:
         if indices.numel() == 0:
@@ -311,12 +319,12 @@ class OnDevice:
                 tensors.append(_device.SparseTensor(
                     _address(gradient, part.first), _at(residual, part.first), part.elements, k, seed,
                     _address(values, first), _address(indices, first), room, _address(counts, number),
-                    _address(notes, number)))
+                    _address(notes, number), _TYPES[gradient.dtype]))
                 first += room
             return self._kernels.sparse_encode(settings.compressor, settings.candidates, settings.parameter,
                                                settings.mode, settings.value_type, tensors)
 
-        key = (_address(gradient), _address(residual), _address(values), tuple(ks))
+        key = (gradient.dtype, _address(gradient), _address(residual), _address(values), tuple(ks))
         self._run(self._call("select", key, seeds, make))
         begins = list(itertools.accumulate(rooms, initial=0))
         if settings.its.exact_count:
@@ -335,9 +343,9 @@ class OnDevice:
         def make() -> _device.Preparation:
             return self._kernels.sparse_decode(
                 [_device.SparseSet(_address(values), _address(indices), _address(count)) for values, indices in sets],
-                self._settings.value_type, factor, _address(gradient), gradient.numel())
+                self._settings.value_type, factor, _address(gradient), _TYPES[gradient.dtype], gradient.numel())
 
-        key = (factor, _address(gradient), *((_address(values), _address(indices)) for values, indices in sets))
+        key = (factor, gradient.dtype, _address(gradient), *((_address(values), _address(indices)) for values, indices in sets))
         self._run(self._call("add up", key, (), make))
 
     # ---- casts and quantisers
@@ -353,11 +361,11 @@ class OnDevice:
             for number, (part, size, seed) in enumerate(zip(self._parts, words, seeds)):
                 tensors.append(_device.PackTensor(_address(gradient, part.first), _at(residual, part.first),
                                                   part.elements, seed, _address(packed, first),
-                                                  _address(notes, number)))
+                                                  _address(notes, number), _TYPES[gradient.dtype]))
                 first += size
             return self._kernels.pack_encode(settings.compressor, settings.parameter, tensors)
 
-        key = (_address(gradient), _at(residual, 0), _address(packed))
+        key = (gradient.dtype, _address(gradient), _at(residual, 0), _address(packed))
         self._run(self._call("pack", key, seeds, make))
         return packed
 
@@ -369,11 +377,12 @@ class OnDevice:
             first = 0
             for part, size in zip(self._parts, _words(settings, self._parts)):
                 tensors.append(_device.unpacked([_address(other, first) for other in packed],
-                                                _address(gradient, part.first), part.elements))
+                                                _address(gradient, part.first), part.elements,
+                                                _TYPES[gradient.dtype]))
                 first += size
             return self._kernels.pack_decode(settings.compressor, settings.parameter, len(packed), factor, tensors)
 
-        key = (factor, _address(gradient), *(_address(other) for other in packed))
+        key = (factor, gradient.dtype, _address(gradient), *(_address(other) for other in packed))
         self._run(self._call("unpack", key, (), make))
 
     def _level_tensors(self, gradient: Tensor, residual: Tensor | None, seeds: Sequence[int],
@@ -386,14 +395,15 @@ class OnDevice:
         for number, (part, size, seed) in enumerate(zip(self._parts, words, seeds)):
             tensors.append(_device.LevelTensor(_address(gradient, part.first), _at(residual, part.first),
                                                part.elements, seed, _address(scales, number),
-                                               _address(lanes, first), _address(notes, number)))
+                                               _address(lanes, first), _address(notes, number),
+                                               _TYPES[gradient.dtype]))
             first += size
         return tensors
 
     def scales(self, gradient: Tensor, residual: Tensor | None, seeds: Sequence[int], workers: int) -> Tensor:
         settings = self._settings
         self._workers = workers
-        key = (_address(gradient), _at(residual, 0), workers)
+        key = (gradient.dtype, _address(gradient), _at(residual, 0), workers)
         self._leveller = self._call("level", key, seeds, lambda: self._kernels.level_encode(
             settings.compressor, settings.parameter, workers,
             self._level_tensors(gradient, residual, seeds, workers)))
@@ -407,7 +417,7 @@ class OnDevice:
     def add_levels(self, gradient: Tensor, factor: float) -> None:
         settings, workers = self._settings, self._workers
         none = [0] * len(self._parts)
-        self._run(self._call("add levels", (factor, _address(gradient), workers), (), lambda: self._kernels.level_decode(
+        self._run(self._call("add levels", (factor, gradient.dtype, _address(gradient), workers), (), lambda: self._kernels.level_decode(
             settings.compressor, settings.parameter, workers, factor,
             self._level_tensors(gradient, None, none, workers))))
 
@@ -425,10 +435,10 @@ class OnDevice:
                 tensors.append(_device.LowRankTensor(
                     _address(gradient, part.first), _address(residual, part.first), matrix.rows, matrix.columns, seed,
                     _address(sent, part.factors.sent), part.factors.query_in(queries) or None,
-                    _address(gradient, part.first), _address(notes, number)))
+                    _address(gradient, part.first), _address(notes, number), _TYPES[gradient.dtype]))
             return self._kernels.low_rank(settings.compressor, int(settings.parameter), settings.mode, tensors)
 
-        key = (_address(gradient), _address(residual), _address(queries), _address(sent))
+        key = (gradient.dtype, _address(gradient), _address(residual), _address(queries), _address(sent))
         # Seeds draw Q in the first exchange, for which the call is prepared; later only columns that are lost.
         self._factors = self._call("low rank", key, seeds[:1], make)
         self._run(self._factors, 0)

@@ -18,6 +18,7 @@ from ._settings import Settings, selection_seed
 
 _CAST_DTYPES = {"fp16": torch.float16, "bf16": torch.bfloat16}
 _NO_INDEX = 2**31 - 1  # of what fills up a worker's pairs
+MOST_TOGETHER = 2**31 - 1  # elements that have indices of 32 bits
 
 
 @dataclass(frozen=True)
@@ -90,10 +91,7 @@ class Group:
     parts: list[Part]
     coder: Coder
     kept: dict[str, Tensor] = field(default_factory=dict)  # flat: "residual", "velocity", "query"
-
-    @property
-    def elements(self) -> int:
-        return sum(piece.elements for piece in self.pieces)
+    cuts: list[tuple[int, Group]] = field(default_factory=list)  # what is exchanged in its place, each from an element on
 
 
 class Memory:
@@ -126,12 +124,15 @@ class Memory:
     def _parts(self, number: int, pieces: Sequence[Piece]) -> list[Part]:
         low_rank = self._settings.its.family == "low-rank"
         if self._settings.selection == "merged" and not low_rank:
-            return [Part(0, sum(piece.elements for piece in pieces), number)]
+            return _cut(0, sum(piece.elements for piece in pieces), number)
         factors = self._factors(pieces) if low_rank else {}
         parts = []
         first = 0
         for piece in pieces:
-            parts.append(Part(first, piece.elements, piece.number, factors.get(piece.name)))
+            if low_rank:
+                parts.append(Part(first, piece.elements, piece.number, factors.get(piece.name)))
+            else:
+                parts += _cut(first, piece.elements, piece.number)
             first += piece.elements
         return parts
 
@@ -160,6 +161,8 @@ class Memory:
             return self._groups[key]
         pieces = tuple(self.pieces(key))
         parts = self._parts(number, pieces)
+        low_rank = self._settings.its.family == "low-rank"
+        runs = [(0, parts)] if low_rank else _runs(parts)
         group = Group(pieces, parts, coder_of(self._settings, parts, device))
         sizes = {piece.name: self._sizes(piece) for piece in pieces}
         for what in ("residual", "velocity", "query"):
@@ -174,6 +177,11 @@ class Memory:
                     view.copy_(before)
                 self._views.setdefault(name, {})[what] = view
                 first += sizes[name][what]
+        if len(runs) > 1:
+            for first, its in runs:
+                elements = its[-1].first + its[-1].elements
+                kept = {what: flat[first:first + elements] for what, flat in group.kept.items()}
+                group.cuts.append((first, Group((), its, coder_of(self._settings, its, device), kept)))
         moved = set(key)
         self._groups = {other: its for other, its in self._groups.items() if moved.isdisjoint(other)}
         self._groups[key] = group
@@ -228,6 +236,24 @@ class Memory:
         return ""
 
 
+def _cut(first: int, elements: int, number: int) -> list[Part]:
+    """Elements that are encoded together, as far as indices reach. Later parts draw by seeds of their own."""
+    return [Part(first + cut * MOST_TOGETHER, min(MOST_TOGETHER, elements - cut * MOST_TOGETHER), number + (cut << 24))
+            for cut in range(-(-elements // MOST_TOGETHER))]
+
+
+def _runs(parts: Sequence[Part]) -> list[tuple[int, list[Part]]]:
+    """Parts that are sent together, whose indices count from the run's first element. Each run begins at an element of
+    the group."""
+    runs: list[tuple[int, list[Part]]] = []
+    for part in parts:
+        if not runs or part.first + part.elements - runs[-1][0] > MOST_TOGETHER:
+            runs.append((part.first, []))
+        first, its = runs[-1]
+        its.append(replace(part, first=part.first - first))
+    return runs
+
+
 @dataclass(frozen=True)
 class Turn:
     """The worker that encodes, and the iteration. shows_overflow: an infinity or NaN of one worker makes all that all
@@ -249,24 +275,46 @@ def exchange(settings: Settings, group: Group, gradient: Tensor, turn: Turn) -> 
         nothing = group.coder.room("overflow", 1, gradient.dtype)  # kept until it is added
         torch.sum(gradient * 0, dim=0, keepdim=True, out=nothing)  # 0, or NaN
         return _overflowing(nothing, exchange(settings, group, gradient, replace(turn, shows_overflow=False)), gradient)
-    wide = gradient
-    if gradient.dtype != torch.float32:
-        wide = group.coder.room("wide", gradient.numel(), torch.float32).copy_(gradient)
-    if settings.momentum_correction > 0:
-        group.coder.correct(settings.momentum_correction, wide, group.kept["velocity"])
-        wide.copy_(group.kept["velocity"])
-    if settings.sends_all(turn.iteration):
-        return _dense(gradient if wide is gradient else gradient.copy_(wide), turn)
+    if group.cuts:
+        return _one_after_another(settings, group, gradient, turn)
     family = settings.its.family
+    corrects = settings.momentum_correction > 0
+    # Sparsifiers select of the velocity itself. A cast divides before it rounds.
+    reads_gradient = group.coder.takes_16_bits and family != "cast" and (family == "sparsifier" or not corrects)
+    wide = gradient
+    if gradient.dtype != torch.float32 and not reads_gradient:
+        wide = group.coder.room("wide", gradient.numel(), torch.float32).copy_(gradient)
+    source = wide
+    if corrects:
+        source = group.kept["velocity"]
+        group.coder.correct(settings.momentum_correction, wide, source)
+    if settings.sends_all(turn.iteration):
+        return _dense(gradient if source is gradient else gradient.copy_(source), turn)
     if family == "sparsifier":
-        running = _sparse(settings, group, wide, turn)
-    elif family == "low-rank":
+        running = _sparse(settings, group, source, wide, turn)
+        return running if wide is gradient else _narrowed(running, wide, gradient)
+    if corrects:
+        wide.copy_(source)
+    if family == "low-rank":
         running = _low_rank(settings, group, wide, turn)
     elif settings.shared_scale:
         running = _levels(settings, group, wide, turn)
     else:
         running = _packed(settings, group, wide, turn)
     return running if wide is gradient else _narrowed(running, wide, gradient)
+
+
+def _one_after_another(settings: Settings, group: Group, gradient: Tensor, turn: Turn) -> Exchange:
+    for first, its in group.cuts:
+        elements = its.parts[-1].first + its.parts[-1].elements
+        running = exchange(settings, its, gradient[first:first + elements], turn)
+        ends = first + elements == gradient.numel()
+        try:
+            needed = next(running)
+            while True:
+                needed = running.send((yield needed if ends else replace(needed, last=False)))
+        except StopIteration:
+            pass
 
 
 def _overflowing(nothing: Tensor, running: Exchange, gradient: Tensor) -> Exchange:
@@ -304,10 +352,11 @@ def _gather(group: Group, payload: Tensor, turn: Turn, elements: int) -> Collect
     return Collective("gather", payload, last=True, elements=elements, room=room)
 
 
-def _sparse(settings: Settings, group: Group, gradient: Tensor, turn: Turn) -> Exchange:
+def _sparse(settings: Settings, group: Group, source: Tensor, gradient: Tensor, turn: Turn) -> Exchange:
+    """Selects of `source`, and leaves the mean in `gradient`."""
     density = settings.density_at(turn.iteration)
     ks = [_compressors.wanted(part.elements, density) for part in group.parts]
-    values, indices = group.coder.select(gradient, _residual(settings, group), ks,
+    values, indices = group.coder.select(source, _residual(settings, group), ks,
                                          _seeds(settings, group, turn, settings.shared_seed))
     sent = values.numel()
     if settings.masking:

@@ -52,8 +52,11 @@ class Workers:
         self._optimizer = optimizer
         self._columns = _optimizer_columns(optimizer, settings)
         device = self._parameters[0].device
+        types = {parameter.dtype for parameter in self._parameters}
+        dtype = types.pop() if len(types) == 1 else torch.float32
         self._memories = [Memory(settings, pieces) for _ in range(self.n)]
-        self._gradients = [torch.zeros(sum(piece.elements for piece in pieces), device=device) for _ in range(self.n)]
+        self._gradients = [torch.zeros(sum(piece.elements for piece in pieces), dtype=dtype, device=device)
+                           for _ in range(self.n)]
         self.iteration = 0
         self.bytes_sent = 0  # by all workers
         self.elements_sent = 0  # by all workers
@@ -83,7 +86,7 @@ class Workers:
                     part.copy_(parameter.grad.reshape(-1))
         mean = self._exchange()
         for parameter, part in zip(self._parameters, self._split(mean)):
-            parameter.grad = part.view_as(parameter).clone()
+            parameter.grad = part.view_as(parameter).to(parameter.dtype, copy=True)
         self._optimizer.step()
         self.iteration += 1
         self._losses.append(sum(values) / self.n)

@@ -121,7 +121,11 @@ int write_costs(Session& session) {
   wanted.shapes = shapes_of_models(session.asked.models);
   const std::vector<CalibrationPoint> all = session.points(wanted);
   if (all.empty()) throw MissingError(kNothingToMeasure);
-  CostFile file(output_of(session.flags, session.device), provenance_of(session), wanted.workers);
+  const auto& types = wanted.input_types;
+  const bool narrow = std::any_of(types.begin(), types.end(),
+                                  [](ValueType type) { return type != ValueType::Fp32; });
+  CostFile file(output_of(session.flags, session.device), provenance_of(session), wanted.workers,
+                narrow);
   const std::string name = file.path().string();
   for (const RecordedFile& recorded : session.asked.recorded)
     file.require({recorded.input->name, described(recorded), true});

@@ -28,12 +28,35 @@ CostRow row_of(std::int64_t elements, int workers) {
 
 /// As `calibrate` writes them.
 std::string csv_of_rows(const std::vector<CostRow>& rows) {
-  return cost_table_csv({"", rows}, {}, ParameterColumn::Always);
+  return cost_table_csv({"", rows}, {}, {.parameter = true});
 }
 
 const std::vector<Provenance> kHere{{"", "A sentence."}, {"device", "toy", true}, {"date", "now"}};
 
 }  // namespace
+
+TEST_CASE("a cost file gets a column of types with the first rows of 16-bit gradients") {
+  TemporaryFolder folder;
+  const auto path = folder.path / "costs.csv";
+  CostFile(path, kHere, {1}).add({row_of(10, 1)});
+  CHECK(read_text_file(path).content.find("input_type") == std::string::npos);
+  CostRow narrow = row_of(10, 1);
+  narrow.input_type = NumberType::Bf16;
+  {
+    CostFile file(path, kHere, {1}, true);
+    CHECK_FALSE(file.has(narrow));
+    file.add({narrow});
+  }
+  CostFile file(path, kHere, {1});  // goes on with the column that is there
+  CHECK(file.has(narrow));
+  CHECK(file.has(row_of(10, 1)));
+  file.add({row_of(20, 1)});
+  const CostTable table = load_cost_table(read_text_file(path));
+  REQUIRE(table.rows.size() == 3);
+  CHECK(table.rows[0].input_type == NumberType::Fp32);
+  CHECK(table.rows[1].input_type == NumberType::Bf16);
+  CHECK(table.rows[2].input_type == NumberType::Fp32);
+}
 
 TEST_CASE("a cost file grows by rows, and what stands there stays") {
   TemporaryFolder folder;

@@ -136,6 +136,23 @@ TEST_CASE("what a device has no kernels for is left out in one line") {
   CHECK(made.notes == std::vector<std::string>{"nothing on this device runs 'powersgd'"});
 }
 
+TEST_CASE("gradients of 16 bits are timed of the project's kernels alone") {
+  PointsOffered gpu = plenty();
+  gpu.implementations = [](const std::string&, Mode) {
+    return std::vector<std::string>{"gradcast-cuda", "cub"};
+  };
+  PointsAsked wanted = asked({{500}}, {"topk"});
+  wanted.input_types = {ValueType::Fp32, ValueType::Bf16};
+  const CalibrationPoints made = make_points(wanted, gpu);
+  REQUIRE(made.points.size() == 3);  // both of the kernels, and one of CUB
+  CHECK(made.notes == std::vector<std::string>{"cub is timed on fp32 gradients only"});
+  const CostRow row = rows_of(made.points[1], nullptr).at(0);
+  CHECK(row.input_type == NumberType::Bf16);
+  CHECK(key_of(row) != key_of(rows_of(made.points[0], nullptr).at(0)));
+  wanted.input_types = {ValueType::Bf16};
+  CHECK(make_points(wanted, plenty()).points.empty());  // the CPU's definitions take floats
+}
+
 TEST_CASE("torch is offered for sparsifiers only, and that is said once") {
   PointsOffered with_torch = plenty();
   with_torch.implementations = [](const std::string&, Mode) {
