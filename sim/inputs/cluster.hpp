@@ -93,6 +93,8 @@ struct Cluster : NodeProperties {
   GpuGeneration gpu_generation = GpuGeneration::Unknown;
   HostCpu host_cpu = HostCpu::Intel;
   YesNo nvlink_sharp = YesNo::No;
+  /// Yes if the network's switches add up for NCCL (SHARP), and its environment asks for that.
+  YesNo network_sharp = YesNo::No;
   /// The latency that NCCL's network plugin reports of itself; 0: it reports none.
   Seconds nccl_plugin_latency{0};
   /// NCCL's environment variables, as the cluster's users or its makers set them.

@@ -199,6 +199,9 @@ constexpr PropertyRow kProperties[] = {
     of_cluster<Word<YesNo, kNoYes>>(
         "nvlink_sharp", "yes if the NVLink switch adds up (NVSwitch of HGX H100 and later)",
         kNetwork, [](auto& c) -> auto& { return c.nvlink_sharp; }),
+    of_cluster<Word<YesNo, kNoYes>>(
+        "network_sharp", "yes if the network's switches add up for NCCL (InfiniBand's SHARP)",
+        kNetwork, [](auto& c) -> auto& { return c.network_sharp; }),
     of_cluster<Time>(
         "nccl_plugin_latency",
         "latency that NCCL's network plugin reports of itself, like 75us; 0: none", kNetwork,

@@ -64,6 +64,12 @@ constexpr Variable kVariables[] = {
      }},
     {"NCCL_NVLS_ENABLE",
      [](NcclSettings& s, std::string_view value) { s.nvls = parse_integer(value) != 0; }},
+    {"NCCL_COLLNET_ENABLE",
+     [](NcclSettings& s, std::string_view value) { s.collnet = parse_integer(value) != 0; }},
+    {"NCCL_COLLNET_NODE_THRESHOLD",
+     [](NcclSettings& s, std::string_view value) {
+       s.collnet_nodes = static_cast<int>(in_range("NCCL_COLLNET_NODE_THRESHOLD", value, 0));
+     }},
     {"NCCL_BUFFSIZE",
      [](NcclSettings& s, std::string_view value) {
        s.buffer = {in_range("NCCL_BUFFSIZE", value, 64 << 10)};

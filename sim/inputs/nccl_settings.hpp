@@ -13,6 +13,8 @@ struct NcclSettings {
   std::vector<std::string> algorithms{};  // of NCCL_ALGO, in lower case; empty: all
   std::vector<std::string> protocols{};   // of NCCL_PROTO; empty: all
   bool nvls = true;                       // NCCL_NVLS_ENABLE
+  bool collnet = true;                    // NCCL_COLLNET_ENABLE, of a network that adds up
+  int collnet_nodes = 2;                  // NCCL_COLLNET_NODE_THRESHOLD
   Bytes buffer{4 << 20};                  // NCCL_BUFFSIZE: of each channel, for 8 chunks
   Bytes least_chunk{};                    // NCCL_DYNAMIC_CHUNK_SIZE; 0: NCCL's own
   int socket_threads = 0;                 // NCCL_SOCKET_NTHREADS

@@ -88,6 +88,8 @@ struct Phase {
   int reducing_rounds = 0;
   /// Every rank begins a round together with all others, as in a clocked pipeline.
   bool lockstep = false;
+  /// Its messages have no latency under a protocol: the phases before were a first piece's way.
+  bool follows_walk = false;
   /// True where all nodes have g GPUs and, for each message (from, to), there is also a message
   /// (from + g, to + g), modulo the ranks, in the same channel and of as many bytes (except for
   /// remainders of a division). One node then stands for all.

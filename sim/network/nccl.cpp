@@ -1,7 +1,6 @@
 #include "sim/network/nccl.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -58,9 +57,6 @@ double reached_of(const Cluster& cluster, const NcclMachine& machine) {
   return std::min(1.0, reached.value / cluster.nic.bandwidth.value);
 }
 
-/// Between nodes, up a tree and down.
-int tree_steps(int nodes) { return 2 * (std::bit_width(static_cast<unsigned>(nodes)) - 1); }
-
 /// True where the environment keeps NCCL from cutting large chunks into smaller ones.
 bool keeps_chunks_large(const NcclMachine& machine, NcclProtocol protocol) {
   return protocol == NcclProtocol::Simple && machine.settings.least_chunk.count > 0;
@@ -76,7 +72,7 @@ Bytes tree_piece(const NcclMachine& machine, NcclProtocol protocol, Bytes bytes)
   const auto halve = [&](double least_chunks, double least) {
     while (of_channel / chunk < least_chunks && chunk > least) chunk /= 2;
   };
-  const int levels = tree_steps(machine.nodes) / 2;
+  const int levels = streams::tree_steps(machine.nodes) / 2;
   switch (protocol) {
     case NcclProtocol::LL:
       chunk = 32 << 10;
@@ -109,6 +105,12 @@ double last_copy(Outcome outcome, int ranks) {
   return (1 + kOfStep / ring_steps(outcome, ranks)) / (1 + kOfStep / 14);
 }
 
+/// NCCL rates CollNet by what its GPUs reach inside their nodes: each passes (g - 1)/g of the
+/// buffer there and back. The network's bytes take no longer than on its links.
+double collnet_link_time(const NcclMachine& machine, const NcclEstimate& estimate) {
+  return std::max(1.0, machine.channels * machine.inside.value / 2 / estimate.bandwidth.value);
+}
+
 /// Bytes take the longer of what they take on the links and what NCCL estimates. `reached`: the
 /// part of its NICs' bandwidth that a node reaches. `walked`: what the first piece's way through a
 /// tree takes, over what all bytes take. NCCL's estimate holds it, so that it is walked only where
@@ -121,6 +123,9 @@ double link_time(const Cluster& cluster, const NcclMachine& machine, const NcclE
       return 1 / nvls_share(machine.gpu);
     case NcclAlgorithm::NvlsTree:
       return 1 / kNvlsTreeShare;
+    case NcclAlgorithm::CollNetDirect:
+    case NcclAlgorithm::CollNetChain:
+      return collnet_link_time(machine, estimate);
     case NcclAlgorithm::Pat:
       return std::max(1.0, reached / pat_share(machine.version));
     case NcclAlgorithm::P2p:
@@ -153,8 +158,8 @@ Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
     protocol.piece = tree_piece(machine, estimate.protocol, bytes);
     if (large) of_chunk = protocol.piece / BytesPerSecond{machine.channels * machine.inside.value};
     const int passed = machine.nodes == 2 ? 1 : 2;  // times the buffer, by each node
-    const double between =
-        static_cast<double>(protocol.piece.count) * (tree_steps(machine.nodes) - 1) / passed;
+    const double between = static_cast<double>(protocol.piece.count) *
+                           (streams::tree_steps(machine.nodes) - 1) / passed;
     const double inside = 2 * (machine.gpus_per_node - 1) * of_chunk.count() *
                           link_bandwidth(cluster, machine, estimate, outcome);
     walked = (between + inside) / static_cast<double>(std::max<std::int64_t>(1, bytes.count));
@@ -184,6 +189,10 @@ const Collective* collective_of(NcclAlgorithm algorithm, Outcome outcome, bool r
       return &streams::tree;
     case NcclAlgorithm::NvlsTree:
       return &streams::nvls_tree;
+    case NcclAlgorithm::CollNetDirect:
+      return &streams::collnet_direct;
+    case NcclAlgorithm::CollNetChain:
+      return &streams::collnet_chain;
     case NcclAlgorithm::Nvls:
       if (outcome == Outcome::AllReduced) return &streams::nvls;
       break;  // as much passes each link as in a ring
@@ -209,135 +218,7 @@ const Collective* collective_of(NcclAlgorithm algorithm, Outcome outcome, bool r
   return nullptr;
 }
 
-// Streams.
-
-using streams::append_walk;
-using streams::for_each_rank;
-using streams::local_rank;
-
-Bytes share(Bytes whole, double part) {
-  return {static_cast<std::int64_t>(std::ceil(part * static_cast<double>(whole.count)))};
-}
-
-/// Adds up what goes to the same rank.
-class LoadOfRank {
- public:
-  LoadOfRank(Phase& phase, int from) : phase_(phase), from_(from), first_(phase.messages.size()) {}
-
-  void add(int to, Bytes bytes) {
-    if (to == from_) return;
-    for (std::size_t i = first_; i < phase_.messages.size(); ++i)
-      if (phase_.messages[i].to == to) {
-        phase_.messages[i].bytes = phase_.messages[i].bytes + bytes;
-        return;
-      }
-    phase_.messages.push_back({from_, to, bytes});
-  }
-
- private:
-  Phase& phase_;
-  int from_;
-  std::size_t first_;
-};
-
-/// The share of a node's tree traffic with nodes 2^level away, of `levels` levels.
-double share_of_level(int level, int levels) {
-  return level + 1 == levels ? std::ldexp(1, -level) : std::ldexp(1, -level - 1);
-}
-
-void add_between(LoadOfRank& load, const RankLayout& layout, int node, int i, Bytes payload) {
-  const int nodes = layout.nodes();
-  if (nodes == 1) return;
-  const double each = (nodes == 2 ? .5 : 1.) / layout.gpus_of(node);  // in each direction
-  const int levels = std::bit_width(static_cast<unsigned>(nodes - 1));
-  for (int level = 0; level < levels; ++level) {
-    const Bytes bytes = share(payload, each * share_of_level(level, levels));
-    const int distance = 1 << level;
-    load.add(local_rank(layout, (node + distance) % nodes, i), bytes);
-    load.add(local_rank(layout, (node - distance + nodes) % nodes, i), bytes);
-  }
-}
-
-/// A walk of empty messages, and after it the load. `inside` is the number of the walk's steps
-/// inside a node; `add_inside` adds what a rank sends to others of its node. The load's own step is
-/// the last one of the walk.
-template <class AddInside>
-std::vector<Phase> streamed(const RankLayout& layout, const CollectiveLoad& load, int inside,
-                            AddInside add_inside) {
-  std::vector<Phase> phases;
-  if (layout.ranks() == 1) return phases;
-  const int between = tree_steps(layout.nodes());
-  append_walk(phases, layout, true, between == 0 ? inside - 1 : inside);
-  const Bytes piece{load.protocol.piece.count / layout.most_gpus()};
-  append_walk(phases, layout, false, between - 1, streams::alone(piece, load.protocol));
-  Phase flow{.reducing_rounds = 1, .rotational = layout.even()};
-  for_each_rank(layout, [&](int node, int i, int rank) {
-    LoadOfRank own(flow, rank);
-    add_inside(own, node, i);
-    add_between(own, layout, node, i, load.payload);
-  });
-  phases.push_back(std::move(flow));
-  return phases;
-}
-
-std::vector<Phase> tree_phases(const RankLayout& layout, const CollectiveLoad& load) {
-  return streamed(layout, load, 2 * (layout.most_gpus() - 1),
-                  [&](LoadOfRank& own, int node, int i) {
-                    const int gpus = layout.gpus_of(node);
-                    const Bytes of_chain = share(load.payload, (gpus - 1.) / gpus);
-                    own.add(local_rank(layout, node, i + 1), of_chain);
-                    own.add(local_rank(layout, node, i + gpus - 1), of_chain);
-                  });
-}
-
-std::vector<Phase> switch_phases(const RankLayout& layout, const CollectiveLoad& load) {
-  return streamed(layout, load, 1, [&](LoadOfRank& own, int node, int i) {
-    own.add(local_rank(layout, node, i + 1), share(load.payload, 1 + 1. / layout.gpus_of(node)));
-  });
-}
-
 }  // namespace
-
-namespace streams {
-
-void append_walk(std::vector<Phase>& phases, const RankLayout& layout, bool inside, int steps,
-                 Bytes bytes) {
-  if (steps <= 0) return;
-  Phase walk{.rounds = steps, .rotational = layout.even()};
-  for_each_rank(layout, [&](int node, int i, int rank) {
-    const int to = inside ? local_rank(layout, node, i + 1)
-                          : local_rank(layout, (node + 1) % layout.nodes(), i);
-    if (to != rank) walk.messages.push_back({rank, to, bytes});
-  });
-  phases.push_back(std::move(walk));
-}
-
-constinit const Collective tree{
-    .name = "tree",
-    .summary = "trees over nodes, chains of GPUs in them, chunk after chunk",
-    .source = "NCCL's Tree: src/graph/trees.cc, src/graph/connect.cc",
-    .outcome = Outcome::AllReduced,
-    .serves = Aggregation::AllReduce,
-    .phases = tree_phases,
-};
-constinit const Collective nvls{
-    .name = "nvls",
-    .summary = "the NVLink switch adds up and multicasts",
-    .source = "NCCL's NVLS: src/transport/nvls.cc",
-    .outcome = Outcome::AllReduced,
-    .serves = Aggregation::AllReduce,
-    .phases = switch_phases,
-};
-constinit const Collective nvls_tree{
-    .name = "nvls-tree",
-    .summary = "the NVLink switch adds up in nodes, trees between them",
-    .source = "NCCL's NVLSTree: src/transport/nvls.cc, src/graph/trees.cc",
-    .outcome = Outcome::AllReduced,
-    .serves = Aggregation::AllReduce,
-    .phases = switch_phases,
-};
-
-}  // namespace streams
 
 NcclWay nccl_way(const Cluster& cluster, const NcclVersion& version, const RankLayout& layout,
                  Outcome outcome, Bytes bytes) {

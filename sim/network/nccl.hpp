@@ -32,10 +32,16 @@ namespace streams {
 /// there are two nodes: in one of the two trees it passes half of S up and to two children, in the
 /// other half of S up. The children of level k stand 2^k nodes away.
 extern const Collective tree;
-/// The NVLink switch adds up and multicasts: a GPU sends S + S/g.
+/// The NVLink switch adds up and multicasts: a GPU sends S + S/g. On several nodes the network's
+/// switches add up as well: each GPU sends its share there once, S/g, and receives as much, in one
+/// step.
 extern const Collective nvls;
 /// The switch inside nodes, a tree between them for the share of each GPU.
 extern const Collective nvls_tree;
+/// CollNet: the network's switches add up. Inside nodes each GPU sends its share of S to each other
+/// one, there and back, or to its neighbours in a chain: 2 (g - 1)/g of S in all.
+extern const Collective collnet_direct;
+extern const Collective collnet_chain;
 /// The root's buffer S along a ring in each channel. The walk: a piece of a channel's buffer goes
 /// from rank to rank. The load: every link of the ring passes its channel's share of S.
 extern const Collective broadcast;

@@ -52,6 +52,9 @@ ByProtocol base_latency(const NcclVersion& version, NcclAlgorithm algorithm) {
       return {0, 0, since(version, 19) ? 0.0 : since(version, 18) ? 23.0 : 40.0};
     case NcclAlgorithm::Pat:
       return {0, 0, 8};
+    case NcclAlgorithm::CollNetDirect:
+    case NcclAlgorithm::CollNetChain:
+      break;
   }
   return {};
 }
@@ -72,6 +75,10 @@ ByProtocol latency_inside(const NcclVersion& version, NcclAlgorithm algorithm, b
     case NcclAlgorithm::Nvls:
     case NcclAlgorithm::NvlsTree:
       return {0, 0, since(version, 21) ? 25.0 : since(version, 19) ? 23.0 : 0.0};
+    case NcclAlgorithm::CollNetDirect:
+      return {0, 0, since(version, 19) ? 3.7 : 8.0};
+    case NcclAlgorithm::CollNetChain:
+      return {0, 0, since(version, 19) ? 2.8 : is_218 && nvlink ? 4.75 : 8.0};
     case NcclAlgorithm::Pat:
       break;
   }
@@ -92,6 +99,10 @@ ByProtocol latency_between(const NcclVersion& version, NcclAlgorithm algorithm) 
       return {0, 0, since(version, 28, 9) ? 20.9 : since(version, 19) ? 14.0 : 19.0};
     case NcclAlgorithm::Pat:
       return {0, 0, 14 / kPatStepsAtOnce};
+    case NcclAlgorithm::CollNetDirect:
+      return {0, 0, since(version, 19) ? 31.0 : 10.7};
+    case NcclAlgorithm::CollNetChain:
+      return {0, 0, since(version, 19) ? 30.0 : is_218 ? 14.0 : 10.7};
   }
   return {};
 }
@@ -137,13 +148,16 @@ double most_ll(const NcclMachine& machine) {
   return kMostLL[machine.cpu == HostCpu::Amd ? 1 : 0][column(machine.nodes)];
 }
 
-double bus_of(const NcclMachine& machine) {
-  const BytesPerSecond channel = machine.nodes <= 2 ? machine.inside : machine.between;
+double bus_of(const NcclMachine& machine, BytesPerSecond channel) {
   const double bus = machine.channels * channel.value / 1e9;
   if (since(machine.version, 18)) return bus;
   return std::min(bus, machine.gpu == GpuGeneration::Ampere   ? 235.0
                        : machine.gpu == GpuGeneration::Hopper ? 370.0
                                                               : kNone);
+}
+
+double bus_of(const NcclMachine& machine) {
+  return bus_of(machine, machine.nodes <= 2 ? machine.inside : machine.between);
 }
 
 double ring_bandwidth(const NcclMachine& machine, Outcome outcome, NcclProtocol protocol) {
@@ -196,6 +210,19 @@ double nvls_bandwidth(const NcclMachine& machine, NcclAlgorithm algorithm, Outco
   return bus * machine.ranks() / ring_steps(outcome, machine.ranks());
 }
 
+/// In NCCL's estimate the network's switches cost no bandwidth: the links inside nodes bound it.
+double collnet_bandwidth(const NcclMachine& machine, NcclAlgorithm algorithm) {
+  double bus = bus_of(machine, machine.inside);
+  if (algorithm == NcclAlgorithm::CollNetDirect) {
+    // A GPU without a NIC of its own passes all of its buffer to those that have one.
+    bus /= (double(machine.gpus_per_node) / machine.channels + 1) / 2;
+    if (row(machine.gpu) >= 2 && since(machine.version, 18)) bus *= .85;
+  } else if (!since(machine.version, 18)) {
+    bus *= .75;
+  }
+  return bus / 2;
+}
+
 double bandwidth_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProtocol protocol,
                     Outcome outcome, Bytes bytes) {
   switch (algorithm) {
@@ -208,10 +235,26 @@ double bandwidth_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclPro
       return nvls_bandwidth(machine, algorithm, outcome);
     case NcclAlgorithm::Pat:
       return pat_share(machine.version) * bus_of(machine);
+    case NcclAlgorithm::CollNetDirect:
+    case NcclAlgorithm::CollNetChain:
+      return collnet_bandwidth(machine, algorithm);
     case NcclAlgorithm::P2p:
       break;
   }
   return 0;
+}
+
+bool is_collnet(NcclAlgorithm algorithm) {
+  return algorithm == NcclAlgorithm::CollNetDirect || algorithm == NcclAlgorithm::CollNetChain;
+}
+
+/// The algorithm by whose time NCCL's tables count a step between nodes. Nodes of one GPU have
+/// nothing to do meanwhile, and take a tree's.
+NcclAlgorithm network_of(const NcclMachine& machine, NcclAlgorithm algorithm,
+                         const NcclVersion& version) {
+  const bool waits = algorithm == NcclAlgorithm::Ring || is_collnet(algorithm);
+  const bool alone = machine.gpus_per_node == 1 && since(version, 23);
+  return waits && alone ? NcclAlgorithm::Tree : algorithm;
 }
 
 double latency_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProtocol protocol,
@@ -221,13 +264,10 @@ double latency_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProto
   const double base = base_latency(version, algorithm)[p];
   double inside = latency_inside(version, algorithm, machine.nvlink)[p];
   if (!since(version, 18) && machine.nodes > 1 && protocol == NcclProtocol::LL) inside *= 1.8;
-  const bool one_gpu_ring = algorithm == NcclAlgorithm::Ring && machine.gpus_per_node == 1;
-  const NcclAlgorithm network_of =
-      one_gpu_ring && since(version, 23) ? NcclAlgorithm::Tree : algorithm;
   const double plugin = machine.plugin_latency.count() * 1e6 /
                         (algorithm == NcclAlgorithm::Pat ? kPatStepsAtOnce : 1);
-  const double between =
-      latency_between(version, network_of)[p] + (protocol == NcclProtocol::Simple ? 2 : 1) * plugin;
+  const double between = latency_between(version, network_of(machine, algorithm, version))[p] +
+                         (protocol == NcclProtocol::Simple ? 2 : 1) * plugin;
   const int levels = floor_log2(machine.nodes);
   switch (algorithm) {
     case NcclAlgorithm::Tree:
@@ -259,6 +299,11 @@ double latency_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProto
       return base + inside + (machine.nodes > 1 ? between : 0);
     case NcclAlgorithm::NvlsTree:
       return base + inside + 2 * levels * between;
+    case NcclAlgorithm::CollNetDirect:
+      return base + 2 * (machine.gpus_per_node > 1 ? inside : 0) +
+             collnet_turns(version, machine.gpus_per_node).count() * 1e6 + between;
+    case NcclAlgorithm::CollNetChain:
+      return base + 2 * (machine.gpus_per_node - 1) * inside + (since(version, 18) ? between : 0);
     case NcclAlgorithm::Pat:
       return base + levels * between + machine.ranks() * (kPatOfPart.count() * 1e6);
     case NcclAlgorithm::P2p:
@@ -271,7 +316,8 @@ double latency_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProto
 /// programs run with NCCL_ALGO=Tree.
 bool is_allowed(const NcclSettings& settings, NcclAlgorithm algorithm, NcclProtocol protocol,
                 Outcome outcome) {
-  constexpr std::string_view kAlgorithms[] = {"tree", "ring", "nvls", "nvlstree", "pat", ""};
+  constexpr std::string_view kAlgorithms[] = {"tree", "ring", "nvls",          "nvlstree",
+                                              "pat",  "",     "collnetdirect", "collnetchain"};
   constexpr std::string_view kProtocols[] = {"ll", "ll128", "simple"};
   const auto holds = [](const std::vector<std::string>& list, std::string_view name) {
     return list.empty() || std::ranges::find(list, name) != list.end();
@@ -292,9 +338,11 @@ bool is_possible(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProtoc
     case NcclAlgorithm::Tree:
       return outcome == Outcome::AllReduced;
     case NcclAlgorithm::Nvls:  // over several nodes it needs a network that adds up too
-      return machine.nvls && protocol == NcclProtocol::Simple && machine.nodes == 1 &&
-             outcome != Outcome::Broadcast && machine.gpus_per_node > 2 &&
-             since(machine.version, 17);
+      if (machine.nodes > 1 &&
+          !(machine.collnet && outcome == Outcome::AllReduced && since(machine.version, 18)))
+        return false;
+      return machine.nvls && protocol == NcclProtocol::Simple && outcome != Outcome::Broadcast &&
+             machine.gpus_per_node > 2 && since(machine.version, 17);
     case NcclAlgorithm::NvlsTree:
       return machine.nvls && protocol == NcclProtocol::Simple && machine.nodes > 1 &&
              machine.gpus_per_node > 2 && outcome == Outcome::AllReduced &&
@@ -303,6 +351,11 @@ bool is_possible(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProtoc
       return (outcome == Outcome::AllGathered || outcome == Outcome::Scattered) &&
              protocol == NcclProtocol::Simple && machine.nodes > 1 && machine.gpus_per_node == 1 &&
              since(machine.version, 23);
+    case NcclAlgorithm::CollNetDirect:
+      return machine.collnet && machine.nvswitch && protocol == NcclProtocol::Simple &&
+             outcome == Outcome::AllReduced;
+    case NcclAlgorithm::CollNetChain:
+      return machine.collnet && protocol == NcclProtocol::Simple && outcome == Outcome::AllReduced;
   }
   return false;
 }
@@ -336,7 +389,14 @@ std::span<const double> speeds_inside(GpuGeneration gpu) {
 /// The largest send or receive in LL (src/enqueue.cc: NCCL_P2P_LL_THRESHOLD).
 constexpr Bytes kMostLLOfP2p{16 << 10};
 
+/// The version whose steps the times on the cluster's links are made of.
+constexpr NcclVersion kNewest{2, 30, 0};
+
 constexpr int kMostChannels = 12;
+/// CollNet refuses nodes with more GPUs (src/init.cc: NCCL_MAX_DIRECT_ARITY + 1).
+constexpr int kMostOfCollNet = 8;
+/// GPUs of a node that has an NVSwitch, from Ampere on. Four are wired to each other.
+constexpr int kLeastOfNvSwitch = 8;
 /// Slower links inside a node are PCIe.
 constexpr double kLeastOfNvlink = 20e9;
 
@@ -369,7 +429,8 @@ std::string to_text(const NcclVersion& version) {
 }
 
 std::string_view to_text(NcclAlgorithm algorithm) {
-  constexpr std::string_view kNames[] = {"tree", "ring", "nvls", "nvls-tree", "pat", "p2p"};
+  constexpr std::string_view kNames[] = {"tree", "ring", "nvls",           "nvls-tree",
+                                         "pat",  "p2p",  "collnet-direct", "collnet-chain"};
   return kNames[static_cast<std::size_t>(algorithm)];
 }
 
@@ -385,7 +446,8 @@ std::vector<NcclEstimate> nccl_estimates(const NcclMachine& machine, Outcome out
     return {{NcclAlgorithm::P2p, small ? NcclProtocol::LL : NcclProtocol::Simple}};
   }
   for (const NcclAlgorithm algorithm :
-       {NcclAlgorithm::Tree, NcclAlgorithm::Ring, NcclAlgorithm::Nvls, NcclAlgorithm::NvlsTree,
+       {NcclAlgorithm::Tree, NcclAlgorithm::Ring, NcclAlgorithm::CollNetDirect,
+        NcclAlgorithm::CollNetChain, NcclAlgorithm::Nvls, NcclAlgorithm::NvlsTree,
         NcclAlgorithm::Pat})
     for (const NcclProtocol protocol :
          {NcclProtocol::LL, NcclProtocol::LL128, NcclProtocol::Simple}) {
@@ -406,6 +468,10 @@ std::vector<NcclEstimate> nccl_estimates(const NcclMachine& machine, Outcome out
   return all;
 }
 
+Seconds collnet_turns(const NcclVersion& version, int gpus_per_node) {
+  return Seconds{1e-6 * 2 * (gpus_per_node - 1) * (since(version, 19) ? .4 : .5)};
+}
+
 double pat_share(const NcclVersion& version) { return since(version, 24) ? .75 : .85; }
 
 double ring_steps(Outcome outcome, int ranks) {
@@ -414,15 +480,15 @@ double ring_steps(Outcome outcome, int ranks) {
 }
 
 NcclStep nccl_step(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProtocol protocol) {
-  constexpr NcclVersion kNewest{2, 30, 0};
   const std::size_t p = index(protocol);
   // In NCCL's estimate steps inside a node wait for the host that posts a network operation. GPUs
   // do not.
   const double inside = latency_inside(kNewest, algorithm, machine.nvlink)[p];
-  const bool one_gpu_ring = algorithm == NcclAlgorithm::Ring && machine.gpus_per_node == 1;
-  return {
-      Seconds{1e-6 * base_latency(kNewest, algorithm)[p]}, Seconds{1e-6 * inside},
-      Seconds{1e-6 * latency_between(kNewest, one_gpu_ring ? NcclAlgorithm::Tree : algorithm)[p]}};
+  const double between = latency_between(kNewest, network_of(machine, algorithm, kNewest))[p];
+  const bool direct = algorithm == NcclAlgorithm::CollNetDirect;
+  const Seconds turns = direct ? collnet_turns(kNewest, machine.gpus_per_node) : Seconds{0};
+  return {Seconds{1e-6 * base_latency(kNewest, algorithm)[p]} + turns, Seconds{1e-6 * inside},
+          Seconds{1e-6 * between}};
 }
 
 BytesPerSecond nccl_channel_speed(BytesPerSecond reached, GpuGeneration gpu) {
@@ -448,6 +514,12 @@ NcclMachine nccl_machine(const Cluster& cluster, const NcclVersion& version, int
   machine.settings = cluster.nccl_settings;
   machine.nvls =
       cluster.nvlink_sharp == YesNo::Yes && machine.settings.nvls && row(machine.gpu) >= 2;
+  machine.nvswitch =
+      cluster.nvlink_sharp == YesNo::Yes ||
+      (machine.nvlink && row(machine.gpu) >= 1 && cluster.gpus_per_node >= kLeastOfNvSwitch);
+  machine.collnet = cluster.network_sharp == YesNo::Yes && machine.settings.collnet && nodes > 1 &&
+                    nodes >= machine.settings.collnet_nodes && gpus_per_node <= kMostOfCollNet &&
+                    since(version, 14);
 
   const double inside = kNominal * cluster.intra.bandwidth.value / 1e9;  // of a GPU
   const std::span<const double> speeds = speeds_inside(machine.gpu);

@@ -29,10 +29,10 @@ inline constexpr NcclVersion kUsualNccl{2, 27, 5};
 NcclVersion parse_nccl_version(std::string_view text);
 std::string to_text(const NcclVersion& version);
 
-enum class NcclAlgorithm { Tree, Ring, Nvls, NvlsTree, Pat, P2p };
+enum class NcclAlgorithm { Tree, Ring, Nvls, NvlsTree, Pat, P2p, CollNetDirect, CollNetChain };
 enum class NcclProtocol { LL, LL128, Simple };
 
-/// "tree", "ring", "nvls", "nvls-tree", "pat", "p2p".
+/// "tree", "ring", "nvls", "nvls-tree", "pat", "p2p", "collnet-direct", "collnet-chain".
 std::string_view to_text(NcclAlgorithm algorithm);
 /// "LL", "LL128", "Simple".
 std::string_view to_text(NcclProtocol protocol);
@@ -51,6 +51,8 @@ struct NcclMachine {
   bool nvlink = true;        // else PCIe inside nodes
   bool ll128 = true;         // LL128 needs stores of 128 bytes to arrive whole: not through a host
   bool nvls = false;         // the NVLink switch adds up
+  bool nvswitch = false;     // a switch between all GPUs of a node
+  bool collnet = false;      // the network's switches add up
   bool plain_trees = false;  // the search found no balanced trees, and took those of 0.85 the speed
 
   NcclSettings settings{};  // of its environment
@@ -81,6 +83,9 @@ double ring_steps(Outcome outcome, int ranks);
 inline constexpr Seconds kPatOfPart{2.8e-6};
 inline constexpr double kPatStepsAtOnce = 3.5;
 double pat_share(const NcclVersion& version);
+
+/// In CollNetDirect a GPU serves the others of its node one after another, there and back.
+Seconds collnet_turns(const NcclVersion& version, int gpus_per_node);
 
 /// Latency of a step of the algorithm, beside its bytes, by NCCL's newest table.
 struct NcclStep {

@@ -1,6 +1,7 @@
 // Steps from rank to rank, of which NCCL's streams are made.
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <string_view>
@@ -13,6 +14,9 @@ namespace gradcast::streams {
 inline int local_rank(const RankLayout& layout, int node, int index) {
   return layout.first_rank[static_cast<std::size_t>(node)] + index % layout.gpus_of(node);
 }
+
+/// Between nodes, up a tree and down.
+inline int tree_steps(int nodes) { return 2 * (std::bit_width(static_cast<unsigned>(nodes)) - 1); }
 
 /// Calls what(node, index, rank) for every rank.
 template <class What>

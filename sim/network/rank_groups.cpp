@@ -99,7 +99,7 @@ void require_side_by_side(const Kinds& kinds, const Collective& collective,
   const std::vector<Phase>& first = *kinds.phases.front();
   const auto goes_with = [](const Phase& a, const Phase& b) {
     return a.rounds == b.rounds && a.reducing_rounds == b.reducing_rounds &&
-           a.lockstep == b.lockstep;
+           a.lockstep == b.lockstep && a.follows_walk == b.follows_walk;
   };
   for (const auto& phases : kinds.phases)
     if (!std::equal(first.begin(), first.end(), phases->begin(), phases->end(), goes_with))
@@ -108,6 +108,9 @@ void require_side_by_side(const Kinds& kinds, const Collective& collective,
                        "differently on their nodes; use a collective of one level, as "
                        "ring-all-reduce or ring-all-gather, or groups that fit the nodes");
 }
+
+/// More than any latency.
+constexpr Seconds kAllLatency{1e9};
 
 /// The phases as the protocol sends them.
 std::vector<Phase> in_protocol(std::vector<Phase> phases, const Protocol& protocol) {
@@ -119,6 +122,7 @@ std::vector<Phase> in_protocol(std::vector<Phase> phases, const Protocol& protoc
   for (Phase& phase : phases) {
     phase.protocol = protocol;
     phase.lockstep = phase.lockstep || protocol.in_lockstep;
+    if (phase.follows_walk) phase.protocol.inside = phase.protocol.between = -kAllLatency;
     if (link_time == 1) continue;
     for (Message& message : phase.messages) message.bytes = sent(message.bytes);
     if (phase.size)

@@ -60,16 +60,26 @@ void for_each_case(What what) {
                                     Outcome::Broadcast, Outcome::Passed})
         for (const std::int64_t bytes : {std::int64_t{1} << 10, std::int64_t{1} << 17,
                                          std::int64_t{25} << 20, std::int64_t{1} << 30})
-          what(Case{machine(nodes, gpus, nics, kind), outcome, bytes});
+          for (const char* settings :
+               {"none", "NCCL_ALGO=NVLS,CollNetDirect,Ring", "NCCL_ALGO=CollNetDirect,Ring",
+                "NCCL_ALGO=CollNetChain,Ring"}) {
+            Case at{machine(nodes, gpus, nics, kind), outcome, bytes};
+            const bool sharp = settings != std::string("none");
+            if (sharp && (kind != NetworkKind::InfiniBand || outcome != Outcome::AllReduced))
+              continue;
+            at.cluster.network_sharp = sharp ? YesNo::Yes : YesNo::No;
+            at.cluster.nccl_settings = parse_nccl_settings(settings);
+            what(at);
+          }
 }
 
 }  // namespace
 
-// Trees and NVLS stream: their messages are the same for all ranks, and both engines say the same.
-// Of a ring's several channels the closed form lets all use a link in every round; where latencies
-// of edges differ they take turns, and every message by itself is faster.
+// Trees, NVLS and CollNet stream: their messages are the same for all ranks, and both engines say
+// the same. Of a ring's several channels the closed form lets all use a link in every round; where
+// latencies of edges differ they take turns, and every message by itself is faster.
 TEST_CASE("the closed form of NCCL's choice is what its messages take", "[nccl][engine]") {
-  int streams = 0, rings = 0;
+  int streams = 0, rings = 0, by_switches = 0;
   for_each_case([&](const Case& at) {
     const RankLayout layout = layout_of(at.cluster);
     const NcclWay way = nccl_way(at.cluster, kUsualNccl, layout, at.outcome, Bytes{at.bytes});
@@ -84,6 +94,8 @@ TEST_CASE("the closed form of NCCL's choice is what its messages take", "[nccl][
     if (at.cluster.nics_per_node == 1 || at.cluster.nodes == 1 ||
         way.estimate.algorithm != NcclAlgorithm::Ring || at.outcome == Outcome::Broadcast) {
       ++streams;
+      by_switches += at.cluster.network_sharp == YesNo::Yes && at.cluster.nodes > 1 &&
+                     way.estimate.algorithm != NcclAlgorithm::Ring;
       CHECK(exact == Approx(closed).epsilon(0.02));
     } else {
       ++rings;
@@ -93,6 +105,7 @@ TEST_CASE("the closed form of NCCL's choice is what its messages take", "[nccl][
   });
   CHECK(streams > 100);
   CHECK(rings > 50);
+  CHECK(by_switches > 30);
 }
 
 // Eight NICs of 48 GB/s are faster than the 232 GB/s of a GPU's links inside: those bind, and what
@@ -144,6 +157,71 @@ TEST_CASE("PAT takes what its messages take, and what its formula says", "[nccl]
         CHECK(exact == Approx(formula).epsilon(1e-3));
       }
   CHECK(chosen > 20);
+}
+
+/// What an all-reduce takes by one algorithm, where the network's switches add up.
+double by_switches(Cluster cluster, const char* algorithm, Bytes bytes, const char* engine) {
+  cluster.network_sharp = YesNo::Yes;
+  cluster.nccl_settings = parse_nccl_settings(std::string("NCCL_ALGO=") + algorithm);
+  const NcclWay way = nccl_way(cluster, kUsualNccl, layout_of(cluster), Outcome::AllReduced, bytes);
+  return played(
+      cluster,
+      one_collective(cluster, *way.collective, {.payload = bytes, .protocol = way.protocol}),
+      engine);
+}
+
+// Nodes of one GPU send 1 GiB up at 24 GB/s, and receive as much at the same time, after 6 us of
+// launch and a step of 14 us. A ring sends it 2 (n - 1)/n times.
+TEST_CASE("the network's switches pass a buffer once up and once down, for any number of nodes",
+          "[nccl][engine]") {
+  const Bytes size{1 << 30};
+  for (const int nodes : {2, 3, 8, 64}) {
+    const Cluster cluster = machine(nodes, 1, 1, NetworkKind::InfiniBand);
+    CAPTURE(nodes);
+    for (const char* engine : {"flow-exact", "analytic"})
+      CHECK(by_switches(cluster, "CollNetChain", size, engine) ==
+            Approx(6e-6 + 14e-6 + double(size.count) / 24e9).epsilon(1e-6));
+  }
+}
+
+// 4 nodes of 8 H100, 370 GB/s inside. Each GPU passes 7/8 of 1 GiB twice, of which it loses 15 %
+// with Direct, and its eighth to a NIC of 24 GB/s. NVLS: 9/8 at 0.85. Before: 6 us, Direct 14 x 0.4
+// us and two steps of 3.7 us, Chain 14 of 2.8 us, NVLS one of 25 us; then a step of 31, 30 or 18 us
+// between nodes. On NICs of 12 GB/s an eighth takes longer than all inside, and loses nothing.
+TEST_CASE("CollNet takes the longer of its way inside nodes and to the network", "[nccl][engine]") {
+  struct Way {
+    const char* name;
+    double steps;
+    double inside;  // of the buffer
+  };
+  const Bytes size{1 << 30};
+  Cluster cluster = machine(4, 8, 8, NetworkKind::InfiniBand);
+  for (const Way& way : {Way{"CollNetDirect", 6 + 14 * .4 + 2 * 3.7 + 31, 14. / 8 / .85},
+                         {"CollNetChain", 6 + 14 * 2.8 + 30, 14. / 8},
+                         {"NVLS", 6 + 25 + 18, 9. / 8 / .85}})
+    for (const double nic : {24e9, 12e9, 48e9})
+      for (const char* engine : {"flow-exact", "analytic"}) {
+        cluster.nic.bandwidth = {nic};
+        CAPTURE(way.name, nic, engine);
+        const double bytes =
+            std::max((way.inside + 1. / 8) / 370e9, 1. / 8 / nic) * double(size.count);
+        CHECK(by_switches(cluster, way.name, size, engine) ==
+              Approx(1e-6 * way.steps + bytes).epsilon(1e-4));
+      }
+}
+
+// 8 nodes of one GPU on two leaves. A leaf's switch sends the sum of its four nodes up, which is as
+// long as what one of them sends: at 12 GB/s 1 GiB takes twice as long as at a NIC's 24.
+TEST_CASE("a leaf's switch sends one sum up for all its nodes", "[nccl][engine]") {
+  const Bytes size{1 << 30};
+  Cluster cluster = machine(8, 1, 1, NetworkKind::InfiniBand);
+  cluster.nodes_per_leaf = 4;
+  for (const double uplink : {12e9, 96e9}) {
+    cluster.leaf_uplink_bandwidth = {uplink};
+    for (const char* engine : {"flow-exact", "analytic"})
+      CHECK(by_switches(cluster, "CollNetChain", size, engine) ==
+            Approx(double(size.count) / std::min(uplink, 24e9)).epsilon(1e-3));
+  }
 }
 
 // Each part reaches every other rank once, whatever the number of ranks: contributions of 1, 2, 4,

@@ -239,9 +239,101 @@ TEST_CASE("the environment switches the NVLink switch's sums off", "[nccl]") {
   CHECK_FALSE(nccl_machine(cluster, kUsualNccl, 4, 4).nvls);
 }
 
-TEST_CASE("a setting is one of six variables, with a value that NCCL reads", "[nccl]") {
+// 4 nodes of 8 H100 with an NVSwitch, 8 channels of 40 GB/s inside and 24 between. Direct: 2 steps
+// of 3.7 us inside, 2 x 7 x 0.4 us for one GPU after the other, 31 us to the network; of 320 GB/s
+// its buffer passes twice, at 0.85 on Hopper: 136. Chain: 2 x 7 steps of 2.8 us and 30 us; 160
+// GB/s. NVLS: 25 and 18 us; 8 x 24 GB/s x 5/6 = 160. By 2.17 Direct: 2 x 8, 2 x 7 x 0.5 and 10.7
+// us, 160 GB/s; Chain: 14 x 8 us and no step to the network, 0.75 x 160 GB/s. By 2.18 Direct is
+// rated as today, and Chain has 14 x 4.75 + 14 us.
+TEST_CASE("NCCL estimates CollNet by what GPUs reach inside their nodes", "[nccl]") {
+  NcclMachine machine = of_the_log();
+  machine.nodes = 4;
+  machine.inside = {40e9};
+  machine.collnet = machine.nvswitch = true;
+  const auto check = [&](NcclAlgorithm algorithm, NcclVersion version, double us, double rate) {
+    machine.version = version;
+    int found = 0;
+    for (const NcclEstimate& each : nccl_estimates(machine, Outcome::AllReduced, Bytes{1 << 20})) {
+      if (each.algorithm != algorithm) continue;
+      ++found;
+      CAPTURE(to_text(algorithm), to_text(version));
+      CHECK(each.protocol == NcclProtocol::Simple);
+      CHECK(each.latency.count() * 1e6 == Approx(us));
+      CHECK(each.bandwidth.value / 1e9 == Approx(rate));
+    }
+    CHECK(found == 1);
+  };
+  check(NcclAlgorithm::CollNetDirect, {2, 27, 5}, 2 * 3.7 + 14 * .4 + 31, 136);
+  check(NcclAlgorithm::CollNetChain, {2, 27, 5}, 14 * 2.8 + 30, 160);
+  check(NcclAlgorithm::Nvls, {2, 27, 5}, 25 + 18, 160);
+  check(NcclAlgorithm::CollNetDirect, {2, 18, 0}, 2 * 8 + 14 * .5 + 10.7, 136);
+  check(NcclAlgorithm::CollNetChain, {2, 18, 0}, 14 * 4.75 + 14, 160);
+  check(NcclAlgorithm::CollNetDirect, {2, 17, 0}, 2 * 8 + 14 * .5 + 10.7, 160);
+  check(NcclAlgorithm::CollNetChain, {2, 17, 0}, 14 * 8, 120);
+  // Half as many NICs as GPUs: 4 channels of 40 GB/s, and 1 / 1.5 of them.
+  machine.channels = 4;
+  check(NcclAlgorithm::CollNetDirect, {2, 27, 5}, 2 * 3.7 + 14 * .4 + 31, 136. / 2 / 1.5);
+  // Of one GPU a node both are a step, since 2.23 that of a tree.
+  machine.channels = machine.gpus_per_node = 1;
+  check(NcclAlgorithm::CollNetDirect, {2, 27, 5}, 14, .85 * 20);
+  check(NcclAlgorithm::CollNetChain, {2, 27, 5}, 14, 20);
+  check(NcclAlgorithm::CollNetChain, {2, 22, 0}, 30, 20);
+}
+
+TEST_CASE("CollNet needs a network that adds up, and NCCL's environment may refuse it", "[nccl]") {
+  Cluster cluster = ethernet();
+  cluster.gpu_generation = GpuGeneration::Ampere;
+  cluster.gpus_per_node = cluster.nics_per_node = 8;
+  cluster.intra.bandwidth = {232e9};
+  const auto has = [&](NcclAlgorithm algorithm, Outcome outcome = Outcome::AllReduced,
+                       NcclVersion version = kUsualNccl) {
+    const NcclMachine machine =
+        nccl_machine(cluster, version, cluster.nodes, cluster.gpus_per_node);
+    for (const NcclEstimate& each : nccl_estimates(machine, outcome, Bytes{1 << 20}))
+      if (each.algorithm == algorithm) return true;
+    return false;
+  };
+  CHECK_FALSE(has(NcclAlgorithm::CollNetDirect));
+  CHECK_FALSE(has(NcclAlgorithm::CollNetChain));
+  cluster.network_sharp = YesNo::Yes;
+  CHECK(has(NcclAlgorithm::CollNetDirect));
+  CHECK(has(NcclAlgorithm::CollNetChain));
+  CHECK_FALSE(has(NcclAlgorithm::CollNetChain, Outcome::AllReduced, {2, 12, 0}));
+  for (const Outcome outcome : {Outcome::AllGathered, Outcome::Scattered, Outcome::Broadcast}) {
+    CHECK_FALSE(has(NcclAlgorithm::CollNetDirect, outcome));
+    CHECK_FALSE(has(NcclAlgorithm::CollNetChain, outcome));
+  }
+  // NVLS over several nodes: since 2.18, where both kinds of switches add up.
+  CHECK_FALSE(has(NcclAlgorithm::Nvls));
+  cluster.gpu_generation = GpuGeneration::Hopper;
+  cluster.nvlink_sharp = YesNo::Yes;
+  CHECK(has(NcclAlgorithm::Nvls));
+  CHECK_FALSE(has(NcclAlgorithm::Nvls, Outcome::AllReduced, {2, 17, 0}));
+  CHECK_FALSE(has(NcclAlgorithm::Nvls, Outcome::AllGathered));
+  for (const char* refused : {"NCCL_COLLNET_ENABLE=0", "NCCL_COLLNET_NODE_THRESHOLD=5"}) {
+    cluster.nccl_settings = parse_nccl_settings(refused);
+    CHECK_FALSE(has(NcclAlgorithm::CollNetChain));
+    CHECK_FALSE(has(NcclAlgorithm::Nvls));
+  }
+  cluster.nccl_settings = {};
+  // Direct needs a switch between all GPUs of a node, and four A100 are wired to each other.
+  cluster.gpu_generation = GpuGeneration::Ampere;
+  cluster.nvlink_sharp = YesNo::No;
+  cluster.gpus_per_node = 4;
+  CHECK_FALSE(has(NcclAlgorithm::CollNetDirect));
+  CHECK(has(NcclAlgorithm::CollNetChain));
+  cluster.gpus_per_node = 16;
+  CHECK_FALSE(has(NcclAlgorithm::CollNetChain));
+  cluster.gpus_per_node = 8;
+  cluster.nodes = 1;
+  CHECK_FALSE(has(NcclAlgorithm::CollNetDirect));
+}
+
+TEST_CASE("a setting is one of eight variables, with a value that NCCL reads", "[nccl]") {
   CHECK(parse_nccl_settings("none") == NcclSettings{});
   CHECK(parse_nccl_settings("NCCL_BUFFSIZE=8388608").buffer == Bytes{8 << 20});
+  CHECK_FALSE(parse_nccl_settings("NCCL_COLLNET_ENABLE=0").collnet);
+  CHECK(parse_nccl_settings("NCCL_COLLNET_NODE_THRESHOLD=4").collnet_nodes == 4);
   CHECK(parse_nccl_settings("  NCCL_SOCKET_NTHREADS=2 ").socket_threads == 2);
   for (const char* wrong : {"NCCL_ALG=Ring", "NCCL_ALGO", "NCCL_ALGO=", "NCCL_ALGO=Ringo",
                             "NCCL_PROTO=^ll,ll128,simple", "NCCL_BUFFSIZE=8MiB", "NCCL_BUFFSIZE=0",
