@@ -106,8 +106,12 @@ double last_copy(Outcome outcome, int ranks) {
 }
 
 /// NCCL rates CollNet by what its GPUs reach inside their nodes: each passes (g - 1)/g of the
-/// buffer there and back. The network's bytes take no longer than on its links.
-double collnet_link_time(const NcclMachine& machine, const NcclEstimate& estimate) {
+/// buffer there and back. The network's bytes take no longer than on its links. In an all-gather
+/// and a reduce-scatter it rates both.
+double collnet_link_time(const NcclMachine& machine, const NcclEstimate& estimate,
+                         Outcome outcome) {
+  if (outcome != Outcome::AllReduced)
+    return 1 / collnet_parts_share(machine.version, machine.gpus_per_node);
   return std::max(1.0, machine.channels * machine.inside.value / 2 / estimate.bandwidth.value);
 }
 
@@ -125,7 +129,7 @@ double link_time(const Cluster& cluster, const NcclMachine& machine, const NcclE
       return 1 / kNvlsTreeShare;
     case NcclAlgorithm::CollNetDirect:
     case NcclAlgorithm::CollNetChain:
-      return collnet_link_time(machine, estimate);
+      return collnet_link_time(machine, estimate, outcome);
     case NcclAlgorithm::Pat:
       return std::max(1.0, reached / pat_share(machine.version));
     case NcclAlgorithm::P2p:
@@ -190,7 +194,9 @@ const Collective* collective_of(NcclAlgorithm algorithm, Outcome outcome, bool r
     case NcclAlgorithm::NvlsTree:
       return &streams::nvls_tree;
     case NcclAlgorithm::CollNetDirect:
-      return &streams::collnet_direct;
+      return outcome == Outcome::AllGathered ? &streams::collnet_all_gather
+             : outcome == Outcome::Scattered ? &streams::collnet_reduce_scatter
+                                             : &streams::collnet_direct;
     case NcclAlgorithm::CollNetChain:
       return &streams::collnet_chain;
     case NcclAlgorithm::Nvls:

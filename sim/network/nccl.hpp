@@ -42,6 +42,10 @@ extern const Collective nvls_tree;
 /// one, there and back, or to its neighbours in a chain: 2 (g - 1)/g of S in all.
 extern const Collective collnet_direct;
 extern const Collective collnet_chain;
+/// A GPU gets the parts of its counterparts in other nodes through the network, and passes all that
+/// it then has to each other GPU of its node. A reduce-scatter is the reverse.
+extern const Collective collnet_all_gather;
+extern const Collective collnet_reduce_scatter;
 /// The root's buffer S along a ring in each channel. The walk: a piece of a channel's buffer goes
 /// from rank to rank. The load: every link of the ring passes its channel's share of S.
 extern const Collective broadcast;

@@ -211,7 +211,14 @@ double nvls_bandwidth(const NcclMachine& machine, NcclAlgorithm algorithm, Outco
 }
 
 /// In NCCL's estimate the network's switches cost no bandwidth: the links inside nodes bound it.
-double collnet_bandwidth(const NcclMachine& machine, NcclAlgorithm algorithm) {
+double collnet_bandwidth(const NcclMachine& machine, NcclAlgorithm algorithm, Outcome outcome) {
+  if (outcome != Outcome::AllReduced) {
+    const double share = collnet_parts_share(machine.version, machine.gpus_per_node);
+    const double inside = machine.inside.value / 1e9;
+    const double between = machine.between.value / 1e9;
+    return machine.gpus_per_node *
+           (since(machine.version, 26) ? std::min(inside, share * between) : share * inside);
+  }
   double bus = bus_of(machine, machine.inside);
   if (algorithm == NcclAlgorithm::CollNetDirect) {
     // A GPU without a NIC of its own passes all of its buffer to those that have one.
@@ -237,7 +244,7 @@ double bandwidth_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclPro
       return pat_share(machine.version) * bus_of(machine);
     case NcclAlgorithm::CollNetDirect:
     case NcclAlgorithm::CollNetChain:
-      return collnet_bandwidth(machine, algorithm);
+      return collnet_bandwidth(machine, algorithm, outcome);
     case NcclAlgorithm::P2p:
       break;
   }
@@ -352,8 +359,10 @@ bool is_possible(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProtoc
              protocol == NcclProtocol::Simple && machine.nodes > 1 && machine.gpus_per_node == 1 &&
              since(machine.version, 23);
     case NcclAlgorithm::CollNetDirect:
-      return machine.collnet && machine.nvswitch && protocol == NcclProtocol::Simple &&
-             outcome == Outcome::AllReduced;
+      if (!machine.collnet || !machine.nvswitch || protocol != NcclProtocol::Simple) return false;
+      if (outcome == Outcome::AllReduced) return true;
+      return (outcome == Outcome::AllGathered || outcome == Outcome::Scattered) &&
+             machine.channels >= machine.gpus_per_node && since(machine.version, 20);
     case NcclAlgorithm::CollNetChain:
       return machine.collnet && protocol == NcclProtocol::Simple && outcome == Outcome::AllReduced;
   }
@@ -470,6 +479,12 @@ std::vector<NcclEstimate> nccl_estimates(const NcclMachine& machine, Outcome out
 
 Seconds collnet_turns(const NcclVersion& version, int gpus_per_node) {
   return Seconds{1e-6 * 2 * (gpus_per_node - 1) * (since(version, 19) ? .4 : .5)};
+}
+
+double collnet_parts_share(const NcclVersion& version, int gpus_per_node) {
+  if (since(version, 26)) return .9;
+  const double to_eight = (gpus_per_node - 1) / 7.;
+  return to_eight * .85 + (1 - to_eight) * .95;
 }
 
 double pat_share(const NcclVersion& version) { return since(version, 24) ? .75 : .85; }

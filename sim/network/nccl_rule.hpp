@@ -87,6 +87,10 @@ double pat_share(const NcclVersion& version);
 /// In CollNetDirect a GPU serves the others of its node one after another, there and back.
 Seconds collnet_turns(const NcclVersion& version, int gpus_per_node);
 
+/// The share of its links' bandwidth that CollNetDirect reaches in an all-gather or reduce-scatter:
+/// .95 with one GPU a node and .85 with eight, since 2.26 .9 of the network's.
+double collnet_parts_share(const NcclVersion& version, int gpus_per_node);
+
 /// Latency of a step of the algorithm, beside its bytes, by NCCL's newest table.
 struct NcclStep {
   Seconds begin{0};    // before the first step

@@ -1,4 +1,4 @@
-// NCCL's all-reduces beside rings, as loads on links: trees, the NVLink switch, and CollNet.
+// NCCL's trees, the NVLink switch and CollNet, as loads on links.
 #include <bit>
 #include <cmath>
 #include <cstddef>
@@ -95,22 +95,29 @@ std::vector<Phase> streamed(const RankLayout& layout, const CollectiveLoad& load
   return phases;
 }
 
-/// The network's switches add up what `add` leaves on the ranks of each node. The only step between
-/// nodes is all in the walk: what a GPU sends there ends before what it sends inside, so that this
-/// step would hide behind those bytes.
+/// `add` adds what a rank sends to others of its node and to the network's switches. The only step
+/// between nodes is all in the walk: what a GPU sends there ends before what it sends inside, so
+/// that this step would hide behind those bytes.
 template <class Add>
-std::vector<Phase> summed_by_switches(const RankLayout& layout, const CollectiveLoad& load,
-                                      int inside, Add add) {
+std::vector<Phase> through_switches(const RankLayout& layout, const CollectiveLoad& load,
+                                    int inside, Add add) {
   if (layout.nodes() == 1) return streamed(layout, load, inside, 0, add);
   std::vector<Phase> phases;
   append_walk(phases, layout, true, inside);
   append_walk(phases, layout, false, 1);
-  phases.push_back(flow_of(layout, [&](LoadOfRank& own, int node, int i) {
-    add(own, node, i);
-    add_to_switches(own, layout, node, i, load);
-  }));
+  phases.push_back(flow_of(layout, add));
   phases.back().follows_walk = true;
   return phases;
+}
+
+/// The same for an all-reduce, whose sums of each node go to the network's switches.
+template <class Add>
+std::vector<Phase> summed_by_switches(const RankLayout& layout, const CollectiveLoad& load,
+                                      int inside, Add add) {
+  return through_switches(layout, load, inside, [&](LoadOfRank& own, int node, int i) {
+    add(own, node, i);
+    add_to_switches(own, layout, node, i, load);
+  });
 }
 
 void add_chain(LoadOfRank& load, const RankLayout& layout, int node, int i, Bytes payload) {
@@ -155,13 +162,54 @@ std::vector<Phase> collnet_chain_phases(const RankLayout& layout, const Collecti
       [&](LoadOfRank& own, int node, int i) { add_chain(own, layout, node, i, load.payload); });
 }
 
+/// There and back between the GPUs of a node, each to each.
+int direct_steps(const RankLayout& layout) { return layout.most_gpus() > 1 ? 2 : 0; }
+
+/// The same bytes to each other GPU of the node.
+void add_to_each(LoadOfRank& load, const RankLayout& layout, int node, int i, Bytes bytes) {
+  for (int other = 1; other < layout.gpus_of(node); ++other)
+    load.add(local_rank(layout, node, i + other), bytes);
+}
+
 std::vector<Phase> collnet_direct_phases(const RankLayout& layout, const CollectiveLoad& load) {
   return summed_by_switches(
-      layout, load, layout.most_gpus() > 1 ? 2 : 0, [&](LoadOfRank& own, int node, int i) {
-        const int gpus = layout.gpus_of(node);
-        for (int other = 1; other < gpus; ++other)
-          own.add(local_rank(layout, node, i + other), share(load.payload, 2. / gpus));
+      layout, load, direct_steps(layout), [&](LoadOfRank& own, int node, int i) {
+        add_to_each(own, layout, node, i, share(load.payload, 2. / layout.gpus_of(node)));
       });
+}
+
+std::vector<Phase> collnet_all_gather_phases(const RankLayout& layout, const CollectiveLoad& load) {
+  if (layout.ranks() == 1) return {};
+  std::vector<Bytes> of_node(static_cast<std::size_t>(layout.nodes()));
+  Bytes all;
+  for_each_rank(layout, [&](int node, int, int rank) {
+    Bytes& sum = of_node[static_cast<std::size_t>(node)];
+    sum = sum + load.contribution(rank);
+    all = all + load.contribution(rank);
+  });
+  std::vector<Phase> phases =
+      through_switches(layout, load, direct_steps(layout), [&](LoadOfRank& own, int node, int i) {
+        const double part = 1. / layout.gpus_of(node);
+        add_to_each(own, layout, node, i, share(all, part));
+        // Each GPU sends on a share of what the next node lacks.
+        const int next = (node + 1) % layout.nodes();
+        const Bytes lacks{all.count - of_node[static_cast<std::size_t>(next)].count};
+        own.add(local_rank(layout, next, i), share(lacks, part));
+      });
+  phases.back().reducing_rounds = 0;
+  phases.back().rotational = load.contributions.empty() && layout.even();
+  return phases;
+}
+
+std::vector<Phase> collnet_reduce_scatter_phases(const RankLayout& layout,
+                                                 const CollectiveLoad& load) {
+  return through_switches(layout, load, direct_steps(layout),
+                          [&](LoadOfRank& own, int node, int i) {
+                            const double gpus = layout.gpus_of(node);
+                            add_to_each(own, layout, node, i, share(load.payload, 1 / gpus));
+                            own.add(local_rank(layout, (node + 1) % layout.nodes(), i),
+                                    share(load.payload, (1 - gpus / layout.ranks()) / gpus));
+                          });
 }
 
 }  // namespace
@@ -219,6 +267,22 @@ constinit const Collective collnet_chain{
     .outcome = Outcome::AllReduced,
     .serves = Aggregation::AllReduce,
     .phases = collnet_chain_phases,
+};
+constinit const Collective collnet_all_gather{
+    .name = "collnet-all-gather",
+    .summary = "the network sends each GPU its counterparts' parts, which it passes on in its node",
+    .source = "NCCL's CollNetDirect: src/transport/coll_net.cc, src/device/all_gather.h",
+    .outcome = Outcome::AllGathered,
+    .serves = Aggregation::AllGather,
+    .phases = collnet_all_gather_phases,
+};
+constinit const Collective collnet_reduce_scatter{
+    .name = "collnet-reduce-scatter",
+    .summary = "each GPU adds up its node's parts, and the network's switches those of all nodes",
+    .source = "NCCL's CollNetDirect: src/transport/coll_net.cc, src/device/reduce_scatter.h",
+    .outcome = Outcome::Scattered,
+    .serves = Aggregation::AllReduce,
+    .phases = collnet_reduce_scatter_phases,
 };
 
 }  // namespace streams

@@ -280,6 +280,36 @@ TEST_CASE("NCCL estimates CollNet by what GPUs reach inside their nodes", "[nccl
   check(NcclAlgorithm::CollNetChain, {2, 22, 0}, 30, 20);
 }
 
+// The same nodes: latencies as of an all-reduce. Since 2.26 8 x 0.9 of the 24 GB/s between nodes.
+// Before 0.85 of the 8 x 40 inside, of 4 GPUs 3/7 of the way from 0.95 to 0.85, and of one 0.95.
+TEST_CASE("NCCL estimates CollNet's all-gathers and reduce-scatters by GPUs and NICs", "[nccl]") {
+  struct Row {
+    int minor, gpus;
+    double rate, microseconds;
+  };
+  NcclMachine machine = of_the_log();
+  machine.nodes = 4;
+  machine.inside = {40e9};
+  machine.collnet = machine.nvswitch = true;
+  for (const Outcome outcome : {Outcome::AllGathered, Outcome::Scattered})
+    for (const Row& row : {Row{26, 8, 8 * .9 * 24, 7.4 + 5.6 + 31},
+                           {25, 8, 8 * .85 * 40, 7.4 + 5.6 + 31},
+                           {25, 4, 4 * (.95 - .1 * 3 / 7) * 40, 7.4 + 2.4 + 31},
+                           {25, 1, .95 * 40, 14}}) {
+      machine.version = {2, row.minor, 0};
+      machine.gpus_per_node = machine.channels = row.gpus;
+      int found = 0;
+      for (const NcclEstimate& each : nccl_estimates(machine, outcome, Bytes{1 << 20})) {
+        if (each.algorithm != NcclAlgorithm::CollNetDirect) continue;
+        ++found;
+        CAPTURE(row.minor, row.gpus);
+        CHECK(each.bandwidth.value / 1e9 == Approx(row.rate));
+        CHECK(each.latency.count() * 1e6 == Approx(row.microseconds));
+      }
+      CHECK(found == 1);
+    }
+}
+
 TEST_CASE("CollNet needs a network that adds up, and NCCL's environment may refuse it", "[nccl]") {
   Cluster cluster = ethernet();
   cluster.gpu_generation = GpuGeneration::Ampere;
@@ -299,9 +329,15 @@ TEST_CASE("CollNet needs a network that adds up, and NCCL's environment may refu
   CHECK(has(NcclAlgorithm::CollNetDirect));
   CHECK(has(NcclAlgorithm::CollNetChain));
   CHECK_FALSE(has(NcclAlgorithm::CollNetChain, Outcome::AllReduced, {2, 12, 0}));
-  for (const Outcome outcome : {Outcome::AllGathered, Outcome::Scattered, Outcome::Broadcast}) {
-    CHECK_FALSE(has(NcclAlgorithm::CollNetDirect, outcome));
+  CHECK_FALSE(has(NcclAlgorithm::CollNetDirect, Outcome::Broadcast));
+  for (const Outcome outcome : {Outcome::AllGathered, Outcome::Scattered}) {
     CHECK_FALSE(has(NcclAlgorithm::CollNetChain, outcome));
+    // Since 2.20, where each GPU has a NIC.
+    CHECK(has(NcclAlgorithm::CollNetDirect, outcome));
+    CHECK_FALSE(has(NcclAlgorithm::CollNetDirect, outcome, {2, 19, 3}));
+    cluster.nics_per_node = 4;
+    CHECK_FALSE(has(NcclAlgorithm::CollNetDirect, outcome));
+    cluster.nics_per_node = 8;
   }
   // NVLS over several nodes: since 2.18, where both kinds of switches add up.
   CHECK_FALSE(has(NcclAlgorithm::Nvls));
