@@ -9,21 +9,19 @@
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/network/nccl_of_torch.hpp"
+#include "sim/network/nccl_tables.hpp"
 
 namespace gradcast {
 namespace {
 
-// Times are in microseconds and rates in GB/s, as in NCCL's tables.
+// Rates are in GB/s, as in NCCL's tables.
 
-constexpr std::size_t kProtocols = 3;
-using ByProtocol = std::array<double, kProtocols>;  // LL, LL128, Simple
-using ByNodes = std::array<double, 3>;              // 1, 2, more
+using nccl_tables::ByProtocol;
+using nccl_tables::kProtocols;
+using nccl_tables::since;
+using ByNodes = std::array<double, 3>;  // 1, 2, more
 
 constexpr double kNone = std::numeric_limits<double>::infinity();
-
-bool since(const NcclVersion& version, int minor, int patch = 0) {
-  return version >= NcclVersion{2, minor, patch};
-}
 
 std::size_t index(NcclProtocol protocol) { return static_cast<std::size_t>(protocol); }
 
@@ -36,85 +34,6 @@ std::size_t column(int nodes) { return static_cast<std::size_t>(std::min(nodes, 
 int floor_log2(std::int64_t number) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(number))) - 1;
 }
-
-// Latencies.
-
-ByProtocol base_latency(const NcclVersion& version, NcclAlgorithm algorithm) {
-  switch (algorithm) {
-    case NcclAlgorithm::Tree:
-      if (!since(version, 18)) return {4.4, 4.4, 0};
-      return {6.8, 14, since(version, 23) ? 8.4 : 0};
-    case NcclAlgorithm::Ring:
-    case NcclAlgorithm::P2p:
-      return since(version, 18) ? ByProtocol{6.6, 14, 8.4} : ByProtocol{3.6, 10, 8.4};
-    case NcclAlgorithm::Nvls:
-    case NcclAlgorithm::NvlsTree:
-      return {0, 0, since(version, 19) ? 0.0 : since(version, 18) ? 23.0 : 40.0};
-    case NcclAlgorithm::Pat:
-      return {0, 0, 8};
-    case NcclAlgorithm::CollNetDirect:
-    case NcclAlgorithm::CollNetChain:
-      break;
-  }
-  return {};
-}
-
-ByProtocol latency_inside(const NcclVersion& version, NcclAlgorithm algorithm, bool nvlink) {
-  const bool is_218 = since(version, 18) && !since(version, 19);
-  switch (algorithm) {
-    case NcclAlgorithm::Tree:
-      if (nvlink) {
-        if (!since(version, 18)) return {.52, 1.25, 28};
-        return {.6, 1.25, is_218 || since(version, 23) ? 4.0 : 28.0};
-      }
-      return {1, 1.9, since(version, 23) ? 4.0 : is_218 ? 6.0 : 28.0};
-    case NcclAlgorithm::Ring:
-    case NcclAlgorithm::P2p:
-      if (!nvlink) return {1, 2.5, 5.7};
-      return since(version, 18) ? ByProtocol{.6, 1.9, 3.4} : ByProtocol{.47, 1.9, 3.4};
-    case NcclAlgorithm::Nvls:
-    case NcclAlgorithm::NvlsTree:
-      return {0, 0, since(version, 21) ? 25.0 : since(version, 19) ? 23.0 : 0.0};
-    case NcclAlgorithm::CollNetDirect:
-      return {0, 0, since(version, 19) ? 3.7 : 8.0};
-    case NcclAlgorithm::CollNetChain:
-      return {0, 0, since(version, 19) ? 2.8 : is_218 && nvlink ? 4.75 : 8.0};
-    case NcclAlgorithm::Pat:
-      break;
-  }
-  return {};
-}
-
-ByProtocol latency_between(const NcclVersion& version, NcclAlgorithm algorithm) {
-  const bool is_218 = since(version, 18) && !since(version, 19);
-  switch (algorithm) {
-    case NcclAlgorithm::Tree:
-      return {5, 8.5, is_218 || since(version, 23) ? 14.0 : since(version, 8) ? 28.0 : 50.0};
-    case NcclAlgorithm::Ring:
-    case NcclAlgorithm::P2p:
-      return {2.7, 4, since(version, 18) ? 14.0 : since(version, 12) ? 28.0 : 9.6};
-    case NcclAlgorithm::Nvls:
-      return {0, 0, 18};
-    case NcclAlgorithm::NvlsTree:
-      return {0, 0, since(version, 28, 9) ? 20.9 : since(version, 19) ? 14.0 : 19.0};
-    case NcclAlgorithm::Pat:
-      return {0, 0, 14 / kPatStepsAtOnce};
-    case NcclAlgorithm::CollNetDirect:
-      return {0, 0, since(version, 19) ? 31.0 : 10.7};
-    case NcclAlgorithm::CollNetChain:
-      return {0, 0, since(version, 19) ? 30.0 : is_218 ? 14.0 : 10.7};
-  }
-  return {};
-}
-
-/// The host's time to post a network operation, which a ring's other steps wait for.
-double post_overhead(const NcclMachine& machine, NcclProtocol protocol) {
-  if (machine.nodes == 1 || !since(machine.version, 18)) return 0;
-  const double once = machine.cpu == HostCpu::Amd ? 2 : 1;
-  return protocol == NcclProtocol::Simple ? 3 * once : once;
-}
-
-// Bandwidths.
 
 constexpr std::array<ByNodes, 4> kMostLL = {
     {{39, 39, 20.4}, {87.7, 22.5, 19}, {141, 45, 35}, {282, 90, 70}}};
@@ -268,13 +187,14 @@ double latency_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProto
                   Outcome outcome, Bytes bytes) {
   const std::size_t p = index(protocol);
   const NcclVersion& version = machine.version;
-  const double base = base_latency(version, algorithm)[p];
-  double inside = latency_inside(version, algorithm, machine.nvlink)[p];
+  const double base = nccl_tables::base_latency(version, algorithm)[p];
+  double inside = nccl_tables::latency_inside(version, algorithm, machine.nvlink)[p];
   if (!since(version, 18) && machine.nodes > 1 && protocol == NcclProtocol::LL) inside *= 1.8;
   const double plugin = machine.plugin_latency.count() * 1e6 /
                         (algorithm == NcclAlgorithm::Pat ? kPatStepsAtOnce : 1);
-  const double between = latency_between(version, network_of(machine, algorithm, version))[p] +
-                         (protocol == NcclProtocol::Simple ? 2 : 1) * plugin;
+  const double between =
+      nccl_tables::latency_between(version, network_of(machine, algorithm, version))[p] +
+      (protocol == NcclProtocol::Simple ? 2 : 1) * plugin;
   const int levels = floor_log2(machine.nodes);
   switch (algorithm) {
     case NcclAlgorithm::Tree:
@@ -286,16 +206,18 @@ double latency_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProto
         const NcclAlgorithm as =
             protocol == NcclProtocol::Simple ? NcclAlgorithm::Tree : NcclAlgorithm::Ring;
         if (machine.nodes == 1) return base + inside;
-        if (machine.channels == 1) return base + latency_between(version, algorithm)[p];
-        return base + steps * latency_between(version, as)[p];
+        if (machine.channels == 1)
+          return base + nccl_tables::latency_between(version, algorithm)[p];
+        return base + steps * nccl_tables::latency_between(version, as)[p];
       }
       const int crossings = outcome != Outcome::AllReduced ? machine.nodes - 1
                             : since(version, 23)           ? 2 * (machine.nodes - 1)
                                                            : 2 * machine.nodes;
       const double across = machine.nodes == 1 ? 0 : crossings;
-      const double latency = base +
-                             (steps - across) * std::max(inside, post_overhead(machine, protocol)) +
-                             across * between;
+      const double latency =
+          base +
+          (steps - across) * std::max(inside, nccl_tables::post_overhead(machine, protocol)) +
+          across * between;
       const bool plateau = protocol == NcclProtocol::Simple && outcome == Outcome::AllReduced &&
                            machine.nodes > 1 &&
                            bytes.count / (std::int64_t{machine.channels} * machine.ranks()) >= 64;
@@ -369,45 +291,11 @@ bool is_possible(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProtoc
   return false;
 }
 
-// The lists of speeds that NCCL's search goes through, in GB/s a channel.
-constexpr double kBetween[] = {48, 30, 28, 24, 20, 18,  15,  12,  10, 9,
-                               7,  6,  5,  4,  3,  2.4, 1.2, .24, .12};
-constexpr double kBetweenHopper[] = {48, 45, 42, 40, 30,  24,  22,  20, 17.5,
-                                     15, 12, 6,  3,  2.4, 1.2, .24, .12};
-constexpr double kBetweenBlackwell[] = {96, 86,   80, 48, 45.1, 42, 40,  30,  24,  22,
-                                        20, 17.5, 15, 12, 6,    3,  2.4, 1.2, .24, .12};
-constexpr double kInside[] = {40, 30, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3};
-constexpr double kInsideHopper[] = {60, 50, 40, 30, 24, 20, 15, 12, 11, 6, 3};
-constexpr double kInsideBlackwell[] = {90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 19, 18};
-
-/// Nominal rate of a link over the goodput of one long flow.
-constexpr double kNominal = 1.0625;
-
-double largest_within(std::span<const double> speeds, double most) {
-  for (const double speed : speeds)
-    if (speed <= most) return speed;
-  return most;  // slower than all of NCCL's list
-}
-
-std::span<const double> speeds_inside(GpuGeneration gpu) {
-  if (gpu == GpuGeneration::Blackwell) return kInsideBlackwell;
-  if (gpu == GpuGeneration::Hopper) return kInsideHopper;
-  return kInside;
-}
-
 /// The largest send or receive in LL (src/enqueue.cc: NCCL_P2P_LL_THRESHOLD).
 constexpr Bytes kMostLLOfP2p{16 << 10};
 
 /// The version whose steps the times on the cluster's links are made of.
 constexpr NcclVersion kNewest{2, 30, 0};
-
-constexpr int kMostChannels = 12;
-/// CollNet refuses nodes with more GPUs (src/init.cc: NCCL_MAX_DIRECT_ARITY + 1).
-constexpr int kMostOfCollNet = 8;
-/// GPUs of a node that has an NVSwitch, from Ampere on. Four are wired to each other.
-constexpr int kLeastOfNvSwitch = 8;
-/// Slower links inside a node are PCIe.
-constexpr double kLeastOfNvlink = 20e9;
 
 }  // namespace
 
@@ -498,72 +386,13 @@ NcclStep nccl_step(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProt
   const std::size_t p = index(protocol);
   // In NCCL's estimate steps inside a node wait for the host that posts a network operation. GPUs
   // do not.
-  const double inside = latency_inside(kNewest, algorithm, machine.nvlink)[p];
-  const double between = latency_between(kNewest, network_of(machine, algorithm, kNewest))[p];
+  const double inside = nccl_tables::latency_inside(kNewest, algorithm, machine.nvlink)[p];
+  const double between =
+      nccl_tables::latency_between(kNewest, network_of(machine, algorithm, kNewest))[p];
   const bool direct = algorithm == NcclAlgorithm::CollNetDirect;
   const Seconds turns = direct ? collnet_turns(kNewest, machine.gpus_per_node) : Seconds{0};
-  return {Seconds{1e-6 * base_latency(kNewest, algorithm)[p]} + turns, Seconds{1e-6 * inside},
-          Seconds{1e-6 * between}};
-}
-
-BytesPerSecond nccl_channel_speed(BytesPerSecond reached, GpuGeneration gpu) {
-  const double nominal = kNominal * reached.value / 1e9;
-  const std::span<const double> list =
-      gpu == GpuGeneration::Blackwell ? std::span(kBetweenBlackwell)
-      : gpu == GpuGeneration::Hopper  ? std::span<const double>(kBetweenHopper)
-                                      : std::span<const double>(kBetween);
-  return {1e9 * largest_within(list, nominal)};
-}
-
-NcclMachine nccl_machine(const Cluster& cluster, const NcclVersion& version, int nodes,
-                         int gpus_per_node) {
-  NcclMachine machine;
-  machine.version = version;
-  machine.gpu = gpu_generation_of(cluster);
-  machine.cpu = cluster.host_cpu;
-  machine.nodes = nodes;
-  machine.gpus_per_node = gpus_per_node;
-  machine.plugin_latency = cluster.nccl_plugin_latency;
-  machine.nvlink = cluster.intra.bandwidth.value >= kLeastOfNvlink;
-  machine.ll128 = machine.nvlink && (nodes == 1 || network_kind_of(cluster) != NetworkKind::Tcp);
-  machine.settings = cluster.nccl_settings;
-  machine.nvls =
-      cluster.nvlink_sharp == YesNo::Yes && machine.settings.nvls && row(machine.gpu) >= 2;
-  machine.nvswitch =
-      cluster.nvlink_sharp == YesNo::Yes ||
-      (machine.nvlink && row(machine.gpu) >= 1 && cluster.gpus_per_node >= kLeastOfNvSwitch);
-  machine.collnet = cluster.network_sharp == YesNo::Yes && machine.settings.collnet && nodes > 1 &&
-                    nodes >= machine.settings.collnet_nodes && gpus_per_node <= kMostOfCollNet &&
-                    since(version, 14);
-
-  const double inside = kNominal * cluster.intra.bandwidth.value / 1e9;  // of a GPU
-  const std::span<const double> speeds = speeds_inside(machine.gpu);
-  if (nodes == 1) {
-    // As many channels as the GPU's links carry, at the speed that uses most of them.
-    double most = 0;
-    machine.inside = cluster.intra.bandwidth;
-    for (const double speed : speeds) {
-      const int channels = std::min(kMostChannels, static_cast<int>(inside / speed));
-      if (channels * speed <= most) continue;
-      most = channels * speed;
-      machine.channels = channels;
-      machine.inside = {1e9 * speed};
-    }
-    machine.between = machine.inside;
-    return machine;
-  }
-  // A channel for each NIC that these GPUs have near them.
-  const int nics = cluster.nics_per_node * gpus_per_node / std::max(1, cluster.gpus_per_node);
-  machine.channels = std::clamp(nics, 1, gpus_per_node);
-  const double nics_of_channel = std::max(1.0, double(nics) / machine.channels);
-  machine.between =
-      nccl_channel_speed({nics_of_channel * cluster.nic.bandwidth.value}, machine.gpu);
-  machine.inside =
-      gpus_per_node == 1
-          ? machine.between
-          : std::max(machine.between,
-                     BytesPerSecond{1e9 * largest_within(speeds, inside / machine.channels)});
-  return machine;
+  return {Seconds{1e-6 * nccl_tables::base_latency(kNewest, algorithm)[p]} + turns,
+          Seconds{1e-6 * inside}, Seconds{1e-6 * between}};
 }
 
 }  // namespace gradcast

@@ -1,0 +1,108 @@
+// The machine as NCCL's search for rings and trees sees it: its channels, and their speeds.
+#include <algorithm>
+#include <span>
+
+#include "sim/network/nccl_rule.hpp"
+
+namespace gradcast {
+namespace {
+
+// The lists of speeds that NCCL's search goes through, in GB/s a channel.
+constexpr double kBetween[] = {48, 30, 28, 24, 20, 18,  15,  12,  10, 9,
+                               7,  6,  5,  4,  3,  2.4, 1.2, .24, .12};
+constexpr double kBetweenHopper[] = {48, 45, 42, 40, 30,  24,  22,  20, 17.5,
+                                     15, 12, 6,  3,  2.4, 1.2, .24, .12};
+constexpr double kBetweenBlackwell[] = {96, 86,   80, 48, 45.1, 42, 40,  30,  24,  22,
+                                        20, 17.5, 15, 12, 6,    3,  2.4, 1.2, .24, .12};
+constexpr double kInside[] = {40, 30, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3};
+constexpr double kInsideHopper[] = {60, 50, 40, 30, 24, 20, 15, 12, 11, 6, 3};
+constexpr double kInsideBlackwell[] = {90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 19, 18};
+
+/// Nominal rate of a link over the goodput of one long flow.
+constexpr double kNominal = 1.0625;
+
+double largest_within(std::span<const double> speeds, double most) {
+  for (const double speed : speeds)
+    if (speed <= most) return speed;
+  return most;  // slower than all of NCCL's list
+}
+
+std::span<const double> speeds_inside(GpuGeneration gpu) {
+  if (gpu == GpuGeneration::Blackwell) return kInsideBlackwell;
+  if (gpu == GpuGeneration::Hopper) return kInsideHopper;
+  return kInside;
+}
+
+constexpr int kMostChannels = 12;
+/// CollNet refuses nodes with more GPUs (src/init.cc: NCCL_MAX_DIRECT_ARITY + 1).
+constexpr int kMostOfCollNet = 8;
+/// GPUs of a node that has an NVSwitch, from Ampere on. Four are wired to each other.
+constexpr int kLeastOfNvSwitch = 8;
+/// Slower links inside a node are PCIe.
+constexpr double kLeastOfNvlink = 20e9;
+/// The first version with CollNetDirect and CollNetChain.
+constexpr NcclVersion kCollNetInTwo{2, 14, 0};
+
+}  // namespace
+
+BytesPerSecond nccl_channel_speed(BytesPerSecond reached, GpuGeneration gpu) {
+  const double nominal = kNominal * reached.value / 1e9;
+  const std::span<const double> list =
+      gpu == GpuGeneration::Blackwell ? std::span(kBetweenBlackwell)
+      : gpu == GpuGeneration::Hopper  ? std::span<const double>(kBetweenHopper)
+                                      : std::span<const double>(kBetween);
+  return {1e9 * largest_within(list, nominal)};
+}
+
+NcclMachine nccl_machine(const Cluster& cluster, const NcclVersion& version, int nodes,
+                         int gpus_per_node) {
+  NcclMachine machine;
+  machine.version = version;
+  machine.gpu = gpu_generation_of(cluster);
+  machine.cpu = cluster.host_cpu;
+  machine.nodes = nodes;
+  machine.gpus_per_node = gpus_per_node;
+  machine.plugin_latency = cluster.nccl_plugin_latency;
+  machine.nvlink = cluster.intra.bandwidth.value >= kLeastOfNvlink;
+  machine.ll128 = machine.nvlink && (nodes == 1 || network_kind_of(cluster) != NetworkKind::Tcp);
+  machine.settings = cluster.nccl_settings;
+  machine.nvls = cluster.nvlink_sharp == YesNo::Yes && machine.settings.nvls &&
+                 machine.gpu >= GpuGeneration::Hopper;
+  machine.nvswitch = cluster.nvlink_sharp == YesNo::Yes ||
+                     (machine.nvlink && machine.gpu >= GpuGeneration::Ampere &&
+                      cluster.gpus_per_node >= kLeastOfNvSwitch);
+  machine.collnet = cluster.network_sharp == YesNo::Yes && machine.settings.collnet && nodes > 1 &&
+                    nodes >= machine.settings.collnet_nodes && gpus_per_node <= kMostOfCollNet &&
+                    version >= kCollNetInTwo;
+
+  const double inside = kNominal * cluster.intra.bandwidth.value / 1e9;  // of a GPU
+  const std::span<const double> speeds = speeds_inside(machine.gpu);
+  if (nodes == 1) {
+    // As many channels as the GPU's links carry, at the speed that uses most of them.
+    double most = 0;
+    machine.inside = cluster.intra.bandwidth;
+    for (const double speed : speeds) {
+      const int channels = std::min(kMostChannels, static_cast<int>(inside / speed));
+      if (channels * speed <= most) continue;
+      most = channels * speed;
+      machine.channels = channels;
+      machine.inside = {1e9 * speed};
+    }
+    machine.between = machine.inside;
+    return machine;
+  }
+  // A channel for each NIC that these GPUs have near them.
+  const int nics = cluster.nics_per_node * gpus_per_node / std::max(1, cluster.gpus_per_node);
+  machine.channels = std::clamp(nics, 1, gpus_per_node);
+  const double nics_of_channel = std::max(1.0, double(nics) / machine.channels);
+  machine.between =
+      nccl_channel_speed({nics_of_channel * cluster.nic.bandwidth.value}, machine.gpu);
+  machine.inside =
+      gpus_per_node == 1
+          ? machine.between
+          : std::max(machine.between,
+                     BytesPerSecond{1e9 * largest_within(speeds, inside / machine.channels)});
+  return machine;
+}
+
+}  // namespace gradcast
