@@ -175,7 +175,8 @@ std::string assumed_words(const Request& request, const Scenario& scenario) {
     words +=
         " over " +
         (cluster.nics_per_node == 1 ? "1 NIC" : std::to_string(cluster.nics_per_node) + " NICs") +
-        " of " + to_text(cluster.nic.bandwidth) + " a node";
+        " of " + to_text(cluster.nic.bandwidth) + " a node" +
+        (scenario.nccl && cluster.network_sharp == YesNo::Yes ? ", to switches that add up" : "");
   words += schedule_words(scenario);
   if (cluster.measured != nullptr && cluster.ranks() > 1) {
     const CollectiveChoice choice(cluster, scenario.nccl, scenario.library);

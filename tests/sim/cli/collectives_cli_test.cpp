@@ -124,6 +124,19 @@ TEST_CASE("without flags a job runs DDP on NCCL over all NICs of its cluster", "
   }
 }
 
+TEST_CASE("switches that add up for NCCL are said in words, and shorten a job", "[collectives]") {
+  const auto asked = [](const char* sharp) {
+    return simulated(
+        {"--model", "gpt2-xl", "--cluster", "dgx-h100", "--nodes", "16", "--network-sharp", sharp});
+  };
+  const nlohmann::json without = asked("no");
+  const nlohmann::json with = asked("yes");
+  CHECK_THAT(with.at("assumed").get<std::string>(),
+             Catch::Contains("a node, to switches that add up, buckets of 25 MiB"));
+  CHECK(without.at("assumed").get<std::string>().find("add up") == std::string::npos);
+  CHECK(with.at("iteration_seconds") < without.at("iteration_seconds"));
+}
+
 // torch 2.5 requires NCCL 2.21.5.
 TEST_CASE("a PyTorch stands for its NCCL, and the answer says which", "[collectives]") {
   const nlohmann::json by_torch = simulated({"--model", "resnet-50", "--nccl", "torch-2.5"});
