@@ -69,6 +69,11 @@ class Conversion {
     for (Weight& weight : taken) push_tensor(each, std::move(weight));
     if (!each.tensors.empty())
       each.tensors.front().forward_flops = 2 * static_cast<double>(each.multiply_accumulates);
+    if (!each.tensors.empty() && node.type == "BatchNormalization") {
+      // As PyTorch has them: a mean and a variance a channel in fp32, and a counter of 64 bits.
+      each.tensors.front().buffer_bytes = 2 * 4 * each.tensors.front().elements;
+      each.tensors.front().counter_bytes = 8;
+    }
     network_.operators.push_back(std::move(each));
   }
 

@@ -140,7 +140,9 @@ class Header {
     } catch (const ValueError& error) {
       throw failure(name, std::string("has ") + error.what());
     }
-    keep_extent(name, member("data_offsets"), (elements * known->bits + 7) / 8);
+    const std::uint64_t bytes = (elements * known->bits + 7) / 8;
+    weight.bytes = static_cast<std::int64_t>(bytes);
+    keep_extent(name, member("data_offsets"), bytes);
     return weight;
   }
 

@@ -98,6 +98,8 @@ GradientTensor gradient_of(const std::string& layer, const Weight& weight) {
   GradientTensor gradient{layer, weight.name, weight.elements(), 0};
   gradient.shape = weight.shape;
   if (gradient.shape.empty()) gradient.shape = {1};
+  gradient.buffer_bytes = weight.buffer_bytes;
+  gradient.counter_bytes = weight.counter_bytes;
   return gradient;
 }
 
@@ -153,12 +155,37 @@ void require_sane_sum(const std::vector<Weight>& weights, const std::string& fil
                       "has more than " + std::to_string(kMost) + " elements, as no network has");
 }
 
+namespace {
+
+/// Only running statistics are kept: which masks and tables are buffers today, a file does not say.
+void keep_bytes(const std::vector<Weight>& statistics, std::vector<Weight>& weights,
+                ImportNotes& notes) {
+  if (weights.empty()) return;
+  std::map<std::string, Weight*> of_layer;
+  for (Weight& weight : weights) of_layer.try_emplace(layer_of(weight.name), &weight);
+  std::int64_t bytes = 0;
+  for (const Weight& statistic : statistics) {
+    const auto found = of_layer.find(layer_of(statistic.name));
+    Weight& beside = found == of_layer.end() ? weights.front() : *found->second;
+    (is_whole_number(statistic.type) ? beside.counter_bytes : beside.buffer_bytes) +=
+        statistic.bytes;
+    bytes += statistic.bytes;
+  }
+  if (bytes > 0)
+    notes.used.push_back("the sizes of running statistics, " + std::to_string(bytes) +
+                         " bytes: buffers, which DDP broadcasts");
+}
+
+}  // namespace
+
 void drop_untrained(std::vector<Weight>& weights, ImportNotes& notes) {
   std::vector<std::string> reasons;  // in the order in which they were met
   std::map<std::string, std::vector<std::string>> dropped;
+  std::vector<Weight> statistics;
   std::erase_if(weights, [&](const Weight& weight) {
     const std::string why = why_not_trained(weight);
     if (why.empty()) return false;
+    if (why == kStatistic) statistics.push_back(weight);
     if (dropped[why].empty()) reasons.push_back(why);
     dropped[why].push_back(weight.name);
     return true;
@@ -167,6 +194,7 @@ void drop_untrained(std::vector<Weight>& weights, ImportNotes& notes) {
     notes.dropped.push_back(std::to_string(dropped[why].size()) +
                             (dropped[why].size() == 1 ? " tensor" : " tensors") +
                             " without gradients, " + why + ": " + some_of(dropped[why]));
+  keep_bytes(statistics, weights, notes);
 }
 
 const Weight* token_embedding(const std::vector<Weight>& weights) {

@@ -16,6 +16,10 @@ struct Weight {
   std::string name;                 // "model.layers.0.mlp.up_proj.weight"
   std::vector<std::int64_t> shape;  // empty for a single number
   std::string type;                 // "BF16", as safetensors calls it
+  std::int64_t bytes = 0;           // of its values in the file; 0: not known
+  // Bytes of its layer's running statistics, on one of the layer's tensors (GradientTensor).
+  std::int64_t buffer_bytes = 0;
+  std::int64_t counter_bytes = 0;
 
   /// The product of the shape, which the readers have checked against overflow.
   std::int64_t elements() const;
@@ -25,7 +29,8 @@ struct Weight {
 /// the product (more than 2^31 - 1 elements) or a file no such tensor.
 std::int64_t elements_of(const std::vector<std::int64_t>& shape);
 
-/// The weight's gradient, without arithmetic. A single number is a vector of one.
+/// The weight's gradient, without arithmetic, with its layer's buffers. A single number is a vector
+/// of one.
 GradientTensor gradient_of(const std::string& layer, const Weight& weight);
 
 /// The name without its last part: "fc.weight" is of the layer "fc". A name of one part is a layer.
@@ -49,7 +54,8 @@ void refuse_adapters(const std::vector<Weight>& weights, const std::string& file
 /// Throws DataError for more elements than any network has: with them, counts of FLOPs overflow.
 void require_sane_sum(const std::vector<Weight>& weights, const std::string& file);
 
-/// Removes what is not trained; a note for each reason counts and names some.
+/// Removes what is not trained; a note for each reason counts and names some. Running statistics
+/// are buffers, whose bytes stay on a tensor of their layer, or on the first tensor.
 void drop_untrained(std::vector<Weight>& weights, ImportNotes& notes);
 
 /// A language model without lm_head.weight uses its embedding's table as its head: one gradient.

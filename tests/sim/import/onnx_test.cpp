@@ -45,6 +45,8 @@ TEST_CASE("ResNet-50 as ONNX is models/resnet-50.csv: tensors, elements, FLOPs, 
     CHECK(model.tensors[i].layer == known.tensors[i].layer);
     CHECK(model.tensors[i].elements == known.tensors[i].elements);
     CHECK(model.tensors[i].forward_flops == known.tensors[i].forward_flops);
+    CHECK(model.tensors[i].buffer_bytes == known.tensors[i].buffer_bytes);
+    CHECK(model.tensors[i].counter_bytes == known.tensors[i].counter_bytes);
   }
   CHECK(read_network.network.lacking.empty());
   CHECK_THAT(join(read_network.network.notes.dropped),

@@ -124,6 +124,12 @@ TEST_CASE("what is not trained is dropped, and said", "[safetensors]") {
              Contains("3 tensors without gradients, running statistics: bn1.running_mean, "
                       "bn1.running_var, ...") &&
                  Contains("masks: h.0.attn.bias") && Contains("positions: rotary_emb.inv_freq"));
+  // Two statistics of 64 numbers of 2 bytes, and a counter of 64 bits. Masks are not counted.
+  CHECK(weights[1].buffer_bytes == 2 * 64 * 2);
+  CHECK(weights[1].counter_bytes == 8);
+  CHECK(gradient_of("bn1", weights[1]).buffer_bytes == 256);
+  CHECK(weights[0].buffer_bytes + weights[0].counter_bytes == 0);
+  CHECK_THAT(join(notes.used), Contains("running statistics, 264 bytes: buffers, which DDP"));
 }
 
 TEST_CASE("a head that shares the embedding's table is one gradient, and that is said",
