@@ -104,6 +104,7 @@ std::string measured_rows_csv(const std::vector<MeasuredRun>& runs,
         {"overlap", yes_no(run.overlap)},
         {"iteration_seconds", seconds(run.iteration)},
         {"framework_in_compute", yes_no(run.framework_in_compute)},
+        {"broadcast_buffers", run.broadcast_buffers ? yes_no(*run.broadcast_buffers) : ""},
         {"collective", run.collective},
         {"nccl", run.nccl},
         {"accumulation", run.accumulation > 1 ? std::to_string(run.accumulation) : ""},
@@ -158,6 +159,7 @@ std::string measured_csv(const Imported& imported, const std::string& name,
   run.overlap = true;
   run.iteration = imported.times->window;
   run.framework_in_compute = has_framework(imported);
+  if (!imported.model->buffers().empty()) run.broadcast_buffers = true;
   if (shards) {
     run.sharding = imported.sharding;
     run.sharding.hybrid = imported.sharding.group > 0;

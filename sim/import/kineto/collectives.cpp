@@ -123,6 +123,24 @@ std::vector<std::int64_t> buckets_of(const StepCollectives& step) {
   return buckets;
 }
 
+bool broadcasts_buffers(const CollectiveCall& call) {
+  return call.what.kind == CollectiveKind::Broadcast && call.phase == Phase::Forward;
+}
+
+BroadcastBytes broadcast_in_forward(const std::vector<StepCollectives>& steps) {
+  std::vector<double> numbers, counters;
+  for (const StepCollectives& step : steps) {
+    numbers.push_back(0);
+    counters.push_back(0);
+    for (const CollectiveCall& call : step.calls)
+      if (broadcasts_buffers(call) && call.what.elements > 0)
+        (call.what.whole_numbers ? counters : numbers).back() +=
+            static_cast<double>(call.what.elements) * call.what.element_bytes;
+  }
+  if (steps.empty()) return {};
+  return {static_cast<std::int64_t>(median(numbers)), static_cast<std::int64_t>(median(counters))};
+}
+
 std::vector<ImportedCollective> summary_of(const std::vector<StepCollectives>& steps) {
   std::map<CollectiveKind, std::vector<Sum>> sums;
   for (std::size_t i = 0; i < steps.size(); ++i)

@@ -42,6 +42,17 @@ std::vector<StepCollectives> collectives_of_steps(const Recording& recording, co
 /// not say, or has none.
 std::vector<std::int64_t> buckets_of(const StepCollectives& step);
 
+/// Whether it is a broadcast of the forward pass, as DDP's are of a model's buffers.
+bool broadcasts_buffers(const CollectiveCall& call);
+
+/// Bytes that rank 0 so broadcasts in a step: those of floating-point numbers, and the others.
+/// Medians over the steps.
+struct BroadcastBytes {
+  std::int64_t numbers = 0;
+  std::int64_t counters = 0;
+};
+BroadcastBytes broadcast_in_forward(const std::vector<StepCollectives>& steps);
+
 /// By kind, medians over the steps.
 std::vector<ImportedCollective> summary_of(const std::vector<StepCollectives>& steps);
 

@@ -105,6 +105,14 @@ void set_model(const Rank& rank, const ImportOptions& options, int element_bytes
   }
   TimedModel made = timed_model(rank.gradients, sizes.elements, parameters);
   made.model.name = options.name;
+  if (!rank.shards) {
+    const BroadcastBytes buffers = broadcast_in_forward(rank.collectives);
+    made.model.tensors.front().buffer_bytes = buffers.numbers;
+    made.model.tensors.front().counter_bytes = buffers.counters;
+    if (const std::int64_t bytes = buffers.numbers + buffers.counters; bytes > 0)
+      imported.notes.used.push_back("the sizes of buffers, " + std::to_string(bytes) +
+                                    " bytes: rank 0 broadcasts them before forward");
+  }
   imported.model = made.model;
   IterationTrace trace;
   trace.device = rank.device.empty() ? "unknown GPU" : rank.device;

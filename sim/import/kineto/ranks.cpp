@@ -160,7 +160,8 @@ void note_world(const std::vector<Rank>& ranks, Imported& imported) {
                                      " ranks: collectives may include waiting for the others");
   std::size_t others = 0;
   for (const CollectiveCall& call : rank.collectives.front().calls)
-    others += !of_training(call, rank.shards.has_value());
+    others +=
+        !of_training(call, rank.shards.has_value()) && (rank.shards || !broadcasts_buffers(call));
   if (others > 0)
     imported.notes.dropped.push_back(std::to_string(others) +
                                      " collectives a step that send no gradients");

@@ -84,6 +84,12 @@ int bytes_of_type(std::string_view type) {
   return 0;
 }
 
+bool is_whole_number(std::string_view type) {
+  constexpr std::array<std::string_view, 7> kWhole = {"Long", "Int",  "Short", "Char",
+                                                      "Byte", "Bool", "Uint8"};
+  return std::find(kWhole.begin(), kWhole.end(), type) != kWhole.end();
+}
+
 class Recorder {
  public:
   explicit Recorder(Recording& recording) : its_(recording) {}
@@ -163,7 +169,7 @@ class Recorder {
         its_.collectives.push_back(
             {kind_of(event.collective.empty() ? event.name : event.collective), event.elements_in,
              bytes_of_type(event.element_type), event.group_size,
-             number_of(its_.names, event.group)});
+             number_of(its_.names, event.group), is_whole_number(event.element_type)});
       }
     }
     keep(its_.gpu, operation);

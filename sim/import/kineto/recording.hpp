@@ -59,6 +59,7 @@ struct Collective {
   int element_bytes = 0;       // 0: not said
   std::int64_t group_size = -1;
   std::uint32_t group = 0;  // what the group is for: a number of Recording::names
+  bool whole_numbers = false;
 };
 
 /// A kernel, copy or memset.

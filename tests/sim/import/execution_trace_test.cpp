@@ -137,6 +137,7 @@ TEST_CASE("a Chakra trace gives the model, its times and its collectives", "[exe
   CHECK(result.collectives[0].count == 2);
   CHECK(result.collectives[0].bytes == Bytes{4 * 378});
   CHECK(result.collectives[1].name == "broadcast");
+  CHECK(result.model->buffers() == std::vector{result.collectives[1].bytes});
   CHECK(result.buckets == std::vector<std::int64_t>{90, 288});
   CHECK_THAT(join(result.notes.used),
              Contains("19 nodes: 8 of the GPU, 455 us, 8 of the host, 20 us, 3 collectives"));

@@ -82,6 +82,8 @@ TEST_CASE("the A100's trace has DDP's five buckets, and sizes that add up to the
   CHECK(resnet.collectives[0].count == 5);
   CHECK(resnet.collectives[0].bytes.count == 102'228'128);
   CHECK(resnet.collectives[1].count == 2);
+  // Mean and variance of 26,560 channels in fp32, and a counter of 8 bytes of each of 53 layers.
+  CHECK(resnet.model->buffers() == std::vector{Bytes{2 * 26'560 * 4}, Bytes{53 * 8}});
 }
 
 TEST_CASE("a trace with shapes is ResNet-50, tensor by tensor in forward order") {
