@@ -267,10 +267,12 @@ async function filtering(page) {
 async function themes(page) {
   const paper = () => page.evaluate(() =>
     getComputedStyle(document.documentElement).getPropertyValue("--paper").trim());
+  // Pictures that are still being drawn move the button: a locator waits until it stands still.
+  const press = () => page.locator("button.theme").click();
   const before = await paper();
-  await page.click("button.theme");
+  await press();
   const between = await paper();
-  await page.click("button.theme");
+  await press();
   const after = await paper();
   return before !== between && before === after ? [] : [`colours: ${before}, ${between}, ${after}`];
 }
