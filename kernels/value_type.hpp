@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/half.hpp"
 
@@ -33,32 +34,28 @@ GRADCAST_BOTH float left_of(ValueType type, float value, float sent) {
 }
 
 /// A tensor's numbers in memory: floats, or codes of 16 bits. A pointer to floats is one of them.
-struct Numbers {
-  void* first = nullptr;
+/// Memory: void, or const void where they are only read.
+template <class Memory>
+struct NumbersIn {
+  static constexpr bool kOnlyRead = std::is_const<Memory>::value;
+  using Float = std::conditional_t<kOnlyRead, const float, float>;
+  using Code = std::conditional_t<kOnlyRead, const std::uint16_t, std::uint16_t>;
+
+  Memory* first = nullptr;
   ValueType type = ValueType::Fp32;
 
-  Numbers() = default;
-  Numbers(float* floats) : first(floats) {}  // NOLINT(google-explicit-constructor)
-  Numbers(void* numbers, ValueType its_type) : first(numbers), type(its_type) {}
-  float* floats() const { return static_cast<float*>(first); }  // of fp32
+  NumbersIn() = default;
+  NumbersIn(Float* floats) : first(floats) {}  // NOLINT(google-explicit-constructor)
+  NumbersIn(Memory* numbers, ValueType its_type) : first(numbers), type(its_type) {}
+  Float* floats() const { return static_cast<Float*>(first); }  // of fp32
   bool operator==(std::nullptr_t) const { return first == nullptr; }
 };
-
-/// Numbers that are only read.
-struct ConstNumbers {
-  const void* first = nullptr;
-  ValueType type = ValueType::Fp32;
-
-  ConstNumbers() = default;
-  ConstNumbers(const float* floats) : first(floats) {}  // NOLINT(google-explicit-constructor)
-  ConstNumbers(const void* numbers, ValueType its_type) : first(numbers), type(its_type) {}
-  const float* floats() const { return static_cast<const float*>(first); }  // of fp32
-  bool operator==(std::nullptr_t) const { return first == nullptr; }
-};
+using Numbers = NumbersIn<void>;
+using ConstNumbers = NumbersIn<const void>;
 
 /// Elements from the last place of four neighbours' alignment to the first number: 0 to 3.
-template <class Tensor>
-std::int32_t elements_past_alignment(const Tensor& numbers) {
+template <class Memory>
+std::int32_t elements_past_alignment(const NumbersIn<Memory>& numbers) {
   const auto size = static_cast<std::uintptr_t>(bytes_of_value(numbers.type));
   return static_cast<std::int32_t>(reinterpret_cast<std::uintptr_t>(numbers.first) / size % 4);
 }

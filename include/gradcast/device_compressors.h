@@ -17,9 +17,8 @@
  * as they are, and compute in fp32: a decode rounds once, to nearest. Residuals are fp32.
  *
  * Pointers to tensors are to memory of the current device, aligned to a number (to four of them is
- * faster).
- * Preparing plans on the host, and enqueues an upload of tables: where k or a pointer changes,
- * prepare anew in the same workspace. Running needs no memory, waits for nothing and can
+ * faster). Preparing plans on the host, and enqueues an upload of tables: where k or a pointer
+ * changes, prepare anew in the same workspace. Running needs no memory, waits for nothing and can
  * be captured in a CUDA graph. `stream` is a cudaStream_t, null the default stream.
  *
  * Errors: as in compressors.h; gradcast_device_error() has the line. */
@@ -91,8 +90,8 @@ typedef struct gradcast_sparse_set {
   const int64_t* count; /* one number on the device */
 } gradcast_sparse_set;
 
-/* dense[elements] = factor x the sum of the sets, in their order. dense_type: gradcast_value_type.
- */
+/* dense[elements], of dense_type (gradcast_value_type) = factor x the sum of the sets, in their
+ * order. */
 GRADCAST_API gradcast_status gradcast_prepare_sparse_decode(
     const gradcast_sparse_set* sets, int64_t number, int32_t value_type, float factor, void* dense,
     int32_t dense_type, int64_t elements, gradcast_workspace* workspace, gradcast_call** call);

@@ -21,10 +21,10 @@ inline bool is_aligned(const void* memory) {
   return reinterpret_cast<std::uintptr_t>(memory) % 16 == 0;
 }
 /// Four neighbours can be read and written at once.
-inline bool is_aligned(const ConstNumbers& numbers) {
+template <class Memory>
+bool is_aligned(const NumbersIn<Memory>& numbers) {
   return elements_past_alignment(numbers) == 0;
 }
-inline bool is_aligned(const Numbers& numbers) { return elements_past_alignment(numbers) == 0; }
 
 /// Numbers of the blocks that a tensor gets, `count` of them; returns the first.
 inline std::int32_t append_blocks(std::vector<std::int32_t>& table, std::int64_t count,

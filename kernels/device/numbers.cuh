@@ -56,30 +56,18 @@ struct Codes {
   }
 };
 
-/// body(numbers), by their type. They are known to lie in global memory.
-template <class Body>
-__device__ __forceinline__ void as_typed(const ConstNumbers& numbers, Body body) {
+/// Calls body(numbers) with Floats or Codes, by their type. They are known to lie in global memory.
+template <class Memory, class Body>
+__device__ __forceinline__ void as_typed(const NumbersIn<Memory>& numbers, Body body) {
+  using Float = typename NumbersIn<Memory>::Float;
+  using Code = typename NumbersIn<Memory>::Code;
   assume_global(numbers.first);
   if (numbers.type == ValueType::Fp32)
-    body(Floats<const float>{static_cast<const float*>(numbers.first)});
+    body(Floats<Float>{static_cast<Float*>(numbers.first)});
   else if (numbers.type == ValueType::Fp16)
-    body(Codes<ValueType::Fp16, const std::uint16_t>{
-        static_cast<const std::uint16_t*>(numbers.first)});
+    body(Codes<ValueType::Fp16, Code>{static_cast<Code*>(numbers.first)});
   else
-    body(Codes<ValueType::Bf16, const std::uint16_t>{
-        static_cast<const std::uint16_t*>(numbers.first)});
-}
-
-/// The same of numbers that are written.
-template <class Body>
-__device__ __forceinline__ void as_typed(const Numbers& numbers, Body body) {
-  assume_global(numbers.first);
-  if (numbers.type == ValueType::Fp32)
-    body(Floats<float>{static_cast<float*>(numbers.first)});
-  else if (numbers.type == ValueType::Fp16)
-    body(Codes<ValueType::Fp16, std::uint16_t>{static_cast<std::uint16_t*>(numbers.first)});
-  else
-    body(Codes<ValueType::Bf16, std::uint16_t>{static_cast<std::uint16_t*>(numbers.first)});
+    body(Codes<ValueType::Bf16, Code>{static_cast<Code*>(numbers.first)});
 }
 
 }  // namespace gradcast::GRADCAST_DEVICE

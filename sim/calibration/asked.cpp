@@ -70,8 +70,7 @@ std::vector<Input> parse_inputs(const std::string& text) {
 
 std::vector<ValueType> parse_input_types(const std::string& text) {
   std::vector<ValueType> types;
-  for (const std::string& word : parse_words(text))
-    types.push_back(parse_value_type(to_text(parse_tensor_type(word))));
+  for (const std::string& word : parse_words(text)) types.push_back(parse_value_type(word));
   return types;
 }
 

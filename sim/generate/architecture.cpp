@@ -25,7 +25,6 @@ Shape slide(Shape in, const Window& window, std::int64_t channels) {
 constexpr std::int64_t kIndexBytes = 8;  // PyTorch's rows and places are int64
 constexpr std::int64_t kMaskBytes = 1;
 constexpr std::int64_t kFp32Bytes = 4;
-constexpr std::int64_t kCounterBytes = 8;  // num_batches_tracked, int64
 
 GradientTensor shaped(GradientTensor tensor, const std::vector<std::int64_t>& shape) {
   tensor.shape = shape;
@@ -132,8 +131,7 @@ void Architecture::batch_norm(const std::string& layer) {
   added.multiply_accumulates = at_.elements();
   give(added, weight_and_bias(layer, {at_.channels}, at_.channels, added.multiply_accumulates),
        kept);
-  added.tensors.front().buffer_bytes = 2 * at_.channels * kFp32Bytes;
-  added.tensors.front().counter_bytes = kCounterBytes;
+  added.tensors.front().keep_running_statistics(at_.channels);
 }
 
 void Architecture::linear(const std::string& layer, std::int64_t out_features) {

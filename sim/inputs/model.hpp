@@ -43,6 +43,13 @@ struct GradientTensor {
   Bytes bytes() const { return Bytes{elements * bytes_of(type)}; }
   Bytes gradient_bytes() const { return Bytes{frozen ? 0 : elements * bytes_of(gradient_type)}; }
   Bytes sum_bytes() const { return Bytes{frozen ? 0 : elements * bytes_of(sum_type)}; }
+
+  /// Gives it the buffers of a batch normalisation as PyTorch has them: of each channel a mean and
+  /// a variance in fp32, and a count of batches in 64 bits.
+  void keep_running_statistics(std::int64_t channels) {
+    buffer_bytes = 2 * 4 * channels;
+    counter_bytes = 8;
+  }
 };
 
 struct Model {

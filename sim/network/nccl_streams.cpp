@@ -70,7 +70,7 @@ void add_to_switches(LoadOfRank& load, const RankLayout& layout, int node, int i
            streams::alone(share(whole.payload, 1. / layout.gpus_of(node)), whole.protocol));
 }
 
-/// What all ranks send at once. `add` adds what a rank sends.
+/// All ranks send at once. `add` adds what a rank sends.
 template <class Add>
 Phase flow_of(const RankLayout& layout, Add add) {
   Phase flow{.reducing_rounds = 1, .rotational = layout.even()};

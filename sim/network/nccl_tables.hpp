@@ -14,11 +14,11 @@ inline bool since(const NcclVersion& version, int minor, int patch = 0) {
   return version >= NcclVersion{2, minor, patch};
 }
 
-/// Before the first step.
+/// Latency before the first step.
 ByProtocol base_latency(const NcclVersion& version, NcclAlgorithm algorithm);
-/// Of a step inside a node.
+/// Latency of a step inside a node.
 ByProtocol latency_inside(const NcclVersion& version, NcclAlgorithm algorithm, bool nvlink);
-/// Of a step between nodes.
+/// Latency of a step between nodes.
 ByProtocol latency_between(const NcclVersion& version, NcclAlgorithm algorithm);
 /// The host's time to post a network operation, which a ring's other steps wait for.
 double post_overhead(const NcclMachine& machine, NcclProtocol protocol);

@@ -20,7 +20,8 @@ from ._settings import Settings
 if TYPE_CHECKING:
     from ._exchange import Part
 
-_TYPES = {torch.float32: 0, torch.float16: 1, torch.bfloat16: 2}  # numbers of _compressors.VALUE_TYPES
+_TYPES = {torch.float32: _compressors.VALUE_TYPES["fp32"], torch.float16: _compressors.VALUE_TYPES["fp16"],
+          torch.bfloat16: _compressors.VALUE_TYPES["bf16"]}
 _VALUE_DTYPES = {"fp32": torch.float32, "fp16": torch.int16, "bf16": torch.int16}  # 16 bits travel as codes
 
 
@@ -28,7 +29,7 @@ class Coder(Protocol):
     """Gradients and residuals are flat, contiguous float32, of all of the group's elements; a residual of None: no
     error feedback. `seeds`, `ks`: of each part."""
 
-    takes_16_bits: bool  # gradients may be bfloat16 or float16: read as they are, and what is received is rounded once
+    takes_16_bits: bool  # gradients may be bfloat16 or float16 too: read as they are; a mean is rounded once
 
     def room(self, name: str, size: int, dtype: torch.dtype) -> Tensor:
         """Memory for what is sent or received, until the next exchange of the group. It holds anything."""
@@ -345,7 +346,8 @@ class OnDevice:
                 [_device.SparseSet(_address(values), _address(indices), _address(count)) for values, indices in sets],
                 self._settings.value_type, factor, _address(gradient), _TYPES[gradient.dtype], gradient.numel())
 
-        key = (factor, gradient.dtype, _address(gradient), *((_address(values), _address(indices)) for values, indices in sets))
+        key = (factor, gradient.dtype, _address(gradient),
+               *((_address(values), _address(indices)) for values, indices in sets))
         self._run(self._call("add up", key, (), make))
 
     # ---- casts and quantisers
@@ -417,7 +419,8 @@ class OnDevice:
     def add_levels(self, gradient: Tensor, factor: float) -> None:
         settings, workers = self._settings, self._workers
         none = [0] * len(self._parts)
-        self._run(self._call("add levels", (factor, gradient.dtype, _address(gradient), workers), (), lambda: self._kernels.level_decode(
+        key = (factor, gradient.dtype, _address(gradient), workers)
+        self._run(self._call("add levels", key, (), lambda: self._kernels.level_decode(
             settings.compressor, settings.parameter, workers, factor,
             self._level_tensors(gradient, None, none, workers))))
 

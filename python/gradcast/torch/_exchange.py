@@ -91,7 +91,11 @@ class Group:
     parts: list[Part]
     coder: Coder
     kept: dict[str, Tensor] = field(default_factory=dict)  # flat: "residual", "velocity", "query"
-    cuts: list[tuple[int, Group]] = field(default_factory=list)  # what is exchanged in its place, each from an element on
+    cuts: list[tuple[int, Group]] = field(default_factory=list)  # exchanged in its place, each from an element on
+
+    @property
+    def elements(self) -> int:
+        return self.parts[-1].first + self.parts[-1].elements
 
 
 class Memory:
@@ -161,8 +165,6 @@ class Memory:
             return self._groups[key]
         pieces = tuple(self.pieces(key))
         parts = self._parts(number, pieces)
-        low_rank = self._settings.its.family == "low-rank"
-        runs = [(0, parts)] if low_rank else _runs(parts)
         group = Group(pieces, parts, coder_of(self._settings, parts, device))
         sizes = {piece.name: self._sizes(piece) for piece in pieces}
         for what in ("residual", "velocity", "query"):
@@ -177,11 +179,11 @@ class Memory:
                     view.copy_(before)
                 self._views.setdefault(name, {})[what] = view
                 first += sizes[name][what]
-        if len(runs) > 1:
-            for first, its in runs:
-                elements = its[-1].first + its[-1].elements
-                kept = {what: flat[first:first + elements] for what, flat in group.kept.items()}
-                group.cuts.append((first, Group((), its, coder_of(self._settings, its, device), kept)))
+        if group.elements > MOST_TOGETHER and self._settings.its.family != "low-rank":
+            for first, its in _runs(parts):
+                cut = Group((), its, coder_of(self._settings, its, device))
+                cut.kept = {what: flat[first:first + cut.elements] for what, flat in group.kept.items()}
+                group.cuts.append((first, cut))
         moved = set(key)
         self._groups = {other: its for other, its in self._groups.items() if moved.isdisjoint(other)}
         self._groups[key] = group
@@ -306,9 +308,8 @@ def exchange(settings: Settings, group: Group, gradient: Tensor, turn: Turn) -> 
 
 def _one_after_another(settings: Settings, group: Group, gradient: Tensor, turn: Turn) -> Exchange:
     for first, its in group.cuts:
-        elements = its.parts[-1].first + its.parts[-1].elements
-        running = exchange(settings, its, gradient[first:first + elements], turn)
-        ends = first + elements == gradient.numel()
+        running = exchange(settings, its, gradient[first:first + its.elements], turn)
+        ends = first + its.elements == group.elements
         try:
             needed = next(running)
             while True:

@@ -190,9 +190,12 @@ class Reading {
     Model model{name_, {}};
     for (const Parameter& parameter : parameters_.tensors)
       model.tensors.push_back({parameter.layer, parameter.name, parameter.elements, 0});
-    for (const ImportedCollective& one : imported_.collectives)
-      if (one.name == "broadcast" && !model.tensors.empty())
-        model.tensors.front().buffer_bytes = one.bytes.count;
+    for (const ImportedCollective& one : imported_.collectives) {
+      if (one.name != "broadcast" || model.tensors.empty()) continue;
+      model.tensors.front().buffer_bytes = one.bytes.count;
+      imported_.notes.inferred.push_back("buffers of " + std::to_string(one.bytes.count) +
+                                         " bytes: what a step broadcasts");
+    }
     imported_.shapes = ShapesFrom::Recorded;
     imported_.model = std::move(model);
     imported_.notes.used.push_back("sizes of " + std::to_string(parameters_.tensors.size()) +

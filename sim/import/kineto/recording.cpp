@@ -63,31 +63,32 @@ bool is_collective_kernel(std::string_view name) {
          contains(name, "ncclKernel") || name.starts_with("rccl");
 }
 
-int bytes_of_type(std::string_view type) {
-  constexpr std::array<std::pair<std::string_view, int>, 13> kTypes = {{
+/// A type as the trace names it.
+struct ElementType {
+  std::string_view name;
+  int bytes = 0;  // 0: not known
+  bool whole_numbers = false;
+};
+
+ElementType element_type(std::string_view name) {
+  constexpr std::array<ElementType, 13> kTypes = {{
       {"Float", 4},
       {"Half", 2},
       {"BFloat16", 2},
       {"Double", 8},
-      {"Long", 8},
-      {"Int", 4},
-      {"Char", 1},
-      {"Byte", 1},
-      {"Bool", 1},
-      {"Short", 2},
+      {"Long", 8, true},
+      {"Int", 4, true},
+      {"Char", 1, true},
+      {"Byte", 1, true},
+      {"Bool", 1, true},
+      {"Short", 2, true},
       {"Float8_e4m3fn", 1},
       {"Float8_e5m2", 1},
-      {"Uint8", 1},
+      {"Uint8", 1, true},
   }};
-  for (const auto& [name, bytes] : kTypes)
-    if (name == type) return bytes;
-  return 0;
-}
-
-bool is_whole_number(std::string_view type) {
-  constexpr std::array<std::string_view, 7> kWhole = {"Long", "Int",  "Short", "Char",
-                                                      "Byte", "Bool", "Uint8"};
-  return std::find(kWhole.begin(), kWhole.end(), type) != kWhole.end();
+  for (const ElementType& type : kTypes)
+    if (type.name == name) return type;
+  return {name};
 }
 
 class Recorder {
@@ -166,10 +167,10 @@ class Recorder {
         its_.devices.push_back(event.device);
       if (is_collective_kernel(event.name)) {
         operation.collective = static_cast<std::int32_t>(its_.collectives.size());
+        const ElementType type = element_type(event.element_type);
         its_.collectives.push_back(
             {kind_of(event.collective.empty() ? event.name : event.collective), event.elements_in,
-             bytes_of_type(event.element_type), event.group_size,
-             number_of(its_.names, event.group), is_whole_number(event.element_type)});
+             type.bytes, event.group_size, number_of(its_.names, event.group), type.whole_numbers});
       }
     }
     keep(its_.gpu, operation);

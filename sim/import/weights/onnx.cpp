@@ -70,9 +70,8 @@ class Conversion {
     if (!each.tensors.empty())
       each.tensors.front().forward_flops = 2 * static_cast<double>(each.multiply_accumulates);
     if (!each.tensors.empty() && node.type == "BatchNormalization") {
-      // As PyTorch has them: a mean and a variance a channel in fp32, and a counter of 64 bits.
-      each.tensors.front().buffer_bytes = 2 * 4 * each.tensors.front().elements;
-      each.tensors.front().counter_bytes = 8;
+      each.tensors.front().keep_running_statistics(each.tensors.front().elements);
+      ++normalisations_;
     }
     network_.operators.push_back(std::move(each));
   }
@@ -207,6 +206,10 @@ class Conversion {
         "; no weights were read");
     notes.used.push_back("the order of the tensors: that of the nodes that take them");
     initializers_.say(notes);
+    if (normalisations_ > 0)
+      notes.inferred.push_back(
+          "the buffers of " + std::to_string(normalisations_) +
+          " batch normalisations, as PyTorch has them: running statistics and a count of batches");
     if (tied_ > 0)
       notes.inferred.push_back(
           "a head that shares the table of embeddings, by equal values: one gradient");
@@ -229,6 +232,7 @@ class Conversion {
   std::vector<Weight> weights_;
   bool has_convolutions_ = false;
   bool has_normalisation_ = false;
+  int normalisations_ = 0;  // with buffers
   int tied_ = 0;
 };
 

@@ -75,6 +75,25 @@ bool has_part(const std::string& name, std::string_view part) {
   return std::find(parts.begin(), parts.end(), part) != parts.end();
 }
 
+/// Only running statistics are kept: which masks and tables are buffers today, a file does not say.
+void keep_bytes(const std::vector<Weight>& statistics, std::vector<Weight>& weights,
+                ImportNotes& notes) {
+  if (weights.empty()) return;
+  std::map<std::string, Weight*> of_layer;
+  for (Weight& weight : weights) of_layer.try_emplace(layer_of(weight.name), &weight);
+  std::int64_t bytes = 0;
+  for (const Weight& statistic : statistics) {
+    const auto found = of_layer.find(layer_of(statistic.name));
+    Weight& beside = found == of_layer.end() ? weights.front() : *found->second;
+    (is_whole_number(statistic.type) ? beside.counter_bytes : beside.buffer_bytes) +=
+        statistic.bytes;
+    bytes += statistic.bytes;
+  }
+  if (bytes > 0)
+    notes.used.push_back("the sizes of running statistics, " + std::to_string(bytes) +
+                         " bytes: buffers, which DDP broadcasts");
+}
+
 }  // namespace
 
 std::int64_t elements_of(const std::vector<std::int64_t>& shape) {
@@ -154,29 +173,6 @@ void require_sane_sum(const std::vector<Weight>& weights, const std::string& fil
       throw DataError(file, 0,
                       "has more than " + std::to_string(kMost) + " elements, as no network has");
 }
-
-namespace {
-
-/// Only running statistics are kept: which masks and tables are buffers today, a file does not say.
-void keep_bytes(const std::vector<Weight>& statistics, std::vector<Weight>& weights,
-                ImportNotes& notes) {
-  if (weights.empty()) return;
-  std::map<std::string, Weight*> of_layer;
-  for (Weight& weight : weights) of_layer.try_emplace(layer_of(weight.name), &weight);
-  std::int64_t bytes = 0;
-  for (const Weight& statistic : statistics) {
-    const auto found = of_layer.find(layer_of(statistic.name));
-    Weight& beside = found == of_layer.end() ? weights.front() : *found->second;
-    (is_whole_number(statistic.type) ? beside.counter_bytes : beside.buffer_bytes) +=
-        statistic.bytes;
-    bytes += statistic.bytes;
-  }
-  if (bytes > 0)
-    notes.used.push_back("the sizes of running statistics, " + std::to_string(bytes) +
-                         " bytes: buffers, which DDP broadcasts");
-}
-
-}  // namespace
 
 void drop_untrained(std::vector<Weight>& weights, ImportNotes& notes) {
   std::vector<std::string> reasons;  // in the order in which they were met

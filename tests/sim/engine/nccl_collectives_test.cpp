@@ -160,7 +160,7 @@ TEST_CASE("PAT takes what its messages take, and what its formula says", "[nccl]
   CHECK(chosen > 20);
 }
 
-/// What an all-reduce takes by one algorithm, where the network's switches add up.
+/// Time of an all-reduce by one algorithm, where the network's switches add up.
 double by_switches(Cluster cluster, const char* algorithm, Bytes bytes, const char* engine) {
   cluster.network_sharp = YesNo::Yes;
   cluster.nccl_settings = parse_nccl_settings(std::string("NCCL_ALGO=") + algorithm);

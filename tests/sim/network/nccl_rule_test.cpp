@@ -273,7 +273,7 @@ TEST_CASE("NCCL estimates CollNet by what GPUs reach inside their nodes", "[nccl
   // Half as many NICs as GPUs: 4 channels of 40 GB/s, and 1 / 1.5 of them.
   machine.channels = 4;
   check(NcclAlgorithm::CollNetDirect, {2, 27, 5}, 2 * 3.7 + 14 * .4 + 31, 136. / 2 / 1.5);
-  // Of one GPU a node both are a step, since 2.23 that of a tree.
+  // Both are one step where a node has one GPU, since 2.23 that of a tree.
   machine.channels = machine.gpus_per_node = 1;
   check(NcclAlgorithm::CollNetDirect, {2, 27, 5}, 14, .85 * 20);
   check(NcclAlgorithm::CollNetChain, {2, 27, 5}, 14, 20);
