@@ -22,7 +22,7 @@ bool costs_known(const Scenario& scenario, const Request& request) {
   if (!scenario.compresses()) return true;
   const auto& stack = scenario.stack != nullptr ? scenario.stack : scenario.population;
   if (stack == nullptr) return is_fitted(request.costs);
-  return costs_fitted(*stack, scenario.compressor->name);
+  return costs_fitted(*stack, scenario);
 }
 
 struct OptionAnswer {

@@ -9,6 +9,7 @@
 #include "sim/inputs/cluster_file.hpp"
 #include "sim/inputs/cluster_values.hpp"
 #include "sim/plan/stack.hpp"
+#include "sim/plan/stack_use.hpp"
 
 namespace gradcast {
 namespace {
@@ -131,14 +132,18 @@ bool costs_fitted(const Estimates& estimates, DataFiles& files) {
   const Request& fitted = estimates.fitted->request;
   const Compressor* compressor = find_compressor(fitted.compressor);
   if (compressor != nullptr && compressor->family == Family::Dense) return true;
-  if (!fitted.stack.empty()) return costs_fitted(*stack_of(fitted, files), fitted.compressor);
+  if (!fitted.stack.empty())
+    return costs_fitted(*stack_of(fitted, files), make_scenario(fitted, files));
   return fitted.costs != estimates.physics.request.costs &&
          costs_of(fitted, files) != costs_of(estimates.physics.request, files);
 }
 
-bool costs_fitted(const Stack& stack, std::string_view compressor) {
-  return std::any_of(stack.terms.begin(), stack.terms.end(),
-                     [&](const StackTerm& term) { return term.compressor == compressor; });
+bool costs_fitted(const Stack& stack, const Scenario& scenario) {
+  const std::vector<const StackTerm*> terms = terms_for(stack, scenario);
+  return std::any_of(terms.begin(), terms.end(), [](const StackTerm* term) {
+    const bool of_calls = term->quantity->name == "encode_per_call";
+    return !term->compressor.empty() || (of_calls && !term->implementation.empty());
+  });
 }
 
 Scenario make_scenario(const Asked& asked, DataFiles& files) {

@@ -182,13 +182,12 @@ std::string population_file(Transport transport) {
 /// where the data folder lacks that.
 std::string stack_name(const Request& request, const DataFiles& files) {
   const std::string& typed = request.stack;
-  if (typed.empty() && request.population.empty()) {
+  if (typed.empty()) {
     for (const Transport transport : {transport_of(request.collective), Transport::Nccl})
       if (const std::string usual = population_file(transport); files.has(kStacks, usual))
         return usual;
     return "";
   }
-  if (typed.empty()) return request.population;
   return is_path(typed) || typed.starts_with(kStacks.prefix) ? typed
                                                              : std::string(kStacks.prefix) + typed;
 }
@@ -303,8 +302,7 @@ Request unseen_request(Request request, const std::string& source, DataFiles& fi
     const auto stack = others.parsed(others.read(kStacks, name), load_stack);
     if (std::find(stack->without.begin(), stack->without.end(), source) == stack->without.end())
       continue;
-    (name.starts_with(population_file(Transport::Nccl)) ? request.population : request.stack) =
-        name;
+    request.stack = name;
     break;
   }
   return request;
@@ -347,8 +345,8 @@ RequestFiles read_files(const Request& request, DataFiles& files) {
     read.stack = &files.read(kStacks, name, request.folder);
   // A request that names no library may mean one that sends by MPI.
   if (const std::string by_mpi = population_file(Transport::Mpi);
-      request.stack.empty() && request.population.empty() &&
-      transport_of(request.collective) == Transport::Nccl && files.has(kStacks, by_mpi))
+      request.stack.empty() && transport_of(request.collective) == Transport::Nccl &&
+      files.has(kStacks, by_mpi))
     read.population_by_mpi = &files.read(kStacks, by_mpi);
   if (!request.events.empty()) read.events = &files.read(kEvents, request.events);
   if (compressor.family == Family::Dense) return read;

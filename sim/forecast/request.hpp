@@ -27,7 +27,6 @@ struct Request {
   bool today = false;        // what is left open is today's software: see preset.hpp
   std::string stack;         // the software; "": physics alone
   bool stack_given = false;  // somebody chose it, or that there be none
-  std::string population;    // whose interval a run without a stack has; "": by the collective
   std::string compressor = "dense";
   std::string mode;            // "": the cost table's choice
   std::string implementation;  // "": the cost table's choice
@@ -102,9 +101,8 @@ std::shared_ptr<const Stack> stack_of(const Request& request, DataFiles& files);
 bool stack_estimated_from(const Request& request, const std::string& source, DataFiles& files);
 
 /// The request with a stack that has not seen runs of this source. If its stack was estimated from
-/// such runs, the stack without their group takes its place, or, where nobody else measured it, no
-/// stack, and the population without them. A fitted cluster has software of its own, and gets no
-/// stack. Throws as read_files does.
+/// such runs, the stack without their group takes its place, or no stack where there is none. A
+/// fitted cluster has software of its own, and gets no stack. Throws as read_files does.
 Request unseen_request(Request request, const std::string& source, DataFiles& files);
 
 /// The files that a request reads; nullptr for one that it does not. They belong to the DataFiles.

@@ -2,6 +2,7 @@
 // uncertainty, and what physics itself gets wrong. Forecasts that share a term share its error, so
 // that a speedup is surer than either of its times.
 #pragma once
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,12 +32,15 @@ struct SpreadTerm {
   /// Deviation of the logarithm below the value; `deviation` is that above it. 0 means no deviation
   /// for a part of physics, and the same as above for all others.
   double deviation_below = 0;
+  /// The term takes so many times `seconds` at most, by physics.
+  double most = std::numeric_limits<double>::infinity();
 };
 
 struct SoftwareSpread {
   double forecast = 0;  // seconds, as it is said: by a known stack, else by physics
   double physics = 0;   // seconds, without any term
   double compute = 0;   // seconds of physics that were measured: one GPU alone
+  double least = 0;     // seconds that no run takes less than
   std::vector<SpreadTerm> terms;
   std::string group;  // runs of one group share the discrepancy
   /// Standard deviations of logarithms, as a Stack has them. The discrepancy is of all but compute.

@@ -60,7 +60,10 @@ class Reaches {
     if (what == "compute") return "one iteration of one GPU alone";
     if (what == "costs")
       return "the kernels of " + term.substr(of + 4) + " on this GPU (gradcast calibrate)";
-    if (of != std::string::npos && what != "discrepancy") return run_with(term.substr(of + 4));
+    if (of != std::string::npos && what != "discrepancy") {
+      const std::string its = term.substr(of + 4);
+      return run_with(its.substr(0, its.find(" by ")));
+    }
     return run_with(only_its ? names_.first : names_.second);
   }
 

@@ -74,6 +74,13 @@ CostFactors factors_of(const CostGrid& grid, const CostRows& rows, double densit
 
 }  // namespace
 
+std::string usual_implementation(const CostTable& table, std::string_view compressor) {
+  CostRows its;
+  for (const CostRow& row : table.rows)
+    if (row.compressor == compressor) its.push_back(&row);
+  return its.empty() ? "" : preferred_implementation(values_of(its, &CostRow::implementation));
+}
+
 SelectionScope parse_selection(std::string_view text) {
   if (text == "merged") return SelectionScope::Merged;
   if (text == "per-tensor") return SelectionScope::PerTensor;

@@ -111,6 +111,8 @@ struct CostEstimate {
 
 /// The implementation of rows that `calibrate --device cpu` wrote.
 inline constexpr std::string_view kCpuImplementation = "gradcast-cpu";
+/// That of a framework's operators, called one after another.
+inline constexpr std::string_view kOperators = "torch";
 
 struct CostTable {
   std::string name;  // the file's path, for messages

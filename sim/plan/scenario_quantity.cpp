@@ -120,6 +120,25 @@ constexpr SeenBy kSeenBy[] = {
     {"decode_per_rank", "calls elements ranks"},
 };
 
+/// The far ends of what the mechanism can do, as a stack's file would have them.
+struct Bound {
+  std::string_view quantity;
+  std::string_view end;
+};
+
+constexpr Bound kBounds[] = {
+    // Two that share what both need, each half: the memory or the multiprocessors of a GPU.
+    {"communication_slowdown", "100%"},
+    {"computing_slowdown", "200%"},  // and copies of both directions beside it
+    {"rank_spread", "25%"},
+    {"nic_share", "10%"},
+    // PCIe 1.0 with 4 lanes is the slowest link of a GPU that is sold for computing: 1 GB/s less
+    // its protocol. A copy in the host's memory comes after it.
+    {"staging_bandwidth", "500MBps"},
+    // One core reads two streams and writes one. The slowest host here copies 3 GB/s.
+    {"reduction_bandwidth", "500MBps"},
+};
+
 std::vector<ScenarioQuantity> marked(std::vector<ScenarioQuantity> all) {
   const auto among = [](std::span<const std::string_view> names, std::string_view name) {
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -129,6 +148,8 @@ std::vector<ScenarioQuantity> marked(std::vector<ScenarioQuantity> all) {
     quantity.of_collectives = among(kOfCollectives, quantity.name);
     for (const SeenBy& seen : kSeenBy)
       if (seen.quantity == quantity.name) quantity.seen_by = seen.numbers;
+    for (const Bound& bound : kBounds)
+      if (bound.quantity == quantity.name) quantity.most = quantity.parse(bound.end);
   }
   return all;
 }

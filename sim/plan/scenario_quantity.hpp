@@ -1,6 +1,7 @@
 // The quantities that can be estimated from measured runs: physical numbers on which a forecast
 // depends.
 #pragma once
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,8 @@ struct ScenarioQuantity {
   bool inverse = false;         // a rate: the longer the time of a byte, the lower
   bool software = false;        // else it is the hardware's, or the network's
   bool of_collectives = false;  // software that a collective alone pays too
+  /// The largest number that physics allows. No draw of an interval lies beyond.
+  double most = std::numeric_limits<double>::infinity();
   /// The numbers of situation.hpp on which a software time may depend in ways that nobody modelled:
   /// where a run lies outside of those that were seen, the value says nothing.
   std::string_view seen_by{};

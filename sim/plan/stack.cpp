@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::array kStackColumns = {"property", "value", "deviation", "source",
                                       // optional from here on
-                                      "compressor", "seen", "presence", "deviation_below",
-                                      "between"};
+                                      "compressor", "seen", "presence", "implementation",
+                                      "deviation_below", "between"};
 constexpr std::size_t kStackRequired = 4;
 
 /// A figure that is off by a factor of 20 and more says nothing.
@@ -187,6 +187,7 @@ StackTerm family_term(const std::vector<const StackTerm*>& others, const Compres
   StackTerm term;
   term.quantity = others[0]->quantity;
   term.compressor = compressor.name;
+  term.implementation = others[0]->implementation;
   term.of_family = true;
   term.presence = 0;
   std::vector<std::string> names;
@@ -216,14 +217,15 @@ StackTerm family_term(const std::vector<const StackTerm*>& others, const Compres
 /// Without such terms a compressor wins by what is not known of it.
 void add_family_terms(Stack& stack, std::span<const Compressor* const> compressors) {
   std::vector<StackTerm> added;
-  for (const ScenarioQuantity& quantity : all_scenario_quantities()) {
+  std::set<std::pair<const ScenarioQuantity*, std::string>> kinds;
+  std::set<std::pair<const ScenarioQuantity*, std::string>> of_all;  // whose row says more
+  for (const StackTerm& term : stack.terms)
+    (term.compressor.empty() ? of_all : kinds).emplace(term.quantity, term.implementation);
+  for (const auto& kind : kinds) {
+    if (of_all.contains(kind)) continue;
     std::vector<const StackTerm*> measured;
-    if (std::any_of(stack.terms.begin(), stack.terms.end(), [&](const StackTerm& term) {
-          return term.quantity == &quantity && term.compressor.empty();
-        }))
-      continue;  // a row of all compressors says more
     for (const StackTerm& term : stack.terms)
-      if (term.quantity == &quantity && !term.compressor.empty() && !term.of_family &&
+      if (std::pair(term.quantity, term.implementation) == kind && !term.of_family &&
           term.value > 0)
         measured.push_back(&term);
     for (const Compressor* compressor : compressors) {
@@ -295,7 +297,8 @@ std::string population_of(Transport transport) {
 }
 
 std::string StackTerm::name() const {
-  return std::string(quantity->name) + (compressor.empty() ? "" : " of " + compressor);
+  return std::string(quantity->name) + (compressor.empty() ? "" : " of " + compressor) +
+         (implementation.empty() ? "" : " by " + implementation);
 }
 
 Stack with_terms_of(Stack stack, const Compressor& compressor) {
@@ -333,8 +336,11 @@ Stack load_stack(const TextFile& file) {
     if (!rows.text("presence").empty()) term.presence = rows.value("presence", parse_presence);
     term.source = rows.text("source");
     term.seen = rows.value("seen", parse_seen);
+    term.implementation = rows.text("implementation");
+    if (!term.implementation.empty() && term.quantity->of != ScenarioQuantity::Of::Costs)
+      throw rows.failure("implementation", in_quotes(term.quantity->name) + " is of none");
     for (const StackTerm& other : stack.terms)
-      if (other.quantity == term.quantity && other.compressor == term.compressor)
+      if (other.name() == term.name())
         throw rows.failure("property", in_quotes(term.name()) + " stands twice");
     stack.terms.push_back(std::move(term));
   }
@@ -352,18 +358,18 @@ class Rows {
  public:
   explicit Rows(bool learned) : learned_(learned) {
     text_ = csv_line(cells({"property", "compressor", "value", "deviation", "source", "seen",
-                            "presence", "deviation_below", "between"}));
+                            "presence", "implementation", "deviation_below", "between"}));
   }
 
   void add(const std::string& property, const std::string& value, const std::string& source) {
-    add({property, "", value, "", source, "", "", "", ""});
+    add({property, "", value, "", source, "", "", "", "", ""});
   }
   void add(std::vector<std::string> row) { text_ += csv_line(cells(std::move(row))); }
   const std::string& text() const { return text_; }
 
  private:
   std::vector<std::string> cells(std::vector<std::string> row) const {
-    constexpr std::size_t kUsual = 7;
+    constexpr std::size_t kUsual = 8;
     if (!learned_) row.resize(kUsual);
     return row;
   }
@@ -386,24 +392,24 @@ std::string stack_csv(const Stack& stack, const std::vector<std::string>& proven
     rows.add({std::string(term.quantity->name), term.compressor,
               term.quantity->text(term.value, kDigitsKept), percent(term.deviation), term.source,
               to_text(term.seen), term.presence < 1 ? percent(term.presence) : "",
-              percent_or_none(term.deviation_below), ""});
+              term.implementation, percent_or_none(term.deviation_below), ""});
   }
   const std::string source = "of measured times over their forecasts, on a log scale";
   if (stack.factor)
     rows.add({kModelFactor, "", number_to_text(rounded_to(kDigitsKept, *stack.factor)),
               percent(stack.discrepancy), "on communication and software of this cluster", "", "",
-              percent_or_none(stack.discrepancy_below), ""});
+              "", percent_or_none(stack.discrepancy_below), ""});
   else
     rows.add("discrepancy", percent(stack.discrepancy),
              "of communication and software, measured over forecast, on a log scale: of a cluster");
   for (const KindFactor& each : stack.kinds)
     rows.add({kKindFactor, each.kind.compressor,
               number_to_text(rounded_to(kDigitsKept, each.factor)), percent(each.deviation),
-              "on all of runs that compute as long here", each.seen(), "", "", ""});
+              "on all of runs that compute as long here", each.seen(), "", "", "", ""});
   rows.add("scatter", percent(stack.scatter), source + ": of a run");
   for (const TermCorrelation& each : stack.correlations)
     rows.add({"correlation", "", number_to_text(each.value), "", "between the logarithms", "", "",
-              "", each.one + " | " + each.other});
+              "", "", each.one + " | " + each.other});
   if (stack.pipelines) rows.add("pipelines", "yes", "hides collectives under encoding");
   if (const auto& usual = stack.schedule) {
     rows.add("fusion", to_text(usual->fusion), usual->source);

@@ -29,8 +29,10 @@ struct StackTerm {
   std::vector<SeenBox> seen;
   double deviation_below = 0;  // that below the value, where it differs; 0: as above it
   bool of_family = false;      // no row says it: what other compressors of the family take
+  /// Beside whose encoding and decoding it is, as a cost table names them; "": anybody's.
+  std::string implementation{};
 
-  /// "encode_per_call of dgc"
+  /// "encode_per_call of dgc by torch"
   std::string name() const;
 };
 
@@ -116,7 +118,8 @@ struct Stack {
 };
 
 /// Reads `platforms/stack-<name>.csv`: property,value,deviation,source, and optionally compressor,
-/// seen ("calls=1 ranks=16"), presence, deviation_below and between. Throws DataError.
+/// seen ("calls=1 ranks=16"), presence, implementation, deviation_below and between. Throws
+/// DataError.
 Stack load_stack(const TextFile& file);
 
 /// The stack with costs of a compressor that a file describes: those of its family, where it has no

@@ -1,8 +1,10 @@
 #include "sim/plan/stack_use.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/base/text.hpp"
+#include "sim/inputs/compressor_costs.hpp"
 
 namespace gradcast {
 bool pays(const ScenarioQuantity& quantity, const std::string& compressor,
@@ -16,31 +18,29 @@ bool pays(const ScenarioQuantity& quantity, const std::string& compressor,
 
 namespace {
 
-bool compresses_on_cpu(const Scenario& scenario) {
-  if (!scenario.compresses()) return false;
-  if (!scenario.implementation.empty()) return scenario.implementation == kCpuImplementation;
-  const auto its = [&](const CostRow& row) { return row.compressor == scenario.compressor->name; };
-  const std::vector<CostRow>& rows = scenario.costs->rows;
-  return std::any_of(rows.begin(), rows.end(), its) &&
-         std::all_of(rows.begin(), rows.end(), [&](const CostRow& row) {
-           return !its(row) || row.implementation == kCpuImplementation;
-         });
-}
-
-/// True of time that only a compressor on a GPU takes.
-bool is_of_gpu(const StackTerm& term) {
-  return term.quantity->name == "staging_bandwidth" ||
-         (term.quantity->of == ScenarioQuantity::Of::Costs &&
-          (term.source == kNoRunOfIt || term.of_family));
+/// Whose costs of compressing the run has: the project's, or operators, as which a framework calls
+/// whatever else there is; "" where it compresses nothing.
+std::string implementation_of(const Scenario& scenario) {
+  if (!scenario.compresses()) return {};
+  const std::string made = !scenario.implementation.empty()
+                               ? scenario.implementation
+                               : usual_implementation(*scenario.costs, scenario.compressor->name);
+  return made.starts_with("gradcast") ? made : std::string(kOperators);
 }
 
 }  // namespace
 
+bool is_made_by(const std::string& implementation, const Scenario& scenario) {
+  return implementation.empty() || implementation == implementation_of(scenario);
+}
+
 std::vector<const StackTerm*> terms_for(const Stack& stack, const Scenario& scenario) {
   std::vector<const StackTerm*> terms;
-  const bool on_cpu = compresses_on_cpu(scenario);
+  const std::string made = implementation_of(scenario);
   for (const StackTerm& term : stack.terms) {
-    if (!pays(*term.quantity, term.compressor, scenario) || (on_cpu && is_of_gpu(term))) continue;
+    if (!pays(*term.quantity, term.compressor, scenario)) continue;
+    if (!term.implementation.empty() && term.implementation != made) continue;
+    if (made == kCpuImplementation && term.quantity->name == "staging_bandwidth") continue;
     if (std::find(scenario.stated.begin(), scenario.stated.end(), term.quantity->name) !=
         scenario.stated.end())
       continue;
@@ -49,7 +49,8 @@ std::vector<const StackTerm*> terms_for(const Stack& stack, const Scenario& scen
     });
     if (same == terms.end())
       terms.push_back(&term);
-    else if (!term.compressor.empty())
+    else if (std::pair(!term.compressor.empty(), !term.implementation.empty()) >
+             std::pair(!(*same)->compressor.empty(), !(*same)->implementation.empty()))
       *same = &term;
   }
   return terms;

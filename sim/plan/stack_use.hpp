@@ -13,11 +13,15 @@ namespace gradcast {
 bool pays(const ScenarioQuantity& quantity, const std::string& compressor,
           const Scenario& scenario);
 
+/// Whether the run's costs of compressing are those of an implementation; "": anybody's. All that
+/// is not the project's counts as operators of a framework.
+bool is_made_by(const std::string& implementation, const Scenario& scenario);
+
 /// The terms of a stack that concern this run: its compressor's own before those of all. Without
-/// costs of compressors where nothing is compressed, without those of an iteration where a
-/// collective alone is run, and without what was asked for by value. A compressor whose costs were
-/// timed on the CPU launches no kernels and waits for none, and its payload is in the host's
-/// memory: so without staging, and without what other stacks' runs show beside kernels.
+/// costs of compressors where nothing is compressed, or beside another implementation, without
+/// those of an iteration where a collective alone is run, and without what was asked for by value.
+/// A compressor whose costs were timed on the CPU has its payload in the host's memory: so without
+/// staging.
 std::vector<const StackTerm*> terms_for(const Stack& stack, const Scenario& scenario);
 
 /// Whether most stacks of a population have the term: then it is in their forecast.

@@ -38,8 +38,12 @@ void GroupChain::sweep(const VectorXd& middle, const VectorXd& deviation, double
   move_scatter(dice, learning);
 }
 
+VectorXd GroupChain::bounded(const VectorXd& x) const {
+  return group_.most.size() > 0 ? VectorXd(x.cwiseMin(group_.most)) : x;
+}
+
 double GroupChain::misfit(const VectorXd& x, double shift, double scatter) const {
-  const VectorXd numbers = x.array().exp();
+  const VectorXd numbers = bounded(x).array().exp();
   const VectorXd times =
       group_.compute + std::exp(shift) * (group_.physics - group_.compute + group_.gain * numbers);
   VectorXd errors = group_.measured - times.array().log().matrix();

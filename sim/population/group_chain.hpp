@@ -40,6 +40,8 @@ class GroupChain {
   GroupChain(const LinearGroup& group, const GroupChainOptions& options);
 
   const Eigen::VectorXd& x() const { return x_; }  // by term of the group
+  /// What x means: no more than physics allows.
+  Eigen::VectorXd bounded() const { return bounded(x_); }
   double misfit() const { return misfit_; }
   double misfit_at(const Eigen::VectorXd& x) const { return misfit(x, shift_, scatter_); }
   void set(const Eigen::VectorXd& x, double its_misfit) {
@@ -61,6 +63,7 @@ class GroupChain {
              Dice& dice, bool learning);
 
  private:
+  Eigen::VectorXd bounded(const Eigen::VectorXd& x) const;
   /// Minus the logarithm of the likelihood.
   double misfit(const Eigen::VectorXd& x, double shift, double scatter) const;
   double log_scatter_prior(double scatter) const;

@@ -11,13 +11,14 @@ namespace gradcast {
 namespace {
 
 constexpr std::array kColumns = {"stacks",    "property", "compressor", "value",
-                                 "deviation", "seen",     "source"};
+                                 "deviation", "seen",     "source",     "implementation"};
+constexpr std::size_t kRequired = 7;
 
 }  // namespace
 
 std::vector<KnownTerm> load_known_terms(const TextFile& file) {
   std::vector<KnownTerm> all;
-  CsvReader rows(file, kColumns);
+  CsvReader rows(file, kColumns, kRequired);
   while (rows.next()) {
     KnownTerm known;
     known.file = rows.path();
@@ -27,6 +28,7 @@ std::vector<KnownTerm> load_known_terms(const TextFile& file) {
     if (!known.quantity->software)
       throw rows.failure("property", in_quotes(known.quantity->name) + " is the hardware's");
     known.compressor = rows.value("compressor", parse_term_compressor);
+    known.implementation = rows.text("implementation");
     known.source = rows.word("source");
     if (!rows.text("seen").empty()) known.seen = rows.value("seen", parse_seen);
     const std::string& value = rows.text("value");
@@ -62,9 +64,11 @@ std::vector<std::string> apply_known(Stack& stack, const std::vector<KnownTerm>&
   for (const KnownTerm& its : known) {
     if (!has_any_part(stack.name, its.stacks)) continue;
     auto term = std::find_if(stack.terms.begin(), stack.terms.end(), [&](const StackTerm& each) {
-      return each.quantity == its.quantity && each.compressor == its.compressor;
+      return each.quantity == its.quantity && each.compressor == its.compressor &&
+             each.implementation == its.implementation;
     });
-    if (measured && (its.compressor.empty() || term != stack.terms.end())) continue;
+    const bool of_all = its.compressor.empty() && its.implementation.empty();
+    if (measured && (of_all || term != stack.terms.end())) continue;
     if (its.ruled_out) {
       if (term == stack.terms.end()) continue;
       taken_out.push_back("Without " + term->name() + ": " + its.source);
@@ -76,6 +80,7 @@ std::vector<std::string> apply_known(Stack& stack, const std::vector<KnownTerm>&
       term = stack.terms.end() - 1;
       term->quantity = its.quantity;
       term->compressor = its.compressor;
+      term->implementation = its.implementation;
     }
     if (term == stack.terms.end()) continue;
     if (its.value) {

@@ -18,6 +18,7 @@ struct KnownTerm {
   std::vector<std::string> stacks;  // parts of the names of stacks
   const ScenarioQuantity* quantity = nullptr;
   std::string compressor;         // of which it is a cost; "": of all, or of none
+  std::string implementation;     // beside whose encoding; "": anybody's
   bool ruled_out = false;         // the stack cannot have it
   std::optional<double> value{};  // in the quantity's number; none: what other stacks say
   double deviation = 0;           // of that value, as in a StackTerm
@@ -25,8 +26,8 @@ struct KnownTerm {
   std::string source;
 };
 
-/// Reads `traces/stack-known.csv`: stacks,property,compressor,value,deviation,seen,source.
-/// Throws DataError.
+/// Reads `traces/stack-known.csv`: stacks,property,compressor,value,deviation,seen,source and
+/// implementation. Throws DataError.
 std::vector<KnownTerm> load_known_terms(const TextFile& file);
 
 /// Those of the data folder. Throws as DataFiles::read does, too.
@@ -36,8 +37,8 @@ std::vector<KnownTerm> load_known_terms(DataFiles& files);
 void require_stacks_of(const std::vector<KnownTerm>& known, const std::vector<std::string>& names);
 
 /// Changes the terms of a stack that nobody measured to what is known of it. Returns a sentence for
-/// each term that was taken out. A stack that was `measured` gains the costs of compressors that no
-/// run of it had, and keeps all else.
+/// each term that was taken out. A stack that was `measured` gains the costs of compressors and
+/// implementations that no run of it had, and keeps all else.
 std::vector<std::string> apply_known(Stack& stack, const std::vector<KnownTerm>& known,
                                      bool measured = false);
 

@@ -208,7 +208,7 @@ std::vector<StackLearner::Draw> StackLearner::chain_draws(const LinearGroup& lin
     const bool learning = i < lengths.burn_in;
     chain.sweep(middle_, deviation_, discrepancy, dice, learning);
     if (!learning && i % lengths.thin == 0)
-      draws.push_back({chain.x(), chain.shift(), chain.scatter()});
+      draws.push_back({chain.bounded(), chain.shift(), chain.scatter()});
   }
   return draws;
 }
@@ -222,7 +222,7 @@ LinearGroup StackLearner::some_of(const std::vector<std::size_t>& rows) const {
       columns.push_back(a);
   some.measured = some.physics = some.compute = VectorXd(at(rows.size()));
   some.gain = Eigen::MatrixXd(at(rows.size()), at(columns.size()));
-  some.about = VectorXd(at(columns.size()));
+  some.about = some.most = VectorXd(at(columns.size()));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     some.measured[at(i)] = linear_.measured[at(rows[i])];
     some.physics[at(i)] = linear_.physics[at(rows[i])];
@@ -234,6 +234,7 @@ LinearGroup StackLearner::some_of(const std::vector<std::size_t>& rows) const {
   for (std::size_t a = 0; a < columns.size(); ++a) {
     some.terms.push_back(linear_.terms[columns[a]]);
     some.about[at(a)] = linear_.about[at(columns[a])];
+    some.most[at(a)] = linear_.most[at(columns[a])];
   }
   some.apart = apart_of(some.kinds);
   return some;

@@ -69,10 +69,11 @@ LinearGroup linear_rows(const std::vector<LinearRow>& rows,
   for (std::size_t k = 0; k < quantities.size(); ++k)
     if (gain.col(at(k)).maxCoeff() > 0) linear.terms.push_back(k);
   linear.gain = Eigen::MatrixXd(at(count), at(linear.terms.size()));
-  linear.about = Eigen::VectorXd(at(linear.terms.size()));
+  linear.about = linear.most = Eigen::VectorXd(at(linear.terms.size()));
   for (std::size_t a = 0; a < linear.terms.size(); ++a) {
     linear.gain.col(at(a)) = gain.col(at(linear.terms[a]));
     linear.about[at(a)] = about[at(linear.terms[a])];
+    linear.most[at(a)] = std::log(quantities[linear.terms[a]]->most);
   }
   return linear;
 }
@@ -86,7 +87,8 @@ LinearGroup linear_group(const SourceGroup& group, std::size_t stack, const Stac
     LinearRow each{&row.scenario, row.run.iteration, {}};
     for (std::size_t k = 0; k < priors.terms.size(); ++k)
       if (priors.terms[k].holds_for(group.stack) &&
-          pays(*priors.terms[k].quantity, priors.terms[k].compressor, row.scenario))
+          pays(*priors.terms[k].quantity, priors.terms[k].compressor, row.scenario) &&
+          is_made_by(priors.terms[k].implementation, row.scenario))
         each.terms.push_back(k);
     rows.push_back(std::move(each));
   }

@@ -25,6 +25,8 @@ struct LinearGroup {
   /// Takes residuals apart that kinds of runs share: rows with it are as if independent, each with
   /// the scatter of a run. Empty: they are independent.
   Eigen::MatrixXd apart{};
+  /// By term: the logarithm of the largest number that physics allows. Empty: all numbers.
+  Eigen::VectorXd most{};
 };
 
 /// A run, and the terms that concern it.

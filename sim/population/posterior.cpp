@@ -66,7 +66,8 @@ struct PriorShare {
 
 /// Whether two rows are of one term, which each stack has by one of them.
 bool same_term(const TermPrior& one, const TermPrior& other) {
-  return one.quantity == other.quantity && one.compressor == other.compressor;
+  return one.quantity == other.quantity && one.compressor == other.compressor &&
+         one.implementation == other.implementation;
 }
 
 /// The rows by which a stack has the term of row k. A population has it by several; they are told
@@ -138,7 +139,8 @@ Stack predicted_stack(const PopulationFit& fit, const std::string& name,
       double value = measured < fit.stacks.size() ? draw.stacks[measured][at(row)] : std::nan("");
       if (std::isnan(value))
         value = draw.middle[at(row)] + draw.between_stacks[at(row)] * dice.normal();
-      logs.push_back(value + draw.between_clusters[at(row)] * dice.normal());
+      logs.push_back(std::min(value + draw.between_clusters[at(row)] * dice.normal(),
+                              std::log(prior.quantity->most)));
     }
     stack.terms.push_back({prior.quantity,
                            prior.compressor,
@@ -147,6 +149,7 @@ Stack predicted_stack(const PopulationFit& fit, const std::string& name,
                            std::min(1.0, presence),
                            "",
                            {}});
+    stack.terms.back().implementation = prior.implementation;
     stack.terms.back().seen = seen_of(stack.terms.back(), prior, name, groups);
   }
   // A run's own scatter: that of one of its transport's groups, by Student's t of 4 degrees.

@@ -10,7 +10,8 @@ namespace gradcast {
 namespace {
 
 constexpr std::array kPriorColumns = {"property", "compressor", "stacks", "median",
-                                      "spread",   "between",    "source"};
+                                      "spread",   "between",    "source", "implementation"};
+constexpr std::size_t kPriorsRequired = 7;
 
 }  // namespace
 
@@ -41,7 +42,7 @@ bool TermPrior::holds_for(const std::string& stack) const {
 
 StackPriors load_stack_priors(const TextFile& file) {
   StackPriors priors;
-  CsvReader rows(file, kPriorColumns);
+  CsvReader rows(file, kPriorColumns, kPriorsRequired);
   while (rows.next()) {
     const std::string& name = rows.word("property");
     rows.word("source");
@@ -53,6 +54,7 @@ StackPriors load_stack_priors(const TextFile& file) {
     TermPrior term;
     term.quantity = &rows.value("property", find_scenario_quantity);
     term.compressor = rows.value("compressor", parse_term_compressor);
+    term.implementation = rows.text("implementation");
     if (!rows.text("stacks").empty()) term.stacks = rows.value("stacks", parse_stack_parts);
     term.median = rows.value("median", term.quantity->parse);
     if (term.median <= 0) throw rows.failure("median", "the middle of a lognormal is above 0");

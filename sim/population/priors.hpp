@@ -25,6 +25,7 @@ bool has_any_part(const std::string& stack, const std::vector<std::string>& part
 struct TermPrior {
   const ScenarioQuantity* quantity = nullptr;
   std::string compressor;           // of which it is a cost; "": of all, or of none
+  std::string implementation;       // of a compressor, beside which it is; "": any
   std::vector<std::string> stacks;  // that have the mechanism, by a part of their names; none: all
   double median = 0;                // of stacks, in the quantity's number
   double spread = 0;                // how sure that is: standard deviation of its logarithm
@@ -40,8 +41,8 @@ struct StackPriors {
   double scatter = 0;
 };
 
-/// Reads `traces/stack-priors.csv`: property,compressor,stacks,median,spread,between,source. Throws
-/// DataError.
+/// Reads `traces/stack-priors.csv`: property,compressor,stacks,median,spread,between,source and
+/// implementation. Throws DataError.
 StackPriors load_stack_priors(const TextFile& file);
 
 /// Those of the data folder. Throws as DataFiles::read does, too.

@@ -80,8 +80,9 @@ class Chain {
     }
     for (const GroupChain& chain : chains_) {
       VectorXd values = VectorXd::Constant(middle_.size(), kNone);
+      const VectorXd its = chain.bounded();
       for (std::size_t a = 0; a < chain.group().terms.size(); ++a)
-        values[at(chain.group().terms[a])] = chain.x()[at(a)];
+        values[at(chain.group().terms[a])] = its[at(a)];
       draw.groups.push_back(std::move(values));
       draw.scatter.push_back(chain.scatter());
     }

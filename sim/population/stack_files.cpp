@@ -131,10 +131,7 @@ std::vector<FittedFile> stack_files(const PopulationFit& fit,
 FittedFile file_without(const PopulationFit& fit, const std::vector<const SourceGroup*>& others,
                         const SourceGroup& left_out, const UsualSchedules& schedules,
                         const std::vector<KnownTerm>& known) {
-  const std::string name = among(fit.stacks, left_out.stack)
-                               ? left_out.stack
-                               : population_of(transport_of(left_out.stack));
-  return file_of({fit, others, schedules, known}, name, &left_out);
+  return file_of({fit, others, schedules, known}, left_out.stack, &left_out);
 }
 
 namespace {

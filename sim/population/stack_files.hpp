@@ -42,8 +42,8 @@ std::vector<FittedFile> stack_files(const PopulationFit& fit,
                                     const std::vector<KnownTerm>& known = {});
 
 /// `platforms/stack-<name>-without-<group>.csv`: the stack that forecasts a group's runs without
-/// having seen them. If another group has its stack, `name` is that stack, else the population of
-/// its transport. `fit` is of the others.
+/// having seen them. `name` is the group's stack. If no other group has it, it is what a stack of
+/// that name shares with others. `fit` is of the others.
 FittedFile file_without(const PopulationFit& fit, const std::vector<const SourceGroup*>& others,
                         const SourceGroup& left_out, const UsualSchedules& schedules,
                         const std::vector<KnownTerm>& known);

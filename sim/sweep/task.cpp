@@ -178,10 +178,16 @@ class Tasks {
   bool fitted(const Estimates& estimates) {
     if (!estimates.fitted) return false;
     const Request& request = estimates.fitted->request;
-    const std::string costs =
-        join({request.compressor, request.costs, estimates.physics.request.costs}, "\n");
+    const std::string costs = join({request.compressor, request.costs, request.implementation,
+                                    estimates.physics.request.costs},
+                                   "\n");
     const auto [known, fresh] = fitted_.try_emplace(costs, false);
-    if (fresh) known->second = costs_fitted(estimates, files_);
+    if (!fresh) return known->second;
+    try {
+      known->second = costs_fitted(estimates, files_);
+    } catch (const ValueError&) {  // its forecasts say why
+    } catch (const DataError&) {
+    }
     return known->second;
   }
 

@@ -172,9 +172,11 @@ std::string stacks_as_markdown(const std::vector<StackSource>& sources) {
   for (const StackSource& source : sources) {
     if (groups.empty() || groups.back().name != source.group) {
       groups.push_back({source.group});
-      const std::string& used = source.runs.front().stack;
+      const bool seen = std::any_of(sources.begin(), sources.end(), [&](const StackSource& other) {
+        return other.stack == source.stack && other.group != source.group;
+      });
       cells.push_back("| " + source.group + " | " + source.stack +
-                      (used.empty() ? " (nobody else measured it: physics)" : ""));
+                      (seen ? "" : " (nobody else measured it)"));
     }
     auto& runs = groups.back().runs;
     runs.insert(runs.end(), source.runs.begin(), source.runs.end());

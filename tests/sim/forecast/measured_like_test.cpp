@@ -14,14 +14,14 @@ namespace {
 
 // Every member of a Request, in its order. One that lacks here does not compile: the structured
 // binding below needs all of them.
-#define GRADCAST_REQUEST_MEMBERS                                                                  \
-  model, trace, costs, costs_device, costs_of, cluster, today, stack, stack_given, population,    \
-      compressor, mode, implementation, collective, nccl, density, parameter, sent_share, batch,  \
-      accumulation, synchronise, sharding, precision, optimizer, recompute, framework_in_compute, \
-      gradient_copies, broadcast_buffers, fusion, best_schedule, fusion_given, overlap_given,     \
-      selection, overlap, pipeline, value_type, wire_bytes_per_element, wire_messages, queue,     \
-      encode_stream, encode_slowdown, extrapolate, compressing, network_streams, count_spread,    \
-      seed, events, concurrent_jobs, payload, compute, speed_derived, changed, folder,            \
+#define GRADCAST_REQUEST_MEMBERS                                                                   \
+  model, trace, costs, costs_device, costs_of, cluster, today, stack, stack_given, compressor,     \
+      mode, implementation, collective, nccl, density, parameter, sent_share, batch, accumulation, \
+      synchronise, sharding, precision, optimizer, recompute, framework_in_compute,                \
+      gradient_copies, broadcast_buffers, fusion, best_schedule, fusion_given, overlap_given,      \
+      selection, overlap, pipeline, value_type, wire_bytes_per_element, wire_messages, queue,      \
+      encode_stream, encode_slowdown, extrapolate, compressing, network_streams, count_spread,     \
+      seed, events, concurrent_jobs, payload, compute, speed_derived, changed, folder,             \
       costs_folder
 #define GRADCAST_AS_TEXT(...) #__VA_ARGS__
 #define GRADCAST_NAMES(...) GRADCAST_AS_TEXT(__VA_ARGS__)
@@ -52,7 +52,6 @@ Request all_changed() {
   other.speed_derived = true;
   other.stack = "stack-ddp-nccl";
   other.stack_given = true;
-  other.population = "stack-population-mpi";
   other.compressor = "gaussian";
   other.mode = "paper";
   other.implementation = "gradcast-cuda";
@@ -154,8 +153,8 @@ Request row_of_table2(const std::string& compressor) {
 }
 
 const std::set<std::string> kNeverCompared{
-    "extrapolate", "fusion_given", "overlap_given", "optimizer",    "seed",      "speed_derived",
-    "stack_given", "today",        "folder",        "costs_folder", "population"};
+    "extrapolate",   "fusion_given", "overlap_given", "optimizer", "seed",
+    "speed_derived", "stack_given",  "today",         "folder",    "costs_folder"};
 
 }  // namespace
 

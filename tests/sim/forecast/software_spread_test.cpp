@@ -81,6 +81,44 @@ TEST_CASE("a cluster's discrepancy is of communication, and not of compute", "[s
   CHECK(interval.high.count() == Approx(0.09 + 0.01 * factor).epsilon(0.005));
 }
 
+// A term of 10 ms could take e^(1.5 x 2.015) = 20 times as long, and physics lets it take twice.
+TEST_CASE("no interval holds more of a term than physics allows", "[spread]") {
+  SoftwareSpread made = spread(1.5);
+  CHECK(interval_of(made).high.count() > 0.2);
+  made.terms[0].most = 2;
+  CHECK(interval_of(made).high.count() == Approx(0.12));
+}
+
+// 90 of 100 ms are one GPU's own work. A run scatters by 20 %, which alone would let it take
+// 100 / 1.5 = 67 ms. Against a run of 150 ms it is 1.72 times as fast at most.
+TEST_CASE("no run is faster than its GPU alone", "[spread]") {
+  SoftwareSpread made;
+  made.physics = made.forecast = 0.1;
+  made.compute = 0.09;
+  made.scatter = 0.2;
+  CHECK(interval_of(made).low.count() == Approx(0.067).epsilon(0.01));
+  made.least = 0.0873;
+  CHECK(interval_of(made).low.count() == Approx(0.0873));
+  SoftwareSpread other = made;  // takes 150 ms and does not scatter
+  other.physics = other.forecast = 0.15;
+  other.scatter = 0;
+  CHECK(speedup_interval(made, other).high == Approx(0.15 / 0.0873));
+}
+
+TEST_CASE("where one GPU's time is a guess, a run may be faster than it", "[spread]") {
+  const auto least = [](Scenario scenario) {
+    const Scenario run =
+        on_stack(std::move(scenario), "per_iteration_overhead,1ms,30%,x,,\nscatter,3%,,x,,\n");
+    const Plan plan = make_plan(run);
+    return spread_of(run, plan, gradcast::run(run, *find_engine("analytic")))->least;
+  };
+  const Scenario measured = toy::scenario("dense");
+  CHECK(least(measured) == Approx(0.97 * alone(measured).count()));
+  Scenario other_gpu = measured;
+  other_gpu.cluster.compute_speed = 0.5;
+  CHECK(least(other_gpu) == 0);
+}
+
 // No stack: 100 ms by physics are forecast, and software is thought to take 10 ms more. A run
 // scatters by 5 %, and its software may be next to nothing.
 TEST_CASE("a forecast by physics is not the end of its own interval", "[spread]") {

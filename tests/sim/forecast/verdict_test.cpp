@@ -72,8 +72,8 @@ TEST_CASE("The words of a verdict are read back", "[verdict]") {
 TEST_CASE("The wider a cost may be, the less is told, and that cost is to be measured",
           "[verdict]") {
   const ForecastDoubt dense = sure(2);
-  const ForecastDoubt narrow = with_term("encode_per_call of topk", 0.5, 0.1);
-  const ForecastDoubt wide = with_term("encode_per_call of topk", 0.5, 1);
+  const ForecastDoubt narrow = with_term("encode_per_call of topk by torch", 0.5, 0.1);
+  const ForecastDoubt wide = with_term("encode_per_call of topk by torch", 0.5, 1);
   const Verdict told = verdict_on("topk", {Seconds{1.5}, narrow}, {Seconds{2}, dense});
   CHECK(words_of(told) == "surely pays");
   CHECK(told.speedup->low == Approx(1.24).epsilon(0.02));

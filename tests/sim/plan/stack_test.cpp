@@ -112,6 +112,10 @@ TEST_CASE("what is written is read again", "[stack]") {
 }
 
 TEST_CASE("a stack's mistakes are named", "[stack]") {
+  CHECK_THROWS_WITH(load_stack({"platforms/stack-mine.csv",
+                                "property,value,deviation,source,implementation\n"
+                                "nic_share,80%,30%,x,torch\n"}),
+                    Contains(":2: column 'implementation': 'nic_share' is of none"));
   refused("nic_bandwidth,10Gbps,,x,,,\n", "unknown property 'nic_bandwidth'");
   refused("per_iteration_overhead,20,,x,,,\n", "stack-mine.csv:2: column 'value'");
   refused("per_iteration_overhead,20ms,400%,x,,,\n", "is more than 300%");
@@ -194,20 +198,45 @@ TEST_CASE("a term that was asked for by value is not the stack's", "[stack]") {
   CHECK(terms_for(*scenario.stack, scenario).size() == 1);
 }
 
-// An encoder on a GPU takes time beside its kernels. One on the CPU takes none of it, unless runs
-// of this stack show it.
-TEST_CASE("a compressor that was timed on the CPU has no costs of a GPU's host", "[stack]") {
+namespace {
+
+/// Three costs of compressors: of operators, of this project's kernels, and of whatever encodes.
+constexpr const char* kByImplementation =
+    "property,value,deviation,source,compressor,implementation\n"
+    "staging_bandwidth,4GBps,,x,,\nencode_per_call,7ms,,x,topk,torch\n"
+    "encode_per_call,200us,,x,,gradcast-cuda\ndecode_per_call,1ms,,x,,\n"
+    "per_iteration_overhead,20ms,,x,,\n";
+
+std::string names_by(const std::string& implementation) {
   Scenario scenario = toy::scenario("topk");
-  scenario.stack = std::make_shared<const Stack>(
-      stack("staging_bandwidth,4GBps,,19 runs,,,\n"
-            "encode_per_call,7ms,,no run of it: what other stacks say,,,\n"
-            "decode_per_rank,1ms,,3 runs,,,\nper_iteration_overhead,20ms,,x,,,\n"));
-  CHECK(terms_for(*scenario.stack, scenario).size() == 4);
-  scenario.implementation = "gradcast-cpu";
-  const auto terms = terms_for(*scenario.stack, scenario);
-  REQUIRE(terms.size() == 2);
-  CHECK(terms[0]->name() == "decode_per_rank");
-  CHECK(terms[1]->name() == "per_iteration_overhead");
+  scenario.implementation = implementation;
+  const Stack stack = load_stack({"platforms/stack-mine.csv", kByImplementation});
+  std::string names;
+  for (const StackTerm* term : terms_for(stack, scenario)) names += term->name() + "; ";
+  return names;
+}
+
+}  // namespace
+
+// 7 ms are Python and operators one after another: a call of kernels does not take them. On the CPU
+// nothing goes through the host's memory either.
+TEST_CASE("what was seen beside one implementation is not a cost of another", "[stack]") {
+  const std::string rest = "decode_per_call; per_iteration_overhead; ";
+  for (const char* others : {"torch", "cub", "mine"})
+    CHECK(names_by(others) == "staging_bandwidth; encode_per_call of topk by torch; " + rest);
+  CHECK(names_by("gradcast-cuda") ==
+        "staging_bandwidth; encode_per_call by gradcast-cuda; " + rest);
+  CHECK(names_by("gradcast-cpu") == rest);
+}
+
+TEST_CASE("a family's costs are those beside the same implementation", "[stack]") {
+  const Stack read = load_stack({"platforms/stack-mine.csv", kByImplementation});
+  std::string names;
+  for (const StackTerm& term : read.terms)
+    if (term.of_family && term.compressor == "gaussian") names += term.name();
+  CHECK(names == "encode_per_call of gaussian by torch");
+  const Stack again = load_stack({"platforms/stack-mine.csv", stack_csv(read, {})});
+  CHECK(again.terms[1].name() == "encode_per_call of topk by torch");
 }
 
 TEST_CASE("a stack's name says what carries its collectives", "[stack]") {

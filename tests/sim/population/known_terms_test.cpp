@@ -113,3 +113,19 @@ TEST_CASE("what is wrong with a list of known terms is named", "[population]") {
   CHECK_THROWS_WITH(known("gloo,nic_bandwidth,,1Gbps,10%,,x\n"), Contains("is the hardware's"));
   CHECK_THROWS_WITH(known(",nic_share,,no,,,x\n"), Contains("column 'stacks'"));
 }
+
+// What runs of a measured stack show stays; what none of them used is added.
+TEST_CASE("a measured stack gains what is known of another implementation", "[population]") {
+  Stack stack = load_stack({"stack.csv",
+                            "property,value,deviation,source,compressor,implementation\n"
+                            "encode_per_call,7ms,90%,16 runs,topk,torch\n"});
+  stack.name = "paper";
+  apply_known(stack,
+              load_known_terms({"stack-known.csv",
+                                "stacks,property,compressor,value,deviation,seen,source,"
+                                "implementation\npaper,encode_per_call,,200us,100%,,hooks,"
+                                "gradcast-cuda\npaper,encode_per_call,topk,1ms,9%,,x,torch\n"}),
+              true);
+  CHECK(term_of(stack, "encode_per_call of topk by torch")->value == Approx(7e-3));
+  CHECK(term_of(stack, "encode_per_call by gradcast-cuda")->value == Approx(200e-6));
+}

@@ -67,10 +67,8 @@ TEST_CASE("each group's runs are forecast by a stack that has not seen the group
     for (const FitRow& row : group.rows) sources.insert(row.run.source);
     for (const FitRow& row : group.rows) {
       const Request request = unseen_request(request_of(row.run), row.run.source, files);
-      REQUIRE(request.stack.empty() != request.population.empty());
-      const std::string& name = request.stack.empty() ? request.population : request.stack;
-      CHECK_THAT(name, EndsWith("-without-" + group.name));
-      const Stack stack = load_stack(files.read(kStacks, name));
+      CHECK_THAT(request.stack, EndsWith(group.stack + "-without-" + group.name));
+      const Stack stack = load_stack(files.read(kStacks, request.stack));
       CHECK(std::set<std::string>(stack.without.begin(), stack.without.end()) == sources);
       for (const std::string& seen : stack.sources) CHECK(!sources.contains(seen));
     }

@@ -14,7 +14,7 @@ namespace {
 StackPriors one_term() {
   StackPriors priors;
   priors.terms.push_back(
-      {&find_scenario_quantity("per_iteration_overhead"), "", {}, 0.01, 1, 1, ""});
+      {&find_scenario_quantity("per_iteration_overhead"), "", "", {}, 0.01, 1, 1, ""});
   priors.discrepancy = 0.02;
   priors.scatter = 0.02;
   return priors;
@@ -108,4 +108,16 @@ TEST_CASE("a chain of the same seed is the same chain", "[population]") {
   const auto other = sample_population(groups, 1, priors, few);
   for (std::size_t i = 0; i < one.size(); ++i) CHECK(one[i].middle[0] == other[i].middle[0]);
   CHECK(std::isnan(sample_population({runs(0, 0.02)}, 2, priors, few)[0].stacks[1][0]));
+}
+
+// 20 ms would explain the runs. Physics lets the term take 15 ms at most, and so no group takes
+// more: the rest is scatter.
+TEST_CASE("no draw of a group has more of a term than physics allows", "[population]") {
+  const StackPriors priors = one_term();
+  std::vector<LinearGroup> groups{runs(0, 0.02)};
+  groups[0].most = Eigen::VectorXd::Constant(1, std::log(0.015));
+  double largest = 0;
+  for (const PopulationDraw& draw : sample_population(groups, 1, priors, kShort))
+    largest = std::max(largest, std::exp(draw.groups[0][0]));
+  CHECK(largest == Approx(0.015));
 }

@@ -67,7 +67,7 @@ IterationForecast make_forecast(const Scenario& scenario, const Plan& plan, cons
     forecast.verdict =
         verdict_on(name, {iteration, its_doubt},
                    {dense.iteration, software_doubt(twin, dense_plan, dense, jitter)},
-                   scenario.stack == nullptr || costs_fitted(*scenario.stack, name));
+                   scenario.stack == nullptr || costs_fitted(*scenario.stack, scenario));
   }
   return forecast;
 }
