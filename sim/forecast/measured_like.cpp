@@ -54,7 +54,6 @@ Request as_compared(Request request, const UsualChoices& usual, bool compresses)
   // A row names the stack that ran it. A request that names one is compared with no row.
   request.stack = nothing.stack;
   request.stack_given = nothing.stack_given;
-  // A run without a stack has an interval by a population; no row says by which.
   // A row that does not say so had none, as far as anybody knows.
   request.broadcast_buffers = request.broadcast_buffers.value_or(false);
   // By which rule open choices were made: the choices are compared themselves.

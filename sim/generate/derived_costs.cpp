@@ -133,7 +133,7 @@ class DerivedCosts {
   /// `decode`: the time for a number of workers.
   template <class Decode>
   void add(CostRow row, Seconds encode, Decode decode, const CostFactors& factors) {
-    row.implementation = "gradcast-cuda";
+    row.implementation = kCudaImplementation;
     row.distribution = "normal";
     row.encode = row.encode_p95 = nanoseconds(encode);
     row.factors = {rounded_factor(factors.low), factors.high};

@@ -53,7 +53,7 @@ Seconds time_of_bytes(double bytes, int launches) {
 CostRow floor_of(CostRow row) {
   const Compressor& compressor = *find_compressor(row.compressor);
   const auto elements = static_cast<double>(row.elements);
-  row.implementation = "gradcast-cuda";
+  row.implementation = kCudaImplementation;
   row.evidence = "derived";
   if (const Packing* packing = compressor.packing; packing != nullptr) {
     row.parameter = compressor.parameter.usual;

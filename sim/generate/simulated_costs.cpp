@@ -56,7 +56,7 @@ void add_rows(CostTable& table, const SimulatedCall& encode, const char* evidenc
     CostRow row;
     row.compressor = encode.compressor;
     row.mode = compressor.two_modes ? "code" : "";
-    row.implementation = "gradcast-cuda";
+    row.implementation = kCudaImplementation;
     row.elements = encode.elements;
     row.density = encode.density;
     row.workers = workers;

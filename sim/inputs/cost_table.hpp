@@ -109,6 +109,8 @@ struct CostEstimate {
   CostFactors factors{};      // how far the times may be off
 };
 
+/// The implementation of rows that are of this project's kernels.
+inline constexpr std::string_view kCudaImplementation = "gradcast-cuda";
 /// The implementation of rows that `calibrate --device cpu` wrote.
 inline constexpr std::string_view kCpuImplementation = "gradcast-cpu";
 /// That of a framework's operators, called one after another.

@@ -127,15 +127,16 @@ struct Bound {
 };
 
 constexpr Bound kBounds[] = {
-    // Two that share what both need, each half: the memory or the multiprocessors of a GPU.
+    // Compute and collectives of a GPU share its memory and its multiprocessors. Half of them
+    // doubles compute's time; a third triples that of a collective.
     {"communication_slowdown", "100%"},
-    {"computing_slowdown", "200%"},  // and copies of both directions beside it
+    {"computing_slowdown", "200%"},
     {"rank_spread", "25%"},
     {"nic_share", "10%"},
-    // PCIe 1.0 with 4 lanes is the slowest link of a GPU that is sold for computing: 1 GB/s less
-    // its protocol. A copy in the host's memory comes after it.
+    // PCIe 1.0 of 4 lanes, as mining cards have it, carries 1 GB/s less its protocol. A copy in the
+    // host's memory comes after it.
     {"staging_bandwidth", "500MBps"},
-    // One core reads two streams and writes one. The slowest host here copies 3 GB/s.
+    // One slow core that reads two streams and writes one.
     {"reduction_bandwidth", "500MBps"},
 };
 

@@ -10,6 +10,7 @@
 #include "kernels/compressor.hpp"
 #include "sim/base/csv.hpp"
 #include "sim/base/text.hpp"
+#include "sim/inputs/cost_table.hpp"
 
 namespace gradcast {
 namespace {
@@ -280,6 +281,14 @@ std::string parse_term_compressor(const std::string& name) {
   throw ValueError("unknown compressor '" + name + "'" + did_you_mean(name, known));
 }
 
+std::string parse_term_implementation(const std::string& name) {
+  const std::vector<std::string> known{std::string(kOperators), std::string(kCudaImplementation),
+                                       std::string(kCpuImplementation)};
+  if (name.empty() || std::find(known.begin(), known.end(), name) != known.end()) return name;
+  throw ValueError("unknown implementation '" + name + "'" + did_you_mean(name, known) +
+                   " (implementations: " + join(known) + ")");
+}
+
 Transport transport_of(std::string_view stack) {
   if (stack.find("mpi") != std::string_view::npos) return Transport::Mpi;
   return stack.find("gloo") != std::string_view::npos ? Transport::Gloo : Transport::Nccl;
@@ -336,7 +345,7 @@ Stack load_stack(const TextFile& file) {
     if (!rows.text("presence").empty()) term.presence = rows.value("presence", parse_presence);
     term.source = rows.text("source");
     term.seen = rows.value("seen", parse_seen);
-    term.implementation = rows.text("implementation");
+    term.implementation = rows.value("implementation", parse_term_implementation);
     if (!term.implementation.empty() && term.quantity->of != ScenarioQuantity::Of::Costs)
       throw rows.failure("implementation", in_quotes(term.quantity->name) + " is of none");
     for (const StackTerm& other : stack.terms)

@@ -39,6 +39,9 @@ struct StackTerm {
 /// A compressor's name; "": a term of all, or of none. Throws ValueError.
 std::string parse_term_compressor(const std::string& name);
 
+/// An implementation beside which a stack's term may be; "": anybody's. Throws ValueError.
+std::string parse_term_implementation(const std::string& name);
+
 /// Never: its code sends nothing before backward is done.
 enum class UsualOverlap { Yes, No, Never };
 

@@ -28,7 +28,7 @@ std::vector<KnownTerm> load_known_terms(const TextFile& file) {
     if (!known.quantity->software)
       throw rows.failure("property", in_quotes(known.quantity->name) + " is the hardware's");
     known.compressor = rows.value("compressor", parse_term_compressor);
-    known.implementation = rows.text("implementation");
+    known.implementation = rows.value("implementation", parse_term_implementation);
     known.source = rows.word("source");
     if (!rows.text("seen").empty()) known.seen = rows.value("seen", parse_seen);
     const std::string& value = rows.text("value");

@@ -54,7 +54,7 @@ StackPriors load_stack_priors(const TextFile& file) {
     TermPrior term;
     term.quantity = &rows.value("property", find_scenario_quantity);
     term.compressor = rows.value("compressor", parse_term_compressor);
-    term.implementation = rows.text("implementation");
+    term.implementation = rows.value("implementation", parse_term_implementation);
     if (!rows.text("stacks").empty()) term.stacks = rows.value("stacks", parse_stack_parts);
     term.median = rows.value("median", term.quantity->parse);
     if (term.median <= 0) throw rows.failure("median", "the middle of a lognormal is above 0");

@@ -116,6 +116,10 @@ TEST_CASE("a stack's mistakes are named", "[stack]") {
                                 "property,value,deviation,source,implementation\n"
                                 "nic_share,80%,30%,x,torch\n"}),
                     Contains(":2: column 'implementation': 'nic_share' is of none"));
+  CHECK_THROWS_WITH(load_stack({"platforms/stack-mine.csv",
+                                "property,value,deviation,source,implementation\n"
+                                "encode_per_call,1ms,30%,x,gradcast-cdua\n"}),
+                    Contains("did you mean 'gradcast-cuda'?"));
   refused("nic_bandwidth,10Gbps,,x,,,\n", "unknown property 'nic_bandwidth'");
   refused("per_iteration_overhead,20,,x,,,\n", "stack-mine.csv:2: column 'value'");
   refused("per_iteration_overhead,20ms,400%,x,,,\n", "is more than 300%");
