@@ -328,7 +328,8 @@ const TextFile& read_trace(const Request& request, DataFiles& files) {
       if (name.starts_with(begin)) own += (own.empty() ? " (there is " : ", ") + name;
     throw ValueError("no trace is named, and model '" + request.model +
                      "' has none of a V100 here, '" + request.trace_name() +
-                     "': name one with --trace" + own + (own.empty() ? "" : ")"));
+                     "': name one with --trace, or in the column 'trace'" + own +
+                     (own.empty() ? "" : ")"));
   }
 }
 
