@@ -241,11 +241,11 @@ void know_measured_time(SoftwareSpread& spread, const Scenario& scenario) {
 /// alone (torchtitan), 3 of 520 less than 0.99 times.
 constexpr double kLeastOfCompute = 0.97;
 
-/// 0 where one GPU's time is itself a guess.
+/// 0 where nobody says one GPU's time: another lab's trace is a guess of the job's.
 double least_of(const Scenario& scenario, double compute) {
-  const bool measured = scenario.payload.count == 0 && !scenario.trace->derived &&
-                        scenario.cluster.compute_speed == 1;
-  return measured ? kLeastOfCompute * compute : 0;
+  const bool stated =
+      scenario.payload.count == 0 && scenario.trace->stated && scenario.cluster.compute_speed == 1;
+  return stated ? kLeastOfCompute * compute : 0;
 }
 
 std::optional<std::size_t> joint_place(const SoftwareSpread& spread, const std::string& name) {

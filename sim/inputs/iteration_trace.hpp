@@ -33,6 +33,7 @@ struct IterationTrace {
   Seconds update_launch{0};         // likewise, of the update
   Seconds host{0};                  // ... and of the next iteration: this one is no shorter
   bool derived = false;             // from operations: nobody measured how long they take
+  bool stated = false;              // scaled to what somebody says of the job's own GPU
   /// Type in which it computes, and so of what forward keeps. Not given: that of the parameters.
   std::optional<NumberType> activation_type{};
 
