@@ -23,8 +23,8 @@ std::string to_text(SelectionScope selection);
 /// The compressors for which a table has rows, in the order of `gradcast list`.
 std::vector<std::string> compressors_in(const CostTable& table);
 
-/// Whose costs of a compressor the table is asked for where nobody says it: the project's own, else
-/// those that come first; "" where it has none.
+/// The implementation that a table is asked for where nobody names one: the project's own, else the
+/// first that it has of the compressor; "" where it has none.
 std::string usual_implementation(const CostTable& table, std::string_view compressor);
 
 /// Rows of a table, none of them copied.

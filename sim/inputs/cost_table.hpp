@@ -113,7 +113,7 @@ struct CostEstimate {
 inline constexpr std::string_view kCudaImplementation = "gradcast-cuda";
 /// The implementation of rows that `calibrate --device cpu` wrote.
 inline constexpr std::string_view kCpuImplementation = "gradcast-cpu";
-/// That of a framework's operators, called one after another.
+/// The implementation of rows that are of a framework's operators, called one after another.
 inline constexpr std::string_view kOperators = "torch";
 
 struct CostTable {

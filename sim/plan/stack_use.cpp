@@ -18,8 +18,8 @@ bool pays(const ScenarioQuantity& quantity, const std::string& compressor,
 
 namespace {
 
-/// Whose costs of compressing the run has: the project's, or operators, as which a framework calls
-/// whatever else there is; "" where it compresses nothing.
+/// The implementation whose costs the run has: the project's, or operators, as which a framework
+/// calls whatever else there is; "" where it compresses nothing.
 std::string implementation_of(const Scenario& scenario) {
   if (!scenario.compresses()) return {};
   const std::string made = !scenario.implementation.empty()

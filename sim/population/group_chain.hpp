@@ -40,7 +40,7 @@ class GroupChain {
   GroupChain(const LinearGroup& group, const GroupChainOptions& options);
 
   const Eigen::VectorXd& x() const { return x_; }  // by term of the group
-  /// What x means: no more than physics allows.
+  /// The logarithms that count: those of x, and no more than physics allows.
   Eigen::VectorXd bounded() const { return bounded(x_); }
   double misfit() const { return misfit_; }
   double misfit_at(const Eigen::VectorXd& x) const { return misfit(x, shift_, scatter_); }

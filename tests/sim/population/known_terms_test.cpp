@@ -114,7 +114,7 @@ TEST_CASE("what is wrong with a list of known terms is named", "[population]") {
   CHECK_THROWS_WITH(known(",nic_share,,no,,,x\n"), Contains("column 'stacks'"));
 }
 
-// What runs of a measured stack show stays; what none of them used is added.
+// A measured stack keeps what its runs show, and gains what none of them used.
 TEST_CASE("a measured stack gains what is known of another implementation", "[population]") {
   Stack stack = load_stack({"stack.csv",
                             "property,value,deviation,source,compressor,implementation\n"
