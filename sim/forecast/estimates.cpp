@@ -47,7 +47,7 @@ std::string fit_of(const std::string& name, const DataKind& kind, const DataFile
   return !is_fitted(name) && known(files, kind, its_fit) ? its_fit : name;
 }
 
-constexpr std::array<std::string_view, 15> kSoftware = {"per_message_latency",
+constexpr std::array<std::string_view, 16> kSoftware = {"per_message_latency",
                                                         "per_collective_latency",
                                                         "per_tensor_negotiation",
                                                         "per_iteration_overhead",
@@ -56,6 +56,7 @@ constexpr std::array<std::string_view, 15> kSoftware = {"per_message_latency",
                                                         "rank_spread",
                                                         "communication_slowdown",
                                                         "computing_slowdown",
+                                                        "late_start",
                                                         "eager_limit",
                                                         "reduction_bandwidth",
                                                         "nic_share",

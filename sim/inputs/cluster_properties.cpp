@@ -242,6 +242,9 @@ constexpr PropertyRow kProperties[] = {
     of_cluster<Percent>(
         "computing_slowdown", "how much longer a collective takes while its GPU computes, like 20%",
         kSoftware, [](auto& c) -> auto& { return c.computing_slowdown; }),
+    of_cluster<Percent>(
+        "late_start", "share of backward that is over before the first collective begins, like 50%",
+        kSoftware, [](auto& c) -> auto& { return c.late_start; }),
     of_cluster<OrNone<Rate>>(
         "reduction_bandwidth",
         "rate at which a rank adds up what it received, like 5GBps; none: "

@@ -100,8 +100,8 @@ class ReplicatedPlanner {
     return make_buckets(scenario_.model, scenario_.fusion);
   }
 
-  /// By tensor, on the slowest rank, since backward began. Without overlap all gradients are handed
-  /// over after the whole of backward.
+  /// By tensor, on the slowest rank, since backward began: when it is handed over. Without overlap
+  /// that is after the whole of backward.
   std::vector<Seconds> gradients_ready() const {
     const double slowest = *std::min_element(plan_.rank_speeds.begin(), plan_.rank_speeds.end());
     const IterationTrace& trace = scenario_.trace;
@@ -114,6 +114,8 @@ class ReplicatedPlanner {
       ready[i] = now += steps_.backward_time(i, Gradient::Exchanged) / slowest;
     }
     if (!scenario_.overlap) std::fill(ready.begin(), ready.end(), now);
+    if (const std::size_t first = first_sent_after(); first < ready.size())
+      std::fill(ready.begin() + static_cast<std::ptrdiff_t>(first), ready.end(), ready[first]);
     return ready;
   }
 
@@ -133,15 +135,36 @@ class ReplicatedPlanner {
     first_ = plan_.buckets.size();
     backward_at_ = scenario_.trace->tensors.size();
     std::size_t number = first_;
-    for (const Bucket& bucket : buckets) {
-      backward_to(bucket.tensors.back());
+    const std::size_t from = scenario_.overlap ? first_sent_after() : 0;
+    auto next = buckets.begin();
+    const auto begin_until = [&](auto end) {
+      while (next != end) begin_sending(*next++);
+    };
+    for (auto bucket = buckets.begin(); bucket != buckets.end(); ++bucket) {
+      if (next != bucket && backward_at_ > from && from > bucket->tensors.back()) {
+        backward_to(from);
+        begin_until(bucket);
+      }
+      backward_to(bucket->tensors.back());
       steps_.copy_bucket(number++);
-      if (scenario_.overlap) begin_sending(bucket);
+      if (scenario_.overlap && backward_at_ <= from) begin_until(bucket + 1);
     }
     if (backward_at_ > 0) backward_to(0);
-    if (!scenario_.overlap)
-      for (const Bucket& bucket : buckets) begin_sending(bucket);
+    begin_until(buckets.end());
     send_the_rest();
+  }
+
+  /// The tensor whose backward is over when the first bucket may be sent.
+  std::size_t first_sent_after() const {
+    const std::size_t count = scenario_.trace->tensors.size();
+    if (scenario_.cluster.late_start <= 0) return count;
+    Seconds all{0};
+    for (std::size_t i = 0; i < count; ++i) all += steps_.backward_time(i, Gradient::Exchanged);
+    Seconds done{0};
+    std::size_t at = count;
+    while (at > 0 && done < scenario_.cluster.late_start * all)
+      done += steps_.backward_time(--at, Gradient::Exchanged);
+    return at;
   }
 
   /// The steps that the first collective of a bucket waits for: with cycles, the end of the cycle

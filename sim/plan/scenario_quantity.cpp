@@ -108,6 +108,7 @@ constexpr SeenBy kSeenBy[] = {
     {"per_iteration_overhead", "compute ranks"},
     {"communication_slowdown", "calls"},
     {"computing_slowdown", "calls"},
+    {"late_start", "compute"},
     {"nic_share", "nic"},
     {"staging_bandwidth", "bytes ranks"},
     {"encode_factor", "elements density"},
@@ -131,7 +132,8 @@ constexpr Bound kBounds[] = {
     // doubles compute's time; a third triples that of a collective.
     {"communication_slowdown", "100%"},
     {"computing_slowdown", "200%"},
-    {"rank_spread", "25%"},
+    {"late_start", "100%"},
+    {"rank_spread", "15%"},
     {"nic_share", "10%"},
     // PCIe 1.0 of 4 lanes, as mining cards have it, carries 1 GB/s less its protocol. A copy in the
     // host's memory comes after it.
@@ -208,6 +210,9 @@ const std::vector<ScenarioQuantity>& all_scenario_quantities() {
       quantity<Share>(
           "computing_slowdown", "of a collective while its GPU computes", kCluster, true,
           [](auto& s) -> auto& { return s.cluster.computing_slowdown; }),
+      quantity<Share>(
+          "late_start", "share of backward that is over before the first collective begins",
+          kCluster, true, [](auto& s) -> auto& { return s.cluster.late_start; }),
       quantity<ShareOfRate>(
           "nic_share", "of its NIC's bandwidth that the transport reaches", kCluster, true,
           [](auto& s) -> auto& { return s.cluster.nic_share; }),

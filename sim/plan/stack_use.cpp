@@ -10,6 +10,8 @@ namespace gradcast {
 bool pays(const ScenarioQuantity& quantity, const std::string& compressor,
           const Scenario& scenario) {
   const bool collective_alone = scenario.payload.count > 0;
+  if (quantity.name == "late_start")
+    return !collective_alone && scenario.overlap && scenario.sharding.kind != Sharding::Fsdp;
   if (quantity.of == ScenarioQuantity::Of::Costs)
     return !collective_alone && scenario.compresses() && scenario.compressing &&
            (compressor.empty() || compressor == scenario.compressor->name);

@@ -79,6 +79,7 @@ void count_cluster(Census& census, const Scenario& scenario) {
   census.count("software a message", cluster.per_message_latency.count() > 0);
   census.count("sums take their time", cluster.reduction_bandwidth.value > 0);
   census.count("computing slows collectives", cluster.computing_slowdown > 0);
+  census.count("collectives start late", cluster.late_start > 0);
   census.count("FSDP copies what it gathers", cluster.shard_copy_passes > 0);
 }
 

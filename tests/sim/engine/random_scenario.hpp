@@ -74,6 +74,7 @@ inline void draw_software(Cluster& cluster) {
   if (chance(40)) cluster.rank_spread = number(1, 100) / 1000.0;
   if (chance(40)) cluster.communication_slowdown = number(1, 50) / 100.0;
   if (chance(25)) cluster.computing_slowdown = number(1, 50) / 100.0;
+  if (chance(25)) cluster.late_start = number(1, 100) / 100.0;
   if (chance(40)) cluster.reduction_bandwidth = rate();
   if (chance(20)) {
     cluster.planner_startup = time_or_none(-5, -3);

@@ -180,6 +180,25 @@ TEST_CASE("a rank adds up what it received in the reducing rounds", "[schedule]"
   CHECK(astray(scenario, 28.48) == kNobody);
 }
 
+// Backward c 6-12, b 12-16, a 16-18; all-reduces of c 12 ms, b 8, a 4; update 1.
+TEST_CASE("no collective begins before its share of backward is over", "[schedule]") {
+  Scenario scenario = wait_free();
+  CHECK(astray(scenario, 12 + 24 + 1) == kNobody);
+  scenario.cluster.late_start = 0.5;  // c is half of backward
+  CHECK(astray(scenario, 12 + 24 + 1) == kNobody);
+  scenario.cluster.late_start = 0.51;  // b must be over, too
+  CHECK(astray(scenario, 16 + 24 + 1) == kNobody);
+  scenario.cluster.late_start = 1;  // as without overlap
+  CHECK(astray(scenario, 18 + 24 + 1) == kNobody);
+  // Two buckets: c and b, 12 + 8 ms, are full at 16.
+  scenario.fusion = parse_fusion("20000B");
+  scenario.cluster.late_start = 0.9;
+  CHECK(astray(scenario, 18 + 24 + 1) == kNobody);
+  scenario.overlap = false;
+  scenario.cluster.late_start = 0.1;  // where nothing overlaps, all begin at the end
+  CHECK(astray(scenario, 18 + 24 + 1) == kNobody);
+}
+
 TEST_CASE("computing slows collectives down", "[engine]") {
   Scenario scenario = wait_free();
   scenario.cluster.computing_slowdown = 1;
