@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Host time of communication hooks (DistributedDataParallel), beside no hook, on one CPU process.
 
-PyTorch's own, and gradcast's where the package is there. The tensors are so small that computing and sending take next
+PyTorch's own, sparsifiers in PyTorch's operators, and gradcast's where the package is there. The tensors are so small that computing and sending take next
 to no time: what remains is Python and the dispatch of operations, which the host of a GPU takes too.
 usage: python traces/hook_time.py [STEPS]
 Prints, for each hook and network, microseconds a bucket and a tensor.
@@ -25,12 +25,77 @@ except ImportError:
 WIDTH = 64
 OUR_WIDTH = 8  # ours compute on the CPU here, and in kernels on a GPU
 PYTORCHS = ["fp16", "bf16", "powersgd"]
+DENSITY = 0.01
 NETWORKS = [(40, 1), (40, 8), (160, 16), (160, 80)]  # linear layers; layers a bucket
+
+
+def largest(gradient):
+    return torch.topk(gradient.abs(), max(1, int(DENSITY * gradient.numel()))).indices
+
+
+def at_random(gradient):
+    return torch.randperm(gradient.numel())[:max(1, int(DENSITY * gradient.numel()))]
+
+
+def above_sampled(gradient):
+    """DGC: a threshold by a sample, moved until about as many elements lie above it as are wanted."""
+    magnitudes = gradient.abs()
+    wanted = max(1, int(DENSITY * gradient.numel()))
+    sample = magnitudes[torch.randint(gradient.numel(), (max(1, gradient.numel() // 100),))]
+    threshold = torch.topk(sample, max(1, int(DENSITY * sample.numel()))).values.min()
+    for _ in range(10):
+        found = int((magnitudes >= threshold).sum())
+        if 0.8 * wanted <= found <= 1.25 * wanted:
+            break
+        threshold = threshold * (1.25 if found > wanted else 0.8)
+    return (magnitudes >= threshold).nonzero().view(-1)
+
+
+def above_deviations(gradient):
+    """Gaussian-k: a threshold by mean and deviation, moved up to four times."""
+    magnitudes = (gradient - gradient.mean()).abs()
+    wanted = max(1, int(DENSITY * gradient.numel()))
+    threshold = 2.6 * gradient.std()
+    for _ in range(4):
+        found = int((magnitudes > threshold).sum())
+        if 2 / 3 * wanted <= found <= 4 / 3 * wanted:
+            break
+        threshold = threshold * (1.5 if found > wanted else 0.5)
+    return (magnitudes > threshold).nonzero().view(-1)
+
+
+IN_OPERATORS = {"topk": largest, "randk": at_random, "dgc": above_sampled, "gaussian": above_deviations}
+
+
+def in_operators(selection):
+    """A hook that selects, keeps the rest for the next step, and gathers values and indices."""
+    residuals = {}
+
+    def hook(_, bucket):
+        gradient = bucket.buffer()
+        key = bucket.index(), gradient.numel()  # buckets are formed anew after the first step
+        gradient.add_(residuals.setdefault(key, torch.zeros_like(gradient)))
+        indices = selection(gradient)
+        values = gradient[indices]
+        residuals[key].copy_(gradient)[indices] = 0
+        gathered = [torch.empty_like(values)], [torch.empty_like(indices)]
+        works = [dist.all_gather(gathered[0], values, async_op=True),
+                 dist.all_gather(gathered[1], indices, async_op=True)]
+
+        def summed(_):
+            gradient.zero_()
+            for each, at in zip(*gathered):
+                gradient[at] += each
+            return gradient
+
+        return torch.futures.collect_all([work.get_future() for work in works]).then(summed)
+
+    return hook
 
 
 def registered(ddp, hook, calls):
     """Registers the hook, counting its calls."""
-    if hook not in PYTORCHS:
+    if hook not in PYTORCHS and hook not in IN_OPERATORS:
         ours = gradcast.torch.hook(compressor=hook)
         take = ours._take
         ours._take = lambda bucket: (calls.append(1), take(bucket))[1]
@@ -45,7 +110,7 @@ def registered(ddp, hook, calls):
         return done
 
     function = {"fp16": default_hooks.fp16_compress_hook, "bf16": default_hooks.bf16_compress_hook,
-                "powersgd": powersgd}[hook]
+                "powersgd": powersgd}.get(hook) or in_operators(IN_OPERATORS[hook])
 
     def counted(_, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
         calls.append(1)
@@ -81,7 +146,7 @@ def main():
     dist.init_process_group("gloo", rank=0, world_size=1)
     print(f"torch {torch.__version__}, {steps} steps")
     ours = [] if gradcast is None else [its.name for its in gradcast.torch.compressors() if its.name not in PYTORCHS]
-    for hooks, width in [(PYTORCHS, WIDTH), (ours, OUR_WIDTH)]:
+    for hooks, width in [(PYTORCHS, WIDTH), (list(IN_OPERATORS), OUR_WIDTH), (ours, OUR_WIDTH)]:
         show(hooks, width, steps)
     dist.destroy_process_group()
 

@@ -389,7 +389,7 @@ std::optional<SoftwareSpread> spread_of(const Scenario& scenario, const Plan& pl
   spread.least = least_of(scenario, spread.compute);
   spread.discrepancy = stack->discrepancy;
   spread.discrepancy_below = stack->discrepancy_below;
-  spread.scatter = stack->scatter;
+  spread.scatter = stack->scatter * scatter_share(spread.compute / spread.forecast);
   spread.kind = kind_of(scenario);
   spread.kind_variance = kKindShare * spread.scatter * spread.scatter;
   if (!stack->kinds.empty()) {

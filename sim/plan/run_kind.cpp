@@ -29,6 +29,12 @@ RunKind kind_of(const Scenario& scenario) {
           scenario.cluster.ranks()};
 }
 
+double scatter_share(double computed) {
+  constexpr double kOfCompute = 1.0 / 2;
+  const double part = std::clamp(computed, 0.0, 1.0);
+  return std::hypot(1 - part, kOfCompute * part);
+}
+
 double kind_correlation(const RunKind& one, const RunKind& other) {
   if (!comparable(one, other)) return 0;
   const double compute = std::log(one.compute / other.compute);

@@ -23,6 +23,10 @@ RunKind kind_of(const Scenario& scenario);
 /// kinds of one source 2 to 4 % (docs/accuracy.md).
 inline constexpr double kKindShare = 2.0 / 3;
 
+/// A run scatters by so much of its stack's scatter, which is that of communication and software:
+/// one GPU's work, a part `computed` of the time, is known better.
+double scatter_share(double computed);
+
 /// Correlation of the errors of two kinds, from 0 to 1: 0.1 where one computes twice as long, 0.87
 /// where one has twice the ranks, and 0 for two compressors.
 double kind_correlation(const RunKind& one, const RunKind& other);

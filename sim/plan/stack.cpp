@@ -403,14 +403,14 @@ std::string stack_csv(const Stack& stack, const std::vector<std::string>& proven
               to_text(term.seen), term.presence < 1 ? percent(term.presence) : "",
               term.implementation, percent_or_none(term.deviation_below), ""});
   }
-  const std::string source = "of measured times over their forecasts, on a log scale";
+  const std::string source =
+      "of communication and software, measured over forecast, on a log scale";
   if (stack.factor)
     rows.add({kModelFactor, "", number_to_text(rounded_to(kDigitsKept, *stack.factor)),
               percent(stack.discrepancy), "on communication and software of this cluster", "", "",
               "", percent_or_none(stack.discrepancy_below), ""});
   else
-    rows.add("discrepancy", percent(stack.discrepancy),
-             "of communication and software, measured over forecast, on a log scale: of a cluster");
+    rows.add("discrepancy", percent(stack.discrepancy), source + ": of a cluster");
   for (const KindFactor& each : stack.kinds)
     rows.add({kKindFactor, each.kind.compressor,
               number_to_text(rounded_to(kDigitsKept, each.factor)), percent(each.deviation),

@@ -100,7 +100,7 @@ struct Stack {
   std::vector<StackTerm> terms;
   /// Standard deviations of logarithms of measured times over forecasts. `discrepancy`: of
   /// communication and software, the same in all runs of a cluster, for what physics itself gets
-  /// wrong there. `scatter`: of each run's iteration beside that.
+  /// wrong there. `scatter`: of each run's beside that, of which the run has its `scatter_share`.
   double discrepancy = 0;
   double scatter = 0;
   /// On communication and software of the one cluster that the stack was learned on, in place of a

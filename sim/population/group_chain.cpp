@@ -47,6 +47,7 @@ double GroupChain::misfit(const VectorXd& x, double shift, double scatter) const
   const VectorXd times =
       group_.compute + std::exp(shift) * (group_.physics - group_.compute + group_.gain * numbers);
   VectorXd errors = group_.measured - times.array().log().matrix();
+  if (group_.share.size() > 0) errors = errors.cwiseQuotient(group_.share);
   if (group_.apart.size() > 0) errors = group_.apart.triangularView<Eigen::Lower>() * errors;
   double sum = 0;
   for (Eigen::Index i = 0; i < times.size(); ++i)

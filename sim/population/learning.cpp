@@ -106,20 +106,27 @@ VectorXd log_times(const LinearGroup& linear, const VectorXd& x, double shift) {
 /// The kinds of runs that were measured, each once, and how runs' errors tell of them.
 struct MeasuredKinds {
   std::vector<RunKind> kinds{};
-  Eigen::MatrixXd weights{};  // by kind, by row: of errors, for the kind's own
-  Eigen::MatrixXd root{};     // by kind, by kind: what stays unknown, in scatters of a run
+  VectorXd share{};           // by kind: of the scatter that its runs have
+  Eigen::MatrixXd weights{};  // by kind, by row: of errors in scatters, for the kind's own
+  Eigen::MatrixXd root{};     // by kind, by kind: what stays unknown, in scatters
 };
 
 MeasuredKinds measured_kinds(const LinearGroup& linear) {
   constexpr double kSame = 0.95;  // 1.5 % longer or shorter on as many ranks
   constexpr int kDigits = 4;      // of a file
   MeasuredKinds measured;
-  for (const RunKind& kind : linear.kinds)
-    if (kind.compute > Seconds{0} &&
-        std::none_of(measured.kinds.begin(), measured.kinds.end(),
-                     [&](const RunKind& known) { return kind_correlation(known, kind) > kSame; }))
-      measured.kinds.push_back(
-          {kind.compressor, Seconds{rounded_to(kDigits, kind.compute.count())}, kind.ranks});
+  std::vector<double> shares;
+  for (std::size_t i = 0; i < linear.kinds.size(); ++i) {
+    const RunKind& kind = linear.kinds[i];
+    if (kind.compute <= Seconds{0} ||
+        std::any_of(measured.kinds.begin(), measured.kinds.end(),
+                    [&](const RunKind& known) { return kind_correlation(known, kind) > kSame; }))
+      continue;
+    measured.kinds.push_back(
+        {kind.compressor, Seconds{rounded_to(kDigits, kind.compute.count())}, kind.ranks});
+    shares.push_back(linear.share[at(i)]);
+  }
+  measured.share = Eigen::Map<const VectorXd>(shares.data(), at(shares.size()));
   const Eigen::MatrixXd shared = kind_correlations(measured.kinds, linear.kinds);
   measured.weights = scatter_of(linear.kinds).ldlt().solve(shared.transpose()).transpose();
   Eigen::MatrixXd unknown =
@@ -182,16 +189,31 @@ StackLearner::StackLearner(const Stack& prior, const std::vector<FitRow>& rows, 
       if (is_open(*term)) each.terms.push_back(static_cast<std::size_t>(term - &prior_.terms[0]));
     linear.push_back(std::move(each));
   }
+  // A cost that hides under backward adds little until it no longer hides. Sums about a small one
+  // then say that a large one adds little, too: such a pass is not believed.
+  constexpr int kPasses = 6;
+  constexpr double kBelieved = 0.02;
+  double least_error = std::numeric_limits<double>::infinity();
   VectorXd about = middle_;
-  for (const Lengths& lengths : {Lengths{1500, 4000, 4}, Lengths{3000, 16000, 8}}) {
-    linear_ = linear_rows(linear, quantities, about);
-    linear_.apart = apart_of(linear_.kinds);
-    draws_ = chain_draws(linear_, lengths);
-    for (std::size_t a = 0; a < linear_.terms.size(); ++a) {
-      std::vector<double> values;
-      for (const Draw& draw : draws_) values.push_back(draw.x[at(a)]);
-      about[at(linear_.terms[a])] = median(std::move(values));
+  for (int pass = 0; pass < kPasses && least_error > kBelieved; ++pass) {
+    const bool first = pass == 0;
+    LinearGroup sums = linear_rows(linear, quantities, about);
+    sums.apart = apart_of(sums.kinds);
+    std::vector<Draw> draws =
+        chain_draws(sums, first ? Lengths{1500, 4000, 4} : Lengths{3000, 16000, 8});
+    const VectorXd centre = centre_of(sums, draws, columns_of(sums, draws));
+    for (std::size_t a = 0; a < sums.terms.size(); ++a) {
+      // Passes that do not agree may swing between two values.
+      double& its = about[at(sums.terms[a])];
+      its = pass < 2 ? centre[at(a)] : (its + centre[at(a)]) / 2;
     }
+    const double error =
+        first ? least_error
+              : error_of_sums(sums, linear, quantities, centre.head(at(sums.terms.size())));
+    if (!first && error >= least_error) continue;
+    least_error = error;
+    linear_ = std::move(sums);
+    draws_ = std::move(draws);
   }
 }
 
@@ -220,12 +242,13 @@ LinearGroup StackLearner::some_of(const std::vector<std::size_t>& rows) const {
     if (std::any_of(rows.begin(), rows.end(),
                     [&](std::size_t i) { return linear_.gain(at(i), at(a)) > 0; }))
       columns.push_back(a);
-  some.measured = some.physics = some.compute = VectorXd(at(rows.size()));
+  some.measured = some.physics = some.compute = some.share = VectorXd(at(rows.size()));
   some.gain = Eigen::MatrixXd(at(rows.size()), at(columns.size()));
   some.about = some.most = VectorXd(at(columns.size()));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     some.measured[at(i)] = linear_.measured[at(rows[i])];
     some.physics[at(i)] = linear_.physics[at(rows[i])];
+    some.share[at(i)] = linear_.share[at(rows[i])];
     some.compute[at(i)] = linear_.compute[at(rows[i])];
     some.kinds.push_back(linear_.kinds[rows[i]]);
     for (std::size_t a = 0; a < columns.size(); ++a)
@@ -356,17 +379,17 @@ LearnedStack StackLearner::learned(const LinearGroup& linear, const std::vector<
   for (const Draw& draw : draws) {
     VectorXd unknown(at(measured.kinds.size()));
     for (Eigen::Index k = 0; k < unknown.size(); ++k) unknown[k] = dice.normal();
-    const VectorXd its =
-        measured.weights * (linear.measured - log_times(linear, draw.x, draw.shift)) +
-        draw.scatter * measured.root * unknown;
+    const VectorXd errors =
+        (linear.measured - log_times(linear, draw.x, draw.shift)).cwiseQuotient(linear.share);
+    const VectorXd its = measured.weights * errors + draw.scatter * measured.root * unknown;
     for (std::size_t k = 0; k < measured.kinds.size(); ++k)
-      columns[first_kind + k].push_back(its[at(k)]);
+      columns[first_kind + k].push_back(measured.share[at(k)] * its[at(k)]);
   }
   for (std::size_t k = 0; k < measured.kinds.size(); ++k) {
     const LogSpread spread = log_spread_of(columns[first_kind + k]);
     stack.kinds.push_back(
         {measured.kinds[k], std::exp(spread.middle), (spread.above + spread.below) / 2});
-    const double between = prior_.scatter * std::sqrt(kKindShare);
+    const double between = measured.share[at(k)] * prior_.scatter * std::sqrt(kKindShare);
     names.push_back(stack.kinds.back().name());
     learned.terms.push_back(
         {names.back(), nullptr, range_of({0, between, between}), range_of(spread)});

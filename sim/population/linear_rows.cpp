@@ -43,7 +43,7 @@ LinearGroup linear_rows(const std::vector<LinearRow>& rows,
                         const Eigen::VectorXd& about) {
   const std::size_t count = rows.size();
   LinearGroup linear;
-  linear.measured = linear.physics = linear.compute = Eigen::VectorXd(at(count));
+  linear.measured = linear.physics = linear.compute = linear.share = Eigen::VectorXd(at(count));
   Eigen::MatrixXd gain = Eigen::MatrixXd::Zero(at(count), at(quantities.size()));
   for (std::size_t i = 0; i < count; ++i) {
     const Scenario& physics = *rows[i].physics;
@@ -65,6 +65,7 @@ LinearGroup linear_rows(const std::vector<LinearRow>& rows,
     linear.physics[at(i)] = alone;
     linear.kinds.push_back(kind_of(physics));
     linear.compute[at(i)] = computed_in(physics, Seconds{alone}).count();
+    linear.share[at(i)] = scatter_share(linear.compute[at(i)] / rows[i].measured.count());
   }
   for (std::size_t k = 0; k < quantities.size(); ++k)
     if (gain.col(at(k)).maxCoeff() > 0) linear.terms.push_back(k);
@@ -76,6 +77,25 @@ LinearGroup linear_rows(const std::vector<LinearRow>& rows,
     linear.most[at(a)] = std::log(quantities[linear.terms[a]]->most);
   }
   return linear;
+}
+
+double error_of_sums(const LinearGroup& linear, const std::vector<LinearRow>& rows,
+                     const std::vector<const ScenarioQuantity*>& quantities,
+                     const Eigen::VectorXd& x) {
+  const Eigen::VectorXd numbers = x.array().exp();
+  const Eigen::VectorXd sums = linear.physics + linear.gain * numbers;
+  double largest = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    Scenario all = *rows[i].physics;
+    for (std::size_t a = 0; a < linear.terms.size(); ++a) {
+      const std::size_t k = linear.terms[a];
+      const std::vector<std::size_t>& its = rows[i].terms;
+      if (std::find(its.begin(), its.end(), k) != its.end())
+        quantities[k]->set(all, numbers[at(a)]);
+    }
+    largest = std::max(largest, std::abs(std::log(sums[at(i)] / time_of(all))));
+  }
+  return largest;
 }
 
 LinearGroup linear_group(const SourceGroup& group, std::size_t stack, const StackPriors& priors,

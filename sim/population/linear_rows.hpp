@@ -25,6 +25,8 @@ struct LinearGroup {
   /// Takes residuals apart that kinds of runs share: rows with it are as if independent, each with
   /// the scatter of a run. Empty: they are independent.
   Eigen::MatrixXd apart{};
+  /// By row: `scatter_share`. Empty: 1.
+  Eigen::VectorXd share{};
   /// By term: the logarithm of the largest number that physics allows. Empty: all numbers.
   Eigen::VectorXd most{};
 };
@@ -50,6 +52,12 @@ Eigen::MatrixXd apart_of(const std::vector<RunKind>& kinds);
 LinearGroup linear_rows(const std::vector<LinearRow>& rows,
                         const std::vector<const ScenarioQuantity*>& quantities,
                         const Eigen::VectorXd& about);
+
+/// The largest error of the sums over these rows, as a logarithm, where the group's terms have the
+/// logarithms `x`.
+double error_of_sums(const LinearGroup& linear, const std::vector<LinearRow>& rows,
+                     const std::vector<const ScenarioQuantity*>& quantities,
+                     const Eigen::VectorXd& x);
 
 /// `about`: by term of the priors.
 LinearGroup linear_group(const SourceGroup& group, std::size_t stack, const StackPriors& priors,

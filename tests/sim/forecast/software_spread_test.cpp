@@ -105,6 +105,22 @@ TEST_CASE("no run is faster than its GPU alone", "[spread]") {
   CHECK(speedup_interval(made, other).high == Approx(0.15 / 0.0873));
 }
 
+// Of the toy's 43 ms one GPU computes 19, and two ranks exchange 24.
+TEST_CASE("a run scatters the less the more of it one GPU computes", "[spread]") {
+  const auto scatter = [](Scenario scenario) {
+    scenario.fusion = parse_fusion("merged");
+    scenario.overlap = false;
+    const Scenario run =
+        on_stack(std::move(scenario), "per_iteration_overhead,1us,30%,x,,\nscatter,10%,,x,,\n");
+    const Plan plan = make_plan(run);
+    return spread_of(run, plan, gradcast::run(run, *find_engine("analytic")))->scatter;
+  };
+  CHECK(scatter(toy::scenario("dense")) == Approx(0.1 * scatter_share(19.0 / 43)).epsilon(0.001));
+  Scenario alone = toy::scenario("dense");
+  alone.cluster.nodes = 1;
+  CHECK(scatter(alone) == Approx(0.05).epsilon(0.001));
+}
+
 TEST_CASE("where one GPU's time is a guess, a run may be faster than it", "[spread]") {
   const auto least = [](Scenario scenario) {
     const Scenario run =

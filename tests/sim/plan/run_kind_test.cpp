@@ -24,6 +24,14 @@ TEST_CASE("kinds go together less the more their computing or ranks differ", "[r
   CHECK(kind_correlation({}, {}) == 0);  // of collectives alone nobody knows that they are alike
 }
 
+// Three of seven parts are computing: hypot(4/7, 3/7 / 2) of the scatter.
+TEST_CASE("one GPU's work scatters half as much as all else", "[run kind]") {
+  CHECK(scatter_share(0) == 1);
+  CHECK(scatter_share(1) == 0.5);
+  CHECK(scatter_share(3.0 / 7) == Approx(std::hypot(4, 1.5) / 7));
+  CHECK(scatter_share(1.2) == 0.5);  // a run that is faster than its GPU alone
+}
+
 TEST_CASE("a kind that was measured is as measured, and another the less like it the farther",
           "[run kind]") {
   const std::vector<KindFactor> known{{kind(0), 1.1, 0.02}};

@@ -151,7 +151,7 @@ TEST_CASE("costs of compressed runs that are hardly known leave dense runs alone
 
 TEST_CASE("what is wrong with one kind of runs is said of that kind first",
           "[population][learning]") {
-  const Stack nothing = stack_of("discrepancy,1%,,x,,\nscatter,10%,,x,,\n");
+  const Stack nothing = stack_of("discrepancy,1%,,x,,\nscatter,20%,,x,,\n");
   const std::vector<FitRow> rows = runs(4, 0, 1.15);
   const Stack stack = StackLearner(nothing, rows, 1).by_all("mine").stack;
   const auto error_of = [&](double compute_times) {
@@ -162,7 +162,8 @@ TEST_CASE("what is wrong with one kind of runs is said of that kind first",
   };
   // All rows compute equally long. Runs of their kind take 15 % longer, as they did; of a kind that
   // computes 7 times as long nothing is known but what all runs here share.
-  CHECK(std::abs(error_of(1)) < 0.03);
+  // The rows have unlike networks, and so scatter unlike: a quarter of the error may stay.
+  CHECK(std::abs(error_of(1)) < 0.25 * std::log(1.15) + 0.005);
   CHECK(error_of(7) < -0.08);
   REQUIRE(stack.kinds.size() == 1);
   CHECK(stack.kinds[0].factor > 1.1);
