@@ -42,6 +42,14 @@ TEST_CASE("collectives prints what nccl-tests would", "[collectives]") {
   CHECK(rows[1].at("bound_by").get<std::string>().starts_with("node0."));
 }
 
+TEST_CASE("list names the libraries whose choice a collective may be", "[collectives]") {
+  std::vector<std::string> names;
+  for (const nlohmann::json& entry : results_of({"list"}))
+    if (entry.at("kind") == "collective") names.push_back(entry.at("name"));
+  for (const char* library : {"nccl", "rccl", "gloo", "open-mpi", "open-mpi-4.0"})
+    CHECK_THAT(names, Catch::VectorContains(std::string(library)));
+}
+
 TEST_CASE("collectives says whose choice it prints", "[collectives]") {
   for (const auto& [cluster, library] :
        {std::pair{"frontier", "RCCL"}, {"mi300x", "RCCL"}, {"dgx-h100", "NCCL"}}) {
