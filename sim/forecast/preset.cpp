@@ -21,9 +21,11 @@ namespace {
 
 constexpr const char* kTodaysStack = "stack-ddp-nccl";
 
-/// NCCL alone, as nccl-tests runs it. How far its forecasts are off depends on the network.
+/// NCCL alone, as nccl-tests runs it. How far its forecasts are off depends on the network. RCCL's
+/// were never compared with measured times: they get the widest.
 const char* collectives_stack(const Cluster& cluster) {
   constexpr const char* kUsual = "stack-nccl";  // inside a node, too
+  if (is_amd(gpu_generation_of(cluster))) return "stack-nccl-slingshot";
   if (cluster.nodes == 1) return kUsual;
   switch (network_kind_of(cluster)) {
     case NetworkKind::Slingshot:
@@ -42,10 +44,13 @@ struct Gpu {
   std::string_view trace;  // "": no traces
   std::string_view device;
 };
-constexpr std::array<Gpu, 4> kGpus = {{{GpuGeneration::Hopper, "h100", "h100-sxm"},
+constexpr std::array<Gpu, 7> kGpus = {{{GpuGeneration::Hopper, "h100", "h100-sxm"},
                                        {GpuGeneration::Ampere, "a100", "a100-80gb"},
                                        {GpuGeneration::Volta, "v100", "v100"},
-                                       {GpuGeneration::Blackwell, "", "b200"}}};
+                                       {GpuGeneration::Blackwell, "", "b200"},
+                                       {GpuGeneration::Cdna2, "", "mi250x"},
+                                       {GpuGeneration::Cdna3, "", "mi300x"},
+                                       {GpuGeneration::Cdna4, "", "mi355x"}}};
 
 /// The ratio of two generations' memory bandwidths, by which most of a network's time goes.
 double times_as_fast(GpuGeneration one, GpuGeneration other, const DataFiles& files) {
@@ -72,8 +77,13 @@ bool changes(const Request& request, std::string_view property) {
 void choose_trace(Request& request, const Cluster& cluster, const DataFiles& files) {
   const GpuGeneration own = gpu_generation_of(cluster);
   std::array<Gpu, kGpus.size()> nearest = kGpus;
+  // An AMD GPU's nearest is NVIDIA's of its time.
+  const GpuGeneration like = own == GpuGeneration::Cdna2   ? GpuGeneration::Ampere
+                             : own == GpuGeneration::Cdna3 ? GpuGeneration::Hopper
+                             : own == GpuGeneration::Cdna4 ? GpuGeneration::Blackwell
+                                                           : own;
   const auto distance = [&](const Gpu& gpu) {
-    return std::abs(static_cast<int>(gpu.generation) - static_cast<int>(own));
+    return std::abs(static_cast<int>(gpu.generation) - static_cast<int>(like));
   };
   std::stable_sort(nearest.begin(), nearest.end(),
                    [&](const Gpu& a, const Gpu& b) { return distance(a) < distance(b); });
@@ -164,8 +174,10 @@ Request with_defaults(Request request, DataFiles& files) {
 std::string assumed_words(const Request& request, const Scenario& scenario) {
   std::string words = software_words(request, scenario);
   const Cluster& cluster = scenario.cluster;
+  const bool rccl = scenario.nccl && is_amd(gpu_generation_of(cluster));
   if (scenario.nccl)
-    words += " on NCCL " + to_text(*scenario.nccl) + of_torch(request.nccl) +
+    words += " on " + std::string(library_name(cluster)) + " " + to_text(*scenario.nccl) +
+             of_torch(request.nccl) +
              (cluster.nccl_settings.text.empty() ? "" : " (" + cluster.nccl_settings.text + ")");
   else if (scenario.library != nullptr)
     words += " on " + std::string(scenario.library->words);
@@ -176,7 +188,8 @@ std::string assumed_words(const Request& request, const Scenario& scenario) {
         " over " +
         (cluster.nics_per_node == 1 ? "1 NIC" : std::to_string(cluster.nics_per_node) + " NICs") +
         " of " + to_text(cluster.nic.bandwidth) + " a node" +
-        (scenario.nccl && cluster.network_sharp == YesNo::Yes ? ", to switches that add up" : "");
+        (scenario.nccl && !rccl && cluster.network_sharp == YesNo::Yes ? ", to switches that add up"
+                                                                       : "");
   words += schedule_words(scenario);
   if (cluster.measured != nullptr && cluster.ranks() > 1) {
     const CollectiveChoice choice(cluster, scenario.nccl, scenario.library);
@@ -189,6 +202,12 @@ std::string assumed_words(const Request& request, const Scenario& scenario) {
   if (request.speed_derived)
     words += "; times of " + request.trace + " at " + number_to_text(cluster.compute_speed) +
              " times the speed (derived: memory bandwidths)";
+  const bool timed = cluster.measured != nullptr && scenario.payload.count > 0;
+  const bool learned = scenario.stack != nullptr && scenario.stack->factor;
+  if (rccl && scenario.stack != nullptr && !timed && !learned)
+    words +=
+        "; the software's costs and the interval come from NVIDIA's GPUs: none was measured on "
+        "AMD's";
   return words;
 }
 

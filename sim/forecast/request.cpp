@@ -20,6 +20,7 @@
 #include "sim/inputs/cost_transfer.hpp"
 #include "sim/inputs/devices.hpp"
 #include "sim/inputs/fitted_with.hpp"
+#include "sim/network/rccl_tables.hpp"
 #include "sim/plan/stack_use.hpp"
 
 namespace gradcast {
@@ -42,7 +43,7 @@ ValueError unknown(const std::string& what, const std::string& typed,
 struct Ending {
   std::string_view name;
   Outcome outcome;
-  bool nccl_alone;
+  bool nccl_alone;  // and RCCL
 };
 constexpr Ending kEndings[] = {{"", Outcome::AllReduced, false},
                                {"-all-gather", Outcome::AllGathered, false},
@@ -52,14 +53,16 @@ constexpr Ending kEndings[] = {{"", Outcome::AllReduced, false},
 
 /// A collective that a library chooses by its own rule.
 struct Ruled {
-  const LibraryRule* library;  // nullptr: NCCL
+  const LibraryRule* library;  // nullptr: NCCL, or RCCL on AMD's GPUs
   Outcome outcome;
+  bool rccl = false;  // named so
 };
 
 std::vector<std::string> ruled_names() {
   std::vector<std::string> names;
   for (const Ending& ending : kEndings) {
-    names.push_back("nccl" + std::string(ending.name));
+    for (const char* library : {"nccl", "rccl"})
+      names.push_back(library + std::string(ending.name));
     for (const LibraryRule& rule : library_rules())
       if (!ending.nccl_alone) names.push_back(std::string(rule.name) + std::string(ending.name));
   }
@@ -71,11 +74,24 @@ std::optional<Ruled> find_ruled(std::string_view name) {
   for (const Ending& ending : kEndings) {
     if (!name.ends_with(ending.name)) continue;
     const std::string_view library = name.substr(0, name.size() - ending.name.size());
-    if (library == "nccl") return Ruled{nullptr, ending.outcome};
+    if (library == "nccl" || library == "rccl")
+      return Ruled{nullptr, ending.outcome, library == "rccl"};
     const LibraryRule* rule = find_library_rule(library);
     if (rule != nullptr && !ending.nccl_alone) return Ruled{rule, ending.outcome};
   }
   return {};
+}
+
+/// PyTorch calls RCCL by the name nccl, so that this one serves both.
+void require_rccls_gpus(const Cluster& cluster, const NcclVersion& version, bool rccl) {
+  const bool amd = is_amd(gpu_generation_of(cluster));
+  if (rccl && !amd)
+    throw ValueError("RCCL runs on AMD's GPUs, and cluster '" + cluster.name +
+                     "' has others: use collective 'nccl', or say gpu_generation cdna3");
+  if (amd && version < kOldestRccl)
+    throw ValueError("RCCL " + to_text(version) +
+                     " is older than its tables that are known here: " +
+                     "name a version (nccl) from " + to_text(kOldestRccl) + " on, as in ROCm 7");
 }
 
 /// nullptr for "auto".
@@ -373,7 +389,8 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   Scenario scenario;
   scenario.compressor = &known_compressor(request.compressor);
   require_formula_alone(request, *scenario.compressor);
-  if (const std::optional<Ruled> ruled = find_ruled(request.collective)) {
+  const std::optional<Ruled> ruled = find_ruled(request.collective);
+  if (ruled) {
     if (ruled->outcome != Outcome::AllReduced && !request.payload)
       throw ValueError("collective '" + request.collective +
                        "' is one for --payload alone: a training names the library");
@@ -420,6 +437,7 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
       scenario.trace = scaled_to(scenario.trace, *request.compute, request.accumulation);
   }
   scenario.cluster = changed_cluster(request, *read.cluster, files);
+  if (scenario.nccl) require_rccls_gpus(scenario.cluster, *scenario.nccl, ruled && ruled->rccl);
   for (const ClusterProperty& property : request.changed) scenario.stated.push_back(property.name);
   // A file that knows its share of the NIC has the sockets' rate in it.
   scenario.cluster.by_sockets = scenario.nccl && scenario.cluster.nic_share == 1 &&

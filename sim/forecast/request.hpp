@@ -33,7 +33,8 @@ struct Request {
   /// "": the ring that serves the compressor; "auto": the fastest by size; "nccl": NCCL's choice;
   /// "gloo", "open-mpi", ...: the choice of another library.
   /// A payload may also be "nccl-all-gather", "nccl-reduce-scatter", "nccl-broadcast" or
-  /// "nccl-send-receive"; the first two by other libraries too, like "gloo-all-gather".
+  /// "nccl-send-receive"; the first two by other libraries too, like "gloo-all-gather". "rccl" is
+  /// "nccl" on AMD's GPUs alone.
   std::string collective;
   std::string nccl;  // version of NCCL, like "2.27" or "torch-2.5"; "": kUsualNccl
   double density = 0.001;

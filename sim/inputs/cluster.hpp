@@ -22,9 +22,13 @@ struct Link {
 /// see `network_kind_of`. GpudirectTcp: TCP whose payload goes past the host, as on Google's A3.
 enum class NetworkKind { Unknown, InfiniBand, Roce, Efa, Slingshot, Tcp, GpudirectTcp };
 
-/// The generation of NVIDIA's GPUs, by which NCCL looks up its constants. Unknown: see
+/// The generation of the GPUs, by which NCCL and RCCL look up their constants: NVIDIA's, then AMD's
+/// (MI200, MI300 and MI350 are gfx90a, gfx942 and gfx950 to RCCL). Unknown: see
 /// `gpu_generation_of`.
-enum class GpuGeneration { Unknown, Volta, Ampere, Hopper, Blackwell };
+enum class GpuGeneration { Unknown, Volta, Ampere, Hopper, Blackwell, Cdna2, Cdna3, Cdna4 };
+
+/// True for AMD's GPUs, where RCCL stands in NCCL's place.
+constexpr bool is_amd(GpuGeneration gpu) { return gpu >= GpuGeneration::Cdna2; }
 
 /// Vendor of the hosts' CPUs. NCCL looks up two constants by it.
 enum class HostCpu { Intel, Amd, Other };
@@ -197,8 +201,9 @@ BytesPerSecond socket_rate(BytesPerSecond nic);
 /// host's TCP, and a lower one InfiniBand.
 NetworkKind network_kind_of(const Cluster& cluster);
 
-/// The cluster's generation of GPUs. If its file does not say, it follows from the bandwidth inside
-/// nodes: NVLink doubled with each generation, and below 200 GB/s stands Volta.
+/// The cluster's generation of GPUs. If its file does not say, it is one of NVIDIA's and follows
+/// from the bandwidth inside nodes: NVLink doubled with each generation, and below 200 GB/s stands
+/// Volta.
 GpuGeneration gpu_generation_of(const Cluster& cluster);
 
 /// Most ranks of a run whose ranks differ in nodes, speed or events. The memory of a run grows with

@@ -70,7 +70,8 @@ struct Word {
 
 constexpr std::string_view kNetworkKinds[] = {"unknown",   "infiniband", "roce",         "efa",
                                               "slingshot", "tcp",        "gpudirect-tcp"};
-constexpr std::string_view kGenerations[] = {"unknown", "volta", "ampere", "hopper", "blackwell"};
+constexpr std::string_view kGenerations[] = {"unknown",   "volta", "ampere", "hopper",
+                                             "blackwell", "cdna2", "cdna3",  "cdna4"};
 constexpr std::string_view kHostCpus[] = {"intel", "amd", "other"};
 constexpr std::string_view kNoYes[] = {"no", "yes"};
 
@@ -191,7 +192,7 @@ constexpr PropertyRow kProperties[] = {
         [](auto& c) -> auto& { return c.network_kind; }),
     of_cluster<Word<GpuGeneration, kGenerations>>(
         "gpu_generation",
-        "volta, ampere, hopper or blackwell, for NCCL's tables; unknown: by intra_bandwidth",
+        "volta, ampere, hopper, blackwell; AMD's cdna2, cdna3, cdna4; unknown: by intra_bandwidth",
         kNetwork, [](auto& c) -> auto& { return c.gpu_generation; }),
     of_cluster<Word<HostCpu, kHostCpus>>(
         "host_cpu", "intel, amd or other, for NCCL's tables", kNetwork,

@@ -118,10 +118,12 @@ double collnet_link_time(const NcclMachine& machine, const NcclEstimate& estimat
 /// Bytes take the longer of what they take on the links and what NCCL estimates. `reached`: the
 /// part of its NICs' bandwidth that a node reaches. `walked`: what the first piece's way through a
 /// tree takes, over what all bytes take. NCCL's estimate holds it, so that it is walked only where
-/// less than the nominal rate is reached, or where the environment makes the pieces larger.
+/// less than the nominal rate is reached, or where the environment makes the pieces larger. RCCL's
+/// bandwidths were set to make choices: its bytes take what they and their flags take on the links.
 double link_time(const Cluster& cluster, const NcclMachine& machine, const NcclEstimate& estimate,
                  Outcome outcome, double reached, double walked) {
   const double flags = streams::flags_of(to_text(estimate.protocol));
+  if (machine.rccl != nullptr) return flags;
   switch (estimate.algorithm) {
     case NcclAlgorithm::Nvls:
       return 1 / nvls_share(machine.gpu);

@@ -1,8 +1,11 @@
-// The machine as NCCL's search for rings and trees sees it: its channels, and their speeds.
+// The machine as NCCL's search for rings and trees sees it, and RCCL's: its channels, and their
+// speeds.
 #include <algorithm>
+#include <optional>
 #include <span>
 
 #include "sim/network/nccl_rule.hpp"
+#include "sim/network/rccl_tables.hpp"
 
 namespace gradcast {
 namespace {
@@ -27,9 +30,13 @@ double largest_within(std::span<const double> speeds, double most) {
   return most;  // slower than all of NCCL's list
 }
 
+/// True if NCCL's search goes through Hopper's lists. To RCCL, AMD's GPUs have such a compute
+/// capability: gfx90a is 90.
+bool has_hoppers_speeds(GpuGeneration gpu) { return gpu == GpuGeneration::Hopper || is_amd(gpu); }
+
 std::span<const double> speeds_inside(GpuGeneration gpu) {
   if (gpu == GpuGeneration::Blackwell) return kInsideBlackwell;
-  if (gpu == GpuGeneration::Hopper) return kInsideHopper;
+  if (has_hoppers_speeds(gpu)) return kInsideHopper;
   return kInside;
 }
 
@@ -43,13 +50,31 @@ constexpr double kLeastOfNvlink = 20e9;
 /// The first version with CollNetDirect and CollNetChain.
 constexpr NcclVersion kCollNetInTwo{2, 14, 0};
 
+int nics_near(const Cluster& cluster, int gpus_per_node) {
+  return cluster.nics_per_node * gpus_per_node / std::max(1, cluster.gpus_per_node);
+}
+
+/// RCCL's source lists the rings of many nodes. There RCCL counts on the xGMI links alone, and its
+/// table says how much less the network leaves of them. On other nodes it searches as NCCL does.
+void see_as_rccl(NcclMachine& machine, const Cluster& cluster) {
+  machine.rccl = &rccl_default_table();
+  const int nics = machine.nodes == 1 ? 0 : nics_near(cluster, machine.gpus_per_node);
+  const std::optional<RcclNode> node = rccl_node(machine.gpu, machine.gpus_per_node, nics);
+  machine.ll128 = machine.ll128 && node && node->ll128;
+  if (!node) return;
+  machine.rccl = node->table;
+  machine.channels = node->rings;
+  machine.inside = machine.between = {node->links.value / node->rings};
+  machine.same_channels = true;
+}
+
 }  // namespace
 
 BytesPerSecond nccl_channel_speed(BytesPerSecond reached, GpuGeneration gpu) {
   const double nominal = kNominal * reached.value / 1e9;
   const std::span<const double> list =
       gpu == GpuGeneration::Blackwell ? std::span(kBetweenBlackwell)
-      : gpu == GpuGeneration::Hopper  ? std::span<const double>(kBetweenHopper)
+      : has_hoppers_speeds(gpu)       ? std::span<const double>(kBetweenHopper)
                                       : std::span<const double>(kBetween);
   return {1e9 * largest_within(list, nominal)};
 }
@@ -66,12 +91,17 @@ NcclMachine nccl_machine(const Cluster& cluster, const NcclVersion& version, int
   machine.nvlink = cluster.intra.bandwidth.value >= kLeastOfNvlink;
   machine.ll128 = machine.nvlink && (nodes == 1 || network_kind_of(cluster) != NetworkKind::Tcp);
   machine.settings = cluster.nccl_settings;
+  if (is_amd(machine.gpu)) {
+    see_as_rccl(machine, cluster);
+    if (machine.same_channels) return machine;
+  }
   machine.nvls = cluster.nvlink_sharp == YesNo::Yes && machine.settings.nvls &&
-                 machine.gpu >= GpuGeneration::Hopper;
+                 machine.gpu >= GpuGeneration::Hopper && machine.rccl == nullptr;
   machine.nvswitch = cluster.nvlink_sharp == YesNo::Yes ||
                      (machine.nvlink && machine.gpu >= GpuGeneration::Ampere &&
                       cluster.gpus_per_node >= kLeastOfNvSwitch);
-  machine.collnet = cluster.network_sharp == YesNo::Yes && machine.settings.collnet && nodes > 1 &&
+  machine.collnet = machine.rccl == nullptr && cluster.network_sharp == YesNo::Yes &&
+                    machine.settings.collnet && nodes > 1 &&
                     nodes >= machine.settings.collnet_nodes && gpus_per_node <= kMostOfCollNet &&
                     version >= kCollNetInTwo;
 
@@ -92,7 +122,7 @@ NcclMachine nccl_machine(const Cluster& cluster, const NcclVersion& version, int
     return machine;
   }
   // A channel for each NIC that these GPUs have near them.
-  const int nics = cluster.nics_per_node * gpus_per_node / std::max(1, cluster.gpus_per_node);
+  const int nics = nics_near(cluster, gpus_per_node);
   machine.channels = std::clamp(nics, 1, gpus_per_node);
   const double nics_of_channel = std::max(1.0, double(nics) / machine.channels);
   machine.between =

@@ -5,11 +5,13 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/network/nccl_of_torch.hpp"
 #include "sim/network/nccl_tables.hpp"
+#include "sim/network/rccl_tables.hpp"
 
 namespace gradcast {
 namespace {
@@ -18,6 +20,7 @@ namespace {
 
 using nccl_tables::ByProtocol;
 using nccl_tables::kProtocols;
+using nccl_tables::Library;
 using nccl_tables::since;
 using ByNodes = std::array<double, 3>;  // 1, 2, more
 
@@ -79,13 +82,16 @@ double bus_of(const NcclMachine& machine) {
   return bus_of(machine, machine.nodes <= 2 ? machine.inside : machine.between);
 }
 
-double ring_bandwidth(const NcclMachine& machine, Outcome outcome, NcclProtocol protocol) {
+double ring_bandwidth(const NcclMachine& machine, Outcome outcome, NcclProtocol protocol,
+                      Bytes bytes) {
   // A ring crosses the network at every node, so that its speed is the network's on two as well.
   const BytesPerSecond channel =
       machine.nodes == 1 ? machine.inside : std::min(machine.inside, machine.between);
   double bus = machine.channels * channel.value / 1e9;
   if (!since(machine.version, 18)) bus = std::min(bus, bus_of(machine));
-  if (protocol == NcclProtocol::LL) {
+  if (machine.rccl != nullptr) {
+    bus *= rccl_share(machine, NcclAlgorithm::Ring, protocol, outcome, bytes);
+  } else if (protocol == NcclProtocol::LL) {
     const bool fourth = machine.nodes > 1 || outcome == Outcome::AllReduced;
     bus = since(machine.version, 21) ? std::min(most_ll(machine), bus / 2) : bus / (fourth ? 4 : 3);
   } else if (protocol == NcclProtocol::LL128) {
@@ -97,6 +103,9 @@ double ring_bandwidth(const NcclMachine& machine, Outcome outcome, NcclProtocol 
 }
 
 double tree_bandwidth(const NcclMachine& machine, NcclProtocol protocol, Bytes bytes) {
+  if (machine.rccl != nullptr)
+    return bus_of(machine) / 2 *
+           rccl_share(machine, NcclAlgorithm::Tree, protocol, Outcome::AllReduced, bytes);
   const std::size_t gpu = row(machine.gpu);
   const std::size_t nodes = column(machine.nodes);
   double bus = std::min(.92 * bus_of(machine), machine.channels * kTreeOfChannel[gpu][nodes]);
@@ -155,7 +164,7 @@ double bandwidth_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclPro
     case NcclAlgorithm::Tree:
       return tree_bandwidth(machine, protocol, bytes);
     case NcclAlgorithm::Ring:
-      return ring_bandwidth(machine, outcome, protocol);
+      return ring_bandwidth(machine, outcome, protocol, bytes);
     case NcclAlgorithm::Nvls:
     case NcclAlgorithm::NvlsTree:
       return nvls_bandwidth(machine, algorithm, outcome);
@@ -187,13 +196,14 @@ double latency_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProto
                   Outcome outcome, Bytes bytes) {
   const std::size_t p = index(protocol);
   const NcclVersion& version = machine.version;
-  const double base = nccl_tables::base_latency(version, algorithm)[p];
-  double inside = nccl_tables::latency_inside(version, algorithm, machine.nvlink)[p];
+  const Library library{version, machine.rccl};
+  const double base = nccl_tables::base_latency(library, algorithm)[p];
+  double inside = nccl_tables::latency_inside(library, algorithm, machine.nvlink)[p];
   if (!since(version, 18) && machine.nodes > 1 && protocol == NcclProtocol::LL) inside *= 1.8;
   const double plugin = machine.plugin_latency.count() * 1e6 /
                         (algorithm == NcclAlgorithm::Pat ? kPatStepsAtOnce : 1);
   const double between =
-      nccl_tables::latency_between(version, network_of(machine, algorithm, version))[p] +
+      nccl_tables::latency_between(library, network_of(machine, algorithm, version))[p] +
       (protocol == NcclProtocol::Simple ? 2 : 1) * plugin;
   const int levels = floor_log2(machine.nodes);
   switch (algorithm) {
@@ -206,9 +216,9 @@ double latency_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProto
         const NcclAlgorithm as =
             protocol == NcclProtocol::Simple ? NcclAlgorithm::Tree : NcclAlgorithm::Ring;
         if (machine.nodes == 1) return base + inside;
-        if (machine.channels == 1)
-          return base + nccl_tables::latency_between(version, algorithm)[p];
-        return base + steps * nccl_tables::latency_between(version, as)[p];
+        if (machine.channels == 1 || machine.same_channels)
+          return base + nccl_tables::latency_between(library, algorithm)[p];
+        return base + steps * nccl_tables::latency_between(library, as)[p];
       }
       const int crossings = outcome != Outcome::AllReduced ? machine.nodes - 1
                             : since(version, 23)           ? 2 * (machine.nodes - 1)
@@ -218,8 +228,8 @@ double latency_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProto
           base +
           (steps - across) * std::max(inside, nccl_tables::post_overhead(machine, protocol)) +
           across * between;
-      const bool plateau = protocol == NcclProtocol::Simple && outcome == Outcome::AllReduced &&
-                           machine.nodes > 1 &&
+      const bool plateau = machine.rccl == nullptr && protocol == NcclProtocol::Simple &&
+                           outcome == Outcome::AllReduced && machine.nodes > 1 &&
                            bytes.count / (std::int64_t{machine.channels} * machine.ranks()) >= 64;
       if (!plateau) return latency;
       return latency * (row(machine.gpu) == 0 ? 1.9 : 1.4);
@@ -265,7 +275,8 @@ bool is_possible(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProtoc
     case NcclAlgorithm::P2p:
       return false;
     case NcclAlgorithm::Tree:
-      return outcome == Outcome::AllReduced;
+      return outcome == Outcome::AllReduced &&
+             (machine.rccl == nullptr || rccl_has_tree(machine, protocol));
     case NcclAlgorithm::Nvls:  // over several nodes it needs a network that adds up too
       if (machine.nodes > 1 &&
           !(machine.collnet && outcome == Outcome::AllReduced && since(machine.version, 18)))
@@ -276,8 +287,9 @@ bool is_possible(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProtoc
       return machine.nvls && protocol == NcclProtocol::Simple && machine.nodes > 1 &&
              machine.gpus_per_node > 2 && outcome == Outcome::AllReduced &&
              since(machine.version, 18);
-    case NcclAlgorithm::Pat:
-      return (outcome == Outcome::AllGathered || outcome == Outcome::Scattered) &&
+    case NcclAlgorithm::Pat:  // RCCL has it, and takes it only where NCCL_PAT_ENABLE says so
+      return machine.rccl == nullptr &&
+             (outcome == Outcome::AllGathered || outcome == Outcome::Scattered) &&
              protocol == NcclProtocol::Simple && machine.nodes > 1 && machine.gpus_per_node == 1 &&
              since(machine.version, 23);
     case NcclAlgorithm::CollNetDirect:
@@ -293,6 +305,17 @@ bool is_possible(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProtoc
 
 /// The largest send or receive in LL (src/enqueue.cc: NCCL_P2P_LL_THRESHOLD).
 constexpr Bytes kMostLLOfP2p{16 << 10};
+
+/// RCCL keeps the algorithm of the least time, and may give it another protocol by the size.
+void put_rccls_first(const NcclMachine& machine, Outcome outcome, Bytes bytes,
+                     std::vector<NcclEstimate>& sorted) {
+  const std::optional<NcclProtocol> protocol = rccl_protocol(machine, outcome, bytes);
+  if (!protocol) return;
+  const auto its = std::find_if(sorted.begin(), sorted.end(), [&](const NcclEstimate& each) {
+    return each.algorithm == sorted.front().algorithm && each.protocol == *protocol;
+  });
+  if (its != sorted.end()) std::rotate(sorted.begin(), its, its + 1);
+}
 
 /// The version whose steps the times on the cluster's links are made of.
 constexpr NcclVersion kNewest{2, 30, 0};
@@ -323,6 +346,10 @@ NcclVersion parse_nccl_version(std::string_view text) {
 std::string to_text(const NcclVersion& version) {
   return std::to_string(version.major) + "." + std::to_string(version.minor) +
          (version.patch == 0 ? "" : "." + std::to_string(version.patch));
+}
+
+std::string_view library_name(const Cluster& cluster) {
+  return is_amd(gpu_generation_of(cluster)) ? "RCCL" : "NCCL";
 }
 
 std::string_view to_text(NcclAlgorithm algorithm) {
@@ -362,6 +389,7 @@ std::vector<NcclEstimate> nccl_estimates(const NcclMachine& machine, Outcome out
                      "' leaves NCCL no algorithm and protocol that this machine has");
   std::stable_sort(all.begin(), all.end(),
                    [](const NcclEstimate& a, const NcclEstimate& b) { return a.time < b.time; });
+  if (machine.rccl != nullptr) put_rccls_first(machine, outcome, bytes, all);
   return all;
 }
 
@@ -386,12 +414,13 @@ NcclStep nccl_step(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProt
   const std::size_t p = index(protocol);
   // In NCCL's estimate steps inside a node wait for the host that posts a network operation. GPUs
   // do not.
-  const double inside = nccl_tables::latency_inside(kNewest, algorithm, machine.nvlink)[p];
+  const Library library{kNewest, machine.rccl};
+  const double inside = nccl_tables::latency_inside(library, algorithm, machine.nvlink)[p];
   const double between =
-      nccl_tables::latency_between(kNewest, network_of(machine, algorithm, kNewest))[p];
+      nccl_tables::latency_between({kNewest}, network_of(machine, algorithm, kNewest))[p];
   const bool direct = algorithm == NcclAlgorithm::CollNetDirect;
   const Seconds turns = direct ? collnet_turns(kNewest, machine.gpus_per_node) : Seconds{0};
-  return {Seconds{1e-6 * nccl_tables::base_latency(kNewest, algorithm)[p]} + turns,
+  return {Seconds{1e-6 * nccl_tables::base_latency(library, algorithm)[p]} + turns,
           Seconds{1e-6 * inside}, Seconds{1e-6 * between}};
 }
 

@@ -1,6 +1,6 @@
 // NCCL's own tuning model: which algorithm and protocol NCCL takes for a collective, by version.
 // Every constant is a fact of NVIDIA/nccl (src/graph/tuning.cc, search.cc, topo.h); the code is
-// ours.
+// ours. On AMD's GPUs RCCL chooses by the same formulas and tables of its own (rccl_tables.hpp).
 #pragma once
 #include <compare>
 #include <string>
@@ -13,6 +13,9 @@
 
 namespace gradcast {
 
+struct RcclTable;
+
+/// RCCL counts its versions as NCCL does.
 struct NcclVersion {
   int major = 2;
   int minor = 27;
@@ -28,6 +31,9 @@ inline constexpr NcclVersion kUsualNccl{2, 27, 5};
 /// for versions before 2.7, which had other rules.
 NcclVersion parse_nccl_version(std::string_view text);
 std::string to_text(const NcclVersion& version);
+
+/// "NCCL", or "RCCL" on a cluster of AMD's GPUs.
+std::string_view library_name(const Cluster& cluster);
 
 enum class NcclAlgorithm { Tree, Ring, Nvls, NvlsTree, Pat, P2p, CollNetDirect, CollNetChain };
 enum class NcclProtocol { LL, LL128, Simple };
@@ -54,6 +60,8 @@ struct NcclMachine {
   bool nvswitch = false;     // a switch between all GPUs of a node
   bool collnet = false;      // the network's switches add up
   bool plain_trees = false;  // the search found no balanced trees, and took those of 0.85 the speed
+  bool same_channels = false;       // all channels take the same way
+  const RcclTable* rccl = nullptr;  // RCCL's table for the machine; nullptr: NCCL chooses
 
   NcclSettings settings{};  // of its environment
 
@@ -70,8 +78,9 @@ struct NcclEstimate {
 };
 
 /// NCCL's estimates for a collective of `bytes` (all-reduce: the buffer; all-gather and
-/// reduce-scatter: all ranks' parts together), the fastest first. NCCL takes that one. It estimates
-/// nothing for a send-receive, whose protocol goes by the size alone: its time is 0. Throws
+/// reduce-scatter: all ranks' parts together), the fastest first. NCCL takes that one. RCCL takes
+/// the first as well: where a protocol goes by the size alone, it stands before faster ones.
+/// Neither estimates a send-receive, whose protocol goes by the size alone: its time is 0. Throws
 /// ValueError where the machine's settings leave nothing.
 std::vector<NcclEstimate> nccl_estimates(const NcclMachine& machine, Outcome outcome, Bytes bytes);
 
@@ -91,7 +100,10 @@ Seconds collnet_turns(const NcclVersion& version, int gpus_per_node);
 /// .95 with one GPU a node and .85 with eight, since 2.26 .9 of the network's.
 double collnet_parts_share(const NcclVersion& version, int gpus_per_node);
 
-/// Latency of a step of the algorithm, beside its bytes, by NCCL's newest table.
+/// Latency of a step of the algorithm, beside its bytes, by NCCL's newest table. RCCL's steps
+/// inside a node are those of its table. Its steps between nodes are NCCL's: those of its tables
+/// were set to make choices (320 us for a ring's on MI300X), and no measured ones are known to the
+/// project.
 struct NcclStep {
   Seconds begin{0};    // before the first step
   Seconds inside{0};   // between GPUs of a node
@@ -104,7 +116,7 @@ NcclStep nccl_step(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProt
 /// above it.
 BytesPerSecond nccl_channel_speed(BytesPerSecond reached, GpuGeneration gpu);
 
-/// The machine that NCCL finds on so many nodes and GPUs of each of them.
+/// The machine that NCCL finds on so many nodes and GPUs of each of them, or RCCL on AMD's.
 NcclMachine nccl_machine(const Cluster& cluster, const NcclVersion& version, int nodes,
                          int gpus_per_node);
 

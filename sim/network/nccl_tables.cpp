@@ -2,7 +2,9 @@
 
 namespace gradcast::nccl_tables {
 
-ByProtocol base_latency(const NcclVersion& version, NcclAlgorithm algorithm) {
+ByProtocol base_latency(const Library& library, NcclAlgorithm algorithm) {
+  if (library.rccl != nullptr) return kRcclBase;
+  const NcclVersion& version = library.version;
   switch (algorithm) {
     case NcclAlgorithm::Tree:
       if (!since(version, 18)) return {4.4, 4.4, 0};
@@ -22,7 +24,10 @@ ByProtocol base_latency(const NcclVersion& version, NcclAlgorithm algorithm) {
   return {};
 }
 
-ByProtocol latency_inside(const NcclVersion& version, NcclAlgorithm algorithm, bool nvlink) {
+ByProtocol latency_inside(const Library& library, NcclAlgorithm algorithm, bool nvlink) {
+  if (library.rccl != nullptr)
+    return nvlink ? library.rccl->of(algorithm).inside : kRcclInsideByPcie;
+  const NcclVersion& version = library.version;
   const bool is_218 = since(version, 18) && !since(version, 19);
   switch (algorithm) {
     case NcclAlgorithm::Tree:
@@ -48,7 +53,9 @@ ByProtocol latency_inside(const NcclVersion& version, NcclAlgorithm algorithm, b
   return {};
 }
 
-ByProtocol latency_between(const NcclVersion& version, NcclAlgorithm algorithm) {
+ByProtocol latency_between(const Library& library, NcclAlgorithm algorithm) {
+  if (library.rccl != nullptr) return library.rccl->of(algorithm).between;
+  const NcclVersion& version = library.version;
   const bool is_218 = since(version, 18) && !since(version, 19);
   switch (algorithm) {
     case NcclAlgorithm::Tree:

@@ -1,9 +1,11 @@
-// The latencies of NCCL's tables, by version (src/graph/tuning.cc), in microseconds.
+// The latencies of NCCL's tables, by version (src/graph/tuning.cc), or of one of RCCL's, in
+// microseconds.
 #pragma once
 #include <array>
 #include <cstddef>
 
 #include "sim/network/nccl_rule.hpp"
+#include "sim/network/rccl_tables.hpp"
 
 namespace gradcast::nccl_tables {
 
@@ -14,12 +16,18 @@ inline bool since(const NcclVersion& version, int minor, int patch = 0) {
   return version >= NcclVersion{2, minor, patch};
 }
 
+/// Whose latencies: a version of NCCL, or a table of RCCL.
+struct Library {
+  NcclVersion version{};
+  const RcclTable* rccl = nullptr;
+};
+
 /// Latency before the first step.
-ByProtocol base_latency(const NcclVersion& version, NcclAlgorithm algorithm);
+ByProtocol base_latency(const Library& library, NcclAlgorithm algorithm);
 /// Latency of a step inside a node.
-ByProtocol latency_inside(const NcclVersion& version, NcclAlgorithm algorithm, bool nvlink);
+ByProtocol latency_inside(const Library& library, NcclAlgorithm algorithm, bool nvlink);
 /// Latency of a step between nodes.
-ByProtocol latency_between(const NcclVersion& version, NcclAlgorithm algorithm);
+ByProtocol latency_between(const Library& library, NcclAlgorithm algorithm);
 /// The host's time to post a network operation, which a ring's other steps wait for.
 double post_overhead(const NcclMachine& machine, NcclProtocol protocol);
 

@@ -203,18 +203,19 @@ void add_request_flags(Flags& flags) {
             "0%");
   flags.add(
       "collective",
-      "nccl: NCCL's choice of algorithm and protocol, by its own tables; gloo, open-mpi (4.1) "
+      "nccl: NCCL's choice of algorithm and protocol, by its own tables, or RCCL's on AMD's GPUs; "
+      "rccl: the same, on AMD's alone; gloo, open-mpi (4.1) "
       "or open-mpi-4.0: that library's choice; a name of `gradcast list`; "
       "or auto: ring or tree, by size (default: nccl; by --preset paper the compressor's "
       "ring). A payload may also be "
-      "nccl-all-gather, nccl-reduce-scatter, nccl-broadcast or nccl-send-receive, and the first "
-      "two by any library, like gloo-all-gather. An all-reduce "
+      "nccl-all-gather, nccl-reduce-scatter, nccl-broadcast or nccl-send-receive, all of them by "
+      "rccl, and the first two by any library, like gloo-all-gather. An all-reduce "
       "also adds up the values of "
       "randk, whose seed the ranks share, and "
       "the levels of qsgd and terngrad, whose scale they share");
   flags.add("nccl",
             "version of NCCL whose tables choose, like 2.18 or 2.27.5; or torch-2.5: what that "
-            "PyTorch brings",
+            "PyTorch brings; on AMD's GPUs that of RCCL, from 2.25 on",
             "2.27.5");
   flags.add("value-type",
             "the type in which a sparsifier's values travel: fp32, fp16 or bf16 (indices have 4 "

@@ -66,7 +66,7 @@ Figure figure_of(const std::string& kind, const std::vector<const Json*>& rows,
   if (best == nullptr) return figure;
   for (FigureSeries& series : panel.series) name_changes(series, ways[series.name]);
   figure.panels.push_back(std::move(panel));
-  figure.summary = "Names stand where NCCL changes its algorithm or protocol. The most is " +
+  figure.summary = "Names stand where the library changes its algorithm or protocol. The most is " +
                    number_to_text(rounded_to(4, *positive_of(*best, "busbw_gb_per_second"))) +
                    " GB/s, of " + nodes_of(*best) + " at " +
                    to_text(Bytes{static_cast<std::int64_t>(*positive_of(*best, "bytes"))}) + ".";

@@ -63,10 +63,13 @@ Flags collectives_flags() {
       "collectives",
       "Says what nccl-tests would print on a cluster: the algorithm and protocol that NCCL's own\n"
       "tables choose for each size, the time on the cluster's links, and both bandwidths of\n"
-      "nccl-tests. Column `rule` is NCCL's own estimate, by which it chooses.",
+      "nccl-tests. Column `rule` is NCCL's own estimate, by which it chooses. On a cluster of "
+      "AMD's\n"
+      "GPUs it is RCCL that chooses, by tables of its own.",
       {"collectives --cluster dgx-h100 --nodes 1..64",
        "collectives --cluster dgx-a100 --nodes 16 --sizes 8KiB,25MiB --verbose",
        "collectives --cluster dgx-h100 --kind all-gather --format csv",
+       "collectives --cluster mi300x --nodes 1..8",
        "collectives --cluster dgx-h100 --nodes 1..64 --plot dgx-h100.svg"});
   flags.add("kind", "all-reduce, all-gather, reduce-scatter, broadcast or send-receive",
             "all-reduce");
@@ -76,13 +79,13 @@ Flags collectives_flags() {
             "1KiB..1GiB");
   flags.add("nccl",
             "version of NCCL whose tables choose, like 2.18 or 2.27.5; or torch-2.5: what that "
-            "PyTorch brings",
+            "PyTorch brings. RCCL counts its versions alike; its tables are known from 2.25 on",
             to_text(kUsualNccl));
   add_engine_flag(flags);
   flags.add_written("plot", Writes::File,
                     "also write this SVG: bus bandwidth and time over size, a line for each number "
                     "of nodes, with the algorithm and protocol where they change");
-  flags.add_switch("verbose", "also NCCL's estimate for every algorithm and protocol");
+  flags.add_switch("verbose", "also the library's estimate for every algorithm and protocol");
   add_cluster_flags(flags);
   return flags;
 }
@@ -162,11 +165,11 @@ std::string number(const Json& value) {
   return fixed(of, of < 10 ? 2 : of < 1000 ? 1 : 0);
 }
 
-std::string table_of(const std::vector<Json>& rows, bool verbose) {
+std::string table_of(const std::vector<Json>& rows, std::string_view library, bool verbose) {
   TextTable table{{"nodes", "GPUs", "size", "algorithm", "protocol", "us", "algbw GB/s",
                    "busbw GB/s", "rule us", "bound by"},
                   {}};
-  if (verbose) table.header.emplace_back("NCCL's estimates, us");
+  if (verbose) table.header.push_back(std::string(library) + "'s estimates, us");
   int nodes = 0;
   for (const Json& row : rows) {
     if (nodes != 0 && row["nodes"] != nodes) table.rows.push_back({});
@@ -232,9 +235,13 @@ int collectives(int argc, const char* const* argv) {
   }
   if (answer.rows.empty())
     throw UsageError("one GPU has nobody to exchange with: give --nodes or --gpus-per-node");
-  answer.table = table_of(answer.rows, asked.verbose);
-  answer.table += "\nNCCL " + to_text(asked.version) +
+  const Cluster cluster = cluster_of(request, files);
+  const std::string library(library_name(cluster));
+  answer.table = table_of(answer.rows, library, asked.verbose);
+  answer.table += "\n" + library + " " + to_text(asked.version) +
                   " chooses by its own tables (rule us); us is the time on this cluster's links.\n";
+  if (is_amd(gpu_generation_of(cluster)) && cluster.measured == nullptr)
+    answer.table += "No measured time of RCCL is known here: nothing says how far these are off.\n";
   if (flags.given("plot")) {
     const std::vector<Figure> figures = collective_figures(answer.rows);
     write_text_file(flags.written("plot"), svg_of(figures, Palette(figures)));

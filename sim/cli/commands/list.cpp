@@ -168,6 +168,12 @@ std::vector<Entry> all_entries(DataFiles& files) {
   for (const Collective* collective : all_collectives())
     entries.push_back(
         {"collective", std::string(collective->name), std::string(collective->summary)});
+  entries.push_back({"collective", "nccl",
+                     "NCCL's choice by its own tables, and RCCL's on AMD's GPUs "
+                     "[NVIDIA/nccl src/graph/tuning.cc]"});
+  entries.push_back({"collective", "rccl",
+                     "RCCL's choice by its own tables, on AMD's GPUs alone "
+                     "[ROCm/rccl@9e22c79 src/graph/tuning.cc; @ee075f8 src/rccl_wrap.cc]"});
   for (const LibraryRule& rule : library_rules())
     entries.push_back({"collective", std::string(rule.name),
                        std::string(rule.summary) + " [" + std::string(rule.source) + "]"});

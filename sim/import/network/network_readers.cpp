@@ -52,6 +52,9 @@ GpuGeneration generation_of(const std::string& device) {
   if (has("A100") || has("A800") || has("A10") || has("A40") || has("A30"))
     return GpuGeneration::Ampere;
   if (has("V100")) return GpuGeneration::Volta;
+  if (has("MI350") || has("MI355")) return GpuGeneration::Cdna4;
+  if (has("MI300") || has("MI308") || has("MI325")) return GpuGeneration::Cdna3;
+  if (has("MI210") || has("MI250")) return GpuGeneration::Cdna2;
   return GpuGeneration::Unknown;
 }
 
@@ -60,7 +63,13 @@ bool has_nvlink(const std::string& device) {
          device.find("PCI") == std::string::npos && device.find("A10 ") == std::string::npos;
 }
 
-/// NVLinks as NCCL counts them (src/graph/topo.h), or a PCIe slot of the third generation.
+/// xGMI links as RCCL counts them (ROCm/rccl@08814b0, src/graph/topo.h): seven of 48 GB/s from each
+/// of eight MI300X, and one of 36 GB/s under each of the four rings that it lays through MI250X.
+constexpr double kRccls7Links = 336e9;
+constexpr double kRccls4Rings = 144e9;
+
+/// NVLinks as NCCL counts them (src/graph/topo.h), AMD's links as RCCL does, or a PCIe slot of the
+/// third generation.
 BytesPerSecond inside_of(const std::string& device) {
   if (!has_nvlink(device)) return {kPcieRate};
   switch (generation_of(device)) {
@@ -70,6 +79,11 @@ BytesPerSecond inside_of(const std::string& device) {
       return {370.8e9};
     case GpuGeneration::Ampere:
       return {240e9};
+    case GpuGeneration::Cdna2:
+      return {kRccls4Rings};
+    case GpuGeneration::Cdna3:
+    case GpuGeneration::Cdna4:
+      return {kRccls7Links};
     case GpuGeneration::Volta:
     case GpuGeneration::Unknown:
       break;
@@ -153,7 +167,7 @@ ImportedCluster cluster_in(const NetworkFacts& facts) {
     cluster.nvlink_sharp = *facts.nvlink_sharp;
     sources["nvlink_sharp"] = kFile;
   } else if (cluster.gpu_generation >= GpuGeneration::Hopper && cluster.gpus_per_node == 8 &&
-             has_nvlink(facts.device)) {
+             !is_amd(cluster.gpu_generation) && has_nvlink(facts.device)) {
     cluster.nvlink_sharp = YesNo::Yes;
     sources["nvlink_sharp"] = "inferred: eight such GPUs have NVSwitch";
   }
@@ -212,8 +226,9 @@ void fill_in_links(ImportedCluster& measured, NetworkFacts& facts) {
                            : "not measured: 100 Gbit/s is assumed");
   say("nic_latency", kStep);
   say("intra_bandwidth", measured.cluster.gpus_per_node == 1 ? "not crossed by one GPU"
-                         : facts.intra_bandwidth
-                             ? "inferred from the matrix of nvidia-smi topo -m"
+                         : facts.intra_bandwidth ? "inferred from the matrix of nvidia-smi topo -m"
+                         : is_amd(measured.cluster.gpu_generation)
+                             ? "not measured: xGMI links of such GPUs as RCCL counts them"
                              : "not measured: NVLinks of such GPUs as NCCL counts them, or PCIe");
   say("intra_latency", kStep);
   for (const char* property : {"nic_bandwidth", "nic_latency", "intra_bandwidth", "intra_latency"})

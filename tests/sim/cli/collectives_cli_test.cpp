@@ -42,6 +42,30 @@ TEST_CASE("collectives prints what nccl-tests would", "[collectives]") {
   CHECK(rows[1].at("bound_by").get<std::string>().starts_with("node0."));
 }
 
+TEST_CASE("list names the libraries whose choice a collective may be", "[collectives]") {
+  std::vector<std::string> names;
+  for (const nlohmann::json& entry : results_of({"list"}))
+    if (entry.at("kind") == "collective") names.push_back(entry.at("name"));
+  for (const char* library : {"nccl", "rccl", "gloo", "open-mpi", "open-mpi-4.0"})
+    CHECK_THAT(names, Catch::VectorContains(std::string(library)));
+}
+
+TEST_CASE("collectives says whose choice it prints", "[collectives]") {
+  for (const auto& [cluster, library] :
+       {std::pair{"frontier", "RCCL"}, {"mi300x", "RCCL"}, {"dgx-h100", "NCCL"}}) {
+    const Ran ran = gradcast_with({"collectives", "--cluster", cluster, "--nodes", "1,4", "--sizes",
+                                   "1KiB,64MiB", "--verbose"});
+    CAPTURE(cluster);
+    CHECK(ran.exit_code == 0);
+    CHECK_THAT(ran.out, Contains(std::string(library) + "'s estimates, us"));
+    CHECK_THAT(ran.out,
+               Contains("\n" + std::string(library) + " 2.27.5 chooses by its own tables"));
+    const std::string all = ran.out;
+    CHECK((all.find("\nNCCL 2") == all.npos) == (library == std::string("RCCL")));
+    CHECK((all.find("No measured time of RCCL") == all.npos) == (library == std::string("NCCL")));
+  }
+}
+
 // nccl-tests counts both bandwidths alike. A node of 8 H100 sends to the next through one NIC of
 // 47 GB/s, and broadcasts through all eight.
 TEST_CASE("broadcast and send-receive have one bandwidth", "[collectives]") {
@@ -84,6 +108,7 @@ TEST_CASE("what collectives cannot say has one line", "[collectives]") {
                                                          "is not one of all-reduce"},
         {{"collectives", "--nodes", "1", "--gpus-per-node", "1"}, "nobody to exchange with"},
         {{"collectives", "--nccl", "1.3"}, "is not a version of NCCL"},
+        {{"collectives", "--cluster", "mi300x", "--nccl", "2.22"}, "RCCL 2.22 is older"},
         {{"collectives", "--plot", "a.svg", "-o", "a.svg"}, "are two files"},
         {{"collectives", "--nccl", "torch-2.99"}, "is not known (known: 2.0, 2.1"},
         {{"collectives", "--sizes", "8GiB..1KiB"}, "is no range of sizes"},

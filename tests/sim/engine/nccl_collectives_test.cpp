@@ -71,6 +71,11 @@ void for_each_case(What what) {
             at.cluster.network_sharp = sharp ? YesNo::Yes : YesNo::No;
             at.cluster.nccl_settings = parse_nccl_settings(settings);
             what(at);
+            if (sharp || kind == NetworkKind::Efa) continue;
+            for (const GpuGeneration amd : {GpuGeneration::Cdna2, GpuGeneration::Cdna3}) {
+              at.cluster.gpu_generation = amd;
+              what(at);
+            }
           }
 }
 
@@ -79,8 +84,9 @@ void for_each_case(What what) {
 // Trees, NVLS and CollNet stream: their messages are the same for all ranks, and both engines say
 // the same. Of a ring's several channels the closed form lets all use a link in every round; where
 // latencies of edges differ they take turns, and every message by itself is faster.
-TEST_CASE("the closed form of NCCL's choice is what its messages take", "[nccl][engine]") {
-  int streams = 0, rings = 0, by_switches = 0;
+TEST_CASE("the closed form of NCCL's choice, and RCCL's, is what its messages take",
+          "[nccl][engine]") {
+  int streams = 0, rings = 0, by_switches = 0, by_rccl = 0;
   for_each_case([&](const Case& at) {
     const RankLayout layout = layout_of(at.cluster);
     const NcclWay way = nccl_way(at.cluster, kUsualNccl, layout, at.outcome, Bytes{at.bytes});
@@ -92,6 +98,7 @@ TEST_CASE("the closed form of NCCL's choice is what its messages take", "[nccl][
     const double closed = played(at.cluster, plan, "analytic");
     CAPTURE(way.collective->name, way.protocol.name, at.cluster.nodes, at.cluster.gpus_per_node,
             at.bytes, exact, closed);
+    by_rccl += way.machine.rccl != nullptr;
     if (at.cluster.nics_per_node == 1 || at.cluster.nodes == 1 ||
         way.estimate.algorithm != NcclAlgorithm::Ring || at.outcome == Outcome::Broadcast) {
       ++streams;
@@ -107,6 +114,7 @@ TEST_CASE("the closed form of NCCL's choice is what its messages take", "[nccl][
   CHECK(streams > 100);
   CHECK(rings > 50);
   CHECK(by_switches > 30);
+  CHECK(by_rccl > 200);
 }
 
 // Eight NICs of 48 GB/s are faster than the 232 GB/s of a GPU's links inside: those bind, and what

@@ -6,6 +6,7 @@
 #include "sim/network/library_rule.hpp"
 
 using namespace gradcast;
+using Catch::Contains;
 
 TEST_CASE("a stack sends as its own library chooses", "[preset]") {
   DataFiles files(GRADCAST_SOURCE_DIR);
@@ -55,7 +56,59 @@ TEST_CASE("a collective alone has the interval of its network", "[preset]") {
   CHECK(stack("polaris", 8) == "stack-nccl-slingshot");
   CHECK(stack("polaris-tcp", 8) == "stack-nccl-tcp");
   CHECK(stack("gcp-a3-megagpu-8g", 8) == "stack-nccl-tcp");
-  CHECK(stack("polaris", 1) == "stack-nccl");  // its NVLinks are like any
+  CHECK(stack("polaris", 1) == "stack-nccl");           // its NVLinks are like any
+  CHECK(stack("mi300x", 8) == "stack-nccl-slingshot");  // the widest: RCCL was never measured
+  CHECK(stack("mi300x", 1) == "stack-nccl-slingshot");
+}
+
+namespace {
+
+/// A collective alone, by the library of that name.
+Scenario alone(const std::string& cluster, const std::string& collective,
+               const std::string& version = "") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  Request request;
+  request.cluster = cluster;
+  request.payload = Bytes{1 << 20};
+  request.collective = collective;
+  request.nccl = version;
+  return make_scenario(request, files);
+}
+
+}  // namespace
+
+TEST_CASE("on AMD's GPUs nccl is RCCL, and rccl is refused elsewhere", "[preset]") {
+  for (const char* ending : {"", "-all-gather", "-reduce-scatter", "-broadcast", "-send-receive"}) {
+    const Scenario by_nccl = alone("mi300x", "nccl" + std::string(ending));
+    const Scenario by_rccl = alone("mi300x", "rccl" + std::string(ending));
+    CHECK(by_nccl.nccl == by_rccl.nccl);
+    CHECK(by_nccl.outcome == by_rccl.outcome);
+    CHECK_THROWS_WITH(alone("dgx-h100", "rccl" + std::string(ending)),
+                      Contains("RCCL runs on AMD's GPUs, and cluster 'dgx-h100' has others"));
+  }
+  CHECK_THROWS_WITH(alone("mi300x", "nccl", "2.22.3"),
+                    Contains("RCCL 2.22.3 is older than its tables") && Contains("from 2.25 on"));
+  CHECK_THROWS_WITH(alone("frontier", "rccl", "torch-2.5"), Contains("RCCL 2.21.5 is older"));
+  CHECK(alone("dgx-h100", "nccl", "2.22.3").nccl == NcclVersion{2, 22, 3});
+}
+
+// traces/devices.csv: 5300 GB/s over the 3350 of an H100, and half an MI250X, 1638, over the 2039
+// of an A100.
+TEST_CASE("a job on AMD's GPUs has NVIDIA's trace of their time, and says what was not measured",
+          "[preset]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  const auto assumed = [&](const std::string& cluster) {
+    Request request;
+    request.model = "llama-3-8b";
+    request.cluster = cluster;
+    request.today = true;
+    request = with_defaults(request, files);
+    return assumed_words(request, make_scenario(request, files));
+  };
+  CHECK_THAT(assumed("mi300x"), Catch::StartsWith("PyTorch DDP on RCCL 2.27.5 over 8 NICs") &&
+                                    Contains("iteration-llama-3-8b-h100 at 1.58 times the speed") &&
+                                    Contains("come from NVIDIA's GPUs: none was measured on AMD's"));
+  CHECK_THAT(assumed("dgx-h100"), !Contains("AMD"));
 }
 
 TEST_CASE("FSDP's copies are made in the memory of the trace's GPU, else of the cluster's",

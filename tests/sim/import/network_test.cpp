@@ -232,6 +232,21 @@ TEST_CASE("several files make one cluster, with a file of measured times", "[net
   CHECK(cluster.nic.bandwidth.value == Approx(all.cluster->cluster.nic.bandwidth.value));
 }
 
+// Seven xGMI links of 48 GB/s, as RCCL counts them. Eight H100 would have an NVSwitch.
+TEST_CASE("a log of rccl-tests makes a cluster of AMD's GPUs", "[network]") {
+  std::string on_amd = ranks(1, 8);
+  const std::string nvidia = "NVIDIA A100-SXM4-40GB";
+  REQUIRE(on_amd.find(nvidia) != on_amd.npos);
+  for (std::size_t at = on_amd.find(nvidia); at != on_amd.npos; at = on_amd.find(nvidia))
+    on_amd.replace(at, nvidia.size(), "AMD Instinct MI300X");
+  const Imported all = imported_of({"all_reduce_perf\n" + kBegin + on_amd + kHeader + kMegabyte});
+  REQUIRE(all.cluster);
+  CHECK(all.cluster->cluster.gpu_generation == GpuGeneration::Cdna3);
+  CHECK(all.cluster->cluster.intra.bandwidth.value == Approx(7 * 48e9));
+  CHECK(all.cluster->cluster.nvlink_sharp == YesNo::No);
+  CHECK_THAT(all.cluster->sources.at("intra_bandwidth"), Contains("as RCCL counts them"));
+}
+
 TEST_CASE("iperf3 gives a link's rate and half of its round trip", "[network]") {
   // 9.4 Gb/s are 1.175 GB/s.
   const Imported imported = imported_of(
