@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "sim/base/statistics.hpp"
 #include "sim/base/table.hpp"
@@ -89,8 +90,8 @@ double Judgement::mean(IntervalScore JudgedGroup::*intervals, double IntervalSco
 namespace {
 
 /// The group of this place, forecast by all others.
-JudgedGroup judged(const std::vector<SourceGroup>& groups, std::size_t g,
-                   const StackPriors& priors) {
+JudgedGroup judged(const std::vector<SourceGroup>& groups, std::size_t g, const StackPriors& priors,
+                   const std::vector<KnownTerm>& known) {
   const Engine& engine = *find_engine("analytic");
   const std::vector<const SourceGroup*> others = all_but(groups, g);
   std::vector<Residual> residuals;
@@ -100,9 +101,14 @@ JudgedGroup judged(const std::vector<SourceGroup>& groups, std::size_t g,
                            1 / static_cast<double>(other->rows.size())});
   const std::string& name = groups[g].stack;
   const PopulationFit fit = fit_population(others, priors, 1);
-  const auto stack = std::make_shared<const Stack>(predicted_stack(fit, name, others));
-  const auto population = std::make_shared<const Stack>(
-      predicted_stack(fit, population_of(transport_of(name)), others));
+  const bool seen = std::find(fit.stacks.begin(), fit.stacks.end(), name) != fit.stacks.end();
+  const auto made = [&](const std::string& its, bool measured) {
+    Stack stack = predicted_stack(fit, its, others);
+    apply_known(stack, known, measured);
+    return std::make_shared<const Stack>(std::move(stack));
+  };
+  const auto stack = made(name, seen);
+  const auto population = made(std::string(population_of(transport_of(name))), true);
   const double low = std::exp(quantile(residuals, kAlpha / 2));
   const double high = std::exp(quantile(residuals, 1 - kAlpha / 2));
   std::vector<Judged> by_stack;
@@ -126,7 +132,7 @@ JudgedGroup judged(const std::vector<SourceGroup>& groups, std::size_t g,
   }
   return {groups[g].name,
           name,
-          std::find(fit.stacks.begin(), fit.stacks.end(), name) != fit.stacks.end(),
+          seen,
           groups[g].rows.size(),
           mean_error(by_stack),
           bias(by_stack),
@@ -139,7 +145,8 @@ JudgedGroup judged(const std::vector<SourceGroup>& groups, std::size_t g,
 }  // namespace
 
 Judgement judge_groups(const std::vector<SourceGroup>& groups, const StackPriors& priors,
-                       std::size_t threads, const std::function<void(std::size_t)>& progress) {
+                       const std::vector<KnownTerm>& known, std::size_t threads,
+                       const std::function<void(std::size_t)>& progress) {
   Judgement judgement;
   judgement.groups.resize(groups.size());
   std::vector<std::size_t> places(groups.size());
@@ -147,7 +154,7 @@ Judgement judge_groups(const std::vector<SourceGroup>& groups, const StackPriors
   std::size_t done = 0;
   PoolWork pool;
   pool.work = [&](std::size_t g) {
-    judgement.groups[g] = judged(groups, g, priors);
+    judgement.groups[g] = judged(groups, g, priors, known);
     return std::string();
   };
   pool.done = [&](std::size_t, const std::string&) { progress(++done); };

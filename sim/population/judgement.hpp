@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/answers/document.hpp"
+#include "sim/population/known_terms.hpp"
 #include "sim/population/posterior.hpp"
 
 namespace gradcast {
@@ -40,9 +41,11 @@ struct Judgement {
   double mean(IntervalScore JudgedGroup::*intervals, double IntervalScore::*of) const;
 };
 
-/// In so many threads. `progress`: called with how many groups are done.
+/// By the stacks that `compare` forecasts with: `known` holds for them, too. In so many threads.
+/// `progress`: called with how many groups are done.
 Judgement judge_groups(const std::vector<SourceGroup>& groups, const StackPriors& priors,
-                       std::size_t threads, const std::function<void(std::size_t)>& progress);
+                       const std::vector<KnownTerm>& known, std::size_t threads,
+                       const std::function<void(std::size_t)>& progress);
 
 std::string judgement_table(const Judgement& judgement);
 std::vector<Json> judgement_rows(const Judgement& judgement);

@@ -29,14 +29,14 @@ void require_own_flags(const Flags& flags) {
                        "traces/stack-groups.csv by the closed form: leave it out");
 }
 
-Answer judged(const Flags& flags, const std::vector<SourceGroup>& groups,
-              const StackPriors& priors) {
+Answer judged(const Flags& flags, const std::vector<SourceGroup>& groups, const StackPriors& priors,
+              const std::vector<KnownTerm>& known) {
   if (flags.text("leave-one-out") != "source")
     throw UsageError(
         "--stacks leaves out one group of sources at a time: write --leave-one-out source");
   Progress progress(std::vector<double>(groups.size(), 1), flags.quiet());
   const Judgement judgement =
-      judge_groups(groups, priors, chosen_jobs(flags),
+      judge_groups(groups, priors, known, chosen_jobs(flags),
                    [&](std::size_t done) { progress.show(done, kWithoutEach); });
   return {judgement_table(judgement),
           judgement_rows(judgement),
@@ -110,12 +110,12 @@ int fit_stacks(const Flags& flags, DataFiles& files) {
   require_own_flags(flags);
   const StackPriors priors = load_stack_priors(files);
   const std::vector<SourceGroup> groups = load_source_groups(files);
+  const std::vector<KnownTerm> known = load_known_terms(files);
   if (flags.given("leave-one-out")) {
-    deliver(flags, files.inputs(), "analytic", judged(flags, groups, priors));
+    deliver(flags, files.inputs(), "analytic", judged(flags, groups, priors, known));
     return 0;
   }
   const UsualSchedules schedules = load_usual_schedules(files);
-  const std::vector<KnownTerm> known = load_known_terms(files);
   std::vector<const SourceGroup*> all;
   for (const SourceGroup& group : groups) all.push_back(&group);
   const std::vector<FittedFile> made =
