@@ -7,6 +7,7 @@
 
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
+#include "sim/base/units.hpp"
 #include "sim/forecast/estimates.hpp"
 #include "sim/forecast/schedule.hpp"
 #include "sim/forecast/usual_costs.hpp"
@@ -148,7 +149,11 @@ std::string schedule_words(const Scenario& scenario) {
             : fusion == "layer"  ? ", each tensor by itself"
                                  : ", buckets by " + fusion;
   }
-  return words + (scenario.overlap ? ", overlapped with backward" : ", after backward");
+  if (!scenario.overlap) return words + ", after backward";
+  words += ", overlapped with backward";
+  const double late = scenario.sharding.kind == Sharding::Fsdp ? 0 : scenario.cluster.late_start;
+  return late > 0 ? words + " once " + percent_to_text(rounded_to(2, late)) + " of it is over"
+                  : words;
 }
 
 }  // namespace

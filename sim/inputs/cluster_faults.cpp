@@ -87,6 +87,9 @@ std::optional<ClusterFault> fault_of(const Cluster& cluster) {
   if (cluster.nic_share < kSlowestSpeed || cluster.nic_share > 1)
     return ClusterFault{"nic_share",
                         percent_to_text(cluster.nic_share) + " of a NIC is not from 0.1% to 100%"};
+  if (cluster.late_start > 1)
+    return ClusterFault{
+        "late_start", percent_to_text(cluster.late_start) + " of backward is more than all of it"};
   struct Need {
     std::string_view property;
     bool there;

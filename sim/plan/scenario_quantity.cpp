@@ -108,7 +108,6 @@ constexpr SeenBy kSeenBy[] = {
     {"per_iteration_overhead", "compute ranks"},
     {"communication_slowdown", "calls"},
     {"computing_slowdown", "calls"},
-    {"late_start", "compute"},
     {"nic_share", "nic"},
     {"staging_bandwidth", "bytes ranks"},
     {"encode_factor", "elements density"},

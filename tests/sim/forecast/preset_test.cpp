@@ -105,10 +105,26 @@ TEST_CASE("a job on AMD's GPUs has NVIDIA's trace of their time, and says what w
     request = with_defaults(request, files);
     return assumed_words(request, make_scenario(request, files));
   };
-  CHECK_THAT(assumed("mi300x"), Catch::StartsWith("PyTorch DDP on RCCL 2.27.5 over 8 NICs") &&
-                                    Contains("iteration-llama-3-8b-h100 at 1.58 times the speed") &&
-                                    Contains("come from NVIDIA's GPUs: none was measured on AMD's"));
+  CHECK_THAT(assumed("mi300x"),
+             Catch::StartsWith("PyTorch DDP on RCCL 2.27.5 over 8 NICs") &&
+                 Contains("iteration-llama-3-8b-h100 at 1.58 times the speed") &&
+                 Contains("come from NVIDIA's GPUs: none was measured on AMD's"));
   CHECK_THAT(assumed("dgx-h100"), !Contains("AMD"));
+}
+
+TEST_CASE("a run whose collectives begin late says when", "[preset]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  const auto assumed = [&](const std::string& share, bool overlap) {
+    Request request;
+    request.model = "resnet-50";
+    request.overlap = overlap;
+    Scenario scenario = make_scenario(request, files);
+    set_property(scenario.cluster, "late_start", share);
+    return assumed_words(request, scenario);
+  };
+  CHECK_THAT(assumed("51.64%", true), Contains("overlapped with backward once 52% of it is over"));
+  CHECK_THAT(assumed("0%", true), Catch::EndsWith("overlapped with backward"));
+  CHECK_THAT(assumed("51.64%", false), Catch::EndsWith("after backward"));
 }
 
 TEST_CASE("FSDP's copies are made in the memory of the trace's GPU, else of the cluster's",

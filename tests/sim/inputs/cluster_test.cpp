@@ -212,3 +212,11 @@ TEST_CASE("a transport that reaches a share of its NIC slows it down, and no lat
     CHECK_THROWS_WITH(require_possible(cluster), Contains("of a NIC is not from 0.1% to 100%"));
   }
 }
+
+TEST_CASE("no collective begins after more than all of backward", "[cluster]") {
+  Cluster cluster;
+  set_property(cluster, "late_start", "100%");
+  require_possible(cluster);
+  set_property(cluster, "late_start", "101%");
+  CHECK_THROWS_WITH(require_possible(cluster), Contains("101% of backward is more than all of it"));
+}
