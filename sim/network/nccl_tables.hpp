@@ -16,7 +16,7 @@ inline bool since(const NcclVersion& version, int minor, int patch = 0) {
   return version >= NcclVersion{2, minor, patch};
 }
 
-/// Whose latencies: a version of NCCL, or a table of RCCL.
+/// The library whose latencies are asked for: a version of NCCL, or a table of RCCL.
 struct Library {
   NcclVersion version{};
   const RcclTable* rccl = nullptr;

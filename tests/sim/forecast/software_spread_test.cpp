@@ -105,7 +105,7 @@ TEST_CASE("no run is faster than its GPU alone", "[spread]") {
   CHECK(speedup_interval(made, other).high == Approx(0.15 / 0.0873));
 }
 
-// Of the toy's 43 ms one GPU computes 19, and two ranks exchange 24.
+// The toy takes 43 ms: one GPU computes for 19, and two ranks exchange for 24.
 TEST_CASE("a run scatters the less the more of it one GPU computes", "[spread]") {
   const auto scatter = [](Scenario scenario) {
     scenario.fusion = parse_fusion("merged");

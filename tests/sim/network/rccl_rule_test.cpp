@@ -129,14 +129,14 @@ TEST_CASE("a protocol by size keeps the algorithm, and the environment's comes f
   CHECK(choice(two, Outcome::AllReduced, 4 * kMiB) == "tree/LL128");
   two.nccl_settings = parse_nccl_settings("NCCL_PROTO=LL");
   CHECK(choice(two, Outcome::AllReduced, 4 * kMiB) == "ring/LL");
-  // Where no NIC stands beside each GPU there is no LL128, and the sizes between are Simple.
+  // LL128 needs a NIC beside each GPU. Without one the sizes between are Simple.
   CHECK(choice(of(GpuGeneration::Cdna3, 2, 16), Outcome::AllReduced, 4 * kMiB) == "tree/Simple");
   // RCCL knows nodes with four NICs, and gives them table 0, which has no sizes.
   CHECK(machine(of(GpuGeneration::Cdna3, 2, 4)).rccl == &rccl_default_table());
   CHECK(choice(of(GpuGeneration::Cdna3, 2, 4), Outcome::AllReduced, 4 * kMiB) == "tree/Simple");
 }
 
-// Of 340 GB/s nominal, 5 rings of 60 GB/s use most: as many as NCCL would lay for Hopper.
+// Five rings of 60 GB/s use most of 340 GB/s nominal: as many as NCCL would lay for Hopper.
 TEST_CASE("nodes that RCCL does not recognise have its first table, and NCCL's search", "[rccl]") {
   const NcclMachine four = machine(of(GpuGeneration::Cdna3, 1, 4, 4));
   CHECK(four.rccl == &rccl_default_table());

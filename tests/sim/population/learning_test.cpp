@@ -171,9 +171,10 @@ TEST_CASE("what is wrong with one kind of runs is said of that kind first",
         Approx(rows[0].scenario.compute().count()).epsilon(1e-3));
 }
 
-// Backward of the three layers ends at 12, 16 and 18 ms, and next to nothing is sent. Of agreeing
-// on three tensors two hide under backward while each takes less than 2 ms: 18 + t + 1. Beyond 4 ms
-// none does: 12 + 3 t + 1, so that 28 ms are 5 ms each. Sums about 0.1 ms would take 9 ms for it.
+// Backward of the three layers ends at 12, 16 and 18 ms, and next to nothing is sent. Agreeing
+// on a tensor takes t. Two of three hide under backward while t is less than 2 ms: 18 + t + 1.
+// Beyond 4 ms none does: 12 + 3 t + 1, so that 28 ms are 5 ms each. Sums about 0.1 ms would take
+// 9 ms for it.
 TEST_CASE("a cost that no longer hides is not taken for one that does", "[population][learning]") {
   const Stack hidden =
       stack_of("per_tensor_negotiation,100us,100%,x,,\ndiscrepancy,1%,,x,,\nscatter,1%,,x,,\n");
