@@ -33,7 +33,7 @@ Scenario replica_of(const Scenario& scenario, const Noise& noise, int replica) {
           factor(noise.network, Draw::Network, node);
   }
   // The numbers are far apart, so that no replica of one seed equals one of the next seed.
-  drawn.count_seed = scenario.count_seed + number * 0x9e3779b97f4a7c15;
+  drawn.seed = scenario.seed + number * 0x9e3779b97f4a7c15;
   return drawn;
 }
 

@@ -387,6 +387,7 @@ int usual_wire_bytes(const Scenario& scenario, ValueType value_type) {
 
 Scenario make_scenario(const Request& request, DataFiles& files) {
   Scenario scenario;
+  static_cast<RunChoices&>(scenario) = request;
   scenario.compressor = &known_compressor(request.compressor);
   require_formula_alone(request, *scenario.compressor);
   const std::optional<Ruled> ruled = find_ruled(request.collective);
@@ -430,7 +431,6 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
       throw ValueError("a batch of " + std::to_string(batch) + " is not divided by " +
                        std::to_string(request.accumulation) +
                        " micro-steps (accumulation): choose another of the two");
-    scenario.accumulation = request.accumulation;
     if (batch / request.accumulation != scenario.trace->batch)
       scenario.trace = with_batch(scenario.trace, batch / request.accumulation);
     if (request.compute)
@@ -457,33 +457,16 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
     if (speed != 1 && costs_of_clusters_gpu(costs, scenario, files))
       scenario.costs = times_as_long(scenario.costs, speed);
   }
-  scenario.density = request.density;
   scenario.parameter = parameter_of(*scenario.compressor, request.parameter);
-  scenario.sent_share = request.sent_share;
   // There is no k that is asked for: the density is the share that is sent.
   if (scenario.compressor->parameter.selects && !request.sent_share) scenario.sent_share = 1;
   // A training by another's mathematics may name its mode, and costs of its own have none.
   scenario.mode = described(*scenario.compressor) != nullptr ? "" : request.mode;
-  scenario.implementation = request.implementation;
-  scenario.selection = request.selection;
-  scenario.fusion = request.fusion;
-  scenario.overlap = request.overlap;
-  scenario.pipeline_without_overlap = request.pipeline;
   scenario.wire_bytes_per_element =
       request.wire_bytes_per_element.value_or(usual_wire_bytes(scenario, request.value_type));
   scenario.wire_messages = wire_messages;
-  scenario.queue = request.queue;
-  scenario.encode_stream = request.encode_stream;
-  scenario.encode_slowdown = request.encode_slowdown;
-  scenario.extrapolate = request.extrapolate;
-  scenario.compressing = request.compressing;
-  scenario.framework_in_compute = request.framework_in_compute;
-  scenario.gradient_copies = request.gradient_copies;
   scenario.broadcast_buffers =
       request.broadcast_buffers.value_or(false) && scenario.sharding.kind != Sharding::Fsdp;
-  scenario.network_streams = request.network_streams;
-  scenario.count_spread = request.count_spread;
-  scenario.count_seed = request.seed;
   if (read.stack != nullptr)
     (request.stack.empty() ? scenario.population : scenario.stack) =
         stack_in(*read.stack, scenario.compressor, files);

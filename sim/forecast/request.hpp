@@ -15,21 +15,19 @@
 
 namespace gradcast {
 
-/// The defaults are those of the paper's run, with one difference: index-value pairs are sent
-/// together, while the paper's authors send values and indices in a collective each.
-struct Request {
+/// Names and paths, as they were typed: the files behind them say the rest.
+struct RequestNames {
   std::string model;
   std::string trace;  // "": iteration-<model>-v100
   std::string costs = "cost-v100-pytorch-1.1";
   std::string costs_device;  // to which they are scaled; "": as they are
   std::string costs_of;      // the device that they are of; "": as the table says
   std::string cluster = "10gbe-4x4";
-  bool today = false;        // what is left open is today's software: see preset.hpp
-  std::string stack;         // the software; "": physics alone
-  bool stack_given = false;  // somebody chose it, or that there be none
+  std::vector<ClusterProperty> changed;  // of the cluster
+  std::string stack;                     // the software; "": physics alone
+  std::string events;                    // a file of what goes on around the job; "": nothing
   std::string compressor = "dense";
-  std::string mode;            // "": the cost table's choice
-  std::string implementation;  // "": the cost table's choice
+  std::string mode;  // "": the cost table's choice
   /// "": the ring that serves the compressor; "auto": the fastest by size; "nccl": NCCL's choice;
   /// "gloo", "open-mpi", ...: the choice of another library.
   /// A payload may also be "nccl-all-gather", "nccl-reduce-scatter", "nccl-broadcast" or
@@ -37,50 +35,42 @@ struct Request {
   /// "nccl" on AMD's GPUs alone.
   std::string collective;
   std::string nccl;  // version of NCCL, like "2.27" or "torch-2.5"; "": kUsualNccl
-  double density = 0.001;
-  std::optional<double> parameter;   // of the compressor; not given: its source's
-  std::optional<double> sent_share;  // of k, that a training sent; not given: the cost table's
-  std::optional<int> batch;          // images a GPU, of the whole iteration; not given: the trace's
-  int accumulation = 1;              // micro-steps, among which the batch is divided
-  Synchronise synchronise = Synchronise::Usual;
-  ShardingChoice sharding;
-  Precision precision;
-  Optimizer optimizer = Optimizer::Momentum;
-  Recompute recompute = Recompute::None;
-  bool framework_in_compute = false;  // the trace has the framework's time for gradient tensors
-  GradientCopies gradient_copies = GradientCopies::Each;
-  std::optional<bool> broadcast_buffers;  // of the model, before forward; not given: the stack's
-  Fusion fusion;
-  /// The fastest schedule that the software can run takes the place of fusion and overlap.
-  bool best_schedule = false;
-  /// Whether somebody chose them. If not, those of the stack take their place.
-  bool fusion_given = false;
-  bool overlap_given = false;
-  SelectionScope selection = SelectionScope::Merged;
-  bool overlap = false;
-  bool pipeline = false;                      // of buckets, without overlap
-  ValueType value_type = ValueType::Fp32;     // in which a sparsifier's values travel
-  std::optional<int> wire_bytes_per_element;  // not given: `usual_wire_bytes`
-  std::optional<int> wire_messages;           // not given: 1
-  Queue queue = Queue::Fifo;
-  EncodeStream encode_stream = EncodeStream::Compute;
-  double encode_slowdown = 0;
-  bool extrapolate = false;  // far beyond a cost table too
-  bool compressing = true;   // false: what would be sent is sent, and compressing takes no time
-  int network_streams = 1;
-  double count_spread = 0;
-  std::uint64_t seed = 1;
-  std::string events;  // a file of what goes on around the job; "": nothing
-  int concurrent_jobs = 1;
-  std::optional<Bytes> payload;    // of a microbenchmark of a collective: no model, no trace
-  std::optional<Seconds> compute;  // one iteration of one GPU, to which the trace is scaled
-  bool speed_derived = false;      // compute_speed in `changed` makes up for another GPU's trace
-  std::vector<ClusterProperty> changed;  // of the cluster
   /// The folders in which relative paths begin: those of model, trace and cluster, and that of the
   /// cost table. "": the current directory.
   std::string folder;
   std::string costs_folder;
 
+  friend bool operator==(const RequestNames&, const RequestNames&) = default;
+};
+
+/// Values that a question may leave open or that its scenario has in another form, and what of a
+/// question was given.
+struct RequestValues {
+  std::optional<double> parameter;  // of the compressor; not given: its source's
+  std::optional<int> batch;         // images a GPU, of the whole iteration; not given: the trace's
+  std::optional<Seconds> compute;   // one iteration of one GPU, to which the trace is scaled
+  Precision precision;
+  std::optional<bool> broadcast_buffers;   // of the model, before forward; not given: the stack's
+  ValueType value_type = ValueType::Fp32;  // in which a sparsifier's values travel
+  std::optional<int> wire_bytes_per_element;  // not given: `usual_wire_bytes`
+  std::optional<int> wire_messages;           // not given: 1
+  std::optional<Bytes> payload;  // of a microbenchmark of a collective: no model, no trace
+  int concurrent_jobs = 1;
+  bool today = false;          // what is left open is today's software: see preset.hpp
+  bool stack_given = false;    // somebody chose it, or that there be none
+  bool speed_derived = false;  // compute_speed in `changed` makes up for another GPU's trace
+  /// The fastest schedule that the software can run takes the place of fusion and overlap.
+  bool best_schedule = false;
+  /// Whether somebody chose them. If not, those of the stack take their place.
+  bool fusion_given = false;
+  bool overlap_given = false;
+
+  friend bool operator==(const RequestValues&, const RequestValues&) = default;
+};
+
+/// The defaults are those of the paper's run, with one difference: index-value pairs are sent
+/// together, while the paper's authors send values and indices in a collective each.
+struct Request : RequestNames, RequestValues, RunChoices {
   std::string trace_name() const;
   /// "iteration-<model>-<gpu>": how the model's trace of a GPU is named.
   std::string trace_of(std::string_view gpu) const;

@@ -58,10 +58,6 @@ void set_training(const Request& request, Scenario& scenario) {
   if (!precision.activation && !precision.parameter)
     precision.activation = scenario.trace->activation_type;
   if (precision != Precision{}) set_types(scenario.model.change(), precision);
-  scenario.sharding = request.sharding;
-  scenario.synchronise = request.synchronise;
-  scenario.optimizer = request.optimizer;
-  scenario.recompute = request.recompute;
   if (request.recompute != Recompute::None) {
     if (request.payload)
       throw ValueError("a collective alone recomputes nothing: leave recompute out");

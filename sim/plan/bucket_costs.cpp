@@ -347,7 +347,7 @@ CollectiveLoad BucketCosts::part_of(const PlannedBucket& planned, std::size_t nu
   for (std::size_t rank = 0; rank < static_cast<std::size_t>(cluster_.ranks()); ++rank) {
     // The same draw for a bucket's values and its indices.
     const double factor =
-        lognormal_factor(scenario_.count_spread, {scenario_.count_seed, number, Draw::Count, rank});
+        lognormal_factor(scenario_.count_spread, {scenario_.seed, number, Draw::Count, rank});
     const auto count = std::min(
         planned.share,
         static_cast<std::int64_t>(std::llround(static_cast<double>(planned.selected) * factor)));

@@ -57,6 +57,48 @@ std::string to_text(GradientCopies copies);
 inline constexpr int kBytesOfPair = 8;
 inline constexpr int kBytesOfIndex = 4;
 
+/// Values of a run that a question has as its scenario does.
+struct RunChoices {
+  /// Micro-steps of an iteration: forward and backward each, whose gradients add up.
+  int accumulation = 1;
+  Synchronise synchronise = Synchronise::Usual;
+  ShardingChoice sharding;
+  Optimizer optimizer = Optimizer::Momentum;  // only memory depends on it
+  Recompute recompute = Recompute::None;
+  /// The trace was taken with the framework at work, such as DDP on one GPU: it has the time that
+  /// the framework spends on gradient tensors, and a cluster's per_tensor_overhead is not added.
+  bool framework_in_compute = false;
+  GradientCopies gradient_copies = GradientCopies::Each;
+
+  std::string implementation;  // of the compressor; "" leaves the choice to the cost table
+  double density = 0.001;      // of sparsifiers: k = density x elements
+  /// Sparse compressors: elements that really travel, as a share of k. nullopt: the number in the
+  /// cost table, near k. The compressor is asked for k all the same.
+  std::optional<double> sent_share;
+  SelectionScope selection = SelectionScope::Merged;
+  /// True: costs are answered far beyond the cost table too.
+  bool extrapolate = false;
+  /// False: what the compressor would send is sent, but encode and decode take no time. That is how
+  /// fast a compressor could be at best.
+  bool compressing = true;
+  /// Spread of the ranks' numbers of selected elements: standard deviation over mean, drawn by this
+  /// seed.
+  double count_spread = 0;
+  std::uint64_t seed = 1;
+
+  Fusion fusion;
+  bool overlap = false;  // communication with backward
+  /// Without overlap: whether a bucket may be on its way while others are encoded and decoded. If
+  /// not, encodes, collectives and decodes follow one another.
+  bool pipeline = false;
+  Queue queue = Queue::Fifo;
+  EncodeStream encode_stream = EncodeStream::Compute;
+  double encode_slowdown = 0;  // on the side stream: how much longer backward takes meanwhile
+  int network_streams = 1;     // collectives that may be on their way at the same time
+
+  friend bool operator==(const RunChoices&, const RunChoices&) = default;
+};
+
 struct Stack;
 struct StackTerm;
 
@@ -67,25 +109,15 @@ struct TermUse {
   std::string outside;  // in which numbers the run lies outside of what was seen; "": inside
 };
 
-struct Scenario {
+struct Scenario : RunChoices {
   Shared<Model> model;
   /// Trace of the batch that is run, or of one micro-step if there are several.
   Shared<IterationTrace> trace;
-  /// Micro-steps of an iteration: forward and backward each, whose gradients add up.
-  int accumulation = 1;
-  Synchronise synchronise = Synchronise::Usual;
-  ShardingChoice sharding;
   /// ZeRO-1 and ZeRO-2: all ranks get the whole sums, as DeepSpeed does it, and not their shards.
   bool shards_all_reduced = false;
   /// ZeRO-1: each parameter is updated whole by one rank, which broadcasts it, as PyTorch's
   /// ZeroRedundancyOptimizer does after DDP's all-reduces. Else ranks gather each other's shards.
   bool owners_broadcast = false;
-  Optimizer optimizer = Optimizer::Momentum;  // only memory depends on it
-  Recompute recompute = Recompute::None;      // the trace has its time
-  /// The trace was taken with the framework at work, such as DDP on one GPU: it has the time that
-  /// the framework spends on gradient tensors, and a cluster's per_tensor_overhead is not added.
-  bool framework_in_compute = false;
-  GradientCopies gradient_copies = GradientCopies::Each;
   /// Rank 0 broadcasts the model's buffers before forward, as PyTorch's DDP does by itself.
   bool broadcast_buffers = false;
   /// Bandwidth of the GPU's memory, for FSDP's copies; 0: not known, and they take no time.
@@ -98,42 +130,18 @@ struct Scenario {
   const Collective* collective = nullptr;
   std::optional<NcclVersion> nccl{};
   const LibraryRule* library = nullptr;
-  double density = 0.001;  // of sparsifiers: k = density x elements
-  double parameter = 0;    // the compressor's number (levels, rank, ...), where it has one
-  /// Sparse compressors: elements that really travel, as a share of k. nullopt: the number in the
-  /// cost table, near k. The compressor is asked for k all the same.
-  std::optional<double> sent_share{};
-  std::string mode;            // of the compressor; "" leaves the choice to the cost table
-  std::string implementation;  // of the compressor; "" leaves the choice to the cost table
-  SelectionScope selection = SelectionScope::Merged;
+  double parameter = 0;   // the compressor's number (levels, rank, ...), where it has one
+  std::string mode;       // of the compressor; "" leaves the choice to the cost table
   CodecCorrection codec;  // of the compressor's costs
-  /// True: costs are answered far beyond the cost table too.
-  bool extrapolate = false;
-  /// False: what the compressor would send is sent, but encode and decode take no time. That is how
-  /// fast a compressor could be at best.
-  bool compressing = true;
-  Fusion fusion;
-  bool overlap = false;  // communication with backward
-  /// Without overlap: whether a bucket may be on its way while others are encoded and decoded. If
-  /// not, encodes, collectives and decodes follow one another.
-  bool pipeline_without_overlap = false;
   /// Bytes on the wire per element. Sparsifiers: of a selected element. Casts and quantisers: of a
   /// code; 0 packs codes to the bit. Low rank: 0.
   int wire_bytes_per_element = kBytesOfPair;
   /// 2 sends values and indices, or scales and codes, in a collective each.
   int wire_messages = 1;
-  Queue queue = Queue::Fifo;
-  EncodeStream encode_stream = EncodeStream::Compute;
-  double encode_slowdown = 0;  // on the side stream: how much longer backward takes meanwhile
-  int network_streams = 1;     // collectives that may be on their way at the same time
   /// Bytes of a collective microbenchmark: no model, nothing but one collective.
   Bytes payload{};
   Outcome outcome = Outcome::AllReduced;  // of it, where a library chooses
   std::vector<double> rank_speeds;        // besides the cluster's; empty: 1
-  /// Spread of the ranks' numbers of selected elements: standard deviation over mean, drawn by this
-  /// seed.
-  double count_spread = 0;
-  std::uint64_t count_seed = 0;
   World world;
   /// Costs of the software beside the hardware; nullptr: physics alone. `apply_stack` keeps here
   /// what it did.

@@ -63,7 +63,7 @@ bool is_usual(const StackTerm& term) { return term.presence >= 0.5; }
 void apply_stack(Scenario& scenario) {
   if (scenario.stack == nullptr) return;
   scenario = without_stack(std::move(scenario));
-  if (scenario.stack->pipelines) scenario.pipeline_without_overlap = true;
+  if (scenario.stack->pipelines) scenario.pipeline = true;
   if (const auto& usual = scenario.stack->schedule; usual) {
     scenario.shards_all_reduced = scenario.shards_all_reduced || usual->shards_all_reduced;
     scenario.owners_broadcast = scenario.owners_broadcast || usual->owners_broadcast;

@@ -185,7 +185,7 @@ inline Fusion draw_fusion(bool fixed) {
 inline void draw_schedule(Scenario& scenario, const Wanted& wanted) {
   scenario.fusion = draw_fusion(wanted.plain);
   scenario.overlap = chance(70);
-  scenario.pipeline_without_overlap = chance(30);
+  scenario.pipeline = chance(30);
   scenario.selection = chance(30) ? SelectionScope::PerTensor : SelectionScope::Merged;
   scenario.wire_bytes_per_element = !scenario.sparse() ? number(0, 4) : chance(20) ? 6 : 8;
   scenario.wire_messages = chance(20) ? 2 : 1;
@@ -201,7 +201,7 @@ inline void draw_schedule(Scenario& scenario, const Wanted& wanted) {
   if (chance(30)) scenario.network_streams = number(2, 4);
   if (chance(30)) {
     scenario.count_spread = number(1, 50) / 100.0;
-    scenario.count_seed = static_cast<std::uint64_t>(number(0, 1000));
+    scenario.seed = static_cast<std::uint64_t>(number(0, 1000));
   }
   draw_training(scenario, false);
 }

@@ -63,7 +63,7 @@ inline void draw_sharding(Scenario& scenario, bool apart) {
     groups.push_back(group);
   }
   if (groups.empty()) return;
-  if (apart) scenario.pipeline_without_overlap = false;
+  if (apart) scenario.pipeline = false;
   scenario.sharding.group = one_of(groups);
   scenario.sharding.kind = one_of<Sharding>({Sharding::Zero1, Sharding::Zero2, Sharding::Fsdp});
   scenario.sharding.reshard_after_forward = chance(70);

@@ -63,7 +63,7 @@ TEST_CASE("a replica is the same whichever others are run", "[replicas]") {
   const Scenario again = replica_of(scenario, noise, 3);
   CHECK(again.rank_speeds == third.rank_speeds);
   CHECK(again.cluster.nic_slowness == third.cluster.nic_slowness);
-  CHECK(again.count_seed == third.count_seed);
+  CHECK(again.seed == third.seed);
   // Nor does it matter what else is drawn, or for how many.
   CHECK(replica_of(scenario, {.compute = 0.1, .seed = 5}, 3).rank_speeds == third.rank_speeds);
   CHECK(replica_of(scenario, {.network = 0.2, .seed = 5}, 3).cluster.nic_slowness ==
@@ -80,8 +80,8 @@ TEST_CASE("no replica of one seed draws the counts of another seed", "[replicas]
   for (std::uint64_t seed = 0; seed < 20; ++seed)
     for (int replica = 0; replica < 20; ++replica) {
       Scenario scenario = toy_of(2);
-      scenario.count_seed = seed;
-      seeds.push_back(replica_of(scenario, {}, replica).count_seed);
+      scenario.seed = seed;
+      seeds.push_back(replica_of(scenario, {}, replica).seed);
       if (replica == 0) CHECK(seeds.back() == seed);  // the first is the run without replicas
     }
   std::sort(seeds.begin(), seeds.end());

@@ -22,11 +22,11 @@ inline std::string described(const Scenario& scenario) {
       << (scenario.collective != nullptr ? scenario.collective->name : "auto") << " density "
       << scenario.density << " selection " << to_text(scenario.selection) << "\nfusion "
       << to_text(scenario.fusion) << " overlap " << scenario.overlap << " pipeline "
-      << scenario.pipeline_without_overlap << " queue " << to_text(scenario.queue) << " streams "
+      << scenario.pipeline << " queue " << to_text(scenario.queue) << " streams "
       << scenario.network_streams << " encode " << to_text(scenario.encode_stream) << " slowdown "
       << scenario.encode_slowdown << " wire " << scenario.wire_bytes_per_element
       << " B compressing " << scenario.compressing << " in " << scenario.wire_messages
-      << " count spread " << scenario.count_spread << " seed " << scenario.count_seed
+      << " count spread " << scenario.count_spread << " seed " << scenario.seed
       << "\nsharding " << to_text(scenario.sharding) << " group " << scenario.sharding.group
       << " prefetch " << scenario.prefetch() << " reshard "
       << scenario.sharding.reshard_after_forward << " owners " << scenario.owners_broadcast

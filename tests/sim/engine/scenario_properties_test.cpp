@@ -41,7 +41,7 @@ void require_parts(const IterationResult& result) {
 /// Without overlap nothing is hidden, but what the next forward of a priority queue hides. A
 /// collective alone comes after nothing.
 void require_in_series(const Scenario& scenario, const IterationResult& result) {
-  if (scenario.overlap || scenario.pipeline_without_overlap || scenario.queue == Queue::Priority ||
+  if (scenario.overlap || scenario.pipeline || scenario.queue == Queue::Priority ||
       scenario.payload.count > 0)
     return;
   const double least = 1e-9 * result.iteration.count();

@@ -27,7 +27,7 @@ Scenario varying(const char* fusion) {
   for (CostRow& row : scenario.costs.change().rows) row.compressor = "gaussian";
   scenario.compressor = find_compressor("gaussian");
   scenario.count_spread = 0.5;
-  scenario.count_seed = 7;
+  scenario.seed = 7;
   return scenario;
 }
 
@@ -90,7 +90,7 @@ TEST_CASE("two-level-sparse buckets keep their order in a queue", "[schedule]") 
   CHECK(astray(two_levels("layer", true), 28.75) == kNobody);
   CHECK(astray(two_levels("layer", false), 35.98) == kNobody);
   Scenario pipeline = two_levels("layer", false);
-  pipeline.pipeline_without_overlap = true;
+  pipeline.pipeline = true;
   CHECK(astray(pipeline, 32.25) == kNobody);
 }
 

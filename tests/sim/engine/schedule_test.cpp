@@ -69,7 +69,7 @@ TEST_CASE("without overlap encodes, collectives and decodes add up", "[schedule]
 // a -27, update.
 TEST_CASE("a pipeline hides all-gathers under encodes and decodes", "[schedule]") {
   Scenario scenario = toy_with("topk", "layer", false);
-  scenario.pipeline_without_overlap = true;
+  scenario.pipeline = true;
   CHECK(astray(scenario, 28) == kNobody);
   CHECK(astray(on_side(scenario), 28) == kNobody);
 }

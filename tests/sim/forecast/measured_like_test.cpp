@@ -13,21 +13,28 @@ using namespace gradcast;
 namespace {
 
 // Every member of a Request, in its order. One that lacks here does not compile: the structured
-// binding below needs all of them.
-#define GRADCAST_REQUEST_MEMBERS                                                                   \
-  model, trace, costs, costs_device, costs_of, cluster, today, stack, stack_given, compressor,     \
-      mode, implementation, collective, nccl, density, parameter, sent_share, batch, accumulation, \
-      synchronise, sharding, precision, optimizer, recompute, framework_in_compute,                \
-      gradient_copies, broadcast_buffers, fusion, best_schedule, fusion_given, overlap_given,      \
-      selection, overlap, pipeline, value_type, wire_bytes_per_element, wire_messages, queue,      \
-      encode_stream, encode_slowdown, extrapolate, compressing, network_streams, count_spread,     \
-      seed, events, concurrent_jobs, payload, compute, speed_derived, changed, folder,             \
-      costs_folder
+// bindings below need all of them.
+#define GRADCAST_NAMES_OF_A_REQUEST                                                               \
+  model, trace, costs, costs_device, costs_of, cluster, changed, stack, events, compressor, mode, \
+      collective, nccl, folder, costs_folder
+#define GRADCAST_VALUES_OF_A_REQUEST                                                             \
+  parameter, batch, compute, precision, broadcast_buffers, value_type, wire_bytes_per_element,   \
+      wire_messages, payload, concurrent_jobs, today, stack_given, speed_derived, best_schedule, \
+      fusion_given, overlap_given
+#define GRADCAST_CHOICES                                                                         \
+  accumulation, synchronise, sharding, optimizer, recompute, framework_in_compute,               \
+      gradient_copies, implementation, density, sent_share, selection, extrapolate, compressing, \
+      count_spread, seed, fusion, overlap, pipeline, queue, encode_stream, encode_slowdown,      \
+      network_streams
+#define GRADCAST_REQUEST_MEMBERS \
+  GRADCAST_NAMES_OF_A_REQUEST, GRADCAST_VALUES_OF_A_REQUEST, GRADCAST_CHOICES
 #define GRADCAST_AS_TEXT(...) #__VA_ARGS__
 #define GRADCAST_NAMES(...) GRADCAST_AS_TEXT(__VA_ARGS__)
 
 auto members(Request& request) {
-  auto& [GRADCAST_REQUEST_MEMBERS] = request;
+  auto& [GRADCAST_NAMES_OF_A_REQUEST] = static_cast<RequestNames&>(request);
+  auto& [GRADCAST_VALUES_OF_A_REQUEST] = static_cast<RequestValues&>(request);
+  auto& [GRADCAST_CHOICES] = static_cast<RunChoices&>(request);
   return std::tie(GRADCAST_REQUEST_MEMBERS);
 }
 

@@ -67,7 +67,7 @@ TEST_CASE("without overlap backward, encodes, collectives and decodes follow one
 TEST_CASE("a pipeline without overlap sends a bucket while the next is encoded", "[plan]") {
   Scenario scenario = toy::scenario("topk");
   scenario.fusion = parse_fusion("layer");
-  scenario.pipeline_without_overlap = true;
+  scenario.pipeline = true;
   const Plan plan = make_plan(scenario);
   CHECK(names(plan) == Names{"forward a", "forward b", "forward c", "backward c", "backward b",
                              "backward a",                                   //
@@ -83,9 +83,9 @@ TEST_CASE("collectives share the network with overlap or in a pipeline only", "[
   Scenario scenario = toy::scenario();
   scenario.network_streams = 2;
   CHECK(make_plan(scenario).network_streams == 1);
-  scenario.pipeline_without_overlap = true;
+  scenario.pipeline = true;
   CHECK(make_plan(scenario).network_streams == 2);
-  scenario.pipeline_without_overlap = false;
+  scenario.pipeline = false;
   scenario.overlap = true;
   CHECK(make_plan(scenario).network_streams == 2);
 }

@@ -90,7 +90,7 @@ Json settings_of(const Scenario& scenario, const Request& request, const Plan& p
   settings["compressor"] = scenario.compressor->name;
   settings["fusion"] = to_text(scenario.fusion);
   settings["overlap"] = scenario.overlap ? "yes" : "no";
-  settings["pipeline"] = scenario.pipeline_without_overlap ? "yes" : "no";
+  settings["pipeline"] = scenario.pipeline ? "yes" : "no";
   settings["queue"] = to_text(scenario.queue);
   settings["network_streams"] = plan.network_streams;
   settings["collective"] = collectives_of(plan);
