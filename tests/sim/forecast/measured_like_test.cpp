@@ -38,6 +38,13 @@ auto members(Request& request) {
   return std::tie(GRADCAST_REQUEST_MEMBERS);
 }
 
+/// True of a Request that has a member beside those of its three bases.
+template <class T>
+concept HasMembersOfItsOwn = requires {
+  T{{}, {}, {}, {}};
+};
+static_assert(!HasMembersOfItsOwn<Request>, "put the member into one of the request's bases");
+
 constexpr std::size_t kMembers = std::tuple_size_v<decltype(members(std::declval<Request&>()))>;
 
 std::vector<std::string> member_names() {
