@@ -88,8 +88,8 @@ std::optional<ClusterFault> fault_of(const Cluster& cluster) {
     return ClusterFault{"nic_share",
                         percent_to_text(cluster.nic_share) + " of a NIC is not from 0.1% to 100%"};
   if (cluster.late_start > 1)
-    return ClusterFault{
-        "late_start", percent_to_text(cluster.late_start) + " of backward is more than all of it"};
+    return ClusterFault{"late_start", "a late start of " + percent_to_text(cluster.late_start) +
+                                          " of backward is more than all of it; the most is 100%"};
   struct Need {
     std::string_view property;
     bool there;
