@@ -120,13 +120,13 @@ file(GLOB emulated_tests CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/kernels/*
 if(TARGET emulator)
   add_test_program(tests_emulated kernels ${test_main} ${emulated_tests})
   target_link_libraries(tests_emulated PRIVATE emulator)
-  set_tests_properties(tests_emulated_slow PROPERTIES COST 150)
+  set_tests_properties(tests_emulated_slow PROPERTIES LABELS long COST 150)
   # What the tests on weak memory would notice.
   add_test(NAME mutations COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/kernels/mutations.py
     --tests $<TARGET_FILE:tests_emulated> --compiler ${CMAKE_CXX_COMPILER} "--flags=${CMAKE_CXX_FLAGS}"
     --work ${CMAKE_BINARY_DIR}/mutations --jobs ${half_of_cores} -- ${test_main} $<TARGET_OBJECTS:tests_emulated>
     $<TARGET_FILE:emulator> $<TARGET_FILE:kernels> ${BOOST_CONTEXT_LIB} COMMAND_EXPAND_LISTS)
-  set_tests_properties(mutations PROPERTIES LABELS slow COST 100
+  set_tests_properties(mutations PROPERTIES LABELS long COST 100
     PROCESSORS ${half_of_cores})
 else()
   message(STATUS "gradcast: no Boost.Context, so kernels are not run on the CPU")

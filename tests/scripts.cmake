@@ -43,7 +43,7 @@ endif()
 
 # Another machine's build, and what depends on it.
 add_test(NAME second_build COMMAND ${CMAKE_SOURCE_DIR}/scripts/second-build ${half_of_cores})
-set_tests_properties(second_build PROPERTIES LABELS slow COST 300 PROCESSORS ${half_of_cores})
+set_tests_properties(second_build PROPERTIES LABELS long COST 300 PROCESSORS ${half_of_cores})
 
 # The library as it is installed, and a project of two files that finds it.
 add_test(NAME library_installed
@@ -72,7 +72,7 @@ set_tests_properties(soak_kills PROPERTIES LABELS slow WORKING_DIRECTORY ${CMAKE
 # What nvcc makes of the kernels: registers, spills, wide loads. It needs no GPU, and compiles only what changed.
 add_test(NAME compiled_kernels COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/kernels/compiled_kernels_test.py
   --jobs ${half_of_cores} --folder ${CMAKE_BINARY_DIR}/compiled_kernels)
-set_tests_properties(compiled_kernels PROPERTIES SKIP_RETURN_CODE 77 LABELS slow COST 150
+set_tests_properties(compiled_kernels PROPERTIES SKIP_RETURN_CODE 77 LABELS long COST 150
   PROCESSORS ${half_of_cores})
 
 # What a machine with a GPU is asked to do, with stand-ins for all that it has.

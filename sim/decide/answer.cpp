@@ -142,7 +142,7 @@ std::string todays_lines(const Decision& decision, const DecideAsked& asked) {
   add("memory", memory_words(decision));
   if (const std::string batch = batch_words(decision); !batch.empty())
     add("batch", batch + " (" + fixed(100 * kReservedMemory, 0) +
-                     " % of memory left for CUDA, NCCL and the allocator)");
+                     " % of memory left for the GPU's runtime, collectives and the allocator)");
   add("what pays", pays_words(decision));
   return lines;
 }

@@ -210,7 +210,7 @@ std::string learned_as_csv(const std::vector<LearnedSource>& sources) {
   std::string text = csv_comments(
       {"Published sources, each with its stack as it was estimated without that source: forecasts "
        "before and after `learn` was given three of the runs, by 20 draws.",
-       "Made by scripts/validate; scripts/test --all fails where an error has grown by more than "
+       "Made by scripts/validate; scripts/test --slow fails where an error has grown by more than "
        "a tenth."});
   text += csv_line({kLearnedColumns.begin(), kLearnedColumns.end()});
   for (const LearnedSource& source : sources)

@@ -129,7 +129,9 @@ Json row_of(const Scenario& scenario, const Asked& asked, Bytes size) {
   Json row{{"kind", asked.kind->name},
            {"nodes", cluster.nodes},
            {"gpus_per_node", cluster.gpus_per_node},
-           {"bytes", size.count}};
+           {"bytes", size.count},
+           {"library", library_name(cluster)},
+           {"library_version", to_text(asked.version)}};
   // As the plan's choice counts them: nccl-tests' size, less what the ranks do not divide.
   const bool parts = asked.kind->outcome == Outcome::AllGathered;
   const Bytes chosen_by = scenario.payload * (parts ? layout.ranks() : 1);

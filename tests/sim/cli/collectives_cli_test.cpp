@@ -63,6 +63,10 @@ TEST_CASE("collectives says whose choice it prints", "[collectives]") {
     const std::string all = ran.out;
     CHECK((all.find("\nNCCL 2") == all.npos) == (library == std::string("RCCL")));
     CHECK((all.find("No measured time of RCCL") == all.npos) == (library == std::string("NCCL")));
+    const nlohmann::json row =
+        results_of({"collectives", "--cluster", cluster, "--sizes", "1MiB"}).at(0);
+    CHECK(row.at("library") == library);
+    CHECK(row.at("library_version") == "2.27.5");
   }
 }
 
