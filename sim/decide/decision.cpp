@@ -11,7 +11,6 @@
 #include "sim/forecast/schedule.hpp"
 #include "sim/forecast/usual_costs.hpp"
 #include "sim/forecast/workers.hpp"
-#include "sim/inputs/devices.hpp"
 #include "sim/plan/stack.hpp"
 
 namespace gradcast {
@@ -70,11 +69,10 @@ void find_gpu_memory(Decision& decision, const DecideAsked& asked, const DataFil
   }
   DataFiles others = files.beside();
   const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
-  const Device* device =
-      device_meant(*devices, std::string(device_of(gpu_generation_of(decision.now.cluster))));
-  if (device == nullptr || device->memory.count == 0) return;
-  decision.gpu = device->name;
-  decision.gpu_memory = device->memory;
+  const Device& device = gpu_of(decision.now.cluster, *devices);
+  if (device.memory.count == 0) return;
+  decision.gpu = device.name;
+  decision.gpu_memory = device.memory;
 }
 
 /// A run that goes on today fits. Where nobody says its batch and the trace's does not fit: the

@@ -58,8 +58,9 @@ Request as_compared(Request request, const UsualChoices& usual, bool compresses)
   request.broadcast_buffers = request.broadcast_buffers.value_or(false);
   // By which rule open choices were made: the choices are compared themselves.
   request.today = nothing.today;
-  // Why the cluster's compute_speed is what it is: that is compared itself.
+  // Why the cluster's compute_speed and the trace are what they are: both are compared themselves.
   request.speed_derived = nothing.speed_derived;
+  request.others_trace = nothing.others_trace;
   // No row says it, and only memory depends on it.
   request.optimizer = nothing.optimizer;
   request.precision.activation = nothing.precision.activation;

@@ -12,7 +12,6 @@
 #include "sim/forecast/schedule.hpp"
 #include "sim/forecast/usual_costs.hpp"
 #include "sim/inputs/collective_curve.hpp"
-#include "sim/inputs/devices.hpp"
 #include "sim/network/collective_choice.hpp"
 #include "sim/network/nccl_of_torch.hpp"
 #include "sim/network/nccl_rule.hpp"
@@ -53,14 +52,32 @@ constexpr std::array<Gpu, 7> kGpus = {{{GpuGeneration::Hopper, "h100", "h100-sxm
                                        {GpuGeneration::Cdna3, "", "mi300x"},
                                        {GpuGeneration::Cdna4, "", "mi355x"}}};
 
-/// The ratio of two generations' memory bandwidths, by which most of a network's time goes.
-double times_as_fast(GpuGeneration one, GpuGeneration other, const DataFiles& files) {
+const Gpu& usual_gpu(GpuGeneration generation) {
+  return *std::find_if(kGpus.begin(), kGpus.end(),
+                       [&](const Gpu& each) { return each.generation == generation; });
+}
+
+/// How much faster the cluster's GPU is than a trace's: the ratio of memory bandwidths of the two
+/// generations, by which most of a network's time goes. Of one generation GPUs with the same
+/// arithmetic take the same time (an A100 of 40 or 80 GB, an H200 and an H100), and others what the
+/// scarcer of memory and arithmetic allows.
+double times_as_fast(const Cluster& cluster, const Gpu& traced, const DataFiles& files) {
   DataFiles others = files.beside();  // the answer names the factor, and not this file
   const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
-  const auto memory = [&](GpuGeneration generation) {
-    return device_named(*devices, std::string(device_of(generation))).memory_bandwidth.value;
+  const auto device = [&](const Gpu& gpu) -> const Device& {
+    return device_named(*devices, std::string(gpu.device));
   };
-  return memory(one) / memory(other);
+  const auto memory = [](const Device& one, const Device& other) {
+    return one.memory_bandwidth.value / other.memory_bandwidth.value;
+  };
+  const Device& own = gpu_of(cluster, *devices);
+  const Device& usual = device(usual_gpu(gpu_generation_of(cluster)));
+  double within = memory(own, usual);
+  if (own.fp16 && usual.fp16) {
+    const double arithmetic = own.fp16->value / usual.fp16->value;
+    within = arithmetic == 1 ? 1 : std::min(within, arithmetic);
+  }
+  return within * memory(usual, device(traced));
 }
 
 /// True if the cluster's file says what its software costs, or is SimGrid's.
@@ -91,8 +108,10 @@ void choose_trace(Request& request, const Cluster& cluster, const DataFiles& fil
   for (const Gpu& gpu : nearest) {
     if (gpu.trace.empty() || !files.has(kIterationTraces, request.trace_of(gpu.trace))) continue;
     request.trace = request.trace_of(gpu.trace);
-    if (gpu.generation == own || request.compute || changes(request, "compute_speed")) return;
-    const double speed = times_as_fast(own, gpu.generation, files);
+    const double speed = times_as_fast(cluster, gpu, files);
+    if (gpu.generation == own && speed == 1) return;
+    request.others_trace = true;
+    if (request.compute || changes(request, "compute_speed")) return;
     request.changed.push_back({"compute_speed", number_to_text(rounded_to(3, speed))});
     request.speed_derived = true;
     return;
@@ -158,10 +177,16 @@ std::string schedule_words(const Scenario& scenario) {
 
 }  // namespace
 
-std::string_view device_of(GpuGeneration generation) {
-  return std::find_if(kGpus.begin(), kGpus.end(),
-                      [&](const Gpu& each) { return each.generation == generation; })
-      ->device;
+const Device& gpu_of(const Cluster& cluster, const std::vector<Device>& devices) {
+  if (!cluster.gpu.empty()) {
+    if (const Device* named = device_meant(devices, cluster.gpu)) return *named;
+    std::vector<std::string> known;
+    for (const Device& device : devices) known.push_back(device.name);
+    throw ValueError("gpu '" + cluster.gpu + "' is none of traces/devices.csv" +
+                     did_you_mean(cluster.gpu, known) + " (" + join(known) +
+                     "; none: the usual one of gpu_generation)");
+  }
+  return device_named(devices, std::string(usual_gpu(gpu_generation_of(cluster)).device));
 }
 
 Preset parse_preset(std::string_view text) {
@@ -205,8 +230,9 @@ std::string assumed_words(const Request& request, const Scenario& scenario) {
              " (" + cluster.measured->file + ")";
   }
   if (request.speed_derived)
-    words += "; times of " + request.trace + " at " + number_to_text(cluster.compute_speed) +
-             " times the speed (derived: memory bandwidths)";
+    words +=
+        "; times of " + request.trace + " at " + number_to_text(cluster.compute_speed) +
+        " times the speed (derived: memory bandwidths; --compute-seconds takes a measured time)";
   const bool timed = cluster.measured != nullptr && scenario.payload.count > 0;
   const bool learned = scenario.stack != nullptr && scenario.stack->factor;
   if (rccl && scenario.stack != nullptr && !timed && !learned)

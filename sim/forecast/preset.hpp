@@ -3,9 +3,11 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sim/forecast/request.hpp"
 #include "sim/inputs/data_files.hpp"
+#include "sim/inputs/devices.hpp"
 #include "sim/plan/scenario.hpp"
 
 namespace gradcast {
@@ -25,8 +27,9 @@ Preset parse_preset(std::string_view text);
 /// trace's usual cost table come with either. Throws as read_files does.
 Request with_defaults(Request request, DataFiles& files);
 
-/// The row of traces/devices.csv that stands for a generation of GPUs, a known one.
-std::string_view device_of(GpuGeneration generation);
+/// The row of traces/devices.csv that the cluster's GPU has: by its name, else the usual one of its
+/// generation.
+const Device& gpu_of(const Cluster& cluster, const std::vector<Device>& devices);
 
 /// "PyTorch DDP on NCCL 2.27.5 over 8 NICs of 24 GB/s a node, buckets of 25 MiB, overlapped": the
 /// software that the scenario stands for.

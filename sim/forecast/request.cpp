@@ -21,6 +21,7 @@
 #include "sim/inputs/devices.hpp"
 #include "sim/inputs/fitted_with.hpp"
 #include "sim/network/rccl_tables.hpp"
+#include "sim/plan/scenario_quantity.hpp"
 #include "sim/plan/stack_use.hpp"
 
 namespace gradcast {
@@ -215,8 +216,7 @@ BytesPerSecond gpu_memory_of(const Scenario& scenario, const DataFiles& files) {
   const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
   if (const Device* device = device_meant(*devices, scenario.trace->device))
     return device->memory_bandwidth;
-  const std::string_view its = device_of(gpu_generation_of(scenario.cluster));
-  return device_named(*devices, std::string(its)).memory_bandwidth;
+  return gpu_of(scenario.cluster, *devices).memory_bandwidth;
 }
 
 /// True if the costs were scaled to another GPU than the trace's, which is the cluster's then.
@@ -226,6 +226,20 @@ bool costs_of_clusters_gpu(const Request& costs, const Scenario& scenario, const
   const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
   const Device* traced = device_meant(*devices, scenario.trace->device);
   return traced == nullptr || traced->name != costs.costs_device;
+}
+
+/// Names of the software costs that the scenario's cluster has a value for: it holds, as a flag's
+/// does. Not so a collective's launch, which files have as NCCL counts it: a framework's calls take
+/// longer.
+std::vector<std::string> software_of_file(const Scenario& scenario) {
+  static const Scenario kNothing;
+  std::vector<std::string> names;
+  for (const ScenarioQuantity& quantity : all_scenario_quantities())
+    if (quantity.of == ScenarioQuantity::Of::Cluster && quantity.software &&
+        quantity.name != "per_collective_latency" &&
+        quantity.get(scenario) != quantity.get(kNothing))
+      names.emplace_back(quantity.name);
+  return names;
 }
 
 /// Of low rank are matrices, whole ones.
@@ -438,6 +452,7 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   }
   scenario.cluster = changed_cluster(request, *read.cluster, files);
   if (scenario.nccl) require_rccls_gpus(scenario.cluster, *scenario.nccl, ruled && ruled->rccl);
+  scenario.stated = software_of_file(scenario);
   for (const ClusterProperty& property : request.changed) scenario.stated.push_back(property.name);
   // A file that knows its share of the NIC has the sockets' rate in it.
   scenario.cluster.by_sockets = scenario.nccl && scenario.cluster.nic_share == 1 &&

@@ -56,9 +56,9 @@ struct RequestValues {
   std::optional<int> wire_messages;           // not given: 1
   std::optional<Bytes> payload;  // of a microbenchmark of a collective: no model, no trace
   int concurrent_jobs = 1;
-  bool today = false;          // what is left open is today's software: see preset.hpp
-  bool stack_given = false;    // somebody chose it, or that there be none
-  bool speed_derived = false;  // compute_speed in `changed` makes up for another GPU's trace
+  bool today = false;         // what is left open is today's software: see preset.hpp
+  bool stack_given = false;   // somebody chose it, or that there be none
+  bool others_trace = false;  // of another GPU than the cluster's, for want of one
   /// The fastest schedule that the software can run takes the place of fusion and overlap.
   bool best_schedule = false;
   /// Whether somebody chose them. If not, those of the stack take their place.

@@ -181,9 +181,18 @@ void add_costs(SoftwareSpread& spread, const Scenario& inside, const CostFactors
 /// transformers go from 30 to 63 %, six of them from 48 to 63 % (traces/iteration-*-a100.csv).
 constexpr double kDerivedComputeDeviation = 0.15;
 
-/// The compute of a derived trace. The same in all runs of that trace.
+/// Deviations of times that memory bandwidths carry over to another GPU: nine of ten from 0.56 to
+/// 1.35 times as long. Assumed; newer GPUs have arithmetic that older ones lack. ResNet-50 in TF32
+/// takes 0.68 times as long on an A100 as a V100's fp32 says (measured-nvidia-examples, batch 256).
+constexpr double kCarriedOverDeviation = 0.18;
+constexpr double kCarriedOverDeviationBelow = 0.35;
+
+/// The compute of a derived trace, or of one that is carried over to another GPU. The same in all
+/// runs of that trace.
 void add_compute(SoftwareSpread& spread, const Scenario& inside, const Engine& engine) {
-  if (inside.payload.count > 0 || !inside.trace->derived) return;
+  const bool derived = inside.payload.count == 0 && inside.trace->derived;
+  const bool carried_over = inside.payload.count == 0 && inside.speed_derived;
+  if (!derived && !carried_over) return;
   constexpr double kLonger = 1.1;
   Scenario slower = inside;
   slower.cluster.compute_speed /= kLonger;
@@ -191,7 +200,9 @@ void add_compute(SoftwareSpread& spread, const Scenario& inside, const Engine& e
   SpreadTerm compute;
   compute.name = "compute of " + std::filesystem::path(inside.trace->name).stem().string();
   compute.seconds = std::max(0.0, timer.time_of(slower) - timer.time_of(inside)) / (kLonger - 1);
-  compute.deviation = compute.deviation_below = kDerivedComputeDeviation;
+  const double own = derived ? kDerivedComputeDeviation : 0;
+  compute.deviation = std::hypot(own, carried_over ? kCarriedOverDeviation : 0);
+  compute.deviation_below = std::hypot(own, carried_over ? kCarriedOverDeviationBelow : 0);
   compute.forecast = false;
   compute.of_physics = true;
   spread.terms.push_back(compute);

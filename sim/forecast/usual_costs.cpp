@@ -4,11 +4,11 @@
 
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
+#include "sim/forecast/preset.hpp"
 #include "sim/inputs/compressor_costs.hpp"
 #include "sim/inputs/compressor_file.hpp"
 #include "sim/inputs/compressor_words.hpp"
 #include "sim/inputs/cost_transfer.hpp"
-#include "sim/inputs/devices.hpp"
 #include "sim/inputs/family_costs.hpp"
 #include "sim/inputs/iteration_trace.hpp"
 
@@ -26,11 +26,30 @@ std::string device_of_trace(const Request& request, DataFiles& files) {
   }
 }
 
-/// nullptr where the trace's GPU is not known, or is the one of the paper's costs.
+/// The GPU that the cluster's file names, by itself or by its generation. nullptr where it names
+/// none, or is not there: the forecast says so first.
+const Device* gpu_named_by_cluster(const Request& request, const std::vector<Device>& devices,
+                                   DataFiles& files) {
+  try {
+    const Cluster cluster = cluster_of(request, files);
+    const bool named = !cluster.gpu.empty() || cluster.gpu_generation != GpuGeneration::Unknown;
+    return named ? &gpu_of(cluster, devices) : nullptr;
+  } catch (const ValueError&) {
+    return nullptr;
+  } catch (const DataError&) {
+    return nullptr;
+  }
+}
+
+/// The GPU that compresses: the trace's, and by today's preset the cluster's where the trace is of
+/// another for want of one, or says nothing. nullptr where it is not known, or is the one of the
+/// paper's costs.
 const Device* other_device(const Request& request, const std::vector<Device>& devices,
                            DataFiles& files) {
   const Device* device = device_meant(devices, device_of_trace(request, files));
-  return device != nullptr && device->name != "v100" ? device : nullptr;
+  if (request.today && (request.others_trace || device == nullptr))
+    if (const Device* own = gpu_named_by_cluster(request, devices, files)) device = own;
+  return device != nullptr && !device->name.starts_with("v100") ? device : nullptr;
 }
 
 bool asks_for_papers(const Request& request) {

@@ -95,6 +95,7 @@ struct Cluster : NodeProperties {
   /// Facts that NCCL finds when it starts, beside bandwidths and latencies.
   NetworkKind network_kind = NetworkKind::Unknown;
   GpuGeneration gpu_generation = GpuGeneration::Unknown;
+  std::string gpu{};  // its name, for memory and speed; "": the usual one of the generation
   HostCpu host_cpu = HostCpu::Intel;
   YesNo nvlink_sharp = YesNo::No;
   /// Yes if the network's switches add up for NCCL (SHARP), and its environment asks for that.

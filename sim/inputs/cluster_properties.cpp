@@ -75,8 +75,8 @@ constexpr std::string_view kGenerations[] = {"unknown",   "volta", "ampere", "ho
 constexpr std::string_view kHostCpus[] = {"intel", "amd", "other"};
 constexpr std::string_view kNoYes[] = {"no", "yes"};
 
-/// A file's name, or "none".
-struct File {
+/// A file's name, a GPU's, or "none".
+struct Name {
   static std::string parse(std::string_view text) {
     return text == "none" ? "" : std::string(text);
   }
@@ -181,7 +181,7 @@ constexpr PropertyRow kProperties[] = {
     of_cluster<Percent>(
         "nic_share", "share of its NIC that the transport reaches, like 60%", kNetwork,
         [](auto& c) -> auto& { return c.nic_share; }),
-    of_cluster<File>(
+    of_cluster<Name>(
         "measured_collectives",
         "CSV file of collectives' measured times, as `import` makes it of nccl-tests' logs, or "
         "none",
@@ -194,6 +194,11 @@ constexpr PropertyRow kProperties[] = {
         "gpu_generation",
         "volta, ampere, hopper, blackwell; AMD's cdna2, cdna3, cdna4; unknown: by intra_bandwidth",
         kNetwork, [](auto& c) -> auto& { return c.gpu_generation; }),
+    of_cluster<Name>(
+        "gpu",
+        "the GPU, as traces/devices.csv or nvidia-smi names it, for its memory and speed; none: "
+        "that of gpu_generation which is usual",
+        kNetwork, [](auto& c) -> auto& { return c.gpu; }),
     of_cluster<Word<HostCpu, kHostCpus>>(
         "host_cpu", "intel, amd or other, for NCCL's tables", kNetwork,
         [](auto& c) -> auto& { return c.host_cpu; }),

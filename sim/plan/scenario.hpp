@@ -69,6 +69,9 @@ struct RunChoices {
   /// the framework spends on gradient tensors, and a cluster's per_tensor_overhead is not added.
   bool framework_in_compute = false;
   GradientCopies gradient_copies = GradientCopies::Each;
+  /// The cluster's compute_speed makes up for the trace of another GPU: memory's bandwidth is all
+  /// that tells the two apart.
+  bool speed_derived = false;
 
   std::string implementation;  // of the compressor; "" leaves the choice to the cost table
   double density = 0.001;      // of sparsifiers: k = density x elements
@@ -150,7 +153,8 @@ struct Scenario : RunChoices {
   /// On all of an iteration but one GPU's compute: the stack's, where it was learned here.
   double model_factor = 1;
   double kind_factor = 1;  // on all of it: what runs of its kind took there over the rest of it
-  /// Terms by name whose value was asked for: no stack changes them.
+  /// Terms by name whose value was asked for, or stands in the cluster's file: no stack changes
+  /// them.
   std::vector<std::string> stated;
   /// Stacks that were measured, as one: where there is no stack it says how wide the interval is.
   /// Those that send by the library that was asked for, or by NCCL as most do; and those that send

@@ -53,7 +53,9 @@ constexpr SituationNumber kNumbers[] = {
      [](const Scenario& s, const Plan&) { return s.sparse() ? s.density : 1; }, number_at_least_0,
      number_to_text},
     {"compute", "seconds of one GPU alone",
-     [](const Scenario& s, const Plan&) { return s.payload.count > 0 ? 0 : s.compute().count(); },
+     [](const Scenario& s, const Plan&) {
+       return s.payload.count > 0 ? 0 : s.compute().count() / s.cluster.compute_speed;
+     },
      number_at_least_0, print_rounded},
     {"shards", "ranks that share a copy of the model",
      [](const Scenario& s, const Plan&) { return static_cast<double>(s.shards()); },

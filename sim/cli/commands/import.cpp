@@ -245,6 +245,16 @@ ImportOptions options_of(const Flags& flags, const std::string& name, const Impo
   return options;
 }
 
+/// Of a cluster's GPU, memory and speed are known where it is one of the devices.
+void name_the_gpu(Imported& imported, DataFiles& data) {
+  if (!imported.cluster || imported.device.empty() || !data.has(kDevices, "devices")) return;
+  const std::vector<Device> devices = load_devices(data.beside().read(kDevices, "devices"));
+  const Device* known = device_meant(devices, imported.device);
+  if (known == nullptr) return;
+  imported.cluster->cluster.gpu = known->name;
+  imported.cluster->sources["gpu"] = "inferred: " + imported.device;
+}
+
 void rescale_as_asked(const Flags& flags, Imported& imported) {
   if (!flags.given("iteration-seconds")) return;
   flags.value("iteration-seconds", [&](const std::string& text) {
@@ -306,6 +316,7 @@ int import(int argc, const char* const* argv) {
         "how the " + std::to_string(imported.world_size) + " ranks lie on machines: taken as " +
         std::to_string(shape.nodes) + " x " + std::to_string(shape.gpus_per_node) +
         "; --gpus-per-node says");
+  name_the_gpu(imported, data);
   rescale_as_asked(flags, imported);
   std::vector<std::string> provenance = provenance_of(inputs, reader);
   for (std::string& line : notes_as_provenance(imported.notes))

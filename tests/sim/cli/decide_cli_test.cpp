@@ -35,6 +35,15 @@ const std::vector<std::string> kExample{"--model",  "gpt2-xl", "--cluster",
 
 }  // namespace
 
+// An H200 has 141 GB, an A100 of Amazon's P4d 40 and one of a DGX 80, all by traces/devices.csv.
+TEST_CASE("decide counts the memory of the GPU that the cluster's file names", "[decide]") {
+  for (const auto& [cluster, memory] : {std::pair{"hgx-h200", "of 141.0 GB of a GPU (h200)"},
+                                        {"aws-p4d-24xlarge", "of 40.0 GB of a GPU (a100-40gb)"},
+                                        {"dgx-a100", "of 80.0 GB of a GPU (a100-80gb)"}})
+    CHECK_THAT(gradcast_with({"decide", "--model", "resnet-50", "--cluster", cluster}).out,
+               Contains(memory));
+}
+
 TEST_CASE("decide ranks what could be changed, and each verdict agrees with its interval",
           "[cli][decide]") {
   const UsersPreset users;

@@ -112,6 +112,9 @@ TEST_CASE("list and selftest know the measured times of collectives") {
       std::string(GRADCAST_SOURCE_DIR) + "/traces/examples/nccl-tests-8-nodes.log";
   REQUIRE(gradcast_runs("import", log.c_str(), "-o", folder.path.string(), "--name", "mine")
               .exit_code == 0);
+  std::ostringstream cluster;
+  cluster << std::ifstream(folder.path / "platforms/mine.csv").rdbuf();
+  CHECK_THAT(cluster.str(), Contains("gpu,a100-40gb,inferred: NVIDIA A100-SXM4-40GB"));
   std::filesystem::create_directory(folder.path / "models");
   setenv("GRADCAST_DATA", folder.path.c_str(), 1);
   const Ran list = gradcast_runs("list");

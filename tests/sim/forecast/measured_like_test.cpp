@@ -17,15 +17,15 @@ namespace {
 #define GRADCAST_NAMES_OF_A_REQUEST                                                               \
   model, trace, costs, costs_device, costs_of, cluster, changed, stack, events, compressor, mode, \
       collective, nccl, folder, costs_folder
-#define GRADCAST_VALUES_OF_A_REQUEST                                                             \
-  parameter, batch, compute, precision, broadcast_buffers, value_type, wire_bytes_per_element,   \
-      wire_messages, payload, concurrent_jobs, today, stack_given, speed_derived, best_schedule, \
+#define GRADCAST_VALUES_OF_A_REQUEST                                                            \
+  parameter, batch, compute, precision, broadcast_buffers, value_type, wire_bytes_per_element,  \
+      wire_messages, payload, concurrent_jobs, today, stack_given, others_trace, best_schedule, \
       fusion_given, overlap_given
-#define GRADCAST_CHOICES                                                                         \
-  accumulation, synchronise, sharding, optimizer, recompute, framework_in_compute,               \
-      gradient_copies, implementation, density, sent_share, selection, extrapolate, compressing, \
-      count_spread, seed, fusion, overlap, pipeline, queue, encode_stream, encode_slowdown,      \
-      network_streams
+#define GRADCAST_CHOICES                                                                           \
+  accumulation, synchronise, sharding, optimizer, recompute, framework_in_compute,                 \
+      gradient_copies, speed_derived, implementation, density, sent_share, selection, extrapolate, \
+      compressing, count_spread, seed, fusion, overlap, pipeline, queue, encode_stream,            \
+      encode_slowdown, network_streams
 #define GRADCAST_REQUEST_MEMBERS \
   GRADCAST_NAMES_OF_A_REQUEST, GRADCAST_VALUES_OF_A_REQUEST, GRADCAST_CHOICES
 #define GRADCAST_AS_TEXT(...) #__VA_ARGS__
@@ -64,6 +64,7 @@ Request all_changed() {
   other.cluster = "10gbe";
   other.today = true;
   other.speed_derived = true;
+  other.others_trace = true;
   other.stack = "stack-ddp-nccl";
   other.stack_given = true;
   other.compressor = "gaussian";
@@ -167,8 +168,8 @@ Request row_of_table2(const std::string& compressor) {
 }
 
 const std::set<std::string> kNeverCompared{
-    "extrapolate",   "fusion_given", "overlap_given", "optimizer", "seed",
-    "speed_derived", "stack_given",  "today",         "folder",    "costs_folder"};
+    "extrapolate",  "fusion_given", "overlap_given", "optimizer", "seed",        "speed_derived",
+    "others_trace", "stack_given",  "today",         "folder",    "costs_folder"};
 
 }  // namespace
 

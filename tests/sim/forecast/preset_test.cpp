@@ -127,6 +127,53 @@ TEST_CASE("a run whose collectives begin late says when", "[preset]") {
   CHECK_THAT(assumed("51.64%", false), Catch::EndsWith("after backward"));
 }
 
+// Four A100 share a NIC whose sockets reach 7 % of it. What a flag says holds over both.
+TEST_CASE("what a cluster's file says of its software, no stack replaces", "[preset]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  const auto scenario = [&](const std::string& cluster, const std::string& share) {
+    Request request;
+    request.cluster = cluster;
+    request.changed.push_back({"nodes", "8"});
+    if (!share.empty()) request.changed.push_back({"nic_share", share});
+    request.payload = Bytes{1 << 30};
+    request.stack = "ddp-nccl";
+    request.stack_given = request.today = true;
+    return make_scenario(with_defaults(request, files), files);
+  };
+  CHECK(scenario("polaris-tcp", "").cluster.nic_share == Approx(0.07));
+  CHECK(scenario("polaris-tcp", "25%").cluster.nic_share == Approx(0.25));
+  // A file that says nothing leaves it to the stack.
+  CHECK(scenario("100gbe", "").cluster.nic_share < 1);
+  CHECK(scenario("100gbe", "").cluster.by_sockets);
+  // Files have a collective's launch as NCCL counts it; DDP's calls take longer.
+  CHECK(scenario("polaris", "").cluster.per_collective_latency > Seconds{8.5e-6});
+}
+
+// traces/devices.csv: an A100 of 40 GB has the arithmetic of one of 80. An RTX 4090 has 1008 of an
+// A100's 2039 GB/s, 0.494 times, and 0.53 of its arithmetic: the scarcer counts. From a V100's
+// trace it is the A100's 2039 / 900 times 0.494 times as fast, 1.12.
+TEST_CASE("a cluster's own GPU says how fast it is, where its generation does not", "[preset]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  const auto speed = [&](const std::string& model, const std::string& cluster,
+                         const std::string& gpu = "") {
+    Request request;
+    request.model = model;
+    request.cluster = cluster;
+    if (!gpu.empty()) request.changed.push_back({"gpu", gpu});
+    request.today = true;
+    return make_scenario(with_defaults(request, files), files).cluster.compute_speed;
+  };
+  CHECK(speed("gpt2-xl", "aws-p4d-24xlarge") == 1);
+  CHECK(speed("gpt2-xl", "hgx-h200") == 1);
+  CHECK(speed("gpt2-xl", "rtx-4090-8gpu") == Approx(0.494));
+  CHECK(speed("resnet-50", "rtx-4090-8gpu") == Approx(1.12));
+  CHECK(speed("resnet-50", "dgx-a100") == Approx(2.27));
+  CHECK(speed("gpt2-xl", "dgx-h100", "NVIDIA H100 PCIe") == Approx(2000. / 3350).margin(1e-3));
+  CHECK_THROWS_WITH(speed("gpt2-xl", "dgx-h100", "rtx-4900"),
+                    Contains("gpu 'rtx-4900' is none of traces/devices.csv") &&
+                        Contains("did you mean 'rtx-4090'"));
+}
+
 TEST_CASE("FSDP's copies are made in the memory of the trace's GPU, else of the cluster's",
           "[preset]") {
   DataFiles files(GRADCAST_SOURCE_DIR);

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "sim/forecast/preset.hpp"
 #include "sim/plan/plan_summary.hpp"
 
 using namespace gradcast;
@@ -44,6 +45,28 @@ TEST_CASE("a GPU that nobody names has the paper's costs, as has a collective al
   Request alone = of("", "");
   alone.payload = Bytes{1'000'000};
   CHECK(usual(alone).costs == kPaperCosts);
+}
+
+// VGG-16 has a trace of a V100 alone: an H100 compresses at its own speed all the same, whether the
+// trace is scaled to it or to a time that was measured there. So it does for a trace that names no
+// GPU.
+TEST_CASE("today's costs are those of the cluster's GPU where the trace is of none or another",
+          "[usual_costs]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  const auto device = [&](Request request, const char* cluster) {
+    request.cluster = cluster;
+    request.today = true;
+    return with_defaults(request, files).costs_device;
+  };
+  Request request = of("vgg-16", "");
+  CHECK(device(request, "dgx-h100") == "h100-sxm");
+  request.compute = Seconds{0.3};
+  CHECK(device(request, "dgx-h100") == "h100-sxm");
+  CHECK(device(request, "10gbe-4x4").empty());
+  CHECK(device(of("bert-base", ""), "aws-p3-16xlarge").empty());  // a V100, with an A100's trace
+  const Request unnamed = of("transformer-cs336-xl", "iteration-transformer-cs336-xl-128-tokens");
+  CHECK(device(unnamed, "dgx-a100") == "a100-80gb");
+  CHECK(device(unnamed, "100gbe").empty());  // whose file names no GPU
 }
 
 TEST_CASE("a trace that is missing is the forecast's to refuse", "[usual_costs]") {

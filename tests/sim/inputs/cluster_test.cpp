@@ -65,9 +65,9 @@ TEST_CASE("what a cluster does not say is not there", "[cluster]") {
   CHECK(read.compute_speed == 1);
   std::size_t none = 0;
   for (const ClusterProperty& property : properties_of(read)) none += property.value == "none";
-  // PCIe, leaves and pods with their uplinks, measured collectives, threads of sockets, eager
-  // limit, reduction, staging, planner.
-  CHECK(none == 11);
+  // PCIe, leaves and pods with their uplinks, measured collectives, the GPU's name, threads of
+  // sockets, eager limit, reduction, staging, planner.
+  CHECK(none == 12);
 }
 
 TEST_CASE("a share is a percentage", "[cluster]") {
