@@ -88,8 +88,12 @@ std::string epoch_words(const Decision& decision, const DecideAsked& asked) {
 /// All of it happens on the cluster that was asked about.
 constexpr std::string_view kHere = " on this cluster";
 
-/// The verdict, and whether the option has room.
+/// The verdict, and whether the option has room. Without room it is none: such a run cannot pay.
+/// Where today's run has none either, nobody knows what its memory is, and the times still say
+/// something.
 std::string verdict_words(const Decision& decision, const WeighedOption& weighed) {
+  const bool today_fits = decision.usable && decision.memory.total() <= *decision.usable;
+  if (today_fits && does_not_fit(decision, weighed)) return "does not fit in memory";
   std::string words = words_of(weighed.verdict);
   if (words.ends_with(kHere)) words.resize(words.size() - kHere.size());
   if (does_not_fit(decision, weighed))

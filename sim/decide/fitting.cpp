@@ -25,11 +25,6 @@ std::optional<int> largest(const Request& asked, Bytes usable, DataFiles& files)
 
 }  // namespace
 
-Bytes usable_memory(Bytes gpu_memory) {
-  return Bytes{
-      static_cast<std::int64_t>(static_cast<double>(gpu_memory.count) * (1 - kReservedMemory))};
-}
-
 std::vector<FittingBatch> fitting_batches(const Request& asked, const Scenario& now, Bytes usable,
                                           DataFiles& files) {
   const bool recomputes = now.recompute != Recompute::None;

@@ -7,14 +7,6 @@
 
 namespace gradcast {
 
-/// The share of a GPU's memory that a run cannot use: the context of CUDA or HIP, buffers of
-/// collectives and of matrix products, and what the allocator leaves unused. Assumed;
-/// docs/guide.md ("What to change") holds it against a published run.
-inline constexpr double kReservedMemory = 0.1;
-
-/// The rest of it.
-Bytes usable_memory(Bytes gpu_memory);
-
 /// The largest batch with one way to save memory.
 struct FittingBatch {
   std::string with;  // "recomputation"; "": nothing

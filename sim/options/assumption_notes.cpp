@@ -4,9 +4,13 @@
 
 #include "kernels/compressor.hpp"
 #include "sim/base/csv.hpp"
+#include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
+#include "sim/forecast/preset.hpp"
 #include "sim/forecast/usual_costs.hpp"
 #include "sim/inputs/compressor_words.hpp"
+#include "sim/plan/memory.hpp"
+#include "sim/plan/plan.hpp"
 
 namespace gradcast {
 
@@ -42,6 +46,38 @@ void note_untimed(const Flags& flags, const std::vector<Request>& requests, Data
                  "': it costs what its family does on average, and the interval holds the family's "
                  "spread; a property 'costs' in its file, or --costs, names yours");
     }
+}
+
+void note_memory(const Flags& flags, const std::vector<Request>& requests, DataFiles& files) {
+  DataFiles others = files.beside();  // no answer rests on them
+  if (!others.has(kDevices, "devices")) return;
+  const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
+  std::set<std::string> told;
+  std::set<std::string> seen;  // unsharded: each rank holds all, whatever the number of nodes
+  for (const Request& request : requests) {
+    if (request.payload) continue;
+    const std::string run =
+        join({request.model, request.trace, request.cluster,
+              std::to_string(request.batch.value_or(0)), std::to_string(request.accumulation)},
+             "\n");
+    if (told.contains(run)) continue;
+    const bool sharded = request.sharding.kind != Sharding::None;
+    if (!sharded && !seen.insert(run + "\n" + request.compressor).second) continue;
+    const Scenario scenario = make_scenario(with_defaults(request, others), others);
+    const Cluster& cluster = scenario.cluster;
+    if (cluster.gpu.empty() && cluster.gpu_generation == GpuGeneration::Unknown) continue;
+    const Device& gpu = gpu_of(cluster, *devices);
+    const Bytes needed = memory_of(scenario, make_plan(scenario)).total();
+    if (gpu.memory.count == 0 || needed <= usable_memory(gpu.memory)) continue;
+    told.insert(run);
+    const auto gigabytes = [](Bytes bytes) {
+      return fixed(static_cast<double>(bytes.count) / 1e9, 1);
+    };
+    flags.note(scenario.model->name + " at batch " + std::to_string(scenario.batch()) + " needs " +
+               gigabytes(needed) + " GB of a GPU's " + gigabytes(gpu.memory) + " (" + gpu.name +
+               "; " + fixed(100 * kReservedMemory, 0) +
+               " % are kept free): it does not fit; `gradcast decide` says what does");
+  }
 }
 
 void note_trace_evidence(const Flags& flags, const Request& request, DataFiles& files) {

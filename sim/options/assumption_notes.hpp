@@ -20,6 +20,10 @@ void note_collective(const Flags& flags, const std::vector<std::string>& compres
 /// family.
 void note_untimed(const Flags& flags, const std::vector<Request>& requests, DataFiles& files);
 
+/// Notes what needs more memory than its GPU has, where the cluster's file names that: each model at
+/// a batch once.
+void note_memory(const Flags& flags, const std::vector<Request>& requests, DataFiles& files);
+
 /// A line for a trace whose `# evidence:` says that it is derived, as `import` writes it for a
 /// checkpoint on a device.
 void note_trace_evidence(const Flags& flags, const Request& request, DataFiles& files);

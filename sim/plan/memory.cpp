@@ -160,6 +160,11 @@ MemoryUse memory_of(const Scenario& scenario, const Plan& plan) {
   return use;
 }
 
+Bytes usable_memory(Bytes gpu_memory) {
+  return Bytes{
+      static_cast<std::int64_t>(static_cast<double>(gpu_memory.count) * (1 - kReservedMemory))};
+}
+
 std::optional<int> largest_batch(const Scenario& scenario, const MemoryUse& use, Bytes room) {
   const std::optional<Bytes> sample = activations_of_sample(scenario.model, scenario.recompute);
   if (!sample || sample->count == 0) return std::nullopt;

@@ -55,6 +55,14 @@ const std::vector<MemoryPart>& memory_parts();
 /// nothing.
 MemoryUse memory_of(const Scenario& scenario, const Plan& plan);
 
+/// The share of a GPU's memory that a run cannot use: the context of CUDA or HIP, buffers of
+/// collectives and of matrix products, and what the allocator leaves unused. Assumed;
+/// docs/guide.md ("What to change") holds it against a published run.
+inline constexpr double kReservedMemory = 0.1;
+
+/// The rest of it.
+Bytes usable_memory(Bytes gpu_memory);
+
 /// The largest batch of an iteration with which the run takes no more than `room`; 0: none. Only
 /// activations grow with it. Not given: activations are not known.
 std::optional<int> largest_batch(const Scenario& scenario, const MemoryUse& use, Bytes room);

@@ -95,6 +95,7 @@ int breakeven(int argc, const char* const* argv) {
       requests.push_back(contestant.estimates.physics.request);
     }
     note_untimed(flags, requests, files);
+    note_memory(flags, requests, files);
     note_density(flags, names);
     if (asked.request.collective.empty()) note_collective(flags, names);
   } catch (const ValueError& error) {

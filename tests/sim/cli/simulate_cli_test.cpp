@@ -48,6 +48,23 @@ constexpr double kNicLatency = 26.6e-6;  // platforms/10gbe-4x4.csv
 
 // 2 x 15 messages of 1/16 of 4 x 25,557,032 bytes leave a NIC one after another (4.3 ms each); the
 // next does not wait until the last has arrived (26.6 us), so that one latency shows.
+// FSDP divides parameters, gradients and momentum among 128 GPUs, and recomputation keeps little
+// else.
+TEST_CASE("simulate says which run does not fit into its GPUs", "[simulate]") {
+  const auto notes = [](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"simulate", "--preset", "today",    "--model", "llama-3-8b",
+                                   "--nodes",  "16",       "--engine", "analytic"};
+    words.insert(words.end(), more.begin(), more.end());
+    return gradcast_with(words).err;
+  };
+  CHECK_THAT(notes({"--cluster", "dgx-h100"}),
+             Contains("llama-3-8b at batch 2 needs 230.2 GB of a GPU's 80.0 (h100-sxm; 10 % are "
+                      "kept free): it does not fit"));
+  CHECK_THAT(notes({"--cluster", "dgx-h100", "--sharding", "fsdp", "--recompute", "full"}),
+             !Contains("does not fit"));
+  CHECK_THAT(notes({"--cluster", "100gbe"}), !Contains("does not fit"));  // of GPUs nobody named
+}
+
 TEST_CASE("dense communication is its bytes over the NIC, and the last one's latency", "[cli]") {
   for (const std::string& engine : built_engines()) {
     const Json result = simulated(engine, {"--compressor", "dense"})["results"][0];

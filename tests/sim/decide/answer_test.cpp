@@ -97,6 +97,18 @@ TEST_CASE("a run that exceeds its GPU's memory says so first", "[decide]") {
   CHECK_THAT(decide_table(decision, asked, {}), Contains("does not fit in memory"));
 }
 
+// ResNet-50 takes 11.3 GB at batch 128, and twice that at 256.
+TEST_CASE("what does not fit where today's run does has no other verdict", "[decide]") {
+  DecideAsked asked = asked_for("resnet-50", "10gbe");
+  asked.compressors.clear();
+  asked.gpu_memory = Bytes{16'000'000'000};
+  const std::string table = decide_table(decided(asked), asked, {});
+  const std::size_t line = table.find("batch x 2 (256 a GPU)");
+  REQUIRE(line != table.npos);
+  const std::string row = table.substr(line, table.find('\n', line) - line);
+  CHECK_THAT(row, Catch::EndsWith("  does not fit in memory"));
+}
+
 TEST_CASE("next steps repeat the run's flags, quoted, and replace those of the option",
           "[decide]") {
   Decision decision = decided(asked_for("resnet-50", "10gbe"));

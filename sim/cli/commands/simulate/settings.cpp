@@ -100,6 +100,7 @@ Json settings_of(const Scenario& scenario, const Request& request, const Plan& p
   std::int64_t selected = 0;
   for (const PlannedBucket& bucket : plan.buckets) {
     payload += bucket.payload.count;
+    for (const DenseCollective& first : bucket.first) payload += first.load.payload.count;
     selected += bucket.selected;
   }
   settings["payload_bytes_per_rank"] = payload;
