@@ -2,10 +2,12 @@
 """Models and traces of PyTorch modules. Needs torch; exits with 77 where it is not."""
 import pathlib
 import sys
+import time
 import unittest
 
 try:
     import torch
+    from torch.utils.checkpoint import checkpoint
 except ImportError:
     print("skipped: no torch")
     sys.exit(77)
@@ -105,6 +107,65 @@ class Models(unittest.TestCase):
         spread = gc.forecast(trace=trace, cluster="1gbe", nodes=8, preset="paper")
         self.assertGreater(spread.parts["exposed_communication"], 0)
         self.assertTrue(all(parameter.grad is None for parameter in net.parameters()))
+
+    def test_layers_without_a_row_count_to_the_layer_before(self):
+        class Sleeps(torch.nn.Linear):
+            def forward(self, x):
+                time.sleep(0.02)
+                return super().forward(x)
+
+        layers = [Sleeps(8, 8), torch.nn.Linear(8, 6), torch.nn.ReLU(), Sleeps(6, 4), torch.nn.ReLU(),
+                  torch.nn.Linear(4, 2)]
+        for frozen in (0, 3):
+            layers[frozen].requires_grad_(False)
+        trace = gc.Trace.measure(torch.nn.Sequential(*layers), torch.randn(5, 8), iterations=1)
+        rows = [row for row in rows_of(trace.model.text) if "weight" in row["tensor"]]
+        self.assertEqual([row["layer"] for row in rows], ["1", "5"])
+        # The first has 2 x 8 x 8 of the frozen layer before it, its own 2 x 8 x 6, and 2 x 6 x 4 of the one after it.
+        self.assertEqual([int(row["forward_flops"]) for row in rows], [128 + 96 + 48, 16])
+        # It keeps its input and the ReLU's output, and the second ReLU's output, since the layer before that is frozen.
+        self.assertEqual([int(row["kept_elements"]) for row in rows], [8 + 6 + 4, 0])
+        self.assertIn(f"# frozen, in no row: 4 tensors of {4 * (64 + 8 + 24 + 4)} bytes", trace.model.text)
+        seconds = {row["tensor"]: float(row["forward_seconds"]) for row in rows_of(trace.text)}
+        self.assertGreaterEqual(seconds["1.weight"], 0.04)
+        self.assertLess(seconds["5.weight"], 0.02)
+
+    def test_layers_under_no_grad_count_too(self):
+        class Features(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.body, self.head = torch.nn.Linear(8, 8), torch.nn.Linear(8, 2)
+
+            def forward(self, x):
+                with torch.no_grad():
+                    x = self.body(x)
+                return self.head(x)
+
+        model = gc.Model.from_torch(Features(), torch.randn(5, 8)).text
+        self.assertEqual([int(row["forward_flops"]) for row in rows_of(model)], [128 + 32, 0])
+        self.assertIn("left out: body.weight, body.bias", model)
+
+    def test_what_backward_computes_again_is_no_forward(self):
+        class Checkpointed(torch.nn.Module):
+            def __init__(self, reentrant):
+                super().__init__()
+                self.first, self.often, self.reentrant = torch.nn.Linear(8, 8), torch.nn.Linear(8, 8), reentrant
+
+            def forward(self, x):
+                x = self.first(x)
+                for _ in range(3):
+                    x = checkpoint(self.often, x, use_reentrant=self.reentrant)
+                return x
+
+        for reentrant in (False, True):
+            with self.subTest(reentrant=reentrant):
+                trace = gc.Trace.measure(Checkpointed(reentrant), torch.randn(5, 8), iterations=3)
+                rows = [row for row in rows_of(trace.model.text) if "weight" in row["tensor"]]
+                self.assertEqual([row["layer"] for row in rows], ["first", "often"])
+                self.assertEqual([int(row["forward_flops"]) for row in rows], [128, 3 * 128])
+                self.assertEqual(sum(int(row["kept_elements"]) for row in rows), 8 + 3 * 8)
+                self.assertTrue(all(float(row["backward_seconds"]) >= 0 for row in rows_of(trace.text)))
+                self.assertGreater(gc.forecast(trace=trace, cluster="1gbe").seconds, 0)
 
     def test_a_profile_without_a_gpu_is_one_line(self):
         net = torch.nn.Linear(64, 64)
