@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import statistics
 import time
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple
 
 from .errors import InputError
 
@@ -26,7 +27,7 @@ class Seen:
         self.torch = torch
         self.net = net
         self.example = example if isinstance(example, tuple) else (example,)
-        self.loss = loss or self._sum
+        self.loss = loss or sum_of_all
         self.parameters: Dict[Any, str] = {p: n for n, p in net.named_parameters() if p.requires_grad}
         if not self.parameters:
             raise InputError(f"{type(net).__name__} has no parameters that are trained")
@@ -45,18 +46,6 @@ class Seen:
                 self.owner.setdefault(parameter, module)
         self.names = {module: path for path, module in net.named_modules()}
         self._look()
-
-    def _sum(self, output: Any) -> Any:
-        torch = self.torch
-        if isinstance(output, torch.Tensor):
-            return output.float().sum()
-        if isinstance(output, dict):
-            output = list(output.values())
-        if isinstance(output, (list, tuple)):
-            tensors = [x for x in output if isinstance(x, torch.Tensor) and x.is_floating_point()]
-            if tensors:
-                return sum(x.float().sum() for x in tensors)
-        raise InputError(f"the output is {type(output).__name__}: say what its loss is (loss=...)")
 
     def _passes(
         self,
@@ -118,26 +107,23 @@ class Seen:
         begun = [0]  # FLOPs when each began
         kept = [[0, 0]]  # by each: elements of the parameters' type, bytes of others
         ready: List[Any] = []
-        counter = FlopCounterMode(display=False)
-        saved = {p.untyped_storage().data_ptr() for p in self.net.parameters()}
+        counter = FlopCounterMode(display=False, custom_mapping=_more_formulas())
+        saved = _Saved(self.net, self.example)
         usual_type = next(iter(self.parameters)).dtype
 
         def on_saved(tensor: Any) -> None:
-            storage = tensor.untyped_storage()
-            if storage.data_ptr() in saved:
-                return
-            saved.add(storage.data_ptr())
+            size = saved.new_bytes(tensor)
             if tensor.dtype == usual_type:
-                kept[-1][0] += storage.nbytes() // tensor.element_size()
+                kept[-1][0] += size // tensor.element_size()
             else:
-                kept[-1][1] += storage.nbytes()
+                kept[-1][1] += size
 
         def before(module: Any) -> None:
             called.append(module)
             begun.append(counter.get_total_flops())
             kept.append([0, 0])
 
-        with counter:
+        with counter, saved.watching():
             self._passes(before, ready.append, on_saved)
         if not ready:
             raise InputError("no gradient became ready in the backward pass")
@@ -232,6 +218,8 @@ class Seen:
         return time.perf_counter()
 
     def trace_text(self, iterations: int) -> str:
+        if any(tensor.is_meta for tensor in (*self.parameters, *tensors_in(self.example))):
+            raise InputError("a trace is measured, and the meta device computes nothing: Model.from_torch takes it")
         forward: Dict[Any, List[float]] = {}
         backward: Dict[Any, List[float]] = {}
         for number in range(iterations + 2):
@@ -274,7 +262,116 @@ class Seen:
         return "\n".join(lines) + "\n"
 
 
+def _more_formulas() -> Dict[Any, Any]:
+    """FLOPs of operators that torch.utils.flop_counter passes over, from the shapes of their arguments:
+    recurrent layers of oneDNN and cuDNN, and attention on the CPU."""
+    import torch
+    from torch.utils.flop_counter import FlopCounterMode
+
+    def recurrent(tokens: Sequence[int], weights: Sequence[Sequence[int]]) -> int:
+        # Each token is multiplied by the layer's matrices; biases have one dimension.
+        matrices = sum(math.prod(shape) for shape in weights if len(shape) == 2)
+        return 2 * math.prod(tokens[:-1]) * matrices
+
+    def one_dnn(tokens: Any, *arguments: Any, **_: Any) -> int:
+        return recurrent(tokens, arguments[:4])
+
+    def cu_dnn(tokens: Any, weights: Any, *_: Any, **__: Any) -> int:
+        return recurrent(tokens, weights)
+
+    def attention(query: Any, key: Any, value: Any, *_: Any, **__: Any) -> int:
+        # Two products: queries by keys, and what comes out by values.
+        return int(2 * math.prod(query[:-1]) * key[-2] * (query[-1] + value[-1]))
+
+    known = FlopCounterMode(display=False).flop_registry
+    formulas = {
+        "mkldnn_rnn_layer": one_dnn,
+        "_cudnn_rnn": cu_dnn,
+        "_scaled_dot_product_flash_attention_for_cpu": attention,
+    }
+    operators = {getattr(torch.ops.aten, name, None): formula for name, formula in formulas.items()}
+    return {its: formula for its, formula in operators.items() if its is not None and its not in known}
+
+
 def _last_of_each(ready: Sequence[Any]) -> List[Any]:
     """The order in which gradients are complete. A layer whose activations are recomputed piece by piece
     (reentrant checkpoints) adds to its gradients several times."""
     return list(reversed(list(dict.fromkeys(reversed(ready)))))
+
+
+class _Saved:
+    """Tells how many bytes each saved tensor adds to what is kept. A tensor that the pass made keeps its
+    whole memory alive, and counts once. A tensor from outside (an input, a label) may be a slice of a whole
+    data set, so it counts as its elements. Parameters count nothing."""
+
+    def __init__(self, net: Any, example: Any) -> None:
+        self.counted: Dict[int, int] = {_memory(parameter): 0 for parameter in net.parameters()}
+        self.whole = set(self.counted)  # counted for good
+        self.made: Set[int] = set()
+        self.views: Set[Any] = set()
+        self.most: Dict[int, int] = {}  # of each input
+        for tensor in filter(lambda tensor: not _is_sparse(tensor), tensors_in(example)):
+            self.most[_memory(tensor)] = self.most.get(_memory(tensor), 0) + tensor.nbytes
+
+    def watching(self) -> Any:
+        """A context that sees what the pass makes."""
+        from torch.utils._python_dispatch import TorchDispatchMode
+
+        made = self.made
+
+        class Watching(TorchDispatchMode):  # type: ignore[no-untyped-call]
+            def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+                output = func(*args, **(kwargs or {}))
+                made.update(_memories(output) - _memories([args, kwargs]))
+                return output
+
+        return Watching()  # type: ignore[no-untyped-call]
+
+    def new_bytes(self, tensor: Any) -> int:
+        if _is_sparse(tensor):
+            return int(tensor._nnz() * tensor.element_size())
+        memory = _memory(tensor)
+        if memory in self.whole:
+            return 0
+        before = self.counted.get(memory, 0)
+        size = tensor.untyped_storage().nbytes()
+        if memory in self.made:
+            self.whole.add(memory)
+        else:
+            view = (memory, tensor.storage_offset(), tuple(tensor.shape), tensor.stride())
+            own = 0 if view in self.views else tensor.nbytes
+            self.views.add(view)
+            size = min(size, before + own, self.most.get(memory, size))
+        self.counted[memory] = max(before, size)
+        return int(self.counted[memory] - before)
+
+
+def _memory(tensor: Any) -> int:
+    """The number of a tensor's memory, also of one on the meta device, whose address is 0."""
+    return int(tensor.untyped_storage()._cdata)
+
+
+def _is_sparse(tensor: Any) -> bool:
+    """True for a tensor that has no memory of its own but that of its indices and values."""
+    return "strided" not in str(tensor.layout)
+
+
+def _memories(value: Any) -> Set[int]:
+    return {_memory(tensor) for tensor in tensors_in(value) if not _is_sparse(tensor)}
+
+
+def sum_of_all(output: Any) -> Any:
+    """The loss where none is given: the sum of all floating-point tensors of an output."""
+    tensors = [tensor for tensor in tensors_in(output) if tensor.is_floating_point()]
+    if not tensors:
+        raise InputError(f"the output is {type(output).__name__}: say what its loss is (loss=...)")
+    return sum(tensor.float().sum() for tensor in tensors)
+
+
+def tensors_in(value: Any) -> List[Any]:
+    """The tensors in lists, tuples and dictionaries within each other."""
+    if hasattr(value, "untyped_storage"):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [tensor for item in value for tensor in tensors_in(item)] if isinstance(value, (list, tuple)) else []

@@ -24,14 +24,15 @@ class Model(Input):
 
         Rows stand in the order in which gradients become ready, the last one first. forward_flops are
         of one sample (torch.utils.flop_counter: 2 per multiply-accumulate of convolutions and
-        products, nothing else), on a layer's first tensor. A layer without a row (it has no parameters,
-        they are frozen, or it runs under torch.no_grad) adds what it computes and keeps to the layer
-        before it. A comment counts the frozen parameters. With activation checkpoints, kept_elements are
-        what forward keeps; what backward computes again is not in forward_flops. kept_elements and kept_bytes: what autograd saves of one sample
+        products, also of attention and of fused recurrent layers; nothing else), on a layer's first
+        tensor. kept_elements and kept_bytes: what autograd saves of one sample
         (torch.autograd.graph.saved_tensors_hooks; a tensor that two operators save counts once, and
-        parameters do not). buffer_bytes and counter_bytes: the layer's buffers, of floating-point numbers
-        and of others; those of modules without parameters stand on the first row. `loss` makes a scalar
-        of the output (default: the sum of all its floating-point tensors).
+        parameters do not). A layer without a row adds what it computes and keeps to the layer before it:
+        it has no parameters, they are frozen, or it runs under torch.no_grad. A comment counts the frozen
+        parameters. What activation checkpoints compute again in backward counts nowhere. buffer_bytes and
+        counter_bytes: the layer's buffers, of floating-point numbers and of others; those of modules
+        without parameters stand on the first row. `loss` makes a scalar of the output (default: the sum
+        of all its floating-point tensors).
 
         Raises InputError for a module without parameters, and for one that cannot be run."""
         return cls(Seen(net, example, loss).model_text(), name)
@@ -56,7 +57,8 @@ class Trace(Input):
         """Times forward and backward of `net` on the device where it is, layer by layer: medians of
         `iterations` passes after two that warm up. A layer's forward time lasts until the next layer
         with a row begins, a gradient's backward time from the gradient before it. So backward has the
-        recomputation of activation checkpoints. The optimizer's step is not in it. Raises as Model.from_torch does."""
+        recomputation of activation checkpoints. The optimizer's step is not in it. Raises as
+        Model.from_torch does, and on the meta device, which computes nothing."""
         if not isinstance(iterations, int) or not 1 <= iterations <= 10_000:
             raise InputError(f"iterations: {iterations!r:.40} is no number from 1 to 10000")
         seen = Seen(net, example, loss)

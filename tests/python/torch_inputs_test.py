@@ -7,6 +7,8 @@ import unittest
 
 try:
     import torch
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    from torch.nn.functional import cross_entropy
     from torch.utils.checkpoint import checkpoint
 except ImportError:
     print("skipped: no torch")
@@ -77,6 +79,73 @@ class Models(unittest.TestCase):
         rows = rows_of(gc.Model.from_torch(net, torch.randn(5, 8)).text)
         kept = [(int(row["kept_elements"]), int(row["kept_bytes"])) for row in rows if "weight" in row["tensor"]]
         self.assertEqual(kept, [(8 + 6, 0), (4, 2 * 8)])
+
+    def test_a_slice_of_a_data_set_is_kept_as_the_batch_that_it_is(self):
+        images, labels = torch.randn(1000, 8), torch.arange(1000) % 3
+        net = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(8, 3))
+
+        def kept(example, targets):
+            text = gc.Model.from_torch(net, example, loss=lambda output: cross_entropy(output, targets)).text
+            return next((int(row["kept_elements"]), int(row["kept_bytes"])) for row in rows_of(text))
+
+        # The input, and log-softmax's output; the labels have 8 bytes each.
+        self.assertEqual(kept(images[:5].clone(), labels[:5].clone()), (8 + 3, 8))
+        self.assertEqual(kept(images[:5], labels[5:10]), (8 + 3, 8))
+
+    def test_a_part_of_what_a_layer_made_keeps_all_of_it(self):
+        class Squares(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = torch.nn.Linear(8, 12)
+
+            def forward(self, x):
+                return self.linear(x)[:, :4].square()  # keeps its input, a part of 12
+
+        rows = rows_of(gc.Model.from_torch(Squares(), torch.randn(5, 8)).text)
+        self.assertEqual([int(row["kept_elements"]) for row in rows], [8 + 12, 0])
+
+    def test_the_meta_device_has_the_model_of_the_cpu_and_no_trace(self):
+        net = torch.nn.Sequential(torch.nn.Linear(8, 6), torch.nn.ReLU(), torch.nn.Linear(6, 4))
+        example = torch.randn(5, 8)
+        text = gc.Model.from_torch(net, example).text
+        self.assertEqual(gc.Model.from_torch(net.to("meta"), example.to("meta")).text, text)
+        with self.assertRaisesRegex(gc.InputError, "the meta device computes nothing"):
+            gc.Trace.measure(net, example.to("meta"))
+
+    def test_sparse_gradients_and_nested_outputs_make_a_model(self):
+        class Nested(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table, self.side = torch.nn.Embedding(9, 4, sparse=True), torch.nn.Linear(4, 4)
+
+            def forward(self, x):
+                x = self.table(x)
+                return x, {"aux": [self.side(x)], "none": None}
+
+        rows = rows_of(gc.Model.from_torch(Nested(), torch.arange(3).reshape(3, 1)).text)
+        self.assertEqual([row["layer"] for row in rows], ["table", "side", "side"])
+
+    def test_recurrent_layers_and_attention_have_their_arithmetic(self):
+        # 10 tokens; 4 gates of 64: 2 x 10 x 4 x 64 x (32 + 64) one way, and as many the other way.
+        for both_ways, flops in ((False, 491_520), (True, 983_040)):
+            lstm = torch.nn.LSTM(32, 64, batch_first=True, bidirectional=both_ways)
+            rows = rows_of(gc.Model.from_torch(lstm, torch.randn(4, 10, 32)).text)
+            self.assertEqual(sum(int(row["forward_flops"]) for row in rows), flops)
+
+        class Attends(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.project = torch.nn.Linear(16, 48, bias=False)
+
+            def forward(self, x):
+                heads = self.project(x).view(*x.shape[:2], 3, 2, 8).permute(2, 0, 3, 1, 4)
+                return torch.nn.functional.scaled_dot_product_attention(*heads)
+
+        for backend in (SDPBackend.FLASH_ATTENTION, SDPBackend.MATH):
+            with sdpa_kernel(backend):
+                [row] = rows_of(gc.Model.from_torch(Attends(), torch.randn(3, 10, 16)).text)
+            # 2 x 10 x 16 x 48; two products of 2 heads, 2 x 10 x 10 x 8 each.
+            self.assertEqual(int(row["forward_flops"]), 15_360 + 2 * 2 * 1_600)
 
     def test_buffers_stand_on_their_layers_first_row(self):
         class Masked(torch.nn.Module):

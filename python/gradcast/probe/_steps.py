@@ -13,6 +13,7 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
 from .. import _compressors
+from .._seen import sum_of_all
 from ..errors import InputError
 from ._world import World, median_of
 
@@ -76,7 +77,7 @@ class Step:
     """The user's step, with a plain SGD that changes no weight: its time counts, its effect does not."""
 
     def __init__(self, net: Any, example: Any, loss: Optional[Callable[[Any], Any]], world: World) -> None:
-        self.net, self.loss, self.world = net, loss or _sum, world
+        self.net, self.loss, self.world = net, loss or sum_of_all, world
         self.example = example if isinstance(example, tuple) else (example,)
         self.optimizer: Any = None
 
@@ -145,14 +146,6 @@ class Step:
     def clear(self) -> None:
         for parameter in self.net.parameters():
             parameter.grad = None
-
-
-def _sum(output: Any) -> Any:
-    if isinstance(output, dict):
-        output = list(output.values())
-    tensors = [output] if isinstance(output, torch.Tensor) else [
-        x for x in output if isinstance(x, torch.Tensor) and x.is_floating_point()]
-    return sum(x.float().sum() for x in tensors)
 
 
 def _our_hook(schedule: Schedule, group: Any) -> Any:
