@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, NamedTuple, NoReturn, Optional, Sequence, Tuple
 
 from ._paths import HERE, library_path
 from .errors import InputError
@@ -159,6 +159,10 @@ class Handle:
         self._pointer = LIBRARY.gradcast_open(folder.encode(), ctypes.byref(call.listener))
         if not self._pointer:
             raise InputError(call.line)
+
+    def __reduce__(self) -> NoReturn:
+        """Refuses copies and pickles: two handles of one forecaster would close it twice."""
+        raise TypeError("a handle of the library cannot be copied or pickled; a Forecaster can")
 
     def __del__(self) -> None:
         if getattr(self, "_pointer", None):

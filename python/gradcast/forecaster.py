@@ -85,7 +85,8 @@ def _has_tqdm() -> bool:
 
 class Forecaster:
     """Answers questions from a folder with models/, traces/ and platforms/ ("": the package's own).
-    Each file is read once. Threads may share one; the interpreter's lock is free while it works.
+    Each file is read once. Threads may share one; the interpreter's lock is free while it works. It can be
+    copied and pickled.
 
     Settings are the flags of the command line (`gradcast simulate --help`), with '_' for '-'; values
     are texts with a unit ("25Gbps"), numbers, True or False, lists where the command takes lists, and
@@ -94,7 +95,13 @@ class Forecaster:
     def __init__(self, data: "str | os.PathLike[str]" = "") -> None:
         if not isinstance(data, (str, os.PathLike)):
             raise InputError(f"data: {type(data).__name__} is no folder's name")
-        self._handle = Handle(os.fspath(data) or data_folder())
+        folder = os.fspath(data)
+        self._handle = Handle(folder or data_folder())
+        self._folder = os.path.abspath(folder) if folder else ""
+
+    def __reduce__(self) -> "Tuple[Any, ...]":
+        """A copy, also in another process, opens the same folder anew ("": that package's own)."""
+        return type(self), (self._folder,)
 
     def _pairs(self, settings: "dict[str, Any]") -> List[Tuple[str, str]]:
         pairs = []

@@ -4,10 +4,14 @@ Needs Python alone. Without --all a few questions are drawn, with it as many as 
 
 usage: forecast_test.py PROGRAM [--all]
 """
+import concurrent.futures
+import copy
 import json
 import math
+import multiprocessing
 import os
 import pathlib
+import pickle
 import random
 import signal
 import subprocess
@@ -144,6 +148,20 @@ class Answers(unittest.TestCase):
             thread.join()
         ask(models, alone)
         self.assertEqual(all_, [alone] * 4)
+
+    def test_a_copy_answers_when_its_original_is_gone(self):
+        expected = gc.forecast("alexnet").text
+        for copied in (copy.copy, copy.deepcopy, lambda it: pickle.loads(pickle.dumps(it))):
+            for forecaster in (copied(gc.Forecaster()), copied(gc.Forecaster(ROOT))):
+                self.assertEqual(forecaster.forecast("alexnet").text, expected)
+            with self.assertRaisesRegex(TypeError, "cannot be copied"):
+                copied(gc.Forecaster()._handle)
+
+    def test_another_process_takes_a_forecaster(self):
+        spawn = multiprocessing.get_context("spawn")
+        with concurrent.futures.ProcessPoolExecutor(1, mp_context=spawn) as pool:
+            told = pool.submit(gc.Forecaster.run, gc.Forecaster(), "simulate", model="alexnet", format="json")
+            self.assertEqual(json.loads(told.result(60))["results"], [gc.forecast("alexnet").row])
 
     def test_the_command_comes_with_the_package(self):
         done = subprocess.run([sys.executable, "-m", "gradcast", "simulate", "--model", "alexnett"], text=True,
