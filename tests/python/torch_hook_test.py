@@ -219,6 +219,19 @@ class SimulatedWorkers(Folder):
                 self.assertEqual(parameter.grad.dtype, dtype)
                 self.assertFalse(torch.equal(parameter, old))
 
+    def test_parameters_that_the_optimizer_lacks_do_not_add_up(self):
+        """Their gradients would take the place of others' in a selection over the whole model."""
+        def trained(held):
+            torch.manual_seed(1)
+            net = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Linear(8, 3))
+            parameters = net[1].parameters() if held == "head" else net.parameters()
+            workers = gt.Workers(2, net, torch.optim.SGD(parameters, lr=0.0), gt.hook("topk", density=0.1))
+            for _ in range(4):
+                workers.step([lambda: net(torch.ones(1, 8)).square().sum()] * 2)
+            return torch.cat([parameter.grad.flatten() for parameter in net.parameters()])
+
+        self.assertTrue(torch.equal(trained("head"), trained("all")))
+
     def test_tta_reads_what_they_write(self):
         files = []
         for name in ("dense", "topk"):
