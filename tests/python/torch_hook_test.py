@@ -180,6 +180,20 @@ class Processes(Folder):
             for error in answer["states"]:
                 self.assertRegex(error, r"\A(no state|the state is|the model takes no hook).*\Z")
 
+    def test_sparse_gradients_are_refused(self):
+        line = ("parameter '0.weight' gets sparse gradients, and compressors take dense ones: make its embedding with "
+                "sparse=False")
+        for answer in self.answers[2]:
+            self.assertEqual(answer["sparse"], [line] * 2)
+
+    def test_a_training_resumes_whatever_buckets_ddp_makes(self):
+        for answer in self.answers[2]:
+            for make, (buckets, steps) in answer["beside"].items():
+                with self.subTest(make):
+                    self.assertGreater(len(buckets), 1)
+                    for step, (whole, resumed) in enumerate(steps):
+                        self.assertTrue(torch.equal(whole, resumed), f"step {step}")
+
     def test_a_killed_training_resumes_to_the_same_weights(self):
         with self.assertRaisesRegex(Exception, "SIGKILL"):
             in_world(2, self.folder, world_to_kill)

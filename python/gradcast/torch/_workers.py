@@ -84,6 +84,8 @@ class Workers:
             for parameter, part in zip(self._parameters, self._split(flat)):
                 if parameter.grad is None:
                     part.zero_()
+                elif parameter.grad.layout != torch.strided:
+                    raise InputError(f"worker {worker} has a sparse gradient, and compressors take dense ones")
                 else:
                     part.copy_(parameter.grad.reshape(-1))
         mean = self._exchange()
