@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 import tempfile
 from typing import Any, Callable, Optional
@@ -59,7 +60,7 @@ class Trace(Input):
         with a row begins, a gradient's backward time from the gradient before it. So backward has the
         recomputation of activation checkpoints. The optimizer's step is not in it. Raises as
         Model.from_torch does, and on the meta device, which computes nothing."""
-        if not isinstance(iterations, int) or not 1 <= iterations <= 10_000:
+        if not isinstance(iterations, int) or isinstance(iterations, bool) or not 1 <= iterations <= 10_000:
             raise InputError(f"iterations: {iterations!r:.40} is no number from 1 to 10000")
         seen = Seen(net, example, loss)
         trace = cls(seen.trace_text(iterations), name)
@@ -73,6 +74,8 @@ class Trace(Input):
         import` (batch=..., iteration_seconds=...). Raises InputError where gradients cannot be told."""
         from .forecaster import Forecaster
 
+        if not hasattr(profile, "export_chrome_trace") and not isinstance(profile, (str, os.PathLike)):
+            raise InputError(f"{type(profile).__name__} is no torch.profiler.profile and no path of one")
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "trace.json"
             if hasattr(profile, "export_chrome_trace"):
