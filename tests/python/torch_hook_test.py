@@ -191,6 +191,8 @@ class Processes(Folder):
             for make, (buckets, steps) in answer["beside"].items():
                 with self.subTest(make):
                     self.assertGreater(len(buckets), 1)
+                    if make == "delaying":  # DDP itself does not wait for the all-reduce that is delayed
+                        continue
                     for step, (whole, resumed) in enumerate(steps):
                         self.assertTrue(torch.equal(whole, resumed), f"step {step}")
 

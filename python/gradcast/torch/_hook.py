@@ -22,22 +22,28 @@ if TYPE_CHECKING:
 _LATEST_REBUILD = 2
 
 
+def refuse_sparse(module: torch.nn.Module, ignored: Collection[str] = ()) -> None:
+    """Raises InputError if an embedding has sparse gradients. DDP finds those the same way."""
+    for path, inner in module.named_modules():
+        if isinstance(inner, (torch.nn.Embedding, torch.nn.EmbeddingBag)) and inner.sparse:
+            name = f"{path}.weight"
+            if inner.weight.requires_grad and name not in ignored:
+                raise InputError(f"parameter {name.lstrip('.')!r:.80} gets sparse gradients, and compressors take "
+                                 "dense ones: make its embedding with sparse=False")
+
+
 def pieces_of(module: torch.nn.Module, ignored: Collection[str] = ()) -> list[Piece]:
     """The parameters that are trained, without those that DDP leaves out by these names. Raises InputError if there are
     none, if gradients of one are sparse or of another type than float32, bfloat16 or float16, or lie on a device that
     no compressor runs on."""
     pieces: list[Piece] = []
+    refuse_sparse(module, ignored)
     # DDP writes a dot before the names of the outermost module's own parameters.
     exchanged = {id(parameter) for path, inner in module.named_modules()
                  for name, parameter in inner.named_parameters(recurse=False) if f"{path}.{name}" not in ignored}
-    sparse = {id(inner.weight) for inner in module.modules()
-              if isinstance(inner, (torch.nn.Embedding, torch.nn.EmbeddingBag)) and inner.sparse}
     for name, parameter in module.named_parameters():
         if not parameter.requires_grad or id(parameter) not in exchanged:
             continue
-        if id(parameter) in sparse:
-            raise InputError(f"parameter {name!r:.80} gets sparse gradients, and compressors take dense ones: make its "
-                             "embedding with sparse=False")
         if parameter.dtype not in (torch.float32, torch.bfloat16, torch.float16):
             raise InputError(f"parameter {name!r:.80} is {parameter.dtype}, and gradients must be float32, bfloat16 or "
                              "float16")
