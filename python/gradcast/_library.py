@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from typing import Any, Callable, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, NamedTuple, NoReturn, Optional, Sequence, Tuple
 
 from ._paths import HERE, library_path
 from .errors import InputError
@@ -139,14 +139,17 @@ def _interruptible(call: _Call, work: Callable[[], int]) -> int:
     return codes[0] if codes else 1
 
 
-def _array(texts: Sequence[str]) -> Any:
-    for text in texts:
-        if "\0" in text:
-            raise InputError(f"{text!r} has a zero byte")
+def _bytes(text: str) -> bytes:
+    if "\0" in text:
+        raise InputError(f"{text!r:.200} has a zero byte")
     try:
-        return (ctypes.c_char_p * max(1, len(texts)))(*[text.encode() for text in texts])
+        return text.encode()
     except UnicodeEncodeError:
-        raise InputError(f"{texts!r} has a character that UTF-8 cannot express") from None
+        raise InputError(f"{text!r:.200} has a character that UTF-8 cannot express") from None
+
+
+def _array(texts: Sequence[str]) -> Any:
+    return (ctypes.c_char_p * max(1, len(texts)))(*[_bytes(text) for text in texts])
 
 
 class Handle:
@@ -154,11 +157,13 @@ class Handle:
 
     def __init__(self, folder: str) -> None:
         call = _Call()
-        if "\0" in folder:
-            raise InputError(f"{folder!r} has a zero byte")
-        self._pointer = LIBRARY.gradcast_open(folder.encode(), ctypes.byref(call.listener))
+        self._pointer = LIBRARY.gradcast_open(_bytes(folder), ctypes.byref(call.listener))
         if not self._pointer:
             raise InputError(call.line)
+
+    def __reduce__(self) -> NoReturn:
+        """Refuses copies and pickles: two handles of one forecaster would close it twice."""
+        raise TypeError("a handle of the library cannot be copied or pickled; a Forecaster can")
 
     def __del__(self) -> None:
         if getattr(self, "_pointer", None):
@@ -184,11 +189,12 @@ class Handle:
         call = _Call(progress)
         pairs = _array([text for pair in settings for text in pair])
         texts = _array(words)
+        name = _bytes(command)
 
         def work() -> int:
             return int(
                 LIBRARY.gradcast_run(
-                    self._pointer, command.encode(), pairs, len(settings), texts, len(words),
+                    self._pointer, name, pairs, len(settings), texts, len(words),
                     ctypes.byref(call.listener),
                 )  # fmt: skip
             )

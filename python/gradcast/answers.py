@@ -58,7 +58,10 @@ class Answer:
 
     def __init__(self, text: str, warnings: Tuple[str, ...]) -> None:
         self.text = text
-        self.document: Dict[str, Any] = json.loads(text)
+        try:
+            self.document: Dict[str, Any] = json.loads(text)
+        except ValueError:
+            raise InputError(f"this command answers no rows, and run(...) gives its text: {text!r:.60}") from None
         self.warnings = warnings
 
     @property
@@ -208,8 +211,9 @@ class Forecast(Answer):
 
     @property
     def evidence(self) -> str:
-        """What the compressor's costs rest on: "measured", "simulated", "derived"; "" of dense."""
-        return str(self.row["evidence"] or "")
+        """What the compressor's costs rest on: "measured", "simulated", "derived"; "" of dense, and
+        of a collective alone."""
+        return str(self.row.get("evidence") or "")
 
     @property
     def assumptions(self) -> str:

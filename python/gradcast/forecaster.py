@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import numbers
 import os
 import pathlib
@@ -21,8 +22,34 @@ PLURALS = {"models": "model", "compressors": "compressor", "clusters": "cluster"
 Told = Union[bool, Progress]
 
 
+#: Commands whose `output` is not the file that the answer goes to.
+WRITES_FILES = ("calibrate", "import", "learn")
+MOST_VALUES = 1_000_000
+
+
+def _value(name: str, value: Any) -> Any:
+    """A setting's value, with numbers of NumPy and PyTorch as Python's, and a list for whatever has several."""
+    if getattr(value, "shape", None) == () and callable(getattr(value, "item", None)):
+        try:
+            return value.item()
+        except Exception as error:  # a tensor on the meta device has none
+            raise InputError(f"{name}: {type(value).__name__} has no value: {str(error):.80}") from None
+    if isinstance(value, (str, bytes, dict)) or not isinstance(value, Iterable):
+        return value
+    if isinstance(value, (set, frozenset)):
+        raise InputError(f"{name}: a set has no order; give a list")
+    items = [_value(name, item) for item in itertools.islice(value, MOST_VALUES + 1)]
+    if not items:
+        raise InputError(f"{name}: the list is empty")
+    if len(items) > MOST_VALUES:
+        raise InputError(f"{name}: a list of more than {MOST_VALUES} values is too long")
+    if any(isinstance(item, list) for item in items):
+        raise InputError(f"{name}: a list within a list")
+    return items
+
+
 def _text_of(name: str, value: object) -> str:
-    """A setting's value as the command line writes it."""
+    """A setting's value, which `_value` gave, as the command line writes it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
@@ -35,25 +62,14 @@ def _text_of(name: str, value: object) -> str:
         return str(int(value))
     if isinstance(value, numbers.Real):
         return repr(float(value))
-    if isinstance(value, Iterable) and not isinstance(value, (bytes, dict)):
-        items = list(value)
-        if not items:
-            raise InputError(f"{name}: the list is empty")
-        if len(items) > 1_000_000:
-            raise InputError(f"{name}: a list of {len(items)} values is too long")
-        if any(isinstance(item, (list, tuple, set)) for item in items):
-            raise InputError(f"{name}: a list within a list")
-        return ",".join(_text_of(name, item) for item in items)
+    if isinstance(value, list):
+        return ",".join(_text_of(name, item) for item in value)
     raise InputError(f"{name}: {type(value).__name__} is no text, number, yes or no, or list of these")
 
 
 def _inputs_in(value: object) -> List[Input]:
     """The texts that a value names, also within a list."""
-    if isinstance(value, Input):
-        return [value]
-    if isinstance(value, (list, tuple)):
-        return [item for item in value if isinstance(item, Input)]
-    return []
+    return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, Input)]
 
 
 class _Bar:
@@ -85,16 +101,21 @@ def _has_tqdm() -> bool:
 
 class Forecaster:
     """Answers questions from a folder with models/, traces/ and platforms/ ("": the package's own).
-    Each file is read once. Threads may share one; the interpreter's lock is free while it works.
+    Each file is read once. Threads may share one; the interpreter's lock is free while it works. It can be
+    copied and pickled.
 
     Settings are the flags of the command line (`gradcast simulate --help`), with '_' for '-'; values
     are texts with a unit ("25Gbps"), numbers, True or False, lists where the command takes lists, and
     what this package makes (Model, Trace, Cluster, ...)."""
 
     def __init__(self, data: "str | os.PathLike[str]" = "") -> None:
-        if not isinstance(data, (str, os.PathLike)):
-            raise InputError(f"data: {type(data).__name__} is no folder's name")
-        self._handle = Handle(os.fspath(data) or data_folder())
+        folder = _path("data", data)
+        self._handle = Handle(folder or data_folder())
+        self._folder = os.path.abspath(folder) if folder else ""
+
+    def __reduce__(self) -> "Tuple[Any, ...]":
+        """A copy, also in another process, opens the same folder anew ("": that package's own)."""
+        return type(self), (self._folder,)
 
     def _pairs(self, settings: "dict[str, Any]") -> List[Tuple[str, str]]:
         pairs = []
@@ -105,6 +126,7 @@ class Forecaster:
         for name, value in settings.items():
             if value is None:
                 continue
+            value = _value(name, value)
             for made in _inputs_in(value):
                 self._handle.add(made.path, made.text)
             pairs.append((name, _text_of(name, value)))
@@ -119,13 +141,18 @@ class Forecaster:
 
     def ask(self, command: str, *words: str, progress: Told = True, **settings: Any) -> Answer:
         """The answer of a command as rows and summary. Raises as `run` does."""
-        return Answer(*self._told(command, words, {**settings, "format": "json"}, progress))
+        return Answer(*self._told(command, words, _for_rows(command, settings), progress))
 
     def _told(
         self, command: str, words: Sequence[str], settings: "dict[str, Any]", progress: Told
     ) -> Tuple[str, Tuple[str, ...]]:
         if not isinstance(command, str):
             raise InputError(f"{command!r:.60} is no command's name")
+        if settings.get("config") not in (None, "none"):
+            raise InputError("config: Python reads no config file; give its values as settings, a probe's by "
+                             "**gradcast.probe.settings(folder)")
+        if command == "decide" and words:
+            raise InputError("decide takes settings only; of a probe: decide(**gradcast.probe.settings(folder))")
         if command in ("sweep", "breakeven", "decide"):  # `calibrate` has a flag --models
             settings = _in_singular(settings)
         texts = [os.fspath(word) if isinstance(word, os.PathLike) else word for word in words]
@@ -164,7 +191,7 @@ class Forecaster:
             model=model, cluster=cluster, nodes=nodes, gpus_per_node=gpus_per_node,
             compressor=compressor, density=density,
         )  # fmt: skip
-        told = self._told("simulate", (), {**own, **settings, "format": "json"}, False)
+        told = self._told("simulate", (), {**own, **_for_rows("simulate", settings)}, False)
         forecast = Forecast(*told)
         if forecast.row["iteration_seconds"] is None:
             raise InputError(f"this run never ends: {forecast.row['lost']}")
@@ -206,15 +233,36 @@ class Forecaster:
         behind them, and where each comes from. Returns its path."""
         if not answers:
             raise InputError("report: which answers? report(answer, output='report.html')")
+        page = pathlib.Path(_path("report: output", output))
         with contextlib.ExitStack() as stack:
             paths = [
                 stack.enter_context(answer._as_file())
                 if isinstance(answer, Answer)
-                else os.fspath(answer)
+                else _path("report", answer)
                 for answer in answers
             ]
-            self.run("report", *paths, output=os.fspath(output), **settings)
-        return pathlib.Path(output)
+            try:
+                self.run("report", *paths, output=page, **settings)
+            except RuntimeError as error:
+                if not str(error).startswith("cannot write"):
+                    raise
+                raise InputError(str(error), 3) from None
+        return page
+
+
+def _path(what: str, value: object) -> str:
+    """A path as a text."""
+    if isinstance(value, (str, os.PathLike)) and isinstance(os.fspath(value), str):
+        return str(os.fspath(value))
+    raise InputError(f"{what}: {type(value).__name__} is no path" + (" and no answer" if what == "report" else ""))
+
+
+def _for_rows(command: str, settings: "dict[str, Any]") -> "dict[str, Any]":
+    """The settings with which a command answers in rows. Raises InputError for those that send the answer elsewhere."""
+    for name in ("format", "output", "help"):
+        if settings.get(name) is not None and not (name == "output" and command in WRITES_FILES):
+            raise InputError(f"{name}: an answer in Python has rows; run({command!r:.60}, {name}=...) takes it")
+    return {**settings, "format": "json"}
 
 
 def _in_singular(settings: "dict[str, Any]") -> "dict[str, Any]":

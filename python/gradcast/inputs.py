@@ -23,6 +23,10 @@ class Input:
             raise InputError(f"{type(self).__name__} needs the text of a file, and got {text!r:.60}")
         if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
             raise InputError(f"{name!r:.60} is no name: use letters, digits, '.', '_' and '-'")
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise InputError(f"{type(self).__name__}: the text has a character that UTF-8 cannot express") from None
         self.text = text
         self.name = name
 

@@ -4,10 +4,14 @@ Needs Python alone. Without --all a few questions are drawn, with it as many as 
 
 usage: forecast_test.py PROGRAM [--all]
 """
+import concurrent.futures
+import copy
 import json
 import math
+import multiprocessing
 import os
 import pathlib
+import pickle
 import random
 import signal
 import subprocess
@@ -145,6 +149,20 @@ class Answers(unittest.TestCase):
         ask(models, alone)
         self.assertEqual(all_, [alone] * 4)
 
+    def test_a_copy_answers_when_its_original_is_gone(self):
+        expected = gc.forecast("alexnet").text
+        for copied in (copy.copy, copy.deepcopy, lambda it: pickle.loads(pickle.dumps(it))):
+            for forecaster in (copied(gc.Forecaster()), copied(gc.Forecaster(ROOT))):
+                self.assertEqual(forecaster.forecast("alexnet").text, expected)
+            with self.assertRaisesRegex(TypeError, "cannot be copied"):
+                copied(gc.Forecaster()._handle)
+
+    def test_another_process_takes_a_forecaster(self):
+        spawn = multiprocessing.get_context("spawn")
+        with concurrent.futures.ProcessPoolExecutor(1, mp_context=spawn) as pool:
+            told = pool.submit(gc.Forecaster.run, gc.Forecaster(), "simulate", model="alexnet", format="json")
+            self.assertEqual(json.loads(told.result(60))["results"], [gc.forecast("alexnet").row])
+
     def test_the_command_comes_with_the_package(self):
         done = subprocess.run([sys.executable, "-m", "gradcast", "simulate", "--model", "alexnett"], text=True,
                               capture_output=True, env={**PLAIN, "PYTHONPATH": str(ROOT / "python")}, timeout=60)
@@ -182,6 +200,63 @@ class Wrong(unittest.TestCase):
             gc.Model("")
         with self.assertRaises(gc.InputError):
             gc.run("simulat")
+
+    def test_settings_that_send_an_answer_elsewhere_are_refused(self):
+        for call, line in [
+            (lambda: gc.forecast("alexnet", output="/dev/null"), "output: an answer in Python has rows; run('simul"),
+            (lambda: gc.decide(model="alexnet", output="/dev/null", progress=False), "output: "),
+            (lambda: gc.ask("sweep", model="alexnet", output="/dev/null", progress=False), "output: "),
+            (lambda: gc.forecast("alexnet", help=True), "help: "),
+            (lambda: gc.ask("sweep", help=True), "help: "),
+            (lambda: gc.forecast("alexnet", format="csv"), "format: "),
+            (lambda: gc.ask("man"), "unknown flag '--format'"),
+            (lambda: gc.forecast("alexnet", config="/nowhere"), "config: Python reads no config file"),
+            (lambda: gc.run("simulate", model="alexnet", config="/nowhere"), "config: "),
+            (lambda: gc.ask("decide", "/nowhere", model="alexnet"), "decide takes settings only"),
+            (lambda: gc.report(gc.forecast("alexnet"), output="/nowhere/r.html"), "cannot write /nowhere/r.html"),
+            (lambda: gc.report(5, output="r.html"), "report: int is no path and no answer"),
+            (lambda: gc.report(gc.forecast("alexnet"), output=b"r.html"), "report: output: bytes is no path"),
+            (lambda: gc.Trace.from_profiler(None), "NoneType is no torch.profiler.profile and no path"),
+            (lambda: gc.Forecaster("\udc80"), "a character that UTF-8 cannot express"),
+            (lambda: gc.Forecaster(5), "data: int is no path"),
+            (lambda: gc.run("\udc80"), "a character that UTF-8 cannot express"),
+            (lambda: gc.Model("\udc80"), "a character that UTF-8 cannot express"),
+        ]:
+            with self.subTest(line), self.assertRaises(gc.InputError) as raised:
+                call()
+            self.assertIn(line, str(raised.exception))
+            self.assertNotIn("\n", str(raised.exception))
+        self.assertEqual(gc.forecast("alexnet", config="none").text, gc.forecast("alexnet").text)
+
+    def test_values_of_several_kinds_mean_the_same(self):
+        class Scalar:  # as NumPy's and PyTorch's of no dimension
+            shape = ()
+
+            def __init__(self, value):
+                self.value = value
+
+            def item(self):
+                if self.value is None:
+                    raise RuntimeError("no data")
+                return self.value
+
+            def __iter__(self):
+                raise TypeError("iteration over a 0-d array")
+
+        expected = gc.forecast("alexnet", nodes=2, overlap=True).text
+        self.assertEqual(gc.forecast("alexnet", nodes=Scalar(2), overlap=Scalar(True)).text, expected)
+        self.assertIn("no value: no data", self.line_of({"model": "alexnet", "nodes": Scalar(None)}))
+        self.assertIn("a set has no order", self.line_of({"model": {"alexnet"}}))
+        self.assertIn("a list within a list", self.line_of({"model": "alexnet", "nodes": [iter([1])]}))
+        made = gc.Cluster.of(nodes=2, gpus_per_node=4, nic_bandwidth="10Gbps", nic_latency="10us",
+                             intra_bandwidth="100Gbps", intra_latency="5us")
+        rows = [gc.ask("sweep", model="alexnet", clusters=clusters, nodes=nodes, progress=False).rows
+                for clusters, nodes in (([made, "1gbe"], [1, 2]), (iter([made, "1gbe"]), (Scalar(1), 2)))]
+        self.assertEqual(len(rows[0]), 4)
+        self.assertEqual(rows[0], rows[1])
+
+    def test_a_collective_alone_has_no_evidence(self):
+        self.assertEqual(gc.forecast(payload="1MiB", cluster="dgx-a100").evidence, "")
 
     def test_10000_random_calls_leave_the_process_alive(self):
         draw = random.Random(42)

@@ -67,6 +67,9 @@ def no_loss():
 def fails():
     raise ValueError("no data here\\nmore of it")
 
+def sparse():
+    return torch.nn.EmbeddingBag(9, 3, sparse=True), torch.ones(4, 2, dtype=torch.int64)
+
 def misfits():
     return net(), torch.randn(8, 65)
 """
@@ -210,7 +213,14 @@ class Probes(unittest.TestCase):
             self.assertNotIn("\n", str(caught.exception))
         for words, code, line in ((["--budget", "1"], 2, "must be from 5 to"), (["--modle", "x"], 2, "unrecognized"),
                                   (["tiny:step", "--model", "fnn-3"], 2, "not both"),
-                                  (["--hooks", "topp"], 2, "topp"), (["--output", "no/such/folder"], 3, "cannot make"),
+                                  (["--hooks", "topp"], 2, "--hooks: 'topp': "),
+                                  (["--hooks", "topk:2"], 2, "--hooks: 'topk:2': density is 2.0"),
+                                  (["--hooks", "qsgd,int8:3"], 2, "--hooks: 'int8:3': "),
+                                  (["--hooks", "topk:0"], 2, "--hooks: 'topk:0' needs a number above 0"),
+                                  (["--hooks", "signsgd:4"], 2, "--hooks: 'signsgd:4': parameter: signsgd takes none"),
+                                  (["--hooks", "topk:x"], 2, "--hooks: 'topk:x' has no number"),
+                                  (["--output", "no/such/folder"], 3, "cannot make"),
+                                  (["tiny:sparse"], 2, "parameter 'weight' gets sparse gradients"),
                                   (["tiny:misfits"], 2, "cannot be run on the example")):
             with contextlib.chdir(self.folder) if hasattr(contextlib, "chdir") else contextlib.nullcontext():
                 errors = io.StringIO()

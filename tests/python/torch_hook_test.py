@@ -179,6 +179,22 @@ class Processes(Folder):
             for error in answer["states"]:
                 self.assertRegex(error, r"\A(no state|the state is|the model takes no hook).*\Z")
 
+    def test_sparse_gradients_are_refused(self):
+        line = ("parameter '0.weight' gets sparse gradients, and compressors take dense ones: make its embedding with "
+                "sparse=False")
+        for answer in self.answers[2]:
+            self.assertEqual(answer["sparse"], [line] * 2)
+
+    def test_a_training_resumes_whatever_buckets_ddp_makes(self):
+        for answer in self.answers[2]:
+            for make, (buckets, steps) in answer["beside"].items():
+                with self.subTest(make):
+                    self.assertGreater(len(buckets), 1)
+                    if make == "delaying":  # DDP itself does not wait for the all-reduce that is delayed
+                        continue
+                    for step, (whole, resumed) in enumerate(steps):
+                        self.assertTrue(torch.equal(whole, resumed), f"step {step}")
+
     def test_a_killed_training_resumes_to_the_same_weights(self):
         with self.assertRaisesRegex(Exception, "SIGKILL"):
             in_world(2, self.folder, world_to_kill)
@@ -217,6 +233,19 @@ class SimulatedWorkers(Folder):
             for parameter, old, dtype in zip(net.parameters(), before, types):
                 self.assertEqual(parameter.grad.dtype, dtype)
                 self.assertFalse(torch.equal(parameter, old))
+
+    def test_parameters_that_the_optimizer_lacks_do_not_add_up(self):
+        """Their gradients would take the place of others' in a selection over the whole model."""
+        def trained(held):
+            torch.manual_seed(1)
+            net = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Linear(8, 3))
+            parameters = net[1].parameters() if held == "head" else net.parameters()
+            workers = gt.Workers(2, net, torch.optim.SGD(parameters, lr=0.0), gt.hook("topk", density=0.1))
+            for _ in range(4):
+                workers.step([lambda: net(torch.ones(1, 8)).square().sum()] * 2)
+            return torch.cat([parameter.grad.flatten() for parameter in net.parameters()])
+
+        self.assertTrue(torch.equal(trained("head"), trained("all")))
 
     def test_tta_reads_what_they_write(self):
         files = []

@@ -2,10 +2,14 @@
 """Models and traces of PyTorch modules. Needs torch; exits with 77 where it is not."""
 import pathlib
 import sys
+import time
 import unittest
 
 try:
     import torch
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    from torch.nn.functional import cross_entropy
+    from torch.utils.checkpoint import checkpoint
 except ImportError:
     print("skipped: no torch")
     sys.exit(77)
@@ -76,6 +80,73 @@ class Models(unittest.TestCase):
         kept = [(int(row["kept_elements"]), int(row["kept_bytes"])) for row in rows if "weight" in row["tensor"]]
         self.assertEqual(kept, [(8 + 6, 0), (4, 2 * 8)])
 
+    def test_a_slice_of_a_data_set_is_kept_as_the_batch_that_it_is(self):
+        images, labels = torch.randn(1000, 8), torch.arange(1000) % 3
+        net = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(8, 3))
+
+        def kept(example, targets):
+            text = gc.Model.from_torch(net, example, loss=lambda output: cross_entropy(output, targets)).text
+            return next((int(row["kept_elements"]), int(row["kept_bytes"])) for row in rows_of(text))
+
+        # The input, and log-softmax's output; the labels have 8 bytes each.
+        self.assertEqual(kept(images[:5].clone(), labels[:5].clone()), (8 + 3, 8))
+        self.assertEqual(kept(images[:5], labels[5:10]), (8 + 3, 8))
+
+    def test_a_part_of_what_a_layer_made_keeps_all_of_it(self):
+        class Squares(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear = torch.nn.Linear(8, 12)
+
+            def forward(self, x):
+                return self.linear(x)[:, :4].square()  # keeps its input, a part of 12
+
+        rows = rows_of(gc.Model.from_torch(Squares(), torch.randn(5, 8)).text)
+        self.assertEqual([int(row["kept_elements"]) for row in rows], [8 + 12, 0])
+
+    def test_the_meta_device_has_the_model_of_the_cpu_and_no_trace(self):
+        net = torch.nn.Sequential(torch.nn.Linear(8, 6), torch.nn.ReLU(), torch.nn.Linear(6, 4))
+        example = torch.randn(5, 8)
+        text = gc.Model.from_torch(net, example).text
+        self.assertEqual(gc.Model.from_torch(net.to("meta"), example.to("meta")).text, text)
+        with self.assertRaisesRegex(gc.InputError, "the meta device computes nothing"):
+            gc.Trace.measure(net, example.to("meta"))
+
+    def test_sparse_gradients_and_nested_outputs_make_a_model(self):
+        class Nested(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table, self.side = torch.nn.Embedding(9, 4, sparse=True), torch.nn.Linear(4, 4)
+
+            def forward(self, x):
+                x = self.table(x)
+                return x, {"aux": [self.side(x)], "none": None}
+
+        rows = rows_of(gc.Model.from_torch(Nested(), torch.arange(3).reshape(3, 1)).text)
+        self.assertEqual([row["layer"] for row in rows], ["table", "side", "side"])
+
+    def test_recurrent_layers_and_attention_have_their_arithmetic(self):
+        # 10 tokens; 4 gates of 64: 2 x 10 x 4 x 64 x (32 + 64) one way, and as many the other way.
+        for both_ways, flops in ((False, 491_520), (True, 983_040)):
+            lstm = torch.nn.LSTM(32, 64, batch_first=True, bidirectional=both_ways)
+            rows = rows_of(gc.Model.from_torch(lstm, torch.randn(4, 10, 32)).text)
+            self.assertEqual(sum(int(row["forward_flops"]) for row in rows), flops)
+
+        class Attends(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.project = torch.nn.Linear(16, 48, bias=False)
+
+            def forward(self, x):
+                heads = self.project(x).view(*x.shape[:2], 3, 2, 8).permute(2, 0, 3, 1, 4)
+                return torch.nn.functional.scaled_dot_product_attention(*heads)
+
+        for backend in (SDPBackend.FLASH_ATTENTION, SDPBackend.MATH):
+            with sdpa_kernel(backend):
+                [row] = rows_of(gc.Model.from_torch(Attends(), torch.randn(3, 10, 16)).text)
+            # 2 x 10 x 16 x 48; two products of 2 heads, 2 x 10 x 10 x 8 each.
+            self.assertEqual(int(row["forward_flops"]), 15_360 + 2 * 2 * 1_600)
+
     def test_buffers_stand_on_their_layers_first_row(self):
         class Masked(torch.nn.Module):
             def __init__(self):
@@ -105,6 +176,65 @@ class Models(unittest.TestCase):
         spread = gc.forecast(trace=trace, cluster="1gbe", nodes=8, preset="paper")
         self.assertGreater(spread.parts["exposed_communication"], 0)
         self.assertTrue(all(parameter.grad is None for parameter in net.parameters()))
+
+    def test_layers_without_a_row_count_to_the_layer_before(self):
+        class Sleeps(torch.nn.Linear):
+            def forward(self, x):
+                time.sleep(0.02)
+                return super().forward(x)
+
+        layers = [Sleeps(8, 8), torch.nn.Linear(8, 6), torch.nn.ReLU(), Sleeps(6, 4), torch.nn.ReLU(),
+                  torch.nn.Linear(4, 2)]
+        for frozen in (0, 3):
+            layers[frozen].requires_grad_(False)
+        trace = gc.Trace.measure(torch.nn.Sequential(*layers), torch.randn(5, 8), iterations=1)
+        rows = [row for row in rows_of(trace.model.text) if "weight" in row["tensor"]]
+        self.assertEqual([row["layer"] for row in rows], ["1", "5"])
+        # The first has 2 x 8 x 8 of the frozen layer before it, its own 2 x 8 x 6, and 2 x 6 x 4 of the one after it.
+        self.assertEqual([int(row["forward_flops"]) for row in rows], [128 + 96 + 48, 16])
+        # It keeps its input and the ReLU's output, and the second ReLU's output, since the layer before that is frozen.
+        self.assertEqual([int(row["kept_elements"]) for row in rows], [8 + 6 + 4, 0])
+        self.assertIn(f"# frozen, in no row: 4 tensors of {4 * (64 + 8 + 24 + 4)} bytes", trace.model.text)
+        seconds = {row["tensor"]: float(row["forward_seconds"]) for row in rows_of(trace.text)}
+        self.assertGreaterEqual(seconds["1.weight"], 0.04)
+        self.assertLess(seconds["5.weight"], 0.02)
+
+    def test_layers_under_no_grad_count_too(self):
+        class Features(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.body, self.head = torch.nn.Linear(8, 8), torch.nn.Linear(8, 2)
+
+            def forward(self, x):
+                with torch.no_grad():
+                    x = self.body(x)
+                return self.head(x)
+
+        model = gc.Model.from_torch(Features(), torch.randn(5, 8)).text
+        self.assertEqual([int(row["forward_flops"]) for row in rows_of(model)], [128 + 32, 0])
+        self.assertIn("left out: body.weight, body.bias", model)
+
+    def test_what_backward_computes_again_is_no_forward(self):
+        class Checkpointed(torch.nn.Module):
+            def __init__(self, reentrant):
+                super().__init__()
+                self.first, self.often, self.reentrant = torch.nn.Linear(8, 8), torch.nn.Linear(8, 8), reentrant
+
+            def forward(self, x):
+                x = self.first(x)
+                for _ in range(3):
+                    x = checkpoint(self.often, x, use_reentrant=self.reentrant)
+                return x
+
+        for reentrant in (False, True):
+            with self.subTest(reentrant=reentrant):
+                trace = gc.Trace.measure(Checkpointed(reentrant), torch.randn(5, 8), iterations=3)
+                rows = [row for row in rows_of(trace.model.text) if "weight" in row["tensor"]]
+                self.assertEqual([row["layer"] for row in rows], ["first", "often"])
+                self.assertEqual([int(row["forward_flops"]) for row in rows], [128, 3 * 128])
+                self.assertEqual(sum(int(row["kept_elements"]) for row in rows), 8 + 3 * 8)
+                self.assertTrue(all(float(row["backward_seconds"]) >= 0 for row in rows_of(trace.text)))
+                self.assertGreater(gc.forecast(trace=trace, cluster="1gbe").seconds, 0)
 
     def test_a_profile_without_a_gpu_is_one_line(self):
         net = torch.nn.Linear(64, 64)

@@ -90,6 +90,13 @@ class Refusals(unittest.TestCase):
         self.refused(lambda: gt.Workers(2, net, None, gt.hook()), "optimizer")
         self.refused(lambda: gt.Workers(2, net, adam, "topk"), "hook")
         self.refused(lambda: gt.Workers(2, torch.nn.Linear(2, 2).double(), adam, gt.hook()), "float64")
+        table = torch.nn.EmbeddingBag(9, 3, sparse=True)
+        sgd = torch.optim.SGD(table.parameters(), lr=1)
+        self.refused(lambda: gt.Workers(2, table, sgd, gt.hook("dense")), "'weight' gets sparse gradients")
+        table.sparse = False
+        workers = gt.Workers(2, table, sgd, gt.hook())
+        table.sparse = True
+        self.refused(lambda: workers.step([lambda: table(torch.tensor([[1]])).sum()] * 2), "worker 0 has a sparse")
         workers = gt.Workers(2, net, adam, gt.hook())
         self.refused(lambda: workers.step([]), "2 workers")
         self.refused(lambda: workers.step([lambda: 1.0] * 2), "worker 0")

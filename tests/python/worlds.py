@@ -1,4 +1,5 @@
 """The trainings of torch_hook_test.py in processes of their own, and the start of those."""
+import copy
 import os
 import signal
 import sys
@@ -202,6 +203,14 @@ def world_of_all(rank, size, data, shards, folder):
             except gt.InputError as error:
                 done["refused"].append(str(error))
         done["states"] = refused_states()
+        done["beside"] = {make.__name__: resumed_beside(rank, make) for make in (statically, ignoring, delaying)}
+        done["sparse"] = []
+        for options in ({"compressor": "dense"}, {"compressor": "topk"}):
+            try:
+                wrapped(torch.nn.Sequential(torch.nn.EmbeddingBag(9, 3, sparse=True)), options)
+                done["sparse"].append("")
+            except gt.InputError as error:
+                done["sparse"].append(str(error))
     return done
 
 
@@ -231,6 +240,53 @@ def refused_states():
     except gt.InputError as error:
         said.append(str(error))
     return said
+
+
+def small_net():
+    torch.manual_seed(1)
+    return torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.Tanh(), torch.nn.Linear(16, 16), torch.nn.Tanh(),
+                               torch.nn.Linear(16, 3))
+
+
+def statically():
+    return DistributedDataParallel(small_net(), bucket_cap_mb=0.0002, static_graph=True)
+
+
+def ignoring():
+    net = small_net()
+    DistributedDataParallel._set_params_and_buffers_to_ignore_for_model(net, ["0.bias", "2.weight"])
+    return DistributedDataParallel(net, bucket_cap_mb=0.0002)
+
+
+def delaying():
+    net = small_net()
+    return DistributedDataParallel(net, bucket_cap_mb=0.0002, param_to_hook_all_reduce=net[0].weight,
+                                   delay_all_reduce_named_params=[("4.weight", net[4].weight)])
+
+
+def resumed_beside(rank, make):
+    """The buckets of a training that goes on from its state, and the weights of both after each of four more steps."""
+    trainings = []
+    answers = []
+    for iteration in range(8):
+        if iteration == 4:
+            [(ddp, hook, optimizer)] = trainings
+            state = copy.deepcopy((ddp.module.state_dict(), hook.state_dict(), optimizer.state_dict()))
+        if iteration in (0, 4):
+            ddp = make()
+            hook = gt.hook("topk", density=0.05).register(ddp)
+            trainings.append((ddp, hook, torch.optim.SGD(ddp.parameters(), lr=0.05, momentum=0.9)))
+        if iteration == 4:
+            for each, its in zip((ddp.module, hook, trainings[1][2]), state):
+                each.load_state_dict(its)
+        for ddp, _, optimizer in trainings:
+            torch.manual_seed(10 * iteration + rank)
+            optimizer.zero_grad()
+            ddp(torch.randn(4, 8)).square().mean().backward()
+            optimizer.step()
+        if iteration >= 4:
+            answers.append([flat(ddp) for ddp, _, _ in trainings])
+    return state[1]["buckets"], answers
 
 
 def of_each_tensor(name):

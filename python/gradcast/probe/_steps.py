@@ -13,7 +13,10 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
 from .. import _compressors
+from .._seen import sum_of_all
 from ..errors import InputError
+from ..torch import hook
+from ..torch._hook import refuse_sparse
 from ._world import World, median_of
 
 WARM_UP = 4  # iterations: DDP rebuilds its buckets after the first, PowerSGD compresses from the third on
@@ -47,7 +50,7 @@ DENSE = Schedule("ddp", "DDP")
 
 def schedules(hooks: str, on_gpu: bool) -> List[Schedule]:
     """DDP, one flat all-reduce, PyTorch's hooks, and those of ours that are asked for: NAME or NAME:NUMBER (a density,
-    or the compressor's parameter). Raises InputError for unknown names."""
+    or the compressor's parameter). Raises InputError for unknown names, and for numbers that the hook does not take."""
     made = [DENSE, Schedule("merged", "one all-reduce after backward", merged=True),
             Schedule("fp16", "fp16 hook", "fp16"),
             # By Gloo PyTorch's PowerSGD hook begins all-reduces in an order that differs between ranks where there are
@@ -58,15 +61,21 @@ def schedules(hooks: str, on_gpu: bool) -> List[Schedule]:
         if on_gpu:
             raise InputError("--hooks: the probe times gradcast's hooks on the CPU: leave it out, or take --backend gloo")
         name, colon, text = word.partition(":")
-        its = _compressors.find(name)
         if any(name == schedule.compressor for schedule in made):
             raise InputError(f"--hooks: {name} is a run already, and costs.csv has room for one hook of a name")
         try:
-            number = float(text) if colon else 0.0
+            number = float(text) if colon else None
         except ValueError:
             raise InputError(f"--hooks: {word!r:.60} has no number behind the colon") from None
-        density = (number or 0.01) if its.takes_density else 1.0
-        parameter = 0.0 if its.takes_density else number
+        if number == 0:
+            raise InputError(f"--hooks: {word!r:.60} needs a number above 0 behind the colon")
+        try:
+            its = _compressors.find(name)
+            settings = hook(name, number if its.takes_density else None,
+                            parameter=None if its.takes_density else number).settings
+        except InputError as error:
+            raise InputError(f"--hooks: {word!r:.60}: {error}") from None
+        density, parameter = settings.density, 0.0 if its.takes_density else number or 0.0
         number_text = f", density {density:g}" if its.takes_density else f", {parameter:g}" if parameter else ""
         made.append(Schedule(f"gradcast-{word}", f"gradcast's {name}{number_text}", name, density, parameter, ours=True))
     return made
@@ -76,15 +85,16 @@ class Step:
     """The user's step, with a plain SGD that changes no weight: its time counts, its effect does not."""
 
     def __init__(self, net: Any, example: Any, loss: Optional[Callable[[Any], Any]], world: World) -> None:
-        self.net, self.loss, self.world = net, loss or _sum, world
+        self.net, self.loss, self.world = net, loss or sum_of_all, world
         self.example = example if isinstance(example, tuple) else (example,)
         self.optimizer: Any = None
 
     def prepare(self, unused: List[str]) -> None:
-        """Freezes parameters that get no gradient: DDP refuses them."""
+        """Freezes parameters that get no gradient: DDP refuses them. Raises InputError for sparse gradients."""
         for name, parameter in self.net.named_parameters():
             if name in unused:
                 parameter.requires_grad_(False)
+        refuse_sparse(self.net)
         self.optimizer = torch.optim.SGD([p for p in self.net.parameters() if p.requires_grad], lr=0.0)
 
     @property
@@ -147,17 +157,7 @@ class Step:
             parameter.grad = None
 
 
-def _sum(output: Any) -> Any:
-    if isinstance(output, dict):
-        output = list(output.values())
-    tensors = [output] if isinstance(output, torch.Tensor) else [
-        x for x in output if isinstance(x, torch.Tensor) and x.is_floating_point()]
-    return sum(x.float().sum() for x in tensors)
-
-
 def _our_hook(schedule: Schedule, group: Any) -> Any:
-    from ..torch import hook
-
     takes = _compressors.find(schedule.compressor).takes_density
     return hook(schedule.compressor, schedule.density if takes else None, parameter=schedule.parameter or None,
                 process_group=group)

@@ -55,6 +55,10 @@ def hook(compressor: str = "topk", density: float | None = None, *, parameter: f
     Gradients are float32, bfloat16 or float16 (residuals and sums are float32), on the CPU or on an NVIDIA GPU, where
     the build has the CUDA kernels. Those read and write them as they are; the CPU's definitions take a float32 copy.
     signSGD gives the optimizer votes of +1, 0 and -1: it needs a small learning rate.
+    Parameters that DDP leaves out of its buckets are not compressed: those it is told to ignore, and those of
+    delay_all_reduce_named_params. Sparse gradients are refused.
+    With find_unused_parameters=True, DDP throws away what arrives for a parameter that no process used in an iteration.
+    Error feedback that was sent then is lost: train such a parameter in each iteration, or without error feedback.
     Raises InputError, one line, for values that are wrong or mean nothing to the compressor.
     """
     if process_group is not None and not isinstance(process_group, dist.ProcessGroup):

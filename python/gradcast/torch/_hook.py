@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Mapping
+from typing import TYPE_CHECKING, Any, Collection, Mapping
 
 import torch
 import torch.distributed as dist
@@ -18,12 +18,31 @@ if TYPE_CHECKING:
     from torch._C._distributed_c10d import GradBucket
 
 
-def pieces_of(module: torch.nn.Module) -> list[Piece]:
-    """The parameters that are trained. Raises InputError if there are none, if gradients of one are of another type
-    than float32, bfloat16 or float16, or lie on a device that no compressor runs on."""
+# DDP rebuilds its buckets after the first iteration, with static_graph=True after the second.
+_LATEST_REBUILD = 2
+
+
+def refuse_sparse(module: torch.nn.Module, ignored: Collection[str] = ()) -> None:
+    """Raises InputError if an embedding has sparse gradients. DDP finds those the same way."""
+    for path, inner in module.named_modules():
+        if isinstance(inner, (torch.nn.Embedding, torch.nn.EmbeddingBag)) and inner.sparse:
+            name = f"{path}.weight"
+            if inner.weight.requires_grad and name not in ignored:
+                raise InputError(f"parameter {name.lstrip('.')!r:.80} gets sparse gradients, and compressors take "
+                                 "dense ones: make its embedding with sparse=False")
+
+
+def pieces_of(module: torch.nn.Module, ignored: Collection[str] = ()) -> list[Piece]:
+    """The parameters that are trained, without those that DDP leaves out by these names. Raises InputError if there are
+    none, if gradients of one are sparse or of another type than float32, bfloat16 or float16, or lie on a device that
+    no compressor runs on."""
     pieces: list[Piece] = []
+    refuse_sparse(module, ignored)
+    # DDP writes a dot before the names of the outermost module's own parameters.
+    exchanged = {id(parameter) for path, inner in module.named_modules()
+                 for name, parameter in inner.named_parameters(recurse=False) if f"{path}.{name}" not in ignored}
     for name, parameter in module.named_parameters():
-        if not parameter.requires_grad:
+        if not parameter.requires_grad or id(parameter) not in exchanged:
             continue
         if parameter.dtype not in (torch.float32, torch.bfloat16, torch.float16):
             raise InputError(f"parameter {name!r:.80} is {parameter.dtype}, and gradients must be float32, bfloat16 or "
@@ -62,7 +81,8 @@ class Hook:
         self._names: dict[int, str] = {}
         self._buckets: list[tuple[str, ...]] = []  # of the iteration that goes on
         self._done: list[tuple[str, ...]] = []  # of the last one
-        self._expected: list[tuple[str, ...]] = []  # of the checkpoint, until the first iteration after it
+        self._expected: list[tuple[str, ...]] = []  # of the checkpoint, until DDP has the same
+        self._expected_for = 0  # iterations at most
         self._waiting: list[tuple[tuple[str, ...], Tensor, torch.futures.Future[Tensor]]] = []
         self._bytes_before = 0
         self._elements_before = 0
@@ -88,7 +108,7 @@ class Hook:
             raise InputError("threshold compares with gradients as they are, and takes no scaler")
         if self._memory is not None:
             raise InputError("this hook is registered already: make another for another model")
-        pieces = pieces_of(model.module)
+        pieces = pieces_of(model.module, model.parameters_to_ignore)
         self._group: dist.ProcessGroup = (model.process_group if self._asked_group is None
                                            else self._asked_group)
         self._size = dist.get_world_size(self._group)
@@ -112,8 +132,9 @@ class Hook:
             # Before forward, since backward would wait for the GPU to tell it.
             model.register_forward_pre_hook(lambda *_: self._read_scale())
         self._memory = Memory(self.settings, pieces)
+        exchanged = {piece.name for piece in pieces}
         self._names = {id(parameter): name for name, parameter in model.module.named_parameters()
-                       if parameter.requires_grad}
+                       if name in exchanged}
         return self
 
     # ---- checkpoints
@@ -134,10 +155,10 @@ class Hook:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on from a state of the same rank, settings and model. Call it after `register`, before training.
 
-        The first iteration after it exchanges by the buckets of the checkpoint, since DDP begins with others: so
-        the weights are those of a training that never stopped. That holds from the second iteration on: after the
-        first, DDP rebuilds its buckets, and a state of it cannot know them. Raises InputError if the state does not
-        fit.
+        The first iteration after it, with static_graph=True the second too, exchanges by the buckets of the
+        checkpoint, since DDP begins with others: so the weights are those of a training that never stopped. That holds
+        for states from the second iteration on, with static_graph=True from the third: before, DDP has not rebuilt its
+        buckets yet, and a state cannot know them. Raises InputError if the state does not fit.
         """
         memory = self._registered()
         for key, kind in (("rank", int), ("processes", int), ("settings", Mapping), ("iteration", int),
@@ -169,6 +190,7 @@ class Hook:
         self.elements_sent = self._elements_before = state["elements_sent"]
         self.bytes_of_counts = state["bytes_of_counts"]
         self._expected = self._done = buckets
+        self._expected_for = _LATEST_REBUILD
 
     def _registered(self) -> Memory:
         if self._memory is None:
@@ -255,7 +277,7 @@ class Hook:
         return reducing, []
 
     def _exchange_waiting(self) -> None:
-        """The first iteration after a checkpoint: gradients of DDP's first buckets, by the checkpoint's buckets."""
+        """The first iterations after a checkpoint: gradients of DDP's first buckets, by the checkpoint's buckets."""
         if not self._waiting:
             return
         gradients: dict[str, Tensor] = {}
@@ -274,7 +296,10 @@ class Hook:
 
     def _end_iteration(self) -> None:
         self._done = self._expected if self._waiting else self._buckets
-        self._buckets, self._waiting, self._expected = [], [], []
+        self._expected_for -= 1
+        if not self._waiting or self._expected_for <= 0:
+            self._expected = []
+        self._buckets, self._waiting = [], []
         self.iteration += 1
         self.bytes_sent_last = self.bytes_sent - self._bytes_before
         self.elements_sent_last = self.elements_sent - self._elements_before

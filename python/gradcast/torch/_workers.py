@@ -73,6 +73,8 @@ class Workers:
         values = []
         for worker, loss_of in enumerate(losses):
             self._optimizer.zero_grad(set_to_none=True)
+            for parameter in self._parameters:  # also of those that the optimizer does not hold
+                parameter.grad = None
             loss = loss_of()
             if not isinstance(loss, Tensor) or loss.numel() != 1:
                 raise InputError(f"the loss of worker {worker} is no scalar tensor")
@@ -82,6 +84,8 @@ class Workers:
             for parameter, part in zip(self._parameters, self._split(flat)):
                 if parameter.grad is None:
                     part.zero_()
+                elif parameter.grad.layout != torch.strided:
+                    raise InputError(f"worker {worker} has a sparse gradient, and compressors take dense ones")
                 else:
                     part.copy_(parameter.grad.reshape(-1))
         mean = self._exchange()
