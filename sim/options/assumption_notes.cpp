@@ -1,9 +1,11 @@
 #include "sim/options/assumption_notes.hpp"
 
+#include <optional>
 #include <set>
 
 #include "kernels/compressor.hpp"
 #include "sim/base/csv.hpp"
+#include "sim/base/error.hpp"
 #include "sim/base/table.hpp"
 #include "sim/base/text.hpp"
 #include "sim/forecast/preset.hpp"
@@ -63,11 +65,20 @@ void note_memory(const Flags& flags, const std::vector<Request>& requests, DataF
     if (told.contains(run)) continue;
     const bool sharded = request.sharding.kind != Sharding::None;
     if (!sharded && !seen.insert(run + "\n" + request.compressor).second) continue;
-    const Scenario scenario = make_scenario(with_defaults(request, others), others);
+    std::optional<Scenario> possible;
+    Bytes needed{};
+    try {
+      possible = make_scenario(with_defaults(request, others), others);
+      needed = memory_of(*possible, make_plan(*possible)).total();
+    } catch (const ValueError&) {  // a point without an answer, which says why
+      continue;
+    } catch (const DataError&) {
+      continue;
+    }
+    const Scenario& scenario = *possible;
     const Cluster& cluster = scenario.cluster;
     if (cluster.gpu.empty() && cluster.gpu_generation == GpuGeneration::Unknown) continue;
     const Device& gpu = gpu_of(cluster, *devices);
-    const Bytes needed = memory_of(scenario, make_plan(scenario)).total();
     if (gpu.memory.count == 0 || needed <= usable_memory(gpu.memory)) continue;
     told.insert(run);
     const auto gigabytes = [](Bytes bytes) {
