@@ -155,7 +155,8 @@ std::string software_words(const Request& request, const Scenario& scenario) {
     return scenario.sharding.kind == Sharding::None ? "PyTorch DDP"
                                                     : "PyTorch, sharded, with DDP's costs";
   if (stack.starts_with("nccl")) return "a collective alone";
-  return "the software of " + stack;
+  const bool sharded = scenario.sharding.kind != Sharding::None && scenario.payload.count == 0;
+  return "the software of " + stack + (sharded ? " (sharding " + to_text(scenario.sharding) + ")" : "");
 }
 
 std::string schedule_words(const Scenario& scenario) {

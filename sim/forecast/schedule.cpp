@@ -99,7 +99,12 @@ Request with_usual_schedule(Request request, DataFiles& files) {
   if (!usual) return request;
   if (request.collective.empty()) request.collective = usual->collective;
   if (!request.broadcast_buffers) request.broadcast_buffers = usual->buffers_broadcast;
-  if (request.payload || request.best_schedule) return request;
+  if (request.payload) return request;
+  if (request.sharding.kind == Sharding::None && usual->sharding) {
+    request.sharding.kind = usual->sharding->kind;
+    request.sharding.hybrid = usual->sharding->hybrid;
+  }
+  if (request.best_schedule) return request;
   if (!request.fusion_given) request.fusion = usual->fusion;
   if (!request.overlap_given) request.overlap = usual->overlap == UsualOverlap::Yes;
   return request;

@@ -181,11 +181,12 @@ void add_costs(SoftwareSpread& spread, const Scenario& inside, const CostFactors
 /// transformers go from 30 to 63 %, six of them from 48 to 63 % (traces/iteration-*-a100.csv).
 constexpr double kDerivedComputeDeviation = 0.15;
 
-/// Deviations of times that memory bandwidths carry over to another GPU: nine of ten from 0.56 to
-/// 1.35 times as long. Assumed; newer GPUs have arithmetic that older ones lack. ResNet-50 in TF32
-/// takes 0.68 times as long on an A100 as a V100's fp32 says (measured-nvidia-examples, batch 256).
+/// Deviations of times that memory bandwidths carry over to another GPU: to a newer one nine of ten
+/// from 0.56 to 1.35 times as long. Assumed; newer GPUs have arithmetic that older ones lack.
+/// ResNet-50 in TF32 takes 0.68 times as long on an A100 as a V100's fp32 says
+/// (measured-nvidia-examples, batch 256). To an older one the ends change places.
 constexpr double kCarriedOverDeviation = 0.18;
-constexpr double kCarriedOverDeviationBelow = 0.35;
+constexpr double kCarriedOverDeviationByArithmetic = 0.35;
 
 /// The compute of a derived trace, or of one that is carried over to another GPU. The same in all
 /// runs of that trace.
@@ -201,8 +202,12 @@ void add_compute(SoftwareSpread& spread, const Scenario& inside, const Engine& e
   compute.name = "compute of " + std::filesystem::path(inside.trace->name).stem().string();
   compute.seconds = std::max(0.0, timer.time_of(slower) - timer.time_of(inside)) / (kLonger - 1);
   const double own = derived ? kDerivedComputeDeviation : 0;
-  compute.deviation = std::hypot(own, carried_over ? kCarriedOverDeviation : 0);
-  compute.deviation_below = std::hypot(own, carried_over ? kCarriedOverDeviationBelow : 0);
+  const bool newer = inside.cluster.compute_speed > 1;
+  const double arithmetic = kCarriedOverDeviationByArithmetic;
+  const double above = newer ? kCarriedOverDeviation : arithmetic;
+  const double below = newer ? arithmetic : kCarriedOverDeviation;
+  compute.deviation = std::hypot(own, carried_over ? above : 0);
+  compute.deviation_below = std::hypot(own, carried_over ? below : 0);
   compute.forecast = false;
   compute.of_physics = true;
   spread.terms.push_back(compute);

@@ -153,6 +153,8 @@ bool read_own(Stack& stack, const CsvReader& rows) {
     schedule_of(stack, rows).owners_broadcast = rows.value("value", parse_owners_broadcast);
   else if (name == "buffers")
     schedule_of(stack, rows).buffers_broadcast = rows.value("value", parse_buffers_broadcast);
+  else if (name == "sharding")
+    schedule_of(stack, rows).sharding = rows.value("value", parse_sharding);
   else
     return false;
   return true;
@@ -427,6 +429,7 @@ std::string stack_csv(const Stack& stack, const std::vector<std::string>& proven
     if (usual->shards_all_reduced) rows.add("gradients", "all-reduce", usual->source);
     if (usual->owners_broadcast) rows.add("parameters", "broadcast", usual->source);
     if (usual->buffers_broadcast) rows.add("buffers", "broadcast", usual->source);
+    if (usual->sharding) rows.add("sharding", to_text(*usual->sharding), usual->source);
   }
   return csv_comments(provenance) + rows.text();
 }

@@ -72,6 +72,7 @@ struct UsualSchedule {
   bool owners_broadcast = false;
   bool buffers_broadcast = false;  // before forward, from rank 0
   std::string source{};
+  std::optional<ShardingChoice> sharding{};  // not given: none, or as somebody says
 };
 
 /// Library that carries a job's collectives. The cost of one transport says nothing of another's.

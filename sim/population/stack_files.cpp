@@ -136,8 +136,9 @@ FittedFile file_without(const PopulationFit& fit, const std::vector<const Source
 
 namespace {
 
-constexpr std::array kScheduleColumns = {"stack",      "fusion",    "overlap",    "source", "like",
-                                         "collective", "gradients", "parameters", "buffers"};
+constexpr std::array kScheduleColumns = {"stack",   "fusion",     "overlap",   "source",
+                                         "like",    "collective", "gradients", "parameters",
+                                         "buffers", "sharding"};
 constexpr std::size_t kSchedulesRequired = 4;
 
 }  // namespace
@@ -152,7 +153,10 @@ UsualSchedules load_usual_schedules(const TextFile& file) {
                                  rows.value("gradients", parse_shards_all_reduced),
                                  rows.value("parameters", parse_owners_broadcast),
                                  rows.value("buffers", parse_buffers_broadcast),
-                                 rows.word("source")};
+                                 rows.word("source"),
+                                 rows.text("sharding").empty()
+                                     ? std::nullopt
+                                     : std::optional(rows.value("sharding", parse_sharding))};
     const ListedStack listed{schedule, rows.value("like", parse_stack), rows.path(), rows.line()};
     if (!all.emplace(rows.word("stack"), listed).second)
       throw rows.failure("stack", in_quotes(rows.text("stack")) + " stands twice");

@@ -42,6 +42,25 @@ TEST_CASE("Open MPI's rule up to 4.0 chooses what OSU's logs are taken to have r
   }
 }
 
+TEST_CASE("a stack whose software shards is sharded where nobody says how", "[preset]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  const auto sharding = [&](const std::string& stack, const std::string& asked = "none") {
+    Request request;
+    request.model = "gpt2-xl";
+    request.cluster = "dgx-h100";
+    request.sharding = parse_sharding(asked);
+    request.stack = stack;
+    request.stack_given = request.today = true;
+    return to_text(with_defaults(request, files).sharding);
+  };
+  CHECK(sharding("fsdp2-nccl") == "fsdp");
+  CHECK(sharding("fsdp2-nccl", "hsdp") == "hsdp");
+  CHECK(sharding("deepspeed-zero3") == "fsdp");
+  CHECK(sharding("deepspeed-zero") == "zero1");
+  CHECK(sharding("deepspeed-zero", "zero2") == "zero2");
+  CHECK(sharding("ddp-nccl") == "none");
+}
+
 TEST_CASE("a collective alone has the interval of its network", "[preset]") {
   DataFiles files(GRADCAST_SOURCE_DIR);
   const auto stack = [&](const std::string& cluster, int nodes) {

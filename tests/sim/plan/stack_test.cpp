@@ -65,6 +65,16 @@ TEST_CASE("a stack may all-reduce the gradients that ZeRO shards", "[stack]") {
   refused(term + "gradients,scatter,,x,,,\n", "is not 'all-reduce' or 'reduce-scatter'");
 }
 
+TEST_CASE("a stack may shard by itself", "[stack]") {
+  const std::string term = "per_iteration_overhead,20ms,50%,seen,,,\n";
+  const Stack fsdp = stack(term + "sharding,fsdp,,its code,,,\n");
+  REQUIRE(fsdp.schedule);
+  REQUIRE(fsdp.schedule->sharding);
+  CHECK(fsdp.schedule->sharding->kind == Sharding::Fsdp);
+  CHECK_THAT(stack_csv(fsdp, {}), Contains("sharding,,fsdp,,its code"));
+  refused(term + "sharding,some,,x,,,\n", "some");
+}
+
 TEST_CASE("a stack may broadcast what ZeRO-1 updated", "[stack]") {
   const std::string term = "per_iteration_overhead,20ms,50%,seen,,,\n";
   const Stack ddp = stack(term + "parameters,broadcast,,its code,,,\n");
