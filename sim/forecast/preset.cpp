@@ -20,6 +20,7 @@ namespace gradcast {
 namespace {
 
 constexpr const char* kTodaysStack = "stack-ddp-nccl";
+constexpr const char* kTodaysShardedStack = "stack-fsdp2-nccl";  // FSDP2 is not built on DDP
 
 /// NCCL alone, as nccl-tests runs it. How far its forecasts are off depends on the network. RCCL's
 /// were never compared with measured times: they get the widest.
@@ -120,8 +121,9 @@ void choose_trace(Request& request, const Cluster& cluster, const DataFiles& fil
 
 Request with_todays(Request request, DataFiles& files) {
   if (speaks_for_itself(request)) return request;
-  const char* stack =
-      request.payload ? collectives_stack(cluster_of(request, files)) : kTodaysStack;
+  const char* stack = request.payload ? collectives_stack(cluster_of(request, files))
+                      : request.sharding.kind == Sharding::Fsdp ? kTodaysShardedStack
+                                                                : kTodaysStack;
   if (!request.stack_given && files.has(kStacks, stack)) request.stack = stack;
   request = with_usual_schedule(std::move(request), files);
   const bool open = request.stack.empty() || !stack_of(request, files)->schedule;
@@ -154,9 +156,12 @@ std::string software_words(const Request& request, const Scenario& scenario) {
   if (stack == "ddp-nccl")
     return scenario.sharding.kind == Sharding::None ? "PyTorch DDP"
                                                     : "PyTorch, sharded, with DDP's costs";
+  if (stack == "fsdp2-nccl" && scenario.sharding.kind == Sharding::Fsdp)
+    return "PyTorch FSDP2" + std::string(scenario.sharding.hybrid ? " (hsdp)" : "");
   if (stack.starts_with("nccl")) return "a collective alone";
   const bool sharded = scenario.sharding.kind != Sharding::None && scenario.payload.count == 0;
-  return "the software of " + stack + (sharded ? " (sharding " + to_text(scenario.sharding) + ")" : "");
+  return "the software of " + stack +
+         (sharded ? " (sharding " + to_text(scenario.sharding) + ")" : "");
 }
 
 std::string schedule_words(const Scenario& scenario) {

@@ -103,9 +103,9 @@ struct SeenBy {
 constexpr SeenBy kSeenBy[] = {
     {"reduction_bandwidth", "bytes ranks"},
     {"per_message_latency", "bytes ranks"},
-    {"per_collective_latency", "calls ranks"},
+    {"per_collective_latency", "calls"},
     {"per_tensor_negotiation", "calls ranks"},
-    {"per_iteration_overhead", "compute ranks"},
+    {"per_iteration_overhead", "shards"},
     {"communication_slowdown", "calls"},
     {"computing_slowdown", "calls"},
     {"nic_share", "nic"},
