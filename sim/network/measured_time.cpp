@@ -143,7 +143,20 @@ double MeasuredTimes::stretch(const RankLayout& layout, Outcome outcome, Bytes p
   if (below == above) return ratio(*below);
   const double way = std::log(static_cast<double>(layout.nodes()) / below->first) /
                      std::log(static_cast<double>(above->first) / below->first);
-  return std::exp((1 - way) * std::log(ratio(*below)) + way * std::log(ratio(*above)));
+  const std::pair ratios{ratio(*below), ratio(*above)};
+  const double between_both =
+      std::exp((1 - way) * std::log(ratios.first) + way * std::log(ratios.second));
+  // The model may choose another algorithm on these nodes than on either side, whose ratio says
+  // nothing of it. The time lies between those of both sides all the same.
+  const auto modelled = [&](int nodes) {
+    return modelled_time(described_on(cluster_, nodes, layout.gpus_of(0)), nccl_, library_, outcome,
+                         Bytes{std::llround(bytes)})
+        .count();
+  };
+  const double here = modelled(layout.nodes());
+  const auto [least, most] =
+      std::minmax({ratios.first * modelled(below->first), ratios.second * modelled(above->first)});
+  return std::clamp(between_both * here, least, most) / here;
 }
 
 std::optional<double> MeasuredTimes::deviation(const RankLayout& layout, Outcome outcome,

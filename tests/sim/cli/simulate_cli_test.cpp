@@ -48,6 +48,22 @@ constexpr double kNicLatency = 26.6e-6;  // platforms/10gbe-4x4.csv
 
 // 2 x 15 messages of 1/16 of 4 x 25,557,032 bytes leave a NIC one after another (4.3 ms each); the
 // next does not wait until the last has arrived (26.6 us), so that one latency shows.
+TEST_CASE("simulate says which flags of a sharding have no use", "[simulate]") {
+  const auto notes = [](const char* flag, const char* value, const char* sharding) {
+    return gradcast_with({"simulate", "--model", "gpt2-small", "--trace",
+                          "iteration-gpt2-small-a100", "--engine", "analytic", "--sharding",
+                          sharding, flag, value})
+        .err;
+  };
+  CHECK_THAT(notes("--shard-group", "8", "none"), Contains("--shard-group changes nothing here"));
+  CHECK_THAT(notes("--shard-group", "8", "fsdp"), !Contains("changes nothing"));
+  for (const auto& [flag, value] : {std::pair{"--unit-size", "20M"}, {"--prefetch", "2"}}) {
+    CHECK_THAT(notes(flag, value, "zero1"), Contains(std::string(flag) + " changes nothing here"));
+    CHECK_THAT(notes(flag, value, "fsdp"), !Contains("changes nothing"));
+  }
+  CHECK_THAT(notes("--synchronise", "every", "none"), Contains("there is one micro-step"));
+}
+
 // FSDP divides parameters, gradients and momentum among 128 GPUs, and recomputation keeps little
 // else.
 TEST_CASE("simulate says which run does not fit into its GPUs", "[simulate]") {

@@ -76,6 +76,18 @@ TEST_CASE("between numbers of nodes the ratio is interpolated, beyond them it ho
   CHECK(ratio(64) == Approx(6).epsilon(1e-3));
 }
 
+// 1 ms on 2 nodes and 1.2 on 16: in between the model goes from algorithm to algorithm, and its
+// ratio with it.
+TEST_CASE("a time between numbers of nodes lies between their times", "[measured_time]") {
+  for (const std::int64_t bytes : {4'000, 64'000, 1'000'000, 16'000'000})
+    for (int nodes = 3; nodes < 16; ++nodes) {
+      const Cluster cluster = measured(nodes, {point(2, bytes, 1e-3), point(16, bytes, 1.2e-3)});
+      CAPTURE(bytes, nodes);
+      CHECK(time_on(cluster, bytes) >= 0.9999e-3);
+      CHECK(time_on(cluster, bytes) <= 1.2001e-3);
+    }
+}
+
 TEST_CASE("a changed network changes a measured time by as much as the model says",
           "[measured_time]") {
   const std::int64_t bytes = 100'000'000;

@@ -79,6 +79,19 @@ void note_value_type(const Flags& flags, const Scenario& scenario) {
     flags.note("--value-type changes nothing here: --wire-bytes-per-element says what is sent");
 }
 
+/// Notes flags of a sharding where nothing is sharded, and of micro-steps where there is one.
+void note_training(const Flags& flags, const Scenario& scenario) {
+  if (scenario.sharding.kind != Sharding::Fsdp)
+    for (const char* flag : {"unit-size", "prefetch", "reshard-after-forward"})
+      if (flags.given(flag))
+        flags.note("--" + std::string(flag) +
+                   " changes nothing here: it is of units that FSDP gathers (--sharding fsdp)");
+  if (scenario.sharding.kind == Sharding::None && flags.given("shard-group"))
+    flags.note("--shard-group changes nothing here: nothing is sharded (--sharding)");
+  if (scenario.accumulation == 1 && flags.given("synchronise"))
+    flags.note("--synchronise changes nothing here: there is one micro-step (--accumulation)");
+}
+
 void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan,
                   const NoiseChoice& noise) {
   if (noise.replicas > 1 && !noise.noise.any() && scenario.count_spread == 0)
@@ -93,6 +106,7 @@ void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan
     flags.note("a plain ring leaves each node through one of its " +
                std::to_string(scenario.cluster.nics_per_node) +
                " NICs, which no library does: --collective nccl uses all of them");
+  if (training) note_training(flags, scenario);
   if (scenario.fusion.kind == Fusion::Kind::MgWfbp && scenario.compresses())
     flags.note("mg-wfbp merges for dense all-reduces; omgs weighs what encoding costs");
   if (scenario.overlap && flags.given("pipeline"))
@@ -115,9 +129,9 @@ void note_choices(const Flags& flags, const Scenario& scenario, const Plan& plan
     note_of_family(flags, scenario);
     return;
   }
-  for (const char* flag :
-       {"density", "mode", "costs", "scale-costs-to", "implementation", "selection", "value-type",
-        "wire-bytes-per-element", "wire-messages", "compressing", "counts"})
+  for (const char* flag : {"density", "mode", "costs", "scale-costs-to", "implementation",
+                           "selection", "value-type", "wire-bytes-per-element", "wire-messages",
+                           "compressing", "counts", "encode-stream", "encode-slowdown"})
     if (flags.given(flag))
       flags.note("--" + std::string(flag) + " changes nothing here: nothing is compressed");
 }
