@@ -283,23 +283,3 @@ TEST_CASE("nvidia-smi topo gives GPUs, NICs and NVLinks", "[network]") {
       imported_of({"\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tSYS\t0\nGPU1\tSYS\t X \t0\n"});
   CHECK(pcie.cluster->cluster.intra.bandwidth.value == Approx(12e9));
 }
-
-TEST_CASE("OSU's tables give collectives on the nodes that somebody says", "[network]") {
-  const std::string table =
-      "# OSU MPI Allgather Latency Test v7.2\n# Size       Avg Latency(us)   Min Latency(us)\n"
-      "1024                   55.48             24.05\n2048                   58.17\n";
-  CHECK_THROWS_WITH(imported_of({table}), Contains("--nodes N"));
-  const Imported imported = imported_of({table}, {.nodes = 4, .gpus_per_node = 2});
-  REQUIRE(imported.cluster->curve.size() == 2);
-  // Each of 8 ranks gives 1024 bytes.
-  CHECK(imported.cluster->curve[0] ==
-        CurvePoint{"all-gather", 4, 2, Bytes{8192}, "mpi", Seconds{55.48e-6}});
-
-  const Imported link = imported_of(
-      {"# OSU MPI Latency Test v7.2\n# Size          Latency (us)\n0  1.51\n1  1.49\n2  1.60\n",
-       "# OSU MPI Bandwidth Test v7.2\n# Size      Bandwidth (MB/s)\n1  3.2\n4194304  12300.5\n"});
-  CHECK(link.cluster->cluster.nic.latency.count() == Approx(1.49e-6));
-  CHECK(link.cluster->cluster.nic.bandwidth.value == Approx(12300.5e6));
-  CHECK_THROWS_WITH(imported_of({"# OSU MPI Allreduce Latency Test v7.2\nkilled\n"}),
-                    Contains("has no table of OSU"));
-}
