@@ -3,28 +3,13 @@
 #include <algorithm>
 #include <limits>
 
-#include "sim/answers/json_reader.hpp"
 #include "sim/base/clean_text.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
+#include "sim/import/network/json_results.hpp"
 #include "sim/import/network/network_facts.hpp"
 
 namespace gradcast {
-namespace {
-
-/// The value of a name in an object; null where there is none.
-const Json& member(const Json& object, const char* name) {
-  static const Json none;
-  if (!object.is_object()) return none;
-  const auto found = object.find(name);
-  return found == object.end() ? none : *found;
-}
-
-/// 0 for what is no number.
-double iperf_number(const Json& value) { return value.is_number() ? value.get<double>() : 0; }
-
-}  // namespace
-
 bool is_iperf3(std::string_view begin) {
   return begin.find("\"iperf 3") != std::string_view::npos ||
          (begin.find("\"test_start\"") != std::string_view::npos &&
@@ -34,22 +19,21 @@ bool is_iperf3(std::string_view begin) {
 NetworkFacts read_iperf3(const TextFile& file) {
   const std::string path = file.path.string();
   const Json document = parse_json(file.content, path);
-  if (const Json& error = member(document, "error"); error.is_string())
-    throw DataError(
-        path, 0,
-        "iperf3 failed: " + shortened(clean_text(one_line(error.get<std::string>())), 100));
-  const Json& end = member(document, "end");
-  double bits = iperf_number(member(member(end, "sum_received"), "bits_per_second"));
-  if (!(bits > 0)) bits = iperf_number(member(member(end, "sum"), "bits_per_second"));  // UDP
+  if (const Json& error = json_member(document, "error"); error.is_string())
+    throw DataError(path, 0, "iperf3 failed: " + shortened(clean_text(json_line(error)), 100));
+  const Json& end = json_member(document, "end");
+  double bits = json_number(json_member(json_member(end, "sum_received"), "bits_per_second"));
+  if (!(bits > 0))
+    bits = json_number(json_member(json_member(end, "sum"), "bits_per_second"));  // UDP
   constexpr double kLeastBits = 1e3, kMostBits = 1e14;
   if (!(bits >= kLeastBits && bits <= kMostBits))
     throw DataError(path, 0, "has no rate (end, sum_received, bits_per_second) from 1e3 to 1e14");
   double round_trip = std::numeric_limits<double>::infinity();  // microseconds
   std::size_t streams = 0;
-  if (const Json& all = member(end, "streams"); all.is_array())
+  if (const Json& all = json_member(end, "streams"); all.is_array())
     for (const Json& stream : all) {
       ++streams;
-      const double its = iperf_number(member(member(stream, "sender"), "min_rtt"));
+      const double its = json_number(json_member(json_member(stream, "sender"), "min_rtt"));
       if (its > 0) round_trip = std::min(round_trip, its);
     }
   NetworkFacts facts;

@@ -42,6 +42,10 @@ inline constexpr std::size_t kNetworkHead = std::size_t{1} << 16;
 bool is_nccl_tests(std::string_view begin);
 NetworkFacts read_nccl_tests(const TextFile& file);
 
+/// The file that nccl-tests' -J writes.
+bool is_nccl_tests_json(std::string_view begin);
+NetworkFacts read_nccl_tests_json(const TextFile& file);
+
 /// `said`: the ranks of a collective's table, which does not list them.
 bool is_osu(std::string_view begin);
 NetworkFacts read_osu(const TextFile& file, const SaidLayout& said);

@@ -32,6 +32,8 @@ struct NetworkFormat {
 constexpr std::array kFormats = {
     NetworkFormat{is_nccl_tests,
                   [](const TextFile& file, const SaidLayout&) { return read_nccl_tests(file); }},
+    NetworkFormat{is_nccl_tests_json, [](const TextFile& file,
+                                         const SaidLayout&) { return read_nccl_tests_json(file); }},
     NetworkFormat{is_osu, read_osu},
     NetworkFormat{is_iperf3,
                   [](const TextFile& file, const SaidLayout&) { return read_iperf3(file); }},
@@ -207,6 +209,15 @@ void note_disagreement(NetworkFacts& facts) {
                                   ": the median stands for them; are all files of one network?");
 }
 
+/// No more NICs than GPUs carry collectives: others are for storage and management.
+void limit_nics(NetworkFacts& facts) {
+  const int gpus = facts.gpus_per_node;
+  if (gpus == 0 || facts.nics_per_node <= gpus) return;
+  facts.notes.inferred.push_back("NICs: one a GPU; the files list " +
+                                 std::to_string(facts.nics_per_node));
+  facts.nics_per_node = gpus;
+}
+
 /// Links by the measured times. What they do not say is taken, and said.
 void fill_in_links(ImportedCluster& measured, NetworkFacts& facts) {
   auto& sources = measured.sources;
@@ -250,6 +261,7 @@ Imported network_read(const std::vector<std::filesystem::path>& paths,
   NetworkFacts facts;
   for (const std::filesystem::path& path : paths)
     add(facts, facts_in(read_log(path), options.layout));
+  limit_nics(facts);
   Imported imported;
   imported.kind = "network";
   imported.device = facts.device;
