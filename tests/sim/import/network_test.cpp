@@ -223,18 +223,3 @@ TEST_CASE("iperf3 gives a link's rate and half of its round trip", "[network]") 
   CHECK_THROWS_WITH(network_of({R"({"start":{"version":"iperf 3.16"},"end":{}})"}),
                     Contains("has no rate"));
 }
-
-TEST_CASE("nvidia-smi topo gives GPUs, NICs and NVLinks", "[network]") {
-  const Imported imported = network_of(
-      {"\tGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity\n"
-       "GPU0\t X \tNV4\tPXB\t0-31\t0\nGPU1\tNV4\t X \tSYS\t32-63\t1\nNIC0\tPXB\tSYS\t X \t\t\n"});
-  const Cluster& cluster = imported.cluster->cluster;
-  CHECK(cluster.gpus_per_node == 2);
-  CHECK(cluster.nics_per_node == 1);
-  CHECK(cluster.intra.bandwidth.value == Approx(80e9));  // 4 x 20
-  CHECK_THROWS_WITH(network_of({"\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV4\t0\n"}),
-                    Contains("has no whole matrix"));
-  const Imported pcie =
-      network_of({"\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tSYS\t0\nGPU1\tSYS\t X \t0\n"});
-  CHECK(pcie.cluster->cluster.intra.bandwidth.value == Approx(12e9));
-}
