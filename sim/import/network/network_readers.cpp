@@ -1,14 +1,15 @@
 // The reader of measurements of a cluster, as readers.def names it: several files make one cluster.
 #include <algorithm>
 #include <array>
-#include <iterator>
-#include <map>
+#include <utility>
+#include <vector>
 
 #include "sim/base/clean_text.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/text_file.hpp"
 #include "sim/import/network/derived_links.hpp"
+#include "sim/import/network/joined_facts.hpp"
 #include "sim/import/network/log_words.hpp"
 #include "sim/import/network/network_facts.hpp"
 #include "sim/import/readers.hpp"
@@ -100,29 +101,6 @@ NetworkFacts facts_in(const TextFile& file, const SaidLayout& said) {
   return kFormats.front().read(file, said);  // --kind forced it: this says what is missing
 }
 
-void add(NetworkFacts& all, NetworkFacts one) {
-  all.kind = all.kind.empty() || all.kind == one.kind ? one.kind : "several kinds";
-  all.points.insert(all.points.end(), std::make_move_iterator(one.points.begin()),
-                    std::make_move_iterator(one.points.end()));
-  all.nodes = std::max(all.nodes, one.nodes);
-  all.gpus_per_node = std::max(all.gpus_per_node, one.gpus_per_node);
-  all.nics_per_node = std::max(all.nics_per_node, one.nics_per_node);
-  if (all.device.empty()) all.device = one.device;
-  if (!one.device.empty() && one.device != all.device)
-    all.notes.unknown.push_back("why the files name two GPUs, " + all.device + " and " +
-                                one.device + ": are they of one cluster?");
-  if (one.network_kind != NetworkKind::Unknown) all.network_kind = one.network_kind;
-  if (one.nvlink_sharp) all.nvlink_sharp = one.nvlink_sharp;
-  if (!one.nccl_settings.text.empty()) all.nccl_settings = one.nccl_settings;
-  if (one.nic_bandwidth) all.nic_bandwidth = one.nic_bandwidth;
-  if (one.nic_latency) all.nic_latency = one.nic_latency;
-  if (one.intra_bandwidth) all.intra_bandwidth = one.intra_bandwidth;
-  for (const auto list :
-       {&ImportNotes::used, &ImportNotes::dropped, &ImportNotes::inferred, &ImportNotes::unknown})
-    std::copy((one.notes.*list).begin(), (one.notes.*list).end(),
-              std::back_inserter(all.notes.*list));
-}
-
 /// The machine that somebody names, with the measured times and their nodes.
 ImportedCluster measured_on(const Cluster& machine, const NetworkFacts& facts) {
   if (!machine.overrides().empty())
@@ -189,35 +167,6 @@ ImportedCluster cluster_in(const NetworkFacts& facts) {
   return measured;
 }
 
-/// Files of one cluster should agree, up to chance.
-void note_disagreement(NetworkFacts& facts) {
-  constexpr double kChance = 1.5;
-  std::map<std::string, std::pair<Seconds, Seconds>> range;  // by case
-  double most = 1;
-  for (const CurvePoint& point : facts.points) {
-    const std::string its = point.collective + " of " + to_text(point.bytes) + " on " +
-                            std::to_string(point.nodes) + " x " +
-                            std::to_string(point.gpus_per_node) + " GPUs, " + point.library;
-    auto& [least, longest] = range.try_emplace(its, point.seconds, point.seconds).first->second;
-    least = std::min(least, point.seconds);
-    longest = std::max(longest, point.seconds);
-    most = std::max(most, longest / least);
-  }
-  if (most > kChance)
-    facts.notes.unknown.push_back("why times of one case differ by up to a factor of " +
-                                  number_to_text(rounded_to(2, most)) +
-                                  ": the median stands for them; are all files of one network?");
-}
-
-/// No more NICs than GPUs carry collectives: others are for storage and management.
-void limit_nics(NetworkFacts& facts) {
-  const int gpus = facts.gpus_per_node;
-  if (gpus == 0 || facts.nics_per_node <= gpus) return;
-  facts.notes.inferred.push_back("NICs: one a GPU; the files list " +
-                                 std::to_string(facts.nics_per_node));
-  facts.nics_per_node = gpus;
-}
-
 /// Links by the measured times. What they do not say is taken, and said.
 void fill_in_links(ImportedCluster& measured, NetworkFacts& facts) {
   auto& sources = measured.sources;
@@ -258,10 +207,10 @@ bool network_recognises(const FileHead& head) {
 
 Imported network_read(const std::vector<std::filesystem::path>& paths,
                       const ImportOptions& options) {
-  NetworkFacts facts;
+  std::vector<NetworkFacts> files;
   for (const std::filesystem::path& path : paths)
-    add(facts, facts_in(read_log(path), options.layout));
-  limit_nics(facts);
+    files.push_back(facts_in(read_log(path), options.layout));
+  NetworkFacts facts = joined(std::move(files));
   Imported imported;
   imported.kind = "network";
   imported.device = facts.device;
@@ -270,7 +219,6 @@ Imported network_read(const std::vector<std::filesystem::path>& paths,
   } catch (const ValueError& error) {
     throw DataError(paths.front().string(), 0, error.what());
   }
-  note_disagreement(facts);
   if (!options.machine) fill_in_links(*imported.cluster, facts);
   imported.notes = std::move(facts.notes);
   imported.world_size = imported.cluster->cluster.ranks();

@@ -201,25 +201,3 @@ TEST_CASE("a log of rccl-tests makes a cluster of AMD's GPUs", "[network]") {
   CHECK(all.cluster->cluster.nvlink_sharp == YesNo::No);
   CHECK_THAT(all.cluster->sources.at("intra_bandwidth"), Contains("as RCCL counts them"));
 }
-
-TEST_CASE("iperf3 gives a link's rate and half of its round trip", "[network]") {
-  // 9.4 Gb/s are 1.175 GB/s.
-  const Imported imported = network_of(
-      {R"({"start":{"version":"iperf 3.16","test_start":{"protocol":"TCP","num_streams":1}},
-           "end":{"streams":[{"sender":{"min_rtt":52,"mean_rtt":80}}],
-                  "sum_received":{"bits_per_second":9.4e9}}})"});
-  const Cluster& cluster = imported.cluster->cluster;
-  CHECK(cluster.nic.bandwidth.value == Approx(1.175e9));
-  CHECK(cluster.nic.latency.count() == Approx(26e-6));
-  CHECK(cluster.network_kind == NetworkKind::Tcp);
-  CHECK(cluster.nodes == 2);
-  const ImportedFiles files = files_of(imported, "m", shape_of(imported, {}), "my", {});
-  CHECK(files.files.size() == 1);  // no collective was measured
-  require_readable(files);
-
-  CHECK_THROWS_WITH(network_of({R"({"start":{"test_start":{"num_streams":1}},
-                                     "error":"unable to connect to server"})"}),
-                    Contains("iperf3 failed: unable to connect to server"));
-  CHECK_THROWS_WITH(network_of({R"({"start":{"version":"iperf 3.16"},"end":{}})"}),
-                    Contains("has no rate"));
-}
