@@ -88,7 +88,7 @@ double rate_received(const Iperf3Result& result) {
   const double received =
       json_number(json_member(json_member(result.end, "sum_received"), "bits_per_second"));
   if (received > 0) return received;
-  // UDP before 3.17 has one sum: the sender's, with the share of its packets that did not arrive.
+  // Some versions have one sum for UDP: the sender's, with the share of its packets that got lost.
   const Json& sum = json_member(result.end, "sum");
   const Json& of_sender = json_member(sum, "sender");
   const bool reversed =

@@ -78,8 +78,8 @@ void limit_nics(NetworkFacts& facts) {
   facts.nics_per_node = gpus;
 }
 
-/// What iperf3 measured between two nodes, beside all else. It may have gone over another network,
-/// as that of management; and sockets are not what NCCL uses on InfiniBand.
+/// Adds what iperf3 measured between two nodes. It may have used another network, that of
+/// management for instance, and its sockets are not what NCCL uses on InfiniBand.
 void add_sockets(NetworkFacts& all, const NetworkFacts& sockets) {
   const NetworkKind kind = all.network_kind;
   const std::optional<BytesPerSecond> other = all.nic_bandwidth;
@@ -98,8 +98,9 @@ void add_sockets(NetworkFacts& all, const NetworkFacts& sockets) {
   if (!all.nic_bandwidth) return;
   if (other && *other > *sockets.nic_bandwidth) {
     all.nic_bandwidth = other;
-    all.notes.unknown.push_back("why iperf3 reached " + to_text(*sockets.nic_bandwidth) + ": the " +
-                                to_text(*other) + " of another file are taken");
+    all.network_kind = kind;
+    return all.notes.unknown.push_back("why iperf3 reached " + to_text(*sockets.nic_bandwidth) +
+                                       ": the " + to_text(*other) + " of another file are taken");
   }
   const double leaving = least_leaving_node(all.points);
   const int nics =
