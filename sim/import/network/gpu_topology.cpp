@@ -15,9 +15,6 @@
 namespace gradcast {
 namespace {
 
-/// GB/s of an NVLink of V100 to H100, as NCCL counts it (src/graph/topo.h).
-constexpr double kNvlinkRate = 20e9;
-
 bool names_device(std::string_view word, std::string_view what) {
   return word.starts_with(what) && word.size() > what.size() && word.size() <= what.size() + 3 &&
          std::all_of(word.begin() + static_cast<std::ptrdiff_t>(what.size()), word.end(), is_digit);
@@ -126,21 +123,13 @@ NetworkFacts read_gpu_topology(const TextFile& file) {
   facts.notes.used.push_back(noted_name(file) + ": " + std::to_string(header.gpus) + " GPUs, " +
                              std::to_string(header.nics) + " NICs");
   if (header.gpus == 1) return facts;
-  if (!connected(links)) {
-    facts.intra_bandwidth = BytesPerSecond{kPcieRate};
-    const bool some = std::any_of(links.begin(), links.end(), [](const std::vector<int>& row) {
-      return std::any_of(row.begin(), row.end(), [](int count) { return count > 0; });
-    });
+  facts.nvlinks = connected(links) ? links_of_gpu(links) : 0;
+  const bool some = std::any_of(links.begin(), links.end(), [](const std::vector<int>& row) {
+    return std::any_of(row.begin(), row.end(), [](int count) { return count > 0; });
+  });
+  if (*facts.nvlinks == 0 && some)
     facts.notes.inferred.push_back(
-        "intra_bandwidth: PCIe of the third generation, 12 GB/s, as NCCL counts it" +
-        std::string(some ? "; NVLinks do not join all GPUs, so that collectives cross it" : ""));
-    return facts;
-  }
-  const int count = links_of_gpu(links);
-  facts.intra_bandwidth = BytesPerSecond{count * kNvlinkRate};
-  facts.notes.inferred.push_back("intra_bandwidth: " + std::to_string(count) +
-                                 " NVLinks of 20 GB/s a GPU, as NCCL counts those before "
-                                 "Blackwell");
+        noted_name(file) + ": NVLinks do not join all GPUs, so that collectives cross PCIe");
   return facts;
 }
 

@@ -42,7 +42,7 @@ void add(NetworkFacts& all, NetworkFacts one) {
   if (!one.nccl_settings.text.empty()) all.nccl_settings = one.nccl_settings;
   if (one.nic_bandwidth) all.nic_bandwidth = one.nic_bandwidth;
   if (one.nic_latency) all.nic_latency = one.nic_latency;
-  if (one.intra_bandwidth) all.intra_bandwidth = one.intra_bandwidth;
+  if (one.nvlinks) all.nvlinks = one.nvlinks;
   for (const auto list :
        {&ImportNotes::used, &ImportNotes::dropped, &ImportNotes::inferred, &ImportNotes::unknown})
     std::copy((one.notes.*list).begin(), (one.notes.*list).end(),

@@ -27,7 +27,7 @@ struct NetworkFacts {
   int nics_per_node = 0;
   std::optional<BytesPerSecond> nic_bandwidth{};  // of one flow
   std::optional<Seconds> nic_latency{};           // one way
-  std::optional<BytesPerSecond> intra_bandwidth{};
+  std::optional<int> nvlinks{};                   // of a GPU; 0: GPUs reach each other by PCIe
   ImportNotes notes;
 };
 

@@ -94,6 +94,35 @@ BytesPerSecond inside_of(const std::string& device) {
   return {120e9};
 }
 
+/// An NVLink of such a GPU as NCCL counts it (src/graph/topo.h).
+BytesPerSecond nvlink_of(GpuGeneration generation) {
+  if (generation == GpuGeneration::Blackwell) return {40.1e9};
+  if (generation == GpuGeneration::Hopper) return {20.6e9};
+  return {20e9};
+}
+
+/// Links inside a node: by the matrix of `nvidia-smi topo -m` where there is one.
+BytesPerSecond inside_by(const NetworkFacts& facts) {
+  if (!facts.nvlinks) return inside_of(facts.device);
+  if (*facts.nvlinks == 0) return {kPcieRate};
+  return {*facts.nvlinks * nvlink_of(generation_of(facts.device)).value};
+}
+
+/// The source of `inside_by`.
+std::string words_for_inside(const NetworkFacts& facts) {
+  const GpuGeneration generation = generation_of(facts.device);
+  if (!facts.nvlinks)
+    return is_amd(generation) ? "not measured: xGMI links of such GPUs as RCCL counts them"
+                              : "not measured: NVLinks of such GPUs as NCCL counts them, or PCIe";
+  if (*facts.nvlinks == 0)
+    return "inferred from the matrix of nvidia-smi topo -m: PCIe of the third generation, 12 GB/s, "
+           "as NCCL counts it";
+  return "inferred from the matrix of nvidia-smi topo -m: " + std::to_string(*facts.nvlinks) +
+         " NVLinks of " + number_to_text(nvlink_of(generation).value / 1e9) +
+         " GB/s a GPU, as NCCL counts " +
+         (generation == GpuGeneration::Unknown ? "those before Hopper" : "those of such GPUs");
+}
+
 NetworkFacts facts_in(const TextFile& file, const SaidLayout& said) {
   const std::string_view begin = std::string_view(file.content).substr(0, kNetworkHead);
   for (const NetworkFormat& format : kFormats)
@@ -155,9 +184,8 @@ ImportedCluster cluster_in(const NetworkFacts& facts) {
     cluster.nccl_settings = facts.nccl_settings;
     sources["nccl_settings"] = kFile;
   }
-  const bool nvlink = has_nvlink(facts.device);
-  cluster.intra = {facts.intra_bandwidth.value_or(inside_of(facts.device)),
-                   nvlink ? kNvlinkStep : kPcieStep};
+  const bool nvlink = facts.nvlinks ? *facts.nvlinks > 0 : has_nvlink(facts.device);
+  cluster.intra = {inside_by(facts), nvlink ? kNvlinkStep : kPcieStep};
   cluster.nic = {
       facts.nic_bandwidth.value_or(BytesPerSecond{12e9}),
       facts.nic_latency.value_or(facts.network_kind == NetworkKind::Tcp ? kTcpStep : kNetworkStep)};
@@ -185,16 +213,13 @@ void fill_in_links(ImportedCluster& measured, NetworkFacts& facts) {
                            ? "not crossed by one node: any value gives the same"
                            : "not measured: 100 Gbit/s is assumed");
   say("nic_latency", kStep);
-  say("intra_bandwidth", measured.cluster.gpus_per_node == 1 ? "not crossed by one GPU"
-                         : facts.intra_bandwidth ? "inferred from the matrix of nvidia-smi topo -m"
-                         : is_amd(measured.cluster.gpu_generation)
-                             ? "not measured: xGMI links of such GPUs as RCCL counts them"
-                             : "not measured: NVLinks of such GPUs as NCCL counts them, or PCIe");
+  say("intra_bandwidth",
+      measured.cluster.gpus_per_node == 1 ? "not crossed by one GPU" : words_for_inside(facts));
   say("intra_latency", kStep);
   for (const char* property : {"nic_bandwidth", "nic_latency", "intra_bandwidth", "intra_latency"})
     if (sources[property].starts_with("not measured"))
       facts.notes.unknown.push_back(std::string(property) + ": " + sources[property]);
-    else if (sources[property].starts_with("derived"))
+    else if (sources[property].starts_with("derived") || sources[property].starts_with("inferred"))
       facts.notes.inferred.push_back(std::string(property) + ": " + sources[property]);
 }
 

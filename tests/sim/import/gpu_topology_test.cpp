@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/base/text.hpp"
+#include "tests/sim/import/nccl_tests_logs.hpp"
 #include "tests/sim/import/network_imports.hpp"
 
 using namespace gradcast;
@@ -76,6 +77,25 @@ TEST_CASE("pairs joined by NVLink leave the way between them to PCIe", "[network
       {matrix({"X NV12 SYS SYS", "NV12 X SYS SYS", "SYS SYS X NV12", "SYS SYS NV12 X"})});
   CHECK(pairs.cluster->cluster.intra.bandwidth.value == Approx(12e9));
   CHECK_THAT(join(pairs.notes.inferred), Contains("NVLinks do not join all GPUs"));
+}
+
+TEST_CASE("an NVLink has the rate of its GPU's generation, where a log names that", "[network]") {
+  const auto beside = [](const std::string& gpu) {
+    std::string devices = ranks(2, 8);
+    const std::string ours = "NVIDIA A100-SXM4-40GB";
+    for (std::size_t at = devices.find(ours); at != std::string::npos; at = devices.find(ours))
+      devices.replace(at, ours.size(), gpu);
+    const Imported imported =
+        network_of({alike(8, "NV18"), "all_reduce_perf\n" + kBegin + devices + kHeader +
+                                          nccl_row(1'000'000, 100, 1.875) + "\n"});
+    return imported.cluster->cluster.intra.bandwidth.value;
+  };
+  CHECK(beside("NVIDIA B200") == Approx(18 * 40.1e9));
+  CHECK(beside("NVIDIA H100 80GB HBM3") == Approx(18 * 20.6e9));
+  const Imported alone = network_of({alike(8, "NV18")});
+  CHECK_THAT(join(alone.notes.inferred),
+             Contains("18 NVLinks of 20 GB/s a GPU, as NCCL counts those before Hopper"));
+  CHECK(alone.cluster->cluster.intra.latency.count() == Approx(3.4e-6));  // a step over NVLink
 }
 
 TEST_CASE("whatever stands between the GPUs and their CPUs is a NIC", "[network]") {
