@@ -45,6 +45,11 @@ bool is_tar(std::string_view bytes) {
   return bytes.size() > kMagic && bytes.substr(kMagic).starts_with("ustar");
 }
 
+/// What Windows' PowerShell writes with `>`.
+bool is_utf16(std::string_view bytes) {
+  return bytes.starts_with("\xff\xfe") || bytes.starts_with("\xfe\xff");
+}
+
 std::vector<std::string> known_kinds() {
   std::vector<std::string> names;
   for (const ImportReader& reader : kReaders) names.emplace_back(reader.name);
@@ -59,6 +64,9 @@ const ImportReader& reader_for(const std::filesystem::path& path) {
                     "is a tar archive; unpack it (tar -xf), and import the file that was in it");
   for (const ImportReader& reader : kReaders)
     if (reader.recognises(head)) return reader;
+  if (is_utf16(head.bytes))
+    throw DataError(path.string(), 0,
+                    "is text in UTF-16; make it UTF-8 (iconv -f UTF-16 -t UTF-8), and import that");
   throw DataError(path.string(), 0,
                   "is none of the kinds that can be imported (" + join(known_kinds()) +
                       "; `gradcast import --help` says what they are); --kind forces one");

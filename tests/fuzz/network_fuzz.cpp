@@ -1,5 +1,7 @@
 // room: import
-// words: sim/import/network/nccl_tests.cpp sim/import/network/osu.cpp sim/import/network/iperf3.cpp
+// words: sim/import/network/nccl_tests.cpp sim/import/network/nccl_lines.cpp
+// sim/import/network/nccl_table.cpp sim/import/network/nccl_tests_json.cpp
+// sim/import/network/osu.cpp sim/import/network/iperf3.cpp
 // sim/import/network/gpu_topology.cpp
 
 #include "sim/import/readers.hpp"

@@ -23,6 +23,14 @@ constexpr double kFastestNic = 50e9;
 /// More measured times than these would take long, and decide nothing else.
 constexpr std::size_t kMostDeciding = 64;
 
+/// Whether NCCL's model has a time for it.
+bool of_nccl(const CurvePoint& point) {
+  return point.library.starts_with("nccl") && outcome_named(point.collective);
+}
+
+/// Whether it may decide a link's bandwidth.
+bool decides_bandwidth(const CurvePoint& point) { return point.bytes >= kLarge && of_nccl(point); }
+
 /// The two smallest or largest sizes of each collective and layout on one or on several nodes; of
 /// very many such times an even choice.
 std::vector<CurvePoint> edge(const CollectiveCurve& curve, bool several, bool smallest) {
@@ -36,10 +44,8 @@ std::vector<CurvePoint> edge(const CollectiveCurve& curve, bool several, bool sm
     });
     const auto count = std::min<std::ptrdiff_t>(2, last - first);
     for (auto at = smallest ? first : last - count; at != (smallest ? first + count : last); ++at) {
-      const bool fits = smallest ? at->bytes <= kSmall : at->bytes >= kLarge;
-      if (fits && (at->nodes > 1) == several && outcome_named(at->collective) &&
-          at->library.starts_with("nccl"))
-        taken.push_back(*at);
+      const bool fits = smallest ? at->bytes <= kSmall && of_nccl(*at) : decides_bandwidth(*at);
+      if (fits && (at->nodes > 1) == several) taken.push_back(*at);
     }
     first = last;
   }
@@ -115,9 +121,9 @@ void derive(ImportedCluster& measured, bool several, Link& link, const std::stri
            : words_for(small, "of up to 64 KiB");
 }
 
-/// The least number of NICs with which none carries more than the fastest does.
-int nics_of(const ImportedCluster& measured) {
-  double most = 0;  // bytes a second that leave a node
+/// Bytes a second that leave a node in the fastest ring.
+double bytes_leaving_node(const ImportedCluster& measured) {
+  double most = 0;
   for (const CurvePoint& point : measured.curve)
     if (const auto outcome = outcome_named(point.collective);
         outcome && point.nodes > 1 && point.gpus_per_node == measured.cluster.gpus_per_node) {
@@ -125,20 +131,33 @@ int nics_of(const ImportedCluster& measured) {
       most = std::max(most, ring_steps(*outcome, ranks) / ranks *
                                 static_cast<double>(point.bytes.count) / point.seconds.count());
     }
-  const int gpus = measured.cluster.gpus_per_node;
-  for (int nics = 1; nics < gpus; ++nics)
-    if (gpus % nics == 0 && most / nics <= kFastestNic) return nics;
-  return gpus;
+  return most;
 }
 
 }  // namespace
+
+double least_leaving_node(const std::vector<CurvePoint>& points) {
+  double most = 0;
+  for (const CurvePoint& point : points)
+    if (point.nodes > 1 && decides_bandwidth(point))
+      most =
+          std::max(most, ring_steps(*outcome_named(point.collective), point.nodes) / point.nodes *
+                             static_cast<double>(point.bytes.count) / point.seconds.count());
+  return most;
+}
+
+int fewest_nics(double bytes_per_second, int gpus) {
+  for (int nics = 1; nics < gpus; ++nics)
+    if (gpus % nics == 0 && bytes_per_second / nics <= kFastestNic) return nics;
+  return std::max(1, gpus);
+}
 
 void derive_links(ImportedCluster& measured) {
   Cluster& cluster = measured.cluster;
   const bool several = std::any_of(measured.curve.begin(), measured.curve.end(),
                                    [](const CurvePoint& point) { return point.nodes > 1; });
   if (several && !measured.sources.contains("nics_per_node")) {
-    cluster.nics_per_node = nics_of(measured);
+    cluster.nics_per_node = fewest_nics(bytes_leaving_node(measured), cluster.gpus_per_node);
     if (cluster.nics_per_node > 1)
       measured.sources["nics_per_node"] =
           "inferred: as few as carry the measured bandwidth at 400 Gb/s each";

@@ -1,6 +1,9 @@
 // The links of a cluster, worked out from measured times of collectives.
 #pragma once
+#include <vector>
+
 #include "sim/import/imported.hpp"
+#include "sim/inputs/collective_curve.hpp"
 
 namespace gradcast {
 
@@ -9,5 +12,13 @@ namespace gradcast {
 /// collective and number of nodes decide the bandwidth, and the two smallest, up to 64 KiB, the
 /// latency. Says in `sources` how; a value that has a source stays.
 void derive_links(ImportedCluster& measured);
+
+/// Bytes a second that leave a node in NCCL's fastest collective on several nodes, of 1 MiB or
+/// more, by whatever algorithm; 0 for none. An all-reduce of N nodes sends 2 (N - 1) / N of its
+/// bytes.
+double least_leaving_node(const std::vector<CurvePoint>& points);
+
+/// The least number of NICs of so many GPUs with which none carries more than 400 Gb/s.
+int fewest_nics(double bytes_per_second, int gpus);
 
 }  // namespace gradcast

@@ -28,6 +28,13 @@ TextFile read_log(const std::filesystem::path& path) {
 
 bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
 
+bool is_date(std::string_view word) {
+  if (word.size() != 10) return false;
+  for (std::size_t at = 0; at < word.size(); ++at)
+    if (at == 4 || at == 7 ? word[at] != '-' : !is_digit(word[at])) return false;
+  return true;
+}
+
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
   for (std::size_t at = 0; at < line.size();) {
@@ -42,6 +49,8 @@ std::vector<std::string_view> words_of(std::string_view line) {
 std::string_view without_prefix(std::string_view line) {
   line = trimmed(line);
   while (line.starts_with('>')) line = trimmed(line.substr(1));  // a quotation
+  if (line.size() > 19 && is_date(line.substr(0, 10)) && line[10] == 'T' && line[13] == ':')
+    line = trimmed(line.substr(std::min(line.find_first_of(" \t"), line.size())));
   const std::size_t blank = line.find_first_of(" \t");
   std::size_t end = line.find(">:");
   if (line.starts_with('[') && end != std::string_view::npos && end < blank)

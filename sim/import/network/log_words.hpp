@@ -16,11 +16,14 @@ TextFile read_log(const std::filesystem::path& path);
 
 bool is_digit(char letter);
 
+/// "2025-03-04".
+bool is_date(std::string_view word);
+
 /// The words between blanks.
 std::vector<std::string_view> words_of(std::string_view line);
 
-/// The line without what mpirun, srun, pdsh or a quotation put before it: "[1,0]<stdout>:", "0: ",
-/// "node7: ", "> ".
+/// The line without what mpirun, srun, pdsh, kubectl or a quotation put before it:
+/// "[1,0]<stdout>:", "0: ", "node7: ", "2025-05-01T12:00:00.123456789Z ", "> ".
 std::string_view without_prefix(std::string_view line);
 
 /// The line without escape codes of colours, also those whose first byte a web page has dropped:

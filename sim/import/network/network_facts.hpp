@@ -27,7 +27,7 @@ struct NetworkFacts {
   int nics_per_node = 0;
   std::optional<BytesPerSecond> nic_bandwidth{};  // of one flow
   std::optional<Seconds> nic_latency{};           // one way
-  std::optional<BytesPerSecond> intra_bandwidth{};
+  std::optional<int> nvlinks{};                   // of a GPU; 0: GPUs reach each other by PCIe
   ImportNotes notes;
 };
 
@@ -41,6 +41,10 @@ inline constexpr std::size_t kNetworkHead = std::size_t{1} << 16;
 
 bool is_nccl_tests(std::string_view begin);
 NetworkFacts read_nccl_tests(const TextFile& file);
+
+/// The file that nccl-tests' -J writes.
+bool is_nccl_tests_json(std::string_view begin);
+NetworkFacts read_nccl_tests_json(const TextFile& file);
 
 /// `said`: the ranks of a collective's table, which does not list them.
 bool is_osu(std::string_view begin);

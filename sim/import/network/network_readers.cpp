@@ -1,14 +1,15 @@
 // The reader of measurements of a cluster, as readers.def names it: several files make one cluster.
 #include <algorithm>
 #include <array>
-#include <iterator>
-#include <map>
+#include <utility>
+#include <vector>
 
 #include "sim/base/clean_text.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/text_file.hpp"
 #include "sim/import/network/derived_links.hpp"
+#include "sim/import/network/joined_facts.hpp"
 #include "sim/import/network/log_words.hpp"
 #include "sim/import/network/network_facts.hpp"
 #include "sim/import/readers.hpp"
@@ -32,6 +33,8 @@ struct NetworkFormat {
 constexpr std::array kFormats = {
     NetworkFormat{is_nccl_tests,
                   [](const TextFile& file, const SaidLayout&) { return read_nccl_tests(file); }},
+    NetworkFormat{is_nccl_tests_json, [](const TextFile& file,
+                                         const SaidLayout&) { return read_nccl_tests_json(file); }},
     NetworkFormat{is_osu, read_osu},
     NetworkFormat{is_iperf3,
                   [](const TextFile& file, const SaidLayout&) { return read_iperf3(file); }},
@@ -91,34 +94,40 @@ BytesPerSecond inside_of(const std::string& device) {
   return {120e9};
 }
 
+/// An NVLink of such a GPU as NCCL counts it (src/graph/topo.h).
+BytesPerSecond nvlink_of(GpuGeneration generation) {
+  if (generation == GpuGeneration::Blackwell) return {40.1e9};
+  if (generation == GpuGeneration::Hopper) return {20.6e9};
+  return {20e9};
+}
+
+/// Links inside a node: by the matrix of `nvidia-smi topo -m` where there is one.
+BytesPerSecond inside_by(const NetworkFacts& facts) {
+  if (!facts.nvlinks) return inside_of(facts.device);
+  if (*facts.nvlinks == 0) return {kPcieRate};
+  return {*facts.nvlinks * nvlink_of(generation_of(facts.device)).value};
+}
+
+/// The source of `inside_by`.
+std::string words_for_inside(const NetworkFacts& facts) {
+  const GpuGeneration generation = generation_of(facts.device);
+  if (!facts.nvlinks)
+    return is_amd(generation) ? "not measured: xGMI links of such GPUs as RCCL counts them"
+                              : "not measured: NVLinks of such GPUs as NCCL counts them, or PCIe";
+  if (*facts.nvlinks == 0)
+    return "inferred from the matrix of nvidia-smi topo -m: PCIe of the third generation, 12 GB/s, "
+           "as NCCL counts it";
+  return "inferred from the matrix of nvidia-smi topo -m: " + std::to_string(*facts.nvlinks) +
+         " NVLinks of " + number_to_text(nvlink_of(generation).value / 1e9) +
+         " GB/s a GPU, as NCCL counts " +
+         (generation == GpuGeneration::Unknown ? "those before Hopper" : "those of such GPUs");
+}
+
 NetworkFacts facts_in(const TextFile& file, const SaidLayout& said) {
   const std::string_view begin = std::string_view(file.content).substr(0, kNetworkHead);
   for (const NetworkFormat& format : kFormats)
     if (format.recognises(begin)) return format.read(file, said);
   return kFormats.front().read(file, said);  // --kind forced it: this says what is missing
-}
-
-void add(NetworkFacts& all, NetworkFacts one) {
-  all.kind = all.kind.empty() || all.kind == one.kind ? one.kind : "several kinds";
-  all.points.insert(all.points.end(), std::make_move_iterator(one.points.begin()),
-                    std::make_move_iterator(one.points.end()));
-  all.nodes = std::max(all.nodes, one.nodes);
-  all.gpus_per_node = std::max(all.gpus_per_node, one.gpus_per_node);
-  all.nics_per_node = std::max(all.nics_per_node, one.nics_per_node);
-  if (all.device.empty()) all.device = one.device;
-  if (!one.device.empty() && one.device != all.device)
-    all.notes.unknown.push_back("why the files name two GPUs, " + all.device + " and " +
-                                one.device + ": are they of one cluster?");
-  if (one.network_kind != NetworkKind::Unknown) all.network_kind = one.network_kind;
-  if (one.nvlink_sharp) all.nvlink_sharp = one.nvlink_sharp;
-  if (!one.nccl_settings.text.empty()) all.nccl_settings = one.nccl_settings;
-  if (one.nic_bandwidth) all.nic_bandwidth = one.nic_bandwidth;
-  if (one.nic_latency) all.nic_latency = one.nic_latency;
-  if (one.intra_bandwidth) all.intra_bandwidth = one.intra_bandwidth;
-  for (const auto list :
-       {&ImportNotes::used, &ImportNotes::dropped, &ImportNotes::inferred, &ImportNotes::unknown})
-    std::copy((one.notes.*list).begin(), (one.notes.*list).end(),
-              std::back_inserter(all.notes.*list));
 }
 
 /// The machine that somebody names, with the measured times and their nodes.
@@ -175,9 +184,8 @@ ImportedCluster cluster_in(const NetworkFacts& facts) {
     cluster.nccl_settings = facts.nccl_settings;
     sources["nccl_settings"] = kFile;
   }
-  const bool nvlink = has_nvlink(facts.device);
-  cluster.intra = {facts.intra_bandwidth.value_or(inside_of(facts.device)),
-                   nvlink ? kNvlinkStep : kPcieStep};
+  const bool nvlink = facts.nvlinks ? *facts.nvlinks > 0 : has_nvlink(facts.device);
+  cluster.intra = {inside_by(facts), nvlink ? kNvlinkStep : kPcieStep};
   cluster.nic = {
       facts.nic_bandwidth.value_or(BytesPerSecond{12e9}),
       facts.nic_latency.value_or(facts.network_kind == NetworkKind::Tcp ? kTcpStep : kNetworkStep)};
@@ -185,26 +193,6 @@ ImportedCluster cluster_in(const NetworkFacts& facts) {
   if (facts.nic_latency) sources["nic_latency"] = kFile;
   require_possible(cluster);
   return measured;
-}
-
-/// Files of one cluster should agree, up to chance.
-void note_disagreement(NetworkFacts& facts) {
-  constexpr double kChance = 1.5;
-  std::map<std::string, std::pair<Seconds, Seconds>> range;  // by case
-  double most = 1;
-  for (const CurvePoint& point : facts.points) {
-    const std::string its = point.collective + " of " + to_text(point.bytes) + " on " +
-                            std::to_string(point.nodes) + " x " +
-                            std::to_string(point.gpus_per_node) + " GPUs, " + point.library;
-    auto& [least, longest] = range.try_emplace(its, point.seconds, point.seconds).first->second;
-    least = std::min(least, point.seconds);
-    longest = std::max(longest, point.seconds);
-    most = std::max(most, longest / least);
-  }
-  if (most > kChance)
-    facts.notes.unknown.push_back("why times of one case differ by up to a factor of " +
-                                  number_to_text(rounded_to(2, most)) +
-                                  ": the median stands for them; are all files of one network?");
 }
 
 /// Links by the measured times. What they do not say is taken, and said.
@@ -225,16 +213,13 @@ void fill_in_links(ImportedCluster& measured, NetworkFacts& facts) {
                            ? "not crossed by one node: any value gives the same"
                            : "not measured: 100 Gbit/s is assumed");
   say("nic_latency", kStep);
-  say("intra_bandwidth", measured.cluster.gpus_per_node == 1 ? "not crossed by one GPU"
-                         : facts.intra_bandwidth ? "inferred from the matrix of nvidia-smi topo -m"
-                         : is_amd(measured.cluster.gpu_generation)
-                             ? "not measured: xGMI links of such GPUs as RCCL counts them"
-                             : "not measured: NVLinks of such GPUs as NCCL counts them, or PCIe");
+  say("intra_bandwidth",
+      measured.cluster.gpus_per_node == 1 ? "not crossed by one GPU" : words_for_inside(facts));
   say("intra_latency", kStep);
   for (const char* property : {"nic_bandwidth", "nic_latency", "intra_bandwidth", "intra_latency"})
     if (sources[property].starts_with("not measured"))
       facts.notes.unknown.push_back(std::string(property) + ": " + sources[property]);
-    else if (sources[property].starts_with("derived"))
+    else if (sources[property].starts_with("derived") || sources[property].starts_with("inferred"))
       facts.notes.inferred.push_back(std::string(property) + ": " + sources[property]);
 }
 
@@ -247,9 +232,10 @@ bool network_recognises(const FileHead& head) {
 
 Imported network_read(const std::vector<std::filesystem::path>& paths,
                       const ImportOptions& options) {
-  NetworkFacts facts;
+  std::vector<NetworkFacts> files;
   for (const std::filesystem::path& path : paths)
-    add(facts, facts_in(read_log(path), options.layout));
+    files.push_back(facts_in(read_log(path), options.layout));
+  NetworkFacts facts = joined(std::move(files));
   Imported imported;
   imported.kind = "network";
   imported.device = facts.device;
@@ -258,7 +244,6 @@ Imported network_read(const std::vector<std::filesystem::path>& paths,
   } catch (const ValueError& error) {
     throw DataError(paths.front().string(), 0, error.what());
   }
-  note_disagreement(facts);
   if (!options.machine) fill_in_links(*imported.cluster, facts);
   imported.notes = std::move(facts.notes);
   imported.world_size = imported.cluster->cluster.ranks();

@@ -4,7 +4,13 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "sim/base/clean_text.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/import/network/log_words.hpp"
@@ -13,43 +19,95 @@
 namespace gradcast {
 namespace {
 
+constexpr std::string_view kOsuMark = "# OSU ";
+
 struct OsuTest {
-  std::string_view title;       // "# OSU MPI-CUDA Allreduce Latency Test v7.2"
+  std::string_view title;       // all of it: "Allreduce Latency Test"
   std::string_view collective;  // "": between two processes
   bool of_a_rank;               // the size is a rank's part, not that of all
 };
-constexpr std::array<OsuTest, 10> kOsuTests = {
-    {{"Allreduce Latency", "all-reduce", false},
-     {"Allgather Latency", "all-gather", true},
-     {"Reduce_scatter Latency", "reduce-scatter", false},
-     {"Broadcast Latency", "broadcast", false},
-     {"All-to-All Personalized Exchange Latency", "all-to-all", true},
-     {"Reduce Latency", "reduce", false},
-     {"Gather Latency", "gather", true},
-     {"Scatter Latency", "scatter", true},
-     {"Latency Test", "", false},
-     {"Bandwidth Test", "", false}}};
+constexpr std::string_view kOsuLatency = "Latency Test";
+constexpr std::string_view kOsuBandwidth = "Bandwidth Test";
+constexpr std::array<OsuTest, 11> kOsuTests = {
+    {{"Allreduce Latency Test", "all-reduce", false},
+     {"Allgather Latency Test", "all-gather", true},
+     {"Reduce_scatter Latency Test", "reduce-scatter", false},
+     {"Broadcast Latency Test", "broadcast", false},
+     {"All-to-All Personalized Exchange Latency Test", "all-to-all", true},
+     {"All-to-All Latency Test", "all-to-all", true},  // the non-blocking one's name
+     {"Reduce Latency Test", "reduce", false},
+     {"Gather Latency Test", "gather", true},
+     {"Scatter Latency Test", "scatter", true},
+     {kOsuLatency, "", false},
+     {kOsuBandwidth, "", false}}};
+
+/// Column of a non-blocking collective's table: its time while nothing is computed.
+constexpr std::string_view kPureCommunication = "Pure Comm.(us)";
 
 std::string_view line_at(std::string_view text, std::size_t begin) {
   return text.substr(begin, std::min(text.find('\n', begin), text.size()) - begin);
 }
 
-/// "1024      55.48     24.05": the first two numbers.
-std::optional<std::pair<std::int64_t, double>> osu_row(std::string_view line) {
+/// The size, and the number in a column: "1024      55.48     24.05".
+std::optional<std::pair<std::int64_t, double>> osu_row(std::string_view line, std::size_t column) {
   const std::vector<std::string_view> words = words_of(line);
-  if (words.size() < 2) return std::nullopt;
+  if (words.size() <= column) return std::nullopt;
   try {
-    return std::pair(parse_integer(words[0]), parse_number(words[1]));
+    return std::pair(parse_integer(words[0]), parse_number(words[column]));
   } catch (const ValueError&) {
     return std::nullopt;
   }
 }
 
-const OsuTest* osu_test_of(std::string_view line) {
+/// A line "# OSU MPI-CUDA Non-blocking Allreduce Latency Test v7.2".
+struct OsuTitle {
+  std::string whole;          // "MPI-CUDA Non-blocking Allreduce Latency Test"
+  std::string library;        // "mpi", "nccl"; "" for another one
+  std::string test;           // "Allreduce Latency Test"
+  bool non_blocking = false;  // it overlaps with computation
+};
+
+OsuTitle osu_title_in(std::string_view line) {
+  const std::vector<std::string_view> words =
+      words_of(line.substr(line.find(kOsuMark) + kOsuMark.size()));
+  OsuTitle title;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool version = words[i].size() > 1 && words[i][0] == 'v' && is_digit(words[i][1]);
+    if (version && i > 0) break;
+    title.whole += (i > 0 ? " " : "") + std::string(words[i]);
+    if (i == 1 && words[i] == "Non-blocking")
+      title.non_blocking = true;
+    else if (i > 0)
+      title.test += (title.test.empty() ? "" : " ") + std::string(words[i]);
+  }
+  if (words.empty()) return title;
+  const std::string_view library = words[0].substr(0, words[0].find('-'));
+  if (library == "MPI") title.library = "mpi";
+  if (library == "NCCL" || library == "XCCL") title.library = "nccl";
+  title.whole = shortened(clean_text(one_line(title.whole)), 100);
+  return title;
+}
+
+/// nullptr for a test that is not read.
+const OsuTest* osu_test_of(const OsuTitle& title) {
+  if (title.library.empty()) return nullptr;
   const auto found = std::find_if(kOsuTests.begin(), kOsuTests.end(), [&](const OsuTest& test) {
-    return line.find(test.title) != std::string_view::npos;
+    return title.test == test.title && (!title.non_blocking || !test.collective.empty());
   });
   return found == kOsuTests.end() ? nullptr : &*found;
+}
+
+/// The place of a column below "# Size    Overall(us)    Pure Comm.(us)": two blanks or more stand
+/// between names. 0: no such column.
+std::size_t osu_column(std::string_view header, std::string_view name) {
+  std::size_t column = 0;
+  for (std::size_t at = 0; at < header.size(); ++column) {
+    std::size_t end = std::min(header.find("  ", at), header.size());
+    if (header.substr(at, end - at) == name) return column;
+    while (end < header.size() && header[end] == ' ') ++end;
+    at = end;
+  }
+  return 0;
 }
 
 class OsuTable {
@@ -63,17 +121,16 @@ class OsuTable {
     for (std::size_t begin = 0; begin < text.size(); begin = text.find('\n', begin) + 1) {
       const std::string_view line = line_at(text, begin);
       ++line_;
-      if (line.find("# OSU ") != std::string_view::npos) {
-        test_ = osu_test_of(line);
-        library_ = line.find("NCCL") != std::string_view::npos ||
-                           line.find("XCCL") != std::string_view::npos
-                       ? "nccl"
-                       : "mpi";
-      } else if (const auto row = osu_row(line); row && test_ != nullptr) {
+      if (line.find(kOsuMark) != std::string_view::npos)
+        begin_table(osu_title_in(line));
+      else if (const std::size_t at = line.find("# Size"); at != std::string_view::npos)
+        take_header(line.substr(at + 2));
+      else if (const auto row = osu_row(line, column_); row && test_ != nullptr)
         take(row->first, row->second);
-      }
       if (text.find('\n', begin) == std::string_view::npos) break;
     }
+    if (rows_ == 0 && !refused_.empty())
+      throw DataError(file_.path.string(), refused_line_, refused_);
     if (rows_ == 0)
       throw DataError(file_.path.string(), 0,
                       "has no table of OSU's collectives, latency or bandwidth: no row like '1024 "
@@ -83,16 +140,50 @@ class OsuTable {
   }
 
  private:
+  void begin_table(OsuTitle title) {
+    title_ = std::move(title);
+    title_line_ = line_;
+    column_ = 1;
+    test_ = osu_test_of(title_);
+    if (test_ != nullptr) return;
+    if (title_.test == "Bi-Directional Bandwidth Test")
+      return refuse("which adds up both directions of a link: run osu_bw");
+    refuse(
+        "which is not read; these are: osu_latency, osu_bw, and osu_ allreduce, allgather, "
+        "reduce_scatter, bcast, alltoall, reduce, gather, scatter");
+  }
+
+  void take_header(std::string_view header) {
+    while (header.ends_with('\r') || header.ends_with(' ')) header.remove_suffix(1);
+    if (!title_.non_blocking || test_ == nullptr) return;
+    column_ = osu_column(header, kPureCommunication);
+    if (column_ > 0) return;
+    test_ = nullptr;
+    refuse("whose table has no column " + in_quotes(std::string(kPureCommunication)));
+  }
+
+  void refuse(const std::string& why) {
+    const std::string what = "is OSU's " + in_quotes(title_.whole) + ", " + why;
+    if (refused_.empty()) {
+      refused_ = what;
+      refused_line_ = title_line_;
+    }
+    constexpr std::size_t kMostNotes = 20;
+    if (facts_.notes.dropped.size() < kMostNotes)
+      facts_.notes.dropped.push_back(noted_name(file_) + ": line " + std::to_string(title_line_) +
+                                     " " + what);
+  }
+
   void take(std::int64_t bytes, double value) {
     constexpr std::int64_t kMostBytes = std::int64_t{1} << 40;
     if (bytes < 0 || bytes > kMostBytes || !(value > 0) || value > 1e12) return;
     if (++rows_ > kMostOsuRows)
       throw DataError(file_.path.string(), line_,
                       "more than " + std::to_string(kMostOsuRows) + " rows");
-    if (test_->title == "Latency Test") {
+    if (test_->title == kOsuLatency) {
       const Seconds latency{value * 1e-6};
       facts_.nic_latency = std::min(latency, facts_.nic_latency.value_or(latency));
-    } else if (test_->title == "Bandwidth Test") {
+    } else if (test_->title == kOsuBandwidth) {
       const BytesPerSecond rate{value * 1e6};
       facts_.nic_bandwidth = std::max(rate, facts_.nic_bandwidth.value_or(rate));
     } else if (bytes > 0) {
@@ -116,7 +207,7 @@ class OsuTable {
     facts_.nodes = nodes;
     facts_.gpus_per_node = gpus;
     facts_.points.push_back({std::string(test_->collective), nodes, gpus,
-                             Bytes{bytes * (test_->of_a_rank ? ranks : 1)}, library_,
+                             Bytes{bytes * (test_->of_a_rank ? ranks : 1)}, title_.library,
                              Seconds{microseconds * 1e-6}});
   }
 
@@ -126,7 +217,11 @@ class OsuTable {
   const SaidLayout& said_;
   NetworkFacts facts_;
   const OsuTest* test_ = nullptr;
-  std::string library_;
+  OsuTitle title_;
+  std::size_t title_line_ = 0;
+  std::size_t column_ = 1;  // of the time or rate
+  std::string refused_;     // the first table that is not read, and why
+  std::size_t refused_line_ = 0;
   std::size_t line_ = 0;
   int rows_ = 0;
 };
@@ -134,7 +229,7 @@ class OsuTable {
 }  // namespace
 
 bool is_osu(std::string_view begin) {
-  return begin.find("# OSU ") != std::string_view::npos &&
+  return begin.find(kOsuMark) != std::string_view::npos &&
          begin.find(" Test") != std::string_view::npos;
 }
 

@@ -21,10 +21,13 @@
 namespace gradcast {
 namespace {
 
-constexpr std::array<std::string_view, 12> kArguments = {"use_distributed_optimizer",
+constexpr std::array<std::string_view, 15> kArguments = {"use_distributed_optimizer",
                                                          "overlap_grad_reduce",
                                                          "overlap_param_gather",
                                                          "ddp_bucket_size",
+                                                         "ddp_num_buckets",
+                                                         "num_distributed_optimizer_instances",
+                                                         "outer_dp_sharding_strategy",
                                                          "params_dtype",
                                                          "accumulate_allreduce_grads_in_fp32",
                                                          "use_torch_fsdp2",

@@ -127,7 +127,7 @@ ImportedRun row_of(const RunOfLog& run, const ImportOptions& options, Seconds co
   const LoggedSetup& setup = run.logged.setup;
   const auto as_sent = [&] {
     try {
-      return sent_as(run.trainer, setup, run.ranks, run.gpus_per_node);
+      return sent_as(run.trainer, setup, run.ranks, run.gpus_per_node, options.said.elements);
     } catch (const ValueError& error) {
       throw run.failure(error.what());
     }

@@ -64,21 +64,57 @@ SentAs sent_by_torchtitan(const LoggedSetup& setup, std::int64_t ranks, int gpus
   return sent;
 }
 
+/// The number that an argument has; `none` for "None", and where the log does not show it.
+std::int64_t counted(const LoggedSetup& setup, const char* argument, std::int64_t none) {
+  try {
+    return parse_count(setup.argument(argument));
+  } catch (const ValueError&) {
+    return none;
+  }
+}
+
 /// Megatron's DDP: all gradients after backward, or buckets of a number of elements.
-void bucket(SentAs& sent, const LoggedSetup& setup, std::int64_t ranks, int bytes) {
+/// `parameters`: of the model.
+void bucket(SentAs& sent, const LoggedSetup& setup, std::int64_t ranks, std::int64_t parameters,
+            int bytes) {
   sent.overlap = setup.argument("overlap_grad_reduce") == "True";
   sent.fusion = parse_fusion("merged");
   if (!sent.overlap) return;
-  std::int64_t elements = std::max<std::int64_t>(40'000'000, 1'000'000 * ranks);
-  try {
-    elements = parse_count(setup.argument("ddp_bucket_size"));
-  } catch (const ValueError&) {
-    // "None": its own choice
-  }
+  const std::int64_t own_choice = std::max<std::int64_t>(40'000'000, 1'000'000 * ranks);
+  std::int64_t elements = counted(setup, "ddp_bucket_size", own_choice);
+  const std::int64_t buckets = counted(setup, "ddp_num_buckets", 0);
+  if (buckets > 0 && parameters > 0) elements = std::max<std::int64_t>(1, parameters / buckets);
   sent.fusion = {Fusion::Kind::Size, Bytes{elements * bytes}};
 }
 
-SentAs sent_by_megatron(const LoggedSetup& setup, std::int64_t ranks) {
+/// Ranks that share shards, where Megatron-LM divides data parallelism into instances. Throws
+/// ValueError if a measured row cannot say it: those have shards of a node's ranks in FSDP alone.
+std::int64_t ranks_of_instance(const LoggedSetup& setup, std::int64_t ranks, bool fully,
+                               int gpus_per_node) {
+  constexpr const char* kInstances = "num_distributed_optimizer_instances";
+  const std::int64_t instances = counted(setup, kInstances, 1);
+  if (instances <= 1) return ranks;
+  const std::int64_t shards = ranks / instances;
+  const std::string its = kInstances + (" " + std::to_string(instances)) + ": ";
+  if (ranks % instances != 0)
+    throw ValueError(its + std::to_string(ranks) + " ranks do not divide into so many");
+  if (!fully)
+    throw ValueError(its + "the optimizer's shards lie on " + std::to_string(shards) + " of " +
+                     std::to_string(ranks) + " ranks; a measured row can say shards over all");
+  if (shards != gpus_per_node)
+    throw ValueError(its + "shards over " + std::to_string(shards) + " ranks of nodes of " +
+                     std::to_string(gpus_per_node) +
+                     " GPUs; a measured row can say shards over all ranks or over a node's");
+  const std::string outer = setup.argument("outer_dp_sharding_strategy");
+  if (!outer.empty() && outer != "no_shard")
+    throw ValueError("outer_dp_sharding_strategy " + outer +
+                     ": the optimizer is sharded over all " +
+                     "ranks and parameters over a node's; a measured row can say one of them");
+  return shards;
+}
+
+SentAs sent_by_megatron(const LoggedSetup& setup, std::int64_t ranks, int gpus_per_node,
+                        std::int64_t elements) {
   const auto is = [&](const char* argument) { return setup.argument(argument) == "True"; };
   SentAs sent;
   const std::string type = setup.argument("params_dtype");
@@ -91,7 +127,9 @@ SentAs sent_by_megatron(const LoggedSetup& setup, std::int64_t ranks) {
   const std::string shards = own_fsdp ? setup.argument("data_parallel_sharding_strategy") : "";
   const std::string stage = is("deepspeed") ? setup.argument("zero_stage") : "";
   if (is("use_torch_fsdp2") || shards == "optim_grads_params" || stage == "3") {
-    shard_fully(sent, ranks, 1, 0);
+    const std::int64_t shards =
+        stage == "3" ? ranks : ranks_of_instance(setup, ranks, own_fsdp, gpus_per_node);
+    shard_fully(sent, shards, ranks / shards, gpus_per_node);
     if (stage == "3") sent.stack = "deepspeed-zero3";
     if (stage == "3") sent.words = "parameters sharded by DeepSpeed's ZeRO-3 (sharding fsdp)";
     return sent;
@@ -106,17 +144,19 @@ SentAs sent_by_megatron(const LoggedSetup& setup, std::int64_t ranks) {
     sent.assumed = "DeepSpeed's defaults: buckets of 1000 MB after backward";
     return sent;
   }
-  bucket(sent, setup, ranks, fp32 ? 4 : 2);
-  const bool optimizer =
-      is("use_distributed_optimizer") || shards == "optim" || shards == "optim_grads";
-  sent.sharding = parse_sharding(optimizer ? "zero1" : "none");
+  bucket(sent, setup, ranks, setup.parameters > 0 ? setup.parameters : elements, fp32 ? 4 : 2);
+  const bool gradients = shards == "optim_grads";
+  const bool optimizer = is("use_distributed_optimizer") || shards == "optim" || gradients;
+  if (optimizer) ranks_of_instance(setup, ranks, false, gpus_per_node);
+  sent.sharding = parse_sharding(gradients ? "zero2" : optimizer ? "zero1" : "none");
   // Among the stacks here it is the one that scatters gradients and gathers parameters.
   sent.stack = optimizer ? "fsdp2-nccl" : "ddp-nccl";
-  sent.words = std::string(optimizer ? "Megatron-LM's distributed optimizer (sharding zero1)"
-                                     : "the whole model on each rank, by Megatron-LM's DDP") +
-               ", gradients " +
-               (sent.overlap ? "in buckets of " + to_text(sent.fusion) : "in one") +
-               (sent.overlap ? " during backward" : " after backward");
+  sent.words =
+      std::string(gradients   ? "optimizer and gradients sharded by Megatron-FSDP (sharding zero2)"
+                  : optimizer ? "Megatron-LM's distributed optimizer (sharding zero1)"
+                              : "the whole model on each rank, by Megatron-LM's DDP") +
+      ", gradients " + (sent.overlap ? "in buckets of " + to_text(sent.fusion) : "in one") +
+      (sent.overlap ? " during backward" : " after backward");
   if (setup.arguments.empty()) sent.assumed = "no arguments in the log: Megatron-LM's defaults";
   if (is("overlap_param_gather")) sent.assumed = "gathers of parameters are not hidden by forward";
   return sent;
@@ -132,9 +172,10 @@ std::string other_parallelism(const LoggedSetup& setup) {
   return "";
 }
 
-SentAs sent_as(Trainer trainer, const LoggedSetup& setup, std::int64_t ranks, int gpus_per_node) {
+SentAs sent_as(Trainer trainer, const LoggedSetup& setup, std::int64_t ranks, int gpus_per_node,
+               std::int64_t elements) {
   return trainer == Trainer::Torchtitan ? sent_by_torchtitan(setup, ranks, gpus_per_node)
-                                        : sent_by_megatron(setup, ranks);
+                                        : sent_by_megatron(setup, ranks, gpus_per_node, elements);
 }
 
 }  // namespace gradcast

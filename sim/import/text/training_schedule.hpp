@@ -22,7 +22,9 @@ struct SentAs {
 /// "tensor parallelism over 2 ranks (tp)" where ranks are divided otherwise than by data; else "".
 std::string other_parallelism(const LoggedSetup& setup);
 
-/// Throws ValueError where no measured row can say it.
-SentAs sent_as(Trainer trainer, const LoggedSetup& setup, std::int64_t ranks, int gpus_per_node);
+/// `elements`: of the model, where the log does not say them. Throws ValueError where no measured
+/// row can say it.
+SentAs sent_as(Trainer trainer, const LoggedSetup& setup, std::int64_t ranks, int gpus_per_node,
+               std::int64_t elements);
 
 }  // namespace gradcast

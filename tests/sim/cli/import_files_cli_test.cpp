@@ -110,4 +110,7 @@ TEST_CASE("import asks for what a file cannot say, and refuses what it has no us
   refused({folder.write("m.onnx", resnet_50_onnx({1, 3, -1, -1})), "--image", "224"}, 2,
           "no height x width");
   refused({folder.write("bad", little_endian(1 << 20) + "{\"a\":")}, 3, "only 5 follow");
+  for (const std::string mark : {"\xff\xfe", "\xfe\xff"})
+    refused({folder.write("powershell.log", mark + "#a b")}, 3,
+            "is text in UTF-16; make it UTF-8 (iconv -f UTF-16 -t UTF-8)");
 }

@@ -7,54 +7,11 @@
 #include "sim/import/readers.hpp"
 #include "sim/import/written.hpp"
 #include "sim/inputs/cluster_file.hpp"
-#include "tests/temporary_folder.hpp"
+#include "tests/sim/import/nccl_tests_logs.hpp"
+#include "tests/sim/import/network_imports.hpp"
 
 using namespace gradcast;
 using Catch::Contains;
-
-namespace {
-
-NetworkFacts facts_of(const std::string& text, const char* name = "run.log") {
-  return read_nccl_tests({name, text});
-}
-
-Imported imported_of(const std::vector<std::string>& texts, const SaidLayout& layout = {}) {
-  const TemporaryFolder folder;
-  std::vector<std::filesystem::path> paths;
-  for (const std::string& text : texts)
-    paths.push_back(folder.write(std::to_string(paths.size()) + ".log", text));
-  ImportOptions options;
-  options.layout = layout;
-  return import_reader_for(paths).read(paths, options);
-}
-
-const std::string kBegin =
-    "# nThread 1 nGpus 1 minBytes 1000000 maxBytes 2000000 step: 2(factor) warmup iters: 5\n"
-    "#\n# Using devices\n";
-
-std::string ranks(int nodes, int gpus) {
-  std::string text;
-  for (int node = 0; node < nodes; ++node)
-    for (int gpu = 0; gpu < gpus; ++gpu)
-      text += "#  Rank " + std::to_string(node * gpus + gpu) + " Group  0 Pid  17 on node" +
-              std::to_string(node) + " device  " + std::to_string(gpu) +
-              " [0x07] NVIDIA A100-SXM4-40GB\n";
-  return text;
-}
-
-const std::string kHeader =
-    "#       size         count      type   redop    root     time   algbw   busbw #wrong     time "
-    "  algbw   busbw #wrong\n";
-
-// 1,000,000 bytes in 100 us are 10 GB/s. Of 4 ranks an all-reduce's bus has 2 x 3/4 of that.
-const std::string kMegabyte =
-    "     1000000        250000     float     sum      -1    100.0   10.00   15.00      0     90.0 "
-    "  11.11   16.67      0\n";
-const std::string kTwo =
-    "     2000000        500000     float     sum      -1    180.0   11.11   16.67      0    180.0 "
-    "  11.11   16.67      0\n";
-
-}  // namespace
 
 TEST_CASE("a log of nccl-tests gives times out of place, and the nodes that took part",
           "[network]") {
@@ -205,17 +162,14 @@ TEST_CASE("what cannot be a measured time is left out, and said", "[network]") {
 
 TEST_CASE("several files make one cluster, with a file of measured times", "[network]") {
   // Two logs of the same nodes: the median of 100 and 120 us is 110.
-  const std::string slower =
-      "     1000000        250000     float     sum      -1    120.0    8.33   12.50      0    "
-      "120.0 "
-      "   8.33   12.50      0\n";
+  const auto log = [](int nodes, double microseconds) {
+    return "all_reduce_perf\n" + kBegin + ranks(nodes, 4) + kHeader +
+           nccl_row(1'000'000, microseconds, nodes == 2 ? 1.75 : 1.5) + "\n";
+  };
   // 15 / 10 fits an all-reduce of 4 ranks, not of 8: a line must name the test.
-  CHECK_THROWS_WITH(imported_of({kBegin + ranks(2, 4) + kHeader + kMegabyte}),
+  CHECK_THROWS_WITH(network_of({kBegin + ranks(2, 4) + kHeader + kMegabyte}),
                     Contains("nothing says which test it is of"));
-  const std::string name = "all_reduce_perf\n";
-  const Imported all = imported_of({name + kBegin + ranks(2, 4) + kHeader + kMegabyte,
-                                    name + kBegin + ranks(2, 4) + kHeader + slower,
-                                    name + kBegin + ranks(1, 4) + kHeader + kTwo});
+  const Imported all = network_of({log(2, 100), log(2, 120), log(1, 90)});
   REQUIRE(all.cluster);
   CHECK(all.cluster->cluster.nodes == 2);
   CHECK(all.cluster->cluster.gpus_per_node == 4);
@@ -239,67 +193,11 @@ TEST_CASE("a log of rccl-tests makes a cluster of AMD's GPUs", "[network]") {
   REQUIRE(on_amd.find(nvidia) != on_amd.npos);
   for (std::size_t at = on_amd.find(nvidia); at != on_amd.npos; at = on_amd.find(nvidia))
     on_amd.replace(at, nvidia.size(), "AMD Instinct MI300X");
-  const Imported all = imported_of({"all_reduce_perf\n" + kBegin + on_amd + kHeader + kMegabyte});
+  const Imported all = network_of(
+      {"all_reduce_perf\n" + kBegin + on_amd + kHeader + nccl_row(1'000'000, 100, 1.75) + "\n"});
   REQUIRE(all.cluster);
   CHECK(all.cluster->cluster.gpu_generation == GpuGeneration::Cdna3);
   CHECK(all.cluster->cluster.intra.bandwidth.value == Approx(7 * 48e9));
   CHECK(all.cluster->cluster.nvlink_sharp == YesNo::No);
   CHECK_THAT(all.cluster->sources.at("intra_bandwidth"), Contains("as RCCL counts them"));
-}
-
-TEST_CASE("iperf3 gives a link's rate and half of its round trip", "[network]") {
-  // 9.4 Gb/s are 1.175 GB/s.
-  const Imported imported = imported_of(
-      {R"({"start":{"version":"iperf 3.16","test_start":{"protocol":"TCP","num_streams":1}},
-           "end":{"streams":[{"sender":{"min_rtt":52,"mean_rtt":80}}],
-                  "sum_received":{"bits_per_second":9.4e9}}})"});
-  const Cluster& cluster = imported.cluster->cluster;
-  CHECK(cluster.nic.bandwidth.value == Approx(1.175e9));
-  CHECK(cluster.nic.latency.count() == Approx(26e-6));
-  CHECK(cluster.network_kind == NetworkKind::Tcp);
-  CHECK(cluster.nodes == 2);
-  const ImportedFiles files = files_of(imported, "m", shape_of(imported, {}), "my", {});
-  CHECK(files.files.size() == 1);  // no collective was measured
-  require_readable(files);
-
-  CHECK_THROWS_WITH(imported_of({R"({"start":{"test_start":{"num_streams":1}},
-                                     "error":"unable to connect to server"})"}),
-                    Contains("iperf3 failed: unable to connect to server"));
-  CHECK_THROWS_WITH(imported_of({R"({"start":{"version":"iperf 3.16"},"end":{}})"}),
-                    Contains("has no rate"));
-}
-
-TEST_CASE("nvidia-smi topo gives GPUs, NICs and NVLinks", "[network]") {
-  const Imported imported = imported_of(
-      {"\tGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity\n"
-       "GPU0\t X \tNV4\tPXB\t0-31\t0\nGPU1\tNV4\t X \tSYS\t32-63\t1\nNIC0\tPXB\tSYS\t X \t\t\n"});
-  const Cluster& cluster = imported.cluster->cluster;
-  CHECK(cluster.gpus_per_node == 2);
-  CHECK(cluster.nics_per_node == 1);
-  CHECK(cluster.intra.bandwidth.value == Approx(80e9));  // 4 x 20
-  CHECK_THROWS_WITH(imported_of({"\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV4\t0\n"}),
-                    Contains("has no whole matrix"));
-  const Imported pcie =
-      imported_of({"\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tSYS\t0\nGPU1\tSYS\t X \t0\n"});
-  CHECK(pcie.cluster->cluster.intra.bandwidth.value == Approx(12e9));
-}
-
-TEST_CASE("OSU's tables give collectives on the nodes that somebody says", "[network]") {
-  const std::string table =
-      "# OSU MPI Allgather Latency Test v7.2\n# Size       Avg Latency(us)   Min Latency(us)\n"
-      "1024                   55.48             24.05\n2048                   58.17\n";
-  CHECK_THROWS_WITH(imported_of({table}), Contains("--nodes N"));
-  const Imported imported = imported_of({table}, {.nodes = 4, .gpus_per_node = 2});
-  REQUIRE(imported.cluster->curve.size() == 2);
-  // Each of 8 ranks gives 1024 bytes.
-  CHECK(imported.cluster->curve[0] ==
-        CurvePoint{"all-gather", 4, 2, Bytes{8192}, "mpi", Seconds{55.48e-6}});
-
-  const Imported link = imported_of(
-      {"# OSU MPI Latency Test v7.2\n# Size          Latency (us)\n0  1.51\n1  1.49\n2  1.60\n",
-       "# OSU MPI Bandwidth Test v7.2\n# Size      Bandwidth (MB/s)\n1  3.2\n4194304  12300.5\n"});
-  CHECK(link.cluster->cluster.nic.latency.count() == Approx(1.49e-6));
-  CHECK(link.cluster->cluster.nic.bandwidth.value == Approx(12300.5e6));
-  CHECK_THROWS_WITH(imported_of({"# OSU MPI Allreduce Latency Test v7.2\nkilled\n"}),
-                    Contains("has no table of OSU"));
 }

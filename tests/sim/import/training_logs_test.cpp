@@ -206,6 +206,54 @@ TEST_CASE("a log of Megatron-LM is a row by its arguments", "[logs]") {
         "deepspeed-zero");
 }
 
+TEST_CASE("Megatron-LM's instances of an optimizer are shards of a node, or are refused",
+          "[logs]") {
+  // 16 ranks on nodes of 8, in two instances.
+  const std::string fsdp =
+      "  use_megatron_fsdp ... True\n  data_parallel_sharding_strategy ... optim_grads_params\n";
+  const auto instances = [](int count) {
+    return "  num_distributed_optimizer_instances ... " + std::to_string(count) + "\n";
+  };
+  CHECK(to_text(row_in(megatron(fsdp + instances(1), "9 8 8")).sharding) == "fsdp");
+  CHECK(to_text(row_in(megatron(fsdp + instances(2), "9 8 8")).sharding) == "hsdp");
+  CHECK_THROWS_WITH(row_in(megatron(fsdp + instances(4), "9 8 8")),
+                    Contains("num_distributed_optimizer_instances 4: shards over 4 ranks of nodes "
+                             "of 8 GPUs"));
+  CHECK_THROWS_WITH(
+      row_in(megatron(fsdp + instances(2) + "  outer_dp_sharding_strategy ... optim\n", "9 8 8")),
+      Contains("outer_dp_sharding_strategy optim: the optimizer is sharded over all ranks"));
+  CHECK_THROWS_WITH(
+      row_in(megatron("  use_distributed_optimizer ... True\n" + instances(2), "9 8 8")),
+      Contains("num_distributed_optimizer_instances 2: the optimizer's shards lie on 8 of 16"));
+  CHECK(to_text(row_in(megatron(instances(2), "9 8 8")).sharding) == "none");
+}
+
+TEST_CASE("stages of Megatron-FSDP are those of ZeRO", "[logs]") {
+  const auto sharding = [](const char* strategy) {
+    return to_text(row_in(megatron("  use_megatron_fsdp ... True\n"
+                                   "  data_parallel_sharding_strategy ... " +
+                                       std::string(strategy) + "\n",
+                                   "9 8 8"))
+                       .sharding);
+  };
+  CHECK(sharding("no_shard") == "none");
+  CHECK(sharding("optim") == "zero1");
+  CHECK(sharding("optim_grads") == "zero2");
+  CHECK(sharding("optim_grads_params") == "fsdp");
+}
+
+TEST_CASE("a number of buckets divides the model's parameters", "[logs]") {
+  const std::string four =
+      "  overlap_grad_reduce ... True\n  ddp_bucket_size ... None\n  ddp_num_buckets ... 4\n";
+  // A fourth of 8 million, two bytes each; by the log where it counts them.
+  ImportOptions options = said();
+  options.said.elements = 8'000'000;
+  CHECK(row_in(megatron(four, "9 8 8"), options).fusion.size.count == 4'000'000);
+  const std::string counted =
+      " > number of parameters on (tensor, pipeline) model parallel rank (0, 0): 8080000\n";
+  CHECK(row_in(megatron(four + counted, "9 8 8"), options).fusion.size.count == 4'040'000);
+}
+
 TEST_CASE("iterations of Megatron-LM's relatives are read", "[logs]") {
   const auto figure = [](const char* name) {
     const auto runs = runs_in_log({"a.log", logged(name)}, Trainer::Megatron);

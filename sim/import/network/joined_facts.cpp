@@ -1,0 +1,131 @@
+#include "sim/import/network/joined_facts.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "sim/base/error.hpp"
+#include "sim/base/text.hpp"
+#include "sim/base/units.hpp"
+#include "sim/import/network/derived_links.hpp"
+#include "sim/inputs/cluster_properties.hpp"
+
+namespace gradcast {
+namespace {
+
+std::string name_of(NetworkKind kind) {
+  Cluster cluster;
+  cluster.network_kind = kind;
+  return find_property("network_kind").get(cluster);
+}
+
+void add(NetworkFacts& all, NetworkFacts one) {
+  all.kind = all.kind.empty() || all.kind == one.kind ? one.kind : "several kinds";
+  all.points.insert(all.points.end(), std::make_move_iterator(one.points.begin()),
+                    std::make_move_iterator(one.points.end()));
+  all.nodes = std::max(all.nodes, one.nodes);
+  all.gpus_per_node = std::max(all.gpus_per_node, one.gpus_per_node);
+  all.nics_per_node = std::max(all.nics_per_node, one.nics_per_node);
+  if (all.device.empty()) all.device = one.device;
+  if (!one.device.empty() && one.device != all.device)
+    all.notes.unknown.push_back("why the files name two GPUs, " + all.device + " and " +
+                                one.device + ": are they of one cluster?");
+  if (one.network_kind != NetworkKind::Unknown && all.network_kind != NetworkKind::Unknown &&
+      one.network_kind != all.network_kind)
+    all.notes.unknown.push_back("why the files name two networks: the last one's, " +
+                                name_of(one.network_kind) + ", is taken");
+  if (one.network_kind != NetworkKind::Unknown) all.network_kind = one.network_kind;
+  if (one.nvlink_sharp) all.nvlink_sharp = one.nvlink_sharp;
+  if (!one.nccl_settings.text.empty()) all.nccl_settings = one.nccl_settings;
+  if (one.nic_bandwidth) all.nic_bandwidth = one.nic_bandwidth;
+  if (one.nic_latency) all.nic_latency = one.nic_latency;
+  if (one.nvlinks) all.nvlinks = one.nvlinks;
+  for (const auto list :
+       {&ImportNotes::used, &ImportNotes::dropped, &ImportNotes::inferred, &ImportNotes::unknown})
+    std::copy((one.notes.*list).begin(), (one.notes.*list).end(),
+              std::back_inserter(all.notes.*list));
+}
+
+/// Files of one cluster should agree, up to chance.
+void note_disagreement(NetworkFacts& facts) {
+  constexpr double kChance = 1.5;
+  std::map<std::string, std::pair<Seconds, Seconds>> range;  // by case
+  double most = 1;
+  for (const CurvePoint& point : facts.points) {
+    const std::string its = point.collective + " of " + to_text(point.bytes) + " on " +
+                            std::to_string(point.nodes) + " x " +
+                            std::to_string(point.gpus_per_node) + " GPUs, " + point.library;
+    auto& [least, longest] = range.try_emplace(its, point.seconds, point.seconds).first->second;
+    least = std::min(least, point.seconds);
+    longest = std::max(longest, point.seconds);
+    most = std::max(most, longest / least);
+  }
+  if (most > kChance)
+    facts.notes.unknown.push_back("why times of one case differ by up to a factor of " +
+                                  number_to_text(rounded_to(2, most)) +
+                                  ": the median stands for them; are all files of one network?");
+}
+
+/// No more NICs than GPUs carry collectives: others are for storage and management.
+void limit_nics(NetworkFacts& facts) {
+  const int gpus = facts.gpus_per_node;
+  if (gpus == 0 || facts.nics_per_node <= gpus) return;
+  facts.notes.inferred.push_back("NICs: one a GPU; the files list " +
+                                 std::to_string(facts.nics_per_node));
+  facts.nics_per_node = gpus;
+}
+
+/// Adds what iperf3 measured between two nodes. It may have used another network, that of
+/// management for instance, and its sockets are not what NCCL uses on InfiniBand.
+void add_sockets(NetworkFacts& all, const NetworkFacts& sockets) {
+  const NetworkKind kind = all.network_kind;
+  const std::optional<BytesPerSecond> other = all.nic_bandwidth;
+  const std::optional<Seconds> latency = all.nic_latency;
+  const bool same = kind == NetworkKind::Unknown || kind == NetworkKind::Tcp;
+  NetworkFacts one = sockets;
+  one.network_kind = same ? NetworkKind::Tcp : NetworkKind::Unknown;
+  if (!same) {
+    one.nic_latency.reset();
+    one.notes.inferred.push_back("network_kind: " + name_of(kind) +
+                                 ", as NCCL says; iperf3 measured TCP, whose round trip is left "
+                                 "out");
+  }
+  add(all, std::move(one));
+  if (latency) all.nic_latency = std::min(*latency, all.nic_latency.value_or(*latency));
+  if (!all.nic_bandwidth) return;
+  if (other && *other > *sockets.nic_bandwidth) {
+    all.nic_bandwidth = other;
+    all.network_kind = kind;
+    return all.notes.unknown.push_back("why iperf3 reached " + to_text(*sockets.nic_bandwidth) +
+                                       ": the " + to_text(*other) + " of another file are taken");
+  }
+  const double leaving = least_leaving_node(all.points);
+  const int nics =
+      all.nics_per_node > 0 ? all.nics_per_node : fewest_nics(leaving, all.gpus_per_node);
+  constexpr double kChance = 1.05;
+  if (leaving <= kChance * nics * all.nic_bandwidth->value) return;
+  all.notes.unknown.push_back(
+      "why iperf3 reached " + to_text(*all.nic_bandwidth) + " where a NIC sends " +
+      to_text(BytesPerSecond{rounded_to(3, leaving / nics)}) +
+      " in collectives: those decide nic_bandwidth; is it another network?");
+  all.nic_bandwidth.reset();
+}
+
+}  // namespace
+
+NetworkFacts joined(std::vector<NetworkFacts> files) {
+  NetworkFacts all, sockets;
+  for (NetworkFacts& file : files) {
+    NetworkFacts& of_its_kind = file.kind == "iperf3" ? sockets : all;
+    add(of_its_kind, std::move(file));
+  }
+  if (!sockets.kind.empty()) add_sockets(all, sockets);
+  limit_nics(all);
+  note_disagreement(all);
+  return all;
+}
+
+}  // namespace gradcast

@@ -1,0 +1,13 @@
+// The facts of several files of measurements, as those of one cluster.
+#pragma once
+#include <vector>
+
+#include "sim/import/network/network_facts.hpp"
+
+namespace gradcast {
+
+/// The order of the files does not matter where they contradict each other: NCCL's word for its
+/// network holds against iperf3's, and the faster link against the slower one. Notes say so.
+NetworkFacts joined(std::vector<NetworkFacts> files);
+
+}  // namespace gradcast

@@ -1,0 +1,69 @@
+// Files of measurements that contradict each other.
+#include <catch2/catch.hpp>
+
+#include "sim/base/text.hpp"
+#include "tests/sim/import/nccl_tests_logs.hpp"
+#include "tests/sim/import/network_imports.hpp"
+
+using namespace gradcast;
+using Catch::Contains;
+
+namespace {
+
+/// Two nodes of four GPUs on the network that NCCL's lines name. 64 MiB in `milliseconds`.
+std::string nccl(const std::string& lines, double milliseconds) {
+  return "all_reduce_perf\n" + kBegin + ranks(2, 4) + lines + kHeader +
+         nccl_row(67'108'864, 1000 * milliseconds, 1.75) + "\n";
+}
+
+const std::string kInfiniBand =
+    "n:1:1 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:10.0.0.1<0>\n"
+    "n:1:1 [0] NCCL INFO Using network IB\n";
+const std::string kSockets = "n:1:1 [0] NCCL INFO Using network Socket\n";
+
+std::string iperf3(const char* rate) {
+  return R"({"start":{"version":"iperf 3.16","test_start":{"protocol":"TCP","num_streams":1}},
+             "end":{"streams":[{"sender":{"min_rtt":400}}],"sum_received":{"bits_per_second":)" +
+         std::string(rate) + "}}}";
+}
+
+}  // namespace
+
+TEST_CASE("NCCL's word for its network holds against iperf3's, in any order", "[network]") {
+  // Two nodes send each other the 64 MiB in 10 ms, 6.71 GB/s; the management network has 1.25.
+  const std::string log = nccl(kInfiniBand, 10), management = iperf3("1e10");
+  for (const auto& files : {std::vector{log, management}, std::vector{management, log}}) {
+    const Imported imported = network_of(files);
+    const ImportedCluster& measured = *imported.cluster;
+    CHECK(measured.cluster.network_kind == NetworkKind::InfiniBand);
+    CHECK(measured.cluster.nic.bandwidth.value > 6e9);
+    CHECK_THAT(measured.sources.at("nic_bandwidth"), Contains("derived"));
+    CHECK(measured.cluster.nic.latency.count() < 50e-6);  // not half of 400 us
+    CHECK_THAT(join(imported.notes.unknown),
+               Contains("why iperf3 reached 10Gbps where a NIC sends 53.68Gbps in collectives"));
+    CHECK_THAT(join(imported.notes.inferred),
+               Contains("network_kind: infiniband, as NCCL says; iperf3 measured TCP"));
+  }
+}
+
+TEST_CASE("iperf3's rate stays where collectives do not exceed it", "[network]") {
+  // 64 MiB in 60 ms are 1.12 GB/s. A ring of all 8 GPUs would send 7/4 of it, a tree does not.
+  const Imported imported = network_of({iperf3("1e10"), nccl(kSockets, 60)});
+  const Cluster& cluster = imported.cluster->cluster;
+  CHECK(cluster.network_kind == NetworkKind::Tcp);
+  CHECK(cluster.nic.bandwidth.value == Approx(1.25e9));
+  CHECK(cluster.nic.latency.count() == Approx(200e-6));
+  // Without NCCL's lines iperf3's network is the only one that is named.
+  CHECK(network_of({iperf3("1e10"), nccl("", 60)}).cluster->cluster.network_kind ==
+        NetworkKind::Tcp);
+}
+
+TEST_CASE("the faster one of two measured links is taken", "[network]") {
+  const std::string osu =
+      "# OSU MPI Bandwidth Test v7.2\n# Size  Bandwidth (MB/s)\n4194304  12000\n";
+  const Imported imported = network_of({osu, iperf3("1e10")});
+  CHECK(imported.cluster->cluster.nic.bandwidth.value == Approx(12e9));
+  CHECK(imported.cluster->cluster.network_kind == NetworkKind::Unknown);  // sockets do not reach it
+  CHECK_THAT(join(imported.notes.unknown),
+             Contains("why iperf3 reached 10Gbps: the 96Gbps of another file are taken"));
+}
