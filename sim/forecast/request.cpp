@@ -455,9 +455,7 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   scenario.stated = software_of_file(scenario);
   for (const ClusterProperty& property : request.changed) scenario.stated.push_back(property.name);
   // A file that knows its share of the NIC has the sockets' rate in it.
-  const bool gloo =
-      scenario.library != nullptr && transport_of(scenario.library->name) == Transport::Gloo;
-  scenario.cluster.by_sockets = (scenario.nccl || gloo) && scenario.cluster.nic_share == 1 &&
+  scenario.cluster.by_sockets = scenario.nccl && scenario.cluster.nic_share == 1 &&
                                 network_kind_of(scenario.cluster) == NetworkKind::Tcp;
   set_training(request, scenario);
   if (scenario.sharding.kind == Sharding::Fsdp && files.has(kDevices, "devices"))

@@ -96,16 +96,6 @@ Scenario alone(const std::string& cluster, const std::string& collective,
 
 }  // namespace
 
-// One kernel carries the sockets of both. Open MPI's were fitted at 10 Gbit/s alone.
-TEST_CASE("Gloo's sockets reach no more of a fast NIC than NCCL's", "[preset]") {
-  const auto nic = [](const char* collective) {
-    return alone("100gbe", collective).cluster.node(0).nic.bandwidth.value;
-  };
-  CHECK(nic("gloo") == nic("nccl"));
-  CHECK(nic("gloo") < 42e9 / 8);
-  CHECK(nic("open-mpi") > 90e9 / 8);
-}
-
 TEST_CASE("on AMD's GPUs nccl is RCCL, and rccl is refused elsewhere", "[preset]") {
   for (const char* ending : {"", "-all-gather", "-reduce-scatter", "-broadcast", "-send-receive"}) {
     const Scenario by_nccl = alone("mi300x", "nccl" + std::string(ending));
