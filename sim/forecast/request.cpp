@@ -454,8 +454,10 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   if (scenario.nccl) require_rccls_gpus(scenario.cluster, *scenario.nccl, ruled && ruled->rccl);
   scenario.stated = software_of_file(scenario);
   for (const ClusterProperty& property : request.changed) scenario.stated.push_back(property.name);
-  // A file that knows its share of the NIC has the sockets' rate in it.
-  scenario.cluster.by_sockets = scenario.nccl && scenario.cluster.nic_share == 1 &&
+  // The kernel limits every library's sockets. A file that knows its share of the NIC has their
+  // rate in it.
+  scenario.cluster.by_sockets = (scenario.nccl || scenario.library != nullptr) &&
+                                scenario.cluster.nic_share == 1 &&
                                 network_kind_of(scenario.cluster) == NetworkKind::Tcp;
   set_training(request, scenario);
   if (scenario.sharding.kind == Sharding::Fsdp && files.has(kDevices, "devices"))

@@ -96,6 +96,16 @@ Scenario alone(const std::string& cluster, const std::string& collective,
 
 }  // namespace
 
+TEST_CASE("sockets reach no more of a fast NIC by Gloo or MPI than by NCCL", "[preset]") {
+  const auto nic = [](const char* collective) {
+    return alone("100gbe", collective).cluster.node(0).nic.bandwidth.value;
+  };
+  // 94.15 Gbit/s and the 42 that sockets reach at most: 1 / sqrt(1 / 94.15^2 + 1 / 42^2) = 38.36.
+  CHECK(nic("nccl") == Approx(38.36e9 / 8).epsilon(0.001));
+  CHECK(nic("gloo") == nic("nccl"));
+  CHECK(nic("open-mpi") == nic("nccl"));
+}
+
 TEST_CASE("on AMD's GPUs nccl is RCCL, and rccl is refused elsewhere", "[preset]") {
   for (const char* ending : {"", "-all-gather", "-reduce-scatter", "-broadcast", "-send-receive"}) {
     const Scenario by_nccl = alone("mi300x", "nccl" + std::string(ending));
