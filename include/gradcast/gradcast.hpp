@@ -123,14 +123,14 @@ struct Table {
   std::string json;  // the whole answer, with summary and inputs
 };
 
-/// What is told while a call works. Its functions are called in the thread of the call, and must
-/// not throw.
+/// Functions that are called while a call works. They run in the thread of the call, and must not
+/// throw.
 struct Listener {
   std::function<void(std::size_t done, std::size_t all, const std::string& what)> progress;
   std::function<bool()> stopped;  // asked some 20 times a second
 };
 
-/// Whatever a command prints.
+/// The output of a command.
 struct Printed {
   int code = 0;  // its exit code; a code of an error is an exception instead
   std::string text;

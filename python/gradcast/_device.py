@@ -89,7 +89,7 @@ class Call:
 
 
 class Preparation:
-    """What is to be prepared. `bytes` of memory on the device are needed for it."""
+    """A call that is to be prepared. It needs `bytes` of memory on the device."""
 
     def __init__(self, kernels: Kernels, function: str, arguments: Sequence[Any], items: Sequence[object]) -> None:
         self._kernels, self._function, self._arguments = kernels, function, arguments

@@ -85,7 +85,7 @@ class RowForecaster {
   std::map<std::vector<double>, double> kept_;
 };
 
-/// Those of the runs of one structure. Fits that leave out some runs share the others.
+/// Forecasters of the runs of one structure. Fits that leave out some runs share the others.
 class RowForecasters {
  public:
   RowForecasters(const FitStructure& structure, const Engine& engine)

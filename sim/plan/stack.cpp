@@ -181,7 +181,8 @@ void require_joint(const Stack& stack, const CsvReader& rows) {
   }
 }
 
-/// How far the software of two compressors of a family lies apart at least: few were measured.
+/// The least deviation between software costs of a family's compressors, in their logarithm: few
+/// were measured.
 constexpr double kLeastBetween = 1;
 
 /// A cost of a compressor that nobody measured: the median of what others of its family take. Its

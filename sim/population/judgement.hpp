@@ -1,5 +1,5 @@
-// How good forecasts are on clusters and stacks that nobody fitted: each group of runs, forecast by
-// what all other groups say, beside physics alone; and the judgement as people and programs read
+// The accuracy of forecasts on clusters and stacks that nobody fitted: each group of runs, forecast
+// by what all other groups say, beside physics alone; and the judgement as people and programs read
 // it.
 #pragma once
 #include <functional>
@@ -12,8 +12,8 @@
 
 namespace gradcast {
 
-/// How well intervals did. The score (alpha = 0.1, on the logarithm of time; Gneiting and Raftery
-/// 2007) is the width, and 20 times what a measurement lies outside: low is good.
+/// The quality of intervals. The score (alpha = 0.1, on the logarithm of time; Gneiting and Raftery
+/// 2007) is the width, and 20 times a measurement's distance outside: low is good.
 struct IntervalScore {
   double coverage_percent = 0;
   double width_percent = 0;  // median, of the forecast

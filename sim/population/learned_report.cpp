@@ -81,7 +81,7 @@ std::string checked_table(const LearnedAnswer& answer) {
   return to_text(table);
 }
 
-/// Of all rows.
+/// The quality of the forecasts of all rows.
 struct Quality {
   double error_percent = 0;  // mean absolute
   std::size_t inside = 0;

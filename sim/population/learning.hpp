@@ -21,7 +21,7 @@ struct KnownRange {
   double high = 0;
 };
 
-/// What runs said of one term.
+/// One term, before and after the runs.
 struct LearnedTerm {
   std::string name;
   const ScenarioQuantity* quantity = nullptr;  // nullptr: the factor on all times, or the scatter

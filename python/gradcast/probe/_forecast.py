@@ -177,7 +177,7 @@ class Knowledge:
         return ""
 
     def files(self) -> Dict[str, str]:
-        """What there is to write, by file name."""
+        """The texts of the files to write, by file name."""
         made = {"model.csv": self.model, "trace.csv": self.trace, "cluster.csv": self.cluster, "costs.csv": self.costs,
                 "stack.csv": self.learned}
         texts = {name: each.text for name, each in made.items() if each}

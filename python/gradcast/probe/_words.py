@@ -1,4 +1,4 @@
-"""What the probe tells: numbers, the table at the end, and the commands that go on from there."""
+"""The texts that the probe prints: numbers, the table at the end, and the commands that go on from there."""
 
 from __future__ import annotations
 

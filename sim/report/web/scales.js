@@ -137,7 +137,7 @@ export function pointsIn(panel) {
   return panel.series.flatMap((series) => series.points);
 }
 
-/// Of all panels' points; of y also the ends of bands.
+/// The axis of all panels' points. `also`: further keys of a point, such as the ends of bands.
 export function numberAxis(figure, letter, {fromZero = false, also = []} = {}) {
   const values = pointsOf(figure).flatMap((point) => [point[letter], ...also.map((k) => point[k])]);
   return new NumberAxis(figure[letter], values, fromZero);
