@@ -68,7 +68,7 @@ CONTAINED = {"string": ["string_view"], "map": ["tuple"], "mutex": ["tuple"], "f
              "thread": ["chrono"], "regex": ["string"], "functional": ["tuple"],
              "stdexcept": ["string", "string_view"], "system_error": ["string", "string_view", "stdexcept"],
              "condition_variable": ["mutex"], "unordered_map": ["tuple"], "random": ["numeric"]}
-# Before a name these do not declare it.
+# Words that do not declare the name behind them.
 KEYWORDS = set("return else case throw new delete co_return and or not in operator sizeof typedef do goto".split())
 
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
@@ -164,7 +164,7 @@ class File:
         self.words = set(IDENTIFIER.findall(self.text))
 
     def declares_itself(self, name, is_type):
-        """In whatever scope: a type, an alias, a parameter, a member, a local function or variable."""
+        """True if the file declares the name in any scope: a type, an alias, a parameter, a member, a local one."""
         if is_type:
             return re.search(rf"\b(struct|class|enum|union|typename|using)\s+{name}\b|"
                              rf"\busing\s+[\w:]+::{name};", self.text) is not None

@@ -61,7 +61,7 @@ function(sources_that_mention out regex)
   set(${out} ${chosen} PARENT_SCOPE)
 endfunction()
 
-# They say what Catch is to be before they include it.
+# These files say what Catch is to be before they include it.
 set_source_files_properties(main.cpp main_gpu.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 add_library(test_main OBJECT main.cpp)
 target_link_libraries(test_main PRIVATE catch)

@@ -148,7 +148,7 @@ class Kernels:
             _pointer(count)], [sets])
 
     def momentum(self, momentum: float, tensor: MomentumTensor) -> Call:
-        """It needs no memory, so it is prepared at once."""
+        """A call that adds momentum. It needs no memory, so it is prepared at once."""
         handle = _pointer()
         self._call("gradcast_prepare_momentum", ctypes.c_double(momentum), ctypes.byref(tensor), _i64(1),
                    ctypes.byref(handle))

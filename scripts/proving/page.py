@@ -36,7 +36,7 @@ def width(record):
 
 
 def spread_percent(record):
-    """From the shortest to the longest iteration, where all are alike."""
+    """The spread from the shortest to the longest iteration, where all are alike."""
     if record["setup"]["event"]["kind"] in ("drop", "pause") or record["setup"]["schedule"] == "local-sgd":
         return None
     seconds = sorted(record["measured"]["iteration_seconds"])
@@ -120,7 +120,7 @@ def hosts_in_words(ranks):
 
 
 def calm(records):
-    """Without events, gradient accumulation or uplinks: these are no choice of the one who trains."""
+    """Runs without events, gradient accumulation or uplinks: these are no choice of the one who trains."""
     return [record for record in records
             if not record["setup"]["event"]["kind"] and record["setup"]["accumulation"] == 1
             and not record["setup"]["uplink_mbit"]]

@@ -89,7 +89,7 @@ std::string epoch_words(const Decision& decision, const DecideAsked& asked) {
 constexpr std::string_view kHere = " on this cluster";
 
 /// The verdict, and whether the option fits in memory. One that does not fit has no verdict: it
-/// cannot pay. If today's run does not fit either, its memory is not known rightly, and the times
+/// cannot pay. If today's run does not fit either, the estimate of memory is off, and the times
 /// still say something.
 std::string verdict_words(const Decision& decision, const WeighedOption& weighed) {
   const bool today_fits = decision.usable && decision.memory.total() <= *decision.usable;

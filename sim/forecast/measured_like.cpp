@@ -94,7 +94,8 @@ bool usual_implementation(const Request& request, const Scenario& scenario) {
   return usual.implementation() == request.implementation;
 }
 
-/// To 0.1 %: a trace is written to the nanosecond, a measured compute time to four digits.
+/// True if compute times agree to 0.1 %: a trace is written to the nanosecond, a measured compute
+/// time to four digits.
 bool same_compute(const MeasuredRun& run, const Scenario& scenario) {
   return std::abs(run.compute / scenario.compute() - 1) < 1e-3;
 }

@@ -59,7 +59,7 @@ const Gpu& usual_gpu(GpuGeneration generation) {
 }
 
 /// The cluster's GPU's speed over the trace's: the ratio of memory bandwidths of the two
-/// generations, by which most of a network's time goes. GPUs of one generation with the same
+/// generations, on which most of a network's time depends. GPUs of one generation with the same
 /// arithmetic take the same time (an A100 of 40 or 80 GB, an H200 and an H100), and others what the
 /// scarcer of memory and arithmetic allows.
 double times_as_fast(const Cluster& cluster, const Gpu& traced, const DataFiles& files) {

@@ -274,7 +274,7 @@ const Engine& engine_for(Scenario& scenario, const IterationResult& forecast) {
   const Engine* engine = find_engine(forecast.engine);
   const Engine& own = engine != nullptr ? *engine : analytic;
   if (!scenario.cluster.platform_file.empty()) return own;
-  // Events around the job are in the forecast; they change little of what software adds.
+  // The world around the job is in the forecast; it changes little of what software adds.
   scenario.world = {};
   return analytic.refusal(make_plan(scenario), scenario.cluster, scenario.world).empty() ? analytic
                                                                                          : own;

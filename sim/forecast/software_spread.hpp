@@ -72,8 +72,8 @@ inline constexpr double kSpreadDegrees = 5;
 /// the terms that lie outside.
 std::vector<double> draws_of(const SoftwareSpread& spread, bool with_outside = false);
 
-/// From the 5th to the 95th percentile. It holds the forecast; where terms lie outside, also
-/// physics and what these terms would make of it if they were multiplied on.
+/// The interval from the 5th to the 95th percentile. It holds the forecast; where terms lie
+/// outside, also physics and what these terms would make of it if they were multiplied on.
 ForecastInterval interval_of(const SoftwareSpread& spread);
 
 /// The interval of how many times as fast `one` is as `other`, from joint draws. Runs of one kind

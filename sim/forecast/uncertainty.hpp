@@ -30,9 +30,9 @@ struct ForecastDeviations {
   /// The part that belongs to this run alone: its kernels, random noise, and what the fit left
   /// unexplained in each run.
   Seconds own{0};
-  /// For each property of the cluster that has a deviation, in their order: by how much the
-  /// iteration changes, with its sign. This error is the same in every run on the cluster. Empty
-  /// where the closed form cannot run it.
+  /// The iteration's change, with its sign, for each property of the cluster that has a deviation,
+  /// in their order. This error is the same in every run on the cluster. Empty where the closed
+  /// form cannot run it.
   std::vector<Seconds> shared{};
 };
 

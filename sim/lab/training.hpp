@@ -35,7 +35,7 @@ class Shards {
   std::vector<std::uint32_t> places_;
 };
 
-/// After an iteration in which the test set was looked at.
+/// The training after an iteration in which the test set was looked at.
 struct Evaluation {
   double epoch = 0;            // iterations / those in an epoch
   std::int64_t iteration = 0;  // iterations done

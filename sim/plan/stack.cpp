@@ -218,7 +218,8 @@ StackTerm family_term(const std::vector<const StackTerm*>& others, const Compres
   return term;
 }
 
-/// Without such terms a compressor wins by what is not known of it.
+/// Gives compressors that nobody measured their family's terms. Without these a compressor would
+/// win by what is not known of it.
 void add_family_terms(Stack& stack, std::span<const Compressor* const> compressors) {
   std::vector<StackTerm> added;
   std::set<std::pair<const ScenarioQuantity*, std::string>> kinds;

@@ -41,8 +41,8 @@ struct Judgement {
   double mean(IntervalScore JudgedGroup::*intervals, double IntervalScore::*of) const;
 };
 
-/// By the stacks that `compare` forecasts with: `known` holds for them, too. In so many threads.
-/// `progress`: called with how many groups are done.
+/// Judges groups by the stacks that `compare` forecasts with, in `threads` threads. `known` holds
+/// for these stacks, too. `progress`: called with how many groups are done.
 Judgement judge_groups(const std::vector<SourceGroup>& groups, const StackPriors& priors,
                        const std::vector<KnownTerm>& known, std::size_t threads,
                        const std::function<void(std::size_t)>& progress);

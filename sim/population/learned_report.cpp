@@ -28,7 +28,7 @@ std::string range_text(const LearnedTerm& term, const KnownRange& range) {
   return value_text(term, range.low) + " to " + value_text(term, range.high);
 }
 
-/// As people call it.
+/// A term as people call it.
 std::string title_of(const LearnedTerm& term) {
   if (term.name == kModelFactor) return "all but compute, here";
   if (term.name == "scatter") return "a run by itself";

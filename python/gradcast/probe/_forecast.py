@@ -53,7 +53,7 @@ def fitted(rows: Rows, where: str, stack: str, collective: str) -> Optional[Tupl
 
 
 def size_text(size: int) -> str:
-    """In KiB, from 1 MiB on in MiB."""
+    """A size in KiB, from 1 MiB on in MiB."""
     return f"{size >> 20} MiB" if size >= 1 << 20 else f"{size >> 10} KiB"
 
 

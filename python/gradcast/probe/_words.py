@@ -27,7 +27,7 @@ def three(seconds: float) -> str:
 
 
 def milliseconds(seconds: float) -> str:
-    """In seconds from one second on."""
+    """A time in milliseconds, from one second on in seconds."""
     return f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"
 
 
