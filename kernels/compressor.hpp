@@ -78,8 +78,8 @@ struct Parameter {
   double least = 0;
   double most = 0;
   bool whole = true;  // only whole numbers
-  /// It decides which elements are sent, by their values. Their number depends on the gradient as
-  /// well, and the costs go by that number, not by the parameter.
+  /// True if the parameter decides which elements are sent, by their values. Their number depends
+  /// on the gradient as well, and the costs go by that number, not by the parameter.
   bool selects = false;
 };
 

@@ -37,7 +37,7 @@ void* stream_of(void*) {
   static emulator::Schedule plain;
   return &plain;
 }
-/// There is one emulator.
+/// A lock on the emulator: there is only one.
 [[nodiscard]] auto turn_of_caller() {
   static std::mutex one_at_a_time;
   return std::lock_guard(one_at_a_time);

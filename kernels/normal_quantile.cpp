@@ -1,4 +1,4 @@
-// By Eigen's ndtri, which is that of Moshier's Cephes library: relative error below 1e-15.
+// Eigen's ndtri, which is that of Moshier's Cephes library: relative error below 1e-15.
 #include "kernels/normal_quantile.hpp"
 
 #include <unsupported/Eigen/SpecialFunctions>

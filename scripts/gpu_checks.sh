@@ -1,5 +1,5 @@
-# What a machine must have before its GPU is measured. Each thing that is missing gets one line: what was found, and
-# what would be right. Sourced by scripts/measure-gpu; not a command.
+# The requirements of a machine whose GPU is to be measured. Each thing that is missing gets one line: what was found,
+# and what would be right. Sourced by scripts/measure-gpu; not a command.
 # shellcheck shell=bash disable=SC2034  # which uses what is set here
 
 missing=0

@@ -7,7 +7,7 @@
 #     #include "tests/sim/plan/plan_test.cpp"
 #     }
 #
-# Where a file opens namespace gradcast, that is file_1::gradcast; a using-directive shows it the real one.
+# A namespace gradcast that a file opens is file_1::gradcast; a using-directive shows it the real one.
 
 # in_batches(OUT NAME SOURCE...): sets OUT to what to compile in place of the test files SOURCE...:
 # batches of at most 24 files, or the files themselves in a build without unity.

@@ -30,7 +30,7 @@ failures = 0
 
 
 def expect(source, *says, name="sim/plan/y.cpp"):
-    """Of a file with this text the test says each, and nothing else."""
+    """Checks that the test says each of these of a file with this text, and nothing else."""
     global failures
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)

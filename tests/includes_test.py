@@ -68,7 +68,7 @@ CONTAINED = {"string": ["string_view"], "map": ["tuple"], "mutex": ["tuple"], "f
              "thread": ["chrono"], "regex": ["string"], "functional": ["tuple"],
              "stdexcept": ["string", "string_view"], "system_error": ["string", "string_view", "stdexcept"],
              "condition_variable": ["mutex"], "unordered_map": ["tuple"], "random": ["numeric"]}
-# Before a name these do not declare it.
+# Words that do not declare the name behind them.
 KEYWORDS = set("return else case throw new delete co_return and or not in operator sizeof typedef do goto".split())
 
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
@@ -84,7 +84,7 @@ def bare(text):
 
 
 def statements(text):
-    """What stands outside of all braces but those of namespaces: declarations, heads of definitions."""
+    """Statements outside of all braces but those of namespaces: declarations, heads of definitions."""
     depth = 0
     start = 0
     for at in re.finditer(r"[{};]", text):
@@ -155,7 +155,7 @@ class File:
                 self.standard.add(included)
         self.text = bare(text)
         self.types, self.others = declared_by(self.text)
-        # Those of inner scopes: they are no names to look for, but may be what is meant.
+        # Types and enumerators of inner scopes: no names to look for, but they may be what is meant.
         self.inner = set(re.findall(r"\b(?:struct|class|enum|union|using)\s+(\w+)\s*[=:{]", self.text))
         for body in re.findall(r"\benum\b[^;{]*{([^}]*)}", self.text):
             self.inner |= set(IDENTIFIER.findall(body))
@@ -164,7 +164,7 @@ class File:
         self.words = set(IDENTIFIER.findall(self.text))
 
     def declares_itself(self, name, is_type):
-        """In whatever scope: a type, an alias, a parameter, a member, a local function or variable."""
+        """True if the file declares the name in any scope: a type, an alias, a parameter, a member, a local one."""
         if is_type:
             return re.search(rf"\b(struct|class|enum|union|typename|using)\s+{name}\b|"
                              rf"\busing\s+[\w:]+::{name};", self.text) is not None
@@ -194,7 +194,7 @@ def room_of(name):
 
 
 def floors(root):
-    """Of each room of ARCHITECTURE.md: its floor, and the rooms beside it that it may include."""
+    """The floor of each room of ARCHITECTURE.md, and the rooms beside it that it may include."""
     rows = re.findall(r"^\| *(\d+) *\| *`([a-z]+)` *\|([^|]*)\|", (root / "ARCHITECTURE.md").read_text(), re.MULTILINE)
     return {room: (int(floor), re.findall("[a-z]+", beside)) for floor, room, beside in rows}
 

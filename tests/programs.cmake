@@ -61,7 +61,7 @@ function(sources_that_mention out regex)
   set(${out} ${chosen} PARENT_SCOPE)
 endfunction()
 
-# They say what Catch is to be before they include it.
+# These files say what Catch is to be before they include it.
 set_source_files_properties(main.cpp main_gpu.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 add_library(test_main OBJECT main.cpp)
 target_link_libraries(test_main PRIVATE catch)
@@ -76,7 +76,7 @@ else()
   message(STATUS "gradcast: no RapidCheck, so properties are not tested")
 endif()
 
-# Of the floors, from the ground up: the first makes the precompiled header.
+# A test program a room, from the ground floor up: the first makes the precompiled header.
 foreach(room base kernels ${rooms})
   set(folder ${CMAKE_CURRENT_SOURCE_DIR}/sim/${room})
   set(library sim_${room})
@@ -86,7 +86,7 @@ foreach(room base kernels ${rooms})
   endif()
   file(GLOB sources CONFIGURE_DEPENDS ${folder}/*_test.cpp)
   list(FILTER sources EXCLUDE REGEX "_(gpu|emulated)_test\\.cpp$")
-  # What the program does is tested once, in the default build. Another build needs those tests whose
+  # The program's behaviour is tested once, in the default build. Another build needs those tests whose
   # answer depends on what was built.
   if(CLI_TESTS_OF_THE_BUILD AND room STREQUAL "cli")
     sources_that_mention(sources "built\\(\\)|gpu_devices\\(\\)" ${sources})
@@ -121,7 +121,7 @@ if(TARGET emulator)
   add_test_program(tests_emulated kernels ${test_main} ${emulated_tests})
   target_link_libraries(tests_emulated PRIVATE emulator)
   set_tests_properties(tests_emulated_slow PROPERTIES LABELS long COST 150)
-  # What the tests on weak memory would notice.
+  # Broken kernels, which the tests on weak memory must notice.
   add_test(NAME mutations COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/kernels/mutations.py
     --tests $<TARGET_FILE:tests_emulated> --compiler ${CMAKE_CXX_COMPILER} "--flags=${CMAKE_CXX_FLAGS}"
     --work ${CMAKE_BINARY_DIR}/mutations --jobs ${half_of_cores} -- ${test_main} $<TARGET_OBJECTS:tests_emulated>

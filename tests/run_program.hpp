@@ -8,7 +8,7 @@
 
 #include "tests/process.hpp"
 
-/// As run_process has it.
+/// Runs gradcast as run_process does.
 inline Ran gradcast_with(const std::vector<std::string>& arguments, const char* out_path = nullptr,
                          rlim_t most_bytes = 0) {
   std::vector<std::string> words{GRADCAST_PROGRAM};

@@ -69,13 +69,13 @@ add_test(NAME soak_kills COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/soak/soak.p
 set_tests_properties(soak_kills PROPERTIES LABELS slow WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
   ENVIRONMENT GRADCAST_PROGRAM=$<TARGET_FILE:gradcast>)
 
-# What nvcc makes of the kernels: registers, spills, wide loads. It needs no GPU, and compiles only what changed.
+# nvcc's machine code of the kernels: registers, spills, wide loads. It needs no GPU, and compiles only what changed.
 add_test(NAME compiled_kernels COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/kernels/compiled_kernels_test.py
   --jobs ${half_of_cores} --folder ${CMAKE_BINARY_DIR}/compiled_kernels)
 set_tests_properties(compiled_kernels PROPERTIES SKIP_RETURN_CODE 77 LABELS long COST 150
   PROCESSORS ${half_of_cores})
 
-# What a machine with a GPU is asked to do, with stand-ins for all that it has.
+# The work of a machine with a GPU (scripts/measure-gpu), with stand-ins for all that it has.
 add_test(NAME measure_gpu COMMAND python3 ${CMAKE_CURRENT_SOURCE_DIR}/scripts/measure_gpu_test.py)
 set_tests_properties(measure_gpu PROPERTIES LABELS "scripts;slow" COST 40)
 

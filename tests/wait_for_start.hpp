@@ -1,4 +1,4 @@
-// For tests that interrupt gradcast: a moment that comes at any speed of the machine.
+// A moment for tests to interrupt gradcast, which comes at any speed of the machine.
 #pragma once
 #include <sys/types.h>
 

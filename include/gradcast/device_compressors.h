@@ -2,7 +2,7 @@
  * libgradcast_cuda_compressors.so has it, where nvcc was at hand; for tests, the same functions run
  * on the CPU, thread by thread (libgradcast_emulated_compressors.so).
  *
- * What is computed is bit for bit what compressors.h says (PowerSGD: to the rounding of sums of
+ * Results are bit for bit those of compressors.h (PowerSGD: to the rounding of sums of
  * floats). A call is prepared once for a list of tensors, and run in every iteration:
  *
  *     gradcast_workspace lent = {NULL, 0, stream};

@@ -37,7 +37,7 @@ class GRADCAST_API InputError : public std::runtime_error {
  public:
   InputError(const std::string& line, int code);
   ~InputError() override;
-  /// As the program exits: 2 for a setting, 3 for a file, 5 for what this build or machine lacks.
+  /// The program's exit code: 2 for a setting, 3 for a file, 5 for what build or machine lacks.
   int code() const { return code_; }
 
  private:
@@ -123,14 +123,14 @@ struct Table {
   std::string json;  // the whole answer, with summary and inputs
 };
 
-/// What is told while a call works. Its functions are called in the thread of the call, and must
-/// not throw.
+/// Functions that are called while a call works. They run in the thread of the call, and must not
+/// throw.
 struct Listener {
   std::function<void(std::size_t done, std::size_t all, const std::string& what)> progress;
   std::function<bool()> stopped;  // asked some 20 times a second
 };
 
-/// Whatever a command prints.
+/// The output of a command.
 struct Printed {
   int code = 0;  // its exit code; a code of an error is an exception instead
   std::string text;
@@ -150,10 +150,11 @@ class GRADCAST_API Forecaster {
   /// Makes a text an input of the later calls. Throws InputError for a name with another text.
   void add(const TextInput& input) const;
 
-  /// As `gradcast simulate`. Throws InputError, also where the run would never end.
+  /// The forecast of `gradcast simulate`. Throws InputError, also where the run would never end.
   Forecast forecast(const Settings& settings) const;
 
-  // As the commands of these names: one row per point, pair or answer. Throw InputError, Stopped.
+  // The answers of the commands of these names: a row per point, pair or answer. Throw InputError,
+  // Stopped.
   Table sweep(const Settings& settings, const Listener& listener = {}) const;
   Table breakeven(const Settings& settings, const Listener& listener = {}) const;
   Table compare(const Settings& settings, const Listener& listener = {}) const;

@@ -103,7 +103,7 @@ class Management {
     return ready_ && get != nullptr && get(version, sizeof version) == 0 ? version : "";
   }
 
-  /// In MHz.
+  /// The clock in MHz.
   std::string clock(Clock which) const {
     unsigned megahertz = 0;
     const auto get = find<int(void*, int, unsigned*)>("nvmlDeviceGetClockInfo");

@@ -164,7 +164,7 @@ class LowRankEncoderHere final : public LowRankEncoder {
   Scratch memory_;
 };
 
-/// For the compiler that reads this: one source file of each includes it.
+/// The encoder of the compiler that reads this: one source file of each compiler includes it.
 std::unique_ptr<LowRankEncoder> make_low_rank_encoder(std::int64_t rank, Mode mode,
                                                       const std::vector<LowRankTensor>& tensors,
                                                       const Workspace& workspace) {

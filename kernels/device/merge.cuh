@@ -32,7 +32,7 @@ __device__ inline std::int64_t pairs_of(const DecoderSet& set, std::int64_t most
              : first_from(set.indices, 0, count, kNoIndex);
 }
 
-/// As decoding adds it to nothing.
+/// The first summand, added to 0 as decoding does.
 __device__ inline float first_summand(const DecoderSet& set, std::int64_t at) {
   return add_feedback(0.0f, value_in(set, at));
 }
@@ -118,7 +118,7 @@ inline __global__ void __launch_bounds__(kBlockThreads) place_second(const Merge
   }
 }
 
-/// From places in the union to indices. Zeros behind the union come last.
+/// Turns places in the union into indices. Zeros behind the union come last.
 inline __global__ void __launch_bounds__(kBlockThreads)
     name_selected(const MergeWork work, std::int32_t* indices, std::int64_t* count) {
   const std::int64_t sent = *work.selected < *work.united ? *work.selected : *work.united;

@@ -6,9 +6,9 @@
 //   unit         the elements of a block where every so many have a scale (int8)
 //   moment tile  1024 elements, whose moments one warp adds up
 //
-// They are counted from a tensor's first element on. 32 codes of b bits are b words, so a tile has
-// whole words of codes. A unit has a multiple of four elements, whose codes of 8 bits are words as
-// well.
+// All of these are counted from a tensor's first element on. 32 codes of b bits are b words, so a
+// tile has whole words of codes. A unit has a multiple of four elements, whose codes of 8 bits are
+// words as well.
 #pragma once
 #include "kernels/device/moments.cuh"
 #include "kernels/device/numbers.cuh"

@@ -15,7 +15,7 @@ inline __global__ void __launch_bounds__(kBlockThreads)
 /// Divides one piece of memory into parts, each aligned to 256 bytes.
 class Carver {
  public:
-  /// Without memory it only measures.
+  /// A carver without memory only measures.
   explicit Carver(void* memory = nullptr) : memory_(static_cast<char*>(memory)) {}
   template <class T>
   T* take(std::size_t count) {

@@ -194,7 +194,7 @@ void WeakMemory::publish_stores(Page& page, SeenPage& seen, Unasked how_many) {
   publish(page, seen, seen.stored, seen.words, how_many);
 }
 
-/// With those of others on the same word before them.
+/// Publishes a view's atomics, with those of others on the same word before them.
 void WeakMemory::publish_atomics(Page& page, SeenPage& seen, Unasked how_many) {
   publish(page, seen, seen.modified, page.newest, how_many);
 }

@@ -64,7 +64,7 @@ class WeakMemory {
 
   /// A kernel begins. The views are of all emulator memory in use.
   explicit WeakMemory(std::uint64_t seed);
-  /// It ends: all that was stored is in memory.
+  /// The end of weak memory: all that was stored is in memory.
   ~WeakMemory();
   WeakMemory(const WeakMemory&) = delete;
   WeakMemory& operator=(const WeakMemory&) = delete;

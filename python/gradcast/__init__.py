@@ -57,7 +57,7 @@ def sweep(*, progress: Told = True, **settings: Any) -> Any:
 
 
 def breakeven(*, progress: Told = True, **settings: Any) -> Answer:
-    """Where a compressor pays: see Forecaster.breakeven."""
+    """The ranges where a compressor pays: see Forecaster.breakeven."""
     return usual().breakeven(progress=progress, **settings)
 
 
@@ -67,12 +67,12 @@ def compare(*, progress: Told = True, **settings: Any) -> Answer:
 
 
 def fit(*, progress: Told = True, **settings: Any) -> Answer:
-    """What software costs, from measured runs: see Forecaster.fit."""
+    """The costs of software, from measured runs: see Forecaster.fit."""
     return usual().fit(progress=progress, **settings)
 
 
 def decide(*, progress: Told = True, **settings: Any) -> Answer:
-    """What binds a run, and what each option is worth: see Forecaster.decide."""
+    """The bottleneck of a run, and the worth of each option: see Forecaster.decide."""
     return usual().decide(progress=progress, **settings)
 
 

@@ -89,7 +89,7 @@ class Call:
 
 
 class Preparation:
-    """What is to be prepared. `bytes` of memory on the device are needed for it."""
+    """A call that is to be prepared. It needs `bytes` of memory on the device."""
 
     def __init__(self, kernels: Kernels, function: str, arguments: Sequence[Any], items: Sequence[object]) -> None:
         self._kernels, self._function, self._arguments = kernels, function, arguments
@@ -148,7 +148,7 @@ class Kernels:
             _pointer(count)], [sets])
 
     def momentum(self, momentum: float, tensor: MomentumTensor) -> Call:
-        """It needs no memory, so it is prepared at once."""
+        """A call that adds momentum. It needs no memory, so it is prepared at once."""
         handle = _pointer()
         self._call("gradcast_prepare_momentum", ctypes.c_double(momentum), ctypes.byref(tensor), _i64(1),
                    ctypes.byref(handle))

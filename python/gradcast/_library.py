@@ -63,7 +63,7 @@ def data_folder() -> str:
 
 
 class Told(NamedTuple):
-    """Whatever a command said."""
+    """The output of a command."""
 
     text: str
     warnings: Tuple[str, ...]

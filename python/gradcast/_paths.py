@@ -1,4 +1,4 @@
-"""Where the shared libraries lie."""
+"""Paths of the shared libraries."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class Answer:
 
     @property
     def summary(self) -> Dict[str, Any]:
-        """What holds for all rows; {} where the command has none."""
+        """Values that hold for all rows; {} where the command has none."""
         summary: Optional[Dict[str, Any]] = self.document.get("summary")
         return summary or {}
 
@@ -160,13 +160,13 @@ class Forecast(Answer):
 
     @property
     def seconds(self) -> float:
-        """What an iteration takes."""
+        """Seconds of an iteration."""
         return float(self.row["iteration_seconds"])
 
     @property
     def interval(self) -> Optional[Interval]:
-        """Where 90 % of such runs are expected, in seconds; None where nothing is known of the
-        software."""
+        """The range in which 90 % of such runs are expected, in seconds; None where nothing is known of
+        the software."""
         return _interval(self.row, "interval_low_seconds", "interval_high_seconds")
 
     @property
@@ -177,7 +177,7 @@ class Forecast(Answer):
 
     @property
     def samples_per_second(self) -> Optional[float]:
-        """Of all ranks together; None of a collective alone."""
+        """Samples per second of all ranks together; None of a collective alone."""
         value: Optional[float] = self.row["samples_per_second"]
         return value
 
@@ -200,24 +200,25 @@ class Forecast(Answer):
 
     @property
     def verdict(self) -> Optional[str]:
-        """On the compressor: "surely pays", "surely does not pay", "cannot be told"; None of dense."""
+        """The verdict on the compressor: "surely pays", "surely does not pay", "cannot be told"; None of
+        dense."""
         value: Optional[str] = self.row["verdict"]
         return value
 
     @property
     def measure(self) -> str:
-        """What to measure so that a verdict can be told; "" where nothing is missing."""
+        """The measurement with which a verdict can be told; "" where nothing is missing."""
         return str(self.row["measure"])
 
     @property
     def evidence(self) -> str:
-        """What the compressor's costs rest on: "measured", "simulated", "derived"; "" of dense, and
+        """The origin of the compressor's costs: "measured", "simulated", "derived"; "" of dense, and
         of a collective alone."""
         return str(self.row.get("evidence") or "")
 
     @property
     def assumptions(self) -> str:
-        """What was assumed where the question left it open, in words."""
+        """Assumptions where the question left something open, in words."""
         return str(self.row["assumed"] or "")
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""What calls of this package raise."""
+"""The errors that calls of this package raise."""
 
 
 class InputError(ValueError):

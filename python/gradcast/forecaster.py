@@ -208,7 +208,7 @@ class Forecaster:
         return self.ask("sweep", progress=progress, **settings).frame()
 
     def breakeven(self, *, progress: Told = True, **settings: Any) -> Answer:
-        """Where a compressor surely pays, surely does not, and cannot be told: breakeven(
+        """The ranges where a compressor surely pays, surely does not, and cannot be told: breakeven(
         model="resnet-50", compressor="gaussian", over="nic-bandwidth"). `summary` has the sentences."""
         return self.ask("breakeven", progress=progress, **settings)
 
@@ -217,12 +217,12 @@ class Forecaster:
         return self.ask("compare", progress=progress, **settings)
 
     def fit(self, *, progress: Told = True, **settings: Any) -> Answer:
-        """What software costs, estimated from measured runs; save="folder" writes files that
+        """The costs of software, estimated from measured runs; save="folder" writes files that
         forecasts take as `cluster` and `costs`."""
         return self.ask("fit", progress=progress, **settings)
 
     def decide(self, *, progress: Told = True, **settings: Any) -> Answer:
-        """What binds a run, and what each option is worth, ranked: decide(model="gpt2-xl",
+        """The bottleneck of a run, and the worth of each option, ranked: decide(model="gpt2-xl",
         cluster="dgx-a100", nodes=16)."""
         return self.ask("decide", progress=progress, **settings)
 

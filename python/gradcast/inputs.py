@@ -99,7 +99,7 @@ class Costs(Input):
 
 
 class Stack(Input):
-    """What a software stack costs, in the format of platforms/stack-*.csv."""
+    """The costs of a software stack, in the format of platforms/stack-*.csv."""
 
 
 class Runs(Input):

@@ -77,7 +77,7 @@ def missing():
 
 
 def shape(mbit):
-    """What `tc qdisc replace` takes after the device."""
+    """The arguments of `tc qdisc replace` after the device."""
     return ("root", "tbf", "rate", f"{mbit}mbit", "burst", "160kb", "latency", "50ms")
 
 

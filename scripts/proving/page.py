@@ -36,7 +36,7 @@ def width(record):
 
 
 def spread_percent(record):
-    """From the shortest to the longest iteration, where all are alike."""
+    """The spread from the shortest to the longest iteration, where all are alike."""
     if record["setup"]["event"]["kind"] in ("drop", "pause") or record["setup"]["schedule"] == "local-sgd":
         return None
     seconds = sorted(record["measured"]["iteration_seconds"])
@@ -101,7 +101,7 @@ def summary(records):
 
 
 def ground_of(record):
-    """What two runs share whose order is asked for: model, hosts, links, compute."""
+    """The ground that two runs must share for their order to be asked: model, hosts, links, compute."""
     setup = record["setup"]
     return (setup["model"], tuple(setups.ranks_by_host(setup)), setup["mbit"], setup["compute_seconds"])
 
@@ -120,7 +120,7 @@ def hosts_in_words(ranks):
 
 
 def calm(records):
-    """Without events, gradient accumulation or uplinks: these are no choice of the one who trains."""
+    """Runs without events, gradient accumulation or uplinks: these are no choice of the one who trains."""
     return [record for record in records
             if not record["setup"]["event"]["kind"] and record["setup"]["accumulation"] == 1
             and not record["setup"]["uplink_mbit"]]
@@ -268,13 +268,13 @@ def measured_runs(records):
 
 
 def write_traces(records, results):
-    """How the layers of each model sleep: its share of the operations, two thirds of it in backward."""
+    """Writes how each model's layers sleep: a layer its share of the operations, two thirds of it in backward."""
     for setup in {record["setup"]["model"]: record["setup"] for record in filter(is_plain, records)}.values():
         forecast.write_trace(setup, setup["compute_seconds"], results / f"iteration-{setup['model']}.csv")
 
 
 def record_of(path):
-    """What a run's file says. Ends the program in one line where a file is not as scripts/prove wrote it."""
+    """The record in a run's file. Ends the program in one line where a file is not as scripts/prove wrote it."""
     try:
         record = json.loads(path.read_text())
         if record["name"] != path.stem:

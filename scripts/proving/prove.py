@@ -142,7 +142,7 @@ def disturb(hosts, processes, event, progress, end):
 
 
 def hook_settings(setup):
-    """What `gradcast.torch.hook` takes, where the hook is gradcast's own; else None."""
+    """The arguments of `gradcast.torch.hook`, where the hook is gradcast's own; else None."""
     if not setups.is_ours(setup):
         return None
     name, settings = setups.compressor_of(setup)
@@ -195,8 +195,8 @@ def compute_seconds(setup):
 
 
 def hook_seconds(setup):
-    """What the hook takes on each bucket, by its elements, on ranks beside each other. Of a hook of ours: the cost
-    table of `calibrate`, as lines."""
+    """The hook's time on each bucket, by its elements, on ranks beside each other. For a hook of ours: the cost
+    table of `calibrate`, as lines. None without a hook."""
     if not setup["hook"]:
         return None
     if setups.is_ours(setup):
@@ -226,7 +226,7 @@ def calibrated(setup):
 
 
 def job_of(setup, iterations):
-    """What every rank is told. A straggler's layers sleep longer."""
+    """The job that every rank is told. A straggler's layers sleep longer."""
     event = setup["event"]
     slow = {"rank": event.who, "factor": event.factor} if event.kind == "slow" else None
     return {**training(setup, 3 * forecast.PERIOD if setup["schedule"] == "local-sgd" else iterations),

@@ -67,7 +67,7 @@ def setups():
 
 
 def drawn(names, count, seed):
-    """So many of the names, in the order in which a seed draws them; the same whatever the order of the names."""
+    """`count` of the names, in the order in which a seed draws them; the same whatever the order of the names."""
     names = sorted(names)
     return random.Random(seed).sample(names, min(count, len(names)))
 
@@ -127,7 +127,7 @@ def compressor_of(setup):
 
 
 def ranks_by_host(setup):
-    """How many ranks each host has."""
+    """The number of ranks of each host."""
     per_host = setup["ranks_per_host"]
     return list(per_host) if isinstance(per_host, list) else [per_host] * setup["hosts"]
 

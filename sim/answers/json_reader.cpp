@@ -36,7 +36,7 @@ class Text {
   /// Marks the text read so far as understood.
   void understood() { understood_ = before_ + at_; }
 
-  /// From 1.
+  /// Line and byte, counted from 1.
   std::size_t line() const { return line_ + lines_until(at_); }
   std::size_t byte() const { return before_ + at_ + 1; }
 

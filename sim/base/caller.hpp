@@ -12,9 +12,9 @@ namespace gradcast {
 class Caller {
  public:
   virtual ~Caller() = default;
-  /// In place of standard output.
+  /// Takes what would go to standard output.
   virtual void answer(std::string_view text) = 0;
-  /// In place of a line on standard error.
+  /// Takes what would be a line on standard error.
   virtual void note(const std::string& line) = 0;
   /// `done` of `all` points are done, and `what` is under way.
   virtual void progress(std::size_t done, std::size_t all, const std::string& what) = 0;

@@ -17,7 +17,7 @@ class Complaints {
   Complaints(const Complaints&) = delete;
   Complaints& operator=(const Complaints&) = delete;
 
-  /// For the child to use as its standard error.
+  /// The descriptor that the child uses as its standard error.
   int descriptor() const { return descriptor_; }
   /// The last line that is not empty; "" where nothing was written.
   std::string last_line() const;

@@ -11,7 +11,7 @@ namespace gradcast {
 /// begins the line.
 void end_when_interrupted(const std::string& program);
 
-/// For that line: what was written, and stays.
+/// Adds to that line the name of a file that was written, and stays.
 void note_written(const std::string& name);
 
 /// While it lives, the first SIGINT or SIGTERM only sets a flag; a second one ends the process, as

@@ -33,7 +33,7 @@ std::filesystem::path current_folder();
 /// (1) where there is no /proc.
 std::filesystem::path own_program();
 
-/// For a program that an interpreter runs: the file that a shell starts it by.
+/// Sets the file by which a shell starts this program, where an interpreter runs it.
 void set_own_program(const std::filesystem::path& program);
 
 }  // namespace gradcast

@@ -14,7 +14,7 @@ class Sha256 {
   Sha256();
   ~Sha256();
   void add(std::string_view piece);
-  /// In lower-case hexadecimal; "" in a build without OpenSSL. May be called once.
+  /// The digest in lower-case hexadecimal; "" in a build without OpenSSL. May be called once.
   std::string finish();
 
  private:
@@ -25,8 +25,8 @@ class Sha256 {
 /// The same of a whole text.
 std::string sha256_hex(std::string_view content);
 
-/// SHA-256 of a file's bytes as stored (compressed files are not unpacked): what `sha256sum` prints.
-/// The file may be longer than memory.
+/// SHA-256 of a file's bytes as stored (compressed files are not unpacked): what `sha256sum`
+/// prints. The file may be longer than memory.
 std::string sha256_of_file(const std::filesystem::path& path);
 
 }  // namespace gradcast

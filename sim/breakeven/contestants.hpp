@@ -24,8 +24,8 @@ struct Contestant {
   std::vector<Asked> fitted() const;  // empty: none
 };
 
-/// With the schedule of the request, or all that there are where the best is asked for. Throws what
-/// a forecast would.
+/// A contestant with the schedule of the request, or all that there are where the best is asked
+/// for. Throws what a forecast would.
 Contestant contestant_of(const Request& request, const BreakEvenAsked& asked, DataFiles& files);
 
 /// The opponent of the compressors: dense by the best or the same schedule, or a compressor.

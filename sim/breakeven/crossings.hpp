@@ -25,8 +25,8 @@ std::vector<double> grid_of(const LookedAt& range);
 /// A change is narrowed down until its two sides are no further apart than this, relatively.
 inline constexpr double kNarrow = 2e-4;
 
-/// Above 0 means yes, all else means no: a tie is not a win. nullopt: there is no answer at that
-/// point.
+/// The advantage at a point: above 0 means yes, all else means no, so a tie is not a win. nullopt:
+/// there is no answer at that point.
 using Advantage = std::function<std::optional<double>(double)>;
 
 /// The answer changes between two points. Whole numbers are neighbours; others are closer than
@@ -58,7 +58,7 @@ Course course_of(const LookedAt& range, const Advantage& advantage);
 struct Stretch {
   double low = 0;
   double high = 0;
-  // It reaches to the end of the range, or to where there is no answer.
+  // True if the part reaches to the end of the range, or to where there is no answer.
   bool low_open = false;
   bool high_open = false;
 };

@@ -166,7 +166,7 @@ std::string capital(std::string words) {
   return words;
 }
 
-/// By how much, at the ends of the range.
+/// The margins at the ends of the range.
 std::string margins(const Finding& finding, const Words& words) {
   if (!finding.first || !finding.last) return "";
   return capital(margin_words(words.at(finding.range.from), *finding.first)) + "; " +

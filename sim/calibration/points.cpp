@@ -99,7 +99,7 @@ class LeftOut {
   std::map<std::string, std::set<std::int64_t>> sizes_;
 };
 
-/// To tenths of a nanosecond: finer than any clock here.
+/// Seconds to tenths of a nanosecond: finer than any clock here.
 Seconds rounded(double seconds) { return Seconds{std::round(seconds * 1e10) / 1e10}; }
 
 }  // namespace

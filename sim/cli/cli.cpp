@@ -1,4 +1,4 @@
-// From the command line to a command, and from exceptions to exit codes.
+// The way from the command line to a command, and from exceptions to exit codes.
 #include "sim/cli/cli.hpp"
 
 #include <cstdio>

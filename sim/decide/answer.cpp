@@ -85,12 +85,12 @@ std::string epoch_words(const Decision& decision, const DecideAsked& asked) {
   return words;
 }
 
-/// All of it happens on the cluster that was asked about.
+/// The end of a verdict that is left out: every option runs on the cluster that was asked about.
 constexpr std::string_view kHere = " on this cluster";
 
-/// The verdict, and whether the option has room. Without room it is none: such a run cannot pay.
-/// Where today's run has none either, nobody knows what its memory is, and the times still say
-/// something.
+/// The verdict, and whether the option fits in memory. One that does not fit has no verdict: it
+/// cannot pay. If today's run does not fit either, the estimate of memory is off, and the times
+/// still say something.
 std::string verdict_words(const Decision& decision, const WeighedOption& weighed) {
   const bool today_fits = decision.usable && decision.memory.total() <= *decision.usable;
   if (today_fits && does_not_fit(decision, weighed)) return "does not fit in memory";

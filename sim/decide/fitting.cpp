@@ -13,7 +13,7 @@ namespace {
 /// A trace's times grow with the batch. This many times its batch, that is no longer a forecast.
 constexpr int kMostTimes = 16;
 
-/// Not given: the run is impossible, or its activations are not known.
+/// The largest batch. nullopt: the run is impossible, or its activations are not known.
 std::optional<int> largest(const Request& asked, Bytes usable, DataFiles& files) {
   try {
     const Scenario scenario = make_scenario(with_defaults(asked, files), files);

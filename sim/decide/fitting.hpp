@@ -14,9 +14,9 @@ struct FittingBatch {
   Option option;     // the run with that way and that batch
 };
 
-/// As the run is, with recomputation, with FSDP, and with both; those that today's run has already
-/// are left out, and those that it cannot have. Empty if the model does not say what its layers
-/// keep. `asked` is the request without compressing, before defaults.
+/// The batches as the run is, with recomputation, with FSDP, and with both; ways that today's run
+/// has already are left out, and those that it cannot have. Empty if the model does not say what
+/// its layers keep. `asked` is the request without compressing, before defaults.
 std::vector<FittingBatch> fitting_batches(const Request& asked, const Scenario& now, Bytes usable,
                                           DataFiles& files);
 

@@ -109,7 +109,7 @@ std::string schedule_name(const Schedule& schedule, const Schedule& own) {
   return buckets + (schedule.overlap == own.overlap ? "" : ", " + when);
 }
 
-/// Those that the software has: overlap the other way, larger buckets, and what `schedules_of`
+/// Schedules that the software has: overlap the other way, larger buckets, and what `schedules_of`
 /// names. Merged gradients have nothing to overlap with, so that `no overlap` stands for them.
 void add_schedules(std::vector<Option>& options, const Request& asked, const Request& today,
                    DataFiles& files) {

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kModule = "libgradcast_simgrid.so";
 
-/// Beside the program, as in a build folder, or where it is installed.
+/// The module's file: beside the program, as in a build folder, or where it is installed.
 fs::path module_file() {
   const fs::path program = own_program().parent_path();
   const fs::path installed = (program / GRADCAST_SIMGRID_FOLDER).lexically_normal();

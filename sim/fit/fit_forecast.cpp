@@ -46,9 +46,9 @@ struct Unexplained {
   double degrees = 1;
 };
 
-/// For a compressor that the fit has not seen. Each compressor that it has seen stands for it with
-/// the same weight, however many runs it has. So the degrees of freedom are one fewer than the
-/// compressors.
+/// The deviation for a compressor that the fit has not seen. Each compressor that it has seen
+/// stands for it with the same weight, however many runs it has. So the degrees of freedom are one
+/// fewer than the compressors.
 Unexplained unexplained_among(const Fit& fit) {
   std::map<std::string, std::pair<double, int>> sums;  // by compressor: sum of squares, and runs
   for (std::size_t i = 0; i < fit.rows.size(); ++i) {

@@ -21,7 +21,7 @@ constexpr double kMostShare = 9;  // largest deviation: a file takes less than 1
 constexpr std::string_view kSuffix = "-fitted";
 constexpr std::array kColumns = {"property", "value", "source", "deviation"};
 
-/// Without folder and ending; the 1 of cost-v100-pytorch-1.1 is no ending.
+/// A file's name without folder and ending; the 1 of cost-v100-pytorch-1.1 is no ending.
 std::string stem(const std::string& name) {
   const std::filesystem::path file = std::filesystem::path(name).filename();
   return (file.extension() == ".csv" ? file.stem() : file).string();

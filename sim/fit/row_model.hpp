@@ -27,7 +27,7 @@ struct FitRow {
 /// Throws DataError, with the row's line, for a row that cannot be forecast.
 std::vector<FitRow> fit_rows_of(const MeasuredRuns& measured, DataFiles& files);
 
-/// By parameter of the structure: whether a run depends on it.
+/// Whether a run depends on each parameter of the structure.
 std::vector<bool> scope_of(const FitStructure& structure, const MeasuredRun& run);
 
 /// A number of a run's scenario, and the parameters that add up to it.
@@ -85,7 +85,7 @@ class RowForecaster {
   std::map<std::vector<double>, double> kept_;
 };
 
-/// Those of the runs of one structure. Fits that leave out some runs share the others.
+/// Forecasters of the runs of one structure. Fits that leave out some runs share the others.
 class RowForecasters {
  public:
   RowForecasters(const FitStructure& structure, const Engine& engine)

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kSuffix = "-fitted";
 constexpr std::string_view kTable = ".csv";
 
-/// Without its ".csv".
+/// A table's name without its ".csv".
 std::string stem_of(const std::string& name) {
   return name.ends_with(kTable) ? name.substr(0, name.size() - kTable.size()) : name;
 }

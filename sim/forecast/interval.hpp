@@ -16,8 +16,8 @@ struct ForecastInterval {
   Seconds high{0};
 };
 
-/// How well an interval did on the logarithm of time (Gneiting and Raftery 2007): its width, and 20
-/// times (2 over 1 - kIntervalLevel) what the measurement lies outside. Low is good.
+/// Score of an interval on the logarithm of time (Gneiting and Raftery 2007): its width, and 20
+/// times (2 over 1 - kIntervalLevel) the measurement's distance outside of it. Low is good.
 inline double interval_score(Seconds measured, Seconds low, Seconds high) {
   const double y = std::log(measured.count());
   const double l = std::log(low.count());

@@ -19,7 +19,7 @@ std::string located(const std::string& name, const std::string& folder) {
       .string();
 }
 
-/// What a request that leaves a choice open runs with.
+/// Values of the choices that a request leaves open.
 struct UsualChoices {
   std::string mode;
   int wire_bytes_per_element = 0;
@@ -42,13 +42,13 @@ Request as_compared(Request request, const UsualChoices& usual, bool compresses)
   if (!request.wire_bytes_per_element)
     request.wire_bytes_per_element = usual.wire_bytes_per_element;
   if (!request.wire_messages) request.wire_messages = usual.wire_messages;
-  // Where paths begin: the paths are compared whole.
+  // The folders in which paths begin: the paths are compared whole.
   for (std::string* file : {&request.model, &request.trace, &request.cluster})
     *file = located(*file, request.folder);
   request.costs = located(request.costs, request.costs_folder);
   request.folder = nothing.folder;
   request.costs_folder = nothing.costs_folder;
-  // Who chose fusion and overlap, which are compared themselves.
+  // Whether somebody chose fusion and overlap: the choices are compared themselves.
   request.fusion_given = nothing.fusion_given;
   request.overlap_given = nothing.overlap_given;
   // A row names the stack that ran it. A request that names one is compared with no row.
@@ -56,9 +56,9 @@ Request as_compared(Request request, const UsualChoices& usual, bool compresses)
   request.stack_given = nothing.stack_given;
   // A row that does not say so had none, as far as anybody knows.
   request.broadcast_buffers = request.broadcast_buffers.value_or(false);
-  // By which rule open choices were made: the choices are compared themselves.
+  // The rule by which open choices were made: the choices are compared themselves.
   request.today = nothing.today;
-  // Why the cluster's compute_speed and the trace are what they are: both are compared themselves.
+  // The reasons for the cluster's compute_speed and for the trace: both are compared themselves.
   request.speed_derived = nothing.speed_derived;
   request.others_trace = nothing.others_trace;
   // No row says it, and only memory depends on it.
@@ -94,7 +94,8 @@ bool usual_implementation(const Request& request, const Scenario& scenario) {
   return usual.implementation() == request.implementation;
 }
 
-/// To 0.1 %: a trace is written to the nanosecond, a measured compute time to four digits.
+/// True if compute times agree to 0.1 %: a trace is written to the nanosecond, a measured compute
+/// time to four digits.
 bool same_compute(const MeasuredRun& run, const Scenario& scenario) {
   return std::abs(run.compute / scenario.compute() - 1) < 1e-3;
 }

@@ -58,8 +58,8 @@ const Gpu& usual_gpu(GpuGeneration generation) {
                        [&](const Gpu& each) { return each.generation == generation; });
 }
 
-/// How much faster the cluster's GPU is than a trace's: the ratio of memory bandwidths of the two
-/// generations, by which most of a network's time goes. Of one generation GPUs with the same
+/// The cluster's GPU's speed over the trace's: the ratio of memory bandwidths of the two
+/// generations, on which most of a network's time depends. GPUs of one generation with the same
 /// arithmetic take the same time (an A100 of 40 or 80 GB, an H200 and an H100), and others what the
 /// scarcer of memory and arithmetic allows.
 double times_as_fast(const Cluster& cluster, const Gpu& traced, const DataFiles& files) {

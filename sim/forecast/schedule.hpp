@@ -1,5 +1,5 @@
-// How a run fuses its gradients and when it sends them: what a person may choose without buying
-// anything. Whether compressing pays is asked of the fastest choice, not of any.
+// The schedule of a run: how it fuses its gradients and when it sends them. A person may choose it
+// without buying anything. Whether compressing pays is asked of the fastest choice, not of any.
 #pragma once
 #include <string>
 #include <string_view>
@@ -25,7 +25,7 @@ Schedule schedule_of(const Request& request);
 Request with_schedule(Request request, const Schedule& schedule);
 Asked with_schedule(Asked asked, const Schedule& schedule);
 
-/// What `--fusion` takes beside fusions: the fastest schedule of `schedules_of`.
+/// A value of `--fusion` beside fusions: the fastest schedule of `schedules_of`.
 inline constexpr std::string_view kBestFusion = "best";
 
 /// The dense run that a compressor is held against.
@@ -44,7 +44,7 @@ std::string to_text(Against against);
 /// where one is named. Throws as read_files does.
 std::vector<Schedule> schedules_of(const Request& request, DataFiles& files);
 
-/// Those of the software that the fitted answer has: both answers choose among the same.
+/// The schedules of the fitted answer's software: both answers choose among the same.
 std::vector<Schedule> schedules_of(const Request& request, const Estimates& estimates,
                                    DataFiles& files);
 

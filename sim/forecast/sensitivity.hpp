@@ -1,4 +1,4 @@
-// How much a forecast depends on the input that is least certain: latency.
+// A forecast's dependence on the input that is least certain: latency.
 #pragma once
 #include <optional>
 #include <string>

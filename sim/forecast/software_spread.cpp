@@ -64,7 +64,7 @@ const Draws& deviations_of(const std::string& name) {
   return at->second;
 }
 
-/// Those of a normal distribution, in the same order.
+/// Deviations of a normal distribution, in the same order as a name's deviations_of.
 const Draws& normals_of(const std::string& name) {
   static const Draws kStrata = strata_of([](double share) { return normal_quantile(share); });
   thread_local std::map<std::string, Draws> known;
@@ -73,7 +73,7 @@ const Draws& normals_of(const std::string& name) {
   return at->second;
 }
 
-/// By what a joint normal draw is to be multiplied to be one of Student's t.
+/// The factor that makes a joint normal draw one of Student's t.
 const Draws& joint_tails() {
   static const Draws kTails =
       shuffled_by("tails of joint terms", strata_of([](double share) {
@@ -130,9 +130,9 @@ class Timer {
   std::optional<KnownCosts> known_{};  // software changes no cost that the table has
 };
 
-/// What each term adds to the iteration. Of those in the forecast: the time with all of them less
-/// the time without it, scaled so that together they add what all add together. Of the others: what
-/// it would add to the forecast.
+/// Measures the time that each term adds to the iteration. For terms in the forecast: the time with
+/// all of them less the time without this one, scaled so that together they add what all add
+/// together. For the others: the time that the term would add to the forecast.
 void measure(SoftwareSpread& spread, const std::vector<const StackTerm*>& terms,
              const Scenario& inside, const Scenario& physics, const Engine& engine) {
   Timer timer(inside, engine);
@@ -274,7 +274,7 @@ const Engine& engine_for(Scenario& scenario, const IterationResult& forecast) {
   const Engine* engine = find_engine(forecast.engine);
   const Engine& own = engine != nullptr ? *engine : analytic;
   if (!scenario.cluster.platform_file.empty()) return own;
-  // What goes on around the job is in the forecast; it changes little of what software adds.
+  // The world around the job is in the forecast; it changes little of what software adds.
   scenario.world = {};
   return analytic.refusal(make_plan(scenario), scenario.cluster, scenario.world).empty() ? analytic
                                                                                          : own;

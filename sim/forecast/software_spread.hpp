@@ -1,5 +1,5 @@
-// How far a forecast may be off because software differs: the terms of its stack, each with its own
-// uncertainty, and what physics itself gets wrong. Forecasts that share a term share its error, so
+// The error of a forecast because software differs: the terms of its stack, each with its own
+// uncertainty, and the error of physics itself. Forecasts that share a term share its error, so
 // that a speedup is surer than either of its times.
 #pragma once
 #include <limits>
@@ -18,8 +18,8 @@
 
 namespace gradcast {
 
-/// What a term of a stack adds to an iteration at its value. Times are linear in a term, or nearly
-/// so, which makes thousands of draws cheap.
+/// A term of a stack, with the time that it adds to an iteration at its value. Times are linear in
+/// a term, or nearly so, which makes thousands of draws cheap.
 struct SpreadTerm {
   std::string name;  // terms of one name are the same software, and err together
   double seconds = 0;
@@ -72,8 +72,8 @@ inline constexpr double kSpreadDegrees = 5;
 /// the terms that lie outside.
 std::vector<double> draws_of(const SoftwareSpread& spread, bool with_outside = false);
 
-/// From the 5th to the 95th percentile. It holds the forecast; where terms lie outside, also
-/// physics and what these terms would make of it if they were multiplied on.
+/// The interval from the 5th to the 95th percentile. It holds the forecast; where terms lie
+/// outside, also physics and what these terms would make of it if they were multiplied on.
 ForecastInterval interval_of(const SoftwareSpread& spread);
 
 /// The interval of how many times as fast `one` is as `other`, from joint draws. Runs of one kind

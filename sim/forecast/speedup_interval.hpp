@@ -1,5 +1,5 @@
-// How sure a speedup is: the interval of the ratio of two forecasts. What would move both of them
-// alike makes neither of them faster than the other.
+// The uncertainty of a speedup: the interval of the ratio of two forecasts. An error that would
+// move both of them alike makes neither of them faster than the other.
 #pragma once
 #include <optional>
 
@@ -9,7 +9,7 @@
 
 namespace gradcast {
 
-/// What makes a forecast uncertain: at most one of the two.
+/// The causes of a forecast's uncertainty: at most one of the two.
 struct ForecastDoubt {
   std::optional<ForecastDeviations> deviations{};  // on a cluster that was fitted itself
   std::optional<SoftwareSpread> spread{};          // elsewhere, of its stack or of all stacks

@@ -6,7 +6,7 @@
 namespace gradcast {
 namespace {
 
-/// What every kind of sharding needs.
+/// Throws ValueError for a run that no kind of sharding allows.
 void require_shardable(const Request& request, const Scenario& scenario) {
   const std::string kind = to_text(request.sharding);
   if (request.payload)
@@ -30,7 +30,8 @@ void require_shardable(const Request& request, const Scenario& scenario) {
                      "replicas");
 }
 
-/// What goes through layers in forward order, or launches them in it, has no other.
+/// Throws ValueError if the run goes through layers in forward order, or launches them in it: the
+/// trace has another order.
 void require_orderable(const Request& request, const Scenario& scenario) {
   require_same_tensors(scenario.model, scenario.trace);
   const std::string has_order = "the trace has an order of its own for gradients (backward_place)";

@@ -1,4 +1,4 @@
-// How far a forecast may be off because of what is known to vary: the spread of kernel times,
+// The error of a forecast from causes that are known to vary: the spread of kernel times,
 // interpolation in the cost table, and the deviations that a fitted cluster file states.
 #pragma once
 #include <optional>
@@ -25,14 +25,14 @@ Seconds kernel_deviation(const Plan& plan, const Scenario& scenario);
 /// upper end that their table states, the same in all buckets.
 Seconds cost_deviation(const Plan& plan);
 
-/// What makes a forecast uncertain, as standard deviations of the iteration.
+/// The causes of a forecast's uncertainty, as standard deviations of the iteration.
 struct ForecastDeviations {
   /// The part that belongs to this run alone: its kernels, random noise, and what the fit left
   /// unexplained in each run.
   Seconds own{0};
-  /// For each property of the cluster that has a deviation, in their order: by how much the
-  /// iteration changes, with its sign. This error is the same in every run on the cluster. Empty
-  /// where the closed form cannot run it.
+  /// The iteration's change, with its sign, for each property of the cluster that has a deviation,
+  /// in their order. This error is the same in every run on the cluster. Empty where the closed
+  /// form cannot run it.
   std::vector<Seconds> shared{};
 };
 

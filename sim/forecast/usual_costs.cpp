@@ -104,7 +104,7 @@ Request by_usual_costs(Request request, DataFiles& files) {
   return by_gpu(std::move(request), files);
 }
 
-/// By the table that the compressor's file names, where it lies beside that file.
+/// The request with the table that the compressor's file names; a path begins beside that file.
 Request by_own_costs(Request request, const DescribedCompressor& own) {
   request.costs = is_path(own.costs) ? (own.folder / own.costs).string() : own.costs;
   request.costs_folder.clear();

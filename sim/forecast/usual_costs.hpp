@@ -1,4 +1,4 @@
-// Which cost table answers where nobody names one: it follows the GPU of the trace.
+// The cost table that answers where nobody names one: it follows the GPU of the trace.
 #pragma once
 #include <memory>
 #include <string>

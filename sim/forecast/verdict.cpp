@@ -25,8 +25,8 @@ std::string run_with(const std::string& name) {
   return (name == "dense" ? "a dense run" : "one run with " + name) + " on this cluster";
 }
 
-/// By how much each measurement would narrow the logarithm of the speedup: what moves both runs
-/// counts by the difference.
+/// The reach of each measurement, by which it would narrow the logarithm of the speedup: a term
+/// that moves both runs counts by the difference.
 class Reaches {
  public:
   Reaches(std::string name, std::string other) : names_{std::move(name), std::move(other)} {}

@@ -1,4 +1,5 @@
-// Who makes many forecasts at the same time: threads where the engine allows it, else processes.
+// Workers that make many forecasts at the same time: threads where the engine allows it, else
+// processes.
 #pragma once
 #include <cstddef>
 #include <vector>

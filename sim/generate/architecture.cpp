@@ -236,7 +236,7 @@ void Architecture::bias(const std::string& layer) {
 
 void Architecture::columns_as_steps() { with_shape({at_.channels * at_.height, 1, at_.width}); }
 
-/// In place. Backward needs the output.
+/// A ReLU in place. Backward needs the output.
 void Architecture::relu() {
   append(OperatorKind::Relu, "", at_);
   layer_before().kept_elements += keep_here();

@@ -82,7 +82,7 @@ class Architecture {
   void columns_as_steps();
   void relu();
   void pool(const Window& window, Pooling pooling = Pooling::Maximum);
-  /// To so many rows and columns: adaptive and global pooling.
+  /// Pools to so many rows and columns: adaptive and global pooling.
   void pool_to(std::int64_t height, std::int64_t width);
   /// Adds a branch of the same shape.
   void add();

@@ -41,7 +41,7 @@ low_factor, high_factor: a floor is no estimate. The true time is thought to lie
   cost-v100-derived, which was simulated: high is that end over the floor, of encode and decode together.
 selected, and which points there are: those of cost-v100-pytorch-1.1, mode code where it has two modes.)";
 
-/// To a tenth of a nanosecond: more digits would say more than is known.
+/// Rounds to a tenth of a nanosecond: more digits would say more than is known.
 Seconds rounded_floor(double seconds) {
   return Seconds{static_cast<double>(static_cast<std::int64_t>(seconds * 1e10 + 0.5)) / 1e10};
 }

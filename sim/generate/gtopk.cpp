@@ -44,7 +44,7 @@ std::vector<std::string> provenance() {
   };
 }
 
-/// To the microsecond: throughputs have four to seven digits.
+/// Rounds to the microsecond: throughputs have four to seven digits.
 Seconds to_microseconds(double seconds) { return Seconds{std::round(seconds * 1e6) / 1e6}; }
 
 /// nullptr where none is published.

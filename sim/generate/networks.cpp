@@ -213,7 +213,7 @@ Architecture vgg_16() {
 
 Architecture resnet_50() { return resnet({3, 4, 6, 3}, false, 1000); }
 
-// As vineeths96/Gradient-Compression@e5b61b1 has it (models/resnet.py): 23,520,842 parameters.
+// ResNet-50 of vineeths96/Gradient-Compression@e5b61b1 (models/resnet.py): 23,520,842 parameters.
 Architecture resnet_50_cifar() { return resnet({3, 4, 6, 3}, true, 10); }
 
 Architecture resnet_101() { return resnet({3, 4, 23, 3}, false, 1000); }

@@ -15,9 +15,9 @@ struct Network {
   std::string sample = "one image of 224 x 224";  // the network's input
 };
 
-/// Those of the paper's Table 2 (AlexNet, VGG-16, ResNet-50, Inception-V4), then those of MG-WFBP's
-/// measurements (ResNet-152, DenseNet-161, DenseNet-201), then the others of the paper's Table 1,
-/// then those of today: ResNet-101, ResNeXt, Wide ResNet and transformers.
+/// The networks of the paper's Table 2 (AlexNet, VGG-16, ResNet-50, Inception-V4), then those of
+/// MG-WFBP's measurements (ResNet-152, DenseNet-161, DenseNet-201), then the others of the paper's
+/// Table 1, then those of today: ResNet-101, ResNeXt, Wide ResNet and transformers.
 std::vector<Network> all_networks();
 
 /// Throws std::logic_error where there is none of that name.

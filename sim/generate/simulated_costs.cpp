@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kSource = "traces/simulated-v100.csv";
 constexpr std::int64_t kDerivedElements[] = {4'194'304,  16'777'216,  25'557'032,
                                              61'100'840, 138'357'544, 400'000'000};
-/// From so many elements on, decoding packed codes is bound by bandwidth; below, by latency.
+/// Elements from which on decoding packed codes is bound by bandwidth; below, by latency.
 constexpr std::int64_t kWhereThroughputBegins = 2'097'152;
 constexpr int kSimulatedWorkers[] = {1, 16, 256};
 
@@ -45,7 +45,7 @@ Seconds decoded(double elements, double selected, int workers) {
          Seconds{decode_bytes(elements, selected, workers) / SimulatedV100::kBytesPerSecond};
 }
 
-/// To a nanosecond: more digits would say more than is known.
+/// Rounds to a nanosecond: more digits would say more than is known.
 Seconds to_nanoseconds(Seconds time) { return Seconds{std::round(time.count() * 1e9) / 1e9}; }
 
 /// `decode`: the time for a number of workers.
@@ -105,7 +105,7 @@ void add_whole_rows(CostTable& table, const WholeTimes& times,
     if (elements > last) add(elements);
 }
 
-/// With two points or fewer a line goes through all of them, so that no error shows.
+/// A law in words. With two points or fewer a line goes through all, so that no error shows.
 std::string told(const std::vector<SimulatedCall>& points, const BytesLaw& law) {
   const SimulatedCall& like = points.front();
   const std::string error =

@@ -115,7 +115,7 @@ std::string microseconds(Seconds time) {
   return number_to_text(std::round(time.count() * 1e7) / 10) + " us";
 }
 std::string off_by(double error) { return ", off by " + percent(error); }
-/// With two points or fewer a line goes through all of them, so that no error shows.
+/// A law in words. With two points or fewer a line goes through all, so that no error shows.
 std::string told(const BytesLaw& law) {
   return microseconds(law.fixed) + ", bytes at " + percent(law.share) +
          (law.points > 2

@@ -37,7 +37,7 @@ BytesLaw fit_bytes_law(const std::vector<TimedBytes>& points, double most_share)
 using SparseLines = std::map<std::pair<std::string, double>, std::vector<SimulatedCall>>;
 SparseLines sparse_lines(const std::vector<SimulatedCall>& calls);
 
-/// Those that three kernels encode, not one block: a law is of them.
+/// The calls that three kernels encode, not one block: a law is of them.
 std::vector<SimulatedCall> large_tensors(std::vector<SimulatedCall> line);
 BytesLaw fit_sparse_law(const std::vector<SimulatedCall>& points, double most_share);
 

@@ -70,7 +70,7 @@ Architecture resnet_20() {
   return net;
 }
 
-// As hclhkbu/gtopkssgd@0edc19b has it (models/vgg.py). Convolutions keep their biases, though the
+// VGG-16 of hclhkbu/gtopkssgd@0edc19b (models/vgg.py). Convolutions keep their biases, though the
 // normalisation behind each takes them out again: only so are there 14,728,266 parameters.
 Architecture vgg_16_cifar() {
   Architecture net(kCifar);

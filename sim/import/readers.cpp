@@ -45,7 +45,7 @@ bool is_tar(std::string_view bytes) {
   return bytes.size() > kMagic && bytes.substr(kMagic).starts_with("ustar");
 }
 
-/// What Windows' PowerShell writes with `>`.
+/// UTF-16 with a byte-order mark, which Windows' PowerShell writes with `>`.
 bool is_utf16(std::string_view bytes) {
   return bytes.starts_with("\xff\xfe") || bytes.starts_with("\xfe\xff");
 }

@@ -7,7 +7,7 @@
 namespace gradcast {
 namespace {
 
-/// From these shares on, waiting for the host is worth a sentence, and is what bounds the run.
+/// The shares from which on waiting for the host is worth a sentence, and is what bounds the run.
 constexpr double kHostMatters = 0.1;
 constexpr double kHostBound = 0.4;
 

@@ -14,8 +14,8 @@ Json to_json(const Imported& imported);
 /// The same without lists, as a row of CSV: lists are words with blanks between them.
 Json to_flat_json(const Imported& imported);
 
-/// For people: figures, where time goes, what was used, dropped, inferred, and is not known, the
-/// files, and the command that goes on from there.
+/// A text for people: figures, where time goes, what was used, dropped, inferred, and is not known,
+/// the files, and the command that goes on from there.
 std::string to_text(const Imported& imported, const ImportedFiles& files,
                     const ImportedShape& shape);
 

@@ -182,7 +182,7 @@ struct Cluster : NodeProperties {
   const std::vector<NodeOverride>& overrides() const { return overrides_; }
   /// Replaces one of the same nodes. Throws ValueError where it overlaps another.
   void add_override(NodeOverride added);
-  /// For those who assign `nodes` or `gpus_per_node` after overrides; set_property does it.
+  /// Must follow an assignment of `nodes` or `gpus_per_node` after overrides; set_property does it.
   void lay_out_ranks();
 
  private:

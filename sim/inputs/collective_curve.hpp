@@ -41,7 +41,7 @@ struct MeasuredCollectives {
   Cluster described;
 };
 
-/// Before the version of a library that is NCCL.
+/// The prefix of a library that is NCCL, before its version.
 inline constexpr std::string_view kNcclPrefix = "nccl-";
 
 /// True for two or three numbers with points between them: "2.22" or "2.22.3".

@@ -32,7 +32,7 @@ bool may_hold_data(const fs::path& folder) {
 
 thread_local const DataFiles* files_of_thread = nullptr;
 
-/// Of set_standard_folder.
+/// The folder of set_standard_folder, and its lock.
 std::mutex standard_folder_lock;
 fs::path standard_folder;
 

@@ -54,8 +54,8 @@ class DataFiles {
   /// installed program, else the source tree of a built one.
   static DataFiles standard();
 
-  /// For a process that is no program of ours: the folder that the first call names stays. Throws
-  /// UsageError if it holds no data.
+  /// Sets the folder of a process that is no program of ours: the one that the first call names
+  /// stays. Throws UsageError if it holds no data.
   static void set_standard_folder(const std::filesystem::path& folder);
 
   explicit DataFiles(std::filesystem::path root)

@@ -33,7 +33,7 @@ inline constexpr DataKind kDevices{"devices file", "traces", "devices"};
 /// Throws DataError.
 std::vector<Device> load_devices(const TextFile& file);
 
-/// By its name. Throws ValueError with what is known.
+/// The device of that name. Throws ValueError with what is known.
 const Device& device_named(const std::vector<Device>& devices, const std::string& name);
 
 /// The device that another name stands for, a device's own name or a file's: "Tesla V100-PCIE-32GB"

@@ -16,7 +16,7 @@ std::string_view to_text(NumberType type);
 /// The reverse. Throws ValueError.
 NumberType parse_number_type(std::string_view text);
 
-/// In memory and on the wire: a TF32 product reads and writes 4 bytes.
+/// Bytes in memory and on the wire: a TF32 product reads and writes 4 bytes.
 int bytes_of(NumberType type);
 
 /// "fp32", "fp16" or "bf16": what parameters and gradients are kept in. Throws ValueError.

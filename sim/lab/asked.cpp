@@ -92,7 +92,7 @@ std::string usual_parameters() {
   return text;
 }
 
-/// Those whose feedback is off by default.
+/// Names of compressors whose feedback is off by default.
 std::string without_feedback() {
   std::vector<std::string> names;
   for (const Compressor* compressor : all_packers())
@@ -100,7 +100,7 @@ std::string without_feedback() {
   return join(names);
 }
 
-/// Those whose workers may share a scale.
+/// Names of compressors whose workers may share a scale.
 std::string sharers_of_scales() {
   std::vector<std::string> names;
   for (const Compressor* compressor : all_packers())

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kBegin = "gradcast checkpoint 2\n";
 constexpr std::size_t kSumLength = 64;
-// It is kept as it lies in memory, so it may have no gaps, whose content is left to chance.
+// Evaluations are kept as they lie in memory, so they have no gaps: chance would fill them.
 static_assert(sizeof(Evaluation) == 7 * sizeof(double));
 
 /// Numbers as they lie in memory, each list after its length.

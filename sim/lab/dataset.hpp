@@ -18,7 +18,7 @@ struct Samples {
   std::size_t labels_each = 1;
 
   std::size_t count() const { return labels.size() / labels_each; }
-  /// Those of `count` samples from `first` on.
+  /// The labels of `count` samples from `first` on.
   std::span<const std::uint8_t> labels_of(std::size_t first, std::size_t count) const {
     return std::span(labels).subspan(first * labels_each, count * labels_each);
   }

@@ -63,7 +63,7 @@ class Layer {
   /// out = f(in) for each of `samples` samples, one after another in memory.
   virtual void forward(const Real* parameters, const Real* in, int samples, Real* out) = 0;
 
-  /// After forward of the same samples. `d_out` is the loss's gradient by `out`. Writes that by
+  /// Follows forward of the same samples. `d_out` is the loss's gradient by `out`. Writes that by
   /// `in` (unless `d_in` is null) and that by the parameters, added up over the samples.
   virtual void backward(const Real* parameters, const Real* in, const Real* out, const Real* d_out,
                         int samples, Real* d_in, Real* d_parameters) = 0;

@@ -22,7 +22,7 @@ class Stack {
     layers_.push_back({std::move(name), std::move(layer)});
     return *this;
   }
-  /// With `positions` labels a sample.
+  /// The network with `positions` labels a sample.
   Network<Real> network(int positions = 1) { return Network<Real>(std::move(layers_), positions); }
 
  private:

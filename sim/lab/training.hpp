@@ -35,7 +35,7 @@ class Shards {
   std::vector<std::uint32_t> places_;
 };
 
-/// After an iteration in which the test set was looked at.
+/// The training after an iteration in which the test set was looked at.
 struct Evaluation {
   double epoch = 0;            // iterations / those in an epoch
   std::int64_t iteration = 0;  // iterations done
@@ -70,7 +70,7 @@ class Training {
   /// exchange, `look` is called where it is given. Throws ValueError where the loss is not finite.
   void step(const std::function<void(const Exchange&)>& look = {});
 
-  /// All of it, to be kept.
+  /// The whole state of the training, to be kept.
   TrainingState state() const;
   const std::vector<Evaluation>& evaluations() const { return state_.evaluations; }
   /// Elements that each worker sent, for each iteration done.

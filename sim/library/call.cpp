@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What the program sets as it starts.
+/// Sets once what the program sets as it starts: the commands and the source of compressors.
 void set_up_once() {
   static std::once_flag done;
   std::call_once(done, [] {

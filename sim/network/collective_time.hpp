@@ -39,10 +39,10 @@ Seconds collective_time(const std::vector<Phase>& phases, const Topology& topolo
 /// The times of a collective, phase by phase.
 struct CollectiveCourse {
   Seconds total{0};
-  /// By phase: how long its most loaded link is busy.
+  /// Time for which each phase's most loaded link is busy.
   std::vector<Seconds> flowing;
-  /// By how much each rank finishes before the last one (rank r: entry r modulo the size). It is
-  /// then free for the next collective.
+  /// Seconds by which each rank finishes before the last one (rank r: entry r modulo the size). It
+  /// is then free for the next collective.
   std::vector<double> lead_seconds;
 };
 

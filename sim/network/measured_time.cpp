@@ -56,9 +56,9 @@ double between(const std::pair<double, double>& one, const std::pair<double, dou
   return one.second + (other.second - one.second) * (bytes - one.first) / (other.first - one.first);
 }
 
-/// By how much inner points of a line lie off the straight line between their neighbours: the root
-/// of the mean square of the logarithms, over points within three doublings of `bytes`. nullopt
-/// with fewer than three of them.
+/// Distance of a line's inner points from the straight line between their neighbours: the root of
+/// the mean square of the logarithms, over points within three doublings of `bytes`. nullopt with
+/// fewer than three of them.
 std::optional<double> roughness(const std::vector<std::pair<double, double>>& line, double bytes) {
   constexpr double kNear = 8;
   double sum = 0;

@@ -56,7 +56,7 @@ class MeasuredTimes {
     const std::pair<const int, Line>* above;
   };
 
-  /// Not given: nothing was measured for such a layout.
+  /// The basis of a layout's times. nullopt: nothing was measured for such a layout.
   std::optional<Basis> basis_of(const RankLayout& layout, Outcome outcome) const;
   /// Bytes as nccl-tests counts them.
   static double bytes_of(const RankLayout& layout, Outcome outcome, Bytes payload);

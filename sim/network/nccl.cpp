@@ -10,9 +10,9 @@
 namespace gradcast {
 namespace {
 
-/// From the call to the kernel's first instruction on all ranks; NCCL's model leaves it out. On one
-/// node of 4 H100 the smallest all-reduces of nccl-tests take 16.9 us, and that model says 10.2:
-/// snellius-n1 of traces/measured-nccl-tests.csv.
+/// Time from the call to the kernel's first instruction on all ranks; NCCL's model leaves it out.
+/// On one node of 4 H100 the smallest all-reduces of nccl-tests take 16.9 us, and that model
+/// says 10.2: snellius-n1 of traces/measured-nccl-tests.csv.
 constexpr Seconds kLaunch{6e-6};
 
 /// NCCL's steps were measured on InfiniBand and NVLink or PCIe, so they hold such latencies.

@@ -162,7 +162,7 @@ std::vector<Phase> collnet_chain_phases(const RankLayout& layout, const Collecti
       [&](LoadOfRank& own, int node, int i) { add_chain(own, layout, node, i, load.payload); });
 }
 
-/// There and back between the GPUs of a node, each to each.
+/// Steps there and back between the GPUs of a node, each to each.
 int direct_steps(const RankLayout& layout) { return layout.most_gpus() > 1 ? 2 : 0; }
 
 /// The same bytes to each other GPU of the node.

@@ -118,7 +118,7 @@ class FsdpPlanner {
     return bytes;
   }
 
-  /// After a unit's backward: its gradients, so far as it has any.
+  /// Sends a unit's gradients, so far as it has any, after its backward.
   void send(std::size_t unit) {
     if (plan_.ranks() == 1 || units_[unit].gradients.tensors.empty()) return;
     if (shards_ > 1) {

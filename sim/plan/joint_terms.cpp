@@ -10,7 +10,7 @@ namespace {
 
 using Matrix = std::vector<std::vector<double>>;
 
-/// Below this a pivot is 0 but for rounding, or less.
+/// A pivot below this is 0 but for rounding, or less.
 constexpr double kLeastPivot = 1e-9;
 
 Matrix matrix_of(const std::vector<std::string>& names,

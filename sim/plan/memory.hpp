@@ -10,8 +10,8 @@ namespace gradcast {
 
 /// Bytes a GPU. The framework and what an allocator wastes are not in it.
 ///
-/// Of E elements whose parameters take p bytes each, gradients g and the optimizer's state o (see
-/// `state_bytes`), with N ranks that share a copy (ZeRO, SC 2020, figure 1):
+/// E elements take this, if a parameter has p bytes, a gradient g and the optimizer's state o (see
+/// `state_bytes`), and N ranks share a copy (ZeRO, SC 2020, figure 1):
 ///   none: p E + g E + o E          zero1: p E + g E + o E / N
 ///   zero2: p E + (g + o) E / N     fsdp: (p + g + o) E / N
 /// Gradients that add up over micro-steps before they are sent are whole on every rank. Beside them

@@ -7,7 +7,7 @@
 
 namespace gradcast {
 
-/// By rank: tensors, in the order in which the rank broadcasts them.
+/// Tensors of each rank, in the order in which the rank broadcasts them.
 using ParameterOwners = std::vector<std::vector<std::size_t>>;
 
 /// Partition of PyTorch's ZeroRedundancyOptimizer: from the largest parameter to the smallest, each

@@ -100,8 +100,8 @@ class ReplicatedPlanner {
     return make_buckets(scenario_.model, scenario_.fusion);
   }
 
-  /// By tensor, on the slowest rank, since backward began: when it is handed over. Without overlap
-  /// that is after the whole of backward.
+  /// Time from the begin of backward until each tensor is handed over, on the slowest rank. Without
+  /// overlap that is after the whole of backward.
   std::vector<Seconds> gradients_ready() const {
     const double slowest = *std::min_element(plan_.rank_speeds.begin(), plan_.rank_speeds.end());
     const IterationTrace& trace = scenario_.trace;
@@ -180,8 +180,8 @@ class ReplicatedPlanner {
     return {wait_};
   }
 
-  /// After all that was computed so far: what comes before the encoding, else encoding and the
-  /// bucket's collectives.
+  /// Adds, after all that was computed so far, what comes before the encoding, else encoding and
+  /// the bucket's collectives.
   void begin_sending(const Bucket& bucket) {
     if (plan_.ranks() == 1) return;
     const std::size_t number = plan_.buckets.size();

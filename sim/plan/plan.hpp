@@ -81,7 +81,7 @@ struct Plan {
   double encode_slowdown = 0;
   double communication_slowdown = 0;
   double computing_slowdown = 0;  // how much longer a collective takes while its rank computes
-  /// On all of the iteration that the steps make but `compute`, which is of one GPU alone.
+  /// A factor on all of the iteration that the steps make but `compute`, which is of one GPU alone.
   double model_factor = 1;
   Seconds compute{0};
   double kind_factor = 1;  // on the whole iteration

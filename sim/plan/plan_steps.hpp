@@ -32,7 +32,7 @@ class PlanSteps {
 
   bool launches() const { return launches_; }
   bool coarse() const { return coarse_; }
-  /// After all that was computed so far; nothing before the first step.
+  /// The step after which all is computed so far; nothing before the first step.
   Steps computed() const { return plan.steps.empty() ? Steps{} : Steps{last_computed}; }
 
   std::size_t add(PlanStep step);

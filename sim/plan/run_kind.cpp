@@ -10,10 +10,10 @@
 namespace gradcast {
 namespace {
 
-/// In the logarithm of compute: a third longer, and 0.4 of what is known still holds.
+/// Correlation length in the logarithm of compute: a third longer, and 0.4 of what is known holds.
 constexpr double kComputeLength = 0.3;
-/// In the logarithm of ranks. Twice the ranks change a kind's error by half a deviation, which is
-/// some 2 % (docs/accuracy.md).
+/// Correlation length in the logarithm of ranks. Twice the ranks change a kind's error by half a
+/// deviation, which is some 2 % (docs/accuracy.md).
 constexpr double kRanksLength = 5;
 
 bool comparable(const RunKind& one, const RunKind& other) {

@@ -150,7 +150,7 @@ struct Scenario : RunChoices {
   /// what it did.
   std::shared_ptr<const Stack> stack;
   std::vector<TermUse> stack_uses;
-  /// On all of an iteration but one GPU's compute: the stack's, where it was learned here.
+  /// A factor on all of an iteration but one GPU's compute: the stack's, where it was learned here.
   double model_factor = 1;
   double kind_factor = 1;  // on all of it: what runs of its kind took there over the rest of it
   /// Terms by name whose value was asked for, or stands in the cluster's file: no stack changes

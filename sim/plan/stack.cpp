@@ -181,7 +181,8 @@ void require_joint(const Stack& stack, const CsvReader& rows) {
   }
 }
 
-/// How far the software of two compressors of a family lies apart at least: few were measured.
+/// The least deviation between software costs of a family's compressors, in their logarithm: few
+/// were measured.
 constexpr double kLeastBetween = 1;
 
 /// A cost of a compressor that nobody measured: the median of what others of its family take. Its
@@ -217,7 +218,8 @@ StackTerm family_term(const std::vector<const StackTerm*>& others, const Compres
   return term;
 }
 
-/// Without such terms a compressor wins by what is not known of it.
+/// Gives compressors that nobody measured their family's terms. Without these a compressor would
+/// win by what is not known of it.
 void add_family_terms(Stack& stack, std::span<const Compressor* const> compressors) {
   std::vector<StackTerm> added;
   std::set<std::pair<const ScenarioQuantity*, std::string>> kinds;

@@ -29,7 +29,7 @@ struct StackTerm {
   std::vector<SeenBox> seen;
   double deviation_below = 0;  // that below the value, where it differs; 0: as above it
   bool of_family = false;      // no row says it: what other compressors of the family take
-  /// Beside whose encoding and decoding it is, as a cost table names them; "": anybody's.
+  /// The implementation that the term comes on top of, as a cost table names it; "": anybody's.
   std::string implementation{};
 
   /// "encode_per_call of dgc by torch"
@@ -104,8 +104,8 @@ struct Stack {
   /// wrong there. `scatter`: of each run's beside that, of which the run has its `scatter_share`.
   double discrepancy = 0;
   double scatter = 0;
-  /// On communication and software of the one cluster that the stack was learned on, in place of a
-  /// discrepancy that nobody knows. `discrepancy` then says how sure the factor is.
+  /// A factor on communication and software of the one cluster that the stack was learned on, in
+  /// place of a discrepancy that nobody knows. `discrepancy` then says how sure the factor is.
   std::optional<double> factor{};
   double discrepancy_below = 0;  // of lower factors; 0: as of higher ones
   /// Kinds of the runs that it was learned from, and how long they took beside that. Each stands

@@ -19,14 +19,14 @@ struct Walker {
 
 double square(double value);
 
-/// Of a half-normal of this scale, in the logarithm of its value.
+/// The log density of a half-normal of this scale, in the logarithm of its value.
 double log_half_normal(double value, double scale);
 
 struct GroupChainOptions {
   double scatter = 0.1;  // scale of the half-normal that a run's scatter is drawn from
   /// Above 0: the scatter is lognormal instead, with the median `scatter` and this deviation.
   double scatter_deviation = 0;
-  /// Of the Student's t that the terms and the shift are drawn from; infinite: they are normal.
+  /// Degrees of freedom of the Student's t that terms and shift are drawn from; infinite: a normal.
   double degrees = std::numeric_limits<double>::infinity();
   /// The shift also moves together with the terms. Few runs hardly tell the two apart.
   bool shift_with_terms = false;

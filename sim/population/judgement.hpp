@@ -1,5 +1,5 @@
-// How good forecasts are on clusters and stacks that nobody fitted: each group of runs, forecast by
-// what all other groups say, beside physics alone; and the judgement as people and programs read
+// The accuracy of forecasts on clusters and stacks that nobody fitted: each group of runs, forecast
+// by what all other groups say, beside physics alone; and the judgement as people and programs read
 // it.
 #pragma once
 #include <functional>
@@ -12,8 +12,8 @@
 
 namespace gradcast {
 
-/// How well intervals did. The score (alpha = 0.1, on the logarithm of time; Gneiting and Raftery
-/// 2007) is the width, and 20 times what a measurement lies outside: low is good.
+/// The quality of intervals. The score (alpha = 0.1, on the logarithm of time; Gneiting and Raftery
+/// 2007) is the width, and 20 times a measurement's distance outside: low is good.
 struct IntervalScore {
   double coverage_percent = 0;
   double width_percent = 0;  // median, of the forecast
@@ -41,8 +41,8 @@ struct Judgement {
   double mean(IntervalScore JudgedGroup::*intervals, double IntervalScore::*of) const;
 };
 
-/// By the stacks that `compare` forecasts with: `known` holds for them, too. In so many threads.
-/// `progress`: called with how many groups are done.
+/// Judges groups by the stacks that `compare` forecasts with, in `threads` threads. `known` holds
+/// for these stacks, too. `progress`: called with how many groups are done.
 Judgement judge_groups(const std::vector<SourceGroup>& groups, const StackPriors& priors,
                        const std::vector<KnownTerm>& known, std::size_t threads,
                        const std::function<void(std::size_t)>& progress);

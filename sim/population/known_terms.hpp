@@ -1,4 +1,4 @@
-// What is known of a stack's terms without a measured run of it: from its code, its documents, or
+// Terms of a stack that are known without a measured run of it: from its code, its documents, or
 // the published time of one part.
 #pragma once
 #include <optional>
@@ -30,7 +30,7 @@ struct KnownTerm {
 /// implementation. Throws DataError.
 std::vector<KnownTerm> load_known_terms(const TextFile& file);
 
-/// Those of the data folder. Throws as DataFiles::read does, too.
+/// The known terms of the data folder. Throws as DataFiles::read does, too.
 std::vector<KnownTerm> load_known_terms(DataFiles& files);
 
 /// Throws DataError for a row of stacks that are none of these.

@@ -28,7 +28,7 @@ std::string range_text(const LearnedTerm& term, const KnownRange& range) {
   return value_text(term, range.low) + " to " + value_text(term, range.high);
 }
 
-/// As people call it.
+/// A term as people call it.
 std::string title_of(const LearnedTerm& term) {
   if (term.name == kModelFactor) return "all but compute, here";
   if (term.name == "scatter") return "a run by itself";
@@ -81,7 +81,7 @@ std::string checked_table(const LearnedAnswer& answer) {
   return to_text(table);
 }
 
-/// Of all rows.
+/// The quality of the forecasts of all rows.
 struct Quality {
   double error_percent = 0;  // mean absolute
   std::size_t inside = 0;

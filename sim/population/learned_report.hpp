@@ -1,4 +1,4 @@
-// What was learned from runs, as people and programs read it, and as files that a forecast reads.
+// The result of learning from runs, as people and programs read it, and as files for forecasts.
 #pragma once
 #include <string>
 #include <vector>

@@ -26,9 +26,9 @@ using Eigen::VectorXd;
 constexpr double kLeastDiscrepancy = 1e-3;
 constexpr double kLeastScatter = 1e-3;
 
-/// How far the scatters of groups lie apart, on a log scale. With it a lognormal has the median and
-/// the 95th percentile of a half-normal, which the population's scatters are drawn from, but does
-/// not reach 0: a few runs that agree by chance, or repeat one set-up, know nothing exactly.
+/// The deviation between the scatters of groups, on a log scale. With it a lognormal has the median
+/// and the 95th percentile of a half-normal, which the population's scatters are drawn from, but
+/// does not reach 0: a few runs that agree by chance, or repeat one set-up, know nothing exactly.
 constexpr double kScatterDeviation = 0.65;
 
 /// The median of a run's scatter, so that the 90 % interval of what it makes of a run is the

@@ -21,7 +21,7 @@ struct KnownRange {
   double high = 0;
 };
 
-/// What runs said of one term.
+/// One term, before and after the runs.
 struct LearnedTerm {
   std::string name;
   const ScenarioQuantity* quantity = nullptr;  // nullptr: the factor on all times, or the scatter
@@ -47,9 +47,9 @@ class StackLearner {
   /// itself: throws ValueError.
   StackLearner(const Stack& prior, const std::vector<FitRow>& rows, std::uint64_t seed);
 
-  /// By all rows. `evidence` is the source of what was learned: "3 runs of my-runs".
+  /// The stack by all rows. `evidence` is the source of what was learned: "3 runs of my-runs".
   LearnedStack by_all(const std::string& evidence) const;
-  /// By all rows but one.
+  /// The stack by all rows but one.
   LearnedStack without(std::size_t row) const;
 
   const Stack& prior() const { return prior_; }

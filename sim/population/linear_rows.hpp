@@ -25,9 +25,9 @@ struct LinearGroup {
   /// Takes residuals apart that kinds of runs share: rows with it are as if independent, each with
   /// the scatter of a run. Empty: they are independent.
   Eigen::MatrixXd apart{};
-  /// By row: `scatter_share`. Empty: 1.
+  /// `scatter_share` of each row. Empty: 1.
   Eigen::VectorXd share{};
-  /// By term: the logarithm of the largest number that physics allows. Empty: all numbers.
+  /// Logarithm of the largest number that physics allows each term. Empty: all numbers.
   Eigen::VectorXd most{};
 };
 

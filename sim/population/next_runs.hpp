@@ -1,4 +1,4 @@
-// What to measure next: the run that would narrow the forecasts of a user's set-ups most.
+// The run to measure next: the one that would narrow the forecasts of a user's set-ups most.
 #pragma once
 #include <string>
 #include <vector>
@@ -14,13 +14,14 @@ struct NextRun {
   std::string words;  // "vgg-16, topk, 4 nodes"
   Request request;
   Evaluation forecast;
-  /// By how much the 90 % intervals of all set-ups that were looked at would become narrower, in
-  /// the mean.
+  /// The percentage by which the 90 % intervals of all set-ups that were looked at would become
+  /// narrower, in the mean.
   double narrower_percent = 0;
 };
 
-/// How much narrower an interval becomes, as a share, if another run is measured. Both are
-/// logarithms of joint draws of two runs' times; a run has its own scatter beside them.
+/// The share by which an interval becomes narrower if another run is measured. `logs` and
+/// `measured` are logarithms of joint draws of two runs' times; a run has its own scatter beside
+/// them.
 double narrower_by(const std::vector<double>& logs, const std::vector<double>& measured,
                    double scatter);
 

@@ -1,4 +1,4 @@
-// What measured runs say of software stacks: of each that was measured, and of those that were not.
+// Software stacks as measured runs describe them: each that was measured, and those that were not.
 #pragma once
 #include <string>
 #include <vector>

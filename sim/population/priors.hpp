@@ -1,4 +1,4 @@
-// What is believed of software stacks before any measured run is looked at.
+// Beliefs about software stacks before any measured run is looked at.
 #pragma once
 #include <string>
 #include <string_view>
@@ -45,7 +45,7 @@ struct StackPriors {
 /// implementation. Throws DataError.
 StackPriors load_stack_priors(const TextFile& file);
 
-/// Those of the data folder. Throws as DataFiles::read does, too.
+/// The priors of the data folder. Throws as DataFiles::read does, too.
 StackPriors load_stack_priors(DataFiles& files);
 
 }  // namespace gradcast

@@ -104,7 +104,7 @@ class Chain {
         if (chain.group().terms[a] == k) use(chain, a);
   }
 
-  /// Of a mean of normals that are known, and its own normal.
+  /// Draws the mean of normals whose values are known, given its own normal prior.
   double normal_mean(double sum, double count, double variance, double prior,
                      double prior_variance) {
     const double precision = count / variance + 1 / prior_variance;
@@ -233,7 +233,7 @@ class Chain {
     return true;
   }
 
-  /// What is left of clusters moves away from nothing.
+  /// Shifts of a transport's clusters, which terms do not explain, move away from 0.
   void stretch_shifts(std::size_t transport, bool learning) {
     Scale& scale = discrepancies_[transport];
     const double factor = factor_of(scale);

@@ -11,7 +11,7 @@ bool has_seen(const StackTerm& term, const Scenario& scenario) {
   if (term.quantity->name == "nic_share" && scenario.cluster.nodes == 1) return false;
   // A rank alone waits for nobody.
   if (term.quantity->name == "rank_spread" && scenario.cluster.ranks() == 1) return false;
-  // What is in the trace too is not what a run takes beyond it.
+  // Overhead that the trace includes is none that a run takes beyond it.
   if (term.quantity->name == "per_tensor_overhead" && scenario.framework_in_compute) return false;
   return pays(*term.quantity, term.compressor, scenario) &&
          is_made_by(term.implementation, scenario);

@@ -51,7 +51,7 @@ std::string title_of(const std::string& name, const std::string& origin, const s
          " show them.";
 }
 
-/// What the stack of one name is made from.
+/// The data that the stack of one name is made from.
 struct Making {
   const PopulationFit& fit;
   const std::vector<const SourceGroup*>& groups;  // of the fit

@@ -14,7 +14,7 @@
 
 namespace gradcast {
 
-/// What is known of a stack without a measurement.
+/// Facts about a stack that are known without a measurement.
 struct ListedStack {
   UsualSchedule schedule;
   /// A measured stack whose costs it has, such as that of an older version; "": its own or, where
@@ -24,7 +24,7 @@ struct ListedStack {
   std::size_t line = 0;  // of the file
 };
 
-/// By stack.
+/// Listed stacks by name.
 using UsualSchedules = std::map<std::string, ListedStack>;
 
 /// Reads `traces/stack-schedules.csv`: stack,fusion,overlap,source and optionally like. Throws

@@ -214,7 +214,7 @@ std::string provenance_of(const ResultFile& result) {
          line_of("inputs", inputs_of(document)) + "</tbody></table>\n";
 }
 
-/// So many letters of the headline are read at once; the sentences after them are folded.
+/// Letters of the headline that are read at once; the sentences after them are folded.
 constexpr std::size_t kShownLetters = 520;
 
 std::string sentences_markup(std::span<const std::string> sentences, const std::string& kind) {

@@ -16,8 +16,8 @@ std::string title_of(std::string_view title) {
   return title.empty() ? "" : "<title>" + escape_markup(shortened(title, 300)) + "</title>";
 }
 
-/// By Look::mark, from the middle: circle, square, triangle, diamond, triangle upside down, cross,
-/// star.
+/// Shapes by Look::mark, from the middle: circle, square, triangle, diamond, triangle upside down,
+/// cross, star.
 constexpr std::array<const char*, kMarks> kShapes = {
     "m-3.7 0a3.7 3.7 0 1 0 7.4 0a3.7 3.7 0 1 0-7.4 0z",
     "m-3.4-3.4h6.8v6.8h-6.8z",

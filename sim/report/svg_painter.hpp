@@ -12,7 +12,7 @@
 
 namespace gradcast {
 
-/// In CSS pixels, y downwards.
+/// A box in CSS pixels, y downwards.
 struct Box {
   double left = 0;
   double top = 0;

@@ -21,7 +21,7 @@ struct TrainingGroup {
   std::vector<const ResultFile*> trainings;
 };
 
-/// In the order of the results. A result without rows is left out.
+/// Groups in the order of the results. A result without rows is left out.
 std::vector<TrainingGroup> grouped_trainings(const std::vector<const ResultFile*>& trained);
 
 /// "fnn-3 on fashion-mnist"

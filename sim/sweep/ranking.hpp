@@ -7,7 +7,7 @@
 
 namespace gradcast {
 
-/// So many compressors of a point are told apart in the table without help.
+/// The most compressors of a point that a reader tells apart in the table without help.
 inline constexpr std::size_t kFewCompressors = 4;
 
 /// A table with a line for each setting of `columns`, but for the compressor: names with their

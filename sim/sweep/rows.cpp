@@ -55,7 +55,7 @@ struct Answers {
   const Evaluation& opponent() const { return best_dense != nullptr ? *best_dense : dense; }
 };
 
-/// With software where there is such a forecast.
+/// The efficiency with software, where there is such a forecast.
 const Json& shown_efficiency(const Json& row) {
   const Json& fitted = row.at("fitted_scaling_efficiency");
   return fitted.is_null() ? row.at("scaling_efficiency") : fitted;

@@ -29,7 +29,7 @@ double raw_moment(const Law& law, double about, int power) {
 
 using Parameters = std::vector<double>;
 
-/// Beyond so many deviations a double has no density of a normal left.
+/// Deviations beyond which a double has no density of a normal left.
 constexpr int kNormalReach = 38;
 /// Largest scale: the squares of elements must fit into float32, with room.
 constexpr double kLargestScale = 1e9;

@@ -23,7 +23,7 @@ class Population {
   explicit Population(Law law);
 
   const Law& law() const { return law_; }
-  /// By rising magnitude.
+  /// Pieces by rising magnitude.
   const std::vector<MagnitudePiece>& pieces() const { return pieces_; }
 
   /// The shares that Top-k takes and leaves at the density q, 0 <= q <= 1. An atom may be taken in

@@ -113,7 +113,7 @@ std::string density_text(double q) {
   return q > 0.99 ? "1 - " + three_digits(1 - q) : three_digits(q);
 }
 
-/// As a whole number where it is large: "250250".
+/// The order as a whole number where it is large: "250250".
 std::string order_text(double delta) {
   constexpr int kOrderDigits = 6;
   return number_to_text(rounded_to(kOrderDigits, iterations_order(delta)));

@@ -12,7 +12,7 @@ Span to_span(const Interval& interval) {
   return {to_nanoseconds(interval.start), to_nanoseconds(interval.end)};
 }
 
-/// When the last class came to each collective; 0 of other steps.
+/// The time when the last class came to each collective; 0 of other steps.
 std::vector<Nanoseconds> all_in(const Plan& plan, const RunRecord& record) {
   std::vector<Nanoseconds> since(plan.steps.size(), 0);
   for (const auto& steps : record.steps)

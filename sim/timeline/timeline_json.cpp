@@ -76,7 +76,7 @@ std::string_view phase_of(StepKind kind) {
   return "update";
 }
 
-/// As PyTorch's process groups call them.
+/// Names of collectives in PyTorch's process groups.
 std::string_view collective_name(Outcome outcome) {
   switch (outcome) {
     case Outcome::AllReduced:

@@ -50,7 +50,7 @@ class Duellists {
     return advantage(times(its(value), iterations), dense(value));
   }
 
-  /// Above 0 where both may be faster, with any number of iterations in the interval.
+  /// A number above 0 where both may be faster, with any number of iterations in the interval.
   std::optional<double> unsure(double value, const RatioInterval& iterations) const {
     const auto at_best = surely(its(value), dense(value), iterations.low);
     const auto at_worst = surely(its(value), dense(value), iterations.high);

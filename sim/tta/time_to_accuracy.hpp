@@ -45,7 +45,7 @@ struct TimeToAccuracy {
   std::optional<ForecastInterval> iteration_interval{};
   std::optional<Seconds> time{};  // nullopt where no training got there
   std::optional<ForecastInterval> interval{};
-  /// It takes more than this: trainings that did not get there ran so long.
+  /// Time that is not enough: trainings that did not get there ran so long.
   std::optional<Seconds> at_least{};
   std::optional<AgainstDense> against_dense{};  // not of dense, nor where there is none
 };

@@ -261,7 +261,7 @@ std::vector<Json> break_even_rows(const TtaFound& found) {
   return rows;
 }
 
-/// On which side of the break-even the forecast is faster.
+/// The side of the break-even on which the forecast is faster.
 std::string faster_words(const Json& row) {
   const std::string finding = row["finding"];
   if (finding == "root") return row["pays"];

@@ -13,7 +13,7 @@
 
 namespace gradcast {
 
-/// As it was asked for.
+/// A target as it was asked for.
 struct AccuracyTarget {
   bool below_best = false;  // so many points below the best, else so many percent
   double value = 0;

@@ -111,7 +111,7 @@ Cluster cluster_of(const LoggedTime& time, Cluster cluster) {
   return cluster;
 }
 
-/// In percent of the measured time.
+/// The forecast's error in percent of the measured time.
 double error_of(const LoggedTime& time, const Cluster& on) {
   const Cluster cluster = cluster_of(time, on);
   const Seconds forecast = modelled_time(cluster, time.version, nullptr,

@@ -10,7 +10,7 @@
 
 namespace gradcast {
 
-/// How forecasts of a source's other runs were, before or after.
+/// The quality of forecasts of a source's other runs, before or after learning.
 struct LearnedForecasts {
   double error_percent = 0;      // mean absolute, in the mean over draws
   std::size_t inside = 0;        // runs whose 90 % interval held the measurement, over all draws

@@ -1,5 +1,5 @@
-// How good intervals and forecasts are on software that others measured: each run of the groups of
-// traces/stack-groups.csv, forecast by a stack that was estimated without its group.
+// The quality of intervals and forecasts on software that others measured: each run of the groups
+// of traces/stack-groups.csv, forecast by a stack that was estimated without its group.
 #pragma once
 #include <string>
 #include <string_view>
@@ -32,7 +32,7 @@ std::string stacks_as_markdown(const std::vector<StackSource>& sources);
 /// traces/validation-stacks.csv: errors and intervals of each source.
 std::string stacks_as_csv(const std::vector<StackSource>& sources);
 
-/// What has grown since `file` was written, one per line; "" for nothing.
+/// The errors that have grown since `file` was written, one per line; "" for none.
 std::string stacks_complaints(const std::vector<StackSource>& sources, const TextFile& file);
 
 }  // namespace gradcast

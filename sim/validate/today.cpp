@@ -219,7 +219,7 @@ std::string nodes_as_markdown(const Today& today) {
   return text;
 }
 
-/// How many rows of each source are beyond a factor of 2: most first, then by name.
+/// The number of rows of each source beyond a factor of 2: most first, then by name.
 std::string beyond_as_markdown(const Today& today) {
   std::map<std::string, std::pair<std::size_t, std::size_t>> sources;  // beyond, all
   std::size_t beyond = 0, fast = 0;

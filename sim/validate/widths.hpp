@@ -9,8 +9,8 @@
 
 namespace gradcast {
 
-/// What forecasts of a kind of network leave, as deviations of the logarithm of measured over
-/// forecast time.
+/// Errors that forecasts of a kind of network leave, as deviations of the logarithm of measured
+/// over forecast time.
 struct Widths {
   double discrepancy = 0;  // root mean square of the logs' means
   double scatter = 0;      // root mean square of the rows about their log's mean
@@ -24,7 +24,7 @@ Logs logs_of(const std::vector<TodayRow>& rows);
 
 Widths widths_of(const Logs& logs);
 
-/// How many rows the intervals hold whose widths come from all logs but the row's own.
+/// The number of rows that lie in intervals whose widths come from all logs but the row's own.
 std::size_t held_without_own_log(const Logs& logs);
 
 /// A file of platforms/, and its text.

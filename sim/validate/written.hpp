@@ -1,4 +1,4 @@
-// What the program's tables share: their place in a document, and when an error has grown.
+// Parts that the program's tables share: their place in a document, and errors that have grown.
 #pragma once
 #include <cmath>
 #include <string>

@@ -1,6 +1,6 @@
 // A report whose names, numbers and figures are as bad as input can be, and all kinds of figures.
 // usage: node hostile_report.mjs STYLE.css SCRIPT.js > report.html      SCRIPT.js may be empty
-// What is called "broken-..." cannot be drawn: its static picture must stay.
+// A figure called "broken-..." cannot be drawn: its static picture must stay.
 import {readFileSync} from "node:fs";
 
 const [styleFile, scriptFile] = process.argv.slice(2);

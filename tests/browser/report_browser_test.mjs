@@ -75,8 +75,8 @@ async function unfold(page, scripts) {
     requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))));
 }
 
-/// What a reader sees without scrolling: question, verdict and picture. The page is at most three
-/// screens of a laptop long; the rest is folded. Runs in the page.
+/// Complaints about the first screen, which must show question, verdict and picture. The page is at
+/// most three screens of a laptop long; the rest is folded. Runs in the page.
 function firstScreen() {
   const complaints = [];
   const screen = window.innerHeight;
@@ -98,7 +98,7 @@ function firstScreen() {
   return complaints;
 }
 
-/// What must be so whatever the window. Runs in the page; gives a list of complaints.
+/// Complaints about rules that hold in every window, as a list. Runs in the page.
 function lookAround(interactive) {
   const complaints = [];
   const plots = [...document.querySelectorAll("[data-figure]")];

@@ -26,7 +26,7 @@ results() {
   # 504 points.
   result sweep sweep --model alexnet,vgg-16,resnet-50,inception-v4 --compressor dense,topk,randk,dgc,gaussian,trimmed \
     --nodes 1..64 --nic-bandwidth 1Gbps,10Gbps,100Gbps --engine analytic --format json
-  # What is looked at has every figure of the large results, and few points: a browser takes seconds
+  # The results to look at have every figure of the large ones, and few points: a browser takes seconds
   # for a page of thousands of table cells, and each check of each window looks at all of them.
   result points sweep --model alexnet,resnet-50 --compressor dense,topk,gaussian --nodes 1,8,64 \
     --nic-bandwidth 1Gbps,100Gbps --engine analytic --format json

@@ -9,7 +9,7 @@
 
 namespace gradcast::fuzz {
 
-/// As a person asks who names a device.
+/// The options of a person who names a device.
 inline ImportOptions options_for_a_device() {
   ImportOptions options;
   options.name = "m";

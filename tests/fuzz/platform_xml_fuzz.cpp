@@ -1,7 +1,7 @@
 // room: engine
 // words: sim/engine/platform_size.cpp sim/engine/xml_tags.cpp
 // longest: 2048
-// What is read of a SimGrid platform before SimGrid reads it.
+// The tags and the size of a SimGrid platform, which are read before SimGrid reads the file.
 
 #include "sim/engine/platform_size.hpp"
 #include "sim/engine/xml_tags.hpp"

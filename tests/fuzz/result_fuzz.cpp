@@ -2,7 +2,7 @@
 // words: sim/report/results.cpp sim/report/points.cpp sim/report/headline.cpp
 // words: sim/report/figures_*.cpp
 // longest: 8192
-// What a report makes of a document: pictures, sentences and the page.
+// A report made from a document: pictures, sentences and the page.
 
 #include "sim/report/figures.hpp"
 #include "sim/report/headline.hpp"

@@ -13,7 +13,7 @@ bool equal(const std::string& a, const std::string& b) {
   return !natural_less(a, b) && !natural_less(b, a);
 }
 
-/// Without it a sort may run off its end.
+/// Requires a strict order, without which a sort may run off its end.
 void require_order(const std::string& a, const std::string& b, const std::string& c) {
   require(!natural_less(a, a), "nothing is less than itself");
   require(!natural_less(a, b) || !natural_less(b, a), "one of two is less");

@@ -182,7 +182,7 @@ struct Answer {
   std::vector<float> residual;
 };
 
-/// By the definition. `capacity` elements fit into the output; -1: as many as there are.
+/// The answer by the definition. `capacity` elements fit into the output; -1: as many as there are.
 inline Answer reference_answer(const Method& method, const Vectors& vectors,
                                const Selection& selection, std::int64_t capacity = -1,
                                ValueType type = ValueType::Fp32) {

@@ -35,9 +35,9 @@ SOURCES = ["encoder_cuda", "packer_cuda", "level_packer_cuda", "low_rank_encoder
 BUDGETS = {"stream": 64, "prepare": 128, "finish": 128, "decode_sets": 128, "measure": 64,
            "pack": 64, "pack_blocks": 64, "pack_levels": 64, "unpack": 128, "project": 128,
            "project_back": 128, "restore": 128, "": 128}
-# What all elements pass through. A quad is one load each of gradient and residual, and one store of
-# u (or of what stays of it; unpacking, of a sum). Elsewhere arrays in local memory (stack), which
-# are no spills, do no harm: once a block or so.
+# Wide instructions of the kernels that all elements pass through. A quad is one load each of gradient
+# and residual, and one store of u (or of what stays of it; unpacking, of a sum). In other kernels arrays
+# in local memory (stack), which are no spills, do no harm: once a block or so.
 WIDE = {"stream": {"LDG.128": 2, "STG.128": 1}, "measure": {"LDG.128": 2},
         "pack": {"LDG.128": 2, "STG.128": 1}, "pack_blocks": {"LDG.128": 2, "STG.128": 1},
         "pack_levels": {"LDG.128": 2, "STG.128": 1}, "unpack_levels": {"STG.128": 1},
@@ -90,7 +90,7 @@ def known_of(nvcc, archs):
 
 
 def fingerprint(nvcc):
-    """Of all that the result depends on."""
+    """A hash of all that the result depends on."""
     version = subprocess.run([nvcc, "--version"], stdout=subprocess.PIPE, text=True).stdout
     kernels = ROOT / "kernels"
     sources = [*(kernels / f"{name}.cu" for name in SOURCES), *sorted(kernels.glob("*.hpp")),

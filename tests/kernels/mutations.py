@@ -289,7 +289,7 @@ def run_cases(program, mutation):
 
 
 def try_out(number, mutation, options):
-    """How the mutation was caught, or None."""
+    """The way in which the mutation was caught, or None."""
     folder = options.work / str(number)
     mutate(mutation, folder)
     (folder / "kernels.cpp").write_text(kernels_of(mutation.compressor))

@@ -25,7 +25,7 @@ Matrix normal(Eigen::Index rows, Eigen::Index columns, std::uint64_t seed) {
   return matrix;
 }
 
-/// With the given singular values, and singular vectors by chance.
+/// A matrix with the given singular values, and singular vectors by chance.
 Matrix with_singular_values(Eigen::Index rows, Eigen::Index columns,
                             const std::vector<double>& values, std::uint64_t seed) {
   const auto basis = [](const Matrix& matrix) {

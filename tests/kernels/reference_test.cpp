@@ -158,7 +158,8 @@ TEST_CASE("moments are added in the order of the definition", "[kernels]") {
   CHECK(sum(200, 0, 64, 4) == 0);
   CHECK(sum(200, 0, 16, 32) == 1);
   CHECK(sum(200, 0, 32, 16) == 0);
-  // So with tiles: 16 before 1, but 1 before 32; of the sums of 32, the fifth before the second.
+  // Tiles add up likewise: 16 before 1, but 1 before 32; of the sums of 32, the fifth before the
+  // second.
   CHECK(sum(300 * kTile, 0, 1 * kTile, 16 * kTile) == 1);
   CHECK(sum(300 * kTile, 0, 16 * kTile, 1 * kTile) == 0);
   CHECK(sum(300 * kTile, 0, 1 * kTile, 32 * kTile) == 0);

@@ -31,7 +31,7 @@ pandas.set_option("display.max_columns", 20, "display.width", 80)  # as a notebo
 
 
 def run_cell(source, names):
-    """What a cell shows: the text that it prints, and the value of its last expression."""
+    """The output of a cell: the text that it prints, and the value of its last expression."""
     tree = ast.parse(source)
     last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
     said = io.StringIO()
@@ -50,7 +50,7 @@ def shown_below(cell):
 
 
 def plain(text):
-    """Without what differs from run to run or between versions of pandas: addresses and blanks."""
+    """The text without what differs from run to run or between versions of pandas: addresses and blanks."""
     words = (word for word in text.split() if not word.startswith("0x"))
     return " ".join(words)
 

@@ -19,7 +19,7 @@ class Command:
 
     @property
     def arguments(self):
-        """What gradcast gets; None where another program is called."""
+        """The arguments that gradcast gets; None where another program is called."""
         words = shlex.split(self.text.split(" && ")[0])
         return words[1:] if words[0] in ("gradcast", "scripts/run") else None
 
@@ -57,7 +57,7 @@ def uncommented(line):
 
 
 def steps(text):
-    """What a reader does with a document, in order: each File written, each Example run."""
+    """The steps of a document's reader, in order: each File written, each Example run."""
     for block in blocks(text):
         example, file, continued = None, None, False
         for number, line in block:

@@ -54,7 +54,7 @@ JOBS = [
 
 
 def prepared(folder):
-    """What the jobs read."""
+    """The folder, with the file that jobs read."""
     os.makedirs(folder, exist_ok=True)
     given = os.path.join(os.path.dirname(folder), "given.json")
     if not os.path.exists(given):

@@ -53,7 +53,7 @@ def read_trace(path):
 
 
 def kinds_of(comments):
-    """What each comment line says something of, once, in order: a key, or the source."""
+    """The subjects of the comment lines, each once, in order: a key, or the source."""
     kinds = []
     for line in comments:
         text = line[len("# "):]

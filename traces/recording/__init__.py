@@ -1,1 +1,1 @@
-"""What record_trace.py is made of: an iteration of a network, timed by layer."""
+"""The parts of record_trace.py: an iteration of a network, timed by layer."""

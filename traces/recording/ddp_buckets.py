@@ -39,7 +39,7 @@ def world_of_one():
 
 
 def log_of_ddp(network, device):
-    """What DDP's logger says after three iterations."""
+    """The words of DDP's logger after three iterations."""
     with world_of_one():
         wrapped = torch.nn.parallel.DistributedDataParallel(network.to(device))
         training = Training(wrapped, BATCH, device, autocast_of("fp32", device))
@@ -50,14 +50,14 @@ def log_of_ddp(network, device):
 
 
 def gradients_of(network, mapping):
-    """In the order in which DDP counts them: the module's."""
+    """The gradients in the order in which DDP counts them: the module's."""
     return [Gradient(mapping[name].tensor, parameter.numel(),
                      parameter.numel() * parameter.element_size())
             for name, parameter in network.named_parameters() if parameter.requires_grad]
 
 
 def numbers(text):
-    """Of "5, 4" or "5 4"."""
+    """The numbers of "5, 4" or "5 4"."""
     return [int(word) for word in text.replace(",", " ").split()]
 
 

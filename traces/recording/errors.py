@@ -1,4 +1,4 @@
-"""What goes wrong: one line for the user, and an exit code."""
+"""Errors: one line for the user, and an exit code."""
 
 FAILURE, USAGE, BAD_INPUT, MISSING, INTERRUPTED = 1, 2, 3, 5, 130
 

@@ -1,4 +1,4 @@
-"""What of an iteration is each layer's: hooks leave marks, and marks become times."""
+"""Each layer's share of an iteration: hooks leave marks, and marks become times."""
 import collections
 import statistics
 

@@ -26,7 +26,7 @@ def read_model(path):
 
 
 def require_packages(models):
-    """Before anything is measured."""
+    """Imports the models' packages, or raises TraceError, before anything is measured."""
     for model in models:
         package = SOURCES[model].package
         try:
@@ -36,7 +36,7 @@ def require_packages(models):
 
 
 def build_network(model):
-    """With random weights."""
+    """The network, with random weights."""
     package, function = SOURCES[model]
     if package == "torchvision":
         return getattr(importlib.import_module("torchvision.models"), function)(weights=None)
@@ -44,7 +44,7 @@ def build_network(model):
 
 
 def network_text(model):
-    """Of what a file was recorded, in words."""
+    """The network that a file was recorded of, in words."""
     package, function = SOURCES[model]
     return f"{package} {function}, random weights; images random, 3 x 224 x 224, NCHW"
 

@@ -28,7 +28,7 @@ def rounds_to_tf32(device):
 
 
 def set_tf32(allowed, device):
-    """What a trace says of it."""
+    """Allows TF32 or turns it off. Returns what a trace says of it."""
     allow_tf32(allowed)
     if allowed:
         return ", TF32 allowed"

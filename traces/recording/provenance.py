@@ -1,4 +1,4 @@
-"""Where a file's figures come from: comment lines as `gradcast import` writes them, in its order.
+"""The sources of a file's figures: comment lines as `gradcast import` writes them, in its order.
 
 First the keys that the simulator reads; then the source and what lies below it; then what was used,
 left out, inferred. What only a recording knows stands last."""

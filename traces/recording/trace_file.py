@@ -12,7 +12,7 @@ def file_name(model, precision, device, flags):
 
 
 def plain(seconds):
-    """To the nanosecond, without exponent or zeros at the end."""
+    """Seconds to the nanosecond, without exponent or zeros at the end."""
     return f"{seconds:.9f}".rstrip("0").rstrip(".")
 
 

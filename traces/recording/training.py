@@ -41,7 +41,7 @@ class Training:
 
 
 def repeat(training, seconds, iterate):
-    """What iterate() returned of each iteration, as lists between two waits, until time is up."""
+    """Results of iterate(), as one list between two waits, until time is up."""
     in_a_row = IN_A_ROW if isinstance(training.clock, GpuClock) else 1
     done = 0
     begin = time.perf_counter()

@@ -20,7 +20,7 @@ MOST_BYTES_OF_SETS = 1 << 30
 
 
 def distinct_sets(encoded, workers):
-    """How many workers' sets fit; further workers send the same ones again."""
+    """The number of workers whose sets fit; further workers send the same ones again."""
     size = sum(8 * values.numel() for values, _ in encoded)
     return min(max(MOST_BYTES_OF_SETS // max(size, 1), 1), workers)
 

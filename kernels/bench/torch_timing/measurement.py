@@ -44,7 +44,7 @@ class Buffers:
 
 
 def found_of_largest(u, indices, k):
-    """How many of the k largest magnitudes are among the indices; of equals any will do."""
+    """The number of the k largest magnitudes among the indices; of equals any will do."""
     if k <= 0:
         return 0
     magnitudes = torch.nan_to_num(u.abs(), nan=math.inf, posinf=math.inf)

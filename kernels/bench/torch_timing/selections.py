@@ -1,4 +1,4 @@
-"""What each compressor selects, as its authors' program launches it."""
+"""The selection of each compressor, as its authors' program launches it."""
 import statistics
 
 from .torch_here import torch
@@ -55,12 +55,12 @@ def select_dgc_paper(u, k):
 
 
 def deviations(k, d, sides):
-    """How many sigma the first threshold of Gaussian-k lies above the mean, for 0 < k < d."""
+    """The first threshold of Gaussian-k, in sigma above the mean, for 0 < k < d."""
     return statistics.NormalDist().inv_cdf(1 - k / d / sides)
 
 
 def adjusted(magnitudes, threshold, k, evaluations):
-    """What the last evaluation found; the threshold's last adjustment is lost."""
+    """Indices that the last evaluation found; the threshold's last adjustment is lost."""
     for _ in range(evaluations):
         indices = above(magnitudes, threshold)
         if 3 * indices.numel() < 2 * k:

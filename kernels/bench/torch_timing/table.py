@@ -38,7 +38,7 @@ def result_cells(point, result):
 
 
 def models_folder():
-    """Beside the program where it is installed, else the source tree's."""
+    """The folder beside the program where it is installed, else the source tree's."""
     here = pathlib.Path(__file__).resolve()
     installed = here.parents[1] / "models"
     return installed if installed.is_dir() else here.parents[3] / "models"

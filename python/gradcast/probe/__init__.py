@@ -32,7 +32,7 @@ __all__ = ["settings"]
 
 
 def settings(folder: "str | os.PathLike[str]") -> Dict[str, Any]:
-    """What the probe found, as settings of `forecast`, `decide` and the others. Raises InputError where the folder is
+    """A probe's findings, as settings of `forecast`, `decide` and the others. Raises InputError where the folder is
     none of a probe that came as far as the iteration."""
     place = pathlib.Path(folder)
     try:

@@ -53,7 +53,7 @@ def fitted(rows: Rows, where: str, stack: str, collective: str) -> Optional[Tupl
 
 
 def size_text(size: int) -> str:
-    """In KiB, from 1 MiB on in MiB."""
+    """A size in KiB, from 1 MiB on in MiB."""
     return f"{size >> 20} MiB" if size >= 1 << 20 else f"{size >> 10} KiB"
 
 
@@ -177,7 +177,7 @@ class Knowledge:
         return ""
 
     def files(self) -> Dict[str, str]:
-        """What there is to write, by file name."""
+        """The texts of the files to write, by file name."""
         made = {"model.csv": self.model, "trace.csv": self.trace, "cluster.csv": self.cluster, "costs.csv": self.costs,
                 "stack.csv": self.learned}
         texts = {name: each.text for name, each in made.items() if each}

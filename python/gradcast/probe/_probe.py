@@ -1,4 +1,4 @@
-"""What the probe does, stage by stage."""
+"""The probe, stage by stage."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ POWERSGD_RANK = 4
 
 @dataclass(frozen=True)
 class Schedule:
-    """How gradients are exchanged. `compressor`: as forecasts name it, "" where gradients go as they are."""
+    """A way to exchange gradients. `compressor`: as forecasts name it, "" where gradients go as they are."""
 
     name: str
     words: str
@@ -261,7 +261,7 @@ def hook_costs(step: Step, schedule: Schedule) -> Dict[int, Tuple[float, float]]
 
 def beside(step: Step, step_seconds: float, collective_seconds: float, collective_bytes: int,
            seconds: float) -> Optional[Dict[str, float]]:
-    """How much slower the step is while a collective runs, and the collective while the step runs. The collective is
+    """The slowdown of the step while a collective runs, and of the collective while the step runs. The collective is
     somewhat longer than the step. Each by itself and both at once take turns, so that drift is in all of them. None where
     that does not fit into the seconds. On the CPU only: a GPU's host does not see when the step ends."""
     world = step.world

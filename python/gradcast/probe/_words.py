@@ -1,4 +1,4 @@
-"""What the probe tells: numbers, the table at the end, and the commands that go on from there."""
+"""The texts that the probe prints: numbers, the table at the end, and the commands that go on from there."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def three(seconds: float) -> str:
 
 
 def milliseconds(seconds: float) -> str:
-    """In seconds from one second on."""
+    """A time in milliseconds, from one second on in seconds."""
     return f"{seconds:.3g} s" if seconds >= 1 else f"{1e3 * seconds:.3g} ms"
 
 

@@ -104,7 +104,7 @@ class World:
                 "ranks": self.all(mine)}
 
     def groups(self) -> List[Dict[str, Any]]:
-        """Who exchanges: one rank of each of 2, 4, ... hosts; 2, 4, ... ranks of the first host; all ranks."""
+        """Groups that exchange: one rank of each of 2, 4, ... hosts; 2, 4, ... ranks of the first host; all ranks."""
         first = [self.hosts.index(host) for host in range(self.nodes)]
         inside = [rank for rank in range(self.size) if self.hosts[rank] == 0]
         chosen = [("hosts", first[:count]) for count in _doubled(len(first))]

@@ -243,7 +243,7 @@ class OnDevice:
         return torch.cuda.current_stream(self._device).cuda_stream if self._device.type == "cuda" else 0
 
     def _retire(self, tensor: Tensor | None) -> None:
-        """What still runs on this stream may use it."""
+        """Keeps the tensor's memory until the work on this stream, which may use it, has ended."""
         if tensor is not None and tensor.is_cuda:
             tensor.record_stream(torch.cuda.current_stream(self._device))
 

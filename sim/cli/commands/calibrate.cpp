@@ -67,7 +67,7 @@ bool is_done(const CostFile& file, const CalibrationPoint& point) {
   throw Error(ExitCode::Interrupted, "interrupted: " + what);
 }
 
-/// Those of models and sweep; without either, those of the recorded vectors.
+/// Tensor sets of models and sweep; without either, those of the recorded vectors.
 std::vector<TensorSet> sets_asked(const CalibrationAsked& asked,
                                   const std::vector<TensorSet>& of_models) {
   if (asked.points.own_sizes) return own_sizes(asked.recorded);

@@ -245,7 +245,7 @@ ImportOptions options_of(const Flags& flags, const std::string& name, const Impo
   return options;
 }
 
-/// Of a cluster's GPU, memory and speed are known where it is one of the devices.
+/// Names the cluster's GPU if it is one of the devices: then its memory and speed are known.
 void name_the_gpu(Imported& imported, DataFiles& data) {
   if (!imported.cluster || imported.device.empty() || !data.has(kDevices, "devices")) return;
   const std::vector<Device> devices = load_devices(data.beside().read(kDevices, "devices"));

@@ -12,7 +12,7 @@ namespace gradcast {
 /// thousands of events that takes minutes.
 class ActivePeriods {
  public:
-  /// By number: the first added is 0.
+  /// Periods have numbers: the first added is 0.
   void add(const Period& period);
 
   /// The numbers of those that hold, in ascending order. `now` never goes back.

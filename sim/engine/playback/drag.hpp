@@ -22,7 +22,7 @@ class Drag {
   void computing(bool yes);
   /// A collective begins on the network.
   void begin(std::size_t step);
-  /// It ended there. `over` is called when it is over: at once, or later.
+  /// A collective ended on the network. `over` is called when it is over: at once, or later.
   void end(std::size_t step, Action over);
 
  private:

@@ -37,7 +37,7 @@ struct RankClasses {
   std::vector<RankClass> classes;
   std::vector<std::size_t> class_of;  // by rank
 
-  /// As few classes as possible.
+  /// Ranks in as few classes as possible.
   static RankClasses grouped(const Plan& plan, const World& world);
   /// Each rank is a class of its own.
   static RankClasses separate(const Plan& plan, const World& world);

@@ -18,9 +18,9 @@ class WholeCollectives : public Transport {
 
   void finish(Job& job, std::size_t step);
 
-  /// By how much each rank is ahead of the last one when a collective begins. If the collective
-  /// waited for the stream, each rank came to it by itself from the collective before, of the same
-  /// communicator.
+  /// Seconds by which each rank is ahead of the last one when a collective begins. If the
+  /// collective waited for the stream, each rank came to it by itself from the collective before,
+  /// of the same communicator.
   std::vector<double> lead_of(const Job& job, std::size_t step, Seconds now) const;
   /// Keeps what the next collective of the same communicator needs to know about one that ends.
   void set_lead(const Job& job, std::size_t step, Seconds end, std::vector<double> lead_seconds);

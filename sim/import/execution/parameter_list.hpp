@@ -30,7 +30,7 @@ struct ParameterList {
   std::size_t last_of_layer(std::size_t place) const;
 };
 
-/// Without tensors where no foreach or fused optimizer lists them.
+/// The run's parameters; no tensors where no foreach or fused optimizer lists them.
 ParameterList parameters_of(const ExecutionTrace& trace);
 
 }  // namespace gradcast

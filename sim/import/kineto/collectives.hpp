@@ -53,7 +53,7 @@ struct BroadcastBytes {
 };
 BroadcastBytes broadcast_in_forward(const std::vector<StepCollectives>& steps);
 
-/// By kind, medians over the steps.
+/// Collectives by kind, medians over the steps.
 std::vector<ImportedCollective> summary_of(const std::vector<StepCollectives>& steps);
 
 /// The first difference between the collectives of one step on two ranks, as a clause: their
@@ -86,8 +86,8 @@ struct ClockOffset {
   Nanoseconds spread = 0;  // median distance from that median
 };
 
-/// By all-reduces, else by all collectives: the same ones on both ranks, step by step. None where
-/// no step has the same collectives on both.
+/// The offset by all-reduces, else by all collectives: the same ones on both ranks, step by step.
+/// None where no step has the same collectives on both.
 std::optional<ClockOffset> clock_offset(const std::vector<StepCollectives>& first,
                                         const std::vector<StepCollectives>& rank);
 

@@ -12,7 +12,7 @@
 namespace gradcast::kineto {
 namespace {
 
-/// From here on a difference of clocks is said: below it is what ranks end apart anyway.
+/// The least difference of clocks that is said: below it is what ranks end apart anyway.
 constexpr Nanoseconds kClockMatters = 100'000;
 /// Ends of the same collectives that lie further apart than this are not of one run.
 constexpr Nanoseconds kMostSpread = 2'000'000;

@@ -7,8 +7,8 @@
 
 namespace gradcast::kineto {
 
-/// By their numbers. Throws DataError for a rank without one, for one twice, and for runs of other
-/// sizes.
+/// Sorts ranks by their numbers. Throws DataError for a rank without one, for one twice, and for
+/// runs of other sizes.
 void sort_ranks(std::vector<Rank>& ranks);
 
 /// Notes the number of ranks of the run, and what these ranks' files do not say of the others.

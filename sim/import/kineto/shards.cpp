@@ -73,7 +73,7 @@ class UnitFinder {
     const auto sent = last_before(sends_, call.launched);
     const bool marked = sent != sends_.end() && call.launched <= sent->end;
     if (marked) unit.name = sent->unit.empty() ? "root" : sent->unit;
-    // Those that are done and wait to be sent.
+    // The number of gradients that are done and wait to be sent.
     const auto done = static_cast<std::size_t>(
         std::partition_point(
             waiting_.begin(), waiting_.end(),

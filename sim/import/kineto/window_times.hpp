@@ -23,8 +23,8 @@ struct WindowTimes {
 /// Times of each used step, in their order. Needs phases.
 std::vector<WindowTimes> times_of_windows(const Recording& recording, const Steps& steps);
 
-/// From a launch to the kernel's begin, where the compute stream waited for that launch: the median
-/// over the used windows. 0 where it never waited.
+/// The time from a launch to the kernel's begin, where the compute stream waited for that launch:
+/// the median over the used windows. 0 where it never waited.
 Nanoseconds launch_latency(const Recording& recording, const Steps& steps);
 
 /// The operations that touch a window begin here; Recording::gpu is sorted by start. One that began

@@ -240,8 +240,8 @@ class NcclTestsLog {
     if (facts_.notes.dropped.size() < kMostNotes) facts_.notes.dropped.push_back(note);
   }
 
-  /// By its name, or where no line has that, by bus over algorithm bandwidth: 2 (n - 1) / n of an
-  /// all-reduce, (n - 1) / n of a reduce-scatter. "" with `why`: neither says it.
+  /// The collective by its name, or where no line has that, by bus over algorithm bandwidth, which
+  /// is 2 (n - 1) / n of an all-reduce, (n - 1) / n of a reduce-scatter. "" with `why`: unknown.
   std::string collective_of(const std::vector<NcclTimedRow>& rows, int ranks,
                             std::string& why) const {
     if (test_ != nullptr) {

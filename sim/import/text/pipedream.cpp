@@ -29,7 +29,7 @@ class GraphReader {
  public:
   explicit GraphReader(const std::filesystem::path& path) : text_(read_text_file(path)) {}
 
-  /// In the order in which they ran.
+  /// The nodes in the order in which they ran.
   std::vector<PipedreamNode> nodes() {
     std::vector<PipedreamNode> nodes;
     std::set<std::int64_t> numbers;

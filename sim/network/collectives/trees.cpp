@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kMostChunkBytes = 512 * 1024;
 constexpr std::int64_t kLeastChunkBytes = 64 * 1024;
 
-/// In the first tree, of an even number of ranks.
+/// The parent in the first tree, of an even number of ranks.
 int parent_of(int rank, int ranks) {
   const int bit = rank & -rank;
   const int above = (rank - bit) | (2 * bit);

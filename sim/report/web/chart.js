@@ -1,4 +1,4 @@
-// What all kinds of pictures have in common.
+// The parts that all kinds of pictures share.
 import {axisX, axisY, gridX, gridY, plot} from "@observablehq/plot";
 import {numberText} from "./numbers.js";
 
@@ -31,7 +31,7 @@ export const gridAlong = (scale) => gridOf(gridY, scale);
 
 export const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
 
-/// What a pointer is told: the label that came with the point, else its series and numbers.
+/// The text that a pointer is told: the label that came with the point, else its series and numbers.
 export function spotText(figure, series, point) {
   if (point.label) return point.label;
   const part = (axis, text, value) => {
@@ -44,7 +44,7 @@ export function spotText(figure, series, point) {
           range, point.text].filter(Boolean).join("\n");
 }
 
-/// Where things lie on a drawn chart.
+/// Places on a drawn chart: pixels of values, and spots of dots and boxes with their texts.
 export function projection(chart) {
   const x = chart.scale("x");
   const y = chart.scale("y");

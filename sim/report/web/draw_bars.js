@@ -47,7 +47,7 @@ function barsOf(figure, series, categories) {
   return bars;
 }
 
-/// What is written at the ends: a stack's total, or each bar's number.
+/// Numbers at the ends of bars: a stack's total, or each bar's number.
 function endsOf(figure, bars) {
   const solid = bars.filter(({one}) => !one.reference);
   if (!figure.stacked) {
@@ -68,7 +68,7 @@ export function drawBars(figure, palette, hidden) {
     new CategoryAxis(figure.x, pointsIn(panel).map((point) => point.x_text));
   const all = figure.panels.map(categoriesIn);
   const longest = all.reduce((most, {pixels}) => Math.max(most, pixels), 0);
-  // Of all panels and all series, hidden ones too: the scale stays while names go in and out.
+  // The axis is of all panels and all series, hidden ones too: it stays while names go in and out.
   const value = numberAxis(figure, "y", {fromZero: true, also: ["low", "high"]});
   if (value.log) throw new Error("bars need a linear scale");
   for (const one of figure.panels) {

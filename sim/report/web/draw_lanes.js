@@ -1,4 +1,4 @@
-// What runs when: a lane a resource, a slice a piece of work.
+// Work over time: a lane a resource, a slice a piece of work.
 import {rect, text} from "@observablehq/plot";
 import {draw, gridAcross, inside, isNumber, projection, spotText} from "./chart.js";
 import {inkOn} from "./palette.js";

@@ -45,7 +45,7 @@ class Picture {
     const focused = this.place.contains(document.activeElement) && document.activeElement;
     const key = focused && focused.dataset.key;
     this.place.replaceChildren(drawing);
-    // What had the focus is a new element now.
+    // The element that had the focus is a new one now.
     if (key) {
       [...drawing.querySelectorAll("[data-key]"), drawing]
         .find((node) => node.dataset.key === key)?.focus();

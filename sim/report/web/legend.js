@@ -1,4 +1,4 @@
-// Which colour, marker and dash is which name. A press takes a name out of the picture and back in.
+// The legend: colour, marker and dash of each name. A press takes a name out of the picture and back in.
 import {html, svg} from "./elements.js";
 import {hatchFill, markerPath, patternFill} from "./marks.js";
 
@@ -21,7 +21,7 @@ function swatchOf(kind, series, look) {
   return kind === "line" ? picture(stroke(look, 2), marker) : picture(marker);
 }
 
-/// What is to be said beside names.
+/// Notes beside the names.
 function notesOf({guides = [], kind, panels}) {
   const notes = [];
   if (kind === "map" && panels.some(({series}) =>

@@ -19,7 +19,7 @@ const prefixes = new Map(Object.entries({
 }));
 const units = ["bps", "B", "s", "Flops"];
 
-/// What a cell amounts to: "12.5 %" is 12.5, "100Mbps" is 1e8, so that it comes before "1Gbps".
+/// The number in a cell: "12.5 %" is 12.5, "100Mbps" is 1e8, so that it comes before "1Gbps".
 /// undefined for what is no number.
 export function cellValue(text) {
   const match = /^([-+−]?[\d,]*\.?\d+(?:e[-+]?\d+)?)\s*(\S*)$/i.exec(text);

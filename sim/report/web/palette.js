@@ -1,4 +1,4 @@
-// How a name looks in every picture of the page: its colour, and a marker, a dash and a pattern as a
+// The look of a name in every picture of the page: its colour, and a marker, a dash and a pattern as a
 // second channel beside the colour. Figures may bring markers and patterns of their own, by number, as
 // their static pictures have them; else they come from a name's place among all names.
 import {markers, patternCount} from "./marks.js";

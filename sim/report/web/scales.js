@@ -16,7 +16,7 @@ export function shortened(text, pixels) {
 const logarithmic = (scale) => ["log2", "log10", "bytes"].includes(scale);
 const present = (value) => typeof value === "number" && Number.isFinite(value);
 
-/// As many of each decade as there is room for.
+/// Ticks, as many of each decade as there is room for.
 function log10Ticks(low, high, most) {
   const fewerAndFewer = [[1, 1.5, 2, 3, 5, 7], [1, 2, 5], [1, 3], [1]];
   for (const factors of fewerAndFewer) {
@@ -100,7 +100,7 @@ class NumberAxis {
 export class CategoryAxis {
   #places = new Map();
 
-  /// In the order of `listed`, then of first sight.
+  /// Categories are in the order of `listed`, then of first sight.
   constructor({label, categories: listed = []}, texts) {
     const present = new Set(texts);
     this.label = label;
@@ -137,7 +137,7 @@ export function pointsIn(panel) {
   return panel.series.flatMap((series) => series.points);
 }
 
-/// Of all panels' points; of y also the ends of bands.
+/// The axis of all panels' points. `also`: further keys of a point, such as the ends of bands.
 export function numberAxis(figure, letter, {fromZero = false, also = []} = {}) {
   const values = pointsOf(figure).flatMap((point) => [point[letter], ...also.map((k) => point[k])]);
   return new NumberAxis(figure[letter], values, fromZero);

@@ -48,7 +48,7 @@ std::string clause(Quantity over, const Finding& finding) {
   return clause_of(told_of(over, finding), finding);
 }
 
-/// What the first sentence says of the forecast with software.
+/// The words of the first sentence on the forecast with software.
 std::string verdict(Quantity over, const Finding& fitted) {
   const std::string question = "gaussian against dense, net on here (4 nodes of 4 GPUs): ";
   const std::string first = sentences_of(told_of(over, found(fitted.range, true), fitted)).at(0);
@@ -56,7 +56,7 @@ std::string verdict(Quantity over, const Finding& fitted) {
   return first.substr(question.size());
 }
 
-/// With software, and with these stretches in which the two cannot be told apart.
+/// The finding with software, and with these stretches in which the two cannot be told apart.
 Finding with_software(Finding finding, const std::vector<Stretch>& unsure = {}) {
   finding.fitted = true;
   finding.unsure = unsure;

@@ -26,7 +26,7 @@ CostRow row_of(std::int64_t elements, int workers) {
   return row;
 }
 
-/// As `calibrate` writes them.
+/// Rows as `calibrate` writes them.
 std::string csv_of_rows(const std::vector<CostRow>& rows) {
   return cost_table_csv({"", rows}, {}, {.parameter = true});
 }

@@ -268,7 +268,7 @@ TEST_CASE("a folder as any input is refused in one line", "[cli]") {
   }
 }
 
-// They run at the same time: each waits two seconds for a program that writes.
+// The readers run at the same time: each waits two seconds for a program that writes.
 TEST_CASE("a pipe that nobody writes to is not waited for", "[cli]") {
   const TemporaryFolder folder;
   const std::string out = (folder.path / "out").string();

@@ -1,5 +1,5 @@
-// When each step of the toy runs if the host launches it late, on every engine, as it is computed
-// by hand. The toy's times are in toy_schedule.hpp.
+// The times of the toy's steps if the host launches them late, on every engine, as computed by
+// hand. The toy's times are in toy_schedule.hpp.
 #include <catch2/catch.hpp>
 
 #include "tests/sim/engine/toy_schedule.hpp"

@@ -11,7 +11,7 @@ namespace {
 
 constexpr Seconds kMs{toy::kMilli};
 
-/// By every engine that simulates links.
+/// Runs the body with every engine that simulates links.
 template <class Body>
 void on_networks(Body body) {
   for (const char* name : {"flow-exact", "flow-fluid", "simgrid-exact", "simgrid-fluid"})

@@ -72,7 +72,7 @@ inline double seconds(const char* engine, const Scenario& scenario) {
   return result_of(*find_engine(engine), scenario).iteration.count();
 }
 
-/// Those that this build has and that can run it in a moment.
+/// The engines that this build has and that can run the scenario in a moment.
 inline std::vector<const Engine*> engines_for(const Scenario& scenario) {
   const Plan plan = make_plan(scenario);
   std::vector<const Engine*> able;

@@ -1,5 +1,5 @@
-// When each step of the toy runs, on every engine, as it is computed by hand: fusion and overlap,
-// the priority queue, a stream for compressors, ranks that differ. The times are in
+// The times of the toy's steps, on every engine, as computed by hand: fusion and overlap, the
+// priority queue, a stream for compressors, ranks that differ. The toy's times are in
 // toy_schedule.hpp.
 #include <catch2/catch.hpp>
 

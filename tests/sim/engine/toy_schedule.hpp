@@ -1,6 +1,6 @@
 // The toy with a compressor, a fusion and a queue, for schedules that are computed by hand.
 //
-// Of the toy, in ms: forward a 1, b 2, c 3; backward c 6, b 4, a 2; update 1. Dense, all-reduces of
+// The toy, in ms: forward a 1, b 2, c 3; backward c 6, b 4, a 2; update 1. Dense, all-reduces of
 // two ranks take as many ms as there are thousand bytes: c 12, b 8, a 4. Top-k: encode c 3, b 2,
 // a 1; all-gather c 0.24, b 0.16, a 0.08; decode c 1.5, b 1, a 0.5. "c 12-24": from 12 to 24 ms.
 #pragma once

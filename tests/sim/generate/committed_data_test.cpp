@@ -25,7 +25,7 @@ namespace {
 
 const std::filesystem::path kRoot = GRADCAST_SOURCE_DIR;
 
-/// Those whose iteration on a V100 somebody published, with the images of an iteration.
+/// Networks whose iteration on a V100 somebody published, with the images of an iteration.
 const std::map<std::string, int> kPublishedOnV100 = {
     {"alexnet", 128},      {"vgg-16", 128},          {"resnet-50", 128},
     {"inception-v4", 128}, {"resnet-152", 128},      {"densenet-161", 64},

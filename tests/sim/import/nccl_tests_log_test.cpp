@@ -30,7 +30,7 @@ NetworkKind kind_by(const std::string& lines, int gpus = 8) {
 }  // namespace
 
 TEST_CASE("a collective has the ranks of its group, not those of the job", "[network]") {
-  // Of two ranks an all-reduce's bus has 2 x 1/2 of the algorithm's bandwidth.
+  // An all-reduce's bus among two ranks has 2 x 1/2 of the algorithm's bandwidth.
   const std::string log = "# Collective test starting: all_reduce_perf\n" + kBegin +
                           groups_of_two() + kHeader + nccl_row(1'000'000, 100, 1) + "\n";
   const NetworkFacts facts = facts_of(log);

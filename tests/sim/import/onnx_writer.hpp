@@ -55,7 +55,7 @@ class OnnxWriter {
     return output;
   }
 
-  /// As no exporter writes it.
+  /// A node as no exporter writes it.
   void node_without_outputs(const std::string& type, const std::vector<std::string>& inputs) {
     std::string text;
     for (const std::string& input : inputs) text += bytes_field(1, input);

@@ -22,7 +22,7 @@ inline std::vector<std::string> trained_compressors() {
   return names;
 }
 
-/// As its source has it; where there are two modes, as the code has it.
+/// Chooses the compressor as its source has it; where there are two modes, as the code has it.
 inline void choose_compressor(TrainingSettings& settings, std::string_view name) {
   for (const Compressor* compressor : all_trained()) {
     if (compressor->name != name) continue;

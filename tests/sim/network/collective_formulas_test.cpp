@@ -113,8 +113,8 @@ double double_tree(const Case& c) {
   return 2 * up;  // down is up backwards
 }
 
-/// When the last rank has what rank 0 sends down a binomial tree. From level to level, a rank has
-/// either just received, or sent to a child where there is one.
+/// The time when the last rank has what rank 0 sends down a binomial tree. From level to level, a
+/// rank has either just received, or sent to a child where there is one.
 double binomial_broadcast(const Case& c) {
   double end = 0;
   for (int rank = 1; rank < c.n; ++rank) {

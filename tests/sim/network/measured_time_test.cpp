@@ -137,7 +137,7 @@ TEST_CASE("what was not measured stays with the model, and words say so", "[meas
     CHECK_THAT(none, Contains("measured on such nodes, so by the model"));
   CHECK(times.stretch(even_layout(2, 4), Outcome::AllReduced, Bytes{1'000'000}) == 1);
   CHECK(times.stretch(even_layout(2, 1), Outcome::AllGathered, Bytes{1'000'000}) == 1);
-  // What lies inside one node says nothing of several.
+  // A measurement inside one node says nothing of several.
   const Cluster inside = measured(4, {{"all-reduce", 1, 1, Bytes{8}, "nccl", Seconds{1e-3}}});
   CHECK(time_on(inside, 1'000'000) == Approx(time_on(described(4), 1'000'000)));
 }

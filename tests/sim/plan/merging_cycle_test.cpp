@@ -10,8 +10,8 @@ using namespace gradcast::merging;
 
 namespace {
 
-/// So many tensors of 1000 bytes, but for one that is larger, each ready a millisecond after the
-/// one behind it: the last at 1 ms, the first after as many milliseconds as there are tensors.
+/// Tensors of 1000 bytes, but for one that is larger, each ready a millisecond after the one behind
+/// it: the last at 1 ms, the first after as many milliseconds as there are tensors.
 struct Steady {
   Model model;
   std::vector<Seconds> ready;

@@ -82,7 +82,7 @@ inline CostOf dense(const PlannerNetwork& network) {
   };
 }
 
-/// When the last decode ends, stream by stream.
+/// The end of the last decode, stream by stream.
 inline Seconds end_of(const IterationTrace& trace, const std::vector<Bucket>& buckets,
                       const CostOf& cost) {
   Seconds compute{0};

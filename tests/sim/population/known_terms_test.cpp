@@ -16,7 +16,7 @@ std::vector<KnownTerm> known(const std::string& rows) {
   return load_known_terms({"stack-known.csv", kHeader + rows});
 }
 
-/// As measured stacks have it: 20 % of slowdown seen at one call, a NIC of which 80 % is reached.
+/// A stack as measured ones are: 20 % of slowdown seen at one call, a NIC of which 80 % is reached.
 Stack stack_of(const std::string& name) {
   Stack stack = load_stack({"stack.csv",
                             "property,value,deviation,source,seen\n"

@@ -1,4 +1,4 @@
-// From the options of `decide` to a picture and a headline.
+// The picture and the headline of the options of `decide`.
 #include <catch2/catch.hpp>
 
 #include "sim/report/figures.hpp"

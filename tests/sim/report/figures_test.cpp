@@ -1,4 +1,4 @@
-// From rows to figures, by arithmetic.
+// Figures from rows, by arithmetic.
 #include "sim/report/figures.hpp"
 
 #include <catch2/catch.hpp>

@@ -29,7 +29,7 @@ void check_all(const char* law, Left left) {
   }
 }
 
-/// By the midpoint rule over a million magnitudes up to `end`, largest first.
+/// The share left, by the midpoint rule over a million magnitudes up to `end`, largest first.
 template <class Density>
 double left_by_sums(double q, double end, Density density) {
   constexpr int kSteps = 1'000'000;

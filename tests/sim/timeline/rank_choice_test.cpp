@@ -8,7 +8,7 @@ using namespace gradcast;
 
 namespace {
 
-/// So many ranks in turn of so many classes.
+/// The class of each rank: ranks have the classes in turn.
 std::vector<std::size_t> classes(std::size_t ranks, std::size_t classes) {
   std::vector<std::size_t> class_of;
   for (std::size_t rank = 0; rank < ranks; ++rank) class_of.push_back(rank % classes);

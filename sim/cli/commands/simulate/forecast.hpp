@@ -28,7 +28,7 @@ struct IterationForecast {
   std::optional<double> samples_per_second{};
   std::optional<double> scaling_efficiency{};
   std::optional<double> speedup_over_dense{};
-  /// On the compressor, against dense by the same schedule. None by physics alone.
+  /// The verdict on the compressor, against dense by the same schedule. None by physics alone.
   std::optional<Verdict> verdict{};
   std::optional<MeasuredRun> measured{};  // the run that this is a forecast of, where there is one
   std::optional<LatencySensitivity> latency{};

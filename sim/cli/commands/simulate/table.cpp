@@ -14,7 +14,7 @@
 namespace gradcast::commands {
 namespace {
 
-/// For a collective alone microseconds.
+/// The unit of times: microseconds for a collective alone.
 TimeUnit unit_of(const IterationResult& result, const Json& settings) {
   return settings.at("model") == "" ? TimeUnit{"us", 1e6, 1} : unit_for(result.iteration);
 }
