@@ -242,7 +242,7 @@ std::vector<std::string> software_of_file(const Scenario& scenario) {
   return names;
 }
 
-/// Of low rank are matrices, whole ones.
+/// Low rank is of whole matrices: their shapes must be known.
 void require_matrices(const Request& request, const Scenario& scenario) {
   const std::string compressor = "compressor '" + request.compressor + "'";
   if (!scenario.model->has_shapes())

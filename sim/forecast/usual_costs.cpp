@@ -42,10 +42,10 @@ const Device* gpu_named_by_cluster(const Request& request, const std::vector<Dev
 }
 
 /// The GPU that compresses: the trace's, and by today's preset the cluster's where the trace is of
-/// another for want of one, or says nothing. nullptr where it is not known, or is the one of the
-/// paper's costs.
-const Device* other_device(const Request& request, const std::vector<Device>& devices,
-                           DataFiles& files) {
+/// another for want of one, or says nothing. nullptr where it is not known, or is a V100: no table
+/// is scaled then.
+const Device* scaled_to(const Request& request, const std::vector<Device>& devices,
+                        DataFiles& files) {
   const Device* device = device_meant(devices, device_of_trace(request, files));
   if (request.today && (request.others_trace || device == nullptr))
     if (const Device* own = gpu_named_by_cluster(request, devices, files)) device = own;
@@ -82,17 +82,17 @@ bool has_costs_of_family(const Request& request, Family family, const DataFiles&
   });
 }
 
-/// A table that is not named follows the GPU of the trace.
+/// A table that is not named follows the preset and the GPU.
 Request by_gpu(Request request, DataFiles& files) {
   if (!request.costs.empty()) return request;
   request.costs = kPaperCosts;
   if (request.payload || !files.has(kCostTables, kDerivedCosts)) return request;
   DataFiles others = files.beside();  // an answer that does not use them need not name them
   const auto devices = others.parsed(others.read(kDevices, "devices"), load_devices);
-  const Device* device = other_device(request, *devices, others);
-  if (device == nullptr) return request;
-  if (request.costs_device.empty()) request.costs_device = device->name;
-  if (!asks_for_papers(request)) request.costs = kDerivedCosts;
+  const Device* device = scaled_to(request, *devices, others);
+  if (device != nullptr && request.costs_device.empty()) request.costs_device = device->name;
+  if ((device != nullptr || request.today) && !asks_for_papers(request))
+    request.costs = kDerivedCosts;
   return request;
 }
 
@@ -194,9 +194,10 @@ Request with_usual_costs(Request request, DataFiles& files) {
 }
 
 std::string scaled_costs_words(const std::string& costs, const std::string& device) {
-  if (device.empty()) return "";
   if (costs == kDerivedCosts)
-    return "derived for " + device + " from the simulated V100: not measured";
+    return "derived " + (device.empty() ? "" : "for " + device + " ") +
+           "from the simulated V100: not measured";
+  if (device.empty()) return "";
   return "scaled to " + device + " from " + costs + ": not measured there";
 }
 

@@ -1,4 +1,4 @@
-// The cost table that answers where nobody names one: it follows the GPU of the trace.
+// The cost table that answers where nobody names one: it follows the preset and the GPU.
 #pragma once
 #include <memory>
 #include <string>
@@ -14,12 +14,12 @@ inline constexpr const char* kPaperCosts = "cost-v100-pytorch-1.1";
 /// The project's kernels, derived from those that ran on a simulated V100.
 inline constexpr const char* kDerivedCosts = "cost-v100-derived";
 
-/// The request with a cost table, where it names none. A trace of a V100, and one of a GPU that
-/// traces/devices.csv does not know, has the paper's. A trace of another GPU has kDerivedCosts,
-/// scaled to that GPU (or to the one that the request names); but the paper's are scaled where the
-/// request asks for what they alone have, another implementation than the project's or mode paper.
-/// A trace that cannot be read leaves the paper's: make_scenario then says what is wrong. Throws
-/// DataError for a wrong traces/devices.csv.
+/// The request with a cost table, where it names none. Today's preset has kDerivedCosts, scaled to
+/// the GPU that compresses (or to the one that the request names); a V100's, and those of a GPU
+/// that traces/devices.csv does not know, stay as they are. The paper's are taken where the request
+/// asks for what they alone have, another implementation than the project's or mode paper. So they
+/// are by the paper's preset for a V100 and an unknown GPU. Throws DataError for a wrong
+/// traces/devices.csv.
 Request with_usual_costs(Request request, DataFiles& files);
 
 /// The request with a table that has rows of its compressor: the one that it names, else that of
@@ -41,8 +41,8 @@ bool costs_of_family(const Request& request, DataFiles& files);
 /// one, and those that the data folder describes.
 std::vector<std::string> compressors_with_costs(const Request& request, DataFiles& files);
 
-/// "derived for h100-sxm from the simulated V100: not measured", of costs that are scaled to a
-/// device; "" where they are as they were found.
+/// "derived for h100-sxm from the simulated V100: not measured", of kDerivedCosts and of costs that
+/// are scaled to a device; "" where a table that somebody named or published is as it was found.
 std::string scaled_costs_words(const std::string& costs, const std::string& device);
 
 }  // namespace gradcast

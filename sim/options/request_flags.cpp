@@ -153,9 +153,9 @@ void add_request_flags(Flags& flags) {
             "code differ");
   flags.add("costs",
             "cost table of the compressors; what a file of yours lacks comes from the usual one "
-            "(default: " +
-                defaults.costs +
-                "; where the trace is of another GPU, cost-v100-derived for that GPU)");
+            "(default: cost-v100-derived, scaled to the GPU at hand; by `--preset paper` on a V100 "
+            "and with `--implementation torch`: " +
+                defaults.costs + ")");
   flags.add("implementation",
             "whose kernels the costs are of: gradcast-cuda, torch, ... (default: the project's "
             "own, where the costs have them)");

@@ -88,7 +88,7 @@ int simulate(int argc, const char* const* argv) {
     deliver(flags, files.inputs(), forecast.result.engine,
             {as_table(settings, forecast, plan, noise), {row}, nullptr, seed});
     for (const std::string& line : written) flags.note(line);
-    note_costs(flags, scenario, plan);
+    note_costs(flags, request, scenario, plan);
     if (counts) note_counts(flags, *counts, scenario);
     note_untimed(flags, {request}, files);
     if (!counts) note_density(flags, {request.compressor});

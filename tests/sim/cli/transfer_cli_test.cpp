@@ -76,6 +76,16 @@ TEST_CASE("a trace of another GPU has costs derived for it, and every command sa
   CHECK(row["costs_scaled_to"] == "h100-sxm");
 }
 
+TEST_CASE("a V100's costs today are the project's too, and the answer says so once", "[cli]") {
+  const Ran ran = gradcast_with({"simulate", "--preset", "today", "--model", "vgg-16", "--cluster",
+                                 "10gbe-4x4", "--nodes", "4", "--compressor", "topk", "--engine",
+                                 "analytic"});
+  REQUIRE(ran.exit_code == 0);
+  const std::string words = "derived from the simulated V100: not measured";
+  CHECK_THAT(ran.out, Contains(words) && Contains("cost-v100-derived"));
+  CHECK_THAT(ran.err, Contains(words) && !Contains("not measured here"));
+}
+
 TEST_CASE("a forecast with scaled costs is of no measured run", "[cli]") {
   // Table 2's run, but for the device of its costs.
   const std::vector<std::string> table2{"--wire-messages", "2", "--batch", "128"};

@@ -25,23 +25,34 @@ Request usual(const Request& request) {
 
 }  // namespace
 
-TEST_CASE("costs follow the GPU of the trace, and the paper's stay its own", "[usual_costs]") {
-  const Request v100 = usual(of("resnet-50", ""));
-  CHECK(v100.costs == kPaperCosts);
-  CHECK(v100.costs == Request{}.costs);
-  CHECK(v100.costs_device.empty());
+TEST_CASE("a V100 has today's kernels today, and the paper's by the paper's preset",
+          "[usual_costs]") {
+  Request v100 = of("resnet-50", "");
+  CHECK(usual(v100).costs == kPaperCosts);
+  CHECK(usual(v100).costs == Request{}.costs);
+  CHECK(usual(v100).costs_device.empty());
+  v100.today = true;
+  CHECK(usual(v100).costs == kDerivedCosts);
+  CHECK(usual(v100).costs_device.empty());  // the simulated GPU is one
+  v100.implementation = "torch";
+  CHECK(usual(v100).costs == kPaperCosts);
+}
+
+TEST_CASE("costs follow the GPU of the trace", "[usual_costs]") {
   const Request h100 = usual(of("gpt2-xl", "iteration-gpt2-xl-h100"));
   CHECK(h100.costs == kDerivedCosts);
   CHECK(h100.costs_device == "h100-sxm");
   CHECK(usual(of("gpt2-xl", "iteration-gpt2-xl-a100")).costs_device == "a100-80gb");
 }
 
-TEST_CASE("a GPU that nobody names has the paper's costs, as has a collective alone",
+TEST_CASE("costs of a GPU that nobody names are not scaled, nor are those of a collective alone",
           "[usual_costs]") {
-  const Request unnamed =
-      usual(of("transformer-cs336-xl", "iteration-transformer-cs336-xl-128-tokens"));
-  CHECK(unnamed.costs == kPaperCosts);
-  CHECK(unnamed.costs_device.empty());
+  Request unnamed = of("transformer-cs336-xl", "iteration-transformer-cs336-xl-128-tokens");
+  CHECK(usual(unnamed).costs == kPaperCosts);
+  CHECK(usual(unnamed).costs_device.empty());
+  unnamed.today = true;
+  CHECK(usual(unnamed).costs == kDerivedCosts);
+  CHECK(usual(unnamed).costs_device.empty());
   Request alone = of("", "");
   alone.payload = Bytes{1'000'000};
   CHECK(usual(alone).costs == kPaperCosts);
@@ -118,6 +129,7 @@ TEST_CASE("GPT-2 XL on H100 has costs of PowerSGD and fp16 without a flag", "[us
 TEST_CASE("scaled costs say whose they are", "[usual_costs]") {
   CHECK(scaled_costs_words(kDerivedCosts, "h100-sxm") ==
         "derived for h100-sxm from the simulated V100: not measured");
+  CHECK(scaled_costs_words(kDerivedCosts, "") == "derived from the simulated V100: not measured");
   CHECK(scaled_costs_words("mine", "h200") == "scaled to h200 from mine: not measured there");
   CHECK(scaled_costs_words(kPaperCosts, "").empty());
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "sim/forecast/usual_costs.hpp"
 #include "sim/inputs/family_costs.hpp"
 #include "sim/inputs/fusion.hpp"
 #include "sim/plan/plan_summary.hpp"
@@ -26,7 +27,8 @@ void note_long_run(const Flags& flags, const Engine& engine, const Plan& plan,
                " messages takes a while; --engine flow-fluid and analytic answer sooner");
 }
 
-void note_costs(const Flags& flags, const Scenario& scenario, const Plan& plan) {
+void note_costs(const Flags& flags, const Request& request, const Scenario& scenario,
+                const Plan& plan) {
   const std::string compressor(scenario.compressor->name);
   if (const std::string outside = outside_of(plan); !outside.empty())
     flags.note("some costs of '" + compressor + "' lie outside the cost table (" + outside + ")");
@@ -34,15 +36,14 @@ void note_costs(const Flags& flags, const Scenario& scenario, const Plan& plan) 
   const std::string evidence = evidence_of(plan);
   const bool partly = evidence.find("measured") != std::string::npos;
   const bool of_family = !plan.buckets.empty() && plan.buckets[0].cost.implementation == kOfFamily;
-  if (!of_family && !evidence.empty() && evidence != "measured")
+  // Costs that are derived or scaled have a note of their own.
+  const bool told = !scaled_costs_words(request.costs, request.costs_device).empty();
+  if (!told && !of_family && !evidence.empty() && evidence != "measured")
     flags.note(
         "the costs of '" + compressor + "' are " +
         (partly ? "measured in part only (" + evidence + ")" : evidence + ", not measured here") +
         "; `gradcast compare` shows how far such forecasts are off");
-  // Costs that follow the trace's GPU have a note of their own.
-  const bool follow = scenario.compresses() && !flags.given("scale-costs-to") &&
-                      scenario.costs->device.find(", scaled from ") != std::string::npos;
-  if (scenario.compresses() && !follow && !scenario.costs->device.empty() &&
+  if (scenario.compresses() && !told && !scenario.costs->device.empty() &&
       scenario.costs->device != scenario.trace->device)
     flags.note("compressing was timed on " + scenario.costs->device + ", the model on " +
                scenario.trace->device);
