@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "sim/forecast/preset.hpp"
 #include "sim/forecast/suspects.hpp"
 #include "sim/forecast/verdict.hpp"
 #include "sim/plan/plan_summary.hpp"
@@ -46,7 +47,7 @@ std::string ComparedRun::verdict() const {
 
 Request unseen_request(const std::string& measured_path, const MeasuredRun& run, DataFiles& files) {
   return naming_row(measured_path, run,
-                    [&] { return unseen_request(request_of(run), run.source, files); });
+                    [&] { return unseen_request(request_of(run, files), run.source, files); });
 }
 
 ComparedRun compare_run(const MeasuredRun& run, const Request& request, const Scenario& scenario,

@@ -2,14 +2,16 @@
 
 #include "sim/base/error.hpp"
 #include "sim/compare/comparison.hpp"
+#include "sim/forecast/preset.hpp"
 
 namespace gradcast {
 
-std::vector<FitRow> fit_rows_of(const MeasuredRuns& measured, DataFiles& files) {
+std::vector<FitRow> fit_rows_of(const MeasuredRuns& measured, DataFiles& files,
+                                const std::string& stack) {
   std::vector<FitRow> rows;
   for (const MeasuredRun& run : measured.runs)
     rows.push_back(naming_row(measured.path, run, [&] {
-      FitRow row{run, request_of(run), {}};
+      FitRow row{run, request_of(run, files, stack), {}};
       row.request.stack.clear();  // the fit is to find the software's costs
       row.scenario = make_scenario(row.request, files);
       make_plan(row.scenario);

@@ -24,8 +24,10 @@ struct FitRow {
   Scenario scenario;
 };
 
-/// Throws DataError, with the row's line, for a row that cannot be forecast.
-std::vector<FitRow> fit_rows_of(const MeasuredRuns& measured, DataFiles& files);
+/// The rows, with what they leave open as `request_of` has it. Throws DataError, with the row's
+/// line, for a row that cannot be forecast.
+std::vector<FitRow> fit_rows_of(const MeasuredRuns& measured, DataFiles& files,
+                                const std::string& stack = "");
 
 /// Whether a run depends on each parameter of the structure.
 std::vector<bool> scope_of(const FitStructure& structure, const MeasuredRun& run);

@@ -5,6 +5,8 @@
 #include <filesystem>
 
 #include "sim/base/error.hpp"
+#include "sim/forecast/preset.hpp"
+#include "sim/plan/plan_summary.hpp"
 
 namespace gradcast {
 namespace {
@@ -22,6 +24,7 @@ std::string located(const std::string& name, const std::string& folder) {
 /// Values of the choices that a request leaves open.
 struct UsualChoices {
   std::string mode;
+  std::string collective;
   int wire_bytes_per_element = 0;
   int wire_messages = 1;
 };
@@ -39,6 +42,7 @@ Request as_compared(Request request, const UsualChoices& usual, bool compresses)
   // Left open, they are what the run has.
   request.trace = request.trace_name();
   if (request.mode.empty()) request.mode = usual.mode;
+  if (request.collective.empty()) request.collective = usual.collective;
   if (!request.wire_bytes_per_element)
     request.wire_bytes_per_element = usual.wire_bytes_per_element;
   if (!request.wire_messages) request.wire_messages = usual.wire_messages;
@@ -124,6 +128,7 @@ std::optional<MeasuredRun> measured_like(const Request& request, const Scenario&
   UsualChoices usual;
   // The cost table's choice, and only where nobody made one.
   if (request.mode.empty() && !plan.buckets.empty()) usual.mode = plan.buckets[0].cost.mode;
+  usual.collective = collectives_of(plan);
   usual.wire_bytes_per_element = usual_wire_bytes(scenario, request.value_type);
   const bool compresses = scenario.compresses();
   DataFiles others = files.beside();  // these files are not inputs of the forecast
@@ -133,7 +138,7 @@ std::optional<MeasuredRun> measured_like(const Request& request, const Scenario&
     // An open number of messages is the row's: what the authors' code sends is not a choice that
     // the user made against them.
     usual.wire_messages = run.wire_messages;
-    const Request measured = request_of(run);
+    const Request measured = request_of(run, others);
     if (as_compared(request, usual, compresses) == as_compared(measured, usual, compresses) &&
         properties_of(cluster_of(measured, others)) == properties_of(scenario.cluster))
       return run;

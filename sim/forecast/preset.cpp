@@ -207,6 +207,25 @@ Request with_defaults(Request request, DataFiles& files) {
   return with_usual_costs(std::move(request), files);
 }
 
+Request request_of(const MeasuredRun& run, DataFiles& files, const std::string& stack) {
+  Request request = as_written(run);
+  Request of = request;  // whose software makes the open choices
+  if (of.stack.empty()) of.stack = stack;
+  if (of.stack.empty()) return request;
+  const std::string file = std::string(kStacks.prefix) + of.stack;
+  if (!is_path(of.stack) && !files.has(kStacks, file)) return request;  // a name of the user's own
+  const std::optional<UsualSchedule> usual = stack_of(of, files)->schedule;
+  if (!usual || usual->collective.empty()) return request;
+  if (request.collective.empty()) request.collective = usual->collective;
+  if (request.payload) return request;
+  if (request.trace.empty()) choose_trace(request, cluster_of(request, files), files);
+  if (!run.costs.empty()) return request;
+  request.costs.clear();
+  request.costs_folder.clear();
+  request.today = true;
+  return with_usual_costs(std::move(request), files);
+}
+
 std::string assumed_words(const Request& request, const Scenario& scenario) {
   std::string words = software_words(request, scenario);
   const Cluster& cluster = scenario.cluster;

@@ -8,6 +8,7 @@
 #include "sim/forecast/request.hpp"
 #include "sim/inputs/data_files.hpp"
 #include "sim/inputs/devices.hpp"
+#include "sim/inputs/measured.hpp"
 #include "sim/plan/scenario.hpp"
 
 namespace gradcast {
@@ -26,6 +27,13 @@ Preset parse_preset(std::string_view text);
 /// platform of SimGrid's, they are a Request's own defaults. A stack's usual schedule and the
 /// trace's usual cost table come with either. Throws as read_files does.
 Request with_defaults(Request request, DataFiles& files);
+
+/// The request that forecasts a measured row. Its software makes the choices that the row leaves
+/// open, as `simulate --stack` does: the collective, the trace of the cluster's GPU, and the costs
+/// of compressing there. A row that names no software has the one of `stack`. Where there is
+/// neither, and for one whose schedule names no collective (the paper's), these choices are a
+/// Request's own. Throws as read_files does.
+Request request_of(const MeasuredRun& run, DataFiles& files, const std::string& stack = "");
 
 /// The row of traces/devices.csv that the cluster's GPU has: by its name, else the usual one of its
 /// generation.

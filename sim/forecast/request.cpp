@@ -262,7 +262,7 @@ std::vector<std::string> collective_names() {
   return names;
 }
 
-Request request_of(const MeasuredRun& run) {
+Request as_written(const MeasuredRun& run) {
   Request request;
   request.folder = request.costs_folder = run.folder;
   request.model = run.model;

@@ -81,8 +81,9 @@ struct Request : RequestNames, RequestValues, RunChoices {
 /// The values of `--collective`: the collectives of the table, "auto", and the rules of libraries.
 std::vector<std::string> collective_names();
 
-/// The request that forecasts a measured row.
-Request request_of(const MeasuredRun& run);
+/// What a measured row says; where it says nothing, a Request's own defaults. `request_of` in
+/// preset.hpp fills those in.
+Request as_written(const MeasuredRun& run);
 
 /// The stack that the request names. Throws as read_files does.
 std::shared_ptr<const Stack> stack_of(const Request& request, DataFiles& files);

@@ -16,14 +16,16 @@ inline constexpr std::array kGtopkWorkers = {4, 8, 16, 32};
 
 struct GtopkAlgorithm {
   std::string_view compressor;
-  std::string_view collective;  // "": the compressor's default
-  int wire_bytes_per_element;   // 0: nothing is sparse
+  std::string_view collective;
+  int wire_bytes_per_element;  // 0: nothing is sparse
   int wire_messages;
 };
 
 /// gTop-k's pairs are an int64 index and an fp32 value, joined into an array of float64.
 inline constexpr std::array<GtopkAlgorithm, 3> kGtopkAlgorithms = {
-    {{"dense", "", 0, 0}, {"topk", "", 8, 2}, {"topk", "gtopk", 16, 1}}};
+    {{"dense", "ring-all-reduce", 0, 0},
+     {"topk", "ring-all-gather", 8, 2},
+     {"topk", "gtopk", 16, 1}}};
 
 struct GtopkModel {
   std::string_view model;

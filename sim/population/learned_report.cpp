@@ -229,7 +229,9 @@ std::string simulate_command(const FitRow& row, const std::string& measured,
     if (run.compressor != "dense") {
       flag("compressor", run.compressor);
       flag("density", number_to_text(run.density));
-      flag("costs", run.costs.empty() ? "" : name_here(run, run.costs));
+      const Request& its = row.request;
+      flag("costs", its.costs_folder.empty() ? its.costs : name_here(run, its.costs));
+      flag("scale-costs-to", its.costs_device);
       flag("mode", run.mode);
       if (run.selection != SelectionScope::Merged) flag("selection", to_text(run.selection));
       if (run.wire_bytes_per_element)
@@ -239,9 +241,10 @@ std::string simulate_command(const FitRow& row, const std::string& measured,
     flag("fusion", to_text(run.fusion));
     flag("overlap", run.overlap ? "yes" : "no");
   }
-  // A row that names none has its compressor's ring, and a command today's choice.
-  const Collective* own = run.collective.empty() ? row.scenario.collective : nullptr;
-  flag("collective", own != nullptr ? std::string(own->name) : run.collective);
+  // A row whose software names none has its compressor's ring, and a command today's choice.
+  const std::string& collective = row.request.collective;
+  const Collective* own = collective.empty() ? row.scenario.collective : nullptr;
+  flag("collective", own != nullptr ? std::string(own->name) : collective);
   flag("nccl", run.nccl);
   flag("cluster", is_path(run.cluster) ? (platforms / fs::path(run.cluster).filename()).string()
                                        : run.cluster);
@@ -259,6 +262,9 @@ std::string learned_table(const LearnedAnswer& answer) {
                      " of " + answer.measured + ", beginning with what is known of " +
                      answer.stack + " elsewhere.\n";
   if (!answer.why_assumed.empty()) text += answer.why_assumed + "\n";
+  if (!answer.left_open.empty())
+    text += "Cells that the runs leave empty are as " + answer.stack +
+            " has them: " + join(answer.left_open) + ".\n";
   text += lines_under("Left out:", answer.left_out);
   text += "\n" + terms_table(answer) + "\n";
   if (rows > 1) text += checked_table(answer) + "\n";
@@ -329,12 +335,11 @@ Json learned_members(const LearnedAnswer& answer) {
   if (!answer.folder.empty())
     for (const FittedFile& file : answer.files)
       files.push_back((fs::path(answer.folder) / file.path).string());
-  return {{"stack", answer.stack},
-          {"stack_assumed", answer.why_assumed.empty() ? "no" : "yes"},
-          {"left_out", answer.left_out},
-          {"learned", std::move(learned)},
-          {"measure_next", std::move(next)},
-          {"files", std::move(files)}};
+  return {
+      {"stack", answer.stack},         {"stack_assumed", answer.why_assumed.empty() ? "no" : "yes"},
+      {"left_open", answer.left_open}, {"left_out", answer.left_out},
+      {"learned", std::move(learned)}, {"measure_next", std::move(next)},
+      {"files", std::move(files)}};
 }
 
 }  // namespace gradcast

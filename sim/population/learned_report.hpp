@@ -12,10 +12,11 @@
 namespace gradcast {
 
 struct LearnedAnswer {
-  std::string measured;                 // the file, as it was named
-  std::string stack;                    // that was the prior, without "stack-"
-  std::string why_assumed{};            // in words, where no row and no flag names the stack
-  std::vector<std::string> left_out{};  // rows: "line 7: why"
+  std::string measured;                  // the file, as it was named
+  std::string stack;                     // that was the prior, without "stack-"
+  std::string why_assumed{};             // in words, where no row and no flag names the stack
+  std::vector<std::string> left_open{};  // "collective nccl": chosen by the stack for empty cells
+  std::vector<std::string> left_out{};   // rows: "line 7: why"
   LearnedStack learned{};
   std::vector<CheckedRun> checked{};
   std::vector<NextRun> next{};

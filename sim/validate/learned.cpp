@@ -11,6 +11,7 @@
 #include "sim/base/random.hpp"
 #include "sim/base/statistics.hpp"
 #include "sim/base/table.hpp"
+#include "sim/forecast/preset.hpp"
 #include "sim/population/learning.hpp"
 #include "sim/report/svg.hpp"
 #include "sim/validate/written.hpp"
@@ -60,7 +61,7 @@ std::vector<Source> sources_of(const char* measured, const std::string& only, Da
       return each.name == run.source && each.rows.front().run.stack == run.stack;
     });
     if (known == sources.end()) {
-      const Request request = unseen_request(request_of(run), run.source, files);
+      const Request request = unseen_request(request_of(run, files), run.source, files);
       if (request.stack.empty()) continue;
       const auto stack = stack_of(request, files);
       known = sources.insert(sources.end(), {run.source, stack, {}});

@@ -7,6 +7,7 @@
 #include "sim/base/text.hpp"
 #include "sim/compare/report.hpp"
 #include "sim/compare/setups.hpp"
+#include "sim/forecast/preset.hpp"
 #include "sim/options/engine_flags.hpp"
 #include "sim/options/transfer_flags.hpp"
 
@@ -122,10 +123,11 @@ int compare(int argc, const char* const* argv) {
     };
     Request request;
     if (flags.given("stack")) {
-      request = request_of(run);
-      request.stack = flags.text("stack") == "none" ? "" : flags.text("stack");
+      std::string stack = flags.text("stack") == "none" ? "" : flags.text("stack");
       // A flag's path, not the row's.
-      if (is_path(request.stack)) request.stack = std::filesystem::absolute(request.stack).string();
+      if (is_path(stack)) stack = std::filesystem::absolute(stack).string();
+      request = naming_row(measured.path, run, [&] { return request_of(run, files, stack); });
+      request.stack = stack;
     } else {
       request = unseen_request(measured.path, run, files);
       if (request.stack.empty() && !run.stack.empty()) ++own_stacks;

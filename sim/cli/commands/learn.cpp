@@ -88,6 +88,7 @@ std::string stack_named(const MeasuredRuns& measured) {
 
 struct Prior {
   std::shared_ptr<const Stack> stack;
+  std::string name;  // of `gradcast list`, or a path from the root on
   std::string why_assumed;
 };
 
@@ -99,8 +100,7 @@ void require_one_stack(const Stack& stack) {
                      "yours");
 }
 
-Prior prior_of(const Flags& flags, const MeasuredRuns& measured, const FitRow& row,
-               DataFiles& files) {
+Prior prior_of(const Flags& flags, const MeasuredRuns& measured, DataFiles& files) {
   const auto read = [&](const std::string& name) {
     Request request;
     request.stack = name;
@@ -108,23 +108,44 @@ Prior prior_of(const Flags& flags, const MeasuredRuns& measured, const FitRow& r
     require_one_stack(*stack);
     return stack;
   };
-  if (flags.given("stack")) return {flags.value("stack", read), ""};
+  if (flags.given("stack")) {
+    const std::string name = flags.text("stack");
+    return {flags.value("stack", read), is_path(name) ? fs::absolute(name).string() : name, ""};
+  }
   if (const std::string named = stack_named(measured); !named.empty()) {
     try {
-      return {read(named), ""};
+      return {read(named), named, ""};
     } catch (const ValueError& error) {
       throw DataError(measured.path, measured.runs.front().line, error.what());
     }
   }
-  Request request = row.request;
+  Request request = as_written(measured.runs.front());
   request.today = true;
   request = with_defaults(std::move(request), files);
   if (request.stack.empty())
     throw UsageError("the runs name no stack, and none is assumed here: name one with --stack");
   const std::string name = request.stack.substr(kStacks.prefix.size());
-  return {read(request.stack),
+  return {read(request.stack), name,
           "The runs name no stack. " + name +
               " is assumed, as `gradcast simulate` does; --stack names another."};
+}
+
+/// "collective nccl": what the software has chosen where the runs leave a cell empty, each once.
+std::vector<std::string> cells_left_open(const std::vector<FitRow>& rows) {
+  std::vector<std::string> open;
+  const auto add = [&](const std::string& column, const std::string& said, const std::string& has) {
+    const std::string words = column + " " + has;
+    if (said.empty() && !has.empty() && std::find(open.begin(), open.end(), words) == open.end())
+      open.push_back(words);
+  };
+  for (const FitRow& row : rows) {
+    add("collective", row.run.collective, row.request.collective);
+    add("trace", row.run.trace, row.request.trace);
+    const std::string& device = row.request.costs_device;
+    if (row.scenario.compresses())
+      add("costs", row.run.costs, row.request.costs + (device.empty() ? "" : " for " + device));
+  }
+  return open;
 }
 
 void require_learnable(const MeasuredRuns& measured, const std::vector<FitRow>& rows) {
@@ -177,9 +198,9 @@ int learn(int argc, const char* const* argv) {
   const std::uint64_t seed = flags.value("seed", parse_seed);
   DataFiles files = DataFiles::standard();
   const Usable usable = usable_runs(flags, files);
-  const std::vector<FitRow> rows = fit_rows_of(usable.measured, files);
+  const Prior prior = prior_of(flags, usable.measured, files);
+  const std::vector<FitRow> rows = fit_rows_of(usable.measured, files, prior.name);
   require_learnable(usable.measured, rows);
-  const Prior prior = prior_of(flags, usable.measured, rows.front(), files);
 
   LearnedAnswer answer;
   answer.measured = flags.words()[0];
@@ -187,6 +208,7 @@ int learn(int argc, const char* const* argv) {
                      ? prior.stack->name.substr(kStacks.prefix.size())
                      : prior.stack->name;
   answer.why_assumed = prior.why_assumed;
+  answer.left_open = cells_left_open(rows);
   answer.left_out = usable.left_out;
   try {
     Progress progress(std::vector<double>(rows.size(), 1), flags.quiet());

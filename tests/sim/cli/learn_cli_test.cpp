@@ -77,6 +77,22 @@ std::vector<std::string> next_of(const std::string& out) {
 
 }  // namespace
 
+// A newcomer fills in what was run, and not what NCCL chose.
+TEST_CASE("runs that leave the collective and the trace empty are taken to be of their software",
+          "[cli]") {
+  const auto without = [](std::string text) {
+    for (const std::string cell : {",nccl,", ",iteration-resnet-50-v100,"})
+      for (std::size_t at = 0; (at = text.find(cell, at)) != std::string::npos;)
+        text.replace(at, cell.size(), ",,");
+    return text;
+  };
+  json full = learned(Lab(three()));
+  json open = learned(Lab(without(three())));
+  CHECK(open["results"] == full["results"]);
+  CHECK(full["left_open"].empty());
+  CHECK(open["left_open"] == json({"collective nccl", "trace iteration-resnet-50-v100"}));
+}
+
 TEST_CASE("learn writes a stack and the cluster, and the command that uses them works",
           "[cli][learn]") {
   const Lab lab(three());

@@ -51,7 +51,7 @@ TEST_CASE("a row is compared with what was run for it", "[comparison]") {
   run.iteration = Seconds{0.086};
   run.outside = "a toy";
   const ComparedRun compared =
-      compare_run(run, request_of(run), scenario, plan, summarize(plan, record));
+      compare_run(run, as_written(run), scenario, plan, summarize(plan, record));
   CHECK(compared.predicted().count() == Approx(0.043));
   CHECK(compared.error_percent() == Approx(-50));
   CHECK(compared.ranks == 2);
@@ -62,7 +62,7 @@ TEST_CASE("a row is compared with what was run for it", "[comparison]") {
 
   RunRecord lost = record;
   lost.lost = "rank 1 waits for ever";
-  CHECK_THROWS_AS(compare_run(run, request_of(run), scenario, plan, summarize(plan, lost)),
+  CHECK_THROWS_AS(compare_run(run, as_written(run), scenario, plan, summarize(plan, lost)),
                   ValueError);
 }
 

@@ -6,6 +6,7 @@
 
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
+#include "sim/forecast/preset.hpp"
 #include "tests/temporary_folder.hpp"
 
 using namespace gradcast;
@@ -160,7 +161,7 @@ Request row_of_table2(const std::string& compressor) {
   for (const MeasuredRun& run :
        load_measured_runs(files.read(kMeasuredRuns, "measured-shi2019-table2")).runs)
     if (run.model == "vgg-16" && run.compressor == compressor) {
-      Request request = request_of(run);
+      Request request = request_of(run, files);
       request.stack.clear();  // as a user leaves it
       return request;
     }
@@ -212,7 +213,7 @@ TEST_CASE("a choice left open is the one that the run has", "[measured_like]") {
   for (const MeasuredRun& run :
        load_measured_runs(files.read(kMeasuredRuns, "measured-gtopk-1gbe")).runs) {
     if (run.compressor == "dense" || run.wire_bytes_per_element != 8) continue;
-    Request request = request_of(run);
+    Request request = request_of(run, files);
     request.stack.clear();
     request.wire_bytes_per_element.reset();
     CHECK(measured(request, request));

@@ -222,3 +222,46 @@ TEST_CASE("FSDP's copies are made in the memory of the trace's GPU, else of the 
   const std::string unnamed = "iteration-transformer-cs336-xl-128-tokens";
   CHECK(memory("transformer-cs336-xl", unnamed, "fsdp") == BytesPerSecond{2039e9});
 }
+
+// A row that leaves cells empty is a run of its software: as `simulate --stack` would have it.
+TEST_CASE("a measured row leaves to its software what it does not say", "[preset]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  MeasuredRun run;
+  run.nodes = 4;
+  run.gpus_per_node = 8;
+  run.model = "gpt2-xl";
+  run.cluster = "dgx-a100";
+  run.compressor = "topk";
+  run.compute = Seconds{1.5};
+  run.stack = "ddp-nccl";
+  const Request row = request_of(run, files);
+  CHECK(row.collective == "nccl");
+  CHECK(row.trace == "iteration-gpt2-xl-a100");
+  CHECK(row.costs == "cost-v100-derived");
+  CHECK(row.costs_device == "a100-80gb");
+
+  run.collective = "ring-all-gather";
+  run.trace = "iteration-gpt2-xl-h100";
+  run.costs = "cost-v100-floor";
+  const Request said = request_of(run, files);
+  CHECK(said.collective == run.collective);
+  CHECK(said.trace == run.trace);
+  CHECK(said.costs == run.costs);
+  CHECK(said.costs_device.empty());
+}
+
+TEST_CASE("a measured row without a stack, and one of the paper's, keeps a request's own choices",
+          "[preset]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  MeasuredRun run;
+  run.nodes = run.gpus_per_node = 4;
+  run.model = "resnet-50";
+  run.cluster = "10gbe";
+  run.compressor = "topk";
+  for (const char* stack : {"", "paper", "my-own-name"}) {
+    run.stack = stack;
+    CHECK(request_of(run, files) == as_written(run));
+  }
+  run.stack.clear();
+  CHECK(request_of(run, files, "ddp-gloo").collective == "gloo");  // assumed for it
+}

@@ -227,7 +227,7 @@ TEST_CASE("the command that goes on has all that the run had", "[population][lea
   CHECK_THAT(command, Contains(" --cluster 'my cluster/platforms/toy.csv'"));
   CHECK_THAT(command, Contains(" --stack 'my cluster/platforms/stack-mine.csv'"));
   CHECK_THAT(command, Contains(" --nodes 4"));
-  row.run.collective = "nccl";
+  row.request.collective = "nccl";
   CHECK_THAT(simulate_command(row, "mine.csv", "x"), Contains(" --collective nccl"));
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "sim/base/error.hpp"
+#include "sim/forecast/preset.hpp"
 #include "sim/inputs/data_files.hpp"
 #include "sim/population/groups.hpp"
 #include "tests/temporary_folder.hpp"
@@ -66,7 +67,7 @@ TEST_CASE("each group's runs are forecast by a stack that has not seen the group
     std::set<std::string> sources;
     for (const FitRow& row : group.rows) sources.insert(row.run.source);
     for (const FitRow& row : group.rows) {
-      const Request request = unseen_request(request_of(row.run), row.run.source, files);
+      const Request request = unseen_request(request_of(row.run, files), row.run.source, files);
       CHECK_THAT(request.stack, EndsWith(group.stack + "-without-" + group.name));
       const Stack stack = load_stack(files.read(kStacks, request.stack));
       CHECK(std::set<std::string>(stack.without.begin(), stack.without.end()) == sources);
