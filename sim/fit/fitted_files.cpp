@@ -9,6 +9,7 @@
 #include "sim/base/sha256.hpp"
 #include "sim/base/text.hpp"
 #include "sim/inputs/fitted_with.hpp"
+#include "sim/network/collective.hpp"
 
 namespace gradcast {
 namespace {
@@ -127,6 +128,7 @@ class Writer {
       if (const std::string hash = sha256_hex(each.content); !hash.empty())
         with.push_back(
             fitted_with_line(std::filesystem::path(each.path).filename().string(), hash));
+    for (std::string& line : collective_lines(name)) with.push_back(std::move(line));
     std::string text = csv_comments(comments(comment_lines(file), "The cluster of " + name, with));
     text += csv_line({kColumns.begin(), kColumns.end()});
     // The unexplained error of an earlier fit is no longer true.
@@ -213,6 +215,20 @@ class Writer {
     return std::any_of(fit_.rows.begin(), fit_.rows.end(), [&](const FitRow* row) {
       return row->run.cluster == cluster && parameter(i).scope.holds(row->run);
     });
+  }
+
+  /// The library whose rule all runs on the cluster have; none where they name collectives.
+  std::vector<std::string> collective_lines(const std::string& cluster) const {
+    const Request* first = nullptr;
+    for (const FitRow* row : fit_.rows) {
+      if (row->run.cluster != cluster) continue;
+      if (first == nullptr) first = &row->request;
+      if (row->request.collective != first->collective || row->request.nccl != first->nccl)
+        return {};
+    }
+    if (first == nullptr || first->collective.empty() || find_collective(first->collective))
+      return {};
+    return fitted_collective_lines(first->collective, first->nccl);
   }
 
   void require_whole_cluster(const std::string& cluster,

@@ -8,6 +8,7 @@
 #include "sim/base/error.hpp"
 #include "sim/inputs/cluster_file.hpp"
 #include "sim/inputs/cluster_values.hpp"
+#include "sim/inputs/fitted_with.hpp"
 #include "sim/plan/stack.hpp"
 #include "sim/plan/stack_use.hpp"
 
@@ -104,6 +105,20 @@ bool is_stack(const std::string& name, const DataFiles& files) {
   return known(files, kStacks, name) || known(files, kStacks, std::string(kStacks.prefix) + name);
 }
 
+Request with_fitted_collective(Request request, const DataFiles& files) {
+  if (!is_fitted(request.cluster) || !request.collective.empty()) return request;
+  DataFiles others = files.beside();  // make_scenario names it as an input, or says what is wrong
+  try {
+    const FittedCollective its =
+        fitted_collective(others.read(kClusters, request.cluster, request.folder));
+    request.collective = its.collective;
+    if (request.nccl.empty()) request.nccl = its.nccl;
+  } catch (const ValueError&) {
+    return request;
+  }
+  return request;
+}
+
 Estimates estimates_of(const Request& request, const std::string& software,
                        const DataFiles& files) {
   Estimates both{{request}, std::nullopt};
@@ -125,6 +140,7 @@ Estimates estimates_of(const Request& request, const std::string& software,
   fit.cluster = fit_of(request.cluster, kClusters, files);
   fit.costs = fit_of(request.costs, kCostTables, files);
   if (!is_fitted(fit.cluster)) both.fitted->software = software;
+  fit = with_fitted_collective(std::move(fit), files);
   return both;
 }
 

@@ -30,6 +30,10 @@ inline constexpr const char* kUsualSoftware = "population";
 /// True for the name or path of a file that a fit made.
 bool is_fitted(const std::string& name);
 
+/// The request by the library that chose the collectives of the runs to which its cluster was
+/// fitted, where the request names no collective. Throws DataError for a wrong file.
+Request with_fitted_collective(Request request, const DataFiles& files);
+
 /// True for the name of a stack, and for a file that is named like one.
 bool is_stack(const std::string& name, const DataFiles& files);
 

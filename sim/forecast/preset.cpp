@@ -202,13 +202,14 @@ Preset parse_preset(std::string_view text) {
 }
 
 Request with_defaults(Request request, DataFiles& files) {
+  request = with_fitted_collective(std::move(request), files);
   request = request.today ? with_todays(std::move(request), files)
                           : with_usual_schedule(std::move(request), files);
   return with_usual_costs(std::move(request), files);
 }
 
 Request request_of(const MeasuredRun& run, DataFiles& files, const std::string& stack) {
-  Request request = as_written(run);
+  Request request = with_fitted_collective(as_written(run), files);
   Request of = request;  // whose software makes the open choices
   if (of.stack.empty()) of.stack = stack;
   if (of.stack.empty()) return request;

@@ -6,6 +6,7 @@
 #include "sim/base/csv.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
+#include "sim/forecast/estimates.hpp"
 #include "sim/inputs/cluster_file.hpp"
 #include "sim/inputs/cluster_values.hpp"
 #include "tests/sim/fit/fit_rows.hpp"
@@ -47,7 +48,7 @@ std::string cost_rows(const char* evidence, const char* p95_of_encode = nullptr)
 
 constexpr const char* kMeasuredHeader =
     "source,model,batch,compute_seconds,cluster,nodes,gpus_per_node,compressor,density,fusion,"
-    "overlap,iteration_seconds,costs\n";
+    "overlap,iteration_seconds,costs,collective,nccl\n";
 
 /// Files of a test's own beside the project's models and traces.
 struct Desk {
@@ -56,14 +57,17 @@ struct Desk {
   std::string cluster = folder.write("desk.csv", kCluster);
   std::string costs = folder.write("cost-desk.csv", cost_rows("published"));
 
-  /// ResNet-50 and AlexNet, dense and top-k, on that cluster with those costs.
-  std::vector<FitRow> rows(const std::string& on, const std::string& with) {
+  /// ResNet-50 and AlexNet, dense and top-k, on that cluster with those costs. `sends`: the
+  /// collective and NCCL's version.
+  std::vector<FitRow> rows(const std::string& on, const std::string& with,
+                           const std::string& sends = ",") {
     std::string text = kMeasuredHeader;
     for (const std::string model : {"resnet-50,128,0.46", "alexnet,128,0.08"})
       for (const int nodes : {4, 2, 3}) {
         const std::string shape = "," + on + "," + std::to_string(nodes) + ",1,";
-        text += "desk," + model + shape + "dense,1,merged,no,1," + with + "\n";
-        if (nodes == 4) text += "desk," + model + shape + "topk,0.001,merged,no,1," + with + "\n";
+        text += "desk," + model + shape + "dense,1,merged,no,1," + with + "," + sends + "\n";
+        if (nodes == 4)
+          text += "desk," + model + shape + "topk,0.001,merged,no,1," + with + "," + sends + "\n";
       }
     return fit_rows_of(load_measured_runs({"measured-desk.csv", text}), files);
   }
@@ -123,6 +127,29 @@ TEST_CASE("A fitted cluster and fitted costs forecast what the fit forecasts", "
     // Four digits of each number are written.
     CHECK(run(again[i].scenario, engine).iteration.count() ==
           Approx(by_fit[static_cast<Eigen::Index>(i)]).epsilon(5e-4));
+  }
+}
+
+// A ring and NCCL's rule take different times: numbers fitted with one are wrong with the other.
+TEST_CASE("A fitted cluster sends as the runs that it was fitted to", "[fit]") {
+  Desk desk;
+  std::vector<FitRow> rows = desk.rows(desk.cluster, desk.costs, "nccl,2.18");
+  const auto made = desk.fitted(fit_of(rows, all_three(), Eigen::Vector3d(8 / 7e9, 4e-3, 1.5)));
+  CHECK_THAT(made[0].content, Contains("# collective: nccl\n# nccl: 2.18\n"));
+  const FitRow again = desk.rows(desk.save(made[0]), desk.save(made[1]))[0];
+  CHECK(again.request.collective == "nccl");
+  CHECK(again.request.nccl == "2.18");
+  Request named = again.request;
+  named.collective = "ring-all-reduce";
+  CHECK(with_fitted_collective(named, desk.files) == named);
+
+  std::vector<FitRow> rings = desk.rows(desk.cluster, desk.costs, "ring-all-reduce,");
+  for (FitRow& row : rings)
+    if (row.run.compressor != "dense") row.request.collective = "ring-all-gather";
+  for (std::vector<FitRow> others : {desk.rows(desk.cluster, desk.costs), rings}) {
+    const auto files =
+        desk.fitted(fit_of(others, all_three(), Eigen::Vector3d(8 / 7e9, 4e-3, 1.5)));
+    CHECK_THAT(files[0].content, !Contains("collective:"));
   }
 }
 
