@@ -142,10 +142,11 @@ Request with_compressor(Request request, const std::string& compressor, bool one
   const Compressor* known = find_compressor(compressor);
   if (known == nullptr) return request;  // make_scenario says so
   const bool dense = known->family == Family::Dense;
-  // Among several, one that the named collective cannot carry has its usual one.
+  // A collective is named for the compressor: dense has its usual one, and so has, among several,
+  // one that the named collective cannot carry. A library's rule is of all runs, and so is auto.
   const Collective* named = find_collective(request.collective);
   const bool cannot = one_of_several && named != nullptr && !carries(*named, *known);
-  if ((dense && request.collective != "auto") || cannot) request.collective.clear();
+  if (named != nullptr && (dense || cannot)) request.collective.clear();
   if (known->parameter.name.empty() || one_of_several) request.parameter.reset();
   if (dense) request.implementation.clear();
   if (dense || (one_of_several && !known->two_modes)) request.mode.clear();

@@ -7,6 +7,7 @@
 #include "sim/base/text.hpp"
 #include "sim/forecast/schedule.hpp"
 #include "sim/forecast/workers.hpp"
+#include "sim/plan/stack_use.hpp"
 
 namespace gradcast {
 
@@ -30,8 +31,8 @@ Scenario Probe::with(const std::vector<std::pair<Quantity, double>>& values) {
     }
   }
   for (const auto& [quantity, value] : values) set_value(changed, quantity, value);
-  // Its stack has the terms that were seen under the conditions asked for. If a term came and went
-  // along the range, forecasts would jump, and a jump is no break-even.
+  // A term of the stack may come or go along the range: the forecast is that of `simulate` there.
+  apply_stack(changed);
   return changed;
 }
 

@@ -5,6 +5,7 @@
 
 #include "sim/base/random.hpp"
 #include "sim/breakeven/forecasts.hpp"
+#include "sim/plan/stack_use.hpp"
 
 using namespace gradcast;
 
@@ -58,6 +59,7 @@ Scenario changed(Scenario scenario, Quantity over, double value) {
   if (over == Quantity::Density) scenario.density = value;
   if (over == Quantity::KernelCost)
     scenario.codec.encode_factor = scenario.codec.decode_factor = value;
+  apply_stack(scenario);  // which of its terms were seen depends on the value
   return scenario;
 }
 
