@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/normal_quantile.hpp"
+#include "sim/answers/doubt_json.hpp"
 
 namespace gradcast {
 namespace {
@@ -43,60 +44,6 @@ class Fields {
   std::size_t at_ = 0;
 };
 
-void put(std::string& packed, const SoftwareSpread& spread) {
-  for (const double number : {spread.forecast, spread.physics, spread.compute, spread.discrepancy,
-                              spread.discrepancy_below, spread.scatter, spread.own})
-    put(packed, number);
-  put(packed, spread.group);
-  put(packed, static_cast<double>(spread.joint == nullptr ? 0 : spread.joint->names.size()));
-  if (spread.joint != nullptr)
-    for (std::size_t i = 0; i < spread.joint->names.size(); ++i) {
-      put(packed, spread.joint->names[i]);
-      for (const double share : spread.joint->root[i]) put(packed, share);
-    }
-  put(packed, static_cast<double>(spread.terms.size()));
-  for (const SpreadTerm& term : spread.terms) {
-    put(packed, term.name);
-    for (const double number :
-         {term.seconds, term.deviation, term.presence, term.outside ? 1.0 : 0.0,
-          term.forecast ? 1.0 : 0.0, term.of_physics ? 1.0 : 0.0, term.deviation_below})
-      put(packed, number);
-  }
-}
-
-/// nullptr where each term errs by itself.
-std::shared_ptr<const JointTerms> joint_in(Fields& fields) {
-  const auto count = static_cast<std::size_t>(fields.number());
-  if (count == 0) return nullptr;
-  JointTerms joint;
-  for (std::size_t i = 0; i < count; ++i) {
-    joint.names.push_back(fields.text());
-    joint.root.emplace_back();
-    for (std::size_t j = 0; j <= i; ++j) joint.root.back().push_back(fields.number());
-  }
-  return std::make_shared<const JointTerms>(std::move(joint));
-}
-
-SoftwareSpread spread_in(Fields& fields) {
-  SoftwareSpread spread;
-  for (double* number : {&spread.forecast, &spread.physics, &spread.compute, &spread.discrepancy,
-                         &spread.discrepancy_below, &spread.scatter, &spread.own})
-    *number = fields.number();
-  spread.group = fields.text();
-  spread.joint = joint_in(fields);
-  spread.terms.resize(static_cast<std::size_t>(fields.number()));
-  for (SpreadTerm& term : spread.terms) {
-    term.name = fields.text();
-    for (double* number : {&term.seconds, &term.deviation, &term.presence})
-      *number = fields.number();
-    term.outside = fields.number() != 0;
-    term.forecast = fields.number() != 0;
-    term.of_physics = fields.number() != 0;
-    term.deviation_below = fields.number();
-  }
-  return spread;
-}
-
 }  // namespace
 
 RunForecast forecast_of(const Evaluation& evaluation) {
@@ -121,13 +68,7 @@ std::string pack(const std::vector<RunForecast>& forecasts) {
     for (const std::string* text : {&forecast.engine, &forecast.evidence, &forecast.outside,
                                     &forecast.problem, &forecast.outside_seen, &forecast.schedule})
       put(packed, *text);
-    put(packed, forecast.spread ? 1 : 0);
-    if (forecast.spread) put(packed, *forecast.spread);
-    put(packed, forecast.deviations ? 1 : 0);
-    if (!forecast.deviations) continue;
-    put(packed, forecast.deviations->own.count());
-    put(packed, static_cast<double>(forecast.deviations->shared.size()));
-    for (const Seconds shift : forecast.deviations->shared) put(packed, shift.count());
+    put(packed, to_json(ForecastDoubt{forecast.deviations, forecast.spread}).dump());
   }
   return packed;
 }
@@ -141,14 +82,9 @@ std::vector<RunForecast> unpack_forecasts(const std::string& packed) {
     for (std::string* text : {&forecast.engine, &forecast.evidence, &forecast.outside,
                               &forecast.problem, &forecast.outside_seen, &forecast.schedule})
       *text = fields.text();
-    if (fields.number() != 0) forecast.spread = spread_in(fields);
-    if (fields.number() != 0) {
-      ForecastDeviations deviations;
-      deviations.own = Seconds{fields.number()};
-      deviations.shared.resize(static_cast<std::size_t>(fields.number()));
-      for (Seconds& shift : deviations.shared) shift = Seconds{fields.number()};
-      forecast.deviations = deviations;
-    }
+    ForecastDoubt doubt = doubt_from(Json::parse(fields.text()));
+    forecast.deviations = std::move(doubt.deviations);
+    forecast.spread = std::move(doubt.spread);
     forecasts.push_back(forecast);
   }
   return forecasts;

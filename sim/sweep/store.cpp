@@ -12,13 +12,13 @@
 #include <system_error>
 
 #include "sim/answers/document.hpp"
+#include "sim/answers/doubt_json.hpp"
 #include "sim/answers/json_reader.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/paths.hpp"
 #include "sim/base/temporary_file.hpp"
 #include "sim/base/text_file.hpp"
 #include "sim/base/units.hpp"
-#include "sim/sweep/doubt_json.hpp"
 
 namespace gradcast {
 namespace {

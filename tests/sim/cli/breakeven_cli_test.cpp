@@ -39,7 +39,7 @@ const std::vector<std::string> kColumns = {
 // The dense run that compressing is held against goes by NCCL's rule through all NICs, as it does
 // in `simulate`, and terms that were not seen at a bandwidth are left out by both. vtrain-a100 has
 // 4 NICs a node, ib-100g has 1: its stack was seen at 100 Gb/s, and not at 25.
-TEST_CASE("today's breakeven says at a bandwidth what simulate says there", "[cli]") {
+TEST_CASE("today's breakeven and sweep say at a bandwidth what simulate says there", "[cli]") {
   const auto numbers = [](const std::string& text, const std::string& begin) {
     const std::size_t at = text.find(begin);
     REQUIRE(at != std::string::npos);
@@ -66,6 +66,12 @@ TEST_CASE("today's breakeven says at a bandwidth what simulate says there", "[cl
     const auto its = numbers(text, "At " + digits + " Gb/s it is ");
     const auto other = numbers(gradcast_with(simulated).out, "speedup over dense ");
     for (std::size_t i = 0; i < 3; ++i) CHECK(its[i] == Approx(other[i]).epsilon(0.006));
+    simulated[0] = "sweep";
+    simulated.insert(simulated.end(), {"--against", "same", "--format", "json"});
+    const Json row = Json::parse(gradcast_with(simulated).out)["results"].back();
+    CHECK(row["compressor"] == "fp16");
+    CHECK(row["speedup_low"].get<double>() == Approx(other[1]).epsilon(0.006));
+    CHECK(row["speedup_high"].get<double>() == Approx(other[2]).epsilon(0.006));
   }
 }
 

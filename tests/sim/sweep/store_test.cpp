@@ -54,6 +54,11 @@ TEST_CASE("what makes a forecast uncertain comes back from its line", "[sweep]")
   spread.group = "a \"group\"";
   spread.terms = {{"nic_share", 0.1, 0.7, 0.9, true, false}, {"costs of topk", 0.2, 0.3}};
   spread.terms[1].of_physics = true;
+  spread.terms[0].most = 3;
+  spread.least = 0.97;
+  spread.kinds = {{"kind_factor at 1 on 8", 0.1}};
+  spread.kind = {"topk", Seconds{2.0 / 3}, 8};
+  spread.kind_variance = 0.01;
   spread.joint = std::make_shared<const JointTerms>(
       JointTerms{{"nic_share", "rank_spread"}, {{1}, {-0.5, 2.0 / 3}}});
   for (const Evaluation& evaluation : {fitted, stacked}) {
@@ -63,6 +68,7 @@ TEST_CASE("what makes a forecast uncertain comes back from its line", "[sweep]")
     const auto speedup = [](const ForecastDoubt& doubt) {
       return *speedup_interval(Seconds{1}, doubt, Seconds{1}, doubt);
     };
+    if (back.spread) CHECK(draws_of(*back.spread) == draws_of(*evaluation.doubt.spread));
     CHECK(speedup(back).low == speedup(evaluation.doubt).low);
     CHECK(speedup(back).high == speedup(evaluation.doubt).high);
   }

@@ -1,7 +1,7 @@
-// The doubt about a forecast, as JSON: a sweep keeps it, so that the verdict on two kept
-// forecasts is the one on two fresh ones.
+// The doubt about a forecast, as JSON: a sweep keeps it and processes send it to each other, so
+// that the verdict on two such forecasts is the one on two fresh ones.
 #pragma once
-#include "sim/answers/answer.hpp"
+#include "sim/answers/document.hpp"
 #include "sim/forecast/speedup_interval.hpp"
 
 namespace gradcast {
