@@ -62,6 +62,10 @@ std::vector<std::string> step_for(const Decision& decision, const Option& option
   std::vector<std::string> words{"gradcast", command};
   const std::vector<std::string> flags = run_flags(arguments, replaced);
   words.insert(words.end(), flags.begin(), flags.end());
+  // A batch that nobody named: `decide` chose one that fits, and another command would not.
+  const bool batch = std::find(flags.begin(), flags.end(), "--batch") != flags.end();
+  if (!batch && !replaced.contains("--batch") && decision.request.batch)
+    words.insert(words.end(), {"--batch", std::to_string(*decision.request.batch)});
   words.insert(words.end(), added.begin(), added.end());
   return words;
 }

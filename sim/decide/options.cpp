@@ -148,6 +148,7 @@ void add_shardings(std::vector<Option>& options, const Request& asked, const Sce
     if (flag == to_text(now.sharding) || (flag == "hsdp" && alone)) continue;
     Option option{named.name, Change::Sharding, asked};
     option.request.sharding = parse_sharding(flag);
+    option.request.sharding_given = true;
     option.flags = {{"sharding", flag}};
     options.push_back(std::move(option));
   }

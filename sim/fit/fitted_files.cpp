@@ -8,6 +8,7 @@
 #include "sim/base/csv.hpp"
 #include "sim/base/sha256.hpp"
 #include "sim/base/text.hpp"
+#include "sim/inputs/cluster_file.hpp"
 #include "sim/inputs/fitted_with.hpp"
 #include "sim/network/collective.hpp"
 
@@ -315,6 +316,18 @@ std::vector<std::string> each_once(const Fit& fit, Name name) {
 
 }  // namespace
 
+std::optional<FittedFile> times_beside(const TextFile& cluster, DataFiles& files) {
+  const std::string name = load_cluster(cluster).measured_collectives;
+  if (name.empty() || !is_path(name) || std::filesystem::path(name).is_absolute())
+    return std::nullopt;
+  const std::filesystem::path to = (std::filesystem::path("platforms") / name).lexically_normal();
+  if (to.begin()->string() == "..")
+    throw ValueError("measured_collectives of " + cluster.path.string() + ", '" + name +
+                     "', lies too far from it to be copied: write its path from the root on");
+  const TextFile& times = files.read(kCollectiveCurves, name, cluster.path.parent_path().string());
+  return FittedFile{to.string(), times.content};
+}
+
 std::vector<FittedFile> fitted_files(const Fit& fit, const std::string& fitted_on,
                                      DataFiles& files) {
   const Writer writer(fit, fitted_on, files);
@@ -324,7 +337,13 @@ std::vector<FittedFile> fitted_files(const Fit& fit, const std::string& fitted_o
     if (writer.corrects(name)) costs.push_back(writer.costs(name));
   std::vector<FittedFile> made;
   for (const std::string& name : each_once(fit, [](const FitRow& row) { return row.run.cluster; }))
-    if (writer.changes(name)) made.push_back(writer.cluster(name, costs));
+    if (writer.changes(name)) {
+      made.push_back(writer.cluster(name, costs));
+      const std::string& folder = fit.rows.front()->run.folder;
+      if (auto times = is_path(name) ? times_beside(files.read(kClusters, name, folder), files)
+                                     : std::nullopt)
+        made.push_back(*std::move(times));
+    }
   made.insert(made.end(), costs.begin(), costs.end());
   for (std::size_t i = 0; i < made.size(); ++i)
     for (std::size_t j = i + 1; j < made.size(); ++j)

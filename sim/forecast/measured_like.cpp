@@ -52,7 +52,8 @@ Request as_compared(Request request, const UsualChoices& usual, bool compresses)
   request.costs = located(request.costs, request.costs_folder);
   request.folder = nothing.folder;
   request.costs_folder = nothing.costs_folder;
-  // Whether somebody chose fusion and overlap: the choices are compared themselves.
+  // Whether somebody chose fusion, overlap and sharding: the choices are compared themselves.
+  request.sharding_given = nothing.sharding_given;
   request.fusion_given = nothing.fusion_given;
   request.overlap_given = nothing.overlap_given;
   // A row names the stack that ran it. A request that names one is compared with no row.

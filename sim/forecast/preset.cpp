@@ -164,6 +164,14 @@ std::string software_words(const Request& request, const Scenario& scenario) {
          (sharded ? " (sharding " + to_text(scenario.sharding) + ")" : "");
 }
 
+/// Whether the ranks of a node send through each of its NICs: by a library's rule of NCCL's kind,
+/// by collectives of rails, and where the fastest is chosen.
+bool by_all_nics(const Scenario& scenario) {
+  if (scenario.cluster.gpus_per_node == 1) return false;
+  if (scenario.collective != nullptr) return scenario.collective->name.starts_with("rail-");
+  return scenario.library == nullptr;
+}
+
 std::string schedule_words(const Scenario& scenario) {
   std::string words;
   if (scenario.payload.count > 0) return words;
@@ -219,6 +227,10 @@ Request request_of(const MeasuredRun& run, DataFiles& files, const std::string& 
   if (!usual || usual->collective.empty()) return request;
   if (request.collective.empty()) request.collective = usual->collective;
   if (request.payload) return request;
+  if (request.sharding.kind == Sharding::None && usual->sharding) {
+    request.sharding.kind = usual->sharding->kind;
+    request.sharding.hybrid = usual->sharding->hybrid;
+  }
   if (request.trace.empty()) choose_trace(request, cluster_of(request, files), files);
   if (!run.costs.empty()) return request;
   request.costs.clear();
@@ -242,7 +254,9 @@ std::string assumed_words(const Request& request, const Scenario& scenario) {
   if (cluster.nodes > 1)
     words +=
         " over " +
-        (cluster.nics_per_node == 1 ? "1 NIC" : std::to_string(cluster.nics_per_node) + " NICs") +
+        (cluster.nics_per_node == 1 ? "1 NIC"
+                                    : (by_all_nics(scenario) ? "" : "1 of ") +
+                                          std::to_string(cluster.nics_per_node) + " NICs") +
         " of " + to_text(cluster.nic.bandwidth) + " a node" +
         (scenario.nccl && !rccl && cluster.network_sharp == YesNo::Yes ? ", to switches that add up"
                                                                        : "");
@@ -261,7 +275,7 @@ std::string assumed_words(const Request& request, const Scenario& scenario) {
         " times the speed (derived: memory bandwidths; --compute-seconds takes a measured time)";
   const bool timed = cluster.measured != nullptr && scenario.payload.count > 0;
   const bool learned = scenario.stack != nullptr && scenario.stack->factor;
-  if (rccl && scenario.stack != nullptr && !timed && !learned)
+  if (is_amd(gpu_generation_of(cluster)) && scenario.stack != nullptr && !timed && !learned)
     words +=
         "; the software's costs and the interval come from NVIDIA's GPUs: none was measured on "
         "AMD's";

@@ -271,6 +271,7 @@ Request as_written(const MeasuredRun& run) {
   request.cluster = run.cluster;
   request.compressor = run.compressor;
   request.mode = run.mode;
+  request.implementation = run.implementation;
   request.collective = run.collective;
   request.nccl = run.nccl;
   request.density = run.density;
@@ -356,9 +357,9 @@ const TextFile& read_trace(const Request& request, DataFiles& files) {
     const std::string begin = request.trace_of("");
     for (const std::string& name : files.names(kIterationTraces))
       if (name.starts_with(begin)) own += (own.empty() ? " (there is " : ", ") + name;
-    throw ValueError("no trace is named, and model '" + request.model +
-                     "' has none of a V100 here, '" + request.trace_name() +
-                     "': name one with --trace, or in the column 'trace'" + own +
+    throw ValueError("no trace of model '" + request.model + "' is named, and none has the name '" +
+                     request.trace_name() +
+                     "': name a file (--trace; of measured runs the column 'trace')" + own +
                      (own.empty() ? "" : ")"));
   }
 }
@@ -454,11 +455,14 @@ Scenario make_scenario(const Request& request, DataFiles& files) {
   if (scenario.nccl) require_rccls_gpus(scenario.cluster, *scenario.nccl, ruled && ruled->rccl);
   scenario.stated = software_of_file(scenario);
   for (const ClusterProperty& property : request.changed) scenario.stated.push_back(property.name);
-  // The kernel limits every library's sockets. A file that knows its share of the NIC has their
-  // rate in it.
-  scenario.cluster.by_sockets = (scenario.nccl || scenario.library != nullptr) &&
-                                scenario.cluster.nic_share == 1 &&
-                                network_kind_of(scenario.cluster) == NetworkKind::Tcp;
+  // The kernel limits every library's sockets. Gloo has no other way, on any network; past the host
+  // goes NCCL's plugin alone. A file that knows its share of the NIC has the sockets' rate in it.
+  const NetworkKind kind = network_kind_of(scenario.cluster);
+  const bool sockets = scenario.library == nullptr
+                           ? scenario.nccl && kind == NetworkKind::Tcp
+                           : kind == NetworkKind::Tcp || kind == NetworkKind::GpudirectTcp ||
+                                 scenario.library->name == "gloo";
+  scenario.cluster.by_sockets = sockets && scenario.cluster.nic_share == 1;
   set_training(request, scenario);
   if (scenario.sharding.kind == Sharding::Fsdp && files.has(kDevices, "devices"))
     scenario.gpu_memory = gpu_memory_of(scenario, files);

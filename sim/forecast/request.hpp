@@ -64,6 +64,7 @@ struct RequestValues {
   /// Whether somebody chose them. If not, those of the stack take their place.
   bool fusion_given = false;
   bool overlap_given = false;
+  bool sharding_given = false;
 
   friend bool operator==(const RequestValues&, const RequestValues&) = default;
 };

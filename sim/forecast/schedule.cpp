@@ -100,7 +100,7 @@ Request with_usual_schedule(Request request, DataFiles& files) {
   if (request.collective.empty()) request.collective = usual->collective;
   if (!request.broadcast_buffers) request.broadcast_buffers = usual->buffers_broadcast;
   if (request.payload) return request;
-  if (request.sharding.kind == Sharding::None && usual->sharding) {
+  if (!request.sharding_given && request.sharding.kind == Sharding::None && usual->sharding) {
     request.sharding.kind = usual->sharding->kind;
     request.sharding.hybrid = usual->sharding->hybrid;
   }

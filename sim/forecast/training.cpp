@@ -21,6 +21,11 @@ void require_shardable(const Request& request, const Scenario& scenario) {
   if (scenario.collective != nullptr && scenario.collective->before != nullptr)
     throw ValueError("collective '" + request.collective +
                      "' shards gradients by itself: leave it or sharding '" + kind + "' out");
+  if (scenario.compresses() && scenario.replicas() == 1 && request.sharding.kind != Sharding::Fsdp)
+    throw ValueError(
+        "compressor '" + request.compressor + "' beside sharding '" + kind +
+        "' over all ranks is not forecast: use hsdp on several nodes, which compresses "
+        "across replicas, or none");
   if (scenario.compresses() && scenario.replicas() == 1)
     throw ValueError("with sharding '" + kind +
                      "' over all ranks gradients are reduce-scattered, and nothing is left for "

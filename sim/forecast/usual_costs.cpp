@@ -26,14 +26,14 @@ std::string device_of_trace(const Request& request, DataFiles& files) {
   }
 }
 
-/// The GPU that the cluster's file names, by itself or by its generation. nullptr where it names
-/// none, or is not there: the forecast says so first.
-const Device* gpu_named_by_cluster(const Request& request, const std::vector<Device>& devices,
-                                   DataFiles& files) {
+/// The cluster's GPU, as the trace is scaled to it. nullptr where the cluster's file is not there:
+/// the forecast says so first; and, for a trace of an unknown GPU, where that file names none.
+const Device* gpu_of_cluster(const Request& request, const std::vector<Device>& devices,
+                             DataFiles& files) {
   try {
     const Cluster cluster = cluster_of(request, files);
     const bool named = !cluster.gpu.empty() || cluster.gpu_generation != GpuGeneration::Unknown;
-    return named ? &gpu_of(cluster, devices) : nullptr;
+    return named || request.others_trace ? &gpu_of(cluster, devices) : nullptr;
   } catch (const ValueError&) {
     return nullptr;
   } catch (const DataError&) {
@@ -48,7 +48,7 @@ const Device* scaled_to(const Request& request, const std::vector<Device>& devic
                         DataFiles& files) {
   const Device* device = device_meant(devices, device_of_trace(request, files));
   if (request.today && (request.others_trace || device == nullptr))
-    if (const Device* own = gpu_named_by_cluster(request, devices, files)) device = own;
+    if (const Device* own = gpu_of_cluster(request, devices, files)) device = own;
   return device != nullptr && !device->name.starts_with("v100") ? device : nullptr;
 }
 

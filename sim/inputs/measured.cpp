@@ -24,7 +24,7 @@ constexpr std::array kMeasuredColumns = {
     "outside", "measured_encode_seconds", "measured_communication_seconds", "selection", "stack",
     "assumed", "compressing", "sharding", "reshard_after_forward", "parameter_type",
     "gradient_type", "sum_type", "parameter", "measured_decode_seconds", "nccl",
-    "framework_in_compute", "broadcast_buffers"};
+    "framework_in_compute", "broadcast_buffers", "implementation"};
 constexpr std::size_t kMeasuredRequired = 12;
 
 /// A measured time, or 0 where there is none.
@@ -104,6 +104,7 @@ MeasuredRuns load_measured_runs(const TextFile& file) {
     run.trace = rows.text("trace");
     run.costs = rows.text("costs");
     run.mode = rows.value("mode", parse_mode);
+    run.implementation = rows.text("implementation");
     run.collective = rows.text("collective");
     run.nccl = rows.text("nccl");
     run.nic_bandwidth = rows.text("nic_bandwidth");

@@ -59,6 +59,7 @@ void add_training_flags(Flags& flags) {
 void read_training(const Flags& flags, Request& request) {
   request.synchronise = flags.value("synchronise", parse_synchronise);
   request.sharding = flags.value("sharding", parse_sharding);
+  request.sharding_given = flags.given("sharding");
   if (flags.given("shard-group")) request.sharding.group = flags.value("shard-group", parse_count);
   if (flags.given("unit-size"))
     request.sharding.unit_elements = flags.value("unit-size", parse_unit_size);

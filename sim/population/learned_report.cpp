@@ -114,7 +114,23 @@ std::string quality_sentence(const LearnedAnswer& answer) {
          fixed(after.error_percent, 1) + " % after. Intervals hold " +
          std::to_string(before.inside) + all + " before, " + std::to_string(after.inside) + all +
          " after; their median width is " + fixed(before.width_percent, 0) + " and " +
-         fixed(after.width_percent, 0) + " % of the forecast.\n";
+         fixed(after.width_percent, 0) + " % of the forecast.\n" +
+         (after.error_percent > before.error_percent
+              ? "The runs did not help each other: forecast by this stack, they differ in what no "
+                "column says.\n"
+              : "");
+}
+
+/// Terms that lie outside all that was likely: a slip in a run, or software that is not the
+/// stack's.
+std::vector<std::string> far_from_known(const LearnedAnswer& answer) {
+  std::vector<std::string> lines;
+  for (const LearnedTerm& term : answer.learned.terms)
+    if (term.quantity != nullptr &&
+        (term.after.value > term.before.high || term.after.value < term.before.low))
+      lines.push_back(title_of(term) + ": " + value_text(term, term.after.value) +
+                      ", where elsewhere it is " + range_text(term, term.before));
+  return lines;
 }
 
 std::string next_table(const LearnedAnswer& answer) {
@@ -184,7 +200,9 @@ std::vector<FittedFile> learned_files(const LearnedStack& learned, const std::st
       if (other.path == to)
         throw ValueError("two clusters of " + measured + " are called " + path.filename().string() +
                          ": they would be saved as one");
-    made.push_back({to, files.read(kClusters, path.string()).content});
+    const TextFile& cluster = files.read(kClusters, path.string());
+    made.push_back({to, cluster.content});
+    if (auto times = times_beside(cluster, files)) made.push_back(*std::move(times));
   }
   Stack stack = learned.stack;
   stack.name = learned_name(measured);
@@ -233,6 +251,7 @@ std::string simulate_command(const FitRow& row, const std::string& measured,
       flag("costs", its.costs_folder.empty() ? its.costs : name_here(run, its.costs));
       flag("scale-costs-to", its.costs_device);
       flag("mode", run.mode);
+      flag("implementation", run.implementation);
       if (run.selection != SelectionScope::Merged) flag("selection", to_text(run.selection));
       if (run.wire_bytes_per_element)
         flag("wire-bytes-per-element", std::to_string(*run.wire_bytes_per_element));
@@ -269,6 +288,10 @@ std::string learned_table(const LearnedAnswer& answer) {
   text += "\n" + terms_table(answer) + "\n";
   if (rows > 1) text += checked_table(answer) + "\n";
   text += quality_sentence(answer);
+  text += lines_under(
+      "Far from what is known. Look for a slip (milliseconds, the batch of all GPUs, nodes) or "
+      "other\nsoftware (--stack, column implementation):",
+      far_from_known(answer));
   text += next_table(answer);
   std::vector<std::string> written;
   if (!answer.folder.empty())

@@ -73,7 +73,7 @@ std::optional<double> speedup(const Evaluation& own, const Evaluation& dense) {
 std::optional<Verdict> verdict_on(const std::string& compressor, const Answers& answers,
                                   Against against, bool costs_known) {
   const Evaluation& other = against == Against::Best ? answers.opponent() : answers.dense;
-  if (!speedup(answers.own, other)) return std::nullopt;
+  if (!speedup(answers.own, other) || answers.own.ranks == 1) return std::nullopt;
   const ForecastDoubt its_doubt = answers.own.software_doubt();
   const ForecastDoubt others_doubt = other.software_doubt();
   return gradcast::verdict_on(compressor, {answers.own.result.iteration, its_doubt},

@@ -14,8 +14,8 @@ const IterationTime& time_of(const TimedSetup& timed, bool fitted) {
 /// Its iteration over dense's. A speedup of almost 0 is no bound of its inverse.
 RatioWithInterval iteration_ratio(const IterationTime& its, const IterationTime& dense) {
   RatioWithInterval ratio{its.seconds() / dense.seconds()};
-  const auto faster = speedup_interval(its.seconds(), its.evaluation.doubt, dense.seconds(),
-                                       dense.evaluation.doubt);
+  const auto faster = speedup_interval(its.seconds(), its.evaluation.software_doubt(),
+                                       dense.seconds(), dense.evaluation.software_doubt());
   if (faster && faster->low > 0) ratio.interval = {1 / faster->high, 1 / faster->low};
   return ratio;
 }

@@ -8,6 +8,7 @@
 #include "sim/base/paths.hpp"
 #include "sim/base/progress.hpp"
 #include "sim/base/text.hpp"
+#include "sim/compare/comparison.hpp"
 #include "sim/forecast/estimates.hpp"
 #include "sim/forecast/preset.hpp"
 #include "sim/inputs/data_files.hpp"
@@ -121,7 +122,8 @@ Prior prior_of(const Flags& flags, const MeasuredRuns& measured, DataFiles& file
   }
   Request request = as_written(measured.runs.front());
   request.today = true;
-  request = with_defaults(std::move(request), files);
+  request = naming_row(measured.path, measured.runs.front(),
+                       [&] { return with_defaults(std::move(request), files); });
   if (request.stack.empty())
     throw UsageError("the runs name no stack, and none is assumed here: name one with --stack");
   const std::string name = request.stack.substr(kStacks.prefix.size());
@@ -148,9 +150,19 @@ std::vector<std::string> cells_left_open(const std::vector<FitRow>& rows) {
   return open;
 }
 
+/// Two measurements of one GPU's work lie 3 % apart at most in all runs here.
+constexpr double kFasterThanAlone = 0.9;
+
 void require_learnable(const MeasuredRuns& measured, const std::vector<FitRow>& rows) {
   const Engine& analytic = *find_engine("analytic");
   for (const FitRow& row : rows) {
+    if (row.run.iteration < row.run.compute * kFasterThanAlone)
+      throw DataError(measured.path, row.run.line,
+                      "iteration_seconds " + number_to_text(row.run.iteration.count()) +
+                          " is less than compute_seconds " +
+                          number_to_text(row.run.compute.count()) +
+                          ", which one GPU alone takes: both are of the same batch per GPU, and no "
+                          "run is faster than its GPUs");
     if (is_fitted(row.run.cluster))
       throw DataError(measured.path, row.run.line,
                       "cluster '" + row.run.cluster +

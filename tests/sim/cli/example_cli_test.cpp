@@ -349,8 +349,8 @@ TEST_CASE("mistakes in one's own files are named with file and line", "[example]
           "structures.csv:6: column 'parameter': unknown parameter 'per_iteration_overhed'; did "
           "you mean");
   refused("measured.csv", ",my-transformer-512-my-gpu.csv,", ",,", 3,
-          "measured.csv:10: no trace is named, and model 'my-transformer-512.csv' has none of a "
-          "V100 here, 'iteration-my-transformer-512-v100': name one with --trace");
+          "measured.csv:10: no trace of model 'my-transformer-512.csv' is named, and none has the "
+          "name 'iteration-my-transformer-512-v100': name a file");
   refused("measured.csv", "my-lab,", "my-lab,", 2,
           "'modell' is not 'model', 'row', 'source', 'method' or 'trace'",
           {"--leave-one-out", "modell"});

@@ -176,8 +176,37 @@ TEST_CASE("learn refuses what it cannot learn from in one line", "[cli][learn]")
   for (int i = 0; i < 61; ++i) many += row("2", "0.19");
   const Lab too_many(many);
   refuses({"learn", too_many.runs}, 3, "61 runs are more than 60");
+  std::string no_ending = row("2", "0.19", "");
+  no_ending.replace(no_ending.find("mine.csv"), 8, "mine");
+  const Lab nowhere(no_ending);
+  refuses({"learn", nowhere.runs}, 3, "my-runs.csv:2: unknown cluster 'mine'");
+  const Lab too_fast(row("1", "0.185") + row("2", "0.1"));
+  refuses({"learn", too_fast.runs}, 3,
+          "my-runs.csv:3: iteration_seconds 0.1 is less than compute_seconds 0.17");
   const Lab unknown(row("2", "0.19", "ddp-nckl"));
   refuses({"learn", unknown.runs}, 3, "my-runs.csv:2");
+}
+
+// Milliseconds where seconds belong.
+TEST_CASE("learn says which terms went far from what is known", "[cli][learn]") {
+  const Lab slip(row("1", "185") + row("2", "190"));
+  CHECK_THAT(gradcast_with({"learn", slip.runs, "-q"}).out,
+             Contains("Far from what is known. Look for a slip (milliseconds"));
+  const Lab lab(three());
+  CHECK_THAT(gradcast_with({"learn", lab.runs, "-q"}).out, !Contains("Far from what is known"));
+}
+
+TEST_CASE("learn copies the times that the cluster's file names beside it", "[cli][learn]") {
+  const Lab lab(three());
+  lab.folder.write("mine.csv", std::string(kCluster) + "measured_collectives,times.csv,measured\n");
+  const std::string times =
+      "collective,nodes,gpus_per_node,bytes,library,seconds\n"
+      "all-reduce,2,4,26214400,nccl-2.27.5,0.01\n";
+  lab.folder.write("times.csv", times);
+  const Ran ran = gradcast_with({"learn", lab.runs, "-o", lab.path("my"), "-q"});
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  CHECK(read_text_file(lab.path("my/platforms/times.csv")).content == times);
 }
 
 TEST_CASE("a learned stack is no beginning for another", "[cli][learn]") {

@@ -21,7 +21,7 @@ namespace {
 #define GRADCAST_VALUES_OF_A_REQUEST                                                            \
   parameter, batch, compute, precision, broadcast_buffers, value_type, wire_bytes_per_element,  \
       wire_messages, payload, concurrent_jobs, today, stack_given, others_trace, best_schedule, \
-      fusion_given, overlap_given
+      fusion_given, overlap_given, sharding_given
 #define GRADCAST_CHOICES                                                                           \
   accumulation, synchronise, sharding, optimizer, recompute, framework_in_compute,                 \
       gradient_copies, speed_derived, implementation, density, sent_share, selection, extrapolate, \
@@ -88,7 +88,7 @@ Request all_changed() {
   other.broadcast_buffers = true;
   other.fusion = parse_fusion("25MiB");
   other.best_schedule = true;
-  other.fusion_given = other.overlap_given = true;
+  other.fusion_given = other.overlap_given = other.sharding_given = true;
   other.selection = SelectionScope::PerTensor;
   other.overlap = true;
   other.pipeline = true;
@@ -169,8 +169,8 @@ Request row_of_table2(const std::string& compressor) {
 }
 
 const std::set<std::string> kNeverCompared{
-    "extrapolate",  "fusion_given", "overlap_given", "optimizer", "seed",        "speed_derived",
-    "others_trace", "stack_given",  "today",         "folder",    "costs_folder"};
+    "extrapolate",  "fusion_given",   "overlap_given", "optimizer", "seed",   "speed_derived",
+    "others_trace", "sharding_given", "stack_given",   "today",     "folder", "costs_folder"};
 
 }  // namespace
 

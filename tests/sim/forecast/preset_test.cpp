@@ -265,3 +265,41 @@ TEST_CASE("a measured row without a stack, and one of the paper's, keeps a reque
   run.stack.clear();
   CHECK(request_of(run, files, "ddp-gloo").collective == "gloo");  // assumed for it
 }
+
+// Gloo's ring leaves a node through one NIC, however many there are, and NCCL's through all. Its
+// sockets are the kernel's on InfiniBand too, where NCCL has none.
+TEST_CASE("Gloo goes through one NIC and the kernel's sockets on any network", "[preset]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  Request request;
+  request.model = "bert-large";
+  request.cluster = "dgx-a100";
+  request.today = request.stack_given = true;
+  for (const bool gloo : {false, true}) {
+    request.stack = gloo ? "ddp-gloo" : "ddp-nccl";
+    const Request asked = with_defaults(request, files);
+    const Scenario scenario = make_scenario(asked, files);
+    CHECK_THAT(assumed_words(asked, scenario),
+               Contains(gloo ? " over 1 of 8 NICs of " : " over 8 NICs of "));
+    CHECK(scenario.cluster.by_sockets == gloo);
+  }
+}
+
+TEST_CASE("sharding that somebody chose is not replaced by the stack's", "[preset]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  Request request;
+  request.model = "gpt2-xl";
+  request.cluster = "dgx-a100";
+  request.stack = "deepspeed-zero";
+  request.today = request.stack_given = true;
+  CHECK(with_defaults(request, files).sharding.kind == Sharding::Zero1);
+  request.sharding_given = true;
+  CHECK(with_defaults(request, files).sharding.kind == Sharding::None);
+  // A measured row leaves it to its stack.
+  MeasuredRun run;
+  run.nodes = run.gpus_per_node = 4;
+  run.model = request.model;
+  run.cluster = request.cluster;
+  run.compressor = "dense";
+  run.stack = "fsdp2-nccl";
+  CHECK(request_of(run, files).sharding.kind == Sharding::Fsdp);
+}

@@ -53,7 +53,7 @@ IterationForecast make_forecast(const Scenario& scenario, const Plan& plan, cons
       static_cast<double>(plan.ranks()) * scenario.batch() / iteration.count();
   forecast.scaling_efficiency = alone(scenario) / iteration;
   forecast.speedup_over_dense = 1;
-  if (scenario.compresses()) {
+  if (scenario.compresses() && plan.ranks() > 1) {  // one GPU sends nothing
     Scenario twin = dense_twin(scenario);
     apply_stack(twin);
     const Plan dense_plan = make_plan(twin);
