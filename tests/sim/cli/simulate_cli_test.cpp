@@ -78,7 +78,9 @@ TEST_CASE("simulate says which run does not fit into its GPUs", "[simulate]") {
                       "kept free): it does not fit"));
   CHECK_THAT(notes({"--cluster", "dgx-h100", "--sharding", "fsdp", "--recompute", "full"}),
              !Contains("does not fit"));
-  CHECK_THAT(notes({"--cluster", "100gbe"}), !Contains("does not fit"));  // of GPUs nobody named
+  // Times and costs are those of this GPU too.
+  CHECK_THAT(notes({"--cluster", "100gbe"}),
+             Contains("of a GPU's 16.0 (v100, for the cluster names no GPU;"));
 }
 
 TEST_CASE("dense communication is its bytes over the NIC, and the last one's latency", "[cli]") {
