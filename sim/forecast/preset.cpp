@@ -172,6 +172,12 @@ bool by_all_nics(const Scenario& scenario) {
   return scenario.library == nullptr;
 }
 
+/// A cluster's file that gives neither the kind of network nor a latency leaves it to a guess.
+std::string guessed_network(const Cluster& cluster) {
+  if (cluster.network_kind != NetworkKind::Unknown || cluster.nic.latency > Seconds{0}) return "";
+  return ", taken for InfiniBand (network_kind says otherwise)";
+}
+
 std::string schedule_words(const Scenario& scenario) {
   std::string words;
   if (scenario.payload.count > 0) return words;
@@ -257,7 +263,7 @@ std::string assumed_words(const Request& request, const Scenario& scenario) {
         (cluster.nics_per_node == 1 ? "1 NIC"
                                     : (by_all_nics(scenario) ? "" : "1 of ") +
                                           std::to_string(cluster.nics_per_node) + " NICs") +
-        " of " + to_text(cluster.nic.bandwidth) + " a node" +
+        " of " + to_text(cluster.nic.bandwidth) + " a node" + guessed_network(cluster) +
         (scenario.nccl && !rccl && cluster.network_sharp == YesNo::Yes ? ", to switches that add up"
                                                                        : "");
   words += schedule_words(scenario);

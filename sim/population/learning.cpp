@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "kernels/normal_quantile.hpp"
@@ -263,6 +264,19 @@ LinearGroup StackLearner::some_of(const std::vector<std::size_t>& rows) const {
   return some;
 }
 
+std::set<std::string> StackLearner::compressors_of(std::size_t term,
+                                                   const std::vector<std::size_t>& rows) const {
+  std::set<std::string> names;
+  for (const std::size_t row : rows) {
+    const Scenario& scenario = rows_[row].scenario;
+    const std::vector<const StackTerm*> paid = terms_for(prior_, scenario);
+    if (scenario.compresses() &&
+        std::find(paid.begin(), paid.end(), &prior_.terms[term]) != paid.end())
+      names.emplace(scenario.compressor->name);
+  }
+  return names;
+}
+
 void StackLearner::widen_seen(StackTerm& term, const LinearGroup& linear, std::size_t column,
                               const std::vector<std::size_t>& rows) const {
   if (term.seen.empty()) return;  // it holds everywhere
@@ -349,8 +363,14 @@ LearnedStack StackLearner::learned(const LinearGroup& linear, const std::vector<
   std::vector<std::vector<double>> columns = columns_of(linear, draws);
   const VectorXd centre = centre_of(linear, draws, columns);
   std::vector<std::string> names;
+  std::vector<StackTerm> own;  // of the compressors that ran, beside what is known of all
   for (std::size_t a = 0; a < linear.terms.size(); ++a) {
-    StackTerm& term = stack.terms[linear.terms[a]];
+    const StackTerm& of_all = stack.terms[linear.terms[a]];
+    StackTerm term = of_all;
+    std::set<std::string> ran;
+    if (term.quantity->of == ScenarioQuantity::Of::Costs && term.compressor.empty())
+      ran = compressors_of(linear.terms[a], rows);
+    if (!ran.empty()) term.compressor = *ran.begin();
     const LogSpread spread = log_spread_about(centre[at(a)], columns[a]);
     learned.terms.push_back({term.name(), term.quantity,
                              range_of({std::log(term.value), term.deviation, term.deviation}),
@@ -362,7 +382,13 @@ LearnedStack StackLearner::learned(const LinearGroup& linear, const std::vector<
     term.source = evidence;
     term.of_family = false;
     widen_seen(term, linear, a, rows);
+    if (ran.empty()) stack.terms[linear.terms[a]] = term;
+    for (const std::string& compressor : ran) {
+      own.push_back(term);
+      own.back().compressor = compressor;
+    }
   }
+  stack.terms.insert(stack.terms.end(), own.begin(), own.end());
   names.emplace_back(kModelFactor);
   const LogSpread factor = log_spread_about(centre[at(linear.terms.size())], columns.back());
   const double discrepancy = prior_.discrepancy;

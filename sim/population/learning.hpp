@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,10 @@ class StackLearner {
   LinearGroup some_of(const std::vector<std::size_t>& rows) const;
   LearnedStack learned(const LinearGroup& linear, const std::vector<std::size_t>& rows,
                        const std::vector<Draw>& draws, const std::string& evidence) const;
+  /// The compressors of these rows that pay a term of the prior: what it is of others they do not
+  /// say.
+  std::set<std::string> compressors_of(std::size_t term,
+                                       const std::vector<std::size_t>& rows) const;
   void widen_seen(StackTerm& term, const LinearGroup& linear, std::size_t column,
                   const std::vector<std::size_t>& rows) const;
 

@@ -117,6 +117,7 @@ int compare(int argc, const char* const* argv) {
   std::vector<ComparedRun> runs;
   runs.reserve(measured.runs.size());
   std::size_t own_stacks = 0;
+  std::size_t papers = 0;  // rows whose empty cells are the paper's
   for (const MeasuredRun& run : measured.runs) {
     const auto compared = [&](const Request& request) {
       return compare_run(measured.path, run, request, engine, flags.given("explain"), files);
@@ -131,6 +132,7 @@ int compare(int argc, const char* const* argv) {
     } else {
       request = unseen_request(measured.path, run, files);
       if (request.stack.empty() && !run.stack.empty()) ++own_stacks;
+      if (run.stack.empty() && run.payload.count == 0 && run.collective.empty()) ++papers;
     }
     runs.push_back(compared(request));
     const std::string costs = what_if.apply(request);
@@ -154,6 +156,11 @@ int compare(int argc, const char* const* argv) {
     flags.note("no other source has the stack of " + std::to_string(own_stacks) +
                " rows, so that they are forecast by physics alone; `gradcast fit --stacks "
                "--leave-one-out source` judges stacks");
+  if (papers > 0)
+    flags.note(
+        std::to_string(papers) +
+        " rows name no stack: their empty cells are the paper's of 2019, a plain ring through "
+        "one NIC among them; a name like ddp-nccl in the column 'stack' makes them today's");
   note_what_if(flags, what_if, runs, files);
   require_within(max_error, runs);
   return 0;

@@ -187,6 +187,28 @@ TEST_CASE("learn refuses what it cannot learn from in one line", "[cli][learn]")
   refuses({"learn", unknown.runs}, 3, "my-runs.csv:2");
 }
 
+// A Top-k that takes 0.3 s more than its kernels says nothing of another compressor.
+TEST_CASE("what one compressor's software takes is learned for that one alone", "[cli][learn]") {
+  std::string slow = row("2", "0.49");
+  slow.replace(slow.find("dense,1,"), 8, "topk,0.001,");
+  const Lab lab(three() + slow);
+  const Ran ran = gradcast_with({"learn", lab.runs, "-o", lab.path("my"), "-q"});
+  INFO(ran.err);
+  REQUIRE(ran.exit_code == 0);
+  CHECK_THAT(ran.out, Contains("encode_per_call of topk by gradcast-cuda"));
+  const auto speedup = [&](const std::string& compressor) {
+    const Ran asked = gradcast_with(
+        {"simulate", "--preset", "today", "--model", "resnet-50", "--cluster",
+         lab.path("my/platforms/mine.csv"), "--stack", lab.path("my/platforms/stack-my-runs.csv"),
+         "--nodes", "2", "--compressor", compressor, "--engine", "analytic", "--format", "json"});
+    INFO(asked.err);
+    REQUIRE(asked.exit_code == 0);
+    return json::parse(asked.out)["results"][0]["speedup_over_dense"].get<double>();
+  };
+  CHECK(speedup("topk") < 0.8);
+  CHECK(speedup("rtopk") > 0.9);
+}
+
 // Milliseconds where seconds belong.
 TEST_CASE("learn says which terms went far from what is known", "[cli][learn]") {
   const Lab slip(row("1", "185") + row("2", "190"));
