@@ -143,6 +143,9 @@ void CsvReader::read_header() {
     if (place == columns_.size()) {
       // If the file is no CSV, all its text may be a name.
       constexpr std::size_t kShown = 63;
+      if (name.find(';') != std::string::npos)
+        throw failure("the header has ';' between its columns: write commas, as in CSV");
+      if (name.empty()) throw failure("a column has no name: is there a comma too many?");
       name.resize(std::min(name.size(), kShown));
       throw failure("unknown column '" + name + "'" + did_you_mean(name, columns_) +
                     " (columns: " + join(columns_) + ")");

@@ -159,6 +159,10 @@ LookedAt range_of(const BreakEvenAsked& asked, const std::vector<const Scenario*
   if (over == Quantity::Nodes)
     range.to = std::min<double>(
         range.to, kMostRanks / std::max(1, compressors.front()->cluster.gpus_per_node));
+  if (over == Quantity::Density &&
+      std::none_of(compressors.begin(), compressors.end(),
+                   [](const Scenario* scenario) { return scenario->sparse(); }))
+    throw UsageError("--over density: none of these compressors has a density; name a sparsifier");
   if (over == Quantity::Density)
     for (const Scenario* scenario : compressors) {
       if (!scenario->sparse()) continue;

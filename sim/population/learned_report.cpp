@@ -48,10 +48,13 @@ std::string terms_table(const LearnedAnswer& answer) {
   return to_text(table);
 }
 
-std::string run_words(const MeasuredRun& run) {
+std::string run_words(const MeasuredRun& run, const std::vector<CheckedRun>& all) {
   std::string words = run.payload.count > 0 ? to_text(run.payload) : run.model;
   if (run.compressor != "dense") words += ", " + run.compressor;
-  return words + ", " + std::to_string(run.nodes) + "x" + std::to_string(run.gpus_per_node);
+  std::vector<const MeasuredRun*> runs;
+  for (const CheckedRun& each : all) runs.push_back(&each.row->run);
+  return words + ", " + std::to_string(run.nodes) + "x" + std::to_string(run.gpus_per_node) +
+         schedule_apart(run, runs);
 }
 
 std::string seconds_text(Seconds time) {
@@ -69,7 +72,8 @@ std::string checked_table(const LearnedAnswer& answer) {
                    "error %", "90 %", "inside"},
                   {}};
   for (const CheckedRun& run : answer.checked) {
-    std::vector<std::string> cells{run_words(run.row->run), seconds_text(run.row->run.iteration)};
+    std::vector<std::string> cells{run_words(run.row->run, answer.checked),
+                                   seconds_text(run.row->run.iteration)};
     for (const Evaluation* forecast : {&run.before, &run.after}) {
       cells.push_back(seconds_text(forecast->result.iteration));
       cells.push_back(with_sign(run.error_percent(*forecast), 1));

@@ -66,6 +66,7 @@ class Candidates {
   Candidates(const std::vector<FitRow>& rows, const Stack& stack, const Engine& engine,
              DataFiles& files)
       : rows_(rows), stack_(std::make_shared<const Stack>(stack)), engine_(engine), files_(files) {
+    for (const FitRow& row : rows) runs_.push_back(&row.run);
     for (const StackTerm& term : stack.terms)
       if (!term.compressor.empty() && !term.of_family) compressors_.insert(term.compressor);
   }
@@ -124,7 +125,8 @@ class Candidates {
       if (measured) continue;
       Request request = row.request;
       set_nodes(request, nodes);
-      add(name_of(row) + with_compressor(row.run.compressor) + ", " + nodes_words(nodes),
+      add(name_of(row) + with_compressor(row.run.compressor) + ", " + nodes_words(nodes) +
+              schedule_apart(row.run, runs_),
           std::move(request));
     }
   }
@@ -167,13 +169,17 @@ class Candidates {
       Request request = row.request;
       request.compressor = compressor;
       request.density = Request().density;
-      request.collective = row.scenario.nccl ? "nccl" : "";
-      add(name_of(row) + with_compressor(compressor) + ", " + nodes_words(row.run.nodes),
+      // A library's rule carries all; a collective that is named for one compressor does not.
+      const bool rule = row.scenario.nccl || row.scenario.library != nullptr;
+      request.collective = rule ? row.request.collective : "";
+      add(name_of(row) + with_compressor(compressor) + ", " + nodes_words(row.run.nodes) +
+              schedule_apart(row.run, runs_),
           std::move(request));
     }
   }
 
   const std::vector<FitRow>& rows_;
+  std::vector<const MeasuredRun*> runs_;
   std::shared_ptr<const Stack> stack_;
   const Engine& engine_;
   DataFiles& files_;
@@ -202,6 +208,15 @@ double covariance_of(const std::vector<double>& a, const std::vector<double>& b)
 }
 
 }  // namespace
+
+std::string schedule_apart(const MeasuredRun& run, const std::vector<const MeasuredRun*>& all) {
+  const bool apart = std::any_of(all.begin(), all.end(), [&](const MeasuredRun* other) {
+    return other->model == run.model && other->payload.count == 0 &&
+           (other->overlap != run.overlap || !(other->fusion == run.fusion));
+  });
+  if (!apart || run.payload.count > 0) return "";
+  return ", " + to_text(run.fusion) + (run.overlap ? ", overlapped" : ", after backward");
+}
 
 double narrower_by(const std::vector<double>& logs, const std::vector<double>& measured,
                    double scatter) {

@@ -6,6 +6,7 @@
 #include "sim/fit/row_model.hpp"
 #include "sim/forecast/evaluation.hpp"
 #include "sim/inputs/data_files.hpp"
+#include "sim/inputs/measured.hpp"
 #include "sim/plan/stack.hpp"
 
 namespace gradcast {
@@ -18,6 +19,9 @@ struct NextRun {
   /// narrower, in the mean.
   double narrower_percent = 0;
 };
+
+/// ", ddp, after backward": the run's schedule where another run of its model has another; else "".
+std::string schedule_apart(const MeasuredRun& run, const std::vector<const MeasuredRun*>& all);
 
 /// The share by which an interval becomes narrower if another run is measured. `logs` and
 /// `measured` are logarithms of joint draws of two runs' times; a run has its own scatter beside

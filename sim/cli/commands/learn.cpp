@@ -150,8 +150,8 @@ std::vector<std::string> cells_left_open(const std::vector<FitRow>& rows) {
   return open;
 }
 
-/// Two measurements of one GPU's work lie 3 % apart at most in all runs here.
-constexpr double kFasterThanAlone = 0.9;
+/// Two measurements of one GPU's work may lie apart, most of all on a busy machine.
+constexpr double kFasterThanAlone = 0.5;
 
 void require_learnable(const MeasuredRuns& measured, const std::vector<FitRow>& rows) {
   const Engine& analytic = *find_engine("analytic");
@@ -161,8 +161,8 @@ void require_learnable(const MeasuredRuns& measured, const std::vector<FitRow>& 
                       "iteration_seconds " + number_to_text(row.run.iteration.count()) +
                           " is less than compute_seconds " +
                           number_to_text(row.run.compute.count()) +
-                          ", which one GPU alone takes: both are of the same batch per GPU, and no "
-                          "run is faster than its GPUs");
+                          ", which one GPU alone takes, by more than a half: both are of the same "
+                          "batch per GPU, and no run is faster than its GPUs");
     if (is_fitted(row.run.cluster))
       throw DataError(measured.path, row.run.line,
                       "cluster '" + row.run.cluster +

@@ -46,6 +46,8 @@ TEST_CASE("every complaint names file and line, what was found and what would be
                     Contains("some.csv:1: the header lacks the column 'count'"));
   CHECK_THROWS_WITH(read("name,count,notes\n"),
                     Contains("unknown column 'notes'; did you mean 'note'?"));
+  CHECK_THROWS_WITH(read("name;count;note\n"), Contains("some.csv:1: the header has ';'"));
+  CHECK_THROWS_WITH(read("name,count,\n"), Contains("some.csv:1: a column has no name"));
   CHECK_THROWS_WITH(read("name,count,name\n"), Contains("'name' stands twice"));
   CHECK_THROWS_WITH(read("name,count\na,1\nb\n"), Contains("some.csv:3: fewer fields"));
   CHECK_THROWS_WITH(read("name,count\na,1,2\n"), Contains("some.csv:2: more fields"));

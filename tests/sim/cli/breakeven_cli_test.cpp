@@ -251,6 +251,8 @@ TEST_CASE("what is no question is refused", "[cli]") {
         "analytic"},
        2, "nothing that was looked at has an answer: traces/events-bad-day.csv:");
   refuses({"breakeven", "--compressor", "topk", "--over", "nodes"}, 2, "--model is missing");
+  refuses({"breakeven", "--model", "resnet-50", "--compressor", "fp16", "--over", "density"}, 2,
+          "none of these compressors has a density");
   refuses({"breakeven", "--model", "resnet-50", "--compressor", "powersgd,qsgd", "--parameter", "4",
            "--over", "nodes"},
           2, "--parameter is one compressor's number");

@@ -180,9 +180,9 @@ TEST_CASE("learn refuses what it cannot learn from in one line", "[cli][learn]")
   no_ending.replace(no_ending.find("mine.csv"), 8, "mine");
   const Lab nowhere(no_ending);
   refuses({"learn", nowhere.runs}, 3, "my-runs.csv:2: unknown cluster 'mine'");
-  const Lab too_fast(row("1", "0.185") + row("2", "0.1"));
+  const Lab too_fast(row("1", "0.185") + row("2", "0.08"));
   refuses({"learn", too_fast.runs}, 3,
-          "my-runs.csv:3: iteration_seconds 0.1 is less than compute_seconds 0.17");
+          "my-runs.csv:3: iteration_seconds 0.08 is less than compute_seconds 0.17");
   const Lab unknown(row("2", "0.19", "ddp-nckl"));
   refuses({"learn", unknown.runs}, 3, "my-runs.csv:2");
 }
@@ -207,6 +207,15 @@ TEST_CASE("what one compressor's software takes is learned for that one alone", 
   };
   CHECK(speedup("topk") < 0.8);
   CHECK(speedup("rtopk") > 0.9);
+}
+
+TEST_CASE("learn tells runs apart that differ in their schedule alone", "[cli][learn]") {
+  std::string after = row("2", "0.2");
+  after.replace(after.find(",ddp,yes,"), 9, ",merged,no,");
+  const Lab lab(three() + after);
+  CHECK_THAT(gradcast_with({"learn", lab.runs, "-q"}).out,
+             Contains("resnet-50, 2x4, ddp, overlapped") &&
+                 Contains("resnet-50, 2x4, merged, after backward"));
 }
 
 // Milliseconds where seconds belong.
