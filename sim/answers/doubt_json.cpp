@@ -68,12 +68,13 @@ RunKind kind_from(const Json& json) {
 }
 
 Json to_json(const SoftwareSpread& spread) {
-  const auto& [forecast, physics, compute, least, terms, group, discrepancy, discrepancy_below,
-               scatter, kinds, kind, kind_variance, joint, own] = spread;
+  const auto& [forecast, physics, compute, least, other_choice, terms, group, discrepancy,
+               discrepancy_below, scatter, kinds, kind, kind_variance, joint, own] = spread;
   Json json{{"forecast", forecast},
             {"physics", physics},
             {"compute", compute},
             {"least", least},
+            {"other_choice", other_choice},
             {"terms", Json::array()},
             {"group", group},
             {"discrepancy", discrepancy},
@@ -105,12 +106,13 @@ JointTerms joint_from(const Json& json) {
 
 SoftwareSpread spread_from(const Json& json) {
   SoftwareSpread spread;
-  auto& [forecast, physics, compute, least, terms, group, discrepancy, discrepancy_below, scatter,
-         kinds, kind, kind_variance, joint, own] = spread;
+  auto& [forecast, physics, compute, least, other_choice, terms, group, discrepancy,
+         discrepancy_below, scatter, kinds, kind, kind_variance, joint, own] = spread;
   forecast = number(json.at("forecast"));
   physics = number(json.at("physics"));
   compute = number(json.at("compute"));
   least = number(json.at("least"));
+  other_choice = number(json.at("other_choice"));
   for (const Json& term : json.at("terms")) terms.push_back(term_from(term));
   group = json.at("group");
   discrepancy = deviation(json.at("discrepancy"));

@@ -342,7 +342,10 @@ std::vector<FittedFile> fitted_files(const Fit& fit, const std::string& fitted_o
       const std::string& folder = fit.rows.front()->run.folder;
       if (auto times = is_path(name) ? times_beside(files.read(kClusters, name, folder), files)
                                      : std::nullopt)
-        made.push_back(*std::move(times));
+        if (std::none_of(made.begin(), made.end(), [&](const FittedFile& other) {
+              return other.path == times->path && other.content == times->content;
+            }))
+          made.push_back(*std::move(times));
     }
   made.insert(made.end(), costs.begin(), costs.end());
   for (std::size_t i = 0; i < made.size(); ++i)

@@ -106,13 +106,16 @@ bool is_stack(const std::string& name, const DataFiles& files) {
 }
 
 Request with_fitted_collective(Request request, const DataFiles& files) {
-  if (!is_fitted(request.cluster) || !request.collective.empty()) return request;
+  if (!is_fitted(request.cluster)) return request;
   DataFiles others = files.beside();  // make_scenario names it as an input, or says what is wrong
   try {
     const FittedCollective its =
         fitted_collective(others.read(kClusters, request.cluster, request.folder));
-    request.collective = its.collective;
-    if (request.nccl.empty()) request.nccl = its.nccl;
+    const std::vector<std::string> known = collective_names();
+    if (std::find(known.begin(), known.end(), its.collective) == known.end())
+      return request;  // none, or a comment of other people's
+    if (request.collective.empty()) request.collective = its.collective;
+    if (request.collective == its.collective && request.nccl.empty()) request.nccl = its.nccl;
   } catch (const ValueError&) {
     return request;
   }

@@ -31,7 +31,8 @@ inline constexpr const char* kUsualSoftware = "population";
 bool is_fitted(const std::string& name);
 
 /// The request by the library that chose the collectives of the runs to which its cluster was
-/// fitted, where the request names no collective. Throws DataError for a wrong file.
+/// fitted, where the request names no collective, and by the version of NCCL where it names none.
+/// Throws DataError for a wrong file.
 Request with_fitted_collective(Request request, const DataFiles& files);
 
 /// True for the name of a stack, and for a file that is named like one.

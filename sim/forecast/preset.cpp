@@ -224,16 +224,18 @@ Request with_defaults(Request request, DataFiles& files) {
 
 Request request_of(const MeasuredRun& run, DataFiles& files, const std::string& stack) {
   Request request = with_fitted_collective(as_written(run), files);
+  if (speaks_for_itself(request)) return request;
   Request of = request;  // whose software makes the open choices
-  if (of.stack.empty()) of.stack = stack;
+  const bool known =
+      is_path(of.stack) || files.has(kStacks, std::string(kStacks.prefix) + of.stack);
+  if (!known) of.stack = stack;  // none, or a name of the user's own
   if (of.stack.empty()) return request;
-  const std::string file = std::string(kStacks.prefix) + of.stack;
-  if (!is_path(of.stack) && !files.has(kStacks, file)) return request;  // a name of the user's own
   const std::optional<UsualSchedule> usual = stack_of(of, files)->schedule;
-  if (!usual || usual->collective.empty()) return request;
-  if (request.collective.empty()) request.collective = usual->collective;
+  if (usual && usual->collective.empty()) return request;
+  if (request.collective.empty()) request.collective = usual ? usual->collective : "nccl";
   if (request.payload) return request;
-  if (request.sharding.kind == Sharding::None && usual->sharding) {
+  if (!request.sharding_given && request.sharding.kind == Sharding::None && usual &&
+      usual->sharding) {
     request.sharding.kind = usual->sharding->kind;
     request.sharding.hybrid = usual->sharding->hybrid;
   }
@@ -257,7 +259,7 @@ std::string assumed_words(const Request& request, const Scenario& scenario) {
     words += " on " + std::string(scenario.library->words);
   else if (scenario.collective != nullptr)
     words += " by " + std::string(scenario.collective->name);
-  if (cluster.nodes > 1)
+  if (cluster.nodes > 1 && cluster.platform_file.empty())
     words +=
         " over " +
         (cluster.nics_per_node == 1 ? "1 NIC"

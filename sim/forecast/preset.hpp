@@ -30,9 +30,10 @@ Request with_defaults(Request request, DataFiles& files);
 
 /// The request that forecasts a measured row. Its software makes the choices that the row leaves
 /// open, as `simulate --stack` does: the collective, the trace of the cluster's GPU, and the costs
-/// of compressing there. A row that names no software has the one of `stack`. Where there is
-/// neither, and for one whose schedule names no collective (the paper's), these choices are a
-/// Request's own. Throws as read_files does.
+/// of compressing there. A row that names no software, or one without a file, has the one of
+/// `stack`. Where there is neither, and for one whose schedule names no collective (the paper's),
+/// these choices are a Request's own. So they are on a fitted cluster and on a platform of
+/// SimGrid's. Throws as read_files does.
 Request request_of(const MeasuredRun& run, DataFiles& files, const std::string& stack = "");
 
 /// The row of traces/devices.csv that the cluster's GPU has: by its name, else the usual one of its

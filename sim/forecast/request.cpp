@@ -292,6 +292,7 @@ Request as_written(const MeasuredRun& run) {
   request.concurrent_jobs = run.concurrent_jobs;
   request.accumulation = run.accumulation;
   request.sharding = run.sharding;
+  request.sharding_given = run.sharding_given;
   request.precision = run.precision;
   request.framework_in_compute = run.framework_in_compute;
   request.broadcast_buffers = run.broadcast_buffers;

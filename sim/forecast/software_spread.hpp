@@ -41,6 +41,9 @@ struct SoftwareSpread {
   double physics = 0;   // seconds, without any term
   double compute = 0;   // seconds of physics that were measured: one GPU alone
   double least = 0;     // seconds that no run takes less than
+  /// Seconds that the run takes more if NCCL takes the algorithm that it nearly took; 0: none is
+  /// near, or it changes less than 1 %.
+  double other_choice = 0;
   std::vector<SpreadTerm> terms;
   std::string group;  // runs of one group share the discrepancy
   /// Standard deviations of logarithms, as a Stack has them. The discrepancy is of all but compute.

@@ -158,6 +158,10 @@ struct Cluster : NodeProperties {
   /// No property of a file either; it follows from the kind of network and from who chooses.
   bool by_sockets = false;
 
+  /// NCCL takes the second best algorithm where it thinks that nearly as fast. No property of a
+  /// file: intervals ask for it, because a choice at the edge may be another one on the machine.
+  bool by_runner_up = false;
+
   /// Share of their bytes for which two ranks of Open MPI take turns where they may, else send both
   /// ways at once. No property of a file: exchanges measured alone ran from one extreme to the
   /// other on one machine (docs/proving.md). Forecasts take this; their

@@ -125,6 +125,7 @@ MeasuredRuns load_measured_runs(const TextFile& file) {
     run.assumed = rows.text("assumed");
     optional("compressing", run.compressing, parse_yes_no);
     optional("sharding", run.sharding, parse_sharding);
+    run.sharding_given = !rows.text("sharding").empty();
     optional("reshard_after_forward", run.sharding.reshard_after_forward, parse_yes_no);
     optional("parameter_type", run.precision.parameter, parse_tensor_type);
     optional("gradient_type", run.precision.gradient, parse_tensor_type);

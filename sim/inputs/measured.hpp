@@ -35,7 +35,8 @@ struct MeasuredRun {
   std::string trace;
   std::string costs;
   std::string mode;
-  std::string implementation;  // whose kernels compressed: torch, gradcast-cuda, ...; "": not said
+  bool sharding_given = false;  // by the row: else the stack's own may take its place
+  std::string implementation;   // whose kernels compressed: torch, gradcast-cuda, ...; "": not said
   std::string collective;
   std::string nccl;  // version, where NCCL chose the collective
   std::string nic_bandwidth;

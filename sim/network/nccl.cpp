@@ -228,11 +228,30 @@ const Collective* collective_of(NcclAlgorithm algorithm, Outcome outcome, bool r
 
 }  // namespace
 
+namespace {
+
+/// An estimate that is so many times the best one counts as nearly as fast.
+constexpr double kNearlyAsFast = 1.25;
+
+/// The fastest by NCCL's estimates, or the fastest of another algorithm, if NCCL thinks that it
+/// takes hardly longer.
+NcclEstimate estimate_of(const std::vector<NcclEstimate>& fastest_first, bool runner_up) {
+  const NcclEstimate& best = fastest_first.front();
+  if (!runner_up) return best;
+  const auto other =
+      std::find_if(fastest_first.begin(), fastest_first.end(),
+                   [&](const NcclEstimate& each) { return each.algorithm != best.algorithm; });
+  const bool near = other != fastest_first.end() && other->time <= best.time * kNearlyAsFast;
+  return near ? *other : best;
+}
+
+}  // namespace
+
 NcclWay nccl_way(const Cluster& cluster, const NcclVersion& version, const RankLayout& layout,
                  Outcome outcome, Bytes bytes) {
   NcclWay way;
   way.machine = nccl_machine(cluster, version, layout.nodes(), layout.most_gpus());
-  way.estimate = nccl_estimates(way.machine, outcome, bytes).front();
+  way.estimate = estimate_of(nccl_estimates(way.machine, outcome, bytes), cluster.by_runner_up);
   const bool rails = cluster.nics_per_node > 1 && layout.nodes() > 1 && layout.most_gpus() > 1;
   way.collective = collective_of(way.estimate.algorithm, outcome, rails);
   way.protocol = protocol_of(cluster, way.machine, way.estimate, outcome, bytes);

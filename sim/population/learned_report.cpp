@@ -119,9 +119,8 @@ std::string quality_sentence(const LearnedAnswer& answer) {
          std::to_string(before.inside) + all + " before, " + std::to_string(after.inside) + all +
          " after; their median width is " + fixed(before.width_percent, 0) + " and " +
          fixed(after.width_percent, 0) + " % of the forecast.\n" +
-         (after.error_percent > before.error_percent
-              ? "The runs did not help each other: forecast by this stack, they differ in what no "
-                "column says.\n"
+         (after.error_percent > before.error_percent + 1
+              ? "The runs did not help each other: they may differ in what no column says.\n"
               : "");
 }
 
@@ -241,7 +240,8 @@ std::string simulate_command(const FitRow& row, const std::string& measured,
     // A stack may broadcast by itself what the row does not say.
     if (!row.scenario.model->buffers().empty())
       flag("broadcast-buffers", row.scenario.broadcast_buffers ? "yes" : "no");
-    if (run.sharding.kind != Sharding::None) flag("sharding", to_text(run.sharding));
+    if (run.sharding_given || row.request.sharding.kind != Sharding::None)
+      flag("sharding", to_text(row.request.sharding));
     const auto type = [&](const char* name, const std::optional<NumberType>& its) {
       if (its) flag(name, std::string(to_text(*its)));
     };

@@ -372,7 +372,9 @@ LearnedStack StackLearner::learned(const LinearGroup& linear, const std::vector<
       ran = compressors_of(linear.terms[a], rows);
     if (!ran.empty()) term.compressor = *ran.begin();
     const LogSpread spread = log_spread_about(centre[at(a)], columns[a]);
-    learned.terms.push_back({term.name(), term.quantity,
+    StackTerm shown = term;
+    if (!ran.empty()) shown.compressor = join({ran.begin(), ran.end()}, " and ");
+    learned.terms.push_back({shown.name(), term.quantity,
                              range_of({std::log(term.value), term.deviation, term.deviation}),
                              range_of(spread)});
     names.push_back(term.name());

@@ -132,7 +132,9 @@ int compare(int argc, const char* const* argv) {
     } else {
       request = unseen_request(measured.path, run, files);
       if (request.stack.empty() && !run.stack.empty()) ++own_stacks;
-      if (run.stack.empty() && run.payload.count == 0 && run.collective.empty()) ++papers;
+      if (run.stack.empty() && run.payload.count == 0 && run.nodes > 1 &&
+          request.collective.empty())
+        ++papers;
     }
     runs.push_back(compared(request));
     const std::string costs = what_if.apply(request);
@@ -158,9 +160,9 @@ int compare(int argc, const char* const* argv) {
                "--leave-one-out source` judges stacks");
   if (papers > 0)
     flags.note(
-        std::to_string(papers) +
-        " rows name no stack: their empty cells are the paper's of 2019, a plain ring through "
-        "one NIC among them; a name like ddp-nccl in the column 'stack' makes them today's");
+        "rows without a stack (" + std::to_string(papers) +
+        ") have the paper's choices of 2019 in their empty cells, a plain ring through one NIC "
+        "among them; a name like ddp-nccl in the column 'stack' makes them today's");
   note_what_if(flags, what_if, runs, files);
   require_within(max_error, runs);
   return 0;

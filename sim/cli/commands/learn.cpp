@@ -209,8 +209,10 @@ int learn(int argc, const char* const* argv) {
   if (!flags.parse(argc, argv)) return 0;
   const std::uint64_t seed = flags.value("seed", parse_seed);
   DataFiles files = DataFiles::standard();
-  const Usable usable = usable_runs(flags, files);
+  Usable usable = usable_runs(flags, files);
   const Prior prior = prior_of(flags, usable.measured, files);
+  if (flags.given("stack"))  // it also chooses what the rows leave empty
+    for (MeasuredRun& run : usable.measured.runs) run.stack = prior.name;
   const std::vector<FitRow> rows = fit_rows_of(usable.measured, files, prior.name);
   require_learnable(usable.measured, rows);
 

@@ -144,8 +144,8 @@ TEST_CASE("A fitted cluster sends as the runs that it was fitted to", "[fit]") {
   CHECK(with_fitted_collective(named, desk.files) == named);
 
   std::vector<FitRow> rings = desk.rows(desk.cluster, desk.costs);
-  for (FitRow& row : rings)
-    if (row.run.compressor == "dense") row.request.collective = "ring-all-reduce";
+  std::erase_if(rings, [](const FitRow& row) { return row.run.compressor != "dense"; });
+  for (FitRow& row : rings) row.request.collective = "ring-all-reduce";
   const auto other = desk.fitted(fit_of(rings, all_three(), Eigen::Vector3d(8 / 7e9, 4e-3, 1.5)));
   CHECK_THAT(other[0].content, !Contains("collective:"));
 }

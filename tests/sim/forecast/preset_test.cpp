@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "sim/forecast/evaluation.hpp"
 #include "sim/inputs/measured.hpp"
 #include "sim/network/library_rule.hpp"
 
@@ -262,8 +263,15 @@ TEST_CASE("a measured row without a stack, and one of the paper's, keeps a reque
     run.stack = stack;
     CHECK(request_of(run, files) == as_written(run));
   }
+  CHECK(request_of(run, files, "ddp-gloo").collective == "gloo");  // "my-own-name" has no file
   run.stack.clear();
   CHECK(request_of(run, files, "ddp-gloo").collective == "gloo");  // assumed for it
+  run.stack = "population";  // it has no schedule: today's library, as `simulate --stack` has it
+  CHECK(request_of(run, files).collective == "nccl");
+  run.stack = "fsdp2-nccl";
+  run.compressor = "dense";
+  run.sharding_given = true;
+  CHECK(request_of(run, files).sharding.kind == Sharding::None);
 }
 
 // Gloo's ring leaves a node through one NIC, however many there are, and NCCL's through all. Its
@@ -302,4 +310,34 @@ TEST_CASE("sharding that somebody chose is not replaced by the stack's", "[prese
   run.compressor = "dense";
   run.stack = "fsdp2-nccl";
   CHECK(request_of(run, files).sharding.kind == Sharding::Fsdp);
+}
+
+// On 16 nodes of 8 RTX 4090 NCCL takes the ring for DDP's buckets, which it thinks somewhat faster
+// than the tree; by its links the tree is faster by far. On DGX H100 nothing is near.
+TEST_CASE("an interval reaches to what NCCL nearly chose, and makes no verdict surer", "[preset]") {
+  DataFiles files(GRADCAST_SOURCE_DIR);
+  const Engine& analytic = *find_engine("analytic");
+  Request request;
+  request.model = "bert-large";
+  request.today = true;
+  request.batch = 16;
+  const auto scenario_on = [&](const char* cluster, const char* nodes) {
+    request.cluster = cluster;
+    request.changed = {{"nodes", nodes}};
+    return make_scenario(with_defaults(request, files), files);
+  };
+  const Scenario edge = scenario_on("rtx-4090-8gpu", "16");
+  Scenario other = edge;
+  other.cluster.by_runner_up = true;
+  const Evaluation forecast = evaluate(edge, analytic);
+  const Seconds runner_up = evaluate(other, analytic).result.iteration;
+  CHECK(runner_up < 0.7 * forecast.result.iteration);
+  CHECK(forecast.interval->low < runner_up);
+  const SoftwareSpread doubt = *forecast.doubt.spread;
+  SoftwareSpread sure = doubt;
+  sure.other_choice = 0;
+  const SoftwareSpread far = *evaluate(scenario_on("dgx-h100", "16"), analytic).doubt.spread;
+  CHECK(far.other_choice == 0);
+  CHECK(speedup_interval(doubt, far).high > speedup_interval(sure, far).high);
+  CHECK(speedup_interval(doubt, far).low == speedup_interval(sure, far).low);
 }
