@@ -159,13 +159,11 @@ LookedAt range_of(const BreakEvenAsked& asked, const std::vector<const Scenario*
   if (over == Quantity::Nodes)
     range.to = std::min<double>(
         range.to, kMostRanks / std::max(1, compressors.front()->cluster.gpus_per_node));
-  if (over == Quantity::Density &&
-      std::none_of(compressors.begin(), compressors.end(),
-                   [](const Scenario* scenario) { return scenario->sparse(); }))
-    throw UsageError("--over density: none of these compressors has a density; name a sparsifier");
-  if (over == Quantity::Density)
+  if (over == Quantity::Density) {
+    bool sparse = false;
     for (const Scenario* scenario : compressors) {
       if (!scenario->sparse()) continue;
+      sparse = true;
       const CompressorCosts costs(scenario->costs, cost_choice(*scenario));
       const auto [least, most] = std::minmax_element(
           costs.rows().begin(), costs.rows().end(),
@@ -173,6 +171,10 @@ LookedAt range_of(const BreakEvenAsked& asked, const std::vector<const Scenario*
       range.from = std::max(range.from, (*least)->density);
       range.to = std::min(range.to, (*most)->density);
     }
+    if (!sparse)
+      throw UsageError(
+          "--over density: none of these compressors has a density; name a sparsifier");
+  }
   if (asked.from) range.from = *asked.from;
   if (asked.to) range.to = *asked.to;
   if (range.from < range.to) return range;

@@ -316,16 +316,18 @@ std::vector<std::string> each_once(const Fit& fit, Name name) {
 
 }  // namespace
 
-std::optional<FittedFile> times_beside(const TextFile& cluster, DataFiles& files) {
+void add_times_beside(std::vector<FittedFile>& made, const TextFile& cluster, DataFiles& files) {
   const std::string name = load_cluster(cluster).measured_collectives;
-  if (name.empty() || !is_path(name) || std::filesystem::path(name).is_absolute())
-    return std::nullopt;
+  if (name.empty() || !is_path(name) || std::filesystem::path(name).is_absolute()) return;
   const std::filesystem::path to = (std::filesystem::path("platforms") / name).lexically_normal();
   if (to.begin()->string() == "..")
     throw ValueError("measured_collectives of " + cluster.path.string() + ", '" + name +
                      "', lies too far from it to be copied: write its path from the root on");
   const TextFile& times = files.read(kCollectiveCurves, name, cluster.path.parent_path().string());
-  return FittedFile{to.string(), times.content};
+  const bool there = std::any_of(made.begin(), made.end(), [&](const FittedFile& other) {
+    return other.path == to.string() && other.content == times.content;
+  });
+  if (!there) made.push_back({to.string(), times.content});
 }
 
 std::vector<FittedFile> fitted_files(const Fit& fit, const std::string& fitted_on,
@@ -339,13 +341,8 @@ std::vector<FittedFile> fitted_files(const Fit& fit, const std::string& fitted_o
   for (const std::string& name : each_once(fit, [](const FitRow& row) { return row.run.cluster; }))
     if (writer.changes(name)) {
       made.push_back(writer.cluster(name, costs));
-      const std::string& folder = fit.rows.front()->run.folder;
-      if (auto times = is_path(name) ? times_beside(files.read(kClusters, name, folder), files)
-                                     : std::nullopt)
-        if (std::none_of(made.begin(), made.end(), [&](const FittedFile& other) {
-              return other.path == times->path && other.content == times->content;
-            }))
-          made.push_back(*std::move(times));
+      if (is_path(name))
+        add_times_beside(made, files.read(kClusters, name, fit.rows.front()->run.folder), files);
     }
   made.insert(made.end(), costs.begin(), costs.end());
   for (std::size_t i = 0; i < made.size(); ++i)

@@ -1,6 +1,5 @@
 // Writes the results of a fit as clusters and cost tables, which every command reads.
 #pragma once
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,10 +13,10 @@ struct FittedFile {
   std::string content;
 };
 
-/// The file of measured times that a cluster's file names by a relative path, at the same place
-/// beside the cluster's copy in platforms/; nullopt where there is none. Throws ValueError where
-/// that place lies outside.
-std::optional<FittedFile> times_beside(const TextFile& cluster, DataFiles& files);
+/// Adds the file of measured times that a cluster's file names by a relative path, if there is one,
+/// at the same place beside the cluster's copy in platforms/; clusters that share it, once. Throws
+/// ValueError where that place lies outside.
+void add_times_beside(std::vector<FittedFile>& made, const TextFile& cluster, DataFiles& files);
 
 /// `<cluster>-fitted.csv` of every cluster of the fit's runs, and `cost-<...>-fitted.csv` of every
 /// cost table that it corrected. Values that were not estimated stay as in the cluster's file or

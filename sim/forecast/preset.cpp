@@ -197,6 +197,10 @@ std::string schedule_words(const Scenario& scenario) {
 
 }  // namespace
 
+bool names_gpu(const Cluster& cluster) {
+  return !cluster.gpu.empty() || cluster.gpu_generation != GpuGeneration::Unknown;
+}
+
 const Device& gpu_of(const Cluster& cluster, const std::vector<Device>& devices) {
   if (!cluster.gpu.empty()) {
     if (const Device* named = device_meant(devices, cluster.gpu)) return *named;
@@ -234,11 +238,7 @@ Request request_of(const MeasuredRun& run, DataFiles& files, const std::string& 
   if (usual && usual->collective.empty()) return request;
   if (request.collective.empty()) request.collective = usual ? usual->collective : "nccl";
   if (request.payload) return request;
-  if (!request.sharding_given && request.sharding.kind == Sharding::None && usual &&
-      usual->sharding) {
-    request.sharding.kind = usual->sharding->kind;
-    request.sharding.hybrid = usual->sharding->hybrid;
-  }
+  if (usual) take_usual_sharding(request, *usual);
   if (request.trace.empty()) choose_trace(request, cluster_of(request, files), files);
   if (!run.costs.empty()) return request;
   request.costs.clear();

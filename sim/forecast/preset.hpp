@@ -36,6 +36,9 @@ Request with_defaults(Request request, DataFiles& files);
 /// SimGrid's. Throws as read_files does.
 Request request_of(const MeasuredRun& run, DataFiles& files, const std::string& stack = "");
 
+/// True if the cluster's file names its GPU, by itself or by its generation.
+bool names_gpu(const Cluster& cluster);
+
 /// The row of traces/devices.csv that the cluster's GPU has: by its name, else the usual one of its
 /// generation.
 const Device& gpu_of(const Cluster& cluster, const std::vector<Device>& devices);

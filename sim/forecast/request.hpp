@@ -82,8 +82,8 @@ struct Request : RequestNames, RequestValues, RunChoices {
 /// The values of `--collective`: the collectives of the table, "auto", and the rules of libraries.
 std::vector<std::string> collective_names();
 
-/// What a measured row says; where it says nothing, a Request's own defaults. `request_of` in
-/// preset.hpp fills those in.
+/// The request as a measured row says it, with a Request's own defaults in empty cells.
+/// `request_of` in preset.hpp fills these in.
 Request as_written(const MeasuredRun& run);
 
 /// The stack that the request names. Throws as read_files does.

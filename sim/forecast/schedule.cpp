@@ -93,6 +93,12 @@ Request fastest(const Request& request, const Engine& engine, DataFiles& files) 
   return *best;
 }
 
+void take_usual_sharding(Request& request, const UsualSchedule& usual) {
+  if (request.sharding_given || request.sharding.kind != Sharding::None || !usual.sharding) return;
+  request.sharding.kind = usual.sharding->kind;
+  request.sharding.hybrid = usual.sharding->hybrid;
+}
+
 Request with_usual_schedule(Request request, DataFiles& files) {
   if (request.stack.empty()) return request;
   const std::optional<UsualSchedule> usual = stack_of(request, files)->schedule;
@@ -100,10 +106,7 @@ Request with_usual_schedule(Request request, DataFiles& files) {
   if (request.collective.empty()) request.collective = usual->collective;
   if (!request.broadcast_buffers) request.broadcast_buffers = usual->buffers_broadcast;
   if (request.payload) return request;
-  if (!request.sharding_given && request.sharding.kind == Sharding::None && usual->sharding) {
-    request.sharding.kind = usual->sharding->kind;
-    request.sharding.hybrid = usual->sharding->hybrid;
-  }
+  take_usual_sharding(request, *usual);
   if (request.best_schedule) return request;
   if (!request.fusion_given) request.fusion = usual->fusion;
   if (!request.overlap_given) request.overlap = usual->overlap == UsualOverlap::Yes;

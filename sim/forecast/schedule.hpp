@@ -48,6 +48,9 @@ std::vector<Schedule> schedules_of(const Request& request, DataFiles& files);
 std::vector<Schedule> schedules_of(const Request& request, const Estimates& estimates,
                                    DataFiles& files);
 
+/// Gives the request its stack's sharding, unless somebody chose one.
+void take_usual_sharding(Request& request, const UsualSchedule& usual);
+
 /// The request with the usual schedule and collectives of its stack, where the request says nothing
 /// of its own.
 /// Throws as read_files does.

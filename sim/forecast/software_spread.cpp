@@ -401,7 +401,7 @@ double shared_scatter(const SoftwareSpread& one, const SoftwareSpread& other) {
 
 namespace {
 
-/// Where each of the two has made its choice.
+/// The interval where each of the two has made its choice.
 RatioInterval chosen_interval(const SoftwareSpread& one, const SoftwareSpread& other) {
   const Draws& scatter = deviations_of("scatter");
   const Draws& apart = deviations_of("scatter of the other run");

@@ -32,8 +32,7 @@ const Device* gpu_of_cluster(const Request& request, const std::vector<Device>& 
                              DataFiles& files) {
   try {
     const Cluster cluster = cluster_of(request, files);
-    const bool named = !cluster.gpu.empty() || cluster.gpu_generation != GpuGeneration::Unknown;
-    return named || request.others_trace ? &gpu_of(cluster, devices) : nullptr;
+    return names_gpu(cluster) || request.others_trace ? &gpu_of(cluster, devices) : nullptr;
   } catch (const ValueError&) {
     return nullptr;
   } catch (const DataError&) {

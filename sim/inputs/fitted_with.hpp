@@ -1,4 +1,4 @@
-// What a fitted cluster's file says of the fit in its comments: the content of the cost table that
+// Comments of a fitted cluster's file say two things of the fit: the content of the cost table that
 // belongs to it, so that an old one beside a new one is seen, and the library that chose the runs'
 // collectives, without which the fitted numbers mean something else.
 #pragma once
@@ -17,7 +17,7 @@ std::string fitted_with_line(const std::string& costs, const std::string& sha256
 std::vector<std::string> fitted_collective_lines(const std::string& collective,
                                                  const std::string& nccl);
 
-/// What these lines of a cluster's file say; "" where there are none.
+/// The values of these lines in a cluster's file; "" where there are none.
 struct FittedCollective {
   std::string collective;
   std::string nccl;

@@ -77,7 +77,6 @@ void note_memory(const Flags& flags, const std::vector<Request>& requests, DataF
     }
     const Scenario& scenario = *possible;
     const Cluster& cluster = scenario.cluster;
-    const bool named = !cluster.gpu.empty() || cluster.gpu_generation != GpuGeneration::Unknown;
     const Device& gpu = gpu_of(cluster, *devices);
     if (gpu.memory.count == 0 || needed <= usable_memory(gpu.memory)) continue;
     told.insert(run);
@@ -86,7 +85,7 @@ void note_memory(const Flags& flags, const std::vector<Request>& requests, DataF
     };
     flags.note(scenario.model->name + " at batch " + std::to_string(scenario.batch()) + " needs " +
                gigabytes(needed) + " GB of a GPU's " + gigabytes(gpu.memory) + " (" + gpu.name +
-               (named ? "; " : ", for the cluster names no GPU; ") +
+               (names_gpu(cluster) ? "; " : ", for the cluster names no GPU; ") +
                fixed(100 * kReservedMemory, 0) +
                " % are kept free): it does not fit; `gradcast decide` says what does");
   }

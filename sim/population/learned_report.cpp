@@ -205,7 +205,7 @@ std::vector<FittedFile> learned_files(const LearnedStack& learned, const std::st
                          ": they would be saved as one");
     const TextFile& cluster = files.read(kClusters, path.string());
     made.push_back({to, cluster.content});
-    if (auto times = times_beside(cluster, files)) made.push_back(*std::move(times));
+    add_times_beside(made, cluster, files);
   }
   Stack stack = learned.stack;
   stack.name = learned_name(measured);
