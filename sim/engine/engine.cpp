@@ -88,6 +88,54 @@ void require_few_or_alike(const Plan& plan, const Cluster& cluster, const World&
                    std::to_string(kMostAlikeRanks) + " where all are alike");
 }
 
+/// The collective of a step, which nothing else shares the network with.
+Plan alone(const Plan& plan, const PlanStep& step) {
+  Plan alone;
+  alone.rank_speeds.assign(plan.rank_speeds.size(), 1);
+  alone.steps.push_back({.kind = StepKind::Collective,
+                         .name = step.name,
+                         .collective = step.collective,
+                         .load = step.load,
+                         .groups = step.groups});
+  return alone;
+}
+
+Seconds end_of(const RunRecord& record) {
+  Seconds end{0};
+  for (const std::vector<Interval>& steps : record.steps) end = std::max(end, steps.back().end);
+  return end;
+}
+
+bool rests_on_measured_time(const PlanStep& step) {
+  return step.collective != nullptr && step.load.protocol.stretch != 1;
+}
+
+/// Measured times stretch a collective by the closed form's time. Messages one by one may take
+/// another, so here it is stretched until it takes the measured time, alone on the network.
+Plan as_measured(const Plan& plan, const Cluster& cluster, const Engine& engine) {
+  struct Known {
+    const PlanStep* step;
+    double factor;
+  };
+  std::vector<Known> known;
+  Plan measured = plan;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const PlanStep& step = plan.steps[i];
+    if (!rests_on_measured_time(step)) continue;
+    auto its = std::find_if(known.begin(), known.end(), [&](const Known& other) {
+      return other.step->collective == step.collective && other.step->load == step.load &&
+             other.step->groups == step.groups;
+    });
+    if (its == known.end()) {
+      const Plan one = alone(plan, step);
+      const Seconds wanted = end_of(run_analytic(one, cluster, {}, {}));
+      its = known.insert(known.end(), {&step, wanted / end_of(engine.play(one, cluster, {}, {}))});
+    }
+    measured.steps[i].load.protocol.stretch *= its->factor;
+  }
+  return measured;
+}
+
 }  // namespace
 
 RunRecord Engine::run(const Plan& plan, const Cluster& cluster, const World& world,
@@ -97,7 +145,12 @@ RunRecord Engine::run(const Plan& plan, const Cluster& cluster, const World& wor
   require_few_or_alike(plan, cluster, world);
   require_ordered(plan);
   require_targets(world, cluster);
-  return play(plan, cluster, world, observation);
+  if (play == run_analytic ||
+      std::none_of(plan.steps.begin(), plan.steps.end(), rests_on_measured_time))
+    return play(plan, cluster, world, observation);
+  const bool by_phases = !fluid.empty() && usual_grain(plan, cluster, world) == Grain::Fluid;
+  return play(as_measured(plan, cluster, by_phases ? *find_engine(fluid) : *this), cluster, world,
+              observation);
 }
 
 std::span<const Engine> all_engines() {

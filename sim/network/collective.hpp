@@ -67,6 +67,8 @@ struct CollectiveLoad {
   Bytes contribution(int rank) const {
     return contributions.empty() ? payload : contributions[static_cast<std::size_t>(rank)];
   }
+
+  friend bool operator==(const CollectiveLoad&, const CollectiveLoad&) = default;
 };
 
 struct Message {
