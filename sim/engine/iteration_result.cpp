@@ -82,6 +82,28 @@ Seconds& part_of(IterationResult& result, StepKind kind) {
   return result.update;
 }
 
+/// Factors that were learned from measured runs. The model's spares what one GPU alone computes.
+void stretch_by_factors(IterationResult& result, const Plan& plan) {
+  const Seconds compute = std::min(plan.compute, result.iteration);
+  const Seconds rest = result.iteration - compute;
+  const Seconds iteration = plan.kind_factor * (compute + plan.model_factor * rest);
+  const Seconds computing = result.forward + result.backward + result.update;
+  const Seconds spared = std::min(compute, computing);
+  const Seconds others = result.iteration - computing;
+  double on_computing = iteration / result.iteration;
+  double on_others = on_computing;
+  if (computing > Seconds{0} && others > Seconds{0}) {
+    on_computing =
+        plan.kind_factor * (spared + plan.model_factor * (computing - spared)) / computing;
+    on_others = (iteration - on_computing * computing) / others;
+  }
+  for (Seconds* part : {&result.forward, &result.backward, &result.update}) *part *= on_computing;
+  for (Seconds* part : {&result.encode, &result.communication, &result.exposed_communication,
+                        &result.decode, &result.overhead, &result.wait, &result.hidden_codec})
+    *part *= on_others;
+  result.iteration = iteration;
+}
+
 }  // namespace
 
 IterationResult summarize(const Plan& plan, const RunRecord& record) {
@@ -122,16 +144,8 @@ IterationResult summarize(const Plan& plan, const RunRecord& record) {
   result.communication = communicating.length();
   result.exposed_communication = communicating.common(idle).length();
   result.wait = idle.minus(communicating).length();
-  if ((plan.model_factor != 1 || plan.kind_factor != 1) && result.iteration > Seconds{0}) {
-    const Seconds compute = std::min(plan.compute, result.iteration);
-    const double longer = plan.kind_factor *
-                          (compute + plan.model_factor * (result.iteration - compute)) /
-                          result.iteration;
-    for (Seconds* part : {&result.iteration, &result.forward, &result.backward, &result.encode,
-                          &result.communication, &result.exposed_communication, &result.decode,
-                          &result.update, &result.overhead, &result.wait, &result.hidden_codec})
-      *part *= longer;
-  }
+  const bool learned = plan.model_factor != 1 || plan.kind_factor != 1;
+  if (learned && result.iteration > Seconds{0}) stretch_by_factors(result, plan);
   return result;
 }
 

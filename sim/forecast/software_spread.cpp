@@ -281,10 +281,10 @@ void know_measured_time(SoftwareSpread& spread, const Scenario& scenario) {
 constexpr double kLeastOfCompute = 0.97;
 
 /// 0 where nobody says one GPU's time: another lab's trace is a guess of the job's.
-double least_of(const Scenario& scenario, double compute) {
+double least_of(const Scenario& scenario, Seconds compute) {
   const bool stated =
       scenario.payload.count == 0 && scenario.trace->stated && scenario.cluster.compute_speed == 1;
-  return stated ? kLeastOfCompute * compute : 0;
+  return stated ? kLeastOfCompute * compute.count() : 0;
 }
 
 std::optional<std::size_t> joint_place(const SoftwareSpread& spread, const std::string& name) {
@@ -443,8 +443,9 @@ std::optional<SoftwareSpread> spread_of(const Scenario& scenario, const Plan& pl
   SoftwareSpread spread;
   spread.forecast = forecast.iteration.count();
   spread.group = scenario.cluster.name;
-  spread.compute = scenario.kind_factor * computed_in(scenario, forecast.iteration).count();
-  spread.least = least_of(scenario, spread.compute);
+  const Seconds computed = computed_in(scenario, forecast.iteration);
+  spread.compute = scenario.kind_factor * computed.count();
+  spread.least = least_of(scenario, computed);
   spread.discrepancy = stack->discrepancy;
   spread.discrepancy_below = stack->discrepancy_below;
   spread.scatter = stack->scatter * scatter_share(spread.compute / spread.forecast);

@@ -61,9 +61,12 @@ GpuGeneration generation_of(const std::string& device) {
   return GpuGeneration::Unknown;
 }
 
+/// A10, A10G, A30, A40 and RTX A4000 reach each other by PCIe, as cards named so do.
 bool has_nvlink(const std::string& device) {
-  return generation_of(device) != GpuGeneration::Unknown &&
-         device.find("PCI") == std::string::npos && device.find("A10 ") == std::string::npos;
+  const GpuGeneration generation = generation_of(device);
+  const auto has = [&](const char* word) { return device.find(word) != std::string::npos; };
+  if (generation == GpuGeneration::Ampere && !has("A100") && !has("A800")) return false;
+  return generation != GpuGeneration::Unknown && !has("PCI");
 }
 
 /// xGMI links as RCCL counts them (ROCm/rccl@08814b0, src/graph/topo.h): seven of 48 GB/s from each
@@ -120,7 +123,7 @@ std::string words_for_inside(const NetworkFacts& facts) {
   return "inferred from the matrix of nvidia-smi topo -m: " + std::to_string(*facts.nvlinks) +
          " NVLinks of " + number_to_text(nvlink_of(generation).value / 1e9) +
          " GB/s a GPU, as NCCL counts " +
-         (generation == GpuGeneration::Unknown ? "those before Hopper" : "those of such GPUs");
+         (generation == GpuGeneration::Unknown ? "those of unnamed GPUs" : "those of such GPUs");
 }
 
 NetworkFacts facts_in(const TextFile& file, const SaidLayout& said) {

@@ -43,6 +43,22 @@ TEST_CASE("each kind of step is counted as what it is", "[result]") {
   CHECK(ms(result.overhead) == Approx(0.7));
 }
 
+// Backward and update are what one GPU alone does, 2 s; 2 s between them are the model's.
+TEST_CASE("a factor on the model spares what one GPU alone computes", "[result]") {
+  Plan plan = small_plan(2);
+  plan.compute = Seconds{2};
+  plan.model_factor = 1.5;
+  plan.kind_factor = 0.9;
+  RunRecord record;
+  record.steps.assign(2, {interval(0, 1), interval(1, 3), interval(3, 4)});
+  const IterationResult result = summarize(plan, record);
+  CHECK(result.iteration.count() == Approx(0.9 * (2 + 1.5 * 2)));
+  CHECK(result.backward.count() == Approx(0.9));
+  CHECK(result.update.count() == Approx(0.9));
+  CHECK(result.exposed_communication.count() == Approx(0.9 * 1.5 * 2));
+  CHECK(parts(result).count() == Approx(result.iteration.count()));
+}
+
 // Layer by layer with overlap, dense: computing ends at 18 ms, communication runs from 12 to 36,
 // and what is not hidden is 18 to 36.
 TEST_CASE("communication is exposed where nothing is computed", "[result]") {

@@ -94,7 +94,7 @@ TEST_CASE("an NVLink has the rate of its GPU's generation, where a log names tha
   CHECK(beside("NVIDIA H100 80GB HBM3") == Approx(18 * 20.6e9));
   const Imported alone = network_of({alike(8, "NV18")});
   CHECK_THAT(join(alone.notes.inferred),
-             Contains("18 NVLinks of 20 GB/s a GPU, as NCCL counts those before Hopper"));
+             Contains("18 NVLinks of 20 GB/s a GPU, as NCCL counts those of unnamed GPUs"));
   CHECK(alone.cluster->cluster.intra.latency.count() == Approx(3.4e-6));  // a step over NVLink
 }
 

@@ -83,9 +83,10 @@ std::string headline(const IterationForecast& forecast, const Plan& plan, const 
   if (forecast.scaling_efficiency)
     add("scaling efficiency",
         fixed(100 * *forecast.scaling_efficiency, 1) + " %" +
-            (*forecast.scaling_efficiency > 1
-                 ? " (one GPU alone updates all parameters, here each updates its part only)"
-                 : ""));
+            (*forecast.scaling_efficiency <= 1 ? ""
+             : plan.kind_factor < 1
+                 ? " (the measured runs that the stack was learned from were as fast)"
+                 : " (one GPU alone updates all parameters, here each updates its part only)"));
   if (forecast.speedup_over_dense) {
     const auto speedup = forecast.verdict ? forecast.verdict->speedup : std::nullopt;
     add("speedup over dense",
