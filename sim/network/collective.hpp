@@ -36,6 +36,7 @@ struct Protocol {
   std::string_view name{};  // "LL", "LL128", "Simple"; "": none, and messages go as they are
   /// Bytes of link time for each byte of payload: 2 for LL, which sends a flag with every word.
   double link_time = 1;
+  double link_time_inside = 0;  // of messages inside a node, where it is another one; 0: the same
   Seconds begin{0};  // before the first message, if the collective's software takes less
   /// Added to the network's latency of a message between GPUs of a node, and between nodes.
   /// Negative where the cluster's figure is a step's already.
@@ -47,6 +48,10 @@ struct Protocol {
   bool in_lockstep = false;
   /// Factor on all of the collective's time, its software's part included: measured over modelled.
   double stretch = 1;
+
+  double link_time_of(bool same_node) const {
+    return same_node && link_time_inside > 0 ? link_time_inside : link_time;
+  }
 
   friend bool operator==(const Protocol&, const Protocol&) = default;
   friend auto operator<=>(const Protocol&, const Protocol&) = default;

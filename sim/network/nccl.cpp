@@ -25,21 +25,29 @@ double nvls_share(GpuGeneration gpu) { return gpu == GpuGeneration::Blackwell ? 
 /// A tree of switches reaches 5/6 of what its network does (src/graph/tuning.cc).
 constexpr double kNvlsTreeShare = 5. / 6;
 
-/// The bandwidth that the algorithm would have if its protocol cost nothing. All channels pass each
-/// GPU's links. If the NICs together are faster than these, NCCL counts on more than they carry.
+/// All channels pass each GPU's links.
+double carried_to_nics(const Cluster& cluster, const NcclMachine& machine) {
+  return machine.gpus_per_node == 1 ? INFINITY : cluster.intra.bandwidth.value;
+}
+
+/// The rate at which NCCL counts on bytes to leave a node. If the NICs together are faster than
+/// GPUs' links, NCCL counts on more than these carry.
+double counted_between(const Cluster& cluster, const NcclMachine& machine) {
+  if (machine.nodes == 1) return machine.channels * machine.inside.value;
+  return std::min(machine.channels * std::min(machine.inside, machine.between).value,
+                  carried_to_nics(cluster, machine));
+}
+
+/// The bandwidth that the algorithm would have if its protocol cost nothing.
 double link_bandwidth(const Cluster& cluster, const NcclMachine& machine,
                       const NcclEstimate& estimate, Outcome outcome) {
-  const double inside = machine.channels * machine.inside.value;
-  const int gpus = machine.gpus_per_node;
-  const double carried = machine.nodes == 1 || gpus == 1 ? INFINITY : cluster.intra.bandwidth.value;
-  const double between =
-      machine.nodes == 1
-          ? inside
-          : std::min(machine.channels * std::min(machine.inside, machine.between).value, carried);
+  const double between = counted_between(cluster, machine);
   if (estimate.algorithm == NcclAlgorithm::Ring)
     return between * machine.ranks() / ring_steps(outcome, machine.ranks());
   if (machine.nodes == 2)
-    return machine.gpus_per_node == 1 ? between : std::min(between, inside / 2);
+    return machine.gpus_per_node == 1
+               ? between
+               : std::min(between, machine.channels * machine.inside.value / 2);
   return between / 2;
 }
 
@@ -115,38 +123,55 @@ double collnet_link_time(const NcclMachine& machine, const NcclEstimate& estimat
   return std::max(1.0, machine.channels * machine.inside.value / 2 / estimate.bandwidth.value);
 }
 
+/// What bytes take on links, over what they would take there by themselves.
+struct LinkTimes {
+  double between = 1;  // and all there is on one node
+  double inside = 0;   // of several nodes, where it is another one
+};
+
 /// Bytes take the longer of what they take on the links and what NCCL estimates. `reached`: the
 /// part of its NICs' bandwidth that a node reaches. `walked`: what the first piece's way through a
 /// tree takes, over what all bytes take. NCCL's estimate holds it, so that it is walked only where
 /// less than the nominal rate is reached, or where the environment makes the pieces larger. RCCL's
 /// bandwidths were set to make choices: its bytes take what they and their flags take on the links.
-double link_time(const Cluster& cluster, const NcclMachine& machine, const NcclEstimate& estimate,
-                 Outcome outcome, double reached, double walked) {
+LinkTimes link_times(const Cluster& cluster, const NcclMachine& machine,
+                     const NcclEstimate& estimate, Outcome outcome, double reached, double walked) {
   const double flags = streams::flags_of(to_text(estimate.protocol));
-  if (machine.rccl != nullptr) return flags;
+  if (machine.rccl != nullptr) return {flags};
   switch (estimate.algorithm) {
     case NcclAlgorithm::Nvls:
-      return 1 / nvls_share(machine.gpu);
+      return {1 / nvls_share(machine.gpu)};
     case NcclAlgorithm::NvlsTree:
-      return 1 / kNvlsTreeShare;
+      return {1 / kNvlsTreeShare};
     case NcclAlgorithm::CollNetDirect:
     case NcclAlgorithm::CollNetChain:
-      return collnet_link_time(machine, estimate, outcome);
+      return {collnet_link_time(machine, estimate, outcome)};
     case NcclAlgorithm::Pat:
-      return std::max(1.0, reached / pat_share(machine.version));
+      return {std::max(1.0, reached / pat_share(machine.version))};
     case NcclAlgorithm::P2p:
-      return flags;
+      return {flags};
     case NcclAlgorithm::Ring:
     case NcclAlgorithm::Tree:
       break;
   }
-  const double estimated =
-      reached * link_bandwidth(cluster, machine, estimate, outcome) / estimate.bandwidth.value;
-  const bool waits = estimate.algorithm == NcclAlgorithm::Ring && machine.nodes == 1 &&
-                     machine.nvlink && estimate.protocol == NcclProtocol::Simple &&
-                     outcome != Outcome::Broadcast;
-  return std::max(flags, estimated - flags * walked) *
-         (waits ? last_copy(outcome, machine.ranks()) : 1);
+  const double links = link_bandwidth(cluster, machine, estimate, outcome);
+  const auto at_least_flags = [&](double time) { return std::max(flags, time - flags * walked); };
+  if (machine.nodes == 1) {
+    const bool waits = estimate.algorithm == NcclAlgorithm::Ring && machine.nvlink &&
+                       estimate.protocol == NcclProtocol::Simple && outcome != Outcome::Broadcast;
+    return {at_least_flags(links / estimate.bandwidth.value) *
+            (waits ? last_copy(outcome, machine.ranks()) : 1)};
+  }
+  // A part of what the links carry; and no more than GPUs pass on to the network, however fast it
+  // is.
+  const double of_links = reached * links / estimate.of_links.value;
+  const bool limited = estimate.bandwidth < estimate.of_links;
+  const double share = is_foreign(network_kind_of(cluster)) ? reached : cluster.nic_share;
+  const double there = std::min(machine.channels * share * cluster.nic.bandwidth.value,
+                                carried_to_nics(cluster, machine));
+  const double of_gpus =
+      limited ? there / counted_between(cluster, machine) * links / estimate.bandwidth.value : 0;
+  return {at_least_flags(std::max(of_links, of_gpus)), at_least_flags(of_links)};
 }
 
 Seconds above(Seconds latency, Seconds held) { return std::max(Seconds{0}, latency - held); }
@@ -170,7 +195,9 @@ Protocol protocol_of(const Cluster& cluster, const NcclMachine& machine,
                           link_bandwidth(cluster, machine, estimate, outcome);
     walked = (between + inside) / static_cast<double>(std::max<std::int64_t>(1, bytes.count));
   }
-  protocol.link_time = link_time(cluster, machine, estimate, outcome, reached, walked);
+  const LinkTimes times = link_times(cluster, machine, estimate, outcome, reached, walked);
+  protocol.link_time = times.between;
+  protocol.link_time_inside = times.inside;
   const bool is_pat = estimate.algorithm == NcclAlgorithm::Pat;
   protocol.begin = kLaunch + step.begin + (is_pat ? machine.ranks() : 0) * kPatOfPart;
   protocol.inside =

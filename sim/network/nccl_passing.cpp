@@ -54,8 +54,9 @@ std::vector<Phase> broadcast_phases(const RankLayout& layout, const CollectiveLo
   const int channels = nodes == 1 ? gpus : std::max(1, gpus - 1);
   const Bytes each{(load.payload.count + gpus - 1) / gpus};
   // The load's own step is the last one of the walk.
-  streams::append_walk(phases, layout, true, between == 0 ? inside - 1 : inside,
-                       streams::alone(std::min(each, piece.inside), load.protocol) * channels);
+  streams::append_walk(
+      phases, layout, true, between == 0 ? inside - 1 : inside,
+      streams::alone(std::min(each, piece.inside), load.protocol, true) * channels);
   streams::append_walk(phases, layout, false, between - 1,
                        streams::alone(std::min(each, piece.between), load.protocol));
   phases.push_back(chains(layout, load.payload, load.root));

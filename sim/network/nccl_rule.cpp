@@ -82,8 +82,14 @@ double bus_of(const NcclMachine& machine) {
   return bus_of(machine, machine.nodes <= 2 ? machine.inside : machine.between);
 }
 
+/// Whether an estimate counts what a GPU passes on at most, however fast its links are.
+enum class Limits { Counted, Left };
+
 double ring_bandwidth(const NcclMachine& machine, Outcome outcome, NcclProtocol protocol,
-                      Bytes bytes) {
+                      Bytes bytes, Limits limits) {
+  const auto at_most = [limits](double bus, double most) {
+    return limits == Limits::Counted ? std::min(bus, most) : bus;
+  };
   // A ring crosses the network at every node, so that its speed is the network's on two as well.
   const BytesPerSecond channel =
       machine.nodes == 1 ? machine.inside : std::min(machine.inside, machine.between);
@@ -93,27 +99,31 @@ double ring_bandwidth(const NcclMachine& machine, Outcome outcome, NcclProtocol 
     bus *= rccl_share(machine, NcclAlgorithm::Ring, protocol, outcome, bytes);
   } else if (protocol == NcclProtocol::LL) {
     const bool fourth = machine.nodes > 1 || outcome == Outcome::AllReduced;
-    bus = since(machine.version, 21) ? std::min(most_ll(machine), bus / 2) : bus / (fourth ? 4 : 3);
+    bus = since(machine.version, 21) ? at_most(bus / 2, most_ll(machine)) : bus / (fourth ? 4 : 3);
   } else if (protocol == NcclProtocol::LL128) {
     const bool narrow = !since(machine.version, 23) && machine.gpus_per_node < 2;
     bus =
-        std::min((narrow ? .7 : .92) * bus, machine.channels * kRing128OfChannel[row(machine.gpu)]);
+        at_most((narrow ? .7 : .92) * bus, machine.channels * kRing128OfChannel[row(machine.gpu)]);
   }
   return bus * machine.ranks() / ring_steps(outcome, machine.ranks());
 }
 
-double tree_bandwidth(const NcclMachine& machine, NcclProtocol protocol, Bytes bytes) {
+double tree_bandwidth(const NcclMachine& machine, NcclProtocol protocol, Bytes bytes,
+                      Limits limits) {
+  const auto at_most = [limits](double bus, double most) {
+    return limits == Limits::Counted ? std::min(bus, most) : bus;
+  };
   if (machine.rccl != nullptr)
     return bus_of(machine) / 2 *
            rccl_share(machine, NcclAlgorithm::Tree, protocol, Outcome::AllReduced, bytes);
   const std::size_t gpu = row(machine.gpu);
   const std::size_t nodes = column(machine.nodes);
-  double bus = std::min(.92 * bus_of(machine), machine.channels * kTreeOfChannel[gpu][nodes]);
+  double bus = at_most(.92 * bus_of(machine), machine.channels * kTreeOfChannel[gpu][nodes]);
   if (protocol == NcclProtocol::LL)
-    bus = std::min(bus / 3.8, most_ll(machine));
+    bus = at_most(bus / 3.8, most_ll(machine));
   else if (protocol == NcclProtocol::LL128)
-    bus = std::min(bus * (machine.nodes == 1 ? 7. / 9 : 120. / 128),
-                   machine.channels * kTree128OfChannel[gpu][nodes]);
+    bus = at_most(bus * (machine.nodes == 1 ? 7. / 9 : 120. / 128),
+                  machine.channels * kTree128OfChannel[gpu][nodes]);
   if (machine.plain_trees && since(machine.version, 18)) bus *= .85;
   return bus / 2 * tree_correction(protocol, bytes);
 }
@@ -159,12 +169,12 @@ double collnet_bandwidth(const NcclMachine& machine, NcclAlgorithm algorithm, Ou
 }
 
 double bandwidth_of(const NcclMachine& machine, NcclAlgorithm algorithm, NcclProtocol protocol,
-                    Outcome outcome, Bytes bytes) {
+                    Outcome outcome, Bytes bytes, Limits limits) {
   switch (algorithm) {
     case NcclAlgorithm::Tree:
-      return tree_bandwidth(machine, protocol, bytes);
+      return tree_bandwidth(machine, protocol, bytes, limits);
     case NcclAlgorithm::Ring:
-      return ring_bandwidth(machine, outcome, protocol, bytes);
+      return ring_bandwidth(machine, outcome, protocol, bytes, limits);
     case NcclAlgorithm::Nvls:
     case NcclAlgorithm::NvlsTree:
       return nvls_bandwidth(machine, algorithm, outcome);
@@ -379,10 +389,14 @@ std::vector<NcclEstimate> nccl_estimates(const NcclMachine& machine, Outcome out
           !is_allowed(machine.settings, algorithm, protocol, outcome))
         continue;
       const Seconds latency{1e-6 * latency_of(machine, algorithm, protocol, outcome, bytes)};
-      const BytesPerSecond bandwidth{1e9 *
-                                     bandwidth_of(machine, algorithm, protocol, outcome, bytes)};
+      const auto by = [&](Limits limits) {
+        return BytesPerSecond{1e9 *
+                              bandwidth_of(machine, algorithm, protocol, outcome, bytes, limits)};
+      };
+      const BytesPerSecond bandwidth = by(Limits::Counted);
       if (!(bandwidth.value > 0)) continue;
-      all.push_back({algorithm, protocol, latency, bandwidth, latency + bytes / bandwidth});
+      all.push_back(
+          {algorithm, protocol, latency, bandwidth, latency + bytes / bandwidth, by(Limits::Left)});
     }
   if (all.empty())
     throw ValueError("'" + machine.settings.text +

@@ -75,6 +75,8 @@ struct NcclEstimate {
   Seconds latency{0};
   BytesPerSecond bandwidth{};
   Seconds time{0};
+  /// The bandwidth if GPUs passed on as much as their links carry.
+  BytesPerSecond of_links{};
 };
 
 /// NCCL's estimates for a collective of `bytes` (all-reduce: the buffer; all-gather and

@@ -36,10 +36,10 @@ inline double flags_of(std::string_view protocol) {
 
 /// A piece on its way with the flags that it needs, and no more: what a protocol reaches below that
 /// it loses where all pieces are on their way.
-inline Bytes alone(Bytes piece, const Protocol& protocol) {
+inline Bytes alone(Bytes piece, const Protocol& protocol, bool inside = false) {
   const double flags = flags_of(protocol.name);
-  return {
-      std::llround(static_cast<double>(piece.count) * flags / std::max(flags, protocol.link_time))};
+  return {std::llround(static_cast<double>(piece.count) * flags /
+                       std::max(flags, protocol.link_time_of(inside)))};
 }
 
 }  // namespace gradcast::streams

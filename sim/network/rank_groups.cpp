@@ -113,21 +113,35 @@ void require_side_by_side(const Kinds& kinds, const Collective& collective,
 constexpr Seconds kAllLatency{1e9};
 
 /// The phases as the protocol sends them.
-std::vector<Phase> in_protocol(std::vector<Phase> phases, const Protocol& protocol) {
+std::vector<Phase> in_protocol(std::vector<Phase> phases, const Protocol& protocol,
+                               const RankLayout& layout) {
   if (protocol.name.empty() && protocol.stretch == 1) return phases;
-  const double link_time = protocol.stretch * protocol.link_time;
-  const auto sent = [link_time](Bytes payload) {
+  const double inside = protocol.stretch * protocol.link_time_of(true);
+  const double between = protocol.stretch * protocol.link_time_of(false);
+  std::vector<int> node_of;
+  for (int node = 0; node < layout.nodes(); ++node)
+    node_of.insert(node_of.end(), static_cast<std::size_t>(layout.gpus_of(node)), node);
+  const auto link_time = [&](const Message& message) {
+    const auto node = [&](int rank) { return node_of[static_cast<std::size_t>(rank)]; };
+    return node(message.from) == node(message.to) ? inside : between;
+  };
+  const auto sent = [](Bytes payload, double link_time) {
     return Bytes{std::llround(link_time * static_cast<double>(payload.count))};
   };
   for (Phase& phase : phases) {
     phase.protocol = protocol;
     phase.lockstep = phase.lockstep || protocol.in_lockstep;
     if (phase.follows_walk) phase.protocol.inside = phase.protocol.between = -kAllLatency;
-    if (link_time == 1) continue;
-    for (Message& message : phase.messages) message.bytes = sent(message.bytes);
+    if (inside == 1 && between == 1) continue;
+    std::vector<double> link_times;
+    for (Message& message : phase.messages) {
+      link_times.push_back(link_time(message));
+      message.bytes = sent(message.bytes, link_times.back());
+    }
     if (phase.size)
-      phase.size = [sent, payload = std::move(phase.size)](std::size_t message, int round) {
-        return sent(payload(message, round));
+      phase.size = [sent, link_times = std::move(link_times), payload = std::move(phase.size)](
+                       std::size_t message, int round) {
+        return sent(payload(message, round), link_times[message]);
       };
     phase.sum.reset();
   }
@@ -210,7 +224,7 @@ std::vector<Phase> phases_in(const RankGroups& asked, const Collective& collecti
                              const RankLayout& layout, const CollectiveLoad& load) {
   const RankGroups groups = groups_among(layout.ranks(), asked);
   if (groups.length == layout.ranks())
-    return in_protocol(collective.phases(layout, load), load.protocol);
+    return in_protocol(collective.phases(layout, load), load.protocol, layout);
   const Kinds kinds = kinds_of(groups, collective, layout, load);
   require_side_by_side(kinds, collective, groups);
   const int count = layout.ranks() / groups.length;
@@ -225,7 +239,7 @@ std::vector<Phase> phases_in(const RankGroups& asked, const Collective& collecti
     phases.back().rotational = inside_nodes || (fits && (*kinds.phases.front())[number].rotational);
     phases.back().turning_ranks = inside_nodes ? layout.gpus_of(0) : groups.block();
   }
-  return in_protocol(std::move(phases), load.protocol);
+  return in_protocol(std::move(phases), load.protocol, layout);
 }
 
 }  // namespace gradcast

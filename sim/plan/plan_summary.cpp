@@ -52,9 +52,12 @@ double sent_bytes_per_rank(const Plan& plan, const Cluster& cluster) {
   for (const PlanStep& step : plan.steps) {
     if (step.kind != StepKind::Collective) continue;
     const auto [at, added] = known.try_emplace(phases_key(step), 0);
-    if (added)
+    if (added) {
+      CollectiveLoad load = step.load;
+      load.protocol.link_time = load.protocol.link_time_inside = load.protocol.stretch = 1;
       at->second = static_cast<double>(
-          bytes_in(phases_in(step.groups, *step.collective, layout, step.load)).count);
+          bytes_in(phases_in(step.groups, *step.collective, layout, load)).count);
+    }
     sum += at->second;
   }
   return sum / plan.ranks();
