@@ -34,12 +34,8 @@ std::string link_words(const Cluster& cluster) {
 /// Whether a run fits in a GPU's usable memory: "yes", "no", or null if that is not known.
 Json fits(const Decision& decision, Bytes memory) {
   if (!decision.usable) return {};
-  if (memory > *decision.usable) return "no";
+  if (exceeds_memory(decision, memory)) return "no";
   return decision.memory.activations_known ? Json("yes") : Json();
-}
-
-bool does_not_fit(const Decision& decision, const WeighedOption& weighed) {
-  return fits(decision, weighed.forecast.memory) == "no";
 }
 
 std::string memory_words(const Decision& decision) {
@@ -93,10 +89,11 @@ constexpr std::string_view kHere = " on this cluster";
 /// still say something.
 std::string verdict_words(const Decision& decision, const WeighedOption& weighed) {
   const bool today_fits = decision.usable && decision.memory.total() <= *decision.usable;
-  if (today_fits && does_not_fit(decision, weighed)) return "does not fit in memory";
+  if (today_fits && exceeds_memory(decision, weighed.forecast.memory))
+    return "does not fit in memory";
   std::string words = words_of(weighed.verdict);
   if (words.ends_with(kHere)) words.resize(words.size() - kHere.size());
-  if (does_not_fit(decision, weighed))
+  if (exceeds_memory(decision, weighed.forecast.memory))
     words += "; does not fit in memory";
   else if (weighed.option.change == Change::Batch && !decision.memory.activations_known)
     words += "; if activations fit";
@@ -110,7 +107,8 @@ std::string pays_words(const Decision& decision) {
   std::vector<std::string> pays_not;
   std::size_t open = 0;
   for (const WeighedOption& each : decision.ranked) {
-    if (each.option.change == Change::Nodes || does_not_fit(decision, each)) continue;
+    if (each.option.change == Change::Nodes || exceeds_memory(decision, each.forecast.memory))
+      continue;
     if (each.verdict.pays == Pays::CannotBeTold)
       ++open;
     else

@@ -91,7 +91,7 @@ std::optional<int> batch_that_fits(const Decision& decision) {
 /// The largest batches, but today's own and one that another option has already.
 void add_fitting(std::vector<Option>& options, const Decision& decision) {
   for (const FittingBatch& way : decision.fitting) {
-    if (way.with.empty() && way.batch == decision.now.batch()) continue;
+    if (way.batch == decision.now.batch()) continue;  // the option without a batch says it
     if (std::none_of(options.begin(), options.end(),
                      [&](const Option& other) { return other.flags == way.option.flags; }))
       options.push_back(way.option);
@@ -99,6 +99,10 @@ void add_fitting(std::vector<Option>& options, const Decision& decision) {
 }
 
 }  // namespace
+
+bool exceeds_memory(const Decision& decision, Bytes memory) {
+  return decision.usable && memory > *decision.usable;
+}
 
 std::string_view to_text(Bound bound) {
   switch (bound) {

@@ -50,6 +50,9 @@ struct Decision {
   std::vector<FittingBatch> fitting{};  // the largest batches
 };
 
+/// Whether a run is known not to fit in a GPU's usable memory.
+bool exceeds_memory(const Decision& decision, Bytes memory);
+
 /// The limit of today's run.
 enum class Bound { Compute, Communication, Software, Memory };
 

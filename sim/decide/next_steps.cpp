@@ -75,9 +75,14 @@ std::vector<std::string> step_for(const Decision& decision, const Option& option
 std::vector<std::string> next_steps(const Decision& decision,
                                     const std::vector<std::string>& arguments) {
   std::vector<std::string> steps;
+  const auto possible = [&](const WeighedOption& weighed) {
+    return !exceeds_memory(decision, weighed.forecast.memory);
+  };
+  const bool some = std::any_of(decision.ranked.begin(), decision.ranked.end(), possible);
   for (const WeighedOption& weighed : decision.ranked) {
     if (steps.size() == kMostSteps) break;
     if (weighed.option.change == Change::Nodes) continue;  // their number is a question of money
+    if (some && !possible(weighed)) continue;
     std::string line;
     for (const std::string& word : step_for(decision, weighed.option, arguments))
       line += (line.empty() ? "" : " ") + shell_word(word);

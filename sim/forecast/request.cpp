@@ -186,6 +186,14 @@ Cluster changed_cluster(const Request& request, const TextFile& file, DataFiles&
       throw ValueError(property.name + ": " + error.what());
     }
   }
+  const auto changes = [&](std::string_view name) {
+    return std::any_of(request.changed.begin(), request.changed.end(),
+                       [&](const ClusterProperty& property) { return property.name == name; });
+  };
+  // Another GPU in the place of the file's is of its own generation.
+  if (const GpuGeneration its = generation_named(cluster.gpu);
+      changes("gpu") && !changes("gpu_generation") && its != GpuGeneration::Unknown)
+    cluster.gpu_generation = its;
   require_possible(cluster);
   return cluster;
 }

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "kernels/bench/device_slug.hpp"
 #include "sim/base/error.hpp"
 #include "sim/base/text.hpp"
 #include "sim/base/units.hpp"
@@ -111,8 +112,24 @@ NetworkKind network_kind_of(const Cluster& cluster) {
   return cluster.nic.latency >= kLeastOfTcp ? NetworkKind::Tcp : NetworkKind::InfiniBand;
 }
 
+GpuGeneration generation_named(const std::string& gpu) {
+  constexpr std::pair<std::string_view, GpuGeneration> kNamed[] = {
+      {"v100", GpuGeneration::Volta},   {"a100", GpuGeneration::Ampere},
+      {"a10", GpuGeneration::Ampere},   {"rtx-3090", GpuGeneration::Ampere},
+      {"h100", GpuGeneration::Hopper},  {"h200", GpuGeneration::Hopper},
+      {"h20", GpuGeneration::Hopper},   {"b200", GpuGeneration::Blackwell},
+      {"mi250x", GpuGeneration::Cdna2}, {"mi300x", GpuGeneration::Cdna3},
+      {"mi355x", GpuGeneration::Cdna4}};
+  const std::string slug = device_slug(gpu);
+  const auto its = std::find_if(std::begin(kNamed), std::end(kNamed),
+                                [&](const auto& named) { return slug.starts_with(named.first); });
+  return its == std::end(kNamed) ? GpuGeneration::Unknown : its->second;
+}
+
 GpuGeneration gpu_generation_of(const Cluster& cluster) {
   if (cluster.gpu_generation != GpuGeneration::Unknown) return cluster.gpu_generation;
+  if (const GpuGeneration named = generation_named(cluster.gpu); named != GpuGeneration::Unknown)
+    return named;
   const double inside = cluster.intra.bandwidth.value;
   if (inside >= 600e9) return GpuGeneration::Blackwell;
   if (inside >= 300e9) return GpuGeneration::Hopper;

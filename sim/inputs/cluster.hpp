@@ -206,9 +206,13 @@ BytesPerSecond socket_rate(BytesPerSecond nic);
 /// host's TCP, and a lower one InfiniBand.
 NetworkKind network_kind_of(const Cluster& cluster);
 
-/// The cluster's generation of GPUs. If its file does not say, it is one of NVIDIA's and follows
-/// from the bandwidth inside nodes: NVLink doubled with each generation, and below 200 GB/s stands
-/// Volta.
+/// The generation of a GPU by its name, like "a100-80gb"; Unknown for one that NCCL's tables have
+/// no row for.
+GpuGeneration generation_named(const std::string& gpu);
+
+/// The cluster's generation of GPUs. If its file does not say, its GPU's name does. If neither
+/// does, it is one of NVIDIA's and follows from the bandwidth inside nodes: NVLink doubled with
+/// each generation, and below 200 GB/s stands Volta.
 GpuGeneration gpu_generation_of(const Cluster& cluster);
 
 /// Most ranks of a run whose ranks differ in nodes, speed or events. The memory of a run grows with

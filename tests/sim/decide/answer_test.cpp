@@ -129,3 +129,17 @@ TEST_CASE("next steps repeat the run's flags, quoted, and replace those of the o
         std::vector{"gradcast sweep" + run + " --batch 128 --nic-bandwidth 9.43Gbps,18.86Gbps"});
   CHECK(only(Change::Nodes).empty());
 }
+
+TEST_CASE("next steps name no run that does not fit, where another one does", "[decide]") {
+  Decision decision = decided(asked_for("resnet-50", "10gbe"));
+  const std::vector<std::string> asked = {"gradcast", "decide", "--model", "resnet-50"};
+  std::erase_if(decision.ranked,
+                [](const auto& each) { return each.option.change == Change::Nodes; });
+  REQUIRE(decision.ranked.size() > 2);
+  decision.ranked.resize(3);
+  decision.usable = Bytes{1000};
+  for (WeighedOption& each : decision.ranked) each.forecast.memory = Bytes{1001};
+  CHECK(next_steps(decision, asked).size() == 2);  // today's run does not fit either
+  decision.ranked[2].forecast.memory = Bytes{1000};
+  CHECK(next_steps(decision, asked).size() == 1);
+}

@@ -199,6 +199,9 @@ TEST_CASE("a cluster's own GPU says how fast it is, where its generation does no
   CHECK(speed("resnet-50", "rtx-4090-8gpu") == Approx(1.12));
   CHECK(speed("resnet-50", "dgx-a100") == Approx(2.27));
   CHECK(speed("gpt2-xl", "dgx-h100", "NVIDIA H100 PCIe") == Approx(2000. / 3350).margin(1e-3));
+  // Another generation's GPU has its own trace: a DGX A100 with H100s is no A100 at 1.64 times.
+  CHECK(speed("gpt2-xl", "dgx-a100", "h100-sxm") == 1);
+  CHECK(speed("gpt2-xl", "dgx-h100", "a100-80gb") == 1);
   CHECK_THROWS_WITH(speed("gpt2-xl", "dgx-h100", "rtx-4900"),
                     Contains("gpu 'rtx-4900' is none of traces/devices.csv") &&
                         Contains("did you mean 'rtx-4090'"));
