@@ -111,7 +111,9 @@ char* CsvReader::next_line() {
     text_ = rest_.substr(0, end);
     rest_.remove_prefix(std::min(end + 1, rest_.size()));
     if (text_.ends_with('\r')) text_.pop_back();
-    if (!NoRow::is_comment(text_.c_str())) return text_.data();
+    // A spreadsheet leaves commas where rows were deleted.
+    const bool empty = text_.find_first_not_of(", \t") == std::string::npos;
+    if (!empty && !NoRow::is_comment(text_.c_str())) return text_.data();
   }
   return nullptr;
 }
@@ -145,6 +147,8 @@ void CsvReader::read_header() {
       constexpr std::size_t kShown = 63;
       if (name.find(';') != std::string::npos)
         throw failure("the header has ';' between its columns: write commas, as in CSV");
+      if (name.find('\t') != std::string::npos)
+        throw failure("the header has tabs between its columns: write commas, as in CSV");
       if (name.empty()) throw failure("a column has no name: is there a comma too many?");
       name.resize(std::min(name.size(), kShown));
       throw failure("unknown column '" + name + "'" + did_you_mean(name, columns_) +

@@ -35,7 +35,8 @@ std::string csv_comments(const std::vector<std::string>& lines);
 std::string csv_line(const std::vector<std::string>& fields);
 
 /// Reads a file row by row. The first `required` of the columns must be there; the others may be
-/// missing, and then read as "". A column that is not among them is refused.
+/// missing, and then read as "". A column that is not among them is refused. Rows whose cells are
+/// all empty are skipped.
 class CsvReader {
  public:
   CsvReader(const TextFile& file, std::span<const char* const> columns, std::size_t required);
@@ -73,7 +74,8 @@ class CsvReader {
 
  private:
   void read_header();
-  /// Copies the next line that is no comment and not empty to text_. nullptr at the end.
+  /// Copies the next line that is no comment and has a cell that is not empty to text_. nullptr at
+  /// the end.
   char* next_line();
   /// Cuts a field off the line; `rest` is nullptr behind the last. Throws DataError.
   std::string_view next_field(char*& rest) const;

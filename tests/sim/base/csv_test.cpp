@@ -41,12 +41,18 @@ TEST_CASE("comments, empty lines, quotes, blanks and line ends are read as RFC 4
   CHECK(read("\xEF\xBB\xBFname,count\n a , 1\n") == Rows{{"a", "1", ""}});
 }
 
+TEST_CASE("rows whose cells are all empty are skipped, as spreadsheets leave them", "[csv]") {
+  CHECK(read("name,count,note\n,,\na,1,x\n , ,\t\n,,,,\n") == Rows{{"a", "1", "x"}});
+  CHECK_THROWS_WITH(read("name,count,note\na,1,x\n,,x\n"), Contains("some.csv:3: column 'count'"));
+}
+
 TEST_CASE("every complaint names file and line, what was found and what would be right", "[csv]") {
   CHECK_THROWS_WITH(read("name,note\na,x\n"),
                     Contains("some.csv:1: the header lacks the column 'count'"));
   CHECK_THROWS_WITH(read("name,count,notes\n"),
                     Contains("unknown column 'notes'; did you mean 'note'?"));
   CHECK_THROWS_WITH(read("name;count;note\n"), Contains("some.csv:1: the header has ';'"));
+  CHECK_THROWS_WITH(read("name\tcount\tnote\n"), Contains("some.csv:1: the header has tabs"));
   CHECK_THROWS_WITH(read("name,count,\n"), Contains("some.csv:1: a column has no name"));
   CHECK_THROWS_WITH(read("name,count,name\n"), Contains("'name' stands twice"));
   CHECK_THROWS_WITH(read("name,count\na,1\nb\n"), Contains("some.csv:3: fewer fields"));

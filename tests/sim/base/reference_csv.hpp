@@ -93,7 +93,7 @@ inline std::optional<std::string_view> ReferenceCsvReader::next_line() {
     std::string_view line = rest_.substr(0, end);
     rest_.remove_prefix(std::min(end + 1, rest_.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
-    if (!line.starts_with('#') && line.find_first_not_of(" \t") != std::string_view::npos)
+    if (!line.starts_with('#') && line.find_first_not_of(", \t") != std::string_view::npos)
       return line;
   }
   return std::nullopt;
@@ -120,6 +120,8 @@ inline void ReferenceCsvReader::read_header() {
       constexpr std::size_t kShown = 63;
       if (name.find(';') != std::string::npos)
         throw failure("the header has ';' between its columns: write commas, as in CSV");
+      if (name.find('\t') != std::string::npos)
+        throw failure("the header has tabs between its columns: write commas, as in CSV");
       if (name.empty()) throw failure("a column has no name: is there a comma too many?");
       name.resize(std::min(name.size(), kShown));
       throw failure("unknown column '" + name + "'" + did_you_mean(name, columns_) +
