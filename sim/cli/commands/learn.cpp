@@ -152,6 +152,8 @@ std::vector<std::string> cells_left_open(const std::vector<FitRow>& rows) {
 
 /// Two measurements of one GPU's work may lie apart, most of all on a busy machine.
 constexpr double kFasterThanAlone = 0.5;
+/// Two of the same work and batch differ by less.
+constexpr double kAsFastAsAlone = 0.97;
 
 void require_learnable(const MeasuredRuns& measured, const std::vector<FitRow>& rows) {
   const Engine& analytic = *find_engine("analytic");
@@ -185,6 +187,12 @@ void note_doubts(const Flags& flags, const Stack& prior, const std::vector<FitRo
     if (known && std::find(twice.begin(), twice.end(), row.run.source) == twice.end())
       twice.push_back(row.run.source);
   }
+  for (const FitRow& row : rows)
+    if (row.run.iteration < row.run.compute * kAsFastAsAlone)
+      flags.note("line " + std::to_string(row.run.line) + ": iteration_seconds " +
+                 number_to_text(row.run.iteration.count()) + " is less than compute_seconds " +
+                 number_to_text(row.run.compute.count()) +
+                 ", and no run is faster than its GPUs alone: are both of the same batch per GPU?");
   if (clusters.size() > 1)
     flags.note("the runs are of " + std::to_string(clusters.size()) + " clusters (" +
                join(clusters) + "): what is learned is what they have in common");

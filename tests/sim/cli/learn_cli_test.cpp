@@ -218,6 +218,16 @@ TEST_CASE("learn tells runs apart that differ in their schedule alone", "[cli][l
                  Contains("resnet-50, 2x4, merged, after backward"));
 }
 
+// 0.12 s are 0.7 of the 0.17 s that one GPU alone takes.
+TEST_CASE("learn asks about a run that is faster than its GPUs alone", "[cli][learn]") {
+  const Lab lab(three() + row("2", "0.12"));
+  CHECK_THAT(gradcast_with({"learn", lab.runs}).err,
+             Contains("line 5: iteration_seconds 0.12 is less than compute_seconds 0.17, and no "
+                      "run is faster than its GPUs alone"));
+  const Lab fine(three());
+  CHECK_THAT(gradcast_with({"learn", fine.runs}).err, !Contains("faster than its GPUs"));
+}
+
 // Milliseconds where seconds belong.
 TEST_CASE("learn says which terms went far from what is known", "[cli][learn]") {
   const Lab slip(row("1", "185") + row("2", "190"));
