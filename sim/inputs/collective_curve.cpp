@@ -1,6 +1,8 @@
 #include "sim/inputs/collective_curve.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 #include <tuple>
 
 #include "sim/base/csv.hpp"
@@ -12,8 +14,11 @@
 namespace gradcast {
 namespace {
 
-constexpr std::array kCurveColumns = {"collective", "nodes",   "gpus_per_node",
-                                      "bytes",      "library", "seconds"};
+constexpr std::array kCurveColumns = {"collective", "nodes",   "gpus_per_node", "bytes",
+                                      "library",    "seconds", "deviation"};
+constexpr std::size_t kRequiredOfCurve = kCurveColumns.size() - 1;
+/// A factor of 20,000 between times of one case.
+constexpr double kMostDeviation = 10;
 /// Nobody's logs have so many: 30 sizes of nine collectives on ten numbers of nodes are 2,700.
 constexpr std::size_t kMostMeasuredTimes = 100'000;
 
@@ -41,6 +46,17 @@ std::string parse_curve_library(std::string_view text) {
                    "or gloo");
 }
 
+/// Standard deviation of the logarithms of times of one case.
+double deviation_of(std::span<const CurvePoint> points) {
+  double sum = 0, squares = 0;
+  for (const CurvePoint& point : points) sum += std::log(point.seconds.count());
+  const double mean = sum / static_cast<double>(points.size());
+  for (const CurvePoint& point : points)
+    squares += std::pow(std::log(point.seconds.count()) - mean, 2);
+  return std::min(kMostDeviation,
+                  rounded_to(3, std::sqrt(squares / static_cast<double>(points.size()))));
+}
+
 }  // namespace
 
 bool is_version(std::string_view text) {
@@ -64,13 +80,14 @@ CollectiveCurve curve_of(std::vector<CurvePoint> points) {
     const auto count = last - first;
     curve.push_back(first[count / 2]);
     curve.back().seconds = (first[(count - 1) / 2].seconds + first[count / 2].seconds) / 2;
+    if (count > 1) curve.back().deviation = deviation_of({first, last});
     first = last;
   }
   return curve;
 }
 
 CollectiveCurve load_collective_curve(const TextFile& file) {
-  CsvReader rows(file, kCurveColumns);
+  CsvReader rows(file, kCurveColumns, kRequiredOfCurve);
   std::vector<CurvePoint> points;
   while (rows.next()) {
     CurvePoint point;
@@ -89,6 +106,8 @@ CollectiveCurve load_collective_curve(const TextFile& file) {
     point.bytes = Bytes{rows.integer("bytes", 1, std::int64_t{1} << 50)};
     point.library = rows.value("library", parse_curve_library);
     point.seconds = Seconds{rows.number("seconds", kShortestMeasuredSeconds, kLongestSeconds)};
+    if (!rows.text("deviation").empty())
+      point.deviation = rows.number("deviation", 0, kMostDeviation);
     points.push_back(std::move(point));
     if (points.size() > kMostMeasuredTimes)
       throw rows.failure("more than " + std::to_string(kMostMeasuredTimes) + " measured times");
@@ -104,12 +123,22 @@ CollectiveCurve load_collective_curve(const TextFile& file) {
 
 std::string collective_curve_csv(const CollectiveCurve& curve,
                                  const std::vector<std::string>& provenance) {
+  const bool repeated = std::any_of(curve.begin(), curve.end(),
+                                    [](const CurvePoint& point) { return point.deviation > 0; });
+  const auto columns = static_cast<std::ptrdiff_t>(kRequiredOfCurve + (repeated ? 1 : 0));
   std::string text =
-      csv_comments(provenance) + csv_line({kCurveColumns.begin(), kCurveColumns.end()});
-  for (const CurvePoint& point : curve)
-    text += csv_line({point.collective, std::to_string(point.nodes),
-                      std::to_string(point.gpus_per_node), std::to_string(point.bytes.count),
-                      point.library, number_to_text(rounded_to(6, point.seconds.count()))});
+      csv_comments(provenance) + csv_line({kCurveColumns.begin(), kCurveColumns.begin() + columns});
+  for (const CurvePoint& point : curve) {
+    std::vector<std::string> fields = {point.collective,
+                                       std::to_string(point.nodes),
+                                       std::to_string(point.gpus_per_node),
+                                       std::to_string(point.bytes.count),
+                                       point.library,
+                                       number_to_text(rounded_to(6, point.seconds.count()))};
+    if (repeated)
+      fields.push_back(point.deviation > 0 ? number_to_text(rounded_to(3, point.deviation)) : "");
+    text += csv_line(fields);
+  }
   return text;
 }
 

@@ -26,6 +26,7 @@ struct CurvePoint {
   Bytes bytes{};        // as nccl-tests counts its column `size`
   std::string library;  // "nccl-2.22.3", "nccl" where the version is not known, "mpi" or "gloo"
   Seconds seconds{0};
+  double deviation = 0;  // of several times of this case: standard deviation of their logarithms
 
   friend bool operator==(const CurvePoint&, const CurvePoint&) = default;
 };
@@ -47,13 +48,15 @@ inline constexpr std::string_view kNcclPrefix = "nccl-";
 /// True for two or three numbers with points between them: "2.22" or "2.22.3".
 bool is_version(std::string_view text);
 
-/// Sorts the points. Several times of one case become their median.
+/// Sorts the points. Several times of one case become their median, and say how much they differ.
 CollectiveCurve curve_of(std::vector<CurvePoint> points);
 
-/// Reads collective,nodes,gpus_per_node,bytes,library,seconds. Throws DataError.
+/// Reads collective,nodes,gpus_per_node,bytes,library,seconds and, where it is there, deviation.
+/// Throws DataError.
 CollectiveCurve load_collective_curve(const TextFile& file);
 
-/// The text of such a file; `provenance` becomes its comment lines.
+/// The text of such a file; `provenance` becomes its comment lines. It has the column deviation
+/// where a case was measured several times.
 std::string collective_curve_csv(const CollectiveCurve& curve,
                                  const std::vector<std::string>& provenance);
 

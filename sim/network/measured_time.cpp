@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <tuple>
 #include <utility>
@@ -49,34 +50,26 @@ Cluster described_on(const Cluster& cluster, int nodes, int gpus) {
   return described;
 }
 
-/// A time at `bytes` on the straight line through two points.
-double between(const std::pair<double, double>& one, const std::pair<double, double>& other,
-               double bytes) {
-  if (other.first <= one.first) return one.second;
-  return one.second + (other.second - one.second) * (bytes - one.first) / (other.first - one.first);
-}
-
-/// Distance of a line's inner points from the straight line between their neighbours: the root of
-/// the mean square of the logarithms, over points within three doublings of `bytes`. nullopt with
-/// fewer than three of them.
-std::optional<double> roughness(const std::vector<std::pair<double, double>>& line, double bytes) {
-  constexpr double kNear = 8;
-  double sum = 0;
-  int count = 0;
-  for (std::size_t i = 1; i + 1 < line.size(); ++i) {
-    if (line[i].first < bytes / kNear || line[i].first > bytes * kNear) continue;
-    const double off = std::log(line[i].second / between(line[i - 1], line[i + 1], line[i].first));
-    sum += off * off;
-    ++count;
-  }
-  if (count < 3) return std::nullopt;
-  return std::sqrt(sum / count);
-}
-
 /// A repeated measurement differs by this much at least, and each doubling of the nodes adds that
 /// (docs/accuracy.md, "Measured collectives").
 constexpr double kLeastDeviation = 0.02;
 constexpr double kDeviationOfDoubling = 0.1;
+
+/// A time at `bytes` on the straight line through two points.
+template <class Point>
+double between(const Point& one, const Point& other, double bytes) {
+  if (other.bytes <= one.bytes) return one.seconds;
+  return one.seconds +
+         (other.seconds - one.seconds) * (bytes - one.bytes) / (other.bytes - one.bytes);
+}
+
+/// The place of the first point behind the first that is not smaller than `bytes`, or of the last.
+template <class Points>
+std::size_t place_after(const Points& points, double bytes) {
+  std::size_t at = 1;
+  while (at + 1 < points.size() && points[at].bytes < bytes) ++at;
+  return at;
+}
 
 }  // namespace
 
@@ -87,26 +80,54 @@ MeasuredTimes::MeasuredTimes(const Cluster& cluster, std::optional<NcclVersion> 
   std::map<std::pair<Kind, int>, Distance> nearest;
   for (const CurvePoint& point : cluster.measured->curve) {
     const auto its = distance(point.library, nccl, library);
-    if (!its) continue;
     const Kind kind{point.collective, point.gpus_per_node};
+    if (!its) {
+      others_.try_emplace(kind, point.library);
+      continue;
+    }
     const auto [at, is_new] = nearest.try_emplace({kind, point.nodes}, *its);
     Line& line = lines_[kind][point.nodes];
     if (!is_new && *its > at->second) continue;
-    if (!is_new && *its < at->second) line.clear();
+    if (!is_new && *its < at->second) line.points.clear();
     at->second = *its;
-    line.emplace_back(static_cast<double>(point.bytes.count), point.seconds.count());
+    line.library = point.library;
+    line.points.push_back(
+        {static_cast<double>(point.bytes.count), point.seconds.count(), point.deviation});
   }
+}
+
+/// The root of the mean square of the logarithms, over inner points within three doublings of
+/// `bytes`. nullopt with fewer than three of them.
+std::optional<double> MeasuredTimes::roughness(const std::vector<Point>& line, double bytes) {
+  constexpr double kNear = 8;
+  double sum = 0;
+  int count = 0;
+  for (std::size_t i = 1; i + 1 < line.size(); ++i) {
+    if (line[i].bytes < bytes / kNear || line[i].bytes > bytes * kNear) continue;
+    const double off = std::log(line[i].seconds / between(line[i - 1], line[i + 1], line[i].bytes));
+    sum += off * off;
+    ++count;
+  }
+  if (count < 3) return std::nullopt;
+  return std::sqrt(sum / count);
+}
+
+double MeasuredTimes::described_time(int nodes, int gpus, Outcome outcome, double bytes) const {
+  return modelled_time(described_on(cluster_, nodes, gpus), nccl_, library_, outcome,
+                       Bytes{std::llround(bytes)})
+      .count();
 }
 
 double MeasuredTimes::ratio_on(const Line& line, int nodes, int gpus, Outcome outcome,
                                double bytes) const {
-  const double inside = std::clamp(bytes, line.front().first, line.back().first);
-  const auto after = std::find_if(line.begin() + 1, line.end() - 1,
-                                  [&](const auto& point) { return point.first >= inside; });
-  const double time = line.size() > 1 ? between(*(after - 1), *after, inside) : line.front().second;
-  return time / modelled_time(described_on(cluster_, nodes, gpus), nccl_, library_, outcome,
-                              Bytes{std::llround(inside)})
-                    .count();
+  const std::vector<Point>& points = line.points;
+  const double inside = std::clamp(bytes, points.front().bytes, points.back().bytes);
+  double time = points.front().seconds;
+  if (points.size() > 1) {
+    const std::size_t after = place_after(points, inside);
+    time = between(points[after - 1], points[after], inside);
+  }
+  return time / described_time(nodes, gpus, outcome, inside);
 }
 
 std::optional<MeasuredTimes::Basis> MeasuredTimes::basis_of(const RankLayout& layout,
@@ -136,27 +157,19 @@ double MeasuredTimes::stretch(const RankLayout& layout, Outcome outcome, Bytes p
   const std::optional<Basis> basis = basis_of(layout, outcome);
   if (!basis) return 1;
   const double bytes = std::max(1.0, bytes_of(layout, outcome, payload));
+  const int gpus = layout.gpus_of(0);
   const auto ratio = [&](const std::pair<const int, Line>& at) {
-    return ratio_on(at.second, at.first, layout.gpus_of(0), outcome, bytes);
+    return ratio_on(at.second, at.first, gpus, outcome, bytes);
   };
   const auto& [below, above] = *basis;
   if (below == above) return ratio(*below);
+  const auto logarithm = [&](const std::pair<const int, Line>& at) {
+    return std::log(ratio(at) * described_time(at.first, gpus, outcome, bytes));
+  };
   const double way = std::log(static_cast<double>(layout.nodes()) / below->first) /
                      std::log(static_cast<double>(above->first) / below->first);
-  const std::pair ratios{ratio(*below), ratio(*above)};
-  const double between_both =
-      std::exp((1 - way) * std::log(ratios.first) + way * std::log(ratios.second));
-  // The model may choose another algorithm on these nodes than on either side, whose ratio says
-  // nothing of it. The time lies between those of both sides all the same.
-  const auto modelled = [&](int nodes) {
-    return modelled_time(described_on(cluster_, nodes, layout.gpus_of(0)), nccl_, library_, outcome,
-                         Bytes{std::llround(bytes)})
-        .count();
-  };
-  const double here = modelled(layout.nodes());
-  const auto [least, most] =
-      std::minmax({ratios.first * modelled(below->first), ratios.second * modelled(above->first)});
-  return std::clamp(between_both * here, least, most) / here;
+  const double time = std::exp((1 - way) * logarithm(*below) + way * logarithm(*above));
+  return time / described_time(layout.nodes(), gpus, outcome, bytes);
 }
 
 std::optional<double> MeasuredTimes::deviation(const RankLayout& layout, Outcome outcome,
@@ -175,36 +188,65 @@ std::optional<double> MeasuredTimes::deviation(const RankLayout& layout, Outcome
   double rough = kLeastDeviation;
   double doublings = INFINITY;
   for (const auto* at : {basis->below, basis->above}) {
-    const Line& line = at->second;
-    const std::optional<double> its = roughness(line, bytes);
-    if (!its || bytes < line.front().first || bytes > line.back().first) return std::nullopt;
-    rough = std::max(rough, *its);
+    const std::vector<Point>& points = at->second.points;
+    if (bytes < points.front().bytes || bytes > points.back().bytes) return std::nullopt;
+    double spread = points.front().deviation;
+    if (points.size() > 1) {
+      const std::size_t after = place_after(points, bytes);
+      spread = std::max(points[after - 1].deviation, points[after].deviation);
+    }
+    const std::optional<double> its = roughness(points, bytes);
+    if (!its && spread == 0) return std::nullopt;
+    rough = std::max({rough, its.value_or(0), spread});
     doublings =
         std::min(doublings, std::abs(std::log2(static_cast<double>(layout.nodes()) / at->first)));
   }
   return std::hypot(rough, kDeviationOfDoubling * doublings);
 }
 
+std::string MeasuredTimes::by(const Basis& basis) const {
+  std::string names;
+  for (const auto* at : {basis.below, basis.above}) {
+    const std::optional<NcclVersion> its = nccl_of(at->second.library);
+    if (!its || *its == nccl_.value_or(kUsualNccl)) continue;
+    const std::string name =
+        std::string(library_name(cluster_)) + " " + at->second.library.substr(kNcclPrefix.size());
+    if (names.find(name) == std::string::npos) names += (names.empty() ? " by " : " and ") + name;
+  }
+  return names;
+}
+
+std::string MeasuredTimes::words_for_none(const RankLayout& layout, Outcome outcome) const {
+  const std::string name(curve_name(outcome));
+  const auto other = layout.even() ? others_.find({name, layout.gpus_of(0)}) : others_.end();
+  if (other == others_.end()) return "no " + name + " measured on such nodes, so by the model";
+  const bool is_nccl = nccl_ || library_ == nullptr;
+  const std::string own = is_nccl ? std::string(library_name(cluster_)) : "this library";
+  return "no " + name + " by " + own + " measured on such nodes (by " + other->second +
+         " there is), so by the model";
+}
+
 std::string MeasuredTimes::words(const RankLayout& layout, Outcome outcome, Bytes payload) const {
   const std::string name(curve_name(outcome));
   const std::optional<Basis> basis = basis_of(layout, outcome);
-  if (!basis) return "no " + name + " measured on such nodes, so by the model";
+  if (!basis) return words_for_none(layout, outcome);
   const auto& [below, above] = *basis;
   const auto on = [](int count) {
     return std::to_string(count) + (count == 1 ? " node" : " nodes");
   };
+  const std::string measured = "measured" + by(*basis);
   if (below != above)
-    return name + " between those measured on " + std::to_string(below->first) + " and " +
+    return name + " between those " + measured + " on " + std::to_string(below->first) + " and " +
            on(above->first);
   if (below->first != layout.nodes())
-    return name + " by the model, scaled by times measured on " + on(below->first);
+    return name + " by the model, scaled by times " + measured + " on " + on(below->first);
   const double bytes = bytes_of(layout, outcome, payload);
   const auto at = [](double edge) { return to_text(Bytes{std::llround(edge)}); };
-  const Line& line = below->second;
-  if (payload.count > 0 && (bytes < line.front().first || bytes > line.back().first))
-    return name + " measured from " + at(line.front().first) + " to " + at(line.back().first) +
-           ", outside of that by the model, scaled";
-  return name + " as measured";
+  const std::vector<Point>& points = below->second.points;
+  if (payload.count > 0 && (bytes < points.front().bytes || bytes > points.back().bytes))
+    return name + " " + measured + " from " + at(points.front().bytes) + " to " +
+           at(points.back().bytes) + ", outside of that by the model, scaled";
+  return name + " as " + measured;
 }
 
 Seconds modelled_time(const Cluster& cluster, std::optional<NcclVersion> nccl,

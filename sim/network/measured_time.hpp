@@ -21,9 +21,10 @@ namespace gradcast {
 ///
 /// Between two measured sizes the time is a straight line over bytes: a start and a rate, as an
 /// algorithm has them. Beyond the sizes the ratio at the edge holds. Between two measured numbers
-/// of nodes the ratio is interpolated, logarithm over logarithm. Beyond them the nearest one's
-/// holds; one node says nothing of several. All of this is for one number of GPUs a node, since
-/// another one uses other links.
+/// of nodes the time is interpolated, logarithm over logarithm: the model may choose another
+/// algorithm there than on either side, whose ratio says nothing of it. Beyond them the nearest
+/// one's ratio holds; one node says nothing of several. All of this is for one number of GPUs a
+/// node, since another one uses other links.
 class MeasuredTimes {
  public:
   /// `cluster` has measured times and must outlive this.
@@ -34,18 +35,27 @@ class MeasuredTimes {
   double stretch(const RankLayout& layout, Outcome outcome, Bytes payload) const;
 
   /// Standard deviation of the logarithm of a time that rests on measured ones: by how much the
-  /// line itself jumps from size to size near this one, and more for each doubling of the nodes
-  /// away from those measured. nullopt where the line is too short to say, for a size outside of
-  /// it, and where the cluster's links are no longer those of its file.
+  /// line itself jumps from size to size near this one, or by how much several times of the sizes
+  /// around it differ if that is more, and more for each doubling of the nodes away from those
+  /// measured. nullopt where the line is too short to say, for a size outside of it, and where the
+  /// cluster's links are no longer those of its file.
   std::optional<double> deviation(const RankLayout& layout, Outcome outcome, Bytes payload) const;
 
   /// "all-reduce as measured", "all-reduce by the model, scaled by times measured on 2 nodes", ...:
-  /// the way in which times for a layout rest on measured ones. `payload`: 0 for many sizes.
+  /// the way in which times for a layout rest on measured ones. Names the library that was measured
+  /// where it is not the forecast's. `payload`: 0 for many sizes.
   std::string words(const RankLayout& layout, Outcome outcome, Bytes payload) const;
 
  private:
+  /// A time of one size, and by how much several such times differ.
+  struct Point {
+    double bytes, seconds, deviation;
+  };
   /// Times by bytes, of one number of nodes.
-  using Line = std::vector<std::pair<double, double>>;
+  struct Line {
+    std::vector<Point> points;
+    std::string library;
+  };
   /// Collective, GPUs a node.
   using Kind = std::pair<std::string, int>;
 
@@ -60,12 +70,22 @@ class MeasuredTimes {
   std::optional<Basis> basis_of(const RankLayout& layout, Outcome outcome) const;
   /// Bytes as nccl-tests counts them.
   static double bytes_of(const RankLayout& layout, Outcome outcome, Bytes payload);
+  /// Measured over modelled time on one of the measured numbers of nodes.
   double ratio_on(const Line& line, int nodes, int gpus, Outcome outcome, double bytes) const;
+  /// The model's time on the cluster as its file describes it.
+  double described_time(int nodes, int gpus, Outcome outcome, double bytes) const;
+  /// A line's distance from the straight lines between its neighbours near `bytes`.
+  static std::optional<double> roughness(const std::vector<Point>& line, double bytes);
+  /// " by NCCL 2.18.3" for a version that is not the forecast's, of one line or of two.
+  std::string by(const Basis& basis) const;
+  /// "no all-reduce measured on such nodes", and by whom there is one.
+  std::string words_for_none(const RankLayout& layout, Outcome outcome) const;
 
   const Cluster& cluster_;
   std::optional<NcclVersion> nccl_;
   const LibraryRule* library_;
   std::map<Kind, std::map<int, Line>> lines_;
+  std::map<Kind, std::string> others_;  // a library that was measured and is not the forecast's
 };
 
 /// The time of a collective that the library chooses on this cluster, by the model. `bytes` as

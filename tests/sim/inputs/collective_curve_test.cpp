@@ -34,6 +34,24 @@ TEST_CASE("several times of one case are their median", "[collective_curve]") {
   CHECK(curve_of({of(4), of(1)}).size() == 1);
 }
 
+// Half of the logarithm of 4 is 0.693.
+TEST_CASE("several times of one case say how much they differ, in a column of their own",
+          "[collective_curve]") {
+  const auto of = [](int bytes, double seconds) {
+    return CurvePoint{"all-reduce", 2, 4, Bytes{bytes}, "nccl", Seconds{seconds}};
+  };
+  const CollectiveCurve once = curve_of({of(8, 3)});
+  CHECK(once[0].deviation == 0);
+  CHECK(collective_curve_csv(once, {}) == kHeader + "all-reduce,2,4,8,nccl,3\n");
+  const CollectiveCurve twice = curve_of({of(8, 4), of(8, 1), of(16, 5)});
+  CHECK(twice[0].deviation == Approx(0.693));
+  CHECK(collective_curve_csv(twice, {}) ==
+        "collective,nodes,gpus_per_node,bytes,library,seconds,deviation\n"
+        "all-reduce,2,4,8,nccl,2.5,0.693\nall-reduce,2,4,16,nccl,5,\n");
+  CHECK(load_collective_curve({"m.csv", collective_curve_csv(twice, {})}) == twice);
+  CHECK(curve_of(twice) == twice);
+}
+
 TEST_CASE("a file of measured times that is wrong is refused with its line", "[collective_curve]") {
   const auto refused = [](const std::string& row, const char* why) {
     CHECK_THROWS_WITH(load(row + "\n"), Contains(why));

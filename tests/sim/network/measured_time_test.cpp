@@ -59,33 +59,34 @@ TEST_CASE("beyond the measured sizes the ratio to the model holds", "[measured_t
         Approx(2e-3 * time_on(model, 1000) / time_on(model, 1'000'000)).epsilon(1e-3));
 }
 
-// On 2 nodes measured is 1.5 times the model, on 8 nodes 6 times. 4 nodes lie half way between
-// them in logarithms, and half way from 1.5 to 6 lies 3.
-TEST_CASE("between numbers of nodes the ratio is interpolated, beyond them it holds",
+// 4 nodes lie half way between 2 and 8 in logarithms, and half way from 2 ms to 8 ms lie 4 ms.
+TEST_CASE("between numbers of nodes the time is interpolated, beyond them the ratio holds",
           "[measured_time]") {
   const std::int64_t bytes = 1'000'000;
-  const double two = 1.5 * time_on(described(2), bytes);
-  const double eight = 6 * time_on(described(8), bytes);
-  const auto ratio = [&](int nodes) {
-    const Cluster cluster = measured(nodes, {point(2, bytes, two), point(8, bytes, eight)});
-    return time_on(cluster, bytes) / time_on(described(nodes), bytes);
+  const auto time = [&](int nodes) {
+    return time_on(measured(nodes, {point(2, bytes, 2e-3), point(8, bytes, 8e-3)}), bytes);
   };
-  CHECK(ratio(2) == Approx(1.5).epsilon(1e-3));
-  CHECK(ratio(4) == Approx(3).epsilon(1e-3));
-  CHECK(ratio(8) == Approx(6).epsilon(1e-3));
-  CHECK(ratio(64) == Approx(6).epsilon(1e-3));
+  CHECK(time(2) == Approx(2e-3).epsilon(1e-3));
+  CHECK(time(4) == Approx(4e-3).epsilon(1e-3));
+  CHECK(time(8) == Approx(8e-3).epsilon(1e-3));
+  CHECK(time(64) ==
+        Approx(8e-3 * time_on(described(64), bytes) / time_on(described(8), bytes)).epsilon(1e-3));
 }
 
 // 1 ms on 2 nodes and 1.2 on 16: in between the model goes from algorithm to algorithm, and its
-// ratio with it.
-TEST_CASE("a time between numbers of nodes lies between their times", "[measured_time]") {
-  for (const std::int64_t bytes : {4'000, 64'000, 1'000'000, 16'000'000})
+// ratio with it. The time rises all the same, and nowhere jumps.
+TEST_CASE("a time between numbers of nodes rises from one to the other", "[measured_time]") {
+  for (const std::int64_t bytes : {4'000, 64'000, 1'000'000, 16'000'000}) {
+    double before = 0.9999e-3;
     for (int nodes = 3; nodes < 16; ++nodes) {
       const Cluster cluster = measured(nodes, {point(2, bytes, 1e-3), point(16, bytes, 1.2e-3)});
       CAPTURE(bytes, nodes);
-      CHECK(time_on(cluster, bytes) >= 0.9999e-3);
-      CHECK(time_on(cluster, bytes) <= 1.2001e-3);
+      const double time = time_on(cluster, bytes);
+      CHECK(time > before);
+      CHECK(time <= 1.2001e-3);
+      before = time;
     }
+  }
 }
 
 TEST_CASE("a changed network changes a measured time by as much as the model says",
@@ -137,6 +138,16 @@ TEST_CASE("what was not measured stays with the model, and words say so", "[meas
     CHECK_THAT(none, Contains("measured on such nodes, so by the model"));
   CHECK(times.stretch(even_layout(2, 4), Outcome::AllReduced, Bytes{1'000'000}) == 1);
   CHECK(times.stretch(even_layout(2, 1), Outcome::AllGathered, Bytes{1'000'000}) == 1);
+  // Another library's times are named, and those of another version.
+  const Cluster mpi = measured(2, {point(2, 1'000'000, 2e-3, "mpi")});
+  CHECK(MeasuredTimes(mpi, kVersion, nullptr)
+            .words(even_layout(2, 1), Outcome::AllReduced, Bytes{1'000'000}) ==
+        "no all-reduce by NCCL measured on such nodes (by mpi there is), so by the model");
+  const MeasuredTimes newer(cluster, NcclVersion{2, 27, 5}, nullptr);
+  CHECK(newer.words(even_layout(2, 1), Outcome::AllReduced, Bytes{1'000'000}) ==
+        "all-reduce as measured by NCCL 2.22.3");
+  CHECK(newer.words(even_layout(4, 1), Outcome::AllReduced, Bytes{1'000'000}) ==
+        "all-reduce between those measured by NCCL 2.22.3 on 2 and 8 nodes");
   // A measurement inside one node says nothing of several.
   const Cluster inside = measured(4, {{"all-reduce", 1, 1, Bytes{8}, "nccl", Seconds{1e-3}}});
   CHECK(time_on(inside, 1'000'000) == Approx(time_on(described(4), 1'000'000)));
@@ -161,6 +172,11 @@ TEST_CASE("a smooth line is sure to 2 %, and each doubling of the nodes adds 10 
   // 8 MB in 18 ms. Its neighbours say 9 ms, and beside it 4 MB look like 8 ms where they took 5.
   CHECK(deviation_on(measured(4, line(18e-3)), 3).value() ==
         Approx(std::sqrt((std::pow(std::log(2), 2) + std::pow(std::log(5.0 / 8), 2)) / 3)));
+  // Several times of 2 MB that differ by 30 % say more than the smooth line.
+  std::vector<CurvePoint> repeated = line(9e-3);
+  repeated[1].deviation = 0.3;
+  CHECK(deviation_on(measured(4, repeated), 3).value() == Approx(0.3));
+  CHECK(deviation_on(measured(4, repeated), 12).value() == Approx(0.02));
   CHECK_FALSE(deviation_on(cluster, 32));  // beyond the line
   CHECK_FALSE(deviation_on(measured(4, {point(4, 1'000'000, 2e-3), point(4, 4'000'000, 5e-3)}), 2));
   Cluster faster = cluster;
