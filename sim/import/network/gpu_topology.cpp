@@ -96,7 +96,7 @@ NetworkFacts read_gpu_topology(const TextFile& file) {
   for (const std::string& line : split_words(file.content, '\n')) {
     // The tool underlines its header.
     const std::string plain = without_colours(line);
-    const std::vector<std::string_view> words = words_of(plain);
+    const std::vector<std::string_view> words = words_of(without_prefix(plain));
     if (words.empty()) continue;
     if (header.gpus == 0) {
       header = header_in(words);

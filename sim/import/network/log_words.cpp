@@ -16,6 +16,44 @@ std::string_view trimmed(std::string_view line) {
   return line;
 }
 
+/// Letters of a prefix that ends in `end`, which stands near the beginning; 0 for none.
+std::size_t length_up_to(std::string_view line, std::string_view end) {
+  constexpr std::size_t kLongestPrefix = 200;
+  const std::size_t at = line.substr(0, kLongestPrefix).find(end);
+  return at == std::string_view::npos ? 0 : at + end.size();
+}
+
+/// Whether a table's line or a comment begins here: "# Size", "1024 55.48", "GPU0 X NV18".
+bool begins_table_line(std::string_view text) {
+  if (text.empty()) return false;
+  if (text.front() == '#' || is_digit(text.front())) return true;
+  return text.size() > 3 && (text.starts_with("GPU") || text.starts_with("NIC")) &&
+         is_digit(text[3]);
+}
+
+/// `line` has no blanks around it.
+std::string_view without_one_prefix(std::string_view line) {
+  if (line.starts_with('>')) return trimmed(line.substr(1));  // a quotation
+  if (line.size() > 19 && is_date(line.substr(0, 10)) && line[10] == 'T' && line[13] == ':')
+    return trimmed(line.substr(std::min(line.find_first_of(" \t"), line.size())));
+  // mpirun --tag-output, also with a time before it.
+  for (const std::string_view tag : {"]<stdout>:", "]<stderr>:"})
+    if (const std::size_t length = length_up_to(line, tag); length > 0)
+      return trimmed(line.substr(length));
+  const std::size_t blank = line.find_first_of(" \t");
+  if (line.starts_with('[')) {
+    const std::size_t tag = line.find(">:");
+    if (tag != std::string_view::npos && tag < blank) return trimmed(line.substr(tag + 2));
+    const std::size_t length = length_up_to(line, "]");
+    if (length > 0 && length < line.size() && is_gap(line[length]))
+      return trimmed(line.substr(length));
+  }
+  const std::size_t colon = line.find(':');
+  if (colon == std::string_view::npos || colon + 1 != blank) return line;
+  const std::string_view rest = trimmed(line.substr(blank));
+  return begins_table_line(rest) ? rest : line;
+}
+
 }  // namespace
 
 TextFile read_log(const std::filesystem::path& path) {
@@ -47,18 +85,12 @@ std::vector<std::string_view> words_of(std::string_view line) {
 }
 
 std::string_view without_prefix(std::string_view line) {
-  line = trimmed(line);
-  while (line.starts_with('>')) line = trimmed(line.substr(1));  // a quotation
-  if (line.size() > 19 && is_date(line.substr(0, 10)) && line[10] == 'T' && line[13] == ':')
-    line = trimmed(line.substr(std::min(line.find_first_of(" \t"), line.size())));
-  const std::size_t blank = line.find_first_of(" \t");
-  std::size_t end = line.find(">:");
-  if (line.starts_with('[') && end != std::string_view::npos && end < blank)
-    return trimmed(line.substr(end + 2));
-  end = line.find(':');
-  if (end == std::string_view::npos || end + 1 != blank) return line;
-  const std::string_view rest = trimmed(line.substr(blank));
-  return !rest.empty() && (rest.front() == '#' || is_digit(rest.front())) ? rest : line;
+  // Launchers nest: kubectl logs --prefix prints what mpirun --tag-output printed.
+  for (std::size_t before = line.size() + 1; line.size() < before;) {
+    before = line.size();
+    line = without_one_prefix(trimmed(line));
+  }
+  return line;
 }
 
 std::string without_colours(std::string_view line) {

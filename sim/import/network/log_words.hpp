@@ -22,8 +22,9 @@ bool is_date(std::string_view word);
 /// The words between blanks.
 std::vector<std::string_view> words_of(std::string_view line);
 
-/// The line without what mpirun, srun, pdsh, kubectl or a quotation put before it:
-/// "[1,0]<stdout>:", "0: ", "node7: ", "2025-05-01T12:00:00.123456789Z ", "> ".
+/// The line without blanks around it and what mpirun, srun, pdsh, kubectl or a quotation put before
+/// it, also several of them: "[1,0]<stdout>:", "Sat Nov 28 08:00:00 2026[1,0]<stdout>:", "[0] ",
+/// "[pod/launcher-x/launcher] ", "0: ", "node7: ", "2025-05-01T12:00:00.123456789Z ", "> ".
 std::string_view without_prefix(std::string_view line);
 
 /// The line without escape codes of colours, also those whose first byte a web page has dropped:

@@ -41,6 +41,9 @@ constexpr std::array<OsuTest, 11> kOsuTests = {
      {kOsuLatency, "", false},
      {kOsuBandwidth, "", false}}};
 
+/// The last word of a row whose results were wrong, as `-c` checks them.
+constexpr std::string_view kFailed = " Fail";
+
 /// Column of a non-blocking collective's table: its time while nothing is computed.
 constexpr std::string_view kPureCommunication = "Pure Comm.(us)";
 
@@ -119,14 +122,14 @@ class OsuTable {
   NetworkFacts read() {
     const std::string_view text = file_.content;
     for (std::size_t begin = 0; begin < text.size(); begin = text.find('\n', begin) + 1) {
-      const std::string_view line = line_at(text, begin);
+      const std::string_view line = without_prefix(line_at(text, begin));
       ++line_;
       if (line.find(kOsuMark) != std::string_view::npos)
         begin_table(osu_title_in(line));
       else if (const std::size_t at = line.find("# Size"); at != std::string_view::npos)
         take_header(line.substr(at + 2));
       else if (const auto row = osu_row(line, column_); row && test_ != nullptr)
-        take(row->first, row->second);
+        line.ends_with(kFailed) ? drop_failed(row->first) : take(row->first, row->second);
       if (text.find('\n', begin) == std::string_view::npos) break;
     }
     if (rows_ == 0 && !refused_.empty())
@@ -136,6 +139,7 @@ class OsuTable {
                       "has no table of OSU's collectives, latency or bandwidth: no row like '1024 "
                       "55.48' below a line like '# OSU MPI Allreduce Latency Test v7.2'");
     facts_.notes.used.push_back(noted_name(file_) + ": " + std::to_string(rows_) + " sizes");
+    if (!facts_.nic_latency) facts_.nic_latency = latency_of_nothing_;
     return std::move(facts_);
   }
 
@@ -168,10 +172,23 @@ class OsuTable {
       refused_ = what;
       refused_line_ = title_line_;
     }
+    note_dropped("line " + std::to_string(title_line_) + " " + what);
+  }
+
+  /// The row's last column is Validation, and it says Fail.
+  void drop_failed(std::int64_t bytes) {
+    const std::string row = "the row of " + std::to_string(bytes) + " bytes failed its validation";
+    if (refused_.empty()) {
+      refused_ = "is OSU's " + in_quotes(title_.whole) + ": " + row;
+      refused_line_ = line_;
+    }
+    note_dropped(row);
+  }
+
+  void note_dropped(const std::string& what) {
     constexpr std::size_t kMostNotes = 20;
     if (facts_.notes.dropped.size() < kMostNotes)
-      facts_.notes.dropped.push_back(noted_name(file_) + ": line " + std::to_string(title_line_) +
-                                     " " + what);
+      facts_.notes.dropped.push_back(noted_name(file_) + ": " + what);
   }
 
   void take(std::int64_t bytes, double value) {
@@ -182,7 +199,8 @@ class OsuTable {
                       "more than " + std::to_string(kMostOsuRows) + " rows");
     if (test_->title == kOsuLatency) {
       const Seconds latency{value * 1e-6};
-      facts_.nic_latency = std::min(latency, facts_.nic_latency.value_or(latency));
+      auto& least = bytes > 0 ? facts_.nic_latency : latency_of_nothing_;
+      least = std::min(latency, least.value_or(latency));
     } else if (test_->title == kOsuBandwidth) {
       const BytesPerSecond rate{value * 1e6};
       facts_.nic_bandwidth = std::max(rate, facts_.nic_bandwidth.value_or(rate));
@@ -222,6 +240,8 @@ class OsuTable {
   std::size_t column_ = 1;  // of the time or rate
   std::string refused_;     // the first table that is not read, and why
   std::size_t refused_line_ = 0;
+  /// A message of 0 bytes leaves the GPU's memory alone, so that it is faster than any other.
+  std::optional<Seconds> latency_of_nothing_{};
   std::size_t line_ = 0;
   int rows_ = 0;
 };

@@ -56,7 +56,10 @@ TEST_CASE("a line names the test, and lines of NCCL its version and network", "[
 }
 
 TEST_CASE("names of ranks before a line do not matter, nor markdown's marks", "[network]") {
-  for (const char* prefix : {"[1,0]<stdout>:", " 0: ", "node7: ", "> ", "  "}) {
+  for (const char* prefix :
+       {"[1,0]<stdout>:", " 0: ", "node7: ", "> ", "  ", "[0] ",
+        "Sat Nov 28 08:00:00 2026[1,0]<stdout>:", "[pod/nccl-launcher-x/launcher] [1,0]<stdout>:",
+        "[pod/nccl-launcher-x/launcher] ", "2025-05-01T12:00:00.123456789Z [1,0]<stdout>: "}) {
     std::string text;
     for (const std::string& line : split_words(kBegin + ranks(1, 4) + kHeader + kMegabyte, '\n'))
       text += prefix + line + "\r\n";

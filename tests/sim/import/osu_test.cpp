@@ -36,6 +36,41 @@ TEST_CASE("OSU's tables give collectives on the nodes that somebody says", "[net
                     Contains("has no table of OSU"));
 }
 
+TEST_CASE("a message of 0 bytes says a link's latency only where nothing larger was sent",
+          "[network]") {
+  const auto latency = [](const char* rows) {
+    const Imported link = network_of({"# OSU MPI-CUDA Latency Test v5.9\n" + std::string(rows)});
+    return link.cluster->cluster.nic.latency.count();
+  };
+  CHECK(latency("0  1.52\n1  3.42\n2  3.41\n") == Approx(3.41e-6));
+  CHECK(latency("0  1.52\n") == Approx(1.52e-6));
+}
+
+TEST_CASE("names of ranks before OSU's lines do not matter", "[network]") {
+  for (const char* prefix : {"[1,0]<stdout>:", "0: ", "[0] ", "node7: "}) {
+    CAPTURE(prefix);
+    std::string text;
+    for (const std::string& line :
+         split_words(table("MPI Allreduce Latency Test", "1024  55.48\n2048  58.17\n"), '\n'))
+      text += prefix + line + "\n";
+    const Imported imported = network_of({text}, kFourNodes);
+    REQUIRE(imported.cluster->curve.size() == 2);
+    CHECK(imported.cluster->curve[1].seconds.count() == Approx(58.17e-6));
+  }
+}
+
+TEST_CASE("a row of OSU whose results were wrong is left out", "[network]") {
+  const Imported imported = network_of(
+      {table("MPI Allreduce Latency Test", "1024  55.48  Pass\n1048576  410.25  Fail\n")},
+      kFourNodes);
+  REQUIRE(imported.cluster->curve.size() == 1);
+  CHECK(imported.cluster->curve[0].bytes.count == 1024);
+  CHECK_THAT(join(imported.notes.dropped), Contains("the row of 1048576 bytes failed"));
+  CHECK_THROWS_WITH(
+      network_of({table("MPI Allreduce Latency Test", "1024  55.48  Fail\n")}, kFourNodes),
+      Contains("0.log:4: ") && Contains("the row of 1024 bytes failed its validation"));
+}
+
 TEST_CASE("a title of OSU names its library, and its memory behind a dash", "[network]") {
   const auto library_of = [](const char* title) {
     return network_of({table(title)}, kFourNodes).cluster->curve.at(0).library;
